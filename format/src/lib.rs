@@ -1,0 +1,40 @@
+//! Reads and writes `gmon.out`, the profile that a program built with `cc -pg` leaves behind.
+//!
+//! Two families of files carry that name: the tagged records of GNU systems, and the header, samples and raw arcs of
+//! 4.4BSD and its descendants. No file says its own word size or byte order; [`detect`] finds both out, [`read`] turns
+//! any of them into one [`Profile`], [`write`] turns a profile into any of them, and [`Accumulator`] sums profiles
+//! without losing a count.
+//!
+//! The crate is `no_std`, forbids unsafe code, and holds every input to be hostile: it never panics, and never asks for
+//! more memory than a small multiple of the input's length.
+#![no_std]
+#![forbid(unsafe_code)]
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::arithmetic_side_effects,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::panic,
+        clippy::unwrap_used
+    )
+)]
+
+#[cfg(feature = "alloc")]
+extern crate alloc;
+
+pub mod layout;
+
+#[cfg(feature = "alloc")]
+mod encoding;
+#[cfg(feature = "alloc")]
+mod error;
+#[cfg(feature = "alloc")]
+mod profile;
+
+#[cfg(feature = "alloc")]
+pub use encoding::{Counter, CounterWidth, Encoding, Form, Hints, Order, Word};
+#[cfg(feature = "alloc")]
+pub use error::{Error, Result};
+#[cfg(feature = "alloc")]
+pub use profile::{Arc, Block, Dimension, Histogram, Profile};

@@ -1,0 +1,2 @@
+//! gprof.
+fn main() {}
