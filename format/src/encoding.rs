@@ -1,5 +1,7 @@
 //! How a profile is laid out in a file.
 
+use core::fmt;
+
 /// Everything about a file's layout that its reader must know beforehand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Encoding {
@@ -75,4 +77,122 @@ pub struct Hints {
     pub word: Option<Word>,
     /// The byte order.
     pub order: Option<Order>,
+}
+
+impl CounterWidth {
+    /// Bytes of a counter.
+    #[must_use]
+    pub fn size(self) -> usize {
+        match self {
+            CounterWidth::Bits8 => 1,
+            CounterWidth::Bits16 => 2,
+            CounterWidth::Bits32 => 4,
+            CounterWidth::Bits64 => 8,
+        }
+    }
+}
+
+impl Counter {
+    /// The counter of every form but FreeBSD's: 16 bits, unsigned.
+    pub const U16: Counter = Counter { width: CounterWidth::Bits16, signed: false };
+
+    /// The counter that a `histcounter_type` stands for: its bits, negative when signed. `None` for any other value,
+    /// 0 among them, which leaves the kind to the system.
+    #[must_use]
+    pub fn from_histcounter_type(value: i32) -> Option<Counter> {
+        let width = match value.unsigned_abs() {
+            8 => CounterWidth::Bits8,
+            16 => CounterWidth::Bits16,
+            32 => CounterWidth::Bits32,
+            64 => CounterWidth::Bits64,
+            _ => return None,
+        };
+        Some(Counter { width, signed: value < 0 })
+    }
+
+    /// The `histcounter_type` that stands for this counter.
+    #[must_use]
+    pub fn histcounter_type(self) -> i32 {
+        let (unsigned, signed) = match self.width {
+            CounterWidth::Bits8 => (8, -8),
+            CounterWidth::Bits16 => (16, -16),
+            CounterWidth::Bits32 => (32, -32),
+            CounterWidth::Bits64 => (64, -64),
+        };
+        if self.signed { signed } else { unsigned }
+    }
+}
+
+impl Form {
+    /// The kind of this form's histogram counters.
+    #[must_use]
+    pub fn counter(self) -> Counter {
+        match self {
+            Form::FreeBsd(counter) => counter,
+            Form::Gnu | Form::Bsd | Form::OpenBsd => Counter::U16,
+        }
+    }
+}
+
+impl Word {
+    /// Bytes of an address.
+    #[must_use]
+    pub fn size(self) -> usize {
+        match self {
+            Word::W32 => 4,
+            Word::W64 => 8,
+        }
+    }
+
+    /// Bytes of a 4.4BSD header: two addresses and six numbers of 32 bits.
+    pub(crate) fn header_size(self) -> u64 {
+        match self {
+            Word::W32 => 32,
+            Word::W64 => 40,
+        }
+    }
+
+    /// Bytes of a 4.4BSD arc: two addresses and a C `long`.
+    pub(crate) fn arc_size(self) -> u64 {
+        match self {
+            Word::W32 => 12,
+            Word::W64 => 24,
+        }
+    }
+}
+
+impl fmt::Display for Encoding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Encoding { form, word, order } = self;
+        write!(f, "{word} {order} {form}")
+    }
+}
+
+impl fmt::Display for Form {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Form::Gnu => "GNU",
+            Form::Bsd => "4.4BSD",
+            Form::FreeBsd(_) => "FreeBSD",
+            Form::OpenBsd => "OpenBSD",
+        })
+    }
+}
+
+impl fmt::Display for Word {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Word::W32 => "32-bit",
+            Word::W64 => "64-bit",
+        })
+    }
+}
+
+impl fmt::Display for Order {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Order::Little => "little-endian",
+            Order::Big => "big-endian",
+        })
+    }
 }

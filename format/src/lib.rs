@@ -2,11 +2,24 @@
 //!
 //! Two families of files carry that name: the tagged records of GNU systems, and the header, samples and raw arcs of
 //! 4.4BSD and its descendants. No file says its own word size or byte order; [`detect`] finds both out, [`read`] turns
-//! any of them into one [`Profile`], [`write`] turns a profile into any of them, and [`Accumulator`] sums profiles
+//! any of them into one [`Profile`], [`write()`] turns a profile into any of them, and [`Accumulator`] sums profiles
 //! without losing a count.
 //!
 //! The crate is `no_std`, forbids unsafe code, and holds every input to be hostile: it never panics, and never asks for
 //! more memory than a small multiple of the input's length.
+//!
+//! # Example
+//!
+//! The ten bins of a profile that were hit most often:
+//!
+//! ```
+#![doc = include_str!("../examples/hottest.rs")]
+//! ```
+//!
+//! # Features
+//!
+//! `alloc`, on by default, is everything but [`layout`]: without it the crate is a few constants and two C structures,
+//! which is what a profiling runtime needs.
 #![no_std]
 #![forbid(unsafe_code)]
 #![cfg_attr(
@@ -22,19 +35,42 @@
 
 #[cfg(feature = "alloc")]
 extern crate alloc;
+#[cfg(test)]
+extern crate std;
 
 pub mod layout;
 
+#[cfg(feature = "alloc")]
+mod accumulate;
+#[cfg(feature = "alloc")]
+mod detect;
 #[cfg(feature = "alloc")]
 mod encoding;
 #[cfg(feature = "alloc")]
 mod error;
 #[cfg(feature = "alloc")]
+mod histogram;
+#[cfg(feature = "alloc")]
 mod profile;
+#[cfg(feature = "alloc")]
+mod read;
+#[cfg(feature = "alloc")]
+mod write;
 
+#[cfg(all(test, feature = "alloc"))]
+mod tests;
+
+#[cfg(feature = "alloc")]
+pub use accumulate::Accumulator;
+#[cfg(feature = "alloc")]
+pub use detect::{detect, read};
 #[cfg(feature = "alloc")]
 pub use encoding::{Counter, CounterWidth, Encoding, Form, Hints, Order, Word};
 #[cfg(feature = "alloc")]
-pub use error::{Error, Result};
+pub use error::{Error, Foreign, Part, Result};
 #[cfg(feature = "alloc")]
 pub use profile::{Arc, Block, Dimension, Histogram, Profile};
+#[cfg(feature = "alloc")]
+pub use read::read_as;
+#[cfg(feature = "alloc")]
+pub use write::{REPEAT_LIMIT, write};

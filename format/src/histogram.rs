@@ -1,0 +1,70 @@
+//! What the bins of a histogram stand for.
+
+use core::ops::Range;
+
+use crate::{Error, Histogram, Result};
+
+impl Histogram {
+    /// The count of one bin, below zero only in a signed histogram; 0 for a bin that does not exist.
+    #[must_use]
+    pub fn count(&self, bin: usize) -> i128 {
+        self.bins.get(bin).map_or(0, |count| self.value(*count))
+    }
+
+    /// The sum of all bins: how many samples fell into the range.
+    #[must_use]
+    pub fn total(&self) -> i128 {
+        self.bins.iter().map(|count| self.value(*count)).sum()
+    }
+
+    /// The addresses of one bin, exactly those that [`bin_of`](Self::bin_of) maps to it.
+    ///
+    /// Bin `i` of `n` starts `ceil(i * (highpc - lowpc) / n)` bytes behind `lowpc`. Bins that are smaller than a byte may
+    /// hold no address at all. The range is empty, at `highpc`, for a bin that does not exist.
+    #[must_use]
+    pub fn bin_range(&self, bin: usize) -> Range<u64> {
+        self.bin_start(bin)..self.bin_start(bin.saturating_add(1))
+    }
+
+    /// The bin that samples of an address fall into, or `None` if the address is outside of the range.
+    #[must_use]
+    pub fn bin_of(&self, pc: u64) -> Option<usize> {
+        if pc >= self.highpc {
+            return None;
+        }
+        let distance = u128::from(pc.checked_sub(self.lowpc)?);
+        let span = u128::from(self.highpc.checked_sub(self.lowpc)?);
+        let bin = distance.checked_mul(self.bins.len() as u128)?.checked_div(span)?;
+        usize::try_from(bin).ok().filter(|bin| *bin < self.bins.len())
+    }
+
+    fn bin_start(&self, bin: usize) -> u64 {
+        let bins = self.bins.len();
+        if bin >= bins {
+            return self.highpc;
+        }
+        // A product of two 64-bit numbers fits 128 bits, and the quotient is less than `span`: nothing saturates.
+        let span = self.highpc.saturating_sub(self.lowpc);
+        let distance = u128::from(span).saturating_mul(bin as u128).div_ceil(bins as u128);
+        self.lowpc.saturating_add(u64::try_from(distance).unwrap_or(span))
+    }
+
+    fn value(&self, count: u64) -> i128 {
+        if self.signed { i128::from(count.cast_signed()) } else { i128::from(count) }
+    }
+
+    /// The address range.
+    pub(crate) fn range(&self) -> Range<u64> {
+        self.lowpc..self.highpc
+    }
+
+    /// Whether there is anything in the histogram. An error unless range and bins are both empty, or neither.
+    pub(crate) fn is_inhabited(&self) -> Result<bool> {
+        let Histogram { lowpc, highpc, ref bins, .. } = *self;
+        match (lowpc < highpc, bins.is_empty()) {
+            (true, false) => Ok(true),
+            (false, true) if lowpc == highpc => Ok(false),
+            _ => Err(Error::BadHistogram { lowpc, highpc, bins: bins.len() }),
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! The counters of a histogram.
+
+use alloc::vec::Vec;
+
+use super::cursor::{u16_of, u32_of, u64_of};
+use crate::{Counter, CounterWidth, Error, Order, Result};
+
+/// Every whole counter of the bytes. Signed ones come out in 64 bits of two's complement.
+pub(super) fn read(bytes: &[u8], counter: Counter, order: Order) -> Vec<u64> {
+    let signed = counter.signed;
+    match counter.width {
+        CounterWidth::Bits8 => bytes.iter().map(|byte| widen(u64::from(*byte), 8, signed)).collect(),
+        CounterWidth::Bits16 => chunks(bytes, |chunk| widen(u64::from(u16_of(chunk, order)), 16, signed)),
+        CounterWidth::Bits32 => chunks(bytes, |chunk| widen(u64::from(u32_of(chunk, order)), 32, signed)),
+        CounterWidth::Bits64 => chunks(bytes, |chunk| u64_of(chunk, order)),
+    }
+}
+
+fn chunks<const N: usize>(bytes: &[u8], count: impl Fn([u8; N]) -> u64) -> Vec<u64> {
+    let (chunks, _) = bytes.as_chunks();
+    chunks.iter().map(|chunk| count(*chunk)).collect()
+}
+
+/// Extends the sign of a number of so many bits.
+fn widen(count: u64, bits: u32, signed: bool) -> u64 {
+    let unused = u64::BITS.saturating_sub(bits);
+    if signed { (count << unused).cast_signed().wrapping_shr(unused).cast_unsigned() } else { count }
+}
+
+/// Whether an address range at this offset goes together with so many bins.
+pub(super) fn check_range(lowpc: u64, highpc: u64, bins: u64, offset: u64) -> Result<()> {
+    if highpc < lowpc {
+        return Err(Error::BadRange { lowpc, highpc, offset });
+    }
+    match (highpc == lowpc, bins == 0) {
+        (true, false) => Err(Error::NoRange { bins, lowpc, offset }),
+        (false, true) => Err(Error::NoBins { range: lowpc..highpc, offset }),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,118 @@
+//! The forms of 4.4BSD and its descendants: a header, the samples, and arcs to the end of the file.
+
+use alloc::vec::Vec;
+
+use super::bins::{self, check_range};
+use super::cursor::Cursor;
+use crate::layout::GMONVERSION;
+use crate::{Arc, Dimension, Error, Form, Histogram, Order, Part, Profile, Result, Word};
+
+pub(super) fn read(bytes: &[u8], form: Form, word: Word, order: Order) -> Result<Profile> {
+    let mut cursor = Cursor::new(bytes, word, order);
+    let header = Header::read(&mut cursor, word)?;
+    let samples = cursor.split(header.samples_size, Part::Samples)?;
+    let histograms = histogram(&header, samples, form)?.into_iter().collect();
+    if form == Form::OpenBsd {
+        check_totarc(&header, cursor.left(), word)?;
+    }
+    let mut arcs = arcs(cursor, word)?;
+    if form == Form::Bsd && word == Word::W64 && order == Order::Little {
+        drop_padding(&mut arcs);
+    }
+    Ok(Profile { histograms, arcs, blocks: Vec::new() })
+}
+
+/// What the header says, when it can be true.
+pub(crate) struct Header {
+    lowpc: u64,
+    highpc: u64,
+    profrate: u32,
+    /// Bytes of samples.
+    pub(crate) samples_size: u64,
+    /// `totarc`, `histcounter_type`, or rubbish.
+    pub(crate) spare: i32,
+    /// Where `spare` stands.
+    spare_offset: u64,
+}
+
+impl Header {
+    /// Reads the header and stops behind it.
+    pub(crate) fn read(cursor: &mut Cursor<'_>, word: Word) -> Result<Header> {
+        let size = word.header_size();
+        let mut header = cursor.split(size, Part::Header)?;
+        let (lowpc, highpc) = (header.word()?, header.word()?);
+        let ncnt_offset = header.offset();
+        let ncnt = header.i32()?;
+        let version_offset = header.offset();
+        let version = header.i32()?;
+        if version != GMONVERSION {
+            return Err(Error::BadVersion { version: version.cast_unsigned(), offset: version_offset });
+        }
+        // Both spare words behind the first one are uninitialised in many files.
+        let profrate = header.u32()?;
+        let spare_offset = header.offset();
+        let spare = header.i32()?;
+        if highpc < lowpc {
+            return Err(Error::BadRange { lowpc, highpc, offset: 0 });
+        }
+        let samples_size = u64::try_from(ncnt).ok().and_then(|ncnt| ncnt.checked_sub(size));
+        let samples_size = samples_size.ok_or(Error::BadSize { ncnt, offset: ncnt_offset })?;
+        if samples_size > cursor.left() {
+            let (needed, left, offset) = (samples_size, cursor.left(), cursor.offset());
+            return Err(Error::Truncated { part: Part::Samples, needed, left, offset });
+        }
+        Ok(Header { lowpc, highpc, profrate, samples_size, spare, spare_offset })
+    }
+}
+
+fn histogram(header: &Header, samples: Cursor<'_>, form: Form) -> Result<Option<Histogram>> {
+    let Header { lowpc, highpc, profrate, samples_size: size, .. } = *header;
+    let counter = form.counter();
+    let width = counter.width.size() as u64;
+    if !size.is_multiple_of(width) {
+        return Err(Error::PartialBin { size, width, offset: samples.offset() });
+    }
+    let bins = bins::read(samples.rest(), counter, samples.order());
+    check_range(lowpc, highpc, bins.len() as u64, 0)?;
+    if bins.is_empty() {
+        return Ok(None);
+    }
+    let (dimension, abbrev, signed) = (Dimension::SECONDS, b's', counter.signed);
+    Ok(Some(Histogram { lowpc, highpc, profrate, dimension, abbrev, signed, bins }))
+}
+
+/// OpenBSD's kernel writes as many bytes of arcs as `totarc` says. `kgmon` leaves 0 there and writes arcs none the less.
+fn check_totarc(header: &Header, left: u64, word: Word) -> Result<()> {
+    let totarc = header.spare;
+    let right = u64::try_from(totarc).is_ok_and(|bytes| bytes == left && bytes.is_multiple_of(word.arc_size()));
+    if totarc == 0 || right {
+        return Ok(());
+    }
+    Err(Error::BadArcSize { totarc, left, offset: header.spare_offset })
+}
+
+fn arcs(mut cursor: Cursor<'_>, word: Word) -> Result<Vec<Arc>> {
+    let size = word.arc_size();
+    let count = cursor.left().checked_div(size).unwrap_or(0);
+    let mut arcs = Vec::with_capacity(usize::try_from(count).unwrap_or(0));
+    while cursor.left() >= size {
+        arcs.push(Arc { frompc: cursor.word()?, selfpc: cursor.word()?, count: cursor.word()? });
+    }
+    match cursor.left() {
+        0 => Ok(arcs),
+        left => Err(Error::PartialArc { left, size, offset: cursor.offset() }),
+    }
+}
+
+/// Where C's `long` has 32 bits and a pointer 64, as on Windows, an arc ends with four bytes that nobody initialises.
+/// Every arc then has the same rubbish in the upper half of what looks like a count of 64 bits. A real count that high is
+/// rare enough, and `main` at least is called once only.
+fn drop_padding(arcs: &mut [Arc]) {
+    let upper = |arc: &Arc| arc.count >> 32;
+    let Some(padding) = arcs.first().map(upper) else { return };
+    if padding != 0 && arcs.iter().all(|arc| upper(arc) == padding) {
+        for arc in arcs {
+            arc.count &= 0xffff_ffff;
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! The forms of 4.4BSD and its descendants.
+
+use alloc::vec::Vec;
+
+use super::{REPEAT_LIMIT, inhabited, output::Output, piece_count, pieces};
+use crate::layout::GMONVERSION;
+use crate::{Arc, Dimension, Error, Form, Histogram, Order, Part, Profile, Result, Word};
+
+pub(super) fn write(profile: &Profile, form: Form, word: Word, order: Order) -> Result<Vec<u8>> {
+    if !profile.blocks.is_empty() {
+        return Err(Error::BlocksNotHeld { blocks: profile.blocks.len() });
+    }
+    let histogram = only_histogram(profile)?;
+    let arcs = Arcs::new(&profile.arcs, form, word)?;
+    let sizes = Sizes::new(histogram, &arcs, form, word)?;
+    let mut output = Output::new(u64::from(sizes.ncnt.unsigned_abs()).saturating_add(arcs.size), word, order);
+    let (lowpc, highpc, profrate) = histogram.map_or((0, 0, 0), |of| (of.lowpc, of.highpc, of.profrate));
+    output.word(lowpc)?;
+    output.word(highpc)?;
+    output.i32(sizes.ncnt);
+    output.i32(GMONVERSION);
+    output.u32(profrate);
+    output.i32(sizes.spare);
+    output.bytes(&[0; 8]);
+    if let Some(histogram) = histogram {
+        for bin in 0..histogram.bins.len() {
+            output.bin(bin, histogram.count(bin), form.counter())?;
+        }
+    }
+    arcs.write(&mut output)?;
+    Ok(output.finish())
+}
+
+fn only_histogram(profile: &Profile) -> Result<Option<&Histogram>> {
+    let histograms = inhabited(profile)?;
+    if histograms.len() > 1 {
+        return Err(Error::TooManyHistograms { histograms: histograms.len() });
+    }
+    let histogram = histograms.first().copied();
+    match histogram {
+        Some(Histogram { dimension, abbrev, .. }) if (*dimension, *abbrev) != (Dimension::SECONDS, b's') => {
+            Err(Error::NotSeconds { dimension: *dimension, abbrev: *abbrev })
+        }
+        _ => Ok(histogram),
+    }
+}
+
+/// The sizes that a header announces.
+struct Sizes {
+    ncnt: i32,
+    /// The first spare word.
+    spare: i32,
+}
+
+impl Sizes {
+    fn new(histogram: Option<&Histogram>, arcs: &Arcs<'_>, form: Form, word: Word) -> Result<Sizes> {
+        let bins = histogram.map_or(0, |histogram| histogram.bins.len() as u64);
+        let samples = bins.saturating_mul(form.counter().width.size() as u64);
+        let ncnt = size_field(samples.saturating_add(word.header_size()), Part::Samples)?;
+        let spare = match form {
+            Form::FreeBsd(counter) => counter.histcounter_type(),
+            Form::OpenBsd => size_field(arcs.size, Part::Arcs)?,
+            Form::Gnu | Form::Bsd => 0,
+        };
+        Ok(Sizes { ncnt, spare })
+    }
+}
+
+fn size_field(size: u64, part: Part) -> Result<i32> {
+    i32::try_from(size).map_err(|_| Error::TooLarge { part, size, limit: u64::from(i32::MAX.unsigned_abs()) })
+}
+
+/// The arcs as they are to be written.
+struct Arcs<'a> {
+    arcs: &'a [Arc],
+    /// The most that one record counts: it is a C `long`.
+    most: u64,
+    /// Whether one call of the first arc is to be written as an arc of its own.
+    apart: bool,
+    /// Bytes of all.
+    size: u64,
+}
+
+impl<'a> Arcs<'a> {
+    fn new(arcs: &'a [Arc], form: Form, word: Word) -> Result<Arcs<'a>> {
+        let most = match word {
+            Word::W32 => u64::from(i32::MAX.unsigned_abs()),
+            Word::W64 => i64::MAX.unsigned_abs(),
+        };
+        let records = arcs.iter().map(|arc| piece_count(arc.count, most)).fold(0, u64::saturating_add);
+        let size = records.saturating_mul(word.arc_size());
+        let repeated = records.saturating_sub(arcs.len() as u64).saturating_mul(word.arc_size());
+        if repeated > REPEAT_LIMIT {
+            return Err(Error::TooManyRepeats { size: repeated });
+        }
+        let apart = form == Form::Bsd && looks_padded(arcs, most);
+        Ok(Arcs { arcs, most, apart, size })
+    }
+
+    fn write(&self, output: &mut Output) -> Result<()> {
+        let mut apart = self.apart;
+        for arc in self.arcs {
+            let mut count = arc.count;
+            if apart {
+                write_arc(output, arc, 1)?;
+                count = count.saturating_sub(1);
+                apart = false;
+            }
+            for count in pieces(count, self.most) {
+                write_arc(output, arc, count)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether all counts that would be written have the same upper half, so that a reader takes them for those of a 32-bit
+/// `long` with padding behind it.
+fn looks_padded(arcs: &[Arc], most: u64) -> bool {
+    let mut uppers = arcs.iter().flat_map(|arc| pieces(arc.count, most)).map(|count| count >> 32);
+    uppers.next().is_some_and(|first| first != 0 && uppers.all(|upper| upper == first))
+}
+
+fn write_arc(output: &mut Output, arc: &Arc, count: u64) -> Result<()> {
+    output.word(arc.frompc)?;
+    output.word(arc.selfpc)?;
+    output.word(count)
+}

@@ -1,0 +1,114 @@
+//! GNU's form, version 1: histograms, then arcs, then basic-block counts.
+
+use alloc::vec::Vec;
+
+use super::output::Output;
+use super::{REPEAT_LIMIT, inhabited, piece_count, pieces};
+use crate::layout::{GNU_HEADER_SIZE, GNU_MAGIC, GNU_TAG_ARC, GNU_TAG_BLOCKS, GNU_TAG_HISTOGRAM, GNU_VERSION};
+use crate::{Arc, Block, Counter, Error, Histogram, Order, Part, Profile, Result, Word};
+
+/// The most that a bin of one record counts.
+const BIN_MOST: i128 = u16::MAX as i128;
+/// The most that an arc of one record counts.
+const ARC_MOST: u64 = u32::MAX as u64;
+
+pub(super) fn write(profile: &Profile, word: Word, order: Order) -> Result<Vec<u8>> {
+    let histograms = inhabited(profile)?;
+    let block_most = if word == Word::W32 { u64::from(u32::MAX) } else { u64::MAX };
+    let size = file_size(profile, &histograms, word, block_most)?;
+    let mut output = Output::new(size, word, order);
+    output.bytes(&GNU_MAGIC);
+    output.u32(GNU_VERSION);
+    output.bytes(&[0; GNU_HEADER_SIZE - 8]);
+    for histogram in histograms {
+        for record in 0..histogram_records(histogram) {
+            write_histogram(&mut output, histogram, record)?;
+        }
+    }
+    for arc in &profile.arcs {
+        for count in pieces(arc.count, ARC_MOST) {
+            write_arc(&mut output, arc, count as u32)?;
+        }
+    }
+    write_blocks(&mut output, &profile.blocks, block_most)?;
+    Ok(output.finish())
+}
+
+/// Bytes of the whole file. An error if too many of them are repeated records.
+fn file_size(profile: &Profile, histograms: &[&Histogram], word: Word, block_most: u64) -> Result<u64> {
+    let words = u64::try_from(word.size()).unwrap_or(0).saturating_mul(2);
+    let mut size = GNU_HEADER_SIZE as u64;
+    let mut repeated = 0_u64;
+    let mut count = |records: u64, bytes: u64| {
+        size = size.saturating_add(records.saturating_mul(bytes));
+        repeated = repeated.saturating_add(records.saturating_sub(1).saturating_mul(bytes));
+    };
+    for histogram in histograms {
+        let bins = (histogram.bins.len() as u64).saturating_mul(2);
+        count(histogram_records(histogram), bins.saturating_add(words).saturating_add(25));
+    }
+    for arc in &profile.arcs {
+        count(piece_count(arc.count, ARC_MOST), words.saturating_add(5));
+    }
+    for block in &profile.blocks {
+        count(piece_count(block.count, block_most), words);
+    }
+    if repeated > REPEAT_LIMIT {
+        return Err(Error::TooManyRepeats { size: repeated });
+    }
+    Ok(size.saturating_add(5))
+}
+
+/// How many records a histogram takes: one for each time that its highest bin is full.
+fn histogram_records(histogram: &Histogram) -> u64 {
+    let highest = (0..histogram.bins.len()).map(|bin| histogram.count(bin)).max().unwrap_or(0);
+    u64::try_from(highest).unwrap_or(0).div_ceil(u64::from(u16::MAX)).max(1)
+}
+
+/// Writes one of the records of a histogram, which holds what the ones before it do not.
+fn write_histogram(output: &mut Output, histogram: &Histogram, record: u64) -> Result<()> {
+    let bins = histogram.bins.len();
+    let (size, limit) = (bins as u64, u64::from(u32::MAX));
+    let part = Part::Histogram;
+    output.bytes(&[GNU_TAG_HISTOGRAM]);
+    output.word(histogram.lowpc)?;
+    output.word(histogram.highpc)?;
+    output.u32(u32::try_from(bins).map_err(|_| Error::TooLarge { part, size, limit })?);
+    output.u32(histogram.profrate);
+    output.bytes(histogram.dimension.field());
+    output.bytes(&[histogram.abbrev]);
+    let before = i128::from(record).saturating_mul(BIN_MOST);
+    for bin in 0..bins {
+        // A count below zero is left as it is, for `bin` to reject.
+        let count = histogram.count(bin);
+        let piece = if count < 0 { count } else { count.saturating_sub(before).clamp(0, BIN_MOST) };
+        output.bin(bin, piece, Counter::U16)?;
+    }
+    Ok(())
+}
+
+fn write_arc(output: &mut Output, arc: &Arc, count: u32) -> Result<()> {
+    output.bytes(&[GNU_TAG_ARC]);
+    output.word(arc.frompc)?;
+    output.word(arc.selfpc)?;
+    output.u32(count);
+    Ok(())
+}
+
+/// Writes all blocks as one record.
+fn write_blocks(output: &mut Output, blocks: &[Block], most: u64) -> Result<()> {
+    if blocks.is_empty() {
+        return Ok(());
+    }
+    let (part, limit) = (Part::Blocks, u64::from(u32::MAX));
+    let size = blocks.iter().map(|block| piece_count(block.count, most)).fold(0, u64::saturating_add);
+    output.bytes(&[GNU_TAG_BLOCKS]);
+    output.u32(u32::try_from(size).map_err(|_| Error::TooLarge { part, size, limit })?);
+    for block in blocks {
+        for count in pieces(block.count, most) {
+            output.word(block.addr)?;
+            output.word(count)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,111 @@
+//! The one way from numbers to a file's bytes.
+
+use alloc::vec::Vec;
+
+use byteorder::{BigEndian, ByteOrder as _, LittleEndian};
+
+use crate::{Counter, CounterWidth, Error, Order, Result, Word};
+
+/// A file in the making.
+pub(super) struct Output {
+    bytes: Vec<u8>,
+    word: Word,
+    order: Order,
+}
+
+impl Output {
+    /// An empty file with room for so many bytes.
+    pub(super) fn new(size: u64, word: Word, order: Order) -> Output {
+        Output { bytes: Vec::with_capacity(usize::try_from(size).unwrap_or(0)), word, order }
+    }
+
+    pub(super) fn finish(self) -> Vec<u8> {
+        self.bytes
+    }
+
+    fn offset(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    pub(super) fn bytes(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    pub(super) fn u16(&mut self, value: u16) {
+        let mut field = [0; 2];
+        match self.order {
+            Order::Little => LittleEndian::write_u16(&mut field, value),
+            Order::Big => BigEndian::write_u16(&mut field, value),
+        }
+        self.bytes(&field);
+    }
+
+    pub(super) fn u32(&mut self, value: u32) {
+        let mut field = [0; 4];
+        match self.order {
+            Order::Little => LittleEndian::write_u32(&mut field, value),
+            Order::Big => BigEndian::write_u32(&mut field, value),
+        }
+        self.bytes(&field);
+    }
+
+    pub(super) fn i32(&mut self, value: i32) {
+        self.u32(value.cast_unsigned());
+    }
+
+    fn u64(&mut self, value: u64) {
+        let mut field = [0; 8];
+        match self.order {
+            Order::Little => LittleEndian::write_u64(&mut field, value),
+            Order::Big => BigEndian::write_u64(&mut field, value),
+        }
+        self.bytes(&field);
+    }
+
+    /// An address, or a count of the same size.
+    pub(super) fn word(&mut self, value: u64) -> Result<()> {
+        match self.word {
+            Word::W64 => self.u64(value),
+            Word::W32 => {
+                let narrow = u32::try_from(value);
+                self.u32(narrow.map_err(|_| Error::WideAddress { address: value, offset: self.offset() })?);
+            }
+        }
+        Ok(())
+    }
+
+    /// The count of a bin, in as many bytes as the counter has.
+    pub(super) fn bin(&mut self, bin: usize, count: i128, counter: Counter) -> Result<()> {
+        let wide = Error::WideBin { bin, count, offset: self.offset() };
+        let bits = counter_bits(count, counter).ok_or(wide)?;
+        match counter.width {
+            CounterWidth::Bits8 => self.bytes(&[bits as u8]),
+            CounterWidth::Bits16 => self.u16(bits as u16),
+            CounterWidth::Bits32 => self.u32(bits as u32),
+            CounterWidth::Bits64 => self.u64(bits),
+        }
+        Ok(())
+    }
+}
+
+/// The low bits of a count, if those of a counter are enough for it.
+fn counter_bits(count: i128, counter: Counter) -> Option<u64> {
+    if !counter.signed {
+        let count = u64::try_from(count).ok()?;
+        let most = match counter.width {
+            CounterWidth::Bits8 => u64::from(u8::MAX),
+            CounterWidth::Bits16 => u64::from(u16::MAX),
+            CounterWidth::Bits32 => u64::from(u32::MAX),
+            CounterWidth::Bits64 => u64::MAX,
+        };
+        return (count <= most).then_some(count);
+    }
+    let count = i64::try_from(count).ok()?;
+    let range = match counter.width {
+        CounterWidth::Bits8 => i64::from(i8::MIN)..=i64::from(i8::MAX),
+        CounterWidth::Bits16 => i64::from(i16::MIN)..=i64::from(i16::MAX),
+        CounterWidth::Bits32 => i64::from(i32::MIN)..=i64::from(i32::MAX),
+        CounterWidth::Bits64 => i64::MIN..=i64::MAX,
+    };
+    range.contains(&count).then_some(count.cast_unsigned())
+}
