@@ -338,7 +338,7 @@ impl fmt::Display for Error {
             Error::TooShort { size } => write!(f, "file too short for a profile ({size:#x} bytes)"),
             Error::Unknown { magic } => write!(f, "not a profile (starts with \"{}\")", magic.escape_ascii()),
             Error::Foreign(foreign) => foreign.fmt(f),
-            Error::OtherEncoding { found } => write!(f, "profile does not match the program (it is of a {found} one)"),
+            Error::OtherEncoding { found } => write!(f, "profile has another layout than expected ({found})"),
             Error::BadMagic { magic } => write!(f, "bad magic (\"{}\" at offset 0x0)", magic.escape_ascii()),
             Error::BadVersion { version, offset } => write!(f, "unsupported version ({version:#x} at offset {offset:#x})"),
             Error::Truncated { part, needed, left, offset } =>

@@ -35,8 +35,6 @@
 
 #[cfg(feature = "alloc")]
 extern crate alloc;
-#[cfg(test)]
-extern crate std;
 
 pub mod layout;
 
@@ -56,9 +54,6 @@ mod profile;
 mod read;
 #[cfg(feature = "alloc")]
 mod write;
-
-#[cfg(all(test, feature = "alloc"))]
-mod tests;
 
 #[cfg(feature = "alloc")]
 pub use accumulate::Accumulator;

@@ -72,11 +72,11 @@ fn histogram(header: &Header, samples: Cursor<'_>, form: Form) -> Result<Option<
     if !size.is_multiple_of(width) {
         return Err(Error::PartialBin { size, width, offset: samples.offset() });
     }
-    let bins = bins::read(samples.rest(), counter, samples.order());
-    check_range(lowpc, highpc, bins.len() as u64, 0)?;
-    if bins.is_empty() {
+    check_range(lowpc, highpc, size.checked_div(width).unwrap_or(0), 0)?;
+    if size == 0 {
         return Ok(None);
     }
+    let bins = bins::read(samples.rest(), counter, samples.order());
     let (dimension, abbrev, signed) = (Dimension::SECONDS, b's', counter.signed);
     Ok(Some(Histogram { lowpc, highpc, profrate, dimension, abbrev, signed, bins }))
 }

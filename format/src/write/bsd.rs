@@ -11,7 +11,7 @@ pub(super) fn write(profile: &Profile, form: Form, word: Word, order: Order) -> 
         return Err(Error::BlocksNotHeld { blocks: profile.blocks.len() });
     }
     let histogram = only_histogram(profile)?;
-    let arcs = Arcs::new(&profile.arcs, form, word)?;
+    let arcs = Arcs::new(&profile.arcs, form, word, order)?;
     let sizes = Sizes::new(histogram, &arcs, form, word)?;
     let mut output = Output::new(u64::from(sizes.ncnt.unsigned_abs()).saturating_add(arcs.size), word, order);
     let (lowpc, highpc, profrate) = histogram.map_or((0, 0, 0), |of| (of.lowpc, of.highpc, of.profrate));
@@ -82,7 +82,7 @@ struct Arcs<'a> {
 }
 
 impl<'a> Arcs<'a> {
-    fn new(arcs: &'a [Arc], form: Form, word: Word) -> Result<Arcs<'a>> {
+    fn new(arcs: &'a [Arc], form: Form, word: Word, order: Order) -> Result<Arcs<'a>> {
         let most = match word {
             Word::W32 => u64::from(i32::MAX.unsigned_abs()),
             Word::W64 => i64::MAX.unsigned_abs(),
@@ -93,7 +93,7 @@ impl<'a> Arcs<'a> {
         if repeated > REPEAT_LIMIT {
             return Err(Error::TooManyRepeats { size: repeated });
         }
-        let apart = form == Form::Bsd && looks_padded(arcs, most);
+        let apart = form == Form::Bsd && order == Order::Little && looks_padded(arcs, most);
         Ok(Arcs { arcs, most, apart, size })
     }
 

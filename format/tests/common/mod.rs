@@ -1,0 +1,154 @@
+//! Encodings and profiles for the tests.
+#![allow(dead_code)] // No test uses everything.
+#![allow(clippy::unwrap_used)] // A test fails loudly.
+
+use gmon::{
+    Accumulator, Arc, Block, Counter, CounterWidth, Dimension, Encoding, Form, Histogram, Order, Profile, Word,
+};
+use proptest::prelude::*;
+
+pub(crate) const WORDS: [Word; 2] = [Word::W32, Word::W64];
+pub(crate) const ORDERS: [Order; 2] = [Order::Little, Order::Big];
+
+/// Every kind of FreeBSD's counters.
+pub(crate) fn counters() -> Vec<Counter> {
+    let widths = [CounterWidth::Bits8, CounterWidth::Bits16, CounterWidth::Bits32, CounterWidth::Bits64];
+    widths.into_iter().flat_map(|width| [false, true].map(|signed| Counter { width, signed })).collect()
+}
+
+/// Every form.
+pub(crate) fn forms() -> Vec<Form> {
+    let freebsd = counters().into_iter().map(Form::FreeBsd);
+    [Form::Gnu, Form::Bsd, Form::OpenBsd].into_iter().chain(freebsd).collect()
+}
+
+/// Every form in every word size and byte order.
+pub(crate) fn encodings() -> Vec<Encoding> {
+    let mut encodings = Vec::new();
+    for form in forms() {
+        for word in WORDS {
+            encodings.extend(ORDERS.map(|order| Encoding { form, word, order }));
+        }
+    }
+    encodings
+}
+
+pub(crate) fn encoding() -> impl Strategy<Value = Encoding> {
+    prop::sample::select(encodings())
+}
+
+/// A histogram of time with 100 samples a second.
+pub(crate) fn seconds(lowpc: u64, highpc: u64, bins: &[u64]) -> Histogram {
+    let (dimension, abbrev) = (Dimension::SECONDS, b's');
+    Histogram { lowpc, highpc, profrate: 100, dimension, abbrev, signed: false, bins: bins.to_vec() }
+}
+
+/// A profile of one histogram.
+pub(crate) fn sampled(histogram: Histogram) -> Profile {
+    Profile { histograms: vec![histogram], ..Profile::default() }
+}
+
+/// A profile of arcs.
+pub(crate) fn called(arcs: &[(u64, u64, u64)]) -> Profile {
+    let arcs = arcs.iter().map(|&(frompc, selfpc, count)| Arc { frompc, selfpc, count }).collect();
+    Profile { arcs, ..Profile::default() }
+}
+
+/// The sum of profiles.
+pub(crate) fn sum(profiles: impl IntoIterator<Item = Profile>) -> Profile {
+    let mut accumulator = Accumulator::new();
+    for profile in profiles {
+        accumulator.add(profile).unwrap();
+    }
+    accumulator.finish()
+}
+
+/// The highest address that an encoding holds.
+fn highest(word: Word) -> u64 {
+    match word {
+        Word::W32 => u64::from(u32::MAX),
+        Word::W64 => u64::MAX,
+    }
+}
+
+/// A profile that the encoding holds. Some counts take repeated records.
+pub(crate) fn profile(encoding: Encoding) -> BoxedStrategy<Profile> {
+    let most = if encoding.word == Word::W32 { 1 << 36 } else { 1 << 58 };
+    let most = if encoding.form == Form::Gnu { 1 << 36 } else { most };
+    let arcs = prop::collection::vec(arc(encoding.word, most), 0..20);
+    let blocks = if encoding.form == Form::Gnu { 0..5 } else { 0..1 };
+    let block = (0..=highest(encoding.word), 0..1u64 << 34).prop_map(|(addr, count)| Block { addr, count });
+    let blocks = prop::collection::vec(block, blocks);
+    let parts = (histograms(encoding), arcs, blocks);
+    parts.prop_map(|(histograms, arcs, blocks)| Profile { histograms, arcs, blocks }).boxed()
+}
+
+fn arc(word: Word, most: u64) -> impl Strategy<Value = Arc> {
+    let count = prop_oneof![3 => 0..1000u64, 1 => 0..most];
+    let address = prop_oneof![0x1000..0x3000u64, 0..=highest(word)];
+    (address.clone(), address, count).prop_map(|(frompc, selfpc, count)| Arc { frompc, selfpc, count })
+}
+
+fn histograms(encoding: Encoding) -> BoxedStrategy<Vec<Histogram>> {
+    let one = histogram(encoding).prop_map(|histogram| vec![histogram]);
+    let none = Just(Vec::new());
+    match encoding.form {
+        Form::Gnu => prop_oneof![1 => none, 4 => one, 3 => disjoint()].boxed(),
+        _ => prop_oneof![1 => none, 6 => one].boxed(),
+    }
+}
+
+/// A histogram of any range and any number of bins.
+fn histogram(encoding: Encoding) -> impl Strategy<Value = Histogram> {
+    let counter = encoding.form.counter();
+    let addresses = (0..=highest(encoding.word), 0..=highest(encoding.word));
+    let parts = (addresses, bins(encoding), any::<u32>(), dimension(encoding.form));
+    let parts = parts.prop_filter("an empty range", |((first, second), ..)| first != second);
+    parts.prop_map(move |((first, second), bins, profrate, (dimension, abbrev))| {
+        let (lowpc, highpc) = (first.min(second), first.max(second));
+        Histogram { lowpc, highpc, profrate, dimension, abbrev, signed: counter.signed, bins }
+    })
+}
+
+/// Histograms next to each other, some with gaps, in any order.
+fn disjoint() -> impl Strategy<Value = Vec<Histogram>> {
+    let pieces = prop::collection::vec((0..3u64, prop::collection::vec(0..70_000u64, 1..9)), 1..5);
+    let histograms = (0x1000..0x8000_0000u64, 1..9u64, pieces).prop_map(|(mut lowpc, bin_size, pieces)| {
+        let mut histograms = Vec::new();
+        for (gap, bins) in pieces {
+            lowpc += gap * 16;
+            let highpc = lowpc + bins.len() as u64 * bin_size * 2;
+            histograms.push(seconds(lowpc, highpc, &bins));
+            lowpc = highpc;
+        }
+        histograms
+    });
+    histograms.prop_shuffle()
+}
+
+fn bins(encoding: Encoding) -> BoxedStrategy<Vec<u64>> {
+    let Counter { width, signed } = encoding.form.counter();
+    let count = match (width, signed) {
+        (_, false) if encoding.form == Form::Gnu => prop_oneof![5 => 0..100u64, 1 => 0..300_000u64].boxed(),
+        (CounterWidth::Bits8, false) => any::<u8>().prop_map(u64::from).boxed(),
+        (CounterWidth::Bits16, false) => any::<u16>().prop_map(u64::from).boxed(),
+        (CounterWidth::Bits32, false) => any::<u32>().prop_map(u64::from).boxed(),
+        (CounterWidth::Bits64, false) => any::<u64>().boxed(),
+        (CounterWidth::Bits8, true) => any::<i8>().prop_map(|count| i64::from(count) as u64).boxed(),
+        (CounterWidth::Bits16, true) => any::<i16>().prop_map(|count| i64::from(count) as u64).boxed(),
+        (CounterWidth::Bits32, true) => any::<i32>().prop_map(|count| i64::from(count) as u64).boxed(),
+        (CounterWidth::Bits64, true) => any::<i64>().prop_map(|count| count as u64).boxed(),
+    };
+    prop::collection::vec(count, 1..40).boxed()
+}
+
+fn dimension(form: Form) -> BoxedStrategy<(Dimension, u8)> {
+    let seconds = Just((Dimension::SECONDS, b's'));
+    match form {
+        Form::Gnu => {
+            let any = any::<([u8; 15], u8)>().prop_map(|(field, abbrev)| (Dimension::from_field(field), abbrev));
+            prop_oneof![4 => seconds, 1 => any].boxed()
+        }
+        _ => seconds.boxed(),
+    }
+}

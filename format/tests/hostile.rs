@@ -1,0 +1,153 @@
+//! Files that are broken, by accident or on purpose: no panic, and no more memory than a small multiple of the file.
+#![allow(clippy::unwrap_used)] // A test fails loudly.
+
+mod common;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use common::{encoding, encodings, profile};
+use gmon::{Encoding, Form, Hints, Order, Word, detect, read, read_as, write};
+use proptest::prelude::*;
+
+/// The most bytes in use for each byte of the file: an 8-bit counter becomes 64 bits, an arc of 13 bytes becomes 24, a
+/// histogram of 35 takes some hundred with its entry in the index; and a growing vector has twice as many for a while.
+const MULTIPLE: usize = 16;
+/// Bytes that are not counted.
+const FREE: usize = 1024;
+
+thread_local! {
+    static USED: Cell<usize> = const { Cell::new(0) };
+    static PEAK: Cell<usize> = const { Cell::new(0) };
+}
+
+/// The system's allocator, with a count for each thread.
+struct Counting;
+
+// SAFETY: every call is passed on to `System` as it is; the counters are plain cells that need no allocation.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        USED.with(|used| {
+            used.set(used.get().wrapping_add(layout.size()));
+            PEAK.with(|peak| peak.set(peak.get().max(used.get())));
+        });
+        // SAFETY: the caller keeps `alloc`'s contract, which is `System`'s too.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        USED.with(|used| used.set(used.get().saturating_sub(layout.size())));
+        // SAFETY: as above; the pointer came from `System.alloc`.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// The most bytes that are in use at once while the function runs.
+fn peak<T>(run: impl FnOnce() -> T) -> usize {
+    USED.set(0);
+    PEAK.set(0);
+    drop(run());
+    PEAK.get()
+}
+
+/// Reads a file in every way, and looks at the memory it takes.
+fn read_every_way(file: &[u8]) {
+    let bound = MULTIPLE * file.len() + FREE;
+    assert!(peak(|| detect(file, &Hints::default())) == 0, "detection allocates");
+    assert!(peak(|| read(file, &Hints::default())) <= bound);
+    for encoding in encodings() {
+        assert!(peak(|| read_as(file, encoding)) <= bound, "{encoding:?}");
+        let Encoding { form, word, order } = encoding;
+        let _ = detect(file, &Hints { form: Some(form), ..Hints::default() });
+        let _ = detect(file, &Hints { form: Some(form), word: Some(word), order: Some(order) });
+    }
+}
+
+/// A file with some bytes changed, cut off or added.
+fn mutated() -> impl Strategy<Value = Vec<u8>> {
+    let file = encoding().prop_flat_map(|encoding| (profile(encoding), Just(encoding)));
+    let value = prop_oneof![any::<u8>(), Just(0), Just(0xff), Just(0x7f), Just(1)];
+    let early = prop::collection::vec((0..0x60usize, value.clone()), 0..4);
+    let anywhere = prop::collection::vec((any::<prop::sample::Index>(), value), 0..4);
+    let tail = prop_oneof![3 => Just(vec![]), 1 => prop::collection::vec(any::<u8>(), 0..30)];
+    let parts = (file, early, anywhere, any::<prop::sample::Index>(), any::<bool>(), tail);
+    parts.prop_map(|((profile, encoding), early, anywhere, length, cut, tail)| {
+        let mut file = write(&profile, encoding).unwrap();
+        for (at, value) in early {
+            if let Some(byte) = file.get_mut(at) {
+                *byte = value;
+            }
+        }
+        for (at, value) in anywhere {
+            *at.get_mut(&mut file) = value;
+        }
+        if cut {
+            file.truncate(length.index(file.len()));
+        }
+        file.extend(tail);
+        file
+    })
+}
+
+/// Random bytes behind the start of a real file, or behind nothing.
+fn random() -> impl Strategy<Value = Vec<u8>> {
+    let start = prop_oneof![
+        Just(vec![]),
+        Just(b"gmon\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0".to_vec()),
+        Just(b"gmon\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\0".to_vec()),
+        Just([&[0; 8][..], &[64, 0, 0, 0], &0x51879_i32.to_le_bytes()].concat()),
+        Just([&[0; 16][..], &[0, 0, 0, 64], &0x51879_i32.to_be_bytes()].concat()),
+    ];
+    let byte = prop_oneof![2 => 0..4u8, 1 => any::<u8>()];
+    (start, prop::collection::vec(byte, 0..200)).prop_map(|(start, bytes)| [start, bytes].concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn mutated_files_do_no_harm(file in mutated()) {
+        read_every_way(&file);
+    }
+
+    #[test]
+    fn random_bytes_do_no_harm(file in random()) {
+        read_every_way(&file);
+    }
+
+    #[test]
+    fn what_is_read_can_be_written(file in mutated(), hinted in encoding()) {
+        let hints = Hints { form: Some(hinted.form), ..Hints::default() };
+        if let Ok(found) = detect(&file, &hints) && let Ok(profile) = read_as(&file, found) {
+            let again = read_as(&write(&profile, found).unwrap(), found).unwrap();
+            prop_assert_eq!(common::sum([again]), common::sum([profile]));
+        }
+    }
+}
+
+#[test]
+fn many_small_histograms_take_linear_memory() {
+    let mut file = b"gmon\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0".to_vec();
+    for lowpc in 0..20_000_u32 {
+        file.push(0);
+        for field in [lowpc * 4, lowpc * 4 + 4, 1, 100] {
+            file.extend(field.to_le_bytes());
+        }
+        file.extend(*b"seconds\0\0\0\0\0\0\0\0s\x01\0");
+    }
+    let encoding = Encoding { form: Form::Gnu, word: Word::W32, order: Order::Little };
+    assert_eq!(read_as(&file, encoding).unwrap().histograms.len(), 20_000);
+    read_every_way(&file);
+}
+
+#[test]
+fn sizes_that_a_file_only_claims_take_no_memory() {
+    let mut file = b"gmon\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0".to_vec();
+    file.extend([0x00, 0x10, 0, 0, 0x00, 0x20, 0, 0, 0xff, 0xff, 0xff, 0xff, 100, 0, 0, 0]);
+    file.extend(*b"seconds\0\0\0\0\0\0\0\0s");
+    let encoding = Encoding { form: Form::Gnu, word: Word::W32, order: Order::Little };
+    assert_eq!(peak(|| read_as(&file, encoding)), 0);
+}
