@@ -1,2 +1,16 @@
-//! gprof.
-fn main() {}
+//! The program `gprof`: everything it does is in the library.
+
+use std::io::{stderr, stdout};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match gprof::run(std::env::args_os(), &mut stdout().lock(), &mut stderr()) {
+        Ok(()) => ExitCode::SUCCESS,
+        // As in `gprof | head`: whoever read the report has seen enough.
+        Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("gprof: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

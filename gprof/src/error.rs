@@ -1,0 +1,96 @@
+//! What ends a run without its reports.
+
+use std::fmt;
+use std::io;
+
+use crate::image::ImageError;
+
+/// Why there is no report. The text is one line.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// The command line asks for something that does not exist.
+    Usage(String),
+    /// A file cannot be read.
+    Read {
+        /// The file.
+        file: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A file cannot be written.
+    Write {
+        /// The file.
+        file: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// Something that is no file was named where one is needed.
+    NoFile {
+        /// Its name.
+        file: String,
+    },
+    /// The program cannot be made sense of.
+    Image {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        source: ImageError,
+    },
+    /// A profile cannot be made sense of, or does not go with those before.
+    Profile {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        source: gmon::Error,
+    },
+    /// The flat profile was asked for, and no profile has samples.
+    NoSamples,
+    /// The call graph was asked for, and no profile has calls.
+    NoCalls,
+    /// The report cannot be written.
+    Output(io::Error),
+}
+
+impl Error {
+    /// Whether the reader of the report went away before its end, which is nobody's fault.
+    #[must_use]
+    pub fn is_closed_pipe(&self) -> bool {
+        matches!(self, Error::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Usage(what) => write!(f, "{what} (try 'gprof --help')"),
+            Error::Read { file, source } | Error::Write { file, source } => write!(f, "{file}: {}", system(source)),
+            Error::NoFile { file } => write!(f, "{file}: not a regular file"),
+            Error::Image { file, source } => write!(f, "{file}: {source}"),
+            Error::Profile { file, source } => write!(f, "{file}: {source}"),
+            Error::NoSamples => f.write_str("no flat profile: the profile has no samples"),
+            Error::NoCalls => f.write_str("no call graph: the profile has no calls"),
+            Error::Output(source) => write!(f, "standard output: {}", system(source)),
+        }
+    }
+}
+
+/// A system's error in its own words, without the number that Rust adds.
+fn system(error: &io::Error) -> String {
+    let text = error.to_string();
+    match text.find(" (os error") {
+        Some(end) => text[..end].to_owned(),
+        None => text,
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Error::Read { source, .. } | Error::Write { source, .. } | Error::Output(source) => Some(source),
+            Error::Image { source, .. } => Some(source),
+            Error::Profile { source, .. } => Some(source),
+            Error::Usage(_) | Error::NoFile { .. } | Error::NoSamples | Error::NoCalls => None,
+        }
+    }
+}

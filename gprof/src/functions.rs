@@ -1,0 +1,166 @@
+//! The functions of the profiled program: who owns which address.
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+
+use crate::image::{self, Symbol};
+
+/// One function of a [`Functions`]: its place in the order of addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FunctionId(u32);
+
+impl FunctionId {
+    /// The function's place, for tables that have one entry for each function.
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A function.
+#[derive(Debug)]
+pub struct Function<'data> {
+    /// Its first address.
+    pub address: u64,
+    /// Its last address, which is the one before the next function's first.
+    pub last: u64,
+    /// The name in the symbol table, mangled. Everything that is ordered by name is ordered by this.
+    pub name: &'data [u8],
+    /// Whether it is visible in its own source file only.
+    pub is_static: bool,
+    /// The name as the programmer wrote it, once somebody asked for it.
+    readable: OnceCell<Cow<'data, [u8]>>,
+}
+
+impl<'data> Function<'data> {
+    /// The name as the programmer wrote it.
+    pub fn readable(&self) -> &[u8] {
+        self.readable.get_or_init(|| image::demangle(self.name))
+    }
+}
+
+/// All functions of a program in the order of their addresses, one for each address.
+#[derive(Debug)]
+pub struct Functions<'data> {
+    sorted: Vec<Function<'data>>,
+}
+
+impl<'data> Functions<'data> {
+    /// Sorts symbols, and settles which of several at one address gives the name.
+    ///
+    /// A function reaches up to the next one; the last reaches to `text_end`, the address behind the program's code.
+    #[must_use]
+    pub fn new(mut symbols: Vec<Symbol<'data>>, text_end: u64) -> Functions<'data> {
+        symbols.sort_by_key(|symbol| (symbol.address, !symbol.is_func, symbol.is_static));
+        symbols.truncate(u32::MAX as usize);
+        symbols.dedup_by(|next, kept| {
+            let same = next.address == kept.address;
+            if same && is_better_name(next, kept) {
+                *kept = *next;
+            }
+            same
+        });
+        let ends: Vec<u64> =
+            symbols.iter().skip(1).map(|next| next.address).chain([text_end]).map(|end| end.wrapping_sub(1)).collect();
+        let sorted = symbols.into_iter().zip(ends).map(|(symbol, last)| Function {
+            address: symbol.address,
+            last,
+            name: symbol.name,
+            is_static: symbol.is_static,
+            readable: OnceCell::new(),
+        });
+        Functions { sorted: sorted.collect() }
+    }
+
+    /// The function that an address belongs to.
+    #[must_use]
+    pub fn find(&self, address: u64) -> Option<FunctionId> {
+        let after = self.sorted.partition_point(|function| function.address <= address);
+        let index = after.checked_sub(1)?;
+        (address <= self.sorted[index].last).then_some(FunctionId(index as u32))
+    }
+
+    /// How many functions there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.sorted.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.sorted.is_empty()
+    }
+
+    /// All handles, in the order of addresses.
+    pub fn ids(&self) -> impl DoubleEndedIterator<Item = FunctionId> + use<> {
+        (0..self.sorted.len() as u32).map(FunctionId)
+    }
+
+    /// The handle of a place, if there is a function.
+    #[must_use]
+    pub fn id(&self, index: usize) -> Option<FunctionId> {
+        (index < self.sorted.len()).then_some(FunctionId(index as u32))
+    }
+
+    /// All functions, in the order of addresses.
+    #[must_use]
+    pub fn as_slice(&self) -> &[Function<'data>] {
+        &self.sorted
+    }
+}
+
+impl<'data> std::ops::Index<FunctionId> for Functions<'data> {
+    type Output = Function<'data>;
+
+    fn index(&self, id: FunctionId) -> &Function<'data> {
+        &self.sorted[id.index()]
+    }
+}
+
+/// Whether a symbol gives a better name to an address than the one kept so far: what more of the program can see wins,
+/// then what is marked as a function, then the name with fewer underscores in front.
+fn is_better_name(next: &Symbol<'_>, kept: &Symbol<'_>) -> bool {
+    if next.is_static != kept.is_static {
+        return kept.is_static;
+    }
+    if next.is_func != kept.is_func {
+        return next.is_func;
+    }
+    let underscores = |name: &[u8]| name.iter().take(2).take_while(|byte| **byte == b'_').count();
+    underscores(next.name) < underscores(kept.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn symbol(address: u64, name: &'static str, is_static: bool, is_func: bool) -> Symbol<'static> {
+        Symbol { address, name: name.as_bytes(), is_static, is_func }
+    }
+
+    fn names(symbols: Vec<Symbol<'static>>) -> Vec<String> {
+        let functions = Functions::new(symbols, 100);
+        functions.as_slice().iter().map(|f| String::from_utf8_lossy(f.name).into_owned()).collect()
+    }
+
+    #[test]
+    fn an_address_belongs_to_the_function_below_it() {
+        let functions = Functions::new(vec![symbol(30, "c", false, true), symbol(10, "a", false, true)], 40);
+        assert_eq!(functions.find(9), None);
+        assert_eq!(functions.find(10).map(FunctionId::index), Some(0));
+        assert_eq!(functions.find(29).map(FunctionId::index), Some(0));
+        assert_eq!(functions.find(30).map(FunctionId::index), Some(1));
+        assert_eq!(functions.find(39).map(FunctionId::index), Some(1));
+        assert_eq!(functions.find(40), None);
+    }
+
+    #[test]
+    fn one_name_for_one_address() {
+        assert_eq!(names(vec![symbol(10, "_a", false, true), symbol(10, "a", false, true)]), ["a"]);
+        assert_eq!(names(vec![symbol(10, "__a", false, true), symbol(10, "_a", false, true)]), ["_a"]);
+        assert_eq!(names(vec![symbol(10, "b", false, true), symbol(10, "a", false, true)]), ["b"]);
+        assert_eq!(names(vec![symbol(10, "s", true, true), symbol(10, "_g", false, false)]), ["_g"]);
+        assert_eq!(names(vec![symbol(10, "label", false, false), symbol(10, "_f", false, true)]), ["_f"]);
+    }
+}

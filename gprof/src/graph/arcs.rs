@@ -1,0 +1,137 @@
+//! Calls from function to function.
+
+use std::collections::HashMap;
+
+use crate::functions::{FunctionId, Functions};
+
+/// All calls from one function to another, or to itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arc {
+    /// The caller.
+    pub parent: FunctionId,
+    /// The function called.
+    pub child: FunctionId,
+    /// How often.
+    pub count: u64,
+}
+
+/// The place of an arc in [`Arcs::all`].
+pub type ArcId = u32;
+
+/// Every arc once, and for each function those that leave it and those that reach it.
+#[derive(Debug)]
+pub struct Arcs {
+    /// The arcs, in the order in which the profile first names them.
+    pub all: Vec<Arc>,
+    children: Grouped,
+    parents: Grouped,
+    /// For each function, how often others called it.
+    pub calls: Vec<u64>,
+    /// For each function, how often it called itself.
+    pub self_calls: Vec<u64>,
+}
+
+impl Arcs {
+    /// Finds the functions of each arc of a profile, and adds up the arcs of one pair. An arc with an end in no
+    /// function counts nowhere.
+    #[must_use]
+    pub fn new(raw: &[gmon::Arc], functions: &Functions<'_>) -> Arcs {
+        let mut all: Vec<Arc> = Vec::new();
+        let mut seen: HashMap<(FunctionId, FunctionId), usize> = HashMap::new();
+        for arc in raw {
+            let (Some(parent), Some(child)) = (functions.find(arc.frompc), functions.find(arc.selfpc)) else {
+                continue;
+            };
+            let at = *seen.entry((parent, child)).or_insert(all.len());
+            match all.get_mut(at) {
+                Some(known) => known.count = known.count.saturating_add(arc.count),
+                None => all.push(Arc { parent, child, count: arc.count }),
+            }
+        }
+        Arcs::from_merged(all, functions.len())
+    }
+
+    /// Groups arcs of which no two have the same ends.
+    fn from_merged(all: Vec<Arc>, functions: usize) -> Arcs {
+        let mut calls = vec![0_u64; functions];
+        let mut self_calls = vec![0; functions];
+        for arc in &all {
+            let child = arc.child.index();
+            if arc.parent == arc.child {
+                self_calls[child] = arc.count;
+            } else {
+                calls[child] = calls[child].saturating_add(arc.count);
+            }
+        }
+        Arcs {
+            children: Grouped::new(all.iter().map(|arc| arc.parent), functions),
+            parents: Grouped::new(all.iter().map(|arc| arc.child), functions),
+            all,
+            calls,
+            self_calls,
+        }
+    }
+
+    /// The arcs that leave a function: the last that the profile names comes first, until [`Arcs::sort`] orders them.
+    #[must_use]
+    pub fn children(&self, parent: FunctionId) -> &[ArcId] {
+        self.children.of(parent)
+    }
+
+    /// The arcs that reach a function, ordered as [`Arcs::children`] are.
+    #[must_use]
+    pub fn parents(&self, child: FunctionId) -> &[ArcId] {
+        self.parents.of(child)
+    }
+
+    /// An arc.
+    #[must_use]
+    pub fn get(&self, id: ArcId) -> &Arc {
+        &self.all[id as usize]
+    }
+
+    /// Orders the arcs of each function by a key: parents ascending, children descending, and the arc that the profile
+    /// named first before others of the same key.
+    pub(super) fn sort<K: Ord>(&mut self, key: impl Fn(ArcId) -> K) {
+        self.parents.sort_each(|id| (key(id), id));
+        self.children.sort_each(|id| (std::cmp::Reverse(key(id)), id));
+    }
+}
+
+/// Arcs grouped by one of their ends, in one piece of memory.
+#[derive(Debug)]
+struct Grouped {
+    /// Where the group of each function begins, and behind the last one the end of all.
+    starts: Vec<usize>,
+    ids: Vec<ArcId>,
+}
+
+impl Grouped {
+    fn new(ends: impl DoubleEndedIterator<Item = FunctionId> + ExactSizeIterator + Clone, functions: usize) -> Grouped {
+        let mut starts = vec![0_usize; functions + 1];
+        for end in ends.clone() {
+            starts[end.index() + 1] += 1;
+        }
+        for at in 1..starts.len() {
+            starts[at] += starts[at - 1];
+        }
+        let mut next = starts.clone();
+        let mut ids = vec![0; ends.len()];
+        for (id, end) in ends.enumerate().rev() {
+            let at = &mut next[end.index()];
+            ids[*at] = id as ArcId;
+            *at += 1;
+        }
+        Grouped { starts, ids }
+    }
+
+    fn of(&self, function: FunctionId) -> &[ArcId] {
+        &self.ids[self.starts[function.index()]..self.starts[function.index() + 1]]
+    }
+
+    fn sort_each<K: Ord>(&mut self, key: impl Fn(ArcId) -> K) {
+        for borders in self.starts.windows(2) {
+            self.ids[borders[0]..borders[1]].sort_unstable_by_key(|id| key(*id));
+        }
+    }
+}

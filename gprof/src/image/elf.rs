@@ -1,0 +1,168 @@
+//! Reads the parts of an ELF file: headers, sections, the symbol table.
+
+use std::ops::Range;
+
+use object::elf::{self, FileHeader32, FileHeader64};
+use object::read::elf::{FileHeader, ProgramHeader, SectionHeader, SectionTable, Sym};
+use object::{Endianness, SectionIndex, SymbolIndex};
+
+use super::dwarf::SourceFiles;
+use super::symbols::{self, Candidate, NameTable};
+use super::{Image, ImageError, Symbol};
+
+/// Reads an ELF file of either word size and byte order.
+pub(super) fn parse(data: &[u8]) -> Result<Image<'_>, ImageError> {
+    let start = data.get(..4).unwrap_or(data);
+    if start != elf::ELFMAG {
+        return Err(ImageError::NotElf(start.to_vec()));
+    }
+    match data.get(4).map(|class| elf::FileClass(*class)) {
+        Some(elf::ELFCLASS32) => parse_class::<FileHeader32<Endianness>>(data, gmon::Word::W32),
+        _ => parse_class::<FileHeader64<Endianness>>(data, gmon::Word::W64),
+    }
+}
+
+fn parse_class<'data, Elf>(data: &'data [u8], word: gmon::Word) -> Result<Image<'data>, ImageError>
+where
+    Elf: FileHeader<Endian = Endianness>,
+{
+    let header = Elf::parse(data)?;
+    let endian = header.endian()?;
+    let sections = header.sections(endian, data)?;
+    let (_, text) = sections.section_by_name(endian, b".text").ok_or(ImageError::NoText)?;
+    let text_start: u64 = text.sh_addr(endian).into();
+    let text_size: u64 = text.sh_size(endian).into();
+    let text = text_start..text_start.saturating_add(text_size);
+    let symbols = functions(endian, &sections, data)?;
+    if symbols.is_empty() {
+        return Err(ImageError::NoSymbols);
+    }
+    Ok(Image {
+        symbols,
+        code: code_range(header, endian, data, &text),
+        text,
+        word,
+        order: match endian {
+            Endianness::Little => gmon::Order::Little,
+            Endianness::Big => gmon::Order::Big,
+        },
+        files: SourceFiles::new(endian, word, |name| section_bytes(endian, &sections, data, name)),
+    })
+}
+
+/// The symbols of functions among those of the symbol table.
+fn functions<'data, Elf>(
+    endian: Endianness,
+    sections: &SectionTable<'data, Elf>,
+    data: &'data [u8],
+) -> Result<Vec<Symbol<'data>>, ImageError>
+where
+    Elf: FileHeader<Endian = Endianness>,
+{
+    let table = sections.symbols(endian, data, elf::SHT_SYMTAB)?;
+    if table.is_empty() {
+        return Err(ImageError::NoSymbols);
+    }
+    let strings = sections.section(table.string_section())?.data(endian, data)?;
+    let code: Vec<bool> = sections.iter().map(|section| holds_code(endian, sections, section)).collect();
+    let mut names = NameTable::new(strings);
+    let mut kept = Vec::new();
+    for (index, symbol) in table.enumerate() {
+        let candidate = Candidate {
+            address: symbol.st_value(endian).into(),
+            name_offset: symbol.st_name(endian),
+            binding: symbol.st_bind(),
+            kind: symbol.st_type(),
+            in_code: section_of(endian, &table, symbol, index).is_some_and(|at| code.get(at.0) == Some(&true)),
+            defined: !matches!(symbol.st_shndx(endian), elf::SHN_UNDEF | elf::SHN_COMMON),
+        };
+        kept.extend(symbols::function(&candidate, &mut names));
+    }
+    Ok(kept)
+}
+
+/// The section that a symbol lies in, or `None` when it lies in none of the file's.
+fn section_of<Elf>(
+    endian: Endianness,
+    table: &object::read::elf::SymbolTable<'_, Elf>,
+    symbol: &Elf::Sym,
+    index: SymbolIndex,
+) -> Option<SectionIndex>
+where
+    Elf: FileHeader<Endian = Endianness>,
+{
+    table.symbol_section(endian, symbol, index).ok().flatten()
+}
+
+/// Whether a section's symbols count as code.
+///
+/// Names decide first, as in the tool whose text this program reproduces: a few well-known ones say what a section
+/// holds whatever its flags say. For all the others the flag of executable sections decides.
+fn holds_code<Elf>(endian: Endianness, sections: &SectionTable<'_, Elf>, section: &Elf::SectionHeader) -> bool
+where
+    Elf: FileHeader<Endian = Endianness>,
+{
+    const CODE: [&[u8]; 4] = [b"code", b".fini", b".init", b".text"];
+    const NO_CODE: [&[u8]; 13] = [
+        b".bss",
+        b".data",
+        b"*DEBUG*",
+        b".debug",
+        b".drectve",
+        b".edata",
+        b".idata",
+        b".pdata",
+        b".rdata",
+        b".rodata",
+        b".sbss",
+        b".scommon",
+        b".sdata",
+    ];
+    let name = sections.section_name(endian, section).unwrap_or_default();
+    let is = |known: &[u8]| {
+        name.strip_prefix(known).is_some_and(|rest| rest.first().is_none_or(|next| b".$0123456789".contains(next)))
+    };
+    if CODE.iter().any(|known| is(known)) {
+        return true;
+    }
+    !NO_CODE.iter().any(|known| is(known)) && section.sh_flags(endian).contains(elf::SHF_EXECINSTR)
+}
+
+/// From the lowest loaded byte to the end of the executable segments, or `text` when no segment says.
+fn code_range<Elf>(header: &Elf, endian: Endianness, data: &[u8], text: &Range<u64>) -> Range<u64>
+where
+    Elf: FileHeader<Endian = Endianness>,
+{
+    let mut code = text.clone();
+    for segment in header.program_headers(endian, data).unwrap_or_default() {
+        if segment.p_type(endian) != elf::PT_LOAD {
+            continue;
+        }
+        let start: u64 = segment.p_vaddr(endian).into();
+        let size: u64 = segment.p_memsz(endian).into();
+        code.start = code.start.min(start);
+        if segment.p_flags(endian).contains(elf::PF_X) {
+            code.end = code.end.max(start.saturating_add(size));
+        }
+    }
+    code
+}
+
+/// The bytes of a section, or nothing when it is absent, damaged or compressed.
+fn section_bytes<'data, Elf>(
+    endian: Endianness,
+    sections: &SectionTable<'data, Elf>,
+    data: &'data [u8],
+    name: &str,
+) -> &'data [u8]
+where
+    Elf: FileHeader<Endian = Endianness>,
+{
+    let Some((_, section)) = sections.section_by_name(endian, name.as_bytes()) else {
+        return &[];
+    };
+    if section.sh_flags(endian).contains(elf::SHF_COMPRESSED) {
+        return &[];
+    }
+    section.data(endian, data).unwrap_or_default()
+}

@@ -1,0 +1,92 @@
+//! The program that was profiled: its symbols, where its code lies, and what its debug information says of files.
+//!
+//! Nothing outside this module knows the object file format, the debug information or how names are mangled. Everything
+//! read here comes from a file that may be damaged or made to harm: sizes are checked before memory is asked for, and
+//! nothing panics.
+
+mod demangle;
+mod dwarf;
+mod elf;
+mod symbols;
+
+use std::fmt;
+use std::ops::Range;
+
+pub use demangle::demangle;
+pub use dwarf::SourceFiles;
+
+/// An executable file, as far as a profile needs it.
+pub struct Image<'data> {
+    /// The symbols that may stand for functions, in the order of the file's symbol table.
+    pub symbols: Vec<Symbol<'data>>,
+    /// The addresses of the section `.text`.
+    pub text: Range<u64>,
+    /// The addresses from the lowest byte that is loaded to the end of the last executable segment.
+    pub code: Range<u64>,
+    /// The size of an address.
+    pub word: gmon::Word,
+    /// The byte order.
+    pub order: gmon::Order,
+    /// The source files of functions.
+    pub files: SourceFiles<'data>,
+}
+
+/// A symbol that stands for a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Symbol<'data> {
+    /// The address it names.
+    pub address: u64,
+    /// The name as it stands in the file, mangled.
+    pub name: &'data [u8],
+    /// Whether it is visible in its own source file only.
+    pub is_static: bool,
+    /// Whether the file says that it is a function.
+    pub is_func: bool,
+}
+
+impl<'data> Image<'data> {
+    /// Reads an executable from its bytes.
+    ///
+    /// # Errors
+    ///
+    /// When the bytes are no ELF file, are damaged, or hold no symbol of a function.
+    pub fn parse(data: &'data [u8]) -> Result<Image<'data>, ImageError> {
+        elf::parse(data)
+    }
+}
+
+/// Why a file cannot serve as the profiled program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ImageError {
+    /// The first bytes are not those of an ELF file; here they are, up to four.
+    NotElf(Vec<u8>),
+    /// The ELF file contradicts itself.
+    Malformed(object::Error),
+    /// No section `.text` is there.
+    NoText,
+    /// No symbol table is there, or no symbol in it is a function: the file was stripped.
+    NoSymbols,
+}
+
+impl fmt::Display for ImageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ImageError::NotElf(start) if start.is_empty() => f.write_str("empty file, not an ELF executable"),
+            ImageError::NotElf(start) => {
+                write!(f, "not an ELF executable (magic {} at offset 0)", start.escape_ascii())
+            }
+            ImageError::Malformed(error) => write!(f, "damaged ELF file: {error}"),
+            ImageError::NoText => f.write_str("no section .text: there is no code to report on"),
+            ImageError::NoSymbols => f.write_str("no symbols of functions: the file was stripped"),
+        }
+    }
+}
+
+impl std::error::Error for ImageError {}
+
+impl From<object::Error> for ImageError {
+    fn from(error: object::Error) -> ImageError {
+        ImageError::Malformed(error)
+    }
+}

@@ -1,0 +1,185 @@
+//! Which symbols stand for functions.
+
+use std::collections::HashMap;
+
+use object::elf::{self, SymbolBind, SymbolType};
+
+use super::Symbol;
+
+/// What the symbol table says of one symbol.
+pub(super) struct Candidate {
+    pub(super) address: u64,
+    pub(super) name_offset: u32,
+    pub(super) binding: SymbolBind,
+    pub(super) kind: SymbolType,
+    /// Whether it lies in a section of code.
+    pub(super) in_code: bool,
+    /// Whether it lies anywhere in this file.
+    pub(super) defined: bool,
+}
+
+/// The function that a symbol stands for, if it stands for one. This is the whole policy of what is a function.
+///
+/// Global symbols in code are functions, and weak ones wherever they lie. Local ones are unless their name is one that
+/// compilers and assemblers make up; see [`NameTable::is_plain`].
+pub(super) fn function<'data>(symbol: &Candidate, names: &mut NameTable<'data>) -> Option<Symbol<'data>> {
+    if matches!(symbol.kind, elf::STT_SECTION | elf::STT_FILE | elf::STT_GNU_IFUNC) || !symbol.defined {
+        return None;
+    }
+    let name = names.get(symbol.name_offset)?;
+    let kept = match symbol.binding {
+        elf::STB_GLOBAL => symbol.in_code,
+        elf::STB_WEAK => symbol.kind != elf::STT_OBJECT,
+        elf::STB_LOCAL => symbol.in_code && !is_marker(name) && names.is_plain(symbol.name_offset),
+        _ => false,
+    };
+    kept.then_some(Symbol {
+        address: symbol.address,
+        name,
+        is_static: symbol.binding == elf::STB_LOCAL,
+        is_func: symbol.kind == elf::STT_FUNC,
+    })
+}
+
+/// Whether a local name marks a place for tools instead of naming a function.
+fn is_marker(name: &[u8]) -> bool {
+    name.is_empty() || name.starts_with(b"__gnu_compiled") || name.starts_with(b"___gnu_compiled")
+}
+
+/// The strings that symbols take their names from.
+pub(super) struct NameTable<'data> {
+    strings: &'data [u8],
+    /// What [`NameTable::is_plain`] found out, for names that it had to read beyond.
+    verdicts: HashMap<usize, bool>,
+}
+
+/// What looking at one name alone says of it.
+enum Verdict {
+    Plain,
+    Made,
+    /// As the string that follows in the table.
+    AsNext,
+}
+
+impl<'data> NameTable<'data> {
+    pub(super) fn new(strings: &'data [u8]) -> NameTable<'data> {
+        NameTable { strings, verdicts: HashMap::new() }
+    }
+
+    /// The name at an offset, or `None` when the offset lies outside the table. A name that the table's end cuts off
+    /// ends there.
+    pub(super) fn get(&self, offset: u32) -> Option<&'data [u8]> {
+        self.at(usize::try_from(offset).ok()?)
+    }
+
+    fn at(&self, offset: usize) -> Option<&'data [u8]> {
+        self.strings.get(offset..)?.split(|byte| *byte == 0).next()
+    }
+
+    /// Whether a local name is one that a person may have given.
+    ///
+    /// `$` is in the names of no such function, and `.` only where a compiler numbers a copy: `.clone.1`,
+    /// `.constprop.1` or `.1`. The judge of all of this reads on after such a number at the end of a name, into the
+    /// name that happens to follow in the table, and so does this function. What was read once is remembered, so that a
+    /// table of nothing but such names costs no more than its length.
+    fn is_plain(&mut self, offset: u32) -> bool {
+        let Ok(mut offset) = usize::try_from(offset) else {
+            return false;
+        };
+        let mut followed = Vec::new();
+        let verdict = loop {
+            if let Some(known) = self.verdicts.get(&offset) {
+                break *known;
+            }
+            let Some(name) = self.at(offset) else {
+                break true;
+            };
+            match judge(name) {
+                Verdict::Plain => break true,
+                Verdict::Made => break false,
+                Verdict::AsNext => {
+                    followed.push(offset);
+                    offset = offset.saturating_add(name.len()).saturating_add(1);
+                }
+            }
+        };
+        self.verdicts.extend(followed.into_iter().map(|offset| (offset, verdict)));
+        verdict
+    }
+}
+
+/// Looks at one name alone.
+fn judge(name: &[u8]) -> Verdict {
+    let mut at = 0;
+    while let Some(byte) = name.get(at) {
+        match byte {
+            b'$' => return Verdict::Made,
+            b'.' => {
+                let Some(end) = after_suffix(name, at) else {
+                    return Verdict::Made;
+                };
+                if end == name.len() {
+                    return Verdict::AsNext;
+                }
+                at = end;
+            }
+            _ => at += 1,
+        }
+    }
+    Verdict::Plain
+}
+
+/// The end of the numbered suffix that begins with the `.` at `start`, or `None` when there is none.
+fn after_suffix(name: &[u8], start: usize) -> Option<usize> {
+    let rest = name.get(start..)?;
+    let word = [b".clone.".as_slice(), b".constprop.".as_slice()]
+        .into_iter()
+        .find(|word| rest.len() > word.len() && rest.starts_with(word))
+        .map_or(1, <[u8]>::len);
+    let digits = rest.get(word..)?.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let end = start + word + digits;
+    match name.get(end) {
+        None => Some(end),
+        Some(b'.') if digits > 0 => Some(end),
+        Some(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plain(strings: &[u8], offset: u32) -> bool {
+        NameTable::new(strings).is_plain(offset)
+    }
+
+    #[test]
+    fn plain_names() {
+        for name in ["main", "_start", "", "a_1", "f.clone.0a"] {
+            assert_eq!(plain(name.as_bytes(), 0), name != "f.clone.0a", "{name}");
+        }
+    }
+
+    #[test]
+    fn numbered_copies() {
+        for name in ["f.1", "f.clone.12", "f.constprop.0", "f.constprop.0.1", "f.1.clone.2", "f."] {
+            assert!(plain(format!("{name}\0good\0").as_bytes(), 0), "{name}");
+        }
+    }
+
+    #[test]
+    fn made_names() {
+        for name in ["f.part.0", "f.isra.0", "f.cold", "f$a", "f.constprop.0.isra.0", "f.1.cold", ".L1", "f.1a", "f..1"]
+        {
+            assert!(!plain(format!("{name}\0good\0").as_bytes(), 0), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_next_name_decides_after_a_number() {
+        let strings = b"f.1\0g.part.0\0";
+        assert!(!plain(strings, 0));
+        assert!(plain(b"f.1\0g.2\0h\0", 0));
+        assert!(!plain(b"f.1\0g.2\0h$\0", 0));
+    }
+}

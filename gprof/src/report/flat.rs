@@ -1,0 +1,52 @@
+//! The flat profile: a row for each function.
+
+use std::io::{self, Write};
+
+use super::{blurbs, names};
+use crate::analysis::Analysis;
+use crate::number::{Fixed, General};
+use crate::options::Options;
+
+pub(super) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
+    let (clock, table) = (&analysis.clock, &analysis.flat);
+    header(analysis, out)?;
+    let total = if table.total > 0.0 { table.total } else { 1.0 };
+    let mut so_far = 0.0;
+    for row in &table.rows {
+        so_far += row.time;
+        let percent = Fixed(100.0 * row.time / total);
+        let (so_far, own) = (Fixed(so_far / clock.rate), Fixed(row.time / clock.rate));
+        write!(out, "{percent:6.2} {so_far:9.2} {own:8.2}")?;
+        if row.calls == 0 {
+            write!(out, " {:8} {:8} {:8}  ", "", "", "")?;
+        } else {
+            let (factor, calls) = (table.unit.factor, row.calls as f64);
+            let own = Fixed(factor * row.time / clock.rate / calls);
+            let all = Fixed(factor * (row.time + row.children) / clock.rate / calls);
+            write!(out, " {:8} {own:8.2} {all:8.2}  ", row.calls)?;
+        }
+        out.write_all(names::name(analysis, options, row.function))?;
+        out.write_all(b"\n")?;
+    }
+    if options.brief { Ok(()) } else { out.write_all(blurbs::FLAT.as_bytes()) }
+}
+
+fn header(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let clock = &analysis.clock;
+    let dimension = String::from_utf8_lossy(clock.dimension.as_bytes());
+    out.write_all(b"Flat profile:\n\nEach sample counts as ")?;
+    write!(out, "{} ", General(1.0 / clock.rate))?;
+    out.write_all(clock.dimension.as_bytes())?;
+    out.write_all(b".\n")?;
+    // Written the other way round, what is no number would be taken for time.
+    if analysis.flat.total <= 0.0 {
+        out.write_all(b" no time accumulated\n\n")?;
+    }
+    let unit = format!("{}{}/call", analysis.flat.unit.prefix, char::from(clock.abbrev));
+    writeln!(out, "  %   cumulative   self              self     total           ")?;
+    writeln!(
+        out,
+        "{:>5} {dimension:>9.9}  {dimension:>8.8} {:>8} {unit:>8.8} {unit:>8.8}  {:8}",
+        "time", "calls", "name"
+    )
+}

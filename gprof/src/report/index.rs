@@ -1,0 +1,59 @@
+//! The index: the numbers of functions in the call graph, by name, in three columns.
+
+use std::io::{self, Write};
+
+use super::names;
+use crate::analysis::{Analysis, IndexEntry};
+use crate::graph::Node;
+use crate::options::Options;
+
+/// The columns of the index.
+const COLUMNS: usize = 3;
+
+pub(super) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
+    out.write_all(b"Index by function name\n\n")?;
+    let entries = &analysis.calls.index;
+    let rows = entries.len().div_ceil(COLUMNS);
+    for row in 0..rows {
+        let mut line = Line { out, column: 0, start: 0 };
+        for entry in entries.iter().skip(row).step_by(rows) {
+            line.cell(analysis, options, entry)?;
+            line.start += options.width.saturating_sub(1) / COLUMNS;
+        }
+        line.out.write_all(b"\n")?;
+    }
+    Ok(())
+}
+
+struct Line<'a> {
+    out: &'a mut dyn Write,
+    /// What was written, less the blanks around numbers: those do not count, so that columns drift to the right.
+    column: usize,
+    /// Where the column of this cell ought to begin.
+    start: usize,
+}
+
+impl Line<'_> {
+    fn cell(&mut self, analysis: &Analysis<'_>, options: &Options, entry: &IndexEntry<'_>) -> io::Result<()> {
+        let number = names::number(analysis, entry.node);
+        self.column += number.len();
+        let blanks = (self.start + 5).saturating_sub(self.column);
+        self.column += blanks;
+        write!(self.out, "{:blanks$} {number} ", "")?;
+        match entry.node {
+            Node::Function(id) => self.write(names::name(analysis, options, id))?,
+            Node::Cycle(at) => self.write(format!("<cycle {}>", at + 1).as_bytes())?,
+        }
+        if let Some(file) = entry.file {
+            self.write(b" (")?;
+            self.write(file)?;
+            self.write(b")")?;
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, text: &[u8]) -> io::Result<()> {
+        self.column += text.len();
+        self.out.write_all(text)
+    }
+}

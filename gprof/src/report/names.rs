@@ -1,0 +1,39 @@
+//! Names as reports show them.
+
+use std::io::{self, Write};
+
+use crate::analysis::Analysis;
+use crate::functions::FunctionId;
+use crate::graph::Node;
+use crate::options::Options;
+
+/// A function's name alone.
+pub(super) fn name<'a>(analysis: &'a Analysis<'_>, options: &Options, id: FunctionId) -> &'a [u8] {
+    let function = &analysis.functions[id];
+    if options.demangle { function.readable() } else { function.name }
+}
+
+/// The number of a function's or cycle's entry: in brackets, or in parentheses when it has no entry.
+pub(super) fn number(analysis: &Analysis<'_>, node: Node) -> String {
+    let graph = &analysis.calls.graph;
+    let share = match node {
+        Node::Function(id) => graph.share(id),
+        Node::Cycle(at) => graph.cycle_share(at),
+    };
+    let rank = graph.rank(node);
+    if share.shown { format!("[{rank}]") } else { format!("({rank})") }
+}
+
+/// A function's name in the call graph: with its cycle and the number of its entry, and the end of the line.
+pub(super) fn write_numbered(
+    analysis: &Analysis<'_>,
+    options: &Options,
+    id: FunctionId,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    out.write_all(name(analysis, options, id))?;
+    if let Some(cycle) = analysis.calls.graph.cycle_of(id) {
+        write!(out, " <cycle {}>", cycle + 1)?;
+    }
+    writeln!(out, " {}", number(analysis, Node::Function(id)))
+}
