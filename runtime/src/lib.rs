@@ -1,2 +1,40 @@
-#![no_std]
-//! The profiling runtime.
+//! The profiling runtime behind `cc -pg`: the start-up objects, `mcount`, `moncontrol` and the sampler.
+//!
+//! The modules, from the ground up; each uses only those before it:
+//!
+//! * `text`, bounded text; `arch`, what only assembly can say;
+//! * `system`, the operating system's own calls; `message`, one line on standard error;
+//! * `kernel`, OpenBSD's six-argument `profil` and what stands behind it on each system;
+//! * `arcs`, a table of arcs that one thread writes; `threads`, every thread's tables;
+//! * `program`, the bounds of the program's text; `environment`, what the user asked for;
+//! * `buffer`, *the* buffer: header, samples and arcs in the layout of the file; `control`, starting and stopping;
+//! * `start`, the C start-up contract; `entry`, where compiled code comes in.
+//!
+//! Nothing here panics, allocates or takes a lock. Below `mcount` and in the signal handler nothing calls the C
+//! library, and below `mcount` nothing uses a vector register.
+#![cfg_attr(not(test), no_std)]
+#![warn(clippy::indexing_slicing, clippy::expect_used, clippy::panic)]
+// Only the start-up code reads the environment, and a test has a start of its own.
+#![cfg_attr(any(test, not(feature = "start")), allow(dead_code, unused_imports))]
+
+mod arch;
+mod arcs;
+mod buffer;
+mod control;
+mod entry;
+mod environment;
+mod kernel;
+mod message;
+mod program;
+#[cfg(feature = "start")]
+mod start;
+mod system;
+mod text;
+mod threads;
+
+/// The compiler wants one; nothing reaches it, and a test of the linked objects shows that it is gone from them.
+#[cfg(not(test))]
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
+    loop {}
+}

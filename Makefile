@@ -1,0 +1,68 @@
+# Every command that a person types is one of these or `cargo ...`.
+#
+#   make demo      build everything, profile SQLite, print where its time goes
+#   make check     all tests; what the machine lacks is installed where it may be, or said loudly
+#   make dist      stage target/dist/{bin,lib/gmon,include,share}
+#   make install   copy that to PREFIX (default /usr/local; DESTDIR is honoured)
+#   make bench     measure, paired against the alternatives
+#   make clean
+
+PREFIX ?= /usr/local
+CARGO ?= cargo
+OBJCOPY ?= objcopy
+AR ?= ar
+TARGET := $(abspath target)
+DIST := $(TARGET)/dist
+OBJECTS := $(TARGET)/runtime-objects
+LIBRARY := $(DIST)/lib/gmon
+
+.PHONY: all demo check dist install bench clean runtime gprof
+
+all: dist
+
+demo: dist
+	@sh tests/demo/run.sh "$(DIST)"
+
+check:
+	@sh tests/check.sh
+
+dist: runtime gprof
+	@mkdir -p "$(DIST)/share/doc/gmon"
+	@cp README.md CHANGELOG.md LICENSE docs/*.md "$(DIST)/share/doc/gmon/"
+	@cp runtime/LICENSE "$(DIST)/share/doc/gmon/LICENSE.runtime"
+
+gprof:
+	$(CARGO) build --release --package gprof
+	@mkdir -p "$(DIST)/bin"
+	@cp "$(TARGET)/release/gprof" "$(DIST)/bin/"
+
+# The start-up objects are the runtime as one relocatable object in which only the public names are global, once with
+# _start and once more without the empty _dl_relocate_static_pie that a static PIE must get from the C library.
+# libgmon.a is the runtime alone.
+LINK = $(LD) -r -T runtime/merge.ld
+GLOBALS = --strip-debug --keep-global-symbols=runtime/exports.txt
+RUSTC_RUNTIME = $(CARGO) rustc --package gmon-runtime --profile runtime --crate-type staticlib
+BUILT = "$(TARGET)/runtime/libgmon_runtime.a"
+
+runtime:
+	@mkdir -p "$(OBJECTS)" "$(LIBRARY)" "$(DIST)/include"
+	$(RUSTC_RUNTIME)
+	@$(LINK) -u _start -u mcount -o "$(OBJECTS)/start.o" $(BUILT)
+	@$(OBJCOPY) $(GLOBALS) "$(OBJECTS)/start.o" "$(LIBRARY)/gcrt1.o"
+	@$(OBJCOPY) --localize-symbol=_dl_relocate_static_pie "$(LIBRARY)/gcrt1.o" "$(LIBRARY)/grcrt1.o"
+	$(RUSTC_RUNTIME) --no-default-features
+	@$(LINK) -u mcount -o "$(OBJECTS)/all.o" $(BUILT)
+	@$(OBJCOPY) $(GLOBALS) "$(OBJECTS)/all.o" "$(OBJECTS)/gmon.o"
+	@rm -f "$(LIBRARY)/libgmon.a"
+	@$(AR) rcs "$(LIBRARY)/libgmon.a" "$(OBJECTS)/gmon.o"
+	@cp runtime/include/gmon.h "$(DIST)/include/"
+
+install: dist
+	mkdir -p "$(DESTDIR)$(PREFIX)"
+	cp -R "$(DIST)/." "$(DESTDIR)$(PREFIX)/"
+
+bench: dist
+	@sh tests/bench.sh "$(DIST)"
+
+clean:
+	$(CARGO) clean

@@ -1,0 +1,39 @@
+/*
+ * gmon.h: control of profiling from inside a program built with cc -pg.
+ *
+ * The start-up object (gcrt1.o, grcrt1.o) profiles the whole program by itself; these are for programs that want to
+ * choose. Without the start-up object, link with -lgmon and call monstartup and _mcleanup yourself.
+ */
+#ifndef GMON_H
+#define GMON_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * Starts profiling the code from lowpc to highpc (run-time addresses). The start-up object has called it before main;
+ * only the first call does anything.
+ */
+void monstartup(unsigned long lowpc, unsigned long highpc);
+
+/*
+ * 0 stops counting calls and samples, in all threads; anything else goes on.
+ */
+void moncontrol(int mode);
+
+/*
+ * Stops for good and writes the file. The start-up object calls it at exit; only the first call does anything.
+ */
+void _mcleanup(void);
+
+/*
+ * Writes the file as it would be now; profiling goes on. (glibc's <sys/gmon.h> had it until 2.40.)
+ */
+void write_profiling(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,9 @@
+//! x86-64.
+
+mod hash;
+mod system;
+mod thread;
+
+pub(crate) use hash::{MULTIPLIER, hash};
+pub(crate) use system::{interrupted_pc, numbers, signal_return, syscall};
+pub(crate) use thread::{record, set_record, set_table};

@@ -1,0 +1,76 @@
+//! Raw system calls and the signal context.
+
+use core::arch::{asm, naked_asm};
+use core::ffi::c_void;
+
+/// The numbers of the system calls that the runtime makes (`asm/unistd_64.h`).
+pub(crate) mod numbers {
+    pub(crate) const WRITE: usize = 1;
+    pub(crate) const CLOSE: usize = 3;
+    pub(crate) const MMAP: usize = 9;
+    pub(crate) const MUNMAP: usize = 11;
+    pub(crate) const RT_SIGACTION: usize = 13;
+    pub(crate) const SETITIMER: usize = 38;
+    pub(crate) const GETPID: usize = 39;
+    pub(crate) const FCNTL: usize = 72;
+    pub(crate) const FTRUNCATE: usize = 77;
+    pub(crate) const GETTID: usize = 186;
+    pub(crate) const TIMER_CREATE: usize = 222;
+    pub(crate) const TIMER_SETTIME: usize = 223;
+    pub(crate) const TIMER_DELETE: usize = 226;
+    pub(crate) const TGKILL: usize = 234;
+    pub(crate) const OPENAT: usize = 257;
+    pub(crate) const STATX: usize = 332;
+}
+
+/// Makes a system call; the result is the kernel's own, an error from -4095 to -1.
+///
+/// # Safety
+///
+/// Whatever the call does to memory must be sound: pointers among the arguments are valid for what the kernel reads and
+/// writes through them.
+#[inline]
+pub(crate) unsafe fn syscall(number: usize, arguments: [usize; 6]) -> isize {
+    let [a, b, c, d, e, f] = arguments;
+    let result;
+    // SAFETY: the kernel changes rax, rcx and r11 and no other register; memory is the caller's affair.
+    unsafe {
+        asm!(
+            "syscall",
+            inlateout("rax") number as isize => result,
+            in("rdi") a,
+            in("rsi") b,
+            in("rdx") c,
+            in("r10") d,
+            in("r8") e,
+            in("r9") f,
+            lateout("rcx") _,
+            lateout("r11") _,
+            options(nostack),
+        );
+    }
+    result
+}
+
+/// Where a signal handler returns to. Debuggers and unwinders know the trampoline by these very bytes.
+#[unsafe(naked)]
+pub(crate) unsafe extern "C" fn signal_return() {
+    naked_asm!(
+        "    mov     rax, 15", // rt_sigreturn
+        "    syscall",
+    )
+}
+
+/// The program counter that a signal interrupted.
+///
+/// # Safety
+///
+/// `context` must be the third argument of a handler that was installed with SA_SIGINFO.
+#[inline]
+pub(crate) unsafe fn interrupted_pc(context: *const c_void) -> usize {
+    // struct ucontext: flags, link, stack (8 + 8 + 24 bytes), then r8 to r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp
+    // and rip, eight bytes each (asm/ucontext.h, asm/sigcontext.h).
+    const RIP: usize = 8 + 8 + 24 + 16 * 8;
+    // SAFETY: the kernel wrote a whole struct ucontext there.
+    unsafe { context.byte_add(RIP).cast::<usize>().read() }
+}

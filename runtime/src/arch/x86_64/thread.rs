@@ -1,0 +1,76 @@
+//! The thread-local block: where this thread's table is.
+//!
+//! Stable Rust has no `#[thread_local]`, so the block is laid out here. It is addressed as the executable's own TLS
+//! (local-exec), because the start-up object is only ever linked into executables.
+
+use core::arch::{asm, global_asm};
+use core::ffi::c_void;
+
+// Three words:
+//   gmon_thread + 0   mask: the slots of the table in use, less one
+//   gmon_thread + 8   base: its first entry
+//   gmon_thread + 16  record: what else is known of the thread; null until its first call is recorded
+// A thread begins with a table of one empty slot, which every thread shares and nobody writes: mcount needs no test for
+// "no table yet", its first lookup simply misses.
+global_asm!(
+    ".pushsection .rodata,\"a\",@progbits",
+    ".balign 8",
+    "gmon_no_table:",
+    "    .quad 0, 0, 0",
+    ".popsection",
+    ".pushsection .tdata,\"awT\",@progbits",
+    ".balign 8",
+    ".hidden gmon_thread",
+    ".globl gmon_thread",
+    ".type gmon_thread, @object",
+    ".size gmon_thread, 24",
+    "gmon_thread:",
+    "    .quad 0",
+    "    .quad gmon_no_table",
+    "    .quad 0",
+    ".popsection",
+);
+
+/// The third word of the block: what [`set_record`] stored, null before.
+#[inline]
+pub(crate) fn record() -> *mut c_void {
+    let record;
+    // SAFETY: reads an aligned word of this thread's own TLS, which exists as long as the thread runs.
+    unsafe {
+        asm!("mov {}, qword ptr fs:[gmon_thread@tpoff + 16]", out(reg) record,
+             options(nostack, preserves_flags, readonly));
+    }
+    record
+}
+
+/// Stores the third word of the block.
+#[inline]
+pub(crate) fn set_record(record: *mut c_void) {
+    // SAFETY: writes an aligned word of this thread's own TLS.
+    unsafe {
+        asm!("mov qword ptr fs:[gmon_thread@tpoff + 16], {}", in(reg) record, options(nostack, preserves_flags));
+    }
+}
+
+/// Makes the table whose first entry is at `base` and which has `mask + 1` home slots the one that mcount uses.
+///
+/// A signal handler may run mcount between any two of the three stores, and then finds a mask that is too small for
+/// its table, never one too large. mcount itself loads the mask before the base for the same reason.
+///
+/// # Safety
+///
+/// `base` must be the entries of a table of `mask + 1` slots that is never unmapped.
+#[inline]
+pub(crate) unsafe fn set_table(base: *mut c_void, mask: usize) {
+    // SAFETY: writes aligned words of this thread's own TLS, in this order; the caller vouches for the table.
+    unsafe {
+        asm!(
+            "mov qword ptr fs:[gmon_thread@tpoff], 0",
+            "mov qword ptr fs:[gmon_thread@tpoff + 8], {base}",
+            "mov qword ptr fs:[gmon_thread@tpoff], {mask}",
+            base = in(reg) base,
+            mask = in(reg) mask,
+            options(nostack, preserves_flags),
+        );
+    }
+}

@@ -1,0 +1,221 @@
+//! *The* buffer: header, samples and arcs, in memory as in the file.
+
+use core::ffi::c_void;
+use core::{mem, ptr};
+
+use gmon::layout::{GMONVERSION, GmonHdr, HISTFRACTION, MAXARCS, RawArc};
+
+use crate::system::map;
+
+/// The grain of the sampled range: with it bins stand for whole words of code and the arcs behind them are aligned.
+const GRAIN: usize = 16;
+
+/// A range of addresses in whole grains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Range {
+    pub(crate) lowpc: usize,
+    pub(crate) highpc: usize,
+}
+
+impl Range {
+    /// The range from `lowpc`, rounded down, to `highpc`, rounded up; `None` if that is empty or too large for the
+    /// header to say.
+    pub(crate) fn around(lowpc: usize, highpc: usize) -> Option<Range> {
+        let range = Range { lowpc: lowpc & !(GRAIN - 1), highpc: highpc.checked_next_multiple_of(GRAIN)? };
+        let size = range.highpc.checked_sub(range.lowpc)?;
+        let ncnt = size / HISTFRACTION + size_of::<GmonHdr>();
+        (size > 0 && i32::try_from(ncnt).is_ok()).then_some(range)
+    }
+
+    fn samples_size(&self) -> usize {
+        (self.highpc - self.lowpc) / HISTFRACTION
+    }
+}
+
+/// The buffer; a handle, the memory is never freed.
+#[derive(Clone, Copy)]
+pub(crate) struct Buffer {
+    start: *mut c_void,
+    length: usize,
+}
+
+impl Buffer {
+    /// A buffer for samples over `range` and at least `arcs` arcs, whose header says all but the arcs and has the
+    /// addresses of the executable file, `bias` below those of the run.
+    pub(crate) fn allocate(range: Range, bias: usize, profrate: u32, arcs: usize) -> Option<Buffer> {
+        let ncnt = size_of::<GmonHdr>() + range.samples_size();
+        let length = arcs.max(MAXARCS).checked_mul(size_of::<RawArc>())?.checked_add(ncnt)?;
+        let start = map(length);
+        if start.is_null() {
+            return None;
+        }
+        let header = GmonHdr {
+            lpc: range.lowpc.wrapping_sub(bias),
+            hpc: range.highpc.wrapping_sub(bias),
+            ncnt: ncnt as i32,
+            version: GMONVERSION,
+            profrate: profrate as i32,
+            totarc: 0,
+            spare: [0; 2],
+        };
+        // SAFETY: fresh memory, page-aligned, and longer than a header.
+        unsafe { start.cast::<GmonHdr>().write(header) };
+        Some(Buffer { start, length })
+    }
+
+    /// The buffer that [`Buffer::parts`] came from.
+    ///
+    /// # Safety
+    ///
+    /// The parts must be those of a buffer.
+    pub(crate) unsafe fn from_parts(start: *mut c_void, length: usize) -> Buffer {
+        Buffer { start, length }
+    }
+
+    /// Where the buffer is and how many bytes it has.
+    pub(crate) fn parts(&self) -> (*mut c_void, usize) {
+        (self.start, self.length)
+    }
+
+    fn header(&self) -> *mut GmonHdr {
+        self.start.cast()
+    }
+
+    fn ncnt(&self) -> usize {
+        // SAFETY: every buffer begins with a header.
+        unsafe { (*self.header()).ncnt as usize }
+    }
+
+    /// Bytes of samples.
+    pub(crate) fn samples_size(&self) -> usize {
+        self.ncnt() - size_of::<GmonHdr>()
+    }
+
+    /// How many arcs there is room for.
+    pub(crate) fn arcs_capacity(&self) -> usize {
+        (self.length - self.ncnt()) / size_of::<RawArc>()
+    }
+
+    /// Where the arcs are.
+    pub(crate) fn arcs(&self) -> *mut RawArc {
+        // SAFETY: the header's ncnt is inside the buffer, and a multiple of an arc's alignment: see GRAIN.
+        unsafe { self.start.byte_add(self.ncnt()).cast() }
+    }
+
+    /// Says in the header how many arcs there are; false if it cannot.
+    pub(crate) fn set_arcs(&self, arcs: usize) -> bool {
+        let Ok(totarc) = i32::try_from(arcs.saturating_mul(size_of::<RawArc>())) else { return false };
+        // SAFETY: every buffer begins with a header; only the end of the program writes it.
+        unsafe { (*self.header()).totarc = totarc };
+        true
+    }
+
+    /// Another buffer with the same header and samples and room for `arcs` arcs.
+    pub(crate) fn enlarged(&self, arcs: usize) -> Option<Buffer> {
+        let length = arcs.checked_mul(size_of::<RawArc>())?.checked_add(self.ncnt())?;
+        let start = map(length);
+        if start.is_null() {
+            return None;
+        }
+        // SAFETY: both have at least ncnt bytes and do not overlap. A handler at work in another thread may raise a bin
+        // meanwhile: that sample is in the copy, or it is not.
+        unsafe { ptr::copy_nonoverlapping(self.start.cast::<u8>(), start.cast(), self.ncnt()) };
+        Some(Buffer { start, length })
+    }
+}
+
+/// Sorts arcs by selfpc and frompc, and makes one of those that agree in both; returns how many are left.
+///
+/// Sorted, because the order of the tables depends on where the program was loaded: the same run gives the same file.
+pub(crate) fn combine(arcs: &mut [RawArc]) -> usize {
+    sort(arcs);
+    let mut kept = 0_usize;
+    for index in 0..arcs.len() {
+        let Some(arc) = arcs.get(index).copied() else { break };
+        match kept.checked_sub(1).and_then(|last| arcs.get_mut(last)) {
+            Some(last) if key(last) == key(&arc) => last.raw_count = last.raw_count.saturating_add(arc.raw_count),
+            _ => {
+                if let Some(place) = arcs.get_mut(kept) {
+                    *place = arc;
+                }
+                kept += 1;
+            }
+        }
+    }
+    kept
+}
+
+fn key(arc: &RawArc) -> (usize, usize) {
+    (arc.raw_selfpc, arc.raw_frompc)
+}
+
+/// Heap sort: in place, n log n at worst. (The library's sorts keep code that can panic.)
+fn sort(arcs: &mut [RawArc]) {
+    for root in (0..arcs.len() / 2).rev() {
+        sift_down(arcs, root);
+    }
+    for end in (1..arcs.len()).rev() {
+        let Some((last, heap)) = arcs.get_mut(..=end).and_then(<[RawArc]>::split_last_mut) else { return };
+        if let Some(greatest) = heap.first_mut() {
+            mem::swap(greatest, last);
+        }
+        sift_down(heap, 0);
+    }
+}
+
+/// Lets the arc at `root` sink until no arc below it is greater.
+fn sift_down(heap: &mut [RawArc], mut root: usize) {
+    loop {
+        let greatest = [root, 2 * root + 1, 2 * root + 2]
+            .into_iter()
+            .filter(|index| *index < heap.len())
+            .max_by_key(|index| heap.get(*index).map(key));
+        match greatest {
+            Some(child) if heap.get(child).map(key) > heap.get(root).map(key) => {
+                if let Ok([above, below]) = heap.get_disjoint_mut([root, child]) {
+                    mem::swap(above, below);
+                }
+                root = child;
+            }
+            _ => return,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arcs_that_agree_become_one() {
+        let arc = |from, this, count| RawArc { raw_frompc: from, raw_selfpc: this, raw_count: count };
+        let mut arcs = [arc(1, 2, 3), arc(9, 1, 1), arc(1, 2, 4), arc(0, 2, 1), arc(9, 1, 2), arc(1, 2, isize::MAX)];
+        let kept = combine(&mut arcs);
+        assert_eq!(arcs[..kept], [arc(9, 1, 3), arc(0, 2, 1), arc(1, 2, isize::MAX)]);
+    }
+
+    #[test]
+    fn any_number_of_arcs_is_sorted() {
+        for length in 0..200_usize {
+            let value = |index: usize| index.wrapping_mul(2_654_435_761) % 1000;
+            let mut arcs: Vec<RawArc> = (0..length)
+                .map(|index| RawArc { raw_frompc: value(index), raw_selfpc: value(index + 7) % 10, raw_count: 1 })
+                .collect();
+            let mut expected: Vec<_> = arcs.iter().map(key).collect();
+            expected.sort_unstable();
+            sort(&mut arcs);
+            assert_eq!(arcs.iter().map(key).collect::<Vec<_>>(), expected);
+            let kept = combine(&mut arcs);
+            assert_eq!(arcs[..kept].iter().map(|arc| arc.raw_count).sum::<isize>(), length as isize);
+        }
+    }
+
+    #[test]
+    fn a_range_is_rounded_outwards_and_must_not_be_empty() {
+        assert_eq!(Range::around(0x1003, 0x2001), Some(Range { lowpc: 0x1000, highpc: 0x2010 }));
+        assert_eq!(Range::around(0x1000, 0x1000), None);
+        assert_eq!(Range::around(0x2000, 0x1000), None);
+        assert_eq!(Range::around(0, usize::MAX), None);
+        assert_eq!(Range::around(0, 1 << 33), None, "the header counts its bytes in 31 bits");
+    }
+}

@@ -1,0 +1,195 @@
+//! Starting and stopping: `monstartup`, `moncontrol` and `_mcleanup`.
+
+use core::ffi::{c_int, c_ulong, c_void};
+use core::ptr;
+use core::sync::atomic::{
+    AtomicBool, AtomicPtr, AtomicU32, AtomicUsize,
+    Ordering::{Relaxed, SeqCst},
+};
+
+use gmon::layout::RawArc;
+
+use crate::buffer::{self, Buffer, Range};
+use crate::kernel;
+use crate::message::{say, say_error};
+use crate::system::Errno;
+use crate::text::Text;
+use crate::{program, threads};
+
+/// Whether calls are recorded; mcount looks at it first.
+pub(crate) static RECORDING: AtomicU32 = AtomicU32::new(0);
+
+/// Set by the first call of [`monstartup`], whatever came of it.
+static STARTED: AtomicBool = AtomicBool::new(false);
+/// The parts of the buffer; null while there is none.
+static BUFFER: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
+static BUFFER_LENGTH: AtomicUsize = AtomicUsize::new(0);
+/// The lowest sampled address, as the program runs.
+static LOWPC: AtomicUsize = AtomicUsize::new(0);
+
+/// A bin for every four bytes of code: a scale of one half, in fixed point with 16 bits of fraction.
+const SCALE: u32 = 0x8000;
+
+/// Starts profiling the addresses from `lowpc` to `highpc`; the directory of the file is that of `directory`, or the
+/// current one. Only the first call does anything. What goes wrong is said in one line, and the program runs on.
+pub(crate) fn start(lowpc: usize, highpc: usize, directory: Option<c_int>) {
+    if STARTED.swap(true, SeqCst) {
+        return;
+    }
+    let Some(range) = Range::around(lowpc, highpc) else {
+        say(&[b"not profiling: the range of addresses is empty or larger than a profile can be"]);
+        return;
+    };
+    let Some(buffer) = Buffer::allocate(range, program::bias(), kernel::PROFRATE, 0) else {
+        say(&[b"not profiling: cannot allocate memory"]);
+        return;
+    };
+    let (start, length) = buffer.parts();
+    BUFFER.store(start, SeqCst);
+    BUFFER_LENGTH.store(length, SeqCst);
+    LOWPC.store(range.lowpc, SeqCst);
+    // SAFETY: a buffer as `allocate` makes it, which is never freed.
+    if let Err(error) = unsafe { profil(&buffer, SCALE, directory.unwrap_or(-1)) } {
+        BUFFER.store(ptr::null_mut(), SeqCst);
+        say_error(&[b"not profiling: profil"], error);
+        return;
+    }
+    RECORDING.store(1, SeqCst);
+    if !threads::enter_this_thread() {
+        say(&[b"cannot allocate memory for the first thread's calls"]);
+    }
+}
+
+/// The seam: `profil` on our buffer.
+///
+/// # Safety
+///
+/// The buffer must never be freed.
+unsafe fn profil(buffer: &Buffer, scale: u32, directory: c_int) -> Result<(), Errno> {
+    let (start, length) = buffer.parts();
+    // SAFETY: a buffer has a header, and samples of that size behind it.
+    unsafe { kernel::profil(start, length, buffer.samples_size(), LOWPC.load(SeqCst), scale, directory) }
+}
+
+/// The buffer, if profiling was started.
+fn current() -> Option<Buffer> {
+    let start = BUFFER.load(SeqCst);
+    // SAFETY: stored together, from a buffer.
+    (!start.is_null()).then(|| unsafe { Buffer::from_parts(start, BUFFER_LENGTH.load(SeqCst)) })
+}
+
+/// `void monstartup(unsigned long lowpc, unsigned long highpc)`: starts profiling the code between two addresses. The
+/// start-up code has done so for the whole program; only the first call does anything.
+#[unsafe(no_mangle)]
+extern "C" fn monstartup(lowpc: c_ulong, highpc: c_ulong) {
+    start(lowpc as usize, highpc as usize, None);
+}
+
+/// glibc's own name for [`monstartup`].
+#[unsafe(no_mangle)]
+extern "C" fn __monstartup(lowpc: c_ulong, highpc: c_ulong) {
+    monstartup(lowpc, highpc);
+}
+
+/// `void moncontrol(int mode)`: stops recording calls and samples with 0, goes on with anything else.
+#[unsafe(no_mangle)]
+extern "C" fn moncontrol(mode: c_int) {
+    let Some(buffer) = current() else { return };
+    let on = mode != 0;
+    // SAFETY: our buffer is never freed.
+    if let Err(error) = unsafe { profil(&buffer, if on { SCALE } else { 0 }, -1) } {
+        say_error(&[b"moncontrol: profil"], error);
+        return;
+    }
+    threads::run_clocks(on);
+    RECORDING.store(u32::from(on), SeqCst);
+}
+
+/// glibc's own name for [`moncontrol`].
+#[unsafe(no_mangle)]
+extern "C" fn __moncontrol(mode: c_int) {
+    moncontrol(mode);
+}
+
+/// `void _mcleanup(void)`: stops profiling for good and writes the file. The start-up code calls it at exit; only the
+/// first call does anything.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn _mcleanup() {
+    static DONE: AtomicBool = AtomicBool::new(false);
+    if current().is_none() || DONE.swap(true, SeqCst) {
+        return;
+    }
+    moncontrol(0);
+    write_profiling();
+}
+
+/// `void write_profiling(void)`: writes the file as it would be now, and lets profiling go on. glibc had it until 2.40.
+#[unsafe(no_mangle)]
+extern "C" fn write_profiling() {
+    let Some(mut buffer) = current() else { return };
+    if let Some(larger) = with_room_for_arcs(&buffer) {
+        buffer = larger;
+    }
+    let arcs = gather(&buffer);
+    if !buffer.set_arcs(arcs) {
+        say(&[b"not written: more arcs than a header can say"]);
+        return;
+    }
+    kernel::terminate();
+    let lost = threads::lost();
+    if lost > 0 {
+        let mut count = Text::<20>::new();
+        count.push_decimal(lost);
+        say(&[count.as_bytes(), b" calls were not recorded: cannot allocate memory"]);
+    }
+}
+
+/// glibc's own name for [`write_profiling`].
+#[unsafe(no_mangle)]
+extern "C" fn __write_profiling() {
+    write_profiling();
+}
+
+/// A larger buffer, now the one in use, if the arcs of all threads need one.
+fn with_room_for_arcs(buffer: &Buffer) -> Option<Buffer> {
+    let mut arcs = 0_usize;
+    threads::for_each_arc(|_, _, _| arcs += 1);
+    if arcs <= buffer.arcs_capacity() {
+        return None;
+    }
+    let larger = buffer.enlarged(arcs)?;
+    let (start, length) = larger.parts();
+    // SAFETY: a copy with more room, which is never freed; nothing is sampled into it.
+    unsafe { kernel::rebuffer(start, length) };
+    BUFFER.store(start, SeqCst);
+    BUFFER_LENGTH.store(length, Relaxed);
+    Some(larger)
+}
+
+/// Puts the arcs of all threads into the buffer, at the addresses of the executable file; returns how many there are.
+fn gather(buffer: &Buffer) -> usize {
+    let (start, capacity, bias) = (buffer.arcs(), buffer.arcs_capacity(), program::bias());
+    let mut gathered = 0_usize;
+    let mut left_out = 0_u64;
+    threads::for_each_arc(|frompc, selfpc, count| {
+        if gathered == capacity {
+            left_out += count;
+            return;
+        }
+        let arc = RawArc {
+            raw_frompc: frompc.wrapping_sub(bias),
+            raw_selfpc: selfpc.wrapping_sub(bias),
+            raw_count: isize::try_from(count).unwrap_or(isize::MAX),
+        };
+        // SAFETY: there is room for `capacity` arcs, and nobody else writes there.
+        unsafe { start.add(gathered).write(arc) };
+        gathered += 1;
+    });
+    if left_out > 0 {
+        let mut count = Text::<20>::new();
+        count.push_decimal(left_out);
+        say(&[count.as_bytes(), b" calls are not in the file: cannot allocate memory"]);
+    }
+    // SAFETY: that many were just written.
+    buffer::combine(unsafe { core::slice::from_raw_parts_mut(start, gathered) })
+}

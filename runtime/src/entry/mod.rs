@@ -1,0 +1,6 @@
+//! Where compiled code and the C library come in: one folder per architecture with the same items in each.
+//!
+//! Nothing in the crate calls these; they stand above all of it and call down.
+
+#[cfg_attr(target_arch = "x86_64", path = "x86_64/mod.rs")]
+mod machine;

@@ -1,0 +1,130 @@
+//! `mcount` and `__fentry__`: what compiled code calls at the head of every function.
+//!
+//! The common path is a lookup in the thread's own table: no lock, no call, no vector register. At entry every argument
+//! register is live, rax (the number of vector arguments of a variadic call) and r10 (the static chain of a nested
+//! function) included; r11 alone is free. rax and rcx are kept in the red zone, which a signal handler leaves alone.
+//!
+//! The count is one `add` to memory, so a handler that runs between any two instructions here cannot lose it, and
+//! neither can the calls it makes itself.
+
+use core::arch::{global_asm, naked_asm};
+
+use crate::arch::MULTIPLIER;
+use crate::control::RECORDING;
+use crate::threads::miss;
+
+/// The lookup, with frompc's place left open. An entry is (selfpc, frompc, count), 24 bytes; the last entry of a table
+/// is always empty, so the search ends.
+macro_rules! lookup {
+    ($frompc:literal) => {
+        concat!(
+            ".cfi_startproc\n",
+            "    endbr64\n",
+            // Before start-up has finished there may be no TLS yet (resolvers of indirect functions run that early).
+            "    cmp     dword ptr [rip + {recording}], 0\n",
+            "    je      3f\n",
+            "    mov     [rsp - 8], rax\n",
+            "    mov     [rsp - 16], rcx\n",
+            "    mov     rax, ",
+            $frompc,
+            "\n",
+            "    mov     rcx, [rsp]\n", // selfpc: our own return address
+            "    mov     r11, rax\n",
+            "    rol     r11, 32\n",
+            "    xor     r11, rcx\n",
+            "    imul    r11, [rip + {multiplier}]\n",
+            "    bswap   r11\n",
+            "    and     r11, qword ptr fs:[gmon_thread@tpoff]\n", // the mask before the base: see arch::set_table
+            "    lea     r11, [r11 + 2*r11]\n",
+            "    shl     r11, 3\n",
+            "    add     r11, qword ptr fs:[gmon_thread@tpoff + 8]\n",
+            "1:  cmp     [r11], rcx\n",
+            "    jne     2f\n",
+            "    cmp     [r11 + 8], rax\n",
+            "    jne     2f\n",
+            "    add     qword ptr [r11 + 16], 1\n",
+            "    mov     rax, [rsp - 8]\n",
+            "    mov     rcx, [rsp - 16]\n",
+            "3:  ret\n",
+            "2:  cmp     qword ptr [r11], 0\n",
+            "    lea     r11, [r11 + 24]\n",
+            "    jne     1b\n",
+            "    jmp     {miss}\n",
+            ".cfi_endproc\n",
+        )
+    };
+}
+
+/// Records the call of the function that calls this after its prologue: gcc's `-pg`, clang's `-pg`.
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+unsafe extern "C" fn mcount() {
+    naked_asm!(
+        lookup!("[rbp + 8]"), // the prologue has set the frame up: our caller's return address
+        recording = sym RECORDING,
+        multiplier = sym MULTIPLIER,
+        miss = sym mcount_miss,
+    )
+}
+
+/// Records the call of the function that calls this as its first instruction: `-mfentry`.
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+unsafe extern "C" fn __fentry__() {
+    naked_asm!(
+        lookup!("[rsp + 8]"), // no frame yet: our caller's return address is above ours
+        recording = sym RECORDING,
+        multiplier = sym MULTIPLIER,
+        miss = sym mcount_miss,
+    )
+}
+
+// The name that other systems and older compilers use.
+global_asm!(".globl _mcount", ".type _mcount, @function", ".set _mcount, mcount");
+
+/// The way to [`miss`]: frompc in rax, selfpc in rcx, their own values in the red zone at rsp - 8 and rsp - 16.
+///
+/// Saves every integer register that a function of the C convention may change. Vector registers are left alone, which
+/// is right only as long as nothing reachable from `miss` uses one; a test disassembles the object and proves it.
+#[unsafe(naked)]
+unsafe extern "C" fn mcount_miss() {
+    naked_asm!(
+        ".cfi_startproc",
+        "    sub     rsp, 16", // the two saved values become part of the frame: rcx, then rax
+        ".cfi_adjust_cfa_offset 16",
+        "    push    rbp",
+        ".cfi_adjust_cfa_offset 8",
+        ".cfi_rel_offset rbp, 0",
+        "    mov     rbp, rsp",
+        ".cfi_def_cfa_register rbp",
+        "    push    rdx",
+        "    push    rsi",
+        "    push    rdi",
+        "    push    r8",
+        "    push    r9",
+        "    push    r10",
+        "    and     rsp, -16", // the compiler may call mcount with rsp 8 off
+        "    cld",
+        "    mov     rdi, rax",
+        "    mov     rsi, rcx",
+        "    call    {miss}",
+        "    mov     rdx, [rbp - 8]",
+        "    mov     rsi, [rbp - 16]",
+        "    mov     rdi, [rbp - 24]",
+        "    mov     r8, [rbp - 32]",
+        "    mov     r9, [rbp - 40]",
+        "    mov     r10, [rbp - 48]",
+        "    mov     rsp, rbp",
+        ".cfi_def_cfa_register rsp",
+        "    pop     rbp",
+        ".cfi_adjust_cfa_offset -8",
+        ".cfi_restore rbp",
+        "    pop     rcx",
+        ".cfi_adjust_cfa_offset -8",
+        "    pop     rax",
+        ".cfi_adjust_cfa_offset -8",
+        "    ret",
+        ".cfi_endproc",
+        miss = sym miss,
+    )
+}

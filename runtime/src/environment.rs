@@ -1,0 +1,80 @@
+//! What the user asks for in the environment.
+
+use core::ffi::{CStr, c_char};
+
+/// The variables that the runtime looks at, read once at start-up.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Environment<'a> {
+    /// `PROFDIR`: the directory of the file.
+    pub(crate) directory: Option<&'a CStr>,
+    /// `GMON_OUT_PREFIX`: what stands before the process's number in the name of the file.
+    pub(crate) prefix: Option<&'a CStr>,
+    /// `GMON_FORMAT`: the form of the file.
+    pub(crate) format: Option<&'a CStr>,
+}
+
+impl<'a> Environment<'a> {
+    /// Finds the variables. One that is empty is as good as not set.
+    pub(crate) fn of(variables: impl Iterator<Item = &'a CStr>) -> Environment<'a> {
+        let mut found = Environment::default();
+        for variable in variables {
+            take(&mut found.directory, variable, b"PROFDIR=");
+            take(&mut found.prefix, variable, b"GMON_OUT_PREFIX=");
+            take(&mut found.format, variable, b"GMON_FORMAT=");
+        }
+        found
+    }
+}
+
+/// Takes the variable's value if it is the one looked for and the first of its name.
+fn take<'a>(place: &mut Option<&'a CStr>, variable: &'a CStr, name: &[u8]) {
+    if place.is_some() || !variable.to_bytes().starts_with(name) {
+        return;
+    }
+    let value = variable.to_bytes_with_nul().get(name.len()..).and_then(|value| CStr::from_bytes_with_nul(value).ok());
+    *place = value.filter(|value| !value.is_empty());
+}
+
+/// The strings of an array that ends with a null pointer, such as `argv` and `environ`.
+///
+/// # Safety
+///
+/// `array` must be null or such an array of C strings, and both must stay as they are for `'a`.
+pub(crate) unsafe fn strings<'a>(array: *const *const c_char) -> impl Iterator<Item = &'a CStr> {
+    let mut next = array;
+    core::iter::from_fn(move || {
+        // SAFETY: the caller's promise; the end is never passed.
+        unsafe {
+            if next.is_null() || (*next).is_null() {
+                return None;
+            }
+            let string = CStr::from_ptr(*next);
+            next = next.add(1);
+            Some(string)
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_variables_are_found_by_their_whole_names() {
+        let variables = [c"PROFDIRS=/no", c"PROFDIR=/yes", c"PROFDIR=/late", c"GMON_OUT_PREFIX=", c"GMON_FORMAT=gnu"];
+        let found = Environment::of(variables.into_iter());
+        assert_eq!(found.directory, Some(c"/yes"));
+        assert_eq!(found.prefix, None);
+        assert_eq!(found.format, Some(c"gnu"));
+    }
+
+    #[test]
+    fn an_array_of_strings_ends_at_its_null() {
+        let array = [c"a".as_ptr(), c"b".as_ptr(), core::ptr::null()];
+        // SAFETY: such an array.
+        let found: Vec<_> = unsafe { strings(array.as_ptr()) }.collect();
+        assert_eq!(found, [c"a", c"b"]);
+        // SAFETY: null is allowed.
+        assert_eq!(unsafe { strings(core::ptr::null()) }.count(), 0);
+    }
+}

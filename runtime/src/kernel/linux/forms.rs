@@ -1,0 +1,288 @@
+//! Writes a finished buffer in one of the forms of the file.
+//!
+//! The forms are those of the crate `gmon`, whose documentation has their layout; here they are streamed from the
+//! buffer without an allocator.
+
+use core::sync::atomic::{AtomicU16, Ordering::Relaxed};
+
+use gmon::layout::{
+    GNU_DIMENSION_SIZE, GNU_HEADER_SIZE, GNU_MAGIC, GNU_TAG_ARC, GNU_TAG_HISTOGRAM, GNU_VERSION, GmonHdr, RawArc,
+    SECONDS,
+};
+
+use crate::system::{Errno, Fd};
+
+/// The forms that a profile can be written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// The buffer itself.
+    OpenBsd = 1,
+    /// FreeBSD's: counters of 16 bits, or of 32 where one needs them.
+    FreeBsd,
+    /// 4.4BSD's: as OpenBSD's, with the spare words 0.
+    Bsd,
+    /// GNU's: what does not fit a counter is written as further records.
+    Gnu,
+}
+
+impl Form {
+    /// The form of that name, as `GMON_FORMAT` has it.
+    pub(crate) fn named(name: &[u8]) -> Option<Form> {
+        match name {
+            b"openbsd" => Some(Form::OpenBsd),
+            b"freebsd" => Some(Form::FreeBsd),
+            b"bsd" => Some(Form::Bsd),
+            b"gnu" => Some(Form::Gnu),
+            _ => None,
+        }
+    }
+}
+
+/// The parts of a finished buffer.
+pub(crate) struct Finished<'a> {
+    pub(crate) header: &'a GmonHdr,
+    pub(crate) samples: &'a [AtomicU16],
+    pub(crate) arcs: &'a [RawArc],
+}
+
+/// Writes the profile; `carries` says how often each bin ran over its 16 bits, if any did. The result is the number of bins that the form
+/// could not hold either, and that were written as the highest value that it can.
+pub(crate) fn write(
+    file: Fd,
+    profile: &Finished<'_>,
+    form: Form,
+    carries: Option<&[AtomicU16]>,
+) -> Result<usize, Errno> {
+    let mut out = Writer::new(file);
+    let bins = Bins { samples: profile.samples, carries };
+    let clamped = match form {
+        Form::OpenBsd => bsd(&mut out, profile, &bins, profile.header.totarc),
+        Form::Bsd => bsd(&mut out, profile, &bins, 0),
+        Form::FreeBsd => free_bsd(&mut out, profile, &bins),
+        Form::Gnu => gnu(&mut out, profile, &bins),
+    };
+    out.flush();
+    out.failed.map_or(Ok(clamped), Err)
+}
+
+/// The bins at their full width.
+struct Bins<'a> {
+    samples: &'a [AtomicU16],
+    carries: Option<&'a [AtomicU16]>,
+}
+
+impl Bins<'_> {
+    /// The count of each bin, in order.
+    fn counts(&self) -> impl Iterator<Item = u32> {
+        let carry = |bin: usize| self.carries?.get(bin).map(|carry| carry.load(Relaxed));
+        let count = move |(bin, low): (usize, &AtomicU16)| {
+            u32::from(carry(bin).unwrap_or(0)) << 16 | u32::from(low.load(Relaxed))
+        };
+        self.samples.iter().enumerate().map(count)
+    }
+}
+
+/// 4.4BSD's header, 16-bit samples, arcs; the result is the number of bins that do not fit.
+fn bsd(out: &mut Writer, profile: &Finished<'_>, bins: &Bins<'_>, first_spare: i32) -> usize {
+    out.header(&GmonHdr { totarc: first_spare, ..*profile.header });
+    let mut clamped = 0;
+    for count in bins.counts() {
+        let low = u16::try_from(count).unwrap_or_else(|_| {
+            clamped += 1;
+            u16::MAX
+        });
+        out.put(&low.to_ne_bytes());
+    }
+    out.raw_arcs(profile.arcs);
+    clamped
+}
+
+/// FreeBSD's, as wide as it must be.
+fn free_bsd(out: &mut Writer, profile: &Finished<'_>, bins: &Bins<'_>) -> usize {
+    if bins.carries.is_none() {
+        return bsd(out, profile, bins, 16);
+    }
+    let Ok(ncnt) = i32::try_from(size_of::<GmonHdr>() + profile.samples.len() * size_of::<u32>()) else {
+        out.failed = Some(Errno::EFBIG);
+        return 0;
+    };
+    out.header(&GmonHdr { ncnt, totarc: 32, ..*profile.header });
+    for count in bins.counts() {
+        out.put(&count.to_ne_bytes());
+    }
+    out.raw_arcs(profile.arcs);
+    0
+}
+
+/// GNU's. Readers add up the histograms of one address range, and the arcs of one pair.
+fn gnu(out: &mut Writer, profile: &Finished<'_>, bins: &Bins<'_>) -> usize {
+    let start = out.written;
+    out.put(&GNU_MAGIC);
+    out.put(&GNU_VERSION.to_ne_bytes());
+    out.pad(GNU_HEADER_SIZE - (out.written - start));
+    let highest = bins.counts().max().unwrap_or(0);
+    for round in 0..highest.div_ceil(u32::from(u16::MAX)).max(1) {
+        out.put(&[GNU_TAG_HISTOGRAM]);
+        out.put(&profile.header.lpc.to_ne_bytes());
+        out.put(&profile.header.hpc.to_ne_bytes());
+        out.put(&(profile.samples.len() as u32).to_ne_bytes());
+        out.put(&profile.header.profrate.to_ne_bytes());
+        out.put(SECONDS);
+        out.pad(GNU_DIMENSION_SIZE - SECONDS.len());
+        out.put(b"s");
+        let told = round * u32::from(u16::MAX);
+        for count in bins.counts() {
+            out.put(&(count.saturating_sub(told).min(u32::from(u16::MAX)) as u16).to_ne_bytes());
+        }
+    }
+    for arc in profile.arcs {
+        let mut left = arc.raw_count as u64;
+        while left > 0 {
+            let part = u32::try_from(left).unwrap_or(u32::MAX);
+            out.put(&[GNU_TAG_ARC]);
+            out.put(&arc.raw_frompc.to_ne_bytes());
+            out.put(&arc.raw_selfpc.to_ne_bytes());
+            out.put(&part.to_ne_bytes());
+            left -= u64::from(part);
+        }
+    }
+    0
+}
+
+/// Gathers bytes and writes them by the page. After a failure it writes no more.
+struct Writer {
+    file: Fd,
+    buffer: [u8; 4096],
+    used: usize,
+    written: usize,
+    failed: Option<Errno>,
+}
+
+impl Writer {
+    fn new(file: Fd) -> Writer {
+        Writer { file, buffer: [0; 4096], used: 0, written: 0, failed: None }
+    }
+
+    fn put(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            if self.used == self.buffer.len() {
+                self.flush();
+            }
+            if let Some(place) = self.buffer.get_mut(self.used) {
+                *place = *byte;
+                self.used += 1;
+            }
+        }
+        self.written += bytes.len();
+    }
+
+    fn pad(&mut self, length: usize) {
+        for _ in 0..length {
+            self.put(&[0]);
+        }
+    }
+
+    fn header(&mut self, header: &GmonHdr) {
+        self.put(&header.lpc.to_ne_bytes());
+        self.put(&header.hpc.to_ne_bytes());
+        for word in [header.ncnt, header.version, header.profrate, header.totarc, 0, 0] {
+            self.put(&word.to_ne_bytes());
+        }
+    }
+
+    fn raw_arcs(&mut self, arcs: &[RawArc]) {
+        for arc in arcs {
+            self.put(&arc.raw_frompc.to_ne_bytes());
+            self.put(&arc.raw_selfpc.to_ne_bytes());
+            self.put(&arc.raw_count.to_ne_bytes());
+        }
+    }
+
+    fn flush(&mut self) {
+        if self.failed.is_none() {
+            self.failed = self.file.write_all(self.buffer.get(..self.used).unwrap_or(&[])).err();
+        }
+        self.used = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, File};
+    use std::os::fd::AsRawFd;
+    use std::sync::atomic::AtomicU32;
+
+    use gmon::layout::GMONVERSION;
+    use gmon::{Encoding, Hints, Profile};
+
+    use super::*;
+
+    const ARCS: [RawArc; 2] = [
+        RawArc { raw_frompc: 0x1010, raw_selfpc: 0x1024, raw_count: 7 },
+        RawArc { raw_frompc: 0x1020, raw_selfpc: 0x1004, raw_count: 10_000_000_000 },
+    ];
+
+    /// What a reader makes of a profile of sixteen bins whose sixth was hit `carry * 65536 + 3` times.
+    fn written(form: Form, carry: u16) -> (usize, Encoding, Profile) {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let name = format!("gmon-forms-{}-{}", std::process::id(), NUMBER.fetch_add(1, Relaxed));
+        let path = std::env::temp_dir().join(name);
+        let file = File::create(&path).unwrap();
+        let samples: [AtomicU16; 16] = [0, 1, 0, 0, 65535, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9].map(AtomicU16::new);
+        let carries: [AtomicU16; 16] = std::array::from_fn(|bin| AtomicU16::new(if bin == 5 { carry } else { 0 }));
+        let header = GmonHdr {
+            lpc: 0x1000,
+            hpc: 0x1040,
+            ncnt: 40 + 32,
+            version: GMONVERSION,
+            profrate: 100,
+            totarc: 48,
+            spare: [0; 2],
+        };
+        let profile = Finished { header: &header, samples: &samples, arcs: &ARCS };
+        let clamped = write(Fd(file.as_raw_fd()), &profile, form, (carry > 0).then_some(&carries)).unwrap();
+        let bytes = fs::read(&path).unwrap();
+        fs::remove_file(&path).unwrap();
+        let encoding = gmon::detect(&bytes, &Hints::default()).unwrap();
+        (clamped, encoding, gmon::read_as(&bytes, encoding).unwrap())
+    }
+
+    #[test]
+    fn every_form_says_the_same() {
+        let all = [
+            (Form::OpenBsd, gmon::Form::OpenBsd),
+            (Form::Bsd, gmon::Form::Bsd),
+            (Form::Gnu, gmon::Form::Gnu),
+            (Form::FreeBsd, gmon::Form::FreeBsd(gmon::Counter { width: gmon::CounterWidth::Bits16, signed: false })),
+        ];
+        for (form, expected) in all {
+            let (clamped, encoding, profile) = written(form, 0);
+            assert_eq!((clamped, encoding.form), (0, expected));
+            let [histogram] = &profile.histograms[..] else { panic!("{form:?}: {profile:?}") };
+            assert_eq!((histogram.lowpc, histogram.highpc, histogram.profrate), (0x1000, 0x1040, 100));
+            assert_eq!(histogram.bins, [0, 1, 0, 0, 65535, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9]);
+            let calls =
+                |selfpc| profile.arcs.iter().filter(|arc| arc.selfpc == selfpc).map(|arc| arc.count).sum::<u64>();
+            assert_eq!((calls(0x1024), calls(0x1004)), (7, 10_000_000_000), "{form:?}");
+        }
+    }
+
+    #[test]
+    fn what_ran_over_16_bits_is_whole_in_the_forms_that_can_say_it() {
+        for form in [Form::Gnu, Form::FreeBsd] {
+            let (clamped, _, profile) = written(form, 2);
+            assert_eq!(clamped, 0);
+            let sixth: u64 = profile.histograms.iter().map(|histogram| histogram.bins[5]).sum();
+            let fifth: u64 = profile.histograms.iter().map(|histogram| histogram.bins[4]).sum();
+            assert_eq!((fifth, sixth), (65535, 2 * 65536 + 3), "{form:?}");
+        }
+    }
+
+    #[test]
+    fn what_ran_over_16_bits_is_the_highest_value_and_said_in_the_others() {
+        for form in [Form::OpenBsd, Form::Bsd] {
+            let (clamped, _, profile) = written(form, 2);
+            assert_eq!((clamped, profile.histograms[0].bins[5]), (1, 65535), "{form:?}");
+        }
+    }
+}

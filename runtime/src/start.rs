@@ -1,0 +1,89 @@
+//! The C start-up contract: what runs before everything of the program's own, and what runs after it.
+
+use core::ffi::{CStr, c_char, c_int, c_ulong};
+use core::mem;
+use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use crate::control::{self, _mcleanup};
+use crate::environment::{Environment, strings};
+use crate::kernel::{self, Form, Naming, Output};
+use crate::message::{say, say_error};
+use crate::program;
+use crate::system::Fd;
+
+const AT_SECURE: c_ulong = 23;
+
+/// The function that the dynamic linker wants called at exit, as the entry point found it; 0 in a static program.
+pub(crate) static RTLD_FINI: AtomicUsize = AtomicUsize::new(0);
+
+unsafe extern "C" {
+    fn getauxval(kind: c_ulong) -> c_ulong;
+}
+
+/// Starts profiling. The C library calls it before any constructor of the program.
+pub(crate) unsafe extern "C" fn begin(_argc: c_int, argv: *const *const c_char, envp: *const *const c_char) {
+    // SAFETY: the C library is up, so far as this needs it.
+    if unsafe { getauxval(AT_SECURE) } != 0 {
+        return; // a set-user-id program writes nothing where its user says
+    }
+    // SAFETY: the C library hands over the arrays of the process's start, and nothing else runs yet.
+    let (name, environment) = unsafe { (strings(argv).next(), Environment::of(strings(envp))) };
+    let directory = configure(name.unwrap_or(c""), &environment);
+    let (lowpc, highpc) = program::text();
+    control::start(lowpc, highpc, directory.map(|fd| fd.0));
+    if let Some(fd) = directory {
+        let _ = fd.close();
+    }
+}
+
+/// Ends profiling. The C library calls it in place of the dynamic linker's own, which it was told is this, as the very
+/// last of what it calls at exit.
+pub(crate) unsafe extern "C" fn finish() {
+    // SAFETY: null or the function that the entry contract of the process passes, which takes no argument; a nullable
+    // function pointer is what this type is laid out as.
+    let cleanup: Option<unsafe extern "C" fn()> = unsafe { mem::transmute(RTLD_FINI.load(Relaxed)) };
+    if let Some(cleanup) = cleanup {
+        // SAFETY: called as the C library would have, once.
+        unsafe { cleanup() };
+    }
+    _mcleanup();
+}
+
+/// Settles the name and the form of the file; returns the directory that the user asked for.
+fn configure(argv0: &CStr, environment: &Environment<'_>) -> Option<Fd> {
+    let form = environment.format.and_then(|name| {
+        let form = Form::named(name.to_bytes());
+        if form.is_none() {
+            say(&[b"GMON_FORMAT=", name.to_bytes(), b" is none of openbsd, freebsd, bsd and gnu: using the default"]);
+        }
+        form
+    });
+    // SAFETY: nothing else runs yet.
+    unsafe {
+        kernel::configure(|output| {
+            output.form = form;
+            name(output, argv0, environment);
+        });
+    }
+    // A prefix says the directory as well.
+    let directory = environment.directory.filter(|_| environment.prefix.is_none())?;
+    match Fd::open_directory(directory) {
+        Ok(fd) => Some(fd),
+        Err(error) => {
+            say_error(&[b"PROFDIR=", directory.to_bytes(), b": using the current directory instead"], error);
+            None
+        }
+    }
+}
+
+/// The name of the file: `<prefix>.<pid>`, or `gmon.<progname>.<pid>.out` in the user's directory, or `gmon.out`.
+fn name(output: &mut Output, argv0: &CStr, environment: &Environment<'_>) {
+    if let Some(prefix) = environment.prefix {
+        output.name.push(prefix.to_bytes());
+        output.naming = Naming::Numbered;
+    } else if environment.directory.is_some() {
+        output.name.push(b"gmon.");
+        output.name.push(argv0.to_bytes().rsplit(|byte| *byte == b'/').next().unwrap_or_default());
+        output.naming = Naming::Private;
+    }
+}

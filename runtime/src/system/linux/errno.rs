@@ -1,0 +1,40 @@
+//! Error numbers of Linux (`asm-generic/errno.h`).
+
+/// An error number, as system calls return it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Errno(pub(crate) i32);
+
+impl Errno {
+    pub(crate) const EBADF: Errno = Errno(9);
+    pub(crate) const EFBIG: Errno = Errno(27);
+    pub(crate) const EINTR: Errno = Errno(4);
+    pub(crate) const EINVAL: Errno = Errno(22);
+    pub(crate) const ENAMETOOLONG: Errno = Errno(36);
+    pub(crate) const ENOTDIR: Errno = Errno(20);
+    pub(crate) const ESRCH: Errno = Errno(3);
+    pub(crate) const EALREADY: Errno = Errno(114);
+
+    /// What the number means where it is likely here; empty for the others.
+    pub(crate) fn text(self) -> &'static [u8] {
+        match self.0 {
+            1 => b"operation not permitted",
+            2 => b"no such file or directory",
+            5 => b"input/output error",
+            9 => b"bad file descriptor",
+            12 => b"cannot allocate memory",
+            13 => b"permission denied",
+            20 => b"not a directory",
+            21 => b"is a directory",
+            22 => b"invalid argument",
+            24 => b"too many open files",
+            27 => b"file too large",
+            28 => b"no space left on device",
+            30 => b"read-only file system",
+            36 => b"file name too long",
+            40 => b"is a symbolic link",
+            114 => b"already in progress",
+            122 => b"disk quota exceeded",
+            _ => b"",
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! Memory.
+
+use core::ffi::c_void;
+use core::ptr;
+
+use super::call;
+use crate::arch::numbers;
+
+const PROT_READ_WRITE: usize = 1 | 2;
+/// MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE: what is never touched costs no memory, nor the promise of any.
+const PRIVATE_UNRESERVED: usize = 0x2 | 0x20 | 0x4000;
+
+/// New memory, all zero; null when there is none. Async-signal-safe.
+pub(crate) fn map(length: usize) -> *mut c_void {
+    // SAFETY: an anonymous mapping at an address of the kernel's choice touches nothing that exists.
+    let result = unsafe { call(numbers::MMAP, [0, length, PROT_READ_WRITE, PRIVATE_UNRESERVED, usize::MAX, 0]) };
+    match result {
+        Ok(address) => ptr::with_exposed_provenance_mut(address),
+        Err(_) => ptr::null_mut(),
+    }
+}
+
+/// Gives memory back.
+///
+/// # Safety
+///
+/// `memory` and `length` must be those of one [`map`], and nobody may use the memory any more.
+pub(crate) unsafe fn unmap(memory: *mut c_void, length: usize) {
+    // SAFETY: the caller's promise. Failure would only leave the memory mapped.
+    let _ = unsafe { call(numbers::MUNMAP, [memory.addr(), length]) };
+}

@@ -1,0 +1,36 @@
+//! Linux. Raw system calls, never the C library's: they set no errno, are no cancellation points, and may be made below
+//! mcount and in a signal handler.
+
+mod errno;
+mod file;
+mod memory;
+mod thread;
+mod timer;
+
+pub(crate) use errno::Errno;
+pub(crate) use file::{CURRENT, Fd, Status};
+pub(crate) use memory::{map, unmap};
+pub(crate) use thread::{process_id, thread_id, thread_is_gone};
+pub(crate) use timer::{Period, SignalInfo, Timer, catch_signal, set_process_timer};
+
+use crate::arch;
+
+/// Turns the kernel's return value into a result.
+fn checked(result: isize) -> Result<usize, Errno> {
+    if result < 0 { Err(Errno(-result as i32)) } else { Ok(result as usize) }
+}
+
+/// Makes a system call of up to six arguments.
+///
+/// # Safety
+///
+/// As for [`arch::syscall`]: what the call does to memory must be sound.
+#[inline]
+unsafe fn call<const N: usize>(number: usize, arguments: [usize; N]) -> Result<usize, Errno> {
+    let mut all = [0; 6];
+    for (place, argument) in all.iter_mut().zip(arguments) {
+        *place = argument;
+    }
+    // SAFETY: the caller's promise; the arguments that were not given are not looked at.
+    checked(unsafe { arch::syscall(number, all) })
+}

@@ -1,0 +1,23 @@
+//! Processes and threads.
+
+use super::{Errno, call};
+use crate::arch::numbers;
+
+/// This process.
+pub(crate) fn process_id() -> i32 {
+    // SAFETY: takes no argument and cannot fail.
+    unsafe { call(numbers::GETPID, []) }.unwrap_or(0) as i32
+}
+
+/// This thread, in the kernel's numbering.
+pub(crate) fn thread_id() -> i32 {
+    // SAFETY: takes no argument and cannot fail.
+    unsafe { call(numbers::GETTID, []) }.unwrap_or(0) as i32
+}
+
+/// Whether no thread of this process has the number any more.
+pub(crate) fn thread_is_gone(id: i32) -> bool {
+    // SAFETY: signal 0 is sent to nobody; the kernel only looks whether the thread is there.
+    let result = unsafe { call(numbers::TGKILL, [process_id() as usize, id as usize, 0]) };
+    result == Err(Errno::ESRCH)
+}

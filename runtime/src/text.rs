@@ -1,0 +1,89 @@
+//! Text of bounded length, without an allocator: names of files, lines for standard error.
+
+use core::ffi::CStr;
+
+/// Up to `N` bytes of text. What does not fit is left off, and [`Text::is_whole`] says so.
+pub(crate) struct Text<const N: usize> {
+    bytes: [u8; N],
+    length: usize,
+    cut: bool,
+}
+
+impl<const N: usize> Text<N> {
+    pub(crate) const fn new() -> Text<N> {
+        Text { bytes: [0; N], length: 0, cut: false }
+    }
+
+    /// Appends bytes.
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            match self.bytes.get_mut(self.length) {
+                Some(place) => {
+                    *place = *byte;
+                    self.length += 1;
+                }
+                None => self.cut = true,
+            }
+        }
+    }
+
+    /// Appends a number in decimal.
+    pub(crate) fn push_decimal(&mut self, number: u64) {
+        // The digits from the last to the first, then the other way round: ten to the nineteenth has twenty of them.
+        let mut digits = [0; 20];
+        let mut left = number;
+        for digit in digits.iter_mut().rev() {
+            *digit = b'0' + (left % 10) as u8;
+            left /= 10;
+        }
+        let leading = digits.iter().take(19).take_while(|digit| **digit == b'0').count();
+        self.push(digits.get(leading..).unwrap_or(&[]));
+    }
+
+    /// Makes the text a line: its last byte is a newline, even where that costs the last byte that fitted.
+    pub(crate) fn end(&mut self) {
+        self.length = self.length.min(N.saturating_sub(1));
+        self.push(b"\n");
+    }
+
+    /// The text.
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        self.bytes.get(..self.length).unwrap_or(&[])
+    }
+
+    /// The text as a C string; `None` if a part of it was left off or holds a NUL.
+    pub(crate) fn as_c_str(&mut self) -> Option<&CStr> {
+        self.push(b"\0");
+        CStr::from_bytes_with_nul(self.as_bytes()).ok().filter(|_| self.is_whole())
+    }
+
+    /// Whether everything that was pushed fitted.
+    pub(crate) fn is_whole(&self) -> bool {
+        !self.cut
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_written_in_full() {
+        for number in [0, 7, 10, 99, 100, 12345, u64::from(u32::MAX), u64::MAX] {
+            let mut text = Text::<20>::new();
+            text.push_decimal(number);
+            assert_eq!(text.as_bytes(), number.to_string().as_bytes());
+            assert!(text.is_whole());
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_left_off_and_said() {
+        let mut text = Text::<4>::new();
+        text.push(b"gmon");
+        assert!(text.is_whole());
+        text.push(b".out");
+        assert_eq!(text.as_bytes(), b"gmon");
+        assert!(!text.is_whole());
+    }
+}
