@@ -35,8 +35,8 @@ impl Accumulator {
     ///
     /// Histograms must not overlap in part and must agree in dimension, abbreviation, rate and size of a bin, as far as
     /// a millionth of two code bytes; those of one range must agree in the number of bins. No sum may need more than 64
-    /// bits; a histogram that is in part signed has 63. After an error the sum holds a part of the profile, and is of no
-    /// use any more.
+    /// bits; a histogram that is in part signed has 63. After an error the sum holds a part of the profile, and is of
+    /// no use any more.
     pub fn add(&mut self, profile: Profile) -> Result<()> {
         for histogram in profile.histograms {
             self.histograms.add(histogram)?;

@@ -24,8 +24,8 @@ pub fn read(bytes: &[u8], hints: &Hints) -> Result<Profile> {
 /// Finds out how a profile is laid out.
 ///
 /// What the hints say is believed, and the rest is detected. Magic and version tell the family, and mostly the byte
-/// order; the word size follows from where 4.4BSD's version stands, or from which of both lets the records of a GNU file
-/// end with the file. A GNU file without records is the same in both word sizes: it is held to be a 64-bit one.
+/// order; the word size follows from where 4.4BSD's version stands, or from which of both lets the records of a GNU
+/// file end with the file. A GNU file without records is the same in both word sizes: it is held to be a 64-bit one.
 ///
 /// # Errors
 ///

@@ -331,7 +331,7 @@ impl fmt::Display for Part {
 impl core::error::Error for Error {}
 
 impl fmt::Display for Error {
-    #[rustfmt::skip] // One line for each failure.
+    #[rustfmt::skip] // A failure and its text stand together.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::Empty => write!(f, "empty file"),
@@ -340,19 +340,22 @@ impl fmt::Display for Error {
             Error::Foreign(foreign) => foreign.fmt(f),
             Error::OtherEncoding { found } => write!(f, "profile has another layout than expected ({found})"),
             Error::BadMagic { magic } => write!(f, "bad magic (\"{}\" at offset 0x0)", magic.escape_ascii()),
-            Error::BadVersion { version, offset } => write!(f, "unsupported version ({version:#x} at offset {offset:#x})"),
+            Error::BadVersion { version, offset } =>
+                write!(f, "unsupported version ({version:#x} at offset {offset:#x})"),
             Error::Truncated { part, needed, left, offset } =>
                 write!(f, "truncated {part} (needs {needed:#x} bytes, {left:#x} left at offset {offset:#x})"),
             Error::BadTag { tag, offset } => write!(f, "unknown record tag ({tag:#x} at offset {offset:#x})"),
-            Error::OldBlocks { offset } => write!(f, "basic-block counts of version 0 are not supported (at offset {offset:#x})"),
+            Error::OldBlocks { offset } =>
+                write!(f, "basic-block counts of version 0 are not supported (at offset {offset:#x})"),
             Error::BadRange { lowpc, highpc, offset } =>
                 write!(f, "address range ends before it starts ({lowpc:#x}..{highpc:#x} at offset {offset:#x})"),
-            Error::NoBins { range, offset } => write!(f, "address range without bins ({range:#x?} at offset {offset:#x})"),
+            Error::NoBins { range, offset } =>
+                write!(f, "address range without bins ({range:#x?} at offset {offset:#x})"),
             Error::NoRange { bins, lowpc, offset } =>
                 write!(f, "{bins} bins without an address range ({lowpc:#x}..{lowpc:#x} at offset {offset:#x})"),
             Error::BadSize { ncnt, offset } => write!(f, "ncnt smaller than the header ({ncnt} at offset {offset:#x})"),
             Error::PartialBin { size, width, offset } =>
-                write!(f, "samples do not end with a whole bin of {width} bytes ({size:#x} bytes at offset {offset:#x})"),
+                write!(f, "samples do not end with a whole bin ({size:#x} bytes, {width:#x} a bin at offset {offset:#x})"),
             Error::PartialArc { left, size, offset } =>
                 write!(f, "truncated arc (needs {size:#x} bytes, {left:#x} left at offset {offset:#x})"),
             Error::BadArcSize { totarc, left, offset } =>
@@ -361,11 +364,13 @@ impl fmt::Display for Error {
             Error::BinsDiffer { range, first, second } =>
                 write!(f, "histograms differ in bins ({first} and {second} for {range:#x?})"),
             Error::ScalesDiffer { first, first_bins, second, second_bins } =>
-                write!(f, "histograms differ in scale ({first_bins} bins for {first:#x?}, {second_bins} for {second:#x?})"),
+                write!(f, "histograms differ in scale ({first_bins} bins for {first:#x?}, {second_bins} \
+                           for {second:#x?})"),
             Error::DimensionsDiffer { first, second } =>
                 write!(f, "histograms differ in dimension (\"{first}\" and \"{second}\")"),
             Error::AbbrevsDiffer { first, second } =>
-                write!(f, "histograms differ in abbreviation ('{}' and '{}')", first.escape_ascii(), second.escape_ascii()),
+                write!(f, "histograms differ in abbreviation ('{}' and '{}')",
+                       first.escape_ascii(), second.escape_ascii()),
             Error::RatesDiffer { first, second } =>
                 write!(f, "profiles differ in sampling rate ({first} and {second} a second)"),
             Error::BinOverflow { range, bin } => write!(f, "sum does not fit 64 bits (bin {bin} of {range:#x?})"),
@@ -382,8 +387,10 @@ impl fmt::Display for Error {
             Error::NotSeconds { dimension, abbrev } =>
                 write!(f, "the form holds seconds only (\"{dimension}\", '{}' given)", abbrev.escape_ascii()),
             Error::BlocksNotHeld { blocks } => write!(f, "the form holds no basic-block counts ({blocks} given)"),
-            Error::TooLarge { part, size, limit } => write!(f, "{part} too large for the form ({size:#x}, limit {limit:#x})"),
-            Error::TooManyRepeats { size } => write!(f, "counts too high for the form ({size:#x} bytes of repeated records)"),
+            Error::TooLarge { part, size, limit } =>
+                write!(f, "{part} too large for the form ({size:#x}, limit {limit:#x})"),
+            Error::TooManyRepeats { size } =>
+                write!(f, "counts too high for the form ({size:#x} bytes of repeated records)"),
         }
     }
 }

@@ -19,8 +19,8 @@ impl Histogram {
 
     /// The addresses of one bin, exactly those that [`bin_of`](Self::bin_of) maps to it.
     ///
-    /// Bin `i` of `n` starts `ceil(i * (highpc - lowpc) / n)` bytes behind `lowpc`. Bins that are smaller than a byte may
-    /// hold no address at all. The range is empty, at `highpc`, for a bin that does not exist.
+    /// Bin `i` of `n` starts `ceil(i * (highpc - lowpc) / n)` bytes behind `lowpc`. Bins that are smaller than a byte
+    /// may hold no address at all. The range is empty, at `highpc`, for a bin that does not exist.
     #[must_use]
     pub fn bin_range(&self, bin: usize) -> Range<u64> {
         self.bin_start(bin)..self.bin_start(bin.saturating_add(1))

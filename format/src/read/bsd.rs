@@ -81,7 +81,8 @@ fn histogram(header: &Header, samples: Cursor<'_>, form: Form) -> Result<Option<
     Ok(Some(Histogram { lowpc, highpc, profrate, dimension, abbrev, signed, bins }))
 }
 
-/// OpenBSD's kernel writes as many bytes of arcs as `totarc` says. `kgmon` leaves 0 there and writes arcs none the less.
+/// OpenBSD's kernel writes as many bytes of arcs as `totarc` says. `kgmon` leaves 0 there and writes arcs none the
+/// less.
 fn check_totarc(header: &Header, left: u64, word: Word) -> Result<()> {
     let totarc = header.spare;
     let right = u64::try_from(totarc).is_ok_and(|bytes| bytes == left && bytes.is_multiple_of(word.arc_size()));
@@ -105,8 +106,8 @@ fn arcs(mut cursor: Cursor<'_>, word: Word) -> Result<Vec<Arc>> {
 }
 
 /// Where C's `long` has 32 bits and a pointer 64, as on Windows, an arc ends with four bytes that nobody initialises.
-/// Every arc then has the same rubbish in the upper half of what looks like a count of 64 bits. A real count that high is
-/// rare enough, and `main` at least is called once only.
+/// Every arc then has the same rubbish in the upper half of what looks like a count of 64 bits. A real count that high
+/// is rare enough, and `main` at least is called once only.
 fn drop_padding(arcs: &mut [Arc]) {
     let upper = |arc: &Arc| arc.count >> 32;
     let Some(padding) = arcs.first().map(upper) else { return };

@@ -41,8 +41,8 @@ impl<'a> Cursor<'a> {
         self.bytes
     }
 
-    /// Steps over `length` bytes and returns a cursor that is bounded by them. The length is not trusted: it is compared
-    /// with what is left before anything else happens.
+    /// Steps over `length` bytes and returns a cursor that is bounded by them. The length is not trusted: it is
+    /// compared with what is left before anything else happens.
     pub(crate) fn split(&mut self, length: u64, part: Part) -> Result<Cursor<'a>> {
         let split = usize::try_from(length).ok().and_then(|length| self.bytes.split_at_checked(length));
         let Some((bytes, rest)) = split else {

@@ -16,10 +16,10 @@ pub const REPEAT_LIMIT: u64 = 1 << 30;
 /// Writes a profile.
 ///
 /// No count is lost. GNU's form has bins of 16 bits and counts of arcs of 32; whatever is more is written as further
-/// records of the same range or of the same arc, which every reader of the form adds up. So it is with arcs, but not with
-/// bins, in the other forms: there are no more than 31 bits for an arc's count with 32-bit words, and 63 with 64-bit ones.
-/// Reading gives the same profile back, apart from such repeated arcs and from what the form itself does not hold: whether
-/// bins are signed, and histograms without bins, which are left out.
+/// records of the same range or of the same arc, which every reader of the form adds up. So it is with arcs, but not
+/// with bins, in the other forms: there are no more than 31 bits for an arc's count with 32-bit words, and 63 with
+/// 64-bit ones. Reading gives the same profile back, apart from such repeated arcs and from what the form itself does
+/// not hold: whether bins are signed, and histograms without bins, which are left out.
 ///
 /// A GNU file gets version 1. A file of OpenBSD's form gets the size of its arcs, one of FreeBSD's the kind of its
 /// counters, and all spare bytes are zero.
@@ -27,9 +27,9 @@ pub const REPEAT_LIMIT: u64 = 1 << 30;
 /// # Errors
 ///
 /// Whatever the form does not hold: addresses that are too wide for the word, bins that are too high for the counter or
-/// below zero without sign; in all forms but GNU's, more than one histogram, another dimension than seconds, basic-block
-/// counts. A file whose repeated records exceed [`REPEAT_LIMIT`], or one with a size that exceeds its field. A histogram
-/// whose range is reversed, or which has bins without a range or a range without bins.
+/// below zero without sign; in all forms but GNU's, more than one histogram, another dimension than seconds,
+/// basic-block counts. A file whose repeated records exceed [`REPEAT_LIMIT`], or one with a size that exceeds its
+/// field. A histogram whose range is reversed, or which has bins without a range or a range without bins.
 pub fn write(profile: &Profile, encoding: Encoding) -> Result<Vec<u8>> {
     let Encoding { form, word, order } = encoding;
     match form {
