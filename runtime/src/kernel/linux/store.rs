@@ -9,7 +9,7 @@ use gmon::layout::{GMONVERSION, GmonHdr, RawArc};
 use super::forms::{self, Finished, Form};
 use super::{BUFFER, LENGTH, sampler};
 use crate::message::{say, say_error};
-use crate::system::{CURRENT, Errno, Fd, Status, process_id};
+use crate::system::{CURRENT, Errno, Fd, Status, process_id, without_file_size_signal};
 use crate::text::Text;
 
 /// The longest name of a file, its NUL included (`PATH_MAX`).
@@ -125,7 +125,7 @@ fn store(buffer: *mut c_void, output: &Output, path: &CStr) -> Result<(), (&'sta
     let buffer = checked(buffer.cast(), LENGTH.load(Relaxed)).ok_or((&b"use its buffer"[..], Errno::EINVAL))?;
     let file = open(path, output.naming == Naming::Private)?;
     let form = output.form.unwrap_or(if sampler::carries().is_some() { Form::Gnu } else { Form::OpenBsd });
-    let written = forms::write(file, &buffer, form, sampler::carries());
+    let written = without_file_size_signal(|| forms::write(file, &buffer, form, sampler::carries()));
     if written.is_err() {
         // A part of a profile is none: better an empty file than one that seems whole.
         let _ = file.truncate();

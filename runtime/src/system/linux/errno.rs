@@ -20,6 +20,7 @@ impl Errno {
             1 => b"operation not permitted",
             2 => b"no such file or directory",
             5 => b"input/output error",
+            6 => b"no such device or address",
             9 => b"bad file descriptor",
             12 => b"cannot allocate memory",
             13 => b"permission denied",

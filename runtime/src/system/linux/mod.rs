@@ -4,14 +4,16 @@
 mod errno;
 mod file;
 mod memory;
+mod signal;
 mod thread;
 mod timer;
 
 pub(crate) use errno::Errno;
 pub(crate) use file::{CURRENT, Fd, Status};
 pub(crate) use memory::{map, unmap};
+pub(crate) use signal::{SignalInfo, catch_signal, without_file_size_signal};
 pub(crate) use thread::{process_id, thread_id, thread_is_gone};
-pub(crate) use timer::{Period, SignalInfo, Timer, catch_signal, set_process_timer};
+pub(crate) use timer::{Period, Timer, set_process_timer};
 
 use crate::arch;
 

@@ -1,30 +1,16 @@
-//! Timers and the signal they send.
+//! Timers.
 
-use core::ffi::{c_int, c_void};
+use core::ffi::c_int;
 use core::mem::MaybeUninit;
 use core::ptr;
 
+use super::signal::SIGPROF;
 use super::{Errno, call, thread_id};
-use crate::arch::{self, numbers};
+use crate::arch::numbers;
 
 const CLOCK_THREAD_CPUTIME_ID: usize = 3;
 const ITIMER_PROF: usize = 2;
 const SIGEV_THREAD_ID: u64 = 4;
-const SIGPROF: usize = 27;
-const SI_TIMER: i32 = -2;
-const SA_SIGINFO: usize = 4;
-const SA_RESTORER: usize = 0x0400_0000;
-const SA_ONSTACK: usize = 0x0800_0000;
-const SA_RESTART: usize = 0x1000_0000;
-
-/// `struct sigaction` as the kernel has it (the C library's differs).
-#[repr(C)]
-struct SignalAction {
-    handler: Handler,
-    flags: usize,
-    restorer: unsafe extern "C" fn(),
-    mask: u64,
-}
 
 /// `struct sigevent`: a value, the signal and the way of notification, the thread, and nothing for us in the rest.
 type SignalEvent = [u64; 8];
@@ -43,40 +29,6 @@ impl Period {
     pub(crate) const fn of(fraction: i64) -> Period {
         Period { every: [0, fraction], first: [0, fraction] }
     }
-}
-
-/// The start of `siginfo_t`.
-#[repr(C)]
-pub(crate) struct SignalInfo {
-    signal: i32,
-    error: i32,
-    code: i32,
-    padding: i32,
-    timer: i32,
-    overrun: i32,
-}
-
-impl SignalInfo {
-    /// How many expiries the signal stands for: a timer whose signal was not delivered in time sends no second one.
-    pub(crate) fn expiries(&self) -> u32 {
-        if self.code == SI_TIMER { 1 + self.overrun.max(0) as u32 } else { 1 }
-    }
-}
-
-/// A handler of SIGPROF.
-pub(crate) type Handler = unsafe extern "C" fn(c_int, *const SignalInfo, *const c_void);
-
-/// Makes `handler` the process's handler of SIGPROF.
-pub(crate) fn catch_signal(handler: Handler) -> Result<(), Errno> {
-    let action = SignalAction {
-        handler,
-        // On the alternate stack where the thread has one: its own may be too small.
-        flags: SA_SIGINFO | SA_RESTART | SA_ONSTACK | SA_RESTORER,
-        restorer: arch::signal_return,
-        mask: 0,
-    };
-    // SAFETY: the kernel reads the structure, and a set of signals is 8 bytes long.
-    unsafe { call(numbers::RT_SIGACTION, [SIGPROF, (&raw const action).addr(), 0, size_of::<u64>()]) }.map(|_| ())
 }
 
 /// A timer over one thread's CPU time.

@@ -1,0 +1,76 @@
+#!/bin/sh
+# All that must hold before a change lands: `make check`.
+#
+# What the tests need of the machine is installed where that is allowed (root on Debian); elsewhere the tests that miss
+# something skip themselves, and the last lines here say so.
+set -eu
+cd "$(dirname "$0")/.."
+cargo=${CARGO:-cargo}
+
+step() { printf '\n== %s\n' "$*"; }
+
+missing=
+need() { # need PACKAGE TOOL...: the tools, and the Debian package that has them
+    package=$1
+    shift
+    for tool; do
+        command -v "$tool" >/dev/null 2>&1 || { missing="$missing $tool" packages="$packages $package"; break; }
+    done
+}
+look() {
+    missing= packages=
+    need gcc cc gcc
+    need g++ c++
+    need make make
+    need binutils ld nm objdump objcopy readelf gprof
+}
+
+step "what the machine has"
+look
+if [ -n "$missing" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
+    echo "installing$packages (for$missing)"
+    apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $packages libc6-dev
+    look
+fi
+for tool in cc ld nm objdump; do
+    case " $missing " in *" $tool "*) echo "check: cannot do without $tool" >&2; exit 1 ;; esac
+done
+cc --version | head -n 1
+command -v gprof >/dev/null 2>&1 && gprof --version | head -n 1
+
+step "formatting and lints"
+"$cargo" fmt --all --check
+"$cargo" clippy --workspace --all-targets -- -D warnings
+# The parts that other builds see: the layout alone, and the runtime without its start-up code.
+"$cargo" clippy --package gmon --no-default-features -- -D warnings
+"$cargo" clippy --package gmon-runtime --no-default-features -- -D warnings
+
+step "documentation"
+RUSTDOCFLAGS="-D warnings" "$cargo" doc --workspace --no-deps --document-private-items --quiet
+
+step "the distribution"
+make --no-print-directory dist
+
+step "tests"
+log=target/check.log
+# --no-fail-fast: one look shows everything that is wrong.
+if "$cargo" test --workspace --no-fail-fast -- --nocapture >"$log" 2>&1; then
+    status=0
+else
+    status=$?
+fi
+grep -E '^(test result|     Running|   Doc-tests)' "$log" || true
+if [ "$status" != 0 ]; then
+    grep -n -E -A 20 '^(error|---- |failures:|test .* FAILED)|panicked at' "$log" | tail -n 200
+    echo "check: tests failed; everything they said is in $log" >&2
+    exit "$status"
+fi
+
+passed=$(awk '/^test result/ { passed += $4 } END { print passed + 0 }' "$log")
+if grep -q 'SKIPPED:' "$log" || [ -n "$missing" ]; then
+    step "SKIPPED, because this machine lacks something"
+    [ -z "$missing" ] || echo "SKIPPED: not found:$missing"
+    grep -o 'SKIPPED:.*' "$log" | sort -u || true
+fi
+echo
+echo "$passed passed, 0 failed"

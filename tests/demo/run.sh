@@ -1,0 +1,54 @@
+#!/bin/sh
+# Profiles SQLite: compiles it with -pg, links it with the start-up object of the distribution in $1, runs it, and prints
+# what gprof makes of it. SQLite's source comes with the crate libsqlite3-sys, wherever cargo keeps it.
+set -eu
+
+dist=$1
+cc=${CC:-cc}
+demo=$(cd "$(dirname "$0")" && pwd)
+build=$(dirname "$dist")/demo
+mkdir -p "$build"
+
+say() { printf '\n== %s\n' "$*"; }
+
+manifest=$("${CARGO:-cargo}" metadata --format-version 1 |
+    grep -o '"manifest_path":"[^"]*/libsqlite3-sys-[^"]*/Cargo.toml"' | head -n 1 | cut -d '"' -f 4)
+sqlite=$(dirname "$manifest")/sqlite3
+if [ ! -f "$sqlite/sqlite3.c" ]; then
+    echo "demo: no sqlite3.c in the crate libsqlite3-sys ($sqlite)" >&2
+    exit 1
+fi
+
+if [ ! -f "$build/sqlite3.o" ] || [ "$sqlite/sqlite3.c" -nt "$build/sqlite3.o" ]; then
+    say "compiling SQLite ($(wc -l <"$sqlite/sqlite3.c") lines) with -pg, once; this takes a while"
+    "$cc" -O1 -g -pg -w -DSQLITE_THREADSAFE=0 -DSQLITE_OMIT_LOAD_EXTENSION -c "$sqlite/sqlite3.c" -o "$build/sqlite3.o.new"
+    mv "$build/sqlite3.o.new" "$build/sqlite3.o"
+fi
+
+say "linking with our start-up object: $cc -pg -B$dist/lib/gmon"
+"$cc" -O1 -g -pg -I"$sqlite" -c "$demo/driver.c" -o "$build/driver.o"
+"$cc" -pg -B"$dist/lib/gmon" "$build/driver.o" "$build/sqlite3.o" -o "$build/sqlite-demo" -lm
+
+say "running it"
+(cd "$build" && rm -f gmon.out && ./sqlite-demo)
+
+say "the first rows of the flat profile"
+cd "$build"
+"$dist/bin/gprof" -b -p sqlite-demo gmon.out >flat.txt
+head -n 20 flat.txt
+
+hottest=$(awk 'rows { print $7; exit } $1 == "time" { rows = 1 }' flat.txt)
+say "the hottest function's entry in the call graph: who calls $hottest, and whom it calls"
+"$dist/bin/gprof" -b -q sqlite-demo gmon.out >graph.txt
+awk -v name="$hottest" '
+    /^---/ { if (found) { print entry $0; exit } entry = ""; next }
+    /^index % time/ { head = $0; entry = ""; next }
+    { entry = entry $0 "\n" }
+    /^\[/ { for (field = 2; field <= NF; field++) if ($field == name) { found = 1; print head } }
+' graph.txt
+
+say "what to type next"
+cat <<EOF
+  $dist/bin/gprof $build/sqlite-demo $build/gmon.out | less    the whole report, with its columns explained
+  cc -pg -B$dist/lib/gmon prog.c && ./a.out && $dist/bin/gprof    the same for a program of your own
+EOF

@@ -1,0 +1,79 @@
+//! Calls are counted exactly.
+
+use crate::support::{Program, compare};
+
+const LINK_MODES: [(&str, &[&str]); 4] =
+    [("pie", &[]), ("no-pie", &["-no-pie", "-fno-pie"]), ("static", &["-static"]), ("static-pie", &["-static-pie"])];
+
+/// Runs `calls` so compiled, and compares what it counted with what its profile says.
+fn calls_agree(name: &str, flags: &[&str], arguments: &[&str]) {
+    let program = Program::compile(&format!("calls-{name}"), "calls.c", flags);
+    let printed = program.run(arguments);
+    compare(&printed, &program.profile(), program.symbols());
+}
+
+#[test]
+fn in_every_link_mode_with_one_thread_and_with_four() {
+    for (mode, link) in LINK_MODES {
+        let program = Program::compile(&format!("calls-{mode}"), "calls.c", &[&["-O2"], link].concat());
+        for threads in ["1", "4"] {
+            let printed = program.run(&[threads]);
+            compare(&printed, &program.profile(), program.symbols());
+        }
+    }
+}
+
+#[test]
+fn at_every_level_of_optimisation() {
+    for level in ["-O0", "-O1", "-O2", "-O3", "-Os"] {
+        calls_agree(&level[1..], &[level], &["2", "100"]);
+    }
+}
+
+#[test]
+fn in_the_other_calling_forms() {
+    calls_agree("fentry", &["-O2", "-mfentry"], &["2", "100"]);
+    calls_agree("fentry-no-pic", &["-O2", "-mfentry", "-fno-pie", "-no-pie"], &["2", "100"]);
+    calls_agree("cf-protection", &["-O2", "-fcf-protection=full"], &["2", "100"]);
+    calls_agree("avx", &["-O3", "-mavx2"], &["1", "1"]);
+}
+
+#[test]
+fn as_glibc_counts_them_with_one_thread() {
+    let ours = Program::compile("calls-ours", "calls.c", &["-O2"]);
+    let theirs = Program::compile_with("calls-theirs", "calls.c", &["-O2"]);
+    for program in [&ours, &theirs] {
+        let printed = program.run(&["1", "50"]);
+        compare(&printed, &program.profile(), program.symbols());
+    }
+}
+
+#[test]
+fn four_threads_of_ten_million_calls_are_forty_million() {
+    let program = Program::compile("forty-million", "forty_million.c", &["-O1"]);
+    for _ in 0..3 {
+        let printed = program.run(&[]);
+        compare(&printed, &program.profile(), program.symbols());
+    }
+}
+
+#[test]
+fn many_threads_that_come_and_go() {
+    calls_agree("many-threads", &["-O1"], &["64", "200"]);
+}
+
+#[test]
+fn from_the_first_constructor_to_the_last_destructor() {
+    for (mode, link) in LINK_MODES {
+        let program = Program::compile(&format!("control-{mode}"), "control.c", link);
+        let printed = program.run(&[]);
+        compare(&printed, &program.profile(), program.symbols());
+    }
+}
+
+#[test]
+fn a_child_leaves_its_parents_profile_alone() {
+    let program = Program::compile("forks", "forks.c", &[]);
+    let printed = program.run(&[]);
+    compare(&printed, &program.profile(), program.symbols());
+}

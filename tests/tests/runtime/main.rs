@@ -1,0 +1,8 @@
+//! The runtime, linked into real programs: what they count themselves must be in their profiles.
+#![allow(clippy::unwrap_used, reason = "a test fails loudly")]
+
+mod counts;
+mod files;
+mod objects;
+mod samples;
+mod support;

@@ -1,0 +1,157 @@
+//! The objects themselves: what they export, need, and must not contain.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use crate::support::{Program, library, root, tool};
+
+fn path(file: &str) -> String {
+    library().join(file).to_str().unwrap().to_owned()
+}
+
+/// The names that an object defines for others, and those that it needs.
+fn names(file: &str) -> (BTreeSet<String>, BTreeSet<String>) {
+    let (mut defined, mut needed) = (BTreeSet::new(), BTreeSet::new());
+    for line in tool("nm", &[&path(file)]).lines() {
+        let words: Vec<_> = line.split_whitespace().collect();
+        match words[..] {
+            ["U", name] => needed.insert(name.to_owned()),
+            [_, kind, name] if kind.chars().all(char::is_uppercase) => defined.insert(name.to_owned()),
+            _ => false,
+        };
+    }
+    (defined, needed)
+}
+
+fn set(names: &[&str]) -> BTreeSet<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+const CONTROL: [&str; 10] = [
+    "mcount",
+    "_mcount",
+    "__fentry__",
+    "monstartup",
+    "__monstartup",
+    "moncontrol",
+    "__moncontrol",
+    "_mcleanup",
+    "write_profiling",
+    "__write_profiling",
+];
+const START: [&str; 4] = ["_start", "_IO_stdin_used", "__data_start", "data_start"];
+
+#[test]
+fn only_the_public_names_are_global() {
+    let control = set(&CONTROL);
+    let start: BTreeSet<_> = control.union(&set(&START)).cloned().collect();
+    let with_relocation: BTreeSet<_> = start.union(&set(&["_dl_relocate_static_pie"])).cloned().collect();
+    assert_eq!(names("gcrt1.o").0, with_relocation);
+    assert_eq!(names("grcrt1.o").0, start, "a static PIE relocates itself with the C library's code");
+    assert_eq!(names("libgmon.a").0, control);
+}
+
+#[test]
+fn little_is_needed_of_the_program_and_the_c_library() {
+    let string_functions = set(&["memcpy", "memset", "memcmp", "bcmp", "strlen"]);
+    let needed = |file| names(file).1.difference(&string_functions).cloned().collect::<BTreeSet<_>>();
+    let start = set(&["__ehdr_start", "__executable_start", "etext", "main", "__libc_start_main", "getauxval"]);
+    assert_eq!(needed("gcrt1.o"), start);
+    assert_eq!(needed("grcrt1.o"), start);
+    assert_eq!(needed("libgmon.a"), set(&["__ehdr_start"]));
+}
+
+#[test]
+fn they_are_small_and_want_no_executable_stack() {
+    for file in ["gcrt1.o", "grcrt1.o", "libgmon.a"] {
+        let sizes = tool("size", &[&path(file)]);
+        let text: u32 = sizes.lines().nth(1).unwrap().split_whitespace().next().unwrap().parse().unwrap();
+        assert!(text < 20_000, "{file}: {text} bytes of code and constants");
+        let stack = tool("readelf", &["-SW", &path(file)])
+            .lines()
+            .find(|line| line.contains(".note.GNU-stack"))
+            .map(str::to_owned);
+        let stack = stack.unwrap_or_else(|| panic!("{file}: no .note.GNU-stack, the linker would assume the worst"));
+        assert!(!stack.contains(" X "), "{file}: {stack}");
+    }
+}
+
+#[test]
+fn nothing_in_them_can_panic() {
+    for file in ["gcrt1.o", "grcrt1.o", "libgmon.a"] {
+        let symbols = tool("nm", &[&path(file)]);
+        let panics: Vec<_> = symbols.lines().filter(|line| line.contains("panic")).collect();
+        assert!(panics.is_empty(), "{file}: {panics:?}");
+    }
+}
+
+/// What a function does, as far as its disassembly says.
+#[derive(Default)]
+struct Function {
+    vector: Vec<String>,
+    indirect: Vec<String>,
+    names: BTreeSet<String>,
+}
+
+/// The functions of an executable, by `objdump`.
+fn functions(executable: &Path) -> BTreeMap<String, Function> {
+    let mut functions = BTreeMap::<String, Function>::new();
+    let mut current = String::new();
+    for line in tool("objdump", &["-d", "--no-show-raw-insn", executable.to_str().unwrap()]).lines() {
+        if let Some(name) = line.strip_suffix(">:").and_then(|head| head.split_once(" <")) {
+            current = name.1.to_owned();
+            functions.entry(current.clone()).or_default();
+        } else if let Some(function) = functions.get_mut(&current) {
+            if ["%xmm", "%ymm", "%zmm", "%st", "%mm", "%k1"].iter().any(|register| line.contains(register)) {
+                function.vector.push(line.trim().to_owned());
+            }
+            // Where it calls or jumps, and what code it takes the address of; a place inside it is `name+0x...`.
+            if let Some((_, target)) = line.rsplit_once('<') {
+                function.names.insert(target.trim_end_matches('>').to_owned());
+            }
+            if line.contains(" *") {
+                function.indirect.push(line.trim().to_owned());
+            }
+        }
+    }
+    functions
+}
+
+/// Everything that may run once the named functions do.
+fn reached_from(functions: &BTreeMap<String, Function>, is_root: impl Fn(&str) -> bool) -> BTreeSet<String> {
+    let mut reached = BTreeSet::new();
+    let mut left: Vec<_> = functions.keys().filter(|name| is_root(name)).collect();
+    while let Some(name) = left.pop() {
+        if reached.insert(name.clone()) {
+            left.extend(functions[name].names.iter().filter(|next| functions.contains_key(*next)));
+        }
+    }
+    reached
+}
+
+#[test]
+fn below_mcount_and_in_the_signal_handler_is_no_call_out() {
+    let program = Program::compile("objects-calls", "control.c", &["-static"]);
+    let functions = functions(&program.executable);
+    let ours = tool("nm", &["--defined-only", &path("gcrt1.o")]);
+    let ours: BTreeSet<_> = ours.lines().filter_map(|line| line.split(' ').nth(2)).collect();
+    let mcount = reached_from(&functions, |name| ["mcount", "_mcount", "__fentry__"].contains(&name));
+    let handler = reached_from(&functions, |name| name.contains("on_expiry"));
+    // The walk did go down: to the slow path and what makes a thread's record.
+    assert!(mcount.iter().any(|name| name.contains("threads4miss")), "{mcount:?}");
+    assert!(mcount.iter().any(|name| name.contains("threads5enter")), "{mcount:?}");
+    for name in mcount.iter().chain(&handler) {
+        assert!(ours.contains(name.as_str()), "{name} is reached, and not ours");
+        assert!(functions[name].indirect.is_empty(), "{name}: where to? {:?}", functions[name].indirect);
+    }
+    for name in &mcount {
+        assert!(functions[name].vector.is_empty(), "{name} uses vector registers: {:?}", functions[name].vector);
+    }
+}
+
+#[test]
+fn the_list_of_public_names_is_the_one_the_linker_gets() {
+    let listed = std::fs::read_to_string(Path::new(root()).join("runtime/exports.txt")).unwrap();
+    let listed: BTreeSet<_> = listed.lines().map(str::to_owned).collect();
+    assert_eq!(listed, names("gcrt1.o").0);
+}

@@ -1,0 +1,91 @@
+//! Samples are kept, all of them, where they fell.
+
+use std::collections::BTreeMap;
+
+use gmon::{Counter, CounterWidth, Encoding, Form, Hints, Order, Word};
+
+use crate::support::{Program, quiet, read, ticks};
+
+/// The ticks of `here` and `there`.
+fn own(ticks: &BTreeMap<String, u64>) -> [u64; 2] {
+    ["here", "there"].map(|name| ticks.get(name).copied().unwrap_or(0))
+}
+
+/// What timers of real time may add: the program runs for less than a second, which is at most 100 ticks for a thread.
+const TIMER: u64 = 100;
+
+fn assert_close(found: [u64; 2], sent: [u64; 2]) {
+    for (found, sent) in found.into_iter().zip(sent) {
+        assert!((sent..=sent + TIMER).contains(&found), "found {found}, sent {sent}");
+    }
+}
+
+#[test]
+fn each_is_in_the_function_that_it_fell_in() {
+    for (mode, link) in [("pie", &["-O1"][..]), ("static", &["-O1", "-static"]), ("no-pie", &["-O1", "-no-pie"])] {
+        let program = Program::compile(&format!("ticks-{mode}"), "ticks.c", link);
+        program.run(&["300", "100"]);
+        let profile = program.profile();
+        assert_eq!(profile.histograms.len(), 1);
+        assert_eq!(profile.histograms[0].profrate, 100);
+        assert_close(own(&ticks(&profile, program.symbols())), [300, 100]);
+    }
+}
+
+#[test]
+fn a_bin_that_runs_over_sixteen_bits_loses_nothing() {
+    let program = Program::compile("ticks-many", "ticks.c", &["-O1"]);
+    program.run(&["70000", "200"]);
+    let bytes = std::fs::read(program.directory.join("gmon.out")).unwrap();
+    assert!(bytes.starts_with(b"gmon"), "the buffer's own form could not hold it");
+    assert_close(own(&ticks(&program.profile(), program.symbols())), [70000, 200]);
+}
+
+#[test]
+fn the_form_is_the_one_asked_for() {
+    let program = Program::compile("ticks-forms", "ticks.c", &["-O1"]);
+    let wide = |width| Form::FreeBsd(Counter { width, signed: false });
+    let all = [
+        ("openbsd", Form::OpenBsd, Form::OpenBsd, 65535),
+        ("bsd", Form::Bsd, Form::Bsd, 65535),
+        ("freebsd", wide(CounterWidth::Bits16), wide(CounterWidth::Bits32), 66000),
+        ("gnu", Form::Gnu, Form::Gnu, 66000),
+    ];
+    let path = program.directory.join("gmon.out");
+    let encoding = |form| Encoding { form, word: Word::W64, order: Order::Little };
+    for (name, form, form_of_many, most) in all {
+        quiet(&program.command(&["1000", "10"]).env("GMON_FORMAT", name).output().unwrap());
+        assert_eq!(gmon::detect(&std::fs::read(&path).unwrap(), &Hints::default()), Ok(encoding(form)));
+        assert_close(own(&ticks(&read(&path), program.symbols())), [1000, 10]);
+
+        let output = program.command(&["66000", "10"]).env("GMON_FORMAT", name).output().unwrap();
+        assert!(output.status.success());
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(said.contains("overflowed"), most == 65535, "{name}: {said}");
+        assert_eq!(gmon::detect(&std::fs::read(&path).unwrap(), &Hints::default()), Ok(encoding(form_of_many)));
+        assert_close(own(&ticks(&read(&path), program.symbols())), [most, 10]);
+    }
+}
+
+#[test]
+fn an_unknown_form_is_named_and_the_default_used() {
+    let program = Program::compile("ticks-no-form", "ticks.c", &["-O1"]);
+    let output = program.command(&["5", "5"]).env("GMON_FORMAT", "elf").output().unwrap();
+    assert!(output.status.success());
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(said, "gmon: GMON_FORMAT=elf is none of openbsd, freebsd, bsd and gnu: using the default\n");
+    assert_close(own(&ticks(&program.profile(), program.symbols())), [5, 5]);
+}
+
+#[test]
+fn a_busy_program_is_sampled_in_all_its_threads() {
+    let program = Program::compile("busy", "busy.c", &["-O1"]);
+    for (threads, least) in [("1", 25), ("3", 75)] {
+        program.run(&[threads]);
+        let profile = program.profile();
+        // Half a second at 100 Hz is 50 samples for a thread; half of them is far beyond chance, whatever the machine's
+        // own clock tick.
+        let all: u64 = ticks(&profile, program.symbols()).values().sum();
+        assert!(all >= least, "{threads} threads: {all}");
+    }
+}

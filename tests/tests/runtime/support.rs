@@ -1,0 +1,174 @@
+//! Compiling a program with the start-up object, running it, and reading its profile.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+use gmon::{Hints, Profile};
+
+/// A program, in a directory of its own where it is run.
+pub(crate) struct Program {
+    pub(crate) directory: PathBuf,
+    pub(crate) executable: PathBuf,
+    symbols: OnceLock<Symbols>,
+}
+
+/// The workspace's directory.
+pub(crate) fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+}
+
+/// The directory of the start-up objects, which are built once for each run of the tests.
+pub(crate) fn library() -> PathBuf {
+    static BUILT: OnceLock<()> = OnceLock::new();
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
+    BUILT.get_or_init(|| {
+        let mut make = Command::new("make");
+        make.arg("runtime").current_dir(root()).env("CARGO_TARGET_DIR", target);
+        let made = make.output().unwrap();
+        assert!(made.status.success(), "make runtime: {}", String::from_utf8_lossy(&made.stderr));
+    });
+    target.join("dist/lib/gmon")
+}
+
+/// Runs a tool and returns what it prints.
+pub(crate) fn tool(name: &str, arguments: &[&str]) -> String {
+    let output = Command::new(name).args(arguments).output().unwrap_or_else(|error| panic!("{name}: {error}"));
+    assert!(output.status.success(), "{name} {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// An empty directory of that name.
+pub(crate) fn directory(name: &str) -> PathBuf {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("runtime").join(name);
+    if directory.exists() {
+        fs::remove_dir_all(&directory).unwrap();
+    }
+    fs::create_dir_all(&directory).unwrap();
+    directory
+}
+
+impl Program {
+    /// Compiles one of `tests/programs` with our start-up object, in a directory called `name`.
+    pub(crate) fn compile(name: &str, source: &str, flags: &[&str]) -> Program {
+        let library = library();
+        let include = library.parent().unwrap().parent().unwrap().join("include");
+        let ours = [format!("-B{}", library.display()), format!("-I{}", include.display())];
+        let ours: Vec<&str> = ours.iter().map(String::as_str).collect();
+        Program::compile_with(name, source, &[&ours, flags].concat())
+    }
+
+    /// Compiles one of `tests/programs` with whatever runtime the flags say.
+    pub(crate) fn compile_with(name: &str, source: &str, flags: &[&str]) -> Program {
+        let directory = directory(name);
+        let executable = directory.join("program");
+        let source = root().join("tests/programs").join(source);
+        let output = Command::new("cc")
+            .args(["-pg", "-o"])
+            .args([&executable, &source])
+            .args(flags)
+            .arg("-lpthread")
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "cc {flags:?}: {}", String::from_utf8_lossy(&output.stderr));
+        Program { directory, executable, symbols: OnceLock::new() }
+    }
+
+    /// The command that runs the program in its directory, with none of the runtime's variables set.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.executable);
+        command.args(arguments).current_dir(&self.directory);
+        for variable in ["PROFDIR", "GMON_OUT_PREFIX", "GMON_FORMAT"] {
+            command.env_remove(variable);
+        }
+        command
+    }
+
+    /// Runs the program, which must end well and say nothing on standard error; returns what it prints.
+    pub(crate) fn run(&self, arguments: &[&str]) -> String {
+        quiet(&self.command(arguments).output().unwrap())
+    }
+
+    /// The profile called `gmon.out`.
+    pub(crate) fn profile(&self) -> Profile {
+        read(&self.directory.join("gmon.out"))
+    }
+
+    /// The functions of the executable.
+    pub(crate) fn symbols(&self) -> &Symbols {
+        self.symbols.get_or_init(|| Symbols::of(&self.executable))
+    }
+}
+
+/// What a command that must succeed and say nothing on standard error printed.
+pub(crate) fn quiet(output: &Output) -> String {
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert!(output.status.success(), "{:?}", output.status);
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+/// Reads a profile.
+pub(crate) fn read(path: &Path) -> Profile {
+    let bytes = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    gmon::read(&bytes, &Hints::default()).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Where functions begin, by `nm`.
+pub(crate) struct Symbols(BTreeMap<u64, String>);
+
+impl Symbols {
+    fn of(executable: &Path) -> Symbols {
+        let mut symbols = BTreeMap::new();
+        for line in tool("nm", &["--defined-only", executable.to_str().unwrap()]).lines() {
+            let [address, kind, name] = line.split(' ').collect::<Vec<_>>()[..] else { panic!("{line}") };
+            if matches!(kind, "t" | "T" | "W") {
+                symbols.insert(u64::from_str_radix(address, 16).unwrap(), name.to_owned());
+            }
+        }
+        Symbols(symbols)
+    }
+
+    /// The function that an address is in.
+    pub(crate) fn function(&self, address: u64) -> &str {
+        self.0.range(..=address).next_back().map_or("", |(_, name)| name)
+    }
+}
+
+/// How often each function was called, and by which.
+pub(crate) fn calls(profile: &Profile, symbols: &Symbols) -> BTreeMap<String, u64> {
+    let mut calls = BTreeMap::new();
+    for arc in &profile.arcs {
+        // The call is before the return address: that may already be the next function's.
+        let (caller, callee) = (symbols.function(arc.frompc - 1), symbols.function(arc.selfpc));
+        *calls.entry(format!("calls {callee}")).or_default() += arc.count;
+        *calls.entry(format!("arc {caller} {callee}")).or_default() += arc.count;
+    }
+    calls
+}
+
+/// How many samples each function has. A bin that two share is its first byte's.
+pub(crate) fn ticks(profile: &Profile, symbols: &Symbols) -> BTreeMap<String, u64> {
+    let mut ticks = BTreeMap::new();
+    for histogram in &profile.histograms {
+        let bin_size = (histogram.highpc - histogram.lowpc) / histogram.bins.len() as u64;
+        for (bin, count) in histogram.bins.iter().enumerate().filter(|(_, count)| **count > 0) {
+            let function = symbols.function(histogram.lowpc + bin as u64 * bin_size);
+            *ticks.entry(function.to_owned()).or_default() += count;
+        }
+    }
+    ticks
+}
+
+/// Checks that a profile says what the program printed: `calls NAME N` and `arc CALLER CALLEE N`.
+pub(crate) fn compare(printed: &str, profile: &Profile, symbols: &Symbols) {
+    let calls = calls(profile, symbols);
+    let mut compared = 0;
+    for line in printed.lines().filter(|line| line.starts_with("calls ") || line.starts_with("arc ")) {
+        let (what, count) = line.rsplit_once(' ').unwrap();
+        assert_eq!(calls.get(what).copied().unwrap_or(0), count.parse().unwrap(), "{what}");
+        compared += 1;
+    }
+    assert!(compared > 0, "the program printed no counts: {printed}");
+}
