@@ -355,7 +355,7 @@ impl fmt::Display for Error {
                 write!(f, "{bins} bins without an address range ({lowpc:#x}..{lowpc:#x} at offset {offset:#x})"),
             Error::BadSize { ncnt, offset } => write!(f, "ncnt smaller than the header ({ncnt} at offset {offset:#x})"),
             Error::PartialBin { size, width, offset } =>
-                write!(f, "samples do not end with a whole bin ({size:#x} bytes, {width:#x} a bin at offset {offset:#x})"),
+                write!(f, "samples do not end with a whole bin ({size:#x} bytes at offset {offset:#x}, {width} a bin)"),
             Error::PartialArc { left, size, offset } =>
                 write!(f, "truncated arc (needs {size:#x} bytes, {left:#x} left at offset {offset:#x})"),
             Error::BadArcSize { totarc, left, offset } =>

@@ -55,6 +55,26 @@ fn neighbours_are_called_by_name() {
 }
 
 #[test]
+fn what_does_not_fit_the_old_header_is_no_profile() {
+    let file = old_bsd(Order::Little, Word::W32, 12);
+    let changed = |at: usize, byte: u8| {
+        let mut file = file.clone();
+        file[at] = byte;
+        error(&file)
+    };
+    let unknown = Error::Unknown { magic: [0, 0, 0x40, 0] };
+    assert_eq!(changed(0x07, 0x10), unknown, "too much code for a bin");
+    assert_eq!(changed(0x0d + 127 + 6, 0x50), unknown, "a callee outside of the range");
+    assert_eq!(changed(0x0d + 127 + 3, 0x50), unknown, "a caller outside of the range");
+    assert_eq!(changed(0x08, 0x8b), unknown, "half a bin");
+    let mut dense = file[..12 + 128].to_vec();
+    dense[4..6].copy_from_slice(&[0x10, 0x00]);
+    assert_eq!(error(&dense), unknown, "too many bins for the code");
+    let longer = [&file[..], &[0]].concat();
+    assert_eq!(error(&longer), unknown, "part of an arc");
+}
+
+#[test]
 fn other_files_are_no_profiles() {
     assert_eq!(error(b""), Error::Empty);
     assert_eq!(error(&[0; 11]), Error::TooShort { size: 11 });
@@ -76,6 +96,36 @@ fn hints_that_a_profile_contradicts_are_an_error() {
             }
         }
     }
+}
+
+#[test]
+fn a_cut_profile_that_hints_exclude_is_rejected_for_its_version() {
+    let encoding = Encoding { form: Form::Gnu, word: Word::W64, order: Order::Little };
+    let file = write(&called(&[(1, 2, 3)]), encoding).unwrap();
+    let hints = Hints { order: Some(Order::Big), ..Hints::default() };
+    assert_eq!(detect(&file[..30], &hints), Err(Error::BadVersion { version: 0x0100_0000, offset: 4 }));
+}
+
+#[test]
+fn a_file_that_is_complete_in_both_word_sizes_is_told_by_its_dimension() {
+    // With 32-bit words: 0x0..0x10, eight bins, and a dimension that starts with the real number of bins.
+    let profile = sampled(seconds(0x10_0000_0000, 0x10_0000_0008, &[1, 2, 3, 4]));
+    let encoding = Encoding { form: Form::Gnu, word: Word::W64, order: Order::Little };
+    let file = write(&profile, encoding).unwrap();
+    assert!(gmon::read_as(&file, Encoding { word: Word::W32, ..encoding }).is_ok());
+    assert_eq!(detect(&file, &Hints::default()), Ok(encoding));
+}
+
+#[test]
+fn a_cut_file_is_judged_by_how_far_it_makes_sense() {
+    let mut histogram = seconds(0x1000, 0x1008, &[1, 2]);
+    histogram.dimension = gmon::Dimension::from_field([0xff; 15]);
+    let profile = Profile { histograms: vec![histogram], ..called(&[(1, 2, 3)]) };
+    let encoding = Encoding { form: Form::Gnu, word: Word::W64, order: Order::Little };
+    let mut file = write(&profile, encoding).unwrap();
+    file.pop();
+    let arc = Error::Truncated { part: Part::Arc, needed: 20, left: 19, offset: file.len() as u64 - 19 };
+    assert_eq!(error(&file), arc);
 }
 
 #[test]

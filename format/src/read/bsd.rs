@@ -111,7 +111,8 @@ fn arcs(mut cursor: Cursor<'_>, word: Word) -> Result<Vec<Arc>> {
 fn drop_padding(arcs: &mut [Arc]) {
     let upper = |arc: &Arc| arc.count >> 32;
     let Some(padding) = arcs.first().map(upper) else { return };
-    if padding != 0 && arcs.iter().all(|arc| upper(arc) == padding) {
+    // Clearing an upper half of 0 changes nothing.
+    if arcs.iter().all(|arc| upper(arc) == padding) {
         for arc in arcs {
             arc.count &= 0xffff_ffff;
         }
