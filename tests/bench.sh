@@ -1,0 +1,28 @@
+#!/bin/sh
+# Measures, and records what came out in docs/BENCHMARKS.md: `make bench`.
+set -eu
+cd "$(dirname "$0")/.."
+cargo=${CARGO:-cargo}
+record=docs/BENCHMARKS.md
+
+{
+    cat <<EOF
+# Benchmarks
+
+Made by \`make bench\`. Alternatives take turns in one run, and figures are medians: trust the ratios and the differences,
+not the nanoseconds.
+
+* machine: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) cores
+* system: $(uname -sr), $(cc --version | head -n 1)
+
+## What a call costs
+
+\`cargo bench --package gmon-tests --bench mcount\`: nanoseconds of the calling thread's CPU time for each call, loop
+included, with no -pg, with an mcount that only returns (what -pg itself costs), with ours and with the C library's. (That
+one loses most calls when two threads make them, which is why it then seems to get faster.)
+
+EOF
+    "$cargo" bench --quiet --package gmon-tests --bench mcount
+} >"$record.new"
+mv "$record.new" "$record"
+cat "$record"
