@@ -1,1 +1,171 @@
-//! Helpers.
+//! Helpers of the tests that cross crates: compile a program, run it, compare two readers of its profile.
+//!
+//! ```no_run
+//! let image = gmon_tests::compile("leaf", &["leaf.c"], &["-g"]);
+//! let profile = gmon_tests::run(&image);
+//! gmon_tests::compare(&image, &[&profile], &["-b"]);
+//! ```
+//!
+//! Everything is built in the target directory, in a directory named by the test. A helper that fails panics with what
+//! failed: it runs in tests only.
+
+pub mod random;
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+/// An empty directory of this name for files that a test makes.
+///
+/// # Panics
+///
+/// When it cannot be made.
+#[must_use]
+pub fn directory(name: &str) -> PathBuf {
+    let directory = target().join("tmp").join("gmon-tests").join(name);
+    let _ = fs::remove_dir_all(&directory);
+    fs::create_dir_all(&directory).expect("a directory in the target directory");
+    directory
+}
+
+/// The directory of this build profile's programs, `target/debug` as a rule.
+fn target() -> PathBuf {
+    let test = std::env::current_exe().expect("the path of this test");
+    let deps = test.parent().expect("tests lie in a directory");
+    deps.parent().expect("target directories have parents").to_owned()
+}
+
+/// Compiles sources of `tests/programs` with `-pg` into a program in a directory of its own.
+///
+/// # Panics
+///
+/// When the compiler says no.
+#[must_use]
+pub fn compile(name: &str, sources: &[&str], flags: &[&str]) -> PathBuf {
+    let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
+    let image = directory(name).join("a.out");
+    let cpp = sources.iter().any(|source| source.ends_with(".cc"));
+    let output = Command::new(if cpp { "c++" } else { "cc" })
+        .arg("-pg")
+        .args(flags)
+        .arg("-o")
+        .arg(&image)
+        .args(sources.iter().map(|source| programs.join(source)))
+        .output()
+        .expect("a C compiler");
+    assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+    image
+}
+
+/// Runs a program in its own directory, and gives the profile that it leaves there.
+///
+/// # Panics
+///
+/// When the program fails or leaves no profile.
+#[must_use]
+pub fn run(image: &Path) -> PathBuf {
+    let directory = image.parent().expect("programs lie in directories");
+    let profile = directory.join("gmon.out");
+    let _ = fs::remove_file(&profile);
+    let output = Command::new(image).current_dir(directory).output().expect("a program that runs");
+    assert!(output.status.success(), "{} failed", image.display());
+    assert!(profile.exists(), "{} left no profile", image.display());
+    profile
+}
+
+/// The `gprof` of this project: the one that `GPROF_BIN` names, or else it is built.
+///
+/// # Panics
+///
+/// When it cannot be built.
+pub fn gprof() -> &'static Path {
+    static GPROF: OnceLock<PathBuf> = OnceLock::new();
+    GPROF.get_or_init(|| {
+        if let Some(path) = std::env::var_os("GPROF_BIN") {
+            return path.into();
+        }
+        let target = target();
+        let mut build = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        build.args(["build", "--quiet", "-p", "gprof", "--bin", "gprof", "--manifest-path"]);
+        build.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.toml"));
+        build.arg("--target-dir").arg(target.parent().expect("profiles lie in the target directory"));
+        if target.ends_with("release") {
+            build.arg("--release");
+        }
+        let status = build.status().expect("cargo");
+        assert!(status.success(), "gprof does not build");
+        target.join("gprof")
+    })
+}
+
+/// The system's `gprof`, the judge of ours. Says loudly that a test is skipped when there is none.
+pub fn system_gprof() -> Option<&'static str> {
+    static FOUND: OnceLock<bool> = OnceLock::new();
+    let found = *FOUND.get_or_init(|| {
+        let version = Command::new("gprof").arg("--version").output();
+        version.is_ok_and(|output| output.stdout.starts_with(b"GNU gprof"))
+    });
+    if !found {
+        eprintln!("SKIPPED: no GNU gprof on this system to compare with");
+    }
+    found.then_some("gprof")
+}
+
+/// Runs a reader in a directory.
+///
+/// # Panics
+///
+/// When it cannot be started.
+pub fn read<S: AsRef<OsStr>>(reader: impl AsRef<OsStr>, directory: &Path, words: &[S]) -> Output {
+    Command::new(reader).args(words).current_dir(directory).output().expect("a gprof that starts")
+}
+
+/// Compares what the system's `gprof` and ours print for a program and its profiles, byte for byte.
+///
+/// # Panics
+///
+/// At the first line that differs.
+pub fn compare(image: &Path, profiles: &[&Path], options: &[&str]) {
+    let Some(system) = system_gprof() else {
+        return;
+    };
+    let directory = image.parent().expect("programs lie in directories");
+    let mut words: Vec<&OsStr> = options.iter().map(OsStr::new).collect();
+    words.push(image.as_os_str());
+    words.extend(profiles.iter().map(|profile| profile.as_os_str()));
+    let theirs = read(system, directory, &words);
+    let ours = read(gprof(), directory, &words);
+    let context = format!("gprof {}", words.join(OsStr::new(" ")).display());
+    assert_same(&theirs.stdout, &ours.stdout, &context);
+    let stderr = String::from_utf8_lossy(&ours.stderr);
+    assert_eq!(theirs.status.code(), ours.status.code(), "{context}: {stderr}");
+}
+
+/// Panics at the first line in which two texts differ.
+///
+/// # Panics
+///
+/// When they differ.
+pub fn assert_same(theirs: &[u8], ours: &[u8], context: &str) {
+    if theirs == ours {
+        return;
+    }
+    let mut pairs = (1..).zip(theirs.split(|byte| *byte == b'\n').zip(ours.split(|byte| *byte == b'\n')));
+    let Some((line, (theirs, ours))) = pairs.find(|(_, (theirs, ours))| theirs != ours) else {
+        panic!("{context}: one has {} bytes, ours {}", theirs.len(), ours.len());
+    };
+    panic!("{context}: line {line}\ntheirs: {}\n  ours: {}", theirs.escape_ascii(), ours.escape_ascii());
+}
+
+/// Options of reports, of which most tests try all.
+pub const OPTIONS: [&[&str]; 7] = [
+    &["-b"],
+    &["-b", "-p"],
+    &["-b", "-q"],
+    &["-b", "-z"],
+    &["-b", "-p", "-q"],
+    &["-b", "--no-demangle"],
+    &["-b", "-z", "-p", "--no-demangle"],
+];

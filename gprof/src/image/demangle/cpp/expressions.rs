@@ -1,0 +1,221 @@
+//! The parser: expressions in template arguments and in types.
+
+use super::names::Parser;
+use super::operators::{self, Operator};
+use super::tree::{Id, Node};
+
+impl<'a> Parser<'a> {
+    pub(super) fn expression(&mut self) -> Option<Id> {
+        let outer = std::mem::replace(&mut self.in_expression, true);
+        let result = self.nested(Self::expression_proper);
+        self.in_expression = outer;
+        result
+    }
+
+    fn expression_proper(&mut self) -> Option<Id> {
+        match (self.peek()?, self.peek_next()?) {
+            (b'L', _) => self.literal(),
+            (b'T', _) => self.template_parameter(),
+            (b's', b'r') => self.scoped(),
+            (b's', b'p') => {
+                self.expect("sp")?;
+                let pattern = self.expression()?;
+                Some(self.add(Node::PackExpansion(pattern)))
+            }
+            (b's', b'Z') => {
+                self.expect("sZ")?;
+                let pack = self.expression()?;
+                Some(self.add(Node::PackSize(pack)))
+            }
+            (b'f', b'p' | b'L') => self.function_parameter(),
+            (b'0'..=b'9', _) | (b'o', b'n') => {
+                self.eat("on");
+                let name = self.unqualified_name()?;
+                self.with_arguments(name)
+            }
+            (b'i', b'l') => {
+                self.expect("il")?;
+                let list = self.list()?;
+                Some(self.add(Node::Braces(None, list)))
+            }
+            (b't', b'l') => {
+                self.expect("tl")?;
+                let ty = self.ty()?;
+                let list = self.list()?;
+                Some(self.add(Node::Braces(Some(ty), list)))
+            }
+            _ => self.operation(),
+        }
+    }
+
+    /// Expressions up to an `E`.
+    fn list(&mut self) -> Option<Vec<Id>> {
+        let mut list = Vec::new();
+        while !self.eat("E") {
+            list.push(self.expression()?);
+        }
+        Some(list)
+    }
+
+    fn with_arguments(&mut self, name: Id) -> Option<Id> {
+        if self.peek() != Some(b'I') {
+            return Some(name);
+        }
+        let arguments = self.template_arguments()?;
+        Some(self.add(Node::Template(name, arguments)))
+    }
+
+    fn scoped(&mut self) -> Option<Id> {
+        self.expect("sr")?;
+        let scope = self.ty()?;
+        let name = self.unqualified_name()?;
+        let name = self.with_arguments(name)?;
+        Some(self.add(Node::Member(scope, name)))
+    }
+
+    fn function_parameter(&mut self) -> Option<Id> {
+        if self.eat("fL") {
+            self.number()?;
+            self.expect("p")?;
+        } else {
+            self.expect("fp")?;
+        }
+        if self.eat("T") {
+            return Some(self.add(Node::Text("this")));
+        }
+        self.qualifiers();
+        let number = self.compact_number()?;
+        Some(self.add(Node::Parameter(number + 1)))
+    }
+
+    fn operation(&mut self) -> Option<Id> {
+        let code = [self.peek()?, self.peek_next()?];
+        match &code {
+            b"cv" => return self.cast(),
+            b"st" | b"at" | b"ti" => return self.of_type(code),
+            b"sz" | b"te" | b"tw" => return self.of_expression(code),
+            b"tr" => {
+                self.expect("tr")?;
+                return Some(self.add(Node::Text("throw")));
+            }
+            _ => {}
+        }
+        let operator = operators::find(&code)?;
+        self.bump();
+        self.bump();
+        match operator.code {
+            b"cl" => {
+                let function = self.expression()?;
+                let arguments = self.list()?;
+                Some(self.add(Node::Call(function, arguments)))
+            }
+            b"sc" | b"dc" | b"cc" | b"rc" => {
+                let ty = self.ty()?;
+                let operand = self.expression()?;
+                Some(self.add(Node::NamedCast(operator.text, ty, operand)))
+            }
+            b"dt" | b"pt" => {
+                let whole = self.expression()?;
+                let part = self.member()?;
+                Some(self.add(Node::Binary(operator, whole, part)))
+            }
+            b"pp" | b"mm" => self.step(operator),
+            b"nw" | b"na" => self.new_expression(operator),
+            b"qu" => {
+                let (test, yes, no) = (self.expression()?, self.expression()?, self.expression()?);
+                Some(self.add(Node::Conditional(test, yes, no)))
+            }
+            _ => self.operands(operator),
+        }
+    }
+
+    fn operands(&mut self, operator: Operator) -> Option<Id> {
+        let first = self.expression()?;
+        match operator.operands {
+            1 => Some(self.add(Node::Unary(operator, first))),
+            2 => {
+                let second = self.expression()?;
+                Some(self.add(Node::Binary(operator, first, second)))
+            }
+            _ => None,
+        }
+    }
+
+    fn new_expression(&mut self, operator: Operator) -> Option<Id> {
+        let mut placement = Vec::new();
+        while !self.eat("_") {
+            placement.push(self.expression()?);
+        }
+        let ty = self.ty()?;
+        let arguments = if self.eat("pi") {
+            Some(self.list()?)
+        } else {
+            self.expect("E")?;
+            None
+        };
+        Some(self.add(Node::New(operator, placement, ty, arguments)))
+    }
+
+    /// `++` and `--`, which stand before their operand if a `_` does.
+    fn step(&mut self, operator: Operator) -> Option<Id> {
+        let before = self.eat("_");
+        let operand = self.expression()?;
+        Some(self.add(if before { Node::Unary(operator, operand) } else { Node::Suffix(operator, operand) }))
+    }
+
+    fn member(&mut self) -> Option<Id> {
+        if matches!(self.peek()?, b'0'..=b'9') || self.eat("on") {
+            let name = self.unqualified_name()?;
+            return self.with_arguments(name);
+        }
+        self.expression()
+    }
+
+    fn cast(&mut self) -> Option<Id> {
+        self.expect("cv")?;
+        let ty = self.ty()?;
+        let operands = if self.eat("_") { self.list()? } else { vec![self.expression()?] };
+        Some(self.add(Node::Cast(ty, operands)))
+    }
+
+    fn of_type(&mut self, code: [u8; 2]) -> Option<Id> {
+        self.bump();
+        self.bump();
+        let ty = self.ty()?;
+        let operator = match &code {
+            b"st" => operators::SIZE_OF,
+            b"ti" => operators::TYPE_ID,
+            _ => operators::find(&code)?,
+        };
+        Some(self.add(Node::Unary(operator, ty)))
+    }
+
+    fn of_expression(&mut self, code: [u8; 2]) -> Option<Id> {
+        self.bump();
+        self.bump();
+        let operand = self.expression()?;
+        let operator = match &code {
+            b"sz" => Operator { code: b"sz", ..operators::SIZE_OF },
+            b"te" => operators::TYPE_ID,
+            _ => operators::THROW,
+        };
+        Some(self.add(Node::Unary(operator, operand)))
+    }
+
+    /// A literal, or the name of something that is not known before the program is linked.
+    pub(super) fn literal(&mut self) -> Option<Id> {
+        self.expect("L")?;
+        if self.eat("_Z") || self.eat("Z") {
+            let encoding = self.encoding()?;
+            self.expect("E")?;
+            return Some(encoding);
+        }
+        let ty = self.ty()?;
+        if matches!(self.node(ty), Node::Builtin("decltype(nullptr)", _)) && self.eat("E") {
+            return Some(ty);
+        }
+        let negative = self.eat("n");
+        let digits = self.up_to_end()?;
+        Some(self.add(Node::Literal(ty, negative, digits)))
+    }
+}

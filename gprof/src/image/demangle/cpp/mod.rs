@@ -1,0 +1,31 @@
+//! C++ names, mangled by the rules of the Itanium ABI, in the spelling of GNU's tools.
+//!
+//! The parser turns a name into a tree, in which a thing that a name abbreviates is shared; the printer walks the tree.
+//! A tree is small, but what it spells can be exponentially long, and a name may nest as deep as it is long: both are
+//! bounded, and a name that goes beyond is left as it is.
+
+mod expressions;
+mod names;
+mod operators;
+mod printer;
+mod tree;
+mod types;
+
+#[cfg(test)]
+mod tests;
+
+use names::Parser;
+use printer::Printer;
+
+/// The longest text that a name may stand for.
+const LONGEST: usize = 1 << 16;
+
+/// How deep parts of a name may lie in each other.
+const DEEPEST: usize = 200;
+
+/// The readable form of a mangled name, or `None` when it is no mangled C++ name.
+pub(super) fn demangle(name: &str) -> Option<String> {
+    let mut parser = Parser::new(name.strip_prefix("_Z")?);
+    let root = parser.symbol()?;
+    Printer::new(parser.into_tree()).print(root)
+}

@@ -1,0 +1,103 @@
+//! The tree of a name.
+
+use super::operators::Operator;
+
+/// A node of a [`Tree`].
+pub(super) type Id = usize;
+
+/// Qualifiers of types and of member functions, each with the blank before it.
+pub(super) type Qualifier = &'static str;
+
+/// What a function takes and gives.
+#[derive(Clone, Debug)]
+pub(super) struct Signature {
+    pub(super) gives: Option<Id>,
+    pub(super) takes: Vec<Id>,
+}
+
+/// One part of a name.
+#[derive(Clone, Debug)]
+pub(super) enum Node<'a> {
+    /// Text as it stands.
+    Text(&'a str),
+    /// A whole and its part: `a::b`.
+    Member(Id, Id),
+    /// A function, and what is declared in it: `f()::x`.
+    Local(Id, Id),
+    /// The n-th default argument of a function, counted from its end, and what is declared in it.
+    DefaultArgument(u64, Id),
+    Template(Id, Vec<Id>),
+    /// A function with its signature.
+    Function(Id, Id),
+    /// The n-th parameter of the template that an encoding is an instance of.
+    TemplateParameter {
+        encoding: usize,
+        index: usize,
+    },
+    Lambda(Vec<Id>, u64),
+    Unnamed(u64),
+    Constructor(Id),
+    Destructor(Id),
+    Operator(Operator),
+    /// An operator that converts to a type.
+    Conversion(Id),
+    /// An operator for a suffix of literals.
+    LiteralOperator(Id),
+    /// A name with a tag of the ABI.
+    Tagged(Id, &'a str),
+    /// Names that are bound together: `[a, b]`.
+    Bound(Vec<Id>),
+    /// Something that compilers make, with the words that say what.
+    Special(&'static str, Id),
+    ConstructionVtable(Id, Id),
+    ReferenceTemporary(u64, Id),
+    /// A copy of a function.
+    Clone(Id, &'a str),
+
+    Qualified(Id, Qualifier),
+    VendorQualified(Id, &'a str),
+    Pointer(Id),
+    /// A reference, `&` or `&&`.
+    Reference(Id, &'static str),
+    Complex(Id),
+    Imaginary(Id),
+    /// A type that the language brings, with the suffix of its literals, if they are written as bare numbers.
+    Builtin(&'static str, Option<&'static str>),
+    /// A floating type of so many bits.
+    FloatOf(&'a str),
+    Signature(Signature),
+    Array(Option<Id>, Id),
+    MemberPointer(Id, Id),
+    Vector(Id, Id),
+    /// The arguments of a pack.
+    Pack(Vec<Id>),
+    PackExpansion(Id),
+    Decltype(Id),
+
+    /// A literal: its type, and whether it is negative, and its digits.
+    Literal(Id, bool, &'a str),
+    /// The n-th parameter of the function.
+    Parameter(u64),
+    Unary(Operator, Id),
+    /// An operator behind its operand.
+    Suffix(Operator, Id),
+    Binary(Operator, Id, Id),
+    Conditional(Id, Id, Id),
+    Call(Id, Vec<Id>),
+    Cast(Id, Vec<Id>),
+    /// `new`, with where to place it, the type, and the arguments, if there are parentheses for them.
+    New(Operator, Vec<Id>, Id, Option<Vec<Id>>),
+    /// A cast that has a name.
+    NamedCast(&'static str, Id, Id),
+    Braces(Option<Id>, Vec<Id>),
+    /// How many a pack holds.
+    PackSize(Id),
+}
+
+/// All parts of a name.
+#[derive(Debug, Default)]
+pub(super) struct Tree<'a> {
+    pub(super) nodes: Vec<Node<'a>>,
+    /// For each encoding, the arguments of the template that it is an instance of, and the encoding around it.
+    pub(super) encodings: Vec<(Option<Vec<Id>>, Option<usize>)>,
+}

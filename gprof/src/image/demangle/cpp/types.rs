@@ -1,0 +1,248 @@
+//! The parser: types.
+
+use super::names::Parser;
+use super::tree::{Id, Node, Signature};
+
+/// Types that one letter stands for, with the suffix of their literals.
+const BUILTIN: [(u8, &str, Option<&str>); 21] = [
+    (b'a', "signed char", None),
+    (b'b', "bool", None),
+    (b'c', "char", None),
+    (b'd', "double", None),
+    (b'e', "long double", None),
+    (b'f', "float", None),
+    (b'g', "__float128", None),
+    (b'h', "unsigned char", None),
+    (b'i', "int", Some("")),
+    (b'j', "unsigned int", Some("u")),
+    (b'l', "long", Some("l")),
+    (b'm', "unsigned long", Some("ul")),
+    (b'n', "__int128", None),
+    (b'o', "unsigned __int128", None),
+    (b's', "short", None),
+    (b't', "unsigned short", None),
+    (b'v', "void", None),
+    (b'w', "wchar_t", None),
+    (b'x', "long long", Some("ll")),
+    (b'y', "unsigned long long", Some("ull")),
+    (b'z', "...", None),
+];
+
+/// Types that `D` and a letter stand for.
+const MORE_BUILTIN: [(u8, &str); 10] = [
+    (b'a', "auto"),
+    (b'c', "decltype(auto)"),
+    (b'd', "decimal64"),
+    (b'e', "decimal128"),
+    (b'f', "decimal32"),
+    (b'h', "half"),
+    (b'i', "char32_t"),
+    (b'n', "decltype(nullptr)"),
+    (b's', "char16_t"),
+    (b'u', "char8_t"),
+];
+
+impl<'a> Parser<'a> {
+    pub(super) fn ty(&mut self) -> Option<Id> {
+        self.nested(Self::ty_proper)
+    }
+
+    fn ty_proper(&mut self) -> Option<Id> {
+        let peek = self.peek()?;
+        if let Some((_, name, suffix)) = BUILTIN.iter().find(|(letter, ..)| *letter == peek) {
+            self.bump();
+            return Some(self.add(Node::Builtin(name, *suffix)));
+        }
+        let ty = match peek {
+            b'r' | b'V' | b'K' => self.qualified()?,
+            b'P' => self.wrapped(Node::Pointer)?,
+            b'R' => self.wrapped(|inner| Node::Reference(inner, "&"))?,
+            b'O' => self.wrapped(|inner| Node::Reference(inner, "&&"))?,
+            b'C' => self.wrapped(Node::Complex)?,
+            b'G' => self.wrapped(Node::Imaginary)?,
+            b'F' => self.function()?,
+            b'A' => self.array()?,
+            b'M' => self.member_pointer()?,
+            b'T' => self.parameter_type()?,
+            b'S' => return self.abbreviated(),
+            b'D' => return self.longer_type(),
+            b'u' => {
+                self.bump();
+                let name = self.identifier()?;
+                self.add(Node::Text(name))
+            }
+            b'U' if self.peek_next().is_some_and(|next| next.is_ascii_digit()) => self.vendor_qualified()?,
+            b'0'..=b'9' | b'N' | b'Z' | b'U' => self.name()?,
+            _ => return None,
+        };
+        Some(self.remember(ty))
+    }
+
+    fn wrapped(&mut self, wrap: impl FnOnce(Id) -> Node<'a>) -> Option<Id> {
+        self.bump();
+        let inner = self.ty()?;
+        Some(self.add(wrap(inner)))
+    }
+
+    fn qualified(&mut self) -> Option<Id> {
+        let qualifiers = self.qualifiers();
+        // A function that is qualified is a member: the function alone is nothing to abbreviate.
+        let mut ty = if self.peek() == Some(b'F') { self.function()? } else { self.ty()? };
+        for qualifier in qualifiers {
+            ty = self.add(Node::Qualified(ty, qualifier));
+        }
+        Some(ty)
+    }
+
+    fn vendor_qualified(&mut self) -> Option<Id> {
+        self.expect("U")?;
+        let name = self.identifier()?;
+        let ty = self.ty()?;
+        Some(self.add(Node::VendorQualified(ty, name)))
+    }
+
+    fn function(&mut self) -> Option<Id> {
+        self.expect("F")?;
+        self.eat("Y");
+        let signature = self.bare_function(true)?;
+        let mut function = self.add(Node::Signature(signature));
+        if self.eat("R") {
+            function = self.add(Node::Qualified(function, " &"));
+        } else if self.eat("O") {
+            function = self.add(Node::Qualified(function, " &&"));
+        }
+        self.expect("E")?;
+        Some(function)
+    }
+
+    /// A signature without what tells where it ends.
+    pub(super) fn bare_function(&mut self, gives: bool) -> Option<Signature> {
+        self.eat("J");
+        let gives = if gives { Some(self.ty()?) } else { None };
+        Some(Signature { gives, takes: self.parameters()? })
+    }
+
+    /// The types of parameters. `void` alone says that there is none.
+    pub(super) fn parameters(&mut self) -> Option<Vec<Id>> {
+        let mut found = Vec::new();
+        while !matches!(self.peek(), None | Some(b'E' | b'.')) {
+            if matches!(self.peek(), Some(b'R' | b'O')) && self.peek_next() == Some(b'E') {
+                break;
+            }
+            found.push(self.ty()?);
+        }
+        match found.as_slice() {
+            [] => None,
+            [one] if matches!(self.node(*one), Node::Builtin("void", _)) => Some(Vec::new()),
+            _ => Some(found),
+        }
+    }
+
+    fn array(&mut self) -> Option<Id> {
+        self.expect("A")?;
+        let size = self.size()?;
+        let element = self.ty()?;
+        Some(self.add(Node::Array(size, element)))
+    }
+
+    /// The size of an array or a vector, and the `_` behind it.
+    fn size(&mut self) -> Option<Option<Id>> {
+        let size = match self.peek()? {
+            b'_' => None,
+            b'0'..=b'9' => {
+                let digits = self.digits();
+                Some(self.add(Node::Text(digits)))
+            }
+            _ => Some(self.expression()?),
+        };
+        self.expect("_")?;
+        Some(size)
+    }
+
+    fn member_pointer(&mut self) -> Option<Id> {
+        self.expect("M")?;
+        let class = self.ty()?;
+        let member = self.ty()?;
+        Some(self.add(Node::MemberPointer(class, member)))
+    }
+
+    /// A parameter of a template as a type, or the instance of a template that is one.
+    fn parameter_type(&mut self) -> Option<Id> {
+        let parameter = self.template_parameter()?;
+        if self.peek() != Some(b'I') {
+            return Some(parameter);
+        }
+        if !self.in_conversion {
+            self.remember(parameter);
+            let arguments = self.template_arguments()?;
+            return Some(self.add(Node::Template(parameter, arguments)));
+        }
+        // The arguments may be those of the operator that converts: they are the parameter's only if others follow.
+        let arguments = self.attempt(|parser| {
+            parser.remember(parameter);
+            let arguments = parser.template_arguments()?;
+            (parser.peek() == Some(b'I')).then_some(arguments)
+        });
+        Some(match arguments {
+            Some(arguments) => self.add(Node::Template(parameter, arguments)),
+            None => parameter,
+        })
+    }
+
+    fn abbreviated(&mut self) -> Option<Id> {
+        let next = self.peek_next()?;
+        if next != b'_' && !next.is_ascii_digit() && !next.is_ascii_uppercase() {
+            let name = self.name()?;
+            return Some(if self.is_standard(name) { name } else { self.remember(name) });
+        }
+        let known = self.substitution(false)?;
+        if self.peek() != Some(b'I') {
+            return Some(known);
+        }
+        let arguments = self.template_arguments()?;
+        let template = self.add(Node::Template(known, arguments));
+        Some(self.remember(template))
+    }
+
+    fn longer_type(&mut self) -> Option<Id> {
+        let next = self.peek_next()?;
+        if let Some((_, name)) = MORE_BUILTIN.iter().find(|(letter, _)| *letter == next) {
+            self.expect("D")?;
+            self.bump();
+            return Some(self.add(Node::Builtin(name, None)));
+        }
+        let ty = match next {
+            b'p' => {
+                self.expect("Dp")?;
+                let pattern = self.ty()?;
+                self.add(Node::PackExpansion(pattern))
+            }
+            b'T' | b't' => {
+                self.bump();
+                self.bump();
+                let expression = self.expression()?;
+                self.expect("E")?;
+                self.add(Node::Decltype(expression))
+            }
+            b'v' => {
+                self.expect("Dv")?;
+                let size = self.size()??;
+                let element = self.ty()?;
+                self.add(Node::Vector(size, element))
+            }
+            b'F' => {
+                self.expect("DF")?;
+                let bits = self.digits();
+                self.expect("_")?;
+                return Some(self.add(Node::FloatOf(bits)));
+            }
+            b'o' => {
+                self.expect("Do")?;
+                let function = self.function()?;
+                self.add(Node::Qualified(function, " noexcept"))
+            }
+            _ => return None,
+        };
+        Some(self.remember(ty))
+    }
+}

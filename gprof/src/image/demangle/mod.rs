@@ -1,0 +1,82 @@
+//! Names as people wrote them.
+
+mod cpp;
+
+use std::borrow::Cow;
+
+/// Turns a mangled C++ or Rust name into what the programmer wrote; any other name is given back as it is.
+///
+/// Parameters are shown, and the hashes that Rust's compiler adds are not.
+#[must_use]
+pub fn demangle(name: &[u8]) -> Cow<'_, [u8]> {
+    match std::str::from_utf8(name).ok().and_then(readable) {
+        Some(text) => Cow::Owned(text.into_bytes()),
+        None => Cow::Borrowed(name),
+    }
+}
+
+fn readable(name: &str) -> Option<String> {
+    // Some systems put characters before every name.
+    let core = name.trim_start_matches(['.', '$']);
+    if !core.starts_with("_Z") && !core.starts_with("_R") {
+        return None;
+    }
+    let text = rust(core).or_else(|| cpp::demangle(core))?;
+    let before = &name[..name.len() - core.len()];
+    Some(format!("{before}{text}"))
+}
+
+fn rust(name: &str) -> Option<String> {
+    // Copies of functions have suffixes, which stand behind the last letter of the name proper. The older of the two
+    // ways to mangle ends in `E` and has dots of its own; the newer has neither.
+    let is_old = !name.starts_with("_R");
+    let end = if is_old { name.rfind("E.").map(|at| at + 1) } else { name.find('.') };
+    let name = &name[..end.unwrap_or(name.len())];
+    if is_old && !has_hash(name) {
+        return None;
+    }
+    let name = rustc_demangle::try_demangle(name).ok()?;
+    Some(format!("{name:#}"))
+}
+
+/// Whether a name ends as Rust's older mangling does, which is else that of C++: with a hash of sixteen digits, of which
+/// chance makes at least five different ones.
+fn has_hash(name: &str) -> bool {
+    let Some((_, hash)) = name.strip_suffix('E').and_then(|name| name.rsplit_once("17h")) else {
+        return false;
+    };
+    let is_digit = |digit: u8| matches!(digit, b'0'..=b'9' | b'a'..=b'f');
+    let kinds = (b'0'..=b'f').filter(|digit| hash.as_bytes().contains(digit)).count();
+    hash.len() == 16 && hash.bytes().all(is_digit) && kinds >= 5
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(name: &str) -> String {
+        String::from_utf8(demangle(name.as_bytes()).into_owned()).unwrap()
+    }
+
+    #[test]
+    fn rust_names() {
+        assert_eq!(shown("_ZN4core3fmt9Formatter9write_str17h0123456789abcdefE"), "core::fmt::Formatter::write_str");
+        assert_eq!(shown("_ZN4core3fmt17h0123456789abcdefE.llvm.17"), "core::fmt");
+        assert_eq!(shown("_RNvC7mycrate3foo"), "mycrate::foo");
+        assert_eq!(shown("_RNvC7mycrate3foo.480"), "mycrate::foo");
+    }
+
+    #[test]
+    fn cpp_names_that_look_like_rust() {
+        assert_eq!(shown("_ZN12_GLOBAL__N_11aE"), "(anonymous namespace)::a");
+        assert_eq!(shown("_ZN1a17h0000000000000000E"), "a::h0000000000000000");
+    }
+
+    #[test]
+    fn other_names_stay() {
+        for name in ["main", "_Z", "_Zqqq", "_R", "", "_start"] {
+            assert_eq!(shown(name), name);
+        }
+        assert_eq!(demangle(b"\xff_Z").as_ref(), b"\xff_Z");
+    }
+}

@@ -1,0 +1,103 @@
+//! Made-up profiles: numbers from a seed, so that every run of a test sees the same.
+
+use gmon::{Arc, Dimension, Histogram, Profile};
+
+/// A generator of numbers (splitmix64).
+#[derive(Clone, Debug)]
+pub struct Random(u64);
+
+impl Random {
+    /// The generator of a seed.
+    #[must_use]
+    pub fn new(seed: u64) -> Random {
+        Random(seed)
+    }
+
+    /// Any number.
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number below a bound, which is not 0.
+    pub fn below(&mut self, bound: u64) -> u64 {
+        self.next() % bound
+    }
+
+    /// One of some things, of which there must be any.
+    pub fn pick<'a, T>(&mut self, things: &'a [T]) -> &'a T {
+        &things[self.below(things.len() as u64) as usize]
+    }
+}
+
+/// What a made-up profile is made for.
+#[derive(Clone, Debug)]
+pub struct Stage {
+    /// The lowest address to sample.
+    pub lowpc: u64,
+    /// The address behind the highest one.
+    pub highpc: u64,
+    /// Addresses of functions.
+    pub functions: Vec<u64>,
+}
+
+impl Stage {
+    /// The stage that an executable gives.
+    ///
+    /// # Panics
+    ///
+    /// When the bytes are no executable.
+    #[must_use]
+    pub fn of(bytes: &[u8]) -> Stage {
+        let image = gprof::image::Image::parse(bytes).expect("an executable");
+        let (lowpc, highpc) = (image.text.start & !3, image.text.end.next_multiple_of(4));
+        let in_text = |address: &u64| image.text.contains(address);
+        let functions = image.symbols.iter().map(|symbol| symbol.address).filter(in_text).collect();
+        Stage { lowpc, highpc, functions }
+    }
+
+    /// A profile. Small numbers are frequent, so that much is equal and the rules for ties are needed; few functions
+    /// take part, so that cycles form.
+    #[must_use]
+    pub fn profile(&self, random: &mut Random) -> Profile {
+        let cast = 2 + random.below(14);
+        let cast: Vec<u64> = (0..cast).map(|_| *random.pick(&self.functions)).collect();
+        let arcs = random.below(3 * cast.len() as u64 + 4);
+        let greatest = *random.pick(&[2, 4, 10, 1000, 100_000]);
+        let address = |random: &mut Random| {
+            let function = if random.below(20) == 0 { *random.pick(&self.functions) } else { *random.pick(&cast) };
+            function + *random.pick(&[0, 0, 0, 1, 2, 5])
+        };
+        let arc = |_| Arc { frompc: address(random), selfpc: address(random), count: random.below(greatest) };
+        let mut arcs: Vec<Arc> = (0..arcs).map(arc).collect();
+        if arcs.is_empty() {
+            arcs.push(Arc { frompc: self.lowpc, selfpc: cast[0], count: 1 });
+        }
+        Profile { histograms: vec![self.histogram(&cast, random)], arcs, blocks: Vec::new() }
+    }
+
+    fn histogram(&self, cast: &[u64], random: &mut Random) -> Histogram {
+        // Writers round the number of bins up, so that bins are not exactly four bytes.
+        let bins = (self.highpc - self.lowpc).div_ceil(4) + random.below(4);
+        let mut bins = vec![0; bins as usize];
+        let greatest = *random.pick(&[1, 2, 2, 5, 50, 3000]);
+        for _ in 0..random.below(4 * cast.len() as u64) {
+            let near = random.pick(cast) - self.lowpc + random.below(24);
+            if let Some(bin) = bins.get_mut((near / 4) as usize) {
+                *bin = random.below(greatest + 1);
+            }
+        }
+        Histogram {
+            lowpc: self.lowpc,
+            highpc: self.highpc,
+            profrate: *random.pick(&[100, 100, 100, 1000, 1024, 60]) as u32,
+            dimension: Dimension::SECONDS,
+            abbrev: b's',
+            signed: false,
+            bins,
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! Our `gprof` against the system's: the same program and the same profile must give the same bytes.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use gmon::{Counter, CounterWidth, Encoding, Form, Hints, Order, Profile, Word};
+use gmon_tests::random::{Random, Stage};
+use gmon_tests::{OPTIONS, assert_same, compare, compile, gprof, read, run, system_gprof};
+
+/// Compares all options for one profile of a program.
+fn compare_all(image: &Path, profiles: &[&Path]) {
+    for options in OPTIONS {
+        compare(image, profiles, options);
+    }
+}
+
+/// Compiles, runs and compares; gives the program and its profile for more.
+fn check(name: &str, sources: &[&str], flags: &[&str]) -> (PathBuf, PathBuf) {
+    let image = compile(name, sources, flags);
+    let profile = run(&image);
+    compare_all(&image, &[&profile]);
+    (image, profile)
+}
+
+const FREEBSD_16: Form = Form::FreeBsd(Counter { width: CounterWidth::Bits16, signed: false });
+
+fn store(path: &Path, profile: &Profile, form: Form) {
+    let encoding = Encoding { form, word: Word::W64, order: Order::Little };
+    fs::write(path, gmon::write(profile, encoding).unwrap()).unwrap();
+}
+
+#[test]
+fn a_leaf_in_a_loop() {
+    check("leaf", &["leaf.c"], &[]);
+}
+
+#[test]
+fn two_cycles() {
+    check("cycles", &["cycles.c"], &["-g"]);
+}
+
+#[test]
+fn a_cycle_that_nobody_calls() {
+    check("orphan", &["orphan.c"], &["-O1", "-fno-inline", "-fno-ipa-icf"]);
+}
+
+#[test]
+fn classes() {
+    check("classes", &["classes.cc"], &["-g"]);
+}
+
+#[test]
+fn statics_of_one_name() {
+    check("statics", &["same_one.c", "same_two.c"], &["-g"]);
+    check("statics_dwarf4", &["same_one.c", "same_two.c"], &["-gdwarf-4"]);
+    check("statics_without_lines", &["same_one.c", "same_two.c"], &[]);
+}
+
+#[test]
+fn aliases() {
+    check("aliases", &["aliases.c"], &["-g"]);
+}
+
+#[test]
+fn ways_to_link() {
+    for (name, flags) in [
+        ("linked_pie", ["-g", "-fPIE", "-pie"].as_slice()),
+        ("linked_no_pie", &["-g", "-no-pie"]),
+        ("linked_static", &["-g", "-static"]),
+        ("linked_sections", &["-g", "-ffunction-sections", "-Wl,--gc-sections"]),
+    ] {
+        check(name, &["cycles.c"], flags);
+    }
+}
+
+#[test]
+fn several_profiles() {
+    let (image, first) = check("several", &["cycles.c"], &["-g"]);
+    let second = image.with_file_name("second");
+    fs::rename(first, &second).unwrap();
+    let third = run(&image);
+    compare_all(&image, &[&second, &third]);
+    compare_all(&image, &[&third, &second, &third]);
+}
+
+#[test]
+fn every_form_of_one_profile() {
+    for (name, program) in [("forms_cycles", "cycles.c"), ("forms_leaf", "leaf.c")] {
+        let (image, profile) = check(name, &[program], &["-g"]);
+        let profile = gmon::read(&fs::read(profile).unwrap(), &Hints::default()).unwrap();
+        for (file, form) in
+            [("gnu", Form::Gnu), ("bsd", Form::Bsd), ("openbsd", Form::OpenBsd), ("freebsd", FREEBSD_16)]
+        {
+            let path = image.with_file_name(file);
+            store(&path, &profile, form);
+            compare_all(&image, &[&path]);
+        }
+    }
+}
+
+#[test]
+fn half_of_a_profile() {
+    let (image, profile) = check("half", &["cycles.c"], &["-g"]);
+    let profile = gmon::read(&fs::read(profile).unwrap(), &Hints::default()).unwrap();
+    let parts = [
+        ("samples", Profile { arcs: Vec::new(), ..profile.clone() }),
+        ("calls", Profile { histograms: Vec::new(), ..profile }),
+    ];
+    for (file, part) in parts {
+        let path = image.with_file_name(file);
+        store(&path, &part, Form::Gnu);
+        compare_all(&image, &[&path]);
+        if !part.histograms.is_empty() {
+            store(&path, &part, Form::Bsd);
+            compare_all(&image, &[&path]);
+        }
+    }
+}
+
+/// Made-up profiles for a program: cycles and ties of every kind.
+fn made_up(name: &str, sources: &[&str], seeds: std::ops::Range<u64>) {
+    let image = compile(name, sources, &["-g"]);
+    let stage = Stage::of(&fs::read(&image).unwrap());
+    for seed in seeds {
+        let mut random = Random::new(seed);
+        let path = image.with_file_name(format!("made-up-{seed}"));
+        let options = OPTIONS[random.below(OPTIONS.len() as u64) as usize];
+        let form = *random.pick(&[Form::Gnu, Form::Gnu, Form::Bsd]);
+        store(&path, &stage.profile(&mut random), form);
+        compare(&image, &[&path], options);
+        compare(&image, &[&path], &["-b", "-q"]);
+    }
+}
+
+#[test]
+fn made_up_profiles_of_many_functions() {
+    made_up("made_up_many", &["many.c"], 0..300);
+}
+
+#[test]
+fn made_up_profiles_of_cycles() {
+    made_up("made_up_cycles", &["cycles.c"], 1000..1150);
+}
+
+#[test]
+fn made_up_profiles_of_classes() {
+    made_up("made_up_classes", &["classes.cc"], 2000..2060);
+}
+
+#[test]
+fn made_up_profiles_that_are_summed() {
+    let image = compile("made_up_sums", &["many.c"], &["-g"]);
+    let stage = Stage::of(&fs::read(&image).unwrap());
+    for seed in 0..40 {
+        let mut random = Random::new(seed);
+        let first = stage.profile(&mut random);
+        let mut second = stage.profile(&mut random);
+        // Only histograms of one shape can be summed.
+        second.histograms.clone_from(&first.histograms);
+        let paths = [image.with_file_name("one"), image.with_file_name("two")];
+        store(&paths[0], &first, Form::Gnu);
+        store(&paths[1], &second, Form::Gnu);
+        let profiles = [paths[0].as_path(), paths[1].as_path()];
+        compare(&image, &profiles, &["-b"]);
+        sums_agree(&image, &profiles);
+    }
+}
+
+/// The system's reader must say of our sum what it says of the profiles.
+fn sums_agree(image: &Path, profiles: &[&Path]) {
+    let Some(system) = system_gprof() else {
+        return;
+    };
+    let directory = image.parent().unwrap();
+    let mut words = vec![Path::new("-s"), image];
+    words.extend(profiles);
+    let output = read(gprof(), directory, &words);
+    assert!(output.status.success() && output.stdout.is_empty(), "{output:?}");
+    let sum = directory.join("gmon.sum");
+    words[0] = Path::new("-b");
+    let separate = read(system, directory, &words);
+    let summed = read(system, directory, &[Path::new("-b"), image, &sum]);
+    assert_same(&separate.stdout, &summed.stdout, "gprof of our gmon.sum");
+    compare(image, &[&sum], &["-b"]);
+}
+
+#[test]
+fn sums_of_real_profiles() {
+    let (image, first) = check("sums", &["leaf.c"], &[]);
+    let second = image.with_file_name("second");
+    fs::rename(first, &second).unwrap();
+    let third = run(&image);
+    sums_agree(&image, &[&second, &third]);
+}
+
+#[test]
+fn counts_too_wide_for_the_form_are_not_lost_in_a_sum() {
+    let image = compile("wide", &["leaf.c"], &[]);
+    let stage = Stage::of(&fs::read(&image).unwrap());
+    let mut profile = stage.profile(&mut Random::new(5));
+    profile.histograms[0].bins.fill(60_000);
+    for arc in &mut profile.arcs {
+        arc.count = u64::from(u32::MAX) - 1;
+    }
+    let path = image.with_file_name("wide");
+    store(&path, &profile, Form::Gnu);
+    let profiles = [path.as_path(); 3];
+    compare(&image, &profiles, &["-b"]);
+    sums_agree(&image, &profiles);
+}
+
+#[test]
+fn a_big_image() {
+    // Our own reader: thousands of functions, long names, debug information in part.
+    let image = compile("big", &["leaf.c"], &[]).with_file_name("image");
+    fs::copy(gprof(), &image).unwrap();
+    let stage = Stage::of(&fs::read(&image).unwrap());
+    assert!(stage.functions.len() > 500);
+    let mut random = Random::new(7);
+    let mut profile = stage.profile(&mut random);
+    for _ in 0..5_000 {
+        let (frompc, selfpc) = (*random.pick(&stage.functions), *random.pick(&stage.functions));
+        profile.arcs.push(gmon::Arc { frompc, selfpc, count: random.below(100) });
+        let bins = profile.histograms[0].bins.len() as u64;
+        profile.histograms[0].bins[random.below(bins) as usize] += 1;
+    }
+    let path = image.with_file_name("profile");
+    store(&path, &profile, Form::Gnu);
+    compare(&image, &[&path], &["-b", "--no-demangle"]);
+    compare(&image, &[&path], &["-b", "-p", "-z"]);
+}
