@@ -1,4 +1,5 @@
 //! Our `gprof` against the system's: the same program and the same profile must give the same bytes.
+#![allow(clippy::unwrap_used, reason = "the helpers of a test fail as loudly as it does")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! The parser: expressions in template arguments and in types.
 
-use super::names::Parser;
 use super::operators::{self, Operator};
+use super::parser::Parser;
 use super::tree::{Id, Node};
 
 impl<'a> Parser<'a> {
@@ -164,7 +164,7 @@ impl<'a> Parser<'a> {
     }
 
     fn member(&mut self) -> Option<Id> {
-        if matches!(self.peek()?, b'0'..=b'9') || self.eat("on") {
+        if self.peek()?.is_ascii_digit() || self.eat("on") {
             let name = self.unqualified_name()?;
             return self.with_arguments(name);
         }

@@ -4,9 +4,13 @@
 //! A tree is small, but what it spells can be exponentially long, and a name may nest as deep as it is long: both are
 //! bounded, and a name that goes beyond is left as it is.
 
+mod encodings;
 mod expressions;
 mod names;
 mod operators;
+mod parser;
+mod print_expressions;
+mod print_types;
 mod printer;
 mod tree;
 mod types;
@@ -14,7 +18,7 @@ mod types;
 #[cfg(test)]
 mod tests;
 
-use names::Parser;
+use parser::Parser;
 use printer::Printer;
 
 /// The longest text that a name may stand for.

@@ -14,18 +14,18 @@ pub(super) fn is_standard(text: &str) -> bool {
 
 /// Writes a tree.
 pub(super) struct Printer<'a> {
-    tree: Tree<'a>,
-    out: String,
+    pub(super) tree: Tree<'a>,
+    pub(super) out: String,
     /// The character written last. The judge forgets to look again after it takes a comma back.
-    last: char,
-    depth: usize,
+    pub(super) last: char,
+    pub(super) depth: usize,
     /// The argument of packs that is being written.
-    pack_index: usize,
+    pub(super) pack_index: usize,
     /// Work left before the name is held to be made to harm.
-    left: usize,
+    pub(super) left: usize,
     /// Whether the parameters of a lambda are being written.
-    in_lambda: bool,
-    failed: bool,
+    pub(super) in_lambda: bool,
+    pub(super) failed: bool,
 }
 
 impl<'a> Printer<'a> {
@@ -48,21 +48,21 @@ impl<'a> Printer<'a> {
         (!self.failed).then_some(self.out)
     }
 
-    fn write(&mut self, text: &str) {
+    pub(super) fn write(&mut self, text: &str) {
         self.out.push_str(text);
         self.last = text.chars().next_back().unwrap_or(self.last);
     }
 
-    fn number(&mut self, number: u64) {
+    pub(super) fn number(&mut self, number: u64) {
         self.write(&number.to_string());
     }
 
-    fn node(&self, id: Id) -> Node<'a> {
+    pub(super) fn node(&self, id: Id) -> Node<'a> {
         self.tree.nodes[id].clone()
     }
 
     /// Runs one step, unless that is one too many.
-    fn step(&mut self, run: impl FnOnce(&mut Self)) {
+    pub(super) fn step(&mut self, run: impl FnOnce(&mut Self)) {
         if self.failed || self.depth == 4 * DEEPEST || self.left == 0 || self.out.len() > LONGEST {
             self.failed = true;
             return;
@@ -73,19 +73,19 @@ impl<'a> Printer<'a> {
         self.depth -= 1;
     }
 
-    fn whole(&mut self, id: Id) {
+    pub(super) fn whole(&mut self, id: Id) {
         self.step(|printer| {
             printer.left(id);
             printer.right(id);
         });
     }
 
-    fn left(&mut self, id: Id) {
+    pub(super) fn left(&mut self, id: Id) {
         let node = self.node(id);
         self.step(|printer| printer.left_of(id, node));
     }
 
-    fn left_of(&mut self, id: Id, node: Node<'a>) {
+    pub(super) fn left_of(&mut self, id: Id, node: Node<'a>) {
         match node {
             Node::Text(text) => self.write(text),
             Node::Builtin(name, _) => self.write(name),
@@ -153,7 +153,7 @@ impl<'a> Printer<'a> {
     }
 
     /// The rest of the nodes, which have no right part.
-    fn rarer(&mut self, node: Node<'a>) {
+    pub(super) fn rarer(&mut self, node: Node<'a>) {
         match node {
             Node::Lambda(takes, number) => {
                 self.write("{lambda(");
@@ -226,75 +226,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    fn expression(&mut self, node: Node<'a>) {
-        match node {
-            Node::Decltype(expression) => {
-                self.write("decltype (");
-                self.whole(expression);
-                self.write(")");
-            }
-            Node::Literal(ty, negative, digits) => self.literal(ty, negative, digits),
-            Node::Parameter(number) => {
-                self.write("{parm#");
-                self.number(number);
-                self.write("}");
-            }
-            Node::Unary(operator, operand) => self.unary(operator, operand),
-            Node::Suffix(operator, operand) => {
-                self.operand(operand);
-                self.write(operator.text);
-            }
-            Node::Binary(operator, first, second) => self.binary(operator, first, second),
-            Node::Conditional(test, yes, no) => {
-                self.operand(test);
-                self.write("?");
-                self.operand(yes);
-                self.write(" : ");
-                self.operand(no);
-            }
-            Node::Call(function, arguments) => {
-                // The types of a function that is called are not shown.
-                match self.node(function) {
-                    Node::Function(name, _) => self.operand(name),
-                    _ => self.operand(function),
-                }
-                self.enclosed("(", &arguments, ")");
-            }
-            Node::New(operator, placement, ty, arguments) => {
-                self.write(operator.text);
-                self.write(" ");
-                if !placement.is_empty() {
-                    self.enclosed("(", &placement, ") ");
-                }
-                self.whole(ty);
-                if let Some(arguments) = arguments {
-                    self.enclosed("(", &arguments, ")");
-                }
-            }
-            Node::Cast(ty, operands) => {
-                self.enclosed("(", &[ty], ")");
-                self.enclosed("(", &operands, ")");
-            }
-            Node::NamedCast(cast, ty, operand) => {
-                self.write(cast);
-                self.enclosed("<", &[ty], ">");
-                self.enclosed("(", &[operand], ")");
-            }
-            Node::Braces(ty, list) => {
-                if let Some(ty) = ty {
-                    self.whole(ty);
-                }
-                self.enclosed("{", &list, "}");
-            }
-            Node::PackSize(pack) => {
-                let size = self.pack_in(pack).map_or(0, |pack| pack.len());
-                self.number(size as u64);
-            }
-            _ => self.failed = true,
-        }
-    }
-
-    fn right(&mut self, id: Id) {
+    pub(super) fn right(&mut self, id: Id) {
         let node = self.node(id);
         self.step(|printer| match node {
             Node::TemplateParameter { .. } if printer.in_lambda => {}
@@ -334,92 +266,7 @@ impl<'a> Printer<'a> {
         });
     }
 
-    fn pointer_left(&mut self, inner: Id, sign: &str) {
-        self.left(inner);
-        if self.is_around(inner) {
-            if !matches!(self.last, ' ' | '(' | '*') {
-                self.write(" ");
-            }
-            self.write("(");
-        }
-        self.write(sign);
-    }
-
-    fn pointer_right(&mut self, inner: Id) {
-        if self.is_around(inner) {
-            self.write(")");
-        }
-        self.right(inner);
-    }
-
-    /// Whether a type is written around what points to it: functions and arrays are.
-    fn is_around(&self, id: Id) -> bool {
-        match &self.tree.nodes[self.meant(id)] {
-            Node::Signature(_) | Node::Array(..) => true,
-            Node::Qualified(inner, _) => self.is_around(*inner),
-            _ => false,
-        }
-    }
-
-    /// The signature below qualifiers. They stand behind it, since they are those of a member function.
-    fn signature_below(&self, id: Id) -> Option<Id> {
-        match &self.tree.nodes[self.meant(id)] {
-            Node::Signature(_) => Some(id),
-            Node::Qualified(inner, _) => self.signature_below(*inner),
-            _ => None,
-        }
-    }
-
-    /// A part, or for a parameter of a template its argument.
-    fn meant(&self, mut id: Id) -> Id {
-        for _ in 0..DEEPEST {
-            match self.argument(id) {
-                Some(argument) => id = argument,
-                None => break,
-            }
-        }
-        id
-    }
-
-    /// A reference to a reference is one reference, and `&` wins.
-    fn collapsed(&self, id: Id) -> (Id, &'static str) {
-        let (mut inner, mut sign) = (id, "&&");
-        for _ in 0..DEEPEST {
-            let Node::Reference(next, of) = self.tree.nodes[self.meant(inner)] else {
-                break;
-            };
-            sign = if of == "&" { of } else { sign };
-            inner = next;
-        }
-        (inner, sign)
-    }
-
-    /// The argument that a parameter of a template stands for. Of a pack, it is the one that is being written.
-    fn argument(&self, id: Id) -> Option<Id> {
-        let Node::TemplateParameter { encoding, index } = self.tree.nodes[id] else {
-            return None;
-        };
-        if self.in_lambda {
-            return None;
-        }
-        let argument = *self.arguments(encoding)?.get(index)?;
-        match &self.tree.nodes[argument] {
-            Node::Pack(arguments) => arguments.get(self.pack_index).copied().or(Some(argument)),
-            _ => Some(argument),
-        }
-    }
-
-    /// The arguments of the template that an encoding is an instance of, or else the one around it.
-    fn arguments(&self, mut encoding: usize) -> Option<&Vec<Id>> {
-        loop {
-            match self.tree.encodings.get(encoding)? {
-                (Some(arguments), _) => return Some(arguments),
-                (None, outer) => encoding = (*outer)?,
-            }
-        }
-    }
-
-    fn template(&mut self, name: Id, arguments: &[Id]) {
+    pub(super) fn template(&mut self, name: Id, arguments: &[Id]) {
         self.whole(name);
         if self.last == '<' {
             self.write(" ");
@@ -432,63 +279,7 @@ impl<'a> Printer<'a> {
         self.write(">");
     }
 
-    fn function(&mut self, name: Id, signature: Id) {
-        let Node::Signature(Signature { gives, takes }) = self.node(signature) else {
-            self.failed = true;
-            return;
-        };
-        if let Some(gives) = gives {
-            self.gives(gives);
-        }
-        let (mut bare, mut qualifiers) = (name, Vec::new());
-        while let Node::Qualified(inner, qualifier) = self.tree.nodes[bare] {
-            qualifiers.push(qualifier);
-            bare = inner;
-        }
-        // Qualifiers of a member function that is local to another are those of its own name.
-        if let Node::Local(function, entity) = self.node(bare) {
-            self.whole(function);
-            self.write("::");
-            bare = entity;
-            if let Node::DefaultArgument(number, inner) = self.node(bare) {
-                self.write("{default arg#");
-                self.number(number + 1);
-                self.write("}::");
-                bare = inner;
-            }
-            while let Node::Qualified(inner, qualifier) = self.tree.nodes[bare] {
-                qualifiers.push(qualifier);
-                bare = inner;
-            }
-        }
-        self.whole(bare);
-        self.enclosed("(", &takes, ")");
-        for qualifier in qualifiers.into_iter().rev() {
-            self.write(qualifier);
-        }
-        if let Some(gives) = gives {
-            self.right(gives);
-        }
-    }
-
-    /// What a function gives, before the function.
-    fn gives(&mut self, ty: Id) {
-        self.left(ty);
-        if !self.has_right(ty) {
-            self.write(" ");
-        }
-    }
-
-    fn has_right(&self, id: Id) -> bool {
-        match &self.tree.nodes[self.meant(id)] {
-            Node::Signature(_) | Node::Array(..) => true,
-            Node::Pointer(inner) | Node::Reference(inner, _) => self.has_right(*inner),
-            Node::MemberPointer(_, inner) | Node::Qualified(inner, _) => self.has_right(*inner),
-            _ => false,
-        }
-    }
-
-    fn operator_name(&mut self, operator: Operator) {
+    pub(super) fn operator_name(&mut self, operator: Operator) {
         self.write("operator");
         if operator.text.starts_with(|first: char| first.is_ascii_lowercase()) {
             self.write(" ");
@@ -497,7 +288,7 @@ impl<'a> Printer<'a> {
     }
 
     /// Parts with commas between them. What stands for an empty pack leaves no comma behind the others.
-    fn list(&mut self, parts: &[Id]) {
+    pub(super) fn list(&mut self, parts: &[Id]) {
         let mut commas = Vec::new();
         for (at, part) in parts.iter().enumerate() {
             if at > 0 {
@@ -511,143 +302,9 @@ impl<'a> Printer<'a> {
         }
     }
 
-    fn enclosed(&mut self, open: &str, parts: &[Id], close: &str) {
+    pub(super) fn enclosed(&mut self, open: &str, parts: &[Id], close: &str) {
         self.write(open);
         self.list(parts);
         self.write(close);
-    }
-
-    fn expand(&mut self, pattern: Id) {
-        let Some(pack) = self.pack_in(pattern) else {
-            self.operand(pattern);
-            self.write("...");
-            return;
-        };
-        let outer = self.pack_index;
-        for index in 0..pack.len() {
-            if index > 0 {
-                self.write(", ");
-            }
-            self.pack_index = index;
-            self.whole(pattern);
-        }
-        self.pack_index = outer;
-    }
-
-    /// The first pack that is an argument somewhere in a part.
-    fn pack_in(&self, id: Id) -> Option<Vec<Id>> {
-        let mut search = vec![id];
-        let mut steps = 0;
-        while let Some(id) = search.pop() {
-            steps += 1;
-            if steps > LONGEST {
-                return None;
-            }
-            match &self.tree.nodes[id] {
-                Node::TemplateParameter { encoding, index } => {
-                    let argument = self.arguments(*encoding).and_then(|arguments| arguments.get(*index));
-                    if let Some(Node::Pack(pack)) = argument.map(|argument| &self.tree.nodes[*argument]) {
-                        return Some(pack.clone());
-                    }
-                }
-                Node::PackExpansion(_) | Node::Lambda(..) => {}
-                node => search.extend(parts(node).into_iter().rev()),
-            }
-        }
-        None
-    }
-
-    fn literal(&mut self, ty: Id, negative: bool, digits: &str) {
-        match (self.node(ty), digits, negative) {
-            (Node::Builtin("bool", _), "0", false) => return self.write("false"),
-            (Node::Builtin("bool", _), "1", false) => return self.write("true"),
-            (Node::Builtin(_, Some(suffix)), _, _) => {
-                if negative {
-                    self.write("-");
-                }
-                self.write(digits);
-                return self.write(suffix);
-            }
-            _ => {}
-        }
-        self.enclosed("(", &[ty], ")");
-        if negative {
-            self.write("-");
-        }
-        let is_float = matches!(self.node(ty), Node::Builtin("float" | "double" | "long double" | "__float128", _));
-        if is_float {
-            self.write("[");
-        }
-        self.write(digits);
-        if is_float {
-            self.write("]");
-        }
-    }
-
-    fn unary(&mut self, operator: Operator, operand: Id) {
-        self.write(operator.text);
-        match (operator.code, self.node(operand)) {
-            (b"gs", _) => self.whole(operand),
-            (b"st" | b"nx", _) => self.enclosed("(", &[operand], ")"),
-            // Of a function whose address is taken, only the name is shown.
-            (b"ad", Node::Function(name, _)) if matches!(self.node(name), Node::Member(..)) => self.operand(name),
-            _ => self.operand(operand),
-        }
-    }
-
-    fn binary(&mut self, operator: Operator, first: Id, second: Id) {
-        // One more pair around what could be taken for the end of template arguments.
-        let closes = operator.text == ">";
-        if closes {
-            self.write("(");
-        }
-        self.operand(first);
-        if operator.code == b"ix" {
-            self.enclosed("[", &[second], "]");
-        } else {
-            self.write(operator.text);
-            self.operand(second);
-        }
-        if closes {
-            self.write(")");
-        }
-    }
-
-    /// An operand, in parentheses unless it is simple.
-    fn operand(&mut self, id: Id) {
-        let simple = matches!(
-            self.tree.nodes[id],
-            Node::Text(_) | Node::Member(..) | Node::Braces(..) | Node::Parameter(_) | Node::Constructor(_)
-        );
-        if simple { self.whole(id) } else { self.enclosed("(", &[id], ")") }
-    }
-}
-
-/// The parts of a part that may hold packs.
-fn parts(node: &Node<'_>) -> Vec<Id> {
-    match node {
-        Node::Member(one, other) | Node::Local(one, other) | Node::Function(one, other) => vec![*one, *other],
-        Node::MemberPointer(one, other) | Node::Vector(one, other) | Node::NamedCast(_, one, other) => {
-            vec![*one, *other]
-        }
-        Node::Binary(_, one, other) => vec![*one, *other],
-        Node::New(_, placement, ty, arguments) => {
-            placement.iter().chain([ty]).chain(arguments.iter().flatten()).copied().collect()
-        }
-        Node::Conditional(one, two, three) => vec![*one, *two, *three],
-        Node::Template(one, more) | Node::Call(one, more) | Node::Cast(one, more) => {
-            std::iter::once(*one).chain(more.iter().copied()).collect()
-        }
-        Node::Signature(Signature { gives, takes }) => gives.iter().chain(takes).copied().collect(),
-        Node::Array(size, element) => size.iter().chain([element]).copied().collect(),
-        Node::Braces(ty, list) => ty.iter().chain(list).copied().collect(),
-        Node::Pack(list) => list.clone(),
-        Node::Qualified(inner, _) | Node::Pointer(inner) | Node::Reference(inner, _) | Node::Decltype(inner) => {
-            vec![*inner]
-        }
-        Node::Unary(_, inner) | Node::Suffix(_, inner) | Node::Tagged(inner, _) | Node::Conversion(inner) => {
-            vec![*inner]
-        }
-        _ => Vec::new(),
     }
 }

@@ -1,6 +1,6 @@
 //! The parser: types.
 
-use super::names::Parser;
+use super::parser::Parser;
 use super::tree::{Id, Node, Signature};
 
 /// Types that one letter stands for, with the suffix of their literals.

@@ -1,0 +1,151 @@
+//! The parser: whole symbols.
+
+use super::parser::Parser;
+use super::tree::{Id, Node};
+
+impl<'a> Parser<'a> {
+    /// The whole name: what is behind it must be what compilers call the copies that they make.
+    pub(super) fn symbol(&mut self) -> Option<Id> {
+        let mut symbol = self.encoding()?;
+        while self.peek() == Some(b'.') {
+            let rest = &self.text[self.at..];
+            let word = rest[1..].bytes().take_while(|byte| byte.is_ascii_lowercase() || *byte == b'_').count();
+            let mut end = 1 + word;
+            loop {
+                let digits_at = if end == 1 { end } else { end + usize::from(rest[end..].starts_with('.')) };
+                let digits = rest[digits_at..].bytes().take_while(u8::is_ascii_digit).count();
+                if digits == 0 || (digits_at == end && end != 1) {
+                    break;
+                }
+                end = digits_at + digits;
+            }
+            if end == 1 {
+                return None;
+            }
+            self.at += end;
+            symbol = self.add(Node::Clone(symbol, &rest[..end]));
+        }
+        self.peek().is_none().then_some(symbol)
+    }
+
+    /// A function with its signature, or the name of anything else.
+    pub(super) fn encoding(&mut self) -> Option<Id> {
+        self.nested(|parser| {
+            let outer = (!parser.tree.encodings.is_empty()).then_some(parser.encoding);
+            parser.encoding = parser.tree.encodings.len();
+            parser.tree.encodings.push((None, outer));
+            let result = parser.encoding_proper();
+            parser.encoding = outer.unwrap_or(0);
+            result
+        })
+    }
+
+    fn encoding_proper(&mut self) -> Option<Id> {
+        if matches!(self.peek(), Some(b'G' | b'T')) {
+            return self.special();
+        }
+        let name = self.name()?;
+        self.tree.encodings[self.encoding].0 = self.arguments_of(name);
+        if matches!(self.peek(), None | Some(b'E')) {
+            return Some(name);
+        }
+        let gives = self.gives_type(name);
+        let signature = self.bare_function(gives)?;
+        let signature = self.add(Node::Signature(signature));
+        Some(self.add(Node::Function(name, signature)))
+    }
+
+    /// The arguments of the template that a name is an instance of.
+    fn arguments_of(&self, name: Id) -> Option<Vec<Id>> {
+        match self.node(name) {
+            Node::Template(_, arguments) => Some(arguments.clone()),
+            Node::Qualified(inner, _) | Node::Local(_, inner) | Node::DefaultArgument(_, inner) => {
+                self.arguments_of(*inner)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether the signature of a function of this name begins with what it gives: that of templates does, but for
+    /// functions whose name says it.
+    fn gives_type(&self, name: Id) -> bool {
+        match self.node(name) {
+            Node::Template(inner, _) => !self.says_type(*inner),
+            Node::Qualified(inner, _) | Node::Local(_, inner) => self.gives_type(*inner),
+            _ => false,
+        }
+    }
+
+    fn says_type(&self, name: Id) -> bool {
+        match self.node(name) {
+            Node::Member(_, inner) | Node::Local(_, inner) => self.says_type(*inner),
+            Node::Constructor(_) | Node::Destructor(_) | Node::Conversion(_) => true,
+            _ => false,
+        }
+    }
+
+    fn special(&mut self) -> Option<Id> {
+        let kind = (self.bump()?, self.bump()?);
+        let (words, subject) = match kind {
+            (b'T', b'V') => ("vtable for ", self.ty()?),
+            (b'T', b'T') => ("VTT for ", self.ty()?),
+            (b'T', b'I') => ("typeinfo for ", self.ty()?),
+            (b'T', b'S') => ("typeinfo name for ", self.ty()?),
+            (b'T', b'F') => ("typeinfo fn for ", self.ty()?),
+            (b'T', b'J') => ("java Class for ", self.ty()?),
+            (b'T', b'H') => ("TLS init function for ", self.name()?),
+            (b'T', b'W') => ("TLS wrapper function for ", self.name()?),
+            (b'T', b'A') => ("template parameter object for ", self.template_argument()?),
+            (b'T', b'h') => {
+                self.offset(b'h')?;
+                ("non-virtual thunk to ", self.encoding()?)
+            }
+            (b'T', b'v') => {
+                self.offset(b'v')?;
+                ("virtual thunk to ", self.encoding()?)
+            }
+            (b'T', b'c') => {
+                for _ in 0..2 {
+                    let kind = self.bump()?;
+                    self.offset(kind)?;
+                }
+                ("covariant return thunk to ", self.encoding()?)
+            }
+            (b'T', b'C') => return self.construction_vtable(),
+            (b'G', b'V') => ("guard variable for ", self.name()?),
+            (b'G', b'R') => return self.reference_temporary(),
+            (b'G', b'A') => ("hidden alias for ", self.encoding()?),
+            (b'G', b'T') => match self.bump()? {
+                b'n' => ("non-transaction clone for ", self.encoding()?),
+                _ => ("transaction clone for ", self.encoding()?),
+            },
+            _ => return None,
+        };
+        Some(self.add(Node::Special(words, subject)))
+    }
+
+    fn construction_vtable(&mut self) -> Option<Id> {
+        let derived = self.ty()?;
+        self.number()?;
+        self.expect("_")?;
+        let base = self.ty()?;
+        Some(self.add(Node::ConstructionVtable(base, derived)))
+    }
+
+    fn reference_temporary(&mut self) -> Option<Id> {
+        let name = self.name()?;
+        let number = self.sequence()?;
+        Some(self.add(Node::ReferenceTemporary(number, name)))
+    }
+
+    /// The offset of a thunk, which nobody shows.
+    fn offset(&mut self, kind: u8) -> Option<()> {
+        self.signed_number()?;
+        self.expect("_")?;
+        if kind == b'v' {
+            self.signed_number()?;
+            self.expect("_")?;
+        }
+        matches!(kind, b'h' | b'v').then_some(())
+    }
+}

@@ -1,0 +1,176 @@
+//! The parser: where it stands, and the smallest things that it reads.
+
+use super::DEEPEST;
+use super::tree::{Id, Node, Tree};
+
+/// Reads a mangled name from front to back. What cannot be read ends the whole with `None`.
+pub(super) struct Parser<'a> {
+    pub(super) text: &'a str,
+    pub(super) at: usize,
+    pub(super) tree: Tree<'a>,
+    /// What `S_`, `S0_`, … stand for.
+    pub(super) substitutions: Vec<Id>,
+    /// The name read last, which constructors are called by.
+    pub(super) last_name: Option<Id>,
+    /// The encoding being read.
+    pub(super) encoding: usize,
+    pub(super) depth: usize,
+    pub(super) in_expression: bool,
+    pub(super) in_conversion: bool,
+}
+
+impl<'a> Parser<'a> {
+    pub(super) fn new(text: &'a str) -> Parser<'a> {
+        Parser {
+            text,
+            at: 0,
+            tree: Tree::default(),
+            substitutions: Vec::new(),
+            last_name: None,
+            encoding: 0,
+            depth: 0,
+            in_expression: false,
+            in_conversion: false,
+        }
+    }
+
+    pub(super) fn into_tree(self) -> Tree<'a> {
+        self.tree
+    }
+
+    pub(super) fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    pub(super) fn peek_next(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at + 1).copied()
+    }
+
+    /// Goes on behind a text, if it comes next.
+    pub(super) fn eat(&mut self, text: &str) -> bool {
+        let found = self.text.as_bytes()[self.at..].starts_with(text.as_bytes());
+        if found {
+            self.at += text.len();
+        }
+        found
+    }
+
+    pub(super) fn expect(&mut self, text: &str) -> Option<()> {
+        self.eat(text).then_some(())
+    }
+
+    pub(super) fn bump(&mut self) -> Option<u8> {
+        let byte = self.peek()?;
+        self.at += 1;
+        Some(byte)
+    }
+
+    pub(super) fn add(&mut self, node: Node<'a>) -> Id {
+        self.tree.nodes.push(node);
+        self.tree.nodes.len() - 1
+    }
+
+    pub(super) fn node(&self, id: Id) -> &Node<'a> {
+        &self.tree.nodes[id]
+    }
+
+    /// Makes a part one that later text may abbreviate.
+    pub(super) fn remember(&mut self, id: Id) -> Id {
+        self.substitutions.push(id);
+        id
+    }
+
+    /// Reads a part that may hold others of its kind, unless they lie too deep.
+    pub(super) fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
+        if self.depth == DEEPEST {
+            return None;
+        }
+        self.depth += 1;
+        let result = read(self);
+        self.depth -= 1;
+        result
+    }
+
+    /// Reads on, and goes back when what comes is not what was expected.
+    pub(super) fn attempt<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
+        let (at, nodes, known, last_name) = (self.at, self.tree.nodes.len(), self.substitutions.len(), self.last_name);
+        let result = read(self);
+        if result.is_none() {
+            self.at = at;
+            self.tree.nodes.truncate(nodes);
+            self.substitutions.truncate(known);
+            self.last_name = last_name;
+        }
+        result
+    }
+
+    /// A length and as many bytes.
+    pub(super) fn identifier(&mut self) -> Option<&'a str> {
+        let length = usize::try_from(self.number()?).ok().filter(|length| *length > 0)?;
+        let text = self.text.get(self.at..self.at.checked_add(length)?)?;
+        self.at += length;
+        Some(text)
+    }
+
+    pub(super) fn number(&mut self) -> Option<u64> {
+        let digits = self.text[self.at..].bytes().take_while(u8::is_ascii_digit).count();
+        let number = self.text[self.at..self.at + digits].parse().ok()?;
+        self.at += digits;
+        Some(number)
+    }
+
+    pub(super) fn signed_number(&mut self) -> Option<u64> {
+        self.eat("n");
+        self.number()
+    }
+
+    /// The digits that come next.
+    pub(super) fn digits(&mut self) -> &'a str {
+        let count = self.text[self.at..].bytes().take_while(u8::is_ascii_digit).count();
+        let digits = &self.text[self.at..self.at + count];
+        self.at += count;
+        digits
+    }
+
+    /// The text before an `E`, behind which reading goes on.
+    pub(super) fn up_to_end(&mut self) -> Option<&'a str> {
+        let rest = &self.text[self.at..];
+        let text = &rest[..rest.find('E')?];
+        self.at += text.len() + 1;
+        Some(text)
+    }
+
+    /// A number that counts from `_`, `0_`, `1_`, …
+    pub(super) fn compact_number(&mut self) -> Option<u64> {
+        if self.eat("_") {
+            return Some(0);
+        }
+        let number = self.number()?.checked_add(1)?;
+        self.expect("_")?;
+        Some(number)
+    }
+
+    /// A number that counts from `_`, `0_`, …, `9_`, `A_`, …
+    pub(super) fn sequence(&mut self) -> Option<u64> {
+        let rest = &self.text[self.at..];
+        let digits = &rest[..rest.find('_')?];
+        self.at += digits.len() + 1;
+        if digits.is_empty() {
+            return Some(0);
+        }
+        if !digits.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase()) {
+            return None;
+        }
+        u64::from_str_radix(digits, 36).ok()?.checked_add(1)
+    }
+
+    /// What tells things of one name in one function apart, which nobody shows.
+    pub(super) fn discriminator(&mut self) -> Option<()> {
+        if !self.eat("_") {
+            return Some(());
+        }
+        let long = self.eat("_");
+        let number = self.number()?;
+        if long && number >= 10 { self.expect("_") } else { Some(()) }
+    }
+}
