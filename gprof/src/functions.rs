@@ -28,6 +28,9 @@ pub struct Function<'data> {
     pub name: &'data [u8],
     /// Whether it is visible in its own source file only.
     pub is_static: bool,
+    /// The function that calls of this one count for, if any: itself if the file says that it is a function, or else
+    /// the next one below of which the file says so. Assembly code may have names that are not marked.
+    pub called_as: Option<FunctionId>,
     /// The name as the programmer wrote it, once somebody asked for it.
     readable: OnceCell<Cow<'data, [u8]>>,
 }
@@ -62,12 +65,19 @@ impl<'data> Functions<'data> {
         });
         let ends: Vec<u64> =
             symbols.iter().skip(1).map(|next| next.address).chain([text_end]).map(|end| end.wrapping_sub(1)).collect();
-        let sorted = symbols.into_iter().zip(ends).map(|(symbol, last)| Function {
-            address: symbol.address,
-            last,
-            name: symbol.name,
-            is_static: symbol.is_static,
-            readable: OnceCell::new(),
+        let mut called_as = None;
+        let sorted = (0..).zip(symbols.into_iter().zip(ends)).map(|(index, (symbol, last))| {
+            if symbol.is_func {
+                called_as = Some(FunctionId(index));
+            }
+            Function {
+                address: symbol.address,
+                last,
+                name: symbol.name,
+                is_static: symbol.is_static,
+                called_as,
+                readable: OnceCell::new(),
+            }
         });
         Functions { sorted: sorted.collect() }
     }
@@ -153,6 +163,21 @@ mod tests {
         assert_eq!(functions.find(30).map(FunctionId::index), Some(1));
         assert_eq!(functions.find(39).map(FunctionId::index), Some(1));
         assert_eq!(functions.find(40), None);
+    }
+
+    #[test]
+    fn calls_of_unmarked_names_count_for_the_function_below() {
+        let functions = Functions::new(
+            vec![
+                symbol(10, "label", false, false),
+                symbol(20, "f", false, true),
+                symbol(30, "inner", true, false),
+                symbol(40, "g", false, true),
+            ],
+            50,
+        );
+        let called_as = |id: FunctionId| functions[id].called_as.map(FunctionId::index);
+        assert_eq!(functions.ids().map(called_as).collect::<Vec<_>>(), [None, Some(1), Some(1), Some(3)]);
     }
 
     #[test]

@@ -6,6 +6,7 @@ set -eu
 dist=$1
 cc=${CC:-cc}
 demo=$(cd "$(dirname "$0")" && pwd)
+here=$(pwd)
 build=$(dirname "$dist")/demo
 mkdir -p "$build"
 
@@ -25,7 +26,7 @@ if [ ! -f "$build/sqlite3.o" ] || [ "$sqlite/sqlite3.c" -nt "$build/sqlite3.o" ]
     mv "$build/sqlite3.o.new" "$build/sqlite3.o"
 fi
 
-say "linking with our start-up object: $cc -pg -B$dist/lib/gmon"
+say "linking with our start-up object: $cc -pg -B${dist#"$here/"}/lib/gmon"
 "$cc" -O1 -g -pg -I"$sqlite" -c "$demo/driver.c" -o "$build/driver.o"
 "$cc" -pg -B"$dist/lib/gmon" "$build/driver.o" "$build/sqlite3.o" -o "$build/sqlite-demo" -lm
 
@@ -48,7 +49,10 @@ awk -v name="$hottest" '
 ' graph.txt
 
 say "what to type next"
+near=${dist#"$here/"} nearby=${build#"$here/"}
 cat <<EOF
-  $dist/bin/gprof $build/sqlite-demo $build/gmon.out | less    the whole report, with its columns explained
-  cc -pg -B$dist/lib/gmon prog.c && ./a.out && $dist/bin/gprof    the same for a program of your own
+  $near/bin/gprof $nearby/sqlite-demo $nearby/gmon.out | less
+      the whole report, with its columns explained
+  cc -pg -B$near/lib/gmon prog.c && ./a.out && $near/bin/gprof
+      the same for a program of your own
 EOF

@@ -63,6 +63,12 @@ fn aliases() {
 }
 
 #[test]
+fn names_from_assembly() {
+    check("labels", &["labels.c"], &["-g"]);
+    made_up("made_up_labels", &["labels.c"], 3000..3060);
+}
+
+#[test]
 fn ways_to_link() {
     for (name, flags) in [
         ("linked_pie", ["-g", "-fPIE", "-pie"].as_slice()),

@@ -39,7 +39,8 @@ impl Arcs {
         let mut all: Vec<Arc> = Vec::new();
         let mut seen: HashMap<(FunctionId, FunctionId), usize> = HashMap::new();
         for arc in raw {
-            let (Some(parent), Some(child)) = (functions.find(arc.frompc), functions.find(arc.selfpc)) else {
+            let called = functions.find(arc.selfpc).and_then(|function| functions[function].called_as);
+            let (Some(parent), Some(child)) = (functions.find(arc.frompc), called) else {
                 continue;
             };
             let at = *seen.entry((parent, child)).or_insert(all.len());
