@@ -1,7 +1,7 @@
 //! The functions of the profiled program: who owns which address.
 
 use std::borrow::Cow;
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 
 use crate::image::{self, Symbol};
 
@@ -32,21 +32,20 @@ pub struct Function<'data> {
     /// the next one below of which the file says so. Assembly code may have names that are not marked.
     pub called_as: Option<FunctionId>,
     /// The name as the programmer wrote it, once somebody asked for it.
-    readable: OnceCell<Cow<'data, [u8]>>,
-}
-
-impl<'data> Function<'data> {
-    /// The name as the programmer wrote it.
-    pub fn readable(&self) -> &[u8] {
-        self.readable.get_or_init(|| image::demangle(self.name))
-    }
+    readable: OnceCell<Vec<u8>>,
 }
 
 /// All functions of a program in the order of their addresses, one for each address.
 #[derive(Debug)]
 pub struct Functions<'data> {
     sorted: Vec<Function<'data>>,
+    /// How many more bytes of readable names may be kept.
+    room: Cell<usize>,
 }
+
+/// How many bytes of readable names are kept at most. A few bytes of a symbol table can stand for much text; what finds
+/// no room is worked out each time it is shown.
+const ROOM: usize = 64 << 20;
 
 impl<'data> Functions<'data> {
     /// Sorts symbols, and settles which of several at one address gives the name.
@@ -79,7 +78,7 @@ impl<'data> Functions<'data> {
                 readable: OnceCell::new(),
             }
         });
-        Functions { sorted: sorted.collect() }
+        Functions { sorted: sorted.collect(), room: Cell::new(ROOM) }
     }
 
     /// The function that an address belongs to.
@@ -111,6 +110,21 @@ impl<'data> Functions<'data> {
     #[must_use]
     pub fn id(&self, index: usize) -> Option<FunctionId> {
         (index < self.sorted.len()).then_some(FunctionId(index as u32))
+    }
+
+    /// The name of a function as the programmer wrote it.
+    pub fn readable(&self, id: FunctionId) -> Cow<'_, [u8]> {
+        let function = &self[id];
+        if let Some(known) = function.readable.get() {
+            return Cow::Borrowed(known);
+        }
+        match image::demangle(function.name) {
+            Cow::Owned(text) if text.len() <= self.room.get() => {
+                self.room.set(self.room.get() - text.len());
+                Cow::Borrowed(function.readable.get_or_init(|| text))
+            }
+            text => text,
+        }
     }
 
     /// All functions, in the order of addresses.

@@ -4,7 +4,6 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use crate::error::Error;
-use crate::report::Wanted;
 
 /// Where a profile is read from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,6 +62,15 @@ pub struct Options {
     pub demangle: bool,
     /// The width of the index, in characters.
     pub width: usize,
+}
+
+/// The reports that are to be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// The flat profile.
+    pub flat: bool,
+    /// The call graph, and the index behind it.
+    pub graph: bool,
 }
 
 /// What the profiles hold.

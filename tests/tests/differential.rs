@@ -236,3 +236,45 @@ fn a_big_image() {
     compare(&image, &[&path], &["-b", "--no-demangle"]);
     compare(&image, &[&path], &["-b", "-p", "-z"]);
 }
+
+#[test]
+fn choices_of_reports() {
+    let (image, profile) = check("choices", &["cycles.c"], &[]);
+    for options in [
+        "-b -P",
+        "-b -Q",
+        "-b -P -Q",
+        "-b -p -P",
+        "-b -P -p",
+        "-b -P -q",
+        "-b -Q -p",
+        "-b -q -Q",
+        "-bP",
+        "-bzp",
+        "-zbq",
+        "--brief --flat",
+        "--bri --no-g",
+        "-b --demangle=none",
+        "-b --no-demangle --demangle",
+    ] {
+        compare(&image, &[&profile], &options.split(' ').collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn texts_that_explain_stand_where_the_system_has_them() {
+    let (image, _) = check("explained", &["cycles.c"], &[]);
+    let directory = image.parent().unwrap();
+    let explained = read(gprof(), directory, &["a.out"]).stdout;
+    let brief = read(gprof(), directory, &["-b", "a.out"]).stdout;
+    let parts = |text: &[u8]| text.split(|byte| *byte == 0x0c).map(<[u8]>::to_vec).collect::<Vec<_>>();
+    let (explained, brief) = (parts(&explained), parts(&brief));
+    assert_eq!((explained.len(), brief.len()), (3, 3));
+    let blurb = explained[0].strip_prefix(brief[0].strip_suffix(b"\n").unwrap()).unwrap();
+    assert!(blurb.len() > 500 && blurb.starts_with(b"\n\n"), "the flat profile is explained below it");
+    let title = |text: &[u8]| text.split(|byte| *byte == b'\n').skip(1).map(<[u8]>::to_vec).collect::<Vec<_>>();
+    let (long, short) = (title(&explained[1]), title(&brief[1]));
+    assert_eq!(long[0], b"\t\t     Call graph (explanation follows)");
+    assert_eq!(long[1..short.len() - 1], short[1..short.len() - 1]);
+    assert_eq!(explained[2], brief[2]);
+}

@@ -26,7 +26,25 @@ const ORDER: [(&str, &[&str]); 3] = [
             "entry",
         ],
     ),
-    ("gprof", &[]),
+    (
+        "gprof",
+        &[
+            "number",
+            "image",
+            "functions",
+            "selection",
+            "flat",
+            "graph",
+            "analysis",
+            "error",
+            "options",
+            "report",
+            "cli",
+            "input",
+            "doubts",
+            "sum",
+        ],
+    ),
 ];
 
 fn root() -> &'static Path {
@@ -146,5 +164,15 @@ fn the_runtime_uses_only_the_layout_and_nothing_else_at_all() {
         for rest in code.split("gmon::").skip(1) {
             assert!(rest.starts_with("layout"), "{}: gmon::{}", path.display(), rest.lines().next().unwrap());
         }
+    }
+}
+
+#[test]
+fn only_one_place_of_the_reader_knows_object_files_and_how_names_are_mangled() {
+    let source = root().join("gprof/src");
+    for path in sources(&source) {
+        let inside = path.strip_prefix(&source).unwrap();
+        let knows = ["object::", "gimli::", "rustc_demangle::"].iter().any(|krate| code(&path).contains(krate));
+        assert!(!knows || inside.starts_with("image"), "{}", inside.display());
     }
 }

@@ -195,3 +195,66 @@ impl<'a> Walk<'a> {
         self.complete.push(members);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::image::Symbol;
+
+    /// The cycles of functions at 0x10, 0x20, … that call each other so.
+    fn cycles(functions: u64, calls: &[(u64, u64)]) -> (Cycles, Functions<'static>) {
+        let symbol = |n: u64| Symbol { address: 16 * (n + 1), name: b"f", is_static: false, is_func: true };
+        let functions = Functions::new((0..functions).map(symbol).collect(), u64::MAX);
+        let arc = |(from, to): &(u64, u64)| gmon::Arc { frompc: 16 * (from + 1), selfpc: 16 * (to + 1), count: 2 };
+        let arcs: Vec<gmon::Arc> = calls.iter().map(arc).collect();
+        (Cycles::new(&Arcs::new(&arcs, &functions), &functions), functions)
+    }
+
+    fn members(cycles: &Cycles) -> Vec<Vec<usize>> {
+        cycles.all.iter().map(|cycle| cycle.members.iter().map(|id| id.index()).collect()).collect()
+    }
+
+    fn order(cycles: &Cycles) -> Vec<usize> {
+        cycles.order.iter().map(|id| id.index()).collect()
+    }
+
+    #[test]
+    fn the_called_come_before_their_callers() {
+        let (cycles, _) = cycles(4, &[(3, 2), (2, 0), (3, 1), (1, 0), (3, 3)]);
+        assert!(cycles.all.is_empty());
+        assert_eq!(order(&cycles), [0, 1, 2, 3]);
+        let (cycles, _) = super::tests::cycles(3, &[(0, 1), (1, 2)]);
+        assert_eq!(order(&cycles), [2, 1, 0]);
+    }
+
+    #[test]
+    fn cycles_are_numbered_by_address_and_count_their_calls() {
+        let (cycles, _) = cycles(6, &[(0, 4), (4, 3), (3, 4), (0, 1), (1, 2), (2, 1), (2, 2), (1, 4)]);
+        assert_eq!(members(&cycles), [vec![1, 2], vec![4, 3]]);
+        assert_eq!((cycles.all[0].calls, cycles.all[0].inner_calls), (2, 4));
+        assert_eq!((cycles.all[1].calls, cycles.all[1].inner_calls), (4, 4));
+    }
+
+    #[test]
+    fn the_newest_arc_is_followed_first() {
+        let (cycles, _) = cycles(3, &[(0, 1), (0, 2), (1, 0), (2, 0)]);
+        assert_eq!(members(&cycles), [vec![0, 2, 1]]);
+    }
+
+    #[test]
+    fn interlocking_circles_are_one_cycle() {
+        let (cycles, _) = cycles(4, &[(0, 1), (1, 2), (2, 1), (2, 3), (3, 0)]);
+        assert_eq!(members(&cycles), [vec![0, 1, 2, 3]]);
+    }
+
+    #[test]
+    fn a_deep_chain_needs_no_deep_stack() {
+        let deep = 100_000;
+        let mut calls: Vec<(u64, u64)> = (1..deep).map(|n| (n - 1, n)).collect();
+        let (chain, _) = cycles(deep, &calls);
+        assert_eq!(chain.order[0].index() as u64, deep - 1);
+        calls.push((deep - 1, 0));
+        let (circle, functions) = cycles(deep, &calls);
+        assert_eq!(circle.all[0].members.len(), functions.len());
+    }
+}

@@ -25,7 +25,7 @@ pub(super) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn W
             let all = Fixed(factor * (row.time + row.children) / clock.rate / calls);
             write!(out, " {:8} {own:8.2} {all:8.2}  ", row.calls)?;
         }
-        out.write_all(names::name(analysis, options, row.function))?;
+        out.write_all(&names::name(analysis, options, row.function))?;
         out.write_all(b"\n")?;
     }
     if options.brief { Ok(()) } else { out.write_all(blurbs::FLAT.as_bytes()) }

@@ -41,7 +41,7 @@ impl Line<'_> {
         self.column += blanks;
         write!(self.out, "{:blanks$} {number} ", "")?;
         match entry.node {
-            Node::Function(id) => self.write(names::name(analysis, options, id))?,
+            Node::Function(id) => self.write(&names::name(analysis, options, id))?,
             Node::Cycle(at) => self.write(format!("<cycle {}>", at + 1).as_bytes())?,
         }
         if let Some(file) = entry.file {

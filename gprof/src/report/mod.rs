@@ -12,16 +12,7 @@ mod names;
 use std::io::{self, Write};
 
 use crate::analysis::Analysis;
-use crate::options::Options;
-
-/// The reports that are to be written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wanted {
-    /// The flat profile.
-    pub flat: bool,
-    /// The call graph, and the index behind it.
-    pub graph: bool,
-}
+use crate::options::{Options, Wanted};
 
 /// Writes all wanted reports, a form feed between them.
 ///

@@ -1,5 +1,6 @@
 //! Names as reports show them.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use crate::analysis::Analysis;
@@ -8,9 +9,9 @@ use crate::graph::Node;
 use crate::options::Options;
 
 /// A function's name alone.
-pub(super) fn name<'a>(analysis: &'a Analysis<'_>, options: &Options, id: FunctionId) -> &'a [u8] {
-    let function = &analysis.functions[id];
-    if options.demangle { function.readable() } else { function.name }
+pub(super) fn name<'a>(analysis: &'a Analysis<'_>, options: &Options, id: FunctionId) -> Cow<'a, [u8]> {
+    let functions = &analysis.functions;
+    if options.demangle { functions.readable(id) } else { Cow::Borrowed(functions[id].name) }
 }
 
 /// The number of a function's or cycle's entry: in brackets, or in parentheses when it has no entry.
@@ -31,7 +32,7 @@ pub(super) fn write_numbered(
     id: FunctionId,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    out.write_all(name(analysis, options, id))?;
+    out.write_all(&name(analysis, options, id))?;
     if let Some(cycle) = analysis.calls.graph.cycle_of(id) {
         write!(out, " <cycle {}>", cycle + 1)?;
     }

@@ -1,5 +1,6 @@
 //! The parser: whole symbols.
 
+use super::DEEPEST;
 use super::parser::Parser;
 use super::tree::{Id, Node};
 
@@ -57,11 +58,8 @@ impl<'a> Parser<'a> {
 
     /// The arguments of the template that a name is an instance of.
     fn arguments_of(&self, name: Id) -> Option<Vec<Id>> {
-        match self.node(name) {
+        match self.node(self.bare(name)) {
             Node::Template(_, arguments) => Some(arguments.clone()),
-            Node::Qualified(inner, _) | Node::Local(_, inner) | Node::DefaultArgument(_, inner) => {
-                self.arguments_of(*inner)
-            }
             _ => None,
         }
     }
@@ -69,19 +67,28 @@ impl<'a> Parser<'a> {
     /// Whether the signature of a function of this name begins with what it gives: that of templates does, but for
     /// functions whose name says it.
     fn gives_type(&self, name: Id) -> bool {
-        match self.node(name) {
-            Node::Template(inner, _) => !self.says_type(*inner),
-            Node::Qualified(inner, _) | Node::Local(_, inner) => self.gives_type(*inner),
-            _ => false,
+        let Node::Template(mut name, _) = *self.node(self.bare(name)) else {
+            return false;
+        };
+        for _ in 0..DEEPEST {
+            match self.node(name) {
+                Node::Member(_, inner) | Node::Local(_, inner) => name = *inner,
+                Node::Constructor(_) | Node::Destructor(_) | Node::Conversion(_) => return false,
+                _ => return true,
+            }
         }
+        true
     }
 
-    fn says_type(&self, name: Id) -> bool {
-        match self.node(name) {
-            Node::Member(_, inner) | Node::Local(_, inner) => self.says_type(*inner),
-            Node::Constructor(_) | Node::Destructor(_) | Node::Conversion(_) => true,
-            _ => false,
+    /// A name without its qualifiers and the function around it.
+    fn bare(&self, mut name: Id) -> Id {
+        for _ in 0..DEEPEST {
+            match self.node(name) {
+                Node::Qualified(inner, _) | Node::Local(_, inner) | Node::DefaultArgument(_, inner) => name = *inner,
+                _ => break,
+            }
         }
+        name
     }
 
     fn special(&mut self) -> Option<Id> {

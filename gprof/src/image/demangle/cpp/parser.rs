@@ -1,7 +1,7 @@
 //! The parser: where it stands, and the smallest things that it reads.
 
-use super::DEEPEST;
 use super::tree::{Id, Node, Tree};
+use super::{DEEPEST, LONGEST};
 
 /// Reads a mangled name from front to back. What cannot be read ends the whole with `None`.
 pub(super) struct Parser<'a> {
@@ -15,6 +15,8 @@ pub(super) struct Parser<'a> {
     /// The encoding being read.
     pub(super) encoding: usize,
     pub(super) depth: usize,
+    /// Parts that may still be read before the name is held to be made to harm: reading goes back at times.
+    pub(super) left: usize,
     pub(super) in_expression: bool,
     pub(super) in_conversion: bool,
 }
@@ -29,6 +31,7 @@ impl<'a> Parser<'a> {
             last_name: None,
             encoding: 0,
             depth: 0,
+            left: LONGEST,
             in_expression: false,
             in_conversion: false,
         }
@@ -82,9 +85,10 @@ impl<'a> Parser<'a> {
 
     /// Reads a part that may hold others of its kind, unless they lie too deep.
     pub(super) fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
-        if self.depth == DEEPEST {
+        if self.depth == DEEPEST || self.left == 0 {
             return None;
         }
+        self.left -= 1;
         self.depth += 1;
         let result = read(self);
         self.depth -= 1;

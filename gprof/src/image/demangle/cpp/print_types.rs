@@ -1,8 +1,8 @@
 //! The printer: types, and what stands for the parameters of templates.
 
+use super::DEEPEST;
 use super::printer::Printer;
 use super::tree::{Id, Node, Signature};
-use super::{DEEPEST, LONGEST};
 
 impl<'a> Printer<'a> {
     pub(super) fn pointer_left(&mut self, inner: Id, sign: &str) {
@@ -25,20 +25,22 @@ impl<'a> Printer<'a> {
 
     /// Whether a type is written around what points to it: functions and arrays are.
     pub(super) fn is_around(&self, id: Id) -> bool {
-        match &self.tree.nodes[self.meant(id)] {
-            Node::Signature(_) | Node::Array(..) => true,
-            Node::Qualified(inner, _) => self.is_around(*inner),
-            _ => false,
-        }
+        matches!(self.below_qualifiers(id), Node::Signature(_) | Node::Array(..))
     }
 
-    /// The signature below qualifiers. They stand behind it, since they are those of a member function.
-    pub(super) fn signature_below(&self, id: Id) -> Option<Id> {
-        match &self.tree.nodes[self.meant(id)] {
-            Node::Signature(_) => Some(id),
-            Node::Qualified(inner, _) => self.signature_below(*inner),
-            _ => None,
+    /// Whether a type is that of a function below qualifiers. They stand behind it, since they are those of a member.
+    pub(super) fn is_function(&self, id: Id) -> bool {
+        matches!(self.below_qualifiers(id), Node::Signature(_))
+    }
+
+    fn below_qualifiers(&self, mut id: Id) -> &Node<'a> {
+        for _ in 0..DEEPEST {
+            match &self.tree.nodes[self.meant(id)] {
+                Node::Qualified(inner, _) => id = *inner,
+                _ => break,
+            }
         }
+        &self.tree.nodes[self.meant(id)]
     }
 
     /// A part, or for a parameter of a template its argument.
@@ -98,13 +100,17 @@ impl<'a> Printer<'a> {
         }
     }
 
-    pub(super) fn has_right(&self, id: Id) -> bool {
-        match &self.tree.nodes[self.meant(id)] {
-            Node::Signature(_) | Node::Array(..) => true,
-            Node::Pointer(inner) | Node::Reference(inner, _) => self.has_right(*inner),
-            Node::MemberPointer(_, inner) | Node::Qualified(inner, _) => self.has_right(*inner),
-            _ => false,
+    /// Whether a type has a part to the right of what it is the type of.
+    fn has_right(&self, mut id: Id) -> bool {
+        for _ in 0..DEEPEST {
+            match &self.tree.nodes[self.meant(id)] {
+                Node::Signature(_) | Node::Array(..) => return true,
+                Node::Pointer(inner) | Node::Reference(inner, _) => id = *inner,
+                Node::MemberPointer(_, inner) | Node::Qualified(inner, _) => id = *inner,
+                _ => return false,
+            }
         }
+        false
     }
 
     pub(super) fn function(&mut self, name: Id, signature: Id) {
@@ -164,14 +170,10 @@ impl<'a> Printer<'a> {
     }
 
     /// The first pack that is an argument somewhere in a part.
-    pub(super) fn pack_in(&self, id: Id) -> Option<Vec<Id>> {
+    pub(super) fn pack_in(&mut self, id: Id) -> Option<Vec<Id>> {
         let mut search = vec![id];
-        let mut steps = 0;
         while let Some(id) = search.pop() {
-            steps += 1;
-            if steps > LONGEST {
-                return None;
-            }
+            self.left = self.left.checked_sub(1)?;
             match &self.tree.nodes[id] {
                 Node::TemplateParameter { encoding, index } => {
                     let argument = self.arguments(*encoding).and_then(|arguments| arguments.get(*index));

@@ -126,7 +126,7 @@ impl<'a> Printer<'a> {
             }
             Node::Qualified(inner, qualifier) => {
                 self.left(inner);
-                if self.signature_below(inner).is_none() {
+                if !self.is_function(inner) {
                     self.write(qualifier);
                 }
             }
@@ -236,7 +236,7 @@ impl<'a> Printer<'a> {
             },
             Node::Qualified(inner, qualifier) => {
                 printer.right(inner);
-                if printer.signature_below(inner).is_some() {
+                if printer.is_function(inner) {
                     printer.write(qualifier);
                 }
             }

@@ -189,6 +189,31 @@ fn names_made_to_harm() {
     let doubling: String = (0..40).map(|n| format!("1aIS{n}_S{n}_E", n = ["", "0", "1"][n.min(2)])).collect();
     let _ = demangle(&format!("_Z1f1bI{doubling}E"));
     assert_eq!(demangle(&format!("_Z1f{}", "1aI".repeat(50_000))), None);
+    for many in ["K", "V", "r", "1aB1b", "1a"] {
+        let _ = demangle(&format!("_ZN{}1aEv", many.repeat(100_000)));
+        let _ = demangle(&format!("_Z1fPF{}ivE", many.repeat(100_000)));
+    }
+    // A long chain of abbreviations, each of the one before.
+    for wrap in ["P", "K", "N1aS", "RA2_"] {
+        let end = if wrap.starts_with('N') { "E" } else { "" };
+        let wrap = wrap.trim_end_matches('S');
+        let chain: String = (0..20_000_u64).map(|n| format!("{wrap}S{}_{end}", base36(n))).collect();
+        let _ = demangle(&format!("_Z1f1bIiEP1x{chain}"));
+        let _ = demangle(&format!("_Z1fI{chain}ET_P1x{chain}"));
+    }
+    // Reading that goes back at every step.
+    let _ = demangle(&format!("_Z{}", "cvT_IL_Z".repeat(2_000)));
     // A parameter that stands for itself.
     assert_eq!(demangle("_Z1fIT_EvT_"), None);
+}
+
+fn base36(number: u64) -> String {
+    let digit = |number: u64| char::from_digit((number % 36) as u32, 36).unwrap().to_ascii_uppercase();
+    let mut digits = vec![digit(number)];
+    let mut rest = number / 36;
+    while rest > 0 {
+        digits.insert(0, digit(rest));
+        rest /= 36;
+    }
+    digits.into_iter().collect()
 }
