@@ -124,6 +124,21 @@ fn half_of_a_profile() {
     }
 }
 
+#[test]
+fn wide_counters_say_the_same() {
+    let (image, profile) = check("wide_counters", &["cycles.c"], &["-g"]);
+    let profile = gmon::read(&fs::read(profile).unwrap(), &Hints::default()).unwrap();
+    let directory = image.parent().unwrap();
+    let narrow = read(gprof(), directory, &["-b", "a.out", "gmon.out"]);
+    for width in [CounterWidth::Bits32, CounterWidth::Bits64] {
+        for signed in [false, true] {
+            store(&directory.join("wide"), &profile, Form::FreeBsd(Counter { width, signed }));
+            let wide = read(gprof(), directory, &["-b", "a.out", "wide"]);
+            assert_same(&narrow.stdout, &wide.stdout, &format!("{width:?}, signed: {signed}"));
+        }
+    }
+}
+
 /// Made-up profiles for a program: cycles and ties of every kind.
 fn made_up(name: &str, sources: &[&str], seeds: std::ops::Range<u64>) {
     let image = compile(name, sources, &["-g"]);

@@ -73,7 +73,8 @@ impl Arcs {
         }
     }
 
-    /// The arcs that leave a function: the last that the profile names comes first, until [`Arcs::sort`] orders them.
+    /// The arcs that leave a function: the last that the profile names comes first, until they are
+    /// sorted.
     #[must_use]
     pub fn children(&self, parent: FunctionId) -> &[ArcId] {
         self.children.of(parent)

@@ -220,11 +220,11 @@ mod tests {
 
     #[test]
     fn the_called_come_before_their_callers() {
-        let (cycles, _) = cycles(4, &[(3, 2), (2, 0), (3, 1), (1, 0), (3, 3)]);
-        assert!(cycles.all.is_empty());
-        assert_eq!(order(&cycles), [0, 1, 2, 3]);
-        let (cycles, _) = super::tests::cycles(3, &[(0, 1), (1, 2)]);
-        assert_eq!(order(&cycles), [2, 1, 0]);
+        let (diamond, _) = cycles(4, &[(3, 2), (2, 0), (3, 1), (1, 0), (3, 3)]);
+        assert!(diamond.all.is_empty());
+        assert_eq!(order(&diamond), [0, 1, 2, 3]);
+        let (chain, _) = cycles(3, &[(0, 1), (1, 2)]);
+        assert_eq!(order(&chain), [2, 1, 0]);
     }
 
     #[test]

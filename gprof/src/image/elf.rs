@@ -166,3 +166,129 @@ where
     }
     section.data(endian, data).unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The parts of an ELF file, written in one word size and byte order.
+    struct Writer {
+        bytes: Vec<u8>,
+        wide: bool,
+        big: bool,
+    }
+
+    impl Writer {
+        fn number(&mut self, value: u64, size: usize) {
+            let bytes = value.to_le_bytes();
+            let order: Vec<u8> =
+                if self.big { bytes[..size].iter().rev().copied().collect() } else { bytes[..size].to_vec() };
+            self.bytes.extend(order);
+        }
+
+        fn word(&mut self, value: u64) {
+            self.number(value, if self.wide { 8 } else { 4 });
+        }
+
+        fn header(&mut self, sections: u64, at: u64) {
+            self.bytes.extend(b"\x7fELF");
+            self.bytes.extend([if self.wide { 2 } else { 1 }, if self.big { 2 } else { 1 }, 1]);
+            self.bytes.resize(16, 0);
+            self.number(2, 2);
+            self.number(62, 2);
+            self.number(1, 4);
+            for value in [0, 0, at] {
+                self.word(value);
+            }
+            self.number(0, 4);
+            let (size, section) = if self.wide { (64, 64) } else { (52, 40) };
+            for value in [size, 0, 0, section, sections, sections - 1] {
+                self.number(value, 2);
+            }
+        }
+
+        fn symbol(&mut self, name: u64, info: u64, section: u64, value: u64) {
+            self.number(name, 4);
+            if self.wide {
+                self.number(info, 1);
+                self.number(0, 1);
+                self.number(section, 2);
+                self.word(value);
+                self.word(0);
+            } else {
+                self.word(value);
+                self.word(0);
+                self.number(info, 1);
+                self.number(0, 1);
+                self.number(section, 2);
+            }
+        }
+
+        /// A section's header: name, type, flags, address, offset, size, link.
+        fn section(&mut self, [name, kind, flags, address, offset, size, link]: [u64; 7]) {
+            self.number(name, 4);
+            self.number(kind, 4);
+            for value in [flags, address, offset, size] {
+                self.word(value);
+            }
+            self.number(link, 4);
+            self.number(0, 4);
+            self.word(1);
+            self.word(if kind == 2 && self.wide {
+                24
+            } else if kind == 2 {
+                16
+            } else {
+                0
+            });
+        }
+    }
+
+    /// A file with the sections `.text` and `.data` and four symbols.
+    fn file(wide: bool, big: bool) -> Vec<u8> {
+        const NAMES: &[u8] = b"\0.text\0.data\0.symtab\0.strtab\0main\0local\0datum\0x.part.0\0";
+        let at = |name: &[u8]| NAMES.windows(name.len()).position(|window| window == name).unwrap() as u64;
+        let mut symbols = Writer { bytes: Vec::new(), wide, big };
+        symbols.symbol(0, 0, 0, 0);
+        symbols.symbol(at(b"local"), 0x02, 1, 0x1010);
+        symbols.symbol(at(b"x.part"), 0x02, 1, 0x1018);
+        symbols.symbol(at(b"main"), 0x12, 1, 0x1000);
+        symbols.symbol(at(b"datum"), 0x11, 2, 0x2000);
+        let head = if wide { 64 } else { 52 };
+        let (names, table) = (NAMES.len() as u64, symbols.bytes.len() as u64);
+        let mut file = Writer { bytes: Vec::new(), wide, big };
+        file.header(5, head + names + table);
+        assert_eq!(file.bytes.len() as u64, head);
+        file.bytes.extend(NAMES);
+        file.bytes.extend(&symbols.bytes);
+        file.section([0; 7]);
+        file.section([at(b".text"), 1, 6, 0x1000, 0, 0x20, 0]);
+        file.section([at(b".data"), 1, 3, 0x2000, 0, 0x20, 0]);
+        file.section([at(b".symtab"), 2, 0, 0, head + names, table, 4]);
+        file.section([at(b".strtab"), 3, 0, 0, head, names, 0]);
+        file.bytes
+    }
+
+    #[test]
+    fn every_word_size_and_byte_order() {
+        for (wide, big) in [(false, false), (false, true), (true, false), (true, true)] {
+            let bytes = file(wide, big);
+            let image = parse(&bytes).unwrap();
+            assert_eq!(image.text, 0x1000..0x1020);
+            assert_eq!(image.word, if wide { gmon::Word::W64 } else { gmon::Word::W32 });
+            assert_eq!(image.order, if big { gmon::Order::Big } else { gmon::Order::Little });
+            let names: Vec<_> = image.symbols.iter().map(|s| (s.name, s.address, s.is_static, s.is_func)).collect();
+            assert_eq!(names, [(b"local".as_slice(), 0x1010, true, true), (b"main", 0x1000, false, true)]);
+        }
+    }
+
+    #[test]
+    fn every_file_that_is_cut_off_is_refused_or_read() {
+        for wide in [false, true] {
+            let bytes = file(wide, false);
+            for length in 0..bytes.len() {
+                assert!(parse(&bytes[..length]).is_err(), "{length}");
+            }
+        }
+    }
+}
