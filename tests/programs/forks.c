@@ -1,23 +1,82 @@
-/* A child that ends on its own must leave its parent's profile alone. */
+/*
+ * Children of all kinds. Each process prints what it was called itself; a child's profile is its own, and its parent's is
+ * left alone.
+ *
+ *     forks [CHILDREN]
+ */
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-__attribute__((noinline)) void counted(void) { __asm__ volatile(""); }
+extern char **environ;
 
-int main(void) {
-    counted();
-    fflush(stdout);
-    pid_t child = fork();
-    if (child == 0) {
-        for (int i = 0; i < 100; i++)
-            counted();
-        exit(0);
-    }
+__attribute__((noinline)) void counted(void) { __asm__ volatile(""); }
+__attribute__((noinline)) void burned(void) {
+    for (int i = 0; i < 10000; i++)
+        __asm__ volatile("");
+}
+
+static void child(int number) {
+    struct timespec now;
+    for (int i = 0; i < 100 + number; i++)
+        counted();
+    do {
+        burned();
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    } while (now.tv_sec == 0 && now.tv_nsec < 200000000);
+    exit(0);
+}
+
+static int wait_for(pid_t pid) {
     int status;
-    waitpid(child, &status, 0);
+    return waitpid(pid, &status, 0) == pid && status == 0;
+}
+
+int main(int argc, char **argv) {
+    int children = argc > 1 ? atoi(argv[1]) : 3;
+    char *const arguments[] = {"true", NULL};
+    pid_t pid;
     counted();
-    printf("calls counted 2\n");
-    return status != 0;
+    for (int i = 0; i < children; i++) {
+        fflush(stdout);
+        pid = fork();
+        if (pid == 0)
+            child(i);
+        printf("child %d calls counted %d\n", (int)pid, 100 + i);
+        if (!wait_for(pid))
+            return 1;
+    }
+    counted();
+    /* These share our memory until they are another program: what is counted in between is ours. */
+    pid = vfork();
+    if (pid == 0) {
+        counted();
+        execvp("true", arguments);
+        _exit(127);
+    }
+    if (!wait_for(pid))
+        return 2;
+    pid = vfork();
+    if (pid == 0)
+        _exit(0);
+    if (!wait_for(pid) || posix_spawnp(&pid, "true", NULL, NULL, arguments, environ) != 0 || !wait_for(pid))
+        return 3;
+    if (system("true") != 0)
+        return 4;
+    fflush(stdout);
+    /* This one becomes another program: it leaves nothing. */
+    pid = fork();
+    if (pid == 0) {
+        counted();
+        execvp("true", arguments);
+        _exit(127);
+    }
+    if (!wait_for(pid))
+        return 5;
+    counted();
+    printf("calls counted 4\n");
+    return 0;
 }

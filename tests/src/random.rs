@@ -1,5 +1,7 @@
 //! Made-up profiles: numbers from a seed, so that every run of a test sees the same.
 
+use std::ops::Range;
+
 use gmon::{Arc, Dimension, Histogram, Profile};
 
 /// A generator of numbers (splitmix64).
@@ -68,6 +70,11 @@ impl Stage {
         let arcs = random.below(3 * cast.len() as u64 + 4);
         let greatest = *random.pick(&[2, 4, 10, 1000, 100_000]);
         let address = |random: &mut Random| {
+            if random.below(40) == 0 {
+                // Near the borders, far outside, and at the ends of all addresses.
+                let borders = [self.lowpc, self.highpc, 0, 1 << 20, u64::MAX];
+                return random.pick(&borders).wrapping_sub(2).wrapping_add(random.below(4));
+            }
             let function = if random.below(20) == 0 { *random.pick(&self.functions) } else { *random.pick(&cast) };
             function + *random.pick(&[0, 0, 0, 1, 2, 5])
         };
@@ -76,28 +83,49 @@ impl Stage {
         if arcs.is_empty() {
             arcs.push(Arc { frompc: self.lowpc, selfpc: cast[0], count: 1 });
         }
-        Profile { histograms: vec![self.histogram(&cast, random)], arcs, blocks: Vec::new() }
+        Profile { histograms: self.histograms(&cast, random), arcs, blocks: Vec::new() }
     }
 
-    fn histogram(&self, cast: &[u64], random: &mut Random) -> Histogram {
+    /// One histogram as a rule; sometimes two, of which the upper one comes first.
+    fn histograms(&self, cast: &[u64], random: &mut Random) -> Vec<Histogram> {
+        let rate = *random.pick(&[100, 100, 100, 1000, 1024, 60]);
+        if random.below(8) == 0 {
+            let border = (*random.pick(cast) + 4 * random.below(64)) & !3;
+            let border = border.clamp(self.lowpc + 4, self.highpc - 4);
+            return [border..self.highpc, self.lowpc..border]
+                .map(|range| {
+                    let bins = (range.end - range.start) / 4;
+                    histogram(range, bins, rate, cast, random)
+                })
+                .into();
+        }
         // Writers round the number of bins up, so that bins are not exactly four bytes.
-        let bins = (self.highpc - self.lowpc).div_ceil(4) + random.below(4);
-        let mut bins = vec![0; bins as usize];
-        let greatest = *random.pick(&[1, 2, 2, 5, 50, 3000]);
-        for _ in 0..random.below(4 * cast.len() as u64) {
-            let near = random.pick(cast) - self.lowpc + random.below(24);
-            if let Some(bin) = bins.get_mut((near / 4) as usize) {
-                *bin = random.below(greatest + 1);
-            }
+        let lowpc = self.lowpc + *random.pick(&[0, 0, 0, 0, 1, 2, 16]);
+        let highpc = self.highpc + *random.pick(&[0, 0, 0, 0, 1, 4, 100]);
+        let bytes = *random.pick(&[4, 4, 4, 4, 2, 3, 8, 16]);
+        let bins = (highpc - lowpc).div_ceil(bytes) + random.below(4);
+        vec![histogram(lowpc..highpc, bins, rate, cast, random)]
+    }
+}
+
+/// Samples in a range, most of them near some functions.
+fn histogram(range: Range<u64>, bins: u64, rate: u32, cast: &[u64], random: &mut Random) -> Histogram {
+    let mut counts = vec![0; bins as usize];
+    let size = (range.end - range.start) / bins;
+    let greatest = *random.pick(&[1, 2, 2, 5, 50, 3000]);
+    for _ in 0..random.below(4 * cast.len() as u64) {
+        let near = (*random.pick(cast) + random.below(24)).saturating_sub(range.start);
+        if let Some(bin) = counts.get_mut((near / size.max(1)) as usize) {
+            *bin = random.below(greatest + 1);
         }
-        Histogram {
-            lowpc: self.lowpc,
-            highpc: self.highpc,
-            profrate: *random.pick(&[100, 100, 100, 1000, 1024, 60]) as u32,
-            dimension: Dimension::SECONDS,
-            abbrev: b's',
-            signed: false,
-            bins,
-        }
+    }
+    Histogram {
+        lowpc: range.start,
+        highpc: range.end,
+        profrate: rate,
+        dimension: Dimension::SECONDS,
+        abbrev: b's',
+        signed: false,
+        bins: counts,
     }
 }
