@@ -2,34 +2,39 @@
 //!
 //! One thread writes a table, mcount's assembly and [`Table::count`] alike, and that thread's own signal handlers may do
 //! so at any moment in between. A key never moves and is never overwritten, so a handler cannot take a slot away from
-//! under the code that it interrupts: a table that has become too small is left as it is, with its counts, and a larger
-//! one is put before it. The counts of one arc are those of all the tables together.
+//! under the code that it interrupts: a table that has become too small is left as it is, with its counts, and the next
+//! in the row, which is larger, takes over. The counts of one arc are those of all the tables together.
 //!
-//! The layout is known to mcount: entries of three words, (selfpc, frompc, count); an arc's home is the low bits of its
-//! hash; the search goes upwards, never around, to the first empty entry, and there always is one.
+//! The layout of the entries is known to mcount: three words, (selfpc, frompc, count); an arc's home is the low bits of
+//! its hash; the search goes upwards, never around, to the first empty entry, and there always is one.
 
 use core::ffi::c_void;
 use core::ptr;
 use core::sync::atomic::{
-    AtomicU64, AtomicUsize,
+    AtomicPtr, AtomicU64, AtomicUsize,
     Ordering::{Relaxed, SeqCst},
 };
 
 use crate::arch;
-use crate::system::{map, unmap};
 
 /// An entry that is being filled: no selfpc, yet not empty.
 const CLAIMED: usize = 1;
 
-/// Entries behind the last home slot. The very last is never filled.
+/// Entries behind the last home slot, at least. The very last is never filled.
 const TAIL: usize = 38;
 
 /// A table is full when one in so many of its home slots is used: a search that goes on past the home is a branch that
 /// the processor mispredicts.
 const LOAD: usize = 4;
 
-/// How much larger the next table is. Its predecessors together have a third of its size.
+/// Home slots of a first table; with their tail they fill a page.
+const FIRST_SLOTS: usize = 128;
+
+/// How much larger each table is than the one before. All its predecessors together have a third of its size.
 const GROWTH: usize = 4;
+
+/// How many tables there can be in a row: the last would have 2^35 slots.
+pub(crate) const GENERATIONS: usize = 15;
 
 #[repr(C)]
 struct Entry {
@@ -38,13 +43,14 @@ struct Entry {
     count: AtomicU64,
 }
 
-/// The head of a table; its entries follow in memory.
-#[repr(C)]
+/// A table. All zero, it has no entries yet and no room for any.
 pub(crate) struct Table {
-    /// The table that this one was put before; null at the first.
-    older: *const Table,
+    /// Null before [`Table::furnish`].
+    entries: AtomicPtr<Entry>,
     /// Home slots, a power of two.
-    slots: usize,
+    slots: AtomicUsize,
+    /// All entries.
+    length: AtomicUsize,
     /// Entries that are filled or being filled.
     used: AtomicUsize,
 }
@@ -57,70 +63,61 @@ pub(crate) enum Counted {
     Full,
 }
 
-/// Bytes of a table of so many home slots.
-pub(crate) const fn size(slots: usize) -> usize {
-    size_of::<Table>() + (slots + TAIL) * size_of::<Entry>()
+/// Bytes that a table of that generation wants, a multiple of `grain`.
+pub(crate) fn size(generation: usize, grain: usize) -> usize {
+    let slots = FIRST_SLOTS << (GROWTH.trailing_zeros() as usize * generation);
+    ((slots + TAIL) * size_of::<Entry>()).next_multiple_of(grain)
 }
 
 impl Table {
-    /// Makes a first table of `slots` home slots in `memory`.
+    /// A table without entries.
+    #[cfg(test)]
+    pub(crate) const fn new() -> Table {
+        Table {
+            entries: AtomicPtr::new(ptr::null_mut()),
+            slots: AtomicUsize::new(0),
+            length: AtomicUsize::new(0),
+            used: AtomicUsize::new(0),
+        }
+    }
+
+    /// Gives the table `memory` for its entries, unless a signal handler has done so in between; says whether the memory
+    /// was taken.
     ///
     /// # Safety
     ///
-    /// `memory` must be aligned to a word, have [`size`]`(slots)` bytes, all zero, belong to nobody else, and never be
-    /// freed. `slots` must be a power of two.
-    pub(crate) unsafe fn place(memory: *mut c_void, slots: usize, older: *const Table) -> *mut Table {
-        let table: *mut Table = memory.cast();
-        // SAFETY: room for the head, by the caller's promise; all else stays zero, which is an empty table.
-        unsafe {
-            (&raw mut (*table).older).write(older);
-            (&raw mut (*table).slots).write(slots);
-        }
-        table
+    /// `memory` must be aligned to a word, have `size` bytes, at least those of the smallest table, all zero, belong to
+    /// nobody else, and stay mapped as long as the table has it.
+    pub(crate) unsafe fn furnish(&self, memory: *mut c_void, size: usize) -> bool {
+        let length = size / size_of::<Entry>();
+        let slots = 1 << length.saturating_sub(TAIL).checked_ilog2().unwrap_or(0);
+        // Whoever comes in between writes the same numbers: they depend on the generation only.
+        self.slots.store(slots, SeqCst);
+        self.length.store(length, SeqCst);
+        self.entries.compare_exchange(ptr::null_mut(), memory.cast(), SeqCst, SeqCst).is_ok()
     }
 
-    /// Makes a larger table to stand before this one; null when there is no memory.
-    pub(crate) fn enlarged(&self) -> *mut Table {
-        let Some(slots) = self.slots.checked_mul(GROWTH) else { return ptr::null_mut() };
-        let memory = map(size(slots));
-        if memory.is_null() {
-            return ptr::null_mut();
-        }
-        // SAFETY: fresh memory of that size, all zero.
-        unsafe { Table::place(memory, slots, self) }
+    /// Forgets that entries are used; their memory has become zero again.
+    pub(crate) fn cleared(&self) {
+        self.used.store(0, SeqCst);
     }
 
-    /// Gives back a table that was made by [`Table::enlarged`] and never used.
-    ///
-    /// # Safety
-    ///
-    /// Nobody else may know of it.
-    pub(crate) unsafe fn discard(table: *mut Table) {
-        // SAFETY: the caller's promise; the size is the one it was mapped with.
-        unsafe { unmap(table.cast(), size((*table).slots)) };
-    }
-
-    /// The table that this one was put before.
-    pub(crate) fn older(&self) -> *const Table {
-        self.older
-    }
-
-    /// The first entry.
-    pub(crate) fn entries(&self) -> *mut c_void {
-        ptr::from_ref(self).wrapping_add(1).cast_mut().cast()
+    /// The memory of the entries and its size; null if there are none.
+    pub(crate) fn memory(&self) -> (*mut c_void, usize) {
+        (self.entries.load(SeqCst).cast(), self.length.load(SeqCst) * size_of::<Entry>())
     }
 
     /// The home slots, less one.
     pub(crate) fn mask(&self) -> usize {
-        self.slots.wrapping_sub(1)
+        self.slots.load(Relaxed).wrapping_sub(1)
     }
 
     fn entry(&self, index: usize) -> Option<&Entry> {
-        if index >= self.slots.wrapping_add(TAIL) {
+        let entries = self.entries.load(SeqCst);
+        if entries.is_null() || index >= self.length.load(Relaxed) {
             return None;
         }
-        let entries: *const Entry = self.entries().cast();
-        // SAFETY: every table has slots + TAIL entries behind its head, and is never freed.
+        // SAFETY: a table that has entries has so many of them.
         Some(unsafe { &*entries.add(index) })
     }
 
@@ -137,7 +134,7 @@ impl Table {
                 return Counted::Yes;
             }
             if found == 0 {
-                if self.used.load(Relaxed) >= self.slots / LOAD {
+                if self.used.load(Relaxed) >= self.slots.load(Relaxed) / LOAD {
                     return Counted::Full;
                 }
                 if entry.selfpc.compare_exchange(0, CLAIMED, SeqCst, Relaxed).is_err() {
@@ -173,12 +170,19 @@ mod tests {
     use std::collections::HashMap;
 
     use super::*;
+    use crate::system::map;
 
-    fn table(slots: usize) -> &'static Table {
-        let memory = map(size(slots));
+    fn table(generation: usize) -> Table {
+        let size = size(generation, 4096);
+        let memory = map(size);
         assert!(!memory.is_null());
+        let table = Table::new();
+        assert_eq!(table.count(1, 2), Counted::Full, "there is no room yet");
         // SAFETY: fresh memory that is never freed.
-        unsafe { &*Table::place(memory, slots, ptr::null()) }
+        assert!(unsafe { table.furnish(memory, size) });
+        // SAFETY: as above, and it is not taken.
+        assert!(!unsafe { table.furnish(memory, size) });
+        table
     }
 
     fn arcs(table: &Table) -> HashMap<(usize, usize), u64> {
@@ -189,7 +193,7 @@ mod tests {
 
     #[test]
     fn counts_are_those_of_a_map() {
-        let table = table(4096);
+        let table = table(2);
         let mut expected = HashMap::new();
         let mut seed = 1_usize;
         for _ in 0..20_000 {
@@ -198,35 +202,36 @@ mod tests {
             assert_eq!(table.count(frompc, selfpc), Counted::Yes);
             *expected.entry((frompc, selfpc)).or_default() += 1;
         }
-        assert_eq!(arcs(table), expected);
+        assert_eq!(arcs(&table), expected);
     }
 
     #[test]
     fn a_call_from_nowhere_is_an_arc_too() {
-        let table = table(128);
+        let table = table(0);
         assert_eq!(table.count(0, 0x1000), Counted::Yes);
         assert_eq!(table.count(0, 0x1000), Counted::Yes);
-        assert_eq!(arcs(table), HashMap::from([((0, 0x1000), 2)]));
+        assert_eq!(arcs(&table), HashMap::from([((0, 0x1000), 2)]));
     }
 
     #[test]
     fn a_full_table_still_counts_what_it_has() {
-        let table = table(128);
+        let table = table(0);
         let full = (1..).find(|n| table.count(n * 8, 0x1000) == Counted::Full).unwrap();
         assert_eq!(full, 128 / LOAD + 1);
         assert_eq!(table.count(8, 0x1000), Counted::Yes);
-        assert_eq!(arcs(table)[&(8, 0x1000)], 2);
-        assert_eq!(arcs(table).len(), 128 / LOAD);
+        assert_eq!(arcs(&table)[&(8, 0x1000)], 2);
+        assert_eq!(arcs(&table).len(), 128 / LOAD);
     }
 
     #[test]
     fn one_entry_stays_empty_however_the_hashes_fall() {
         // All of these have the last slot as their home.
-        let table = table(1024);
-        let unlucky = (1..).map(|n| n * 8).filter(|frompc| arch::hash(*frompc, 0x1000) & 1023 == 1023);
+        let table = table(2);
+        let unlucky = (1..).map(|n| n * 8).filter(|frompc| arch::hash(*frompc, 0x1000) & 2047 == 2047);
         let counted = unlucky.take_while(|frompc| table.count(*frompc, 0x1000) == Counted::Yes).count();
-        assert_eq!(counted, TAIL);
-        let last = table.entry(1024 + TAIL - 1).unwrap();
+        let tail = table.length.load(Relaxed) - 2048;
+        assert_eq!(counted, tail);
+        let last = table.entry(2048 + tail - 1).unwrap();
         assert_eq!(last.selfpc.load(Relaxed), 0);
     }
 }

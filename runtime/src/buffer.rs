@@ -5,7 +5,7 @@ use core::{mem, ptr};
 
 use gmon::layout::{GMONVERSION, GmonHdr, HISTFRACTION, MAXARCS, RawArc};
 
-use crate::system::map;
+use crate::system::{PAGE, clear, map};
 
 /// The grain of the sampled range: with it bins stand for whole words of code and the arcs behind them are aligned.
 const GRAIN: usize = 16;
@@ -108,6 +108,22 @@ impl Buffer {
         // SAFETY: every buffer begins with a header; only the end of the program writes it.
         unsafe { (*self.header()).totarc = totarc };
         true
+    }
+
+    /// Makes all samples zero, and forgets the arcs.
+    ///
+    /// # Safety
+    ///
+    /// Nobody else may use the buffer.
+    pub(crate) unsafe fn clear(&self) {
+        let first_page = PAGE.min(self.length);
+        // SAFETY: inside the buffer, which begins at a page; by the caller's promise it is only ours.
+        unsafe {
+            let header = self.header().read();
+            ptr::write_bytes(self.start.cast::<u8>(), 0, first_page);
+            self.header().write(GmonHdr { totarc: 0, ..header });
+            clear(self.start.byte_add(first_page), self.length - first_page);
+        }
     }
 
     /// Another buffer with the same header and samples and room for `arcs` arcs.

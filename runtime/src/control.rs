@@ -21,6 +21,8 @@ pub(crate) static RECORDING: AtomicU32 = AtomicU32::new(0);
 
 /// Set by the first call of [`monstartup`], whatever came of it.
 static STARTED: AtomicBool = AtomicBool::new(false);
+/// Set by the first call of [`_mcleanup`] in a process.
+static DONE: AtomicBool = AtomicBool::new(false);
 /// The parts of the buffer; null while there is none.
 static BUFFER: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 static BUFFER_LENGTH: AtomicUsize = AtomicUsize::new(0);
@@ -115,7 +117,6 @@ extern "C" fn __moncontrol(mode: c_int) {
 /// first call does anything.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn _mcleanup() {
-    static DONE: AtomicBool = AtomicBool::new(false);
     if current().is_none() || DONE.swap(true, SeqCst) {
         return;
     }
@@ -148,6 +149,32 @@ extern "C" fn write_profiling() {
 #[unsafe(no_mangle)]
 extern "C" fn __write_profiling() {
     write_profiling();
+}
+
+/// Whether the profile is this process's own, and not that of a parent whose memory it shares.
+pub(crate) fn is_ours() -> bool {
+    kernel::is_ours()
+}
+
+/// What this thread does before it forks.
+pub(crate) extern "C" fn before_fork() {
+    threads::before_fork();
+}
+
+/// What it does behind that in the parent.
+pub(crate) extern "C" fn after_fork_in_parent() {
+    threads::after_fork_in_parent();
+}
+
+/// What it does in the child, which begins at zero and is profiled as its parent is.
+pub(crate) extern "C" fn after_fork_in_child() {
+    kernel::after_fork_in_child();
+    DONE.store(false, SeqCst);
+    if let Some(buffer) = current() {
+        // SAFETY: the child has one thread, and no signals yet.
+        unsafe { buffer.clear() };
+    }
+    threads::after_fork_in_child();
 }
 
 /// A larger buffer, now the one in use, if the arcs of all threads need one.

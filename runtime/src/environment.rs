@@ -11,6 +11,8 @@ pub(crate) struct Environment<'a> {
     pub(crate) prefix: Option<&'a CStr>,
     /// `GMON_FORMAT`: the form of the file.
     pub(crate) format: Option<&'a CStr>,
+    /// `GMON_SIGNALS`: which signals may be caught to write the file.
+    pub(crate) signals: Option<&'a CStr>,
 }
 
 impl<'a> Environment<'a> {
@@ -21,6 +23,7 @@ impl<'a> Environment<'a> {
             take(&mut found.directory, variable, b"PROFDIR=");
             take(&mut found.prefix, variable, b"GMON_OUT_PREFIX=");
             take(&mut found.format, variable, b"GMON_FORMAT=");
+            take(&mut found.signals, variable, b"GMON_SIGNALS=");
         }
         found
     }

@@ -8,7 +8,7 @@
 //! * `arcs`, a table of arcs that one thread writes; `threads`, every thread's tables;
 //! * `program`, the bounds of the program's text; `environment`, what the user asked for;
 //! * `buffer`, *the* buffer: header, samples and arcs in the layout of the file; `control`, starting and stopping;
-//! * `start`, the C start-up contract; `entry`, where compiled code comes in.
+//! * `ending`, the ends that pass `exit` by; `start`, the C start-up contract; `entry`, where compiled code comes in.
 //!
 //! Nothing here panics, allocates or takes a lock. Below `mcount` and in the signal handler nothing calls the C
 //! library, and below `mcount` nothing uses a vector register.
@@ -21,12 +21,14 @@ mod arch;
 mod arcs;
 mod buffer;
 mod control;
+#[cfg(all(feature = "start", not(test)))]
+mod ending;
 mod entry;
 mod environment;
 mod kernel;
 mod message;
 mod program;
-#[cfg(feature = "start")]
+#[cfg(all(feature = "start", not(test)))]
 mod start;
 mod system;
 mod text;

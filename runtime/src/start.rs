@@ -5,6 +5,7 @@ use core::mem;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use crate::control::{self, _mcleanup};
+use crate::ending;
 use crate::environment::{Environment, strings};
 use crate::kernel::{self, Form, Naming, Output};
 use crate::message::{say, say_error};
@@ -18,6 +19,7 @@ pub(crate) static RTLD_FINI: AtomicUsize = AtomicUsize::new(0);
 
 unsafe extern "C" {
     fn getauxval(kind: c_ulong) -> c_ulong;
+    fn pthread_atfork(prepare: extern "C" fn(), parent: extern "C" fn(), child: extern "C" fn()) -> c_int;
 }
 
 /// Starts profiling. The C library calls it before any constructor of the program.
@@ -31,6 +33,10 @@ pub(crate) unsafe extern "C" fn begin(_argc: c_int, argv: *const *const c_char, 
     let directory = configure(name.unwrap_or(c""), &environment);
     let (lowpc, highpc) = program::text();
     control::start(lowpc, highpc, directory.map(|fd| fd.0));
+    // SAFETY: the C library is up; ours are the first of the program's own handlers, so they run last before a fork and
+    // first behind it. Without memory for them, children are not profiled.
+    unsafe { pthread_atfork(control::before_fork, control::after_fork_in_parent, control::after_fork_in_child) };
+    ending::watch(may_catch_signals(&environment));
     if let Some(fd) = directory {
         let _ = fd.close();
     }
@@ -76,14 +82,25 @@ fn configure(argv0: &CStr, environment: &Environment<'_>) -> Option<Fd> {
     }
 }
 
-/// The name of the file: `<prefix>.<pid>`, or `gmon.<progname>.<pid>.out` in the user's directory, or `gmon.out`.
+/// Whether the user lets us catch the signals that would end the program.
+fn may_catch_signals(environment: &Environment<'_>) -> bool {
+    match environment.signals.map(CStr::to_bytes) {
+        None | Some(b"all") => true,
+        Some(b"none") => false,
+        Some(value) => {
+            say(&[b"GMON_SIGNALS=", value, b" is neither all nor none: using all"]);
+            true
+        }
+    }
+}
+
+/// What the file is called: see [`Naming`].
 fn name(output: &mut Output, argv0: &CStr, environment: &Environment<'_>) {
+    output.program.push(argv0.to_bytes().rsplit(|byte| *byte == b'/').next().unwrap_or_default());
     if let Some(prefix) = environment.prefix {
-        output.name.push(prefix.to_bytes());
-        output.naming = Naming::Numbered;
+        output.prefix.push(prefix.to_bytes());
+        output.naming = Naming::Prefix;
     } else if environment.directory.is_some() {
-        output.name.push(b"gmon.");
-        output.name.push(argv0.to_bytes().rsplit(|byte| *byte == b'/').next().unwrap_or_default());
         output.naming = Naming::Private;
     }
 }

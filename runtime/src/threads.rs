@@ -4,35 +4,33 @@
 //! tables and their counts, or a new one. They are never freed, so that what a thread counted outlives it, and so that
 //! no moment of the program's end is too late for a call.
 
-use core::ffi::c_void;
 use core::ptr;
 use core::sync::atomic::{
-    AtomicI32, AtomicPtr, AtomicU64,
+    AtomicI32, AtomicPtr, AtomicU64, AtomicUsize,
     Ordering::{Relaxed, SeqCst},
 };
 
 use crate::arch;
-use crate::arcs::{self, Counted, Table};
-use crate::kernel::Clock;
-use crate::system::{map, thread_id, thread_is_gone};
-
-/// Home slots of a thread's first table: with the thread's own record they fill one page.
-const FIRST_SLOTS: usize = 128;
+use crate::arcs::{self, Counted, GENERATIONS, Table};
+use crate::kernel::{self, Clock};
+use crate::system::{block_signals, clear, map, set_blocked_signals, thread_id, thread_is_gone, unmap};
 
 /// How many records a new thread looks at for one whose thread is gone. A bound, so that a thread's start does not cost
 /// more the more threads there are; and with it, fewer than half of the records are idle for long.
 const ADOPTION_TRIES: usize = 4;
 
-/// What is known of a thread.
-#[repr(C)]
+/// What is known of a thread. All zero, it has no tables and no owner.
 struct Thread {
     /// The one registered before; null at the first ever.
     next: AtomicPtr<Thread>,
-    /// The table that is in use, before all the others.
-    newest: AtomicPtr<Table>,
-    /// The kernel's number of the thread whose record this is.
+    /// The kernel's number of the thread whose record this is; 0 for nobody's.
     owner: AtomicI32,
     clock: Clock,
+    /// The signals that it had blocked before it began to fork.
+    blocked: AtomicU64,
+    /// Which of the tables is in use: the last that has entries.
+    newest: AtomicUsize,
+    tables: [Table; GENERATIONS],
 }
 
 /// The record registered last.
@@ -52,24 +50,38 @@ pub(crate) unsafe extern "C" fn miss(frompc: usize, selfpc: usize) {
         return;
     };
     loop {
-        let table = thread.newest.load(SeqCst);
-        // SAFETY: a record always has a table, and tables are never freed.
-        let newest = unsafe { &*table };
-        if newest.count(frompc, selfpc) == Counted::Yes {
+        let generation = thread.newest.load(SeqCst);
+        if let Some(table) = thread.tables.get(generation)
+            && table.count(frompc, selfpc) == Counted::Yes
+        {
             return;
         }
-        let larger = newest.enlarged();
-        if larger.is_null() {
+        if !furnish(thread, generation + 1) {
             LOST.fetch_add(1, Relaxed);
             return;
         }
-        if thread.newest.compare_exchange(table, larger, SeqCst, Relaxed).is_err() {
-            // A signal handler has put one there meanwhile, which serves as well.
-            // SAFETY: made just now, seen by nobody.
-            unsafe { Table::discard(larger) };
-        }
         use_newest(thread);
     }
+}
+
+/// Sees to it that the thread's table of that generation has entries, and that it or a later one is in use; false if
+/// there is no memory.
+fn furnish(thread: &Thread, generation: usize) -> bool {
+    let Some(table) = thread.tables.get(generation) else { return false };
+    let size = arcs::size(generation, kernel::ARCS_GRAIN);
+    let memory = map(size);
+    if memory.is_null() {
+        return false;
+    }
+    // SAFETY: fresh memory of that size.
+    if !unsafe { table.furnish(memory, size) } {
+        // A signal handler has given it other memory meanwhile, which serves as well.
+        // SAFETY: mapped just now, and nobody else knows of it.
+        unsafe { unmap(memory, size) };
+    }
+    // A handler may have gone further still.
+    thread.newest.fetch_max(generation, SeqCst);
+    true
 }
 
 /// Gives this thread its record if it has none, and with it a timer; false when there is no memory.
@@ -97,11 +109,13 @@ fn enter() -> Option<&'static Thread> {
 /// Makes the thread's newest table the one that mcount uses.
 fn use_newest(thread: &Thread) {
     loop {
-        let table = thread.newest.load(SeqCst);
-        // SAFETY: a record always has a table, and tables are never freed.
-        unsafe { arch::set_table((*table).entries(), (*table).mask()) };
+        let generation = thread.newest.load(SeqCst);
+        let Some(table) = thread.tables.get(generation) else { return };
+        let (entries, _) = table.memory();
+        // SAFETY: the newest table has entries, which stay mapped.
+        unsafe { arch::set_table(entries, table.mask()) };
         // Between the two, a signal handler may have put a newer one there and made it the one in use.
-        if thread.newest.load(SeqCst) == table {
+        if thread.newest.load(SeqCst) == generation {
             return;
         }
     }
@@ -120,7 +134,9 @@ fn adopt(id: i32) -> Option<&'static Thread> {
         CURSOR.store(at, Relaxed);
         let owner = thread.owner.load(Relaxed);
         // The kernel has given this thread the number of one that is gone, or that one is gone without an heir.
-        if (owner == id || thread_is_gone(owner)) && thread.owner.compare_exchange(owner, id, SeqCst, Relaxed).is_ok() {
+        if (owner == id || owner == 0 || thread_is_gone(owner))
+            && thread.owner.compare_exchange(owner, id, SeqCst, Relaxed).is_ok()
+        {
             return Some(thread);
         }
     }
@@ -129,18 +145,19 @@ fn adopt(id: i32) -> Option<&'static Thread> {
 
 /// Makes a new record with an empty first table.
 fn register(id: i32) -> Option<&'static Thread> {
-    const RECORD: usize = size_of::<Thread>();
-    let memory: *mut c_void = map(RECORD + arcs::size(FIRST_SLOTS));
+    let memory = map(size_of::<Thread>());
     if memory.is_null() {
         return None;
     }
-    // SAFETY: fresh memory, all zero, which is a valid record without a table; page-aligned.
+    // SAFETY: fresh memory, all zero, which is a valid record; aligned to a page and never freed.
     let thread: &'static Thread = unsafe { &*memory.cast() };
-    // SAFETY: the rest of that memory, which has the size of a first table; a record's size is a multiple of a word.
-    let table = unsafe { Table::place(memory.byte_add(RECORD), FIRST_SLOTS, ptr::null()) };
     thread.clock.reset();
     thread.owner.store(id, Relaxed);
-    thread.newest.store(table, SeqCst);
+    if !furnish(thread, 0) {
+        // SAFETY: mapped just now, and nobody else knows of it.
+        unsafe { unmap(memory, size_of::<Thread>()) };
+        return None;
+    }
     let mut first = THREADS.load(SeqCst);
     loop {
         thread.next.store(first, Relaxed);
@@ -160,6 +177,45 @@ fn for_each_thread(mut each: impl FnMut(&Thread)) {
     }
 }
 
+/// Keeps signals away from this thread while it forks: they would start a large process's fork over and over again, and
+/// what they do in between would be counted by the child as well.
+pub(crate) fn before_fork() {
+    if let Some(thread) = enter() {
+        thread.blocked.store(block_signals(), Relaxed);
+    }
+}
+
+/// Undoes [`before_fork`].
+pub(crate) fn after_fork_in_parent() {
+    if let Some(thread) = enter() {
+        set_blocked_signals(thread.blocked.load(Relaxed));
+    }
+}
+
+/// Makes the child of a fork begin at zero: of its parent's threads it has only this one, and no timers.
+pub(crate) fn after_fork_in_child() {
+    for_each_thread(|thread| {
+        thread.owner.store(0, Relaxed);
+        thread.clock.reset();
+        for table in &thread.tables {
+            let (memory, size) = table.memory();
+            if !memory.is_null() {
+                // SAFETY: the table's own memory, whole pages; the threads that wrote it are not here.
+                unsafe { clear(memory, size) };
+                table.cleared();
+            }
+        }
+    });
+    LOST.store(0, Relaxed);
+    let known: *const Thread = arch::record().cast();
+    // SAFETY: null or what `enter` stored; records are never freed.
+    if let Some(thread) = unsafe { known.as_ref() } {
+        thread.owner.store(thread_id(), Relaxed);
+        thread.clock.attach();
+        set_blocked_signals(thread.blocked.load(Relaxed));
+    }
+}
+
 /// Lets the timers of all threads run, or not.
 pub(crate) fn run_clocks(on: bool) {
     for_each_thread(|thread| thread.clock.run(on));
@@ -169,11 +225,8 @@ pub(crate) fn run_clocks(on: bool) {
 /// run meanwhile may be counting.
 pub(crate) fn for_each_arc(mut each: impl FnMut(usize, usize, u64)) {
     for_each_thread(|thread| {
-        let mut at = thread.newest.load(SeqCst).cast_const();
-        // SAFETY: null at the end, else a table; they are never freed.
-        while let Some(table) = unsafe { at.as_ref() } {
+        for table in &thread.tables {
             table.for_each(&mut each);
-            at = table.older();
         }
     });
 }

@@ -8,4 +8,7 @@
 #[cfg_attr(target_os = "linux", path = "linux/mod.rs")]
 mod behind;
 
-pub(crate) use behind::{Clock, Form, Naming, Output, PROFRATE, configure, profil, rebuffer, terminate};
+pub(crate) use behind::{
+    ARCS_GRAIN, Clock, Form, Naming, Output, PROFRATE, after_fork_in_child, configure, is_ours, profil, rebuffer,
+    terminate,
+};

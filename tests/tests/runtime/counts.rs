@@ -1,6 +1,6 @@
 //! Calls are counted exactly.
 
-use crate::support::{Program, compare};
+use crate::support::{Program, compare, read, ticks};
 
 const LINK_MODES: [(&str, &[&str]); 4] =
     [("pie", &[]), ("no-pie", &["-no-pie", "-fno-pie"]), ("static", &["-static"]), ("static-pie", &["-static-pie"])];
@@ -41,7 +41,7 @@ fn in_the_other_calling_forms() {
 #[test]
 fn as_glibc_counts_them_with_one_thread() {
     let ours = Program::compile("calls-ours", "calls.c", &["-O2"]);
-    let theirs = Program::compile_with("calls-theirs", "calls.c", &["-O2"]);
+    let theirs = Program::compile_with("calls-theirs", "calls.c", &["-pg", "-O2"]);
     for program in [&ours, &theirs] {
         let printed = program.run(&["1", "50"]);
         compare(&printed, &program.profile(), program.symbols());
@@ -72,8 +72,23 @@ fn from_the_first_constructor_to_the_last_destructor() {
 }
 
 #[test]
-fn a_child_leaves_its_parents_profile_alone() {
-    let program = Program::compile("forks", "forks.c", &[]);
-    let printed = program.run(&[]);
-    compare(&printed, &program.profile(), program.symbols());
+fn in_each_process_of_its_own() {
+    for (mode, link) in LINK_MODES {
+        let program = Program::compile(&format!("forks-{mode}"), "forks.c", link);
+        let printed = program.run(&["3"]);
+        compare(&printed, &program.profile(), program.symbols());
+        let mut files = 0;
+        for entry in std::fs::read_dir(&program.directory).unwrap() {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            files += usize::from(name.starts_with("gmon.program."));
+        }
+        assert_eq!(files, 3, "the children that became other programs left nothing");
+        for line in printed.lines().filter_map(|line| line.strip_prefix("child ")) {
+            let (pid, counted) = line.split_once(' ').unwrap();
+            let profile = read(&program.directory.join(format!("gmon.program.{pid}.out")));
+            compare(counted, &profile, program.symbols());
+            let sampled: u64 = ticks(&profile, program.symbols()).values().sum();
+            assert!(sampled >= 10, "a fifth of a second is 20 samples at 100 Hz: {sampled}");
+        }
+    }
 }

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
 mod counts;
+mod endings;
 mod files;
 mod objects;
 mod samples;

@@ -39,7 +39,7 @@ const CONTROL: [&str; 10] = [
     "write_profiling",
     "__write_profiling",
 ];
-const START: [&str; 4] = ["_start", "_IO_stdin_used", "__data_start", "data_start"];
+const START: [&str; 6] = ["_start", "_exit", "_Exit", "_IO_stdin_used", "__data_start", "data_start"];
 
 #[test]
 fn only_the_public_names_are_global() {
@@ -55,7 +55,16 @@ fn only_the_public_names_are_global() {
 fn little_is_needed_of_the_program_and_the_c_library() {
     let string_functions = set(&["memcpy", "memset", "memcmp", "bcmp", "strlen"]);
     let needed = |file| names(file).1.difference(&string_functions).cloned().collect::<BTreeSet<_>>();
-    let start = set(&["__ehdr_start", "__executable_start", "etext", "main", "__libc_start_main", "getauxval"]);
+    let start = set(&[
+        "__ehdr_start",
+        "__executable_start",
+        "etext",
+        "main",
+        "__libc_start_main",
+        "getauxval",
+        "pthread_atfork",
+        "at_quick_exit",
+    ]);
     assert_eq!(needed("gcrt1.o"), start);
     assert_eq!(needed("grcrt1.o"), start);
     assert_eq!(needed("libgmon.a"), set(&["__ehdr_start"]));

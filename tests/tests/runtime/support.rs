@@ -55,23 +55,18 @@ impl Program {
     pub(crate) fn compile(name: &str, source: &str, flags: &[&str]) -> Program {
         let library = library();
         let include = library.parent().unwrap().parent().unwrap().join("include");
-        let ours = [format!("-B{}", library.display()), format!("-I{}", include.display())];
+        let ours = ["-pg".to_owned(), format!("-B{}", library.display()), format!("-I{}", include.display())];
         let ours: Vec<&str> = ours.iter().map(String::as_str).collect();
         Program::compile_with(name, source, &[&ours, flags].concat())
     }
 
-    /// Compiles one of `tests/programs` with whatever runtime the flags say.
+    /// Compiles one of `tests/programs` with whatever runtime the flags say, or none.
     pub(crate) fn compile_with(name: &str, source: &str, flags: &[&str]) -> Program {
         let directory = directory(name);
         let executable = directory.join("program");
         let source = root().join("tests/programs").join(source);
-        let output = Command::new("cc")
-            .args(["-pg", "-o"])
-            .args([&executable, &source])
-            .args(flags)
-            .arg("-lpthread")
-            .output()
-            .unwrap();
+        let output =
+            Command::new("cc").arg("-o").args([&executable, &source]).args(flags).arg("-lpthread").output().unwrap();
         assert!(output.status.success(), "cc {flags:?}: {}", String::from_utf8_lossy(&output.stderr));
         Program { directory, executable, symbols: OnceLock::new() }
     }
@@ -80,7 +75,7 @@ impl Program {
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.executable);
         command.args(arguments).current_dir(&self.directory);
-        for variable in ["PROFDIR", "GMON_OUT_PREFIX", "GMON_FORMAT"] {
+        for variable in ["PROFDIR", "GMON_OUT_PREFIX", "GMON_FORMAT", "GMON_SIGNALS"] {
             command.env_remove(variable);
         }
         command

@@ -10,6 +10,8 @@ pub(crate) mod numbers {
     pub(crate) const MMAP: usize = 9;
     pub(crate) const MUNMAP: usize = 11;
     pub(crate) const RT_SIGACTION: usize = 13;
+    pub(crate) const RT_SIGPROCMASK: usize = 14;
+    pub(crate) const MADVISE: usize = 28;
     pub(crate) const SETITIMER: usize = 38;
     pub(crate) const GETPID: usize = 39;
     pub(crate) const FCNTL: usize = 72;
@@ -18,6 +20,7 @@ pub(crate) mod numbers {
     pub(crate) const TIMER_CREATE: usize = 222;
     pub(crate) const TIMER_SETTIME: usize = 223;
     pub(crate) const TIMER_DELETE: usize = 226;
+    pub(crate) const EXIT_GROUP: usize = 231;
     pub(crate) const TGKILL: usize = 234;
     pub(crate) const OPENAT: usize = 257;
     pub(crate) const STATX: usize = 332;

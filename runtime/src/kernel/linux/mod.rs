@@ -11,9 +11,12 @@ use gmon::layout::GmonHdr;
 
 pub(crate) use forms::Form;
 pub(crate) use sampler::{Clock, PROFRATE};
-pub(crate) use store::{Naming, Output, configure, terminate};
+pub(crate) use store::{Naming, Output, configure, is_ours, terminate};
 
 use crate::system::{Errno, Fd};
+
+/// Tables of arcs take whole pages.
+pub(crate) const ARCS_GRAIN: usize = 4096;
 
 /// `scale` for one bin to two bytes of code; no bin is finer.
 const SCALE_ONE_TO_ONE: u32 = 0x10000;
@@ -63,6 +66,13 @@ pub(crate) unsafe fn profil(
     }
     // SAFETY: the samples stand behind the header, inside the buffer, by the caller's promise.
     unsafe { sampler::start(buf.byte_add(size_of::<GmonHdr>()), samplesize, offset, scale) }
+}
+
+/// What the kernel does for the child of a fork: it goes on sampling, into the same buffer, and will store a file of its
+/// own.
+pub(crate) fn after_fork_in_child() {
+    store::after_fork_in_child();
+    sampler::after_fork_in_child();
 }
 
 /// Puts a larger buffer with the same header and samples in the place of the first one. OpenBSD's kernel has no such

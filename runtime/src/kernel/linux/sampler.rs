@@ -14,7 +14,7 @@ use core::sync::atomic::{
 
 use crate::arch;
 use crate::message::say_error;
-use crate::system::{Errno, Period, SignalInfo, Timer, catch_signal, map, set_process_timer};
+use crate::system::{Errno, Period, SignalInfo, Timer, catch_signal, clear, map, set_process_timer};
 
 /// Samples for each second of CPU time.
 pub(crate) const PROFRATE: u32 = 100;
@@ -64,6 +64,18 @@ pub(crate) fn stop() {
     SCALE.store(0, SeqCst);
     if PROCESS_TIMER.load(Relaxed) {
         let _ = set_process_timer(&NEVER);
+    }
+}
+
+/// Forgets what bins ran over, and starts the process's timer if it is the one in use: a child has none.
+pub(crate) fn after_fork_in_child() {
+    let carries = CARRIES.load(Relaxed);
+    if OVERFLOWED.swap(false, SeqCst) && !carries.is_null() {
+        // SAFETY: all of the memory that `start` mapped, and no other thread is here.
+        unsafe { clear(carries.cast(), SAMPLES_SIZE.load(Relaxed)) };
+    }
+    if PROCESS_TIMER.load(Relaxed) && SCALE.load(Relaxed) != 0 {
+        let _ = set_process_timer(&PROCESS_PERIOD);
     }
 }
 

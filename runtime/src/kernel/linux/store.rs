@@ -2,7 +2,7 @@
 
 use core::cell::UnsafeCell;
 use core::ffi::{CStr, c_void};
-use core::sync::atomic::{AtomicI32, Ordering::Relaxed};
+use core::sync::atomic::{AtomicBool, AtomicI32, Ordering::Relaxed};
 
 use gmon::layout::{GMONVERSION, GmonHdr, RawArc};
 
@@ -20,21 +20,23 @@ const HIGH_DESCRIPTOR: usize = 512;
 
 /// How the file is named and laid out. Fixed at start-up: the program may change its environment and arguments.
 pub(crate) struct Output {
-    /// The name, as far as it is known at start-up; `gmon.out` if empty.
-    pub(crate) name: Text<NAME_SIZE>,
     pub(crate) naming: Naming,
+    /// What the name begins with, for [`Naming::Prefix`].
+    pub(crate) prefix: Text<NAME_SIZE>,
+    /// The program's own name.
+    pub(crate) program: Text<256>,
     /// The form of the file; `None` for the buffer as it is, or the GNU form where that cannot hold a count.
     pub(crate) form: Option<Form>,
 }
 
-/// What becomes of the name.
+/// What the file is called.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Naming {
-    /// It is the whole name.
-    Whole,
-    /// The number of the process follows: `<name>.<pid>`.
-    Numbered,
-    /// As OpenBSD's kernel has it: `<name>.<pid>.out`, and only the user may have anything to do with the file.
+    /// `gmon.out`; for the child of a fork `gmon.<program>.<pid>.out`.
+    Plain,
+    /// `<prefix>.<pid>`.
+    Prefix,
+    /// `gmon.<program>.<pid>.out` as OpenBSD's kernel has it: only the user may have anything to do with the file.
     Private,
 }
 
@@ -44,14 +46,18 @@ struct Once(UnsafeCell<Output>);
 // SAFETY: `configure`'s contract keeps writing apart from reading.
 unsafe impl Sync for Once {}
 
-static OUTPUT: Once = Once(UnsafeCell::new(Output { name: Text::new(), naming: Naming::Whole, form: None }));
+static OUTPUT: Once =
+    Once(UnsafeCell::new(Output { naming: Naming::Plain, prefix: Text::new(), program: Text::new(), form: None }));
 
 /// The directory of the file, and what it was when it was captured: the program may have closed the descriptor since
 /// and opened another file as that number.
 static DIRECTORY: AtomicI32 = AtomicI32::new(-1);
 static CAPTURED: CapturedStatus = CapturedStatus(UnsafeCell::new(None));
-/// The process that captured it. A child has its parent's buffer, and must not overwrite its parent's file.
+/// The process that the buffer is of. Another one can only be a child that shares our memory, or one that was made
+/// behind the C library's back: that must not overwrite our file.
 static PROCESS: AtomicI32 = AtomicI32::new(0);
+/// Whether it is the child of a fork.
+static FORKED: AtomicBool = AtomicBool::new(false);
 
 /// Written with the directory, at start-up.
 struct CapturedStatus(UnsafeCell<Option<Status>>);
@@ -92,25 +98,28 @@ pub(crate) fn capture_directory(descriptor: Option<Fd>) -> Result<(), Errno> {
     Ok(())
 }
 
+/// Whether the buffer is this process's own.
+pub(crate) fn is_ours() -> bool {
+    process_id() == PROCESS.load(Relaxed)
+}
+
+/// Makes the buffer the child's own, with a file of its own.
+pub(crate) fn after_fork_in_child() {
+    PROCESS.store(process_id(), Relaxed);
+    FORKED.store(true, Relaxed);
+}
+
 /// Does what OpenBSD's kernel does when a process ends: reads the header back from the buffer and stores the file. What
 /// goes wrong is said in one line; the process ends as it would have.
 pub(crate) fn terminate() {
     sampler::report();
     let buffer = BUFFER.load(Relaxed);
-    if buffer.is_null() || process_id() != PROCESS.load(Relaxed) {
+    if buffer.is_null() || !is_ours() {
         return;
     }
     // SAFETY: nothing writes the output any more.
     let output = unsafe { &*OUTPUT.0.get() };
-    let mut name = Text::<NAME_SIZE>::new();
-    name.push(Some(output.name.as_bytes()).filter(|name| !name.is_empty()).unwrap_or(b"gmon.out"));
-    if output.naming != Naming::Whole {
-        name.push(b".");
-        name.push_decimal(process_id() as u64);
-    }
-    if output.naming == Naming::Private {
-        name.push(b".out");
-    }
+    let mut name = name(output);
     let Some(path) = name.as_c_str() else {
         say_error(&[b"cannot make the name of the file"], Errno::ENAMETOOLONG);
         return;
@@ -118,6 +127,27 @@ pub(crate) fn terminate() {
     if let Err((what, error)) = store(buffer, output, path) {
         say_error(&[path.to_bytes(), b": cannot ", what], error);
     }
+}
+
+/// The name of the file.
+fn name(output: &Output) -> Text<NAME_SIZE> {
+    let mut name = Text::new();
+    match output.naming {
+        Naming::Plain if !FORKED.load(Relaxed) => name.push(b"gmon.out"),
+        Naming::Prefix => {
+            name.push(output.prefix.as_bytes());
+            name.push(b".");
+            name.push_decimal(process_id() as u64);
+        }
+        Naming::Plain | Naming::Private => {
+            name.push(b"gmon.");
+            name.push(output.program.as_bytes());
+            name.push(b".");
+            name.push_decimal(process_id() as u64);
+            name.push(b".out");
+        }
+    }
+    name
 }
 
 /// Checks the buffer, opens the file, and writes it. An error comes with the verb that failed.

@@ -6,6 +6,10 @@ use core::ptr;
 use super::call;
 use crate::arch::numbers;
 
+/// The unit of memory.
+pub(crate) const PAGE: usize = 4096;
+
+const MADV_DONTNEED: usize = 4;
 const PROT_READ_WRITE: usize = 1 | 2;
 /// MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE: what is never touched costs no memory, nor the promise of any.
 const PRIVATE_UNRESERVED: usize = 0x2 | 0x20 | 0x4000;
@@ -18,6 +22,16 @@ pub(crate) fn map(length: usize) -> *mut c_void {
         Ok(address) => ptr::with_exposed_provenance_mut(address),
         Err(_) => ptr::null_mut(),
     }
+}
+
+/// Makes memory zero again, which frees its pages.
+///
+/// # Safety
+///
+/// `memory` must be whole pages of one [`map`], and nobody may count on what is in it.
+pub(crate) unsafe fn clear(memory: *mut c_void, length: usize) {
+    // SAFETY: the caller's promise. It cannot fail for such memory.
+    let _ = unsafe { call(numbers::MADVISE, [memory.addr(), length, MADV_DONTNEED]) };
 }
 
 /// Gives memory back.

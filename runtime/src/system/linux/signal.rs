@@ -4,11 +4,23 @@ use core::ffi::{c_int, c_void};
 use core::mem::MaybeUninit;
 use core::ptr;
 
-use super::{Errno, call};
+use super::{Errno, call, process_id, thread_id};
 use crate::arch::{self, numbers};
 
 pub(super) const SIGPROF: usize = 27;
 const SIGXFSZ: usize = 25;
+const SIGILL: i32 = 4;
+const SIGBUS: i32 = 7;
+const SIGFPE: i32 = 8;
+const SIGSEGV: i32 = 11;
+
+/// The signals that end a process unless it says otherwise: HUP INT QUIT ILL TRAP ABRT BUS FPE USR1 SEGV USR2 PIPE ALRM
+/// TERM STKFLT XCPU VTALRM IO PWR SYS. (KILL cannot be caught, PROF is ours, XFSZ is left to who writes files.)
+pub(crate) const FATAL_SIGNALS: [c_int; 20] = [1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13, 14, 15, 16, 24, 26, 29, 30, 31];
+
+const SIG_BLOCK: usize = 0;
+const SIG_SETMASK: usize = 2;
+const SIG_DFL: usize = 0;
 const SIG_IGN: usize = 1;
 const SI_TIMER: i32 = -2;
 const SA_SIGINFO: usize = 4;
@@ -38,26 +50,80 @@ pub(crate) struct SignalInfo {
 }
 
 impl SignalInfo {
+    /// Whether the thread's own instruction caused the signal, and will again when it is run again.
+    pub(crate) fn is_fault(&self) -> bool {
+        matches!(self.signal, SIGILL | SIGBUS | SIGFPE | SIGSEGV) && self.code > 0
+    }
+
     /// How many expiries the signal stands for: a timer whose signal was not delivered in time sends no second one.
     pub(crate) fn expiries(&self) -> u32 {
         if self.code == SI_TIMER { 1 + self.overrun.max(0) as u32 } else { 1 }
     }
 }
 
-/// A handler of SIGPROF.
+/// A handler of a signal.
 pub(crate) type Handler = unsafe extern "C" fn(c_int, *const SignalInfo, *const c_void);
 
 /// Makes `handler` the process's handler of SIGPROF.
 pub(crate) fn catch_signal(handler: Handler) -> Result<(), Errno> {
-    let action = SignalAction {
+    // SAFETY: the handler is of the kind that the action's flags say.
+    unsafe { set_action(SIGPROF, &catching(handler, SA_RESTART), ptr::null_mut()) }
+}
+
+/// Makes `handler` the handler of a signal that has none and is not ignored.
+pub(crate) fn on_fatal_signal(signal: c_int, handler: Handler) -> Result<(), Errno> {
+    let signal = signal as usize;
+    let mut before = MaybeUninit::<SignalAction>::uninit();
+    // SAFETY: nothing is set, and there is room for what is.
+    unsafe { set_action(signal, ptr::null(), before.as_mut_ptr()) }?;
+    // SAFETY: the kernel has written it.
+    if unsafe { before.assume_init() }.handler != SIG_DFL {
+        return Ok(());
+    }
+    // SAFETY: the handler is of the kind that the action's flags say.
+    unsafe { set_action(signal, &catching(handler, 0), ptr::null_mut()) }
+}
+
+fn catching(handler: Handler, flags: usize) -> SignalAction {
+    SignalAction {
         handler: handler as usize,
         // On the alternate stack where the thread has one: its own may be too small.
-        flags: SA_SIGINFO | SA_RESTART | SA_ONSTACK | SA_RESTORER,
+        flags: SA_SIGINFO | SA_ONSTACK | SA_RESTORER | flags,
         restorer: arch::signal_return as *const () as usize,
         mask: 0,
-    };
-    // SAFETY: the action is whole, and the handler is of the kind that its flags say.
-    unsafe { set_action(SIGPROF, &action, ptr::null_mut()) }
+    }
+}
+
+/// Lets the signal have its own effect from now on.
+pub(crate) fn default_action(signal: c_int) {
+    let default = SignalAction { handler: SIG_DFL, flags: 0, restorer: 0, mask: 0 };
+    // SAFETY: the default is always sound.
+    let _ = unsafe { set_action(signal as usize, &default, ptr::null_mut()) };
+}
+
+/// Sends this thread a signal; if it is blocked, as in its own handler, it comes in later.
+pub(crate) fn send_to_this_thread(signal: c_int) {
+    let arguments = [process_id() as usize, thread_id() as usize, signal as usize];
+    // SAFETY: no pointers.
+    let _ = unsafe { call(numbers::TGKILL, arguments) };
+}
+
+/// Blocks every signal for this thread; returns which were blocked.
+pub(crate) fn block_signals() -> u64 {
+    change_blocked(SIG_BLOCK, u64::MAX)
+}
+
+/// Blocks just these signals for this thread.
+pub(crate) fn set_blocked_signals(blocked: u64) {
+    change_blocked(SIG_SETMASK, blocked);
+}
+
+fn change_blocked(how: usize, signals: u64) -> u64 {
+    let mut before = 0_u64;
+    let arguments = [how, (&raw const signals).addr(), (&raw mut before).addr(), size_of::<u64>()];
+    // SAFETY: the kernel reads one set and writes the other, 8 bytes each.
+    let _ = unsafe { call(numbers::RT_SIGPROCMASK, arguments) };
+    before
 }
 
 /// Runs `work` with SIGXFSZ ignored: past the limit of a file's size, a write is then an error and not the end of the

@@ -15,6 +15,14 @@ pub(crate) fn thread_id() -> i32 {
     unsafe { call(numbers::GETTID, []) }.unwrap_or(0) as i32
 }
 
+/// Ends the process.
+pub(crate) fn exit_process(status: i32) -> ! {
+    loop {
+        // SAFETY: it does not return.
+        let _ = unsafe { call(numbers::EXIT_GROUP, [status as usize]) };
+    }
+}
+
 /// Whether no thread of this process has the number any more.
 pub(crate) fn thread_is_gone(id: i32) -> bool {
     // SAFETY: signal 0 is sent to nobody; the kernel only looks whether the thread is there.

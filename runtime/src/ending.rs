@@ -1,0 +1,56 @@
+//! The ends of a program that pass the C library's `exit` by: `_exit`, `quick_exit`, and signals that kill.
+
+use core::ffi::{c_int, c_void};
+
+use crate::control::{_mcleanup, is_ours};
+use crate::system::{self, FATAL_SIGNALS, SignalInfo, default_action, exit_process, on_fatal_signal};
+
+unsafe extern "C" {
+    fn at_quick_exit(function: extern "C" fn()) -> c_int;
+}
+
+/// Sees to it that those ends write the profile as well; the signals only if `signals` is set, and of those only the
+/// ones that nobody cares for yet.
+pub(crate) fn watch(signals: bool) {
+    // SAFETY: the C library is up. Ours is the first, so it runs last.
+    unsafe { at_quick_exit(_mcleanup) };
+    if signals {
+        for signal in FATAL_SIGNALS {
+            // What cannot be caught is left as it is.
+            let _ = on_fatal_signal(signal, fatal);
+        }
+    }
+}
+
+/// Writes the profile, then lets the signal have its effect.
+///
+/// Nothing here waits for another thread, or uses memory that the program could have spoilt but our own: this may run
+/// in the middle of anything.
+unsafe extern "C" fn fatal(signal: c_int, info: *const SignalInfo, _context: *const c_void) {
+    if is_ours() {
+        _mcleanup();
+    }
+    default_action(signal);
+    // SAFETY: the kernel calls the handler as it was installed, with SA_SIGINFO.
+    if !unsafe { (*info).is_fault() } {
+        system::send_to_this_thread(signal);
+    }
+    // A fault happens again as soon as we return, now with nobody to catch it; what was sent is then delivered.
+}
+
+/// `void _exit(int status)`: ends the process at once, but writes the profile first.
+///
+/// The child of a `vfork`, whose memory is its parent's, leaves that alone.
+#[unsafe(no_mangle)]
+extern "C" fn _exit(status: c_int) -> ! {
+    if is_ours() {
+        _mcleanup();
+    }
+    exit_process(status)
+}
+
+/// `void _Exit(int status)`: C's name for [`_exit`].
+#[unsafe(no_mangle)]
+extern "C" fn _Exit(status: c_int) -> ! {
+    _exit(status)
+}

@@ -1,0 +1,99 @@
+//! However a program ends, what it did is in its profile, and the ending is its own.
+
+use std::process::{Command, ExitStatus};
+
+use crate::support::{Program, calls};
+
+/// The program with our runtime, and without any.
+fn programs(name: &str, flags: &[&str]) -> [Program; 2] {
+    let plain = Program::compile_with(&format!("{name}-plain"), "ends.c", flags);
+    [Program::compile(name, "ends.c", flags), plain]
+}
+
+/// How a program ends when it is told so; nothing but that is said.
+fn end(program: &Program, arguments: &[&str]) -> ExitStatus {
+    let output = program.command(arguments).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{arguments:?}");
+    output.status
+}
+
+fn counted(program: &Program) -> u64 {
+    calls(&program.profile(), program.symbols()).get("calls counted").copied().unwrap_or(0)
+}
+
+/// Ends both programs so, and checks that they end alike and that the profile has all calls.
+fn ends(name: &str, flags: &[&str], ways: &[(&[&str], u64)]) {
+    let [ours, plain] = programs(name, flags);
+    for (arguments, calls) in ways {
+        let _ = std::fs::remove_file(ours.directory.join("gmon.out"));
+        assert_eq!(end(&ours, arguments), end(&plain, arguments), "{arguments:?}");
+        assert_eq!(counted(&ours), *calls, "{arguments:?}");
+    }
+}
+
+#[test]
+fn by_the_ways_of_the_c_library() {
+    let ways: [(&[&str], u64); 7] = [
+        (&["return"], 5),
+        (&["exit"], 5),
+        (&["_exit"], 5),
+        (&["_Exit"], 5),
+        (&["quick_exit"], 5),
+        (&["abort"], 5),
+        (&["pthread_exit"], 8),
+    ];
+    ends("ends-library", &[], &ways);
+    ends("ends-library-static", &["-static"], &ways);
+}
+
+#[test]
+fn by_a_fault_of_its_own() {
+    ends("ends-fault", &["-O0"], &[(&["null"], 5), (&["wild"], 5), (&["divide"], 5), (&["illegal"], 5)]);
+}
+
+#[test]
+fn by_a_signal_that_kills() {
+    let numbers: Vec<String> = [1, 2, 3, 6, 10, 11, 12, 13, 14, 15, 24, 31].iter().map(ToString::to_string).collect();
+    let ways: Vec<[&str; 2]> = numbers.iter().flat_map(|number| [["raise", number], ["kill", number]]).collect();
+    let ways: Vec<(&[&str], u64)> = ways.iter().map(|way| (&way[..], 5)).collect();
+    ends("ends-signal", &[], &ways);
+}
+
+#[test]
+fn the_programs_own_ways_with_signals_stay() {
+    ends("ends-own", &[], &[(&["own"], 6), (&["ignored"], 5)]);
+}
+
+#[test]
+fn a_signal_that_was_ignored_at_the_start_stays_ignored() {
+    let [ours, _] = programs("ends-ignored", &[]);
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &format!("trap '' TERM; exec {} raise 15", ours.executable.display())]);
+    let status = shell.current_dir(&ours.directory).status().unwrap();
+    assert_eq!(status.code(), Some(3));
+    assert_eq!(counted(&ours), 5);
+}
+
+#[test]
+fn signals_are_left_alone_on_request() {
+    let [ours, _] = programs("ends-alone", &[]);
+    let output = ours.command(&["raise", "15"]).env("GMON_SIGNALS", "none").output().unwrap();
+    assert_eq!(std::os::unix::process::ExitStatusExt::signal(&output.status), Some(15));
+    assert!(output.stderr.is_empty() && !ours.directory.join("gmon.out").exists());
+
+    let output = ours.command(&["raise", "15"]).env("GMON_SIGNALS", "some").output().unwrap();
+    assert_eq!(std::os::unix::process::ExitStatusExt::signal(&output.status), Some(15));
+    let line = "gmon: GMON_SIGNALS=some is neither all nor none: using all\n";
+    assert_eq!(String::from_utf8_lossy(&output.stderr), line);
+    assert_eq!(counted(&ours), 5);
+}
+
+#[test]
+fn main_returns_while_threads_run_five_hundred_times() {
+    let [ours, plain] = programs("ends-threads", &["-O1"]);
+    let expected = end(&plain, &["threads"]);
+    for _ in 0..500 {
+        assert_eq!(end(&ours, &["threads"]), expected);
+        assert!(counted(&ours) >= 5);
+    }
+}
