@@ -2,7 +2,7 @@
 
 use super::DEEPEST;
 use super::printer::Printer;
-use super::tree::{Id, Node, Signature};
+use super::tree::{Id, Node, Qualifier, Signature};
 
 impl<'a> Printer<'a> {
     pub(super) fn pointer_left(&mut self, inner: Id, sign: &str) {
@@ -31,6 +31,18 @@ impl<'a> Printer<'a> {
     /// Whether a type is that of a function below qualifiers. They stand behind it, since they are those of a member.
     pub(super) fn is_function(&self, id: Id) -> bool {
         matches!(self.below_qualifiers(id), Node::Signature(_))
+    }
+
+    /// Whether a type has a qualifier already: the argument of a template may bring what its parameter gets.
+    pub(super) fn is_qualified(&self, mut id: Id, qualifier: Qualifier) -> bool {
+        for _ in 0..DEEPEST {
+            match self.tree.nodes[self.meant(id)] {
+                Node::Qualified(_, known) if known == qualifier => return true,
+                Node::Qualified(inner, _) => id = inner,
+                _ => break,
+            }
+        }
+        false
     }
 
     fn below_qualifiers(&self, mut id: Id) -> &Node<'a> {
@@ -153,7 +165,8 @@ impl<'a> Printer<'a> {
     }
 
     pub(super) fn expand(&mut self, pattern: Id) {
-        let Some(pack) = self.pack_in(pattern) else {
+        let pack = if self.in_lambda { None } else { self.pack_in(pattern) };
+        let Some(pack) = pack else {
             self.operand(pattern);
             self.write("...");
             return;

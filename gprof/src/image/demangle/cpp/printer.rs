@@ -126,7 +126,7 @@ impl<'a> Printer<'a> {
             }
             Node::Qualified(inner, qualifier) => {
                 self.left(inner);
-                if !self.is_function(inner) {
+                if !self.is_function(inner) && !self.is_qualified(inner, qualifier) {
                     self.write(qualifier);
                 }
             }

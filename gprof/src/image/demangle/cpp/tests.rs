@@ -11,6 +11,14 @@ fn names() {
 
 const NAMES: &[(&str, &str)] = &[
     ("_Z4mainv", "main()"),
+    (
+        "_ZSt9use_facetIKSt5ctypeIcEERKT_RKSt6locale",
+        "std::ctype<char> const& std::use_facet<std::ctype<char> const>(std::locale const&)",
+    ),
+    (
+        "_ZZ1yvENKUlDpT_E4_clIJimEEEDaS0_",
+        "auto y()::{lambda((auto:1)...)#6}::operator()<int, unsigned long>(int, unsigned long) const",
+    ),
     ("_ZGTtNSt14overflow_errorD0Ev", "transaction clone for std::overflow_error::~overflow_error()"),
     (
         "_ZGVNSt9money_putIcSt19ostreambuf_iteratorIcSt11char_traitsIcEEE2idE",
