@@ -32,42 +32,24 @@ impl<'a> Parser<'a> {
     /// A function with its signature, or the name of anything else.
     pub(super) fn encoding(&mut self) -> Option<Id> {
         self.nested(|parser| {
-            let outer = (!parser.tree.encodings.is_empty()).then_some(parser.encoding);
-            parser.encoding = parser.tree.encodings.len();
-            parser.tree.encodings.push((None, outer));
-            let result = parser.encoding_proper();
-            parser.encoding = outer.unwrap_or(0);
-            result
+            if matches!(parser.peek(), Some(b'G' | b'T')) {
+                return parser.special();
+            }
+            let name = parser.name()?;
+            if matches!(parser.peek(), None | Some(b'E')) {
+                return Some(name);
+            }
+            let gives = parser.gives_type(name);
+            let signature = parser.bare_function(gives)?;
+            let signature = parser.add(Node::Signature(signature));
+            Some(parser.add(Node::Function(name, signature)))
         })
-    }
-
-    fn encoding_proper(&mut self) -> Option<Id> {
-        if matches!(self.peek(), Some(b'G' | b'T')) {
-            return self.special();
-        }
-        let name = self.name()?;
-        self.tree.encodings[self.encoding].0 = self.arguments_of(name);
-        if matches!(self.peek(), None | Some(b'E')) {
-            return Some(name);
-        }
-        let gives = self.gives_type(name);
-        let signature = self.bare_function(gives)?;
-        let signature = self.add(Node::Signature(signature));
-        Some(self.add(Node::Function(name, signature)))
-    }
-
-    /// The arguments of the template that a name is an instance of.
-    fn arguments_of(&self, name: Id) -> Option<Vec<Id>> {
-        match self.node(self.bare(name)) {
-            Node::Template(_, arguments) => Some(arguments.clone()),
-            _ => None,
-        }
     }
 
     /// Whether the signature of a function of this name begins with what it gives: that of templates does, but for
     /// functions whose name says it.
     fn gives_type(&self, name: Id) -> bool {
-        let Node::Template(mut name, _) = *self.node(self.bare(name)) else {
+        let Node::Template(mut name, _) = *self.node(self.tree.bare(name)) else {
             return false;
         };
         for _ in 0..DEEPEST {
@@ -78,17 +60,6 @@ impl<'a> Parser<'a> {
             }
         }
         true
-    }
-
-    /// A name without its qualifiers and the function around it.
-    fn bare(&self, mut name: Id) -> Id {
-        for _ in 0..DEEPEST {
-            match self.node(name) {
-                Node::Qualified(inner, _) | Node::Local(_, inner) | Node::DefaultArgument(_, inner) => name = *inner,
-                _ => break,
-            }
-        }
-        name
     }
 
     fn special(&mut self) -> Option<Id> {
@@ -141,7 +112,7 @@ impl<'a> Parser<'a> {
 
     fn reference_temporary(&mut self) -> Option<Id> {
         let name = self.name()?;
-        let number = self.sequence()?;
+        let number = self.digits().parse().unwrap_or(0);
         Some(self.add(Node::ReferenceTemporary(number, name)))
     }
 

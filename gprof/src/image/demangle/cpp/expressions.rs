@@ -27,7 +27,7 @@ impl<'a> Parser<'a> {
                 let pack = self.expression()?;
                 Some(self.add(Node::PackSize(pack)))
             }
-            (b'f', b'p' | b'L') => self.function_parameter(),
+            (b'f', b'p') => self.function_parameter(),
             (b'0'..=b'9', _) | (b'o', b'n') => {
                 self.eat("on");
                 let name = self.unqualified_name()?;
@@ -67,19 +67,39 @@ impl<'a> Parser<'a> {
 
     fn scoped(&mut self) -> Option<Id> {
         self.expect("sr")?;
+        if self.peek()?.is_ascii_digit()
+            && let Some(name) = self.attempt(Self::name_in_levels)
+        {
+            return self.with_arguments(name);
+        }
         let scope = self.ty()?;
         let name = self.unqualified_name()?;
         let name = self.with_arguments(name)?;
         Some(self.add(Node::Member(scope, name)))
     }
 
-    fn function_parameter(&mut self) -> Option<Id> {
-        if self.eat("fL") {
-            self.number()?;
-            self.expect("p")?;
-        } else {
-            self.expect("fp")?;
+    fn name_in_levels(&mut self) -> Option<Id> {
+        let scope = self.levels()?;
+        let name = self.unqualified_name()?;
+        Some(self.add(Node::Member(scope, name)))
+    }
+
+    /// Names with `::` between them up to an `E`.
+    fn levels(&mut self) -> Option<Id> {
+        let mut scope = None;
+        while !self.eat("E") {
+            let name = self.source_name()?;
+            let level = match scope {
+                Some(outer) => self.add(Node::Member(outer, name)),
+                None => name,
+            };
+            scope = Some(self.with_arguments(level)?);
         }
+        scope
+    }
+
+    fn function_parameter(&mut self) -> Option<Id> {
+        self.expect("fp")?;
         if self.eat("T") {
             return Some(self.add(Node::Text("this")));
         }

@@ -12,6 +12,7 @@ mod parser;
 mod print_expressions;
 mod print_types;
 mod printer;
+mod scopes;
 mod tree;
 mod types;
 

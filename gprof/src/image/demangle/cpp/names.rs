@@ -272,7 +272,7 @@ impl<'a> Parser<'a> {
         self.expect("T")?;
         let number = self.compact_number()?;
         let index = usize::try_from(number).ok()?;
-        Some(self.add(Node::TemplateParameter { encoding: self.encoding, index }))
+        Some(self.add(Node::TemplateParameter(index)))
     }
 
     pub(super) fn template_arguments(&mut self) -> Option<Vec<Id>> {

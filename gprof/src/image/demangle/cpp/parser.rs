@@ -12,8 +12,6 @@ pub(super) struct Parser<'a> {
     pub(super) substitutions: Vec<Id>,
     /// The name read last, which constructors are called by.
     pub(super) last_name: Option<Id>,
-    /// The encoding being read.
-    pub(super) encoding: usize,
     pub(super) depth: usize,
     /// Parts that may still be read before the name is held to be made to harm: reading goes back at times.
     pub(super) left: usize,
@@ -29,7 +27,6 @@ impl<'a> Parser<'a> {
             tree: Tree::default(),
             substitutions: Vec::new(),
             last_name: None,
-            encoding: 0,
             depth: 0,
             left: LONGEST,
             in_expression: false,
@@ -174,7 +171,7 @@ impl<'a> Parser<'a> {
             return Some(());
         }
         let long = self.eat("_");
-        let number = self.number()?;
+        let number: u64 = self.digits().parse().unwrap_or(0);
         if long && number >= 10 { self.expect("_") } else { Some(()) }
     }
 }

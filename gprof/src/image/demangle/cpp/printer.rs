@@ -3,7 +3,10 @@
 //! A type is written around what it is the type of: `int (*name)[3]`. So every node has a left part and a right part,
 //! and most have no right part.
 
+use std::collections::BTreeMap;
+
 use super::operators::Operator;
+use super::scopes::Scope;
 use super::tree::{Id, Node, Signature, Tree};
 use super::{DEEPEST, LONGEST};
 
@@ -25,6 +28,13 @@ pub(super) struct Printer<'a> {
     pub(super) left: usize,
     /// Whether the parameters of a lambda are being written.
     pub(super) in_lambda: bool,
+    /// The scope of now, and all that there were.
+    pub(super) scope: Option<usize>,
+    pub(super) scopes: Vec<Scope>,
+    /// The scopes that references to parameters keep.
+    pub(super) kept: BTreeMap<Id, Option<usize>>,
+    /// The references and parameters being written.
+    pub(super) active: Vec<Id>,
     pub(super) failed: bool,
 }
 
@@ -38,6 +48,10 @@ impl<'a> Printer<'a> {
             pack_index: 0,
             left: LONGEST,
             in_lambda: false,
+            scope: None,
+            scopes: Vec::new(),
+            kept: BTreeMap::new(),
+            active: Vec::new(),
             failed: false,
         }
     }
@@ -102,14 +116,11 @@ impl<'a> Printer<'a> {
             }
             Node::Template(name, arguments) => self.template(name, &arguments),
             Node::Function(name, signature) => self.function(name, signature),
-            Node::TemplateParameter { index, .. } if self.in_lambda => {
+            Node::TemplateParameter(index) if self.in_lambda => {
                 self.write("auto:");
                 self.number(index as u64 + 1);
             }
-            Node::TemplateParameter { .. } => match self.argument(id) {
-                Some(argument) => self.left(argument),
-                None => self.failed = true,
-            },
+            Node::TemplateParameter(_) => self.with_argument(id, Self::left),
             Node::Constructor(class) => self.whole(class),
             Node::Destructor(class) => {
                 self.write("~");
@@ -132,8 +143,10 @@ impl<'a> Printer<'a> {
             }
             Node::Pointer(inner) => self.pointer_left(inner, "*"),
             Node::Reference(..) => {
-                let (inner, sign) = self.collapsed(id);
-                self.pointer_left(inner, sign);
+                self.active.push(id);
+                let ((inner, scope), sign) = self.collapsed(id);
+                self.within(scope, |printer| printer.pointer_left(inner, sign));
+                self.active.pop();
             }
             Node::MemberPointer(class, member) => {
                 self.left(member);
@@ -149,6 +162,18 @@ impl<'a> Printer<'a> {
             Node::Array(_, element) => self.left(element),
             Node::PackExpansion(pattern) => self.expand(pattern),
             node => self.rarer(node),
+        }
+    }
+
+    /// Writes a part of the argument that a parameter of a template stands for.
+    fn with_argument(&mut self, id: Id, write: impl FnOnce(&mut Self, Id)) {
+        match self.argument((id, self.scope)) {
+            Some((argument, scope)) => {
+                self.active.push(id);
+                self.within(scope, |printer| write(printer, argument));
+                self.active.pop();
+            }
+            None => self.failed = true,
         }
     }
 
@@ -229,11 +254,8 @@ impl<'a> Printer<'a> {
     pub(super) fn right(&mut self, id: Id) {
         let node = self.node(id);
         self.step(|printer| match node {
-            Node::TemplateParameter { .. } if printer.in_lambda => {}
-            Node::TemplateParameter { .. } => match printer.argument(id) {
-                Some(argument) => printer.right(argument),
-                None => printer.failed = true,
-            },
+            Node::TemplateParameter(_) if printer.in_lambda => {}
+            Node::TemplateParameter(_) => printer.with_argument(id, Self::right),
             Node::Qualified(inner, qualifier) => {
                 printer.right(inner);
                 if printer.is_function(inner) {
@@ -242,8 +264,10 @@ impl<'a> Printer<'a> {
             }
             Node::Pointer(inner) | Node::MemberPointer(_, inner) => printer.pointer_right(inner),
             Node::Reference(..) => {
-                let (inner, _) = printer.collapsed(id);
-                printer.pointer_right(inner);
+                printer.active.push(id);
+                let ((inner, scope), _) = printer.collapsed(id);
+                printer.within(scope, |printer| printer.pointer_right(inner));
+                printer.active.pop();
             }
             Node::Signature(Signature { gives, takes }) => {
                 printer.enclosed("(", &takes, ")");

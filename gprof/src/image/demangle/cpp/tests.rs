@@ -12,6 +12,23 @@ fn names() {
 const NAMES: &[(&str, &str)] = &[
     ("_Z4mainv", "main()"),
     (
+        "_ZSt11__addressofIZSt9call_onceIMSt6threadFvvEJPS1_EEvRSt9once_flagOT_DpOT0_EUlvE_EPS7_RS7_",
+        "std::call_once<void (std::thread::*)(), std::thread*>(std::once_flag&, void (std::thread::*&&)(), std::thread*&&)::{lambda()#1}* std::__addressof<std::call_once<void (std::thread::*)(), std::thread*>(std::once_flag&, void (std::thread::*&&)(), std::thread*&&)::{lambda()#1}>(void (std::thread::*&)())",
+    ),
+    (
+        "_ZN4llvm10checkedAddIiEENSt9enable_ifIXsr3std9is_signedIT_EE5valueENS_8OptionalIS2_EEE4typeES2_S2_",
+        "std::enable_if<std::is_signed<int>::value, llvm::Optional<int> >::type llvm::checkedAdd<int>(int, int)",
+    ),
+    (
+        "_Z10multiple_pILj1EljEN10if_nonpolyIT1_bXsr15poly_int_traitsIS1_E7is_polyEE4typeERK12poly_int_podIXT_ET0_ES1_",
+        "if_nonpoly<unsigned int, bool, poly_int_traits<unsigned int>::is_poly>::type multiple_p<1u, long, unsigned int>(poly_int_pod<1u, long> const&, unsigned int)",
+    ),
+    (
+        "_ZNK11__sanitizer16Addr2LineProcess7GetArgVEPKcRA6_S2_",
+        "__sanitizer::Addr2LineProcess::GetArgV(char const*, char const* (&) [6]) const",
+    ),
+    ("_ZGRL10AllVectors_", "reference temporary #0 for AllVectors"),
+    (
         "_ZSt9use_facetIKSt5ctypeIcEERKT_RKSt6locale",
         "std::ctype<char> const& std::use_facet<std::ctype<char> const>(std::locale const&)",
     ),

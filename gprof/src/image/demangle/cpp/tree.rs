@@ -1,5 +1,6 @@
 //! The tree of a name.
 
+use super::DEEPEST;
 use super::operators::Operator;
 
 /// A node of a [`Tree`].
@@ -29,11 +30,8 @@ pub(super) enum Node<'a> {
     Template(Id, Vec<Id>),
     /// A function with its signature.
     Function(Id, Id),
-    /// The n-th parameter of the template that an encoding is an instance of.
-    TemplateParameter {
-        encoding: usize,
-        index: usize,
-    },
+    /// The n-th parameter of the innermost function template around it.
+    TemplateParameter(usize),
     Lambda(Vec<Id>, u64),
     Unnamed(u64),
     Constructor(Id),
@@ -98,6 +96,17 @@ pub(super) enum Node<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Tree<'a> {
     pub(super) nodes: Vec<Node<'a>>,
-    /// For each encoding, the arguments of the template that it is an instance of, and the encoding around it.
-    pub(super) encodings: Vec<(Option<Vec<Id>>, Option<usize>)>,
+}
+
+impl Tree<'_> {
+    /// A name without its qualifiers and the function around it.
+    pub(super) fn bare(&self, mut name: Id) -> Id {
+        for _ in 0..DEEPEST {
+            match &self.nodes[name] {
+                Node::Qualified(inner, _) | Node::Local(_, inner) | Node::DefaultArgument(_, inner) => name = *inner,
+                _ => break,
+            }
+        }
+        name
+    }
 }
