@@ -69,6 +69,12 @@ fn names_from_assembly() {
 }
 
 #[test]
+fn the_runtime_itself_is_in_no_report() {
+    check("runtime_names", &["runtime_names.c"], &[]);
+    made_up("made_up_runtime_names", &["runtime_names.c"], 4000..4100);
+}
+
+#[test]
 fn ways_to_link() {
     for (name, flags) in [
         ("linked_pie", ["-g", "-fPIE", "-pie"].as_slice()),
