@@ -23,18 +23,14 @@ const CLAIMED: usize = 1;
 /// Entries behind the last home slot, at least. The very last is never filled.
 const TAIL: usize = 38;
 
-/// A table is full when one in so many of its home slots is used: a search that goes on past the home is a branch that
-/// the processor mispredicts.
-const LOAD: usize = 4;
-
 /// Home slots of a first table; with their tail they fill a page.
 const FIRST_SLOTS: usize = 128;
 
-/// How much larger each table is than the one before. All its predecessors together have a third of its size.
-const GROWTH: usize = 4;
+/// Tables of more slots than this are held to be large.
+const SMALL: usize = 1 << 17;
 
-/// How many tables there can be in a row: the last would have 2^35 slots.
-pub(crate) const GENERATIONS: usize = 15;
+/// How many tables there can be in a row: the last would have 2^33 slots.
+pub(crate) const GENERATIONS: usize = 22;
 
 #[repr(C)]
 struct Entry {
@@ -64,8 +60,12 @@ pub(crate) enum Counted {
 }
 
 /// Bytes that a table of that generation wants, a multiple of `grain`.
+///
+/// Small tables are four times as large as the one before, so that there are few of them; large ones twice, so that they
+/// do not take much more than they need.
 pub(crate) fn size(generation: usize, grain: usize) -> usize {
-    let slots = FIRST_SLOTS << (GROWTH.trailing_zeros() as usize * generation);
+    let fast = generation.min((SMALL / FIRST_SLOTS).ilog2() as usize / 2);
+    let slots = FIRST_SLOTS << (generation + fast);
     ((slots + TAIL) * size_of::<Entry>()).next_multiple_of(grain)
 }
 
@@ -112,6 +112,13 @@ impl Table {
         self.slots.load(Relaxed).wrapping_sub(1)
     }
 
+    /// How many entries may be used: a quarter of the home slots of a small table, where a search that goes on past the
+    /// home is a branch that the processor mispredicts; half of those of a large one, which the caches do not hold anyway.
+    fn most_used(&self) -> usize {
+        let slots = self.slots.load(Relaxed);
+        if slots <= SMALL { slots / 4 } else { slots / 2 }
+    }
+
     fn entry(&self, index: usize) -> Option<&Entry> {
         let entries = self.entries.load(SeqCst);
         if entries.is_null() || index >= self.length.load(Relaxed) {
@@ -134,7 +141,7 @@ impl Table {
                 return Counted::Yes;
             }
             if found == 0 {
-                if self.used.load(Relaxed) >= self.slots.load(Relaxed) / LOAD {
+                if self.used.load(Relaxed) >= self.most_used() {
                     return Counted::Full;
                 }
                 if entry.selfpc.compare_exchange(0, CLAIMED, SeqCst, Relaxed).is_err() {
@@ -206,6 +213,14 @@ mod tests {
     }
 
     #[test]
+    fn sizes_grow_to_more_than_any_program_has() {
+        let slots: Vec<_> = (0..GENERATIONS).map(|generation| (size(generation, 4096) / 24 - TAIL).ilog2()).collect();
+        assert_eq!(slots[..8], [7, 9, 11, 13, 15, 17, 18, 19]);
+        assert_eq!(slots[GENERATIONS - 1], 33);
+        assert!(size(0, 4096) == 4096 && size(0, 12288) == 12288);
+    }
+
+    #[test]
     fn a_call_from_nowhere_is_an_arc_too() {
         let table = table(0);
         assert_eq!(table.count(0, 0x1000), Counted::Yes);
@@ -217,10 +232,10 @@ mod tests {
     fn a_full_table_still_counts_what_it_has() {
         let table = table(0);
         let full = (1..).find(|n| table.count(n * 8, 0x1000) == Counted::Full).unwrap();
-        assert_eq!(full, 128 / LOAD + 1);
+        assert_eq!(full, 128 / 4 + 1);
         assert_eq!(table.count(8, 0x1000), Counted::Yes);
         assert_eq!(arcs(&table)[&(8, 0x1000)], 2);
-        assert_eq!(arcs(&table).len(), 128 / LOAD);
+        assert_eq!(arcs(&table).len(), 128 / 4);
     }
 
     #[test]

@@ -165,8 +165,62 @@ fn key(arc: &RawArc) -> (usize, usize) {
     (arc.raw_selfpc, arc.raw_frompc)
 }
 
-/// Heap sort: in place, n log n at worst. (The library's sorts keep code that can panic.)
+/// Sorts in place, n log n at worst: quick sort, and heap sort for a part that it splits badly too often. (The library's
+/// sorts keep code that can panic.)
 fn sort(arcs: &mut [RawArc]) {
+    quick_sort(arcs, 2 * (usize::BITS - arcs.len().leading_zeros()));
+}
+
+fn quick_sort(mut arcs: &mut [RawArc], mut splits_left: u32) {
+    while arcs.len() > 1 {
+        if splits_left == 0 {
+            heap_sort(arcs);
+            return;
+        }
+        splits_left -= 1;
+        let (low, high) = split(arcs);
+        // The shorter part is sorted in a call, so that calls are never nested deeply.
+        let (short, long) = if low.len() < high.len() { (low, high) } else { (high, low) };
+        quick_sort(short, splits_left);
+        arcs = long;
+    }
+}
+
+/// Puts what is less than some arc before what is not; neither part is the whole.
+fn split(arcs: &mut [RawArc]) -> (&mut [RawArc], &mut [RawArc]) {
+    let at = |index: usize| arcs.get(index).map(key);
+    let mut ends = [at(0), at(arcs.len() / 2), at(arcs.len().saturating_sub(1))];
+    // The middle one of the three.
+    if ends[0] > ends[1] {
+        ends.swap(0, 1);
+    }
+    if ends[1] > ends[2] {
+        ends.swap(1, 2);
+    }
+    let pivot = ends[0].max(ends[1]);
+    let (mut low, mut high) = (0, arcs.len());
+    // Hoare's way: all before `low` are at most the pivot, all from `high` on at least.
+    loop {
+        while arcs.get(low).map(key) < pivot {
+            low += 1;
+        }
+        high = high.saturating_sub(1);
+        while arcs.get(high).map(key) > pivot {
+            high = high.saturating_sub(1);
+        }
+        if low >= high {
+            break;
+        }
+        if let Ok([left, right]) = arcs.get_disjoint_mut([low, high]) {
+            mem::swap(left, right);
+        }
+        low += 1;
+    }
+    let length = arcs.len();
+    arcs.split_at_mut_checked(low.clamp(1, length - 1)).unwrap_or_default()
+}
+
+fn heap_sort(arcs: &mut [RawArc]) {
     for root in (0..arcs.len() / 2).rev() {
         sift_down(arcs, root);
     }
@@ -219,10 +273,26 @@ mod tests {
                 .collect();
             let mut expected: Vec<_> = arcs.iter().map(key).collect();
             expected.sort_unstable();
+            let mut same = arcs.clone();
+            heap_sort(&mut same);
             sort(&mut arcs);
-            assert_eq!(arcs.iter().map(key).collect::<Vec<_>>(), expected);
+            for sorted in [&arcs, &same] {
+                assert_eq!(sorted.iter().map(key).collect::<Vec<_>>(), expected);
+            }
             let kept = combine(&mut arcs);
             assert_eq!(arcs[..kept].iter().map(|arc| arc.raw_count).sum::<isize>(), length as isize);
+        }
+    }
+
+    #[test]
+    fn no_order_makes_sorting_slow() {
+        // Sorted, backwards, all alike, up and down: each would be a matter of minutes if a split went wrong every time.
+        let orders: [fn(usize) -> usize; 4] = [|n| n, |n| 300_000 - n, |_| 7, |n| n.min(300_000 - n)];
+        for order in orders {
+            let mut arcs: Vec<RawArc> =
+                (0..300_000).map(|n| RawArc { raw_frompc: order(n), raw_selfpc: 1, raw_count: 1 }).collect();
+            sort(&mut arcs);
+            assert!(arcs.is_sorted_by_key(key));
         }
     }
 

@@ -198,7 +198,7 @@ static void storm(long signals) {
 
 static void forks(int children) {
     /* Enough memory that copying its page tables takes longer than a tick of a fast timer. */
-    size_t size = 64 << 20;
+    size_t size = 16 << 20;
     char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
         fail("mmap");

@@ -3,6 +3,7 @@
 
 mod counts;
 mod endings;
+mod extremes;
 mod files;
 mod objects;
 mod samples;

@@ -75,12 +75,39 @@ unsafe extern "C" fn __fentry__() {
         lookup!("[rsp + 8]"), // no frame yet: our caller's return address is above ours
         recording = sym RECORDING,
         multiplier = sym MULTIPLIER,
-        miss = sym mcount_miss,
+        miss = sym fentry_miss,
     )
 }
 
 // The name that other systems and older compilers use.
 global_asm!(".globl _mcount", ".type _mcount, @function", ".set _mcount, mcount");
+
+/// The way from `__fentry__` to [`mcount_miss`], which puts frompc right for nested functions.
+///
+/// gcc pushes r10, which has the address of the enclosing function's frame, before such a function's call of `__fentry__`:
+/// the return address is then one word up. Only the code says so, and it is looked at here and not before every lookup:
+/// what the lookup takes for frompc is an address on the stack, which is never in the table.
+#[unsafe(naked)]
+unsafe extern "C" fn fentry_miss() {
+    naked_asm!(
+        ".cfi_startproc",
+        "    lea     r11, [rcx - 6]",
+        "    cmp     word ptr [r11], 0x15ff", // call [rip + rel32], six bytes
+        "    je      1f",
+        "    cmp     word ptr [r11], 0xe867", // what linkers make of that
+        "    je      1f",
+        "    inc     r11", // call rel32, five bytes
+        "1:  cmp     dword ptr [r11 - 4], 0xfa1e0ff3", // endbr64 may stand in between
+        "    jne     2f",
+        "    sub     r11, 4",
+        "2:  cmp     word ptr [r11 - 2], 0x5241", // push r10
+        "    jne     4f",
+        "    mov     rax, [rsp + 16]",
+        "4:  jmp     {miss}",
+        ".cfi_endproc",
+        miss = sym mcount_miss,
+    )
+}
 
 /// The way to [`miss`]: frompc in rax, selfpc in rcx, their own values in the red zone at rsp - 8 and rsp - 16.
 ///

@@ -1,0 +1,101 @@
+//! Calls are counted exactly in programs that are hard to profile.
+
+use crate::support::{Program, calls, compare, quiet};
+
+/// Runs `extremes` so, and compares what it counted with what its profile says.
+fn exact(what: &[&str]) -> (Program, String) {
+    let program = Program::compile(&format!("extremes-{}", what[0]), "extremes.c", &["-O1"]);
+    let printed = quiet(&program.command(what).output().unwrap());
+    compare(&printed, &program.profile(), program.symbols());
+    (program, printed)
+}
+
+#[test]
+fn fifteen_thousand_threads_in_sequence_use_bounded_memory() {
+    let (_, printed) = exact(&["sequence", "15000"]);
+    let peak: u64 = printed.lines().find_map(|line| line.strip_prefix("peak ")).unwrap().parse().unwrap();
+    assert!(peak < 16 << 10, "{peak} KiB: a page for each of the threads alone would be 60,000");
+}
+
+#[test]
+fn threads_with_the_smallest_stacks() {
+    exact(&["small"]);
+}
+
+#[test]
+fn a_recursion_a_million_calls_deep() {
+    exact(&["deep"]);
+}
+
+#[test]
+fn a_million_distinct_arcs() {
+    let (program, _) = exact(&["arcs"]);
+    let profile = program.profile();
+    let symbols = program.symbols();
+    let between = |from: &str, to: &str| from.starts_with("caller") && to.starts_with("callee");
+    let mut distinct = 0;
+    for arc in &profile.arcs {
+        if between(symbols.function(arc.frompc - 1), symbols.function(arc.selfpc)) {
+            assert_eq!(arc.count, 2);
+            distinct += 1;
+        }
+    }
+    assert_eq!(distinct, 1_000_000);
+}
+
+#[test]
+fn more_than_two_to_the_thirty_second_calls_of_one_arc() {
+    let program = Program::compile("extremes-many", "extremes.c", &["-O1"]);
+    // The form whose arcs have 32 bits.
+    let printed = quiet(&program.command(&["many"]).env("GMON_FORMAT", "gnu").output().unwrap());
+    compare(&printed, &program.profile(), program.symbols());
+}
+
+#[test]
+fn jumps_out_of_profiled_functions() {
+    exact(&["jumps"]);
+}
+
+#[test]
+fn threads_that_are_cancelled() {
+    exact(&["cancel"]);
+}
+
+#[test]
+fn a_storm_of_signals_whose_handler_is_profiled() {
+    exact(&["storm", "20000"]);
+}
+
+#[test]
+fn ten_thousand_forks_while_timers_run() {
+    exact(&["forks", "10000"]);
+}
+
+#[test]
+fn nested_functions_in_every_calling_form() {
+    let forms: [&[&str]; 5] = [
+        &["-O1"],
+        &["-O1", "-mfentry"],
+        &["-O1", "-mfentry", "-fno-pie", "-no-pie"],
+        &["-O1", "-mfentry", "-fcf-protection"],
+        &["-O2", "-mfentry", "-mrecord-mcount", "-fno-pie", "-no-pie", "-fno-inline", "-fno-ipa-cp"],
+    ];
+    for (number, flags) in forms.into_iter().enumerate() {
+        // gcc makes a trampoline on the stack for such a function.
+        let flags = [flags, &["-Wl,-z,execstack"]].concat();
+        let program = Program::compile(&format!("nested-{number}"), "nested.c", &flags);
+        let printed = program.run(&[]);
+        compare(&printed, &program.profile(), program.symbols());
+    }
+}
+
+#[test]
+fn every_register_keeps_its_value() {
+    for (mode, link) in [("pie", &[][..]), ("no-pie", &["-no-pie", "-fno-pie"]), ("static", &["-static"])] {
+        let flags = [&["-O1", "-fno-stack-protector"], link].concat();
+        let program = Program::compile(&format!("registers-{mode}"), "registers.c", &flags);
+        let printed = program.run(&[]);
+        assert!(printed.lines().count() >= 3 && printed.lines().all(|line| line.starts_with("kept ")), "{printed}");
+        assert!(!calls(&program.profile(), program.symbols()).is_empty());
+    }
+}
