@@ -22,6 +22,7 @@ look() {
     need gcc cc gcc
     need g++ c++
     need make make
+    need clang clang # one test wants it
     need binutils ld nm objdump objcopy readelf gprof
 }
 
@@ -46,7 +47,10 @@ step "formatting and lints"
 "$cargo" clippy --package gmon-runtime --no-default-features -- -D warnings
 
 step "documentation"
-RUSTDOCFLAGS="-D warnings" "$cargo" doc --workspace --no-deps --document-private-items --quiet
+export RUSTDOCFLAGS="-D warnings"
+"$cargo" doc --workspace --no-deps --quiet
+# All of the runtime is private.
+"$cargo" doc --package gmon-runtime --no-deps --document-private-items --quiet
 
 step "the distribution"
 make --no-print-directory dist

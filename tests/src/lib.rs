@@ -59,6 +59,24 @@ pub fn compile(name: &str, sources: &[&str], flags: &[&str]) -> PathBuf {
     image
 }
 
+/// The directory of our start-up objects, for `-B`; they are built once for each run of the tests.
+///
+/// # Panics
+///
+/// When they cannot be built.
+pub fn start_objects() -> &'static Path {
+    static OBJECTS: OnceLock<PathBuf> = OnceLock::new();
+    OBJECTS.get_or_init(|| {
+        let target = target().parent().expect("profiles lie in the target directory").to_owned();
+        let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace");
+        let mut make = Command::new("make");
+        make.arg("runtime").current_dir(workspace).env("CARGO_TARGET_DIR", &target);
+        let made = make.output().expect("make");
+        assert!(made.status.success(), "make runtime: {}", String::from_utf8_lossy(&made.stderr));
+        target.join("dist/lib/gmon")
+    })
+}
+
 /// Runs a program in its own directory, and gives the profile that it leaves there.
 ///
 /// # Panics

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use gmon::{Counter, CounterWidth, Encoding, Form, Hints, Order, Profile, Word};
 use gmon_tests::random::{Random, Stage};
-use gmon_tests::{OPTIONS, assert_same, compare, compile, gprof, read, run, system_gprof};
+use gmon_tests::{OPTIONS, assert_same, compare, compile, gprof, read, run, start_objects, system_gprof};
 
 /// Compares all options for one profile of a program.
 fn compare_all(image: &Path, profiles: &[&Path]) {
@@ -15,10 +15,18 @@ fn compare_all(image: &Path, profiles: &[&Path]) {
     }
 }
 
-/// Compiles, runs and compares; gives the program and its profile for more.
+/// Compiles, runs and compares, with our runtime and with the C library's; gives the latter's program and profile for
+/// more.
 fn check(name: &str, sources: &[&str], flags: &[&str]) -> (PathBuf, PathBuf) {
+    let ours = format!("-B{}", start_objects().display());
+    let image = compile(&format!("{name}_ours"), sources, &[flags, &[&ours]].concat());
+    let profile = run(&image);
+    assert_eq!(gmon::detect(&fs::read(&profile).unwrap(), &Hints::default()).unwrap().form, Form::OpenBsd);
+    compare_all(&image, &[&profile]);
+
     let image = compile(name, sources, flags);
     let profile = run(&image);
+    assert_eq!(gmon::detect(&fs::read(&profile).unwrap(), &Hints::default()).unwrap().form, Form::Gnu);
     compare_all(&image, &[&profile]);
     (image, profile)
 }

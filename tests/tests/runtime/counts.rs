@@ -1,6 +1,8 @@
 //! Calls are counted exactly.
 
-use crate::support::{Program, compare, read, ticks};
+use std::process::Command;
+
+use crate::support::{Program, compare, library, read, ticks};
 
 const LINK_MODES: [(&str, &[&str]); 4] =
     [("pie", &[]), ("no-pie", &["-no-pie", "-fno-pie"]), ("static", &["-static"]), ("static-pie", &["-static-pie"])];
@@ -39,9 +41,25 @@ fn in_the_other_calling_forms() {
 }
 
 #[test]
+fn as_clang_calls_it() {
+    if Command::new("clang").arg("--version").output().is_err() {
+        println!("\nSKIPPED: clang's calling form, there is no clang here");
+        return;
+    }
+    let objects = format!("-B{}", library().display());
+    for flags in [&["-O0"][..], &["-O2"], &["-O2", "-no-pie", "-fno-pie"], &["-O2", "-static"], &["-O2", "-mfentry"]] {
+        let name = format!("calls-clang{}", flags.concat());
+        let flags = [&["-pg", &objects, "-Wno-unknown-attributes"], flags].concat();
+        let program = Program::compile_with("clang", &name, "calls.c", &flags);
+        let printed = program.run(&["2", "100"]);
+        compare(&printed, &program.profile(), program.symbols());
+    }
+}
+
+#[test]
 fn as_glibc_counts_them_with_one_thread() {
     let ours = Program::compile("calls-ours", "calls.c", &["-O2"]);
-    let theirs = Program::compile_with("calls-theirs", "calls.c", &["-pg", "-O2"]);
+    let theirs = Program::compile_with("cc", "calls-theirs", "calls.c", &["-pg", "-O2"]);
     for program in [&ours, &theirs] {
         let printed = program.run(&["1", "50"]);
         compare(&printed, &program.profile(), program.symbols());

@@ -6,7 +6,7 @@ use crate::support::{Program, calls};
 
 /// The program with our runtime, and without any.
 fn programs(name: &str, flags: &[&str]) -> [Program; 2] {
-    let plain = Program::compile_with(&format!("{name}-plain"), "ends.c", flags);
+    let plain = Program::compile_with("cc", &format!("{name}-plain"), "ends.c", flags);
     [Program::compile(name, "ends.c", flags), plain]
 }
 

@@ -20,17 +20,9 @@ pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 
-/// The directory of the start-up objects, which are built once for each run of the tests.
+/// The directory of the start-up objects.
 pub(crate) fn library() -> PathBuf {
-    static BUILT: OnceLock<()> = OnceLock::new();
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
-    BUILT.get_or_init(|| {
-        let mut make = Command::new("make");
-        make.arg("runtime").current_dir(root()).env("CARGO_TARGET_DIR", target);
-        let made = make.output().unwrap();
-        assert!(made.status.success(), "make runtime: {}", String::from_utf8_lossy(&made.stderr));
-    });
-    target.join("dist/lib/gmon")
+    gmon_tests::start_objects().to_owned()
 }
 
 /// Runs a tool and returns what it prints.
@@ -42,12 +34,7 @@ pub(crate) fn tool(name: &str, arguments: &[&str]) -> String {
 
 /// An empty directory of that name.
 pub(crate) fn directory(name: &str) -> PathBuf {
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("runtime").join(name);
-    if directory.exists() {
-        fs::remove_dir_all(&directory).unwrap();
-    }
-    fs::create_dir_all(&directory).unwrap();
-    directory
+    gmon_tests::directory(&format!("runtime-{name}"))
 }
 
 impl Program {
@@ -57,17 +44,17 @@ impl Program {
         let include = library.parent().unwrap().parent().unwrap().join("include");
         let ours = ["-pg".to_owned(), format!("-B{}", library.display()), format!("-I{}", include.display())];
         let ours: Vec<&str> = ours.iter().map(String::as_str).collect();
-        Program::compile_with(name, source, &[&ours, flags].concat())
+        Program::compile_with("cc", name, source, &[&ours, flags].concat())
     }
 
     /// Compiles one of `tests/programs` with whatever runtime the flags say, or none.
-    pub(crate) fn compile_with(name: &str, source: &str, flags: &[&str]) -> Program {
+    pub(crate) fn compile_with(compiler: &str, name: &str, source: &str, flags: &[&str]) -> Program {
         let directory = directory(name);
         let executable = directory.join("program");
         let source = root().join("tests/programs").join(source);
         let output =
             Command::new("cc").arg("-o").args([&executable, &source]).args(flags).arg("-lpthread").output().unwrap();
-        assert!(output.status.success(), "cc {flags:?}: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success(), "{compiler} {flags:?}: {}", String::from_utf8_lossy(&output.stderr));
         Program { directory, executable, symbols: OnceLock::new() }
     }
 
