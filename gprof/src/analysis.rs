@@ -98,7 +98,7 @@ impl<'data> Analysis<'data> {
     pub fn new(
         profile: &Profile,
         functions: Functions<'data>,
-        files: &SourceFiles<'data>,
+        files: &'data SourceFiles<'_>,
         unused: bool,
     ) -> Analysis<'data> {
         let chosen = Selection::program(&functions);
@@ -190,7 +190,7 @@ fn index<'data>(
     functions: &Functions<'data>,
     flat: &Flat,
     graph: &Graph,
-    files: &SourceFiles<'data>,
+    files: &'data SourceFiles<'_>,
     unused: bool,
 ) -> Vec<IndexEntry<'data>> {
     let mut named: Vec<FunctionId> =

@@ -173,7 +173,8 @@ fn only_one_place_of_the_reader_knows_object_files_and_how_names_are_mangled() {
     let source = root().join("gprof/src");
     for path in sources(&source) {
         let inside = path.strip_prefix(&source).unwrap();
-        let knows = ["object::", "gimli::", "rustc_demangle::"].iter().any(|krate| code(&path).contains(krate));
+        let knows =
+            ["object::", "gimli::", "rustc_demangle::", "addr2line::"].iter().any(|krate| code(&path).contains(krate));
         assert!(!knows || inside.starts_with("image"), "{}", inside.display());
     }
 }

@@ -3,23 +3,51 @@
 use std::ops::Range;
 
 use object::elf::{self, FileHeader32, FileHeader64};
-use object::read::elf::{FileHeader, ProgramHeader, SectionHeader, SectionTable, Sym};
+use object::read::elf::{CompressionHeader, FileHeader, ProgramHeader, SectionHeader, SectionTable, Sym};
+use object::read::{CompressedData, CompressedFileRange, CompressionFormat};
 use object::{Endianness, SectionIndex, SymbolIndex};
 
-use super::dwarf::SourceFiles;
+use super::lines::SourceFiles;
+use super::sections::Sections;
+use super::separate::Marks;
 use super::symbols::{self, Candidate, NameTable};
 use super::{Image, ImageError, Symbol};
 
 /// Reads an ELF file of either word size and byte order.
 pub(super) fn parse(data: &[u8]) -> Result<Image<'_>, ImageError> {
+    match word(data)? {
+        gmon::Word::W32 => parse_class::<FileHeader32<Endianness>>(data, gmon::Word::W32),
+        gmon::Word::W64 => parse_class::<FileHeader64<Endianness>>(data, gmon::Word::W64),
+    }
+}
+
+/// Reads the debug information of an ELF file, which need not be a program.
+pub(super) fn debug_information(data: &[u8]) -> Result<(Sections<'_>, Marks<'_>), ImageError> {
+    match word(data)? {
+        gmon::Word::W32 => debug_information_class::<FileHeader32<Endianness>>(data, gmon::Word::W32),
+        gmon::Word::W64 => debug_information_class::<FileHeader64<Endianness>>(data, gmon::Word::W64),
+    }
+}
+
+/// The size of the words of an ELF file.
+fn word(data: &[u8]) -> Result<gmon::Word, ImageError> {
     let start = data.get(..4).unwrap_or(data);
     if start != elf::ELFMAG {
         return Err(ImageError::NotElf(start.to_vec()));
     }
-    match data.get(4).map(|class| elf::FileClass(*class)) {
-        Some(elf::ELFCLASS32) => parse_class::<FileHeader32<Endianness>>(data, gmon::Word::W32),
-        _ => parse_class::<FileHeader64<Endianness>>(data, gmon::Word::W64),
-    }
+    let is_narrow = data.get(4).is_some_and(|class| elf::FileClass(*class) == elf::ELFCLASS32);
+    Ok(if is_narrow { gmon::Word::W32 } else { gmon::Word::W64 })
+}
+
+fn debug_information_class<Elf>(data: &[u8], word: gmon::Word) -> Result<(Sections<'_>, Marks<'_>), ImageError>
+where
+    Elf: FileHeader<Endian = Endianness>,
+{
+    let header = Elf::parse(data)?;
+    let endian = header.endian()?;
+    let sections = header.sections(endian, data)?;
+    let found = Sections::new(endian, word, |name| stored_section(endian, &sections, data, name));
+    Ok((found, marks(endian, &sections, data)))
 }
 
 fn parse_class<'data, Elf>(data: &'data [u8], word: gmon::Word) -> Result<Image<'data>, ImageError>
@@ -46,7 +74,10 @@ where
             Endianness::Little => gmon::Order::Little,
             Endianness::Big => gmon::Order::Big,
         },
-        files: SourceFiles::new(endian, word, |name| section_bytes(endian, &sections, data, name)),
+        files: SourceFiles {
+            sections: Sections::new(endian, word, |name| stored_section(endian, &sections, data, name)),
+        },
+        marks: marks(endian, &sections, data),
     })
 }
 
@@ -148,23 +179,51 @@ where
     code
 }
 
-/// The bytes of a section, or nothing when it is absent, damaged or compressed.
-fn section_bytes<'data, Elf>(
+/// What leads to the file with the debug information.
+fn marks<'data, Elf>(endian: Endianness, sections: &SectionTable<'data, Elf>, data: &'data [u8]) -> Marks<'data>
+where
+    Elf: FileHeader<Endian = Endianness>,
+{
+    let build_id = sections.iter().find_map(|section| {
+        let mut notes = section.notes(endian, data).ok()??;
+        while let Ok(Some(note)) = notes.next() {
+            if note.name() == elf::ELF_NOTE_GNU && note.n_type(endian) == elf::NT_GNU_BUILD_ID {
+                return Some(note.desc());
+            }
+        }
+        None
+    });
+    let link = sections.section_by_name(endian, b".gnu_debuglink").and_then(|(_, section)| {
+        let bytes = section.data(endian, data).ok()?;
+        let name = bytes.split(|byte| *byte == 0).next()?;
+        let sum = bytes.get((name.len() + 1).next_multiple_of(4)..)?.first_chunk()?;
+        let sum = if endian == Endianness::Little { u32::from_le_bytes(*sum) } else { u32::from_be_bytes(*sum) };
+        Some((name, sum))
+    });
+    Marks { build_id, link }
+}
+
+/// A section as it is stored, or nothing when it is absent or damaged.
+fn stored_section<'data, Elf>(
     endian: Endianness,
     sections: &SectionTable<'data, Elf>,
     data: &'data [u8],
     name: &str,
-) -> &'data [u8]
+) -> Option<CompressedData<'data>>
 where
     Elf: FileHeader<Endian = Endianness>,
 {
-    let Some((_, section)) = sections.section_by_name(endian, name.as_bytes()) else {
-        return &[];
+    let (_, section) = sections.section_by_name(endian, name.as_bytes())?;
+    let Some((header, offset, compressed_size)) = section.compression(endian, data).ok()? else {
+        return section.data(endian, data).ok().map(CompressedData::none);
     };
-    if section.sh_flags(endian).contains(elf::SHF_COMPRESSED) {
-        return &[];
-    }
-    section.data(endian, data).unwrap_or_default()
+    let format = match header.ch_type(endian) {
+        elf::ELFCOMPRESS_ZLIB => CompressionFormat::Zlib,
+        elf::ELFCOMPRESS_ZSTD => CompressionFormat::Zstandard,
+        _ => return None,
+    };
+    let uncompressed_size = header.ch_size(endian).into();
+    CompressedFileRange { format, offset, compressed_size, uncompressed_size }.data(data).ok()
 }
 
 #[cfg(test)]

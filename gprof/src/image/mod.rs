@@ -5,15 +5,22 @@
 //! nothing panics.
 
 mod demangle;
-mod dwarf;
 mod elf;
+pub mod frames;
+pub mod lines;
+mod sections;
+mod separate;
 mod symbols;
+mod tables;
+mod units;
 
 use std::fmt;
 use std::ops::Range;
+use std::path::{Path, PathBuf};
 
 pub use demangle::demangle;
-pub use dwarf::SourceFiles;
+pub use lines::SourceFiles;
+pub use separate::DEFAULT_DIRECTORY;
 
 /// An executable file, as far as a profile needs it.
 pub struct Image<'data> {
@@ -29,6 +36,8 @@ pub struct Image<'data> {
     pub order: gmon::Order,
     /// The source files of functions.
     pub files: SourceFiles<'data>,
+    /// What leads to debug information in another file.
+    marks: separate::Marks<'data>,
 }
 
 /// A symbol that stands for a function.
@@ -52,6 +61,19 @@ impl<'data> Image<'data> {
     /// When the bytes are no ELF file, are damaged, or hold no symbol of a function.
     pub fn parse(data: &'data [u8]) -> Result<Image<'data>, ImageError> {
         elf::parse(data)
+    }
+
+    /// Takes the debug information from a file of its own, when there is none in the program, and says from which.
+    ///
+    /// `path` is where the program lies. The file is looked for beside it and in `directories`, of which the system's
+    /// is [`DEFAULT_DIRECTORY`]. A file that belongs to another build is not taken.
+    pub fn find_debug_file(&mut self, path: &Path, directories: &[PathBuf]) -> Option<PathBuf> {
+        if self.files.sections.has_lines() {
+            return None;
+        }
+        let (path, sections) = separate::find(&self.marks, path, directories)?;
+        self.files = SourceFiles { sections };
+        Some(path)
     }
 }
 

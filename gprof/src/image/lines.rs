@@ -1,0 +1,237 @@
+//! Files and lines of code.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::frames::Frames;
+use super::sections::Sections;
+use super::tables::{Header, Row, Tables};
+use super::units;
+
+/// The debug information of a program: what source file and line its code comes from, as far as it says so.
+///
+/// What is damaged in it is taken for absent.
+pub struct SourceFiles<'data> {
+    pub(super) sections: Sections<'data>,
+}
+
+impl SourceFiles<'_> {
+    /// The base name of the source file that each of these addresses comes from.
+    ///
+    /// An address whose file or line is not known has no entry. This takes one pass through the line tables and, unlike
+    /// [`SourceFiles::lines`], no memory for them.
+    #[must_use]
+    pub fn base_names(&self, mut addresses: Vec<u64>) -> HashMap<u64, &[u8]> {
+        let mut found = HashMap::new();
+        addresses.sort_unstable();
+        addresses.dedup();
+        if addresses.is_empty() {
+            return found;
+        }
+        let tables = Tables::new(&self.sections);
+        tables.each_row(|header, row| {
+            let first = addresses.partition_point(|address| *address < row.start);
+            for address in addresses.iter().skip(first).take_while(|address| **address < row.end) {
+                if let Some(name) = tables.file(header, row.file).and_then(|(_, name)| base(name)) {
+                    found.entry(*address).or_insert(name);
+                }
+            }
+        });
+        found
+    }
+
+    /// The lines of all code, ready to be looked up.
+    #[must_use]
+    pub fn lines(&self) -> Lines<'_> {
+        Lines::new(&self.sections)
+    }
+
+    /// The functions that code comes from, those that were inlined among them; `None` when the debug information does
+    /// not say or cannot be trusted to be small.
+    #[must_use]
+    pub fn frames(&self) -> Option<Frames<'_>> {
+        Frames::new(&self.sections)
+    }
+}
+
+/// A source file: where it was when the program was compiled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FilePath<'a> {
+    /// The directory in which the compiler ran, or nothing.
+    pub compiled_in: &'a [u8],
+    /// The directory of the file, as a rule in relation to the one before, or nothing.
+    pub directory: &'a [u8],
+    /// The name, which may begin with directories as well.
+    pub name: &'a [u8],
+}
+
+impl<'a> FilePath<'a> {
+    /// The whole path, as far as it is known.
+    #[must_use]
+    pub fn full(&self) -> Vec<u8> {
+        let mut path = Vec::new();
+        for part in [self.compiled_in, self.directory, self.name] {
+            if part.first() == Some(&b'/') {
+                path.clear();
+            } else if !part.is_empty() && path.last().is_some_and(|last| *last != b'/') {
+                path.push(b'/');
+            }
+            path.extend_from_slice(part);
+        }
+        path
+    }
+
+    /// The name without any directory.
+    #[must_use]
+    pub fn base(&self) -> &'a [u8] {
+        base(self.name).unwrap_or_default()
+    }
+}
+
+/// A path without its directories, if anything is left of it.
+fn base(path: &[u8]) -> Option<&[u8]> {
+    path.rsplit(|byte| *byte == b'/').next().filter(|name| !name.is_empty())
+}
+
+/// A file of [`Lines`]. Two of them may be the same file, when several parts of the program come from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FileId(u32);
+
+/// Code that comes from one line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LineRange {
+    /// The first address.
+    pub start: u64,
+    /// The address behind the last.
+    pub end: u64,
+    /// The file.
+    pub file: FileId,
+    /// The line, counted from one; 0 for code that comes from no line.
+    pub line: u32,
+}
+
+/// Which line every address comes from.
+#[derive(Debug, Default)]
+pub struct Lines<'a> {
+    files: Vec<FilePath<'a>>,
+    /// Sorted, and none overlaps another.
+    ranges: Vec<LineRange>,
+}
+
+impl<'a> Lines<'a> {
+    fn new(sections: &'a Sections<'_>) -> Lines<'a> {
+        let mut collector = Collector {
+            tables: &Tables::new(sections),
+            directories: units::directories(sections),
+            lines: Lines::default(),
+            table: None,
+            known: HashMap::new(),
+        };
+        collector.tables.each_row(|header, row| collector.add(header, row));
+        let Lines { files, mut ranges } = collector.lines;
+        // What the section has first counts where tables overlap.
+        ranges.sort_by_key(|range| range.start);
+        let mut end = 0;
+        ranges.retain_mut(|range| {
+            range.start = range.start.max(end);
+            end = end.max(range.end);
+            range.start < range.end
+        });
+        ranges.dedup_by(|next, kept| {
+            let same = next.start == kept.end && (next.file, next.line) == (kept.file, kept.line);
+            if same {
+                kept.end = next.end;
+            }
+            same
+        });
+        Lines { files, ranges }
+    }
+
+    /// The line that an address comes from.
+    #[must_use]
+    pub fn find(&self, address: u64) -> Option<&LineRange> {
+        let at = self.ranges.partition_point(|range| range.end <= address);
+        self.ranges.get(at).filter(|range| range.start <= address)
+    }
+
+    /// The lines of a part of the code, in the order of addresses. The first and the last may reach beyond it.
+    pub fn within(&self, part: Range<u64>) -> impl Iterator<Item = &LineRange> {
+        let first = self.ranges.partition_point(|range| range.end <= part.start);
+        self.ranges.iter().skip(first).take_while(move |range| range.start < part.end)
+    }
+
+    /// The path of a file.
+    #[must_use]
+    pub fn path(&self, file: FileId) -> FilePath<'a> {
+        self.files.get(file.0 as usize).copied().unwrap_or_default()
+    }
+
+    /// Whether there are none at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+}
+
+/// Gathers [`Lines`].
+struct Collector<'t, 'a> {
+    tables: &'t Tables<'a>,
+    /// Where the compiler ran, for each table that does not say so itself.
+    directories: HashMap<usize, &'a [u8]>,
+    lines: Lines<'a>,
+    /// The table being read, and the files of it that were met.
+    table: Option<usize>,
+    known: HashMap<u64, Option<FileId>>,
+}
+
+impl<'a> Collector<'_, 'a> {
+    fn add(&mut self, header: &Header<'a>, row: Row) {
+        if self.table != Some(header.offset().0) {
+            self.table = Some(header.offset().0);
+            self.known.clear();
+        }
+        let file = match self.known.get(&row.file) {
+            Some(known) => *known,
+            None => {
+                let path = self.path(header, row.file);
+                let id = path.and_then(|path| {
+                    let id = u32::try_from(self.lines.files.len()).ok()?;
+                    self.lines.files.push(path);
+                    Some(FileId(id))
+                });
+                self.known.insert(row.file, id);
+                id
+            }
+        };
+        let Row { start, end, line, .. } = row;
+        self.lines.ranges.extend(file.map(|file| LineRange { start, end, file, line }));
+    }
+
+    fn path(&self, header: &Header<'a>, file: u64) -> Option<FilePath<'a>> {
+        let (directory, name) = self.tables.file(header, file)?;
+        // Since version 5 the first directory is the one in which the compiler ran; before, none has number 0.
+        let first = if header.version() >= 5 { self.tables.directory(header, 0) } else { None };
+        let compiled_in = first.or_else(|| self.directories.get(&header.offset().0).copied()).unwrap_or_default();
+        let directory = if directory == 0 { None } else { self.tables.directory(header, directory) };
+        Some(FilePath { compiled_in, directory: directory.unwrap_or_default(), name })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths() {
+        let full = |compiled_in: &'static str, directory: &'static str, name: &'static str| {
+            let [compiled_in, directory, name] = [compiled_in, directory, name].map(str::as_bytes);
+            String::from_utf8(FilePath { compiled_in, directory, name }.full()).unwrap()
+        };
+        assert_eq!(full("/src", "lib", "a.c"), "/src/lib/a.c");
+        assert_eq!(full("/src", "", "lib/a.c"), "/src/lib/a.c");
+        assert_eq!(full("/src/", "/usr/include", "a.h"), "/usr/include/a.h");
+        assert_eq!(full("/src/", "lib", "/a.c"), "/a.c");
+        assert_eq!(full("", "", "a.c"), "a.c");
+        assert_eq!(FilePath { name: b"lib/a.c", ..FilePath::default() }.base(), b"a.c");
+    }
+}

@@ -1,0 +1,168 @@
+//! The sections of the debug information: where they lie, packed or not.
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+
+use gimli::{EndianSlice, RunTimeEndian, SectionId};
+use object::Endianness;
+use object::read::{CompressedData, CompressionFormat};
+
+/// How the readers of debug information see bytes.
+pub(super) type Reader<'data> = EndianSlice<'data, RunTimeEndian>;
+
+/// How much larger than in the file a section may become. No method of packing in use gains more on code and text, and
+/// a file made to harm must not fill the memory.
+const GAIN: u64 = 1100;
+
+/// The sections that are read.
+const SECTIONS: [SectionId; 12] = [
+    SectionId::DebugAbbrev,
+    SectionId::DebugAddr,
+    SectionId::DebugAranges,
+    SectionId::DebugInfo,
+    SectionId::DebugLine,
+    SectionId::DebugLineStr,
+    SectionId::DebugRanges,
+    SectionId::DebugRngLists,
+    SectionId::DebugStr,
+    SectionId::DebugStrOffsets,
+    SectionId::DebugTypes,
+    SectionId::DebugMacro,
+];
+
+/// A section as it stands in a file.
+struct Section<'data> {
+    id: SectionId,
+    stored: Cow<'data, [u8]>,
+    format: CompressionFormat,
+    /// The size that the file promises.
+    size: u64,
+    unpacked: OnceCell<Vec<u8>>,
+}
+
+impl Section<'_> {
+    /// The bytes of the section; none when it is damaged or says that it is larger than it can be.
+    fn bytes(&self) -> &[u8] {
+        if self.format == CompressionFormat::None {
+            return &self.stored;
+        }
+        self.unpacked.get_or_init(|| {
+            if self.size > (self.stored.len() as u64).saturating_mul(GAIN) {
+                return Vec::new();
+            }
+            let packed = CompressedData { format: self.format, data: &self.stored, uncompressed_size: self.size };
+            packed.decompress().map(Cow::into_owned).unwrap_or_default()
+        })
+    }
+}
+
+/// All sections of the debug information of one file.
+pub(super) struct Sections<'data> {
+    present: Vec<Section<'data>>,
+    endian: RunTimeEndian,
+    /// The size of an address in bytes.
+    pub(super) address_size: u8,
+}
+
+impl<'data> Sections<'data> {
+    /// Takes the sections it needs from `section`, which gives nothing for one that is not there.
+    pub(super) fn new(
+        endian: Endianness,
+        word: gmon::Word,
+        section: impl Fn(&str) -> Option<CompressedData<'data>>,
+    ) -> Sections<'data> {
+        let find = |id: SectionId| {
+            // The older way to pack a section gave it another name and a head of its own.
+            let old = || section(&id.name().replacen(".debug_", ".zdebug_", 1)).and_then(old_head);
+            let found = section(id.name()).or_else(old)?;
+            Some(Section {
+                id,
+                stored: Cow::Borrowed(found.data),
+                format: found.format,
+                size: found.uncompressed_size,
+                unpacked: OnceCell::new(),
+            })
+        };
+        Sections {
+            present: SECTIONS.into_iter().filter_map(find).collect(),
+            endian: match endian {
+                Endianness::Little => RunTimeEndian::Little,
+                Endianness::Big => RunTimeEndian::Big,
+            },
+            address_size: match word {
+                gmon::Word::W32 => 4,
+                gmon::Word::W64 => 8,
+            },
+        }
+    }
+
+    /// Whether there is a table of lines.
+    pub(super) fn has_lines(&self) -> bool {
+        self.present.iter().any(|section| section.id == SectionId::DebugLine && !section.stored.is_empty())
+    }
+
+    /// The same sections, independent of the file that they were read from.
+    pub(super) fn into_owned<'other>(self) -> Sections<'other> {
+        let own = |section: Section<'_>| Section {
+            id: section.id,
+            stored: Cow::Owned(section.stored.into_owned()),
+            format: section.format,
+            size: section.size,
+            unpacked: OnceCell::new(),
+        };
+        Sections {
+            present: self.present.into_iter().map(own).collect(),
+            endian: self.endian,
+            address_size: self.address_size,
+        }
+    }
+
+    /// The bytes of a section, unpacked; none when it is not there.
+    pub(super) fn get(&self, id: SectionId) -> Reader<'_> {
+        let section = self.present.iter().find(|section| section.id == id);
+        EndianSlice::new(section.map_or(&[], |section| section.bytes()), self.endian)
+    }
+
+    /// How many bytes of debug information there are, unpacked.
+    pub(super) fn len(&self) -> u64 {
+        self.present.iter().map(|section| section.bytes().len() as u64).sum()
+    }
+}
+
+/// Reads the head of a section that is packed in the older way: a word and the size, most significant byte first.
+fn old_head(section: CompressedData<'_>) -> Option<CompressedData<'_>> {
+    let (size, data) = section.data.strip_prefix(b"ZLIB")?.split_first_chunk()?;
+    Some(CompressedData { format: CompressionFormat::Zlib, data, uncompressed_size: u64::from_be_bytes(*size) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The sections of a file that has only one, of this name and these bytes.
+    fn line_section<'data>(name: &str, data: CompressedData<'data>) -> Sections<'data> {
+        Sections::new(Endianness::Little, gmon::Word::W64, |asked| (asked == name).then_some(data))
+    }
+
+    /// `aaaaaaaaaa`, packed by zlib.
+    const PACKED: [u8; 11] = [0x78, 0x9c, 0x4b, 0x84, 0x03, 0x00, 0x14, 0xe1, 0x03, 0xcb, 0x00];
+
+    #[test]
+    fn packed_sections() {
+        let data = CompressedData { format: CompressionFormat::Zlib, data: &PACKED[..10], uncompressed_size: 10 };
+        assert_eq!(line_section(".debug_line", data).get(SectionId::DebugLine).slice(), b"aaaaaaaaaa");
+        let old = [b"ZLIB\0\0\0\0\0\0\0\x0a".as_slice(), &PACKED[..10]].concat();
+        let sections = line_section(".zdebug_line", CompressedData::none(&old));
+        assert_eq!(sections.get(SectionId::DebugLine).slice(), b"aaaaaaaaaa");
+        assert!(sections.has_lines());
+        assert_eq!(sections.into_owned().get(SectionId::DebugLine).slice(), b"aaaaaaaaaa");
+    }
+
+    #[test]
+    fn sizes_that_cannot_be() {
+        for size in [11, 1 << 40, u64::MAX] {
+            let data = CompressedData { format: CompressionFormat::Zlib, data: &PACKED[..10], uncompressed_size: size };
+            assert!(line_section(".debug_line", data).get(SectionId::DebugLine).slice().is_empty(), "{size}");
+        }
+    }
+}

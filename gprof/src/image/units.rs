@@ -1,0 +1,207 @@
+//! The units of the debug information: what is needed to read it at all, and whether it is honest about its size.
+//!
+//! Units refer to abbreviations, line tables and lists of ranges. In a program each of those belongs to one unit or
+//! few; in a file made to harm, ten thousand units may share one that fills the rest of the file, and a reader that
+//! goes by units does that much work ten thousand times over. So the work is added up here first.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use gimli::{Abbreviations, AttributeValue, DebugAbbrevOffset, DebugLine, DebugLineOffset, RangeLists, SectionId};
+
+use super::sections::{Reader, Sections};
+use super::tables::text_at;
+
+/// How many times its own length the debug information may ask to be read. Units of one program that share much, after
+/// `dwz` for instance, stay far below.
+const FACTOR: u64 = 16;
+
+/// The work that is always fine.
+const SLACK: u64 = 1 << 20;
+
+/// What one unit says of itself.
+#[derive(Default)]
+struct Root<'a> {
+    line_table: Option<usize>,
+    directory: Option<&'a [u8]>,
+    ranges: Option<usize>,
+}
+
+/// The directories in which the compiler ran, by the offsets of the line tables that belong to them.
+pub(super) fn directories<'a>(sections: &'a Sections<'_>) -> HashMap<usize, &'a [u8]> {
+    let mut found = HashMap::new();
+    // Damage only ends the walk.
+    let _ = walk(sections, |_, root, _| {
+        if let (Some(table), Some(directory)) = (root.line_table, root.directory) {
+            found.entry(table).or_insert(directory);
+        }
+    });
+    found
+}
+
+/// Whether reading the debug information unit by unit takes work in proportion to its length.
+pub(super) fn is_honest(sections: &Sections<'_>) -> bool {
+    let lines: DebugLine<Reader<'_>> = sections.get(SectionId::DebugLine).into();
+    let ranges =
+        RangeLists::new(sections.get(SectionId::DebugRanges).into(), sections.get(SectionId::DebugRngLists).into());
+    let address_size = sections.address_size;
+    let walked = walk(sections, |encoding, root, work| {
+        if let Some(table) = root.line_table
+            && let Ok(program) = lines.program(DebugLineOffset(table), address_size, None, None)
+        {
+            work.take(program.header().unit_length() as u64);
+        }
+        if let Some(offset) = root.ranges
+            && let Ok(mut entries) = ranges.raw_ranges(gimli::RangeListsOffset(offset), encoding)
+        {
+            while work.left > 0 && matches!(entries.next(), Ok(Some(_))) {
+                work.take(8);
+            }
+        }
+    });
+    walked.is_ok()
+}
+
+/// The work that may still be done.
+struct Work {
+    left: u64,
+}
+
+impl Work {
+    fn take(&mut self, work: u64) {
+        self.left = self.left.saturating_sub(work);
+    }
+}
+
+/// There is more to do than the length of the debug information allows.
+struct TooMuch;
+
+/// Visits the root of each unit.
+fn walk<'a>(
+    sections: &'a Sections<'_>,
+    mut visit: impl FnMut(gimli::Encoding, &Root<'a>, &mut Work),
+) -> Result<(), TooMuch> {
+    let info: gimli::DebugInfo<Reader<'a>> = sections.get(SectionId::DebugInfo).into();
+    let mut abbreviations = Known { sections, tables: HashMap::new() };
+    let mut work = Work { left: sections.len().saturating_mul(FACTOR).saturating_add(SLACK) };
+    let mut units = info.units();
+    while let Ok(Some(header)) = units.next() {
+        if let Some(table) = abbreviations.get(header.debug_abbrev_offset(), &mut work) {
+            visit(header.encoding(), &root(sections, &header, &table), &mut work);
+        }
+        if work.left == 0 {
+            return Err(TooMuch);
+        }
+    }
+    Ok(())
+}
+
+/// Reads the first entry of a unit, which describes the unit.
+fn root<'a>(
+    sections: &'a Sections<'_>,
+    header: &gimli::UnitHeader<Reader<'a>>,
+    abbreviations: &Abbreviations,
+) -> Root<'a> {
+    let mut root = Root::default();
+    let Ok(mut entries) = header.entries_raw(abbreviations, None) else {
+        return root;
+    };
+    let Ok(Some(abbreviation)) = entries.read_abbreviation() else {
+        return root;
+    };
+    let text = |section, offset| text_at(sections.get(section).slice(), offset);
+    for attribute in abbreviation.attributes() {
+        let Ok(attribute) = entries.read_attribute(*attribute) else {
+            break;
+        };
+        match (attribute.name(), attribute.value()) {
+            (gimli::DW_AT_stmt_list, AttributeValue::DebugLineRef(offset)) => root.line_table = Some(offset.0),
+            (gimli::DW_AT_ranges, AttributeValue::RangeListsRef(offset)) => root.ranges = Some(offset.0),
+            (gimli::DW_AT_comp_dir, AttributeValue::String(text)) => root.directory = text_at(text.slice(), 0),
+            (gimli::DW_AT_comp_dir, AttributeValue::DebugStrRef(at)) => {
+                root.directory = text(SectionId::DebugStr, at.0);
+            }
+            (gimli::DW_AT_comp_dir, AttributeValue::DebugLineStrRef(at)) => {
+                root.directory = text(SectionId::DebugLineStr, at.0);
+            }
+            _ => {}
+        }
+    }
+    root
+}
+
+/// The tables of abbreviations that were read: units share them.
+struct Known<'a, 'data> {
+    sections: &'a Sections<'data>,
+    tables: HashMap<usize, Option<Rc<Abbreviations>>>,
+}
+
+impl Known<'_, '_> {
+    fn get(&mut self, offset: DebugAbbrevOffset, work: &mut Work) -> Option<Rc<Abbreviations>> {
+        if let Some(known) = self.tables.get(&offset.0) {
+            return known.clone();
+        }
+        let section = self.sections.get(SectionId::DebugAbbrev);
+        work.take(table_length(section.slice().get(offset.0..).unwrap_or_default(), work.left));
+        if work.left == 0 {
+            return None;
+        }
+        let table = gimli::DebugAbbrev::from(section).abbreviations(offset).ok().map(Rc::new);
+        self.tables.insert(offset.0, table.clone());
+        table
+    }
+}
+
+/// The length of a table of abbreviations in bytes, or `most` when it is longer.
+fn table_length(bytes: &[u8], most: u64) -> u64 {
+    let most = usize::try_from(most).unwrap_or(usize::MAX);
+    let mut rest = bytes.get(..most).unwrap_or(bytes);
+    let whole = rest.len();
+    // A code, a tag and whether there are children; then pairs of numbers up to a pair of zeros.
+    while number(&mut rest).is_some_and(|code| code != 0) {
+        number(&mut rest);
+        rest = rest.get(1..).unwrap_or_default();
+        while let (Some(name), Some(form)) = (number(&mut rest), number(&mut rest)) {
+            if form == u64::from(gimli::DW_FORM_implicit_const.0) {
+                number(&mut rest);
+            }
+            if (name, form) == (0, 0) {
+                break;
+            }
+        }
+    }
+    (whole - rest.len()) as u64
+}
+
+/// Takes a number of seven bits in each byte from the front. Bits beyond the 64th are lost.
+fn number(bytes: &mut &[u8]) -> Option<u64> {
+    let mut value = 0_u64;
+    let mut shift = 0_u32;
+    loop {
+        let (byte, rest) = bytes.split_first()?;
+        *bytes = rest;
+        value |= u64::from(byte & 0x7f).checked_shl(shift).unwrap_or(0);
+        shift = shift.saturating_add(7);
+        if byte & 0x80 == 0 {
+            return Some(value);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_of_abbreviations() {
+        // One entry with two attributes, then one without any, then the end.
+        let table = [1, 0x11, 1, 0x10, 0x17, 0x03, 0x08, 0, 0, 2, 0x2e, 0, 0, 0, 0, 9, 9];
+        assert_eq!(table_length(&table, 100), 15);
+        assert_eq!(table_length(&table, 5), 5);
+        // A constant stands in the table itself.
+        let table = [1, 0x11, 1, 0x10, 0x21, 0xff, 0x01, 0, 0, 0, 9];
+        assert_eq!(table_length(&table, 100), 10);
+        assert_eq!(table_length(&[], 100), 0);
+        assert_eq!(table_length(&[0x80; 20], 100), 20);
+    }
+}
