@@ -30,7 +30,7 @@ use analysis::Analysis;
 use cli::Request;
 use error::Error;
 use functions::Functions;
-use image::Image;
+use image::{Image, ImageError, Names, Policy};
 use options::{Contents, Options};
 
 /// Does what a command line asks for, whose first word is the name of this program.
@@ -54,8 +54,8 @@ pub fn run(
 /// The whole way from files to text.
 fn report(options: &Options, out: &mut dyn Write, warnings: &mut dyn Write) -> Result<(), Error> {
     let bytes = input::image(&options.image)?;
-    let image =
-        Image::parse(&bytes).map_err(|source| Error::Image { file: options.image.display().to_string(), source })?;
+    let room = Names::default();
+    let image = read_image(options, &bytes, &room, warnings)?;
     let (profile, contents) = profiles(options, &image, warnings)?;
     if options.sum {
         sum::write(&profile, image.word, image.order)?;
@@ -67,6 +67,24 @@ fn report(options: &Options, out: &mut dyn Write, warnings: &mut dyn Write) -> R
     let functions = Functions::new(image.symbols, image.text.end);
     let analysis = Analysis::new(&profile, functions, &image.files, options.unused);
     write(|out| report::render(&analysis, options, wanted, out), out).map_err(Error::Output)
+}
+
+/// The program. One without symbols is made the best of.
+fn read_image<'data>(
+    options: &Options,
+    bytes: &'data [u8],
+    room: &'data Names,
+    warnings: &mut dyn Write,
+) -> Result<Image<'data>, Error> {
+    let image = match Image::parse(bytes, Policy::Compat, room) {
+        Err(ImageError::NoSymbols) => Image::parse(bytes, Policy::Full, room),
+        image => image,
+    };
+    let image = image.map_err(|source| Error::Image { file: options.image.display().to_string(), source })?;
+    if let Some(doubt) = image.doubt() {
+        let _ = writeln!(warnings, "gprof: warning: {}: {doubt}", options.image.display());
+    }
+    Ok(image)
 }
 
 /// The sum of all profiles, and what they have room for.

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use gmon::{Arc, Dimension, Histogram, Profile};
+use gprof::image::{Image, Names, Policy};
 
 /// A generator of numbers (splitmix64).
 #[derive(Clone, Debug)]
@@ -54,7 +55,8 @@ impl Stage {
     /// When the bytes are no executable.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Stage {
-        let image = gprof::image::Image::parse(bytes).expect("an executable");
+        let room = Names::default();
+        let image = Image::parse(bytes, Policy::Compat, &room).expect("an executable");
         let (lowpc, highpc) = (image.text.start & !3, image.text.end.next_multiple_of(4));
         let in_text = |address: &u64| image.text.contains(address);
         let functions = image.symbols.iter().map(|symbol| symbol.address).filter(in_text).collect();

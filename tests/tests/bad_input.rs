@@ -38,8 +38,6 @@ fn images() {
     put("cut", &bytes[..bytes.len() / 2]);
     put("head", &bytes[..64]);
     fs::create_dir(directory.join("dir")).unwrap();
-    let strip = Command::new("strip").arg("-o").arg(directory.join("stripped")).arg(&image).status().unwrap();
-    assert!(strip.success());
     for (name, expected) in [
         ("missing", "gprof: missing: No such file or directory"),
         ("dir", "gprof: dir: Is a directory"),
@@ -48,7 +46,6 @@ fn images() {
         ("short", "gprof: short: damaged ELF file: "),
         ("head", "gprof: head: damaged ELF file: "),
         ("cut", "gprof: cut: damaged ELF file: "),
-        ("stripped", "gprof: stripped: no symbols of functions: the file was stripped"),
         ("/dev/zero", "gprof: /dev/zero: not a regular file"),
     ] {
         let text = complaint(directory, &[name]);

@@ -5,9 +5,9 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use gmon_tests::compile;
 use gmon_tests::random::Random;
-use gprof::image::Image;
+use gmon_tests::{compile, gprof, read, run};
+use gprof::image::{Image, Names, Policy};
 
 /// Where the code of `name` begins.
 fn address(image: &Image<'_>, name: &str) -> u64 {
@@ -50,7 +50,8 @@ fn every_form_of_line_tables() {
         }
         let name = format!("lines{}{}", flags[0], flags[1]);
         let bytes = fs::read(compile(&name, &["inlined.c"], &flags)).unwrap();
-        let image = Image::parse(&bytes).unwrap();
+        let room = Names::default();
+        let image = Image::parse(&bytes, Policy::Compat, &room).unwrap();
         let expected = (source("inlined.c"), line_of("inlined.c", "int main"));
         assert_eq!(begins_at(&image, "main"), Some(expected), "{flags:?}");
         let bases = image.files.base_names(vec![address(&image, "outer"), 1]);
@@ -72,7 +73,8 @@ fn inlined_functions_are_told() {
     for version in ["-gdwarf-2", "-gdwarf-3", "-gdwarf-4", "-gdwarf-5"] {
         let image = compile(&format!("inlined{version}"), &["inlined.c"], &[version, "-O1"]);
         let bytes = fs::read(image).unwrap();
-        let image = Image::parse(&bytes).unwrap();
+        let room = Names::default();
+        let image = Image::parse(&bytes, Policy::Compat, &room).unwrap();
         let (lines, frames) = (image.files.lines(), image.files.frames().unwrap());
         let inner = line_of("inlined.c", "sum += n * n");
         let starts = lines.within(image.text.clone()).filter(|range| range.line == inner).map(|range| range.start);
@@ -90,7 +92,8 @@ fn inlined_functions_are_told() {
 #[test]
 fn lines_cover_the_code_once_and_in_order() {
     let bytes = fs::read(compile("line_order", &["classes.cc"], &["-g", "-O2"])).unwrap();
-    let image = Image::parse(&bytes).unwrap();
+    let room = Names::default();
+    let image = Image::parse(&bytes, Policy::Compat, &room).unwrap();
     let lines = image.files.lines();
     let all: Vec<_> = lines.within(0..u64::MAX).copied().collect();
     assert!(all.len() > 20);
@@ -106,7 +109,8 @@ fn lines_cover_the_code_once_and_in_order() {
 
 /// What the reader makes of an image, for mutations of which nothing is expected but an end.
 fn read_all(bytes: &[u8]) -> usize {
-    let Ok(image) = Image::parse(bytes) else {
+    let room = Names::default();
+    let Ok(image) = Image::parse(bytes, Policy::Full, &room) else {
         return 0;
     };
     let lines = image.files.lines();
@@ -178,7 +182,8 @@ fn debug_information_in_a_file_of_its_own() {
     let stores = [directory.join("no-such"), directory.join("store")];
     let found = |name: &str| {
         let bytes = fs::read(directory.join(name)).unwrap();
-        let mut image = Image::parse(&bytes).unwrap();
+        let room = Names::default();
+        let mut image = Image::parse(&bytes, Policy::Compat, &room).unwrap();
         let path = image.find_debug_file(&directory.join(name), &stores);
         (path, begins_at(&image, "main").map(|(_, line)| line))
     };
@@ -207,4 +212,94 @@ fn debug_information_in_a_file_of_its_own() {
     other[id] = 0x13;
     fs::write(&by_id, other).unwrap();
     assert_eq!(found("unlinked"), (None, None));
+}
+
+/// The names that an image has for functions.
+fn names(bytes: &[u8], policy: Policy) -> Vec<String> {
+    let room = Names::default();
+    let image = Image::parse(bytes, policy, &room).unwrap();
+    image.symbols.iter().map(|symbol| String::from_utf8(symbol.name.to_vec()).unwrap()).collect()
+}
+
+#[test]
+fn every_kind_of_symbol() {
+    let bytes = fs::read(compile("kinds", &["kinds.cc"], &["-no-pie"])).unwrap();
+    let compat = names(&bytes, Policy::Compat);
+    let full = names(&bytes, Policy::Full);
+    let bsd = names(&bytes, Policy::Bsd { statics: true, dots: true });
+    let global = names(&bytes, Policy::Bsd { statics: false, dots: false });
+    for (name, expected) in [
+        ("main", [true, true, true, true]),
+        ("weak_one", [true, true, true, true]),
+        ("_ZL3onev", [true, true, true, false]),
+        ("chosen", [false, true, false, false]),
+        ("unique_one", [false, true, false, false]),
+        ("copy_of.part.0", [false, true, true, false]),
+        ("printf@plt", [false, true, false, false]),
+        ("data_start", [true, false, false, false]),
+        ("printf@GLIBC_2.2.5", [false, false, true, false]),
+    ] {
+        let has = [&compat, &full, &bsd, &global].map(|names| names.iter().any(|other| other == name));
+        assert_eq!(has, expected, "{name}: {full:?}");
+    }
+}
+
+#[test]
+fn stubs_lie_where_the_disassembler_sees_them() {
+    for (name, flags) in [
+        ("stubs_lazy", ["-no-pie", "-Wl,-z,lazy"].as_slice()),
+        ("stubs_marked", &["-fcf-protection=full", "-Wl,-z,ibtplt"]),
+        ("stubs_now", &["-pie", "-fPIE", "-Wl,-z,now"]),
+        ("stubs_static", &["-static"]),
+    ] {
+        let image = compile(name, &["kinds.cc"], flags);
+        let output = Command::new("objdump").arg("-d").arg(&image).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        // `0000000000001030 <puts@plt>:`, but not `<*ABS*+0x1136@plt>`, which has no name.
+        let heads = text.lines().filter_map(|line| line.strip_suffix("@plt>:")?.split_once(" <"));
+        let expected: Vec<(u64, String)> = heads
+            .filter(|(_, name)| !name.starts_with('*'))
+            .map(|(address, name)| (u64::from_str_radix(address, 16).unwrap(), format!("{name}@plt")))
+            .collect();
+        assert!(!expected.is_empty() || name == "stubs_static");
+        let bytes = fs::read(&image).unwrap();
+        let room = Names::default();
+        let image = Image::parse(&bytes, Policy::Full, &room).unwrap();
+        let stubs = image.symbols.iter().filter(|symbol| symbol.name.ends_with(b"@plt"));
+        let mut found: Vec<_> =
+            stubs.map(|symbol| (symbol.address, String::from_utf8(symbol.name.to_vec()).unwrap())).collect();
+        found.sort();
+        assert_eq!(found, expected, "{name}");
+    }
+}
+
+#[test]
+fn a_stripped_program_is_reported_by_what_remains() {
+    let image = compile("stripped", &["inlined.c"], &["-rdynamic"]);
+    let profile = run(&image);
+    tool(&image, &["strip", "a.out"]);
+    let output = read(gprof(), image.parent().unwrap(), &["-b", "a.out", "gmon.out"]);
+    let (out, err) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert!(output.status.success() && profile.exists(), "{err}");
+    assert!(err.starts_with("gprof: warning: a.out: the file was stripped") && err.lines().count() == 1, "{err}");
+    assert!(out.contains("outer [") && out.contains("main ["), "{out}");
+    // Without exported functions addresses are all there is.
+    let image = compile("stripped_bare", &["inlined.c"], &[]);
+    let bytes = fs::read(&image).unwrap();
+    let room = Names::default();
+    let outer = address(&Image::parse(&bytes, Policy::Compat, &room).unwrap(), "outer");
+    assert!(run(&image).exists());
+    tool(&image, &["strip", "a.out"]);
+    let output = read(gprof(), image.parent().unwrap(), &["-b", "a.out", "gmon.out"]);
+    let out = String::from_utf8(output.stdout).unwrap();
+    assert!(out.contains(&format!("func_0x{outer:x} [")), "{out}");
+}
+
+#[test]
+fn a_shared_object_is_an_image() {
+    let bytes = fs::read(compile("shared", &["inlined.c"], &["-shared", "-fPIC", "-g"])).unwrap();
+    let room = Names::default();
+    let image = Image::parse(&bytes, Policy::Full, &room).unwrap();
+    assert!(image.text.contains(&address(&image, "outer")));
+    assert_eq!(begins_at(&image, "main").unwrap().1, line_of("inlined.c", "int main"));
 }

@@ -2,31 +2,37 @@
 
 use std::ops::Range;
 
+use object::Endianness;
 use object::elf::{self, FileHeader32, FileHeader64};
-use object::read::elf::{CompressionHeader, FileHeader, ProgramHeader, SectionHeader, SectionTable, Sym};
+use object::read::elf::{CompressionHeader, FileHeader, ProgramHeader, SectionHeader, SectionTable};
 use object::read::{CompressedData, CompressedFileRange, CompressionFormat};
-use object::{Endianness, SectionIndex, SymbolIndex};
 
 use super::lines::SourceFiles;
+use super::made::Names;
 use super::sections::Sections;
 use super::separate::Marks;
-use super::symbols::{self, Candidate, NameTable};
-use super::{Image, ImageError, Symbol};
+use super::{Image, ImageError, Policy, listing};
 
 /// Reads an ELF file of either word size and byte order.
-pub(super) fn parse(data: &[u8]) -> Result<Image<'_>, ImageError> {
+pub(super) fn parse<'data>(data: &'data [u8], policy: Policy, room: &'data Names) -> Result<Image<'data>, ImageError> {
     match word(data)? {
-        gmon::Word::W32 => parse_class::<FileHeader32<Endianness>>(data, gmon::Word::W32),
-        gmon::Word::W64 => parse_class::<FileHeader64<Endianness>>(data, gmon::Word::W64),
+        word @ gmon::Word::W32 => File::<FileHeader32<Endianness>>::new(data, word)?.image(policy, room),
+        word @ gmon::Word::W64 => File::<FileHeader64<Endianness>>::new(data, word)?.image(policy, room),
     }
 }
 
 /// Reads the debug information of an ELF file, which need not be a program.
 pub(super) fn debug_information(data: &[u8]) -> Result<(Sections<'_>, Marks<'_>), ImageError> {
-    match word(data)? {
-        gmon::Word::W32 => debug_information_class::<FileHeader32<Endianness>>(data, gmon::Word::W32),
-        gmon::Word::W64 => debug_information_class::<FileHeader64<Endianness>>(data, gmon::Word::W64),
-    }
+    Ok(match word(data)? {
+        word @ gmon::Word::W32 => {
+            let file = File::<FileHeader32<Endianness>>::new(data, word)?;
+            (file.debug_sections(), file.marks())
+        }
+        word @ gmon::Word::W64 => {
+            let file = File::<FileHeader64<Endianness>>::new(data, word)?;
+            (file.debug_sections(), file.marks())
+        }
+    })
 }
 
 /// The size of the words of an ELF file.
@@ -39,124 +45,94 @@ fn word(data: &[u8]) -> Result<gmon::Word, ImageError> {
     Ok(if is_narrow { gmon::Word::W32 } else { gmon::Word::W64 })
 }
 
-fn debug_information_class<Elf>(data: &[u8], word: gmon::Word) -> Result<(Sections<'_>, Marks<'_>), ImageError>
-where
-    Elf: FileHeader<Endian = Endianness>,
-{
-    let header = Elf::parse(data)?;
-    let endian = header.endian()?;
-    let sections = header.sections(endian, data)?;
-    let found = Sections::new(endian, word, |name| stored_section(endian, &sections, data, name));
-    Ok((found, marks(endian, &sections, data)))
+/// An ELF file of one word size, as far as everything in here needs it.
+pub(super) struct File<'data, Elf: FileHeader> {
+    pub(super) data: &'data [u8],
+    pub(super) endian: Endianness,
+    pub(super) word: gmon::Word,
+    pub(super) header: &'data Elf,
+    pub(super) sections: SectionTable<'data, Elf>,
 }
 
-fn parse_class<'data, Elf>(data: &'data [u8], word: gmon::Word) -> Result<Image<'data>, ImageError>
+impl<'data, Elf> File<'data, Elf>
 where
     Elf: FileHeader<Endian = Endianness>,
 {
-    let header = Elf::parse(data)?;
-    let endian = header.endian()?;
-    let sections = header.sections(endian, data)?;
-    let (_, text) = sections.section_by_name(endian, b".text").ok_or(ImageError::NoText)?;
-    let text_start: u64 = text.sh_addr(endian).into();
-    let text_size: u64 = text.sh_size(endian).into();
-    let text = text_start..text_start.saturating_add(text_size);
-    let symbols = functions(endian, &sections, data)?;
-    if symbols.is_empty() {
-        return Err(ImageError::NoSymbols);
+    fn new(data: &'data [u8], word: gmon::Word) -> Result<File<'data, Elf>, ImageError> {
+        let header = Elf::parse(data)?;
+        let endian = header.endian()?;
+        Ok(File { data, endian, word, header, sections: header.sections(endian, data)? })
     }
-    Ok(Image {
-        symbols,
-        code: code_range(header, endian, data, &text),
-        text,
-        word,
-        order: match endian {
-            Endianness::Little => gmon::Order::Little,
-            Endianness::Big => gmon::Order::Big,
-        },
-        files: SourceFiles {
-            sections: Sections::new(endian, word, |name| stored_section(endian, &sections, data, name)),
-        },
-        marks: marks(endian, &sections, data),
-    })
-}
 
-/// The symbols of functions among those of the symbol table.
-fn functions<'data, Elf>(
-    endian: Endianness,
-    sections: &SectionTable<'data, Elf>,
-    data: &'data [u8],
-) -> Result<Vec<Symbol<'data>>, ImageError>
-where
-    Elf: FileHeader<Endian = Endianness>,
-{
-    let table = sections.symbols(endian, data, elf::SHT_SYMTAB)?;
-    if table.is_empty() {
-        return Err(ImageError::NoSymbols);
+    fn image(self, policy: Policy, room: &'data Names) -> Result<Image<'data>, ImageError> {
+        let endian = self.endian;
+        let (_, text) = self.sections.section_by_name(endian, b".text").ok_or(ImageError::NoText)?;
+        let start: u64 = text.sh_addr(endian).into();
+        let size: u64 = text.sh_size(endian).into();
+        let text = start..start.saturating_add(size);
+        let (symbols, origin) = listing::functions(&self, policy, room)?;
+        if symbols.is_empty() {
+            return Err(ImageError::NoSymbols);
+        }
+        Ok(Image {
+            symbols,
+            origin,
+            code: code_range(self.header, endian, self.data, &text),
+            text,
+            word: self.word,
+            order: match endian {
+                Endianness::Little => gmon::Order::Little,
+                Endianness::Big => gmon::Order::Big,
+            },
+            files: SourceFiles { sections: self.debug_sections() },
+            marks: self.marks(),
+        })
     }
-    let strings = sections.section(table.string_section())?.data(endian, data)?;
-    let code: Vec<bool> = sections.iter().map(|section| holds_code(endian, sections, section)).collect();
-    let mut names = NameTable::new(strings);
-    let mut kept = Vec::new();
-    for (index, symbol) in table.enumerate() {
-        let candidate = Candidate {
-            address: symbol.st_value(endian).into(),
-            name_offset: symbol.st_name(endian),
-            binding: symbol.st_bind(),
-            kind: symbol.st_type(),
-            in_code: section_of(endian, &table, symbol, index).is_some_and(|at| code.get(at.0) == Some(&true)),
-            defined: !matches!(symbol.st_shndx(endian), elf::SHN_UNDEF | elf::SHN_COMMON),
+
+    fn debug_sections(&self) -> Sections<'data> {
+        Sections::new(self.endian, self.word, |name| self.stored_section(name))
+    }
+
+    /// What leads to the file with the debug information.
+    fn marks(&self) -> Marks<'data> {
+        let build_id = self.sections.iter().find_map(|section| {
+            let mut notes = section.notes(self.endian, self.data).ok()??;
+            while let Ok(Some(note)) = notes.next() {
+                if note.name() == elf::ELF_NOTE_GNU && note.n_type(self.endian) == elf::NT_GNU_BUILD_ID {
+                    return Some(note.desc());
+                }
+            }
+            None
+        });
+        let link = self.section(b".gnu_debuglink").and_then(|(_, bytes)| {
+            let name = bytes.split(|byte| *byte == 0).next()?;
+            let sum = *bytes.get((name.len() + 1).next_multiple_of(4)..)?.first_chunk()?;
+            let is_little = self.endian == Endianness::Little;
+            Some((name, if is_little { u32::from_le_bytes(sum) } else { u32::from_be_bytes(sum) }))
+        });
+        Marks { build_id, link }
+    }
+
+    /// A section and its bytes, unless it is absent, damaged or packed.
+    pub(super) fn section(&self, name: &[u8]) -> Option<(&'data Elf::SectionHeader, &'data [u8])> {
+        let (_, section) = self.sections.section_by_name(self.endian, name)?;
+        Some((section, section.data(self.endian, self.data).ok()?))
+    }
+
+    /// A section as it is stored, or nothing when it is absent or damaged.
+    fn stored_section(&self, name: &str) -> Option<CompressedData<'data>> {
+        let (_, section) = self.sections.section_by_name(self.endian, name.as_bytes())?;
+        let Some((header, offset, compressed_size)) = section.compression(self.endian, self.data).ok()? else {
+            return section.data(self.endian, self.data).ok().map(CompressedData::none);
         };
-        kept.extend(symbols::function(&candidate, &mut names));
+        let format = match header.ch_type(self.endian) {
+            elf::ELFCOMPRESS_ZLIB => CompressionFormat::Zlib,
+            elf::ELFCOMPRESS_ZSTD => CompressionFormat::Zstandard,
+            _ => return None,
+        };
+        let uncompressed_size = header.ch_size(self.endian).into();
+        CompressedFileRange { format, offset, compressed_size, uncompressed_size }.data(self.data).ok()
     }
-    Ok(kept)
-}
-
-/// The section that a symbol lies in, or `None` when it lies in none of the file's.
-fn section_of<Elf>(
-    endian: Endianness,
-    table: &object::read::elf::SymbolTable<'_, Elf>,
-    symbol: &Elf::Sym,
-    index: SymbolIndex,
-) -> Option<SectionIndex>
-where
-    Elf: FileHeader<Endian = Endianness>,
-{
-    table.symbol_section(endian, symbol, index).ok().flatten()
-}
-
-/// Whether a section's symbols count as code.
-///
-/// Names decide first, as in the tool whose text this program reproduces: a few well-known ones say what a section
-/// holds whatever its flags say. For all the others the flag of executable sections decides.
-fn holds_code<Elf>(endian: Endianness, sections: &SectionTable<'_, Elf>, section: &Elf::SectionHeader) -> bool
-where
-    Elf: FileHeader<Endian = Endianness>,
-{
-    const CODE: [&[u8]; 4] = [b"code", b".fini", b".init", b".text"];
-    const NO_CODE: [&[u8]; 13] = [
-        b".bss",
-        b".data",
-        b"*DEBUG*",
-        b".debug",
-        b".drectve",
-        b".edata",
-        b".idata",
-        b".pdata",
-        b".rdata",
-        b".rodata",
-        b".sbss",
-        b".scommon",
-        b".sdata",
-    ];
-    let name = sections.section_name(endian, section).unwrap_or_default();
-    let is = |known: &[u8]| {
-        name.strip_prefix(known).is_some_and(|rest| rest.first().is_none_or(|next| b".$0123456789".contains(next)))
-    };
-    if CODE.iter().any(|known| is(known)) {
-        return true;
-    }
-    !NO_CODE.iter().any(|known| is(known)) && section.sh_flags(endian).contains(elf::SHF_EXECINSTR)
 }
 
 /// From the lowest loaded byte to the end of the executable segments, or `text` when no segment says.
@@ -177,53 +153,6 @@ where
         }
     }
     code
-}
-
-/// What leads to the file with the debug information.
-fn marks<'data, Elf>(endian: Endianness, sections: &SectionTable<'data, Elf>, data: &'data [u8]) -> Marks<'data>
-where
-    Elf: FileHeader<Endian = Endianness>,
-{
-    let build_id = sections.iter().find_map(|section| {
-        let mut notes = section.notes(endian, data).ok()??;
-        while let Ok(Some(note)) = notes.next() {
-            if note.name() == elf::ELF_NOTE_GNU && note.n_type(endian) == elf::NT_GNU_BUILD_ID {
-                return Some(note.desc());
-            }
-        }
-        None
-    });
-    let link = sections.section_by_name(endian, b".gnu_debuglink").and_then(|(_, section)| {
-        let bytes = section.data(endian, data).ok()?;
-        let name = bytes.split(|byte| *byte == 0).next()?;
-        let sum = bytes.get((name.len() + 1).next_multiple_of(4)..)?.first_chunk()?;
-        let sum = if endian == Endianness::Little { u32::from_le_bytes(*sum) } else { u32::from_be_bytes(*sum) };
-        Some((name, sum))
-    });
-    Marks { build_id, link }
-}
-
-/// A section as it is stored, or nothing when it is absent or damaged.
-fn stored_section<'data, Elf>(
-    endian: Endianness,
-    sections: &SectionTable<'data, Elf>,
-    data: &'data [u8],
-    name: &str,
-) -> Option<CompressedData<'data>>
-where
-    Elf: FileHeader<Endian = Endianness>,
-{
-    let (_, section) = sections.section_by_name(endian, name.as_bytes())?;
-    let Some((header, offset, compressed_size)) = section.compression(endian, data).ok()? else {
-        return section.data(endian, data).ok().map(CompressedData::none);
-    };
-    let format = match header.ch_type(endian) {
-        elf::ELFCOMPRESS_ZLIB => CompressionFormat::Zlib,
-        elf::ELFCOMPRESS_ZSTD => CompressionFormat::Zstandard,
-        _ => return None,
-    };
-    let uncompressed_size = header.ch_size(endian).into();
-    CompressedFileRange { format, offset, compressed_size, uncompressed_size }.data(data).ok()
 }
 
 #[cfg(test)]
@@ -332,7 +261,8 @@ mod tests {
     fn every_word_size_and_byte_order() {
         for (wide, big) in [(false, false), (false, true), (true, false), (true, true)] {
             let bytes = file(wide, big);
-            let image = parse(&bytes).unwrap();
+            let room = Names::default();
+            let image = parse(&bytes, Policy::Compat, &room).unwrap();
             assert_eq!(image.text, 0x1000..0x1020);
             assert_eq!(image.word, if wide { gmon::Word::W64 } else { gmon::Word::W32 });
             assert_eq!(image.order, if big { gmon::Order::Big } else { gmon::Order::Little });
@@ -346,7 +276,7 @@ mod tests {
         for wide in [false, true] {
             let bytes = file(wide, false);
             for length in 0..bytes.len() {
-                assert!(parse(&bytes[..length]).is_err(), "{length}");
+                assert!(parse(&bytes[..length], Policy::Full, &Names::default()).is_err(), "{length}");
             }
         }
     }

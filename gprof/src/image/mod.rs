@@ -8,6 +8,8 @@ mod demangle;
 mod elf;
 pub mod frames;
 pub mod lines;
+mod listing;
+mod made;
 mod sections;
 mod separate;
 mod symbols;
@@ -20,12 +22,15 @@ use std::path::{Path, PathBuf};
 
 pub use demangle::demangle;
 pub use lines::SourceFiles;
+pub use made::Names;
 pub use separate::DEFAULT_DIRECTORY;
 
 /// An executable file, as far as a profile needs it.
 pub struct Image<'data> {
     /// The symbols that may stand for functions, in the order of the file's symbol table.
     pub symbols: Vec<Symbol<'data>>,
+    /// What tells of them.
+    pub origin: Origin,
     /// The addresses of the section `.text`.
     pub text: Range<u64>,
     /// The addresses from the lowest byte that is loaded to the end of the last executable segment.
@@ -53,14 +58,47 @@ pub struct Symbol<'data> {
     pub is_func: bool,
 }
 
+/// Which symbols stand for functions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Policy {
+    /// Those that do for GNU gprof, and nothing else.
+    Compat,
+    /// All that are known: also functions that are chosen at run time, copies that compilers make, and stubs that lead to
+    /// other files. Of a file that was stripped, those it exports and those its unwind tables know.
+    Full,
+    /// Those that do for the BSDs' gprof: what is marked as a function, and be it in another file.
+    Bsd {
+        /// Also those that only their own source file sees.
+        statics: bool,
+        /// Also those that have a dot in their names.
+        dots: bool,
+    },
+}
+
+/// What tells of the functions of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Its symbol table.
+    Symbols,
+    /// What remains when that was stripped: symbols for the dynamic linker, and unwind tables.
+    Remains,
+}
+
 impl<'data> Image<'data> {
-    /// Reads an executable from its bytes.
+    /// Reads an executable or a shared object from its bytes. Names that it has no text for are put into `room`.
     ///
     /// # Errors
     ///
-    /// When the bytes are no ELF file, are damaged, or hold no symbol of a function.
-    pub fn parse(data: &'data [u8]) -> Result<Image<'data>, ImageError> {
-        elf::parse(data)
+    /// When the bytes are no ELF file, are damaged, or tell of no function.
+    pub fn parse(data: &'data [u8], policy: Policy, room: &'data Names) -> Result<Image<'data>, ImageError> {
+        elf::parse(data, policy, room)
+    }
+
+    /// What is to be said of the names of functions, if anything.
+    #[must_use]
+    pub fn doubt(&self) -> Option<&'static str> {
+        (self.origin == Origin::Remains)
+            .then_some("the file was stripped: names are known of exported functions only, and others may be missing")
     }
 
     /// Takes the debug information from a file of its own, when there is none in the program, and says from which.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use object::elf::{self, SymbolBind, SymbolType};
 
-use super::Symbol;
+use super::{Policy, Symbol};
 
 /// What the symbol table says of one symbol.
 pub(super) struct Candidate {
@@ -19,26 +19,57 @@ pub(super) struct Candidate {
 }
 
 /// The function that a symbol stands for, if it stands for one. This is the whole policy of what is a function.
-///
-/// Global symbols in code are functions, and weak ones wherever they lie. Local ones are unless their name is one that
-/// compilers and assemblers make up; see [`NameTable::is_plain`].
-pub(super) fn function<'data>(symbol: &Candidate, names: &mut NameTable<'data>) -> Option<Symbol<'data>> {
-    if matches!(symbol.kind, elf::STT_SECTION | elf::STT_FILE | elf::STT_GNU_IFUNC) || !symbol.defined {
+pub(super) fn function<'data>(
+    symbol: &Candidate,
+    names: &mut NameTable<'data>,
+    policy: Policy,
+) -> Option<Symbol<'data>> {
+    if matches!(symbol.kind, elf::STT_SECTION | elf::STT_FILE) {
         return None;
     }
     let name = names.get(symbol.name_offset)?;
-    let kept = match symbol.binding {
-        elf::STB_GLOBAL => symbol.in_code,
-        elf::STB_WEAK => symbol.kind != elf::STT_OBJECT,
-        elf::STB_LOCAL => symbol.in_code && !is_marker(name) && names.is_plain(symbol.name_offset),
-        _ => false,
+    let kept = match policy {
+        Policy::Compat => is_kept_by_gnu(symbol, name, names),
+        Policy::Full => is_kept_by_us(symbol, name, names),
+        Policy::Bsd { statics, dots } => {
+            symbol.kind == elf::STT_FUNC
+                && (statics || symbol.binding != elf::STB_LOCAL)
+                && (dots || !name.contains(&b'.'))
+        }
     };
     kept.then_some(Symbol {
         address: symbol.address,
         name,
         is_static: symbol.binding == elf::STB_LOCAL,
-        is_func: symbol.kind == elf::STT_FUNC,
+        is_func: matches!(symbol.kind, elf::STT_FUNC) || policy == Policy::Full && symbol.kind == elf::STT_GNU_IFUNC,
     })
+}
+
+/// Global symbols in code, and weak ones wherever they lie. Local ones unless their name is one that compilers and
+/// assemblers make up; see [`NameTable::is_plain`].
+fn is_kept_by_gnu(symbol: &Candidate, name: &[u8], names: &mut NameTable<'_>) -> bool {
+    if symbol.kind == elf::STT_GNU_IFUNC || !symbol.defined {
+        return false;
+    }
+    match symbol.binding {
+        elf::STB_GLOBAL => symbol.in_code,
+        elf::STB_WEAK => symbol.kind != elf::STT_OBJECT,
+        elf::STB_LOCAL => symbol.in_code && !is_marker(name) && names.is_plain(symbol.name_offset),
+        _ => false,
+    }
+}
+
+/// Whatever is in code and has a name, but not the names that compilers and assemblers make up for what is no function.
+fn is_kept_by_us(symbol: &Candidate, name: &[u8], names: &mut NameTable<'_>) -> bool {
+    if !symbol.in_code || !symbol.defined || name.is_empty() {
+        return false;
+    }
+    match (symbol.binding, symbol.kind) {
+        (_, elf::STT_FUNC | elf::STT_GNU_IFUNC) | (elf::STB_GNU_UNIQUE, _) => true,
+        (_, elf::STT_OBJECT | elf::STT_TLS | elf::STT_COMMON) => false,
+        (elf::STB_LOCAL, _) => !is_marker(name) && names.is_plain(symbol.name_offset),
+        _ => true,
+    }
 }
 
 /// Whether a local name marks a place for tools instead of naming a function.
@@ -49,6 +80,9 @@ fn is_marker(name: &[u8]) -> bool {
 /// The strings that symbols take their names from.
 pub(super) struct NameTable<'data> {
     strings: &'data [u8],
+    /// Where names end. A million symbols may share one name that is a million bytes long, so that none must have to
+    /// be read to its end.
+    ends: Vec<usize>,
     /// What [`NameTable::is_plain`] found out, for names that it had to read beyond.
     verdicts: HashMap<usize, bool>,
 }
@@ -63,7 +97,8 @@ enum Verdict {
 
 impl<'data> NameTable<'data> {
     pub(super) fn new(strings: &'data [u8]) -> NameTable<'data> {
-        NameTable { strings, verdicts: HashMap::new() }
+        let ends = (0..).zip(strings).filter(|(_, byte)| **byte == 0).map(|(at, _)| at).collect();
+        NameTable { strings, ends, verdicts: HashMap::new() }
     }
 
     /// The name at an offset, or `None` when the offset lies outside the table. A name that the table's end cuts off
@@ -73,7 +108,8 @@ impl<'data> NameTable<'data> {
     }
 
     fn at(&self, offset: usize) -> Option<&'data [u8]> {
-        self.strings.get(offset..)?.split(|byte| *byte == 0).next()
+        let end = self.ends.get(self.ends.partition_point(|end| *end < offset));
+        self.strings.get(offset..end.copied().unwrap_or(self.strings.len()))
     }
 
     /// Whether a local name is one that a person may have given.

@@ -1,0 +1,204 @@
+//! The functions of an ELF file, from everything in it that tells of functions.
+
+use std::collections::HashMap;
+
+use gimli::RunTimeEndian;
+use object::elf::{self, SymbolType};
+use object::read::elf::{FileHeader, Rel, Rela, SectionHeader, SectionTable, Sym, SymbolTable};
+use object::{Endianness, SymbolIndex};
+
+use super::elf::File;
+use super::made::{Made, Names, Stubs};
+use super::symbols::{self, Candidate, NameTable};
+use super::{ImageError, Origin, Policy, Symbol};
+
+/// The functions of a file, and what tells of them.
+pub(super) fn functions<'data, Elf>(
+    file: &File<'data, Elf>,
+    policy: Policy,
+    room: &'data Names,
+) -> Result<(Vec<Symbol<'data>>, Origin), ImageError>
+where
+    Elf: FileHeader<Endian = Endianness>,
+{
+    let mut symbols = symbols_of(file, elf::SHT_SYMTAB, policy)?;
+    if policy != Policy::Full {
+        return Ok((symbols, Origin::Symbols));
+    }
+    let mut made = Made::default();
+    let is_stripped = symbols.is_empty();
+    if is_stripped {
+        symbols = symbols_of(file, elf::SHT_DYNSYM, policy)?;
+        add_unwound(file, &mut made);
+    }
+    add_stubs(file, &mut made);
+    symbols.extend(made.into_symbols(room));
+    Ok((symbols, if is_stripped { Origin::Remains } else { Origin::Symbols }))
+}
+
+/// The symbols of functions among those of a symbol table.
+fn symbols_of<'data, Elf>(
+    file: &File<'data, Elf>,
+    kind: elf::SectionType,
+    policy: Policy,
+) -> Result<Vec<Symbol<'data>>, ImageError>
+where
+    Elf: FileHeader<Endian = Endianness>,
+{
+    let (endian, data, sections) = (file.endian, file.data, &file.sections);
+    let table = sections.symbols(endian, data, kind)?;
+    if table.is_empty() {
+        return Ok(Vec::new());
+    }
+    let strings = sections.section(table.string_section())?.data(endian, data)?;
+    let code: Vec<bool> = sections.iter().map(|section| holds_code(endian, sections, section)).collect();
+    let mut names = NameTable::new(strings);
+    let mut kept = Vec::new();
+    for (index, symbol) in table.enumerate() {
+        let section = table.symbol_section(endian, symbol, index).ok().flatten();
+        let candidate = Candidate {
+            address: symbol.st_value(endian).into(),
+            name_offset: symbol.st_name(endian),
+            binding: symbol.st_bind(),
+            kind: symbol.st_type(),
+            in_code: section.is_some_and(|at| code.get(at.0) == Some(&true)),
+            defined: !matches!(symbol.st_shndx(endian), elf::SHN_UNDEF | elf::SHN_COMMON),
+        };
+        kept.extend(symbols::function(&candidate, &mut names, policy));
+    }
+    Ok(kept)
+}
+
+/// Adds the functions that the unwind tables know.
+fn add_unwound<Elf>(file: &File<'_, Elf>, made: &mut Made)
+where
+    Elf: FileHeader<Endian = Endianness>,
+{
+    let Some((section, bytes)) = file.section(b".eh_frame") else {
+        return;
+    };
+    let endian = if file.endian == Endianness::Little { RunTimeEndian::Little } else { RunTimeEndian::Big };
+    let address_size = if file.word == gmon::Word::W64 { 8 } else { 4 };
+    made.add_unwound(bytes, section.sh_addr(file.endian).into(), endian, address_size);
+}
+
+/// A word of memory that the loader makes lead to a function of another file.
+struct Slot<'data> {
+    address: u64,
+    name: &'data [u8],
+}
+
+/// Adds the stubs through which functions of other files are called.
+fn add_stubs<Elf>(file: &File<'_, Elf>, made: &mut Made)
+where
+    Elf: FileHeader<Endian = Endianness>,
+{
+    let Ok(table) = file.sections.symbols(file.endian, file.data, elf::SHT_DYNSYM) else {
+        return;
+    };
+    let machine = file.header.e_machine(file.endian);
+    let is_x86 = matches!(machine, elf::EM_X86_64 | elf::EM_386);
+    let calls = [b".rela.plt".as_slice(), b".rel.plt"].into_iter().flat_map(|name| slots(file, &table, name));
+    let calls: Vec<Slot<'_>> = calls.collect();
+    let data = [b".rela.dyn".as_slice(), b".rel.dyn"].into_iter().flat_map(|name| slots(file, &table, name));
+    let all: Vec<Slot<'_>> = if is_x86 { data.collect() } else { Vec::new() };
+    let all: Vec<&Slot<'_>> = calls.iter().chain(&all).collect();
+    let by_address: HashMap<u64, usize> = all.iter().enumerate().rev().map(|(at, slot)| (slot.address, at)).collect();
+    for name in [b".plt".as_slice(), b".plt.sec", b".plt.got"] {
+        let Some((section, bytes)) = file.section(name) else {
+            continue;
+        };
+        // Linkers do not always say how long a stub is.
+        let said: u64 = section.sh_entsize(file.endian).into();
+        let size = if matches!(said, 8 | 12 | 16 | 24) { said } else { 16 };
+        let stubs = Stubs { address: section.sh_addr(file.endian).into(), bytes, size };
+        let found = if is_x86 {
+            stubs.by_jumps(machine == elf::EM_X86_64, |slot| by_address.get(&slot).copied())
+        } else if name == b".plt" {
+            stubs.by_order(calls.len())
+        } else {
+            Vec::new()
+        };
+        for (address, slot) in found {
+            if let Some(slot) = all.get(slot).filter(|slot| !slot.name.is_empty()) {
+                made.add_stub(address, slot.name);
+            }
+        }
+    }
+}
+
+/// The slots that a section of relocations fills. One without a name is there as well, because the order tells.
+fn slots<'data, Elf>(file: &File<'data, Elf>, table: &SymbolTable<'data, Elf>, section: &[u8]) -> Vec<Slot<'data>>
+where
+    Elf: FileHeader<Endian = Endianness>,
+{
+    let endian = file.endian;
+    let slot = |address: u64, symbol: u32| Slot {
+        address,
+        name: function_name(table, endian, SymbolIndex(symbol as usize)).unwrap_or_default(),
+    };
+    let Some((_, section)) = file.sections.section_by_name(endian, section) else {
+        return Vec::new();
+    };
+    if let Ok(Some((relocations, _))) = section.rela(endian, file.data) {
+        relocations.iter().map(|entry| slot(entry.r_offset(endian).into(), entry.r_sym(endian, false))).collect()
+    } else if let Ok(Some((relocations, _))) = section.rel(endian, file.data) {
+        relocations.iter().map(|entry| slot(entry.r_offset(endian).into(), entry.r_sym(endian))).collect()
+    } else {
+        Vec::new()
+    }
+}
+
+/// The name of a symbol that may be a function of another file.
+fn function_name<'data, Elf>(
+    table: &SymbolTable<'data, Elf>,
+    endian: Endianness,
+    index: SymbolIndex,
+) -> Option<&'data [u8]>
+where
+    Elf: FileHeader<Endian = Endianness>,
+{
+    /// More than this no name is worth: a million relocations may share one that is a million bytes long.
+    const LONGEST: usize = 4096;
+    let symbol = table.symbol(index).ok()?;
+    let is_function = |kind: SymbolType| matches!(kind, elf::STT_FUNC | elf::STT_NOTYPE | elf::STT_GNU_IFUNC);
+    if index.0 == 0 || !is_function(symbol.st_type()) {
+        return None;
+    }
+    let name = symbol.name(endian, table.strings()).ok()?;
+    (name.len() < LONGEST).then_some(name)
+}
+
+/// Whether a section's symbols count as code.
+///
+/// Names decide first, as in the tool whose text this program reproduces: a few well-known ones say what a section
+/// holds whatever its flags say. For all the others the flag of executable sections decides.
+fn holds_code<Elf>(endian: Endianness, sections: &SectionTable<'_, Elf>, section: &Elf::SectionHeader) -> bool
+where
+    Elf: FileHeader<Endian = Endianness>,
+{
+    const CODE: [&[u8]; 4] = [b"code", b".fini", b".init", b".text"];
+    const NO_CODE: [&[u8]; 13] = [
+        b".bss",
+        b".data",
+        b"*DEBUG*",
+        b".debug",
+        b".drectve",
+        b".edata",
+        b".idata",
+        b".pdata",
+        b".rdata",
+        b".rodata",
+        b".sbss",
+        b".scommon",
+        b".sdata",
+    ];
+    let name = sections.section_name(endian, section).unwrap_or_default();
+    let is = |known: &[u8]| {
+        name.strip_prefix(known).is_some_and(|rest| rest.first().is_none_or(|next| b".$0123456789".contains(next)))
+    };
+    if CODE.iter().any(|known| is(known)) {
+        return true;
+    }
+    !NO_CODE.iter().any(|known| is(known)) && section.sh_flags(endian).contains(elf::SHF_EXECINSTR)
+}
