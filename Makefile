@@ -41,6 +41,8 @@ gprof:
 # libgmon.a is the runtime alone.
 LINK = $(LD) -r -T runtime/merge.ld
 GLOBALS = --strip-debug --keep-global-symbols=runtime/exports.txt
+# What replaces a function of the C library gives way to the program's own.
+GLOBALS += --weaken-symbol=_exit --weaken-symbol=_Exit --weaken-symbol=daemon
 RUSTC_RUNTIME = $(CARGO) rustc --package gmon-runtime --profile runtime --crate-type staticlib
 BUILT = "$(TARGET)/runtime/libgmon_runtime.a"
 

@@ -5,7 +5,7 @@
 //! under the code that it interrupts: a table that has become too small is left as it is, with its counts, and the next
 //! in the row, which is larger, takes over. The counts of one arc are those of all the tables together.
 //!
-//! The layout of the entries is known to mcount: three words, (selfpc, frompc, count); an arc's home is the low bits of
+//! The layout of the entries is that of the file's arcs and known to mcount: (frompc, selfpc, count); an arc's home is the low bits of
 //! its hash; the search goes upwards, never around, to the first empty entry, and there always is one.
 
 use core::ffi::c_void;
@@ -32,10 +32,11 @@ const SMALL: usize = 1 << 17;
 /// How many tables there can be in a row: the last would have 2^33 slots.
 pub(crate) const GENERATIONS: usize = 22;
 
+/// An arc, as it stands in the file: all zero, it is empty.
 #[repr(C)]
 struct Entry {
-    selfpc: AtomicUsize,
     frompc: AtomicUsize,
+    selfpc: AtomicUsize,
     count: AtomicU64,
 }
 
@@ -97,9 +98,20 @@ impl Table {
         self.entries.compare_exchange(ptr::null_mut(), memory.cast(), SeqCst, SeqCst).is_ok()
     }
 
+    /// Takes the entries away from the table, which is as it was at first.
+    pub(crate) fn strip(&self) {
+        self.entries.store(ptr::null_mut(), SeqCst);
+        self.used.store(0, SeqCst);
+    }
+
     /// Forgets that entries are used; their memory has become zero again.
     pub(crate) fn cleared(&self) {
         self.used.store(0, SeqCst);
+    }
+
+    /// Whether the table has entries.
+    pub(crate) fn is_furnished(&self) -> bool {
+        !self.entries.load(SeqCst).is_null()
     }
 
     /// The memory of the entries and its size; null if there are none.

@@ -27,8 +27,15 @@ impl Range {
         (size > 0 && i32::try_from(ncnt).is_ok()).then_some(range)
     }
 
-    fn samples_size(&self) -> usize {
-        (self.highpc - self.lowpc) / HISTFRACTION
+    /// Bytes of a header and the samples of this range.
+    pub(crate) fn ncnt(&self) -> usize {
+        size_of::<GmonHdr>() + (self.highpc - self.lowpc) / HISTFRACTION
+    }
+
+    /// The range with a higher end, such that header and samples are whole pages.
+    pub(crate) fn in_whole_pages(self) -> Range {
+        let more = self.ncnt().next_multiple_of(PAGE) - self.ncnt();
+        Range { highpc: self.highpc + more * HISTFRACTION, ..self }
     }
 }
 
@@ -43,24 +50,40 @@ impl Buffer {
     /// A buffer for samples over `range` and at least `arcs` arcs, whose header says all but the arcs and has the
     /// addresses of the executable file, `bias` below those of the run.
     pub(crate) fn allocate(range: Range, bias: usize, profrate: u32, arcs: usize) -> Option<Buffer> {
-        let ncnt = size_of::<GmonHdr>() + range.samples_size();
+        let ncnt = range.ncnt();
         let length = arcs.max(MAXARCS).checked_mul(size_of::<RawArc>())?.checked_add(ncnt)?;
-        let start = map(length);
-        if start.is_null() {
+        // SAFETY: fresh memory of that length, page-aligned.
+        unsafe { Buffer::place(map(length), length, range, bias, profrate) }
+    }
+
+    /// A buffer without room for arcs in `memory`; `None` where that is null.
+    ///
+    /// # Safety
+    ///
+    /// The memory must be aligned as a header, all zero and never freed, and its length at least the range's
+    /// [`Range::ncnt`].
+    pub(crate) unsafe fn place(
+        memory: *mut c_void,
+        length: usize,
+        range: Range,
+        bias: usize,
+        profrate: u32,
+    ) -> Option<Buffer> {
+        if memory.is_null() {
             return None;
         }
         let header = GmonHdr {
             lpc: range.lowpc.wrapping_sub(bias),
             hpc: range.highpc.wrapping_sub(bias),
-            ncnt: ncnt as i32,
+            ncnt: range.ncnt() as i32,
             version: GMONVERSION,
             profrate: profrate as i32,
             totarc: 0,
             spare: [0; 2],
         };
-        // SAFETY: fresh memory, page-aligned, and longer than a header.
-        unsafe { start.cast::<GmonHdr>().write(header) };
-        Some(Buffer { start, length })
+        // SAFETY: the caller's promise; it is longer than a header.
+        unsafe { memory.cast::<GmonHdr>().write(header) };
+        Some(Buffer { start: memory, length })
     }
 
     /// The buffer that [`Buffer::parts`] came from.
@@ -84,6 +107,13 @@ impl Buffer {
     fn ncnt(&self) -> usize {
         // SAFETY: every buffer begins with a header.
         unsafe { (*self.header()).ncnt as usize }
+    }
+
+    /// The range of addresses that the header says.
+    pub(crate) fn range(&self) -> Range {
+        // SAFETY: every buffer begins with a header.
+        let header = unsafe { &*self.header() };
+        Range { lowpc: header.lpc, highpc: header.hpc }
     }
 
     /// Bytes of samples.
@@ -293,6 +323,16 @@ mod tests {
                 (0..300_000).map(|n| RawArc { raw_frompc: order(n), raw_selfpc: 1, raw_count: 1 }).collect();
             sort(&mut arcs);
             assert!(arcs.is_sorted_by_key(key));
+        }
+    }
+
+    #[test]
+    fn a_range_can_be_made_whole_pages() {
+        for size in [16, 4096, 8112, 8128, 100_000] {
+            let range = Range::around(0x1000, 0x1000 + size).unwrap();
+            let pages = range.in_whole_pages();
+            assert!(pages.ncnt().is_multiple_of(PAGE) && pages.ncnt() - range.ncnt() < PAGE);
+            assert!(pages.highpc.is_multiple_of(GRAIN) && pages.lowpc == range.lowpc);
         }
     }
 

@@ -2,10 +2,7 @@
 
 use core::ffi::{c_int, c_ulong, c_void};
 use core::ptr;
-use core::sync::atomic::{
-    AtomicBool, AtomicPtr, AtomicU32, AtomicUsize,
-    Ordering::{Relaxed, SeqCst},
-};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering::SeqCst};
 
 use gmon::layout::RawArc;
 
@@ -16,8 +13,14 @@ use crate::system::Errno;
 use crate::text::Text;
 use crate::{program, threads};
 
-/// Whether calls are recorded; mcount looks at it first.
+/// Whether calls are recorded, and with which addresses; mcount looks at it first. 0 says that they are not.
 pub(crate) static RECORDING: AtomicU32 = AtomicU32::new(0);
+/// Calls are recorded with the addresses that the code has as it runs: that is faster.
+const RECORD_AS_RUN: u32 = 1;
+/// Calls are recorded with the addresses of the executable file, because the tables are the file.
+const RECORD_AS_LINKED: u32 = 2;
+/// What is taken from an address before it is recorded.
+pub(crate) static RECORDED_BIAS: AtomicUsize = AtomicUsize::new(0);
 
 /// Set by the first call of [`monstartup`], whatever came of it.
 static STARTED: AtomicBool = AtomicBool::new(false);
@@ -33,8 +36,9 @@ static LOWPC: AtomicUsize = AtomicUsize::new(0);
 const SCALE: u32 = 0x8000;
 
 /// Starts profiling the addresses from `lowpc` to `highpc`; the directory of the file is that of `directory`, or the
-/// current one. Only the first call does anything. What goes wrong is said in one line, and the program runs on.
-pub(crate) fn start(lowpc: usize, highpc: usize, directory: Option<c_int>) {
+/// current one. If it is to be `live`, counts are made in the file itself where that can be done. Only the first call does
+/// anything. What goes wrong is said in one line, and the program runs on.
+pub(crate) fn start(lowpc: usize, highpc: usize, directory: Option<c_int>, live: bool) {
     if STARTED.swap(true, SeqCst) {
         return;
     }
@@ -42,13 +46,12 @@ pub(crate) fn start(lowpc: usize, highpc: usize, directory: Option<c_int>) {
         say(&[b"not profiling: the range of addresses is empty or larger than a profile can be"]);
         return;
     };
-    let Some(buffer) = Buffer::allocate(range, program::bias(), kernel::PROFRATE, 0) else {
+    let in_file = if live { live_buffer(range, directory) } else { None };
+    let Some(buffer) = in_file.or_else(|| Buffer::allocate(range, program::bias(), kernel::PROFRATE, 0)) else {
         say(&[b"not profiling: cannot allocate memory"]);
         return;
     };
-    let (start, length) = buffer.parts();
-    BUFFER.store(start, SeqCst);
-    BUFFER_LENGTH.store(length, SeqCst);
+    keep(&buffer);
     LOWPC.store(range.lowpc, SeqCst);
     // SAFETY: a buffer as `allocate` makes it, which is never freed.
     if let Err(error) = unsafe { profil(&buffer, SCALE, directory.unwrap_or(-1)) } {
@@ -56,10 +59,33 @@ pub(crate) fn start(lowpc: usize, highpc: usize, directory: Option<c_int>) {
         say_error(&[b"not profiling: profil"], error);
         return;
     }
-    RECORDING.store(1, SeqCst);
+    RECORDED_BIAS.store(if kernel::is_live() { program::bias() } else { 0 }, SeqCst);
+    record(true);
     if !threads::enter_this_thread() {
         say(&[b"cannot allocate memory for the first thread's calls"]);
     }
+}
+
+/// A buffer in the file itself, if it can be mapped.
+fn live_buffer(range: Range, directory: Option<c_int>) -> Option<Buffer> {
+    let range = range.in_whole_pages();
+    let memory = kernel::begin_live(directory, range.ncnt());
+    // SAFETY: memory of that length at the beginning of a page, all zero, or null.
+    unsafe { Buffer::place(memory, range.ncnt(), range, program::bias(), kernel::PROFRATE) }
+}
+
+/// Makes the buffer the one in use.
+fn keep(buffer: &Buffer) {
+    let (start, length) = buffer.parts();
+    BUFFER.store(start, SeqCst);
+    BUFFER_LENGTH.store(length, SeqCst);
+}
+
+/// Records calls from now on, or not.
+fn record(on: bool) {
+    // Once link-time addresses are recorded, that stays so: they are in the tables.
+    let mode = if RECORDED_BIAS.load(SeqCst) == 0 { RECORD_AS_RUN } else { RECORD_AS_LINKED };
+    RECORDING.store(if on { mode } else { 0 }, SeqCst);
 }
 
 /// The seam: `profil` on our buffer.
@@ -84,7 +110,7 @@ fn current() -> Option<Buffer> {
 /// start-up code has done so for the whole program; only the first call does anything.
 #[unsafe(no_mangle)]
 extern "C" fn monstartup(lowpc: c_ulong, highpc: c_ulong) {
-    start(lowpc as usize, highpc as usize, None);
+    start(lowpc as usize, highpc as usize, None, false);
 }
 
 /// glibc's own name for [`monstartup`].
@@ -104,7 +130,7 @@ extern "C" fn moncontrol(mode: c_int) {
         return;
     }
     threads::run_clocks(on);
-    RECORDING.store(u32::from(on), SeqCst);
+    record(on);
 }
 
 /// glibc's own name for [`moncontrol`].
@@ -128,6 +154,11 @@ pub(crate) extern "C" fn _mcleanup() {
 #[unsafe(no_mangle)]
 extern "C" fn write_profiling() {
     let Some(mut buffer) = current() else { return };
+    if kernel::is_live() {
+        kernel::terminate();
+        say_lost();
+        return;
+    }
     if let Some(larger) = with_room_for_arcs(&buffer) {
         buffer = larger;
     }
@@ -137,6 +168,11 @@ extern "C" fn write_profiling() {
         return;
     }
     kernel::terminate();
+    say_lost();
+}
+
+/// Says it if calls could not be counted.
+fn say_lost() {
     let lost = threads::lost();
     if lost > 0 {
         let mut count = Text::<20>::new();
@@ -166,15 +202,37 @@ pub(crate) extern "C" fn after_fork_in_parent() {
     threads::after_fork_in_parent();
 }
 
-/// What it does in the child, which begins at zero and is profiled as its parent is.
+/// What it does in the child, which begins at zero and is profiled as its parent is. A file in which the parent counts is
+/// left to it: the child's own is written at its end.
 pub(crate) extern "C" fn after_fork_in_child() {
+    let shared = kernel::leave_live();
     kernel::after_fork_in_child();
     DONE.store(false, SeqCst);
     if let Some(buffer) = current() {
-        // SAFETY: the child has one thread, and no signals yet.
-        unsafe { buffer.clear() };
+        if shared {
+            own_buffer(&buffer);
+        } else {
+            // SAFETY: the child has one thread, and no signals yet.
+            unsafe { buffer.clear() };
+        }
     }
-    threads::after_fork_in_child();
+    threads::after_fork_in_child(shared);
+}
+
+/// Replaces a buffer that is the parent's file by one of the child's own.
+fn own_buffer(shared: &Buffer) {
+    match Buffer::allocate(shared.range(), 0, kernel::PROFRATE, 0) {
+        Some(own) => {
+            let (start, length) = own.parts();
+            // SAFETY: as many samples, and never freed.
+            unsafe { kernel::rebuffer(start, length) };
+            keep(&own);
+        }
+        None => {
+            RECORDING.store(0, SeqCst);
+            BUFFER.store(ptr::null_mut(), SeqCst);
+        }
+    }
 }
 
 /// A larger buffer, now the one in use, if the arcs of all threads need one.
@@ -186,16 +244,17 @@ fn with_room_for_arcs(buffer: &Buffer) -> Option<Buffer> {
     }
     let larger = buffer.enlarged(arcs)?;
     let (start, length) = larger.parts();
-    // SAFETY: a copy with more room, which is never freed; nothing is sampled into it.
+    // SAFETY: a copy with more room, which is never freed.
     unsafe { kernel::rebuffer(start, length) };
-    BUFFER.store(start, SeqCst);
-    BUFFER_LENGTH.store(length, Relaxed);
+    keep(&larger);
     Some(larger)
 }
 
 /// Puts the arcs of all threads into the buffer, at the addresses of the executable file; returns how many there are.
 fn gather(buffer: &Buffer) -> usize {
-    let (start, capacity, bias) = (buffer.arcs(), buffer.arcs_capacity(), program::bias());
+    let (start, capacity) = (buffer.arcs(), buffer.arcs_capacity());
+    // What is left to take from the addresses in the tables.
+    let bias = program::bias() - RECORDED_BIAS.load(SeqCst);
     let mut gathered = 0_usize;
     let mut left_out = 0_u64;
     threads::for_each_arc(|frompc, selfpc, count| {

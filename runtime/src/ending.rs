@@ -1,13 +1,21 @@
 //! The ends of a program that pass the C library's `exit` by: `_exit`, `quick_exit`, and signals that kill.
 
-use core::ffi::{c_int, c_void};
+use core::ffi::{c_char, c_int, c_void};
 
 use crate::control::{_mcleanup, is_ours};
 use crate::system::{self, FATAL_SIGNALS, SignalInfo, default_action, exit_process, on_fatal_signal};
 
 unsafe extern "C" {
     fn at_quick_exit(function: extern "C" fn()) -> c_int;
+    fn fork() -> c_int;
+    fn setsid() -> c_int;
+    fn chdir(path: *const c_char) -> c_int;
+    fn open(path: *const c_char, flags: c_int) -> c_int;
+    fn dup2(from: c_int, to: c_int) -> c_int;
+    fn close(fd: c_int) -> c_int;
 }
+
+const O_RDWR: c_int = 2;
 
 /// Sees to it that those ends write the profile as well; the signals only if `signals` is set, and of those only the
 /// ones that nobody cares for yet.
@@ -53,4 +61,33 @@ extern "C" fn _exit(status: c_int) -> ! {
 #[unsafe(no_mangle)]
 extern "C" fn _Exit(status: c_int) -> ! {
     _exit(status)
+}
+
+/// `int daemon(int nochdir, int noclose)`: goes on as a child without a terminal, in `/` unless `nochdir` is set and with
+/// its standard files closed unless `noclose` is.
+///
+/// The C library's ends the parent by an `_exit` of its own, which would forget what the parent did.
+#[unsafe(no_mangle)]
+extern "C" fn daemon(nochdir: c_int, noclose: c_int) -> c_int {
+    // SAFETY: the calls of the C library as their pages have them; the strings end with NULs.
+    unsafe {
+        match fork() {
+            -1 => return -1,
+            0 => {}
+            _ => _exit(0),
+        }
+        if setsid() == -1 || (nochdir == 0 && chdir(c"/".as_ptr()) == -1) {
+            return -1;
+        }
+        if noclose == 0 {
+            let null = open(c"/dev/null".as_ptr(), O_RDWR);
+            if null == -1 || (0..3).any(|standard| dup2(null, standard) == -1) {
+                return -1;
+            }
+            if null > 2 {
+                close(null);
+            }
+        }
+    }
+    0
 }

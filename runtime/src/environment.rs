@@ -13,6 +13,8 @@ pub(crate) struct Environment<'a> {
     pub(crate) format: Option<&'a CStr>,
     /// `GMON_SIGNALS`: which signals may be caught to write the file.
     pub(crate) signals: Option<&'a CStr>,
+    /// `GMON_LIVE`: whether the file is to be a profile at every moment.
+    pub(crate) live: Option<&'a CStr>,
 }
 
 impl<'a> Environment<'a> {
@@ -24,6 +26,7 @@ impl<'a> Environment<'a> {
             take(&mut found.prefix, variable, b"GMON_OUT_PREFIX=");
             take(&mut found.format, variable, b"GMON_FORMAT=");
             take(&mut found.signals, variable, b"GMON_SIGNALS=");
+            take(&mut found.live, variable, b"GMON_LIVE=");
         }
         found
     }

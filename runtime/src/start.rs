@@ -32,7 +32,7 @@ pub(crate) unsafe extern "C" fn begin(_argc: c_int, argv: *const *const c_char, 
     let (name, environment) = unsafe { (strings(argv).next(), Environment::of(strings(envp))) };
     let directory = configure(name.unwrap_or(c""), &environment);
     let (lowpc, highpc) = program::text();
-    control::start(lowpc, highpc, directory.map(|fd| fd.0));
+    control::start(lowpc, highpc, directory.map(|fd| fd.0), is_live(&environment));
     // SAFETY: the C library is up; ours are the first of the program's own handlers, so they run last before a fork and
     // first behind it. Without memory for them, children are not profiled.
     unsafe { pthread_atfork(control::before_fork, control::after_fork_in_parent, control::after_fork_in_child) };
@@ -90,6 +90,23 @@ fn may_catch_signals(environment: &Environment<'_>) -> bool {
         Some(value) => {
             say(&[b"GMON_SIGNALS=", value, b" is neither all nor none: using all"]);
             true
+        }
+    }
+}
+
+/// Whether the user wants the file to be a profile at every moment.
+fn is_live(environment: &Environment<'_>) -> bool {
+    match environment.live.map(CStr::to_bytes) {
+        None | Some(b"0") => false,
+        Some(b"1") => {
+            if let Some(form) = environment.format.filter(|form| form.to_bytes() != b"bsd") {
+                say(&[b"GMON_FORMAT=", form.to_bytes(), b" is not for GMON_LIVE=1: using bsd"]);
+            }
+            true
+        }
+        Some(value) => {
+            say(&[b"GMON_LIVE=", value, b" is neither 0 nor 1: using 0"]);
+            false
         }
     }
 }

@@ -56,7 +56,10 @@ pub(crate) unsafe extern "C" fn miss(frompc: usize, selfpc: usize) {
         {
             return;
         }
-        if !furnish(thread, generation + 1) {
+        // The next table, or the first where a fork took it away.
+        let wanted =
+            if thread.tables.get(generation).is_some_and(Table::is_furnished) { generation + 1 } else { generation };
+        if !furnish(thread, wanted) {
             LOST.fetch_add(1, Relaxed);
             return;
         }
@@ -68,8 +71,8 @@ pub(crate) unsafe extern "C" fn miss(frompc: usize, selfpc: usize) {
 /// there is no memory.
 fn furnish(thread: &Thread, generation: usize) -> bool {
     let Some(table) = thread.tables.get(generation) else { return false };
-    let size = arcs::size(generation, kernel::ARCS_GRAIN);
-    let memory = map(size);
+    let size = arcs::size(generation, kernel::arcs_grain());
+    let memory = kernel::map_arcs(size);
     if memory.is_null() {
         return false;
     }
@@ -112,6 +115,9 @@ fn use_newest(thread: &Thread) {
         let generation = thread.newest.load(SeqCst);
         let Some(table) = thread.tables.get(generation) else { return };
         let (entries, _) = table.memory();
+        if entries.is_null() {
+            return; // no memory after a fork: the next call tries again
+        }
         // SAFETY: the newest table has entries, which stay mapped.
         unsafe { arch::set_table(entries, table.mask()) };
         // Between the two, a signal handler may have put a newer one there and made it the one in use.
@@ -192,20 +198,31 @@ pub(crate) fn after_fork_in_parent() {
     }
 }
 
-/// Makes the child of a fork begin at zero: of its parent's threads it has only this one, and no timers.
-pub(crate) fn after_fork_in_child() {
+/// Makes the child of a fork begin at zero: of its parent's threads it has only this one, and no timers. If tables are
+/// `shared` with the parent's file, the child leaves those to it.
+pub(crate) fn after_fork_in_child(shared: bool) {
     for_each_thread(|thread| {
         thread.owner.store(0, Relaxed);
         thread.clock.reset();
         for table in &thread.tables {
             let (memory, size) = table.memory();
-            if !memory.is_null() {
+            if shared && !memory.is_null() {
+                table.strip();
+                // SAFETY: the table had it, and the threads that used it are not here, but for this one: see below.
+                unsafe { unmap(memory, size) };
+            } else if !memory.is_null() {
                 // SAFETY: the table's own memory, whole pages; the threads that wrote it are not here.
                 unsafe { clear(memory, size) };
                 table.cleared();
             }
         }
+        if shared {
+            thread.newest.store(0, SeqCst);
+        }
     });
+    if shared {
+        arch::reset_table();
+    }
     LOST.store(0, Relaxed);
     let known: *const Thread = arch::record().cast();
     // SAFETY: null or what `enter` stored; records are never freed.

@@ -9,6 +9,6 @@
 mod behind;
 
 pub(crate) use behind::{
-    ARCS_GRAIN, Clock, Form, Naming, Output, PROFRATE, after_fork_in_child, configure, is_ours, profil, rebuffer,
-    terminate,
+    Clock, Form, Naming, Output, PROFRATE, after_fork_in_child, arcs_grain, begin_live, configure, is_live, is_ours,
+    leave_live, map_arcs, profil, rebuffer, terminate,
 };

@@ -90,6 +90,18 @@ fn from_the_first_constructor_to_the_last_destructor() {
 }
 
 #[test]
+fn when_exceptions_fly_through_profiled_functions() {
+    if Command::new("c++").arg("--version").output().is_err() {
+        println!("\nSKIPPED: C++ exceptions, there is no c++ here");
+        return;
+    }
+    let objects = format!("-B{}", library().display());
+    let program = Program::compile_with("c++", "exceptions", "exceptions.cc", &["-pg", &objects, "-O1"]);
+    let printed = program.run(&[]);
+    compare(&printed, &program.profile(), program.symbols());
+}
+
+#[test]
 fn in_each_process_of_its_own() {
     for (mode, link) in LINK_MODES {
         let program = Program::compile(&format!("forks-{mode}"), "forks.c", link);

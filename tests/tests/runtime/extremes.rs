@@ -1,6 +1,8 @@
 //! Calls are counted exactly in programs that are hard to profile.
 
-use crate::support::{Program, calls, compare, quiet};
+use std::path::Path;
+
+use crate::support::{Program, calls, compare, quiet, ticks};
 
 /// Runs `extremes` so, and compares what it counted with what its profile says.
 fn exact(what: &[&str]) -> (Program, String) {
@@ -49,6 +51,24 @@ fn more_than_two_to_the_thirty_second_calls_of_one_arc() {
     // The form whose arcs have 32 bits.
     let printed = quiet(&program.command(&["many"]).env("GMON_FORMAT", "gnu").output().unwrap());
     compare(&printed, &program.profile(), program.symbols());
+    readers_print(&program, " 4294967301 ");
+}
+
+/// Both readers, the system's and ours, must print this in the program's flat profile.
+fn readers_print(program: &Program, what: &str) {
+    for reader in gmon_tests::system_gprof().map(Path::new).into_iter().chain([gmon_tests::gprof()]) {
+        let output = gmon_tests::read(reader, &program.directory, &["-b", "-p", "program", "gmon.out"]);
+        let printed = String::from_utf8(output.stdout).unwrap();
+        assert!(printed.contains(what), "{}: {printed}", reader.display());
+    }
+}
+
+#[test]
+fn samples_beyond_sixteen_bits() {
+    let program = Program::compile("extremes-ticks", "ticks.c", &["-O1"]);
+    program.run(&["70000", "200"]);
+    let ticks = ticks(&program.profile(), program.symbols());
+    readers_print(&program, &format!(" {}.{:02} ", ticks["here"] / 100, ticks["here"] % 100));
 }
 
 #[test]

@@ -5,6 +5,8 @@ mod counts;
 mod endings;
 mod extremes;
 mod files;
+mod live;
 mod objects;
+mod places;
 mod samples;
 mod support;

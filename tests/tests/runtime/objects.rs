@@ -39,7 +39,7 @@ const CONTROL: [&str; 10] = [
     "write_profiling",
     "__write_profiling",
 ];
-const START: [&str; 6] = ["_start", "_exit", "_Exit", "_IO_stdin_used", "__data_start", "data_start"];
+const START: [&str; 7] = ["_start", "_exit", "_Exit", "daemon", "_IO_stdin_used", "__data_start", "data_start"];
 
 #[test]
 fn only_the_public_names_are_global() {
@@ -55,16 +55,9 @@ fn only_the_public_names_are_global() {
 fn little_is_needed_of_the_program_and_the_c_library() {
     let string_functions = set(&["memcpy", "memset", "memcmp", "bcmp", "strlen"]);
     let needed = |file| names(file).1.difference(&string_functions).cloned().collect::<BTreeSet<_>>();
-    let start = set(&[
-        "__ehdr_start",
-        "__executable_start",
-        "etext",
-        "main",
-        "__libc_start_main",
-        "getauxval",
-        "pthread_atfork",
-        "at_quick_exit",
-    ]);
+    let start = ["__ehdr_start", "__executable_start", "etext", "main", "__libc_start_main", "getauxval"];
+    let ending = ["pthread_atfork", "at_quick_exit", "fork", "setsid", "chdir", "open", "dup2", "close"];
+    let start: BTreeSet<_> = set(&start).union(&set(&ending)).cloned().collect();
     assert_eq!(needed("gcrt1.o"), start);
     assert_eq!(needed("grcrt1.o"), start);
     assert_eq!(needed("libgmon.a"), set(&["__ehdr_start"]));
@@ -75,7 +68,7 @@ fn they_are_small_and_want_no_executable_stack() {
     for file in ["gcrt1.o", "grcrt1.o", "libgmon.a"] {
         let sizes = tool("size", &[&path(file)]);
         let text: u32 = sizes.lines().nth(1).unwrap().split_whitespace().next().unwrap().parse().unwrap();
-        assert!(text < 20_000, "{file}: {text} bytes of code and constants");
+        assert!(text < 24_000, "{file}: {text} bytes of code and constants");
         let stack = tool("readelf", &["-SW", &path(file)])
             .lines()
             .find(|line| line.contains(".note.GNU-stack"))

@@ -16,6 +16,7 @@ pub(crate) mod numbers {
     pub(crate) const GETPID: usize = 39;
     pub(crate) const FCNTL: usize = 72;
     pub(crate) const FTRUNCATE: usize = 77;
+    pub(crate) const GETEUID: usize = 107;
     pub(crate) const GETTID: usize = 186;
     pub(crate) const TIMER_CREATE: usize = 222;
     pub(crate) const TIMER_SETTIME: usize = 223;
@@ -23,6 +24,8 @@ pub(crate) mod numbers {
     pub(crate) const EXIT_GROUP: usize = 231;
     pub(crate) const TGKILL: usize = 234;
     pub(crate) const OPENAT: usize = 257;
+    pub(crate) const READLINKAT: usize = 267;
+    pub(crate) const FALLOCATE: usize = 285;
     pub(crate) const STATX: usize = 332;
 }
 

@@ -74,3 +74,13 @@ pub(crate) unsafe fn set_table(base: *mut c_void, mask: usize) {
         );
     }
 }
+
+/// Makes the empty table that every thread begins with the one that mcount uses.
+pub(crate) fn reset_table() {
+    let nothing: *mut c_void;
+    // SAFETY: the address of the table of one empty slot, which is never written or unmapped.
+    unsafe {
+        asm!("lea {}, [rip + gmon_no_table]", out(reg) nothing, options(nostack, preserves_flags, nomem));
+        set_table(nothing, 0);
+    }
+}

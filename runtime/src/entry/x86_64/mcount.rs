@@ -10,10 +10,10 @@
 use core::arch::{global_asm, naked_asm};
 
 use crate::arch::MULTIPLIER;
-use crate::control::RECORDING;
+use crate::control::{RECORDED_BIAS, RECORDING};
 use crate::threads::miss;
 
-/// The lookup, with frompc's place left open. An entry is (selfpc, frompc, count), 24 bytes; the last entry of a table
+/// The lookup, with frompc's place left open. An entry is (frompc, selfpc, count), 24 bytes; the last entry of a table
 /// is always empty, so the search ends.
 macro_rules! lookup {
     ($frompc:literal) => {
@@ -21,15 +21,16 @@ macro_rules! lookup {
             ".cfi_startproc\n",
             "    endbr64\n",
             // Before start-up has finished there may be no TLS yet (resolvers of indirect functions run that early).
-            "    cmp     dword ptr [rip + {recording}], 0\n",
-            "    je      3f\n",
+            "    cmp     dword ptr [rip + {recording}], 1\n", // 0: no, 1: yes, 2: at link-time addresses
+            "    jb      3f\n",
             "    mov     [rsp - 8], rax\n",
             "    mov     [rsp - 16], rcx\n",
             "    mov     rax, ",
             $frompc,
             "\n",
             "    mov     rcx, [rsp]\n", // selfpc: our own return address
-            "    mov     r11, rax\n",
+            "    ja      4f\n",         // the flags are still those of the comparison
+            "5:  mov     r11, rax\n",
             "    rol     r11, 32\n",
             "    xor     r11, rcx\n",
             "    imul    r11, [rip + {multiplier}]\n",
@@ -38,18 +39,21 @@ macro_rules! lookup {
             "    lea     r11, [r11 + 2*r11]\n",
             "    shl     r11, 3\n",
             "    add     r11, qword ptr fs:[gmon_thread@tpoff + 8]\n",
-            "1:  cmp     [r11], rcx\n",
+            "1:  cmp     [r11 + 8], rcx\n",
             "    jne     2f\n",
-            "    cmp     [r11 + 8], rax\n",
+            "    cmp     [r11], rax\n",
             "    jne     2f\n",
             "    add     qword ptr [r11 + 16], 1\n",
             "    mov     rax, [rsp - 8]\n",
             "    mov     rcx, [rsp - 16]\n",
             "3:  ret\n",
-            "2:  cmp     qword ptr [r11], 0\n",
+            "2:  cmp     qword ptr [r11 + 8], 0\n",
             "    lea     r11, [r11 + 24]\n",
             "    jne     1b\n",
             "    jmp     {miss}\n",
+            "4:  sub     rax, [rip + {bias}]\n",
+            "    sub     rcx, [rip + {bias}]\n",
+            "    jmp     5b\n",
             ".cfi_endproc\n",
         )
     };
@@ -63,6 +67,7 @@ unsafe extern "C" fn mcount() {
         lookup!("[rbp + 8]"), // the prologue has set the frame up: our caller's return address
         recording = sym RECORDING,
         multiplier = sym MULTIPLIER,
+        bias = sym RECORDED_BIAS,
         miss = sym mcount_miss,
     )
 }
@@ -75,6 +80,7 @@ unsafe extern "C" fn __fentry__() {
         lookup!("[rsp + 8]"), // no frame yet: our caller's return address is above ours
         recording = sym RECORDING,
         multiplier = sym MULTIPLIER,
+        bias = sym RECORDED_BIAS,
         miss = sym fentry_miss,
     )
 }
@@ -91,7 +97,8 @@ global_asm!(".globl _mcount", ".type _mcount, @function", ".set _mcount, mcount"
 unsafe extern "C" fn fentry_miss() {
     naked_asm!(
         ".cfi_startproc",
-        "    lea     r11, [rcx - 6]",
+        "    mov     r11, [rsp]", // selfpc as the program runs
+        "    sub     r11, 6",
         "    cmp     word ptr [r11], 0x15ff", // call [rip + rel32], six bytes
         "    je      1f",
         "    cmp     word ptr [r11], 0xe867", // what linkers make of that
@@ -103,8 +110,10 @@ unsafe extern "C" fn fentry_miss() {
         "2:  cmp     word ptr [r11 - 2], 0x5241", // push r10
         "    jne     4f",
         "    mov     rax, [rsp + 16]",
+        "    sub     rax, [rip + {bias}]", // 0 unless link-time addresses are recorded
         "4:  jmp     {miss}",
         ".cfi_endproc",
+        bias = sym RECORDED_BIAS,
         miss = sym mcount_miss,
     )
 }

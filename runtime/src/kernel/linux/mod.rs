@@ -1,6 +1,8 @@
 //! Linux has no such kernel: this is it, in user space.
 
 mod forms;
+mod live;
+mod output;
 mod sampler;
 mod store;
 
@@ -10,13 +12,12 @@ use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::Relaxed};
 use gmon::layout::GmonHdr;
 
 pub(crate) use forms::Form;
+pub(crate) use live::{arcs_grain, begin as begin_live, is_live, leave as leave_live, map_arcs};
+pub(crate) use output::{Naming, Output, configure, is_ours};
 pub(crate) use sampler::{Clock, PROFRATE};
-pub(crate) use store::{Naming, Output, configure, is_ours, terminate};
+pub(crate) use store::terminate;
 
 use crate::system::{Errno, Fd};
-
-/// Tables of arcs take whole pages.
-pub(crate) const ARCS_GRAIN: usize = 4096;
 
 /// `scale` for one bin to two bytes of code; no bin is finer.
 const SCALE_ONE_TO_ONE: u32 = 0x10000;
@@ -58,7 +59,7 @@ pub(crate) unsafe fn profil(
     }
     let known = BUFFER.load(Relaxed);
     if known.is_null() {
-        store::capture_directory((dirfd != -1).then_some(Fd(dirfd)))?;
+        output::capture_directory((dirfd != -1).then_some(Fd(dirfd)))?;
         BUFFER.store(buf, Relaxed);
         LENGTH.store(buflen, Relaxed);
     } else if known != buf || LENGTH.load(Relaxed) != buflen {
@@ -71,7 +72,7 @@ pub(crate) unsafe fn profil(
 /// What the kernel does for the child of a fork: it goes on sampling, into the same buffer, and will store a file of its
 /// own.
 pub(crate) fn after_fork_in_child() {
-    store::after_fork_in_child();
+    output::after_fork_in_child();
     sampler::after_fork_in_child();
 }
 

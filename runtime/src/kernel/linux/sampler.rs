@@ -12,6 +12,7 @@ use core::sync::atomic::{
     Ordering::{Relaxed, SeqCst},
 };
 
+use super::live;
 use crate::arch;
 use crate::message::say_error;
 use crate::system::{Errno, Period, SignalInfo, Timer, catch_signal, clear, map, set_process_timer};
@@ -45,8 +46,11 @@ static REFUSED: AtomicI32 = AtomicI32::new(0);
 /// `samples` must point to `size` bytes of 16-bit bins that are never freed.
 pub(crate) unsafe fn start(samples: *mut c_void, size: usize, offset: usize, scale: u32) -> Result<(), Errno> {
     if SAMPLES.load(Relaxed).is_null() {
-        // Memory that is touched only when a bin overflows. Without it such a bin stays at its highest value.
-        CARRIES.store(map(size).cast(), Relaxed);
+        // Memory that is touched only when a bin overflows. Without it, and where the samples are the file itself, such a
+        // bin stays at its highest value.
+        if !live::is_live() {
+            CARRIES.store(map(size).cast(), Relaxed);
+        }
         SAMPLES.store(samples.cast(), Relaxed);
         SAMPLES_SIZE.store(size, Relaxed);
         catch_signal(on_expiry)?;
@@ -86,6 +90,13 @@ pub(crate) fn after_fork_in_child() {
 /// `samples` must point to as many bins as [`start`] was given, which are never freed.
 pub(crate) unsafe fn relocate(samples: *mut c_void) {
     SAMPLES.store(samples.cast(), SeqCst);
+}
+
+/// How many bins are at their highest value.
+pub(crate) fn full_bins() -> usize {
+    let (samples, bins) = (SAMPLES.load(Relaxed), SAMPLES_SIZE.load(Relaxed) / size_of::<u16>());
+    // SAFETY: there are as many samples, and they are never freed.
+    (0..bins).filter(|bin| unsafe { (*samples.add(*bin)).load(Relaxed) } == u16::MAX).count()
 }
 
 /// How often each bin ran over its 16 bits; `None` if none did.

@@ -4,6 +4,7 @@ use core::ffi::CStr;
 
 use super::{Errno, call};
 use crate::arch::numbers;
+use crate::text::Text;
 
 /// `AT_FDCWD`: stands for the current directory where a directory is asked for.
 pub(crate) const CURRENT: Fd = Fd(-100);
@@ -12,6 +13,7 @@ const AT_EMPTY_PATH: usize = 0x1000;
 const STATX_BASIC_STATS: usize = 0x7ff;
 const F_DUPFD_CLOEXEC: usize = 1030;
 const O_WRONLY: usize = 0o1;
+const O_RDWR: usize = 0o2;
 const O_CREAT: usize = 0o100;
 const O_NONBLOCK: usize = 0o4000;
 const O_DIRECTORY: usize = 0o200_000;
@@ -80,10 +82,11 @@ impl Fd {
         CURRENT.open(path, O_PATH | O_DIRECTORY | O_CLOEXEC, 0)
     }
 
-    /// Opens a file of this directory for writing, creating it if need be. A symbolic link is not followed, and a pipe
-    /// that nobody reads does not block.
-    pub(crate) fn open_for_writing(self, path: &CStr, mode: usize) -> Result<Fd, Errno> {
-        self.open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, mode)
+    /// Opens a file of this directory for writing, creating it if need be, and for reading as well if it is to be mapped.
+    /// A symbolic link is not followed, and a pipe that nobody reads does not block.
+    pub(crate) fn open_for_writing(self, path: &CStr, mode: usize, to_map: bool) -> Result<Fd, Errno> {
+        let access = if to_map { O_RDWR } else { O_WRONLY };
+        self.open(path, access | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, mode)
     }
 
     fn open(self, path: &CStr, flags: usize, mode: usize) -> Result<Fd, Errno> {
@@ -97,6 +100,29 @@ impl Fd {
         // SAFETY: no pointers.
         let fd = unsafe { call(numbers::FCNTL, [self.0 as usize, F_DUPFD_CLOEXEC, lowest]) }?;
         Ok(Fd(fd as i32))
+    }
+
+    /// The path of the open file, as the system knows it now; what does not fit is left off.
+    pub(crate) fn path<const N: usize>(self) -> Text<N> {
+        let mut link = Text::<32>::new();
+        link.push(b"/proc/self/fd/");
+        link.push_decimal(u64::from(self.0.unsigned_abs()));
+        let mut path = Text::new();
+        let mut buffer = [0_u8; N];
+        if let Some(link) = link.as_c_str() {
+            let arguments = [CURRENT.0 as usize, link.as_ptr().addr(), buffer.as_mut_ptr().addr(), N];
+            // SAFETY: the kernel writes no more than N bytes into the buffer.
+            if let Ok(length) = unsafe { call(numbers::READLINKAT, arguments) } {
+                path.push(buffer.get(..length).unwrap_or(&[]));
+            }
+        }
+        path
+    }
+
+    /// Makes the file longer by `length` zeros from `offset` on, and sees to it that there is room for them.
+    pub(crate) fn extend(self, offset: usize, length: usize) -> Result<(), Errno> {
+        // SAFETY: no pointers.
+        unsafe { call(numbers::FALLOCATE, [self.0 as usize, 0, offset, length]) }.map(|_| ())
     }
 
     pub(crate) fn status(self) -> Result<Status, Errno> {

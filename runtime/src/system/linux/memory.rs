@@ -3,13 +3,14 @@
 use core::ffi::c_void;
 use core::ptr;
 
-use super::call;
+use super::{Fd, call};
 use crate::arch::numbers;
 
 /// The unit of memory.
 pub(crate) const PAGE: usize = 4096;
 
 const MADV_DONTNEED: usize = 4;
+const MAP_SHARED: usize = 1;
 const PROT_READ_WRITE: usize = 1 | 2;
 /// MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE: what is never touched costs no memory, nor the promise of any.
 const PRIVATE_UNRESERVED: usize = 0x2 | 0x20 | 0x4000;
@@ -19,6 +20,16 @@ pub(crate) fn map(length: usize) -> *mut c_void {
     // SAFETY: an anonymous mapping at an address of the kernel's choice touches nothing that exists.
     let result = unsafe { call(numbers::MMAP, [0, length, PROT_READ_WRITE, PRIVATE_UNRESERVED, usize::MAX, 0]) };
     match result {
+        Ok(address) => ptr::with_exposed_provenance_mut(address),
+        Err(_) => ptr::null_mut(),
+    }
+}
+
+/// A part of a file as memory: what is written there is in the file at once. Null when it cannot be.
+pub(crate) fn map_file(file: Fd, offset: usize, length: usize) -> *mut c_void {
+    let arguments = [0, length, PROT_READ_WRITE, MAP_SHARED, file.0 as usize, offset];
+    // SAFETY: a mapping at an address of the kernel's choice touches nothing that exists.
+    match unsafe { call(numbers::MMAP, arguments) } {
         Ok(address) => ptr::with_exposed_provenance_mut(address),
         Err(_) => ptr::null_mut(),
     }

@@ -10,12 +10,12 @@ mod timer;
 
 pub(crate) use errno::Errno;
 pub(crate) use file::{CURRENT, Fd, Status};
-pub(crate) use memory::{PAGE, clear, map, unmap};
+pub(crate) use memory::{PAGE, clear, map, map_file, unmap};
 pub(crate) use signal::{
     FATAL_SIGNALS, SignalInfo, block_signals, catch_signal, default_action, on_fatal_signal, send_to_this_thread,
     set_blocked_signals, without_file_size_signal,
 };
-pub(crate) use thread::{exit_process, process_id, thread_id, thread_is_gone};
+pub(crate) use thread::{effective_user, exit_process, process_id, thread_id, thread_is_gone};
 pub(crate) use timer::{Period, Timer, set_process_timer};
 
 use crate::arch;

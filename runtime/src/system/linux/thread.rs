@@ -9,6 +9,12 @@ pub(crate) fn process_id() -> i32 {
     unsafe { call(numbers::GETPID, []) }.unwrap_or(0) as i32
 }
 
+/// The user whose rights the process has.
+pub(crate) fn effective_user() -> u32 {
+    // SAFETY: takes no argument and cannot fail.
+    unsafe { call(numbers::GETEUID, []) }.unwrap_or(0) as u32
+}
+
 /// This thread, in the kernel's numbering.
 pub(crate) fn thread_id() -> i32 {
     // SAFETY: takes no argument and cannot fail.

@@ -1,0 +1,92 @@
+//! Counting in the file itself: what had happened is there even if the process is killed.
+//!
+//! The file has 4.4BSD's form. Header and samples are mapped from its beginning, and each table of arcs from a place of
+//! its own behind that: an entry of a table is an arc of the file, and an empty one an arc of no calls. Every moment's
+//! file is a whole profile, because samples end at a page's border and tables are whole pages and whole arcs.
+
+use core::ffi::c_void;
+use core::ptr;
+use core::sync::atomic::{
+    AtomicI32, AtomicUsize,
+    Ordering::{Relaxed, SeqCst},
+};
+
+use super::output::{self, Refusal};
+use crate::message::{say, say_error};
+use crate::system::{Errno, Fd, PAGE, map, map_file};
+
+/// Tables are of so many bytes: whole pages, and whole arcs of 24 bytes.
+const GRAIN: usize = 3 * PAGE;
+
+/// The descriptor of the file; -1 while nothing is live.
+static FILE: AtomicI32 = AtomicI32::new(-1);
+/// How long the file is.
+static LENGTH: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether the process counts in its file.
+pub(crate) fn is_live() -> bool {
+    FILE.load(Relaxed) != -1
+}
+
+/// Opens the file, makes it `size` bytes of zeros, whole pages, and gives them as memory. Null where that fails, which is
+/// said; the profile is then written at the end.
+pub(crate) fn begin(directory: Option<i32>, size: usize) -> *mut c_void {
+    match open(directory, size) {
+        Ok((file, memory)) => {
+            LENGTH.store(size, Relaxed);
+            FILE.store(file.0, SeqCst);
+            memory
+        }
+        Err((what, error)) => {
+            let name = output::name();
+            say_error(&[b"GMON_LIVE: using ", name.as_bytes(), b" only at the end: cannot ", what], error);
+            ptr::null_mut()
+        }
+    }
+}
+
+fn open(directory: Option<i32>, size: usize) -> Result<(Fd, *mut c_void), Refusal> {
+    output::capture_directory(directory.map(Fd)).map_err(|error| (&b"find its directory"[..], error))?;
+    let file = output::open(true)?;
+    let prepared = file.truncate().and_then(|()| file.extend(0, size));
+    let memory = if prepared.is_ok() { map_file(file, 0, size) } else { ptr::null_mut() };
+    if memory.is_null() {
+        let _ = file.close();
+        return Err((b"map it", prepared.err().unwrap_or(Errno::EINVAL)));
+    }
+    Ok((output::out_of_the_way(file), memory))
+}
+
+/// The unit of the sizes of tables.
+pub(crate) fn arcs_grain() -> usize {
+    if is_live() { GRAIN } else { PAGE }
+}
+
+/// Memory for a table of arcs, all zero; null when there is none. Below mcount.
+pub(crate) fn map_arcs(length: usize) -> *mut c_void {
+    let file = FILE.load(Relaxed);
+    if file == -1 {
+        return map(length);
+    }
+    // Each caller gets a part of its own; a part that cannot be had stays empty.
+    let offset = LENGTH.fetch_add(length, SeqCst);
+    match Fd(file).extend(offset, length) {
+        Ok(()) => map_file(Fd(file), offset, length),
+        Err(_) => ptr::null_mut(),
+    }
+}
+
+/// Leaves the file to the parent; says whether there was one.
+pub(crate) fn leave() -> bool {
+    FILE.swap(-1, SeqCst) != -1
+}
+
+/// Says what the file could not have: in its form, a bin ends at 65,535.
+pub(super) fn finish(full_bins: usize) {
+    if full_bins > 0 {
+        let name = output::name();
+        let mut count = crate::text::Text::<20>::new();
+        count.push_decimal(full_bins as u64);
+        say(&[name.as_bytes(), b": ", count.as_bytes(), b" bins are full, some samples are missing"]);
+    }
+}

@@ -1,0 +1,209 @@
+//! The file: its name, the directory that was captured for it, and whether it may be overwritten.
+
+use core::cell::UnsafeCell;
+use core::ffi::CStr;
+use core::sync::atomic::{AtomicBool, AtomicI32, Ordering::Relaxed};
+
+use super::forms::Form;
+use crate::system::{CURRENT, Errno, Fd, Status, effective_user, process_id};
+use crate::text::Text;
+
+/// The longest name of a file, its NUL included (`PATH_MAX`).
+pub(super) const NAME_SIZE: usize = 4096;
+
+/// A descriptor that programs which close "all" their descriptors up to some small number do not reach, and that does
+/// not take the number that the program expects for its own first file.
+const HIGH_DESCRIPTOR: usize = 512;
+
+/// How the file is named and laid out. Fixed at start-up: the program may change its environment and arguments.
+pub(crate) struct Output {
+    pub(crate) naming: Naming,
+    /// What the name begins with, for [`Naming::Prefix`].
+    pub(crate) prefix: Text<NAME_SIZE>,
+    /// The program's own name.
+    pub(crate) program: Text<256>,
+    /// The form of the file; `None` for the buffer as it is, or the GNU form where that cannot hold a count.
+    pub(crate) form: Option<Form>,
+}
+
+/// What the file is called.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Naming {
+    /// `gmon.out`; for the child of a fork `gmon.<program>.<pid>.out`.
+    Plain,
+    /// `<prefix>.<pid>`.
+    Prefix,
+    /// `gmon.<program>.<pid>.out` as OpenBSD's kernel has it: only the user may have anything to do with the file.
+    Private,
+}
+
+/// What could not be done, as the end of "cannot ...", and why.
+pub(super) type Refusal = (&'static [u8], Errno);
+
+/// The directory that was captured, and what else was then.
+struct Captured {
+    /// Its path: the program may close our descriptor, and open another file with that number.
+    path: Text<NAME_SIZE>,
+    status: Option<Status>,
+    /// What the file was that was opened at the start.
+    file: Option<Status>,
+}
+
+/// Written at start-up only, when there is one thread.
+struct Once<T>(UnsafeCell<T>);
+
+// SAFETY: the contracts of the functions that write keep writing apart from reading.
+unsafe impl<T> Sync for Once<T> {}
+
+static OUTPUT: Once<Output> =
+    Once(UnsafeCell::new(Output { naming: Naming::Plain, prefix: Text::new(), program: Text::new(), form: None }));
+static CAPTURED: Once<Captured> = Once(UnsafeCell::new(Captured { path: Text::new(), status: None, file: None }));
+
+/// The descriptors of the directory, and of the file if it was opened at the start; -1 for none.
+static DIRECTORY: AtomicI32 = AtomicI32::new(-1);
+static FILE: AtomicI32 = AtomicI32::new(-1);
+/// The process that the buffer is of. Another one can only be a child that shares our memory, or one that was made
+/// behind the C library's back: that must not overwrite our file.
+static PROCESS: AtomicI32 = AtomicI32::new(0);
+/// Whether it is the child of a fork.
+static FORKED: AtomicBool = AtomicBool::new(false);
+
+/// Says how the file is to be named and laid out.
+///
+/// # Safety
+///
+/// Only at start-up, when no other thread runs.
+pub(crate) unsafe fn configure(change: impl FnOnce(&mut Output)) {
+    // SAFETY: nobody else reads or writes it, by the caller's promise.
+    change(unsafe { &mut *OUTPUT.0.get() });
+}
+
+/// How the file is named and laid out.
+pub(super) fn output() -> &'static Output {
+    // SAFETY: nothing writes it after start-up.
+    unsafe { &*OUTPUT.0.get() }
+}
+
+/// Remembers the directory that `descriptor` is open on, or the current one. Only the first call does anything.
+pub(super) fn capture_directory(descriptor: Option<Fd>) -> Result<(), Errno> {
+    if DIRECTORY.load(Relaxed) != -1 {
+        return Ok(());
+    }
+    let opened = match descriptor {
+        Some(fd) => fd.duplicate(0)?,
+        None => Fd::open_directory(c".")?,
+    };
+    let fd = out_of_the_way(opened);
+    let status = fd.status()?;
+    if !status.is_directory() {
+        let _ = fd.close();
+        return Err(Errno::ENOTDIR);
+    }
+    // SAFETY: the first call is at start-up, when there is one thread.
+    let captured = unsafe { &mut *CAPTURED.0.get() };
+    captured.path = fd.path();
+    captured.status = Some(status);
+    DIRECTORY.store(fd.0, Relaxed);
+    PROCESS.store(process_id(), Relaxed);
+    if effective_user() == 0 {
+        // The superuser may give up the right to write here before the end.
+        if let Ok(file) = open(false) {
+            captured.file = file.status().ok();
+            FILE.store(out_of_the_way(file).0, Relaxed);
+        }
+    }
+    Ok(())
+}
+
+/// Moves a descriptor to a high number.
+pub(super) fn out_of_the_way(fd: Fd) -> Fd {
+    match fd.duplicate(HIGH_DESCRIPTOR) {
+        Ok(high) => {
+            let _ = fd.close();
+            high
+        }
+        Err(_) => fd,
+    }
+}
+
+/// Whether the buffer is this process's own.
+pub(crate) fn is_ours() -> bool {
+    process_id() == PROCESS.load(Relaxed)
+}
+
+/// Makes the buffer the child's own, with a file of its own.
+pub(super) fn after_fork_in_child() {
+    PROCESS.store(process_id(), Relaxed);
+    FORKED.store(true, Relaxed);
+    FILE.store(-1, Relaxed);
+}
+
+/// The name of the file.
+pub(super) fn name() -> Text<NAME_SIZE> {
+    let output = output();
+    let mut name = Text::new();
+    match output.naming {
+        Naming::Plain if !FORKED.load(Relaxed) => name.push(b"gmon.out"),
+        Naming::Prefix => {
+            name.push(output.prefix.as_bytes());
+            name.push(b".");
+            name.push_decimal(process_id() as u64);
+        }
+        Naming::Plain | Naming::Private => {
+            name.push(b"gmon.");
+            name.push(output.program.as_bytes());
+            name.push(b".");
+            name.push_decimal(process_id() as u64);
+            name.push(b".out");
+        }
+    }
+    name
+}
+
+/// Opens the file in the captured directory, if it is one that we may overwrite, or gives the one that was opened at the
+/// start. What is in it is left as it is.
+pub(super) fn open(to_map: bool) -> Result<Fd, Refusal> {
+    // SAFETY: nothing writes it after start-up, which is this thread's.
+    let captured = unsafe { &*CAPTURED.0.get() };
+    let opened = Fd(FILE.load(Relaxed));
+    if !to_map && is_still(opened, captured.file.as_ref()) {
+        return Ok(opened);
+    }
+    let private = output().naming == Naming::Private;
+    let mut name = name();
+    let path = name.as_c_str().ok_or((&b"make its name"[..], Errno::ENAMETOOLONG))?;
+    let directory = directory(captured, path)?;
+    let mode = if private { 0o600 } else { 0o666 };
+    let file = directory.open_for_writing(path, mode, to_map).map_err(|error| (&b"open"[..], error))?;
+    let refused = match file.status() {
+        Err(error) => (&b"examine"[..], error),
+        Ok(status) if !status.is_regular() => (&b"overwrite what is not a regular file"[..], Errno::EINVAL),
+        Ok(status) if private && (status.links != 1 || status.is_shared() || status.owner != effective_user()) => {
+            (&b"overwrite a file that others may use"[..], Errno::EINVAL)
+        }
+        Ok(_) => return Ok(file),
+    };
+    let _ = file.close();
+    Err(refused)
+}
+
+/// The directory to look the path up in: the captured one, found again by its path if the program closed our descriptor.
+fn directory(captured: &Captured, path: &CStr) -> Result<Fd, Refusal> {
+    let kept = Fd(DIRECTORY.load(Relaxed));
+    if is_still(kept, captured.status.as_ref()) {
+        return Ok(kept);
+    }
+    if path.to_bytes().starts_with(b"/") {
+        return Ok(CURRENT);
+    }
+    let mut again = Text::<NAME_SIZE>::new();
+    again.push(captured.path.as_bytes());
+    let found = again.as_c_str().and_then(|path| Fd::open_directory(path).ok());
+    let found = found.filter(|fd| is_still(*fd, captured.status.as_ref()));
+    found.ok_or((b"open, the program closed our directory", Errno::EBADF))
+}
+
+/// Whether a descriptor is open on the file that had this status, and that is still to be found somewhere.
+fn is_still(fd: Fd, then: Option<&Status>) -> bool {
+    then.zip(fd.status().ok()).is_some_and(|(then, now)| now.is_same_file(then) && now.links > 0)
+}

@@ -1,0 +1,119 @@
+//! With `GMON_LIVE=1` the file is a profile at every moment.
+
+use std::fs;
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+use gmon_tests::random::Random;
+
+use crate::support::{Program, calls, compare, quiet, read};
+
+#[test]
+fn a_program_killed_at_any_moment_has_lost_nothing() {
+    let program = Program::compile("live-killed", "live.c", &["-O1"]);
+    let counters = program.directory.join("counters");
+    let mut random = Random::new(1);
+    let mut killed_after_calls = 0;
+    for round in 0..300 {
+        let threads = 1 + round % 4;
+        let _ = fs::remove_file(&counters);
+        let mut command = program.command(&["counters", &threads.to_string()]);
+        let mut child = command.env("GMON_LIVE", "1").spawn().unwrap();
+        // Any moment from before main to a few milliseconds into it; what is tested is the same at all of them.
+        std::thread::sleep(Duration::from_micros(random.below(8000)));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let own: u64 = match fs::read(&counters) {
+            Ok(bytes) => bytes.chunks_exact(8).map(|word| u64::from_ne_bytes(word.try_into().unwrap())).sum(),
+            Err(_) => continue, // it had not come so far
+        };
+        if own == 0 {
+            continue; // perhaps not even to its profile
+        }
+        killed_after_calls += 1;
+        let counted = calls(&program.profile(), program.symbols())["calls counted"];
+        assert!((own..=own + threads).contains(&counted), "own {own}, profile {counted}");
+    }
+    assert!(killed_after_calls >= 50, "only {killed_after_calls} of the programs had done something");
+}
+
+#[test]
+fn the_profile_can_be_read_while_the_program_runs() {
+    let program = Program::compile("live-running", "live.c", &["-O1"]);
+    let _child = Killed(program.command(&["counters", "2"]).env("GMON_LIVE", "1").spawn().unwrap());
+    let start = Instant::now();
+    let counted = || calls(&program.profile(), program.symbols()).get("calls counted").copied().unwrap_or(0);
+    let is_there = || fs::metadata(program.directory.join("gmon.out")).is_ok_and(|file| file.len() > 0);
+    while !is_there() || counted() == 0 {
+        assert!(start.elapsed() < Duration::from_secs(60), "the program does not get going");
+    }
+    let first = counted();
+    while counted() == first {
+        assert!(start.elapsed() < Duration::from_secs(60), "the profile stands still");
+    }
+}
+
+/// A program that does not outlive the test, however that ends.
+struct Killed(Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_program_that_ends_well_has_the_same_profile_as_without() {
+    for (mode, link) in [("pie", &["-O1"][..]), ("no-pie", &["-O1", "-no-pie"]), ("static", &["-O1", "-static-pie"])] {
+        let program = Program::compile(&format!("live-{mode}"), "calls.c", link);
+        for threads in ["1", "4"] {
+            let printed = quiet(&program.command(&[threads]).env("GMON_LIVE", "1").output().unwrap());
+            compare(&printed, &program.profile(), program.symbols());
+        }
+    }
+    let program = Program::compile("live-fentry", "nested.c", &["-O1", "-mfentry", "-Wl,-z,execstack"]);
+    let printed = quiet(&program.command(&[]).env("GMON_LIVE", "1").output().unwrap());
+    compare(&printed, &program.profile(), program.symbols());
+}
+
+#[test]
+fn tables_grow_in_the_file() {
+    let program = Program::compile("live-arcs", "extremes.c", &["-O1"]);
+    let printed = quiet(&program.command(&["arcs"]).env("GMON_LIVE", "1").output().unwrap());
+    compare(&printed, &program.profile(), program.symbols());
+}
+
+#[test]
+fn children_have_files_of_their_own() {
+    let program = Program::compile("live-forks", "forks.c", &[]);
+    let printed = quiet(&program.command(&["3"]).env("GMON_LIVE", "1").output().unwrap());
+    compare(&printed, &program.profile(), program.symbols());
+    for line in printed.lines().filter_map(|line| line.strip_prefix("child ")) {
+        let (pid, counted) = line.split_once(' ').unwrap();
+        compare(counted, &read(&program.directory.join(format!("gmon.program.{pid}.out"))), program.symbols());
+    }
+}
+
+#[test]
+fn under_strict_seccomp() {
+    // Nothing can be written any more, but what is in the file already stays there.
+    let program = Program::compile("live-seccomp", "places.c", &[]);
+    let output = program.command(&["seccomp"]).env("GMON_LIVE", "1").output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(calls(&program.profile(), program.symbols())["calls counted"], 5);
+}
+
+#[test]
+fn what_cannot_be_is_said_and_the_file_written_at_the_end() {
+    let program = Program::compile("live-not", "places.c", &[]);
+    let said = |live: &str, format: &str| {
+        let output = program.command(&[]).env("GMON_LIVE", live).env("GMON_FORMAT", format).output().unwrap();
+        assert!(output.status.success());
+        compare(&String::from_utf8(output.stdout).unwrap(), &program.profile(), program.symbols());
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert_eq!(said("yes", ""), "gmon: GMON_LIVE=yes is neither 0 nor 1: using 0\n");
+    assert_eq!(said("1", "gnu"), "gmon: GMON_FORMAT=gnu is not for GMON_LIVE=1: using bsd\n");
+    assert_eq!(said("0", "gnu"), "");
+}

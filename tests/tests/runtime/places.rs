@@ -1,0 +1,144 @@
+//! The directory was taken at the start: what a program gives up since does not matter.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::process::Command;
+
+use crate::support::{Program, calls, compare, directory, quiet, read};
+
+fn written(name: &str, what: &[&str]) -> Program {
+    let program = Program::compile(&format!("places-{name}"), "places.c", &[]);
+    let output = program.command(what).output().unwrap();
+    let printed = quiet(&output);
+    compare(&printed, &program.profile(), program.symbols());
+    program
+}
+
+fn is_root() -> bool {
+    fs::metadata("/proc/self").unwrap().uid() == 0
+}
+
+#[test]
+fn its_directory() {
+    written("chdir", &["chdir", "/proc"]);
+}
+
+#[test]
+fn its_root_and_its_user() {
+    if !is_root() {
+        println!("\nSKIPPED: chroot and setuid, only the superuser can");
+        return;
+    }
+    let cage = directory("places-cage");
+    written("chroot", &["chroot", cage.to_str().unwrap()]);
+    let program = written("setuid", &["setuid"]);
+    // Where its new user can do nothing.
+    fs::set_permissions(&program.directory, fs::Permissions::from_mode(0o700)).unwrap();
+    fs::remove_file(program.directory.join("gmon.out")).unwrap();
+    compare(&program.run(&["setuid"]), &program.profile(), program.symbols());
+}
+
+#[test]
+fn its_descriptors() {
+    written("close", &["close", "/proc"]);
+    let program = written("reuse", &["reuse"]);
+    assert_eq!(fs::read(program.directory.join("other")).unwrap(), b"precious");
+}
+
+#[test]
+fn the_file_itself() {
+    written("removed", &["removed"]);
+}
+
+#[test]
+fn its_terminal_and_its_parent() {
+    let program = Program::compile("places-daemon", "places.c", &[]);
+    let output = program.command(&["daemon"]).output().unwrap();
+    assert!(output.status.success() && output.stderr.is_empty());
+    // The daemon goes on by itself, and leaves a file of its own where the program started.
+    let file = || {
+        let names = fs::read_dir(&program.directory).unwrap().map(|entry| entry.unwrap().path());
+        let mut files = names.filter(|path| path.to_str().unwrap().contains("gmon.program."));
+        files.find(|path| fs::metadata(path).unwrap().len() > 0)
+    };
+    let mut waited = 0;
+    while file().is_none() {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+        waited += 1;
+        assert!(waited < 6000, "the daemon left no file");
+    }
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    let counted = |profile| calls(&profile, program.symbols()).get("calls counted").copied();
+    assert_eq!(counted(read(&file().unwrap())), Some(1), "what it did as a daemon");
+    assert_eq!(counted(program.profile()), Some(4), "what it did before");
+}
+
+#[test]
+fn a_second_start_or_end_does_no_harm() {
+    let program = Program::compile("places-again", "places.c", &[]);
+    program.run(&["again"]);
+    assert_eq!(calls(&program.profile(), program.symbols())["calls counted"], 5);
+}
+
+#[test]
+fn a_program_with_its_owners_rights_writes_nothing() {
+    if !is_root() {
+        println!("\nSKIPPED: set-user-id programs, only the superuser can make them");
+        return;
+    }
+    let program = Program::compile("places-secure", "places.c", &[]);
+    fs::set_permissions(&program.executable, fs::Permissions::from_mode(0o4755)).unwrap();
+    let open = directory("places-secure-open");
+    fs::set_permissions(&open, fs::Permissions::from_mode(0o777)).unwrap();
+    // The build directory may be closed to others: the program goes where they can get at it.
+    let copy = std::env::temp_dir().join(format!("gmon-secure-{}", std::process::id()));
+    fs::copy(&program.executable, &copy).unwrap();
+    fs::set_permissions(&copy, fs::Permissions::from_mode(0o4755)).unwrap();
+    let place = std::env::temp_dir().join(format!("gmon-secure-{}.d", std::process::id()));
+    fs::create_dir_all(&place).unwrap();
+    fs::set_permissions(&place, fs::Permissions::from_mode(0o777)).unwrap();
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(&copy).current_dir(&place);
+    let output = command.env("PROFDIR", &place).env("GMON_OUT_PREFIX", place.join("x")).output();
+    let left = fs::read_dir(&place).unwrap().count();
+    fs::remove_dir_all(&place).unwrap();
+    fs::remove_file(&copy).unwrap();
+    match output {
+        Ok(output) => {
+            assert_eq!(quiet(&output), "calls counted 5\n");
+            assert_eq!(left, 0, "the program wrote a file with its owner's rights");
+        }
+        Err(error) => println!("\nSKIPPED: set-user-id programs, no setpriv here ({error})"),
+    }
+}
+
+#[test]
+fn memory_that_cannot_be_had() {
+    let [ours, plain] = [
+        Program::compile("places-memory", "extremes.c", &["-O1", "-static"]),
+        Program::compile_with("cc", "places-memory-plain", "extremes.c", &["-O1", "-static"]),
+    ];
+    let limited = |program: &Program, kilobytes: u32| {
+        let script = format!("ulimit -v {kilobytes}; exec {} arcs", program.executable.display());
+        Command::new("sh").args(["-c", &script]).current_dir(&program.directory).output().unwrap()
+    };
+    let (mut ran, mut short) = (0, 0);
+    for kilobytes in (1000..4000).step_by(100).chain((4000..200_000).step_by(12_000)) {
+        let expected = limited(&plain, kilobytes);
+        if !expected.status.success() {
+            continue; // it cannot even start
+        }
+        let found = limited(&ours, kilobytes);
+        let said = String::from_utf8(found.stderr).unwrap();
+        // The C library itself needs a little more for a program that has more in it.
+        if found.status.code().is_none() || said.contains("cannot set") || said.contains("shared") {
+            assert!(kilobytes < 1500, "{kilobytes}: {:?} {said}", found.status);
+            continue;
+        }
+        assert!(found.status.success() && found.stdout == expected.stdout, "{kilobytes}: {said}");
+        assert!(said.lines().all(|line| line.starts_with("gmon: ")) && said.lines().count() <= 2, "{said}");
+        ran += 1;
+        short += u32::from(said.contains("cannot allocate memory"));
+    }
+    assert!(ran > 10 && short > 5, "{ran} ran, {short} of them short of memory");
+}
