@@ -62,6 +62,21 @@ impl<'data> Functions<'data> {
             }
             same
         });
+        Functions::from_sorted(symbols, text_end)
+    }
+
+    /// Sorts symbols and keeps all: of several at one address, the last of the file's table is the function.
+    ///
+    /// Nothing belongs to the last function.
+    #[must_use]
+    pub fn with_aliases(mut symbols: Vec<Symbol<'data>>) -> Functions<'data> {
+        symbols.sort_by_key(|symbol| symbol.address);
+        symbols.truncate(u32::MAX as usize);
+        let end = symbols.last().map_or(0, |symbol| symbol.address);
+        Functions::from_sorted(symbols, end)
+    }
+
+    fn from_sorted(symbols: Vec<Symbol<'data>>, text_end: u64) -> Functions<'data> {
         let ends: Vec<u64> =
             symbols.iter().skip(1).map(|next| next.address).chain([text_end]).map(|end| end.wrapping_sub(1)).collect();
         let mut called_as = None;
@@ -177,6 +192,15 @@ mod tests {
         assert_eq!(functions.find(30).map(FunctionId::index), Some(1));
         assert_eq!(functions.find(39).map(FunctionId::index), Some(1));
         assert_eq!(functions.find(40), None);
+    }
+
+    #[test]
+    fn the_last_of_all_aliases_is_the_function() {
+        let symbols = [(30, "end"), (10, "b"), (20, "c"), (10, "a")].map(|(at, name)| symbol(at, name, false, true));
+        let functions = Functions::with_aliases(symbols.to_vec());
+        let name = |address| functions.find(address).map(|id| functions[id].name);
+        assert_eq!([9, 10, 19, 20, 29].map(name), [None, Some(b"a".as_slice()), Some(b"a"), Some(b"c"), Some(b"c")]);
+        assert_eq!((name(30), name(31), functions.len()), (None, None, 4));
     }
 
     #[test]

@@ -7,6 +7,7 @@
 //! No step takes more than the time of a sort, and none trusts its input.
 
 pub mod analysis;
+pub mod bsd;
 pub mod cli;
 pub mod doubts;
 pub mod error;
@@ -45,6 +46,10 @@ pub fn run(
     out: &mut dyn Write,
     warnings: &mut dyn Write,
 ) -> Result<(), Error> {
+    let words: Vec<OsString> = words.into_iter().collect();
+    if let Some(arguments) = bsd::cli::parse(&words)? {
+        return bsd::run(&arguments, out, warnings);
+    }
     match cli::parse(words)? {
         Request::Text(text) => out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Error::Output),
         Request::Report(options) => report(&options, out, warnings),

@@ -1,5 +1,7 @@
 //! Which functions a report is about.
 
+use std::collections::HashSet;
+
 use crate::functions::{FunctionId, Functions};
 
 /// Functions that the profiling runtime itself consists of: no report is about them.
@@ -23,6 +25,14 @@ impl Selection {
             included: vec![false; functions.len()],
             excluded: functions.as_slice().iter().map(|function| RUNTIME.contains(&function.name)).collect(),
         }
+    }
+
+    /// Functions of these names, or, when no name is given, all but those of other names. Names that no function has
+    /// count as names.
+    #[must_use]
+    pub fn by_names(functions: &Functions<'_>, included: &HashSet<&[u8]>, excluded: &HashSet<&[u8]>) -> Selection {
+        let of = |names: &HashSet<&[u8]>| functions.as_slice().iter().map(|f| names.contains(f.name)).collect();
+        Selection { only_included: !included.is_empty(), included: of(included), excluded: of(excluded) }
     }
 
     /// Whether a function was named to be in.

@@ -44,6 +44,7 @@ const ORDER: [(&str, &[&str]); 3] = [
             "input",
             "doubts",
             "sum",
+            "bsd",
         ],
     ),
 ];

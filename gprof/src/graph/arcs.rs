@@ -53,7 +53,8 @@ impl Arcs {
     }
 
     /// Groups arcs of which no two have the same ends.
-    fn from_merged(all: Vec<Arc>, functions: usize) -> Arcs {
+    #[must_use]
+    pub fn from_merged(all: Vec<Arc>, functions: usize) -> Arcs {
         let mut calls = vec![0_u64; functions];
         let mut self_calls = vec![0; functions];
         for arc in &all {

@@ -4,6 +4,7 @@
 //! by a computer program is read by computer programs, so every blank counts.
 
 mod blurbs;
+pub mod bsd;
 mod flat;
 mod graph;
 mod index;

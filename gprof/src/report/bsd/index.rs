@@ -1,0 +1,34 @@
+//! The index: the numbers of entries by name, in three columns that are read downwards.
+
+use std::io::{self, Write};
+
+use super::{Report, number};
+use crate::graph::Node;
+
+const COLUMNS: usize = 3;
+
+/// How much of a name there is room for.
+const WIDTH: usize = 19;
+
+pub(super) fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    out.write_all(b"Index by function name\n\n")?;
+    let rows = report.index.len().div_ceil(COLUMNS);
+    for row in 0..rows {
+        for node in report.index.iter().skip(row).step_by(rows) {
+            write!(out, "{:>6.6} ", number(report, *node))?;
+            match *node {
+                Node::Function(id) => cell(report.functions[id].name, out)?,
+                Node::Cycle(at) => cell(format!("<cycle {}>", at + 1).as_bytes(), out)?,
+            }
+        }
+        out.write_all(b"\n")?;
+    }
+    Ok(())
+}
+
+/// As much of a name as fits, and blanks up to the next column.
+fn cell(name: &[u8], out: &mut dyn Write) -> io::Result<()> {
+    let shown = name.get(..WIDTH).unwrap_or(name);
+    out.write_all(shown)?;
+    write!(out, "{:blanks$}", "", blanks = WIDTH - shown.len())
+}

@@ -1,0 +1,158 @@
+//! Reports in the layout of the BSDs: call graph, flat profile, index.
+//!
+//! As with the other renderers, all numbers are in the frozen [`Report`], and nothing is worked out here.
+
+mod flat;
+mod graph;
+mod index;
+
+use std::io::{self, Write};
+
+use super::blurbs;
+use crate::functions::{FunctionId, Functions};
+use crate::graph::arcs::Arc;
+use crate::graph::{Graph, Node};
+use crate::number::{Fixed, General};
+
+/// Whose gprof is meant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Dialect {
+    /// FreeBSD's.
+    #[default]
+    FreeBsd,
+    /// OpenBSD's.
+    OpenBsd,
+}
+
+impl Dialect {
+    /// The one of the system that this program runs on, if that has one.
+    #[must_use]
+    pub fn native() -> Option<Dialect> {
+        if cfg!(target_os = "freebsd") {
+            Some(Dialect::FreeBsd)
+        } else if cfg!(target_os = "openbsd") {
+            Some(Dialect::OpenBsd)
+        } else {
+            None
+        }
+    }
+}
+
+/// A row of the flat profile.
+#[derive(Debug)]
+pub struct FlatRow {
+    /// The function.
+    pub function: FunctionId,
+    /// Its own time, in samples.
+    pub time: f64,
+    /// How often others called it.
+    pub calls: u64,
+    /// The time of what it called, in samples.
+    pub children: f64,
+}
+
+/// Everything that the reports show.
+#[derive(Debug)]
+pub struct Report<'data> {
+    /// Whose layout is wanted.
+    pub dialect: Dialect,
+    /// Whether to explain the columns.
+    pub explained: bool,
+    /// Samples for each second.
+    pub rate: f64,
+    /// Bytes of code that one bin stands for.
+    pub granularity: f64,
+    /// All samples.
+    pub total: f64,
+    /// The functions, for their names.
+    pub functions: Functions<'data>,
+    /// The call graph.
+    pub graph: Graph,
+    /// What has an entry in the call graph, in their order; `None` when it is not wanted.
+    pub entries: Option<Vec<Node>>,
+    /// The flat profile, the longest time first; `None` when it is not wanted.
+    pub rows: Option<Vec<FlatRow>>,
+    /// What the index lists, in its order.
+    pub index: Vec<Node>,
+    /// The size of cycles above which they were to be broken.
+    pub cycle_limit: Option<usize>,
+    /// Calls that were left out for that.
+    pub cut: Vec<Arc>,
+}
+
+/// Writes all wanted reports.
+///
+/// # Errors
+///
+/// Those of `out`.
+pub fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    cut(report, out)?;
+    if let Some(entries) = &report.entries {
+        if report.explained {
+            out.write_all(blurbs::GRAPH.as_bytes())?;
+        }
+        graph::render(report, entries, out)?;
+    }
+    // The form feeds stand before the flat profile and the index, whatever came before.
+    if let Some(rows) = &report.rows {
+        out.write_all(b"\x0c\n")?;
+        if report.explained {
+            out.write_all(blurbs::FLAT.as_bytes())?;
+        }
+        flat::render(report, rows, out)?;
+    }
+    out.write_all(b"\x0c\n")?;
+    index::render(report, out)
+}
+
+/// The calls that were left out to break cycles. There is a line even where nobody asked for that.
+fn cut(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    if let Some(limit) = report.cycle_limit {
+        write!(out, "\n\nCalls left out of the calculation,\nso that no cycle is larger than {limit}:\n")?;
+    }
+    if report.cut.is_empty() {
+        return out.write_all(b"\tNone\n\n");
+    }
+    for arc in &report.cut {
+        out.write_all(b"\t")?;
+        out.write_all(report.functions[arc.parent].name)?;
+        out.write_all(b" to ")?;
+        out.write_all(report.functions[arc.child].name)?;
+        writeln!(out, " with {} calls", arc.count)?;
+    }
+    out.write_all(b"\n")
+}
+
+/// The line with the size of bins and what one sample is worth.
+fn granularity(report: &Report<'_>, total: f64, nothing: &str, out: &mut dyn Write) -> io::Result<()> {
+    let bytes = match report.dialect {
+        Dialect::FreeBsd => report.granularity,
+        // In whole units of two bytes.
+        Dialect::OpenBsd => (report.granularity / 2.0).trunc() * 2.0,
+    };
+    write!(out, "\ngranularity: each sample hit covers {} byte(s)", General(bytes))?;
+    if total > 0.0 {
+        write!(out, " for {:.2}% of {:.2} seconds\n\n", Fixed(100.0 / total), Fixed(total / report.rate))
+    } else {
+        write!(out, " no time {nothing}\n\n")
+    }
+}
+
+/// A function's name with its cycle and the number of its entry, and the end of the line.
+fn write_name(report: &Report<'_>, id: FunctionId, out: &mut dyn Write) -> io::Result<()> {
+    out.write_all(report.functions[id].name)?;
+    if let Some(cycle) = report.graph.cycle_of(id) {
+        write!(out, " <cycle {}>", cycle + 1)?;
+    }
+    writeln!(out, " {}", number(report, Node::Function(id)))
+}
+
+/// The number of an entry: in brackets, or in parentheses when there is no such entry.
+fn number(report: &Report<'_>, node: Node) -> String {
+    let share = match node {
+        Node::Function(id) => report.graph.share(id),
+        Node::Cycle(at) => report.graph.cycle_share(at),
+    };
+    let rank = report.graph.rank(node);
+    if share.shown { format!("[{rank}]") } else { format!("({rank})") }
+}
