@@ -23,19 +23,50 @@ pub(crate) fn image(path: &Path) -> Result<Vec<u8>, Error> {
     if kind.is_dir() || kind.is_file() { fs::read(path).map_err(fail) } else { Err(no_file(path)) }
 }
 
-/// Reads one profile, and tells what its form has room for.
+/// What a profile consists of.
+#[derive(Clone, Debug)]
+pub struct Parts {
+    /// The file.
+    pub file: String,
+    /// The version of its form, 0 when that has none.
+    pub version: u32,
+    /// How many histograms.
+    pub histograms: usize,
+    /// How many arcs.
+    pub arcs: usize,
+    /// How many counts of basic blocks.
+    pub blocks: usize,
+}
+
+/// Reads a file of symbols.
+///
+/// # Errors
+///
+/// When it cannot be read.
+pub(crate) fn text(path: &Path) -> Result<Vec<u8>, Error> {
+    bytes(&Source::File(path.to_owned()))
+}
+
+/// Reads one profile, and tells what its form has room for and what is in it.
 ///
 /// # Errors
 ///
 /// When it cannot be read or is no profile.
-pub(crate) fn profile(source: &Source, hints: &Hints) -> Result<(Profile, Contents), Error> {
+pub(crate) fn profile(source: &Source, hints: &Hints) -> Result<(Profile, Contents, Parts), Error> {
     let fail = |error| Error::Profile { file: source.to_string(), source: error };
     let bytes = bytes(source)?;
     let encoding = gmon::detect(&bytes, hints).map_err(fail)?;
     let mut profile = gmon::read_as(&bytes, encoding).map_err(fail)?;
+    let parts = Parts {
+        file: if *source == Source::Stdin { "-".to_owned() } else { source.to_string() },
+        version: u32::from(encoding.form == Form::Gnu),
+        histograms: profile.histograms.len(),
+        arcs: profile.arcs.len(),
+        blocks: profile.blocks.len(),
+    };
     if encoding.form == Form::Gnu {
         let contents = Contents { samples: !profile.histograms.is_empty(), calls: !profile.arcs.is_empty() };
-        return Ok((profile, contents));
+        return Ok((profile, contents, parts));
     }
     // The other forms have room for both, and a header that some writers do not fill in.
     for histogram in &mut profile.histograms {
@@ -43,7 +74,7 @@ pub(crate) fn profile(source: &Source, hints: &Hints) -> Result<(Profile, Conten
             histogram.profrate = HOST_RATE;
         }
     }
-    Ok((profile, Contents { samples: true, calls: true }))
+    Ok((profile, Contents { samples: true, calls: true }, parts))
 }
 
 fn bytes(source: &Source) -> Result<Vec<u8>, Error> {

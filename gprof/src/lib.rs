@@ -7,6 +7,7 @@
 //! No step takes more than the time of a sort, and none trusts its input.
 
 pub mod analysis;
+pub mod annotate;
 pub mod bsd;
 pub mod cli;
 pub mod doubts;
@@ -15,24 +16,33 @@ pub mod flat;
 pub mod functions;
 pub mod graph;
 pub mod image;
-mod input;
+pub mod input;
 mod number;
 pub mod options;
 pub mod report;
 pub mod selection;
+pub mod sources;
+pub mod static_calls;
 pub mod sum;
+mod symbol_file;
+pub mod symspec;
 
 use std::ffi::OsString;
-use std::io::{self, BufWriter, Write};
+use std::io::{BufWriter, Write};
 
 use gmon::{Accumulator, Hints, Profile};
 
-use analysis::Analysis;
+use analysis::{Analysis, Input};
 use cli::Request;
 use error::Error;
 use functions::Functions;
+use image::lines::Lines;
 use image::{Image, ImageError, Names, Policy};
-use options::{Contents, Options};
+use input::Parts;
+use options::{Contents, Options, Wanted};
+use report::Writer;
+use selection::Selections;
+use sources::Sources;
 
 /// Does what a command line asks for, whose first word is the name of this program.
 ///
@@ -61,17 +71,28 @@ fn report(options: &Options, out: &mut dyn Write, warnings: &mut dyn Write) -> R
     let bytes = input::image(&options.image)?;
     let room = Names::default();
     let image = read_image(options, &bytes, &room, warnings)?;
-    let (profile, contents) = profiles(options, &image, warnings)?;
-    if options.sum {
+    let symbols = options.symbols.as_deref().map(input::text).transpose()?;
+    let (profile, contents, parts) = profiles(options, &image, warnings)?;
+    if options.reports.sum {
         sum::write(&profile, image.word, image.order)?;
     }
     let wanted = options.wanted(contents)?;
-    if !wanted.flat && !wanted.graph {
-        return Ok(());
+    let mut buffer = BufWriter::with_capacity(1 << 16, out);
+    let mut writer = Writer::new(&mut buffer);
+    if wanted.info {
+        writer.info(&parts).map_err(Error::Output)?;
     }
-    let functions = Functions::new(image.symbols, image.text.end);
-    let analysis = Analysis::new(&profile, functions, &image.files, options.unused);
-    write(|out| report::render(&analysis, options, wanted, out), out).map_err(Error::Output)
+    if wanted.analysis() {
+        let analysis = analyse(options, &image, symbols.as_deref(), &profile, wanted)?;
+        writer.reports(&analysis, options, wanted).map_err(Error::Output)?;
+        if wanted.source {
+            annotated(&analysis, options, &mut writer, warnings)?;
+        }
+        if wanted.function_order {
+            writer.order(&analysis).map_err(Error::Output)?;
+        }
+    }
+    writer.finish().map_err(Error::Output)
 }
 
 /// The program. One without symbols is made the best of.
@@ -92,13 +113,65 @@ fn read_image<'data>(
     Ok(image)
 }
 
-/// The sum of all profiles, and what they have room for.
-fn profiles(options: &Options, image: &Image<'_>, warnings: &mut dyn Write) -> Result<(Profile, Contents), Error> {
-    let hints = Hints { form: None, word: Some(image.word), order: Some(image.order) };
+/// From a program and the sum of its profiles to all that reports show.
+fn analyse<'data>(
+    options: &Options,
+    image: &'data Image<'data>,
+    symbols: Option<&'data [u8]>,
+    profile: &Profile,
+    wanted: Wanted,
+) -> Result<Analysis<'data>, Error> {
+    let mut symbols = symbols.map_or_else(|| image.symbols.clone(), symbol_file::read);
+    symbols.retain(|symbol| !(symbol.is_static && (options.no_static || (options.functions_only && !symbol.is_func))));
+    let order: Vec<u64> = symbols.iter().map(|symbol| symbol.address).collect();
+    let functions = Functions::new(symbols, image.text.end);
+    // Symbols from elsewhere come without source files.
+    let lines =
+        if options.needs_sources(wanted) && options.symbols.is_none() { image.files.lines() } else { Lines::default() };
+    let sources = Sources::new(&order, &functions, &lines);
+    let selections = Selections::new(options, &functions, &sources)?;
+    let code = image.machine_code;
+    let input = Input { profile, files: &image.files, code, sources, selections, options, wanted };
+    Ok(Analysis::new(functions, input))
+}
+
+/// Writes the annotated source files, each to a file of its own if that is wanted.
+fn annotated(
+    analysis: &Analysis<'_>,
+    options: &Options,
+    writer: &mut Writer<'_>,
+    warnings: &mut dyn Write,
+) -> Result<(), Error> {
+    for file in annotate::annotate(analysis, options) {
+        let file = match file {
+            Ok(file) => file,
+            Err(missing) => {
+                let _ = writeln!(warnings, "gprof: warning: {}: source file not found", missing.path.display());
+                continue;
+            }
+        };
+        if options.annotation.separate {
+            annotate::store(&file, |out| report::render_source(&file, options, out))?;
+        } else {
+            writer.source(&file, options).map_err(Error::Output)?;
+        }
+    }
+    Ok(())
+}
+
+/// The sum of all profiles, what they have room for, and what each consists of.
+fn profiles(
+    options: &Options,
+    image: &Image<'_>,
+    warnings: &mut dyn Write,
+) -> Result<(Profile, Contents, Vec<Parts>), Error> {
+    let hints = Hints { form: options.form, word: Some(image.word), order: Some(image.order) };
     let mut sum = Accumulator::default();
     let mut contents = Contents::default();
+    let mut all_parts = Vec::new();
     for source in &options.profiles {
-        let (profile, has) = input::profile(source, &hints)?;
+        let (profile, has, parts) = input::profile(source, &hints)?;
+        all_parts.push(parts);
         contents.samples |= has.samples;
         contents.calls |= has.calls;
         if let Some(doubt) = doubts::doubts(&profile, &image.code) {
@@ -107,12 +180,5 @@ fn profiles(options: &Options, image: &Image<'_>, warnings: &mut dyn Write) -> R
         }
         sum.add(profile).map_err(|error| Error::Profile { file: source.to_string(), source: error })?;
     }
-    Ok((sum.finish(), contents))
-}
-
-/// Writes in large pieces, and to the end.
-fn write(text: impl FnOnce(&mut dyn Write) -> io::Result<()>, out: &mut dyn Write) -> io::Result<()> {
-    let mut buffer = BufWriter::with_capacity(1 << 16, out);
-    text(&mut buffer)?;
-    buffer.flush()
+    Ok((sum.finish(), contents, all_parts))
 }

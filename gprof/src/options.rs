@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use crate::error::Error;
+use crate::symspec::{Pattern, Spec, What};
 
 /// Where a profile is read from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +30,16 @@ impl std::fmt::Display for Source {
     }
 }
 
+/// Whose result is wanted where ours is another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Compat {
+    /// Our own.
+    #[default]
+    None,
+    /// GNU gprof's.
+    Gnu,
+}
+
 /// What the user said of one report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Asked {
@@ -41,6 +52,72 @@ pub enum Asked {
     Against,
 }
 
+/// What the user said of all reports.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reports {
+    /// The flat profile.
+    pub flat: Asked,
+    /// The call graph and its index.
+    pub graph: Asked,
+    /// How often functions ran.
+    pub counts: Asked,
+    /// Annotated source files.
+    pub source: Asked,
+    /// What the profiles consist of.
+    pub info: bool,
+    /// An order of functions.
+    pub function_order: bool,
+    /// An order of object files, and the file that maps functions to them.
+    pub file_order: Option<PathBuf>,
+    /// A file with the sum of the profiles.
+    pub sum: bool,
+}
+
+/// What a choice of functions is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Subject {
+    /// The flat profile.
+    Flat,
+    /// Entries in the call graph.
+    Graph,
+    /// The time that counts in the call graph.
+    Time,
+    /// How often functions ran.
+    Counts,
+    /// Annotated source files.
+    Source,
+    /// Arcs of the call graph.
+    Arcs,
+}
+
+/// A choice of functions or arcs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// What it is for.
+    pub subject: Subject,
+    /// Whether only what is chosen is wanted, or all but that.
+    pub only: bool,
+    /// What is chosen.
+    pub pattern: Pattern,
+    /// The option and what was given to it, for messages.
+    pub given: String,
+}
+
+/// How source files are found and annotated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Annotation {
+    /// Where they are looked for.
+    pub directories: Vec<PathBuf>,
+    /// Lines with fewer calls are marked.
+    pub min_count: u64,
+    /// How many of the lines with most calls are listed.
+    pub table_length: usize,
+    /// Whether all lines are annotated.
+    pub all_lines: bool,
+    /// Whether each goes to a file of its own.
+    pub separate: bool,
+}
+
 /// All options.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
@@ -48,29 +125,65 @@ pub struct Options {
     pub image: PathBuf,
     /// The profiles to sum; never none.
     pub profiles: Vec<Source>,
-    /// Whether the flat profile is wanted.
-    pub flat: Asked,
-    /// Whether the call graph is wanted.
-    pub graph: Asked,
-    /// Whether the sum of the profiles is to be stored.
-    pub sum: bool,
+    /// The form of the profiles, if it is not to be detected.
+    pub form: Option<gmon::Form>,
+    /// A text file that gives the symbols instead of the program.
+    pub symbols: Option<PathBuf>,
+    /// Whose faults are wanted.
+    pub compat: Compat,
+    /// The reports that are wanted or not.
+    pub reports: Reports,
+    /// The functions and arcs chosen, in the order of the command line.
+    pub choices: Vec<Choice>,
+    /// Whether functions that only their source file sees are left out.
+    pub no_static: bool,
+    /// Whether local symbols that are not marked as functions are left out.
+    pub functions_only: bool,
+    /// Whether calls are added that stand in the program and never happened.
+    pub static_calls: bool,
     /// Whether to leave out the texts that explain the columns.
     pub brief: bool,
     /// Whether to show functions that were never called and took no time.
     pub unused: bool,
     /// Whether to show names as programmers wrote them.
     pub demangle: bool,
+    /// Whether to use the layout of the BSDs.
+    pub traditional: bool,
+    /// Whether to add file and line to names.
+    pub file_names: bool,
+    /// Whether to show whole paths.
+    pub paths: bool,
     /// The width of the index, in characters.
     pub width: usize,
+    /// How source files are found and annotated.
+    pub annotation: Annotation,
 }
 
 /// The reports that are to be written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
+    /// What the profiles consist of.
+    pub info: bool,
     /// The flat profile.
     pub flat: bool,
     /// The call graph, and the index behind it.
     pub graph: bool,
+    /// How often functions ran.
+    pub counts: bool,
+    /// Annotated source files.
+    pub source: bool,
+    /// An order of functions.
+    pub function_order: bool,
+    /// An order of object files.
+    pub file_order: bool,
+}
+
+impl Wanted {
+    /// Whether there is anything but `info`, which needs no analysis.
+    #[must_use]
+    pub fn analysis(&self) -> bool {
+        self.flat || self.graph || self.counts || self.source || self.function_order || self.file_order
+    }
 }
 
 /// What the profiles hold.
@@ -83,6 +196,28 @@ pub struct Contents {
 }
 
 impl Options {
+    /// Whether GNU's faults are wanted.
+    #[must_use]
+    pub fn is_gnu(&self) -> bool {
+        self.compat == Compat::Gnu
+    }
+
+    /// Whether choices or reports need to know where functions stand in source files.
+    #[must_use]
+    pub fn needs_sources(&self, wanted: Wanted) -> bool {
+        let spec_needs = |spec: &Spec| {
+            // Without `:`, a name with a dot may be that of a file.
+            let may_be_file = matches!(&spec.what, What::Function(name) if name.contains(&b'.'));
+            spec.file.is_some() || matches!(spec.what, What::Line(_)) || may_be_file
+        };
+        let needs = |choice: &Choice| match &choice.pattern {
+            Pattern::Functions(spec) => spec_needs(spec),
+            Pattern::Arcs(from, to) => spec_needs(from) || spec_needs(to),
+        };
+        let shown = wanted.counts || wanted.source || self.file_names || (wanted.graph && self.paths);
+        shown || self.choices.iter().any(needs)
+    }
+
     /// The reports to write: those asked for; when none was, all that the profiles have something for, less those asked
     /// against.
     ///
@@ -90,19 +225,30 @@ impl Options {
     ///
     /// When a report was asked for that the profiles have nothing for.
     pub fn wanted(&self, contents: Contents) -> Result<Wanted, Error> {
-        let (flat, graph) = (self.flat == Asked::For, self.graph == Asked::For);
-        if flat && !contents.samples {
+        let asked = &self.reports;
+        let wanted = Wanted {
+            info: asked.info,
+            flat: asked.flat == Asked::For,
+            graph: asked.graph == Asked::For,
+            counts: asked.counts == Asked::For,
+            source: asked.source == Asked::For,
+            function_order: asked.function_order,
+            file_order: asked.file_order.is_some(),
+        };
+        if wanted.flat && !contents.samples {
             return Err(Error::NoSamples);
         }
-        if graph && !contents.calls {
+        if wanted.graph && !contents.calls {
             return Err(Error::NoCalls);
         }
-        if flat || graph || self.sum {
-            return Ok(Wanted { flat, graph });
+        if wanted.analysis() || wanted.info || asked.sum {
+            return Ok(wanted);
         }
         Ok(Wanted {
-            flat: contents.samples && self.flat != Asked::Against,
-            graph: contents.calls && self.graph != Asked::Against,
+            flat: contents.samples && asked.flat != Asked::Against,
+            graph: contents.calls && asked.graph != Asked::Against,
+            counts: !contents.samples && !contents.calls && asked.counts != Asked::Against,
+            ..wanted
         })
     }
 }

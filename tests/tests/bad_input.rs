@@ -100,12 +100,29 @@ fn command_lines() {
     for (words, named) in [
         (vec!["--no-such-option"], "--no-such-option"),
         (vec!["-b", "-@"], "-@"),
-        (vec!["-pmain"], "-pmain"),
+        (vec!["--flat-profil", "--grahp"], "did you mean '--graph'"),
+        (vec!["-k", "main"], "'-k main': two functions are needed"),
+        (vec!["-e", "a/b"], "'-e a/b'"),
+        (vec!["-r", "-R", "map"], "--file-ordering"),
+        (vec!["-O", "prof"], "--file-format"),
+        (vec!["-w", "wide"], "--width"),
         (vec!["--demangle=klingon"], "klingon"),
         (vec!["--brief=yes"], "--brief"),
     ] {
         let text = complaint(&directory, &words);
         assert!(text.contains(named), "{text}");
+    }
+}
+
+#[test]
+fn functions_that_there_are_not() {
+    let (image, _) = program("bad_names");
+    let directory = image.parent().unwrap();
+    for words in ["-pnosuch", "-e nosuch", "-k main/nosuch", "-qnosuch.c:main", "-p999999"] {
+        let mut all: Vec<&str> = words.split(' ').collect();
+        all.push("a.out");
+        let text = complaint(directory, &all);
+        assert!(text.starts_with("gprof: '-") && text.contains("no function"), "{text}");
     }
 }
 

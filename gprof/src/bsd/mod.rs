@@ -47,7 +47,7 @@ fn profiles(arguments: &Arguments, image: &Image<'_>, warnings: &mut dyn Write) 
     let hints = Hints { form: None, word: Some(image.word), order: Some(image.order) };
     let mut sum = Accumulator::default();
     for source in arguments.profiles() {
-        let (profile, _) = input::profile(&source, &hints)?;
+        let (profile, ..) = input::profile(&source, &hints)?;
         if let Some(doubt) = doubts::doubts(&profile, &image.code) {
             let _ = writeln!(warnings, "gprof: warning: {source}: {doubt}");
         }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use crate::functions::{FunctionId, Functions};
+use crate::selection::ArcSelection;
 
 /// All calls from one function to another, or to itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,10 +33,21 @@ pub struct Arcs {
 }
 
 impl Arcs {
-    /// Finds the functions of each arc of a profile, and adds up the arcs of one pair. An arc with an end in no
-    /// function counts nowhere.
+    /// All arcs of a profile, as [`Arcs::chosen`] finds them.
     #[must_use]
     pub fn new(raw: &[gmon::Arc], functions: &Functions<'_>) -> Arcs {
+        Arcs::chosen(raw, functions, &ArcSelection::default(), &[])
+    }
+
+    /// Finds the functions of each arc of a profile, and adds up the arcs of one pair. An arc with an end in no
+    /// function counts nowhere, nor does one that is not chosen. Behind them come arcs of calls that never happened.
+    #[must_use]
+    pub fn chosen(
+        raw: &[gmon::Arc],
+        functions: &Functions<'_>,
+        chosen: &ArcSelection,
+        possible: &[(FunctionId, FunctionId)],
+    ) -> Arcs {
         let mut all: Vec<Arc> = Vec::new();
         let mut seen: HashMap<(FunctionId, FunctionId), usize> = HashMap::new();
         for arc in raw {
@@ -43,11 +55,20 @@ impl Arcs {
             let (Some(parent), Some(child)) = (functions.find(arc.frompc), called) else {
                 continue;
             };
+            if !chosen.chooses(parent, child) {
+                continue;
+            }
             let at = *seen.entry((parent, child)).or_insert(all.len());
             match all.get_mut(at) {
                 Some(known) => known.count = known.count.saturating_add(arc.count),
                 None => all.push(Arc { parent, child, count: arc.count }),
             }
+        }
+        for (parent, child) in possible.iter().copied() {
+            seen.entry((parent, child)).or_insert_with(|| {
+                all.push(Arc { parent, child, count: 0 });
+                all.len() - 1
+            });
         }
         Arcs::from_merged(all, functions.len())
     }

@@ -90,6 +90,11 @@ impl Graph {
         self.arcs.children(id)
     }
 
+    /// All arcs.
+    pub fn arc_ids(&self) -> impl ExactSizeIterator<Item = ArcId> + use<> {
+        0..self.arcs.all.len() as ArcId
+    }
+
     /// An arc, with the time that it hands up. There is none when it stays within a cycle.
     #[must_use]
     pub fn arc(&self, id: ArcId) -> (&arcs::Arc, Option<Handed>) {

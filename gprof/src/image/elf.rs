@@ -11,7 +11,7 @@ use super::lines::SourceFiles;
 use super::made::Names;
 use super::sections::Sections;
 use super::separate::Marks;
-use super::{Image, ImageError, Policy, listing};
+use super::{Code, Image, ImageError, Machine, Policy, listing};
 
 /// Reads an ELF file of either word size and byte order.
 pub(super) fn parse<'data>(data: &'data [u8], policy: Policy, room: &'data Names) -> Result<Image<'data>, ImageError> {
@@ -64,11 +64,26 @@ where
         Ok(File { data, endian, word, header, sections: header.sections(endian, data)? })
     }
 
+    /// What a section holds, to be run.
+    fn machine_code(&self, section: &'data Elf::SectionHeader) -> Code<'data> {
+        Code {
+            machine: match self.header.e_machine(self.endian) {
+                elf::EM_386 => Machine::X86,
+                elf::EM_X86_64 => Machine::X86_64,
+                elf::EM_AARCH64 => Machine::Aarch64,
+                _ => Machine::Other,
+            },
+            start: section.sh_addr(self.endian).into(),
+            bytes: section.data(self.endian, self.data).unwrap_or_default(),
+        }
+    }
+
     fn image(self, policy: Policy, room: &'data Names) -> Result<Image<'data>, ImageError> {
         let endian = self.endian;
         let (_, text) = self.sections.section_by_name(endian, b".text").ok_or(ImageError::NoText)?;
         let start: u64 = text.sh_addr(endian).into();
         let size: u64 = text.sh_size(endian).into();
+        let machine_code = self.machine_code(text);
         let text = start..start.saturating_add(size);
         let (symbols, origin) = listing::functions(&self, policy, room)?;
         if symbols.is_empty() {
@@ -77,6 +92,7 @@ where
         Ok(Image {
             symbols,
             origin,
+            machine_code,
             code: code_range(self.header, endian, self.data, &text),
             text,
             word: self.word,

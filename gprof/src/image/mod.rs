@@ -35,6 +35,8 @@ pub struct Image<'data> {
     pub text: Range<u64>,
     /// The addresses from the lowest byte that is loaded to the end of the last executable segment.
     pub code: Range<u64>,
+    /// What `.text` holds.
+    pub machine_code: Code<'data>,
     /// The size of an address.
     pub word: gmon::Word,
     /// The byte order.
@@ -43,6 +45,30 @@ pub struct Image<'data> {
     pub files: SourceFiles<'data>,
     /// What leads to debug information in another file.
     marks: separate::Marks<'data>,
+}
+
+/// Machine code.
+#[derive(Clone, Copy, Debug)]
+pub struct Code<'data> {
+    /// Whose it is.
+    pub machine: Machine,
+    /// The address of the first byte.
+    pub start: u64,
+    /// The bytes.
+    pub bytes: &'data [u8],
+}
+
+/// What runs machine code, as far as its calls can be recognised.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Machine {
+    /// 32-bit x86.
+    X86,
+    /// 64-bit x86.
+    X86_64,
+    /// 64-bit ARM.
+    Aarch64,
+    /// Any other.
+    Other,
 }
 
 /// A symbol that stands for a function.

@@ -9,14 +9,22 @@ use crate::options::Options;
 
 pub(super) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
     let (clock, table) = (&analysis.clock, &analysis.flat);
-    header(analysis, out)?;
+    if options.traditional && !options.brief {
+        out.write_all(b"\n\n\nflat profile:\n")?;
+        out.write_all(blurbs::FLAT.as_bytes())?;
+    }
+    header(analysis, options, out)?;
     let total = if table.total > 0.0 { table.total } else { 1.0 };
     let mut so_far = 0.0;
     for row in &table.rows {
         so_far += row.time;
         let percent = Fixed(100.0 * row.time / total);
         let (so_far, own) = (Fixed(so_far / clock.rate), Fixed(row.time / clock.rate));
-        write!(out, "{percent:6.2} {so_far:9.2} {own:8.2}")?;
+        if options.traditional {
+            write!(out, "{percent:5.1} {so_far:10.2} {own:8.2}")?;
+        } else {
+            write!(out, "{percent:6.2} {so_far:9.2} {own:8.2}")?;
+        }
         if row.calls == 0 {
             write!(out, " {:8} {:8} {:8}  ", "", "", "")?;
         } else {
@@ -25,19 +33,28 @@ pub(super) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn W
             let all = Fixed(factor * (row.time + row.children) / clock.rate / calls);
             write!(out, " {:8} {own:8.2} {all:8.2}  ", row.calls)?;
         }
-        out.write_all(&names::name(analysis, options, row.function))?;
-        out.write_all(b"\n")?;
+        if options.traditional {
+            names::write_numbered(analysis, options, row.function, out)?;
+        } else {
+            out.write_all(&names::name(analysis, options, row.function))?;
+            out.write_all(b"\n")?;
+        }
     }
-    if options.brief { Ok(()) } else { out.write_all(blurbs::FLAT.as_bytes()) }
+    if options.brief || options.traditional { Ok(()) } else { out.write_all(blurbs::FLAT.as_bytes()) }
 }
 
-fn header(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn header(analysis: &Analysis<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
     let clock = &analysis.clock;
     let dimension = String::from_utf8_lossy(clock.dimension.as_bytes());
-    out.write_all(b"Flat profile:\n\nEach sample counts as ")?;
-    write!(out, "{} ", General(1.0 / clock.rate))?;
-    out.write_all(clock.dimension.as_bytes())?;
-    out.write_all(b".\n")?;
+    if options.traditional {
+        let total = analysis.flat.total;
+        write!(out, "\ngranularity: each sample hit covers {} byte(s)", clock.granularity)?;
+        if total > 0.0 {
+            write!(out, " for {:.2}% of {:.2} {dimension}\n\n", 100.0 / total, total / clock.rate)?;
+        }
+    } else {
+        write!(out, "Flat profile:\n\nEach sample counts as {} {dimension}.\n", General(1.0 / clock.rate))?;
+    }
     // Written the other way round, what is no number would be taken for time.
     if analysis.flat.total <= 0.0 {
         out.write_all(b" no time accumulated\n\n")?;

@@ -12,21 +12,32 @@ use crate::number::Fixed;
 use crate::options::Options;
 
 pub(super) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
-    let title = if options.brief { "\t\t\tCall graph\n\n" } else { "\t\t     Call graph (explanation follows)\n\n" };
+    let title = match (options.traditional, options.brief) {
+        (true, false) => blurbs::GRAPH,
+        (true, true) => "",
+        (false, true) => "\t\t\tCall graph\n\n",
+        (false, false) => "\t\t     Call graph (explanation follows)\n\n",
+    };
     out.write_all(title.as_bytes())?;
-    header(analysis, out)?;
-    let entries = Entries { analysis, options };
+    header(analysis, options, out)?;
+    // The BSDs give the time of what was called more room, and set entries apart.
+    let (children, separator) = if options.traditional {
+        (11, "\n-----------------------------------------------\n\n")
+    } else {
+        (7, "-----------------------------------------------\n")
+    };
+    let entries = Entries { analysis, options, children };
     for node in &analysis.calls.entries {
         match *node {
             Node::Function(id) => entries.function(id, out)?,
             Node::Cycle(at) => entries.cycle(at, out)?,
         }
-        out.write_all(b"-----------------------------------------------\n")?;
+        out.write_all(separator.as_bytes())?;
     }
-    if options.brief { Ok(()) } else { out.write_all(blurbs::GRAPH.as_bytes()) }
+    if options.brief || options.traditional { Ok(()) } else { out.write_all(blurbs::GRAPH.as_bytes()) }
 }
 
-fn header(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn header(analysis: &Analysis<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
     let (clock, total) = (&analysis.clock, analysis.calls.graph.total());
     write!(out, "\ngranularity: each sample hit covers {} byte(s)", clock.granularity)?;
     if total > 0.0 {
@@ -36,12 +47,20 @@ fn header(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result<()> {
     } else {
         out.write_all(b" no time propagated\n\n")?;
     }
-    out.write_all(b"index % time    self  children    called     name\n")
+    out.write_all(if options.traditional { TRADITIONAL_COLUMNS } else { COLUMNS })
 }
+
+const COLUMNS: &[u8] = b"index % time    self  children    called     name\n";
+
+const TRADITIONAL_COLUMNS: &[u8] = b"\x20                                 called/total       parents \n\
+index  %time    self descendants  called+self    name    \tindex\n\
+\x20                                 called/total       children\n\n";
 
 struct Entries<'a, 'data> {
     analysis: &'a Analysis<'data>,
     options: &'a Options,
+    /// The width of the time of what was called.
+    children: usize,
 }
 
 impl Entries<'_, '_> {
@@ -49,7 +68,7 @@ impl Entries<'_, '_> {
     fn function(&self, id: FunctionId, out: &mut dyn Write) -> io::Result<()> {
         let graph = &self.analysis.calls.graph;
         if graph.parents(id).is_empty() {
-            writeln!(out, "{:49}<spontaneous>", "")?;
+            writeln!(out, "{:width$}<spontaneous>", "", width = 42 + self.children)?;
         }
         for arc in graph.parents(id) {
             self.arc(*arc, graph.arc(*arc).0.parent, out)?;
@@ -77,7 +96,8 @@ impl Entries<'_, '_> {
         writeln!(out, " <cycle {} as a whole> [{}]", at + 1, graph.rank(Node::Cycle(at)))?;
         for member in &cycle.members {
             let share = graph.share(*member);
-            write!(out, "{:12} {:7.2} {:7.2}", "", self.in_units(share.own), self.in_units(share.children))?;
+            let (own, children, width) = (self.in_units(share.own), self.in_units(share.children), self.children);
+            write!(out, "{:12} {own:7.2} {children:width$.2}", "")?;
             calls(graph.calls(*member), graph.self_calls(*member), out)?;
             out.write_all(b"     ")?;
             write_numbered(self.analysis, self.options, *member, out)?;
@@ -96,18 +116,19 @@ impl Entries<'_, '_> {
         let number = format!("[{}]", graph.rank(node));
         let percent = Fixed(100.0 * (share.own + share.children) / total);
         let (own, children) = (self.in_units(share.own), self.in_units(share.children));
-        write!(out, "{number:6.6} {percent:5.1} {own:7.2} {children:7.2}")
+        let width = self.children;
+        write!(out, "{number:6.6} {percent:5.1} {own:7.2} {children:width$.2}")
     }
 
     /// The line of a caller or of a called function, whose name stands at the end.
     fn arc(&self, id: ArcId, named: FunctionId, out: &mut dyn Write) -> io::Result<()> {
         let graph = &self.analysis.calls.graph;
         match graph.arc(id) {
-            (arc, None) => write!(out, "{:28} {:7} {:7}     ", "", arc.count, "")?,
+            (arc, None) => write!(out, "{:width$} {:7} {:7}     ", "", arc.count, "", width = 21 + self.children)?,
             (arc, Some((own, children))) => {
                 let (own, children) = (self.in_units(own), self.in_units(children));
-                let all = graph.divided_by(arc.child);
-                write!(out, "{:12} {own:7.2} {children:7.2} {:7}/{all:<7}     ", "", arc.count)?;
+                let (all, width) = (graph.divided_by(arc.child), self.children);
+                write!(out, "{:12} {own:7.2} {children:width$.2} {:7}/{all:<7}     ", "", arc.count)?;
             }
         }
         write_numbered(self.analysis, self.options, named, out)

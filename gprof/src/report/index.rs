@@ -17,6 +17,10 @@ pub(super) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn W
     for row in 0..rows {
         let mut line = Line { out, column: 0, start: 0 };
         for entry in entries.iter().skip(row).step_by(rows) {
+            if options.traditional {
+                line.traditional_cell(analysis, entry)?;
+                continue;
+            }
             line.cell(analysis, options, entry)?;
             line.start += options.width.saturating_sub(1) / COLUMNS;
         }
@@ -44,12 +48,28 @@ impl Line<'_> {
             Node::Function(id) => self.write(&names::name(analysis, options, id))?,
             Node::Cycle(at) => self.write(format!("<cycle {}>", at + 1).as_bytes())?,
         }
-        if let Some(file) = entry.file {
+        if let Some(file) = &entry.file {
             self.write(b" (")?;
             self.write(file)?;
             self.write(b")")?;
         }
         Ok(())
+    }
+
+    /// A cell of fixed width, in which long names are cut.
+    fn traditional_cell(&mut self, analysis: &Analysis<'_>, entry: &IndexEntry<'_>) -> io::Result<()> {
+        write!(self.out, "{:>6.6} ", names::number(analysis, entry.node))?;
+        let cycle;
+        let name = match entry.node {
+            Node::Function(id) => analysis.functions[id].name,
+            Node::Cycle(at) => {
+                cycle = format!("<cycle {}>", at + 1);
+                cycle.as_bytes()
+            }
+        };
+        let shown = &name[..name.len().min(19)];
+        self.out.write_all(shown)?;
+        write!(self.out, "{:blanks$}", "", blanks = 19 - shown.len())
     }
 
     fn write(&mut self, text: &[u8]) -> io::Result<()> {

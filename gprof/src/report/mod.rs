@@ -5,32 +5,109 @@
 
 mod blurbs;
 pub mod bsd;
+mod counts;
 mod flat;
 mod graph;
 mod index;
+mod info;
 mod names;
+mod order;
+mod source;
 
 use std::io::{self, Write};
 
 use crate::analysis::Analysis;
+use crate::annotate::AnnotatedFile;
+use crate::input::Parts;
 use crate::options::{Options, Wanted};
 
-/// Writes all wanted reports, a form feed between them.
-///
-/// # Errors
-///
-/// Those of `out`.
-pub fn render(analysis: &Analysis<'_>, options: &Options, wanted: Wanted, out: &mut dyn Write) -> io::Result<()> {
-    if wanted.flat {
-        flat::render(analysis, options, out)?;
+pub use source::render as render_source;
+
+/// Writes reports, a form feed between them.
+pub struct Writer<'a> {
+    out: &'a mut dyn Write,
+    first: bool,
+    first_source: bool,
+}
+
+impl<'a> Writer<'a> {
+    /// Writes to `out`.
+    pub fn new(out: &'a mut dyn Write) -> Writer<'a> {
+        Writer { out, first: true, first_source: true }
     }
-    if wanted.graph {
-        if wanted.flat {
-            out.write_all(b"\x0c\n")?;
+
+    /// Begins a report.
+    fn begin(&mut self) -> io::Result<&mut dyn Write> {
+        if !std::mem::take(&mut self.first) {
+            self.out.write_all(b"\x0c\n")?;
         }
-        graph::render(analysis, options, out)?;
-        out.write_all(b"\x0c\n")?;
-        index::render(analysis, options, out)?;
+        Ok(self.out)
     }
-    Ok(())
+
+    /// Writes what the profiles consist of.
+    ///
+    /// # Errors
+    ///
+    /// Those of the output.
+    pub fn info(&mut self, parts: &[Parts]) -> io::Result<()> {
+        info::render(parts, self.begin()?)
+    }
+
+    /// Writes all wanted reports that show the analysis.
+    ///
+    /// # Errors
+    ///
+    /// Those of the output.
+    pub fn reports(&mut self, analysis: &Analysis<'_>, options: &Options, wanted: Wanted) -> io::Result<()> {
+        if wanted.graph && options.traditional {
+            graph::render(analysis, options, self.begin()?)?;
+        }
+        if wanted.flat {
+            flat::render(analysis, options, self.begin()?)?;
+        }
+        if wanted.graph {
+            if !options.traditional {
+                graph::render(analysis, options, self.begin()?)?;
+            }
+            index::render(analysis, options, self.begin()?)?;
+        }
+        if wanted.counts {
+            counts::render(analysis, self.begin()?)?;
+        }
+        Ok(())
+    }
+
+    /// Writes an annotated source file.
+    ///
+    /// # Errors
+    ///
+    /// Those of the output.
+    pub fn source(&mut self, file: &AnnotatedFile, options: &Options) -> io::Result<()> {
+        if !std::mem::take(&mut self.first_source) {
+            self.out.write_all(b"\n")?;
+        }
+        let out = self.begin()?;
+        out.write_all(b"*** File ")?;
+        out.write_all(&file.path)?;
+        out.write_all(b":\n")?;
+        source::render(file, options, out)
+    }
+
+    /// Writes the order of functions.
+    ///
+    /// # Errors
+    ///
+    /// Those of the output.
+    pub fn order(&mut self, analysis: &Analysis<'_>) -> io::Result<()> {
+        order::render(analysis, self.out)
+    }
+
+    /// Writes out what is still held back.
+    ///
+    /// # Errors
+    ///
+    /// Those of the output.
+    pub fn finish(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
 }

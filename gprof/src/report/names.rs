@@ -8,10 +8,20 @@ use crate::functions::FunctionId;
 use crate::graph::Node;
 use crate::options::Options;
 
-/// A function's name alone.
+/// A function's name, with its file and line where names have them.
 pub(super) fn name<'a>(analysis: &'a Analysis<'_>, options: &Options, id: FunctionId) -> Cow<'a, [u8]> {
     let functions = &analysis.functions;
-    if options.demangle { functions.readable(id) } else { Cow::Borrowed(functions[id].name) }
+    let name = if options.demangle { functions.readable(id) } else { Cow::Borrowed(functions[id].name) };
+    match analysis.sources.place(id).filter(|_| options.file_names) {
+        None => name,
+        Some(place) => {
+            let mut text = name.into_owned();
+            text.extend_from_slice(b" (");
+            text.extend_from_slice(analysis.sources.name(place.file, options.paths));
+            text.extend_from_slice(format!(":{})", place.line).as_bytes());
+            Cow::Owned(text)
+        }
+    }
 }
 
 /// The number of a function's or cycle's entry: in brackets, or in parentheses when it has no entry.
@@ -25,7 +35,7 @@ pub(super) fn number(analysis: &Analysis<'_>, node: Node) -> String {
     if share.shown { format!("[{rank}]") } else { format!("({rank})") }
 }
 
-/// A function's name in the call graph: with its cycle and the number of its entry, and the end of the line.
+/// A function's name with its cycle and the number of its entry, and the end of the line.
 pub(super) fn write_numbered(
     analysis: &Analysis<'_>,
     options: &Options,

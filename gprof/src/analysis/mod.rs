@@ -1,6 +1,11 @@
 //! Everything that a report may show, worked out and frozen.
 
+mod counts;
+mod order;
+
+use std::borrow::Cow;
 use std::cmp::Reverse;
+use std::collections::HashMap;
 
 use gmon::{Dimension, Profile};
 
@@ -9,9 +14,12 @@ use crate::functions::{FunctionId, Functions};
 use crate::graph::arcs::Arcs;
 use crate::graph::propagate::Choices;
 use crate::graph::{Graph, Node};
-use crate::image::SourceFiles;
+use crate::image::{Code, SourceFiles};
 use crate::number::Ordered;
-use crate::selection::Selection;
+use crate::options::{Options, Wanted};
+use crate::selection::Selections;
+use crate::sources::Sources;
+use crate::static_calls;
 
 /// What the numbers of a report measure.
 #[derive(Debug)]
@@ -65,7 +73,7 @@ pub struct IndexEntry<'data> {
     /// The function or cycle.
     pub node: Node,
     /// For a function that only its source file sees, the name of that file, if known.
-    pub file: Option<&'data [u8]>,
+    pub file: Option<Cow<'data, [u8]>>,
 }
 
 /// The call graph with the choice of what to show of it.
@@ -90,29 +98,81 @@ pub struct Analysis<'data> {
     pub flat: FlatTable,
     /// The call graph.
     pub calls: CallGraph<'data>,
+    /// Where functions stand in source files, if any report shows it.
+    pub sources: Sources,
+    /// The choices of the user.
+    pub selections: Selections,
+    /// The functions in the list of counts.
+    pub counts: Vec<FunctionId>,
+    /// The functions in an order for linkers.
+    pub order: Vec<FunctionId>,
+}
+
+/// What an analysis is made of.
+pub struct Input<'a, 'data> {
+    /// The sum of all profiles.
+    pub profile: &'a Profile,
+    /// The debug information.
+    pub files: &'data SourceFiles<'data>,
+    /// The machine code.
+    pub code: Code<'data>,
+    /// Where functions stand in source files; empty if neither a choice nor a report needs it.
+    pub sources: Sources,
+    /// The choices of the user.
+    pub selections: Selections,
+    /// What the user asked for.
+    pub options: &'a Options,
+    /// The reports to write.
+    pub wanted: Wanted,
+}
+
+/// What is known when the call graph is complete.
+struct Analysed<'a, 'data> {
+    functions: &'a Functions<'data>,
+    flat: &'a Flat,
+    graph: &'a Graph,
+    sources: &'a Sources,
+    selections: &'a Selections,
+    options: &'a Options,
 }
 
 impl<'data> Analysis<'data> {
-    /// Works everything out. With `unused`, functions that were never called and took no time are shown as well.
+    /// Works everything out.
     #[must_use]
-    pub fn new(
-        profile: &Profile,
-        functions: Functions<'data>,
-        files: &'data SourceFiles<'_>,
-        unused: bool,
-    ) -> Analysis<'data> {
-        let chosen = Selection::program(&functions);
-        let flat = Flat::new(&profile.histograms, &functions, &chosen);
-        let arcs = Arcs::new(&profile.arcs, &functions);
-        let graph = Graph::new(arcs, &flat, &functions, Choices { graph: &chosen, time: &chosen });
-        let entries = graph.ranking.iter().copied().filter(|node| has_entry(*node, &graph, unused)).collect();
-        let index = index(&functions, &flat, &graph, files, unused);
+    pub fn new(functions: Functions<'data>, input: Input<'_, 'data>) -> Analysis<'data> {
+        let Input { profile, files, code, sources, selections, options, wanted } = input;
+        let flat = Flat::new(&profile.histograms, &functions, &selections.flat);
+        let possible = if options.static_calls {
+            static_calls::find(&code, &functions, &profile.histograms, options.is_gnu())
+        } else {
+            Vec::new()
+        };
+        let arcs = Arcs::chosen(&profile.arcs, &functions, &selections.arcs, &possible);
+        let choices = Choices { graph: &selections.graph, time: &selections.time };
+        let graph = Graph::new(arcs, &flat, &functions, choices);
+        let analysed = Analysed {
+            functions: &functions,
+            flat: &flat,
+            graph: &graph,
+            sources: &sources,
+            selections: &selections,
+            options,
+        };
+        let entries = graph.ranking.iter().copied().filter(|node| has_entry(*node, &graph, options.unused)).collect();
+        let index = if wanted.graph { index(&analysed, files) } else { Vec::new() };
         let clock = clock(profile);
+        let flat_table = flat_table(&analysed, clock.rate);
+        let counts = if wanted.counts { counts::counts(&analysed) } else { Vec::new() };
+        let order = if wanted.function_order { order::order(functions.ids(), &graph) } else { Vec::new() };
         Analysis {
-            flat: flat_table(&functions, &flat, &graph, &chosen, unused, clock.rate),
+            flat: flat_table,
             clock,
             calls: CallGraph { graph, entries, index },
+            counts,
+            order,
             functions,
+            sources,
+            selections,
         }
     }
 }
@@ -128,14 +188,8 @@ fn clock(profile: &Profile) -> Clock {
     }
 }
 
-fn flat_table(
-    functions: &Functions<'_>,
-    flat: &Flat,
-    graph: &Graph,
-    chosen: &Selection,
-    unused: bool,
-    rate: f64,
-) -> FlatTable {
+fn flat_table(analysed: &Analysed<'_, '_>, rate: f64) -> FlatTable {
+    let Analysed { functions, flat, graph, selections, options, .. } = analysed;
     let mut rows: Vec<FlatRow> = functions
         .ids()
         .map(|function| FlatRow {
@@ -150,10 +204,14 @@ fn flat_table(
         .filter(|row| row.calls != 0)
         .map(|row| (row.time + row.children) / row.calls as f64)
         .fold(0.0, f64::max);
-    rows.retain(|row| (unused || row.calls != 0 || row.time != 0.0) && chosen.chooses(row.function));
+    rows.retain(|row| (options.unused || row.calls != 0 || row.time != 0.0) && selections.flat.chooses(row.function));
     rows.sort_by_key(|row| (Reverse((Ordered(row.time), row.calls)), functions[row.function].name));
-    FlatTable { rows, unit: unit(longest / rate), total: flat.total }
+    let unit = if options.traditional { MILLISECONDS } else { unit(longest / rate) };
+    FlatTable { rows, unit, total: flat.total }
 }
+
+/// The unit of the BSDs.
+const MILLISECONDS: Unit = Unit { prefix: 'm', factor: 1e3 };
 
 /// The unit for times of calls of which the longest took `longest`: the one that shows it with one to three digits
 /// before the point.
@@ -186,22 +244,25 @@ fn has_entry(node: Node, graph: &Graph, unused: bool) -> bool {
     share.shown && (unused || calls != 0 || own_calls != 0 || share.own != 0.0 || share.children != 0.0)
 }
 
-fn index<'data>(
-    functions: &Functions<'data>,
-    flat: &Flat,
-    graph: &Graph,
-    files: &'data SourceFiles<'_>,
-    unused: bool,
-) -> Vec<IndexEntry<'data>> {
-    let mut named: Vec<FunctionId> =
-        functions.ids().filter(|id| unused || graph.calls(*id) != 0 || flat.time[id.index()] != 0.0).collect();
+fn index<'data>(analysed: &Analysed<'_, 'data>, files: &'data SourceFiles<'data>) -> Vec<IndexEntry<'data>> {
+    let Analysed { functions, flat, graph, sources, options, .. } = analysed;
+    let is_named = |id: &FunctionId| options.unused || graph.calls(*id) != 0 || flat.time[id.index()] != 0.0;
+    let mut named: Vec<FunctionId> = functions.ids().filter(is_named).collect();
     named.sort_by_key(|id| functions[*id].name);
-    let statics = named.iter().map(|id| &functions[*id]).filter(|function| function.is_static);
-    let files = files.base_names(statics.map(|function| function.address).collect());
-    let of_function = |id: FunctionId| IndexEntry {
-        node: Node::Function(id),
-        file: files.get(&functions[id].address).copied().filter(|_| functions[id].is_static),
+    let statics: Vec<FunctionId> = named.iter().copied().filter(|id| functions[*id].is_static).collect();
+    // Where all places are known anyway, they are not looked up again.
+    let found: HashMap<FunctionId, Cow<'data, [u8]>> = if options.symbols.is_some() {
+        // Symbols from elsewhere come without source files.
+        HashMap::new()
+    } else if sources.files.is_empty() {
+        let names = files.base_names(statics.iter().map(|id| functions[*id].address).collect());
+        let name = |id: FunctionId| Some((id, Cow::Borrowed(*names.get(&functions[id].address)?)));
+        statics.into_iter().filter_map(name).collect()
+    } else {
+        let name = |id| Some((id, Cow::Owned(sources.name(sources.place(id)?.file, options.paths).to_vec())));
+        statics.into_iter().filter_map(name).collect()
     };
+    let of_function = |id: FunctionId| IndexEntry { node: Node::Function(id), file: found.get(&id).cloned() };
     let of_cycle = |at| IndexEntry { node: Node::Cycle(at), file: None };
     named.into_iter().map(of_function).chain((0..graph.cycles().len()).map(of_cycle)).collect()
 }

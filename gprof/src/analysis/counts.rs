@@ -1,0 +1,58 @@
+//! The list of how often functions ran, in the order of source files.
+
+use std::cmp::Ordering;
+
+use super::Analysed;
+use crate::functions::FunctionId;
+
+/// The functions of the list.
+pub(super) fn counts(analysed: &Analysed<'_, '_>) -> Vec<FunctionId> {
+    let Analysed { functions, sources, selections, graph, options, .. } = analysed;
+    let chosen = functions.ids().filter(|id| selections.counts.chooses(*id));
+    let place = |id: FunctionId| sources.place(id).map(|place| (sources.files[place.file].as_slice(), place.line));
+    let mut list: Vec<FunctionId> = chosen.collect();
+    if options.is_gnu() {
+        // Functions in unknown files are ordered by address, also between others: that is no order, and what comes of
+        // it depends on which are compared.
+        let compare = |one: &FunctionId, other: &FunctionId| match (place(*one), place(*other)) {
+            (Some(one), Some(other)) if one != other => one.cmp(&other),
+            _ => one.cmp(other),
+        };
+        merge_sort(&mut list, &compare);
+    } else {
+        list.sort_by_key(|id| (place(*id).is_none(), place(*id), *id));
+    }
+    list.retain(|id| options.unused || graph.calls(*id) != 0);
+    list
+}
+
+/// Merges halves, of which the first is the shorter one. Which elements are compared with which is the C library's way.
+fn merge_sort<T: Copy>(list: &mut [T], compare: &dyn Fn(&T, &T) -> Ordering) {
+    if list.len() < 2 {
+        return;
+    }
+    let (first, second) = list.split_at_mut(list.len() / 2);
+    merge_sort(first, compare);
+    merge_sort(second, compare);
+    let mut merged = Vec::with_capacity(list.len());
+    let (mut one, mut other) = (list[..list.len() / 2].iter().peekable(), list[list.len() / 2..].iter().peekable());
+    while let (Some(left), Some(right)) = (one.peek(), other.peek()) {
+        let next = if compare(left, right).is_le() { one.next() } else { other.next() };
+        merged.extend(next);
+    }
+    merged.extend(one.chain(other));
+    let merged: Vec<T> = merged.into_iter().copied().collect();
+    list.copy_from_slice(&merged);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sorts() {
+        let mut list = [5, 3, 9, 1, 1, 8, 2];
+        merge_sort(&mut list, &|one, other| one.cmp(other));
+        assert_eq!(list, [1, 1, 2, 3, 5, 8, 9]);
+    }
+}

@@ -1,0 +1,243 @@
+//! The options: of each its names, its help and its place in the help stand together.
+//!
+//! Options that choose functions keep all their values and their places on the command line: the later of two that
+//! contradict each other counts, and `cli::check` needs to see which that is.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{ArgAction, Parser, ValueEnum};
+
+use crate::options::Compat;
+
+/// Shows where a program built with `cc -pg` spent its time.
+///
+/// Reads the program and the profiles that it left behind when it ran, and prints how long each function ran and who
+/// called it. Several profiles are summed. When no report is chosen, prints all that the profiles have something for.
+///
+/// SPEC chooses functions: [FILE:](FUNCTION|LINE), or FILE alone. A function may be named as it stands in the symbol
+/// table or as the programmer wrote it, with or without parameters; * and ? stand for any text and any character.
+/// Where a SPEC is optional it must be glued: -pmain, --flat-profile=main.
+#[derive(Debug, Parser)]
+#[command(
+    name = "gprof",
+    disable_help_flag = true,
+    disable_version_flag = true,
+    infer_long_args = true,
+    args_override_self = true,
+    version
+)]
+#[rustfmt::skip]
+pub(super) struct Arguments {
+    /// The program that was profiled
+    #[arg(default_value = "a.out", hide_default_value = false)]
+    pub(super) image: PathBuf,
+
+    /// Its profiles; `-` is the standard input
+    #[arg(default_value = "gmon.out")]
+    pub(super) profiles: Vec<OsString>,
+
+    /// Print the flat profile, of these functions only
+    #[arg(short = 'p', long, value_name = "SPEC", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "", action = ArgAction::Append, help_heading = "Reports")]
+    pub(super) flat_profile: Vec<OsString>,
+
+    /// Do not print the flat profile; with a SPEC, print it without these functions
+    #[arg(short = 'P', long, value_name = "SPEC", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "", action = ArgAction::Append, help_heading = "Reports")]
+    pub(super) no_flat_profile: Vec<OsString>,
+
+    /// Print the call graph and its index, of these functions and what they call, or of these arcs (FROM/TO) only
+    #[arg(short = 'q', long, value_name = "SPEC", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "", action = ArgAction::Append, help_heading = "Reports")]
+    pub(super) graph: Vec<OsString>,
+
+    /// Do not print the call graph; with a SPEC, print it without these functions or arcs
+    #[arg(short = 'Q', long, value_name = "SPEC", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "", action = ArgAction::Append, help_heading = "Reports")]
+    pub(super) no_graph: Vec<OsString>,
+
+    /// Print the call graph and its index: the same as -q alone
+    #[arg(short = 'B', action = ArgAction::Count, help_heading = "Reports")]
+    pub(super) call_graph: u8,
+
+    /// Print how often each function was called, with its place in the source
+    #[arg(short = 'C', long, value_name = "SPEC", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "", action = ArgAction::Append, help_heading = "Reports")]
+    pub(super) exec_counts: Vec<OsString>,
+
+    /// Do not print these counts; with a SPEC, print them without these functions
+    #[arg(short = 'Z', long, value_name = "SPEC", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "", action = ArgAction::Append, help_heading = "Reports")]
+    pub(super) no_exec_counts: Vec<OsString>,
+
+    /// Print source files with the number of calls at each function
+    #[arg(short = 'A', long, value_name = "SPEC", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "", action = ArgAction::Append, help_heading = "Reports")]
+    pub(super) annotated_source: Vec<OsString>,
+
+    /// Do not print source files; with a SPEC, print them without these functions
+    #[arg(short = 'J', long, value_name = "SPEC", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "", action = ArgAction::Append, help_heading = "Reports")]
+    pub(super) no_annotated_source: Vec<OsString>,
+
+    /// Print an order of functions that keeps callers near what they call, for linkers
+    #[arg(short = 'r', long, help_heading = "Reports")]
+    pub(super) function_ordering: bool,
+
+    /// Print an order of object files for linkers; MAP is from `nm --extern-only --defined-only -v --print-file-name`
+    #[arg(short = 'R', long, value_name = "MAP", help_heading = "Reports")]
+    pub(super) file_ordering: Option<PathBuf>,
+
+    /// Print what the profiles consist of
+    #[arg(short = 'i', long, help_heading = "Reports")]
+    pub(super) file_info: bool,
+
+    /// Store the sum of the profiles in ./gmon.sum, and print only what is chosen
+    #[arg(short = 's', long, help_heading = "Reports")]
+    pub(super) sum: bool,
+
+    /// Leave functions that only their source file sees out; what they did counts for the function before
+    #[arg(short = 'a', long, help_heading = "What counts")]
+    pub(super) no_static: bool,
+
+    /// Leave local symbols out that are not marked as functions
+    #[arg(short = 'D', long, help_heading = "What counts")]
+    pub(super) ignore_non_functions: bool,
+
+    /// Add calls that stand in the program and never happened
+    #[arg(short = 'c', long, help_heading = "What counts")]
+    pub(super) static_call_graph: bool,
+
+    /// Leave these arcs out, and their calls with them
+    #[arg(short = 'k', value_name = "FROM/TO", action = ArgAction::Append, allow_hyphen_values = true)]
+    #[arg(help_heading = "What counts")]
+    pub(super) delete_arcs: Vec<OsString>,
+
+    /// Count only the time of these functions, and of what they call, in the call graph
+    #[arg(short = 'n', long, value_name = "SPEC", action = ArgAction::Append, allow_hyphen_values = true)]
+    #[arg(help_heading = "What counts")]
+    pub(super) time: Vec<OsString>,
+
+    /// Do not count the time of these functions in the call graph
+    #[arg(short = 'N', long, value_name = "SPEC", action = ArgAction::Append, allow_hyphen_values = true)]
+    #[arg(help_heading = "What counts")]
+    pub(super) no_time: Vec<OsString>,
+
+    /// No entries for these functions in the call graph
+    #[arg(short = 'e', value_name = "SPEC", action = ArgAction::Append, allow_hyphen_values = true)]
+    #[arg(help_heading = "What counts")]
+    pub(super) hide: Vec<OsString>,
+
+    /// As -e, and their time does not count
+    #[arg(short = 'E', value_name = "SPEC", action = ArgAction::Append, allow_hyphen_values = true)]
+    #[arg(help_heading = "What counts")]
+    pub(super) drop: Vec<OsString>,
+
+    /// Entries only for these functions and what they call
+    #[arg(short = 'f', value_name = "SPEC", action = ArgAction::Append, allow_hyphen_values = true)]
+    #[arg(help_heading = "What counts")]
+    pub(super) only: Vec<OsString>,
+
+    /// As -f, and only their time counts
+    #[arg(short = 'F', value_name = "SPEC", action = ArgAction::Append, allow_hyphen_values = true)]
+    #[arg(help_heading = "What counts")]
+    pub(super) only_time: Vec<OsString>,
+
+    /// Leave out the texts that explain the columns
+    #[arg(short = 'b', long, help_heading = "Layout")]
+    pub(super) brief: bool,
+
+    /// Show functions that were never called and took no time
+    #[arg(short = 'z', long, help_heading = "Layout")]
+    pub(super) display_unused_functions: bool,
+
+    /// Use the layout of the BSDs: the call graph first, names as they stand in the symbol table
+    #[arg(short = 'T', long, help_heading = "Layout")]
+    pub(super) traditional: bool,
+
+    /// Make the index this wide
+    #[arg(short = 'w', long, value_name = "CHARACTERS", default_value = "80", allow_hyphen_values = true)]
+    #[arg(help_heading = "Layout")]
+    pub(super) width: String,
+
+    /// Add file and line to each function's name
+    #[arg(long, help_heading = "Layout")]
+    pub(super) inline_file_names: bool,
+
+    /// Show whole paths of source files
+    #[arg(short = 'L', long, help_heading = "Layout")]
+    pub(super) print_path: bool,
+
+    /// Show C++ and Rust names as programmers wrote them (the default)
+    #[arg(long, value_name = "STYLE", num_args = 0..=1, require_equals = true, default_missing_value = "auto")]
+    #[arg(overrides_with = "no_demangle", help_heading = "Layout")]
+    pub(super) demangle: Option<OsString>,
+
+    /// Show names as they stand in the symbol table
+    #[arg(long, overrides_with = "demangle", help_heading = "Layout")]
+    pub(super) no_demangle: bool,
+
+    /// Mark functions with fewer calls than this in source files
+    #[arg(short = 'm', long, value_name = "CALLS", default_value = "1", allow_hyphen_values = true)]
+    #[arg(help_heading = "Source files")]
+    pub(super) min_count: String,
+
+    /// List so many of the lines with most calls; 0 for none
+    #[arg(short = 't', long, value_name = "LINES", default_value = "10", allow_hyphen_values = true)]
+    #[arg(help_heading = "Source files")]
+    pub(super) table_length: String,
+
+    /// Annotate all lines of a source file
+    #[arg(short = 'x', long, help_heading = "Source files")]
+    pub(super) all_lines: bool,
+
+    /// Write each source file to NAME-ann in the current directory
+    #[arg(short = 'y', long, help_heading = "Source files")]
+    pub(super) separate_files: bool,
+
+    /// Look for source files here, `:` between directories; those of GPROF_PATH come after
+    #[arg(short = 'I', long, value_name = "DIRECTORIES", action = ArgAction::Append, allow_hyphen_values = true)]
+    #[arg(help_heading = "Source files")]
+    pub(super) directory_path: Vec<OsString>,
+
+    /// Take profiles to be of this form: auto, magic (GNU), bsd or 4.4bsd
+    #[arg(short = 'O', long, value_name = "FORM", allow_hyphen_values = true, help_heading = "Files")]
+    pub(super) file_format: Option<OsString>,
+
+    /// Take the symbols from a file with lines of address, type and name, as `nm` writes them
+    #[arg(short = 'S', long, value_name = "FILE", help_heading = "Files")]
+    pub(super) external_symbol_table: Option<PathBuf>,
+
+    /// Print what the original prints, its faults included
+    #[arg(long, value_name = "WHOSE", help_heading = "Files")]
+    pub(super) compat: Option<Compatible>,
+
+    /// Accepted, and has no effect: the original's own debugging
+    #[arg(short = 'd', long, value_name = "BITS", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "", hide = true)]
+    pub(super) debug: Option<OsString>,
+
+    /// Print this help
+    #[arg(short = 'h', long, action = ArgAction::Help, help_heading = "Help")]
+    pub(super) help: Option<bool>,
+
+    /// Print the version
+    #[arg(short = 'v', long, help_heading = "Help")]
+    pub(super) version: bool,
+}
+
+/// Whose result `--compat` asks for.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum Compatible {
+    /// GNU gprof 2.40
+    Gnu,
+}
+
+impl From<Compatible> for Compat {
+    fn from(whose: Compatible) -> Compat {
+        match whose {
+            Compatible::Gnu => Compat::Gnu,
+        }
+    }
+}

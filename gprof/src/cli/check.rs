@@ -1,0 +1,199 @@
+//! From what was written on the command line to what is meant: everything is checked here, and only here.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+use clap::ArgMatches;
+
+use super::arguments::Arguments;
+use crate::error::Error;
+use crate::options::{Annotation, Asked, Choice, Compat, Options, Reports, Source, Subject};
+use crate::symspec::{Malformed, Pattern};
+
+/// What an option says that chooses functions, or is for or against a report.
+struct Meaning {
+    /// The option as people write it.
+    option: &'static str,
+    /// The name by which the parser knows it.
+    id: &'static str,
+    /// What it chooses functions for; for both, with `-E` and `-F`.
+    subjects: &'static [Subject],
+    /// Whether it names what is wanted, or what is not.
+    only: bool,
+    /// Whether it also asks for the report, or against it when it chooses nothing.
+    asks: bool,
+}
+
+const fn meaning(
+    option: &'static str,
+    id: &'static str,
+    subjects: &'static [Subject],
+    only: bool,
+    asks: bool,
+) -> Meaning {
+    Meaning { option, id, subjects, only, asks }
+}
+
+/// All of them.
+const MEANINGS: [Meaning; 15] = [
+    meaning("-p", "flat_profile", &[Subject::Flat], true, true),
+    meaning("-P", "no_flat_profile", &[Subject::Flat], false, true),
+    meaning("-q", "graph", &[Subject::Graph], true, true),
+    meaning("-Q", "no_graph", &[Subject::Graph], false, true),
+    meaning("-C", "exec_counts", &[Subject::Counts], true, true),
+    meaning("-Z", "no_exec_counts", &[Subject::Counts], false, true),
+    meaning("-A", "annotated_source", &[Subject::Source], true, true),
+    meaning("-J", "no_annotated_source", &[Subject::Source], false, true),
+    meaning("-k", "delete_arcs", &[Subject::Arcs], false, false),
+    meaning("-n", "time", &[Subject::Time], true, false),
+    meaning("-N", "no_time", &[Subject::Time], false, false),
+    meaning("-e", "hide", &[Subject::Graph], false, false),
+    meaning("-E", "drop", &[Subject::Time, Subject::Graph], false, false),
+    meaning("-f", "only", &[Subject::Graph], true, false),
+    meaning("-F", "only_time", &[Subject::Time, Subject::Graph], true, false),
+];
+
+/// Checks everything.
+pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Options, Error> {
+    let compat = arguments.compat.map(Compat::from).unwrap_or_default();
+    let is_gnu = compat == Compat::Gnu;
+    let (reports, choices) = reports(&arguments, matches, is_gnu)?;
+    Ok(Options {
+        demangle: wants_demangling(&arguments)? && !arguments.traditional,
+        form: form(arguments.file_format.as_deref())?,
+        annotation: annotation(&arguments, is_gnu)?,
+        width: usize::try_from(number("--width", &arguments.width, is_gnu)?).unwrap_or(usize::MAX).max(1),
+        symbols: arguments.external_symbol_table,
+        compat,
+        reports,
+        choices,
+        no_static: arguments.no_static,
+        functions_only: arguments.ignore_non_functions,
+        static_calls: arguments.static_call_graph,
+        brief: arguments.brief,
+        unused: arguments.display_unused_functions,
+        traditional: arguments.traditional,
+        file_names: arguments.inline_file_names,
+        paths: arguments.print_path,
+        image: arguments.image,
+        profiles: arguments.profiles.into_iter().map(Source::from).collect(),
+    })
+}
+
+/// What is said of the reports, and the functions chosen for them. Of what contradicts each other the last counts.
+fn reports(arguments: &Arguments, matches: &ArgMatches, is_gnu: bool) -> Result<(Reports, Vec<Choice>), Error> {
+    if arguments.function_ordering && arguments.file_ordering.is_some() {
+        return Err(Error::Usage("'--function-ordering' and '--file-ordering' exclude each other".to_owned()));
+    }
+    let mut reports = Reports {
+        info: arguments.file_info,
+        function_order: arguments.function_ordering,
+        file_order: arguments.file_ordering.clone(),
+        sum: arguments.sum,
+        ..Reports::default()
+    };
+    let mut choices = Vec::new();
+    for (meaning, value) in in_order(matches) {
+        let Some(meaning) = meaning else {
+            reports.graph = Asked::For;
+            continue;
+        };
+        if !value.is_empty() || !meaning.asks {
+            choose(meaning, &value, is_gnu, &mut choices)?;
+        }
+        let asked = match meaning.subjects {
+            [Subject::Flat] if meaning.asks => &mut reports.flat,
+            [Subject::Graph] if meaning.asks => &mut reports.graph,
+            [Subject::Counts] => &mut reports.counts,
+            [Subject::Source] => &mut reports.source,
+            _ => continue,
+        };
+        *asked = if meaning.only || !value.is_empty() { Asked::For } else { Asked::Against };
+    }
+    Ok((reports, choices))
+}
+
+/// The options that choose, with what was given to them, as they stand on the command line. `-B` means nothing else.
+fn in_order(matches: &ArgMatches) -> Vec<(Option<&'static Meaning>, OsString)> {
+    let mut given = Vec::new();
+    for meaning in &MEANINGS {
+        let places = matches.indices_of(meaning.id).into_iter().flatten();
+        let values = matches.get_many::<OsString>(meaning.id).into_iter().flatten();
+        given.extend(places.zip(values).map(|(place, value)| (place, Some(meaning), value.clone())));
+    }
+    if matches.get_count("call_graph") > 0 {
+        given.extend(matches.index_of("call_graph").map(|place| (place, None, OsString::new())));
+    }
+    given.sort_by_key(|(place, ..)| *place);
+    given.into_iter().map(|(_, meaning, value)| (meaning, value)).collect()
+}
+
+/// Adds the choice of one option.
+fn choose(meaning: &Meaning, value: &OsStr, is_gnu: bool, choices: &mut Vec<Choice>) -> Result<(), Error> {
+    let given = format!("{} {}", meaning.option, value.display());
+    let wrong = |why: Malformed| Error::Usage(format!("'{given}': {why}"));
+    let pattern =
+        if is_gnu { Pattern::gnu(value.as_bytes()) } else { Pattern::new(value.as_bytes()).map_err(wrong)? };
+    let is_arc = matches!(pattern, Pattern::Arcs(..));
+    for subject in meaning.subjects {
+        let subject = match (subject, is_arc) {
+            (Subject::Graph, true) if meaning.asks => Subject::Arcs,
+            (Subject::Arcs, false) if !is_gnu => return Err(wrong(Malformed::NoArc)),
+            (Subject::Arcs, _) | (_, false) => *subject,
+            (_, true) if !is_gnu => return Err(wrong(Malformed::Arc)),
+            (_, true) => *subject,
+        };
+        choices.push(Choice { subject, only: meaning.only, pattern: pattern.clone(), given: given.clone() });
+    }
+    Ok(())
+}
+
+fn wants_demangling(arguments: &Arguments) -> Result<bool, Error> {
+    const STYLES: [&str; 6] = ["auto", "gnu-v3", "java", "gnat", "dlang", "rust"];
+    match arguments.demangle.as_deref().map(OsStr::to_string_lossy) {
+        None => Ok(!arguments.no_demangle),
+        Some(style) if style == "none" => Ok(false),
+        Some(style) if STYLES.contains(&style.as_ref()) => Ok(true),
+        Some(style) => Err(Error::Usage(format!("unknown style '{style}' for '--demangle' ({})", STYLES.join(", ")))),
+    }
+}
+
+/// The form of profiles: its first letter says it.
+fn form(name: Option<&OsStr>) -> Result<Option<gmon::Form>, Error> {
+    let Some(name) = name else {
+        return Ok(None);
+    };
+    match name.as_bytes().first() {
+        Some(b'a') => Ok(None),
+        Some(b'm') => Ok(Some(gmon::Form::Gnu)),
+        Some(b'b' | b'4') => Ok(Some(gmon::Form::Bsd)),
+        Some(b'p') => Err(Error::Usage("the form 'prof' of '--file-format' is not supported".to_owned())),
+        _ => Err(Error::Usage(format!(
+            "unknown form '{}' for '--file-format' (auto, magic, bsd, 4.4bsd)",
+            name.display()
+        ))),
+    }
+}
+
+fn annotation(arguments: &Arguments, is_gnu: bool) -> Result<Annotation, Error> {
+    let from_environment = std::env::var_os("GPROF_PATH");
+    let directories = arguments.directory_path.iter().chain(from_environment.as_ref());
+    let directories = directories.flat_map(|paths| std::env::split_paths(paths).collect::<Vec<PathBuf>>());
+    Ok(Annotation {
+        directories: directories.collect(),
+        min_count: number("--min-count", &arguments.min_count, is_gnu)?,
+        table_length: usize::try_from(number("--table-length", &arguments.table_length, is_gnu)?).unwrap_or(usize::MAX),
+        all_lines: arguments.all_lines,
+        separate: arguments.separate_files,
+    })
+}
+
+/// A number. GNU takes the digits that text begins with, and nothing below zero.
+fn number(option: &str, text: &str, is_gnu: bool) -> Result<u64, Error> {
+    if is_gnu {
+        let digits = text.trim_start().bytes().take_while(u8::is_ascii_digit).count();
+        return Ok(text.trim_start()[..digits].parse().unwrap_or(0));
+    }
+    text.parse().map_err(|_| Error::Usage(format!("'{text}' is no number for '{option}'")))
+}

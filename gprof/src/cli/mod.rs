@@ -1,0 +1,148 @@
+//! The command line: from words to frozen options.
+
+mod arguments;
+mod check;
+mod nearest;
+mod words;
+
+use std::ffi::OsString;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Command, CommandFactory, FromArgMatches};
+
+use crate::error::Error;
+use crate::options::Options;
+use arguments::Arguments;
+
+/// What a command line asks for.
+#[derive(Debug)]
+pub enum Request {
+    /// To report.
+    Report(Options),
+    /// To print a text: help, or the version.
+    Text(String),
+}
+
+/// All options with their help, for whoever makes a manual of them.
+#[must_use]
+pub fn command() -> Command {
+    Arguments::command()
+}
+
+/// Reads a command line, of which the first word is the name of this program.
+///
+/// # Errors
+///
+/// When it asks for something that does not exist.
+pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Request, Error> {
+    let words = words::unglue(words::expand(words));
+    let read = command().try_get_matches_from(words);
+    let read = read.and_then(|matches| Ok((Arguments::from_arg_matches(&matches)?, matches)));
+    match read {
+        Ok((arguments, _)) if arguments.version => {
+            Ok(Request::Text(format!("gprof (gmon toolchain) {}\n", env!("CARGO_PKG_VERSION"))))
+        }
+        Ok((arguments, matches)) => check::check(arguments, &matches).map(Request::Report),
+        Err(error) if !error.use_stderr() => Ok(Request::Text(error.to_string())),
+        Err(error) => Err(Error::Usage(one_line(&error))),
+    }
+}
+
+/// What is wrong with a command line, and for an option that does not exist the one that may have been meant.
+fn one_line(error: &clap::Error) -> String {
+    let text = error.to_string();
+    let line = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+    let Some(ContextValue::String(wrong)) =
+        error.get(ContextKind::InvalidArg).filter(|_| error.kind() == ErrorKind::UnknownArgument)
+    else {
+        return line;
+    };
+    let command = command();
+    let known = command.get_arguments().filter(|option| !option.is_hide_set()).filter_map(clap::Arg::get_long);
+    let wrong = wrong.trim_start_matches('-').split('=').next().unwrap_or_default();
+    // Nothing can be guessed from a single letter.
+    match nearest::nearest(wrong, known).filter(|_| wrong.len() > 1) {
+        Some(meant) => format!("{line}; did you mean '--{meant}'?"),
+        None => line,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::options::{Asked, Source};
+
+    fn options(line: &str) -> Result<Options, String> {
+        let words = std::iter::once("gprof").chain(line.split_whitespace()).map(OsString::from);
+        match parse(words) {
+            Ok(Request::Report(options)) => Ok(options),
+            Ok(Request::Text(text)) => Err(text),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    #[test]
+    fn defaults() {
+        let options = options("").unwrap();
+        assert_eq!(options.image, PathBuf::from("a.out"));
+        assert_eq!(options.profiles, [Source::File("gmon.out".into())]);
+        assert_eq!((options.reports.flat, options.reports.graph), (Asked::Nothing, Asked::Nothing));
+        assert!(options.demangle && !options.brief && !options.unused && !options.reports.sum);
+    }
+
+    #[test]
+    fn operands_may_stand_anywhere() {
+        let options = options("prog -b one -z - two").unwrap();
+        assert_eq!(options.image, PathBuf::from("prog"));
+        let file = |name: &str| Source::File(name.into());
+        assert_eq!(options.profiles, [file("one"), Source::Stdin, file("two")]);
+        assert!(options.brief && options.unused);
+    }
+
+    #[test]
+    fn reports_take_no_word_of_their_own() {
+        let options = options("-p prog -q file").unwrap();
+        assert_eq!((options.reports.flat, options.reports.graph), (Asked::For, Asked::For));
+        assert_eq!(options.image, PathBuf::from("prog"));
+    }
+
+    #[test]
+    fn the_last_of_for_and_against_counts() {
+        let of = |line| options(line).map(|options| (options.reports.flat, options.reports.graph)).unwrap();
+        assert_eq!(of("-p -P"), (Asked::Against, Asked::Nothing));
+        assert_eq!(of("-P -p -Q"), (Asked::For, Asked::Against));
+    }
+
+    #[test]
+    fn long_options_may_be_cut_short() {
+        assert_eq!(options("--flat").unwrap().reports.flat, Asked::For);
+        assert!(options("--bri").unwrap().brief);
+        assert!(!options("--no-dem").unwrap().demangle);
+        assert!(!options("--demangle=none").unwrap().demangle);
+        assert!(options("--no-demangle --demangle").unwrap().demangle);
+    }
+
+    #[test]
+    fn faults_name_the_option() {
+        assert!(options("--flat-profil").is_ok() && options("--flat-profile=main -k a/b").is_ok());
+        assert!(options("--flta-profile").unwrap_err().contains("did you mean '--flat-profile'?"));
+        assert!(options("-k main").unwrap_err().contains("'-k main': two functions are needed"));
+        assert!(options("-p:").unwrap_err().contains("'-p :'"));
+        assert!(options("-ea/b").unwrap_err().contains("'-e a/b': one function"));
+        assert!(options("-r -R map").unwrap_err().contains("--file-ordering"));
+        assert!(options("-w wide").unwrap_err().contains("--width"));
+        assert!(options("-O x").unwrap_err().contains("4.4bsd"));
+        assert!(options("--nonsense").unwrap_err().contains("--nonsense"));
+        assert!(options("-@").unwrap_err().contains("-@"));
+        assert!(options("--demangle=x").unwrap_err().contains("'x'"));
+        assert!(!options("--nonsense").unwrap_err().contains('\n'));
+    }
+
+    #[test]
+    fn texts() {
+        assert!(options("-v").unwrap_err().starts_with("gprof (gmon toolchain) "));
+        assert!(options("--help").unwrap_err().contains("--display-unused-functions"));
+    }
+}

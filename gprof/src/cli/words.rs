@@ -1,0 +1,140 @@
+//! The words of a command line before they are options: files of arguments, and arguments that are glued to letters.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+
+/// Short options whose argument, if there is one, is glued to them, and the long way to say the same.
+const GLUED: [(u8, &str); 9] = [
+    (b'A', "--annotated-source"),
+    (b'C', "--exec-counts"),
+    (b'd', "--debug"),
+    (b'J', "--no-annotated-source"),
+    (b'p', "--flat-profile"),
+    (b'P', "--no-flat-profile"),
+    (b'q', "--graph"),
+    (b'Q', "--no-graph"),
+    (b'Z', "--no-exec-counts"),
+];
+
+/// Short options that take an argument, glued or as the next word: what stands behind them are no letters.
+const WITH_ARGUMENT: &[u8] = b"eEfFIkmnNORStw";
+
+/// How many files of arguments are read at most: one may name itself.
+const MOST_FILES: usize = 2000;
+
+/// Puts the words of a file in the place of each `@FILE`. A file that cannot be read stands for itself.
+pub(super) fn expand(words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+    let mut words = words.into_iter();
+    let mut expanded = Vec::from_iter(words.next());
+    let mut pending: Vec<OsString> = words.collect();
+    pending.reverse();
+    let mut files = 0;
+    while let Some(word) = pending.pop() {
+        let text = word.as_bytes().strip_prefix(b"@").filter(|_| files < MOST_FILES);
+        match text.and_then(|name| fs::read(OsStr::from_bytes(name)).ok()) {
+            Some(text) => {
+                files += 1;
+                pending.extend(split_text(&text).into_iter().rev());
+            }
+            None => expanded.push(word),
+        }
+    }
+    expanded
+}
+
+/// The words of a text: blanks separate, quotes of both kinds and backslashes keep blanks in a word.
+fn split_text(text: &[u8]) -> Vec<OsString> {
+    let mut words = Vec::new();
+    let mut word: Option<Vec<u8>> = None;
+    let mut quote = None;
+    let mut bytes = text.iter().copied();
+    while let Some(byte) = bytes.next() {
+        match (quote, byte) {
+            (_, b'\\') => word.get_or_insert_default().extend(bytes.next()),
+            (Some(open), _) if open == byte => quote = None,
+            (None, b'\'' | b'"') => {
+                quote = Some(byte);
+                word.get_or_insert_default();
+            }
+            (None, byte) if byte.is_ascii_whitespace() => words.extend(word.take()),
+            (_, byte) => word.get_or_insert_default().push(byte),
+        }
+    }
+    words.extend(word);
+    words.into_iter().map(OsString::from_vec).collect()
+}
+
+/// Spells the arguments that are glued to a letter the long way: `-bpmain` becomes `-b` and `--flat-profile=main`.
+pub(super) fn unglue(words: Vec<OsString>) -> Vec<OsString> {
+    let mut spelt = Vec::new();
+    let mut words = words.into_iter();
+    spelt.extend(words.next());
+    while let Some(word) = words.next() {
+        if word == "--" {
+            spelt.push(word);
+            spelt.extend(words);
+            break;
+        }
+        let takes_next = takes_next(&word);
+        match split(&word) {
+            Some((letters, long)) => spelt.extend(letters.into_iter().chain([long])),
+            None => spelt.push(word),
+        }
+        if takes_next {
+            spelt.extend(words.next());
+        }
+    }
+    spelt
+}
+
+/// The letters of a word of short options.
+fn letters(word: &OsStr) -> Option<&[u8]> {
+    word.as_bytes().strip_prefix(b"-").filter(|letters| !letters.starts_with(b"-"))
+}
+
+/// Whether the next word is the argument of this one's last letter, whatever it looks like.
+fn takes_next(word: &OsStr) -> bool {
+    let Some(letters) = letters(word) else {
+        return false;
+    };
+    let ends = |letter: &u8| WITH_ARGUMENT.contains(letter) || GLUED.iter().any(|(glued, _)| glued == letter);
+    letters.iter().position(ends).is_some_and(|at| at + 1 == letters.len() && WITH_ARGUMENT.contains(&letters[at]))
+}
+
+/// The letters before a glued argument, if there are any, and the long option with that argument.
+fn split(word: &OsStr) -> Option<(Option<OsString>, OsString)> {
+    let letters = letters(word)?;
+    let before = letters.iter().take_while(|letter| !WITH_ARGUMENT.contains(letter));
+    let (at, long) = before
+        .enumerate()
+        .find_map(|(at, letter)| GLUED.iter().find(|(glued, _)| glued == letter).map(|(_, long)| (at, long)))?;
+    // What follows may as well be more letters, but the original takes everything for the argument, and so does this.
+    let argument = letters.get(at + 1..).filter(|argument| !argument.is_empty())?;
+    let before = (at > 0).then(|| OsString::from_vec([b"-", &letters[..at]].concat()));
+    Some((before, OsString::from_vec([long.as_bytes(), b"=", argument].concat())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spelt(line: &str) -> String {
+        let words = std::iter::once("gprof").chain(line.split(' ')).map(OsString::from).collect();
+        unglue(words)[1..].join(OsStr::new(" ")).into_string().unwrap()
+    }
+
+    #[test]
+    fn glued_arguments_are_spelt_the_long_way() {
+        assert_eq!(spelt("-bpmain -Cx.c:1 -p -bz"), "-b --flat-profile=main --exec-counts=x.c:1 -p -bz");
+        assert_eq!(spelt("-eprintf -bnpoll -pe"), "-eprintf -bnpoll --flat-profile=e");
+        assert_eq!(spelt("-be -pfoo -pfoo"), "-be -pfoo --flat-profile=foo");
+        assert_eq!(spelt("-- -pfoo"), "-- -pfoo");
+    }
+
+    #[test]
+    fn words_of_a_file() {
+        let words = split_text(b"-b 'one word' \"an\"other\n two\\ words '' ");
+        assert_eq!(words, ["-b", "one word", "another", "two words", ""]);
+    }
+}

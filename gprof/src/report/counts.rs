@@ -1,0 +1,21 @@
+//! How often functions ran, with their places in the source.
+
+use std::io::{self, Write};
+
+use crate::analysis::Analysis;
+
+pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result<()> {
+    for id in &analysis.counts {
+        match analysis.sources.place(*id) {
+            Some(place) => {
+                out.write_all(analysis.sources.name(place.file, true))?;
+                write!(out, ":{}: (", place.line)?;
+            }
+            None => out.write_all(b"<unknown>:0: (")?,
+        }
+        let function = &analysis.functions[*id];
+        out.write_all(function.name)?;
+        writeln!(out, ":0x{:x}) {} executions", function.address, analysis.calls.graph.calls(*id))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,163 @@
+//! What the command line calls functions: `[FILE:](FUNCTION|LINE)`, and arcs between them, `FROM/TO`.
+
+use std::fmt;
+
+/// A set of functions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spec {
+    /// The base name of the source file that they are in, if it matters.
+    pub file: Option<Vec<u8>>,
+    /// Which of them.
+    pub what: What,
+}
+
+/// Which functions of a file, or of all files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum What {
+    /// All.
+    All,
+    /// Those that begin on this line.
+    Line(u64),
+    /// Those of this name.
+    Function(Vec<u8>),
+}
+
+/// What an option that chooses was given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Pattern {
+    /// Functions.
+    Functions(Spec),
+    /// The arcs from some functions to others.
+    Arcs(Spec, Spec),
+}
+
+/// Why something is no [`Pattern`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Malformed {
+    /// Nothing stands where a function, a file or a line is needed.
+    Empty,
+    /// An arc is needed, and there is no `/`.
+    NoArc,
+    /// There is a `/`, and no arc is needed.
+    Arc,
+}
+
+impl fmt::Display for Malformed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Malformed::Empty => "a function, FILE, FILE:FUNCTION or FILE:LINE is needed",
+            Malformed::NoArc => "two functions are needed, FROM/TO",
+            Malformed::Arc => "one function is needed, not FROM/TO",
+        })
+    }
+}
+
+impl Spec {
+    /// Reads a spec as GNU gprof does: the last `:` ends the file, and without one a `.` makes it a file.
+    #[must_use]
+    pub fn gnu(text: &[u8]) -> Spec {
+        match text.iter().rposition(|byte| *byte == b':') {
+            Some(colon) => Spec {
+                file: Some(text[..colon].to_vec()).filter(|file| !file.is_empty()),
+                what: what(&text[colon + 1..]),
+            },
+            None if text.contains(&b'.') => Spec { file: Some(text.to_vec()), what: What::All },
+            None => Spec { file: None, what: what(text) },
+        }
+    }
+
+    /// Reads a spec in which functions may be named as programmers write them: the `::` of C++ and Rust end no file.
+    #[must_use]
+    pub fn new(text: &[u8]) -> Spec {
+        let is_single = |at: &usize| {
+            text[*at] == b':' && text.get(at + 1) != Some(&b':') && at.checked_sub(1).is_none_or(|at| text[at] != b':')
+        };
+        match (0..text.len()).find(is_single) {
+            Some(colon) => Spec {
+                file: Some(text[..colon].to_vec()).filter(|file| !file.is_empty()),
+                what: what(&text[colon + 1..]),
+            },
+            None => Spec { file: None, what: what(text) },
+        }
+    }
+
+    /// Whether nothing is said at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.file.is_none() && self.what == What::All
+    }
+}
+
+fn what(text: &[u8]) -> What {
+    match text {
+        [] => What::All,
+        [first, ..] if first.is_ascii_digit() => {
+            let digits = text.iter().take_while(|byte| byte.is_ascii_digit());
+            What::Line(
+                digits.fold(0, |line: u64, digit| line.saturating_mul(10).saturating_add(u64::from(*digit - b'0'))),
+            )
+        }
+        name => What::Function(name.to_vec()),
+    }
+}
+
+impl Pattern {
+    /// Reads what stands behind an option as GNU gprof does, which takes everything.
+    #[must_use]
+    pub fn gnu(text: &[u8]) -> Pattern {
+        match text.iter().position(|byte| *byte == b'/') {
+            Some(slash) => Pattern::Arcs(Spec::gnu(&text[..slash]), Spec::gnu(&text[slash + 1..])),
+            None => Pattern::Functions(Spec::gnu(text)),
+        }
+    }
+
+    /// Reads what stands behind an option.
+    ///
+    /// # Errors
+    ///
+    /// When it says nothing.
+    pub fn new(text: &[u8]) -> Result<Pattern, Malformed> {
+        let spec = |text| Some(Spec::new(text)).filter(|spec| !spec.is_empty()).ok_or(Malformed::Empty);
+        match slash(text) {
+            Some(slash) => Ok(Pattern::Arcs(spec(&text[..slash])?, spec(&text[slash + 1..])?)),
+            None => Ok(Pattern::Functions(spec(text)?)),
+        }
+    }
+}
+
+/// The `/` between two functions: not the one of a C++ operator.
+fn slash(text: &[u8]) -> Option<usize> {
+    (0..text.len()).find(|at| text[*at] == b'/' && !text[..*at].ends_with(b"operator"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn function(name: &str) -> What {
+        What::Function(name.into())
+    }
+
+    #[test]
+    fn specs() {
+        let spec = |file: Option<&str>, what| Spec { file: file.map(|file| file.as_bytes().to_vec()), what };
+        assert_eq!(Spec::new(b"main"), spec(None, function("main")));
+        assert_eq!(Spec::new(b"a.c:main"), spec(Some("a.c"), function("main")));
+        assert_eq!(Spec::new(b"a.c:12"), spec(Some("a.c"), What::Line(12)));
+        assert_eq!(Spec::new(b"a.c:"), spec(Some("a.c"), What::All));
+        assert_eq!(Spec::new(b"12"), spec(None, What::Line(12)));
+        assert_eq!(Spec::new(b"ns::f"), spec(None, function("ns::f")));
+        assert_eq!(Spec::new(b"a.cc:ns::f"), spec(Some("a.cc"), function("ns::f")));
+        assert_eq!(Spec::gnu(b"ns::f"), spec(Some("ns:"), function("f")));
+        assert_eq!(Spec::gnu(b"a.c"), spec(Some("a.c"), What::All));
+        assert!(Spec::gnu(b":").is_empty());
+    }
+
+    #[test]
+    fn arcs() {
+        assert!(matches!(Pattern::new(b"a/b"), Ok(Pattern::Arcs(..))));
+        assert!(matches!(Pattern::new(b"V::operator/"), Ok(Pattern::Functions(_))));
+        assert_eq!(Pattern::new(b"a/"), Err(Malformed::Empty));
+        assert_eq!(Pattern::new(b""), Err(Malformed::Empty));
+    }
+}
