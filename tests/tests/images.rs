@@ -5,7 +5,6 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use gmon_tests::random::Random;
 use gmon_tests::{compile, gprof, read, run};
 use gprof::image::{Image, Names, Policy};
 
@@ -105,65 +104,6 @@ fn lines_cover_the_code_once_and_in_order() {
     }
     assert_eq!(lines.find(all[0].start - 1), None);
     assert_eq!(lines.within(all[3].start + 1..all[5].start + 1).count(), 3);
-}
-
-/// What the reader makes of an image, for mutations of which nothing is expected but an end.
-fn read_all(bytes: &[u8]) -> usize {
-    let room = Names::default();
-    let Ok(image) = Image::parse(bytes, Policy::Full, &room) else {
-        return 0;
-    };
-    let lines = image.files.lines();
-    let paths: usize = lines.within(0..u64::MAX).take(1000).map(|range| lines.path(range.file).full().len()).sum();
-    let names = image.files.base_names(image.symbols.iter().map(|symbol| symbol.address).collect()).len();
-    let frames = image.files.frames().map_or(0, |frames| {
-        image.symbols.iter().take(100).map(|symbol| frames.at(symbol.address).len()).sum::<usize>()
-    });
-    paths + names + frames
-}
-
-#[test]
-fn damaged_images_are_refused_or_read() {
-    for (name, flags) in [
-        ("mutated_4", ["-gdwarf-4", "-O1"]),
-        ("mutated_5", ["-gdwarf-5", "-O1"]),
-        ("mutated_packed", ["-g", "-gz=zlib"]),
-        ("mutated_old", ["-g", "-gz=zlib-gnu"]),
-    ] {
-        let bytes = fs::read(compile(name, &["inlined.c"], &flags)).unwrap();
-        assert!(read_all(&bytes) > 0, "{name}");
-        let sections = debug_sections(&bytes);
-        let mut random = Random::new(7);
-        for _ in 0..400 {
-            let mut damaged = bytes.clone();
-            for _ in 0..=random.below(12) {
-                // Half of the damage goes where it is worst.
-                let range = if random.below(2) == 0 { 0..bytes.len() } else { random.pick(&sections).clone() };
-                let at = range.start + random.below(range.len().max(1) as u64) as usize;
-                let value = *random.pick(&[0, 1, 0x7f, 0x80, 0xff, random.clone().number() as u8]);
-                damaged[at.min(bytes.len() - 1)] = value;
-            }
-            if random.below(10) == 0 {
-                damaged.truncate(random.below(bytes.len() as u64) as usize);
-            }
-            read_all(&damaged);
-        }
-    }
-}
-
-/// Where the sections of debug information lie in a little-endian file of 64 bits.
-fn debug_sections(bytes: &[u8]) -> Vec<std::ops::Range<usize>> {
-    let number = |at: usize, size: usize| bytes[at..at + size].iter().rev().fold(0, |sum, b| sum << 8 | *b as usize);
-    let (table, size, count, names) = (number(40, 8), number(58, 2), number(60, 2), number(62, 2));
-    let names = number(table + names * size + 24, 8);
-    let ranges = (0..count).map(|at| table + at * size).filter_map(|at| {
-        let name = &bytes[names + number(at, 4)..];
-        let is_debug = name.starts_with(b".debug_") || name.starts_with(b".zdebug_");
-        is_debug.then(|| number(at + 24, 8)..number(at + 24, 8) + number(at + 32, 8))
-    });
-    let ranges: Vec<_> = ranges.collect();
-    assert!(ranges.len() > 3);
-    ranges
 }
 
 /// Runs a tool of binutils in the directory of an image.

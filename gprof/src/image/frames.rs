@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use addr2line::Context;
 
+use super::honesty;
 use super::sections::{Reader, Sections};
-use super::units;
 
 /// One of the functions that an address comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ const DEEPEST: usize = 1000;
 
 impl<'a> Frames<'a> {
     pub(super) fn new(sections: &'a Sections<'_>) -> Option<Frames<'a>> {
-        if !units::is_honest(sections) {
+        if !honesty::is_honest(sections) {
             return None;
         }
         let dwarf = gimli::Dwarf::load(|id| Ok::<_, gimli::Error>(sections.get(id))).ok()?;

@@ -7,6 +7,7 @@
 mod demangle;
 mod elf;
 pub mod frames;
+mod honesty;
 pub mod lines;
 mod listing;
 mod made;

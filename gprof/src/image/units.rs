@@ -1,13 +1,12 @@
-//! The units of the debug information: what is needed to read it at all, and whether it is honest about its size.
+//! The units of the debug information, visited one by one within bounds.
 //!
-//! Units refer to abbreviations, line tables and lists of ranges. In a program each of those belongs to one unit or
-//! few; in a file made to harm, ten thousand units may share one that fills the rest of the file, and a reader that
-//! goes by units does that much work ten thousand times over. So the work is added up here first.
+//! Units refer to tables of abbreviations. In a program each of those belongs to one unit or few; in a file made to
+//! harm, ten thousand units may each have one that reaches to the end of the file. So the work is added up.
 
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use gimli::{Abbreviations, AttributeValue, DebugAbbrevOffset, DebugLine, DebugLineOffset, RangeLists, SectionId};
+use gimli::{Abbreviations, AttributeValue, DebugAbbrevOffset, DebugRngListsBase, SectionId};
 
 use super::sections::{Reader, Sections};
 use super::tables::text_at;
@@ -19,19 +18,24 @@ const FACTOR: u64 = 16;
 /// The work that is always fine.
 const SLACK: u64 = 1 << 20;
 
+/// The head of a unit.
+pub(super) type Header<'a> = gimli::UnitHeader<Reader<'a>>;
+
 /// What one unit says of itself.
 #[derive(Default)]
-struct Root<'a> {
-    line_table: Option<usize>,
+pub(super) struct Root<'a> {
+    /// Where its line table begins.
+    pub(super) line_table: Option<usize>,
     directory: Option<&'a [u8]>,
-    ranges: Option<usize>,
+    /// Where its numbered lists of ranges begin.
+    pub(super) range_lists: Option<DebugRngListsBase>,
 }
 
 /// The directories in which the compiler ran, by the offsets of the line tables that belong to them.
 pub(super) fn directories<'a>(sections: &'a Sections<'_>) -> HashMap<usize, &'a [u8]> {
     let mut found = HashMap::new();
     // Damage only ends the walk.
-    let _ = walk(sections, |_, root, _| {
+    let _ = walk(sections, |_, _, root, _| {
         if let (Some(table), Some(directory)) = (root.line_table, root.directory) {
             found.entry(table).or_insert(directory);
         }
@@ -39,47 +43,24 @@ pub(super) fn directories<'a>(sections: &'a Sections<'_>) -> HashMap<usize, &'a 
     found
 }
 
-/// Whether reading the debug information unit by unit takes work in proportion to its length.
-pub(super) fn is_honest(sections: &Sections<'_>) -> bool {
-    let lines: DebugLine<Reader<'_>> = sections.get(SectionId::DebugLine).into();
-    let ranges =
-        RangeLists::new(sections.get(SectionId::DebugRanges).into(), sections.get(SectionId::DebugRngLists).into());
-    let address_size = sections.address_size;
-    let walked = walk(sections, |encoding, root, work| {
-        if let Some(table) = root.line_table
-            && let Ok(program) = lines.program(DebugLineOffset(table), address_size, None, None)
-        {
-            work.take(program.header().unit_length() as u64);
-        }
-        if let Some(offset) = root.ranges
-            && let Ok(mut entries) = ranges.raw_ranges(gimli::RangeListsOffset(offset), encoding)
-        {
-            while work.left > 0 && matches!(entries.next(), Ok(Some(_))) {
-                work.take(8);
-            }
-        }
-    });
-    walked.is_ok()
-}
-
 /// The work that may still be done.
-struct Work {
-    left: u64,
+pub(super) struct Work {
+    pub(super) left: u64,
 }
 
 impl Work {
-    fn take(&mut self, work: u64) {
+    pub(super) fn take(&mut self, work: u64) {
         self.left = self.left.saturating_sub(work);
     }
 }
 
 /// There is more to do than the length of the debug information allows.
-struct TooMuch;
+pub(super) struct TooMuch;
 
-/// Visits the root of each unit.
-fn walk<'a>(
+/// Visits each unit, as long as there is work left.
+pub(super) fn walk<'a>(
     sections: &'a Sections<'_>,
-    mut visit: impl FnMut(gimli::Encoding, &Root<'a>, &mut Work),
+    mut visit: impl FnMut(&Header<'a>, &Abbreviations, &Root<'a>, &mut Work),
 ) -> Result<(), TooMuch> {
     let info: gimli::DebugInfo<Reader<'a>> = sections.get(SectionId::DebugInfo).into();
     let mut abbreviations = Known { sections, tables: HashMap::new() };
@@ -87,7 +68,7 @@ fn walk<'a>(
     let mut units = info.units();
     while let Ok(Some(header)) = units.next() {
         if let Some(table) = abbreviations.get(header.debug_abbrev_offset(), &mut work) {
-            visit(header.encoding(), &root(sections, &header, &table), &mut work);
+            visit(&header, &table, &root(sections, &header, &table), &mut work);
         }
         if work.left == 0 {
             return Err(TooMuch);
@@ -116,7 +97,7 @@ fn root<'a>(
         };
         match (attribute.name(), attribute.value()) {
             (gimli::DW_AT_stmt_list, AttributeValue::DebugLineRef(offset)) => root.line_table = Some(offset.0),
-            (gimli::DW_AT_ranges, AttributeValue::RangeListsRef(offset)) => root.ranges = Some(offset.0),
+            (gimli::DW_AT_rnglists_base, AttributeValue::DebugRngListsBase(base)) => root.range_lists = Some(base),
             (gimli::DW_AT_comp_dir, AttributeValue::String(text)) => root.directory = text_at(text.slice(), 0),
             (gimli::DW_AT_comp_dir, AttributeValue::DebugStrRef(at)) => {
                 root.directory = text(SectionId::DebugStr, at.0);

@@ -1,0 +1,243 @@
+//! Executables that are damaged or made to harm: an error or a report, no crash, and no more time and memory than the file
+//! is worth.
+#![allow(clippy::unwrap_used, reason = "the helpers of a test fail as loudly as it does")]
+
+use std::fs;
+
+use gmon_tests::compile;
+use gmon_tests::random::Random;
+use gprof::image::{Image, Names, Policy};
+
+/// What the reader makes of an image, for mutations of which nothing is expected but an end.
+fn read_all(bytes: &[u8]) -> usize {
+    let room = Names::default();
+    let Ok(image) = Image::parse(bytes, Policy::Full, &room) else {
+        return 0;
+    };
+    let lines = image.files.lines();
+    let paths: usize = lines.within(0..u64::MAX).take(1000).map(|range| lines.path(range.file).full().len()).sum();
+    let names = image.files.base_names(image.symbols.iter().map(|symbol| symbol.address).collect()).len();
+    let frames = image.files.frames().map_or(0, |frames| {
+        image.symbols.iter().take(100).map(|symbol| frames.at(symbol.address).len()).sum::<usize>()
+    });
+    paths + names + frames
+}
+
+#[test]
+fn damaged_images_are_refused_or_read() {
+    for (name, flags) in [
+        ("mutated_4", ["-gdwarf-4", "-O1"]),
+        ("mutated_5", ["-gdwarf-5", "-O1"]),
+        ("mutated_packed", ["-g", "-gz=zlib"]),
+        ("mutated_old", ["-g", "-gz=zlib-gnu"]),
+    ] {
+        let bytes = fs::read(compile(name, &["inlined.c"], &flags)).unwrap();
+        assert!(read_all(&bytes) > 0, "{name}");
+        let sections = debug_sections(&bytes);
+        let mut random = Random::new(7);
+        for _ in 0..400 {
+            let mut damaged = bytes.clone();
+            for _ in 0..=random.below(12) {
+                // Half of the damage goes where it is worst.
+                let range = if random.below(2) == 0 { 0..bytes.len() } else { random.pick(&sections).clone() };
+                let at = range.start + random.below(range.len().max(1) as u64) as usize;
+                let value = *random.pick(&[0, 1, 0x7f, 0x80, 0xff, random.clone().number() as u8]);
+                damaged[at.min(bytes.len() - 1)] = value;
+            }
+            if random.below(10) == 0 {
+                damaged.truncate(random.below(bytes.len() as u64) as usize);
+            }
+            read_all(&damaged);
+        }
+    }
+}
+
+/// Where the sections of debug information lie in a little-endian file of 64 bits.
+fn debug_sections(bytes: &[u8]) -> Vec<std::ops::Range<usize>> {
+    let number = |at: usize, size: usize| bytes[at..at + size].iter().rev().fold(0, |sum, b| sum << 8 | *b as usize);
+    let (table, size, count, names) = (number(40, 8), number(58, 2), number(60, 2), number(62, 2));
+    let names = number(table + names * size + 24, 8);
+    let ranges = (0..count).map(|at| table + at * size).filter_map(|at| {
+        let name = &bytes[names + number(at, 4)..];
+        let is_debug = name.starts_with(b".debug_") || name.starts_with(b".zdebug_");
+        is_debug.then(|| number(at + 24, 8)..number(at + 24, 8) + number(at + 32, 8))
+    });
+    let ranges: Vec<_> = ranges.collect();
+    assert!(ranges.len() > 3);
+    ranges
+}
+
+/// A little-endian executable of 64 bits with a function `main` at 0x1000 and these sections.
+fn executable(debug: &[(&str, Vec<u8>)]) -> Vec<u8> {
+    let mut names = b"\0main\0.text\0.symtab\0.strtab\0".to_vec();
+    let symbol =
+        [&[0; 24][..], &[1, 0, 0, 0, 0x12, 0, 1, 0, 0, 0x10, 0, 0, 0, 0, 0, 0, 16, 0, 0, 0, 0, 0, 0, 0]].concat();
+    // Name, type, flags, address, bytes, link, size of an entry.
+    let mut sections =
+        vec![(6, 1, 6, 0x1000, vec![0x90; 4096], 0, 0), (12, 2, 0, 0, symbol, 3, 24), (20, 3, 0, 0, Vec::new(), 0, 0)];
+    for (name, bytes) in debug {
+        sections.push((names.len() as u32, 1, 0, 0, bytes.clone(), 0, 0));
+        names.extend(name.as_bytes());
+        names.push(0);
+    }
+    sections[2].4 = names;
+    let (mut file, mut heads) = (vec![0; 64], vec![0; 64]);
+    for (name, kind, flags, address, bytes, link, entry) in sections {
+        heads.extend([name, kind].map(u32::to_le_bytes).concat());
+        heads.extend([flags, address, file.len() as u64, bytes.len() as u64].map(u64::to_le_bytes).concat());
+        heads.extend([link, 1].map(u32::to_le_bytes).concat());
+        heads.extend([1, entry].map(u64::to_le_bytes).concat());
+        file.extend(bytes);
+    }
+    let count = (heads.len() / 64) as u16;
+    let start = file.len() as u64;
+    file.extend(heads);
+    file[..20].copy_from_slice(b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x02\0\x3e\0");
+    file[40..48].copy_from_slice(&start.to_le_bytes());
+    file[52..64].copy_from_slice(&[64, 0, 0, 0, 0, 0, 64, 0, count as u8, 0, 3, 0]);
+    file
+}
+
+/// A unit of DWARF 4 with these entries, the table of abbreviations at an offset.
+fn unit(abbreviations: u32, entries: &[u8]) -> Vec<u8> {
+    let length = entries.len() as u32 + 7;
+    [&length.to_le_bytes()[..], &[4, 0], &abbreviations.to_le_bytes(), &[8], entries].concat()
+}
+
+/// Abbreviations: 1 is a unit that covers the function, 2 a function with a list of ranges, 3 an inlined function with
+/// children, 4 a function with a name elsewhere, 5 a unit with a line table.
+const ABBREVIATIONS: &[u8] = &[
+    1, 0x11, 1, 0x11, 0x01, 0x12, 0x07, 0, 0, //
+    2, 0x2e, 0, 0x55, 0x17, 0, 0, //
+    3, 0x1d, 1, 0, 0, //
+    4, 0x2e, 0, 0x03, 0x0e, 0, 0, //
+    5, 0x11, 0, 0x10, 0x17, 0, 0, 0,
+];
+
+/// A unit's entry for the addresses from 0x1000 to 0x2000, with entries below it.
+fn covering(entries: &[u8]) -> Vec<u8> {
+    let root = [&[1][..], &0x1000_u64.to_le_bytes(), &0x1000_u64.to_le_bytes()].concat();
+    [&root, entries, &[0]].concat()
+}
+
+/// Whether the reader is willing to tell the inlined functions of a program with this debug information.
+fn is_read(debug: &[(&str, Vec<u8>)]) -> bool {
+    let bytes = executable(debug);
+    let room = Names::default();
+    let image = Image::parse(&bytes, Policy::Full, &room).unwrap();
+    assert_eq!(image.symbols.len(), 1);
+    let _ = image.files.lines();
+    let frames = image.files.frames();
+    frames.map(|frames| frames.at(0x1000).len()).is_some()
+}
+
+#[test]
+fn functions_that_share_one_list_of_ranges() {
+    let ranges = |count: u64| {
+        let pairs = (1..=count).flat_map(|n| [2 * n, 2 * n + 1]).chain([0, 0]);
+        pairs.flat_map(u64::to_le_bytes).collect::<Vec<u8>>()
+    };
+    let functions = |count: usize| covering(&[2, 0, 0, 0, 0].repeat(count));
+    for (count, expected) in [(1, true), (20, true), (20_000, false)] {
+        let debug = [
+            (".debug_info", unit(0, &functions(count))),
+            (".debug_abbrev", ABBREVIATIONS.to_vec()),
+            (".debug_ranges", ranges(count as u64)),
+        ];
+        assert_eq!(is_read(&debug), expected, "{count}");
+    }
+}
+
+#[test]
+fn functions_inlined_without_end() {
+    for (depth, expected) in [(900, true), (1100, false), (1_000_000, false)] {
+        let entries = covering(&[vec![3; depth], vec![0; depth]].concat());
+        let debug = [(".debug_info", unit(0, &entries)), (".debug_abbrev", ABBREVIATIONS.to_vec())];
+        assert_eq!(is_read(&debug), expected, "{depth}");
+    }
+}
+
+#[test]
+fn functions_that_share_one_long_name() {
+    for (length, expected) in [(60_000, true), (70_000, false)] {
+        let debug = [
+            (".debug_info", unit(0, &covering(&[4, 0, 0, 0, 0].repeat(10)))),
+            (".debug_abbrev", ABBREVIATIONS.to_vec()),
+            (".debug_str", vec![b'a'; length]),
+        ];
+        assert_eq!(is_read(&debug), expected, "{length}");
+    }
+}
+
+#[test]
+fn units_that_share_one_line_table() {
+    // A table of version 4 with one file, and a program of nothing but rows.
+    let head =
+        [&[1, 1, 1, 0xfb, 14, 13][..], &[0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1], &[0], b"a.c\0\0\0\0", &[0]].concat();
+    let rows = vec![1; 100_000];
+    let table = [&4_u16.to_le_bytes()[..], &(head.len() as u32).to_le_bytes(), &head, &rows].concat();
+    let table = [&(table.len() as u32).to_le_bytes()[..], &table].concat();
+    for (count, expected) in [(10, true), (10_000, false)] {
+        let debug = [
+            (".debug_info", unit(0, &[5, 0, 0, 0, 0]).repeat(count)),
+            (".debug_abbrev", ABBREVIATIONS.to_vec()),
+            (".debug_line", table.clone()),
+        ];
+        assert_eq!(is_read(&debug), expected, "{count}");
+    }
+}
+
+#[test]
+fn units_with_overlapping_abbreviations() {
+    // The table has no end, and every unit's begins one byte later.
+    let table = [1, 0x11, 0, 0x10, 0x17].into_iter().chain(std::iter::repeat_n(0x11, 40_000)).collect::<Vec<u8>>();
+    for (count, expected) in [(10, true), (30_000, false)] {
+        let units: Vec<u8> = (0..count).flat_map(|at| unit(at, &[1, 0, 0, 0, 0])).collect();
+        let debug = [(".debug_info", units), (".debug_abbrev", table.clone())];
+        assert_eq!(is_read(&debug), expected, "{count}");
+    }
+}
+
+#[test]
+fn files_with_paths_without_end() {
+    // Every file is in a directory whose name is too long to be one.
+    let head = [&[1, 1, 1, 0xfb, 14, 13][..], &[0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1]].concat();
+    let names = [&vec![b'd'; 5000][..], b"\0\0", b"a.c\0\x01\0\0", b"\0"].concat();
+    // To 0x1000, one row, and the end four bytes later.
+    let program = [&[0, 9, 2][..], &0x1000_u64.to_le_bytes(), &[1, 2, 4, 0, 1, 1]].concat();
+    let length = (head.len() + names.len()) as u32;
+    let table = [&4_u16.to_le_bytes()[..], &length.to_le_bytes(), &head, &names, &program].concat();
+    let table = [&(table.len() as u32).to_le_bytes()[..], &table].concat();
+    let bytes = executable(&[(".debug_line", table)]);
+    let room = Names::default();
+    let image = Image::parse(&bytes, Policy::Full, &room).unwrap();
+    let lines = image.files.lines();
+    let range = lines.find(0x1003).unwrap();
+    assert_eq!((range.start, range.end, range.line), (0x1000, 0x1004, 1));
+    assert_eq!(lines.path(range.file).full(), b"a.c");
+}
+
+#[test]
+fn symbols_that_share_one_long_name() {
+    // A hundred thousand symbols with one name of a megabyte: reading each to its end would take minutes.
+    let mut names = b"\0main\0.text\0.symtab\0.strtab\0".to_vec();
+    let long = names.len() as u32;
+    names.extend(vec![b'x'; 1 << 20]);
+    let symbols = (0..100_000_u64).flat_map(|n| {
+        let head = [&long.to_le_bytes()[..], &[0x12, 0, 1, 0]].concat();
+        [&head[..], &(0x1000 + n).to_le_bytes(), &[0; 8]].concat()
+    });
+    let symbols: Vec<u8> = [0; 24].into_iter().chain(symbols).collect();
+    let mut file = executable(&[]);
+    let heads = u64::from_le_bytes(file[40..48].try_into().unwrap()) as usize;
+    for (section, bytes) in [(2, &symbols), (3, &names)] {
+        let (at, size) = (file.len() as u64, bytes.len() as u64);
+        file[heads + section * 64 + 24..][..8].copy_from_slice(&at.to_le_bytes());
+        file[heads + section * 64 + 32..][..8].copy_from_slice(&size.to_le_bytes());
+        file.extend(bytes);
+    }
+    let room = Names::default();
+    let image = Image::parse(&file, Policy::Compat, &room).unwrap();
+    assert_eq!(image.symbols.len(), 100_000);
+    assert!(image.symbols.iter().all(|symbol| symbol.name.len() == 1 << 20));
+}
