@@ -23,6 +23,15 @@ one loses most calls when two threads make them, which is why it then seems to g
 
 EOF
     "$cargo" bench --quiet --package gmon-tests --bench mcount
+    cat <<EOF
+
+## What reading a large profile costs
+
+\`cargo bench --package gmon-tests --bench gprof\`: seconds of CPU time for reports on a large program, cargo itself, with made-up
+profiles. \`nm -C\` only reads and prints the names.
+
+EOF
+    "$cargo" bench --quiet --package gmon-tests --bench gprof
 } >"$record.new"
 mv "$record.new" "$record"
 cat "$record"

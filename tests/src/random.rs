@@ -88,6 +88,35 @@ impl Stage {
         Profile { histograms: self.histograms(&cast, random), arcs, blocks: Vec::new() }
     }
 
+    /// A large profile: this many calls between functions at random, and samples all over the code.
+    #[must_use]
+    pub fn large_profile(&self, random: &mut Random, arcs: usize) -> Profile {
+        let call = |_| Arc {
+            frompc: *random.pick(&self.functions) + 1,
+            selfpc: *random.pick(&self.functions),
+            count: 1 + random.below(1000),
+        };
+        let arcs = (0..arcs).map(call).collect();
+        let bins = (self.highpc - self.lowpc) / 4;
+        Profile {
+            histograms: vec![histogram(self.lowpc..self.highpc, bins, 100, &self.functions, random)],
+            arcs,
+            blocks: Vec::new(),
+        }
+    }
+
+    /// A profile of one circle: each of this many functions calls the next one, and the last one the first.
+    #[must_use]
+    pub fn circle(&self, random: &mut Random, functions: usize) -> Profile {
+        let mut members = self.functions.clone();
+        members.sort_unstable();
+        members.dedup();
+        members.truncate(functions);
+        let next = members.iter().skip(1).chain(members.first());
+        let arcs = members.iter().zip(next).map(|(from, to)| Arc { frompc: from + 1, selfpc: *to, count: 3 }).collect();
+        Profile { arcs, ..self.large_profile(random, 0) }
+    }
+
     /// One histogram as a rule; sometimes two, of which the upper one comes first.
     fn histograms(&self, cast: &[u64], random: &mut Random) -> Vec<Histogram> {
         let rate = *random.pick(&[100, 100, 100, 1000, 1024, 60]);
