@@ -25,6 +25,15 @@ EOF
     "$cargo" bench --quiet --package gmon-tests --bench mcount
     cat <<EOF
 
+## What a program costs
+
+\`cargo bench --package gmon-tests --bench sqlite\`: the work of \`make demo\` in seconds of CPU time. The last column is what our
+runtime itself adds: the time with it, less what the calls of an empty mcount cost, over the time without -pg.
+
+EOF
+    "$cargo" bench --quiet --package gmon-tests --bench sqlite
+    cat <<EOF
+
 ## What reading a large profile costs
 
 \`cargo bench --package gmon-tests --bench gprof\`: seconds of CPU time for reports on a large program, cargo itself, with made-up

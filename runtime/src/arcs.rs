@@ -5,8 +5,8 @@
 //! under the code that it interrupts: a table that has become too small is left as it is, with its counts, and the next
 //! in the row, which is larger, takes over. The counts of one arc are those of all the tables together.
 //!
-//! The layout of the entries is that of the file's arcs and known to mcount: (frompc, selfpc, count); an arc's home is the low bits of
-//! its hash; the search goes upwards, never around, to the first empty entry, and there always is one.
+//! The layout of the entries is that of the file's arcs and known to mcount: (frompc, selfpc, count); an arc's home is what
+//! the mask leaves of its hash, times three, in bytes; the search goes upwards, never around, to the first empty entry, and there always is one.
 
 use core::ffi::c_void;
 use core::ptr;
@@ -119,16 +119,16 @@ impl Table {
         (self.entries.load(SeqCst).cast(), self.length.load(SeqCst) * size_of::<Entry>())
     }
 
-    /// The home slots, less one.
+    /// What it leaves of a hash is eight times the number of the home slot.
     pub(crate) fn mask(&self) -> usize {
-        self.slots.load(Relaxed).wrapping_sub(1)
+        self.slots.load(Relaxed).wrapping_sub(1).wrapping_mul(8)
     }
 
-    /// How many entries may be used: a quarter of the home slots of a small table, where a search that goes on past the
+    /// How many entries may be used: an eighth of the home slots of a small table, where a search that goes on past the
     /// home is a branch that the processor mispredicts; half of those of a large one, which the caches do not hold anyway.
     fn most_used(&self) -> usize {
         let slots = self.slots.load(Relaxed);
-        if slots <= SMALL { slots / 4 } else { slots / 2 }
+        if slots <= SMALL { slots / 8 } else { slots / 2 }
     }
 
     fn entry(&self, index: usize) -> Option<&Entry> {
@@ -142,7 +142,7 @@ impl Table {
 
     /// Counts one call, as mcount does, and makes an entry for the arc if it is new and there is room.
     pub(crate) fn count(&self, frompc: usize, selfpc: usize) -> Counted {
-        let mut index = arch::hash(frompc, selfpc) & self.mask();
+        let mut index = (arch::hash(frompc, selfpc) & self.mask()) / 8;
         // The last entry stays empty, or mcount's search would not end.
         while let Some(entry) = self.entry(index)
             && self.entry(index.wrapping_add(1)).is_some()
@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn counts_are_those_of_a_map() {
-        let table = table(2);
+        let table = table(3);
         let mut expected = HashMap::new();
         let mut seed = 1_usize;
         for _ in 0..20_000 {
@@ -244,17 +244,17 @@ mod tests {
     fn a_full_table_still_counts_what_it_has() {
         let table = table(0);
         let full = (1..).find(|n| table.count(n * 8, 0x1000) == Counted::Full).unwrap();
-        assert_eq!(full, 128 / 4 + 1);
+        assert_eq!(full, 128 / 8 + 1);
         assert_eq!(table.count(8, 0x1000), Counted::Yes);
         assert_eq!(arcs(&table)[&(8, 0x1000)], 2);
-        assert_eq!(arcs(&table).len(), 128 / 4);
+        assert_eq!(arcs(&table).len(), 128 / 8);
     }
 
     #[test]
     fn one_entry_stays_empty_however_the_hashes_fall() {
         // All of these have the last slot as their home.
         let table = table(2);
-        let unlucky = (1..).map(|n| n * 8).filter(|frompc| arch::hash(*frompc, 0x1000) & 2047 == 2047);
+        let unlucky = (1..).map(|n| n * 8).filter(|frompc| arch::hash(*frompc, 0x1000) & table.mask() == table.mask());
         let counted = unlucky.take_while(|frompc| table.count(*frompc, 0x1000) == Counted::Yes).count();
         let tail = table.length.load(Relaxed) - 2048;
         assert_eq!(counted, tail);

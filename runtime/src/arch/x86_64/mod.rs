@@ -4,6 +4,6 @@ mod hash;
 mod system;
 mod thread;
 
-pub(crate) use hash::{MULTIPLIER, hash};
+pub(crate) use hash::{FACTOR, MULTIPLIER, SHIFT, hash};
 pub(crate) use system::{interrupted_pc, numbers, signal_return, syscall};
 pub(crate) use thread::{record, reset_table, set_record, set_table};

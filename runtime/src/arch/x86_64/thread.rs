@@ -7,7 +7,7 @@ use core::arch::{asm, global_asm};
 use core::ffi::c_void;
 
 // Three words:
-//   gmon_thread + 0   mask: the slots of the table in use, less one
+//   gmon_thread + 0   mask: what is left of an arc's hash under it, times three, is the distance of its home from the base
 //   gmon_thread + 8   base: its first entry
 //   gmon_thread + 16  record: what else is known of the thread; null until its first call is recorded
 // A thread begins with a table of one empty slot, which every thread shares and nobody writes: mcount needs no test for
@@ -52,14 +52,14 @@ pub(crate) fn set_record(record: *mut c_void) {
     }
 }
 
-/// Makes the table whose first entry is at `base` and which has `mask + 1` home slots the one that mcount uses.
+/// Makes the table whose first entry is at `base` and which has `mask / 8 + 1` home slots the one that mcount uses.
 ///
 /// A signal handler may run mcount between any two of the three stores, and then finds a mask that is too small for
 /// its table, never one too large. mcount itself loads the mask before the base for the same reason.
 ///
 /// # Safety
 ///
-/// `base` must be the entries of a table of `mask + 1` slots that is never unmapped.
+/// `base` must be the entries of a table of `mask / 8 + 1` home slots that stays mapped.
 #[inline]
 pub(crate) unsafe fn set_table(base: *mut c_void, mask: usize) {
     // SAFETY: writes aligned words of this thread's own TLS, in this order; the caller vouches for the table.

@@ -9,7 +9,7 @@
 
 use core::arch::{global_asm, naked_asm};
 
-use crate::arch::MULTIPLIER;
+use crate::arch::{FACTOR, MULTIPLIER, SHIFT};
 use crate::control::{RECORDED_BIAS, RECORDING};
 use crate::threads::miss;
 
@@ -18,6 +18,7 @@ use crate::threads::miss;
 macro_rules! lookup {
     ($frompc:literal) => {
         concat!(
+            ".p2align 6\n",
             ".cfi_startproc\n",
             "    endbr64\n",
             // Before start-up has finished there may be no TLS yet (resolvers of indirect functions run that early).
@@ -30,14 +31,12 @@ macro_rules! lookup {
             "\n",
             "    mov     rcx, [rsp]\n", // selfpc: our own return address
             "    ja      4f\n",         // the flags are still those of the comparison
-            "5:  mov     r11, rax\n",
-            "    rol     r11, 32\n",
-            "    xor     r11, rcx\n",
+            "5:  imul    r11, rax, {factor}\n",
+            "    add     r11, rcx\n",
             "    imul    r11, [rip + {multiplier}]\n",
-            "    bswap   r11\n",
+            "    shr     r11, {shift}\n",
             "    and     r11, qword ptr fs:[gmon_thread@tpoff]\n", // the mask before the base: see arch::set_table
             "    lea     r11, [r11 + 2*r11]\n",
-            "    shl     r11, 3\n",
             "    add     r11, qword ptr fs:[gmon_thread@tpoff + 8]\n",
             "1:  cmp     [r11 + 8], rcx\n",
             "    jne     2f\n",
@@ -66,7 +65,9 @@ unsafe extern "C" fn mcount() {
     naked_asm!(
         lookup!("[rbp + 8]"), // the prologue has set the frame up: our caller's return address
         recording = sym RECORDING,
+        factor = const FACTOR,
         multiplier = sym MULTIPLIER,
+        shift = const SHIFT,
         bias = sym RECORDED_BIAS,
         miss = sym mcount_miss,
     )
@@ -79,7 +80,9 @@ unsafe extern "C" fn __fentry__() {
     naked_asm!(
         lookup!("[rsp + 8]"), // no frame yet: our caller's return address is above ours
         recording = sym RECORDING,
+        factor = const FACTOR,
         multiplier = sym MULTIPLIER,
+        shift = const SHIFT,
         bias = sym RECORDED_BIAS,
         miss = sym fentry_miss,
     )
