@@ -37,7 +37,7 @@ use cli::Request;
 use error::Error;
 use functions::Functions;
 use image::lines::Lines;
-use image::{Image, ImageError, Names, Policy};
+use image::{Image, Names, Policy};
 use input::Parts;
 use options::{Contents, Options, Wanted};
 use report::Writer;
@@ -95,18 +95,17 @@ fn report(options: &Options, out: &mut dyn Write, warnings: &mut dyn Write) -> R
     writer.finish().map_err(Error::Output)
 }
 
-/// The program. One without symbols is made the best of.
+/// The program, with its debug information if that is in a file of its own.
 fn read_image<'data>(
     options: &Options,
     bytes: &'data [u8],
     room: &'data Names,
     warnings: &mut dyn Write,
 ) -> Result<Image<'data>, Error> {
-    let image = match Image::parse(bytes, Policy::Compat, room) {
-        Err(ImageError::NoSymbols) => Image::parse(bytes, Policy::Full, room),
-        image => image,
-    };
-    let image = image.map_err(|source| Error::Image { file: options.image.display().to_string(), source })?;
+    let policy = if options.is_gnu() { Policy::Compat } else { Policy::Full };
+    let image = Image::parse(bytes, policy, room);
+    let mut image = image.map_err(|source| Error::Image { file: options.image.display().to_string(), source })?;
+    image.find_debug_file(&options.image, &[image::DEFAULT_DIRECTORY.into()]);
     if let Some(doubt) = image.doubt() {
         let _ = writeln!(warnings, "gprof: warning: {}: {doubt}", options.image.display());
     }

@@ -6,7 +6,7 @@ static int one() { return 1; }
 
 extern "C" {
 typedef int (*chosen_type)();
-chosen_type choose() { return one; }
+static chosen_type choose() { return one; }
 int chosen() __attribute__((ifunc("choose")));
 __attribute__((weak)) int weak_one() { return 2; }
 __asm__(".text\n.globl unique_one\n.type unique_one, @gnu_unique_object\nunique_one: ret\n");

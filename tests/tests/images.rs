@@ -236,6 +236,22 @@ fn a_stripped_program_is_reported_by_what_remains() {
 }
 
 #[test]
+fn what_gnu_does_not_know_is_shown_unless_its_faults_are_wanted() {
+    let image = compile("kinds_shown", &["kinds.cc"], &["-no-pie"]);
+    assert!(run(&image).exists());
+    let shown = |words: &[&str]| {
+        let output = read(gprof(), image.parent().unwrap(), words);
+        let text = String::from_utf8(output.stdout).unwrap();
+        (output.status.success(), ["printf@plt [", "chosen [", "copy_of.part.0 ["].map(|name| text.contains(name)))
+    };
+    assert_eq!(shown(&["-b", "-z"]), (true, [true; 3]));
+    assert_eq!(shown(&["--compat=gnu", "-b", "-z"]), (true, [false; 3]));
+    tool(&image, &["strip", "a.out"]);
+    assert_eq!(shown(&["-b", "-z"]), (true, [true, false, false]));
+    assert_eq!(shown(&["--compat=gnu", "-b", "-z"]), (false, [false; 3]));
+}
+
+#[test]
 fn a_shared_object_is_an_image() {
     let bytes = fs::read(compile("shared", &["inlined.c"], &["-shared", "-fPIC", "-g"])).unwrap();
     let room = Names::default();

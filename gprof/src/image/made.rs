@@ -14,6 +14,9 @@ pub struct Names {
     text: OnceCell<Vec<u8>>,
 }
 
+/// What stands behind the name of a function in that of the stub that leads to it.
+pub(super) const STUB: &[u8] = b"@plt";
+
 /// Functions without symbols, as they are found.
 #[derive(Debug, Default)]
 pub(super) struct Made {
@@ -26,7 +29,7 @@ impl Made {
     /// Adds the stub through which a function of another file is called.
     pub(super) fn add_stub(&mut self, address: u64, name: &[u8]) {
         self.text.extend_from_slice(name);
-        self.text.extend_from_slice(b"@plt");
+        self.text.extend_from_slice(STUB);
         self.functions.push((address, false, self.text.len()));
     }
 

@@ -4,11 +4,20 @@ mod cpp;
 
 use std::borrow::Cow;
 
+use super::made;
+
 /// Turns a mangled C++ or Rust name into what the programmer wrote; any other name is given back as it is.
 ///
 /// Parameters are shown, and the hashes that Rust's compiler adds are not.
 #[must_use]
 pub fn demangle(name: &[u8]) -> Cow<'_, [u8]> {
+    // What was added to the name of a stub is no part of it.
+    if let Some(core) = name.strip_suffix(made::STUB) {
+        return match demangle(core) {
+            Cow::Owned(text) => Cow::Owned([&text, made::STUB].concat()),
+            Cow::Borrowed(_) => Cow::Borrowed(name),
+        };
+    }
     match std::str::from_utf8(name).ok().and_then(readable) {
         Some(text) => Cow::Owned(text.into_bytes()),
         None => Cow::Borrowed(name),
@@ -70,6 +79,13 @@ mod tests {
     fn cpp_names_that_look_like_rust() {
         assert_eq!(shown("_ZN12_GLOBAL__N_11aE"), "(anonymous namespace)::a");
         assert_eq!(shown("_ZN1a17h0000000000000000E"), "a::h0000000000000000");
+    }
+
+    #[test]
+    fn stubs() {
+        assert_eq!(shown("_ZN1a1bEi@plt"), "a::b(int)@plt");
+        assert_eq!(shown("printf@plt"), "printf@plt");
+        assert_eq!(shown("@plt@plt"), "@plt@plt");
     }
 
     #[test]
