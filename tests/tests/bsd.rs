@@ -121,6 +121,13 @@ fn large_cycles_are_broken() {
 }
 
 #[test]
+fn calls_that_never_happened() {
+    let text = |options: &str| printed(&data(), &["--bsd", "-b", "-z", options, "basic", "basic.gmon"]);
+    let line = "                0.00        0.00       0/0           __do_global_dtors_aux [";
+    assert!(text("-c").contains(line) && !text("-z").contains(line));
+}
+
+#[test]
 fn default_files() {
     let directory = directory("bsd_default_files");
     let put = |from: &str, to: &str| fs::copy(data().join(from), directory.join(to)).unwrap();

@@ -13,17 +13,18 @@ use crate::functions::{FunctionId, Functions};
 use crate::graph::arcs::Arcs;
 use crate::graph::propagate::Choices;
 use crate::graph::{Graph, Node};
-use crate::image::Symbol;
+use crate::image::Image;
 use crate::number::Ordered;
 use crate::report::bsd::{Dialect, FlatRow, Report};
-use crate::selection::Selection;
+use crate::selection::{ArcSelection, Selection};
+use crate::static_calls;
 
 /// Functions of the profiling runtime, whose time does not count.
 const RUNTIME: [&str; 6] = [".mcount", "mcount", "_mcount", "__mcount", "_mcleanup", "__mcleanup"];
 
 /// Works everything out that is shown.
-pub(super) fn report<'data>(arguments: &Arguments, profile: &Profile, symbols: Vec<Symbol<'data>>) -> Report<'data> {
-    let functions = Functions::with_aliases(symbols);
+pub(super) fn report<'data>(arguments: &Arguments, profile: &Profile, image: Image<'data>) -> Report<'data> {
+    let functions = Functions::with_aliases(image.symbols);
     let runtime = RUNTIME.map(OsString::from);
     let unlisted = arguments.unlisted.iter().chain(&arguments.uncounted).chain(&runtime);
     let listed = arguments.listed.iter().chain(&arguments.counted);
@@ -32,7 +33,13 @@ pub(super) fn report<'data>(arguments: &Arguments, profile: &Profile, symbols: V
     let time = Selection::by_names(&functions, &names(&arguments.counted), &names(uncounted));
     let everything = Selection::by_names(&functions, &HashSet::new(), &HashSet::new());
     let flat = Flat::new(&profile.histograms, &functions, &everything);
-    let arcs = Arcs::new(&kept_arcs(arguments, profile, &functions), &functions);
+    let possible = if arguments.static_calls {
+        static_calls::find(&image.machine_code, &functions, &profile.histograms, false)
+    } else {
+        Vec::new()
+    };
+    let kept = kept_arcs(arguments, profile, &functions);
+    let arcs = Arcs::chosen(&kept, &functions, &ArcSelection::default(), &possible);
     let (arcs, cut) = match arguments.cycle_limit {
         Some(limit) => cut::cut(arcs, &functions, limit),
         None => (arcs, Vec::new()),

@@ -18,6 +18,8 @@ pub struct Arguments {
     pub without_dots: bool,
     /// `-b`: without the texts that explain the columns.
     pub brief: bool,
+    /// `-c`: with calls that stand in the machine code and never happened.
+    pub static_calls: bool,
     /// `-C`: the size above which cycles are broken.
     pub cycle_limit: Option<usize>,
     /// `-e`: functions without entries of their own.
@@ -87,6 +89,7 @@ fn letters(dialect: Dialect, words: Vec<OsString>) -> Result<Arguments, Error> {
         match letter {
             b'a' => arguments.without_statics = true,
             b'b' => arguments.brief = true,
+            b'c' => arguments.static_calls = true,
             b'C' => arguments.cycle_limit = Some(size(&argument()?)?),
             // What it printed was for those who wrote it.
             b'd' => drop(argument()?),
@@ -103,10 +106,7 @@ fn letters(dialect: Dialect, words: Vec<OsString>) -> Result<Arguments, Error> {
             b's' => arguments.sum = true,
             b'u' => arguments.without_dots = true,
             b'z' => arguments.unused = true,
-            b'c' | b'K' => {
-                let letter = char::from(*letter);
-                return Err(Error::Usage(format!("'-{letter}' needs the machine code or the kernel of a BSD")));
-            }
+            b'K' => return Err(Error::Usage("'-K' needs the symbols of a running FreeBSD kernel".to_owned())),
             _ => return Err(Error::Usage(format!("unknown option '{}'", word.display()))),
         }
     }

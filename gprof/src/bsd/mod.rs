@@ -37,7 +37,7 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write, warnings: &mut dyn Write)
         // Where even a warning cannot be written, nobody is left to be told.
         let _ = writeln!(warnings, "gprof: warning: time is in ticks, not seconds");
     }
-    let report = analysis::report(arguments, &profile, image.symbols);
+    let report = analysis::report(arguments, &profile, image);
     let mut buffer = BufWriter::with_capacity(1 << 16, out);
     report::render(&report, &mut buffer).and_then(|()| buffer.flush()).map_err(Error::Output)
 }
