@@ -24,6 +24,12 @@ pub fn bin_scale(histogram: &Histogram) -> f64 {
     (histogram.highpc.wrapping_sub(histogram.lowpc) / UNIT) as f64 / histogram.bins.len() as f64
 }
 
+/// How many bytes of code one bin of a histogram stands for.
+#[must_use]
+pub fn bin_size(histogram: &Histogram) -> f64 {
+    histogram.highpc.wrapping_sub(histogram.lowpc) as f64 / histogram.bins.len() as f64
+}
+
 impl Flat {
     /// Divides the samples of all histograms among the functions that their bins overlap.
     #[must_use]
@@ -39,6 +45,47 @@ impl Flat {
             flat.add(histogram, scale, &starts, functions, chosen);
         }
         flat
+    }
+
+    /// Divides the samples as [`Flat::new`] does, but exactly: a bin stands for its addresses to the byte, the last
+    /// function reaches to its end, and of samples below or behind all functions none is credited.
+    #[must_use]
+    pub fn exact(histograms: &[Histogram], functions: &Functions<'_>, chosen: &Selection) -> Flat {
+        let mut flat = Flat { time: vec![0.0; functions.len()], total: 0.0 };
+        for histogram in histograms {
+            flat.add_exactly(histogram, functions, chosen);
+        }
+        flat
+    }
+
+    fn add_exactly(&mut self, histogram: &Histogram, functions: &Functions<'_>, chosen: &Selection) {
+        let table = functions.as_slice();
+        let mut first = table.partition_point(|function| function.last < histogram.lowpc);
+        for bin in (0..histogram.bins.len()).filter(|bin| histogram.bins[*bin] != 0) {
+            let count = histogram.count(bin) as f64;
+            let range = histogram.bin_range(bin);
+            // Where bins are smaller than a byte, one stands for the byte it lies in.
+            let (start, last) = (range.start, range.end.saturating_sub(1).max(range.start));
+            self.total += count;
+            while table.get(first).is_some_and(|function| function.last < start) {
+                first += 1;
+            }
+            for (id, function) in functions.ids().zip(table).skip(first) {
+                if function.address > last {
+                    break;
+                }
+                // In a damaged file the last function may end before it begins.
+                let Some(more) = last.min(function.last).checked_sub(start.max(function.address)) else {
+                    continue;
+                };
+                let credit = count * (more as f64 + 1.0) / ((last - start) as f64 + 1.0);
+                if chosen.chooses(id) {
+                    self.time[function.counts_for.index()] += credit;
+                } else {
+                    self.total -= credit;
+                }
+            }
+        }
     }
 
     fn add(
@@ -117,6 +164,16 @@ mod tests {
     fn a_bin_that_two_functions_share() {
         let bins = histogram(0x100, 0x108, &[0, 5]);
         assert_eq!(time(&[0x100, 0x106, 0x200], &[bins]), (vec![2.5, 2.5, 0.0], 5.0));
+    }
+
+    #[test]
+    fn exact_shares_add_up() {
+        // Bins of 3 1/3 bytes, and functions that begin at odd addresses.
+        let bins = histogram(0x100, 0x10a, &[6, 6, 6]);
+        let functions = functions(&[0x101, 0x105]);
+        let flat = Flat::exact(&[bins], &functions, &Selection::program(&functions));
+        // The first bin is 0x100..0x104, the second 0x104..0x107, the third 0x107..0x10a.
+        assert_eq!((flat.time, flat.total), (vec![4.5 + 2.0, 4.0 + 6.0], 18.0));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell};
+use std::collections::HashMap;
 
 use crate::image::{self, Symbol};
 
@@ -28,6 +29,8 @@ pub struct Function<'data> {
     pub name: &'data [u8],
     /// Whether it is visible in its own source file only.
     pub is_static: bool,
+    /// The function that this one's time and calls count for: itself, unless copies are merged.
+    pub counts_for: FunctionId,
     /// The function that calls of this one count for, if any: itself if the file says that it is a function, or else
     /// the next one below of which the file says so. Assembly code may have names that are not marked.
     pub called_as: Option<FunctionId>,
@@ -89,11 +92,36 @@ impl<'data> Functions<'data> {
                 last,
                 name: symbol.name,
                 is_static: symbol.is_static,
+                counts_for: FunctionId(index),
                 called_as,
                 readable: OnceCell::new(),
             }
         });
         Functions { sorted: sorted.collect(), room: Cell::new(ROOM) }
+    }
+
+    /// Lets the copies that compilers make of functions (`f.part.0`, `f.constprop.1.cold`) count for the function that
+    /// they are copies of, or else for the first of the copies.
+    pub fn merge_copies(&mut self) {
+        let proper = |name: &'data [u8]| match name.iter().skip(1).position(|byte| *byte == b'.') {
+            Some(at) => &name[..=at],
+            None => name,
+        };
+        let mut originals: HashMap<&[u8], FunctionId> = HashMap::new();
+        for (index, function) in (0..).zip(&self.sorted) {
+            let is_copy = proper(function.name) != function.name;
+            let known = originals.entry(proper(function.name)).or_insert(FunctionId(index));
+            if !is_copy {
+                *known = FunctionId(index);
+            }
+        }
+        for index in 0..self.sorted.len() {
+            let name = self.sorted[index].name;
+            // Functions of one name in several files are no copies.
+            if proper(name) != name {
+                self.sorted[index].counts_for = originals[proper(name)];
+            }
+        }
     }
 
     /// The function that an address belongs to.
@@ -216,6 +244,18 @@ mod tests {
         );
         let called_as = |id: FunctionId| functions[id].called_as.map(FunctionId::index);
         assert_eq!(functions.ids().map(called_as).collect::<Vec<_>>(), [None, Some(1), Some(1), Some(3)]);
+    }
+
+    #[test]
+    fn copies_count_for_their_function() {
+        let at = |n: u64, name| symbol(n, name, true, true);
+        let mut functions = Functions::new(
+            vec![at(10, "f.part.0"), at(20, "f"), at(30, "g.cold"), at(40, "g.isra.0"), at(50, "h")],
+            60,
+        );
+        functions.merge_copies();
+        let owners: Vec<_> = functions.ids().map(|id| functions[id].counts_for.index()).collect();
+        assert_eq!(owners, [1, 1, 2, 2, 4]);
     }
 
     #[test]

@@ -123,7 +123,12 @@ fn analyse<'data>(
     let mut symbols = symbols.map_or_else(|| image.symbols.clone(), symbol_file::read);
     symbols.retain(|symbol| !(symbol.is_static && (options.no_static || (options.functions_only && !symbol.is_func))));
     let order: Vec<u64> = symbols.iter().map(|symbol| symbol.address).collect();
-    let functions = Functions::new(symbols, image.text.end);
+    // Functions of the last section that can be run reach to its end.
+    let end = if options.is_gnu() { image.text.end } else { image.code.end };
+    let mut functions = Functions::new(symbols, end);
+    if options.merge_clones {
+        functions.merge_copies();
+    }
     // Symbols from elsewhere come without source files.
     let lines =
         if options.needs_sources(wanted) && options.symbols.is_none() { image.files.lines() } else { Lines::default() };

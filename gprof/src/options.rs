@@ -139,6 +139,8 @@ pub struct Options {
     pub no_static: bool,
     /// Whether local symbols that are not marked as functions are left out.
     pub functions_only: bool,
+    /// Whether copies that compilers make of functions count for the function.
+    pub merge_clones: bool,
     /// Whether calls are added that stand in the program and never happened.
     pub static_calls: bool,
     /// Whether to leave out the texts that explain the columns.

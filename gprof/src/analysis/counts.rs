@@ -22,7 +22,10 @@ pub(super) fn counts(analysed: &Analysed<'_, '_>) -> Vec<FunctionId> {
     } else {
         list.sort_by_key(|id| (place(*id).is_none(), place(*id), *id));
     }
-    list.retain(|id| options.unused || graph.calls(*id) != 0);
+    // GNU's manual says that the threshold of annotated lines holds here as well; its program does not know.
+    let least = if options.is_gnu() { 1 } else { options.annotation.min_count.max(1) };
+    let all = options.unused && least == 1;
+    list.retain(|id| all || graph.calls(*id) >= least);
     list
 }
 

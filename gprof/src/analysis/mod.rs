@@ -30,8 +30,8 @@ pub struct Clock {
     pub dimension: Dimension,
     /// The dimension's abbreviation, normally `s`.
     pub abbrev: u8,
-    /// Bytes of code that one bin stands for, rounded down to an even number.
-    pub granularity: u64,
+    /// Bytes of code that one bin stands for.
+    pub granularity: f64,
 }
 
 /// A row of the flat profile.
@@ -141,14 +141,15 @@ impl<'data> Analysis<'data> {
     #[must_use]
     pub fn new(functions: Functions<'data>, input: Input<'_, 'data>) -> Analysis<'data> {
         let Input { profile, files, code, sources, selections, options, wanted } = input;
-        let flat = Flat::new(&profile.histograms, &functions, &selections.flat);
+        let assign = if options.is_gnu() { Flat::new } else { Flat::exact };
+        let flat = assign(&profile.histograms, &functions, &selections.flat);
         let possible = if options.static_calls {
             static_calls::find(&code, &functions, &profile.histograms, options.is_gnu())
         } else {
             Vec::new()
         };
-        let arcs = Arcs::chosen(&profile.arcs, &functions, &selections.arcs, &possible);
-        let choices = Choices { graph: &selections.graph, time: &selections.time };
+        let arcs = Arcs::chosen(&profile.arcs, &functions, &selections.arcs, &possible, !options.is_gnu());
+        let choices = Choices { graph: &selections.graph, time: &selections.time, thorough: !options.is_gnu() };
         let graph = Graph::new(arcs, &flat, &functions, choices);
         let analysed = Analysed {
             functions: &functions,
@@ -160,7 +161,7 @@ impl<'data> Analysis<'data> {
         };
         let entries = graph.ranking.iter().copied().filter(|node| has_entry(*node, &graph, options.unused)).collect();
         let index = if wanted.graph { index(&analysed, files) } else { Vec::new() };
-        let clock = clock(profile);
+        let clock = clock(profile, options.is_gnu());
         let flat_table = flat_table(&analysed, clock.rate);
         let counts = if wanted.counts { counts::counts(&analysed) } else { Vec::new() };
         let order = if wanted.function_order { order::order(functions.ids(), &graph) } else { Vec::new() };
@@ -177,14 +178,18 @@ impl<'data> Analysis<'data> {
     }
 }
 
-fn clock(profile: &Profile) -> Clock {
+fn clock(profile: &Profile, is_gnu: bool) -> Clock {
     let first = profile.histograms.first();
     let scale = profile.histograms.last().map_or(0.0, flat::bin_scale);
     Clock {
         rate: first.map_or(0.0, |histogram| f64::from(histogram.profrate)),
         dimension: first.map_or(Dimension::SECONDS, |histogram| histogram.dimension),
         abbrev: first.map_or(b's', |histogram| histogram.abbrev),
-        granularity: (scale as u64).saturating_mul(flat::UNIT),
+        granularity: if is_gnu {
+            (scale as u64).saturating_mul(flat::UNIT) as f64
+        } else {
+            profile.histograms.last().map_or(0.0, flat::bin_size)
+        },
     }
 }
 

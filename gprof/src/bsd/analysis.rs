@@ -44,7 +44,7 @@ pub(super) fn report<'data>(arguments: &Arguments, profile: &Profile, image: Ima
         Some(limit) => cut::cut(arcs, &functions, limit),
         None => (arcs, Vec::new()),
     };
-    let graph = Graph::new(arcs, &flat, &functions, Choices { graph: &entries, time: &time });
+    let graph = Graph::new(arcs, &flat, &functions, Choices { graph: &entries, time: &time, thorough: false });
     let unused = arguments.unused;
     let rate = profile.histograms.first().map_or(0.0, |histogram| f64::from(histogram.profrate));
     Report {

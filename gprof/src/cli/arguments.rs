@@ -105,6 +105,10 @@ pub(super) struct Arguments {
     #[arg(short = 'D', long, help_heading = "What counts")]
     pub(super) ignore_non_functions: bool,
 
+    /// Let copies that compilers make of functions (f.part.0, f.cold) count for the function
+    #[arg(long, help_heading = "What counts")]
+    pub(super) merge_clones: bool,
+
     /// Add calls that stand in the program and never happened
     #[arg(short = 'c', long, help_heading = "What counts")]
     pub(super) static_call_graph: bool,

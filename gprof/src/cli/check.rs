@@ -70,6 +70,7 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
         choices,
         no_static: arguments.no_static,
         functions_only: arguments.ignore_non_functions,
+        merge_clones: arguments.merge_clones,
         static_calls: arguments.static_call_graph,
         brief: arguments.brief,
         unused: arguments.display_unused_functions,

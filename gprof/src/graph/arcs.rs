@@ -30,29 +30,39 @@ pub struct Arcs {
     pub calls: Vec<u64>,
     /// For each function, how often it called itself.
     pub self_calls: Vec<u64>,
+    /// For each function, how often something called it that is no function of the program. Those are among `calls`.
+    pub from_outside: Vec<u64>,
+    /// For each function, how often it called what is no function of the program.
+    pub to_outside: Vec<u64>,
 }
 
 impl Arcs {
     /// All arcs of a profile, as [`Arcs::chosen`] finds them.
     #[must_use]
     pub fn new(raw: &[gmon::Arc], functions: &Functions<'_>) -> Arcs {
-        Arcs::chosen(raw, functions, &ArcSelection::default(), &[])
+        Arcs::chosen(raw, functions, &ArcSelection::default(), &[], false)
     }
 
-    /// Finds the functions of each arc of a profile, and adds up the arcs of one pair. An arc with an end in no
-    /// function counts nowhere, nor does one that is not chosen. Behind them come arcs of calls that never happened.
+    /// Finds the functions of each arc of a profile, and adds up the arcs of one pair. An arc that is
+    /// not chosen counts nowhere, and one with an end in no function only `with_outside`. Behind them come arcs of calls
+    /// that never happened.
     #[must_use]
     pub fn chosen(
         raw: &[gmon::Arc],
         functions: &Functions<'_>,
         chosen: &ArcSelection,
         possible: &[(FunctionId, FunctionId)],
+        with_outside: bool,
     ) -> Arcs {
         let mut all: Vec<Arc> = Vec::new();
+        let mut outside = Vec::new();
         let mut seen: HashMap<(FunctionId, FunctionId), usize> = HashMap::new();
         for arc in raw {
-            let called = functions.find(arc.selfpc).and_then(|function| functions[function].called_as);
-            let (Some(parent), Some(child)) = (functions.find(arc.frompc), called) else {
+            let owner = |id: FunctionId| functions[id].counts_for;
+            let called = functions.find(arc.selfpc).and_then(|function| functions[function].called_as).map(owner);
+            let caller = functions.find(arc.frompc).map(owner);
+            let (Some(parent), Some(child)) = (caller, called) else {
+                outside.push((caller, called, arc.count));
                 continue;
             };
             if !chosen.chooses(parent, child) {
@@ -70,7 +80,25 @@ impl Arcs {
                 all.len() - 1
             });
         }
-        Arcs::from_merged(all, functions.len())
+        let mut arcs = Arcs::from_merged(all, functions.len());
+        if with_outside {
+            arcs.add_outside(&outside);
+        }
+        arcs
+    }
+
+    /// Counts the arcs of which one end is in no function.
+    fn add_outside(&mut self, outside: &[(Option<FunctionId>, Option<FunctionId>, u64)]) {
+        for (caller, called, count) in outside {
+            let add = |sum: &mut u64| *sum = sum.saturating_add(*count);
+            if let Some(caller) = caller {
+                add(&mut self.to_outside[caller.index()]);
+            }
+            if let Some(called) = called {
+                add(&mut self.from_outside[called.index()]);
+                add(&mut self.calls[called.index()]);
+            }
+        }
     }
 
     /// Groups arcs of which no two have the same ends.
@@ -92,6 +120,8 @@ impl Arcs {
             all,
             calls,
             self_calls,
+            from_outside: vec![0; functions],
+            to_outside: vec![0; functions],
         }
     }
 

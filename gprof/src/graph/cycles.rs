@@ -69,6 +69,10 @@ impl Cycles {
 
     /// Counts the calls that reach each cycle, and those that stay within.
     fn count(&mut self, arcs: &Arcs) {
+        for cycle in &mut self.all {
+            cycle.calls =
+                cycle.members.iter().fold(0, |sum: u64, id| sum.saturating_add(arcs.from_outside[id.index()]));
+        }
         for arc in &arcs.all {
             let Some(at) = self.of[arc.child.index()] else {
                 continue;

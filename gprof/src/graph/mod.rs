@@ -78,6 +78,19 @@ impl Graph {
         self.cycle_of(id).map_or(self.calls(id), |at| self.cycles.all[at].calls)
     }
 
+    /// How often something called a function that is no function of the program, and the time that this hands up.
+    #[must_use]
+    pub fn from_outside(&self, id: FunctionId) -> (u64, Option<Handed>) {
+        let count = self.arcs.from_outside[id.index()];
+        (count, self.times.outside[id.index()].filter(|_| count != 0))
+    }
+
+    /// How often a function called what is no function of the program.
+    #[must_use]
+    pub fn to_outside(&self, id: FunctionId) -> u64 {
+        self.arcs.to_outside[id.index()]
+    }
+
     /// The arcs that reach a function, the least first.
     #[must_use]
     pub fn parents(&self, id: FunctionId) -> &[ArcId] {

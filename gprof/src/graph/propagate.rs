@@ -37,6 +37,8 @@ pub struct Times {
     pub cycles: Vec<Share>,
     /// For each arc.
     pub arcs: Vec<Handed>,
+    /// For each function, what goes to callers outside of the program.
+    pub outside: Vec<Option<Handed>>,
     /// The time of all functions, as far as it counts.
     pub total: f64,
 }
@@ -48,6 +50,8 @@ pub struct Choices<'a> {
     pub graph: &'a Selection,
     /// Functions whose time counts.
     pub time: &'a Selection,
+    /// Whether what is excluded takes along all that only it calls, as GNU's manual says and GNU's program does not.
+    pub thorough: bool,
 }
 
 impl Times {
@@ -64,6 +68,7 @@ impl Times {
                 functions: vec![Share::default(); functions.len()],
                 cycles: vec![Share::default(); cycles.all.len()],
                 arcs: vec![(0.0, 0.0); arcs.all.len()],
+                outside: vec![None; functions.len()],
                 total: 0.0,
             },
         };
@@ -72,6 +77,7 @@ impl Times {
         for parent in &cycles.order {
             propagation.gather(*parent);
         }
+        propagation.hand_outside();
         propagation.times
     }
 }
@@ -111,7 +117,21 @@ impl Propagation<'_> {
     /// What functions that are one thing, called so often from outside, inherit from those callers.
     fn inherit(&self, members: &[FunctionId], calls: u64) -> Share {
         let mut share = Share::default();
+        let Choices { graph, time, thorough } = self.choices;
+        if thorough && !self.is_called(members) {
+            // Nobody calls them: they are where the program begins.
+            let chosen = |selection: &Selection| members.iter().any(|member| selection.chooses(*member));
+            share.shown = chosen(graph);
+            share.fraction = f64::from(u8::from(chosen(time)));
+            return share;
+        }
         for member in members {
+            let outside = self.arcs.from_outside[member.index()];
+            if outside != 0 {
+                share.shown |= !graph.is_restricted();
+                let fraction = f64::from(u8::from(!time.is_restricted()));
+                share.fraction += fraction * (outside as f64 / calls as f64);
+            }
             for arc in self.arcs.parents(*member) {
                 let arc = self.arcs.get(*arc);
                 if arc.parent == arc.child || self.cycles.same(arc.parent, arc.child) {
@@ -129,11 +149,12 @@ impl Propagation<'_> {
 
     /// Applies the user's choices to one function.
     fn choose(&mut self, id: FunctionId) {
-        let Choices { graph, time } = self.choices;
+        let Choices { graph, time, thorough } = self.choices;
         let share = &mut self.times.functions[id.index()];
-        share.shown = if share.shown { !graph.excludes(id) } else { graph.chooses(id) };
+        let begins = |selection: &Selection| if thorough { selection.includes(id) } else { selection.chooses(id) };
+        share.shown = if share.shown { !graph.excludes(id) } else { begins(graph) };
         if share.fraction == 0.0 {
-            if time.chooses(id) {
+            if begins(time) {
                 share.fraction = 1.0;
             }
         } else if time.excludes(id) {
@@ -141,6 +162,30 @@ impl Propagation<'_> {
         }
         share.own = self.flat.time[id.index()] * share.fraction;
         self.times.total += share.own;
+    }
+
+    /// Whether anything but functions that are one thing with them calls functions.
+    fn is_called(&self, members: &[FunctionId]) -> bool {
+        members.iter().any(|member| {
+            let mut parents = self.arcs.parents(*member).iter().map(|arc| self.arcs.get(*arc));
+            self.arcs.from_outside[member.index()] != 0
+                || parents
+                    .any(|arc| arc.count != 0 && arc.parent != arc.child && !self.cycles.same(arc.parent, arc.child))
+        })
+    }
+
+    /// What callers outside of the program are handed: all of it counts.
+    fn hand_outside(&mut self) {
+        for (at, count) in self.arcs.from_outside.iter().enumerate().filter(|(_, count)| **count != 0) {
+            let (time, children, calls) = match self.cycles.of[at].map(|cycle| cycle as usize) {
+                Some(cycle) => {
+                    (self.cycle_time[cycle], self.times.cycles[cycle].all_children, self.cycles.all[cycle].calls)
+                }
+                None => (self.flat.time[at], self.times.functions[at].all_children, self.arcs.calls[at]),
+            };
+            let part = if self.choices.time.is_restricted() { 0.0 } else { *count as f64 / calls as f64 };
+            self.times.outside[at] = Some((time * part, children * part));
+        }
     }
 
     fn times_of_cycles(&mut self) {

@@ -48,7 +48,7 @@ fn header(analysis: &Analysis<'_>, options: &Options, out: &mut dyn Write) -> io
     let dimension = String::from_utf8_lossy(clock.dimension.as_bytes());
     if options.traditional {
         let total = analysis.flat.total;
-        write!(out, "\ngranularity: each sample hit covers {} byte(s)", clock.granularity)?;
+        write!(out, "\ngranularity: each sample hit covers {} byte(s)", General(clock.granularity))?;
         if total > 0.0 {
             write!(out, " for {:.2}% of {:.2} {dimension}\n\n", 100.0 / total, total / clock.rate)?;
         }

@@ -8,7 +8,7 @@ use crate::analysis::Analysis;
 use crate::functions::FunctionId;
 use crate::graph::Node;
 use crate::graph::arcs::ArcId;
-use crate::number::Fixed;
+use crate::number::{Fixed, General};
 use crate::options::Options;
 
 pub(super) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
@@ -39,7 +39,7 @@ pub(super) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn W
 
 fn header(analysis: &Analysis<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
     let (clock, total) = (&analysis.clock, analysis.calls.graph.total());
-    write!(out, "\ngranularity: each sample hit covers {} byte(s)", clock.granularity)?;
+    write!(out, "\ngranularity: each sample hit covers {} byte(s)", General(clock.granularity))?;
     if total > 0.0 {
         write!(out, " for {:.2}% of {:.2} ", Fixed(100.0 / total), Fixed(total / clock.rate))?;
         out.write_all(clock.dimension.as_bytes())?;
@@ -67,7 +67,11 @@ impl Entries<'_, '_> {
     /// The callers of a function, the function, what it calls.
     fn function(&self, id: FunctionId, out: &mut dyn Write) -> io::Result<()> {
         let graph = &self.analysis.calls.graph;
-        if graph.parents(id).is_empty() {
+        let (outside, handed) = graph.from_outside(id);
+        if outside != 0 {
+            let (own, children) = handed.unwrap_or_default();
+            self.outside(own, children, outside, graph.divided_by(id), out)?;
+        } else if graph.parents(id).is_empty() {
             writeln!(out, "{:width$}<spontaneous>", "", width = 42 + self.children)?;
         }
         for arc in graph.parents(id) {
@@ -84,7 +88,16 @@ impl Entries<'_, '_> {
         for arc in graph.children(id) {
             self.arc(*arc, graph.arc(*arc).0.child, out)?;
         }
-        Ok(())
+        match graph.to_outside(id) {
+            0 => Ok(()),
+            count => self.outside(0.0, 0.0, count, count, out),
+        }
+    }
+
+    /// The line of callers, or of what is called, that is no function of the program.
+    fn outside(&self, own: f64, children: f64, count: u64, all: u64, out: &mut dyn Write) -> io::Result<()> {
+        let (own, children, width) = (self.in_units(own), self.in_units(children), self.children);
+        writeln!(out, "{:12} {own:7.2} {children:width$.2} {count:7}/{all:<7}     <outside>", "")
     }
 
     /// A cycle as a whole, and its members.

@@ -1,0 +1,195 @@
+//! Where GNU's reader is wrong and ours is not: each of these gives another result with `--compat=gnu`.
+#![allow(clippy::unwrap_used, reason = "the helpers of a test fail as loudly as it does")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use gmon::{Arc, Dimension, Encoding, Form, Histogram, Order, Profile, Word};
+use gmon_tests::{compile, gprof, read};
+
+/// A program, and profiles made up for it.
+struct Stage {
+    image: PathBuf,
+    /// Address and size of each symbol.
+    symbols: Vec<(String, u64, u64)>,
+}
+
+impl Stage {
+    fn new(name: &str, source: &str, flags: &[&str]) -> Stage {
+        let image = compile(&format!("corrections_{name}"), &[source], flags);
+        let table = Command::new("nm").arg("-S").arg(&image).output().unwrap().stdout;
+        let symbol = |line: &str| {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let [address, size, _, name] = words.as_slice() else {
+                return None;
+            };
+            let number = |text| u64::from_str_radix(text, 16).ok();
+            Some(((*name).to_owned(), number(address)?, number(size)?))
+        };
+        let symbols = String::from_utf8(table).unwrap().lines().filter_map(symbol).collect();
+        Stage { image, symbols }
+    }
+
+    fn address(&self, name: &str) -> u64 {
+        self.symbols.iter().find(|(known, ..)| known == name).unwrap_or_else(|| panic!("no {name}")).1
+    }
+
+    /// Writes a profile of these calls, with one sample in the first bin that begins in each of these functions.
+    fn profile(&self, calls: &[(u64, u64, u64)], sampled: &[&str]) -> PathBuf {
+        let low = self.symbols.iter().map(|symbol| symbol.1).filter(|at| *at >= 0x1000).min().unwrap() & !3;
+        let high =
+            self.symbols.iter().filter(|symbol| symbol.0 == "main").map(|symbol| symbol.1 + 0x400).max().unwrap();
+        let mut bins = vec![0; (high - low).div_ceil(4) as usize];
+        for name in sampled {
+            bins[((self.address(name) - low).div_ceil(4)) as usize] += 100;
+        }
+        let histogram = Histogram {
+            lowpc: low,
+            highpc: low + 4 * bins.len() as u64,
+            profrate: 100,
+            dimension: Dimension::SECONDS,
+            abbrev: b's',
+            signed: false,
+            bins,
+        };
+        let arcs = calls.iter().map(|(frompc, selfpc, count)| Arc { frompc: *frompc, selfpc: *selfpc, count: *count });
+        let profile = Profile { histograms: vec![histogram], arcs: arcs.collect(), blocks: Vec::new() };
+        let encoding = Encoding { form: Form::Gnu, word: Word::W64, order: Order::Little };
+        let path = self.image.with_file_name("made-up");
+        fs::write(&path, gmon::write(&profile, encoding).unwrap()).unwrap();
+        path
+    }
+
+    /// What ours prints, on both terms.
+    fn print(&self, options: &str, profile: &Path) -> [String; 2] {
+        ["--compat=gnu -b", "-b"].map(|more| {
+            let directory = self.image.parent().unwrap();
+            let mut words: Vec<&str> = more.split(' ').chain(options.split_whitespace()).collect();
+            words.extend([self.image.to_str().unwrap(), profile.to_str().unwrap()]);
+            let output = read(gprof(), directory, &words);
+            assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+            String::from_utf8(output.stdout).unwrap()
+        })
+    }
+
+    /// Whether each of the two has a line with these words.
+    fn has(&self, options: &str, profile: &Path, words: &str) -> [bool; 2] {
+        self.print(options, profile).map(|text| {
+            let fits = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ").contains(words);
+            text.lines().any(fits)
+        })
+    }
+}
+
+const OURS_ALONE: [bool; 2] = [false, true];
+const GNUS_ALONE: [bool; 2] = [true, false];
+const BOTH: [bool; 2] = [true, true];
+const NONE: [bool; 2] = [false, false];
+
+#[test]
+fn copies_of_functions_are_rows_or_merged() {
+    let stage = Stage::new("clones", "clones.c", &["-g", "-O1"]);
+    let at = |name| stage.address(name);
+    let calls = [(at("main"), at("work"), 3), (at("main"), at("work.part.0"), 4), (at("main"), at("gone.cold"), 5)];
+    let profile = stage.profile(&calls, &["work", "work.part.0", "gone.cold"]);
+    assert_eq!(stage.has("-p", &profile, "1.00 4 250.00 250.00 work.part.0"), OURS_ALONE);
+    assert_eq!(stage.has("-p", &profile, "1.00 5 200.00 200.00 gone.cold"), OURS_ALONE);
+    assert_eq!(stage.has("-p --merge-clones", &profile, "2.00 7 285.71 285.71 work"), OURS_ALONE);
+    assert_eq!(stage.has("-p --merge-clones", &profile, "work.part.0"), NONE);
+    assert_eq!(stage.has("-p --merge-clones", &profile, "gone.cold"), OURS_ALONE);
+    assert_eq!(stage.has("-ework.part.0", &profile, "work.part.0 ("), OURS_ALONE);
+}
+
+#[test]
+fn shares_add_up_and_bins_have_their_size() {
+    let stage = Stage::new("shares", "leaf.c", &[]);
+    let profile = stage.profile(&[(stage.address("main"), stage.address("middle"), 1)], &["heavy", "middle"]);
+    let mut parsed = gmon::read(&fs::read(&profile).unwrap(), &gmon::Hints::default()).unwrap();
+    // As the C library does it: the last bin reaches beyond the range.
+    parsed.histograms[0].highpc -= 2;
+    let encoding = Encoding { form: Form::Gnu, word: Word::W64, order: Order::Little };
+    fs::write(&profile, gmon::write(&parsed, encoding).unwrap()).unwrap();
+    assert_eq!(stage.has("-q", &profile, "each sample hit covers 2 byte(s)"), GNUS_ALONE);
+    assert_eq!(stage.has("-q", &profile, "each sample hit covers 3.99"), OURS_ALONE);
+    for (is_ours, text) in stage.print("-p", &profile).iter().enumerate() {
+        let times = text.lines().skip(5).filter_map(|line| line.split_whitespace().next()?.parse::<f64>().ok());
+        let sum: f64 = times.sum();
+        assert_eq!((sum - 100.0).abs() < 0.02, is_ours == 1, "{text}");
+    }
+}
+
+#[test]
+fn calls_from_and_to_the_outside_count() {
+    let stage = Stage::new("outside", "leaf.c", &["-g"]);
+    let at = |name| stage.address(name);
+    let calls = [(at("main"), at("middle"), 1), (8, at("middle"), 3), (at("middle"), 8, 7)];
+    let profile = stage.profile(&calls, &["middle"]);
+    assert_eq!(stage.has("-q", &profile, "0.75 0.00 3/4 <outside>"), OURS_ALONE);
+    assert_eq!(stage.has("-q", &profile, "0.00 0.00 7/7 <outside>"), OURS_ALONE);
+    assert_eq!(stage.has("-q", &profile, "0.25 0.00 1/4 main"), OURS_ALONE);
+    assert_eq!(stage.has("-q", &profile, "1.00 0.00 1/1 main"), GNUS_ALONE);
+}
+
+#[test]
+fn several_arcs_of_one_caller_are_deleted() {
+    let stage = Stage::new("arcs", "leaf.c", &["-g"]);
+    let at = |name| stage.address(name);
+    let profile = stage.profile(&[(at("main"), at("middle"), 1), (at("main"), at("light"), 2)], &["light"]);
+    let options = "-k main/middle -k main/light -q -z";
+    assert_eq!(stage.has(options, &profile, "2/2 light"), NONE);
+    assert_eq!(stage.has(options, &profile, "1/1 middle"), GNUS_ALONE);
+}
+
+#[test]
+fn calls_in_the_code_are_found_backward() {
+    let stage = Stage::new("code", "leaf.c", &["-g"]);
+    let at = |name| stage.address(name);
+    let profile = stage.profile(&[(at("main"), at("light"), 2)], &["light", "heavy"]);
+    assert_eq!(stage.has("-c -q -z", &profile, "0/0 heavy"), OURS_ALONE);
+    assert_eq!(stage.has("-q -z", &profile, "0/0 heavy"), NONE);
+}
+
+#[test]
+fn what_is_left_out_takes_along_what_only_it_calls() {
+    let stage = Stage::new("left_out", "leaf.c", &["-g"]);
+    let at = |name| stage.address(name);
+    let calls = [(at("main"), at("middle"), 1), (at("middle"), at("heavy"), 1), (at("main"), at("light"), 1)];
+    let profile = stage.profile(&calls, &["middle", "heavy", "light"]);
+    assert_eq!(stage.has("-q", &profile, "of 3.00 seconds"), BOTH);
+    assert_eq!(stage.has("-q -E middle", &profile, "of 2.00 seconds"), GNUS_ALONE);
+    assert_eq!(stage.has("-q -E middle", &profile, "of 1.00 seconds"), OURS_ALONE);
+    assert_eq!(stage.has("-q -e middle", &profile, "1.00 0.00 1 heavy ["), GNUS_ALONE);
+    assert_eq!(stage.has("-q -e middle", &profile, "of 3.00 seconds"), BOTH);
+}
+
+#[test]
+fn a_cycle_that_nobody_calls_has_its_entry() {
+    let stage = Stage::new("cycle", "leaf.c", &["-g"]);
+    let at = |name| stage.address(name);
+    let calls = [(at("heavy"), at("light"), 1), (at("light"), at("heavy"), 1)];
+    let profile = stage.profile(&calls, &["heavy", "light"]);
+    assert_eq!(stage.has("-q", &profile, "100.0 2.00 0.00 0+2 <cycle 1 as a whole>"), OURS_ALONE);
+}
+
+#[test]
+fn the_threshold_of_calls_holds_for_the_list() {
+    let stage = Stage::new("threshold", "leaf.c", &["-g"]);
+    let at = |name| stage.address(name);
+    let profile = stage.profile(&[(at("main"), at("middle"), 4), (at("main"), at("light"), 9)], &["light"]);
+    assert_eq!(stage.has("-C -m 5", &profile, "9 executions"), BOTH);
+    assert_eq!(stage.has("-C -m 5", &profile, "4 executions"), GNUS_ALONE);
+}
+
+#[test]
+fn functions_are_named_as_programmers_name_them() {
+    let stage = Stage::new("names", "classes.cc", &["-g"]);
+    let area = stage.address("_ZNK6shapes6Circle4areaEd");
+    let twice = stage.address("_ZN6shapes5twiceIiEET_S1_");
+    let profile = stage.profile(&[(stage.address("main"), area, 1), (stage.address("main"), twice, 2)], &[]);
+    for options in ["-pshapes::Circle::area", "-pshapes::*::area", "-pclasses.cc:shapes::Circle::area", "-p*Circle*"] {
+        let text = &stage.print(options, &profile)[1];
+        assert!(text.contains("shapes::Circle::area(double) const") && !text.contains("twice"), "{options}: {text}");
+    }
+    assert!(stage.print("-pshapes::twice<int>", &profile)[1].contains("shapes::twice<int>(int)"));
+}
