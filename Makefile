@@ -35,6 +35,7 @@ gprof:
 	$(CARGO) build --release --package gprof
 	@mkdir -p "$(DIST)/bin"
 	@cp "$(TARGET)/release/gprof" "$(DIST)/bin/"
+	$(CARGO) run --quiet --package gprof --example manuals -- "$(DIST)"
 
 # The start-up objects are the runtime as one relocatable object in which only the public names are global, once with
 # _start and once more without the empty _dl_relocate_static_pie that a static PIE must get from the C library.

@@ -67,8 +67,6 @@ pub struct Reports {
     pub info: bool,
     /// An order of functions.
     pub function_order: bool,
-    /// An order of object files, and the file that maps functions to them.
-    pub file_order: Option<PathBuf>,
     /// A file with the sum of the profiles.
     pub sum: bool,
 }
@@ -176,15 +174,13 @@ pub struct Wanted {
     pub source: bool,
     /// An order of functions.
     pub function_order: bool,
-    /// An order of object files.
-    pub file_order: bool,
 }
 
 impl Wanted {
     /// Whether there is anything but `info`, which needs no analysis.
     #[must_use]
     pub fn analysis(&self) -> bool {
-        self.flat || self.graph || self.counts || self.source || self.function_order || self.file_order
+        self.flat || self.graph || self.counts || self.source || self.function_order
     }
 }
 
@@ -235,7 +231,6 @@ impl Options {
             counts: asked.counts == Asked::For,
             source: asked.source == Asked::For,
             function_order: asked.function_order,
-            file_order: asked.file_order.is_some(),
         };
         if wanted.flat && !contents.samples {
             return Err(Error::NoSamples);

@@ -85,10 +85,6 @@ pub(super) struct Arguments {
     #[arg(short = 'r', long, help_heading = "Reports")]
     pub(super) function_ordering: bool,
 
-    /// Print an order of object files for linkers; MAP is from `nm --extern-only --defined-only -v --print-file-name`
-    #[arg(short = 'R', long, value_name = "MAP", help_heading = "Reports")]
-    pub(super) file_ordering: Option<PathBuf>,
-
     /// Print what the profiles consist of
     #[arg(short = 'i', long, help_heading = "Reports")]
     pub(super) file_info: bool,

@@ -84,13 +84,9 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
 
 /// What is said of the reports, and the functions chosen for them. Of what contradicts each other the last counts.
 fn reports(arguments: &Arguments, matches: &ArgMatches, is_gnu: bool) -> Result<(Reports, Vec<Choice>), Error> {
-    if arguments.function_ordering && arguments.file_ordering.is_some() {
-        return Err(Error::Usage("'--function-ordering' and '--file-ordering' exclude each other".to_owned()));
-    }
     let mut reports = Reports {
         info: arguments.file_info,
         function_order: arguments.function_ordering,
-        file_order: arguments.file_ordering.clone(),
         sum: arguments.sum,
         ..Reports::default()
     };

@@ -131,13 +131,19 @@ mod tests {
         assert!(options("-k main").unwrap_err().contains("'-k main': two functions are needed"));
         assert!(options("-p:").unwrap_err().contains("'-p :'"));
         assert!(options("-ea/b").unwrap_err().contains("'-e a/b': one function"));
-        assert!(options("-r -R map").unwrap_err().contains("--file-ordering"));
         assert!(options("-w wide").unwrap_err().contains("--width"));
         assert!(options("-O x").unwrap_err().contains("4.4bsd"));
         assert!(options("--nonsense").unwrap_err().contains("--nonsense"));
         assert!(options("-@").unwrap_err().contains("-@"));
         assert!(options("--demangle=x").unwrap_err().contains("'x'"));
         assert!(!options("--nonsense").unwrap_err().contains('\n'));
+    }
+
+    #[test]
+    fn definitions_hold() {
+        command().debug_assert();
+        let hidden = command().get_arguments().filter(|option| option.get_help().is_none()).count();
+        assert_eq!(hidden, 0, "every option has help");
     }
 
     #[test]
