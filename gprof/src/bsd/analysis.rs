@@ -39,7 +39,7 @@ pub(super) fn report<'data>(arguments: &Arguments, profile: &Profile, image: Ima
         Vec::new()
     };
     let kept = kept_arcs(arguments, profile, &functions);
-    let arcs = Arcs::chosen(&kept, &functions, &ArcSelection::default(), &possible);
+    let arcs = Arcs::chosen(&kept, &functions, &ArcSelection::default(), &possible, false);
     let (arcs, cut) = match arguments.cycle_limit {
         Some(limit) => cut::cut(arcs, &functions, limit),
         None => (arcs, Vec::new()),
