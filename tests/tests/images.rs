@@ -68,6 +68,25 @@ fn can_compile_for_32_bits() -> bool {
 }
 
 #[test]
+fn sections_packed_in_every_way() {
+    let image = compile("packed", &["inlined.c"], &["-g"]);
+    for way in ["none", "zlib", "zlib-gnu", "zlib-gabi", "zstd"] {
+        let option = format!("--compress-debug-sections={way}");
+        let mut objcopy = Command::new("objcopy");
+        objcopy.args([&option, "a.out", "packed"]).current_dir(image.parent().unwrap());
+        if !objcopy.output().unwrap().status.success() {
+            eprintln!("SKIPPED: this objcopy cannot pack by {way}");
+            continue;
+        }
+        let bytes = fs::read(image.with_file_name("packed")).unwrap();
+        let room = Names::default();
+        let image = Image::parse(&bytes, Policy::Compat, &room).unwrap();
+        assert_eq!(begins_at(&image, "main").unwrap().1, line_of("inlined.c", "int main"), "{way}");
+        assert!(image.files.frames().is_some_and(|frames| frames.at(address(&image, "main")).len() == 1), "{way}");
+    }
+}
+
+#[test]
 fn inlined_functions_are_told() {
     for version in ["-gdwarf-2", "-gdwarf-3", "-gdwarf-4", "-gdwarf-5"] {
         let image = compile(&format!("inlined{version}"), &["inlined.c"], &[version, "-O1"]);

@@ -12,7 +12,7 @@ use crate::graph::arcs::{Arc, Arcs};
 use crate::graph::cycles::Cycles;
 
 /// How many arcs and functions may be walked through.
-const WORK: usize = 1 << 27;
+const WORK: usize = 1 << 25;
 
 /// Leaves out arcs until no cycle has more than `limit` members. Gives the others and those left out.
 pub(super) fn cut(arcs: Arcs, functions: &Functions<'_>, limit: usize) -> (Arcs, Vec<Arc>) {
