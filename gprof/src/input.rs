@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Read;
 use std::path::Path;
 
-use gmon::{Form, Hints, Profile};
+use gmon::{Counter, Form, Hints, Profile};
 
 use crate::error::Error;
 use crate::options::{Contents, Source};
@@ -36,6 +36,8 @@ pub struct Parts {
     pub arcs: usize,
     /// How many counts of basic blocks.
     pub blocks: usize,
+    /// How many bins have the greatest count that their form has room for: more samples may have been lost.
+    pub saturated: usize,
 }
 
 /// Reads a file of symbols.
@@ -63,6 +65,7 @@ pub(crate) fn profile(source: &Source, hints: &Hints) -> Result<(Profile, Conten
         histograms: profile.histograms.len(),
         arcs: profile.arcs.len(),
         blocks: profile.blocks.len(),
+        saturated: saturated(&profile, encoding.form),
     };
     if encoding.form == Form::Gnu {
         let contents = Contents { samples: !profile.histograms.is_empty(), calls: !profile.arcs.is_empty() };
@@ -75,6 +78,13 @@ pub(crate) fn profile(source: &Source, hints: &Hints) -> Result<(Profile, Conten
         }
     }
     Ok((profile, Contents { samples: true, calls: true }, parts))
+}
+
+fn saturated(profile: &Profile, form: Form) -> usize {
+    let counter = if let Form::FreeBsd(counter) = form { counter } else { Counter::U16 };
+    let bits = 8 * counter.width.size() - usize::from(counter.signed);
+    let greatest = u64::MAX >> (64 - bits);
+    profile.histograms.iter().flat_map(|histogram| &histogram.bins).filter(|bin| **bin == greatest).count()
 }
 
 fn bytes(source: &Source) -> Result<Vec<u8>, Error> {

@@ -91,6 +91,9 @@ fn report(options: &Options, out: &mut dyn Write, warnings: &mut dyn Write) -> R
         if wanted.function_order {
             writer.order(&analysis).map_err(Error::Output)?;
         }
+        if wanted.stats {
+            writer.stats(&analysis, &parts).map_err(Error::Output)?;
+        }
     }
     writer.finish().map_err(Error::Output)
 }

@@ -65,6 +65,8 @@ pub struct Reports {
     pub source: Asked,
     /// What the profiles consist of.
     pub info: bool,
+    /// How much of the profiles the reports account for.
+    pub stats: bool,
     /// An order of functions.
     pub function_order: bool,
     /// A file with the sum of the profiles.
@@ -164,6 +166,8 @@ pub struct Options {
 pub struct Wanted {
     /// What the profiles consist of.
     pub info: bool,
+    /// How much of the profiles the reports account for.
+    pub stats: bool,
     /// The flat profile.
     pub flat: bool,
     /// The call graph, and the index behind it.
@@ -180,7 +184,7 @@ impl Wanted {
     /// Whether there is anything but `info`, which needs no analysis.
     #[must_use]
     pub fn analysis(&self) -> bool {
-        self.flat || self.graph || self.counts || self.source || self.function_order
+        self.stats || self.flat || self.graph || self.counts || self.source || self.function_order
     }
 }
 
@@ -226,6 +230,7 @@ impl Options {
         let asked = &self.reports;
         let wanted = Wanted {
             info: asked.info,
+            stats: asked.stats,
             flat: asked.flat == Asked::For,
             graph: asked.graph == Asked::For,
             counts: asked.counts == Asked::For,

@@ -2,12 +2,15 @@
 
 mod counts;
 mod order;
+mod stats;
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use gmon::{Dimension, Profile};
+
+pub use stats::Stats;
 
 use crate::flat::{self, Flat};
 use crate::functions::{FunctionId, Functions};
@@ -106,6 +109,8 @@ pub struct Analysis<'data> {
     pub counts: Vec<FunctionId>,
     /// The functions in an order for linkers.
     pub order: Vec<FunctionId>,
+    /// How much of the profiles all this accounts for.
+    pub stats: Stats,
 }
 
 /// What an analysis is made of.
@@ -161,6 +166,7 @@ impl<'data> Analysis<'data> {
         };
         let entries = graph.ranking.iter().copied().filter(|node| has_entry(*node, &graph, options.unused)).collect();
         let index = if wanted.graph { index(&analysed, files) } else { Vec::new() };
+        let stats = Stats::new(profile, &functions, &flat);
         let clock = clock(profile, options.is_gnu());
         let flat_table = flat_table(&analysed, clock.rate);
         let counts = if wanted.counts { counts::counts(&analysed) } else { Vec::new() };
@@ -171,6 +177,7 @@ impl<'data> Analysis<'data> {
             calls: CallGraph { graph, entries, index },
             counts,
             order,
+            stats,
             functions,
             sources,
             selections,

@@ -89,6 +89,10 @@ pub(super) struct Arguments {
     #[arg(short = 'i', long, help_heading = "Reports")]
     pub(super) file_info: bool,
 
+    /// Print how much of the profiles the reports account for
+    #[arg(long, help_heading = "Reports")]
+    pub(super) stats: bool,
+
     /// Store the sum of the profiles in ./gmon.sum, and print only what is chosen
     #[arg(short = 's', long, help_heading = "Reports")]
     pub(super) sum: bool,

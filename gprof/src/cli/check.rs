@@ -86,6 +86,7 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
 fn reports(arguments: &Arguments, matches: &ArgMatches, is_gnu: bool) -> Result<(Reports, Vec<Choice>), Error> {
     let mut reports = Reports {
         info: arguments.file_info,
+        stats: arguments.stats,
         function_order: arguments.function_ordering,
         sum: arguments.sum,
         ..Reports::default()

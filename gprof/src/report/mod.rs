@@ -13,6 +13,7 @@ mod info;
 mod names;
 mod order;
 mod source;
+mod stats;
 
 use std::io::{self, Write};
 
@@ -91,6 +92,15 @@ impl<'a> Writer<'a> {
         out.write_all(&file.path)?;
         out.write_all(b":\n")?;
         source::render(file, options, out)
+    }
+
+    /// Writes how much of the profiles the reports account for.
+    ///
+    /// # Errors
+    ///
+    /// Those of the output.
+    pub fn stats(&mut self, analysis: &Analysis<'_>, parts: &[Parts]) -> io::Result<()> {
+        stats::render(analysis, parts, self.begin()?)
     }
 
     /// Writes the order of functions.

@@ -1,0 +1,53 @@
+//! How much of the profiles the reports account for.
+
+use gmon::Profile;
+
+use crate::flat::Flat;
+use crate::functions::Functions;
+
+/// Sums over the profiles.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Stats {
+    /// All samples.
+    pub samples: f64,
+    /// Those credited to functions of the flat profile.
+    pub attributed: f64,
+    /// Those of functions that the flat profile is not about: the profiling runtime, and what was left out.
+    pub left_out: f64,
+    /// Those outside of all functions.
+    pub outside: f64,
+    /// All calls.
+    pub calls: u64,
+    /// Calls by what is no function of the program.
+    pub from_outside: u64,
+    /// Calls of what is no function of the program.
+    pub to_outside: u64,
+    /// Calls of which both ends are unknown.
+    pub unknown: u64,
+}
+
+impl Stats {
+    /// Adds everything up.
+    pub(super) fn new(profile: &Profile, functions: &Functions<'_>, flat: &Flat) -> Stats {
+        let samples = profile.histograms.iter().map(|histogram| histogram.total() as f64).sum();
+        let attributed = flat.time.iter().sum();
+        let mut stats = Stats {
+            samples,
+            attributed,
+            left_out: samples - flat.total,
+            outside: flat.total - attributed,
+            ..Stats::default()
+        };
+        for arc in &profile.arcs {
+            let add = |sum: &mut u64| *sum = sum.saturating_add(arc.count);
+            add(&mut stats.calls);
+            match (functions.find(arc.frompc).is_some(), functions.find(arc.selfpc).is_some()) {
+                (true, true) => {}
+                (false, true) => add(&mut stats.from_outside),
+                (true, false) => add(&mut stats.to_outside),
+                (false, false) => add(&mut stats.unknown),
+            }
+        }
+        stats
+    }
+}
