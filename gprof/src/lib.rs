@@ -108,7 +108,7 @@ fn read_image<'data>(
     let policy = if options.is_gnu() { Policy::Compat } else { Policy::Full };
     let image = Image::parse(bytes, policy, room);
     let mut image = image.map_err(|source| Error::Image { file: options.image.display().to_string(), source })?;
-    image.find_debug_file(&options.image, &[image::DEFAULT_DIRECTORY.into()]);
+    image.find_debug_file(&options.image, &[image::DEFAULT_DIRECTORY.into()], policy, room);
     if let Some(doubt) = image.doubt() {
         let _ = writeln!(warnings, "gprof: warning: {}: {doubt}", options.image.display());
     }

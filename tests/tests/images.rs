@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use gmon_tests::{compile, gprof, read, run};
+use gmon_tests::{compare, compile, gprof, read, run};
 use gprof::image::{Image, Names, Policy};
 
 /// Where the code of `name` begins.
@@ -143,7 +143,7 @@ fn debug_information_in_a_file_of_its_own() {
         let bytes = fs::read(directory.join(name)).unwrap();
         let room = Names::default();
         let mut image = Image::parse(&bytes, Policy::Compat, &room).unwrap();
-        let path = image.find_debug_file(&directory.join(name), &stores);
+        let path = image.find_debug_file(&directory.join(name), &stores, Policy::Compat, &room);
         (path, begins_at(&image, "main").map(|(_, line)| line))
     };
     let line = Some(line_of("inlined.c", "int main"));
@@ -171,6 +171,23 @@ fn debug_information_in_a_file_of_its_own() {
     other[id] = 0x13;
     fs::write(&by_id, other).unwrap();
     assert_eq!(found("unlinked"), (None, None));
+}
+
+#[test]
+fn symbols_in_a_file_of_their_own() {
+    let image = compile("separate_symbols", &["kinds.cc"], &["-no-pie"]);
+    let whole = names(&fs::read(&image).unwrap(), Policy::Full);
+    tool(&image, &["objcopy", "--only-keep-debug", "a.out", "a.debug"]);
+    tool(&image, &["objcopy", "--strip-all", "--add-gnu-debuglink=a.debug", "a.out", "linked"]);
+    let bytes = fs::read(image.with_file_name("linked")).unwrap();
+    let room = Names::default();
+    let mut stripped = Image::parse(&bytes, Policy::Full, &room).unwrap();
+    assert!(stripped.doubt().is_some());
+    assert!(stripped.find_debug_file(&image.with_file_name("linked"), &[], Policy::Full, &room).is_some());
+    assert!(stripped.doubt().is_none());
+    let sorted = |names: Vec<String>| names.into_iter().collect::<std::collections::BTreeSet<String>>();
+    let found = stripped.symbols.iter().map(|symbol| String::from_utf8(symbol.name.to_vec()).unwrap());
+    assert_eq!(sorted(found.collect()), sorted(whole));
 }
 
 /// The names that an image has for functions.
@@ -277,4 +294,17 @@ fn a_shared_object_is_an_image() {
     let image = Image::parse(&bytes, Policy::Full, &room).unwrap();
     assert!(image.text.contains(&address(&image, "outer")));
     assert_eq!(begins_at(&image, "main").unwrap().1, line_of("inlined.c", "int main"));
+}
+
+#[test]
+fn separate_debug_information_serves_as_in_the_systems_reader() {
+    let image = compile("separate_compared", &["same_one.c", "same_two.c"], &["-g"]);
+    let profile = run(&image);
+    tool(&image, &["objcopy", "--only-keep-debug", "a.out", "a.debug"]);
+    tool(&image, &["objcopy", "--strip-debug", "--add-gnu-debuglink=a.debug", "a.out", "linked"]);
+    for options in [["-b"], ["-bz"], ["-bC"]] {
+        compare(&image.with_file_name("linked"), &[&profile], &options);
+    }
+    let output = read(gprof(), image.parent().unwrap(), &["-b", "linked", "gmon.out"]);
+    assert!(String::from_utf8(output.stdout).unwrap().contains("(same_one.c)"));
 }

@@ -11,7 +11,7 @@ use super::lines::SourceFiles;
 use super::made::Names;
 use super::sections::Sections;
 use super::separate::Marks;
-use super::{Code, Image, ImageError, Machine, Policy, listing};
+use super::{Code, Image, ImageError, Machine, Policy, Symbol, listing};
 
 /// Reads an ELF file of either word size and byte order.
 pub(super) fn parse<'data>(data: &'data [u8], policy: Policy, room: &'data Names) -> Result<Image<'data>, ImageError> {
@@ -33,6 +33,14 @@ pub(super) fn debug_information(data: &[u8]) -> Result<(Sections<'_>, Marks<'_>)
             (file.debug_sections(), file.marks())
         }
     })
+}
+
+/// The functions that the symbol table of an ELF file names, which need not be a program.
+pub(super) fn symbols(data: &[u8], policy: Policy) -> Result<Vec<Symbol<'_>>, ImageError> {
+    match word(data)? {
+        word @ gmon::Word::W32 => listing::named(&File::<FileHeader32<Endianness>>::new(data, word)?, policy),
+        word @ gmon::Word::W64 => listing::named(&File::<FileHeader64<Endianness>>::new(data, word)?, policy),
+    }
 }
 
 /// The size of the words of an ELF file.

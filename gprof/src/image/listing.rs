@@ -21,7 +21,7 @@ pub(super) fn functions<'data, Elf>(
 where
     Elf: FileHeader<Endian = Endianness>,
 {
-    let mut symbols = symbols_of(file, elf::SHT_SYMTAB, policy)?;
+    let mut symbols = named(file, policy)?;
     if policy != Policy::Full {
         return Ok((symbols, Origin::Symbols));
     }
@@ -34,6 +34,14 @@ where
     add_stubs(file, &mut made);
     symbols.extend(made.into_symbols(room));
     Ok((symbols, if is_stripped { Origin::Remains } else { Origin::Symbols }))
+}
+
+/// The functions that the symbol table of a file names.
+pub(super) fn named<'data, Elf>(file: &File<'data, Elf>, policy: Policy) -> Result<Vec<Symbol<'data>>, ImageError>
+where
+    Elf: FileHeader<Endian = Endianness>,
+{
+    symbols_of(file, elf::SHT_SYMTAB, policy)
 }
 
 /// The symbols of functions among those of a symbol table.

@@ -8,10 +8,12 @@ use gimli::{BaseAddresses, CieOrFde, EhFrame, EndianSlice, RunTimeEndian, Unwind
 
 use super::Symbol;
 
-/// Room for the names that are made here, since a file has no text for them.
+/// Room for names that the file of the program has no text for: those made here, and those of a file with what was taken
+/// from the program.
 #[derive(Debug, Default)]
 pub struct Names {
     text: OnceCell<Vec<u8>>,
+    pub(super) separate: OnceCell<Vec<u8>>,
 }
 
 /// What stands behind the name of a function in that of the stub that leads to it.

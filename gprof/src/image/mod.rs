@@ -128,16 +128,34 @@ impl<'data> Image<'data> {
             .then_some("the file was stripped: names are known of exported functions only, and others may be missing")
     }
 
-    /// Takes the debug information from a file of its own, when there is none in the program, and says from which.
+    /// Takes what was stripped from the program from a file of its own, and says from which: debug information if the
+    /// program has none, symbols if it has none.
     ///
     /// `path` is where the program lies. The file is looked for beside it and in `directories`, of which the system's
-    /// is [`DEFAULT_DIRECTORY`]. A file that belongs to another build is not taken.
-    pub fn find_debug_file(&mut self, path: &Path, directories: &[PathBuf]) -> Option<PathBuf> {
-        if self.files.sections.has_lines() {
+    /// is [`DEFAULT_DIRECTORY`]. A file that belongs to another build is not taken. Its bytes are put into `room`.
+    pub fn find_debug_file(
+        &mut self,
+        path: &Path,
+        directories: &[PathBuf],
+        policy: Policy,
+        room: &'data Names,
+    ) -> Option<PathBuf> {
+        let is_stripped = self.origin == Origin::Remains;
+        if self.files.sections.has_lines() && !is_stripped {
             return None;
         }
-        let (path, sections) = separate::find(&self.marks, path, directories)?;
-        self.files = SourceFiles { sections };
+        let (path, bytes) = separate::find(&self.marks, path, directories)?;
+        let bytes = room.separate.get_or_init(|| bytes);
+        if !self.files.sections.has_lines() {
+            self.files = SourceFiles { sections: elf::debug_information(bytes).ok()?.0 };
+        }
+        let named = if is_stripped { elf::symbols(bytes, policy).ok()? } else { Vec::new() };
+        if !named.is_empty() {
+            self.origin = Origin::Symbols;
+            // The other file has no code, so that stubs are known from this one.
+            self.symbols.retain(|symbol| symbol.name.ends_with(made::STUB));
+            self.symbols.extend(named);
+        }
         Some(path)
     }
 }

@@ -33,7 +33,7 @@ const SECTIONS: [SectionId; 12] = [
 /// A section as it stands in a file.
 struct Section<'data> {
     id: SectionId,
-    stored: Cow<'data, [u8]>,
+    stored: &'data [u8],
     format: CompressionFormat,
     /// The size that the file promises.
     size: u64,
@@ -44,13 +44,13 @@ impl Section<'_> {
     /// The bytes of the section; none when it is damaged or says that it is larger than it can be.
     fn bytes(&self) -> &[u8] {
         if self.format == CompressionFormat::None {
-            return &self.stored;
+            return self.stored;
         }
         self.unpacked.get_or_init(|| {
             if self.size > (self.stored.len() as u64).saturating_mul(GAIN) {
                 return Vec::new();
             }
-            let packed = CompressedData { format: self.format, data: &self.stored, uncompressed_size: self.size };
+            let packed = CompressedData { format: self.format, data: self.stored, uncompressed_size: self.size };
             packed.decompress().map(Cow::into_owned).unwrap_or_default()
         })
     }
@@ -77,7 +77,7 @@ impl<'data> Sections<'data> {
             let found = section(id.name()).or_else(old)?;
             Some(Section {
                 id,
-                stored: Cow::Borrowed(found.data),
+                stored: found.data,
                 format: found.format,
                 size: found.uncompressed_size,
                 unpacked: OnceCell::new(),
@@ -99,22 +99,6 @@ impl<'data> Sections<'data> {
     /// Whether there is a table of lines.
     pub(super) fn has_lines(&self) -> bool {
         self.present.iter().any(|section| section.id == SectionId::DebugLine && !section.stored.is_empty())
-    }
-
-    /// The same sections, independent of the file that they were read from.
-    pub(super) fn into_owned<'other>(self) -> Sections<'other> {
-        let own = |section: Section<'_>| Section {
-            id: section.id,
-            stored: Cow::Owned(section.stored.into_owned()),
-            format: section.format,
-            size: section.size,
-            unpacked: OnceCell::new(),
-        };
-        Sections {
-            present: self.present.into_iter().map(own).collect(),
-            endian: self.endian,
-            address_size: self.address_size,
-        }
     }
 
     /// The bytes of a section, unpacked; none when it is not there.
@@ -155,7 +139,6 @@ mod tests {
         let sections = line_section(".zdebug_line", CompressedData::none(&old));
         assert_eq!(sections.get(SectionId::DebugLine).slice(), b"aaaaaaaaaa");
         assert!(sections.has_lines());
-        assert_eq!(sections.into_owned().get(SectionId::DebugLine).slice(), b"aaaaaaaaaa");
     }
 
     #[test]

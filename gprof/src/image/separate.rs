@@ -7,7 +7,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::elf;
-use super::sections::Sections;
 
 /// Where systems keep debug information.
 pub const DEFAULT_DIRECTORY: &str = "/usr/lib/debug";
@@ -21,12 +20,12 @@ pub(super) struct Marks<'data> {
     pub(super) link: Option<(&'data [u8], u32)>,
 }
 
-/// Finds the debug information of a program which has none itself, and says in which file it is.
+/// Finds the file that has what was taken from a program, and gives its bytes.
 ///
 /// For each of `directories` the identifier leads to `.build-id/xx/yyyy.debug` there. The name leads to a file beside
 /// the program, in its subdirectory `.debug`, or below one of `directories` as the program lies below the root. A file
 /// that is of another build is passed over.
-pub(super) fn find(marks: &Marks<'_>, image: &Path, directories: &[PathBuf]) -> Option<(PathBuf, Sections<'static>)> {
+pub(super) fn find(marks: &Marks<'_>, image: &Path, directories: &[PathBuf]) -> Option<(PathBuf, Vec<u8>)> {
     let by_id = marks.build_id.and_then(|id| {
         let path = id_path(id)?;
         directories
@@ -40,14 +39,14 @@ pub(super) fn find(marks: &Marks<'_>, image: &Path, directories: &[PathBuf]) -> 
     })
 }
 
-/// The debug information of a file if the file is the right one by its bytes and its build identifier.
-fn read(path: PathBuf, is_right: impl Fn(&[u8], Option<&[u8]>) -> bool) -> Option<(PathBuf, Sections<'static>)> {
+/// The bytes of a file if it is the right one by them and its build identifier.
+fn read(path: PathBuf, is_right: impl Fn(&[u8], Option<&[u8]>) -> bool) -> Option<(PathBuf, Vec<u8>)> {
     if !fs::metadata(&path).ok()?.is_file() {
         return None;
     }
     let bytes = fs::read(&path).ok()?;
-    let (sections, marks) = elf::debug_information(&bytes).ok()?;
-    (is_right(&bytes, marks.build_id) && sections.has_lines()).then(|| (path, sections.into_owned()))
+    let (_, marks) = elf::debug_information(&bytes).ok()?;
+    is_right(&bytes, marks.build_id).then_some((path, bytes))
 }
 
 /// Where a build identifier leads: its first byte is a directory.
