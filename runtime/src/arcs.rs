@@ -9,7 +9,6 @@
 //! the mask leaves of its hash, times three, in bytes; the search goes upwards, never around, to the first empty entry, and there always is one.
 
 use core::ffi::c_void;
-use core::ptr;
 use core::sync::atomic::{
     AtomicPtr, AtomicU64, AtomicUsize,
     Ordering::{Relaxed, SeqCst},
@@ -75,43 +74,30 @@ impl Table {
     #[cfg(test)]
     pub(crate) const fn new() -> Table {
         Table {
-            entries: AtomicPtr::new(ptr::null_mut()),
+            entries: AtomicPtr::new(core::ptr::null_mut()),
             slots: AtomicUsize::new(0),
             length: AtomicUsize::new(0),
             used: AtomicUsize::new(0),
         }
     }
 
-    /// Gives the table `memory` for its entries, unless a signal handler has done so in between; says whether the memory
-    /// was taken.
+    /// Gives the table `memory` for its entries. Not while a signal handler may come in.
     ///
     /// # Safety
     ///
     /// `memory` must be aligned to a word, have `size` bytes, at least those of the smallest table, all zero, belong to
-    /// nobody else, and stay mapped as long as the table has it.
-    pub(crate) unsafe fn furnish(&self, memory: *mut c_void, size: usize) -> bool {
+    /// nobody else, and stay mapped.
+    pub(crate) unsafe fn furnish(&self, memory: *mut c_void, size: usize) {
         let length = size / size_of::<Entry>();
         let slots = 1 << length.saturating_sub(TAIL).checked_ilog2().unwrap_or(0);
-        // Whoever comes in between writes the same numbers: they depend on the generation only.
         self.slots.store(slots, SeqCst);
         self.length.store(length, SeqCst);
-        self.entries.compare_exchange(ptr::null_mut(), memory.cast(), SeqCst, SeqCst).is_ok()
-    }
-
-    /// Takes the entries away from the table, which is as it was at first.
-    pub(crate) fn strip(&self) {
-        self.entries.store(ptr::null_mut(), SeqCst);
-        self.used.store(0, SeqCst);
+        self.entries.store(memory.cast(), SeqCst);
     }
 
     /// Forgets that entries are used; their memory has become zero again.
     pub(crate) fn cleared(&self) {
         self.used.store(0, SeqCst);
-    }
-
-    /// Whether the table has entries.
-    pub(crate) fn is_furnished(&self) -> bool {
-        !self.entries.load(SeqCst).is_null()
     }
 
     /// The memory of the entries and its size; null if there are none.
@@ -160,6 +146,8 @@ impl Table {
                     continue; // a signal handler was here: look again at what it put there
                 }
                 self.used.fetch_add(1, Relaxed);
+                // A fork in a signal handler may have left a call here that was being counted.
+                entry.count.store(0, SeqCst);
                 entry.frompc.store(frompc, SeqCst);
                 entry.selfpc.store(selfpc, SeqCst);
                 entry.count.fetch_add(1, Relaxed);
@@ -176,7 +164,7 @@ impl Table {
         while let Some(entry) = self.entry(index) {
             let selfpc = entry.selfpc.load(SeqCst);
             let count = entry.count.load(Relaxed);
-            if selfpc != CLAIMED && count != 0 {
+            if selfpc != CLAIMED && selfpc != 0 && count != 0 {
                 each(entry.frompc.load(Relaxed), selfpc, count);
             }
             index = index.wrapping_add(1);
@@ -198,9 +186,7 @@ mod tests {
         let table = Table::new();
         assert_eq!(table.count(1, 2), Counted::Full, "there is no room yet");
         // SAFETY: fresh memory that is never freed.
-        assert!(unsafe { table.furnish(memory, size) });
-        // SAFETY: as above, and it is not taken.
-        assert!(!unsafe { table.furnish(memory, size) });
+        unsafe { table.furnish(memory, size) };
         table
     }
 

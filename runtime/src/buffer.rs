@@ -5,7 +5,7 @@ use core::{mem, ptr};
 
 use gmon::layout::{GMONVERSION, GmonHdr, HISTFRACTION, MAXARCS, RawArc};
 
-use crate::system::{PAGE, clear, map};
+use crate::system::{PAGE, clear, map, replace};
 
 /// The grain of the sampled range: with it bins stand for whole words of code and the arcs behind them are aligned.
 const GRAIN: usize = 16;
@@ -109,13 +109,6 @@ impl Buffer {
         unsafe { (*self.header()).ncnt as usize }
     }
 
-    /// The range of addresses that the header says.
-    pub(crate) fn range(&self) -> Range {
-        // SAFETY: every buffer begins with a header.
-        let header = unsafe { &*self.header() };
-        Range { lowpc: header.lpc, highpc: header.hpc }
-    }
-
     /// Bytes of samples.
     pub(crate) fn samples_size(&self) -> usize {
         self.ncnt() - size_of::<GmonHdr>()
@@ -140,20 +133,29 @@ impl Buffer {
         true
     }
 
-    /// Makes all samples zero, and forgets the arcs.
+    /// Makes all samples zero, and forgets the arcs. If the buffer is `shared` with another process, it becomes this
+    /// one's own at the same address; false if there is no memory for that.
     ///
     /// # Safety
     ///
-    /// Nobody else may use the buffer.
-    pub(crate) unsafe fn clear(&self) {
+    /// Nobody else may use the buffer in this process.
+    pub(crate) unsafe fn clear(&self, shared: bool) -> bool {
         let first_page = PAGE.min(self.length);
-        // SAFETY: inside the buffer, which begins at a page; by the caller's promise it is only ours.
+        // SAFETY: inside the buffer, which begins at a page, and is whole pages where it is shared; by the caller's
+        // promise it is only ours.
         unsafe {
             let header = self.header().read();
-            ptr::write_bytes(self.start.cast::<u8>(), 0, first_page);
+            if shared {
+                if !replace(self.start, self.length) {
+                    return false;
+                }
+            } else {
+                ptr::write_bytes(self.start.cast::<u8>(), 0, first_page);
+                clear(self.start.byte_add(first_page), self.length - first_page);
+            }
             self.header().write(GmonHdr { totarc: 0, ..header });
-            clear(self.start.byte_add(first_page), self.length - first_page);
         }
+        true
     }
 
     /// Another buffer with the same header and samples and room for `arcs` arcs.

@@ -2,14 +2,14 @@
 
 use core::ffi::{c_int, c_ulong, c_void};
 use core::ptr;
-use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering::SeqCst};
+use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicUsize, Ordering::SeqCst};
 
 use gmon::layout::RawArc;
 
 use crate::buffer::{self, Buffer, Range};
 use crate::kernel;
 use crate::message::{say, say_error};
-use crate::system::Errno;
+use crate::system::{Errno, a_moment, block_signals, set_blocked_signals, thread_id};
 use crate::text::Text;
 use crate::{program, threads};
 
@@ -24,8 +24,11 @@ pub(crate) static RECORDED_BIAS: AtomicUsize = AtomicUsize::new(0);
 
 /// Set by the first call of [`monstartup`], whatever came of it.
 static STARTED: AtomicBool = AtomicBool::new(false);
-/// Set by the first call of [`_mcleanup`] in a process.
-static DONE: AtomicBool = AtomicBool::new(false);
+/// The thread that writes the file, or one of the following.
+static WRITER: AtomicI32 = AtomicI32::new(NOBODY);
+const NOBODY: i32 = 0;
+/// The file of this process is as it will stay.
+const DONE: i32 = -1;
 /// The parts of the buffer; null while there is none.
 static BUFFER: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 static BUFFER_LENGTH: AtomicUsize = AtomicUsize::new(0);
@@ -140,20 +143,49 @@ extern "C" fn __moncontrol(mode: c_int) {
 }
 
 /// `void _mcleanup(void)`: stops profiling for good and writes the file. The start-up code calls it at exit; only the
-/// first call does anything.
+/// first call does anything. One that comes while another thread writes waits for that.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn _mcleanup() {
-    if current().is_none() || DONE.swap(true, SeqCst) {
-        return;
+    if let Some(buffer) = current() {
+        alone(DONE, || {
+            moncontrol(0);
+            write(buffer);
+        });
     }
-    moncontrol(0);
-    write_profiling();
 }
 
 /// `void write_profiling(void)`: writes the file as it would be now, and lets profiling go on. glibc had it until 2.40.
 #[unsafe(no_mangle)]
 extern "C" fn write_profiling() {
-    let Some(mut buffer) = current() else { return };
+    if let Some(buffer) = current() {
+        alone(NOBODY, || write(buffer));
+    }
+}
+
+/// Runs `work`, which writes the file, as the only one that does so, and then makes `WRITER` `after`; not at all once the
+/// file is done. No signal comes in: a second one that kills would otherwise find half a file.
+fn alone(after: i32, work: impl FnOnce()) {
+    let blocked = block_signals();
+    let me = thread_id();
+    // A writer that takes longer than this has come to grief; the process is to end all the same.
+    const MOMENTS: u32 = 30_000;
+    for _ in 0..MOMENTS {
+        match WRITER.compare_exchange(NOBODY, me, SeqCst, SeqCst) {
+            Ok(_) => {
+                work();
+                WRITER.store(after, SeqCst);
+                break;
+            }
+            // Ourselves: a fault while writing.
+            Err(writer) if writer == DONE || writer == me => break,
+            Err(_) => a_moment(),
+        }
+    }
+    set_blocked_signals(blocked);
+}
+
+/// Writes the file.
+fn write(mut buffer: Buffer) {
     if kernel::is_live() {
         kernel::terminate();
         say_lost();
@@ -207,31 +239,17 @@ pub(crate) extern "C" fn after_fork_in_parent() {
 pub(crate) extern "C" fn after_fork_in_child() {
     let shared = kernel::leave_live();
     kernel::after_fork_in_child();
-    DONE.store(false, SeqCst);
-    if let Some(buffer) = current() {
-        if shared {
-            own_buffer(&buffer);
-        } else {
-            // SAFETY: the child has one thread, and no signals yet.
-            unsafe { buffer.clear() };
-        }
+    // Another thread may have been writing the parent's file; here it is not.
+    if WRITER.load(SeqCst) != DONE {
+        WRITER.store(NOBODY, SeqCst);
     }
-    threads::after_fork_in_child(shared);
-}
-
-/// Replaces a buffer that is the parent's file by one of the child's own.
-fn own_buffer(shared: &Buffer) {
-    match Buffer::allocate(shared.range(), 0, kernel::PROFRATE, 0) {
-        Some(own) => {
-            let (start, length) = own.parts();
-            // SAFETY: as many samples, and never freed.
-            unsafe { kernel::rebuffer(start, length) };
-            keep(&own);
-        }
-        None => {
-            RECORDING.store(0, SeqCst);
-            BUFFER.store(ptr::null_mut(), SeqCst);
-        }
+    // SAFETY: the child has one thread, and no signals yet.
+    let cleared = current().is_none_or(|buffer| unsafe { buffer.clear(shared) });
+    let whole = threads::after_fork_in_child(shared);
+    if !cleared || !whole {
+        // Without memory of its own the child would go on in its parent's.
+        moncontrol(0);
+        BUFFER.store(ptr::null_mut(), SeqCst);
     }
 }
 
@@ -242,7 +260,8 @@ fn with_room_for_arcs(buffer: &Buffer) -> Option<Buffer> {
     if arcs <= buffer.arcs_capacity() {
         return None;
     }
-    let larger = buffer.enlarged(arcs)?;
+    // Threads that still run may meet new ones until they are gathered.
+    let larger = buffer.enlarged(arcs + arcs / 8 + 1000)?;
     let (start, length) = larger.parts();
     // SAFETY: a copy with more room, which is never freed.
     unsafe { kernel::rebuffer(start, length) };

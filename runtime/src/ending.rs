@@ -3,7 +3,7 @@
 use core::ffi::{c_char, c_int, c_void};
 
 use crate::control::{_mcleanup, is_ours};
-use crate::system::{self, FATAL_SIGNALS, SignalInfo, default_action, exit_process, on_fatal_signal};
+use crate::system::{self, FATAL_SIGNALS, SignalInfo, default_action, exit_process, on_fatal_signal, unblock_signal};
 
 unsafe extern "C" {
     fn at_quick_exit(function: extern "C" fn()) -> c_int;
@@ -32,18 +32,16 @@ pub(crate) fn watch(signals: bool) {
 
 /// Writes the profile, then lets the signal have its effect.
 ///
-/// Nothing here waits for another thread, or uses memory that the program could have spoilt but our own: this may run
-/// in the middle of anything.
-unsafe extern "C" fn fatal(signal: c_int, info: *const SignalInfo, _context: *const c_void) {
+/// This may run in the middle of anything: it uses no memory of the program's, and does not trust that it was called as
+/// it was installed (a program may have taken us for the handler that it is to call after its own).
+unsafe extern "C" fn fatal(signal: c_int, _info: *const SignalInfo, _context: *const c_void) {
     if is_ours() {
         _mcleanup();
     }
     default_action(signal);
-    // SAFETY: the kernel calls the handler as it was installed, with SA_SIGINFO.
-    if !unsafe { (*info).is_fault() } {
-        system::send_to_this_thread(signal);
-    }
-    // A fault happens again as soon as we return, now with nobody to catch it; what was sent is then delivered.
+    system::send_to_this_thread(signal);
+    // Now, and not when we return: the program may have let the signal in only for as long as it waits.
+    unblock_signal(signal);
 }
 
 /// `void _exit(int status)`: ends the process at once, but writes the profile first.

@@ -10,7 +10,7 @@
 //! * `buffer`, *the* buffer: header, samples and arcs in the layout of the file; `control`, starting and stopping;
 //! * `ending`, the ends that pass `exit` by; `start`, the C start-up contract; `entry`, where compiled code comes in.
 //!
-//! Nothing here panics, allocates or takes a lock. Below `mcount` and in the signal handler nothing calls the C
+//! Nothing here panics, calls an allocator or takes a lock. Below `mcount` and in the signal handler nothing calls the C
 //! library, and below `mcount` nothing uses a vector register.
 #![cfg_attr(not(test), no_std)]
 #![warn(clippy::indexing_slicing, clippy::expect_used, clippy::panic)]

@@ -27,6 +27,20 @@ impl<const N: usize> Text<N> {
         }
     }
 
+    /// Forgets the text.
+    pub(crate) fn clear(&mut self) {
+        self.length = 0;
+        self.cut = false;
+    }
+
+    /// Hands the room that is left to `write`, which returns how much of it it used.
+    pub(crate) fn fill(&mut self, write: impl FnOnce(&mut [u8]) -> usize) {
+        if let Some(room) = self.bytes.get_mut(self.length..) {
+            let used = write(room);
+            self.length = self.length.saturating_add(used).min(N);
+        }
+    }
+
     /// Appends a number in decimal.
     pub(crate) fn push_decimal(&mut self, number: u64) {
         // The digits from the last to the first, then the other way round: ten to the nineteenth has twenty of them.

@@ -13,7 +13,7 @@ use core::sync::atomic::{
 use crate::arch;
 use crate::arcs::{self, Counted, GENERATIONS, Table};
 use crate::kernel::{self, Clock};
-use crate::system::{block_signals, clear, map, set_blocked_signals, thread_id, thread_is_gone, unmap};
+use crate::system::{block_signals, clear, map, replace, set_blocked_signals, thread_id, thread_is_gone, unmap};
 
 /// How many records a new thread looks at for one whose thread is gone. A bound, so that a thread's start does not cost
 /// more the more threads there are; and with it, fewer than half of the records are idle for long.
@@ -42,49 +42,62 @@ static LOST: AtomicU64 = AtomicU64::new(0);
 
 /// Counts a call that mcount did not find in its table: the slow path.
 ///
-/// Runs between any two instructions of the program, in signal handlers too, and may itself be interrupted by one that
-/// comes here again. Uses no vector register, which a test of the object proves.
+/// Runs between any two instructions of the program, in signal handlers too. Uses no vector register, which a test of the
+/// object proves. What changes more than an entry is done with signals blocked: nothing comes in between.
 pub(crate) unsafe extern "C" fn miss(frompc: usize, selfpc: usize) {
     let Some(thread) = enter() else {
         LOST.fetch_add(1, Relaxed);
         return;
     };
-    loop {
-        let generation = thread.newest.load(SeqCst);
-        if let Some(table) = thread.tables.get(generation)
-            && table.count(frompc, selfpc) == Counted::Yes
-        {
-            return;
-        }
-        // The next table, or the first where a fork took it away.
-        let wanted =
-            if thread.tables.get(generation).is_some_and(Table::is_furnished) { generation + 1 } else { generation };
-        if !furnish(thread, wanted) {
-            LOST.fetch_add(1, Relaxed);
-            return;
-        }
-        use_newest(thread);
+    if thread.count(frompc, selfpc) == Counted::Yes {
+        return;
     }
+    let blocked = block_signals();
+    while thread.count(frompc, selfpc) == Counted::Full {
+        if !thread.grow() {
+            LOST.fetch_add(1, Relaxed);
+            break;
+        }
+        thread.use_newest();
+    }
+    set_blocked_signals(blocked);
 }
 
-/// Sees to it that the thread's table of that generation has entries, and that it or a later one is in use; false if
-/// there is no memory.
-fn furnish(thread: &Thread, generation: usize) -> bool {
-    let Some(table) = thread.tables.get(generation) else { return false };
-    let size = arcs::size(generation, kernel::arcs_grain());
-    let memory = kernel::map_arcs(size);
-    if memory.is_null() {
-        return false;
+impl Thread {
+    fn count(&self, frompc: usize, selfpc: usize) -> Counted {
+        self.newest_table().map_or(Counted::Full, |table| table.count(frompc, selfpc))
     }
-    // SAFETY: fresh memory of that size.
-    if !unsafe { table.furnish(memory, size) } {
-        // A signal handler has given it other memory meanwhile, which serves as well.
-        // SAFETY: mapped just now, and nobody else knows of it.
-        unsafe { unmap(memory, size) };
+
+    fn newest_table(&self) -> Option<&Table> {
+        self.tables.get(self.newest.load(SeqCst))
     }
-    // A handler may have gone further still.
-    thread.newest.fetch_max(generation, SeqCst);
-    true
+
+    /// Gives the next table its entries; false if there is no memory.
+    fn grow(&self) -> bool {
+        let generation = match self.newest_table() {
+            Some(table) if !table.memory().0.is_null() => self.newest.load(SeqCst) + 1,
+            _ => 0,
+        };
+        let Some(table) = self.tables.get(generation) else { return false };
+        let size = arcs::size(generation, kernel::arcs_grain());
+        let memory = kernel::map_arcs(size);
+        if memory.is_null() {
+            return false;
+        }
+        // SAFETY: fresh memory of that size.
+        unsafe { table.furnish(memory, size) };
+        self.newest.store(generation, SeqCst);
+        true
+    }
+
+    /// Makes the newest table the one that mcount uses.
+    fn use_newest(&self) {
+        if let Some(table) = self.newest_table() {
+            let (entries, _) = table.memory();
+            // SAFETY: the newest table has entries, which stay mapped.
+            unsafe { arch::set_table(entries, table.mask()) };
+        }
+    }
 }
 
 /// Gives this thread its record if it has none, and with it a timer; false when there is no memory.
@@ -92,39 +105,34 @@ pub(crate) fn enter_this_thread() -> bool {
     enter().is_some()
 }
 
+/// This thread's record; `None` when there is no memory for one, and in the child of a vfork, which is not the process
+/// that we are in: to it all our threads seem to be gone.
 fn enter() -> Option<&'static Thread> {
-    let known: *const Thread = arch::record().cast();
-    // SAFETY: null or what was stored below; records are never freed.
-    if let Some(thread) = unsafe { known.as_ref() } {
+    if let Some(thread) = known() {
         return Some(thread);
     }
-    let id = thread_id();
-    let thread = match adopt(id) {
-        Some(thread) => thread,
-        None => register(id)?,
-    };
-    arch::set_record(ptr::from_ref(thread).cast_mut().cast());
-    use_newest(thread);
-    thread.clock.attach();
-    Some(thread)
+    if !kernel::is_ours() {
+        return None;
+    }
+    let blocked = block_signals();
+    // A signal handler may have been here just before.
+    let thread = known().or_else(|| {
+        let id = thread_id();
+        let thread = adopt(id).or_else(|| register(id))?;
+        arch::set_record(ptr::from_ref(thread).cast_mut().cast());
+        thread.use_newest();
+        thread.clock.attach();
+        Some(thread)
+    });
+    set_blocked_signals(blocked);
+    thread
 }
 
-/// Makes the thread's newest table the one that mcount uses.
-fn use_newest(thread: &Thread) {
-    loop {
-        let generation = thread.newest.load(SeqCst);
-        let Some(table) = thread.tables.get(generation) else { return };
-        let (entries, _) = table.memory();
-        if entries.is_null() {
-            return; // no memory after a fork: the next call tries again
-        }
-        // SAFETY: the newest table has entries, which stay mapped.
-        unsafe { arch::set_table(entries, table.mask()) };
-        // Between the two, a signal handler may have put a newer one there and made it the one in use.
-        if thread.newest.load(SeqCst) == generation {
-            return;
-        }
-    }
+/// This thread's record, if it has one.
+fn known() -> Option<&'static Thread> {
+    let known: *const Thread = arch::record().cast();
+    // SAFETY: null or what `enter` stored; records are never freed.
+    unsafe { known.as_ref() }
 }
 
 /// Finds a record whose thread is gone and makes it this thread's.
@@ -159,7 +167,7 @@ fn register(id: i32) -> Option<&'static Thread> {
     let thread: &'static Thread = unsafe { &*memory.cast() };
     thread.clock.reset();
     thread.owner.store(id, Relaxed);
-    if !furnish(thread, 0) {
+    if !thread.grow() {
         // SAFETY: mapped just now, and nobody else knows of it.
         unsafe { unmap(memory, size_of::<Thread>()) };
         return None;
@@ -193,44 +201,42 @@ pub(crate) fn before_fork() {
 
 /// Undoes [`before_fork`].
 pub(crate) fn after_fork_in_parent() {
-    if let Some(thread) = enter() {
+    if let Some(thread) = known() {
         set_blocked_signals(thread.blocked.load(Relaxed));
     }
 }
 
-/// Makes the child of a fork begin at zero: of its parent's threads it has only this one, and no timers. If tables are
-/// `shared` with the parent's file, the child leaves those to it.
-pub(crate) fn after_fork_in_child(shared: bool) {
+/// Makes the child of a fork begin at zero: of its parent's threads it has only this one, and no timers. Tables that are
+/// `shared` with the parent's file become the child's own, at the same addresses: a signal handler may have forked, and
+/// what it interrupted may be counting. False if there is no memory for that.
+pub(crate) fn after_fork_in_child(shared: bool) -> bool {
+    let mut whole = true;
     for_each_thread(|thread| {
         thread.owner.store(0, Relaxed);
         thread.clock.reset();
         for table in &thread.tables {
             let (memory, size) = table.memory();
-            if shared && !memory.is_null() {
-                table.strip();
-                // SAFETY: the table had it, and the threads that used it are not here, but for this one: see below.
-                unsafe { unmap(memory, size) };
-            } else if !memory.is_null() {
-                // SAFETY: the table's own memory, whole pages; the threads that wrote it are not here.
-                unsafe { clear(memory, size) };
-                table.cleared();
+            if memory.is_null() {
+                continue;
             }
-        }
-        if shared {
-            thread.newest.store(0, SeqCst);
+            // SAFETY: the table's own memory, whole pages; of the threads that wrote it only this one is here.
+            unsafe {
+                if shared {
+                    whole &= replace(memory, size);
+                } else {
+                    clear(memory, size);
+                }
+            }
+            table.cleared();
         }
     });
-    if shared {
-        arch::reset_table();
-    }
     LOST.store(0, Relaxed);
-    let known: *const Thread = arch::record().cast();
-    // SAFETY: null or what `enter` stored; records are never freed.
-    if let Some(thread) = unsafe { known.as_ref() } {
+    if let Some(thread) = known() {
         thread.owner.store(thread_id(), Relaxed);
         thread.clock.attach();
         set_blocked_signals(thread.blocked.load(Relaxed));
     }
+    whole
 }
 
 /// Lets the timers of all threads run, or not.

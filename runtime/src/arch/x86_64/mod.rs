@@ -6,4 +6,4 @@ mod thread;
 
 pub(crate) use hash::{FACTOR, MULTIPLIER, SHIFT, hash};
 pub(crate) use system::{interrupted_pc, numbers, signal_return, syscall};
-pub(crate) use thread::{record, reset_table, set_record, set_table};
+pub(crate) use thread::{record, set_record, set_table};

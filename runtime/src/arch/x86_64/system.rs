@@ -8,6 +8,8 @@ pub(crate) mod numbers {
     pub(crate) const WRITE: usize = 1;
     pub(crate) const CLOSE: usize = 3;
     pub(crate) const MMAP: usize = 9;
+    pub(crate) const PWRITE: usize = 18;
+    pub(crate) const NANOSLEEP: usize = 35;
     pub(crate) const MUNMAP: usize = 11;
     pub(crate) const RT_SIGACTION: usize = 13;
     pub(crate) const RT_SIGPROCMASK: usize = 14;
@@ -24,8 +26,10 @@ pub(crate) mod numbers {
     pub(crate) const EXIT_GROUP: usize = 231;
     pub(crate) const TGKILL: usize = 234;
     pub(crate) const OPENAT: usize = 257;
+    pub(crate) const UNLINKAT: usize = 263;
     pub(crate) const READLINKAT: usize = 267;
     pub(crate) const FALLOCATE: usize = 285;
+    pub(crate) const PRLIMIT: usize = 302;
     pub(crate) const STATX: usize = 332;
 }
 

@@ -54,8 +54,9 @@ pub(crate) fn set_record(record: *mut c_void) {
 
 /// Makes the table whose first entry is at `base` and which has `mask / 8 + 1` home slots the one that mcount uses.
 ///
-/// A signal handler may run mcount between any two of the three stores, and then finds a mask that is too small for
-/// its table, never one too large. mcount itself loads the mask before the base for the same reason.
+/// With signals blocked: a handler's mcount would find a mask that is too small for its table, which is sound, but might
+/// set another table. mcount itself loads the mask before the base, so that a handler which grows the table in between
+/// leaves it with one too small as well.
 ///
 /// # Safety
 ///
@@ -72,15 +73,5 @@ pub(crate) unsafe fn set_table(base: *mut c_void, mask: usize) {
             mask = in(reg) mask,
             options(nostack, preserves_flags),
         );
-    }
-}
-
-/// Makes the empty table that every thread begins with the one that mcount uses.
-pub(crate) fn reset_table() {
-    let nothing: *mut c_void;
-    // SAFETY: the address of the table of one empty slot, which is never written or unmapped.
-    unsafe {
-        asm!("lea {}, [rip + gmon_no_table]", out(reg) nothing, options(nostack, preserves_flags, nomem));
-        set_table(nothing, 0);
     }
 }

@@ -3,6 +3,7 @@
 //! The forms are those of the crate `gmon`, whose documentation has their layout; here they are streamed from the
 //! buffer without an allocator.
 
+use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU16, Ordering::Relaxed};
 
 use gmon::layout::{
@@ -149,18 +150,27 @@ fn gnu(out: &mut Writer, profile: &Finished<'_>, bins: &Bins<'_>) -> usize {
     0
 }
 
-/// Gathers bytes and writes them by the page. After a failure it writes no more.
+/// Gathers bytes and writes them by the page, from the beginning of the file. After a failure it writes no more.
 struct Writer {
     file: Fd,
-    buffer: [u8; 4096],
+    buffer: &'static mut [u8; 4096],
     used: usize,
     written: usize,
     failed: Option<Errno>,
 }
 
+/// The page of the one writer. Not on the stack: that may be a thread's smallest, or a signal's.
+struct Page(UnsafeCell<[u8; 4096]>);
+
+// SAFETY: `control` lets only one thread write the file.
+unsafe impl Sync for Page {}
+
+static PAGE: Page = Page(UnsafeCell::new([0; 4096]));
+
 impl Writer {
     fn new(file: Fd) -> Writer {
-        Writer { file, buffer: [0; 4096], used: 0, written: 0, failed: None }
+        // SAFETY: there is one writer at a time, and it is made anew for each file.
+        Writer { file, buffer: unsafe { &mut *PAGE.0.get() }, used: 0, written: 0, failed: None }
     }
 
     fn put(&mut self, bytes: &[u8]) {
@@ -171,9 +181,9 @@ impl Writer {
             if let Some(place) = self.buffer.get_mut(self.used) {
                 *place = *byte;
                 self.used += 1;
+                self.written += 1;
             }
         }
-        self.written += bytes.len();
     }
 
     fn pad(&mut self, length: usize) {
@@ -200,7 +210,8 @@ impl Writer {
 
     fn flush(&mut self) {
         if self.failed.is_none() {
-            self.failed = self.file.write_all(self.buffer.get(..self.used).unwrap_or(&[])).err();
+            let start = self.written - self.used;
+            self.failed = self.file.write_all_at(self.buffer.get(..self.used).unwrap_or(&[]), start).err();
         }
         self.used = 0;
     }
@@ -240,12 +251,16 @@ mod tests {
             spare: [0; 2],
         };
         let profile = Finished { header: &header, samples: &samples, arcs: &ARCS };
+        let _alone = ONE_AT_A_TIME.lock();
         let clamped = write(Fd(file.as_raw_fd()), &profile, form, (carry > 0).then_some(&carries)).unwrap();
         let bytes = fs::read(&path).unwrap();
         fs::remove_file(&path).unwrap();
         let encoding = gmon::detect(&bytes, &Hints::default()).unwrap();
         (clamped, encoding, gmon::read_as(&bytes, encoding).unwrap())
     }
+
+    /// Tests share the one page of the one writer.
+    static ONE_AT_A_TIME: std::sync::Mutex<()> = std::sync::Mutex::new(());
 
     #[test]
     fn every_form_says_the_same() {

@@ -7,19 +7,25 @@
 use core::ffi::c_void;
 use core::ptr;
 use core::sync::atomic::{
-    AtomicI32, AtomicUsize,
+    AtomicI32, AtomicU64, AtomicUsize,
     Ordering::{Relaxed, SeqCst},
 };
 
 use super::output::{self, Refusal};
 use crate::message::{say, say_error};
-use crate::system::{Errno, Fd, PAGE, map, map_file};
+use crate::system::{Errno, Fd, Identity, PAGE, map, map_file};
+use crate::text::Text;
 
 /// Tables are of so many bytes: whole pages, and whole arcs of 24 bytes.
 const GRAIN: usize = 3 * PAGE;
 
 /// The descriptor of the file; -1 while nothing is live.
 static FILE: AtomicI32 = AtomicI32::new(-1);
+/// Which file that is: the program may close our descriptor, and open another file with its number.
+static INODE: AtomicU64 = AtomicU64::new(0);
+static DEVICE: AtomicU64 = AtomicU64::new(0);
+/// The unit of the sizes of tables; that of a live file for good once there was one, as its tables have that.
+static UNIT: AtomicUsize = AtomicUsize::new(PAGE);
 /// How long the file is.
 static LENGTH: AtomicUsize = AtomicUsize::new(0);
 
@@ -33,13 +39,17 @@ pub(crate) fn is_live() -> bool {
 pub(crate) fn begin(directory: Option<i32>, size: usize) -> *mut c_void {
     match open(directory, size) {
         Ok((file, memory)) => {
+            if let Some(identity) = file.identity() {
+                INODE.store(identity.inode, Relaxed);
+                DEVICE.store(identity.device, Relaxed);
+            }
+            UNIT.store(GRAIN, Relaxed);
             LENGTH.store(size, Relaxed);
             FILE.store(file.0, SeqCst);
             memory
         }
         Err((what, error)) => {
-            let name = output::name();
-            say_error(&[b"GMON_LIVE: using ", name.as_bytes(), b" only at the end: cannot ", what], error);
+            say_error(&[b"GMON_LIVE: using ", output::name().to_bytes(), b" only at the end: cannot ", what], error);
             ptr::null_mut()
         }
     }
@@ -48,7 +58,7 @@ pub(crate) fn begin(directory: Option<i32>, size: usize) -> *mut c_void {
 fn open(directory: Option<i32>, size: usize) -> Result<(Fd, *mut c_void), Refusal> {
     output::capture_directory(directory.map(Fd)).map_err(|error| (&b"find its directory"[..], error))?;
     let file = output::open(true)?;
-    let prepared = file.truncate().and_then(|()| file.extend(0, size));
+    let prepared = file.extend(0, size);
     let memory = if prepared.is_ok() { map_file(file, 0, size) } else { ptr::null_mut() };
     if memory.is_null() {
         let _ = file.close();
@@ -59,7 +69,7 @@ fn open(directory: Option<i32>, size: usize) -> Result<(Fd, *mut c_void), Refusa
 
 /// The unit of the sizes of tables.
 pub(crate) fn arcs_grain() -> usize {
-    if is_live() { GRAIN } else { PAGE }
+    UNIT.load(Relaxed)
 }
 
 /// Memory for a table of arcs, all zero; null when there is none. Below mcount.
@@ -67,6 +77,10 @@ pub(crate) fn map_arcs(length: usize) -> *mut c_void {
     let file = FILE.load(Relaxed);
     if file == -1 {
         return map(length);
+    }
+    let ours = Identity { inode: INODE.load(Relaxed), device: DEVICE.load(Relaxed) };
+    if Fd(file).identity() != Some(ours) {
+        return ptr::null_mut();
     }
     // Each caller gets a part of its own; a part that cannot be had stays empty.
     let offset = LENGTH.fetch_add(length, SeqCst);
@@ -84,9 +98,8 @@ pub(crate) fn leave() -> bool {
 /// Says what the file could not have: in its form, a bin ends at 65,535.
 pub(super) fn finish(full_bins: usize) {
     if full_bins > 0 {
-        let name = output::name();
-        let mut count = crate::text::Text::<20>::new();
+        let mut count = Text::<20>::new();
         count.push_decimal(full_bins as u64);
-        say(&[name.as_bytes(), b": ", count.as_bytes(), b" bins are full, some samples are missing"]);
+        say(&[output::name().to_bytes(), b": ", count.as_bytes(), b" bins are full, some samples are missing"]);
     }
 }

@@ -49,7 +49,7 @@ struct Captured {
     file: Option<Status>,
 }
 
-/// Written at start-up only, when there is one thread.
+/// Written at start-up, when there is one thread, or by the one thread that writes the file: `control` lets in no other.
 struct Once<T>(UnsafeCell<T>);
 
 // SAFETY: the contracts of the functions that write keep writing apart from reading.
@@ -57,6 +57,8 @@ unsafe impl<T> Sync for Once<T> {}
 
 static OUTPUT: Once<Output> =
     Once(UnsafeCell::new(Output { naming: Naming::Plain, prefix: Text::new(), program: Text::new(), form: None }));
+/// The name of the file, made anew each time. Not on the stack: that may be a thread's smallest, or a signal's.
+static NAME: Once<Text<NAME_SIZE>> = Once(UnsafeCell::new(Text::new()));
 static CAPTURED: Once<Captured> = Once(UnsafeCell::new(Captured { path: Text::new(), status: None, file: None }));
 
 /// The descriptors of the directory, and of the file if it was opened at the start; -1 for none.
@@ -101,14 +103,16 @@ pub(super) fn capture_directory(descriptor: Option<Fd>) -> Result<(), Errno> {
     }
     // SAFETY: the first call is at start-up, when there is one thread.
     let captured = unsafe { &mut *CAPTURED.0.get() };
-    captured.path = fd.path();
+    fd.push_path(&mut captured.path);
+    let _ = captured.path.as_c_str(); // ends with a NUL from here on
     captured.status = Some(status);
     DIRECTORY.store(fd.0, Relaxed);
     PROCESS.store(process_id(), Relaxed);
     if effective_user() == 0 {
         // The superuser may give up the right to write here before the end.
-        if let Ok(file) = open(false) {
-            captured.file = file.status().ok();
+        let mode = if output().naming == Naming::Private { 0o600 } else { 0o666 };
+        if let Ok(file) = fd.open_for_writing(name(), mode, false) {
+            captured.file = file.status().ok().filter(Status::is_regular);
             FILE.store(out_of_the_way(file).0, Relaxed);
         }
     }
@@ -139,9 +143,11 @@ pub(super) fn after_fork_in_child() {
 }
 
 /// The name of the file.
-pub(super) fn name() -> Text<NAME_SIZE> {
+pub(super) fn name() -> &'static CStr {
     let output = output();
-    let mut name = Text::new();
+    // SAFETY: only the thread that writes the file is here, and what it had of an earlier call it needs no more.
+    let name = unsafe { &mut *NAME.0.get() };
+    name.clear();
     match output.naming {
         Naming::Plain if !FORKED.load(Relaxed) => name.push(b"gmon.out"),
         Naming::Prefix => {
@@ -157,21 +163,34 @@ pub(super) fn name() -> Text<NAME_SIZE> {
             name.push(b".out");
         }
     }
-    name
+    // A name that is too long is no name.
+    name.as_c_str().unwrap_or(c"")
 }
 
-/// Opens the file in the captured directory, if it is one that we may overwrite, or gives the one that was opened at the
-/// start. What is in it is left as it is.
+/// Opens the file in the captured directory, new and empty. One that was there and that we may overwrite loses its name
+/// but lives on for whoever has it open or mapped.
+///
+/// Where that cannot be done any more, the superuser's file that was opened at the start is emptied and given.
 pub(super) fn open(to_map: bool) -> Result<Fd, Refusal> {
     // SAFETY: nothing writes it after start-up, which is this thread's.
     let captured = unsafe { &*CAPTURED.0.get() };
-    let opened = Fd(FILE.load(Relaxed));
-    if !to_map && is_still(opened, captured.file.as_ref()) {
-        return Ok(opened);
+    let opened = open_anew(captured, to_map);
+    let kept = Fd(FILE.load(Relaxed));
+    match opened {
+        Err((_, Errno::EACCES | Errno::EPERM)) if !to_map && is_still(kept, captured.file.as_ref()) => {
+            kept.truncate().map_err(|error| (&b"empty"[..], error))?;
+            kept.duplicate(0).map_err(|error| (&b"open"[..], error))
+        }
+        other => other,
     }
+}
+
+fn open_anew(captured: &Captured, to_map: bool) -> Result<Fd, Refusal> {
     let private = output().naming == Naming::Private;
-    let mut name = name();
-    let path = name.as_c_str().ok_or((&b"make its name"[..], Errno::ENAMETOOLONG))?;
+    let path = name();
+    if path.is_empty() {
+        return Err((b"make its name", Errno::ENAMETOOLONG));
+    }
     let directory = directory(captured, path)?;
     let mode = if private { 0o600 } else { 0o666 };
     let file = directory.open_for_writing(path, mode, to_map).map_err(|error| (&b"open"[..], error))?;
@@ -181,7 +200,20 @@ pub(super) fn open(to_map: bool) -> Result<Fd, Refusal> {
         Ok(status) if private && (status.links != 1 || status.is_shared() || status.owner != effective_user()) => {
             (&b"overwrite a file that others may use"[..], Errno::EINVAL)
         }
-        Ok(_) => return Ok(file),
+        Ok(status) if status.size == 0 => return Ok(file),
+        Ok(_) => {
+            if directory.unlink(path).is_ok()
+                && let Ok(new) = directory.create_for_writing(path, mode, to_map)
+            {
+                let _ = file.close();
+                return Ok(new);
+            }
+            // We may write the file but not the directory.
+            match file.truncate() {
+                Ok(()) => return Ok(file),
+                Err(error) => (&b"empty"[..], error),
+            }
+        }
     };
     let _ = file.close();
     Err(refused)
@@ -196,9 +228,8 @@ fn directory(captured: &Captured, path: &CStr) -> Result<Fd, Refusal> {
     if path.to_bytes().starts_with(b"/") {
         return Ok(CURRENT);
     }
-    let mut again = Text::<NAME_SIZE>::new();
-    again.push(captured.path.as_bytes());
-    let found = again.as_c_str().and_then(|path| Fd::open_directory(path).ok());
+    let again = CStr::from_bytes_with_nul(captured.path.as_bytes()).ok();
+    let found = again.and_then(|path| Fd::open_directory(path).ok());
     let found = found.filter(|fd| is_still(*fd, captured.status.as_ref()));
     found.ok_or((b"open, the program closed our directory", Errno::EBADF))
 }

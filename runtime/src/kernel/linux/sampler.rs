@@ -122,29 +122,25 @@ unsafe extern "C" fn on_expiry(_signal: c_int, info: *const SignalInfo, context:
         return;
     }
     // SAFETY: the kernel calls the handler as it was installed, with SA_SIGINFO: both pointers are good.
-    let (pc, expiries) = unsafe { (arch::interrupted_pc(context), (*info).expiries()) };
+    let (pc, info) = unsafe { (arch::interrupted_pc(context), &*info) };
+    if PROCESS_TIMER.load(Relaxed) && info.is_from_timer() {
+        return; // a thread that got a timer of its own before there were no more; the process's counts for it as well
+    }
     let Some(bin) = bin(pc, OFFSET.load(Relaxed), scale, SAMPLES_SIZE.load(Relaxed)) else { return };
     // More expiries than a bin can hold at once (11 minutes without a delivery) are beyond what is kept.
-    let ticks = expiries.min(u32::from(u16::MAX)) as u16;
+    let ticks = info.expiries().min(u32::from(u16::MAX)) as u16;
     // SAFETY: `bin` is an index into the samples; they are never freed.
     let place = unsafe { &*SAMPLES.load(Relaxed).add(bin) };
-    let before = place.fetch_add(ticks, Relaxed);
-    if before.checked_add(ticks).is_none() {
-        carry(place, bin);
-    }
-}
-
-/// Keeps what a bin's 16 bits cannot.
-#[cold]
-fn carry(place: &AtomicU16, bin: usize) {
     let carries = CARRIES.load(Relaxed);
     if carries.is_null() {
-        place.store(u16::MAX, Relaxed);
-        return;
+        // At no moment is less than what was counted there.
+        let add = |count: u16| Some(count.saturating_add(ticks));
+        let _ = place.fetch_update(Relaxed, Relaxed, add);
+    } else if place.fetch_add(ticks, Relaxed).checked_add(ticks).is_none() {
+        // SAFETY: there are as many carries as samples, and they are never freed.
+        unsafe { (*carries.add(bin)).fetch_add(1, Relaxed) };
+        OVERFLOWED.store(true, SeqCst);
     }
-    // SAFETY: there are as many carries as samples.
-    unsafe { (*carries.add(bin)).fetch_add(1, Relaxed) };
-    OVERFLOWED.store(true, SeqCst);
 }
 
 /// One thread's timer.
@@ -184,7 +180,8 @@ impl Clock {
     }
 }
 
-/// Starts the process's timer because a thread could not have its own. Below mcount: what happened is said later, by
+/// Starts the process's timer because a thread could not have its own. From then on what threads' own timers send is not
+/// counted. Below mcount: what happened is said later, by
 /// [`report`].
 #[cold]
 fn fall_back(error: Errno) {

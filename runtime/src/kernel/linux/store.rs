@@ -9,7 +9,7 @@ use super::forms::{self, Finished, Form};
 use super::output::{self, Refusal};
 use super::{BUFFER, LENGTH, live, sampler};
 use crate::message::{say, say_error};
-use crate::system::{Errno, without_file_size_signal};
+use crate::system::Errno;
 use crate::text::Text;
 
 /// Does what OpenBSD's kernel does when a process ends: reads the header back from the buffer and stores the file. What
@@ -25,7 +25,7 @@ pub(crate) fn terminate() {
         return;
     }
     if let Err((what, error)) = store(buffer) {
-        say_error(&[output::name().as_bytes(), b": cannot ", what], error);
+        say_error(&[output::name().to_bytes(), b": cannot ", what], error);
     }
 }
 
@@ -33,10 +33,9 @@ pub(crate) fn terminate() {
 fn store(buffer: *mut c_void) -> Result<(), Refusal> {
     let buffer = checked(buffer.cast(), LENGTH.load(Relaxed)).ok_or((&b"use its buffer"[..], Errno::EINVAL))?;
     let file = output::open(false)?;
-    file.truncate().map_err(|error| (&b"empty"[..], error))?;
     let default = if sampler::carries().is_some() { Form::Gnu } else { Form::OpenBsd };
     let form = output::output().form.unwrap_or(default);
-    let written = without_file_size_signal(|| forms::write(file, &buffer, form, sampler::carries()));
+    let written = forms::write(file, &buffer, form, sampler::carries());
     if written.is_err() {
         // A part of a profile is none: better an empty file than one that seems whole.
         let _ = file.truncate();
@@ -45,9 +44,14 @@ fn store(buffer: *mut c_void) -> Result<(), Refusal> {
     match written.and_then(|clamped| closed.map(|()| clamped)) {
         Ok(0) => Ok(()),
         Ok(bins) => {
-            let (name, mut count) = (output::name(), Text::<20>::new());
+            let mut count = Text::<20>::new();
             count.push_decimal(bins as u64);
-            say(&[name.as_bytes(), b": ", count.as_bytes(), b" bins overflowed, GMON_FORMAT=gnu keeps all samples"]);
+            say(&[
+                output::name().to_bytes(),
+                b": ",
+                count.as_bytes(),
+                b" bins overflowed, GMON_FORMAT=gnu keeps all samples",
+            ]);
             Ok(())
         }
         Err(error) => Err((b"write", error)),

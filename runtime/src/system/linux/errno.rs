@@ -5,6 +5,8 @@
 pub(crate) struct Errno(pub(crate) i32);
 
 impl Errno {
+    pub(crate) const EACCES: Errno = Errno(13);
+    pub(crate) const EPERM: Errno = Errno(1);
     pub(crate) const EBADF: Errno = Errno(9);
     pub(crate) const EFBIG: Errno = Errno(27);
     pub(crate) const EINTR: Errno = Errno(4);

@@ -1,6 +1,7 @@
 //! Files and directories.
 
 use core::ffi::CStr;
+use core::mem::MaybeUninit;
 
 use super::{Errno, call};
 use crate::arch::numbers;
@@ -11,10 +12,12 @@ pub(crate) const CURRENT: Fd = Fd(-100);
 
 const AT_EMPTY_PATH: usize = 0x1000;
 const STATX_BASIC_STATS: usize = 0x7ff;
+const RLIMIT_FSIZE: usize = 1;
 const F_DUPFD_CLOEXEC: usize = 1030;
 const O_WRONLY: usize = 0o1;
 const O_RDWR: usize = 0o2;
 const O_CREAT: usize = 0o100;
+const O_EXCL: usize = 0o200;
 const O_NONBLOCK: usize = 0o4000;
 const O_DIRECTORY: usize = 0o200_000;
 const O_NOFOLLOW: usize = 0o400_000;
@@ -50,10 +53,18 @@ struct Statx {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Status {
     mode: u16,
+    pub(crate) size: u64,
     pub(crate) links: u32,
     pub(crate) owner: u32,
     inode: u64,
     device: [u32; 2],
+}
+
+/// Which file something is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Identity {
+    pub(crate) inode: u64,
+    pub(crate) device: u64,
 }
 
 impl Status {
@@ -82,6 +93,18 @@ impl Fd {
         CURRENT.open(path, O_PATH | O_DIRECTORY | O_CLOEXEC, 0)
     }
 
+    /// Makes a file in this directory that was not there.
+    pub(crate) fn create_for_writing(self, path: &CStr, mode: usize, to_map: bool) -> Result<Fd, Errno> {
+        let access = if to_map { O_RDWR } else { O_WRONLY };
+        self.open(path, access | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+    }
+
+    /// Takes a file's name out of this directory; whoever has it open keeps it.
+    pub(crate) fn unlink(self, path: &CStr) -> Result<(), Errno> {
+        // SAFETY: the path ends with a NUL and lives through the call.
+        unsafe { call(numbers::UNLINKAT, [self.0 as usize, path.as_ptr().addr(), 0]) }.map(|_| ())
+    }
+
     /// Opens a file of this directory for writing, creating it if need be, and for reading as well if it is to be mapped.
     /// A symbolic link is not followed, and a pipe that nobody reads does not block.
     pub(crate) fn open_for_writing(self, path: &CStr, mode: usize, to_map: bool) -> Result<Fd, Errno> {
@@ -102,39 +125,38 @@ impl Fd {
         Ok(Fd(fd as i32))
     }
 
-    /// The path of the open file, as the system knows it now; what does not fit is left off.
-    pub(crate) fn path<const N: usize>(self) -> Text<N> {
+    /// Appends the path of the open file to `path`, as the system knows it now.
+    pub(crate) fn push_path<const N: usize>(self, path: &mut Text<N>) {
         let mut link = Text::<32>::new();
         link.push(b"/proc/self/fd/");
         link.push_decimal(u64::from(self.0.unsigned_abs()));
-        let mut path = Text::new();
-        let mut buffer = [0_u8; N];
         if let Some(link) = link.as_c_str() {
-            let arguments = [CURRENT.0 as usize, link.as_ptr().addr(), buffer.as_mut_ptr().addr(), N];
-            // SAFETY: the kernel writes no more than N bytes into the buffer.
-            if let Ok(length) = unsafe { call(numbers::READLINKAT, arguments) } {
-                path.push(buffer.get(..length).unwrap_or(&[]));
-            }
+            path.fill(|room| {
+                let arguments = [CURRENT.0 as usize, link.as_ptr().addr(), room.as_mut_ptr().addr(), room.len()];
+                // SAFETY: the kernel writes no more than there is room for.
+                unsafe { call(numbers::READLINKAT, arguments) }.unwrap_or(0)
+            });
         }
-        path
     }
 
     /// Makes the file longer by `length` zeros from `offset` on, and sees to it that there is room for them.
     pub(crate) fn extend(self, offset: usize, length: usize) -> Result<(), Errno> {
+        within_limit(offset + length)?;
         // SAFETY: no pointers.
         unsafe { call(numbers::FALLOCATE, [self.0 as usize, 0, offset, length]) }.map(|_| ())
     }
 
     pub(crate) fn status(self) -> Result<Status, Errno> {
-        let mut found = core::mem::MaybeUninit::<Statx>::zeroed();
+        let mut found = MaybeUninit::<Statx>::uninit();
         let arguments =
             [self.0 as usize, c"".as_ptr().addr(), AT_EMPTY_PATH, STATX_BASIC_STATS, found.as_mut_ptr().addr()];
         // SAFETY: the kernel writes a struct statx, 256 bytes, for which there is room.
         unsafe { call(numbers::STATX, arguments) }?;
-        // SAFETY: all zero is a valid value, and so is whatever the kernel wrote: integers only.
+        // SAFETY: the kernel has written all of it, integers only.
         let found = unsafe { found.assume_init() };
         Ok(Status {
             mode: found.mode,
+            size: found.size,
             links: found.links,
             owner: found.owner,
             inode: found.inode,
@@ -142,18 +164,34 @@ impl Fd {
         })
     }
 
-    /// Writes all of `bytes`.
-    pub(crate) fn write_all(self, mut bytes: &[u8]) -> Result<(), Errno> {
-        while !bytes.is_empty() {
-            // SAFETY: the kernel reads the slice.
-            match unsafe { call(numbers::WRITE, [self.0 as usize, bytes.as_ptr().addr(), bytes.len()]) } {
-                Ok(0) => return Err(Errno::EFBIG),
-                Ok(written) => bytes = bytes.get(written..).unwrap_or(&[]),
-                Err(Errno::EINTR) => {}
-                Err(error) => return Err(error),
-            }
+    /// Which file it is. Below mcount: without the structures that would go through a vector register.
+    pub(crate) fn identity(self) -> Option<Identity> {
+        let mut found = MaybeUninit::<Statx>::uninit();
+        let start: *mut Statx = found.as_mut_ptr();
+        let arguments = [self.0 as usize, c"".as_ptr().addr(), AT_EMPTY_PATH, STATX_BASIC_STATS, start.addr()];
+        // SAFETY: the kernel writes a struct statx, 256 bytes, for which there is room, and of which three words are read.
+        unsafe {
+            call(numbers::STATX, arguments).ok()?;
+            let inode = (&raw const (*start).inode).read_volatile();
+            let device = (&raw const (*start).device).cast::<u64>().read_volatile();
+            Some(Identity { inode, device })
         }
-        Ok(())
+    }
+
+    /// Writes all of `bytes`.
+    pub(crate) fn write_all(self, bytes: &[u8]) -> Result<(), Errno> {
+        // SAFETY: the kernel reads the slice.
+        all(bytes, |left, _| unsafe { call(numbers::WRITE, [self.0 as usize, left.as_ptr().addr(), left.len()]) })
+    }
+
+    /// Writes all of `bytes` at an offset.
+    pub(crate) fn write_all_at(self, bytes: &[u8], offset: usize) -> Result<(), Errno> {
+        within_limit(offset + bytes.len())?;
+        all(bytes, |left, done| {
+            let arguments = [self.0 as usize, left.as_ptr().addr(), left.len(), offset + done];
+            // SAFETY: the kernel reads the slice.
+            unsafe { call(numbers::PWRITE, arguments) }
+        })
     }
 
     /// Makes the file empty.
@@ -167,6 +205,32 @@ impl Fd {
         // SAFETY: no pointers.
         unsafe { call(numbers::CLOSE, [self.0 as usize]) }.map(|_| ())
     }
+}
+
+/// Whether a file may be so long: beyond the limit the process would get a signal that kills. Below mcount.
+fn within_limit(size: usize) -> Result<(), Errno> {
+    let mut limit = MaybeUninit::<[u64; 2]>::uninit();
+    // SAFETY: the kernel writes a struct rlimit, two words.
+    let known = unsafe { call(numbers::PRLIMIT, [0, RLIMIT_FSIZE, 0, limit.as_mut_ptr().addr()]) };
+    // SAFETY: the first word is there if the call went well.
+    if known.is_ok() && size as u64 > unsafe { limit.as_ptr().cast::<u64>().read_volatile() } {
+        return Err(Errno::EFBIG);
+    }
+    Ok(())
+}
+
+/// Writes until nothing is left; `write` is given that and how much has been written.
+fn all(bytes: &[u8], write: impl Fn(&[u8], usize) -> Result<usize, Errno>) -> Result<(), Errno> {
+    let mut done = 0;
+    while let Some(left) = bytes.get(done..).filter(|left| !left.is_empty()) {
+        match write(left, done) {
+            Ok(0) => return Err(Errno::EFBIG),
+            Ok(written) => done += written,
+            Err(Errno::EINTR) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

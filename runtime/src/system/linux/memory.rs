@@ -11,6 +11,7 @@ pub(crate) const PAGE: usize = 4096;
 
 const MADV_DONTNEED: usize = 4;
 const MAP_SHARED: usize = 1;
+const MAP_FIXED: usize = 0x10;
 const PROT_READ_WRITE: usize = 1 | 2;
 /// MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE: what is never touched costs no memory, nor the promise of any.
 const PRIVATE_UNRESERVED: usize = 0x2 | 0x20 | 0x4000;
@@ -33,6 +34,18 @@ pub(crate) fn map_file(file: Fd, offset: usize, length: usize) -> *mut c_void {
         Ok(address) => ptr::with_exposed_provenance_mut(address),
         Err(_) => ptr::null_mut(),
     }
+}
+
+/// Puts memory of this process's own, all zero, in the place of memory that it shares: whoever has its address does not
+/// notice. Where there is none, the process cannot go on as it was asked to, and false is returned.
+///
+/// # Safety
+///
+/// `memory` must be whole pages of one [`map_file`], and nobody may count on what is in it.
+pub(crate) unsafe fn replace(memory: *mut c_void, length: usize) -> bool {
+    let arguments = [memory.addr(), length, PROT_READ_WRITE, PRIVATE_UNRESERVED | MAP_FIXED, usize::MAX, 0];
+    // SAFETY: only that memory is replaced, by the caller's promise.
+    unsafe { call(numbers::MMAP, arguments) }.is_ok()
 }
 
 /// Makes memory zero again, which frees its pages.

@@ -9,13 +9,13 @@ mod thread;
 mod timer;
 
 pub(crate) use errno::Errno;
-pub(crate) use file::{CURRENT, Fd, Status};
-pub(crate) use memory::{PAGE, clear, map, map_file, unmap};
+pub(crate) use file::{CURRENT, Fd, Identity, Status};
+pub(crate) use memory::{PAGE, clear, map, map_file, replace, unmap};
 pub(crate) use signal::{
     FATAL_SIGNALS, SignalInfo, block_signals, catch_signal, default_action, on_fatal_signal, send_to_this_thread,
-    set_blocked_signals, without_file_size_signal,
+    set_blocked_signals, unblock_signal,
 };
-pub(crate) use thread::{effective_user, exit_process, process_id, thread_id, thread_is_gone};
+pub(crate) use thread::{a_moment, effective_user, exit_process, process_id, thread_id, thread_is_gone};
 pub(crate) use timer::{Period, Timer, set_process_timer};
 
 use crate::arch;

@@ -8,20 +8,15 @@ use super::{Errno, call, process_id, thread_id};
 use crate::arch::{self, numbers};
 
 pub(super) const SIGPROF: usize = 27;
-const SIGXFSZ: usize = 25;
-const SIGILL: i32 = 4;
-const SIGBUS: i32 = 7;
-const SIGFPE: i32 = 8;
-const SIGSEGV: i32 = 11;
 
 /// The signals that end a process unless it says otherwise: HUP INT QUIT ILL TRAP ABRT BUS FPE USR1 SEGV USR2 PIPE ALRM
 /// TERM STKFLT XCPU VTALRM IO PWR SYS. (KILL cannot be caught, PROF is ours, XFSZ is left to who writes files.)
 pub(crate) const FATAL_SIGNALS: [c_int; 20] = [1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13, 14, 15, 16, 24, 26, 29, 30, 31];
 
 const SIG_BLOCK: usize = 0;
+const SIG_UNBLOCK: usize = 1;
 const SIG_SETMASK: usize = 2;
 const SIG_DFL: usize = 0;
-const SIG_IGN: usize = 1;
 const SI_TIMER: i32 = -2;
 const SA_SIGINFO: usize = 4;
 const SA_RESTORER: usize = 0x0400_0000;
@@ -50,9 +45,9 @@ pub(crate) struct SignalInfo {
 }
 
 impl SignalInfo {
-    /// Whether the thread's own instruction caused the signal, and will again when it is run again.
-    pub(crate) fn is_fault(&self) -> bool {
-        matches!(self.signal, SIGILL | SIGBUS | SIGFPE | SIGSEGV) && self.code > 0
+    /// Whether a timer of a thread sent the signal, and not the process's one.
+    pub(crate) fn is_from_timer(&self) -> bool {
+        self.code == SI_TIMER
     }
 
     /// How many expiries the signal stands for: a timer whose signal was not delivered in time sends no second one.
@@ -113,6 +108,11 @@ pub(crate) fn block_signals() -> u64 {
     change_blocked(SIG_BLOCK, u64::MAX)
 }
 
+/// Lets a signal in; if it is waiting, it is delivered before this returns.
+pub(crate) fn unblock_signal(signal: c_int) {
+    change_blocked(SIG_UNBLOCK, 1 << (signal - 1));
+}
+
 /// Blocks just these signals for this thread.
 pub(crate) fn set_blocked_signals(blocked: u64) {
     change_blocked(SIG_SETMASK, blocked);
@@ -124,21 +124,6 @@ fn change_blocked(how: usize, signals: u64) -> u64 {
     // SAFETY: the kernel reads one set and writes the other, 8 bytes each.
     let _ = unsafe { call(numbers::RT_SIGPROCMASK, arguments) };
     before
-}
-
-/// Runs `work` with SIGXFSZ ignored: past the limit of a file's size, a write is then an error and not the end of the
-/// process.
-pub(crate) fn without_file_size_signal<T>(work: impl FnOnce() -> T) -> T {
-    let ignored = SignalAction { handler: SIG_IGN, flags: 0, restorer: 0, mask: 0 };
-    let mut before = MaybeUninit::uninit();
-    // SAFETY: the action is whole, and there is room for the one before.
-    let changed = unsafe { set_action(SIGXFSZ, &ignored, before.as_mut_ptr()) };
-    let result = work();
-    if changed.is_ok() {
-        // SAFETY: what the kernel wrote there is what it had.
-        let _ = unsafe { set_action(SIGXFSZ, before.as_ptr(), ptr::null_mut()) };
-    }
-    result
 }
 
 /// Sets a signal's action, and says what it was.

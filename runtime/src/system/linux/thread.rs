@@ -9,6 +9,13 @@ pub(crate) fn process_id() -> i32 {
     unsafe { call(numbers::GETPID, []) }.unwrap_or(0) as i32
 }
 
+/// Waits for a millisecond.
+pub(crate) fn a_moment() {
+    static MILLISECOND: [i64; 2] = [0, 1_000_000];
+    // SAFETY: the kernel reads a struct timespec. To be woken early does no harm.
+    let _ = unsafe { call(numbers::NANOSLEEP, [(&raw const MILLISECOND).addr(), 0]) };
+}
+
 /// The user whose rights the process has.
 pub(crate) fn effective_user() -> u32 {
     // SAFETY: takes no argument and cannot fail.

@@ -1,0 +1,122 @@
+//! Corners that a runtime can cut itself on.
+
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::process::Command;
+
+use crate::support::{Program, calls, compare, quiet, read};
+
+fn compile(name: &str) -> Program {
+    Program::compile(&format!("corners-{name}"), "corners.c", &["-O1"])
+}
+
+fn counted(program: &Program) -> u64 {
+    calls(&program.profile(), program.symbols()).get("calls counted").copied().unwrap_or(0)
+}
+
+#[test]
+fn a_signal_that_is_let_in_only_for_a_wait_still_kills() {
+    let program = compile("waits");
+    let status = program.command(&["waits"]).status().unwrap();
+    assert_eq!(status.signal(), Some(15));
+    program.profile();
+}
+
+#[test]
+fn a_signal_on_the_smallest_stack_kills_by_itself_and_the_file_is_whole() {
+    let program = compile("small");
+    for size in ["8192", "12288", "16384"] {
+        let status = program.command(&["small", size]).status().unwrap();
+        assert_eq!(status.signal(), Some(15), "{size}");
+        assert_eq!(counted(&program), 1, "{size}");
+    }
+    let status = program.command(&["thread"]).status().unwrap();
+    assert_eq!(status.code(), Some(3));
+    assert_eq!(counted(&program), 1);
+}
+
+#[test]
+fn a_handler_that_calls_the_one_it_found() {
+    let program = compile("chains");
+    assert_eq!(program.command(&["chains"]).status().unwrap().signal(), Some(15));
+    program.profile();
+}
+
+#[test]
+fn the_child_of_a_vfork_takes_no_threads_table() {
+    let program = compile("vfork");
+    let output = program.command(&["vfork"]).output().unwrap();
+    assert!(output.status.success());
+    compare(&String::from_utf8(output.stdout).unwrap(), &program.profile(), program.symbols());
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.starts_with("gmon: 1 calls were not recorded"), "{said}");
+}
+
+#[test]
+fn a_signal_in_the_middle_of_a_threads_first_call() {
+    let program = compile("first");
+    let printed = program.run(&["first", "3000"]);
+    compare(&printed, &program.profile(), program.symbols());
+}
+
+#[test]
+fn a_second_signal_does_not_cut_the_file_short() {
+    let program = compile("twice");
+    for _ in 0..20 {
+        let status = program.command(&["twice"]).status().unwrap();
+        assert!(matches!(status.signal(), Some(2 | 15)), "{status:?}");
+        assert_eq!(counted(&program), 1);
+    }
+}
+
+#[test]
+fn a_file_that_has_our_descriptors_number_is_left_alone() {
+    let program = compile("reused");
+    for live in ["0", "1"] {
+        let output = program.command(&["reused"]).env("GMON_LIVE", live).output().unwrap();
+        assert!(output.status.success(), "GMON_LIVE={live}: {output:?}");
+        assert_eq!(fs::read(program.directory.join("data")).unwrap(), b"hello\n");
+    }
+}
+
+#[test]
+fn a_fork_in_a_signal_handler() {
+    let program = compile("forks");
+    for live in ["0", "1"] {
+        let printed = quiet(&program.command(&["forks", "200"]).env("GMON_LIVE", live).output().unwrap());
+        compare(&printed, &program.profile(), program.symbols());
+    }
+}
+
+#[test]
+fn two_processes_in_one_directory_do_not_share_a_live_file() {
+    let program = Program::compile("corners-two", "live.c", &["-O1"]);
+    let mut first = program.command(&["first", "2"]).env("GMON_LIVE", "1").spawn().unwrap();
+    let counters = program.directory.join("first");
+    let began = || fs::read(&counters).is_ok_and(|bytes| bytes.iter().any(|byte| *byte != 0));
+    while !began() {
+        assert!(first.try_wait().unwrap().is_none(), "it ended by itself");
+    }
+    for live in ["1", "0"] {
+        let mut second = program.command(&["second", "2"]).env("GMON_LIVE", live).spawn().unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        // One that writes its file at the end is to get there.
+        let killed = Command::new("kill").args(["-TERM", &second.id().to_string()]).status().unwrap();
+        assert!(killed.success());
+        assert_eq!(second.wait().unwrap().signal(), Some(15));
+        read(&program.directory.join("gmon.out"));
+        assert!(first.try_wait().unwrap().is_none(), "the other process ended it");
+    }
+    first.kill().unwrap();
+    assert_eq!(first.wait().unwrap().signal(), Some(9));
+}
+
+#[test]
+fn a_limit_of_a_files_size_does_not_kill_a_live_program() {
+    let program = Program::compile("corners-limit", "control.c", &[]);
+    for blocks in ["1", "16", "64"] {
+        let script = format!("ulimit -f {blocks}; GMON_LIVE=1 exec {} x", program.executable.display());
+        let output = Command::new("sh").args(["-c", &script]).current_dir(&program.directory).output().unwrap();
+        assert_eq!(output.status.code(), Some(7), "{blocks}: {output:?}");
+    }
+}
