@@ -22,7 +22,8 @@ look() {
     need gcc cc gcc
     need g++ c++
     need make make
-    need clang clang # one test wants it
+    need clang clang       # clang's calling form
+    need gfortran gfortran # one program of the matrix
     need binutils ld nm objdump objcopy readelf gprof
 }
 
