@@ -50,6 +50,19 @@ pub struct FlatRow {
     pub children: f64,
 }
 
+impl FlatRow {
+    /// The rows of all functions, in the order of their addresses.
+    pub(crate) fn all(functions: &Functions<'_>, flat: &Flat, graph: &Graph) -> Vec<FlatRow> {
+        let row = |function: FunctionId| FlatRow {
+            function,
+            time: flat.time[function.index()],
+            calls: graph.calls(function),
+            children: graph.share(function).all_children,
+        };
+        functions.ids().map(row).collect()
+    }
+}
+
 /// The unit in which times for each call are shown.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Unit {
@@ -202,15 +215,7 @@ fn clock(profile: &Profile, is_gnu: bool) -> Clock {
 
 fn flat_table(analysed: &Analysed<'_, '_>, rate: f64) -> FlatTable {
     let Analysed { functions, flat, graph, selections, options, .. } = analysed;
-    let mut rows: Vec<FlatRow> = functions
-        .ids()
-        .map(|function| FlatRow {
-            function,
-            time: flat.time[function.index()],
-            calls: graph.calls(function),
-            children: graph.share(function).all_children,
-        })
-        .collect();
+    let mut rows = FlatRow::all(functions, flat, graph);
     let longest = rows
         .iter()
         .filter(|row| row.calls != 0)

@@ -8,6 +8,7 @@ use gmon::Profile;
 
 use super::cli::Arguments;
 use super::cut;
+use crate::analysis::FlatRow;
 use crate::flat::{self, Flat};
 use crate::functions::{FunctionId, Functions};
 use crate::graph::arcs::Arcs;
@@ -15,7 +16,7 @@ use crate::graph::propagate::Choices;
 use crate::graph::{Graph, Node};
 use crate::image::Image;
 use crate::number::Ordered;
-use crate::report::bsd::{Dialect, FlatRow, Report};
+use crate::report::bsd::{Dialect, Report};
 use crate::selection::{ArcSelection, Selection};
 use crate::static_calls;
 
@@ -79,15 +80,7 @@ fn kept_arcs(arguments: &Arguments, profile: &Profile, functions: &Functions<'_>
 }
 
 fn rows(arguments: &Arguments, functions: &Functions<'_>, flat: &Flat, graph: &Graph) -> Vec<FlatRow> {
-    let mut rows: Vec<FlatRow> = functions
-        .ids()
-        .map(|function| FlatRow {
-            function,
-            time: flat.time[function.index()],
-            calls: graph.calls(function),
-            children: graph.share(function).all_children,
-        })
-        .collect();
+    let mut rows = FlatRow::all(functions, flat, graph);
     // FreeBSD also shows functions that only called others.
     let counts_children = arguments.dialect == Dialect::FreeBsd;
     rows.retain(|row| arguments.unused || row.calls != 0 || row.time != 0.0 || counts_children && row.children != 0.0);

@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use super::{Dialect, FlatRow, Report, granularity, write_name};
+use super::{Dialect, Report, granularity, write_name};
+use crate::analysis::FlatRow;
 use crate::number::Fixed;
 
 /// In what units the times of calls are shown.

@@ -9,6 +9,7 @@ mod index;
 use std::io::{self, Write};
 
 use super::blurbs;
+use crate::analysis::FlatRow;
 use crate::functions::{FunctionId, Functions};
 use crate::graph::arcs::Arc;
 use crate::graph::{Graph, Node};
@@ -36,19 +37,6 @@ impl Dialect {
             None
         }
     }
-}
-
-/// A row of the flat profile.
-#[derive(Debug)]
-pub struct FlatRow {
-    /// The function.
-    pub function: FunctionId,
-    /// Its own time, in samples.
-    pub time: f64,
-    /// How often others called it.
-    pub calls: u64,
-    /// The time of what it called, in samples.
-    pub children: f64,
 }
 
 /// Everything that the reports show.
