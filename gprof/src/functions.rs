@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell};
 use std::collections::HashMap;
+use std::ops::Range;
 
 use crate::image::{self, Symbol};
 
@@ -23,8 +24,10 @@ impl FunctionId {
 pub struct Function<'data> {
     /// Its first address.
     pub address: u64,
-    /// Its last address, which is the one before the next function's first.
+    /// Its last address, which is the one before the next function's, or line's, first.
     pub last: u64,
+    /// The last address of the function with all its lines.
+    pub reach: u64,
     /// The name in the symbol table, mangled. Everything that is ordered by name is ordered by this.
     pub name: &'data [u8],
     /// Whether it is visible in its own source file only.
@@ -79,6 +82,24 @@ impl<'data> Functions<'data> {
         Functions::from_sorted(symbols, end)
     }
 
+    /// Adds symbols of lines in their order. Functions reach as far as before, though an address is found in the line
+    /// that it comes from. A function that has no code is left out.
+    #[must_use]
+    pub fn with_lines(self, lines: Vec<Symbol<'data>>, text_end: u64) -> Functions<'data> {
+        let reaches: HashMap<u64, u64> = self.sorted.iter().map(|function| (function.address, function.last)).collect();
+        let functions = self.ids().filter(|id| self[*id].address <= self[*id].last).map(|id| {
+            let Function { address, name, is_static, .. } = self[id];
+            Symbol { address, name, is_static, is_func: self.is_marked(id) }
+        });
+        let mut all = Functions::new(lines.into_iter().chain(functions).collect(), text_end);
+        for (index, function) in (0..).zip(&mut all.sorted) {
+            if function.called_as == Some(FunctionId(index)) {
+                function.reach = reaches.get(&function.address).copied().unwrap_or(function.reach);
+            }
+        }
+        all
+    }
+
     fn from_sorted(symbols: Vec<Symbol<'data>>, text_end: u64) -> Functions<'data> {
         let ends: Vec<u64> =
             symbols.iter().skip(1).map(|next| next.address).chain([text_end]).map(|end| end.wrapping_sub(1)).collect();
@@ -90,6 +111,7 @@ impl<'data> Functions<'data> {
             Function {
                 address: symbol.address,
                 last,
+                reach: last,
                 name: symbol.name,
                 is_static: symbol.is_static,
                 counts_for: FunctionId(index),
@@ -130,6 +152,19 @@ impl<'data> Functions<'data> {
         let after = self.sorted.partition_point(|function| function.address <= address);
         let index = after.checked_sub(1)?;
         (address <= self.sorted[index].last).then_some(FunctionId(index as u32))
+    }
+
+    /// Whether the file says that it is a function; it does not of lines, and of some names in assembly code.
+    #[must_use]
+    pub fn is_marked(&self, id: FunctionId) -> bool {
+        self[id].called_as == Some(id)
+    }
+
+    /// The places of a function and of its lines, if there are any.
+    #[must_use]
+    pub fn with_its_lines(&self, id: FunctionId) -> Range<usize> {
+        let reach = self[id].reach;
+        id.index()..self.sorted.partition_point(|function| function.address <= reach).max(id.index() + 1)
     }
 
     /// How many functions there are.

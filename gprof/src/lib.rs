@@ -17,6 +17,7 @@ pub mod functions;
 pub mod graph;
 pub mod image;
 pub mod input;
+pub mod line_symbols;
 mod number;
 pub mod options;
 pub mod report;
@@ -79,6 +80,9 @@ fn report(options: &Options, out: &mut dyn Write, warnings: &mut dyn Write) -> R
     let wanted = options.wanted(contents)?;
     let mut buffer = BufWriter::with_capacity(1 << 16, out);
     let mut writer = Writer::new(&mut buffer);
+    if !profile.blocks.is_empty() && !options.by_line {
+        let _ = writeln!(warnings, "gprof: warning: counts of basic blocks are left out: they are told by line (-l)");
+    }
     if wanted.info {
         writer.info(&parts).map_err(Error::Output)?;
     }
@@ -125,16 +129,22 @@ fn analyse<'data>(
 ) -> Result<Analysis<'data>, Error> {
     let mut symbols = symbols.map_or_else(|| image.symbols.clone(), symbol_file::read);
     symbols.retain(|symbol| !(symbol.is_static && (options.no_static || (options.functions_only && !symbol.is_func))));
-    let order: Vec<u64> = symbols.iter().map(|symbol| symbol.address).collect();
+    let mut order: Vec<u64> = symbols.iter().map(|symbol| symbol.address).collect();
     // Functions of the last section that can be run reach to its end.
-    let end = if options.is_gnu() { image.text.end } else { image.code.end };
-    let mut functions = Functions::new(symbols, end);
-    if options.merge_clones {
-        functions.merge_copies();
-    }
+    let code = if options.is_gnu() { &image.text } else { &image.code };
     // Symbols from elsewhere come without source files.
     let lines =
         if options.needs_sources(wanted) && options.symbols.is_none() { image.files.lines() } else { Lines::default() };
+    let mut functions = Functions::new(symbols, code.end);
+    if options.by_line && !lines.is_empty() {
+        let owners = Functions::new(image.every_symbol(), code.end);
+        let pieces = line_symbols::line_symbols(code.clone(), &lines, &image.files, (&functions, &owners));
+        order.extend(pieces.iter().map(|piece| piece.address));
+        functions = functions.with_lines(pieces, code.end);
+    }
+    if options.merge_clones {
+        functions.merge_copies();
+    }
     let sources = Sources::new(&order, &functions, &lines);
     let selections = Selections::new(options, &functions, &sources)?;
     let code = image.machine_code;

@@ -151,6 +151,8 @@ pub struct Options {
     pub demangle: bool,
     /// Whether to use the layout of the BSDs.
     pub traditional: bool,
+    /// Whether to tell of lines and not of functions.
+    pub by_line: bool,
     /// Whether to add file and line to names.
     pub file_names: bool,
     /// Whether to show whole paths.
@@ -178,6 +180,8 @@ pub struct Wanted {
     pub source: bool,
     /// An order of functions.
     pub function_order: bool,
+    /// Whether there are calls, so that functions have numbers.
+    pub calls: bool,
 }
 
 impl Wanted {
@@ -216,7 +220,7 @@ impl Options {
             Pattern::Functions(spec) => spec_needs(spec),
             Pattern::Arcs(from, to) => spec_needs(from) || spec_needs(to),
         };
-        let shown = wanted.counts || wanted.source || self.file_names || (wanted.graph && self.paths);
+        let shown = wanted.counts || wanted.source || self.file_names || self.by_line || (wanted.graph && self.paths);
         shown || self.choices.iter().any(needs)
     }
 
@@ -236,6 +240,7 @@ impl Options {
             counts: asked.counts == Asked::For,
             source: asked.source == Asked::For,
             function_order: asked.function_order,
+            calls: contents.calls,
         };
         if wanted.flat && !contents.samples {
             return Err(Error::NoSamples);

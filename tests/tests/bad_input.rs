@@ -103,7 +103,6 @@ fn command_lines() {
         (vec!["--flat-profil", "--grahp"], "did you mean '--graph'"),
         (vec!["-k", "main"], "'-k main': two functions are needed"),
         (vec!["-e", "a/b"], "'-e a/b'"),
-        (vec!["-l"], "-l"),
         (vec!["-R", "map"], "-R"),
         (vec!["-O", "prof"], "--file-format"),
         (vec!["-w", "wide"], "--width"),

@@ -36,6 +36,7 @@ const ORDER: [(&str, &[&str]); 3] = [
             "error",
             "options",
             "functions",
+            "line_symbols",
             "sources",
             "selection",
             "flat",

@@ -5,9 +5,20 @@ use std::cmp::Ordering;
 use super::Analysed;
 use crate::functions::FunctionId;
 
-/// The functions of the list.
-pub(super) fn counts(analysed: &Analysed<'_, '_>) -> Vec<FunctionId> {
-    let Analysed { functions, sources, selections, graph, options, .. } = analysed;
+/// A line of the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Count {
+    /// The function, or the line.
+    pub function: FunctionId,
+    /// Where it begins, or where one of its basic blocks does.
+    pub address: u64,
+    /// How often that ran.
+    pub count: u64,
+}
+
+/// The list.
+pub(super) fn counts(analysed: &Analysed<'_, '_>) -> Vec<Count> {
+    let Analysed { functions, sources, selections, graph, blocks, options, .. } = analysed;
     let chosen = functions.ids().filter(|id| selections.counts.chooses(*id));
     let place = |id: FunctionId| sources.place(id).map(|place| (sources.files[place.file].as_slice(), place.line));
     let mut list: Vec<FunctionId> = chosen.collect();
@@ -25,8 +36,15 @@ pub(super) fn counts(analysed: &Analysed<'_, '_>) -> Vec<FunctionId> {
     // GNU's manual says that the threshold of annotated lines holds here as well; its program does not know.
     let least = if options.is_gnu() { 1 } else { options.annotation.min_count.max(1) };
     let all = options.unused && least == 1;
-    list.retain(|id| all || graph.calls(*id) >= least);
-    list
+    list.into_iter()
+        .flat_map(|function| {
+            let whole = Count { function, address: functions[function].address, count: graph.calls(function) };
+            let parts = blocks.of(function).iter();
+            let parts = parts.map(move |block| Count { function, address: block.addr, count: block.count });
+            std::iter::once(whole).chain(parts)
+        })
+        .filter(|count| all || count.count >= least)
+        .collect()
 }
 
 /// Merges halves, of which the first is the shorter one. Which elements are compared with which is the C library's way.

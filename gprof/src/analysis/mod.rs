@@ -1,5 +1,6 @@
 //! Everything that a report may show, worked out and frozen.
 
+mod blocks;
 mod counts;
 mod order;
 mod stats;
@@ -10,6 +11,8 @@ use std::collections::HashMap;
 
 use gmon::{Dimension, Profile};
 
+pub use blocks::Blocks;
+pub use counts::Count;
 pub use stats::Stats;
 
 use crate::flat::{self, Flat};
@@ -101,6 +104,8 @@ pub struct CallGraph<'data> {
     pub entries: Vec<Node>,
     /// The index, by name.
     pub index: Vec<IndexEntry<'data>>,
+    /// Whether the profiles are of a kind that has calls: without, numbers of entries lead nowhere.
+    pub is_known: bool,
 }
 
 /// The results. Renderers see this and nothing else of the program or the profile.
@@ -118,8 +123,10 @@ pub struct Analysis<'data> {
     pub sources: Sources,
     /// The choices of the user.
     pub selections: Selections,
-    /// The functions in the list of counts.
-    pub counts: Vec<FunctionId>,
+    /// How often basic blocks ran, by line.
+    pub blocks: Blocks,
+    /// The list of counts.
+    pub counts: Vec<Count>,
     /// The functions in an order for linkers.
     pub order: Vec<FunctionId>,
     /// How much of the profiles all this accounts for.
@@ -151,6 +158,7 @@ struct Analysed<'a, 'data> {
     graph: &'a Graph,
     sources: &'a Sources,
     selections: &'a Selections,
+    blocks: &'a Blocks,
     options: &'a Options,
 }
 
@@ -169,15 +177,19 @@ impl<'data> Analysis<'data> {
         let arcs = Arcs::chosen(&profile.arcs, &functions, &selections.arcs, &possible, !options.is_gnu());
         let choices = Choices { graph: &selections.graph, time: &selections.time, thorough: !options.is_gnu() };
         let graph = Graph::new(arcs, &flat, &functions, choices);
+        let most_blocks = if options.is_gnu() { 10 } else { usize::MAX };
+        let blocks: &[gmon::Block] = if options.by_line { &profile.blocks } else { &[] };
+        let blocks = Blocks::new(blocks, &functions, most_blocks);
         let analysed = Analysed {
             functions: &functions,
             flat: &flat,
             graph: &graph,
             sources: &sources,
             selections: &selections,
+            blocks: &blocks,
             options,
         };
-        let entries = graph.ranking.iter().copied().filter(|node| has_entry(*node, &graph, options.unused)).collect();
+        let entries = graph.ranking.iter().copied().filter(|node| has_entry(*node, &analysed)).collect();
         let index = if wanted.graph { index(&analysed, files) } else { Vec::new() };
         let stats = Stats::new(profile, &functions, &flat);
         let clock = clock(profile, options.is_gnu());
@@ -187,7 +199,8 @@ impl<'data> Analysis<'data> {
         Analysis {
             flat: flat_table,
             clock,
-            calls: CallGraph { graph, entries, index },
+            calls: CallGraph { graph, entries, index, is_known: wanted.calls },
+            blocks,
             counts,
             order,
             stats,
@@ -253,8 +266,14 @@ fn unit(longest: f64) -> Unit {
     Unit { prefix, factor }
 }
 
-fn has_entry(node: Node, graph: &Graph, unused: bool) -> bool {
+fn has_entry(node: Node, analysed: &Analysed<'_, '_>) -> bool {
+    let Analysed { functions, graph, options, .. } = analysed;
+    let unused = options.unused;
     let (share, calls, own_calls) = match node {
+        // Nobody calls a line: it is among the callers only.
+        Node::Function(id) if options.by_line && !functions.is_marked(id) => return false,
+        // GNU takes cycles for lines.
+        Node::Cycle(_) if options.by_line && options.is_gnu() => return false,
         Node::Function(id) => (graph.share(id), graph.calls(id), graph.self_calls(id)),
         Node::Cycle(at) => (graph.cycle_share(at), graph.cycles()[at].calls, graph.cycles()[at].inner_calls),
     };
@@ -266,7 +285,9 @@ fn index<'data>(analysed: &Analysed<'_, 'data>, files: &'data SourceFiles<'data>
     let is_named = |id: &FunctionId| options.unused || graph.calls(*id) != 0 || flat.time[id.index()] != 0.0;
     let mut named: Vec<FunctionId> = functions.ids().filter(is_named).collect();
     named.sort_by_key(|id| functions[*id].name);
-    let statics: Vec<FunctionId> = named.iter().copied().filter(|id| functions[*id].is_static).collect();
+    // By line, all names tell the file.
+    let needs_file = |id: &FunctionId| functions[*id].is_static && !options.by_line;
+    let statics: Vec<FunctionId> = named.iter().copied().filter(needs_file).collect();
     // Where all places are known anyway, they are not looked up again.
     let found: HashMap<FunctionId, Cow<'data, [u8]>> = if options.symbols.is_some() {
         // Symbols from elsewhere come without source files.

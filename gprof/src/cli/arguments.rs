@@ -165,6 +165,10 @@ pub(super) struct Arguments {
     #[arg(help_heading = "Layout")]
     pub(super) width: String,
 
+    /// Tell of lines of the source and not of functions; needs debug information (cc -g)
+    #[arg(short = 'l', long, help_heading = "What counts")]
+    pub(super) line: bool,
+
     /// Add file and line to each function's name
     #[arg(long, help_heading = "Layout")]
     pub(super) inline_file_names: bool,

@@ -75,6 +75,8 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
         brief: arguments.brief,
         unused: arguments.display_unused_functions,
         traditional: arguments.traditional,
+        // GNU's sums are by line, and reports beside them as well.
+        by_line: arguments.line || (is_gnu && arguments.sum),
         file_names: arguments.inline_file_names,
         paths: arguments.print_path,
         image: arguments.image,

@@ -110,6 +110,7 @@ where
             },
             files: SourceFiles { sections: self.debug_sections() },
             marks: self.marks(),
+            data: self.data,
         })
     }
 

@@ -23,6 +23,13 @@ pub struct Frames<'a> {
     context: Context<Reader<'a>>,
 }
 
+/// Whether functions of a language are known to the linker by the names that they have in the source.
+fn is_c(language: Option<gimli::DwLang>) -> bool {
+    use gimli::{DW_LANG_C, DW_LANG_C11, DW_LANG_C89, DW_LANG_C99, DW_LANG_Mips_Assembler};
+    let known = [DW_LANG_C89, DW_LANG_C, DW_LANG_C99, DW_LANG_C11, DW_LANG_Mips_Assembler];
+    language.is_none_or(|language| known.contains(&language))
+}
+
 /// The deepest nesting of inlined functions that is followed.
 const DEEPEST: usize = 1000;
 
@@ -33,6 +40,24 @@ impl<'a> Frames<'a> {
         }
         let dwarf = gimli::Dwarf::load(|id| Ok::<_, gimli::Error>(sections.get(id))).ok()?;
         Some(Frames { context: Context::from_dwarf(dwarf).ok()? })
+    }
+
+    /// The name of the innermost function that an address comes from, as the linker knows it.
+    ///
+    /// In languages other than C, debug information may give a function only the name that it has in the source. There
+    /// is none here then, unless the function was inlined and the linker never knew it.
+    #[must_use]
+    pub fn innermost(&self, address: u64) -> Option<&'a [u8]> {
+        // The reader looks one address further.
+        if address == u64::MAX {
+            return None;
+        }
+        let mut frames = self.context.find_frames(address).skip_all_loads().ok()?;
+        let function = frames.next().ok()??.function?;
+        let name = function.name.slice();
+        let is_mangled = name.starts_with(b"_Z") || name.starts_with(b"_R");
+        let mut is_inlined = || frames.next().is_ok_and(|outer| outer.is_some());
+        (!name.is_empty() && (is_mangled || is_c(function.language) || is_inlined())).then_some(name)
     }
 
     /// The functions that an address comes from: the innermost first, which was inlined into the next one, and the last

@@ -137,13 +137,6 @@ impl<'a> Lines<'a> {
             end = end.max(range.end);
             range.start < range.end
         });
-        ranges.dedup_by(|next, kept| {
-            let same = next.start == kept.end && (next.file, next.line) == (kept.file, kept.line);
-            if same {
-                kept.end = next.end;
-            }
-            same
-        });
         Lines { files, ranges }
     }
 

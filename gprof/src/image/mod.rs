@@ -46,6 +46,8 @@ pub struct Image<'data> {
     pub files: SourceFiles<'data>,
     /// What leads to debug information in another file.
     marks: separate::Marks<'data>,
+    /// The file.
+    data: &'data [u8],
 }
 
 /// Machine code.
@@ -119,6 +121,15 @@ impl<'data> Image<'data> {
     /// When the bytes are no ELF file, are damaged, or tell of no function.
     pub fn parse(data: &'data [u8], policy: Policy, room: &'data Names) -> Result<Image<'data>, ImageError> {
         elf::parse(data, policy, room)
+    }
+
+    /// All symbols that may stand for functions, also those that do not for GNU or the BSDs.
+    #[must_use]
+    pub fn every_symbol(&self) -> Vec<Symbol<'data>> {
+        match elf::symbols(self.data, Policy::Full) {
+            Ok(symbols) if !symbols.is_empty() => symbols,
+            _ => self.symbols.clone(),
+        }
     }
 
     /// What is to be said of the names of functions, if anything.

@@ -5,17 +5,16 @@ use std::io::{self, Write};
 use crate::analysis::Analysis;
 
 pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result<()> {
-    for id in &analysis.counts {
-        match analysis.sources.place(*id) {
+    for count in &analysis.counts {
+        match analysis.sources.place(count.function) {
             Some(place) => {
                 out.write_all(analysis.sources.name(place.file, true))?;
                 write!(out, ":{}: (", place.line)?;
             }
             None => out.write_all(b"<unknown>:0: (")?,
         }
-        let function = &analysis.functions[*id];
-        out.write_all(function.name)?;
-        writeln!(out, ":0x{:x}) {} executions", function.address, analysis.calls.graph.calls(*id))?;
+        out.write_all(analysis.functions[count.function].name)?;
+        writeln!(out, ":0x{:x}) {} executions", count.address, count.count)?;
     }
     Ok(())
 }

@@ -33,7 +33,7 @@ pub(super) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn W
             let all = Fixed(factor * (row.time + row.children) / clock.rate / calls);
             write!(out, " {:8} {own:8.2} {all:8.2}  ", row.calls)?;
         }
-        if options.traditional {
+        if options.traditional && analysis.calls.is_known {
             names::write_numbered(analysis, options, row.function, out)?;
         } else {
             out.write_all(&names::name(analysis, options, row.function))?;

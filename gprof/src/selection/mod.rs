@@ -146,7 +146,7 @@ impl Selections {
                 let choices: Vec<&Choice> = choices.collect();
                 let mut named = sets(&choices, &matcher)?;
                 if options.is_gnu() && !named.is_empty() {
-                    keep_ranges(&mut named, subject != Subject::Arcs);
+                    keep_ranges(&mut named, subject != Subject::Arcs, functions);
                 }
                 all.add(subject, only, named);
             }
@@ -176,8 +176,12 @@ impl Selections {
 /// The functions that each of some choices names, and for arcs those that are called.
 fn sets(choices: &[&Choice], matcher: &Matcher<'_, '_>) -> Result<Vec<Named>, Error> {
     let find = |choice: &Choice, spec: &Spec| {
-        let found = matcher.find(spec);
-        if matcher.is_gnu || found.contains(&true) {
+        let mut found = matcher.find(spec);
+        if matcher.is_gnu {
+            return Ok(found);
+        }
+        if found.contains(&true) {
+            add_lines(&mut found, matcher.functions);
             return Ok(found);
         }
         let what = match &spec.what {
@@ -194,10 +198,18 @@ fn sets(choices: &[&Choice], matcher: &Matcher<'_, '_>) -> Result<Vec<Named>, Er
     sets.collect()
 }
 
+/// Whoever names a function means its lines too, whatever was inlined there.
+fn add_lines(named: &mut [bool], functions: &Functions<'_>) {
+    let whole: Vec<_> = functions.ids().filter(|id| named[id.index()] && functions.is_marked(*id)).collect();
+    for id in whole {
+        named[functions.with_its_lines(id)].fill(true);
+    }
+}
+
 /// GNU keeps chosen functions as ranges of neighbours, of which only one may begin at an address: that of the last
 /// option. With `clipped`, as for all but arcs, a range ends where the next one begins, since an address is looked up in
-/// the last that begins at it or below.
-fn keep_ranges(sets: &mut [Named], clipped: bool) {
+/// the last that begins at it or below. A range reaches as far as the last of its neighbours does.
+fn keep_ranges(sets: &mut [Named], clipped: bool, known: &Functions<'_>) {
     let mut begun: Vec<bool> = Vec::new();
     let mut ranges = Vec::new();
     for (at, (functions, _)) in sets.iter_mut().enumerate().rev() {
@@ -206,7 +218,8 @@ fn keep_ranges(sets: &mut [Named], clipped: bool) {
         while let Some(start) = functions[next..].iter().position(|named| *named).map(|more| next + more) {
             next = functions[start..].iter().position(|named| !named).map_or(functions.len(), |more| start + more);
             if !std::mem::replace(&mut begun[start], true) {
-                ranges.push((start, next, at));
+                let last = known.id(next - 1).filter(|id| known.is_marked(*id));
+                ranges.push((start, last.map_or(next, |id| known.with_its_lines(id).end), at));
             }
         }
         functions.fill(false);

@@ -1,0 +1,116 @@
+//! Source files with the number of calls at each function, or of executions at each line.
+
+mod labels;
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use crate::analysis::Analysis;
+use crate::error::Error;
+use crate::options::{Annotation, Options};
+pub use labels::Label;
+use labels::{Known, Labels};
+
+/// A source file that is to be shown.
+#[derive(Debug)]
+pub struct AnnotatedFile {
+    /// Its path, as the debug information has it.
+    pub path: Vec<u8>,
+    /// Its lines with their ends, and what stands in front of them.
+    pub lines: Vec<(Vec<u8>, Label)>,
+    /// The lines with most calls, the first first: number and calls.
+    pub top: Vec<(u32, u64)>,
+    /// How many lines code comes from.
+    pub executable: u64,
+    /// How many of them have a count, and be it 0.
+    pub counted: u64,
+    /// All calls.
+    pub calls: u64,
+}
+
+/// A file that is to be shown and was not found.
+pub struct Missing {
+    /// Its path.
+    pub path: PathBuf,
+}
+
+/// Reads the source files of all functions that are to be annotated, the one that the symbol table names last first.
+pub fn annotate(analysis: &Analysis<'_>, options: &Options) -> Vec<Result<AnnotatedFile, Missing>> {
+    let mut files: BTreeMap<usize, BTreeMap<u32, Known>> = BTreeMap::new();
+    for id in analysis.functions.ids().filter(|id| analysis.selections.source.chooses(*id)) {
+        if let Some(place) = analysis.sources.place(id) {
+            let lines = files.entry(place.file).or_default();
+            let add = |known: &mut Known| known.add(analysis, id);
+            lines.entry(place.line).and_modify(add).or_insert_with(|| Known::new(analysis, id));
+        }
+    }
+    let all = options.annotation.all_lines;
+    let mut labels = Labels { analysis, all, by_neighbour: options.is_gnu(), last: 0 };
+    let wanted = |lines: &BTreeMap<u32, Known>| options.unused || lines.values().any(|known| known.calls != 0);
+    files
+        .iter()
+        .rev()
+        .filter(|(_, lines)| wanted(lines))
+        .map(|(file, lines)| {
+            let (path, text) = read(&analysis.sources.files[*file], &options.annotation)?;
+            Ok(annotated(path, &text, lines, &labels.of(lines), options.annotation.table_length))
+        })
+        .collect()
+}
+
+/// Reads a source file. Gives back the path that the debug information has of it.
+fn read<'a>(path: &'a [u8], annotation: &Annotation) -> Result<(&'a [u8], Vec<u8>), Missing> {
+    let on_disk = Path::new(OsStr::from_bytes(path));
+    let text = candidates(on_disk, &annotation.directories)
+        .find_map(|path| fs::metadata(&path).ok().filter(fs::Metadata::is_file).and_then(|_| fs::read(path).ok()));
+    Ok((path, text.ok_or_else(|| Missing { path: on_disk.to_owned() })?))
+}
+
+fn annotated(
+    path: &[u8],
+    text: &[u8],
+    known: &BTreeMap<u32, Known>,
+    labels: &BTreeMap<u32, Label>,
+    table_length: usize,
+) -> AnnotatedFile {
+    let label = |line: u32| labels.get(&line).cloned().unwrap_or(Label::NoCode);
+    let lines: Vec<_> =
+        (1..).zip(text.split_inclusive(|byte| *byte == b'\n')).map(|(at, line)| (line.to_vec(), label(at))).collect();
+    let mut top: Vec<(u32, u64)> = known.iter().map(|(line, known)| (*line, known.calls)).collect();
+    top.sort_by_key(|(_, calls)| std::cmp::Reverse(*calls));
+    top.retain(|(_, calls)| *calls != 0);
+    top.truncate(table_length);
+    let count = |is: fn(&Label) -> bool| lines.iter().filter(|(_, label)| is(label)).count() as u64;
+    AnnotatedFile {
+        path: path.to_vec(),
+        executable: count(|label| *label != Label::NoCode),
+        counted: count(|label| matches!(label, Label::Counts(_))),
+        lines,
+        top,
+        calls: known.values().fold(0, |sum, known| sum.saturating_add(known.calls)),
+    }
+}
+
+/// Where a source file may be: where it was, or else in one of the directories, there at last without its own.
+fn candidates<'a>(path: &'a Path, directories: &'a [PathBuf]) -> impl Iterator<Item = PathBuf> + 'a {
+    let relative = directories.iter().filter(|_| path.is_relative()).map(move |directory| directory.join(path));
+    let names = directories.iter().filter_map(move |directory| Some(directory.join(path.file_name()?)));
+    std::iter::once(path.to_owned()).chain(relative).chain(names)
+}
+
+/// Writes a source file to `NAME-ann` in the current directory.
+///
+/// # Errors
+///
+/// When that cannot be written.
+pub fn store(file: &AnnotatedFile, render: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
+    let base = file.path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+    let name = PathBuf::from(OsStr::from_bytes(&[base, b"-ann"].concat()));
+    let mut text = Vec::new();
+    let written = render(&mut text).and_then(|()| fs::write(&name, text));
+    written.map_err(|source| Error::Write { file: name.display().to_string(), source })
+}
