@@ -2,7 +2,7 @@
 
 use gmon::Histogram;
 
-use crate::functions::Functions;
+use crate::functions::{Function, Functions};
 use crate::selection::Selection;
 
 /// Code is measured in units of two bytes: what falls within one unit is not told apart.
@@ -59,33 +59,13 @@ impl Flat {
     }
 
     fn add_exactly(&mut self, histogram: &Histogram, functions: &Functions<'_>, chosen: &Selection) {
-        let table = functions.as_slice();
-        let mut first = table.partition_point(|function| function.last < histogram.lowpc);
-        for bin in (0..histogram.bins.len()).filter(|bin| histogram.bins[*bin] != 0) {
-            let count = histogram.count(bin) as f64;
-            let range = histogram.bin_range(bin);
-            // Where bins are smaller than a byte, one stands for the byte it lies in.
-            let (start, last) = (range.start, range.end.saturating_sub(1).max(range.start));
-            self.total += count;
-            while table.get(first).is_some_and(|function| function.last < start) {
-                first += 1;
-            }
-            for (id, function) in functions.ids().zip(table).skip(first) {
-                if function.address > last {
-                    break;
-                }
-                // In a damaged file the last function may end before it begins.
-                let Some(more) = last.min(function.last).checked_sub(start.max(function.address)) else {
-                    continue;
-                };
-                let credit = count * (more as f64 + 1.0) / ((last - start) as f64 + 1.0);
-                if chosen.chooses(id) {
-                    self.time[function.counts_for.index()] += credit;
-                } else {
-                    self.total -= credit;
-                }
-            }
-        }
+        let Flat { time, total } = self;
+        *total += histogram.total() as f64;
+        let bounds = |function: &Function<'_>| (function.address, function.last);
+        share(histogram, functions.as_slice(), bounds, |at, credit| match functions.id(at) {
+            Some(id) if chosen.chooses(id) => time[functions[id].counts_for.index()] += credit,
+            _ => *total -= credit,
+        });
     }
 
     fn add(
@@ -127,6 +107,36 @@ impl Flat {
                 } else {
                     self.total -= credit;
                 }
+            }
+        }
+    }
+}
+
+/// Divides the samples of each bin among pieces of code by their bytes in it, and hands over each piece's place in
+/// `table` with what it gets. `bounds` gives the first and the last address of a piece; pieces ascend and do not overlap.
+pub(crate) fn share<T>(
+    histogram: &Histogram,
+    table: &[T],
+    bounds: impl Fn(&T) -> (u64, u64),
+    mut credit: impl FnMut(usize, f64),
+) {
+    let mut first = table.partition_point(|piece| bounds(piece).1 < histogram.lowpc);
+    for bin in (0..histogram.bins.len()).filter(|bin| histogram.bins[*bin] != 0) {
+        let count = histogram.count(bin) as f64;
+        let range = histogram.bin_range(bin);
+        // Where bins are smaller than a byte, one stands for the byte it lies in.
+        let (start, last) = (range.start, range.end.saturating_sub(1).max(range.start));
+        while table.get(first).is_some_and(|piece| bounds(piece).1 < start) {
+            first += 1;
+        }
+        for (at, piece) in table.iter().enumerate().skip(first) {
+            let (piece_start, piece_last) = bounds(piece);
+            if piece_start > last {
+                break;
+            }
+            // In a damaged file the last function may end before it begins.
+            if let Some(more) = last.min(piece_last).checked_sub(start.max(piece_start)) {
+                credit(at, count * (more as f64 + 1.0) / ((last - start) as f64 + 1.0));
             }
         }
     }

@@ -16,6 +16,7 @@ pub mod flat;
 pub mod functions;
 pub mod graph;
 pub mod image;
+pub mod inlines;
 pub mod input;
 pub mod line_symbols;
 mod number;
@@ -38,8 +39,10 @@ use cli::Request;
 use error::Error;
 use functions::Functions;
 use image::lines::Lines;
-use image::{Image, Names, Policy};
+use image::{Image, Names, Policy, Symbol};
+use inlines::{Chains, Inlined};
 use input::Parts;
+use line_symbols::Source;
 use options::{Contents, Options, Wanted};
 use report::Writer;
 use selection::Selections;
@@ -136,19 +139,26 @@ fn analyse<'data>(
     let lines =
         if options.needs_sources(wanted) && options.symbols.is_none() { image.files.lines() } else { Lines::default() };
     let mut functions = Functions::new(symbols, code.end);
+    let mut chains = Chains::new();
     if options.by_line && !lines.is_empty() {
         let owners = Functions::new(image.every_symbol(), code.end);
-        let pieces = line_symbols::line_symbols(code.clone(), &lines, &image.files, (&functions, &owners));
+        let (files, by_caller) = (&image.files, options.inlines);
+        let source = Source { lines: &lines, files, functions: &functions, owners: &owners, by_caller };
+        let (pieces, callers): (Vec<Symbol<'data>>, Vec<_>) = source.symbols(code.clone()).into_iter().unzip();
         order.extend(pieces.iter().map(|piece| piece.address));
+        let inlined = pieces.iter().zip(callers).filter(|(_, callers)| !callers.is_empty());
+        chains = inlined.map(|(piece, callers)| (piece.address, callers)).collect();
         functions = functions.with_lines(pieces, code.end);
     }
     if options.merge_clones {
         functions.merge_copies();
     }
+    let by_function = options.inlines && !options.by_line;
+    let inlined = by_function.then(|| Inlined::find(code.clone(), &lines, &image.files, &functions));
     let sources = Sources::new(&order, &functions, &lines);
     let selections = Selections::new(options, &functions, &sources)?;
-    let code = image.machine_code;
-    let input = Input { profile, files: &image.files, code, sources, selections, options, wanted };
+    let (code, files) = (image.machine_code, &image.files);
+    let input = Input { profile, files, code, sources, selections, inlined, chains, options, wanted };
     Ok(Analysis::new(functions, input))
 }
 

@@ -7,41 +7,59 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::functions::Functions;
-use crate::image::frames::Frames;
+use crate::image::frames::{Caller, Frames};
 use crate::image::lines::{FileId, LineRange, Lines};
 use crate::image::{SourceFiles, Symbol};
 
-/// The symbols of all lines of a part of the code, in the order of their addresses.
-///
-/// `functions` tells which code only its source file sees, and `owners`, which are all there are, whose code it is where
-/// the debug information does not say. Code of which no line or no function is known gets no symbol: it belongs to the
-/// one before.
-#[must_use]
-pub fn line_symbols<'data>(
-    code: Range<u64>,
-    lines: &Lines<'data>,
-    files: &'data SourceFiles<'data>,
-    (functions, owners): (&Functions<'data>, &Functions<'data>),
-) -> Vec<Symbol<'data>> {
-    let names = Names { frames: files.frames(), owners };
-    let pieces = divide(code, lines, |address| names.of(address));
-    let mut files = Files { lines, known: HashMap::new(), numbers: HashMap::new() };
-    let mut symbols = Vec::new();
-    let mut before: Option<(usize, u32, Symbol<'data>)> = None;
-    for (LineRange { start: address, file, line, .. }, name) in pieces {
-        let file = files.number(file);
-        let same = before.filter(|before| before.0 == file && before.2.name == name);
-        if same.is_some_and(|before| before.1 == line) {
-            continue;
+/// What the symbols of lines are made of.
+pub struct Source<'a, 'data> {
+    /// The lines.
+    pub lines: &'a Lines<'data>,
+    /// What was inlined.
+    pub files: &'data SourceFiles<'data>,
+    /// These tell which code only its source file sees.
+    pub functions: &'a Functions<'data>,
+    /// All functions there are: they tell whose code it is where the debug information does not.
+    pub owners: &'a Functions<'data>,
+    /// Whether code of one line that was inlined at several places is told apart.
+    pub by_caller: bool,
+}
+
+/// Code of one line of one function: its symbol, and where it was inlined.
+pub type Line<'data> = (Symbol<'data>, Vec<Caller<'data>>);
+
+impl<'data> Source<'_, 'data> {
+    /// The symbols of all lines of a part of the code, in the order of their addresses. Code of which no line or no
+    /// function is known gets no symbol: it belongs to the one before.
+    #[must_use]
+    pub fn symbols(&self, code: Range<u64>) -> Vec<Line<'data>> {
+        let frames = self.files.frames();
+        let callers = |address| frames.as_ref().filter(|_| self.by_caller).map(|frames| frames.callers(address));
+        let find = |address| Some((self.name(frames.as_ref(), address)?, callers(address).unwrap_or_default()));
+        let mut files = Files { lines: self.lines, known: HashMap::new(), numbers: HashMap::new() };
+        let mut symbols: Vec<Line<'data>> = Vec::new();
+        let mut place = None;
+        for (LineRange { start: address, file, line, .. }, (name, callers)) in divide(code, self.lines, find) {
+            let file = files.number(file);
+            let before = symbols.last().filter(|(before, _)| before.name == name);
+            let same = before.filter(|_| place.is_some_and(|(known, _)| known == file));
+            if same.is_some_and(|(_, before)| place == Some((file, line)) && *before == callers) {
+                continue;
+            }
+            // Inlined code is as visible as the function that it is a part of.
+            let owner = || self.functions.find(address).is_some_and(|id| self.functions[id].is_static);
+            let is_static = same.map_or_else(owner, |(before, _)| before.is_static);
+            symbols.push((Symbol { address, name, is_static, is_func: false }, callers));
+            place = Some((file, line));
         }
-        // Inlined code is as visible as the function that it is a part of.
-        let owner = || functions.find(address).is_some_and(|id| functions[id].is_static);
-        let is_static = same.map_or_else(owner, |before| before.2.is_static);
-        let symbol = Symbol { address, name, is_static, is_func: false };
-        symbols.push(symbol);
-        before = Some((file, line, symbol));
+        symbols
     }
-    symbols
+
+    /// The name of the innermost function of an address.
+    fn name(&self, frames: Option<&Frames<'data>>, address: u64) -> Option<&'data [u8]> {
+        let told = frames.and_then(|frames| frames.innermost(address));
+        told.or_else(|| Some(self.owners[self.owners.find(address)?].name))
+    }
 }
 
 /// Divides ranges of lines where something changes that the line table does not say: where a function ends, since what
@@ -69,19 +87,6 @@ pub(crate) fn divide<T: PartialEq>(
         }
     }
     found
-}
-
-/// The names of the innermost functions.
-struct Names<'a, 'data> {
-    frames: Option<Frames<'data>>,
-    owners: &'a Functions<'data>,
-}
-
-impl<'data> Names<'_, 'data> {
-    fn of(&self, address: u64) -> Option<&'data [u8]> {
-        let told = self.frames.as_ref().and_then(|frames| frames.innermost(address));
-        told.or_else(|| Some(self.owners[self.owners.find(address)?].name))
-    }
 }
 
 /// Numbers for paths, however many tables name them.

@@ -153,6 +153,8 @@ pub struct Options {
     pub traditional: bool,
     /// Whether to tell of lines and not of functions.
     pub by_line: bool,
+    /// Whether to tell of functions that were inlined into others.
+    pub inlines: bool,
     /// Whether to add file and line to names.
     pub file_names: bool,
     /// Whether to show whole paths.
@@ -220,7 +222,12 @@ impl Options {
             Pattern::Functions(spec) => spec_needs(spec),
             Pattern::Arcs(from, to) => spec_needs(from) || spec_needs(to),
         };
-        let shown = wanted.counts || wanted.source || self.file_names || self.by_line || (wanted.graph && self.paths);
+        let shown = wanted.counts
+            || wanted.source
+            || self.file_names
+            || self.by_line
+            || self.inlines
+            || (wanted.graph && self.paths);
         shown || self.choices.iter().any(needs)
     }
 

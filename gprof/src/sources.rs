@@ -71,6 +71,6 @@ impl Sources {
 }
 
 /// A path without its directories.
-fn base(path: &[u8]) -> &[u8] {
+pub(crate) fn base(path: &[u8]) -> &[u8] {
     path.rsplit(|byte| *byte == b'/').next().unwrap_or_default()
 }

@@ -1,6 +1,7 @@
 //! Reports by line (`-l`), compared with the system's, and with what a made-up profile says.
 #![allow(clippy::unwrap_used, reason = "the helpers of a test fail as loudly as it does")]
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -97,31 +98,37 @@ fn lines_of_cpp() {
     compare_all(&image, &run(&image), "main", "classes.cc");
 }
 
-/// What a line of source comes to when every bin of its code has one sample, as the report says: rows by line.
+/// A profile with one sample in each bin of two bytes of code: whatever is asked, its bytes are its half-samples.
+fn even(image: &Path, program: &Image<'_>) -> PathBuf {
+    let (lowpc, highpc) = (program.text.start, program.text.end.next_multiple_of(2));
+    let bins = vec![1; ((highpc - lowpc) / 2) as usize];
+    let dimension = gmon::Dimension::SECONDS;
+    let histogram = Histogram { lowpc, highpc, profrate: 100, dimension, abbrev: b's', signed: false, bins };
+    store(image, &Profile { histograms: vec![histogram], ..Profile::default() }, "even.gmon")
+}
+
+/// The rows of the flat profile of a program in which every byte of code took the same time.
+fn rows_of_even(image: &Path, program: &Image<'_>, options: &[&str]) -> Vec<(f64, String)> {
+    let profile = even(image, program);
+    let words = [options, &["a.out", profile.to_str().unwrap()]].concat();
+    let output = read(gprof(), image.parent().unwrap(), &words);
+    String::from_utf8(output.stdout).unwrap().lines().filter_map(row).collect()
+}
+
 #[test]
 fn samples_of_a_line_are_its_rows() {
-    for (name, source, level) in [("by_line_rows_c", "calls.c", "-O2"), ("by_line_rows_cpp", "classes.cc", "-O2")] {
-        let image = compile(name, &[source], &["-g", level]);
+    for (name, source) in [("by_line_rows_c", "calls.c"), ("by_line_rows_cpp", "classes.cc")] {
+        let image = compile(name, &[source], &["-g", "-O2"]);
         let bytes = fs::read(&image).unwrap();
         let room = Names::default();
         let program = Image::parse(&bytes, Policy::Full, &room).unwrap();
-        let (lowpc, highpc) = (program.text.start, program.text.end.next_multiple_of(2));
-        let lines = program.files.lines();
-        // One sample in each bin of two bytes: a line has half as many as bytes of code.
-        let bins = vec![1; ((highpc - lowpc) / 2) as usize];
-        let dimension = gmon::Dimension::SECONDS;
-        let histogram = Histogram { lowpc, highpc, profrate: 100, dimension, abbrev: b's', signed: false, bins };
-        let profile = Profile { histograms: vec![histogram], ..Profile::default() };
-        let profile = store(&image, &profile, "even.gmon");
-        let output =
-            read(gprof(), image.parent().unwrap(), &["-b", "-l", "-p", "-L", "a.out", profile.to_str().unwrap()]);
-        let text = String::from_utf8(output.stdout).unwrap();
-        let rows: Vec<(f64, &str)> = text.lines().filter_map(row).collect();
+        let rows = rows_of_even(&image, &program, &["-b", "-l", "-p", "-L"]);
         let total: f64 = rows.iter().map(|row| row.0).sum();
-        let all = (highpc - lowpc) as f64 / 2.0 / 100.0;
+        let all = program.text.end.next_multiple_of(2).abs_diff(program.text.start) as f64 / 200.0;
         assert!((total - all).abs() <= 0.005 * rows.len() as f64, "{total} of {all} seconds");
-        let places: Vec<_> = rows.iter().filter_map(|row| place(row.1)).collect();
-        assert!(places.len() > 20, "{text}");
+        let places: Vec<_> = rows.iter().filter_map(|row| place(&row.1)).collect();
+        assert!(places.len() > 20, "{rows:?}");
+        let lines = program.files.lines();
         for (address, file, line) in places {
             let known = lines.find(address).unwrap();
             assert_eq!(
@@ -133,12 +140,65 @@ fn samples_of_a_line_are_its_rows() {
     }
 }
 
+/// Each inlined function has the time of the bytes that the debug information says are its own, as `addr2line -i` does.
+#[test]
+fn inlined_functions_have_rows() {
+    let image = compile("by_line_inlines", &["classes.cc"], &["-g", "-O2"]);
+    let bytes = fs::read(&image).unwrap();
+    let room = Names::default();
+    let program = Image::parse(&bytes, Policy::Full, &room).unwrap();
+    let (frames, lines) = (program.files.frames().unwrap(), program.files.lines());
+    let mut expected: BTreeMap<String, u64> = BTreeMap::new();
+    for address in program.text.clone().filter(|address| lines.find(*address).is_some_and(|range| range.line != 0)) {
+        if let [innermost, _, ..] = frames.at(address).as_slice() {
+            *expected.entry(innermost.function.clone().unwrap().into_owned()).or_default() += 1;
+        }
+    }
+    assert!(expected.len() > 20, "{expected:?}");
+    let mut shown: BTreeMap<String, f64> = BTreeMap::new();
+    for (seconds, text) in rows_of_even(&image, &program, &["-b", "-p", "--inlines", "--no-demangle"]) {
+        // Names begin in one column, and have blanks in them.
+        if let Some((name, _)) = text.get(54..).and_then(|name| name.split_once(" [inlined in ")) {
+            *shown.entry(name.to_owned()).or_default() += seconds;
+        }
+    }
+    let missing: Vec<_> = expected.keys().filter(|name| !shown.contains_key(*name)).collect();
+    assert_eq!((missing.len(), shown.len()), (0, expected.len()), "{missing:?}");
+    let (shown, expected) = (shown.values().sum::<f64>(), expected.values().sum::<u64>() as f64 / 200.0);
+    assert!((shown - expected).abs() < 0.02 * expected, "{shown} of {expected} seconds");
+}
+
+/// With `-l`, lines say what they were inlined into, and one that was inlined twice is told apart.
+#[test]
+fn lines_say_where_they_were_inlined() {
+    let image = compile("by_line_callers", &["inlined.c"], &["-g", "-O2"]);
+    let bytes = fs::read(&image).unwrap();
+    let room = Names::default();
+    let program = Image::parse(&bytes, Policy::Full, &room).unwrap();
+    let rows = rows_of_even(&image, &program, &["-b", "-l", "-p", "--inlines"]);
+    let frames = program.files.frames().unwrap();
+    let mut told = 0;
+    for (_, text) in rows.iter().filter(|(_, text)| text.contains(" @ ")) {
+        let (_, rest) = text.split_once(" @ ").unwrap();
+        let (address, callers) = rest.split_once(')').unwrap();
+        let address = u64::from_str_radix(address, 16).unwrap();
+        let place = |frame: &gprof::image::frames::Frame<'_>| {
+            let file = frame.file.as_deref().unwrap().rsplit('/').next().unwrap().to_owned();
+            format!(" in {} ({file}:{})", frame.function.as_deref().unwrap(), frame.line.unwrap())
+        };
+        let expected: String = frames.at(address).iter().skip(1).map(place).collect();
+        assert_eq!(callers, expected, "{text}");
+        told += usize::from(!expected.is_empty());
+    }
+    assert!(told > 0, "{rows:?}");
+}
+
 /// Self time and the rest of a row of a flat profile.
-fn row(text: &str) -> Option<(f64, &str)> {
+fn row(text: &str) -> Option<(f64, String)> {
     let mut words = text.split_whitespace();
     let seconds =
         (words.next()?.parse::<f64>().ok()?, words.next()?.parse::<f64>().ok()?, words.next()?.parse().ok()?).2;
-    Some((seconds, text))
+    Some((seconds, text.to_owned()))
 }
 
 /// Address, file and line of a row by line.

@@ -40,6 +40,7 @@ const ORDER: [(&str, &[&str]); 3] = [
             "sources",
             "selection",
             "flat",
+            "inlines",
             "graph",
             "static_calls",
             "analysis",

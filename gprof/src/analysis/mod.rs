@@ -21,6 +21,7 @@ use crate::graph::arcs::Arcs;
 use crate::graph::propagate::Choices;
 use crate::graph::{Graph, Node};
 use crate::image::{Code, SourceFiles};
+use crate::inlines::{Chains, Inlined, InlinedTime};
 use crate::number::Ordered;
 use crate::options::{Options, Wanted};
 use crate::selection::Selections;
@@ -42,9 +43,11 @@ pub struct Clock {
 
 /// A row of the flat profile.
 #[derive(Debug)]
-pub struct FlatRow {
+pub struct FlatRow<'data> {
     /// The function.
     pub function: FunctionId,
+    /// The name of a function that was inlined into it, if the row is about that.
+    pub inlined: Option<&'data [u8]>,
     /// Its own time, in samples.
     pub time: f64,
     /// How often others called it.
@@ -53,16 +56,33 @@ pub struct FlatRow {
     pub children: f64,
 }
 
-impl FlatRow {
+impl<'data> FlatRow<'data> {
     /// The rows of all functions, in the order of their addresses.
-    pub(crate) fn all(functions: &Functions<'_>, flat: &Flat, graph: &Graph) -> Vec<FlatRow> {
+    pub(crate) fn all(functions: &Functions<'data>, flat: &Flat, graph: &Graph) -> Vec<FlatRow<'data>> {
         let row = |function: FunctionId| FlatRow {
             function,
+            inlined: None,
             time: flat.time[function.index()],
             calls: graph.calls(function),
             children: graph.share(function).all_children,
         };
         functions.ids().map(row).collect()
+    }
+
+    /// Gives inlined functions rows of their own; what is left of the function around them is its own code.
+    fn split(rows: &mut Vec<FlatRow<'data>>, inlined: Vec<InlinedTime<'data>>) {
+        for InlinedTime { inside: function, name, time } in inlined {
+            // Rows are in the order of functions still.
+            let around = &mut rows[function.index()];
+            around.time -= time;
+            around.children += time;
+            rows.push(FlatRow { function, inlined: Some(name), time, calls: 0, children: 0.0 });
+        }
+    }
+
+    /// The name by which rows are ordered.
+    fn name(&self, functions: &Functions<'data>) -> &'data [u8] {
+        self.inlined.unwrap_or(functions[self.function].name)
     }
 }
 
@@ -77,9 +97,9 @@ pub struct Unit {
 
 /// The flat profile.
 #[derive(Debug)]
-pub struct FlatTable {
+pub struct FlatTable<'data> {
     /// The rows to show, the longest time first.
-    pub rows: Vec<FlatRow>,
+    pub rows: Vec<FlatRow<'data>>,
     /// The unit of times for each call.
     pub unit: Unit,
     /// All samples.
@@ -116,7 +136,7 @@ pub struct Analysis<'data> {
     /// What the numbers measure.
     pub clock: Clock,
     /// The flat profile.
-    pub flat: FlatTable,
+    pub flat: FlatTable<'data>,
     /// The call graph.
     pub calls: CallGraph<'data>,
     /// Where functions stand in source files, if any report shows it.
@@ -125,6 +145,8 @@ pub struct Analysis<'data> {
     pub selections: Selections,
     /// How often basic blocks ran, by line.
     pub blocks: Blocks,
+    /// Where lines were inlined, by their addresses; empty unless that is to be told.
+    pub chains: Chains<'data>,
     /// The list of counts.
     pub counts: Vec<Count>,
     /// The functions in an order for linkers.
@@ -145,6 +167,10 @@ pub struct Input<'a, 'data> {
     pub sources: Sources,
     /// The choices of the user.
     pub selections: Selections,
+    /// What was inlined, if functions of that are to be told of.
+    pub inlined: Option<Inlined<'data>>,
+    /// Where lines were inlined, if that is to be told.
+    pub chains: Chains<'data>,
     /// What the user asked for.
     pub options: &'a Options,
     /// The reports to write.
@@ -166,7 +192,7 @@ impl<'data> Analysis<'data> {
     /// Works everything out.
     #[must_use]
     pub fn new(functions: Functions<'data>, input: Input<'_, 'data>) -> Analysis<'data> {
-        let Input { profile, files, code, sources, selections, options, wanted } = input;
+        let Input { profile, files, code, sources, selections, inlined, chains, options, wanted } = input;
         let assign = if options.is_gnu() { Flat::new } else { Flat::exact };
         let flat = assign(&profile.histograms, &functions, &selections.flat);
         let possible = if options.static_calls {
@@ -193,7 +219,8 @@ impl<'data> Analysis<'data> {
         let index = if wanted.graph { index(&analysed, files) } else { Vec::new() };
         let stats = Stats::new(profile, &functions, &flat);
         let clock = clock(profile, options.is_gnu());
-        let flat_table = flat_table(&analysed, clock.rate);
+        let inlined = inlined.map(|inlined| inlined.times(&profile.histograms)).unwrap_or_default();
+        let flat_table = flat_table(&analysed, inlined, clock.rate);
         let counts = if wanted.counts { counts::counts(&analysed) } else { Vec::new() };
         let order = if wanted.function_order { order::order(functions.ids(), &graph) } else { Vec::new() };
         Analysis {
@@ -201,6 +228,7 @@ impl<'data> Analysis<'data> {
             clock,
             calls: CallGraph { graph, entries, index, is_known: wanted.calls },
             blocks,
+            chains,
             counts,
             order,
             stats,
@@ -226,16 +254,17 @@ fn clock(profile: &Profile, is_gnu: bool) -> Clock {
     }
 }
 
-fn flat_table(analysed: &Analysed<'_, '_>, rate: f64) -> FlatTable {
+fn flat_table<'data>(analysed: &Analysed<'_, 'data>, inlined: Vec<InlinedTime<'data>>, rate: f64) -> FlatTable<'data> {
     let Analysed { functions, flat, graph, selections, options, .. } = analysed;
     let mut rows = FlatRow::all(functions, flat, graph);
+    FlatRow::split(&mut rows, inlined);
     let longest = rows
         .iter()
         .filter(|row| row.calls != 0)
         .map(|row| (row.time + row.children) / row.calls as f64)
         .fold(0.0, f64::max);
     rows.retain(|row| (options.unused || row.calls != 0 || row.time != 0.0) && selections.flat.chooses(row.function));
-    rows.sort_by_key(|row| (Reverse((Ordered(row.time), row.calls)), functions[row.function].name));
+    rows.sort_by_key(|row| (Reverse((Ordered(row.time), row.calls)), row.name(functions)));
     let unit = if options.traditional { MILLISECONDS } else { unit(longest / rate) };
     FlatTable { rows, unit, total: flat.total }
 }

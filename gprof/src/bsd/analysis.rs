@@ -79,7 +79,7 @@ fn kept_arcs(arguments: &Arguments, profile: &Profile, functions: &Functions<'_>
     profile.arcs.iter().filter(is_kept).copied().collect()
 }
 
-fn rows(arguments: &Arguments, functions: &Functions<'_>, flat: &Flat, graph: &Graph) -> Vec<FlatRow> {
+fn rows<'data>(arguments: &Arguments, functions: &Functions<'data>, flat: &Flat, graph: &Graph) -> Vec<FlatRow<'data>> {
     let mut rows = FlatRow::all(functions, flat, graph);
     // FreeBSD also shows functions that only called others.
     let counts_children = arguments.dialect == Dialect::FreeBsd;

@@ -169,6 +169,10 @@ pub(super) struct Arguments {
     #[arg(short = 'l', long, help_heading = "What counts")]
     pub(super) line: bool,
 
+    /// Rows of their own in the flat profile for functions that were inlined; with -l, say into what each line was
+    #[arg(long, help_heading = "What counts")]
+    pub(super) inlines: bool,
+
     /// Add file and line to each function's name
     #[arg(long, help_heading = "Layout")]
     pub(super) inline_file_names: bool,

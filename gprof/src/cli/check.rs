@@ -59,6 +59,9 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
     let compat = arguments.compat.map(Compat::from).unwrap_or_default();
     let is_gnu = compat == Compat::Gnu;
     let (reports, choices) = reports(&arguments, matches, is_gnu)?;
+    if is_gnu && arguments.inlines {
+        return Err(Error::Usage("'--inlines' and '--compat=gnu' contradict each other".to_owned()));
+    }
     Ok(Options {
         demangle: wants_demangling(&arguments)? && !arguments.traditional,
         form: form(arguments.file_format.as_deref())?,
@@ -77,6 +80,7 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
         traditional: arguments.traditional,
         // GNU's sums are by line, and reports beside them as well.
         by_line: arguments.line || (is_gnu && arguments.sum),
+        inlines: arguments.inlines,
         file_names: arguments.inline_file_names,
         paths: arguments.print_path,
         image: arguments.image,

@@ -18,6 +18,17 @@ pub struct Frame<'a> {
     pub line: Option<u32>,
 }
 
+/// Where a function was inlined.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Caller<'a> {
+    /// The name of the function into which it was inlined, as the debug information has it; empty if it does not.
+    pub function: &'a [u8],
+    /// The path of the file, or nothing.
+    pub file: Vec<u8>,
+    /// The line, counted from one; 0 if it is not known.
+    pub line: u32,
+}
+
 /// Finds the functions that addresses come from.
 pub struct Frames<'a> {
     context: Context<Reader<'a>>,
@@ -58,6 +69,42 @@ impl<'a> Frames<'a> {
         let is_mangled = name.starts_with(b"_Z") || name.starts_with(b"_R");
         let mut is_inlined = || frames.next().is_ok_and(|outer| outer.is_some());
         (!name.is_empty() && (is_mangled || is_c(function.language) || is_inlined())).then_some(name)
+    }
+
+    /// The name of the function that was inlined where an address is: the innermost, if any was.
+    #[must_use]
+    pub fn inlined(&self, address: u64) -> Option<&'a [u8]> {
+        if address == u64::MAX {
+            return None;
+        }
+        let mut frames = self.context.find_frames(address).skip_all_loads().ok()?;
+        let inlined = frames.next().ok()??;
+        frames.next().ok()??;
+        Some(inlined.function?.name.slice()).filter(|name| !name.is_empty())
+    }
+
+    /// The functions into which that was inlined, from the inside out; none where nothing was.
+    #[must_use]
+    pub fn callers(&self, address: u64) -> Vec<Caller<'a>> {
+        let mut found = Vec::new();
+        if address == u64::MAX {
+            return found;
+        }
+        let Ok(mut frames) = self.context.find_frames(address).skip_all_loads() else {
+            return found;
+        };
+        let _ = frames.next();
+        while let Ok(Some(frame)) = frames.next() {
+            let function = frame.function.map_or(&[][..], |function| function.name.slice());
+            let location = frame.location.as_ref();
+            let file = location.and_then(|location| location.file).unwrap_or_default().as_bytes().to_vec();
+            let line = location.and_then(|location| location.line).unwrap_or_default();
+            found.push(Caller { function, file, line });
+            if found.len() == DEEPEST {
+                break;
+            }
+        }
+        found
     }
 
     /// The functions that an address comes from: the innermost first, which was inlined into the next one, and the last

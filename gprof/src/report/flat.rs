@@ -36,7 +36,7 @@ pub(super) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn W
         if options.traditional && analysis.calls.is_known {
             names::write_numbered(analysis, options, row.function, out)?;
         } else {
-            out.write_all(&names::name(analysis, options, row.function))?;
+            out.write_all(&names::of_row(analysis, options, row))?;
             out.write_all(b"\n")?;
         }
     }

@@ -3,10 +3,12 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use crate::analysis::Analysis;
+use crate::analysis::{Analysis, FlatRow};
 use crate::functions::FunctionId;
 use crate::graph::Node;
+use crate::image;
 use crate::options::Options;
+use crate::sources::base;
 
 /// A function's name, with its file and line where names have them.
 pub(super) fn name<'a>(analysis: &'a Analysis<'_>, options: &Options, id: FunctionId) -> Cow<'a, [u8]> {
@@ -21,8 +23,31 @@ pub(super) fn name<'a>(analysis: &'a Analysis<'_>, options: &Options, id: Functi
             let address = functions[id].address;
             let at = if options.by_line { format!(" @ {address:x}") } else { String::new() };
             text.extend_from_slice(format!(":{}{at})", place.line).as_bytes());
+            write_callers(analysis, options, id, &mut text);
             Cow::Owned(text)
         }
+    }
+}
+
+/// The name of a row of the flat profile, which may be about a function that was inlined.
+pub(super) fn of_row<'a>(analysis: &'a Analysis<'_>, options: &Options, row: &FlatRow<'a>) -> Cow<'a, [u8]> {
+    let around = name(analysis, options, row.function);
+    match row.inlined {
+        None => around,
+        Some(inlined) => {
+            let inlined = if options.demangle { image::demangle(inlined) } else { Cow::Borrowed(inlined) };
+            Cow::Owned([&inlined, &b" [inlined in "[..], &around, b"]"].concat())
+        }
+    }
+}
+
+/// Adds the functions into which a line was inlined.
+fn write_callers(analysis: &Analysis<'_>, options: &Options, id: FunctionId, text: &mut Vec<u8>) {
+    for caller in analysis.chains.get(&analysis.functions[id].address).into_iter().flatten() {
+        let name = if options.demangle { image::demangle(caller.function) } else { Cow::Borrowed(caller.function) };
+        let file = if options.paths { &caller.file } else { base(&caller.file) };
+        let place = [&b" in "[..], &name, b" (", file, format!(":{})", caller.line).as_bytes()].concat();
+        text.extend_from_slice(&place);
     }
 }
 

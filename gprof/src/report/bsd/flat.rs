@@ -29,7 +29,7 @@ fn units(report: &Report<'_>) -> Units {
     }
 }
 
-pub(super) fn render(report: &Report<'_>, rows: &[FlatRow], out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn render(report: &Report<'_>, rows: &[FlatRow<'_>], out: &mut dyn Write) -> io::Result<()> {
     granularity(report, report.total, "accumulated", out)?;
     let units = units(report);
     writeln!(out, "  %   cumulative   self              self     total           ")?;
@@ -48,7 +48,7 @@ pub(super) fn render(report: &Report<'_>, rows: &[FlatRow], out: &mut dyn Write)
 }
 
 /// The calls of a function and their times.
-fn calls(report: &Report<'_>, row: &FlatRow, units: &Units, out: &mut dyn Write) -> io::Result<()> {
+fn calls(report: &Report<'_>, row: &FlatRow<'_>, units: &Units, out: &mut dyn Write) -> io::Result<()> {
     let all = row.time + row.children;
     if row.calls != 0 {
         let decimals = units.decimals;

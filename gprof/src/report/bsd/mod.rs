@@ -59,7 +59,7 @@ pub struct Report<'data> {
     /// What has an entry in the call graph, in their order; `None` when it is not wanted.
     pub entries: Option<Vec<Node>>,
     /// The flat profile, the longest time first; `None` when it is not wanted.
-    pub rows: Option<Vec<FlatRow>>,
+    pub rows: Option<Vec<FlatRow<'data>>>,
     /// What the index lists, in its order.
     pub index: Vec<Node>,
     /// The size of cycles above which they were to be broken.
