@@ -45,6 +45,8 @@ pub struct Function<'data> {
 #[derive(Debug)]
 pub struct Functions<'data> {
     sorted: Vec<Function<'data>>,
+    /// Their first addresses: addresses are looked up often, and in these alone that goes faster.
+    starts: Vec<u64>,
     /// How many more bytes of readable names may be kept.
     room: Cell<usize>,
 }
@@ -119,7 +121,9 @@ impl<'data> Functions<'data> {
                 readable: OnceCell::new(),
             }
         });
-        Functions { sorted: sorted.collect(), room: Cell::new(ROOM) }
+        let sorted: Vec<Function<'data>> = sorted.collect();
+        let starts = sorted.iter().map(|function| function.address).collect();
+        Functions { sorted, starts, room: Cell::new(ROOM) }
     }
 
     /// Lets the copies that compilers make of functions (`f.part.0`, `f.constprop.1.cold`) count for the function that
@@ -149,7 +153,7 @@ impl<'data> Functions<'data> {
     /// The function that an address belongs to.
     #[must_use]
     pub fn find(&self, address: u64) -> Option<FunctionId> {
-        let after = self.sorted.partition_point(|function| function.address <= address);
+        let after = self.starts.partition_point(|start| *start <= address);
         let index = after.checked_sub(1)?;
         (address <= self.sorted[index].last).then_some(FunctionId(index as u32))
     }

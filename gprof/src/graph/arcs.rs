@@ -1,7 +1,5 @@
 //! Calls from function to function.
 
-use std::collections::HashMap;
-
 use crate::functions::{FunctionId, Functions};
 use crate::selection::ArcSelection;
 
@@ -54,33 +52,22 @@ impl Arcs {
         possible: &[(FunctionId, FunctionId)],
         with_outside: bool,
     ) -> Arcs {
-        let mut all: Vec<Arc> = Vec::new();
+        let mut all: Vec<Arc> = Vec::with_capacity(raw.len() + possible.len());
         let mut outside = Vec::new();
-        let mut seen: HashMap<(FunctionId, FunctionId), usize> = HashMap::new();
         for arc in raw {
             let owner = |id: FunctionId| functions[id].counts_for;
             let called = functions.find(arc.selfpc).and_then(|function| functions[function].called_as).map(owner);
             let caller = functions.find(arc.frompc).map(owner);
-            let (Some(parent), Some(child)) = (caller, called) else {
-                outside.push((caller, called, arc.count));
-                continue;
-            };
-            if !chosen.chooses(parent, child) {
-                continue;
-            }
-            let at = *seen.entry((parent, child)).or_insert(all.len());
-            match all.get_mut(at) {
-                Some(known) => known.count = known.count.saturating_add(arc.count),
-                None => all.push(Arc { parent, child, count: arc.count }),
+            match (caller, called) {
+                (Some(parent), Some(child)) if chosen.chooses(parent, child) => {
+                    all.push(Arc { parent, child, count: arc.count });
+                }
+                (Some(_), Some(_)) => {}
+                _ => outside.push((caller, called, arc.count)),
             }
         }
-        for (parent, child) in possible.iter().copied() {
-            seen.entry((parent, child)).or_insert_with(|| {
-                all.push(Arc { parent, child, count: 0 });
-                all.len() - 1
-            });
-        }
-        let mut arcs = Arcs::from_merged(all, functions.len());
+        all.extend(possible.iter().map(|(parent, child)| Arc { parent: *parent, child: *child, count: 0 }));
+        let mut arcs = Arcs::from_merged(merged(all, functions.len()), functions.len());
         if with_outside {
             arcs.add_outside(&outside);
         }
@@ -150,6 +137,29 @@ impl Arcs {
         self.parents.sort_each(|id| (key(id), id));
         self.children.sort_each(|id| (std::cmp::Reverse(key(id)), id));
     }
+}
+
+/// Adds up arcs of the same ends. Each stands where the first of them stood.
+fn merged(mut all: Vec<Arc>, functions: usize) -> Vec<Arc> {
+    let mut groups = Grouped::new(all.iter().map(|arc| arc.parent), functions);
+    groups.sort_each(|id| (all[id as usize].child, id));
+    let mut is_first = vec![true; all.len()];
+    for callers in groups.starts.windows(2) {
+        let mut first: Option<usize> = None;
+        for id in &groups.ids[callers[0]..callers[1]] {
+            let at = *id as usize;
+            match first.filter(|first| all[*first].child == all[at].child) {
+                Some(first) => {
+                    all[first].count = all[first].count.saturating_add(all[at].count);
+                    is_first[at] = false;
+                }
+                None => first = Some(at),
+            }
+        }
+    }
+    let mut is_first = is_first.into_iter();
+    all.retain(|_| is_first.next().unwrap_or(true));
+    all
 }
 
 /// Arcs grouped by one of their ends, in one piece of memory.
