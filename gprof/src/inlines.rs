@@ -10,7 +10,7 @@ use crate::functions::{FunctionId, Functions};
 use crate::image::SourceFiles;
 use crate::image::frames::Caller;
 use crate::image::lines::Lines;
-use crate::line_symbols::divide;
+use crate::line_symbols::{divide, within};
 
 /// Where lines were inlined: for the address of each line symbol the functions around it, from the inside out.
 pub type Chains<'data> = HashMap<u64, Vec<Caller<'data>>>;
@@ -56,7 +56,7 @@ impl<'data> Inlined<'data> {
             return Inlined::default();
         };
         let mut parts: Vec<Part<'data>> = Vec::new();
-        for (range, (name, inside)) in divide(code, lines, |address| {
+        for (range, (name, inside)) in divide(within(lines, code), |address| {
             let name = frames.inlined(address)?;
             Some((name, functions[functions.find(address)?].counts_for))
         }) {

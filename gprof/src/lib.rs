@@ -42,7 +42,7 @@ use image::lines::Lines;
 use image::{Image, Names, Policy, Symbol};
 use inlines::{Chains, Inlined};
 use input::Parts;
-use line_symbols::Source;
+use line_symbols::{Source, Touched};
 use options::{Contents, Options, Wanted};
 use report::Writer;
 use selection::Selections;
@@ -143,7 +143,10 @@ fn analyse<'data>(
     if options.by_line && !lines.is_empty() {
         let owners = Functions::new(image.every_symbol(), code.end);
         let (files, by_caller) = (&image.files, options.inlines);
-        let source = Source { lines: &lines, files, functions: &functions, owners: &owners, by_caller };
+        // Where nothing is shown of other lines, not even their number, what the profile says nothing about costs nothing.
+        let touched = options.shows_touched(wanted).then(|| Touched::new(profile));
+        let (functions_so_far, touched) = (&functions, touched.as_ref());
+        let source = Source { lines: &lines, files, functions: functions_so_far, owners: &owners, by_caller, touched };
         let (pieces, callers): (Vec<Symbol<'data>>, Vec<_>) = source.symbols(code.clone()).into_iter().unzip();
         order.extend(pieces.iter().map(|piece| piece.address));
         let inlined = pieces.iter().zip(callers).filter(|(_, callers)| !callers.is_empty());

@@ -6,9 +6,11 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use gmon::Profile;
+
 use crate::functions::Functions;
 use crate::image::frames::{Caller, Frames};
-use crate::image::lines::{FileId, LineRange, Lines};
+use crate::image::lines::{LineRange, Lines, OfFiles};
 use crate::image::{SourceFiles, Symbol};
 
 /// What the symbols of lines are made of.
@@ -23,6 +25,8 @@ pub struct Source<'a, 'data> {
     pub owners: &'a Functions<'data>,
     /// Whether code of one line that was inlined at several places is told apart.
     pub by_caller: bool,
+    /// The code that matters, if not all does. Other lines get no symbols.
+    pub touched: Option<&'a Touched>,
 }
 
 /// Code of one line of one function: its symbol, and where it was inlined.
@@ -36,23 +40,46 @@ impl<'data> Source<'_, 'data> {
         let frames = self.files.frames();
         let callers = |address| frames.as_ref().filter(|_| self.by_caller).map(|frames| frames.callers(address));
         let find = |address| Some((self.name(frames.as_ref(), address)?, callers(address).unwrap_or_default()));
-        let mut files = Files { lines: self.lines, known: HashMap::new(), numbers: HashMap::new() };
         let mut symbols: Vec<Line<'data>> = Vec::new();
         let mut place = None;
-        for (LineRange { start: address, file, line, .. }, (name, callers)) in divide(code, self.lines, find) {
-            let file = files.number(file);
-            let before = symbols.last().filter(|(before, _)| before.name == name);
-            let same = before.filter(|_| place.is_some_and(|(known, _)| known == file));
-            if same.is_some_and(|(_, before)| place == Some((file, line)) && *before == callers) {
+        let runs = self.runs(code.clone());
+        let mut runs = runs.chunk_by(|(_, one), (_, other)| one == other).peekable();
+        while let Some(run) = runs.next() {
+            // What comes from no line, behind this, is taken for a part of it.
+            let end = runs.peek().map_or(code.end, |next| next[0].0.start);
+            if !self.touched.is_none_or(|touched| touched.meets(run[0].0.start..end)) {
+                place = None;
                 continue;
             }
-            // Inlined code is as visible as the function that it is a part of.
-            let owner = || self.functions.find(address).is_some_and(|id| self.functions[id].is_static);
-            let is_static = same.map_or_else(owner, |(before, _)| before.is_static);
-            symbols.push((Symbol { address, name, is_static, is_func: false }, callers));
-            place = Some((file, line));
+            for (LineRange { start: address, .. }, (name, callers)) in divide(run.iter().map(|(range, _)| *range), find)
+            {
+                let (file, line) = run[0].1;
+                let before = symbols.last().filter(|(before, _)| before.name == name);
+                let same = before.filter(|_| place.is_some_and(|(known, _)| known == file));
+                if same.is_some_and(|(_, before)| place == Some((file, line)) && *before == callers) {
+                    continue;
+                }
+                // Inlined code is as visible as the function that it is a part of.
+                let owner = || self.functions.find(address).is_some_and(|id| self.functions[id].is_static);
+                let is_static = same.map_or_else(owner, |(before, _)| before.is_static);
+                symbols.push((Symbol { address, name, is_static, is_func: false }, callers));
+                place = Some((file, line));
+            }
         }
         symbols
+    }
+
+    /// All code that comes from lines, with the number of the file and the line.
+    fn runs(&self, code: Range<u64>) -> Vec<(LineRange, (usize, u32))> {
+        let (mut known, mut numbers) = (HashMap::new(), OfFiles::default());
+        // Several files of the line tables may have one path.
+        let mut number = |file| {
+            numbers.get(file, || {
+                let next = known.len();
+                *known.entry(self.lines.path(file).full()).or_insert(next)
+            })
+        };
+        within(self.lines, code).map(|range| (range, (number(range.file), range.line))).collect()
     }
 
     /// The name of the innermost function of an address.
@@ -62,19 +89,61 @@ impl<'data> Source<'_, 'data> {
     }
 }
 
+/// The code of all lines within a part of the code.
+pub(crate) fn within(lines: &Lines<'_>, code: Range<u64>) -> impl Iterator<Item = LineRange> {
+    let clipped = move |range: &LineRange| {
+        let (start, end) = (range.start.max(code.start), range.end.min(code.end));
+        LineRange { start, end, ..*range }
+    };
+    lines.within(code.clone()).filter(|range| range.line != 0).map(clipped)
+}
+
+/// Code that a profile has something about.
+#[derive(Debug)]
+pub struct Touched {
+    /// Its parts: first and last addresses, ascending and apart.
+    parts: Vec<(u64, u64)>,
+}
+
+impl Touched {
+    /// The code of all bins with samples, and of all calls.
+    #[must_use]
+    pub fn new(profile: &Profile) -> Touched {
+        let bins = profile.histograms.iter().flat_map(|histogram| {
+            let sampled = (0..histogram.bins.len()).filter(|bin| histogram.bins[*bin] != 0);
+            sampled.map(|bin| histogram.bin_range(bin)).map(|bin| (bin.start, bin.end.max(bin.start)))
+        });
+        let calls = profile.arcs.iter().map(|arc| (arc.frompc, arc.frompc));
+        let mut parts: Vec<(u64, u64)> = bins.chain(calls).collect();
+        parts.sort_unstable();
+        parts.dedup_by(|next, kept| {
+            let joins = next.0 <= kept.1;
+            if joins {
+                kept.1 = kept.1.max(next.1);
+            }
+            joins
+        });
+        Touched { parts }
+    }
+
+    fn meets(&self, range: Range<u64>) -> bool {
+        let first = self.parts.partition_point(|part| part.1 < range.start);
+        self.parts.get(first).is_some_and(|part| part.0 < range.end)
+    }
+}
+
 /// Divides ranges of lines where something changes that the line table does not say: where a function ends, since what
 /// fills the gap behind it counts as its last line, or where another was inlined on the same line.
 ///
 /// What is found at both ends of a range is taken to hold in between. Ranges of which nothing is found are left out.
 pub(crate) fn divide<T: PartialEq>(
-    code: Range<u64>,
-    lines: &Lines<'_>,
+    ranges: impl Iterator<Item = LineRange>,
     find: impl Fn(u64) -> Option<T>,
 ) -> Vec<(LineRange, T)> {
     let mut found = Vec::new();
-    for range in lines.within(code.clone()).filter(|range| range.line != 0) {
+    for range in ranges {
         // The part to look at next comes last.
-        let mut parts = vec![LineRange { start: range.start.max(code.start), end: range.end.min(code.end), ..*range }];
+        let mut parts = vec![range];
         while let Some(part) = parts.pop() {
             let LineRange { start, end, .. } = part;
             let first = find(start);
@@ -87,21 +156,4 @@ pub(crate) fn divide<T: PartialEq>(
         }
     }
     found
-}
-
-/// Numbers for paths, however many tables name them.
-struct Files<'a, 'data> {
-    lines: &'a Lines<'data>,
-    known: HashMap<Vec<u8>, usize>,
-    numbers: HashMap<FileId, usize>,
-}
-
-impl Files<'_, '_> {
-    fn number(&mut self, file: FileId) -> usize {
-        let Files { lines, known, numbers } = self;
-        *numbers.entry(file).or_insert_with(|| {
-            let next = known.len();
-            *known.entry(lines.path(file).full()).or_insert(next)
-        })
-    }
 }

@@ -231,6 +231,13 @@ impl Options {
         shown || self.choices.iter().any(needs)
     }
 
+    /// Whether nothing is shown of code that the profile has no samples and no calls of: the flat profile alone.
+    #[must_use]
+    pub fn shows_touched(&self, wanted: Wanted) -> bool {
+        let all = wanted.graph || wanted.counts || wanted.source || wanted.function_order;
+        !(all || self.unused || self.traditional)
+    }
+
     /// The reports to write: those asked for; when none was, all that the profiles have something for, less those asked
     /// against.
     ///

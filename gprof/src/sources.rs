@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::functions::{FunctionId, Functions};
-use crate::image::lines::Lines;
+use crate::image::lines::{Lines, OfFiles};
 
 /// A place in a source file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,10 +29,10 @@ impl Sources {
         let mut files: Vec<Vec<u8>> = Vec::new();
         let mut known: HashMap<Vec<u8>, usize> = HashMap::new();
         // Most functions come from few files, whose paths need not be put together each time.
-        let mut numbers = HashMap::new();
+        let mut numbers = OfFiles::default();
         let mut place = |address: u64| {
             let found = lines.find(address).filter(|range| range.line != 0)?;
-            let file = *numbers.entry(found.file).or_insert_with(|| {
+            let file = numbers.get(found.file, || {
                 let path = lines.path(found.file).full();
                 *known.entry(path).or_insert_with_key(|path| {
                     files.push(path.clone());

@@ -27,7 +27,7 @@ pub(super) fn is_honest(sections: &Sections<'_>) -> bool {
             sections.get(SectionId::DebugRanges).into(),
             sections.get(SectionId::DebugRngLists).into(),
         ),
-        strings: sections.get(SectionId::DebugStr),
+        long_strings: Some(sections.get(SectionId::DebugStr)).filter(|strings| has_long(strings.slice())),
         address_size: sections.address_size,
     };
     units::walk(sections, |header, abbreviations, root, work| {
@@ -39,10 +39,18 @@ pub(super) fn is_honest(sections: &Sections<'_>) -> bool {
     .is_ok()
 }
 
+/// Whether any text of a section is too long to be a name.
+fn has_long(strings: &[u8]) -> bool {
+    // Of texts that are so long, one at least covers any piece of this length from end to end.
+    const HALF: usize = LONGEST / 2;
+    strings.chunks_exact(HALF).any(|piece| !piece.contains(&0))
+}
+
 struct Judge<'a> {
     lines: DebugLine<Reader<'a>>,
     ranges: RangeLists<Reader<'a>>,
-    strings: Reader<'a>,
+    /// The section of texts, if any of them is too long to be a name.
+    long_strings: Option<Reader<'a>>,
     address_size: u8,
 }
 
@@ -119,7 +127,10 @@ impl<'a> Judge<'a> {
         let text = match value {
             AttributeValue::String(text) => text.slice(),
             AttributeValue::DebugStrRef(offset) => {
-                let rest = self.strings.slice().get(offset.0..).unwrap_or_default();
+                let Some(strings) = &self.long_strings else {
+                    return Some(());
+                };
+                let rest = strings.slice().get(offset.0..).unwrap_or_default();
                 let near = rest.get(..LONGEST + 1).unwrap_or(rest);
                 near.split(|byte| *byte == 0).next().unwrap_or_default()
             }

@@ -97,6 +97,23 @@ fn base(path: &[u8]) -> Option<&[u8]> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileId(u32);
 
+/// Something known of each file.
+#[derive(Debug, Default)]
+pub(crate) struct OfFiles<T> {
+    known: Vec<Option<T>>,
+}
+
+impl<T: Copy> OfFiles<T> {
+    /// What is known of a file; `find` tells if nothing is yet.
+    pub(crate) fn get(&mut self, file: FileId, find: impl FnOnce() -> T) -> T {
+        let at = file.0 as usize;
+        if self.known.len() <= at {
+            self.known.resize_with(at + 1, || None);
+        }
+        *self.known[at].get_or_insert_with(find)
+    }
+}
+
 /// Code that comes from one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LineRange {
