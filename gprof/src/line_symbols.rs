@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use gmon::Profile;
 
+use crate::flat;
 use crate::functions::Functions;
 use crate::image::frames::{Caller, Frames};
 use crate::image::lines::{LineRange, Lines, OfFiles};
@@ -106,12 +107,16 @@ pub struct Touched {
 }
 
 impl Touched {
-    /// The code of all bins with samples, and of all calls.
+    /// The code of all bins with samples, and of all calls. Bins are taken to be a little larger than they are, since
+    /// GNU rounds their borders.
     #[must_use]
     pub fn new(profile: &Profile) -> Touched {
         let bins = profile.histograms.iter().flat_map(|histogram| {
             let sampled = (0..histogram.bins.len()).filter(|bin| histogram.bins[*bin] != 0);
-            sampled.map(|bin| histogram.bin_range(bin)).map(|bin| (bin.start, bin.end.max(bin.start)))
+            sampled.map(|bin| histogram.bin_range(bin)).map(|Range { start, end }| {
+                let more = end.saturating_sub(start).saturating_add(2 * flat::UNIT);
+                (start.saturating_sub(more), end.saturating_add(more))
+            })
         });
         let calls = profile.arcs.iter().map(|arc| (arc.frompc, arc.frompc));
         let mut parts: Vec<(u64, u64)> = bins.chain(calls).collect();

@@ -70,8 +70,8 @@ impl Decimal {
     /// where it cannot be sure.
     fn round(&mut self, number: f64, precision: usize) -> bool {
         let scaled = number * if precision == 1 { 10.0 } else { 100.0 };
-        // Also what is no number and what is less than zero by its sign alone.
-        if !(scaled < Decimal::GREATEST) || number.is_sign_negative() {
+        // Zero may have a sign, too.
+        if scaled.is_nan() || scaled >= Decimal::GREATEST || number.is_sign_negative() {
             return false;
         }
         let whole = scaled as u64;
