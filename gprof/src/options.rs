@@ -235,7 +235,9 @@ impl Options {
     #[must_use]
     pub fn shows_touched(&self, wanted: Wanted) -> bool {
         let all = wanted.graph || wanted.counts || wanted.source || wanted.function_order;
-        !(all || self.unused || self.traditional)
+        // GNU keeps what is chosen as ranges of neighbours.
+        let by_neighbours = self.is_gnu() && !self.choices.is_empty();
+        !(all || by_neighbours || self.unused || self.traditional)
     }
 
     /// The reports to write: those asked for; when none was, all that the profiles have something for, less those asked
