@@ -1,7 +1,7 @@
 //! Sums of profiles.
 
 use alloc::collections::BTreeMap;
-use alloc::collections::btree_map::Entry;
+use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::{Arc, Block, Error, Histogram, Profile, Result};
@@ -14,12 +14,8 @@ use crate::{Arc, Block, Error, Histogram, Profile, Result};
 #[derive(Clone, Debug, Default)]
 pub struct Accumulator {
     histograms: Histograms,
-    arcs: Vec<Arc>,
-    /// Where the arc from one address to another is in `arcs`.
-    arc_index: BTreeMap<(u64, u64), usize>,
-    blocks: Vec<Block>,
-    /// Where the block of an address is in `blocks`.
-    block_index: BTreeMap<u64, usize>,
+    arcs: Counts<Arc>,
+    blocks: Counts<Block>,
 }
 
 impl Accumulator {
@@ -41,52 +37,124 @@ impl Accumulator {
         for histogram in profile.histograms {
             self.histograms.add(histogram)?;
         }
-        for arc in profile.arcs {
-            self.add_arc(arc)?;
-        }
-        for block in profile.blocks {
-            self.add_block(block)?;
-        }
-        Ok(())
+        self.arcs.add(profile.arcs)?;
+        self.blocks.add(profile.blocks)
     }
 
     /// The sum of the profiles that were added.
     #[must_use]
     pub fn finish(self) -> Profile {
-        Profile { histograms: self.histograms.finish(), arcs: self.arcs, blocks: self.blocks }
+        Profile { histograms: self.histograms.finish(), arcs: self.arcs.list, blocks: self.blocks.list }
+    }
+}
+
+/// What is counted: an arc, or a basic block.
+trait Counted: Copy {
+    /// What tells it from others.
+    type Key: Ord + Copy;
+
+    fn key(&self) -> Self::Key;
+    fn count(&mut self) -> &mut u64;
+    fn overflow(&self) -> Error;
+}
+
+impl Counted for Arc {
+    type Key = (u64, u64);
+
+    fn key(&self) -> (u64, u64) {
+        (self.frompc, self.selfpc)
     }
 
-    fn add_arc(&mut self, arc: Arc) -> Result<()> {
-        let Arc { frompc, selfpc, count } = arc;
-        match self.arc_index.entry((frompc, selfpc)) {
-            Entry::Vacant(entry) => {
-                entry.insert(self.arcs.len());
-                self.arcs.push(arc);
+    fn count(&mut self) -> &mut u64 {
+        &mut self.count
+    }
+
+    fn overflow(&self) -> Error {
+        Error::ArcOverflow { frompc: self.frompc, selfpc: self.selfpc }
+    }
+}
+
+impl Counted for Block {
+    type Key = u64;
+
+    fn key(&self) -> u64 {
+        self.addr
+    }
+
+    fn count(&mut self) -> &mut u64 {
+        &mut self.count
+    }
+
+    fn overflow(&self) -> Error {
+        Error::BlockOverflow { addr: self.addr }
+    }
+}
+
+/// Counts of different things, in the order in which these first appeared.
+#[derive(Clone, Debug)]
+struct Counts<T: Counted> {
+    list: Vec<T>,
+    /// Where things are in `list`; made when there is a second profile.
+    index: BTreeMap<T::Key, usize>,
+}
+
+impl<T: Counted> Default for Counts<T> {
+    fn default() -> Counts<T> {
+        Counts { list: Vec::new(), index: BTreeMap::new() }
+    }
+}
+
+impl<T: Counted> Counts<T> {
+    fn add(&mut self, more: Vec<T>) -> Result<()> {
+        if self.list.is_empty() {
+            self.list = merged(more)?;
+            return Ok(());
+        }
+        if self.index.is_empty() {
+            self.index = self.list.iter().enumerate().map(|(at, thing)| (thing.key(), at)).collect();
+        }
+        // Profiles of one program have most things in one order: what comes next is often what came next before.
+        let mut next = 0;
+        for thing in more {
+            let key = thing.key();
+            let at = if self.list.get(next).is_some_and(|known| known.key() == key) {
+                next
+            } else {
+                *self.index.entry(key).or_insert(self.list.len())
+            };
+            match self.list.get_mut(at) {
+                Some(known) => increase(known, thing)?,
+                None => self.list.push(thing),
             }
-            Entry::Occupied(entry) => {
-                if let Some(sum) = self.arcs.get_mut(*entry.get()) {
-                    sum.count = sum.count.checked_add(count).ok_or(Error::ArcOverflow { frompc, selfpc })?;
-                }
-            }
+            next = at.saturating_add(1);
         }
         Ok(())
     }
+}
 
-    fn add_block(&mut self, block: Block) -> Result<()> {
-        let Block { addr, count } = block;
-        match self.block_index.entry(addr) {
-            Entry::Vacant(entry) => {
-                entry.insert(self.blocks.len());
-                self.blocks.push(block);
-            }
-            Entry::Occupied(entry) => {
-                if let Some(sum) = self.blocks.get_mut(*entry.get()) {
-                    sum.count = sum.count.checked_add(count).ok_or(Error::BlockOverflow { addr })?;
-                }
+/// Adds up what stands in a list more than once.
+fn merged<T: Counted>(mut list: Vec<T>) -> Result<Vec<T>> {
+    let mut order: Vec<(T::Key, usize)> = list.iter().enumerate().map(|(at, thing)| (thing.key(), at)).collect();
+    order.sort_unstable();
+    let mut is_repeated = vec![false; list.len()];
+    for same in order.chunk_by(|(one, _), (other, _)| one == other) {
+        let Some(((_, first), repeated)) = same.split_first() else { continue };
+        for (_, at) in repeated {
+            if let (Some(more), Some(flag)) = (list.get(*at).copied(), is_repeated.get_mut(*at)) {
+                *flag = true;
+                list.get_mut(*first).map_or(Ok(()), |known| increase(known, more))?;
             }
         }
-        Ok(())
     }
+    let mut is_repeated = is_repeated.into_iter();
+    list.retain(|_| is_repeated.next() != Some(true));
+    Ok(list)
+}
+
+fn increase<T: Counted>(known: &mut T, mut more: T) -> Result<()> {
+    let overflow = known.overflow();
+    *known.count() = known.count().checked_add(*more.count()).ok_or(overflow)?;
+    Ok(())
 }
 
 /// Histograms that do not overlap, in the order in which they first appeared.
