@@ -66,6 +66,6 @@ pub use error::{Error, Foreign, Part, Result};
 #[cfg(feature = "alloc")]
 pub use profile::{Arc, Block, Dimension, Histogram, Profile};
 #[cfg(feature = "alloc")]
-pub use read::read_as;
+pub use read::{RecordCounts, count_records, read_as};
 #[cfg(feature = "alloc")]
 pub use write::{REPEAT_LIMIT, write};

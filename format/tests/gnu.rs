@@ -287,3 +287,13 @@ fn the_writer_rejects_what_the_form_does_not_hold() {
     let without_bins = sampled(seconds(0, 4, &[]));
     assert_eq!(error(&without_bins, LE64), Error::BadHistogram { lowpc: 0, highpc: 4, bins: 0 });
 }
+
+#[test]
+fn records_are_counted_as_they_stand() {
+    // The records once more behind the file: their histograms are one, of twice as many samples.
+    let bytes = [FILE_LE32, &FILE_LE32[0x14..]].concat();
+    let counts = gmon::count_records(&bytes, LE32).unwrap();
+    assert_eq!((counts.histograms, counts.arcs, counts.blocks), (2, 2, 2));
+    assert_eq!(read_as(&bytes, LE32).unwrap().histograms.len(), 1);
+    assert!(gmon::count_records(&bytes[..bytes.len() - 1], LE32).is_err());
+}

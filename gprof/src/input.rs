@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Read;
 use std::path::Path;
 
-use gmon::{Counter, Form, Hints, Profile};
+use gmon::{Counter, Form, Hints, Profile, RecordCounts};
 
 use crate::error::Error;
 use crate::options::{Contents, Source};
@@ -30,12 +30,8 @@ pub struct Parts {
     pub file: String,
     /// The version of its form, 0 when that has none.
     pub version: u32,
-    /// How many histograms.
-    pub histograms: usize,
-    /// How many arcs.
-    pub arcs: usize,
-    /// How many counts of basic blocks.
-    pub blocks: usize,
+    /// How many records of each kind.
+    pub records: RecordCounts,
     /// How many bins have the greatest count that their form has room for: more samples may have been lost.
     pub saturated: usize,
 }
@@ -62,9 +58,7 @@ pub(crate) fn profile(source: &Source, hints: &Hints) -> Result<(Profile, Conten
     let parts = Parts {
         file: if *source == Source::Stdin { "-".to_owned() } else { source.to_string() },
         version: u32::from(encoding.form == Form::Gnu),
-        histograms: profile.histograms.len(),
-        arcs: profile.arcs.len(),
-        blocks: profile.blocks.len(),
+        records: gmon::count_records(&bytes, encoding).map_err(fail)?,
         saturated: saturated(&profile, encoding.form),
     };
     if encoding.form == Form::Gnu {

@@ -7,6 +7,40 @@ pub(crate) mod gnu;
 
 use crate::{Encoding, Form, Profile, Result};
 
+/// How many records a file has of each kind. Records of one address range are one histogram of a [`Profile`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RecordCounts {
+    /// Histograms.
+    pub histograms: usize,
+    /// Arcs.
+    pub arcs: usize,
+    /// Lists of counts of basic blocks.
+    pub blocks: usize,
+}
+
+/// Counts the records of a file whose layout is known. In the 4.4BSD family the samples are one, and so is each arc.
+///
+/// # Errors
+///
+/// As for [`read_as`], as far as they do not concern what stands in a record.
+pub fn count_records(bytes: &[u8], encoding: Encoding) -> Result<RecordCounts> {
+    let Encoding { form: Form::Gnu, word, order } = encoding else {
+        let profile = read_as(bytes, encoding)?;
+        return Ok(RecordCounts { histograms: profile.histograms.len(), arcs: profile.arcs.len(), blocks: 0 });
+    };
+    let mut counts = RecordCounts::default();
+    let mut records = gnu::Records::new(bytes, word, order)?;
+    while let Some(record) = records.next()? {
+        let count = match record {
+            gnu::Record::Histogram(_) => &mut counts.histograms,
+            gnu::Record::Arc(_) => &mut counts.arcs,
+            gnu::Record::Blocks(_) => &mut counts.blocks,
+        };
+        *count = count.saturating_add(1);
+    }
+    Ok(counts)
+}
+
 /// Reads a profile whose layout is known.
 ///
 /// The encoding is believed where the file can not say better: the counters are those of the encoding, whatever the

@@ -8,9 +8,9 @@ pub(super) fn render(parts: &[Parts], out: &mut dyn Write) -> io::Result<()> {
     for part in parts {
         writeln!(out, "File `{}' (version {}) contains:", part.file, part.version)?;
         for (count, what) in [
-            (part.histograms, "histogram record"),
-            (part.arcs, "call-graph record"),
-            (part.blocks, "basic-block count record"),
+            (part.records.histograms, "histogram record"),
+            (part.records.arcs, "call-graph record"),
+            (part.records.blocks, "basic-block count record"),
         ] {
             writeln!(out, "\t{count} {what}{}", if count == 1 { "" } else { "s" })?;
         }
