@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use gmon::{Block, Encoding, Form, Histogram, Order, Profile, Word};
+use gmon::{Arc, Block, Encoding, Form, Histogram, Order, Profile, Word};
 use gmon_tests::random::{Random, Stage};
 use gmon_tests::{compare, compile, gprof, read, run};
 use gprof::image::{Image, Names, Policy};
@@ -192,6 +192,42 @@ fn lines_say_where_they_were_inlined() {
         told += usize::from(!expected.is_empty());
     }
     assert!(told > 0, "{rows:?}");
+}
+
+/// With `-l -A -x` each line has the calls of the function whose code it is, wherever the function was inlined.
+#[test]
+fn annotated_lines_have_the_calls_of_their_function() {
+    for level in ["-O0", "-O2"] {
+        let image = compile(&format!("by_line_annotated{level}"), &["inlined.c"], &["-g", level]);
+        let bytes = fs::read(&image).unwrap();
+        let room = Names::default();
+        let program = Image::parse(&bytes, Policy::Full, &room).unwrap();
+        let lines = program.files.lines();
+        // Each function was called by something outside, as often as its place in the program says.
+        let mut functions: Vec<_> =
+            program.symbols.iter().filter(|symbol| symbol.is_func && program.text.contains(&symbol.address)).collect();
+        functions.sort_by_key(|symbol| symbol.address);
+        functions.dedup_by_key(|symbol| symbol.address);
+        let calls = (1..).zip(&functions).map(|(count, symbol)| Arc { frompc: 0, selfpc: symbol.address, count });
+        let profile = store(&image, &Profile { arcs: calls.collect(), ..Profile::default() }, "called.gmon");
+        let words = ["-b", "-l", "-A", "-x", "a.out", profile.to_str().unwrap()];
+        let output = read(gprof(), image.parent().unwrap(), &words);
+        let text = String::from_utf8(output.stdout).unwrap();
+        let file = text.split("*** File ").find(|file| file.split(':').next().unwrap().ends_with("inlined.c")).unwrap();
+        let mut labelled = 0;
+        for (line, text) in (1_u32..).zip(file.lines().skip(1)) {
+            let Some((label, _)) = text.split_once(" -> ") else { continue };
+            let Ok(label) = label.trim().parse::<usize>() else { continue };
+            let first = lines.within(program.text.clone()).find(|range| range.line == line).unwrap().start;
+            let owner = functions.partition_point(|symbol| symbol.address <= first);
+            // A function that begins on the line comes first.
+            let begins =
+                functions.iter().position(|symbol| lines.find(symbol.address).is_some_and(|range| range.line == line));
+            assert_eq!(label, begins.map_or(owner, |at| at + 1), "{text}");
+            labelled += 1;
+        }
+        assert!(labelled >= 5, "{text}");
+    }
 }
 
 /// Self time and the rest of a row of a flat profile.
