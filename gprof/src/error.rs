@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io;
 
+use crate::file_map::MapError;
 use crate::image::ImageError;
 
 /// Why there is no report. The text is one line.
@@ -44,6 +45,13 @@ pub enum Error {
         /// What is wrong with it.
         source: gmon::Error,
     },
+    /// The map of object files cannot be made sense of.
+    Map {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        source: MapError,
+    },
     /// The flat profile was asked for, and no profile has samples.
     NoSamples,
     /// The call graph was asked for, and no profile has calls.
@@ -68,6 +76,7 @@ impl fmt::Display for Error {
             Error::NoFile { file } => write!(f, "{file}: not a regular file"),
             Error::Image { file, source } => write!(f, "{file}: {source}"),
             Error::Profile { file, source } => write!(f, "{file}: {source}"),
+            Error::Map { file, source } => write!(f, "{file}: {source}"),
             Error::NoSamples => f.write_str("no flat profile: the profile has no samples"),
             Error::NoCalls => f.write_str("no call graph: the profile has no calls"),
             Error::Output(source) => write!(f, "standard output: {}", system(source)),
@@ -90,6 +99,7 @@ impl std::error::Error for Error {
             Error::Read { source, .. } | Error::Write { source, .. } | Error::Output(source) => Some(source),
             Error::Image { source, .. } => Some(source),
             Error::Profile { source, .. } => Some(source),
+            Error::Map { source, .. } => Some(source),
             Error::Usage(_) | Error::NoFile { .. } | Error::NoSamples | Error::NoCalls => None,
         }
     }

@@ -150,6 +150,20 @@ impl<'data> Functions<'data> {
         }
     }
 
+    /// Lets functions of one name count for the first of them, where `is_part` says so.
+    pub fn merge_parts(&mut self, is_part: impl Fn(&Function<'data>) -> bool) {
+        let mut firsts: HashMap<&[u8], FunctionId> = HashMap::new();
+        for (index, function) in (0..).zip(&mut self.sorted) {
+            if is_part(function) {
+                function.counts_for = *firsts.entry(function.name).or_insert(FunctionId(index));
+            }
+        }
+        for index in 0..self.sorted.len() {
+            // What counts for a part counts for the first one.
+            self.sorted[index].counts_for = self.sorted[self.sorted[index].counts_for.index()].counts_for;
+        }
+    }
+
     /// The function that an address belongs to.
     #[must_use]
     pub fn find(&self, address: u64) -> Option<FunctionId> {

@@ -12,6 +12,7 @@ pub mod bsd;
 pub mod cli;
 pub mod doubts;
 pub mod error;
+pub mod file_map;
 pub mod flat;
 pub mod functions;
 pub mod graph;
@@ -37,6 +38,7 @@ use gmon::{Accumulator, Hints, Profile};
 use analysis::{Analysis, Input};
 use cli::Request;
 use error::Error;
+use file_map::{FileMap, ObjectFiles};
 use functions::Functions;
 use image::lines::Lines;
 use image::{Image, Names, Policy, Symbol};
@@ -76,6 +78,8 @@ fn report(options: &Options, out: &mut dyn Write, warnings: &mut dyn Write) -> R
     let room = Names::default();
     let image = read_image(options, &bytes, &room, warnings)?;
     let symbols = options.symbols.as_deref().map(input::text).transpose()?;
+    let map = options.file_map.as_deref().map(input::text).transpose()?;
+    let tables = Tables { symbols: symbols.as_deref(), map: read_map(options, map.as_deref())? };
     let (profile, contents, parts) = profiles(options, &image, warnings)?;
     if options.reports.sum {
         sum::write(&profile, image.word, image.order)?;
@@ -90,13 +94,16 @@ fn report(options: &Options, out: &mut dyn Write, warnings: &mut dyn Write) -> R
         writer.info(&parts).map_err(Error::Output)?;
     }
     if wanted.analysis() {
-        let analysis = analyse(options, &image, symbols.as_deref(), &profile, wanted)?;
+        let analysis = analyse(options, &image, &tables, &profile, wanted, warnings)?;
         writer.reports(&analysis, options, wanted).map_err(Error::Output)?;
         if wanted.source {
             annotated(&analysis, options, &mut writer, warnings)?;
         }
         if wanted.function_order {
-            writer.order(&analysis).map_err(Error::Output)?;
+            writer.function_order(&analysis).map_err(Error::Output)?;
+        }
+        if wanted.file_order {
+            writer.file_order(&analysis).map_err(Error::Output)?;
         }
         if wanted.stats {
             writer.stats(&analysis, &parts).map_err(Error::Output)?;
@@ -122,16 +129,33 @@ fn read_image<'data>(
     Ok(image)
 }
 
+/// What the user says of the program's functions in files of their own.
+struct Tables<'data> {
+    /// The symbols.
+    symbols: Option<&'data [u8]>,
+    /// The object files.
+    map: Option<FileMap<'data>>,
+}
+
+/// The map of object files.
+fn read_map<'data>(options: &Options, text: Option<&'data [u8]>) -> Result<Option<FileMap<'data>>, Error> {
+    let (Some(path), Some(text)) = (&options.file_map, text) else {
+        return Ok(None);
+    };
+    let map = FileMap::read(text, options.is_gnu());
+    map.map(Some).map_err(|source| Error::Map { file: path.display().to_string(), source })
+}
+
 /// From a program and the sum of its profiles to all that reports show.
 fn analyse<'data>(
     options: &Options,
     image: &'data Image<'data>,
-    symbols: Option<&'data [u8]>,
+    tables: &Tables<'data>,
     profile: &Profile,
     wanted: Wanted,
+    warnings: &mut dyn Write,
 ) -> Result<Analysis<'data>, Error> {
-    let mut symbols = symbols.map_or_else(|| image.symbols.clone(), symbol_file::read);
-    symbols.retain(|symbol| !(symbol.is_static && (options.no_static || (options.functions_only && !symbol.is_func))));
+    let (symbols, object_files) = symbols(options, image, tables, warnings);
     let mut order: Vec<u64> = symbols.iter().map(|symbol| symbol.address).collect();
     // Functions of the last section that can be run reach to its end.
     let code = if options.is_gnu() { &image.text } else { &image.code };
@@ -156,13 +180,40 @@ fn analyse<'data>(
     if options.merge_clones {
         functions.merge_copies();
     }
+    if let Some(files) = object_files.as_ref().filter(|_| !options.is_gnu()) {
+        functions.merge_parts(|function| files.is_file(function));
+    }
     let by_function = options.inlines && !options.by_line;
     let inlined = by_function.then(|| Inlined::find(code.clone(), &lines, &image.files, &functions));
     let sources = Sources::new(&order, &functions, &lines);
     let selections = Selections::new(options, &functions, &sources)?;
     let (code, files) = (image.machine_code, &image.files);
-    let input = Input { profile, files, code, sources, selections, inlined, chains, options, wanted };
+    let input = Input { profile, files, object_files, code, sources, selections, inlined, chains, options, wanted };
     Ok(Analysis::new(functions, input))
+}
+
+/// The symbols that count, some of which stand for object files if the user has a map of those.
+fn symbols<'data>(
+    options: &Options,
+    image: &Image<'data>,
+    tables: &Tables<'data>,
+    warnings: &mut dyn Write,
+) -> (Vec<Symbol<'data>>, Option<ObjectFiles<'data>>) {
+    let mut symbols = tables.symbols.map_or_else(|| image.symbols.clone(), symbol_file::read);
+    symbols.retain(|symbol| !(symbol.is_static && (options.no_static || (options.functions_only && !symbol.is_func))));
+    let (Some(path), Some(map)) = (&options.file_map, &tables.map) else {
+        return (symbols, None);
+    };
+    if options.is_gnu() && tables.symbols.is_some() {
+        // GNU's files take the places of the image's own symbols only.
+        return (symbols, Some(map.files()));
+    }
+    let (symbols, files) = map.apply(symbols, options.is_gnu());
+    if files.is_foreign() {
+        let doubt = "it names no function of the program: is it of another one?";
+        let _ = writeln!(warnings, "gprof: warning: {}: {doubt}", path.display());
+    }
+    (symbols, Some(files))
 }
 
 /// Writes the annotated source files, each to a file of its own if that is wanted.

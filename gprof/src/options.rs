@@ -74,7 +74,7 @@ pub struct Reports {
 }
 
 /// What a choice of functions is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Subject {
     /// The flat profile.
     Flat,
@@ -129,6 +129,8 @@ pub struct Options {
     pub form: Option<gmon::Form>,
     /// A text file that gives the symbols instead of the program.
     pub symbols: Option<PathBuf>,
+    /// A text file that tells the object file of each function, if an order of those is wanted.
+    pub file_map: Option<PathBuf>,
     /// Whose faults are wanted.
     pub compat: Compat,
     /// The reports that are wanted or not.
@@ -184,13 +186,16 @@ pub struct Wanted {
     pub function_order: bool,
     /// Whether there are calls, so that functions have numbers.
     pub calls: bool,
+    /// An order of object files.
+    pub file_order: bool,
 }
 
 impl Wanted {
     /// Whether there is anything but `info`, which needs no analysis.
     #[must_use]
     pub fn analysis(&self) -> bool {
-        self.stats || self.flat || self.graph || self.counts || self.source || self.function_order
+        let orders = self.function_order || self.file_order;
+        self.stats || self.flat || self.graph || self.counts || self.source || orders
     }
 }
 
@@ -257,6 +262,7 @@ impl Options {
             source: asked.source == Asked::For,
             function_order: asked.function_order,
             calls: contents.calls,
+            file_order: self.file_map.is_some(),
         };
         if wanted.flat && !contents.samples {
             return Err(Error::NoSamples);

@@ -103,7 +103,10 @@ fn command_lines() {
         (vec!["--flat-profil", "--grahp"], "did you mean '--graph'"),
         (vec!["-k", "main"], "'-k main': two functions are needed"),
         (vec!["-e", "a/b"], "'-e a/b'"),
-        (vec!["-R", "map"], "-R"),
+        (vec!["-R", "map", "-r"], "only one of '--function-ordering' and '--file-ordering'"),
+        (vec!["-rRmap"], "only one of"),
+        (vec!["-l", "-Rmap"], "'--line' and '--file-ordering'"),
+        (vec!["-R"], "--file-ordering"),
         (vec!["-O", "prof"], "--file-format"),
         (vec!["-w", "wide"], "--width"),
         (vec!["--demangle=klingon"], "klingon"),
@@ -111,6 +114,26 @@ fn command_lines() {
     ] {
         let text = complaint(&directory, &words);
         assert!(text.contains(named), "{text}");
+    }
+}
+
+#[test]
+fn maps_of_object_files() {
+    let (image, _) = program("bad_maps");
+    let directory = image.parent().unwrap();
+    for (text, expected) in [
+        ("a.o:0 T main\na.o 0 T f\n", "line 2: not 'file:address type name' ('a.o 0 T f')"),
+        ("\n0000000000000000 T main\n", "line 2: no file name before the address ('0000000000000000 T main')"),
+        ("a.o:0 T main\n\u{1}\n", "line 2: not 'file:address type name' ('\\x01')"),
+        ("", "line 1: no object file is named"),
+    ] {
+        fs::write(directory.join("map"), text).unwrap();
+        let found = complaint(directory, &["-R", "map", "a.out"]);
+        assert!(found.starts_with(&format!("gprof: map: {expected}; make the map with nm ")), "{found}");
+    }
+    for (name, expected) in [("missing", "No such file or directory"), (".", "Is a directory")] {
+        let found = complaint(directory, &["-R", name, "a.out"]);
+        assert_eq!(found.trim_end(), format!("gprof: {name}: {expected}"));
     }
 }
 

@@ -1,6 +1,7 @@
 //! Everything that a report may show, worked out and frozen.
 
 mod blocks;
+mod chains;
 mod counts;
 mod order;
 mod stats;
@@ -15,6 +16,7 @@ pub use blocks::Blocks;
 pub use counts::Count;
 pub use stats::Stats;
 
+use crate::file_map::ObjectFiles;
 use crate::flat::{self, Flat};
 use crate::functions::{FunctionId, Functions};
 use crate::graph::arcs::Arcs;
@@ -151,6 +153,8 @@ pub struct Analysis<'data> {
     pub counts: Vec<Count>,
     /// The functions in an order for linkers.
     pub order: Vec<FunctionId>,
+    /// The object files in an order for linkers.
+    pub file_order: Vec<&'data [u8]>,
     /// How much of the profiles all this accounts for.
     pub stats: Stats,
 }
@@ -161,6 +165,8 @@ pub struct Input<'a, 'data> {
     pub profile: &'a Profile,
     /// The debug information.
     pub files: &'data SourceFiles<'data>,
+    /// The object files, if functions are put together to files.
+    pub object_files: Option<ObjectFiles<'data>>,
     /// The machine code.
     pub code: Code<'data>,
     /// Where functions stand in source files; empty if neither a choice nor a report needs it.
@@ -192,7 +198,7 @@ impl<'data> Analysis<'data> {
     /// Works everything out.
     #[must_use]
     pub fn new(functions: Functions<'data>, input: Input<'_, 'data>) -> Analysis<'data> {
-        let Input { profile, files, code, sources, selections, inlined, chains, options, wanted } = input;
+        let Input { profile, files, object_files, code, sources, selections, inlined, chains, options, wanted } = input;
         let assign = if options.is_gnu() { Flat::new } else { Flat::exact };
         let flat = assign(&profile.histograms, &functions, &selections.flat);
         let possible = if options.static_calls {
@@ -215,14 +221,18 @@ impl<'data> Analysis<'data> {
             blocks: &blocks,
             options,
         };
-        let entries = graph.ranking.iter().copied().filter(|node| has_entry(*node, &analysed)).collect();
+        let entries: Vec<Node> = graph.ranking.iter().copied().filter(|node| has_entry(*node, &analysed)).collect();
         let index = if wanted.graph { index(&analysed, files) } else { Vec::new() };
         let stats = Stats::new(profile, &functions, &flat);
         let clock = clock(profile, options.is_gnu());
         let inlined = inlined.map(|inlined| inlined.times(&profile.histograms)).unwrap_or_default();
         let flat_table = flat_table(&analysed, inlined, clock.rate);
         let counts = if wanted.counts { counts::counts(&analysed) } else { Vec::new() };
-        let order = if wanted.function_order { order::order(functions.ids(), &graph) } else { Vec::new() };
+        let shown = if wanted.graph { entries.as_slice() } else { &[] };
+        let named = selections.named_arcs.as_slice();
+        let faults = options.is_gnu().then_some(order::Faults { entries: shown, named });
+        let order = if wanted.function_order { order::order(functions.ids(), &graph, faults) } else { Vec::new() };
+        let file_order = object_files.map_or_else(Vec::new, |files| order::files(&functions, &graph, &files, faults));
         Analysis {
             flat: flat_table,
             clock,
@@ -231,6 +241,7 @@ impl<'data> Analysis<'data> {
             chains,
             counts,
             order,
+            file_order,
             stats,
             functions,
             sources,

@@ -85,6 +85,11 @@ pub(super) struct Arguments {
     #[arg(short = 'r', long, help_heading = "Reports")]
     pub(super) function_ordering: bool,
 
+    /// Print an order of object files that keeps callers near what they call; MAP says what they define, as
+    /// `nm --defined-only -v --print-file-name` writes it. Other reports then show object files for functions
+    #[arg(short = 'R', long, value_name = "MAP", help_heading = "Reports")]
+    pub(super) file_ordering: Option<PathBuf>,
+
     /// Print what the profiles consist of
     #[arg(short = 'i', long, help_heading = "Reports")]
     pub(super) file_info: bool,

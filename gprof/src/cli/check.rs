@@ -62,12 +62,19 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
     if is_gnu && arguments.inlines {
         return Err(Error::Usage("'--inlines' and '--compat=gnu' contradict each other".to_owned()));
     }
+    if arguments.function_ordering && arguments.file_ordering.is_some() {
+        return Err(Error::Usage("only one of '--function-ordering' and '--file-ordering' may be given".to_owned()));
+    }
+    if arguments.line && arguments.file_ordering.is_some() && !is_gnu {
+        return Err(Error::Usage("'--line' and '--file-ordering' contradict each other".to_owned()));
+    }
     Ok(Options {
         demangle: wants_demangling(&arguments)? && !arguments.traditional,
         form: form(arguments.file_format.as_deref())?,
         annotation: annotation(&arguments, is_gnu)?,
         width: usize::try_from(number("--width", &arguments.width, is_gnu)?).unwrap_or(usize::MAX).max(1),
         symbols: arguments.external_symbol_table,
+        file_map: arguments.file_ordering,
         compat,
         reports,
         choices,

@@ -108,8 +108,17 @@ impl<'a> Writer<'a> {
     /// # Errors
     ///
     /// Those of the output.
-    pub fn order(&mut self, analysis: &Analysis<'_>) -> io::Result<()> {
-        order::render(analysis, self.out)
+    pub fn function_order(&mut self, analysis: &Analysis<'_>) -> io::Result<()> {
+        order::render_functions(analysis, self.out)
+    }
+
+    /// Writes the order of object files.
+    ///
+    /// # Errors
+    ///
+    /// Those of the output.
+    pub fn file_order(&mut self, analysis: &Analysis<'_>) -> io::Result<()> {
+        order::render_files(analysis, self.out)
     }
 
     /// Writes out what is still held back.

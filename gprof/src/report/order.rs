@@ -1,12 +1,20 @@
-//! An order of functions, for linkers.
+//! Orders of functions and of object files, for linkers.
 
 use std::io::{self, Write};
 
 use crate::analysis::Analysis;
 
-pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn render_functions(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result<()> {
     for id in &analysis.order {
         out.write_all(analysis.functions[*id].name)?;
+        out.write_all(b"\n")?;
+    }
+    Ok(())
+}
+
+pub(super) fn render_files(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result<()> {
+    for file in &analysis.file_order {
+        out.write_all(file)?;
         out.write_all(b"\n")?;
     }
     Ok(())

@@ -1,6 +1,7 @@
 //! Which functions and arcs a report is about.
 
 mod matching;
+mod named;
 
 use std::collections::HashSet;
 
@@ -115,6 +116,8 @@ pub struct Selections {
     pub source: Selection,
     /// Arcs of the call graph.
     pub arcs: ArcSelection,
+    /// The ends of arcs that options name, if an order is wanted that shows them as GNU's does.
+    pub named_arcs: Vec<(FunctionId, FunctionId)>,
 }
 
 impl Selections {
@@ -129,6 +132,7 @@ impl Selections {
             counts: Selection::all(functions),
             source: Selection::all(functions),
             arcs: ArcSelection::default(),
+            named_arcs: Vec::new(),
         }
     }
 
@@ -150,6 +154,9 @@ impl Selections {
                 }
                 all.add(subject, only, named);
             }
+        }
+        if options.is_gnu() && (options.reports.function_order || options.file_map.is_some()) {
+            all.named_arcs = named::arcs(&options.choices, &matcher);
         }
         Ok(all)
     }
