@@ -59,6 +59,32 @@ pub fn compile(name: &str, sources: &[&str], flags: &[&str]) -> PathBuf {
     image
 }
 
+/// Compiles the same to object files, and gives a file that says what they define, for `-R`.
+///
+/// # Panics
+///
+/// When the compiler or `nm` says no.
+#[must_use]
+pub fn object_map(image: &Path, sources: &[&str], flags: &[&str]) -> PathBuf {
+    let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
+    let directory = image.parent().expect("programs lie in directories");
+    let mut nm = Command::new("nm");
+    nm.args(["--extern-only", "--defined-only", "-v", "--print-file-name"]).current_dir(directory);
+    for source in sources {
+        let object = Path::new(source).with_extension("o");
+        let mut compiler = Command::new(if source.ends_with(".cc") { "c++" } else { "cc" });
+        compiler.args(["-pg", "-c"]).args(flags).arg("-o").arg(directory.join(&object)).arg(programs.join(source));
+        let output = compiler.output().expect("a C compiler");
+        assert!(output.status.success(), "{source}: {}", String::from_utf8_lossy(&output.stderr));
+        nm.arg(object);
+    }
+    let output = nm.output().expect("nm");
+    assert!(output.status.success(), "nm: {}", String::from_utf8_lossy(&output.stderr));
+    let map = directory.join("objects");
+    fs::write(&map, output.stdout).expect("a file in the target directory");
+    map
+}
+
 /// The directory of our start-up objects, for `-B`; they are built once for each run of the tests.
 ///
 /// # Panics
@@ -131,13 +157,15 @@ pub fn system_gprof() -> Option<&'static str> {
     found.then_some("gprof")
 }
 
-/// Runs a reader in a directory.
+/// Runs a reader in a directory. Memory that it asks for is zero: with `-R` the system's reads some that it never wrote.
 ///
 /// # Panics
 ///
 /// When it cannot be started.
 pub fn read<S: AsRef<OsStr>>(reader: impl AsRef<OsStr>, directory: &Path, words: &[S]) -> Output {
-    Command::new(reader).args(words).current_dir(directory).output().expect("a gprof that starts")
+    // The C library fills new memory with the complement of this byte.
+    let mut command = Command::new(reader);
+    command.args(words).current_dir(directory).env("MALLOC_PERTURB_", "255").output().expect("a gprof that starts")
 }
 
 /// Compares what the system's `gprof` and ours print for a program and its profiles, byte for byte.

@@ -45,6 +45,8 @@ pub struct Stage {
     pub highpc: u64,
     /// Addresses of functions.
     pub functions: Vec<u64>,
+    /// The names of the same.
+    pub names: Vec<String>,
 }
 
 impl Stage {
@@ -58,9 +60,10 @@ impl Stage {
         let room = Names::default();
         let image = Image::parse(bytes, Policy::Compat, &room).expect("an executable");
         let (lowpc, highpc) = (image.text.start & !3, image.text.end.next_multiple_of(4));
-        let in_text = |address: &u64| image.text.contains(address);
-        let functions = image.symbols.iter().map(|symbol| symbol.address).filter(in_text).collect();
-        Stage { lowpc, highpc, functions }
+        let in_text = image.symbols.iter().filter(|symbol| image.text.contains(&symbol.address));
+        let name = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
+        let (functions, names) = in_text.map(|symbol| (symbol.address, name(symbol.name))).unzip();
+        Stage { lowpc, highpc, functions, names }
     }
 
     /// A profile. Small numbers are frequent, so that much is equal and the rules for ties are needed; few functions
@@ -103,6 +106,66 @@ impl Stage {
             arcs,
             blocks: Vec::new(),
         }
+    }
+
+    /// A profile of calls alone, in which up to so many functions take part: called from many places, in chains, in
+    /// trees, or by anybody.
+    #[must_use]
+    pub fn calls(&self, random: &mut Random, most: usize) -> Profile {
+        let size = *random.pick(&[2, 3, 8, 30, 85, 165, 250, 420, most]);
+        let cast: Vec<u64> = (0..size.min(most)).map(|_| *random.pick(&self.functions)).collect();
+        let greatest = *random.pick(&[1, 2, 5, 30, 1000, u64::from(u32::MAX)]);
+        let shape = random.below(4);
+        let mut arcs = Vec::new();
+        let mut call = |random: &mut Random, from: u64, to: u64| {
+            let frompc = from + random.below(3);
+            arcs.push(Arc { frompc, selfpc: to, count: random.below(greatest + 1) });
+        };
+        // GNU's table of arcs is too small when nearly all of them touch the functions with most callers. A chain through
+        // everybody makes it large enough.
+        for (at, to) in (0..).zip(&cast) {
+            let from = match shape {
+                0 => cast[at / 3],
+                1 => *random.pick(&cast),
+                _ => cast[(at + 1) % cast.len()],
+            };
+            call(random, from, *to);
+        }
+        for to in cast.iter().take(random.below(12) as usize) {
+            for _ in 0..*random.pick(&[4, 5, 6, 7, 12, 40]) {
+                let from = *random.pick(&cast);
+                call(random, from, *to);
+            }
+        }
+        for _ in 0..random.below(1 + 2 * cast.len() as u64) {
+            let (from, to) = (*random.pick(&cast), *random.pick(&cast));
+            call(random, from, to);
+        }
+        Profile { histograms: Vec::new(), arcs, blocks: Vec::new() }
+    }
+
+    /// A map of object files: neighbours come from one file as a rule, and some functions from none.
+    #[must_use]
+    pub fn map(&self, random: &mut Random) -> String {
+        let mut names: Vec<(u64, &str)> =
+            self.functions.iter().copied().zip(self.names.iter().map(String::as_str)).collect();
+        names.sort_unstable();
+        let (files, scatter, holes) = (2 + random.below(60), random.below(4) == 0, random.below(3) == 0);
+        let mut map = String::new();
+        for (at, (_, name)) in (0..).zip(&names) {
+            let file = if scatter { random.below(files) } else { at * files / names.len() as u64 };
+            match random.below(40) {
+                0 => map.push_str("No symbols in none.o\n"),
+                1 => map.push_str("data.o:0000000000000000 D data\n"),
+                2 => map.push_str(&format!("o{file}.o:0000000000000000 B b{at}\n")),
+                3 => map.push_str(&format!("other.o:0000000000000000 W {}\n", random.pick(&names).1)),
+                _ => {}
+            }
+            if !(holes && random.below(3) == 0) {
+                map.push_str(&format!("o{file}.o:{at:016x} T {name}\n"));
+            }
+        }
+        map
     }
 
     /// A profile of one circle: each of this many functions calls the next one, and the last one the first.

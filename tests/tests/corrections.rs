@@ -228,3 +228,53 @@ fn functions_are_named_as_programmers_name_them() {
     }
     assert!(stage.print("-pshapes::twice<int>", &profile)[1].contains("shapes::twice<int>(int)"));
 }
+
+#[test]
+fn orders_have_every_function_once() {
+    let stage = Stage::new("orders", "crowd.c", &[]);
+    let at = |name: &str| stage.address(name);
+    // A hundred functions that are called, one of them from many places.
+    let mut calls: Vec<_> = (1..100).map(|n| (at("main"), at(&format!("a{n:02}")), 1)).collect();
+    let places = |print: &str, name: &str| print.lines().filter(|line| *line == name).count();
+    let count = |calls: &[_], name: &str| stage.print("-r", &stage.profile(calls, &[])).map(|text| places(&text, name));
+    for n in 10..17 {
+        calls.push((at(&format!("a{n}")), at("a00"), 1000));
+    }
+    assert_eq!((count(&calls, "a00"), count(&calls, "main")), ([0, 1], [1, 1]));
+    calls.push((at("main"), at("a00"), 1));
+    assert_eq!((count(&calls, "a00"), count(&calls, "main")), ([1, 1], [2, 1]));
+    // Four callers are not many: the function stays with them.
+    calls.truncate(99 + 4);
+    assert_eq!(count(&calls, "a00"), [0, 1]);
+}
+
+#[test]
+fn object_files_are_ordered_whole_and_by_calls() {
+    let stage = Stage::new("files", "crowd.c", &[]);
+    let at = |name: &str| stage.address(name);
+    let calls = [(at("a00"), at("b00"), 1), (at("c00"), at("b00"), 100), (at("d50"), at("d51"), 1)];
+    let profile = stage.profile(&calls, &["a01"]);
+    let orders = |map: &str| {
+        fs::write(stage.image.with_file_name("map"), map).unwrap();
+        stage.print("-R map", &profile).map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "))
+    };
+    assert_eq!(orders("a.o:0 T a00\nb.o:0 T b00\nc.o:0 T c00\n"), ["a.o b.o c.o", "c.o b.o a.o"]);
+    assert_eq!(orders("a.o:0 T a00\nb.o:0 D d\nb.o:0 T b00\nc.o:0 T c00\n"), ["a.o c.o b.o", "c.o b.o a.o"]);
+    assert_eq!(orders("a.o:0 T a00\nc.o:0 T c00\na.o:0 T a01\n"), ["a.o a.o c.o", "a.o c.o"]);
+    assert_eq!(orders("x.a:a.o:0 T a00\nx.a:c.o:0 T c00\n"), ["x.a", "x.a:a.o x.a:c.o"]);
+    assert_eq!(orders("z.o:0 D z1\na.o:0 T a00\nz.o:0 D z2\n"), ["a.o z.o", "a.o z.o"]);
+}
+
+#[test]
+fn local_functions_belong_to_the_object_file_around_them() {
+    let stage = Stage::new("around", "many.c", &[]);
+    let calls = [(stage.address("b0"), stage.address("q3"), 4), (stage.address("b0"), stage.address("_q1"), 5)];
+    let profile = stage.profile(&calls, &["q3"]);
+    fs::write(stage.image.with_file_name("map"), "x.o:0 T q0\nx.o:1 T _q1\nx.o:2 T q2\nx.o:3 T __q4\ny.o:0 T b0\n")
+        .unwrap();
+    assert_eq!(stage.has("-R map -p", &profile, "1.00 9 111.11 111.11 x.o"), OURS_ALONE);
+    assert_eq!(stage.has("-R map -p", &profile, "1.00 4 250.00 250.00 q3"), GNUS_ALONE);
+    // What the map names otherwise is in its file, wherever it lies.
+    fs::write(stage.image.with_file_name("map"), "x.o:0 T q0\ny.o:0 t q3\nx.o:2 T q2\nx.o:3 T __q4\n").unwrap();
+    assert_eq!(stage.has("-R map -p", &profile, "1.00 4 250.00 250.00 y.o"), BOTH);
+}

@@ -7,10 +7,11 @@ use std::process::Command;
 
 use gmon::{Encoding, Form, Hints, Order, Word};
 use gmon_tests::random::{Random, Stage};
-use gmon_tests::{assert_same, compare, compile, directory, gprof, read, run, start_objects, system_gprof};
+use gmon_tests::{assert_same, compare, compile, directory, gprof, object_map, read, run, start_objects, system_gprof};
 
-/// Command lines. `A`, `B` and `C` are functions of the program, `F` is one of its source files.
-const LINES: [&str; 74] = [
+/// Command lines. `A`, `B` and `C` are functions of the program, `F` is one of its source files, `M` a file that tells the
+/// object files of its functions.
+const LINES: [&str; 88] = [
     "",
     "-p",
     "-q",
@@ -75,6 +76,20 @@ const LINES: [&str; 74] = [
     "-C -p -q",
     "-r",
     "-r -p",
+    "-r -q",
+    "-r -z -a",
+    "-r -c",
+    "-r -k A/C -k A/A -k C/C -k C/A",
+    "-r -e A/C -E A -f C/A",
+    "-R M",
+    "-R M -p -q",
+    "-R M -q -z",
+    "-R M -a -C",
+    "-R M -c -T -q",
+    "-R M -D -p",
+    "-R M -k A/C -k C/A",
+    "-RM -pA",
+    "--file-ordering=M --brief",
     "-c -q",
     "-c -q -z",
     "-c -k A/B",
@@ -92,12 +107,15 @@ struct Program {
     image: PathBuf,
     names: [&'static str; 3],
     file: &'static str,
+    map: PathBuf,
 }
 
 impl Program {
     /// The words of a command line.
     fn words(&self, line: &str) -> Vec<String> {
-        let names = [("A", self.names[0]), ("B", self.names[1]), ("C", self.names[2]), ("F", self.file)];
+        let map = self.map.to_str().unwrap();
+        let [a, b, c] = self.names;
+        let names = [("A", a), ("B", b), ("C", c), ("F", self.file), ("M", map)];
         let spell = |part: &str| -> String {
             match names.iter().find(|(sign, _)| *sign == part) {
                 Some((_, name)) => (*name).to_owned(),
@@ -135,7 +153,8 @@ impl Program {
 fn matrix(name: &str, sources: &[&str], flags: &[&str], names: [&'static str; 3], file: &'static str) {
     let image = compile(&format!("matrix_{name}"), sources, flags);
     let profile = run(&image);
-    let glibc = Program { image: image.clone(), names, file };
+    let map = object_map(&image, sources, flags);
+    let glibc = Program { image: image.clone(), names, file, map: map.clone() };
     let bytes = fs::read(&profile).unwrap();
     let parsed = gmon::read(&bytes, &Hints::default()).unwrap();
     let encoding = Encoding { form: Form::Bsd, word: Word::W64, order: Order::Little };
@@ -146,13 +165,10 @@ fn matrix(name: &str, sources: &[&str], flags: &[&str], names: [&'static str; 3]
     let ours = format!("-B{}", start_objects().display());
     let image = compile(&format!("matrix_{name}_ours"), sources, &[flags, &[&ours]].concat());
     let our_profile = run(&image);
-    let ours = Program { image, names, file };
-    // Orders of functions are the same for most programs, not for all: see docs/gprof.md.
-    let is_order = |line: &str| line.split(' ').any(|word| word == "-r");
-    let with_order = !name.starts_with("classes");
-    for (at, line) in LINES.iter().enumerate().filter(|(_, line)| with_order || !is_order(line)) {
+    let ours = Program { image, names, file, map };
+    for (at, line) in LINES.iter().enumerate() {
         glibc.compare(line, &[&profile]);
-        match if is_order(line) { at % 3 } else { at % 4 } {
+        match at % 4 {
             0 => glibc.compare(line, &[&profile, &profile, &profile]),
             1 => ours.compare(line, &[&our_profile]),
             2 => glibc.compare(line, &[&bsd]),
@@ -257,7 +273,10 @@ fn fortran() {
     let made = Command::new(compiler).args(["-pg", "-g", "-o"]).args([&image, &source]).output().unwrap();
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
     let profile = run(&image);
-    let program = Program { image, names: ["MAIN__", "inner_", "outer_"], file: "sums.f90" };
+    // The program is compiled as a whole: all is in one file.
+    let map = folder.join("objects");
+    fs::write(&map, "sums.o:0 T inner_\nsums.o:1 T outer_\nsums.o:2 T main\n").unwrap();
+    let program = Program { image, names: ["MAIN__", "inner_", "outer_"], file: "sums.f90", map };
     for line in LINES {
         program.compare(line, &[&profile]);
     }
