@@ -11,7 +11,7 @@ use gmon_tests::{compare, compile, gprof, read, run};
 use gprof::image::{Image, Names, Policy};
 
 /// Command lines. `@` is a function of the program and `%` one of its source files.
-const LINES: [&str; 30] = [
+const LINES: [&str; 31] = [
     "-l",
     "-l -z",
     "-l -p",
@@ -40,6 +40,7 @@ const LINES: [&str; 30] = [
     "-l -A",
     "-l -A -x",
     "-l -A -x -z -m 100 -t 3",
+    "-l -r",
     "-i -l",
     "-s -p",
 ];
