@@ -1,5 +1,6 @@
 //! Linux has no such kernel: this is it, in user space.
 
+mod bins;
 mod forms;
 mod live;
 mod output;
@@ -54,6 +55,7 @@ pub(crate) unsafe fn profil(
         return Err(Errno::EINVAL);
     }
     if scale == 0 {
+        bins::stop();
         sampler::stop();
         return Ok(());
     }
@@ -66,13 +68,15 @@ pub(crate) unsafe fn profil(
         return Err(Errno::EALREADY);
     }
     // SAFETY: the samples stand behind the header, inside the buffer, by the caller's promise.
-    unsafe { sampler::start(buf.byte_add(size_of::<GmonHdr>()), samplesize, offset, scale) }
+    unsafe { bins::start(buf.byte_add(size_of::<GmonHdr>()), samplesize, offset, scale) };
+    sampler::start()
 }
 
 /// What the kernel does for the child of a fork: it goes on sampling, into the same buffer, and will store a file of its
 /// own.
 pub(crate) fn after_fork_in_child() {
     output::after_fork_in_child();
+    bins::after_fork_in_child();
     sampler::after_fork_in_child();
 }
 
@@ -86,5 +90,5 @@ pub(crate) unsafe fn rebuffer(buf: *mut c_void, buflen: usize) {
     BUFFER.store(buf, Relaxed);
     LENGTH.store(buflen, Relaxed);
     // SAFETY: the samples stand behind the header, by the caller's promise as many as before.
-    unsafe { sampler::relocate(buf.byte_add(size_of::<GmonHdr>())) };
+    unsafe { bins::relocate(buf.byte_add(size_of::<GmonHdr>())) };
 }

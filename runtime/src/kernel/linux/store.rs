@@ -7,7 +7,7 @@ use gmon::layout::{GMONVERSION, GmonHdr, RawArc};
 
 use super::forms::{self, Finished, Form};
 use super::output::{self, Refusal};
-use super::{BUFFER, LENGTH, live, sampler};
+use super::{BUFFER, LENGTH, bins, live, sampler};
 use crate::message::{say, say_error};
 use crate::system::Errno;
 use crate::text::Text;
@@ -21,7 +21,7 @@ pub(crate) fn terminate() {
         return;
     }
     if live::is_live() {
-        live::finish(sampler::full_bins());
+        live::finish(bins::full_bins());
         return;
     }
     if let Err((what, error)) = store(buffer) {
@@ -33,9 +33,9 @@ pub(crate) fn terminate() {
 fn store(buffer: *mut c_void) -> Result<(), Refusal> {
     let buffer = checked(buffer.cast(), LENGTH.load(Relaxed)).ok_or((&b"use its buffer"[..], Errno::EINVAL))?;
     let file = output::open(false)?;
-    let default = if sampler::carries().is_some() { Form::Gnu } else { Form::OpenBsd };
+    let default = if bins::carries().is_some() { Form::Gnu } else { Form::OpenBsd };
     let form = output::output().form.unwrap_or(default);
-    let written = forms::write(file, &buffer, form, sampler::carries());
+    let written = forms::write(file, &buffer, form, bins::carries());
     if written.is_err() {
         // A part of a profile is none: better an empty file than one that seems whole.
         let _ = file.truncate();

@@ -1,0 +1,138 @@
+//! Counts where the program is: the bins of the samples.
+//!
+//! Whatever produces ticks, a signal's handler or a ring that is read, hands them to [`count`] as (pc, ticks). It counts in
+//! static memory, without a lock, a call or the C library.
+
+use core::ffi::c_void;
+use core::ptr;
+use core::slice;
+use core::sync::atomic::{
+    AtomicBool, AtomicPtr, AtomicU16, AtomicU32, AtomicUsize,
+    Ordering::{Relaxed, SeqCst},
+};
+
+use super::live;
+use crate::system::{clear, map};
+
+/// What is counted into. `SCALE` 0 says: nothing; the rest is set before it.
+static SCALE: AtomicU32 = AtomicU32::new(0);
+static SAMPLES: AtomicPtr<AtomicU16> = AtomicPtr::new(ptr::null_mut());
+static SAMPLES_SIZE: AtomicUsize = AtomicUsize::new(0);
+static OFFSET: AtomicUsize = AtomicUsize::new(0);
+/// How often each bin ran over, in an array like that of the samples; null if there was no memory for it.
+static CARRIES: AtomicPtr<AtomicU16> = AtomicPtr::new(ptr::null_mut());
+static OVERFLOWED: AtomicBool = AtomicBool::new(false);
+
+/// Counts from now on.
+///
+/// # Safety
+///
+/// `samples` must point to `size` bytes of 16-bit bins that are never freed.
+pub(super) unsafe fn start(samples: *mut c_void, size: usize, offset: usize, scale: u32) {
+    if SAMPLES.load(Relaxed).is_null() {
+        // Memory that is touched only when a bin overflows. Without it, and where the samples are the file itself, such a
+        // bin stays at its highest value.
+        if !live::is_live() {
+            CARRIES.store(map(size).cast(), Relaxed);
+        }
+        SAMPLES.store(samples.cast(), Relaxed);
+        SAMPLES_SIZE.store(size, Relaxed);
+    }
+    OFFSET.store(offset, Relaxed);
+    SCALE.store(scale, SeqCst);
+}
+
+/// Counts no more.
+pub(super) fn stop() {
+    SCALE.store(0, SeqCst);
+}
+
+/// Whether ticks are counted.
+pub(super) fn is_counting() -> bool {
+    SCALE.load(SeqCst) != 0
+}
+
+/// Forgets what bins ran over.
+pub(super) fn after_fork_in_child() {
+    let carries = CARRIES.load(Relaxed);
+    if OVERFLOWED.swap(false, SeqCst) && !carries.is_null() {
+        // SAFETY: all of the memory that `start` mapped, and no other thread is here.
+        unsafe { clear(carries.cast(), SAMPLES_SIZE.load(Relaxed)) };
+    }
+}
+
+/// Goes on counting in another copy of the samples.
+///
+/// # Safety
+///
+/// `samples` must point to as many bins as [`start`] was given, which are never freed.
+pub(super) unsafe fn relocate(samples: *mut c_void) {
+    SAMPLES.store(samples.cast(), SeqCst);
+}
+
+/// How many bins are at their highest value.
+pub(super) fn full_bins() -> usize {
+    let (samples, bins) = (SAMPLES.load(Relaxed), SAMPLES_SIZE.load(Relaxed) / size_of::<u16>());
+    // SAFETY: there are as many samples, and they are never freed.
+    (0..bins).filter(|bin| unsafe { (*samples.add(*bin)).load(Relaxed) } == u16::MAX).count()
+}
+
+/// How often each bin ran over its 16 bits; `None` if none did.
+pub(super) fn carries() -> Option<&'static [AtomicU16]> {
+    let bins = SAMPLES_SIZE.load(Relaxed) / size_of::<u16>();
+    // SAFETY: a bin is only said to have run over once there are carries; there are as many as bins, and they are never
+    // freed.
+    OVERFLOWED.load(SeqCst).then(|| unsafe { slice::from_raw_parts(CARRIES.load(Relaxed), bins) })
+}
+
+/// The bin of a pc: [(pc - offset) / 2] * scale / 65536 as kernels compute it; `None` outside the samples.
+#[inline]
+fn bin(pc: usize, offset: usize, scale: u32, samples_size: usize) -> Option<usize> {
+    let distance = pc.checked_sub(offset)?;
+    let byte = ((distance as u128 * u128::from(scale)) >> 16) as usize & !1;
+    (byte < samples_size & !1).then_some(byte / size_of::<u16>())
+}
+
+/// Counts so many ticks at a pc, as the program runs. In signal handlers.
+pub(super) fn count(pc: usize, ticks: u32) {
+    let scale = SCALE.load(Relaxed);
+    if scale == 0 {
+        return;
+    }
+    let Some(bin) = bin(pc, OFFSET.load(Relaxed), scale, SAMPLES_SIZE.load(Relaxed)) else { return };
+    // More ticks than a bin can hold at once (11 minutes without a delivery) are beyond what is kept.
+    let ticks = ticks.min(u32::from(u16::MAX)) as u16;
+    // SAFETY: `bin` is an index into the samples; they are never freed.
+    let place = unsafe { &*SAMPLES.load(Relaxed).add(bin) };
+    let carries = CARRIES.load(Relaxed);
+    if carries.is_null() {
+        // At no moment is less than what was counted there.
+        let add = |count: u16| Some(count.saturating_add(ticks));
+        let _ = place.fetch_update(Relaxed, Relaxed, add);
+    } else if place.fetch_add(ticks, Relaxed).checked_add(ticks).is_none() {
+        // SAFETY: there are as many carries as samples, and they are never freed.
+        unsafe { (*carries.add(bin)).fetch_add(1, Relaxed) };
+        OVERFLOWED.store(true, SeqCst);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bin;
+
+    #[test]
+    fn a_bin_is_two_bytes_of_code_at_scale_65536_and_four_at_half_of_it() {
+        for pc in 0..64 {
+            assert_eq!(bin(0x1000 + pc, 0x1000, 0x10000, 64), Some(pc / 2).filter(|bin| *bin < 32));
+            assert_eq!(bin(0x1000 + pc, 0x1000, 0x8000, 32), Some(pc / 4));
+        }
+    }
+
+    #[test]
+    fn what_is_outside_has_no_bin() {
+        assert_eq!(bin(0xfff, 0x1000, 0x8000, 32), None);
+        assert_eq!(bin(0x1040, 0x1000, 0x8000, 32), None);
+        assert_eq!(bin(usize::MAX, 0, 0x10000, 32), None, "no product wraps back into the buffer");
+        assert_eq!(bin(0x1000, 0x1000, 0x8000, 1), None, "an odd size does not lend half a bin");
+    }
+}
