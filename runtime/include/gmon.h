@@ -18,7 +18,7 @@ extern "C" {
 void monstartup(unsigned long lowpc, unsigned long highpc);
 
 /*
- * 0 stops counting calls and samples, in all threads; anything else goes on.
+ * 0 stops counting calls and samples, in all threads; anything else goes on. In any thread, and in signal handlers.
  */
 void moncontrol(int mode);
 
@@ -28,7 +28,13 @@ void moncontrol(int mode);
 void _mcleanup(void);
 
 /*
- * Writes the file as it would be now; profiling goes on. (glibc's <sys/gmon.h> had it until 2.40.)
+ * Writes the file as it would be now; profiling goes on. In any thread, and in signal handlers. With the start-up object,
+ * the environment variable GMON_DUMP_SIGNAL=USR1 has a signal do the same.
+ */
+void gmon_dump(void);
+
+/*
+ * The same. (glibc's <sys/gmon.h> had it until 2.40.)
  */
 void write_profiling(void);
 

@@ -35,6 +35,9 @@ static BUFFER_LENGTH: AtomicUsize = AtomicUsize::new(0);
 /// The lowest sampled address, as the program runs.
 static LOWPC: AtomicUsize = AtomicUsize::new(0);
 
+/// What [`moncontrol`] was last called with.
+static WANTED: AtomicBool = AtomicBool::new(true);
+
 /// A bin for every four bytes of code: a scale of one half, in fixed point with 16 bits of fraction.
 const SCALE: u32 = 0x8000;
 
@@ -50,7 +53,7 @@ pub(crate) fn start(lowpc: usize, highpc: usize, directory: Option<c_int>, live:
         return;
     };
     let in_file = if live { live_buffer(range, directory) } else { None };
-    let Some(buffer) = in_file.or_else(|| Buffer::allocate(range, program::bias(), kernel::PROFRATE, 0)) else {
+    let Some(buffer) = in_file.or_else(|| Buffer::allocate(range, program::bias(), kernel::profrate(), 0)) else {
         say(&[b"not profiling: cannot allocate memory"]);
         return;
     };
@@ -74,7 +77,7 @@ fn live_buffer(range: Range, directory: Option<c_int>) -> Option<Buffer> {
     let range = range.in_whole_pages();
     let memory = kernel::begin_live(directory, range.ncnt());
     // SAFETY: memory of that length at the beginning of a page, all zero, or null.
-    unsafe { Buffer::place(memory, range.ncnt(), range, program::bias(), kernel::PROFRATE) }
+    unsafe { Buffer::place(memory, range.ncnt(), range, program::bias(), kernel::profrate()) }
 }
 
 /// Makes the buffer the one in use.
@@ -122,13 +125,28 @@ extern "C" fn __monstartup(lowpc: c_ulong, highpc: c_ulong) {
     monstartup(lowpc, highpc);
 }
 
-/// `void moncontrol(int mode)`: stops recording calls and samples with 0, goes on with anything else.
+/// `void moncontrol(int mode)`: stops recording calls and samples with 0, goes on with anything else. In signal handlers too,
+/// and in any thread: of two that are at it at once, the last one that was called is right in the end.
 #[unsafe(no_mangle)]
 extern "C" fn moncontrol(mode: c_int) {
     let Some(buffer) = current() else { return };
-    let on = mode != 0;
+    let mut on = mode != 0;
+    WANTED.store(on, SeqCst);
+    loop {
+        switch(&buffer, on);
+        // Another thread or a handler may have switched in between, and we on top of that: then once more as it wants it.
+        let now = WANTED.load(SeqCst);
+        if now == on {
+            return;
+        }
+        on = now;
+    }
+}
+
+/// Goes on recording calls and samples, or stops.
+fn switch(buffer: &Buffer, on: bool) {
     // SAFETY: our buffer is never freed.
-    if let Err(error) = unsafe { profil(&buffer, if on { SCALE } else { 0 }, -1) } {
+    if let Err(error) = unsafe { profil(buffer, if on { SCALE } else { 0 }, -1) } {
         say_error(&[b"moncontrol: profil"], error);
         return;
     }
@@ -154,9 +172,8 @@ pub(crate) extern "C" fn _mcleanup() {
     }
 }
 
-/// `void write_profiling(void)`: writes the file as it would be now, and lets profiling go on. glibc had it until 2.40.
-#[unsafe(no_mangle)]
-extern "C" fn write_profiling() {
+/// Writes the file as it would be now, and lets profiling go on. In signal handlers too.
+pub(crate) fn write_snapshot() {
     if let Some(buffer) = current() {
         alone(NOBODY, || write(buffer));
     }
@@ -211,12 +228,6 @@ fn say_lost() {
         count.push_decimal(lost);
         say(&[count.as_bytes(), b" calls were not recorded: cannot allocate memory"]);
     }
-}
-
-/// glibc's own name for [`write_profiling`].
-#[unsafe(no_mangle)]
-extern "C" fn __write_profiling() {
-    write_profiling();
 }
 
 /// Whether the profile is this process's own, and not that of a parent whose memory it shares.

@@ -15,6 +15,14 @@ pub(crate) struct Environment<'a> {
     pub(crate) signals: Option<&'a CStr>,
     /// `GMON_LIVE`: whether the file is to be a profile at every moment.
     pub(crate) live: Option<&'a CStr>,
+    /// `GMON_HZ`: how many samples in each second.
+    pub(crate) rate: Option<&'a CStr>,
+    /// `GMON_CLOCK`: of which time.
+    pub(crate) clock: Option<&'a CStr>,
+    /// `GMON_SAMPLER`: what produces them.
+    pub(crate) sampler: Option<&'a CStr>,
+    /// `GMON_DUMP_SIGNAL`: the signal that has the file written while the program goes on.
+    pub(crate) dump_signal: Option<&'a CStr>,
 }
 
 impl<'a> Environment<'a> {
@@ -27,6 +35,10 @@ impl<'a> Environment<'a> {
             take(&mut found.format, variable, b"GMON_FORMAT=");
             take(&mut found.signals, variable, b"GMON_SIGNALS=");
             take(&mut found.live, variable, b"GMON_LIVE=");
+            take(&mut found.rate, variable, b"GMON_HZ=");
+            take(&mut found.clock, variable, b"GMON_CLOCK=");
+            take(&mut found.sampler, variable, b"GMON_SAMPLER=");
+            take(&mut found.dump_signal, variable, b"GMON_DUMP_SIGNAL=");
         }
         found
     }

@@ -8,7 +8,7 @@
 //! * `arcs`, a table of arcs that one thread writes; `threads`, every thread's tables;
 //! * `program`, the bounds of the program's text; `environment`, what the user asked for;
 //! * `buffer`, *the* buffer: header, samples and arcs in the layout of the file; `control`, starting and stopping;
-//! * `ending`, the ends that pass `exit` by; `start`, the C start-up contract; `entry`, where compiled code comes in.
+//! * `snapshot`, the file while the program goes on; `ending`, the ends that pass `exit` by; `start`, the C start-up contract; `entry`, where compiled code comes in.
 //!
 //! Nothing here panics, calls an allocator or takes a lock. Below `mcount` and in the signal handler nothing calls the C
 //! library, and below `mcount` nothing uses a vector register.
@@ -28,6 +28,7 @@ mod environment;
 mod kernel;
 mod message;
 mod program;
+mod snapshot;
 #[cfg(all(feature = "start", not(test)))]
 mod start;
 mod system;

@@ -7,10 +7,11 @@ use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use crate::control::{self, _mcleanup};
 use crate::ending;
 use crate::environment::{Environment, strings};
-use crate::kernel::{self, Form, Naming, Output};
+use crate::kernel::{self, Form, HIGHEST_RATE, Naming, Output, Sampler, Wish};
 use crate::message::{say, say_error};
-use crate::program;
-use crate::system::Fd;
+use crate::system::{Fd, is_free_for_use, signal_named};
+use crate::text::{Text, decimal};
+use crate::{program, snapshot};
 
 const AT_SECURE: c_ulong = 23;
 
@@ -31,11 +32,15 @@ pub(crate) unsafe extern "C" fn begin(_argc: c_int, argv: *const *const c_char, 
     // SAFETY: the C library hands over the arrays of the process's start, and nothing else runs yet.
     let (name, environment) = unsafe { (strings(argv).next(), Environment::of(strings(envp))) };
     let directory = configure(name.unwrap_or(c""), &environment);
+    kernel::choose_sampler(&sampling(&environment));
     let (lowpc, highpc) = program::text();
     control::start(lowpc, highpc, directory.map(|fd| fd.0), is_live(&environment));
     // SAFETY: the C library is up; ours are the first of the program's own handlers, so they run last before a fork and
     // first behind it. Without memory for them, children are not profiled.
     unsafe { pthread_atfork(control::before_fork, control::after_fork_in_parent, control::after_fork_in_child) };
+    if let Some(signal) = dump_signal(&environment) {
+        snapshot::watch(signal);
+    }
     ending::watch(may_catch_signals(&environment));
     if let Some(fd) = directory {
         let _ = fd.close();
@@ -109,6 +114,48 @@ fn is_live(environment: &Environment<'_>) -> bool {
             false
         }
     }
+}
+
+/// How the user wants the program to be sampled. What makes no sense is said, and left to the default.
+fn sampling(environment: &Environment<'_>) -> Wish {
+    let rate = environment.rate.and_then(|value| {
+        let rate = decimal(value.to_bytes()).filter(|rate| (1..=HIGHEST_RATE).contains(rate));
+        if rate.is_none() {
+            let mut highest = Text::<10>::new();
+            highest.push_decimal(u64::from(HIGHEST_RATE));
+            let range: [&[u8]; 3] = [b" is not a number from 1 to ", highest.as_bytes(), b": using 100"];
+            say(&[b"GMON_HZ=", value.to_bytes(), range[0], range[1], range[2]]);
+        }
+        rate
+    });
+    let wall = match environment.clock.map(CStr::to_bytes) {
+        None | Some(b"cpu") => false,
+        Some(b"wall") => true,
+        Some(value) => {
+            say(&[b"GMON_CLOCK=", value, b" is neither cpu nor wall: using cpu"]);
+            false
+        }
+    };
+    let sampler = environment.sampler.and_then(|name| {
+        let sampler = Sampler::named(name.to_bytes());
+        if sampler.is_none() {
+            say(&[b"GMON_SAMPLER=", name.to_bytes(), b" is none of perf, timer and itimer: using the default"]);
+        }
+        sampler
+    });
+    Wish { rate, wall, sampler }
+}
+
+/// The signal that the user wants to have the file written by.
+fn dump_signal(environment: &Environment<'_>) -> Option<c_int> {
+    let name = environment.dump_signal?.to_bytes();
+    let wrong: &[u8] = match signal_named(name) {
+        Some(signal) if is_free_for_use(signal) => return Some(signal),
+        Some(_) => b" is a signal that cannot be used for this: using none",
+        None => b" is not a signal: using none",
+    };
+    say(&[b"GMON_DUMP_SIGNAL=", name, wrong]);
+    None
 }
 
 /// What the file is called: see [`Naming`].

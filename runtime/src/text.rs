@@ -77,9 +77,25 @@ impl<const N: usize> Text<N> {
     }
 }
 
+/// The number that a text of decimal digits, and of nothing else, stands for; [`u32::MAX`] for any that is larger.
+pub(crate) fn decimal(text: &[u8]) -> Option<u32> {
+    let is_number = !text.is_empty() && text.iter().all(u8::is_ascii_digit);
+    let add = |number: u32, digit: &u8| number.saturating_mul(10).saturating_add(u32::from(digit - b'0'));
+    is_number.then(|| text.iter().fold(0, add))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_are_digits_and_nothing_else() {
+        assert_eq!([decimal(b"0"), decimal(b"007"), decimal(b"4294967295")], [Some(0), Some(7), Some(u32::MAX)]);
+        assert_eq!(decimal(b"99999999999999999999"), Some(u32::MAX));
+        for wrong in [&b""[..], b"-1", b"+1", b"1 ", b"1k", b"0x10"] {
+            assert_eq!(decimal(wrong), None);
+        }
+    }
 
     #[test]
     fn numbers_are_written_in_full() {

@@ -121,10 +121,10 @@ fn enter() -> Option<&'static Thread> {
         let thread = adopt(id).or_else(|| register(id))?;
         arch::set_record(ptr::from_ref(thread).cast_mut().cast());
         thread.use_newest();
-        thread.clock.attach();
+        thread.clock.attach(id);
         Some(thread)
     });
-    set_blocked_signals(blocked);
+    set_blocked_signals(kernel::let_in(blocked));
     thread
 }
 
@@ -232,8 +232,9 @@ pub(crate) fn after_fork_in_child(shared: bool) -> bool {
     });
     LOST.store(0, Relaxed);
     if let Some(thread) = known() {
-        thread.owner.store(thread_id(), Relaxed);
-        thread.clock.attach();
+        let id = thread_id();
+        thread.owner.store(id, Relaxed);
+        thread.clock.attach(id);
         set_blocked_signals(thread.blocked.load(Relaxed));
     }
     whole

@@ -1,19 +1,20 @@
 /*
- * Sends itself SIGPROF, so that the number of samples in each function is known without a clock:
+ * Sends itself the signal that the runtime's timers send, so that the number of samples in each function is known without a clock:
  *
  *     ticks HERE THERE     so many in `here`, so many in `there`
  */
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* kill(pid, SIGPROF), with the system call here and not in the C library: the signal comes in right behind it. */
+enum { SAMPLING = 60 };
+
+/* kill(pid, SAMPLING), with the system call here and not in the C library: the signal comes in right behind it. */
 #define TICKS(name) \
     __attribute__((noinline, aligned(64))) void name(long n, long pid) { \
         while (n-- > 0) { \
             long result = SYS_kill; \
-            __asm__ volatile("syscall" : "+a"(result) : "D"(pid), "S"((long)SIGPROF) : "rcx", "r11", "memory"); \
+            __asm__ volatile("syscall" : "+a"(result) : "D"(pid), "S"((long)SAMPLING) : "rcx", "r11", "memory"); \
         } \
     }
 

@@ -22,6 +22,7 @@ const ORDER: [(&str, &[&str]); 3] = [
             "environment",
             "buffer",
             "control",
+            "snapshot",
             "ending",
             "start",
             "entry",

@@ -9,6 +9,6 @@
 mod behind;
 
 pub(crate) use behind::{
-    Clock, Form, Naming, Output, PROFRATE, after_fork_in_child, arcs_grain, begin_live, configure, is_live, is_ours,
-    leave_live, map_arcs, profil, rebuffer, terminate,
+    Clock, Form, HIGHEST_RATE, Naming, Output, Sampler, Wish, after_fork_in_child, arcs_grain, begin_live,
+    choose_sampler, configure, is_live, is_ours, leave_live, let_in, map_arcs, profil, profrate, rebuffer, terminate,
 };

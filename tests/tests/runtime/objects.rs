@@ -27,7 +27,7 @@ fn set(names: &[&str]) -> BTreeSet<String> {
     names.iter().map(|name| (*name).to_owned()).collect()
 }
 
-const CONTROL: [&str; 10] = [
+const CONTROL: [&str; 11] = [
     "mcount",
     "_mcount",
     "__fentry__",
@@ -36,6 +36,7 @@ const CONTROL: [&str; 10] = [
     "moncontrol",
     "__moncontrol",
     "_mcleanup",
+    "gmon_dump",
     "write_profiling",
     "__write_profiling",
 ];
@@ -68,7 +69,7 @@ fn they_are_small_and_want_no_executable_stack() {
     for file in ["gcrt1.o", "grcrt1.o", "libgmon.a"] {
         let sizes = tool("size", &[&path(file)]);
         let text: u32 = sizes.lines().nth(1).unwrap().split_whitespace().next().unwrap().parse().unwrap();
-        assert!(text < 24_000, "{file}: {text} bytes of code and constants");
+        assert!(text < 40_000, "{file}: {text} bytes of code and constants");
         let stack = tool("readelf", &["-SW", &path(file)])
             .lines()
             .find(|line| line.contains(".note.GNU-stack"))

@@ -15,6 +15,19 @@ pub(crate) struct Program {
     symbols: OnceLock<Symbols>,
 }
 
+/// All that the runtime looks at.
+const VARIABLES: [&str; 9] = [
+    "PROFDIR",
+    "GMON_OUT_PREFIX",
+    "GMON_FORMAT",
+    "GMON_SIGNALS",
+    "GMON_LIVE",
+    "GMON_HZ",
+    "GMON_CLOCK",
+    "GMON_SAMPLER",
+    "GMON_DUMP_SIGNAL",
+];
+
 /// The workspace's directory.
 pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
@@ -67,7 +80,7 @@ impl Program {
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.executable);
         command.args(arguments).current_dir(&self.directory);
-        for variable in ["PROFDIR", "GMON_OUT_PREFIX", "GMON_FORMAT", "GMON_SIGNALS", "GMON_LIVE"] {
+        for variable in VARIABLES {
             command.env_remove(variable);
         }
         command

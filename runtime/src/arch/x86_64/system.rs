@@ -14,8 +14,10 @@ pub(crate) mod numbers {
     pub(crate) const RT_SIGACTION: usize = 13;
     pub(crate) const RT_SIGPROCMASK: usize = 14;
     pub(crate) const MADVISE: usize = 28;
+    pub(crate) const GETITIMER: usize = 36;
     pub(crate) const SETITIMER: usize = 38;
     pub(crate) const GETPID: usize = 39;
+    pub(crate) const UNAME: usize = 63;
     pub(crate) const FCNTL: usize = 72;
     pub(crate) const FTRUNCATE: usize = 77;
     pub(crate) const GETEUID: usize = 107;
@@ -23,15 +25,20 @@ pub(crate) mod numbers {
     pub(crate) const TIMER_CREATE: usize = 222;
     pub(crate) const TIMER_SETTIME: usize = 223;
     pub(crate) const TIMER_DELETE: usize = 226;
+    pub(crate) const CLOCK_GETRES: usize = 229;
     pub(crate) const EXIT_GROUP: usize = 231;
     pub(crate) const TGKILL: usize = 234;
     pub(crate) const OPENAT: usize = 257;
     pub(crate) const UNLINKAT: usize = 263;
     pub(crate) const READLINKAT: usize = 267;
     pub(crate) const FALLOCATE: usize = 285;
+    pub(crate) const PERF_EVENT_OPEN: usize = 298;
     pub(crate) const PRLIMIT: usize = 302;
     pub(crate) const STATX: usize = 332;
 }
+
+/// The program counter among the registers that perf records (`asm/perf_regs.h`), as a set of one.
+pub(crate) const PERF_PROGRAM_COUNTER: u64 = 1 << 8;
 
 /// Makes a system call; the result is the kernel's own, an error from -4095 to -1.
 ///

@@ -7,12 +7,12 @@ use core::ffi::c_void;
 use core::ptr;
 use core::slice;
 use core::sync::atomic::{
-    AtomicBool, AtomicPtr, AtomicU16, AtomicU32, AtomicUsize,
+    AtomicBool, AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicUsize,
     Ordering::{Relaxed, SeqCst},
 };
 
 use super::live;
-use crate::system::{clear, map};
+use crate::system::{PAGE, clear, map};
 
 /// What is counted into. `SCALE` 0 says: nothing; the rest is set before it.
 static SCALE: AtomicU32 = AtomicU32::new(0);
@@ -22,6 +22,12 @@ static OFFSET: AtomicUsize = AtomicUsize::new(0);
 /// How often each bin ran over, in an array like that of the samples; null if there was no memory for it.
 static CARRIES: AtomicPtr<AtomicU16> = AtomicPtr::new(ptr::null_mut());
 static OVERFLOWED: AtomicBool = AtomicBool::new(false);
+/// For each stretch of the bins, whether anything was counted there; null if there was no memory for it. So that the end of
+/// a large program of which little ran does not have to look at all of them.
+static TOUCHED: AtomicPtr<AtomicU8> = AtomicPtr::new(ptr::null_mut());
+
+/// The bins of a stretch: a page of them.
+pub(super) const STRETCH: usize = PAGE / size_of::<u16>();
 
 /// Counts from now on.
 ///
@@ -34,12 +40,18 @@ pub(super) unsafe fn start(samples: *mut c_void, size: usize, offset: usize, sca
         // bin stays at its highest value.
         if !live::is_live() {
             CARRIES.store(map(size).cast(), Relaxed);
+            TOUCHED.store(map(stretches(size)).cast(), Relaxed);
         }
         SAMPLES.store(samples.cast(), Relaxed);
         SAMPLES_SIZE.store(size, Relaxed);
     }
     OFFSET.store(offset, Relaxed);
     SCALE.store(scale, SeqCst);
+}
+
+/// How many stretches there are in so many bytes of samples.
+fn stretches(size: usize) -> usize {
+    (size / size_of::<u16>()).div_ceil(STRETCH).max(1)
 }
 
 /// Counts no more.
@@ -52,12 +64,17 @@ pub(super) fn is_counting() -> bool {
     SCALE.load(SeqCst) != 0
 }
 
-/// Forgets what bins ran over.
+/// Forgets what was counted beside the samples.
 pub(super) fn after_fork_in_child() {
     let carries = CARRIES.load(Relaxed);
     if OVERFLOWED.swap(false, SeqCst) && !carries.is_null() {
         // SAFETY: all of the memory that `start` mapped, and no other thread is here.
         unsafe { clear(carries.cast(), SAMPLES_SIZE.load(Relaxed)) };
+    }
+    let touched = TOUCHED.load(Relaxed);
+    if !touched.is_null() {
+        // SAFETY: as above.
+        unsafe { clear(touched.cast(), stretches(SAMPLES_SIZE.load(Relaxed))) };
     }
 }
 
@@ -85,6 +102,13 @@ pub(super) fn carries() -> Option<&'static [AtomicU16]> {
     OVERFLOWED.load(SeqCst).then(|| unsafe { slice::from_raw_parts(CARRIES.load(Relaxed), bins) })
 }
 
+/// For each [`STRETCH`] of bins, whether anything but 0 may be there; `None` if that is not known.
+pub(super) fn touched() -> Option<&'static [AtomicU8]> {
+    let touched = TOUCHED.load(Relaxed);
+    // SAFETY: there are that many, and they are never freed.
+    (!touched.is_null()).then(|| unsafe { slice::from_raw_parts(touched, stretches(SAMPLES_SIZE.load(Relaxed))) })
+}
+
 /// The bin of a pc: [(pc - offset) / 2] * scale / 65536 as kernels compute it; `None` outside the samples.
 #[inline]
 fn bin(pc: usize, offset: usize, scale: u32, samples_size: usize) -> Option<usize> {
@@ -102,6 +126,11 @@ pub(super) fn count(pc: usize, ticks: u32) {
     let Some(bin) = bin(pc, OFFSET.load(Relaxed), scale, SAMPLES_SIZE.load(Relaxed)) else { return };
     // More ticks than a bin can hold at once (11 minutes without a delivery) are beyond what is kept.
     let ticks = ticks.min(u32::from(u16::MAX)) as u16;
+    let touched = TOUCHED.load(Relaxed);
+    if !touched.is_null() {
+        // SAFETY: every bin is in one of the stretches; they are never freed.
+        unsafe { (*touched.add(bin / STRETCH)).store(1, Relaxed) };
+    }
     // SAFETY: `bin` is an index into the samples; they are never freed.
     let place = unsafe { &*SAMPLES.load(Relaxed).add(bin) };
     let carries = CARRIES.load(Relaxed);

@@ -4,13 +4,14 @@
 //! buffer without an allocator.
 
 use core::cell::UnsafeCell;
-use core::sync::atomic::{AtomicU16, Ordering::Relaxed};
+use core::sync::atomic::{AtomicU8, AtomicU16, Ordering::Relaxed};
 
 use gmon::layout::{
     GNU_DIMENSION_SIZE, GNU_HEADER_SIZE, GNU_MAGIC, GNU_TAG_ARC, GNU_TAG_HISTOGRAM, GNU_VERSION, GmonHdr, RawArc,
     SECONDS,
 };
 
+use super::bins::STRETCH;
 use crate::system::{Errno, Fd};
 
 /// The forms that a profile can be written in.
@@ -42,99 +43,119 @@ impl Form {
 /// The parts of a finished buffer.
 pub(crate) struct Finished<'a> {
     pub(crate) header: &'a GmonHdr,
-    pub(crate) samples: &'a [AtomicU16],
+    pub(crate) bins: Bins<'a>,
     pub(crate) arcs: &'a [RawArc],
 }
 
-/// Writes the profile; `carries` says how often each bin ran over its 16 bits, if any did. The result is the number of bins that the form
-/// could not hold either, and that were written as the highest value that it can.
-pub(crate) fn write(
-    file: Fd,
-    profile: &Finished<'_>,
-    form: Form,
-    carries: Option<&[AtomicU16]>,
-) -> Result<usize, Errno> {
-    let mut out = Writer::new(file);
-    let bins = Bins { samples: profile.samples, carries };
-    let clamped = match form {
-        Form::OpenBsd => bsd(&mut out, profile, &bins, profile.header.totarc),
-        Form::Bsd => bsd(&mut out, profile, &bins, 0),
-        Form::FreeBsd => free_bsd(&mut out, profile, &bins),
-        Form::Gnu => gnu(&mut out, profile, &bins),
-    };
-    out.flush();
-    out.failed.map_or(Ok(clamped), Err)
+/// The bins at their full width.
+pub(crate) struct Bins<'a> {
+    pub(crate) samples: &'a [AtomicU16],
+    /// How often each ran over its 16 bits, if any did.
+    pub(crate) carries: Option<&'a [AtomicU16]>,
+    /// For each [`STRETCH`] of them, whether anything but 0 may be there; without it, anywhere.
+    pub(crate) touched: Option<&'a [AtomicU8]>,
 }
 
-/// The bins at their full width.
-struct Bins<'a> {
-    samples: &'a [AtomicU16],
-    carries: Option<&'a [AtomicU16]>,
+/// What comes next in the bins.
+enum Part {
+    /// So many of no count.
+    Zeros(usize),
+    Count(u32),
 }
 
 impl Bins<'_> {
-    /// The count of each bin, in order.
-    fn counts(&self) -> impl Iterator<Item = u32> {
-        let carry = |bin: usize| self.carries?.get(bin).map(|carry| carry.load(Relaxed));
-        let count = move |(bin, low): (usize, &AtomicU16)| {
-            u32::from(carry(bin).unwrap_or(0)) << 16 | u32::from(low.load(Relaxed))
-        };
-        self.samples.iter().enumerate().map(count)
+    /// Hands over the counts in order.
+    fn for_each(&self, mut each: impl FnMut(Part)) {
+        for (stretch, samples) in self.samples.chunks(STRETCH).enumerate() {
+            let touched = self.touched.and_then(|touched| touched.get(stretch));
+            if touched.is_some_and(|touched| touched.load(Relaxed) == 0) {
+                each(Part::Zeros(samples.len()));
+                continue;
+            }
+            for (bin, low) in (stretch * STRETCH..).zip(samples) {
+                let carry = self.carries.and_then(|carries| carries.get(bin)).map_or(0, |carry| carry.load(Relaxed));
+                each(Part::Count(u32::from(carry) << 16 | u32::from(low.load(Relaxed))));
+            }
+        }
     }
 }
 
+/// Writes the profile into a file that is empty. The result is the number of bins that the form could not hold, and that
+/// were written as the highest value that it can.
+pub(crate) fn write(file: Fd, profile: &Finished<'_>, form: Form) -> Result<usize, Errno> {
+    let mut out = Writer::new(file);
+    let clamped = match form {
+        Form::OpenBsd => bsd(&mut out, profile, profile.header.totarc),
+        Form::Bsd => bsd(&mut out, profile, 0),
+        Form::FreeBsd => free_bsd(&mut out, profile),
+        Form::Gnu => gnu(&mut out, profile),
+    };
+    out.finish().map(|()| clamped)
+}
+
 /// 4.4BSD's header, 16-bit samples, arcs; the result is the number of bins that do not fit.
-fn bsd(out: &mut Writer, profile: &Finished<'_>, bins: &Bins<'_>, first_spare: i32) -> usize {
+fn bsd(out: &mut Writer, profile: &Finished<'_>, first_spare: i32) -> usize {
     out.header(&GmonHdr { totarc: first_spare, ..*profile.header });
     let mut clamped = 0;
-    for count in bins.counts() {
-        let low = u16::try_from(count).unwrap_or_else(|_| {
-            clamped += 1;
-            u16::MAX
-        });
-        out.put(&low.to_ne_bytes());
-    }
+    profile.bins.for_each(|part| match part {
+        Part::Zeros(bins) => out.zeros(bins * size_of::<u16>()),
+        Part::Count(count) => {
+            let low = u16::try_from(count).unwrap_or_else(|_| {
+                clamped += 1;
+                u16::MAX
+            });
+            out.put(&low.to_ne_bytes());
+        }
+    });
     out.raw_arcs(profile.arcs);
     clamped
 }
 
 /// FreeBSD's, as wide as it must be.
-fn free_bsd(out: &mut Writer, profile: &Finished<'_>, bins: &Bins<'_>) -> usize {
-    if bins.carries.is_none() {
-        return bsd(out, profile, bins, 16);
+fn free_bsd(out: &mut Writer, profile: &Finished<'_>) -> usize {
+    if profile.bins.carries.is_none() {
+        return bsd(out, profile, 16);
     }
-    let Ok(ncnt) = i32::try_from(size_of::<GmonHdr>() + profile.samples.len() * size_of::<u32>()) else {
+    let Ok(ncnt) = i32::try_from(size_of::<GmonHdr>() + profile.bins.samples.len() * size_of::<u32>()) else {
         out.failed = Some(Errno::EFBIG);
         return 0;
     };
     out.header(&GmonHdr { ncnt, totarc: 32, ..*profile.header });
-    for count in bins.counts() {
-        out.put(&count.to_ne_bytes());
-    }
+    profile.bins.for_each(|part| match part {
+        Part::Zeros(bins) => out.zeros(bins * size_of::<u32>()),
+        Part::Count(count) => out.put(&count.to_ne_bytes()),
+    });
     out.raw_arcs(profile.arcs);
     0
 }
 
 /// GNU's. Readers add up the histograms of one address range, and the arcs of one pair.
-fn gnu(out: &mut Writer, profile: &Finished<'_>, bins: &Bins<'_>) -> usize {
+fn gnu(out: &mut Writer, profile: &Finished<'_>) -> usize {
     let start = out.written;
     out.put(&GNU_MAGIC);
     out.put(&GNU_VERSION.to_ne_bytes());
-    out.pad(GNU_HEADER_SIZE - (out.written - start));
-    let highest = bins.counts().max().unwrap_or(0);
+    out.zeros(GNU_HEADER_SIZE - (out.written - start));
+    let mut highest = 0;
+    profile.bins.for_each(|part| match part {
+        Part::Zeros(_) => {}
+        Part::Count(count) => highest = highest.max(count),
+    });
     for round in 0..highest.div_ceil(u32::from(u16::MAX)).max(1) {
         out.put(&[GNU_TAG_HISTOGRAM]);
         out.put(&profile.header.lpc.to_ne_bytes());
         out.put(&profile.header.hpc.to_ne_bytes());
-        out.put(&(profile.samples.len() as u32).to_ne_bytes());
+        out.put(&(profile.bins.samples.len() as u32).to_ne_bytes());
         out.put(&profile.header.profrate.to_ne_bytes());
         out.put(SECONDS);
-        out.pad(GNU_DIMENSION_SIZE - SECONDS.len());
+        out.zeros(GNU_DIMENSION_SIZE - SECONDS.len());
         out.put(b"s");
         let told = round * u32::from(u16::MAX);
-        for count in bins.counts() {
-            out.put(&(count.saturating_sub(told).min(u32::from(u16::MAX)) as u16).to_ne_bytes());
-        }
+        profile.bins.for_each(|part| match part {
+            Part::Zeros(bins) => out.zeros(bins * size_of::<u16>()),
+            Part::Count(count) => {
+                out.put(&(count.saturating_sub(told).min(u32::from(u16::MAX)) as u16).to_ne_bytes());
+            }
+        });
     }
     for arc in profile.arcs {
         let mut left = arc.raw_count as u64;
@@ -150,14 +171,20 @@ fn gnu(out: &mut Writer, profile: &Finished<'_>, bins: &Bins<'_>) -> usize {
     0
 }
 
-/// Gathers bytes and writes them by the page, from the beginning of the file. After a failure it writes no more.
+/// Gathers bytes and writes them by the page, from the beginning of an empty file. After a failure it writes no more.
 struct Writer {
     file: Fd,
     buffer: &'static mut [u8; 4096],
     used: usize,
+    /// Bytes of the file so far, those in the buffer among them.
     written: usize,
+    /// Whether the last of them were left out: what is not written is zero, and takes no time and no room.
+    ends_in_hole: bool,
     failed: Option<Errno>,
 }
+
+/// So many zeros in a row, or more, are left out.
+const HOLE: usize = 4096;
 
 /// The page of the one writer. Not on the stack: that may be a thread's smallest, or a signal's.
 struct Page(UnsafeCell<[u8; 4096]>);
@@ -170,7 +197,7 @@ static PAGE: Page = Page(UnsafeCell::new([0; 4096]));
 impl Writer {
     fn new(file: Fd) -> Writer {
         // SAFETY: there is one writer at a time, and it is made anew for each file.
-        Writer { file, buffer: unsafe { &mut *PAGE.0.get() }, used: 0, written: 0, failed: None }
+        Writer { file, buffer: unsafe { &mut *PAGE.0.get() }, used: 0, written: 0, ends_in_hole: false, failed: None }
     }
 
     fn put(&mut self, bytes: &[u8]) {
@@ -186,7 +213,13 @@ impl Writer {
         }
     }
 
-    fn pad(&mut self, length: usize) {
+    fn zeros(&mut self, length: usize) {
+        if length >= HOLE {
+            self.flush();
+            self.written += length;
+            self.ends_in_hole = true;
+            return;
+        }
         for _ in 0..length {
             self.put(&[0]);
         }
@@ -209,11 +242,24 @@ impl Writer {
     }
 
     fn flush(&mut self) {
+        if self.used == 0 {
+            return;
+        }
         if self.failed.is_none() {
             let start = self.written - self.used;
             self.failed = self.file.write_all_at(self.buffer.get(..self.used).unwrap_or(&[]), start).err();
         }
         self.used = 0;
+        self.ends_in_hole = false;
+    }
+
+    fn finish(mut self) -> Result<(), Errno> {
+        self.flush();
+        match self.failed {
+            Some(error) => Err(error),
+            None if self.ends_in_hole => self.file.set_length(self.written),
+            None => Ok(()),
+        }
     }
 }
 
@@ -221,6 +267,7 @@ impl Writer {
 mod tests {
     use std::fs::{self, File};
     use std::os::fd::AsRawFd;
+    use std::os::unix::fs::MetadataExt;
     use std::sync::atomic::AtomicU32;
 
     use gmon::layout::GMONVERSION;
@@ -250,13 +297,56 @@ mod tests {
             totarc: 48,
             spare: [0; 2],
         };
-        let profile = Finished { header: &header, samples: &samples, arcs: &ARCS };
+        let bins = Bins { samples: &samples, carries: (carry > 0).then_some(&carries), touched: None };
+        let profile = Finished { header: &header, bins, arcs: &ARCS };
         let _alone = ONE_AT_A_TIME.lock();
-        let clamped = write(Fd(file.as_raw_fd()), &profile, form, (carry > 0).then_some(&carries)).unwrap();
+        let clamped = write(Fd(file.as_raw_fd()), &profile, form).unwrap();
         let bytes = fs::read(&path).unwrap();
         fs::remove_file(&path).unwrap();
         let encoding = gmon::detect(&bytes, &Hints::default()).unwrap();
         (clamped, encoding, gmon::read_as(&bytes, encoding).unwrap())
+    }
+
+    #[test]
+    fn what_was_not_touched_is_a_hole() {
+        const BINS: usize = 1000 * STRETCH + 10;
+        let samples: Vec<_> = (0..BINS).map(|_| AtomicU16::new(0)).collect();
+        let carries: Vec<_> = (0..BINS).map(|_| AtomicU16::new(0)).collect();
+        let touched: Vec<_> = (0..BINS.div_ceil(STRETCH)).map(|_| AtomicU8::new(0)).collect();
+        for (bin, count) in [(0, 3), (500 * STRETCH - 1, 5), (500 * STRETCH, 7)] {
+            samples[bin].store(count, Relaxed);
+            touched[bin / STRETCH].store(1, Relaxed);
+        }
+        let header = GmonHdr {
+            lpc: 0x1000,
+            hpc: 0x1000 + 4 * BINS,
+            ncnt: (40 + 2 * BINS) as i32,
+            version: GMONVERSION,
+            profrate: 100,
+            totarc: 0,
+            spare: [0; 2],
+        };
+        let path = std::env::temp_dir().join(format!("gmon-forms-hole-{}", std::process::id()));
+        let _alone = ONE_AT_A_TIME.lock();
+        for form in [Form::OpenBsd, Form::Bsd, Form::Gnu, Form::FreeBsd] {
+            for arcs in [&ARCS[..], &[]] {
+                let file = File::create(&path).unwrap();
+                let bins = Bins { samples: &samples, carries: Some(&carries), touched: Some(&touched) };
+                let header = GmonHdr { totarc: size_of_val(arcs) as i32, ..header };
+                write(Fd(file.as_raw_fd()), &Finished { header: &header, bins, arcs }, form).unwrap();
+                let bytes = fs::read(&path).unwrap();
+                let encoding = gmon::detect(&bytes, &Hints::default()).unwrap();
+                let profile = gmon::read_as(&bytes, encoding).unwrap();
+                let [histogram] = &profile.histograms[..] else { panic!("{form:?}") };
+                assert_eq!(histogram.bins.len(), BINS);
+                assert_eq!(histogram.bins.iter().sum::<u64>(), 15);
+                assert_eq!([0, 500 * STRETCH - 1, 500 * STRETCH].map(|bin| histogram.bins[bin]), [3, 5, 7]);
+                assert_eq!(profile.arcs.is_empty(), arcs.is_empty());
+                let room = fs::metadata(&path).unwrap().blocks() * 512;
+                assert!(room < bytes.len() as u64 / 10, "{form:?}: {room} bytes on the disk for {}", bytes.len());
+            }
+        }
+        fs::remove_file(&path).unwrap();
     }
 
     /// Tests share the one page of the one writer.

@@ -13,7 +13,7 @@ use core::sync::atomic::{
 
 use super::output::{self, Refusal};
 use crate::message::{say, say_error};
-use crate::system::{Errno, Fd, Identity, PAGE, map, map_file};
+use crate::system::{Fd, Identity, PAGE, map, map_file};
 use crate::text::Text;
 
 /// Tables are of so many bytes: whole pages, and whole arcs of 24 bytes.
@@ -58,13 +58,13 @@ pub(crate) fn begin(directory: Option<i32>, size: usize) -> *mut c_void {
 fn open(directory: Option<i32>, size: usize) -> Result<(Fd, *mut c_void), Refusal> {
     output::capture_directory(directory.map(Fd)).map_err(|error| (&b"find its directory"[..], error))?;
     let file = output::open(true)?;
-    let prepared = file.extend(0, size);
-    let memory = if prepared.is_ok() { map_file(file, 0, size) } else { ptr::null_mut() };
-    if memory.is_null() {
-        let _ = file.close();
-        return Err((b"map it", prepared.err().unwrap_or(Errno::EINVAL)));
+    match file.extend(0, size).and_then(|()| map_file(file, 0, size)) {
+        Ok(memory) => Ok((output::out_of_the_way(file), memory)),
+        Err(error) => {
+            let _ = file.close();
+            Err((b"map it", error))
+        }
     }
-    Ok((output::out_of_the_way(file), memory))
 }
 
 /// The unit of the sizes of tables.
@@ -85,7 +85,7 @@ pub(crate) fn map_arcs(length: usize) -> *mut c_void {
     // Each caller gets a part of its own; a part that cannot be had stays empty.
     let offset = LENGTH.fetch_add(length, SeqCst);
     match Fd(file).extend(offset, length) {
-        Ok(()) => map_file(Fd(file), offset, length),
+        Ok(()) => map_file(Fd(file), offset, length).unwrap_or(ptr::null_mut()),
         Err(_) => ptr::null_mut(),
     }
 }

@@ -15,7 +15,7 @@ use gmon::layout::GmonHdr;
 pub(crate) use forms::Form;
 pub(crate) use live::{arcs_grain, begin as begin_live, is_live, leave as leave_live, map_arcs};
 pub(crate) use output::{Naming, Output, configure, is_ours};
-pub(crate) use sampler::{Clock, PROFRATE};
+pub(crate) use sampler::{Clock, HIGHEST_RATE, Sampler, Wish, choose as choose_sampler, let_in, profrate};
 pub(crate) use store::terminate;
 
 use crate::system::{Errno, Fd};
@@ -55,6 +55,7 @@ pub(crate) unsafe fn profil(
         return Err(Errno::EINVAL);
     }
     if scale == 0 {
+        sampler::collect();
         bins::stop();
         sampler::stop();
         return Ok(());
@@ -66,6 +67,9 @@ pub(crate) unsafe fn profil(
         LENGTH.store(buflen, Relaxed);
     } else if known != buf || LENGTH.load(Relaxed) != buflen {
         return Err(Errno::EALREADY);
+    }
+    if !bins::is_counting() {
+        sampler::discard();
     }
     // SAFETY: the samples stand behind the header, inside the buffer, by the caller's promise.
     unsafe { bins::start(buf.byte_add(size_of::<GmonHdr>()), samplesize, offset, scale) };

@@ -5,7 +5,7 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use gmon::layout::{GMONVERSION, GmonHdr, RawArc};
 
-use super::forms::{self, Finished, Form};
+use super::forms::{self, Bins, Finished, Form};
 use super::output::{self, Refusal};
 use super::{BUFFER, LENGTH, bins, live, sampler};
 use crate::message::{say, say_error};
@@ -15,6 +15,7 @@ use crate::text::Text;
 /// Does what OpenBSD's kernel does when a process ends: reads the header back from the buffer and stores the file. What
 /// goes wrong is said in one line; the process ends as it would have.
 pub(crate) fn terminate() {
+    sampler::collect();
     sampler::report();
     let buffer = BUFFER.load(Relaxed);
     if buffer.is_null() || !output::is_ours() {
@@ -35,7 +36,7 @@ fn store(buffer: *mut c_void) -> Result<(), Refusal> {
     let file = output::open(false)?;
     let default = if bins::carries().is_some() { Form::Gnu } else { Form::OpenBsd };
     let form = output::output().form.unwrap_or(default);
-    let written = forms::write(file, &buffer, form, bins::carries());
+    let written = forms::write(file, &buffer, form);
     if written.is_err() {
         // A part of a profile is none: better an empty file than one that seems whole.
         let _ = file.truncate();
@@ -75,6 +76,7 @@ fn checked<'a>(start: *const GmonHdr, length: usize) -> Option<Finished<'a>> {
     unsafe {
         let samples = core::slice::from_raw_parts(start.add(1).cast(), samples_size / 2);
         let arcs = core::slice::from_raw_parts(start.byte_add(arcs_start).cast(), arcs_size / size_of::<RawArc>());
-        Some(Finished { header, samples, arcs })
+        let bins = Bins { samples, carries: bins::carries(), touched: bins::touched() };
+        Some(Finished { header, bins, arcs })
     }
 }

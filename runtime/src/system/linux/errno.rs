@@ -5,6 +5,9 @@
 pub(crate) struct Errno(pub(crate) i32);
 
 impl Errno {
+    pub(crate) const ENOMEM: Errno = Errno(12);
+    pub(crate) const EBUSY: Errno = Errno(16);
+    pub(crate) const ENODEV: Errno = Errno(19);
     pub(crate) const EACCES: Errno = Errno(13);
     pub(crate) const EPERM: Errno = Errno(1);
     pub(crate) const EBADF: Errno = Errno(9);
@@ -24,8 +27,10 @@ impl Errno {
             5 => b"input/output error",
             6 => b"no such device or address",
             9 => b"bad file descriptor",
+            11 => b"resource temporarily unavailable",
             12 => b"cannot allocate memory",
             13 => b"permission denied",
+            16 => b"device or resource busy",
             20 => b"not a directory",
             21 => b"is a directory",
             22 => b"invalid argument",
@@ -34,6 +39,7 @@ impl Errno {
             28 => b"no space left on device",
             30 => b"read-only file system",
             36 => b"file name too long",
+            38 => b"function not implemented",
             40 => b"is a symbolic link",
             114 => b"already in progress",
             122 => b"disk quota exceeded",

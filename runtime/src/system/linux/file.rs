@@ -196,8 +196,14 @@ impl Fd {
 
     /// Makes the file empty.
     pub(crate) fn truncate(self) -> Result<(), Errno> {
+        self.set_length(0)
+    }
+
+    /// Makes the file so long: what was not written is zero.
+    pub(crate) fn set_length(self, length: usize) -> Result<(), Errno> {
+        within_limit(length)?;
         // SAFETY: no pointers.
-        unsafe { call(numbers::FTRUNCATE, [self.0 as usize, 0]) }.map(|_| ())
+        unsafe { call(numbers::FTRUNCATE, [self.0 as usize, length]) }.map(|_| ())
     }
 
     /// Closes the descriptor. Some file systems report only here that the last bytes did not reach the disk.

@@ -3,7 +3,7 @@
 use core::ffi::c_void;
 use core::ptr;
 
-use super::{Fd, call};
+use super::{Errno, Fd, call};
 use crate::arch::numbers;
 
 /// The unit of memory.
@@ -26,14 +26,11 @@ pub(crate) fn map(length: usize) -> *mut c_void {
     }
 }
 
-/// A part of a file as memory: what is written there is in the file at once. Null when it cannot be.
-pub(crate) fn map_file(file: Fd, offset: usize, length: usize) -> *mut c_void {
+/// A part of a file as memory: what is written there is in the file at once.
+pub(crate) fn map_file(file: Fd, offset: usize, length: usize) -> Result<*mut c_void, Errno> {
     let arguments = [0, length, PROT_READ_WRITE, MAP_SHARED, file.0 as usize, offset];
     // SAFETY: a mapping at an address of the kernel's choice touches nothing that exists.
-    match unsafe { call(numbers::MMAP, arguments) } {
-        Ok(address) => ptr::with_exposed_provenance_mut(address),
-        Err(_) => ptr::null_mut(),
-    }
+    unsafe { call(numbers::MMAP, arguments) }.map(ptr::with_exposed_provenance_mut)
 }
 
 /// Puts memory of this process's own, all zero, in the place of memory that it shares: whoever has its address does not

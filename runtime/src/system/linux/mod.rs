@@ -4,6 +4,7 @@
 mod errno;
 mod file;
 mod memory;
+mod perf;
 mod signal;
 mod thread;
 mod timer;
@@ -11,12 +12,16 @@ mod timer;
 pub(crate) use errno::Errno;
 pub(crate) use file::{CURRENT, Fd, Identity, Status};
 pub(crate) use memory::{PAGE, clear, map, map_file, replace, unmap};
+pub(crate) use perf::{SampleMemory, sample_on};
 pub(crate) use signal::{
-    FATAL_SIGNALS, SignalInfo, block_signals, catch_signal, default_action, on_fatal_signal, send_to_this_thread,
-    set_blocked_signals, unblock_signal,
+    FATAL_SIGNALS, SAMPLING_SIGNAL, SIGPROF, SignalInfo, block_signals, catch_signal, default_action, is_caught_by,
+    is_free_for_use, is_not_handled, on_fatal_signal, send_to_this_thread, set_blocked_signals, signal_named,
+    unblock_signal, without_signal,
 };
-pub(crate) use thread::{a_moment, effective_user, exit_process, process_id, thread_id, thread_is_gone};
-pub(crate) use timer::{Period, Timer, set_process_timer};
+pub(crate) use thread::{
+    a_moment, effective_user, exit_process, process_id, system_release, thread_id, thread_is_gone,
+};
+pub(crate) use timer::{Period, TimeOf, Timer, interval_timer_has, set_interval_timer, ticks_per_second};
 
 use crate::arch;
 

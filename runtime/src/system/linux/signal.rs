@@ -3,25 +3,74 @@
 use core::ffi::{c_int, c_void};
 use core::mem::MaybeUninit;
 use core::ptr;
+use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use super::{Errno, call, process_id, thread_id};
 use crate::arch::{self, numbers};
+use crate::text::decimal;
 
-pub(super) const SIGPROF: usize = 27;
+/// What the interval timer sends.
+pub(crate) const SIGPROF: c_int = 27;
+
+/// What the runtime's own timers send: a real-time signal that programs leave alone. SIGPROF is the program's; the C
+/// libraries take theirs from the low end, and emulators and valgrind theirs from the high one.
+pub(crate) const SAMPLING_SIGNAL: c_int = 60;
 
 /// The signals that end a process unless it says otherwise: HUP INT QUIT ILL TRAP ABRT BUS FPE USR1 SEGV USR2 PIPE ALRM
-/// TERM STKFLT XCPU VTALRM IO PWR SYS. (KILL cannot be caught, PROF is ours, XFSZ is left to who writes files.)
-pub(crate) const FATAL_SIGNALS: [c_int; 20] = [1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13, 14, 15, 16, 24, 26, 29, 30, 31];
+/// TERM STKFLT XCPU VTALRM PROF IO PWR SYS. (KILL cannot be caught, XFSZ is left to who writes files.)
+pub(crate) const FATAL_SIGNALS: [c_int; 21] =
+    [1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13, 14, 15, 16, 24, 26, 27, 29, 30, 31];
 
 const SIG_BLOCK: usize = 0;
 const SIG_UNBLOCK: usize = 1;
 const SIG_SETMASK: usize = 2;
 const SIG_DFL: usize = 0;
+const SIG_IGN: usize = 1;
 const SI_TIMER: i32 = -2;
 const SA_SIGINFO: usize = 4;
 const SA_RESTORER: usize = 0x0400_0000;
 const SA_ONSTACK: usize = 0x0800_0000;
 const SA_RESTART: usize = 0x1000_0000;
+
+/// The first and the last real-time signal of programs. (32 and 33 are the C library's.)
+const SIGRTMIN: c_int = 34;
+const SIGRTMAX: c_int = 64;
+
+/// The names of the others, from 1 on.
+const NAMES: &[u8] =
+    b"HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM STKFLT CHLD CONT STOP TSTP TTIN \
+    TTOU URG XCPU XFSZ VTALRM PROF WINCH IO PWR SYS";
+
+/// The signal of that name, with `SIG` before it or without, or of that number: `USR1`, `SIGUSR1`, `10`, `RTMIN+3`.
+pub(crate) fn signal_named(name: &[u8]) -> Option<c_int> {
+    if let Some(number) = decimal(name) {
+        return c_int::try_from(number).ok().filter(|number| (1..=SIGRTMAX).contains(number));
+    }
+    let name = name.strip_prefix(b"SIG").unwrap_or(name);
+    let standard = NAMES.split(|byte| *byte == b' ').position(|known| known == name);
+    standard.map(|place| place as c_int + 1).or_else(|| real_time_signal(name))
+}
+
+/// `RTMIN+n` and `RTMAX-n`.
+fn real_time_signal(name: &[u8]) -> Option<c_int> {
+    let distance = |digits| decimal(digits).and_then(|number| c_int::try_from(number).ok());
+    let signal = match (name.strip_prefix(b"RTMIN"), name.strip_prefix(b"RTMAX")) {
+        (Some([]), _) => SIGRTMIN,
+        (Some([b'+', digits @ ..]), _) => SIGRTMIN.saturating_add(distance(digits)?),
+        (_, Some([])) => SIGRTMAX,
+        (_, Some([b'-', digits @ ..])) => SIGRTMAX - distance(digits)?,
+        _ => return None,
+    };
+    (SIGRTMIN..=SIGRTMAX).contains(&signal).then_some(signal)
+}
+
+/// Whether a signal can have a handler that only looks at something: it can be caught, does not say that the program has
+/// come to grief, and is neither the C library's nor ours.
+pub(crate) fn is_free_for_use(signal: c_int) -> bool {
+    // ILL TRAP ABRT BUS FPE KILL SEGV STOP SYS
+    let is_taken = matches!(signal, 4..=9 | 11 | 19 | 31..SIGRTMIN | SAMPLING_SIGNAL);
+    (1..=SIGRTMAX).contains(&signal) && !is_taken
+}
 
 /// `struct sigaction` as the kernel has it (the C library's differs).
 #[repr(C)]
@@ -42,12 +91,13 @@ pub(crate) struct SignalInfo {
     padding: i32,
     timer: i32,
     overrun: i32,
+    value: usize,
 }
 
 impl SignalInfo {
-    /// Whether a timer of a thread sent the signal, and not the process's one.
-    pub(crate) fn is_from_timer(&self) -> bool {
-        self.code == SI_TIMER
+    /// The value of the POSIX timer that sent the signal; `None` if something else did.
+    pub(crate) fn timer_value(&self) -> Option<usize> {
+        (self.code == SI_TIMER).then_some(self.value)
     }
 
     /// How many expiries the signal stands for: a timer whose signal was not delivered in time sends no second one.
@@ -59,33 +109,55 @@ impl SignalInfo {
 /// A handler of a signal.
 pub(crate) type Handler = unsafe extern "C" fn(c_int, *const SignalInfo, *const c_void);
 
-/// Makes `handler` the process's handler of SIGPROF.
-pub(crate) fn catch_signal(handler: Handler) -> Result<(), Errno> {
-    // SAFETY: the handler is of the kind that the action's flags say.
-    unsafe { set_action(SIGPROF, &catching(handler, SA_RESTART), ptr::null_mut()) }
+/// The handler that [`on_fatal_signal`] was given; 0 before.
+static ON_FATAL: AtomicUsize = AtomicUsize::new(0);
+
+/// Makes `handler` the handler of a signal, whatever it was. No signal comes in while it runs, and calls that can be
+/// restarted go on behind it. Below mcount.
+pub(crate) fn catch_signal(signal: c_int, handler: Handler) -> Result<(), Errno> {
+    install(signal, handler, SA_RESTART, u64::MAX)
 }
 
 /// Makes `handler` the handler of a signal that has none and is not ignored.
 pub(crate) fn on_fatal_signal(signal: c_int, handler: Handler) -> Result<(), Errno> {
-    let signal = signal as usize;
-    let mut before = MaybeUninit::<SignalAction>::uninit();
-    // SAFETY: nothing is set, and there is room for what is.
-    unsafe { set_action(signal, ptr::null(), before.as_mut_ptr()) }?;
-    // SAFETY: the kernel has written it.
-    if unsafe { before.assume_init() }.handler != SIG_DFL {
-        return Ok(());
-    }
-    // SAFETY: the handler is of the kind that the action's flags say.
-    unsafe { set_action(signal, &catching(handler, 0), ptr::null_mut()) }
+    ON_FATAL.store(handler as usize, Relaxed);
+    if handler_of(signal)? == SIG_DFL { install(signal, handler, 0, 0) } else { Ok(()) }
 }
 
-fn catching(handler: Handler, flags: usize) -> SignalAction {
-    SignalAction {
-        handler: handler as usize,
-        // On the alternate stack where the thread has one: its own may be too small.
-        flags: SA_SIGINFO | SA_ONSTACK | SA_RESTORER | flags,
-        restorer: arch::signal_return as *const () as usize,
-        mask: 0,
+/// Whether `handler` is what a signal is handled by.
+pub(crate) fn is_caught_by(signal: c_int, handler: Handler) -> bool {
+    handler_of(signal) == Ok(handler as usize)
+}
+
+/// Whether the program does not handle a signal. Below mcount.
+pub(crate) fn is_not_handled(signal: c_int) -> bool {
+    handler_of(signal).is_ok_and(|handler| [SIG_DFL, SIG_IGN, ON_FATAL.load(Relaxed)].contains(&handler))
+}
+
+/// The handler of a signal, or the number that stands for one.
+fn handler_of(signal: c_int) -> Result<usize, Errno> {
+    let mut found = MaybeUninit::<SignalAction>::uninit();
+    let start: *const SignalAction = found.as_mut_ptr();
+    // SAFETY: nothing is set, and there is room for what is, of which the kernel writes all.
+    unsafe {
+        set_action(signal, ptr::null(), found.as_mut_ptr())?;
+        Ok((&raw const (*start).handler).read_volatile())
+    }
+}
+
+/// Sets a handler; `mask` is kept away while it runs. Word by word: below mcount no vector register may be used.
+fn install(signal: c_int, handler: Handler, flags: usize, mask: u64) -> Result<(), Errno> {
+    let mut action = MaybeUninit::<SignalAction>::uninit();
+    let start: *mut SignalAction = action.as_mut_ptr();
+    // On the alternate stack where the thread has one: its own may be too small.
+    let flags = SA_SIGINFO | SA_ONSTACK | SA_RESTORER | flags;
+    // SAFETY: all of the action is written, and the handler is of the kind that its flags say.
+    unsafe {
+        (&raw mut (*start).handler).write_volatile(handler as usize);
+        (&raw mut (*start).flags).write_volatile(flags);
+        (&raw mut (*start).restorer).write_volatile(arch::signal_return as *const () as usize);
+        (&raw mut (*start).mask).write_volatile(mask);
+        set_action(signal, start, ptr::null_mut())
     }
 }
 
@@ -93,7 +165,7 @@ fn catching(handler: Handler, flags: usize) -> SignalAction {
 pub(crate) fn default_action(signal: c_int) {
     let default = SignalAction { handler: SIG_DFL, flags: 0, restorer: 0, mask: 0 };
     // SAFETY: the default is always sound.
-    let _ = unsafe { set_action(signal as usize, &default, ptr::null_mut()) };
+    let _ = unsafe { set_action(signal, &default, ptr::null_mut()) };
 }
 
 /// Sends this thread a signal; if it is blocked, as in its own handler, it comes in later.
@@ -111,6 +183,11 @@ pub(crate) fn block_signals() -> u64 {
 /// Lets a signal in; if it is waiting, it is delivered before this returns.
 pub(crate) fn unblock_signal(signal: c_int) {
     change_blocked(SIG_UNBLOCK, 1 << (signal - 1));
+}
+
+/// A set of signals without one of them.
+pub(crate) fn without_signal(signals: u64, signal: c_int) -> u64 {
+    signals & !(1 << (signal - 1))
 }
 
 /// Blocks just these signals for this thread.
@@ -131,9 +208,47 @@ fn change_blocked(how: usize, signals: u64) -> u64 {
 /// # Safety
 ///
 /// `action` must be one that is sound to set, and `before` null or valid for writing.
-unsafe fn set_action(signal: usize, action: *const SignalAction, before: *mut SignalAction) -> Result<(), Errno> {
+unsafe fn set_action(signal: c_int, action: *const SignalAction, before: *mut SignalAction) -> Result<(), Errno> {
     // A set of signals is 8 bytes long.
-    let arguments = [signal, action.addr(), before.addr(), size_of::<u64>()];
+    let arguments = [signal as usize, action.addr(), before.addr(), size_of::<u64>()];
     // SAFETY: the caller's promise.
     unsafe { call(numbers::RT_SIGACTION, arguments) }.map(|_| ())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signals_have_the_names_that_kill_prints() {
+        let named = |name: &str| signal_named(name.as_bytes());
+        assert_eq!([named("USR1"), named("SIGUSR1"), named("SIGKILL")], [Some(10), Some(10), Some(9)]);
+        assert_eq!([named("SYS"), named("PROF"), named("10"), named("64")], [Some(31), Some(27), Some(10), Some(64)]);
+        assert_eq!([named("RTMIN"), named("RTMIN+3"), named("SIGRTMIN+30")], [Some(34), Some(37), Some(64)]);
+        assert_eq!([named("RTMAX"), named("RTMAX-14"), named("RTMAX-30")], [Some(64), Some(50), Some(34)]);
+        for wrong in [
+            "",
+            "SIG",
+            "usr1",
+            "USR3",
+            "RTMIN+",
+            "RTMIN+31",
+            "RTMAX-99",
+            "RTMIN+1x",
+            "RTMIN+:",
+            "0",
+            "65",
+            "99999999999",
+        ] {
+            assert_eq!(named(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn what_means_something_else_is_not_free() {
+        let free: Vec<_> = (-1..70).filter(|signal| is_free_for_use(*signal)).collect();
+        let standard = [1, 2, 3, 10, 12, 13, 14, 15, 16, 17, 18, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30];
+        assert_eq!(free[..standard.len()], standard);
+        assert_eq!(free[standard.len()..], [(34..60).collect::<Vec<_>>(), (61..65).collect()].concat());
+    }
 }

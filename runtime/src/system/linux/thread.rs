@@ -2,6 +2,7 @@
 
 use super::{Errno, call};
 use crate::arch::numbers;
+use crate::text::decimal;
 
 /// This process.
 pub(crate) fn process_id() -> i32 {
@@ -28,6 +29,22 @@ pub(crate) fn thread_id() -> i32 {
     unsafe { call(numbers::GETTID, []) }.unwrap_or(0) as i32
 }
 
+/// The first two numbers of the kernel's release; zeros if it does not say.
+pub(crate) fn system_release() -> (u32, u32) {
+    // struct utsname: six names of 65 bytes, of which the third is the release.
+    const NAME: usize = 65;
+    let mut names = [0_u8; 6 * NAME];
+    // SAFETY: the kernel writes the structure.
+    let _ = unsafe { call(numbers::UNAME, [names.as_mut_ptr().addr()]) };
+    release(names.get(2 * NAME..3 * NAME).unwrap_or(&[]))
+}
+
+/// The first two numbers of a text.
+fn release(text: &[u8]) -> (u32, u32) {
+    let mut numbers = text.split(|byte| !byte.is_ascii_digit()).map(|digits| decimal(digits).unwrap_or(0));
+    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
+}
+
 /// Ends the process.
 pub(crate) fn exit_process(status: i32) -> ! {
     loop {
@@ -41,4 +58,17 @@ pub(crate) fn thread_is_gone(id: i32) -> bool {
     // SAFETY: signal 0 is sent to nobody; the kernel only looks whether the thread is there.
     let result = unsafe { call(numbers::TGKILL, [process_id() as usize, id as usize, 0]) };
     result == Err(Errno::ESRCH)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_numbers_of_a_release() {
+        assert_eq!(release(b"6.18.44-fc\0\0"), (6, 18));
+        assert_eq!(release(b"5.4-rc1\0"), (5, 4));
+        assert_eq!(release(b""), (0, 0));
+        assert!(system_release() > (2, 6), "{:?}", system_release());
+    }
 }

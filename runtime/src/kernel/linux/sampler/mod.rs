@@ -1,0 +1,263 @@
+//! Produces ticks: says where the program is, so many times in each second. [`bins`] counts them.
+//!
+//! Each thread has a timer of its own over its own CPU time, so that equal threads get equal shares; where the system
+//! refuses those, or if the user wishes it, the process's one timer serves. Above the rate at which the kernel looks at
+//! timers, and if the user wishes it, the kernel samples by itself and leaves what it saw in a ring.
+//!
+//! Timers send a signal of our own: SIGPROF and the interval timer are the program's.
+
+mod plan;
+mod process;
+mod records;
+mod ring;
+
+use core::ffi::{c_int, c_void};
+use core::sync::atomic::{
+    AtomicBool, AtomicI32, AtomicU32,
+    Ordering::{Relaxed, SeqCst},
+};
+
+pub(crate) use plan::{HIGHEST_RATE, Sampler, Wish};
+
+use super::{bins, output};
+use crate::arch;
+use crate::message::{say, say_error};
+use crate::system::{
+    Errno, Period, SAMPLING_SIGNAL, SignalInfo, TimeOf, Timer, catch_signal, is_caught_by, ticks_per_second,
+    without_signal,
+};
+use crate::text::Text;
+use plan::{DEFAULT_RATE, Plan, plan, without_ring};
+
+/// Samples for each second, of CPU time unless `WALL` is set.
+static RATE: AtomicU32 = AtomicU32::new(DEFAULT_RATE);
+static WALL: AtomicBool = AtomicBool::new(false);
+
+/// What produces the ticks: one of the following.
+static PRODUCER: AtomicU32 = AtomicU32::new(THREADS);
+/// A timer for each thread.
+const THREADS: u32 = 0;
+/// The process's timer.
+const PROCESS: u32 = 1;
+/// The kernel's ring.
+const RING: u32 = 2;
+
+static THREAD_PERIOD: Period = Period::never();
+static NEVER: Period = Period::never();
+
+/// Set once the handler is in place.
+static CAUGHT: AtomicBool = AtomicBool::new(false);
+/// Why a thread could not have a timer of its own, and the child of a fork no ring; 0 if they could.
+static THREAD_REFUSED: AtomicI32 = AtomicI32::new(0);
+static RING_REFUSED: AtomicI32 = AtomicI32::new(0);
+
+/// What our timers send with their signal, by which they are told from the program's: an address inside this.
+static VALUES: [u8; 3] = [0; 3];
+const OF_THREAD: usize = 0;
+const OF_PROCESS: usize = 1;
+const OF_RING: usize = 2;
+
+fn value(of: usize) -> usize {
+    (&raw const VALUES).addr() + of
+}
+
+/// Samples in each second.
+pub(crate) fn profrate() -> u32 {
+    RATE.load(Relaxed)
+}
+
+/// Settles what will produce the ticks, as near to the user's wish as can be; what is done otherwise is said. At start-up;
+/// without it, there are timers for the threads.
+pub(crate) fn choose(wish: &Wish) {
+    let ticks = ticks_per_second();
+    let mut plan = plan(wish, ticks);
+    say_differences(wish, &plan);
+    if plan.sampler == Sampler::Perf
+        && let Err(error) = ring::open(plan.rate)
+    {
+        plan = without_ring(&plan, ticks);
+        let mut rate = Text::<10>::new();
+        rate.push_decimal(u64::from(plan.rate));
+        say_error(&[b"cannot use the perf_event ring, using timers and GMON_HZ=", rate.as_bytes()], error);
+    }
+    RATE.store(plan.rate, Relaxed);
+    WALL.store(plan.wall, Relaxed);
+    let producer = match plan.sampler {
+        Sampler::Perf => RING,
+        Sampler::Timer => THREADS,
+        Sampler::Itimer => PROCESS,
+    };
+    PRODUCER.store(producer, SeqCst);
+}
+
+/// Says what of the user's wish cannot be.
+fn say_differences(wish: &Wish, plan: &Plan) {
+    if plan.is_other_sampler {
+        let name: &[u8] = if wish.sampler == Some(Sampler::Perf) { b"perf" } else { b"itimer" };
+        say(&[b"GMON_SAMPLER=", name, b" samples no thread that sleeps, as GMON_CLOCK=wall wants it: using timer"]);
+    }
+    if plan.is_lower_rate {
+        let [mut wished, mut rate] = [Text::<10>::new(), Text::<10>::new()];
+        wished.push_decimal(u64::from(wish.rate.unwrap_or(DEFAULT_RATE)));
+        rate.push_decimal(u64::from(plan.rate));
+        let parts: [&[u8]; 4] =
+            [b"GMON_HZ=", wished.as_bytes(), b" is more than timers can do here: using ", rate.as_bytes()];
+        say(&parts);
+    }
+}
+
+/// Produces ticks from now on, in all threads that have a [`Clock`] and in those to come.
+pub(super) fn start() -> Result<(), Errno> {
+    if !CAUGHT.swap(true, SeqCst) {
+        let nanoseconds = 1_000_000_000 / i64::from(profrate().max(1));
+        THREAD_PERIOD.set_nanoseconds(nanoseconds);
+        process::prepare(nanoseconds);
+        catch_signal(SAMPLING_SIGNAL, on_expiry)?;
+    }
+    match PRODUCER.load(SeqCst) {
+        PROCESS => process::start(),
+        RING => ring::start(),
+        _ => Ok(()),
+    }
+}
+
+/// Stops. Timers of threads may go on; what they send is not counted.
+pub(super) fn stop() {
+    process::stop();
+}
+
+/// Sees to it that what has been sampled is counted, as far as it lies elsewhere.
+pub(super) fn collect() {
+    if has_ring() {
+        ring::read_all();
+    }
+}
+
+/// Sees to it that what has been sampled is not counted.
+pub(super) fn discard() {
+    if has_ring() {
+        ring::discard();
+    }
+}
+
+/// Whether there are rings to be read. A child that was made behind the C library's back has none of its own.
+fn has_ring() -> bool {
+    PRODUCER.load(SeqCst) == RING && output::is_ours()
+}
+
+/// Begins anew: the child of a fork has no timers and no rings.
+pub(super) fn after_fork_in_child() {
+    process::after_fork_in_child();
+    if PRODUCER.load(SeqCst) == RING {
+        ring::after_fork_in_child();
+        if let Err(error) = ring::open(profrate()) {
+            // Timers that expire as often; several expiries come in one signal.
+            RING_REFUSED.store(error.0, Relaxed);
+            PRODUCER.store(THREADS, SeqCst);
+        }
+    }
+    if bins::is_counting() {
+        let _ = start();
+    }
+}
+
+/// The handler of the timers' signal.
+unsafe extern "C" fn on_expiry(_signal: c_int, info: *const SignalInfo, context: *const c_void) {
+    // SAFETY: the kernel calls the handler as it was installed, with SA_SIGINFO: both pointers are good.
+    let (pc, info) = unsafe { (arch::interrupted_pc(context), &*info) };
+    if let Some(found) = info.timer_value() {
+        if found == value(OF_RING) {
+            if has_ring() {
+                ring::read();
+            }
+            return;
+        }
+        // A thread may have got a timer of its own before there were no more; the process's counts for it as well.
+        let of = if PRODUCER.load(Relaxed) == PROCESS { OF_PROCESS } else { OF_THREAD };
+        if found != value(of) {
+            return;
+        }
+    }
+    bins::count(pc, info.expiries());
+}
+
+/// A thread's set of blocked signals, with ours let in: it is sampled even if it wants no signals.
+pub(crate) fn let_in(blocked: u64) -> u64 {
+    without_signal(blocked, SAMPLING_SIGNAL)
+}
+
+/// One thread's timer.
+pub(crate) struct Clock(AtomicI32);
+
+impl Clock {
+    const NONE: i32 = -1;
+
+    /// No timer yet.
+    pub(crate) fn reset(&self) {
+        self.0.store(Clock::NONE, SeqCst);
+    }
+
+    /// Gives this thread, whose number is `thread`, a timer in place of the one that the clock had: that was of a thread
+    /// which is gone. Below mcount.
+    pub(crate) fn attach(&self, thread: i32) {
+        let old = self.0.swap(Clock::NONE, SeqCst);
+        if old != Clock::NONE {
+            Timer(old).delete();
+        }
+        if PRODUCER.load(SeqCst) != THREADS {
+            return;
+        }
+        let time = if WALL.load(Relaxed) { TimeOf::World } else { TimeOf::ThisThread };
+        match Timer::for_this_thread(time, thread, value(OF_THREAD)) {
+            Ok(timer) => {
+                self.0.store(timer.0, SeqCst);
+                // Whoever goes on counting just now looks at the clocks after that: one of us sees the other.
+                self.run(bins::is_counting());
+            }
+            Err(error) => fall_back(error),
+        }
+    }
+
+    /// Lets the thread's timer run, or not.
+    pub(crate) fn run(&self, on: bool) {
+        let timer = self.0.load(SeqCst);
+        if timer != Clock::NONE {
+            // A timer that cannot be set is one whose thread is gone.
+            let _ = Timer(timer).set(if on { &THREAD_PERIOD } else { &NEVER });
+        }
+    }
+}
+
+/// Starts the process's timer because a thread could not have its own. From then on what threads' own timers send is not
+/// counted. Below mcount: what happened is said later, by [`report`].
+#[cold]
+fn fall_back(error: Errno) {
+    THREAD_REFUSED.store(error.0, Relaxed);
+    if PRODUCER.swap(PROCESS, SeqCst) != PROCESS && bins::is_counting() && process::start().is_err() {
+        // The threads that have timers are sampled all the same.
+        PRODUCER.store(THREADS, SeqCst);
+    }
+}
+
+/// Says what went otherwise than was said before.
+pub(super) fn report() {
+    let error = THREAD_REFUSED.swap(0, Relaxed);
+    if error != 0 {
+        let instead: &[u8] = match PRODUCER.load(SeqCst) {
+            PROCESS => b"used the process's one: shares of threads are rough",
+            _ => b"and the program uses SIGPROF itself: some threads were not sampled",
+        };
+        say_error(&[b"no timer for each thread, ", instead], Errno(error));
+    }
+    let error = RING_REFUSED.swap(0, Relaxed);
+    if error != 0 {
+        say_error(&[b"no perf_event ring for the child of a fork, used timers"], Errno(error));
+    }
+    ring::report();
+    // Once is enough.
+    if CAUGHT.load(SeqCst) && !is_caught_by(SAMPLING_SIGNAL, on_expiry) {
+        say(&[b"the program handles signal 60 itself, by which it is sampled: samples are missing"]);
+    } else if process::is_taken() {
+        say(&[b"the program uses SIGPROF or ITIMER_PROF itself, by which it was sampled: samples are missing"]);
+    }
+}

@@ -1,0 +1,106 @@
+//! Which sampler and how often: what the user wishes, and what of that can be.
+
+/// Samples each second, if the user does not say.
+pub(super) const DEFAULT_RATE: u32 = 100;
+
+/// The most samples each second that may be asked for: with more of them the program would be busy with being sampled.
+pub(crate) const HIGHEST_RATE: u32 = 10_000;
+
+/// What produces samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sampler {
+    /// The kernel's own, which leaves them in a ring for each processor: no signal, any rate.
+    Perf,
+    /// A timer for each thread.
+    Timer,
+    /// One timer for the process.
+    Itimer,
+}
+
+impl Sampler {
+    /// The sampler of that name, as `GMON_SAMPLER` has it.
+    pub(crate) fn named(name: &[u8]) -> Option<Sampler> {
+        match name {
+            b"perf" => Some(Sampler::Perf),
+            b"timer" => Some(Sampler::Timer),
+            b"itimer" => Some(Sampler::Itimer),
+            _ => None,
+        }
+    }
+}
+
+/// What the user wishes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Wish {
+    /// Samples each second, from 1 to [`HIGHEST_RATE`].
+    pub(crate) rate: Option<u32>,
+    /// Whether time passes for threads that sleep.
+    pub(crate) wall: bool,
+    pub(crate) sampler: Option<Sampler>,
+}
+
+/// What will be tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Plan {
+    pub(super) sampler: Sampler,
+    pub(super) rate: u32,
+    pub(super) wall: bool,
+    /// The sampler that was asked for cannot sample threads that sleep.
+    pub(super) is_other_sampler: bool,
+    /// The sampler that was asked for cannot sample so often.
+    pub(super) is_lower_rate: bool,
+}
+
+/// What to try where the kernel looks at timers of CPU time `ticks` times a second.
+pub(super) fn plan(wish: &Wish, ticks: u32) -> Plan {
+    let rate = wish.rate.unwrap_or(DEFAULT_RATE);
+    if wish.wall {
+        let is_other_sampler = wish.sampler.is_some_and(|sampler| sampler != Sampler::Timer);
+        // Timers of the world's time do not wait for a tick.
+        return Plan { sampler: Sampler::Timer, rate, wall: true, is_other_sampler, is_lower_rate: false };
+    }
+    let default = if rate > ticks { Sampler::Perf } else { Sampler::Timer };
+    let sampler = wish.sampler.unwrap_or(default);
+    let possible = if sampler == Sampler::Perf { rate } else { rate.min(ticks) };
+    Plan { sampler, rate: possible, wall: false, is_other_sampler: false, is_lower_rate: possible < rate }
+}
+
+/// What to do where there can be no ring.
+pub(super) fn without_ring(plan: &Plan, ticks: u32) -> Plan {
+    Plan { sampler: Sampler::Timer, rate: plan.rate.min(ticks), ..*plan }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn planned(rate: Option<u32>, wall: bool, sampler: Option<Sampler>) -> (Sampler, u32, bool, bool) {
+        let plan = plan(&Wish { rate, wall, sampler }, 250);
+        (plan.sampler, plan.rate, plan.is_other_sampler, plan.is_lower_rate)
+    }
+
+    #[test]
+    fn timers_serve_up_to_the_kernels_rate_and_the_ring_above_it() {
+        assert_eq!(planned(None, false, None), (Sampler::Timer, 100, false, false));
+        assert_eq!(planned(Some(250), false, None), (Sampler::Timer, 250, false, false));
+        assert_eq!(planned(Some(251), false, None), (Sampler::Perf, 251, false, false));
+        assert_eq!(without_ring(&plan(&Wish { rate: Some(999), ..Wish::default() }, 250), 250).rate, 250);
+    }
+
+    #[test]
+    fn what_is_asked_for_is_done_at_a_rate_that_it_reaches() {
+        for sampler in [Sampler::Timer, Sampler::Itimer] {
+            assert_eq!(planned(Some(40), false, Some(sampler)), (sampler, 40, false, false));
+            assert_eq!(planned(Some(1000), false, Some(sampler)), (sampler, 250, false, true));
+        }
+        assert_eq!(planned(Some(40), false, Some(Sampler::Perf)), (Sampler::Perf, 40, false, false));
+    }
+
+    #[test]
+    fn only_timers_know_of_threads_that_sleep() {
+        assert_eq!(planned(Some(1000), true, None), (Sampler::Timer, 1000, false, false));
+        assert_eq!(planned(None, true, Some(Sampler::Timer)), (Sampler::Timer, 100, false, false));
+        assert_eq!(planned(None, true, Some(Sampler::Perf)), (Sampler::Timer, 100, true, false));
+        assert_eq!(planned(None, true, Some(Sampler::Itimer)), (Sampler::Timer, 100, true, false));
+    }
+}

@@ -1,0 +1,175 @@
+/*
+ * Programs that are sampled; each spends CPU time, measured by its own clock, in functions that are known by name.
+ *
+ *     sampled two            two threads that do the same, in `first` and in `second`
+ *     sampled poll           a thread that is busy while the first one sleeps; prints how often it was woken
+ *     sampled own            a handler of SIGPROF and an interval timer of its own; prints how often they came
+ *     sampled thief          a handler of its own for the signal that the runtime uses
+ *     sampled quiet          a thread in which no profiled function is called
+ *     sampled blocked        threads that were made while every signal was blocked
+ *     sampled deaf SECONDS   a thread that blocks every signal for so long
+ *     sampled fork           a child that is busy
+ *     sampled exec PROGRAM   executes another program while it is sampled
+ *     sampled asleep         sleeps, in `asleep`
+ *     sampled stopped        is busy in `first`, in `second` while nothing is counted, and in `first` again
+ *     sampled alone SECONDS  is busy in `first`
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <gmon.h>
+
+#define QUIET __attribute__((no_instrument_function, noinline))
+#define BUSY static __attribute__((noinline, noclone, aligned(64)))
+
+QUIET static double now(clockid_t clock) {
+    struct timespec time;
+    clock_gettime(clock, &time);
+    return time.tv_sec + time.tv_nsec * 1e-9;
+}
+
+/* Busy for so much of the thread's CPU time, nearly all of it in the function itself. */
+#define UNTIL(seconds)                                                                        \
+    double end = now(CLOCK_THREAD_CPUTIME_ID) + (seconds);                                    \
+    while (now(CLOCK_THREAD_CPUTIME_ID) < end)                                                \
+        for (volatile int i = 0; i < 200000; i++)                                             \
+            ;
+
+BUSY void first(double seconds) { UNTIL(seconds) }
+BUSY void second(double seconds) { UNTIL(seconds) }
+QUIET static void uncalled(double seconds) { UNTIL(seconds) }
+
+static void *in_first(void *seconds) {
+    first(*(double *)seconds);
+    return NULL;
+}
+static void *in_second(void *seconds) {
+    second(*(double *)seconds);
+    return NULL;
+}
+QUIET static void *in_uncalled(void *seconds) {
+    uncalled(*(double *)seconds);
+    return NULL;
+}
+
+static void both(void *(*one)(void *), void *(*other)(void *), double seconds) {
+    pthread_t threads[2];
+    if (pthread_create(&threads[0], NULL, one, &seconds) != 0 || pthread_create(&threads[1], NULL, other, &seconds) != 0)
+        exit(99);
+    pthread_join(threads[0], NULL);
+    pthread_join(threads[1], NULL);
+}
+
+static void sleeps_while_another_is_busy(void) {
+    double seconds = 0.7;
+    pthread_t thread;
+    int woken = 0;
+    if (pthread_create(&thread, NULL, in_first, &seconds) != 0)
+        exit(99);
+    /* It sleeps all the time but for a few microseconds: whatever comes finds it asleep. */
+    while (pthread_tryjoin_np(thread, NULL) == EBUSY)
+        if (poll(NULL, 0, 20) == -1 && errno == EINTR)
+            woken++;
+    printf("woken %d\n", woken);
+}
+
+static volatile long own;
+QUIET static void on_signal(int signal) {
+    (void)signal;
+    own++;
+}
+
+static void own_timer(void) {
+    struct itimerval period = {{0, 20000}, {0, 20000}};
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    sigaction(SIGPROF, &action, NULL);
+    setitimer(ITIMER_PROF, &period, NULL);
+    first(1.0);
+    memset(&period, 0, sizeof period);
+    setitimer(ITIMER_PROF, &period, NULL);
+    printf("own %ld\n", own);
+}
+
+static void signals(int how) {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(how, &all, NULL);
+}
+
+static void child(void) {
+    pid_t pid = fork();
+    if (pid == 0) {
+        second(0.5);
+        exit(0);
+    }
+    first(0.2);
+    if (pid < 0 || waitpid(pid, NULL, 0) != pid)
+        exit(99);
+    printf("child %d\n", (int)pid);
+}
+
+/* nanosleep, with the system call here and not in the C library: this is where the program is while it sleeps. */
+BUSY void asleep(double seconds) {
+    double end = now(CLOCK_MONOTONIC) + seconds;
+    while (now(CLOCK_MONOTONIC) < end) {
+        struct timespec time = {0, 50000000};
+        long result = SYS_nanosleep;
+        __asm__ volatile("syscall" : "+a"(result) : "D"(&time), "S"(0L) : "rcx", "r11", "memory");
+    }
+}
+
+int main(int argc, char **argv) {
+    const char *what = argc > 1 ? argv[1] : "";
+    double seconds = argc > 2 ? atof(argv[2]) : 1;
+    if (strcmp(what, "two") == 0) {
+        both(in_first, in_second, 1.0);
+    } else if (strcmp(what, "poll") == 0) {
+        sleeps_while_another_is_busy();
+    } else if (strcmp(what, "own") == 0) {
+        own_timer();
+    } else if (strcmp(what, "thief") == 0) {
+        signal(60, on_signal);
+        first(0.3);
+    } else if (strcmp(what, "quiet") == 0) {
+        both(in_uncalled, in_uncalled, 0.3);
+    } else if (strcmp(what, "blocked") == 0) {
+        signals(SIG_BLOCK);
+        both(in_first, in_second, 0.5);
+        signals(SIG_UNBLOCK);
+    } else if (strcmp(what, "deaf") == 0) {
+        signals(SIG_BLOCK);
+        first(seconds);
+        signals(SIG_UNBLOCK);
+        second(0.1);
+    } else if (strcmp(what, "fork") == 0) {
+        child();
+    } else if (strcmp(what, "exec") == 0) {
+        first(0.1);
+        execv(argv[2], argv + 2);
+        return 99;
+    } else if (strcmp(what, "asleep") == 0) {
+        asleep(0.6);
+    } else if (strcmp(what, "stopped") == 0) {
+        first(0.3);
+        moncontrol(0);
+        second(0.5);
+        moncontrol(1);
+        first(0.3);
+    } else if (strcmp(what, "alone") == 0) {
+        first(seconds);
+    } else {
+        return 2;
+    }
+    return 0;
+}
