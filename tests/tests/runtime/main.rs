@@ -10,4 +10,6 @@ mod live;
 mod objects;
 mod places;
 mod samples;
+mod sampling;
+mod snapshots;
 mod support;

@@ -7,7 +7,7 @@ use core::ffi::c_void;
 use core::ptr;
 use core::slice;
 use core::sync::atomic::{
-    AtomicBool, AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicUsize,
+    AtomicBool, AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize,
     Ordering::{Relaxed, SeqCst},
 };
 
@@ -25,6 +25,9 @@ static OVERFLOWED: AtomicBool = AtomicBool::new(false);
 /// For each stretch of the bins, whether anything was counted there; null if there was no memory for it. So that the end of
 /// a large program of which little ran does not have to look at all of them.
 static TOUCHED: AtomicPtr<AtomicU8> = AtomicPtr::new(ptr::null_mut());
+
+/// The ticks that were to be counted, those outside the bins among them.
+static TICKS: AtomicU64 = AtomicU64::new(0);
 
 /// The bins of a stretch: a page of them.
 pub(super) const STRETCH: usize = PAGE / size_of::<u16>();
@@ -64,8 +67,14 @@ pub(super) fn is_counting() -> bool {
     SCALE.load(SeqCst) != 0
 }
 
+/// All ticks since the start, wherever they fell.
+pub(super) fn ticks() -> u64 {
+    TICKS.load(Relaxed)
+}
+
 /// Forgets what was counted beside the samples.
 pub(super) fn after_fork_in_child() {
+    TICKS.store(0, Relaxed);
     let carries = CARRIES.load(Relaxed);
     if OVERFLOWED.swap(false, SeqCst) && !carries.is_null() {
         // SAFETY: all of the memory that `start` mapped, and no other thread is here.
@@ -123,6 +132,7 @@ pub(super) fn count(pc: usize, ticks: u32) {
     if scale == 0 {
         return;
     }
+    TICKS.fetch_add(u64::from(ticks), Relaxed);
     let Some(bin) = bin(pc, OFFSET.load(Relaxed), scale, SAMPLES_SIZE.load(Relaxed)) else { return };
     // More ticks than a bin can hold at once (11 minutes without a delivery) are beyond what is kept.
     let ticks = ticks.min(u32::from(u16::MAX)) as u16;

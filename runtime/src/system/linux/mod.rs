@@ -21,7 +21,7 @@ pub(crate) use signal::{
 pub(crate) use thread::{
     a_moment, effective_user, exit_process, process_id, system_release, thread_id, thread_is_gone,
 };
-pub(crate) use timer::{Period, TimeOf, Timer, interval_timer_has, set_interval_timer, ticks_per_second};
+pub(crate) use timer::{TimeOf, Timer, interval_timer, process_time, set_interval_timer, ticks_per_second};
 
 use crate::arch;
 

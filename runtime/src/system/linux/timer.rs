@@ -2,8 +2,6 @@
 
 use core::ffi::c_int;
 use core::mem::MaybeUninit;
-use core::ptr;
-use core::sync::atomic::{AtomicI64, Ordering::Relaxed};
 
 use super::signal::SAMPLING_SIGNAL;
 use super::{Errno, call};
@@ -17,49 +15,30 @@ const ITIMER_PROF: usize = 2;
 const SIGEV_SIGNAL: u64 = 0;
 const SIGEV_THREAD_ID: u64 = 4;
 
+/// Of a second.
 const NANOSECONDS: i64 = 1_000_000_000;
+const MICROSECONDS: i64 = 1_000_000;
 
 /// `struct sigevent`: a value, the signal and the way of notification, the thread, and nothing for us in the rest.
 type SignalEvent = [u64; 8];
 
-/// `struct itimerspec` and `struct itimerval`: the period, then the time to the first expiry, each in seconds and in a
-/// part of one, which is in nanoseconds in the one and in microseconds in the other.
-///
-/// Made beforehand, in a static: a structure put together below mcount would go through a vector register.
-#[repr(C)]
-pub(crate) struct Period {
-    every: [AtomicI64; 2],
-    first: [AtomicI64; 2],
-}
+/// `struct itimerspec` and `struct itimerval`: the time from one expiry to the next and that to the first, each in seconds
+/// and in a part of one, which is in nanoseconds in the one and in microseconds in the other.
+type Setting = [i64; 4];
 
-impl Period {
-    /// A timer with this period stands still.
-    pub(crate) const fn never() -> Period {
-        Period { every: [AtomicI64::new(0), AtomicI64::new(0)], first: [AtomicI64::new(0), AtomicI64::new(0)] }
+/// A setting, on whose words the kernel works. Volatile, word by word: below mcount, where no vector register may be used,
+/// the compiler would take one to put the whole together.
+fn setting(every: (i64, i64), first: (i64, i64)) -> MaybeUninit<Setting> {
+    let mut setting = MaybeUninit::<Setting>::uninit();
+    let words: *mut i64 = setting.as_mut_ptr().cast();
+    // SAFETY: the four words of the structure.
+    unsafe {
+        words.write_volatile(every.0);
+        words.add(1).write_volatile(every.1);
+        words.add(2).write_volatile(first.0);
+        words.add(3).write_volatile(first.1);
     }
-
-    /// The period of a [`Timer`].
-    pub(crate) fn set_nanoseconds(&self, nanoseconds: i64) {
-        self.set(nanoseconds / NANOSECONDS, nanoseconds % NANOSECONDS);
-    }
-
-    /// The period of the process's interval timer, in whole microseconds.
-    pub(crate) fn set_microseconds_of(&self, nanoseconds: i64) {
-        self.set(nanoseconds / NANOSECONDS, nanoseconds % NANOSECONDS / 1000);
-    }
-
-    fn set(&self, seconds: i64, part: i64) {
-        for [whole, fraction] in [&self.every, &self.first] {
-            whole.store(seconds, Relaxed);
-            fraction.store(part, Relaxed);
-        }
-    }
-
-    /// Whether a timer with the one period expires as often as one with the other.
-    fn is_as_long_as(&self, other: &Period) -> bool {
-        let ([seconds, part], [other_seconds, other_part]) = (&self.every, &other.every);
-        seconds.load(Relaxed) == other_seconds.load(Relaxed) && part.load(Relaxed) == other_part.load(Relaxed)
-    }
+    setting
 }
 
 /// What a timer runs by.
@@ -107,10 +86,13 @@ impl Timer {
         Ok(Timer(id))
     }
 
-    /// Lets the timer expire each period from now on.
-    pub(crate) fn set(self, period: &'static Period) -> Result<(), Errno> {
+    /// Lets the timer expire when `first` nanoseconds have passed and then each time after `every`. With 0 for both it
+    /// stands still.
+    pub(crate) fn set(self, first: i64, every: i64) -> Result<(), Errno> {
+        let seconds = |time: i64| (time / NANOSECONDS, time % NANOSECONDS);
+        let setting = setting(seconds(every), seconds(first));
         // SAFETY: the kernel reads the structure.
-        unsafe { call(numbers::TIMER_SETTIME, [self.0 as usize, 0, ptr::from_ref(period).addr(), 0]) }.map(|_| ())
+        unsafe { call(numbers::TIMER_SETTIME, [self.0 as usize, 0, setting.as_ptr().addr(), 0]) }.map(|_| ())
     }
 
     pub(crate) fn delete(self) {
@@ -119,20 +101,33 @@ impl Timer {
     }
 }
 
-/// Sets the process's one interval timer of CPU time (`ITIMER_PROF`), which sends SIGPROF to whichever thread runs. It
-/// goes on in a program that the process executes.
-pub(crate) fn set_interval_timer(period: &'static Period) -> Result<(), Errno> {
+/// Lets the process's one interval timer of CPU time (`ITIMER_PROF`) expire each time after so many microseconds; with 0 it
+/// stands still. It sends SIGPROF to whichever thread runs, and goes on in a program that the process executes.
+pub(crate) fn set_interval_timer(every: i64) -> Result<(), Errno> {
+    let seconds = (every / MICROSECONDS, every % MICROSECONDS);
+    let setting = setting(seconds, seconds);
     // SAFETY: the kernel reads the structure.
-    unsafe { call(numbers::SETITIMER, [ITIMER_PROF, ptr::from_ref(period).addr(), 0]) }.map(|_| ())
+    unsafe { call(numbers::SETITIMER, [ITIMER_PROF, setting.as_ptr().addr(), 0]) }.map(|_| ())
 }
 
-/// Whether the process's interval timer has this period. Below mcount.
-pub(crate) fn interval_timer_has(period: &'static Period) -> bool {
-    let mut found = MaybeUninit::<Period>::uninit();
-    // SAFETY: the kernel writes the structure.
-    let known = unsafe { call(numbers::GETITIMER, [ITIMER_PROF, found.as_mut_ptr().addr()]) };
-    // SAFETY: written if the call went well.
-    known.is_ok() && unsafe { found.assume_init_ref() }.is_as_long_as(period)
+/// The microseconds after which the process's interval timer expires each time, 0 if it stands still. Below mcount.
+pub(crate) fn interval_timer() -> i64 {
+    let mut found = setting((0, 0), (0, 0));
+    let words: *const i64 = found.as_mut_ptr().cast();
+    // SAFETY: the kernel writes the structure, of which two words are read.
+    unsafe {
+        let _ = call(numbers::GETITIMER, [ITIMER_PROF, words.addr()]);
+        words.read_volatile().saturating_mul(MICROSECONDS).saturating_add(words.add(1).read_volatile())
+    }
+}
+
+/// The CPU time that the process has used, in nanoseconds.
+pub(crate) fn process_time() -> u64 {
+    let mut time = [0_i64; 2];
+    // SAFETY: the kernel writes a struct timespec.
+    let _ = unsafe { call(numbers::CLOCK_GETTIME, [CLOCK_PROCESS_CPUTIME_ID, time.as_mut_ptr().addr()]) };
+    let [seconds, nanoseconds] = time;
+    seconds.saturating_mul(NANOSECONDS).saturating_add(nanoseconds) as u64
 }
 
 /// How often each second the kernel looks at timers of CPU time (CONFIG_HZ), which is how often they can expire.
@@ -154,18 +149,6 @@ pub(crate) fn ticks_per_second() -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_period_has_whole_seconds_and_the_rest() {
-        static PERIOD: Period = Period::never();
-        let parts = || [&PERIOD.every, &PERIOD.first].map(|[whole, part]| (whole.load(Relaxed), part.load(Relaxed)));
-        PERIOD.set_nanoseconds(10_000_000);
-        assert_eq!(parts(), [(0, 10_000_000); 2]);
-        PERIOD.set_nanoseconds(NANOSECONDS);
-        assert_eq!(parts(), [(1, 0); 2]);
-        PERIOD.set_microseconds_of(NANOSECONDS / 3);
-        assert_eq!(parts(), [(0, 333_333); 2]);
-    }
 
     #[test]
     fn the_kernels_tick_is_one_of_those_that_kernels_are_built_with() {

@@ -13,7 +13,7 @@ mod ring;
 
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{
-    AtomicBool, AtomicI32, AtomicU32,
+    AtomicBool, AtomicI32, AtomicU32, AtomicU64,
     Ordering::{Relaxed, SeqCst},
 };
 
@@ -23,7 +23,7 @@ use super::{bins, output};
 use crate::arch;
 use crate::message::{say, say_error};
 use crate::system::{
-    Errno, Period, SAMPLING_SIGNAL, SignalInfo, TimeOf, Timer, catch_signal, is_caught_by, ticks_per_second,
+    Errno, SAMPLING_SIGNAL, SignalInfo, TimeOf, Timer, catch_signal, is_caught_by, process_time, ticks_per_second,
     without_signal,
 };
 use crate::text::Text;
@@ -42,14 +42,20 @@ const PROCESS: u32 = 1;
 /// The kernel's ring.
 const RING: u32 = 2;
 
-static THREAD_PERIOD: Period = Period::never();
-static NEVER: Period = Period::never();
+/// How often each second the kernel looks at timers of CPU time.
+static TICKS: AtomicU32 = AtomicU32::new(DEFAULT_RATE);
 
 /// Set once the handler is in place.
 static CAUGHT: AtomicBool = AtomicBool::new(false);
+/// The process's CPU time when counting began, the highest number while nothing is counted; and how much of it passed while
+/// things were counted before.
+static COUNTING_SINCE: AtomicU64 = AtomicU64::new(u64::MAX);
+static COUNTED_TIME: AtomicU64 = AtomicU64::new(0);
 /// Why a thread could not have a timer of its own, and the child of a fork no ring; 0 if they could.
 static THREAD_REFUSED: AtomicI32 = AtomicI32::new(0);
 static RING_REFUSED: AtomicI32 = AtomicI32::new(0);
+
+const NANOSECONDS: i64 = 1_000_000_000;
 
 /// What our timers send with their signal, by which they are told from the program's: an address inside this.
 static VALUES: [u8; 3] = [0; 3];
@@ -64,6 +70,11 @@ fn value(of: usize) -> usize {
 /// Samples in each second.
 pub(crate) fn profrate() -> u32 {
     RATE.load(Relaxed)
+}
+
+/// Nanoseconds from one sample to the next.
+fn period() -> i64 {
+    NANOSECONDS / i64::from(profrate().max(1))
 }
 
 /// Settles what will produce the ticks, as near to the user's wish as can be; what is done otherwise is said. At start-up;
@@ -109,11 +120,11 @@ fn say_differences(wish: &Wish, plan: &Plan) {
 /// Produces ticks from now on, in all threads that have a [`Clock`] and in those to come.
 pub(super) fn start() -> Result<(), Errno> {
     if !CAUGHT.swap(true, SeqCst) {
-        let nanoseconds = 1_000_000_000 / i64::from(profrate().max(1));
-        THREAD_PERIOD.set_nanoseconds(nanoseconds);
-        process::prepare(nanoseconds);
+        TICKS.store(ticks_per_second(), Relaxed);
+        process::prepare();
         catch_signal(SAMPLING_SIGNAL, on_expiry)?;
     }
+    COUNTING_SINCE.store(process_time(), Relaxed);
     match PRODUCER.load(SeqCst) {
         PROCESS => process::start(),
         RING => ring::start(),
@@ -124,6 +135,8 @@ pub(super) fn start() -> Result<(), Errno> {
 /// Stops. Timers of threads may go on; what they send is not counted.
 pub(super) fn stop() {
     process::stop();
+    let since = COUNTING_SINCE.swap(u64::MAX, Relaxed);
+    COUNTED_TIME.fetch_add(process_time().saturating_sub(since), Relaxed);
 }
 
 /// Sees to it that what has been sampled is counted, as far as it lies elsewhere.
@@ -148,6 +161,7 @@ fn has_ring() -> bool {
 /// Begins anew: the child of a fork has no timers and no rings.
 pub(super) fn after_fork_in_child() {
     process::after_fork_in_child();
+    COUNTED_TIME.store(0, Relaxed);
     if PRODUCER.load(SeqCst) == RING {
         ring::after_fork_in_child();
         if let Err(error) = ring::open(profrate()) {
@@ -223,9 +237,22 @@ impl Clock {
         let timer = self.0.load(SeqCst);
         if timer != Clock::NONE {
             // A timer that cannot be set is one whose thread is gone.
-            let _ = Timer(timer).set(if on { &THREAD_PERIOD } else { &NEVER });
+            let _ = if on { Timer(timer).set(first_expiry(), period()) } else { Timer(timer).set(0, 0) };
         }
     }
+}
+
+/// When a thread's timer is to expire first, in nanoseconds: at any time in a period.
+///
+/// If that were always a period, a thread that does not live so long would never be seen, however many of them there are.
+/// The times are spread evenly over the period by multiples of the golden ratio. Timers of CPU time expire at the first tick
+/// behind their time, half a tick late on average, which is taken off here; what is then before the start expires at once.
+fn first_expiry() -> i64 {
+    static TURN: AtomicU32 = AtomicU32::new(0);
+    const GOLDEN_RATIO: u32 = 0x9e37_79b9;
+    let turn = i64::from(TURN.fetch_add(GOLDEN_RATIO, Relaxed));
+    let half_tick = if WALL.load(Relaxed) { 0 } else { NANOSECONDS / i64::from(TICKS.load(Relaxed).max(1)) / 2 };
+    ((((period() >> 8) * turn) >> 24) - half_tick).max(1)
 }
 
 /// Starts the process's timer because a thread could not have its own. From then on what threads' own timers send is not
@@ -253,11 +280,35 @@ pub(super) fn report() {
     if error != 0 {
         say_error(&[b"no perf_event ring for the child of a fork, used timers"], Errno(error));
     }
-    ring::report();
-    // Once is enough.
+    let lost = ring::report();
     if CAUGHT.load(SeqCst) && !is_caught_by(SAMPLING_SIGNAL, on_expiry) {
         say(&[b"the program handles signal 60 itself, by which it is sampled: samples are missing"]);
     } else if process::is_taken() {
         say(&[b"the program uses SIGPROF or ITIMER_PROF itself, by which it was sampled: samples are missing"]);
+    } else if !bins::is_counting() {
+        report_silence(lost);
     }
+}
+
+/// Says it if far fewer samples came than the process's CPU time is worth, `lost` ones aside.
+fn report_silence(lost: u64) {
+    if WALL.load(Relaxed) {
+        return;
+    }
+    let expected = COUNTED_TIME.load(Relaxed) / period().max(1) as u64;
+    let missing = expected.saturating_sub(bins::ticks() + lost);
+    // A second, and a fifth: that is not chance, nor what is left over at the ends of threads.
+    if missing < u64::from(profrate()) || missing < expected / 5 {
+        return;
+    }
+    let mut numbers = [Text::<20>::new(), Text::<20>::new()];
+    for (text, number) in numbers.iter_mut().zip([missing, expected]) {
+        text.push_decimal(number);
+    }
+    let why: &[u8] = match PRODUCER.load(SeqCst) {
+        RING => b"time in the kernel is sampled only if kernel.perf_event_paranoid allows it",
+        _ => b"threads that block signal 60 or call no profiled function are sampled only by GMON_SAMPLER=perf",
+    };
+    let [missing, expected] = &numbers;
+    say(&[missing.as_bytes(), b" of ", expected.as_bytes(), b" samples are missing: ", why]);
 }

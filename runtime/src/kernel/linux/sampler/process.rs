@@ -9,14 +9,11 @@ use core::sync::atomic::{
     Ordering::{Relaxed, SeqCst},
 };
 
-use super::{NEVER, OF_PROCESS, on_expiry, value};
+use super::{OF_PROCESS, on_expiry, period, value};
 use crate::system::{
-    Errno, Period, SIGPROF, Timer, catch_signal, interval_timer_has, is_caught_by, is_not_handled, set_interval_timer,
+    Errno, SIGPROF, Timer, catch_signal, interval_timer, is_caught_by, is_not_handled, set_interval_timer,
     system_release,
 };
-
-static PERIOD: Period = Period::never();
-static INTERVAL_PERIOD: Period = Period::never();
 
 /// The kernel's number of the timer, or one of the following.
 static TIMER: AtomicI32 = AtomicI32::new(NONE);
@@ -30,9 +27,7 @@ static TAKEN: AtomicBool = AtomicBool::new(false);
 static COMES_TO_WHO_RUNS: AtomicBool = AtomicBool::new(false);
 
 /// Gets ready: what comes later may be below mcount.
-pub(super) fn prepare(nanoseconds: i64) {
-    PERIOD.set_nanoseconds(nanoseconds);
-    INTERVAL_PERIOD.set_microseconds_of(nanoseconds);
+pub(super) fn prepare() {
     COMES_TO_WHO_RUNS.store(system_release() >= (6, 4), Relaxed);
 }
 
@@ -41,16 +36,16 @@ pub(super) fn start() -> Result<(), Errno> {
     match TIMER.load(SeqCst) {
         NONE => {}
         INTERVAL => return start_interval_timer(),
-        timer => return Timer(timer).set(&PERIOD),
+        timer => return Timer(timer).set(period(), period()),
     }
     if COMES_TO_WHO_RUNS.load(Relaxed)
         && let Ok(timer) = Timer::for_process(value(OF_PROCESS))
     {
         if let Err(other) = TIMER.compare_exchange(NONE, timer.0, SeqCst, SeqCst) {
             timer.delete(); // another thread was quicker
-            return Timer(other).set(&PERIOD);
+            return Timer(other).set(period(), period());
         }
-        return timer.set(&PERIOD);
+        return timer.set(period(), period());
     }
     if !is_not_handled(SIGPROF) {
         return Err(Errno::EBUSY); // the program's own
@@ -62,24 +57,31 @@ pub(super) fn start() -> Result<(), Errno> {
 
 /// Lets the interval timer run, if the program does not use it.
 fn start_interval_timer() -> Result<(), Errno> {
-    if !interval_timer_has(&NEVER) && !interval_timer_has(&INTERVAL_PERIOD) {
+    if ![0, microseconds()].contains(&interval_timer()) {
         TAKEN.store(true, SeqCst);
         return Ok(());
     }
-    set_interval_timer(&INTERVAL_PERIOD)
+    set_interval_timer(microseconds())
+}
+
+/// The period of the interval timer.
+fn microseconds() -> i64 {
+    period() / 1000
 }
 
 /// Lets it stand still.
 pub(super) fn stop() {
     match TIMER.load(SeqCst) {
         NONE => {}
-        INTERVAL if interval_timer_has(&INTERVAL_PERIOD) => {
-            let _ = set_interval_timer(&NEVER);
-        }
-        // The program has set it meanwhile, or we had stopped already.
-        INTERVAL => TAKEN.store(TAKEN.load(SeqCst) || !interval_timer_has(&NEVER), SeqCst),
+        INTERVAL => match interval_timer() {
+            0 => {}
+            found if found == microseconds() => {
+                let _ = set_interval_timer(0);
+            }
+            _ => TAKEN.store(true, SeqCst), // the program has set it meanwhile
+        },
         timer => {
-            let _ = Timer(timer).set(&NEVER);
+            let _ = Timer(timer).set(0, 0);
         }
     }
 }

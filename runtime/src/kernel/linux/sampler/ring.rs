@@ -13,9 +13,7 @@ use super::records::{self, Record};
 use super::{OF_RING, value};
 use crate::kernel::behind::{bins, live};
 use crate::message::say;
-use crate::system::{
-    Errno, PAGE, Period, SampleMemory, Timer, a_moment, block_signals, map, sample_on, set_blocked_signals,
-};
+use crate::system::{Errno, PAGE, SampleMemory, Timer, a_moment, block_signals, map, sample_on, set_blocked_signals};
 use crate::text::Text;
 
 /// More processors than Linux can have.
@@ -49,7 +47,6 @@ static NUMBER: AtomicUsize = AtomicUsize::new(0);
 
 /// The timer that has the rings read; -1 for none.
 static READER: AtomicI32 = AtomicI32::new(-1);
-static READER_PERIOD: Period = Period::never();
 /// In how much of the process's CPU time one ring may become half full.
 static HALF_FULL_NANOSECONDS: AtomicU64 = AtomicU64::new(0);
 
@@ -212,8 +209,7 @@ pub(super) fn discard() {
 pub(super) fn start() -> Result<(), Errno> {
     let nanoseconds = HALF_FULL_NANOSECONDS.load(Relaxed);
     let nanoseconds = if live::is_live() { nanoseconds.min(LIVE_NANOSECONDS) } else { nanoseconds };
-    READER_PERIOD.set_nanoseconds(nanoseconds as i64);
-    Timer(READER.load(SeqCst)).set(&READER_PERIOD)
+    Timer(READER.load(SeqCst)).set(nanoseconds as i64, nanoseconds as i64)
 }
 
 /// The child of a fork has neither the rings nor the timer.
@@ -223,8 +219,8 @@ pub(super) fn after_fork_in_child() {
     THROTTLED.store(0, Relaxed);
 }
 
-/// Says what the rings could not hold.
-pub(super) fn report() {
+/// Says what the rings could not hold; the result is how many samples that were.
+pub(super) fn report() -> u64 {
     let lost = LOST.swap(0, Relaxed);
     let mut full = false;
     for_each_ring(|ring| full |= ring.full.swap(false, Relaxed));
@@ -244,4 +240,5 @@ pub(super) fn report() {
             b" times (kernel.perf_event_max_sample_rate): samples are missing",
         ]);
     }
+    lost
 }

@@ -1,0 +1,33 @@
+/*
+ * Executes a program to which some system calls are forbidden, as in many containers:
+ *
+ *     forbid perf PROGRAM [ARGUMENT...]      perf_event_open
+ *     forbid timers PROGRAM [ARGUMENT...]    timer_create
+ *
+ * Exits with 77 where the system has no filters of system calls.
+ */
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+int main(int argc, char **argv) {
+    unsigned number = argc > 1 && strcmp(argv[1], "timers") == 0 ? SYS_timer_create : SYS_perf_event_open;
+    struct sock_filter steps[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog filter = {sizeof steps / sizeof *steps, steps};
+    if (argc < 3)
+        return 2;
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
+        return 77;
+    execv(argv[2], argv + 2);
+    return 99;
+}

@@ -1,0 +1,291 @@
+//! What samples: how often, by what, and what else goes on in the program.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::os::unix::fs::MetadataExt;
+use std::process::Output;
+
+use gmon::Profile;
+
+use crate::support::{Program, calls, directory, quiet, read, ticks, tool};
+
+const SAMPLERS: [&str; 3] = ["timer", "itimer", "perf"];
+
+fn compile(name: &str) -> Program {
+    Program::compile(&format!("sampling-{name}"), "sampled.c", &["-O1"])
+}
+
+/// Runs the program with these variables set; `None`, which is said, if there can be no ring here and one was wanted.
+fn run(program: &Program, what: &[&str], variables: &[(&str, &str)]) -> Option<Output> {
+    let output = program.command(what).envs(variables.iter().copied()).output().unwrap();
+    assert!(output.status.success(), "{variables:?}: {output:?}");
+    if String::from_utf8_lossy(&output.stderr).contains("cannot use the perf_event ring") {
+        println!("\nSKIPPED: perf_event_open is forbidden here, no ring to be tested");
+        return None;
+    }
+    Some(output)
+}
+
+/// The profile of a run that must say nothing on standard error, and its ticks.
+fn sampled(program: &Program, what: &[&str], variables: &[(&str, &str)]) -> Option<(Profile, BTreeMap<String, u64>)> {
+    quiet(&run(program, what, variables)?);
+    let profile = program.profile();
+    let ticks = ticks(&profile, program.symbols());
+    Some((profile, ticks))
+}
+
+fn of(ticks: &BTreeMap<String, u64>, name: &str) -> u64 {
+    ticks.get(name).copied().unwrap_or(0)
+}
+
+/// The kernel's ticks in a second, as the coarse clock has them.
+fn kernel_rate(program: &Program) -> i32 {
+    // More than any kernel has: timers then use what there is.
+    let output =
+        program.command(&["alone", "0"]).env("GMON_HZ", "10000").env("GMON_SAMPLER", "timer").output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    let rate = program.profile().histograms[0].profrate;
+    assert_eq!(said, format!("gmon: GMON_HZ=10000 is more than timers can do here: using {rate}\n"));
+    i32::try_from(rate).unwrap()
+}
+
+#[test]
+fn the_rate_in_the_header_is_the_true_one() {
+    let program = compile("rates");
+    let kernel = kernel_rate(&program);
+    assert!((24..=1200).contains(&kernel), "{kernel}");
+    let kernels = kernel.to_string();
+    let wishes =
+        [("timer", "40"), ("timer", &kernels), ("itimer", "50"), ("perf", "100"), ("perf", "1500"), ("", "2000")];
+    for (sampler, rate) in wishes {
+        let variables = [("GMON_SAMPLER", sampler), ("GMON_HZ", rate)];
+        let Some((profile, ticks)) = sampled(&program, &["alone", "1"], &variables) else { continue };
+        assert_eq!(profile.histograms[0].profrate.to_string(), rate);
+        // One second of CPU time; a part of it is spent looking at the clock, outside the program.
+        let seconds = of(&ticks, "first") as f64 / f64::from(profile.histograms[0].profrate as i32);
+        assert!((0.7..1.1).contains(&seconds), "{variables:?}: {seconds} seconds");
+    }
+}
+
+#[test]
+fn two_equal_threads_have_equal_shares() {
+    let program = compile("two");
+    for variables in [&[][..], &[("GMON_SAMPLER", "perf")], &[("GMON_HZ", "1000")]] {
+        let Some((_, ticks)) = sampled(&program, &["two"], variables) else { continue };
+        let [first, second] = ["first", "second"].map(|name| of(&ticks, name) as f64);
+        assert!(first > 50.0, "{ticks:?}");
+        // The difference of two such numbers has the square root of their sum for its standard deviation.
+        let sigma = (first + second).sqrt();
+        assert!((first - second).abs() <= 5.0 * sigma, "{variables:?}: {first} and {second}");
+    }
+}
+
+#[test]
+fn a_thread_that_sleeps_is_not_woken_because_another_is_busy() {
+    let program = compile("poll");
+    for sampler in SAMPLERS {
+        let Some(output) = run(&program, &["poll"], &[("GMON_SAMPLER", sampler)]) else { continue };
+        assert_eq!(quiet(&output), "woken 0\n", "{sampler}");
+        assert!(of(&ticks(&program.profile(), program.symbols()), "first") > 30, "{sampler}");
+    }
+}
+
+#[test]
+fn the_programs_own_interval_timer_is_its_own() {
+    let program = compile("own");
+    for sampler in SAMPLERS {
+        let Some(output) = run(&program, &["own"], &[("GMON_SAMPLER", sampler)]) else { continue };
+        let printed = quiet(&output);
+        // One second, one signal for each 20 ms: ours would be three times as many.
+        let own: u64 = printed.trim().strip_prefix("own ").unwrap().parse().unwrap();
+        assert!((25..75).contains(&own), "{sampler}: {own}");
+        let ticks = ticks(&program.profile(), program.symbols());
+        let both = of(&ticks, "first") + of(&ticks, "on_signal");
+        assert!((60..120).contains(&both), "{sampler}: {ticks:?}");
+    }
+}
+
+#[test]
+fn a_program_that_takes_our_signal_is_told() {
+    let program = compile("thief");
+    for sampler in SAMPLERS {
+        let Some(output) = run(&program, &["thief"], &[("GMON_SAMPLER", sampler)]) else { continue };
+        let said = String::from_utf8(output.stderr).unwrap();
+        let expected = "gmon: the program handles signal 60 itself, by which it is sampled: samples are missing\n";
+        assert_eq!(said, expected, "{sampler}");
+    }
+}
+
+#[test]
+fn the_ring_sees_threads_that_call_no_profiled_function() {
+    let program = compile("quiet");
+    let Some((_, ticks)) = sampled(&program, &["quiet"], &[("GMON_SAMPLER", "perf")]) else { return };
+    assert!(of(&ticks, "uncalled") > 30, "{ticks:?}");
+}
+
+#[test]
+fn threads_made_while_every_signal_is_blocked_are_sampled() {
+    let program = compile("blocked");
+    for sampler in SAMPLERS {
+        let Some((_, ticks)) = sampled(&program, &["blocked"], &[("GMON_SAMPLER", sampler)]) else { continue };
+        assert!(of(&ticks, "first") > 20 && of(&ticks, "second") > 20, "{sampler}: {ticks:?}");
+    }
+}
+
+#[test]
+fn a_ring_that_nobody_can_read_runs_over_and_says_so() {
+    let program = compile("deaf");
+    let Some(output) = run(&program, &["deaf", "3"], &[("GMON_SAMPLER", "perf"), ("GMON_HZ", "10000")]) else { return };
+    let said = String::from_utf8(output.stderr).unwrap();
+    if said.contains("paused") {
+        println!("\nSKIPPED: the kernel lets nobody sample so often, a ring does not run over");
+        return;
+    }
+    let missing = said.strip_prefix("gmon: the perf_event ring ran over: ").expect(&said);
+    let missing: u64 = missing.strip_suffix(" samples are missing\n").expect(&said).parse().unwrap();
+    let ticks = ticks(&program.profile(), program.symbols());
+    let all = of(&ticks, "first") + missing;
+    assert!(missing > 1000 && (20_000..33_000).contains(&all), "{missing} of {all}");
+}
+
+#[test]
+fn the_child_of_a_fork_is_sampled_for_itself() {
+    let program = compile("fork");
+    for sampler in SAMPLERS {
+        let Some(output) = run(&program, &["fork"], &[("GMON_SAMPLER", sampler)]) else { continue };
+        let printed = quiet(&output);
+        let child = printed.trim().strip_prefix("child ").unwrap();
+        let child = ticks(&read(&program.directory.join(format!("gmon.program.{child}.out"))), program.symbols());
+        let parent = ticks(&program.profile(), program.symbols());
+        assert!(of(&child, "second") > 20 && of(&child, "first") == 0, "{sampler}: {child:?}");
+        assert!(of(&parent, "first") > 5 && of(&parent, "second") == 0, "{sampler}: {parent:?}");
+    }
+}
+
+#[test]
+fn nothing_is_left_over_in_a_program_that_is_executed() {
+    let program = compile("exec");
+    let left = Program::compile_with("cc", "sampling-left", "left.c", &[]);
+    let expected = quiet(&left.command(&[]).output().unwrap());
+    for sampler in SAMPLERS {
+        let what = ["exec", left.executable.to_str().unwrap()];
+        let Some(output) = run(&program, &what, &[("GMON_SAMPLER", sampler)]) else { continue };
+        assert_eq!(quiet(&output), expected, "{sampler}");
+    }
+}
+
+#[test]
+fn time_asleep_counts_by_the_clock_on_the_wall() {
+    let program = compile("asleep");
+    let asleep = |clock| of(&sampled(&program, &["asleep"], &[("GMON_CLOCK", clock)]).unwrap().1, "asleep");
+    assert!(asleep("wall") > 30);
+    assert!(asleep("cpu") <= 5);
+}
+
+#[test]
+fn what_happens_while_counting_is_stopped_is_not_counted() {
+    let program = compile("stopped");
+    for sampler in SAMPLERS {
+        let Some((_, ticks)) = sampled(&program, &["stopped"], &[("GMON_SAMPLER", sampler)]) else { continue };
+        // The one tick that is just being counted may be.
+        assert!(of(&ticks, "first") > 30 && of(&ticks, "second") <= 1, "{sampler}: {ticks:?}");
+    }
+}
+
+#[test]
+fn what_makes_no_sense_is_named_and_the_default_used() {
+    let program = compile("nonsense");
+    let said = |variables: &[(&str, &str)]| {
+        let output = program.command(&["alone", "0"]).envs(variables.iter().copied()).output().unwrap();
+        assert!(output.status.success());
+        let rate = program.profile().histograms[0].profrate;
+        (String::from_utf8(output.stderr).unwrap(), rate)
+    };
+    let line = |what: &str| (format!("gmon: {what}\n"), 100);
+    for rate in ["0", "10001", "1e3", "-5", "+5", "99999999999999999999"] {
+        let expected = line(&format!("GMON_HZ={rate} is not a number from 1 to 10000: using 100"));
+        assert_eq!(said(&[("GMON_HZ", rate)]), expected);
+    }
+    assert_eq!(said(&[("GMON_CLOCK", "sun")]), line("GMON_CLOCK=sun is neither cpu nor wall: using cpu"));
+    let expected = line("GMON_SAMPLER=dtrace is none of perf, timer and itimer: using the default");
+    assert_eq!(said(&[("GMON_SAMPLER", "dtrace")]), expected);
+    for sampler in ["perf", "itimer"] {
+        let what = "samples no thread that sleeps, as GMON_CLOCK=wall wants it: using timer";
+        let expected = line(&format!("GMON_SAMPLER={sampler} {what}"));
+        assert_eq!(said(&[("GMON_SAMPLER", sampler), ("GMON_CLOCK", "wall")]), expected);
+    }
+}
+
+/// Runs the program with a system call forbidden; what it says on standard error, its profile's rate and its ticks.
+fn without(
+    program: &Program,
+    call: &str,
+    what: &str,
+    variables: &[(&str, &str)],
+) -> Option<(String, u32, BTreeMap<String, u64>)> {
+    let forbid = Program::compile_with("cc", &format!("sampling-forbid-{call}"), "forbid.c", &[]);
+    let mut command = forbid.command(&[call, program.executable.to_str().unwrap(), what]);
+    let output = command.current_dir(&program.directory).envs(variables.iter().copied()).output().unwrap();
+    if output.status.code() == Some(77) {
+        println!("\nSKIPPED: no filters of system calls here, none can be forbidden");
+        return None;
+    }
+    assert!(output.status.success(), "{output:?}");
+    let profile = program.profile();
+    let ticks = ticks(&profile, program.symbols());
+    Some((String::from_utf8(output.stderr).unwrap(), profile.histograms[0].profrate, ticks))
+}
+
+#[test]
+fn where_the_ring_is_forbidden_timers_serve_at_the_rate_that_they_reach() {
+    let program = compile("no-ring");
+    let kernel = u32::try_from(kernel_rate(&program)).unwrap();
+    for (variable, value, rate) in [("GMON_SAMPLER", "perf", kernel.min(100)), ("GMON_HZ", "5000", kernel)] {
+        let Some((said, found, ticks)) = without(&program, "perf", "two", &[(variable, value)]) else { return };
+        let expected = "gmon: cannot use the perf_event ring, using timers and";
+        let error = "operation not permitted (error 1)";
+        assert_eq!(said, format!("{expected} GMON_HZ={rate}: {error}\n"));
+        assert_eq!(found, rate);
+        assert!(of(&ticks, "first") > u64::from(rate) / 2, "{ticks:?}");
+    }
+    // The default needs none.
+    assert_eq!(without(&program, "perf", "two", &[]).unwrap().0, "");
+}
+
+#[test]
+fn where_timers_are_forbidden_the_interval_timer_serves() {
+    let program = compile("no-timers");
+    let line = "gmon: no timer for each thread, used the process's one: shares of threads are rough: operation not \
+                permitted (error 1)\n";
+    let Some((said, _, found)) = without(&program, "timers", "two", &[]) else { return };
+    assert_eq!(said, line);
+    assert!(of(&found, "first") + of(&found, "second") > 100, "{found:?}");
+    // A program that sets it too has it, and is told.
+    let (said, _, _) = without(&program, "timers", "own", &[]).unwrap();
+    let taken = "gmon: the program uses SIGPROF or ITIMER_PROF itself, by which it was sampled: samples are missing\n";
+    assert_eq!(said, format!("{line}{taken}"));
+    // So has one that was only stopped and went on.
+    assert_eq!(without(&program, "timers", "stopped", &[]).unwrap().0, line);
+}
+
+#[test]
+fn a_large_program_of_which_little_ran_leaves_a_small_file() {
+    let place = directory("sampling-large-code");
+    let filler = place.join("filler.s");
+    let mut code = String::from(".text\n.globl filler\n.type filler, @function\nfiller:\n");
+    writeln!(code, "    .skip 40000000, 0x90\n    ret\n.section .note.GNU-stack,\"\",@progbits").unwrap();
+    std::fs::write(&filler, code).unwrap();
+    let object = place.join("filler.o");
+    tool("as", &["-o", object.to_str().unwrap(), filler.to_str().unwrap()]);
+    let program = Program::compile("sampling-large", "ticks.c", &["-O1", object.to_str().unwrap()]);
+    for form in ["openbsd", "gnu", "bsd", "freebsd"] {
+        quiet(&program.command(&["70", "30"]).env("GMON_FORMAT", form).output().unwrap());
+        let file = std::fs::metadata(program.directory.join("gmon.out")).unwrap();
+        assert!(file.len() > 20_000_000, "{form}: all bins are there, {} bytes", file.len());
+        assert!(file.blocks() * 512 < 1_000_000, "{form}: {} bytes on the disk", file.blocks() * 512);
+        let profile = program.profile();
+        let ticks = ticks(&profile, program.symbols());
+        assert!(of(&ticks, "here") >= 70 && of(&ticks, "there") >= 30, "{form}: {ticks:?}");
+        assert_eq!(calls(&profile, program.symbols())["calls nowhere"], 1);
+    }
+}
