@@ -26,10 +26,9 @@ type SignalEvent = [u64; 8];
 /// and in a part of one, which is in nanoseconds in the one and in microseconds in the other.
 type Setting = [i64; 4];
 
-/// A setting, on whose words the kernel works. Volatile, word by word: below mcount, where no vector register may be used,
-/// the compiler would take one to put the whole together.
-fn setting(every: (i64, i64), first: (i64, i64)) -> MaybeUninit<Setting> {
-    let mut setting = MaybeUninit::<Setting>::uninit();
+/// Puts a setting together. Volatile, word by word: below mcount, where no vector register may be used, the compiler would
+/// take one.
+fn fill(setting: &mut MaybeUninit<Setting>, every: (i64, i64), first: (i64, i64)) {
     let words: *mut i64 = setting.as_mut_ptr().cast();
     // SAFETY: the four words of the structure.
     unsafe {
@@ -38,7 +37,6 @@ fn setting(every: (i64, i64), first: (i64, i64)) -> MaybeUninit<Setting> {
         words.add(2).write_volatile(first.0);
         words.add(3).write_volatile(first.1);
     }
-    setting
 }
 
 /// What a timer runs by.
@@ -90,7 +88,8 @@ impl Timer {
     /// stands still.
     pub(crate) fn set(self, first: i64, every: i64) -> Result<(), Errno> {
         let seconds = |time: i64| (time / NANOSECONDS, time % NANOSECONDS);
-        let setting = setting(seconds(every), seconds(first));
+        let mut setting = MaybeUninit::uninit();
+        fill(&mut setting, seconds(every), seconds(first));
         // SAFETY: the kernel reads the structure.
         unsafe { call(numbers::TIMER_SETTIME, [self.0 as usize, 0, setting.as_ptr().addr(), 0]) }.map(|_| ())
     }
@@ -105,19 +104,22 @@ impl Timer {
 /// stands still. It sends SIGPROF to whichever thread runs, and goes on in a program that the process executes.
 pub(crate) fn set_interval_timer(every: i64) -> Result<(), Errno> {
     let seconds = (every / MICROSECONDS, every % MICROSECONDS);
-    let setting = setting(seconds, seconds);
+    let mut setting = MaybeUninit::uninit();
+    fill(&mut setting, seconds, seconds);
     // SAFETY: the kernel reads the structure.
     unsafe { call(numbers::SETITIMER, [ITIMER_PROF, setting.as_ptr().addr(), 0]) }.map(|_| ())
 }
 
 /// The microseconds after which the process's interval timer expires each time, 0 if it stands still. Below mcount.
 pub(crate) fn interval_timer() -> i64 {
-    let mut found = setting((0, 0), (0, 0));
-    let words: *const i64 = found.as_mut_ptr().cast();
-    // SAFETY: the kernel writes the structure, of which two words are read.
+    let mut found = MaybeUninit::<Setting>::uninit();
+    let words: *mut i64 = found.as_mut_ptr().cast();
+    // SAFETY: the kernel writes the structure, of which two words are read if the call went well.
     unsafe {
-        let _ = call(numbers::GETITIMER, [ITIMER_PROF, words.addr()]);
-        words.read_volatile().saturating_mul(MICROSECONDS).saturating_add(words.add(1).read_volatile())
+        match call(numbers::GETITIMER, [ITIMER_PROF, words.addr()]) {
+            Ok(_) => words.read_volatile().saturating_mul(MICROSECONDS).saturating_add(words.add(1).read_volatile()),
+            Err(_) => 0,
+        }
     }
 }
 
