@@ -306,8 +306,11 @@ fn report_silence(lost: u64) {
         text.push_decimal(number);
     }
     let why: &[u8] = match PRODUCER.load(SeqCst) {
-        RING => b"time in the kernel is sampled only if kernel.perf_event_paranoid allows it",
-        _ => b"threads that block signal 60 or call no profiled function are sampled only by GMON_SAMPLER=perf",
+        THREADS => b"threads that block signal 60 or call no profiled function are sampled only by GMON_SAMPLER=perf",
+        RING if ring::is_blind_to_kernel() => {
+            b"time in the kernel is sampled only if kernel.perf_event_paranoid allows it"
+        }
+        _ => b"the machine was too busy to take them",
     };
     let [missing, expected] = &numbers;
     say(&[missing.as_bytes(), b" of ", expected.as_bytes(), b" samples are missing: ", why]);

@@ -50,6 +50,9 @@ static READER: AtomicI32 = AtomicI32::new(-1);
 /// In how much of the process's CPU time one ring may become half full.
 static HALF_FULL_NANOSECONDS: AtomicU64 = AtomicU64::new(0);
 
+/// Whether only the program's own code is sampled: it takes rights to look at the kernel.
+static ONLY_PROGRAM: AtomicBool = AtomicBool::new(false);
+
 /// Samples for which there was no room.
 static LOST: AtomicU64 = AtomicU64::new(0);
 /// How often the kernel paused.
@@ -121,6 +124,7 @@ fn open_all(rate: u32, pages: usize) -> Result<(), Errno> {
         }
         processor += 1;
     }
+    ONLY_PROGRAM.store(only_program, Relaxed);
     Ok(())
 }
 
@@ -217,6 +221,11 @@ pub(super) fn after_fork_in_child() {
     NUMBER.store(0, SeqCst);
     LOST.store(0, Relaxed);
     THROTTLED.store(0, Relaxed);
+}
+
+/// Whether time in the kernel is not sampled.
+pub(super) fn is_blind_to_kernel() -> bool {
+    ONLY_PROGRAM.load(Relaxed)
 }
 
 /// Says what the rings could not hold; the result is how many samples that were.
