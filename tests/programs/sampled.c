@@ -5,7 +5,7 @@
  *     sampled poll           a thread that is busy while the first one sleeps; prints how often it was woken
  *     sampled own            a handler of SIGPROF and an interval timer of its own; prints how often they came
  *     sampled thief          a handler of its own for the signal that the runtime uses
- *     sampled quiet          a thread in which no profiled function is called
+ *     sampled quiet SECONDS  two threads in which no profiled function is called, busy for so long each
  *     sampled blocked        threads that were made while every signal was blocked
  *     sampled deaf SECONDS   a thread that blocks every signal for so long
  *     sampled fork           a child that is busy
@@ -143,7 +143,7 @@ int main(int argc, char **argv) {
         signal(60, on_signal);
         first(0.3);
     } else if (strcmp(what, "quiet") == 0) {
-        both(in_uncalled, in_uncalled, 0.3);
+        both(in_uncalled, in_uncalled, seconds);
     } else if (strcmp(what, "blocked") == 0) {
         signals(SIG_BLOCK);
         both(in_first, in_second, 0.5);

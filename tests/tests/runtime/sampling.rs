@@ -119,8 +119,21 @@ fn a_program_that_takes_our_signal_is_told() {
 #[test]
 fn the_ring_sees_threads_that_call_no_profiled_function() {
     let program = compile("quiet");
-    let Some((_, ticks)) = sampled(&program, &["quiet"], &[("GMON_SAMPLER", "perf")]) else { return };
+    let Some((_, ticks)) = sampled(&program, &["quiet", "0.3"], &[("GMON_SAMPLER", "perf")]) else { return };
     assert!(of(&ticks, "uncalled") > 30, "{ticks:?}");
+}
+
+#[test]
+fn a_profile_that_lacks_most_of_the_time_says_so() {
+    let program = compile("silent");
+    let output = program.command(&["quiet", "2.8"]).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    let why = "threads that block signal 60 or call no profiled function are sampled only by GMON_SAMPLER=perf";
+    let numbers = said.strip_prefix("gmon: ").and_then(|said| said.split_once(" samples are missing: ")).expect(&said);
+    assert_eq!(numbers.1.trim_end(), why);
+    let [missing, of, expected] = numbers.0.split(' ').collect::<Vec<_>>()[..] else { panic!("{said}") };
+    let (missing, expected): (u32, u32) = (missing.parse().unwrap(), expected.parse().unwrap());
+    assert!(of == "of" && missing <= expected && missing > 500 && expected < 700, "{said}");
 }
 
 #[test]

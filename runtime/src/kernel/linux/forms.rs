@@ -3,7 +3,6 @@
 //! The forms are those of the crate `gmon`, whose documentation has their layout; here they are streamed from the
 //! buffer without an allocator.
 
-use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU8, AtomicU16, Ordering::Relaxed};
 
 use gmon::layout::{
@@ -12,6 +11,7 @@ use gmon::layout::{
 };
 
 use super::bins::STRETCH;
+use super::writer::Writer;
 use crate::system::{Errno, Fd};
 
 /// The forms that a profile can be written in.
@@ -117,7 +117,7 @@ fn free_bsd(out: &mut Writer, profile: &Finished<'_>) -> usize {
         return bsd(out, profile, 16);
     }
     let Ok(ncnt) = i32::try_from(size_of::<GmonHdr>() + profile.bins.samples.len() * size_of::<u32>()) else {
-        out.failed = Some(Errno::EFBIG);
+        out.fail(Errno::EFBIG);
         return 0;
     };
     out.header(&GmonHdr { ncnt, totarc: 32, ..*profile.header });
@@ -131,10 +131,9 @@ fn free_bsd(out: &mut Writer, profile: &Finished<'_>) -> usize {
 
 /// GNU's. Readers add up the histograms of one address range, and the arcs of one pair.
 fn gnu(out: &mut Writer, profile: &Finished<'_>) -> usize {
-    let start = out.written;
     out.put(&GNU_MAGIC);
     out.put(&GNU_VERSION.to_ne_bytes());
-    out.zeros(GNU_HEADER_SIZE - (out.written - start));
+    out.zeros(GNU_HEADER_SIZE - GNU_MAGIC.len() - size_of_val(&GNU_VERSION));
     let mut highest = 0;
     profile.bins.for_each(|part| match part {
         Part::Zeros(_) => {}
@@ -169,98 +168,6 @@ fn gnu(out: &mut Writer, profile: &Finished<'_>) -> usize {
         }
     }
     0
-}
-
-/// Gathers bytes and writes them by the page, from the beginning of an empty file. After a failure it writes no more.
-struct Writer {
-    file: Fd,
-    buffer: &'static mut [u8; 4096],
-    used: usize,
-    /// Bytes of the file so far, those in the buffer among them.
-    written: usize,
-    /// Whether the last of them were left out: what is not written is zero, and takes no time and no room.
-    ends_in_hole: bool,
-    failed: Option<Errno>,
-}
-
-/// So many zeros in a row, or more, are left out.
-const HOLE: usize = 4096;
-
-/// The page of the one writer. Not on the stack: that may be a thread's smallest, or a signal's.
-struct Page(UnsafeCell<[u8; 4096]>);
-
-// SAFETY: `control` lets only one thread write the file.
-unsafe impl Sync for Page {}
-
-static PAGE: Page = Page(UnsafeCell::new([0; 4096]));
-
-impl Writer {
-    fn new(file: Fd) -> Writer {
-        // SAFETY: there is one writer at a time, and it is made anew for each file.
-        Writer { file, buffer: unsafe { &mut *PAGE.0.get() }, used: 0, written: 0, ends_in_hole: false, failed: None }
-    }
-
-    fn put(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            if self.used == self.buffer.len() {
-                self.flush();
-            }
-            if let Some(place) = self.buffer.get_mut(self.used) {
-                *place = *byte;
-                self.used += 1;
-                self.written += 1;
-            }
-        }
-    }
-
-    fn zeros(&mut self, length: usize) {
-        if length >= HOLE {
-            self.flush();
-            self.written += length;
-            self.ends_in_hole = true;
-            return;
-        }
-        for _ in 0..length {
-            self.put(&[0]);
-        }
-    }
-
-    fn header(&mut self, header: &GmonHdr) {
-        self.put(&header.lpc.to_ne_bytes());
-        self.put(&header.hpc.to_ne_bytes());
-        for word in [header.ncnt, header.version, header.profrate, header.totarc, 0, 0] {
-            self.put(&word.to_ne_bytes());
-        }
-    }
-
-    fn raw_arcs(&mut self, arcs: &[RawArc]) {
-        for arc in arcs {
-            self.put(&arc.raw_frompc.to_ne_bytes());
-            self.put(&arc.raw_selfpc.to_ne_bytes());
-            self.put(&arc.raw_count.to_ne_bytes());
-        }
-    }
-
-    fn flush(&mut self) {
-        if self.used == 0 {
-            return;
-        }
-        if self.failed.is_none() {
-            let start = self.written - self.used;
-            self.failed = self.file.write_all_at(self.buffer.get(..self.used).unwrap_or(&[]), start).err();
-        }
-        self.used = 0;
-        self.ends_in_hole = false;
-    }
-
-    fn finish(mut self) -> Result<(), Errno> {
-        self.flush();
-        match self.failed {
-            Some(error) => Err(error),
-            None if self.ends_in_hole => self.file.set_length(self.written),
-            None => Ok(()),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ mod live;
 mod output;
 mod sampler;
 mod store;
+mod writer;
 
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::Relaxed};

@@ -297,8 +297,8 @@ fn report_silence(lost: u64) {
     }
     let expected = COUNTED_TIME.load(Relaxed) / period().max(1) as u64;
     let missing = expected.saturating_sub(bins::ticks() + lost);
-    // A second, and a fifth: that is not chance, nor what is left over at the ends of threads.
-    if missing < u64::from(profrate()) || missing < expected / 5 {
+    // Five seconds, and a fifth: that is not chance, nor what is left over at the ends of threads.
+    if missing < 5 * u64::from(profrate()) || missing < expected / 5 {
         return;
     }
     let mut numbers = [Text::<20>::new(), Text::<20>::new()];

@@ -251,3 +251,58 @@ pub(super) fn report() -> u64 {
     }
     lost
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicU16;
+
+    use super::super::records::tests::MadeUp;
+    use super::*;
+
+    #[test]
+    fn a_bin_that_runs_over_through_the_ring_loses_nothing() {
+        // No other test of this crate counts.
+        let samples: &'static [AtomicU16] = Box::leak((0..16).map(|_| AtomicU16::new(0)).collect());
+        // SAFETY: so many bytes, never freed.
+        unsafe { bins::start(samples.as_ptr().cast_mut().cast(), 32, 0x1000, 0x8000) };
+        let mut ring = MadeUp::new(512, 0);
+        let mut tail = 0;
+        for turn in 0..70_000_u64 {
+            ring.sample(0x1008);
+            if turn % 100 == 0 {
+                ring.sample(0x1010);
+                ring.sample(0x5000); // outside
+                ring.write(2, &[1, 3]);
+                records::for_each(&ring.words, tail, ring.head, count);
+                tail = ring.head;
+            }
+        }
+        records::for_each(&ring.words, tail, ring.head, count);
+        let carries = bins::carries().expect("a bin ran over");
+        let wide = |bin: usize| (u32::from(carries[bin].load(Relaxed)) << 16) + u32::from(samples[bin].load(Relaxed));
+        assert_eq!([wide(2), wide(4), wide(3)], [70_000, 700, 0]);
+        assert_eq!(bins::ticks(), 71_400);
+        assert_eq!(LOST.load(Relaxed), 2100);
+        bins::stop();
+        count(Record::Sample(0x1008));
+        count(Record::Lost(5));
+        assert_eq!((wide(2), LOST.load(Relaxed)), (70_000, 2100), "nothing is counted any more");
+    }
+
+    #[test]
+    fn a_ring_of_the_kernel_is_read() {
+        // Where it is forbidden there is nothing to be read.
+        let Ok(memory) = sample_on(0, 1_000_000, true, 8) else {
+            println!("\nSKIPPED: perf_event_open is forbidden here, no ring to be read");
+            return;
+        };
+        let words = memory.records();
+        assert_eq!(size_of_val(words), 8 * PAGE);
+        let (tail, head) = memory.unread();
+        assert!(tail == 0 && head <= 8 * PAGE as u64);
+        memory.set_read(head);
+        assert_eq!(memory.unread().0, head);
+        // SAFETY: nobody uses it any more.
+        unsafe { memory.close() };
+    }
+}
