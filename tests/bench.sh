@@ -34,6 +34,15 @@ EOF
     "$cargo" bench --quiet --package gmon-tests --bench sqlite
     cat <<EOF
 
+## What sampling costs
+
+\`cargo bench --package gmon-tests --bench sampling\`: a quarter of a second of work, and what the samples add to it; a
+thread that makes one profiled call; a program with 100 MB of code of which next to nothing runs. The least of the turns.
+
+EOF
+    "$cargo" bench --quiet --package gmon-tests --bench sampling
+    cat <<EOF
+
 ## What reading a large profile costs
 
 \`cargo bench --package gmon-tests --bench gprof\`: seconds of CPU time for reports on a large program, cargo itself, with made-up
