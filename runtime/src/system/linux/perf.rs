@@ -94,9 +94,9 @@ impl SampleMemory {
 
     /// The words of the records, a power of two of them.
     pub(crate) fn records(&self) -> &[AtomicU64] {
-        let offset = (self.word(DATA_OFFSET).load(Relaxed) as usize).min(self.length);
-        let size = (self.word(DATA_SIZE).load(Relaxed) as usize).min(self.length - offset);
-        // SAFETY: inside the mapping, and aligned to a page.
+        let [offset, size] = [DATA_OFFSET, DATA_SIZE].map(|word| self.word(word).load(Relaxed) as usize);
+        // SAFETY: the kernel says where they are in the mapping: after its first page, and as many pages as were asked for,
+        // whatever size its pages have.
         unsafe { slice::from_raw_parts(self.start.byte_add(offset).cast(), size / size_of::<u64>()) }
     }
 

@@ -272,7 +272,7 @@ pub(super) fn report() {
     if error != 0 {
         let instead: &[u8] = match PRODUCER.load(SeqCst) {
             PROCESS => b"used the process's one: shares of threads are rough",
-            _ => b"and the program uses SIGPROF itself: some threads were not sampled",
+            _ => b"nor one for the process: some threads were not sampled",
         };
         say_error(&[b"no timer for each thread, ", instead], Errno(error));
     }

@@ -25,8 +25,9 @@ const SAMPLE_SIZE: u32 = 24;
 const SECONDS: u32 = 4;
 /// The largest ring: what anybody may have locked for each processor, as systems come.
 const MOST_PAGES: usize = 128;
-/// The smallest that is useful.
-const LEAST_PAGES: usize = 4;
+/// The smallest. Where the system's pages are larger, up to sixteen times, as much and the page before it are still a whole
+/// number of them.
+const LEAST_PAGES: usize = 16;
 
 /// How often the rings are read while the file is to be right at any moment.
 const LIVE_NANOSECONDS: u64 = 100_000_000;
