@@ -107,6 +107,8 @@ fn report(options: &Options, out: &mut dyn Write, warnings: &mut dyn Write) -> R
         }
         if wanted.stats {
             writer.stats(&analysis, &parts).map_err(Error::Output)?;
+        } else if options.has_footer(wanted) {
+            writer.footer(&analysis, &parts).map_err(Error::Output)?;
         }
     }
     writer.finish().map_err(Error::Output)

@@ -153,7 +153,7 @@ pub(super) struct Arguments {
     #[arg(help_heading = "What counts")]
     pub(super) only_time: Vec<OsString>,
 
-    /// Leave out the texts that explain the columns
+    /// Leave out the texts that explain the columns, and the footer
     #[arg(short = 'b', long, help_heading = "Layout")]
     pub(super) brief: bool,
 
@@ -164,6 +164,10 @@ pub(super) struct Arguments {
     /// Use the layout of the BSDs: the call graph first, names as they stand in the symbol table
     #[arg(short = 'T', long, help_heading = "Layout")]
     pub(super) traditional: bool,
+
+    /// Show with self times how far they may be off by chance: the standard error, behind ±
+    #[arg(long, help_heading = "Layout")]
+    pub(super) errors: bool,
 
     /// Make the index this wide
     #[arg(short = 'w', long, value_name = "CHARACTERS", default_value = "80", allow_hyphen_values = true)]
@@ -230,9 +234,9 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "WHOSE", help_heading = "Files")]
     pub(super) compat: Option<Compatible>,
 
-    /// Accepted, and has no effect: the original's own debugging
+    /// Accepted and ignored: what the original prints for those who debug it
     #[arg(short = 'd', long, value_name = "BITS", num_args = 0..=1, require_equals = true)]
-    #[arg(default_missing_value = "", hide = true)]
+    #[arg(default_missing_value = "", help_heading = "Help")]
     pub(super) debug: Option<OsString>,
 
     /// Print this help

@@ -58,6 +58,7 @@ const MEANINGS: [Meaning; 15] = [
 pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Options, Error> {
     let compat = arguments.compat.map(Compat::from).unwrap_or_default();
     let is_gnu = compat == Compat::Gnu;
+    contradictions(&arguments, is_gnu)?;
     let (reports, choices) = reports(&arguments, matches, is_gnu)?;
     if is_gnu && arguments.inlines {
         return Err(Error::Usage("'--inlines' and '--compat=gnu' contradict each other".to_owned()));
@@ -88,11 +89,21 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
         // GNU's sums are by line, and reports beside them as well.
         by_line: arguments.line || (is_gnu && arguments.sum),
         inlines: arguments.inlines,
+        errors: arguments.errors,
         file_names: arguments.inline_file_names,
         paths: arguments.print_path,
         image: arguments.image,
         profiles: arguments.profiles.into_iter().map(Source::from).collect(),
     })
+}
+
+/// Refuses what cannot be had together: new columns in layouts that are those of others to the byte.
+fn contradictions(arguments: &Arguments, is_gnu: bool) -> Result<(), Error> {
+    let fixed = [("--compat=gnu", is_gnu), ("-T", arguments.traditional)];
+    match fixed.into_iter().find(|(_, given)| *given && arguments.errors) {
+        Some((fixed, _)) => Err(Error::Usage(format!("'--errors' and '{fixed}' contradict each other"))),
+        None => Ok(()),
+    }
 }
 
 /// What is said of the reports, and the functions chosen for them. Of what contradicts each other the last counts.

@@ -125,6 +125,12 @@ mod tests {
     }
 
     #[test]
+    fn what_the_original_has_for_its_makers_is_ignored() {
+        assert_eq!(options("-b -d").unwrap(), options("-b -d31").unwrap());
+        assert_eq!(options("-b -d").unwrap(), options("-b").unwrap());
+    }
+
+    #[test]
     fn faults_name_the_option() {
         assert!(options("--flat-profil").is_ok() && options("--flat-profile=main -k a/b").is_ok());
         assert!(options("--flta-profile").unwrap_err().contains("did you mean '--flat-profile'?"));

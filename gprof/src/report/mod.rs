@@ -6,6 +6,8 @@
 mod blurbs;
 pub mod bsd;
 mod counts;
+mod entries;
+mod errors;
 mod flat;
 mod graph;
 mod index;
@@ -23,6 +25,7 @@ use crate::input::Parts;
 use crate::options::{Options, Wanted};
 
 pub use source::render as render_source;
+use stats::Detail;
 
 /// Writes reports, a form feed between them.
 pub struct Writer<'a> {
@@ -100,7 +103,16 @@ impl<'a> Writer<'a> {
     ///
     /// Those of the output.
     pub fn stats(&mut self, analysis: &Analysis<'_>, parts: &[Parts]) -> io::Result<()> {
-        stats::render(analysis, parts, self.begin()?)
+        stats::render(analysis, parts, Detail::All, self.begin()?)
+    }
+
+    /// Writes as much of the same as readers of other reports should know.
+    ///
+    /// # Errors
+    ///
+    /// Those of the output.
+    pub fn footer(&mut self, analysis: &Analysis<'_>, parts: &[Parts]) -> io::Result<()> {
+        stats::render(analysis, parts, Detail::Notable, self.begin()?)
     }
 
     /// Writes the order of functions.
