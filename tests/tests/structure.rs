@@ -31,6 +31,8 @@ const ORDER: [(&str, &[&str]); 3] = [
         "gprof",
         &[
             "number",
+            "terminal",
+            "progress",
             "image",
             "symspec",
             "functions",
