@@ -72,7 +72,7 @@ pub fn run(
     let start = Instant::now();
     let clock = || start.elapsed();
     let mut progress = Progress::new(warnings, terminal, &clock);
-    let done = obey(words, out, &mut progress);
+    let done = obey(words, out, &mut progress, terminal);
     progress.clear();
     done
 }
@@ -81,6 +81,7 @@ fn obey(
     words: impl IntoIterator<Item = OsString>,
     out: &mut dyn Write,
     progress: &mut Progress<'_>,
+    terminal: &Terminal,
 ) -> Result<(), Error> {
     let words: Vec<OsString> = words.into_iter().collect();
     if let Some(arguments) = bsd::cli::parse(&words)? {
@@ -88,12 +89,17 @@ fn obey(
     }
     match cli::parse(words)? {
         Request::Text(text) => out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Error::Output),
-        Request::Report(options) => report(&options, out, progress),
+        Request::Report(options) => report(&options, out, progress, terminal),
     }
 }
 
 /// The whole way from files to text.
-fn report(options: &Options, out: &mut dyn Write, progress: &mut Progress<'_>) -> Result<(), Error> {
+fn report(
+    options: &Options,
+    out: &mut dyn Write,
+    progress: &mut Progress<'_>,
+    terminal: &Terminal,
+) -> Result<(), Error> {
     progress.tell("reading the program");
     let bytes = input::image(&options.image)?;
     let room = Names::default();
@@ -108,7 +114,7 @@ fn report(options: &Options, out: &mut dyn Write, progress: &mut Progress<'_>) -
     }
     let wanted = options.wanted(contents)?;
     let mut buffer = BufWriter::with_capacity(1 << 16, out);
-    let mut writer = Writer::new(&mut buffer);
+    let mut writer = Writer::new(&mut buffer, terminal);
     if !profile.blocks.is_empty() && !options.by_line {
         let _ = writeln!(progress, "gprof: warning: counts of basic blocks are left out: they are told by line (-l)");
     }

@@ -163,8 +163,10 @@ pub struct Options {
     pub paths: bool,
     /// Whether to show how far self times may be off by chance.
     pub errors: bool,
-    /// The width of the index, in characters.
-    pub width: usize,
+    /// Whether to draw tables.
+    pub table: bool,
+    /// The width of the index and of tables in characters, if the user says so.
+    pub width: Option<usize>,
     /// How source files are found and annotated.
     pub annotation: Annotation,
 }

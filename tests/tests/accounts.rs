@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use gmon::{Arc, Dimension, Encoding, Form, Hints, Histogram, Order, Profile, Word};
@@ -153,7 +153,7 @@ fn a_footer_only_where_it_belongs() {
     for options in ["-b", "-T", "--compat=gnu", "-C", "-A", "-r", "-i"] {
         assert!(!stage.print(options, &profile).contains("Statistics:"), "{options}");
     }
-    for options in ["", "-p", "-q", "-p -C", "-p -i", "--stats -p"] {
+    for options in ["", "-p", "-q", "-p -C", "-q -C --table", "-p -i", "--stats -p"] {
         let text = stage.print(options, &profile);
         assert_eq!(text.matches("\u{c}\nStatistics:\n\n").count(), 1, "{options}: once, behind a form feed");
         assert!(text.trim_end().ends_with("of them with both ends unknown"), "{options}: at the end");
@@ -293,7 +293,7 @@ fn times_scatter_as_errors_say() {
 #[test]
 fn new_columns_and_old_layouts_contradict_each_other() {
     let directory = gmon_tests::directory("accounts_contradictions");
-    for new in ["--errors"] {
+    for new in ["--errors", "--table"] {
         for old in ["--compat=gnu", "-T", "--bsd", "--bsd=openbsd"] {
             for words in [[new, old], [old, new]] {
                 let output = read(reader(), &directory, &words);
@@ -304,4 +304,6 @@ fn new_columns_and_old_layouts_contradict_each_other() {
             }
         }
     }
+    let output = read(reader(), &directory, &[Path::new("--table"), Path::new("--errors"), Path::new("none")]);
+    assert!(String::from_utf8(output.stderr).unwrap().starts_with("gprof: none: "), "these two go together");
 }

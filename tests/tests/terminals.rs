@@ -1,4 +1,4 @@
-//! What is different when reports or warnings go to a terminal: it is told how far a long run has come.
+//! What is different when reports or warnings go to a terminal: colours, widths, and how far a long run has come.
 //!
 //! `script` makes the terminal. A run that takes long is one whose first profile comes through a pipe, from a test that
 //! waits: gprof has begun when the pipe is open at both ends, and no machine is so slow that it matters.
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use gmon_tests::{compile, gprof, run};
+use gmon_tests::{compile, directory, gprof, run};
 
 /// A command whose standard streams are a terminal of 100 characters, or `None`, said loudly, when none can be made.
 fn terminal(directory: &Path, command: &str) -> Option<Command> {
@@ -40,6 +40,45 @@ fn shown(mut script: Command) -> String {
 
 fn data() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/bsd")
+}
+
+const TABLE: &str = "$GPROF -b --table knots knots.gmon";
+
+#[test]
+fn tables_are_as_wide_as_the_terminal() {
+    for (command, width) in [(TABLE, 74), ("stty cols 66; $GPROF -b --table knots knots.gmon", 66)] {
+        let Some(script) = terminal(&data(), command) else {
+            return;
+        };
+        let text = shown(script);
+        let lines: Vec<usize> =
+            text.lines().filter(|line| line.starts_with('┌')).map(|line| line.chars().count()).collect();
+        assert_eq!(lines.len(), 3, "{text}");
+        assert_eq!(lines[1], width, "{text}");
+    }
+}
+
+#[test]
+fn colours_are_for_terminals_that_have_them() {
+    let Some(script) = terminal(&data(), TABLE) else {
+        return;
+    };
+    let coloured = shown(script);
+    assert!(coloured.contains("│\x1b[1m   [1] ┆"), "{coloured}");
+    let plain = |variable: &str, value: &str| {
+        let mut script = terminal(&data(), TABLE).unwrap();
+        script.env(variable, value);
+        shown(script)
+    };
+    let bare = coloured.replace("\x1b[1m", "").replace("\x1b[31m", "").replace("\x1b[32m", "").replace("\x1b[0m", "");
+    assert!(!bare.contains('\x1b'));
+    assert_eq!(plain("NO_COLOR", "1"), bare);
+    assert_eq!(plain("TERM", "dumb"), bare);
+    assert_eq!(plain("NO_COLOR", ""), coloured, "a variable with nothing in it says nothing");
+    let file = directory("terminals_colours").join("out");
+    let to_file = format!("{TABLE} -w 100 > {}", file.display());
+    shown(terminal(&data(), &to_file).unwrap());
+    assert_eq!(fs::read_to_string(file).unwrap(), bare, "a file gets no colours");
 }
 
 /// A program and its profile, in a directory with an open end: a pipe that stands for another profile.

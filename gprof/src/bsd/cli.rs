@@ -70,7 +70,7 @@ pub fn parse(words: &[OsString]) -> Result<Option<Arguments>, Error> {
             _ => rest.push(word.clone()),
         }
     }
-    let new = rest.iter().find(|word| *word == "--errors");
+    let new = rest.iter().find(|word| ["--table", "--errors"].iter().any(|new| word == new));
     if let (Some(new), Some(asked)) = (new, asked.filter(|_| dialect.is_some())) {
         let (new, asked) = (new.display(), asked.display());
         return Err(Error::Usage(format!("'{new}' and '{asked}' contradict each other")));

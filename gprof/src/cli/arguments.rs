@@ -165,14 +165,17 @@ pub(super) struct Arguments {
     #[arg(short = 'T', long, help_heading = "Layout")]
     pub(super) traditional: bool,
 
+    /// Print the flat profile, the call graph and the index as tables
+    #[arg(long, help_heading = "Layout")]
+    pub(super) table: bool,
+
     /// Show with self times how far they may be off by chance: the standard error, behind ±
     #[arg(long, help_heading = "Layout")]
     pub(super) errors: bool,
 
-    /// Make the index this wide
-    #[arg(short = 'w', long, value_name = "CHARACTERS", default_value = "80", allow_hyphen_values = true)]
-    #[arg(help_heading = "Layout")]
-    pub(super) width: String,
+    /// Make the index this wide (80), and tables (as wide as the terminal)
+    #[arg(short = 'w', long, value_name = "CHARACTERS", allow_hyphen_values = true, help_heading = "Layout")]
+    pub(super) width: Option<String>,
 
     /// Tell of lines of the source and not of functions; needs debug information (cc -g)
     #[arg(short = 'l', long, help_heading = "What counts")]

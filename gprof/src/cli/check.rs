@@ -73,7 +73,7 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
         demangle: wants_demangling(&arguments)? && !arguments.traditional,
         form: form(arguments.file_format.as_deref())?,
         annotation: annotation(&arguments, is_gnu)?,
-        width: usize::try_from(number("--width", &arguments.width, is_gnu)?).unwrap_or(usize::MAX).max(1),
+        width: width(&arguments, is_gnu)?,
         symbols: arguments.external_symbol_table,
         file_map: arguments.file_ordering,
         compat,
@@ -90,6 +90,7 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
         by_line: arguments.line || (is_gnu && arguments.sum),
         inlines: arguments.inlines,
         errors: arguments.errors,
+        table: arguments.table,
         file_names: arguments.inline_file_names,
         paths: arguments.print_path,
         image: arguments.image,
@@ -99,11 +100,20 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
 
 /// Refuses what cannot be had together: new columns in layouts that are those of others to the byte.
 fn contradictions(arguments: &Arguments, is_gnu: bool) -> Result<(), Error> {
+    let new = [("--table", arguments.table), ("--errors", arguments.errors)];
     let fixed = [("--compat=gnu", is_gnu), ("-T", arguments.traditional)];
-    match fixed.into_iter().find(|(_, given)| *given && arguments.errors) {
-        Some((fixed, _)) => Err(Error::Usage(format!("'--errors' and '{fixed}' contradict each other"))),
-        None => Ok(()),
+    let given = |options: [(&'static str, bool); 2]| options.into_iter().find(|(_, given)| *given);
+    match (given(new), given(fixed)) {
+        (Some((new, _)), Some((fixed, _))) => Err(Error::Usage(format!("'{new}' and '{fixed}' contradict each other"))),
+        _ => Ok(()),
     }
+}
+
+fn width(arguments: &Arguments, is_gnu: bool) -> Result<Option<usize>, Error> {
+    let Some(text) = &arguments.width else {
+        return Ok(None);
+    };
+    Ok(Some(usize::try_from(number("--width", text, is_gnu)?).unwrap_or(usize::MAX).max(1)))
 }
 
 /// What is said of the reports, and the functions chosen for them. Of what contradicts each other the last counts.
