@@ -24,6 +24,7 @@ look() {
     need make make
     need clang clang       # clang's calling form
     need gfortran gfortran # one program of the matrix
+    need bsdutils script    # makes terminals
     need binutils ld nm objdump objcopy readelf gprof
 }
 

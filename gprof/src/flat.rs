@@ -2,8 +2,8 @@
 
 use gmon::Histogram;
 
-use crate::functions::{Function, Functions};
-use crate::selection::Selection;
+use crate::functions::{Function, FunctionId, Functions};
+use crate::selection::{self, Selection};
 
 /// Code is measured in units of two bytes: what falls within one unit is not told apart.
 pub const UNIT: u64 = 2;
@@ -16,6 +16,8 @@ pub struct Flat {
     pub time: Vec<f64>,
     /// All samples, whether in a function or not, less those of functions that the report is not about.
     pub total: f64,
+    /// Those of the profiling runtime, as far as the report is not about it.
+    pub runtime: f64,
 }
 
 /// How many units of code one bin of a histogram stands for.
@@ -34,7 +36,7 @@ impl Flat {
     /// Divides the samples of all histograms among the functions that their bins overlap.
     #[must_use]
     pub fn new(histograms: &[Histogram], functions: &Functions<'_>, chosen: &Selection) -> Flat {
-        let mut flat = Flat { time: vec![0.0; functions.len()], total: 0.0 };
+        let mut flat = Flat::empty(functions);
         let Some(first) = histograms.first() else {
             return flat;
         };
@@ -51,7 +53,7 @@ impl Flat {
     /// function reaches to its end, and of samples below or behind all functions none is credited.
     #[must_use]
     pub fn exact(histograms: &[Histogram], functions: &Functions<'_>, chosen: &Selection) -> Flat {
-        let mut flat = Flat { time: vec![0.0; functions.len()], total: 0.0 };
+        let mut flat = Flat::empty(functions);
         for histogram in histograms {
             flat.add_exactly(histogram, functions, chosen);
         }
@@ -59,13 +61,29 @@ impl Flat {
     }
 
     fn add_exactly(&mut self, histogram: &Histogram, functions: &Functions<'_>, chosen: &Selection) {
-        let Flat { time, total } = self;
-        *total += histogram.total() as f64;
+        self.total += histogram.total() as f64;
         let bounds = |function: &Function<'_>| (function.address, function.last);
-        share(histogram, functions.as_slice(), bounds, |at, credit| match functions.id(at) {
-            Some(id) if chosen.chooses(id) => time[functions[id].counts_for.index()] += credit,
-            _ => *total -= credit,
+        share(histogram, functions.as_slice(), bounds, |_, credits| {
+            for (at, credit) in credits.iter().copied() {
+                match functions.id(at) {
+                    Some(id) if chosen.chooses(id) => self.time[functions[id].counts_for.index()] += credit,
+                    Some(id) => self.leave_out(id, credit, functions),
+                    None => {}
+                }
+            }
         });
+    }
+
+    fn empty(functions: &Functions<'_>) -> Flat {
+        Flat { time: vec![0.0; functions.len()], total: 0.0, runtime: 0.0 }
+    }
+
+    /// Takes back what a function gets that the report is not about.
+    fn leave_out(&mut self, id: FunctionId, credit: f64, functions: &Functions<'_>) {
+        self.total -= credit;
+        if selection::is_runtime(&functions[id]) {
+            self.runtime += credit;
+        }
     }
 
     fn add(
@@ -105,22 +123,33 @@ impl Flat {
                 if chosen.chooses(id) {
                     self.time[id.index()] += credit;
                 } else {
-                    self.total -= credit;
+                    self.leave_out(id, credit, functions);
                 }
             }
         }
     }
 }
 
-/// Divides the samples of each bin among pieces of code by their bytes in it, and hands over each piece's place in
-/// `table` with what it gets. `bounds` gives the first and the last address of a piece; pieces ascend and do not overlap.
+/// The samples of one bin.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bin {
+    /// Its place in the histogram.
+    pub(crate) at: usize,
+    /// The samples, which are not 0.
+    pub(crate) count: f64,
+}
+
+/// Divides the samples of each bin that has any among pieces of code by their bytes in it, and hands over the bin with
+/// the place of each piece in `table` and what it gets. `bounds` gives the first and the last address of a piece;
+/// pieces ascend and do not overlap.
 pub(crate) fn share<T>(
     histogram: &Histogram,
     table: &[T],
     bounds: impl Fn(&T) -> (u64, u64),
-    mut credit: impl FnMut(usize, f64),
+    mut take: impl FnMut(Bin, &[(usize, f64)]),
 ) {
     let mut first = table.partition_point(|piece| bounds(piece).1 < histogram.lowpc);
+    let mut credits = Vec::new();
     for bin in (0..histogram.bins.len()).filter(|bin| histogram.bins[*bin] != 0) {
         let count = histogram.count(bin) as f64;
         let range = histogram.bin_range(bin);
@@ -129,6 +158,7 @@ pub(crate) fn share<T>(
         while table.get(first).is_some_and(|piece| bounds(piece).1 < start) {
             first += 1;
         }
+        credits.clear();
         for (at, piece) in table.iter().enumerate().skip(first) {
             let (piece_start, piece_last) = bounds(piece);
             if piece_start > last {
@@ -136,9 +166,10 @@ pub(crate) fn share<T>(
             }
             // In a damaged file the last function may end before it begins.
             if let Some(more) = last.min(piece_last).checked_sub(start.max(piece_start)) {
-                credit(at, count * (more as f64 + 1.0) / ((last - start) as f64 + 1.0));
+                credits.push((at, count * (more as f64 + 1.0) / ((last - start) as f64 + 1.0)));
             }
         }
+        take(Bin { at: bin, count }, &credits);
     }
 }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use gmon::Histogram;
 
-use crate::flat;
+use crate::flat::{self, Bin};
 use crate::functions::{FunctionId, Functions};
 use crate::image::SourceFiles;
 use crate::image::frames::Caller;
@@ -17,24 +17,26 @@ pub type Chains<'data> = HashMap<u64, Vec<Caller<'data>>>;
 
 /// Code of one inlined function.
 #[derive(Debug)]
-struct Part<'data> {
+struct Part {
     start: u64,
     last: u64,
-    /// The function whose code it is a part of.
-    inside: FunctionId,
-    /// The function that was inlined: the innermost.
-    name: &'data [u8],
+    /// Of which function it is: a place in [`Inlined::functions`].
+    function: usize,
 }
 
 /// All code that was inlined, in the order of addresses.
 #[derive(Debug, Default)]
 pub struct Inlined<'data> {
-    parts: Vec<Part<'data>>,
+    parts: Vec<Part>,
+    /// Each function that was inlined, the innermost, in each function whose code it is a part of.
+    functions: Vec<(FunctionId, &'data [u8])>,
 }
 
 /// The samples of one inlined function in one of the functions that it was inlined into.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct InlinedTime<'data> {
+    /// Which of all inlined functions it is.
+    pub place: usize,
     /// The function around it.
     pub inside: FunctionId,
     /// Its name as the linker would know it.
@@ -55,35 +57,86 @@ impl<'data> Inlined<'data> {
         let Some(frames) = files.frames() else {
             return Inlined::default();
         };
-        let mut parts: Vec<Part<'data>> = Vec::new();
+        let mut found = Inlined::default();
+        let mut known: HashMap<(FunctionId, &[u8]), usize> = HashMap::new();
         for (range, (name, inside)) in divide(within(lines, code), |address| {
             let name = frames.inlined(address)?;
             Some((name, functions[functions.find(address)?].counts_for))
         }) {
-            match parts.last_mut().filter(|part| part.last + 1 == range.start) {
-                Some(part) if (part.name, part.inside) == (name, inside) => part.last = range.end - 1,
-                _ => parts.push(Part { start: range.start, last: range.end - 1, inside, name }),
-            }
-        }
-        Inlined { parts }
-    }
-
-    /// The time of all inlined functions, as [`flat::Flat::exact`] divides it among functions.
-    #[must_use]
-    pub fn times(&self, histograms: &[Histogram]) -> Vec<InlinedTime<'data>> {
-        let mut of_parts = vec![0.0; self.parts.len()];
-        for histogram in histograms {
-            flat::share(histogram, &self.parts, |part| (part.start, part.last), |at, time| of_parts[at] += time);
-        }
-        let mut found: Vec<InlinedTime<'data>> = Vec::new();
-        let mut known: HashMap<(FunctionId, &[u8]), usize> = HashMap::new();
-        for (part, time) in self.parts.iter().zip(of_parts).filter(|(_, time)| *time != 0.0) {
-            let at = *known.entry((part.inside, part.name)).or_insert(found.len());
-            match found.get_mut(at) {
-                Some(known) => known.time += time,
-                None => found.push(InlinedTime { inside: part.inside, name: part.name, time }),
+            let function = *known.entry((inside, name)).or_insert_with(|| {
+                found.functions.push((inside, name));
+                found.functions.len() - 1
+            });
+            match found.parts.last_mut().filter(|part| part.last + 1 == range.start) {
+                Some(part) if part.function == function => part.last = range.end - 1,
+                _ => found.parts.push(Part { start: range.start, last: range.end - 1, function }),
             }
         }
         found
+    }
+
+    /// How many inlined functions there are, each in each of those around it.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.functions.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.functions.is_empty()
+    }
+
+    /// Divides the samples of each bin that has any among inlined functions, as [`flat::Flat::exact`] does among functions:
+    /// `take` gets the bin, and the place of each with the function around it and what it gets.
+    pub(crate) fn share(&self, histogram: &Histogram, mut take: impl FnMut(Bin, &[(usize, FunctionId, f64)])) {
+        let mut credits = Vec::new();
+        flat::share(
+            histogram,
+            &self.parts,
+            |part| (part.start, part.last),
+            |bin, parts| {
+                credits.clear();
+                credits.extend(parts.iter().map(|(part, samples)| {
+                    let function = self.parts[*part].function;
+                    (function, self.functions[function].0, *samples)
+                }));
+                take(bin, &credits);
+            },
+        );
+    }
+
+    /// The time of all inlined functions that took any.
+    #[must_use]
+    pub fn times(&self, histograms: &[Histogram]) -> Vec<InlinedTime<'data>> {
+        let mut times = vec![0.0; self.functions.len()];
+        for histogram in histograms {
+            self.share(histogram, |_, credits| {
+                for (place, _, samples) in credits {
+                    times[*place] += samples;
+                }
+            });
+        }
+        let all = self.functions.iter().zip(times).enumerate();
+        let time = |(place, ((inside, name), time)): (usize, (&(FunctionId, &'data [u8]), f64))| InlinedTime {
+            place,
+            inside: *inside,
+            name,
+            time,
+        };
+        all.map(time).filter(|inlined| inlined.time != 0.0).collect()
+    }
+}
+
+#[cfg(test)]
+impl Inlined<'static> {
+    /// Code that tests make up: ranges, each with the place of its function.
+    pub(crate) fn made_up(parts: &[(Range<u64>, usize)], functions: Vec<(FunctionId, &'static [u8])>) -> Self {
+        let part = |(range, function): &(Range<u64>, usize)| Part {
+            start: range.start,
+            last: range.end - 1,
+            function: *function,
+        };
+        Inlined { parts: parts.iter().map(part).collect(), functions }
     }
 }

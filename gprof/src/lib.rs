@@ -22,6 +22,7 @@ pub mod input;
 pub mod line_symbols;
 mod number;
 pub mod options;
+pub mod progress;
 pub mod report;
 pub mod selection;
 pub mod sources;
@@ -29,9 +30,11 @@ pub mod static_calls;
 pub mod sum;
 mod symbol_file;
 pub mod symspec;
+pub mod terminal;
 
 use std::ffi::OsString;
 use std::io::{BufWriter, Write};
+use std::time::Instant;
 
 use gmon::{Accumulator, Hints, Profile};
 
@@ -46,13 +49,16 @@ use inlines::{Chains, Inlined};
 use input::Parts;
 use line_symbols::{Source, Touched};
 use options::{Contents, Options, Wanted};
+use progress::Progress;
 use report::Writer;
 use selection::Selections;
 use sources::Sources;
+use terminal::Terminal;
 
 /// Does what a command line asks for, whose first word is the name of this program.
 ///
-/// Reports go to `out`, warnings to `warnings`, each on a line of its own.
+/// Reports go to `out`, warnings to `warnings`, each on a line of its own. If those are terminals, `terminal` says so:
+/// then a run that takes long tells about it among the warnings.
 ///
 /// # Errors
 ///
@@ -61,43 +67,68 @@ pub fn run(
     words: impl IntoIterator<Item = OsString>,
     out: &mut dyn Write,
     warnings: &mut dyn Write,
+    terminal: &Terminal,
+) -> Result<(), Error> {
+    let start = Instant::now();
+    let clock = || start.elapsed();
+    let mut progress = Progress::new(warnings, terminal, &clock);
+    let done = obey(words, out, &mut progress, terminal);
+    progress.clear();
+    done
+}
+
+fn obey(
+    words: impl IntoIterator<Item = OsString>,
+    out: &mut dyn Write,
+    progress: &mut Progress<'_>,
+    terminal: &Terminal,
 ) -> Result<(), Error> {
     let words: Vec<OsString> = words.into_iter().collect();
     if let Some(arguments) = bsd::cli::parse(&words)? {
-        return bsd::run(&arguments, out, warnings);
+        return bsd::run(&arguments, out, progress);
     }
     match cli::parse(words)? {
         Request::Text(text) => out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Error::Output),
-        Request::Report(options) => report(&options, out, warnings),
+        Request::Report(options) => report(&options, out, progress, terminal),
     }
 }
 
 /// The whole way from files to text.
-fn report(options: &Options, out: &mut dyn Write, warnings: &mut dyn Write) -> Result<(), Error> {
+fn report(
+    options: &Options,
+    out: &mut dyn Write,
+    progress: &mut Progress<'_>,
+    terminal: &Terminal,
+) -> Result<(), Error> {
+    progress.tell("reading the program");
     let bytes = input::image(&options.image)?;
     let room = Names::default();
-    let image = read_image(options, &bytes, &room, warnings)?;
+    let image = read_image(options, &bytes, &room, progress)?;
     let symbols = options.symbols.as_deref().map(input::text).transpose()?;
     let map = options.file_map.as_deref().map(input::text).transpose()?;
     let tables = Tables { symbols: symbols.as_deref(), map: read_map(options, map.as_deref())? };
-    let (profile, contents, parts) = profiles(options, &image, warnings)?;
+    let (profile, contents, parts) = profiles(options, &image, progress)?;
     if options.reports.sum {
+        progress.tell("writing the sum");
         sum::write(&profile, image.word, image.order)?;
     }
     let wanted = options.wanted(contents)?;
     let mut buffer = BufWriter::with_capacity(1 << 16, out);
-    let mut writer = Writer::new(&mut buffer);
+    let mut writer = Writer::new(&mut buffer, terminal);
     if !profile.blocks.is_empty() && !options.by_line {
-        let _ = writeln!(warnings, "gprof: warning: counts of basic blocks are left out: they are told by line (-l)");
+        let _ = writeln!(progress, "gprof: warning: counts of basic blocks are left out: they are told by line (-l)");
     }
     if wanted.info {
+        progress.begin_reports();
         writer.info(&parts).map_err(Error::Output)?;
     }
     if wanted.analysis() {
-        let analysis = analyse(options, &image, &tables, &profile, wanted, warnings)?;
+        progress.tell("working out the reports");
+        let analysis = analyse(options, &image, &tables, &profile, wanted, progress)?;
+        progress.begin_reports();
         writer.reports(&analysis, options, wanted).map_err(Error::Output)?;
         if wanted.source {
-            annotated(&analysis, options, &mut writer, warnings)?;
+            annotated(&analysis, options, &mut writer, progress)?;
         }
         if wanted.function_order {
             writer.function_order(&analysis).map_err(Error::Output)?;
@@ -107,6 +138,8 @@ fn report(options: &Options, out: &mut dyn Write, warnings: &mut dyn Write) -> R
         }
         if wanted.stats {
             writer.stats(&analysis, &parts).map_err(Error::Output)?;
+        } else if options.has_footer(wanted) {
+            writer.footer(&analysis, &parts).map_err(Error::Output)?;
         }
     }
     writer.finish().map_err(Error::Output)
@@ -244,20 +277,21 @@ fn annotated(
 fn profiles(
     options: &Options,
     image: &Image<'_>,
-    warnings: &mut dyn Write,
+    progress: &mut Progress<'_>,
 ) -> Result<(Profile, Contents, Vec<Parts>), Error> {
     let hints = Hints { form: options.form, word: Some(image.word), order: Some(image.order) };
     let mut sum = Accumulator::default();
     let mut contents = Contents::default();
     let mut all_parts = Vec::new();
-    for source in &options.profiles {
+    for (done, source) in options.profiles.iter().enumerate() {
+        progress.count("reading profiles", done, options.profiles.len());
         let (profile, has, parts) = input::profile(source, &hints)?;
         all_parts.push(parts);
         contents.samples |= has.samples;
         contents.calls |= has.calls;
         if let Some(doubt) = doubts::doubts(&profile, &image.code) {
             // Where even a warning cannot be written, nobody is left to be told.
-            let _ = writeln!(warnings, "gprof: warning: {source}: {doubt}");
+            let _ = writeln!(progress, "gprof: warning: {source}: {doubt}");
         }
         sum.add(profile).map_err(|error| Error::Profile { file: source.to_string(), source: error })?;
     }

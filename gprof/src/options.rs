@@ -161,8 +161,12 @@ pub struct Options {
     pub file_names: bool,
     /// Whether to show whole paths.
     pub paths: bool,
-    /// The width of the index, in characters.
-    pub width: usize,
+    /// Whether to show how far self times may be off by chance.
+    pub errors: bool,
+    /// Whether to draw tables.
+    pub table: bool,
+    /// The width of the index and of tables in characters, if the user says so.
+    pub width: Option<usize>,
     /// How source files are found and annotated.
     pub annotation: Annotation,
 }
@@ -213,6 +217,14 @@ impl Options {
     #[must_use]
     pub fn is_gnu(&self) -> bool {
         self.compat == Compat::Gnu
+    }
+
+    /// Whether a footer says how much of the profiles the reports account for.
+    #[must_use]
+    pub fn has_footer(&self, wanted: Wanted) -> bool {
+        // The originals have none, and with `--stats` everything is said.
+        let is_fixed = self.is_gnu() || self.traditional;
+        (wanted.flat || wanted.graph) && !wanted.stats && !self.brief && !is_fixed
     }
 
     /// Whether choices or reports need to know where functions stand in source files.

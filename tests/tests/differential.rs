@@ -317,7 +317,8 @@ fn texts_that_explain_stand_where_the_system_has_them() {
     let brief = read(gprof(), directory, &["-b", "a.out"]).stdout;
     let parts = |text: &[u8]| text.split(|byte| *byte == 0x0c).map(<[u8]>::to_vec).collect::<Vec<_>>();
     let (explained, brief) = (parts(&explained), parts(&brief));
-    assert_eq!((explained.len(), brief.len()), (3, 3));
+    assert_eq!((explained.len(), brief.len()), (4, 3));
+    assert!(explained[3].starts_with(b"\nStatistics:\n"), "and a footer is behind everything");
     let blurb = explained[0].strip_prefix(brief[0].strip_suffix(b"\n").unwrap()).unwrap();
     assert!(blurb.len() > 500 && blurb.starts_with(b"\n\n"), "the flat profile is explained below it");
     let title = |text: &[u8]| text.split(|byte| *byte == b'\n').skip(1).map(<[u8]>::to_vec).collect::<Vec<_>>();

@@ -32,6 +32,8 @@ const ORDER: [(&str, &[&str]); 3] = [
         "gprof",
         &[
             "number",
+            "terminal",
+            "progress",
             "image",
             "symspec",
             "functions",

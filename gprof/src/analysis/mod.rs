@@ -3,6 +3,7 @@
 mod blocks;
 mod chains;
 mod counts;
+mod errors;
 mod order;
 mod stats;
 
@@ -14,6 +15,7 @@ use gmon::{Dimension, Profile};
 
 pub use blocks::Blocks;
 pub use counts::Count;
+pub use errors::Errors;
 pub use stats::Stats;
 
 use crate::file_map::ObjectFiles;
@@ -52,6 +54,8 @@ pub struct FlatRow<'data> {
     pub inlined: Option<&'data [u8]>,
     /// Its own time, in samples.
     pub time: f64,
+    /// The standard error of that, in samples. 0 when nobody asked for it.
+    pub error: f64,
     /// How often others called it.
     pub calls: u64,
     /// The time of what it called, in samples.
@@ -65,6 +69,7 @@ impl<'data> FlatRow<'data> {
             function,
             inlined: None,
             time: flat.time[function.index()],
+            error: 0.0,
             calls: graph.calls(function),
             children: graph.share(function).all_children,
         };
@@ -72,13 +77,14 @@ impl<'data> FlatRow<'data> {
     }
 
     /// Gives inlined functions rows of their own; what is left of the function around them is its own code.
-    fn split(rows: &mut Vec<FlatRow<'data>>, inlined: Vec<InlinedTime<'data>>) {
-        for InlinedTime { inside: function, name, time } in inlined {
+    fn split(rows: &mut Vec<FlatRow<'data>>, inlined: Vec<InlinedTime<'data>>, errors: &Errors) {
+        for InlinedTime { place, inside: function, name, time } in inlined {
             // Rows are in the order of functions still.
             let around = &mut rows[function.index()];
             around.time -= time;
             around.children += time;
-            rows.push(FlatRow { function, inlined: Some(name), time, calls: 0, children: 0.0 });
+            let error = errors.of_inlined(place);
+            rows.push(FlatRow { function, inlined: Some(name), time, error, calls: 0, children: 0.0 });
         }
     }
 
@@ -157,6 +163,8 @@ pub struct Analysis<'data> {
     pub file_order: Vec<&'data [u8]>,
     /// How much of the profiles all this accounts for.
     pub stats: Stats,
+    /// How far self times may be off by chance, if any report shows it.
+    pub errors: Errors,
 }
 
 /// What an analysis is made of.
@@ -191,6 +199,7 @@ struct Analysed<'a, 'data> {
     sources: &'a Sources,
     selections: &'a Selections,
     blocks: &'a Blocks,
+    errors: &'a Errors,
     options: &'a Options,
 }
 
@@ -212,6 +221,11 @@ impl<'data> Analysis<'data> {
         let most_blocks = if options.is_gnu() { 10 } else { usize::MAX };
         let blocks: &[gmon::Block] = if options.by_line { &profile.blocks } else { &[] };
         let blocks = Blocks::new(blocks, &functions, most_blocks);
+        let errors = if options.errors {
+            Errors::new(&profile.histograms, &functions, &selections.flat, &graph, inlined.as_ref())
+        } else {
+            Errors::default()
+        };
         let analysed = Analysed {
             functions: &functions,
             flat: &flat,
@@ -219,6 +233,7 @@ impl<'data> Analysis<'data> {
             sources: &sources,
             selections: &selections,
             blocks: &blocks,
+            errors: &errors,
             options,
         };
         let entries: Vec<Node> = graph.ranking.iter().copied().filter(|node| has_entry(*node, &analysed)).collect();
@@ -243,6 +258,7 @@ impl<'data> Analysis<'data> {
             order,
             file_order,
             stats,
+            errors,
             functions,
             sources,
             selections,
@@ -266,9 +282,12 @@ fn clock(profile: &Profile, is_gnu: bool) -> Clock {
 }
 
 fn flat_table<'data>(analysed: &Analysed<'_, 'data>, inlined: Vec<InlinedTime<'data>>, rate: f64) -> FlatTable<'data> {
-    let Analysed { functions, flat, graph, selections, options, .. } = analysed;
+    let Analysed { functions, flat, graph, selections, errors, options, .. } = analysed;
     let mut rows = FlatRow::all(functions, flat, graph);
-    FlatRow::split(&mut rows, inlined);
+    for row in &mut rows {
+        row.error = errors.of_row(row.function);
+    }
+    FlatRow::split(&mut rows, inlined, errors);
     let longest = rows
         .iter()
         .filter(|row| row.calls != 0)

@@ -1,6 +1,6 @@
 //! How much of the profiles the reports account for.
 
-use gmon::Profile;
+use gmon::{Histogram, Profile};
 
 use crate::flat::Flat;
 use crate::functions::Functions;
@@ -10,9 +10,13 @@ use crate::functions::Functions;
 pub struct Stats {
     /// All samples.
     pub samples: f64,
+    /// Their standard error: the root of how many were counted.
+    pub error: f64,
     /// Those credited to functions of the flat profile.
     pub attributed: f64,
-    /// Those of functions that the flat profile is not about: the profiling runtime, and what was left out.
+    /// Those of the profiling runtime, unless it was chosen.
+    pub runtime: f64,
+    /// Those of functions that the user left out.
     pub left_out: f64,
     /// Those outside of all functions.
     pub outside: f64,
@@ -30,11 +34,18 @@ impl Stats {
     /// Adds everything up.
     pub(super) fn new(profile: &Profile, functions: &Functions<'_>, flat: &Flat) -> Stats {
         let samples = profile.histograms.iter().map(|histogram| histogram.total() as f64).sum();
+        let sizes = |histogram: &Histogram| -> f64 {
+            let hit = (0..histogram.bins.len()).filter(|bin| histogram.bins[*bin] != 0);
+            hit.map(|bin| histogram.count(bin).unsigned_abs() as f64).sum()
+        };
+        let counted: f64 = profile.histograms.iter().map(sizes).sum();
         let attributed = flat.time.iter().sum();
         let mut stats = Stats {
             samples,
+            error: counted.sqrt(),
             attributed,
-            left_out: samples - flat.total,
+            runtime: flat.runtime,
+            left_out: samples - flat.total - flat.runtime,
             outside: flat.total - attributed,
             ..Stats::default()
         };

@@ -57,17 +57,23 @@ pub fn parse(words: &[OsString]) -> Result<Option<Arguments>, Error> {
     let by_name = called == Some(OsStr::new("bsdgprof"));
     let mut dialect = native.or(by_name.then_some(Dialect::FreeBsd));
     let mut rest = Vec::new();
+    let mut asked = None;
     for word in words.iter().skip(1) {
         match word.to_str() {
-            Some("--bsd") => dialect = Some(native.unwrap_or_default()),
-            Some("--bsd=freebsd") => dialect = Some(Dialect::FreeBsd),
-            Some("--bsd=openbsd") => dialect = Some(Dialect::OpenBsd),
+            Some("--bsd") => (dialect, asked) = (Some(native.unwrap_or_default()), Some(word)),
+            Some("--bsd=freebsd") => (dialect, asked) = (Some(Dialect::FreeBsd), Some(word)),
+            Some("--bsd=openbsd") => (dialect, asked) = (Some(Dialect::OpenBsd), Some(word)),
             Some("--gnu") if native.is_some() || by_name => dialect = None,
             Some(word) if word.starts_with("--bsd=") => {
                 return Err(Error::Usage(format!("'{word}': the BSDs known are freebsd and openbsd")));
             }
             _ => rest.push(word.clone()),
         }
+    }
+    let new = rest.iter().find(|word| ["--table", "--errors"].iter().any(|new| word == new));
+    if let (Some(new), Some(asked)) = (new, asked.filter(|_| dialect.is_some())) {
+        let (new, asked) = (new.display(), asked.display());
+        return Err(Error::Usage(format!("'{new}' and '{asked}' contradict each other")));
     }
     dialect.map(|dialect| letters(dialect, rest)).transpose()
 }

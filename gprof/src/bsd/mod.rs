@@ -13,6 +13,7 @@ use gmon::{Accumulator, Counter, CounterWidth, Encoding, Form, Hints, Profile};
 
 use crate::error::Error;
 use crate::image::{Image, Names, Policy};
+use crate::progress::Progress;
 use crate::report::bsd::{self as report, Dialect};
 use crate::{doubts, input, sum};
 use cli::Arguments;
@@ -22,34 +23,39 @@ use cli::Arguments;
 /// # Errors
 ///
 /// Whatever keeps the reports from being written.
-pub fn run(arguments: &Arguments, out: &mut dyn Write, warnings: &mut dyn Write) -> Result<(), Error> {
+pub fn run(arguments: &Arguments, out: &mut dyn Write, progress: &mut Progress<'_>) -> Result<(), Error> {
     let path = arguments.image();
+    progress.tell("reading the program");
     let bytes = input::image(&path)?;
     let room = Names::default();
     let policy = Policy::Bsd { statics: !arguments.without_statics, dots: !arguments.without_dots };
     let image = Image::parse(&bytes, policy, &room)
         .map_err(|source| Error::Image { file: path.display().to_string(), source })?;
-    let profile = profiles(arguments, &image, warnings)?;
+    let profile = profiles(arguments, &image, progress)?;
     if arguments.sum {
         store(&profile, arguments.dialect, &image)?;
     }
     if profile.histograms.is_empty() {
         // Where even a warning cannot be written, nobody is left to be told.
-        let _ = writeln!(warnings, "gprof: warning: time is in ticks, not seconds");
+        let _ = writeln!(progress, "gprof: warning: time is in ticks, not seconds");
     }
+    progress.tell("working out the reports");
     let report = analysis::report(arguments, &profile, image);
+    progress.begin_reports();
     let mut buffer = BufWriter::with_capacity(1 << 16, out);
     report::render(&report, &mut buffer).and_then(|()| buffer.flush()).map_err(Error::Output)
 }
 
 /// The sum of all profiles.
-fn profiles(arguments: &Arguments, image: &Image<'_>, warnings: &mut dyn Write) -> Result<Profile, Error> {
+fn profiles(arguments: &Arguments, image: &Image<'_>, progress: &mut Progress<'_>) -> Result<Profile, Error> {
     let hints = Hints { form: None, word: Some(image.word), order: Some(image.order) };
     let mut sum = Accumulator::default();
-    for source in arguments.profiles() {
-        let (profile, ..) = input::profile(&source, &hints)?;
+    let sources = arguments.profiles();
+    for (done, source) in sources.iter().enumerate() {
+        progress.count("reading profiles", done, sources.len());
+        let (profile, ..) = input::profile(source, &hints)?;
         if let Some(doubt) = doubts::doubts(&profile, &image.code) {
-            let _ = writeln!(warnings, "gprof: warning: {source}: {doubt}");
+            let _ = writeln!(progress, "gprof: warning: {source}: {doubt}");
         }
         sum.add(profile).map_err(|error| Error::Profile { file: source.to_string(), source: error })?;
     }

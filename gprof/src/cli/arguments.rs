@@ -153,7 +153,7 @@ pub(super) struct Arguments {
     #[arg(help_heading = "What counts")]
     pub(super) only_time: Vec<OsString>,
 
-    /// Leave out the texts that explain the columns
+    /// Leave out the texts that explain the columns, and the footer
     #[arg(short = 'b', long, help_heading = "Layout")]
     pub(super) brief: bool,
 
@@ -165,10 +165,17 @@ pub(super) struct Arguments {
     #[arg(short = 'T', long, help_heading = "Layout")]
     pub(super) traditional: bool,
 
-    /// Make the index this wide
-    #[arg(short = 'w', long, value_name = "CHARACTERS", default_value = "80", allow_hyphen_values = true)]
-    #[arg(help_heading = "Layout")]
-    pub(super) width: String,
+    /// Print the flat profile, the call graph and the index as tables
+    #[arg(long, help_heading = "Layout")]
+    pub(super) table: bool,
+
+    /// Show with self times how far they may be off by chance: the standard error, behind ±
+    #[arg(long, help_heading = "Layout")]
+    pub(super) errors: bool,
+
+    /// Make the index this wide (80), and tables (as wide as the terminal)
+    #[arg(short = 'w', long, value_name = "CHARACTERS", allow_hyphen_values = true, help_heading = "Layout")]
+    pub(super) width: Option<String>,
 
     /// Tell of lines of the source and not of functions; needs debug information (cc -g)
     #[arg(short = 'l', long, help_heading = "What counts")]
@@ -230,9 +237,9 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "WHOSE", help_heading = "Files")]
     pub(super) compat: Option<Compatible>,
 
-    /// Accepted, and has no effect: the original's own debugging
+    /// Accepted and ignored: what the original prints for those who debug it
     #[arg(short = 'd', long, value_name = "BITS", num_args = 0..=1, require_equals = true)]
-    #[arg(default_missing_value = "", hide = true)]
+    #[arg(default_missing_value = "", help_heading = "Help")]
     pub(super) debug: Option<OsString>,
 
     /// Print this help

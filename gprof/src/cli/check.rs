@@ -58,6 +58,7 @@ const MEANINGS: [Meaning; 15] = [
 pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Options, Error> {
     let compat = arguments.compat.map(Compat::from).unwrap_or_default();
     let is_gnu = compat == Compat::Gnu;
+    contradictions(&arguments, is_gnu)?;
     let (reports, choices) = reports(&arguments, matches, is_gnu)?;
     if is_gnu && arguments.inlines {
         return Err(Error::Usage("'--inlines' and '--compat=gnu' contradict each other".to_owned()));
@@ -72,7 +73,7 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
         demangle: wants_demangling(&arguments)? && !arguments.traditional,
         form: form(arguments.file_format.as_deref())?,
         annotation: annotation(&arguments, is_gnu)?,
-        width: usize::try_from(number("--width", &arguments.width, is_gnu)?).unwrap_or(usize::MAX).max(1),
+        width: width(&arguments, is_gnu)?,
         symbols: arguments.external_symbol_table,
         file_map: arguments.file_ordering,
         compat,
@@ -88,11 +89,31 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
         // GNU's sums are by line, and reports beside them as well.
         by_line: arguments.line || (is_gnu && arguments.sum),
         inlines: arguments.inlines,
+        errors: arguments.errors,
+        table: arguments.table,
         file_names: arguments.inline_file_names,
         paths: arguments.print_path,
         image: arguments.image,
         profiles: arguments.profiles.into_iter().map(Source::from).collect(),
     })
+}
+
+/// Refuses what cannot be had together: new columns in layouts that are those of others to the byte.
+fn contradictions(arguments: &Arguments, is_gnu: bool) -> Result<(), Error> {
+    let new = [("--table", arguments.table), ("--errors", arguments.errors)];
+    let fixed = [("--compat=gnu", is_gnu), ("-T", arguments.traditional)];
+    let given = |options: [(&'static str, bool); 2]| options.into_iter().find(|(_, given)| *given);
+    match (given(new), given(fixed)) {
+        (Some((new, _)), Some((fixed, _))) => Err(Error::Usage(format!("'{new}' and '{fixed}' contradict each other"))),
+        _ => Ok(()),
+    }
+}
+
+fn width(arguments: &Arguments, is_gnu: bool) -> Result<Option<usize>, Error> {
+    let Some(text) = &arguments.width else {
+        return Ok(None);
+    };
+    Ok(Some(usize::try_from(number("--width", text, is_gnu)?).unwrap_or(usize::MAX).max(1)))
 }
 
 /// What is said of the reports, and the functions chosen for them. Of what contradicts each other the last counts.

@@ -125,6 +125,20 @@ mod tests {
     }
 
     #[test]
+    fn what_the_original_has_for_its_makers_is_ignored() {
+        assert_eq!(options("-b -d").unwrap(), options("-b -d31").unwrap());
+        assert_eq!(options("-b -d").unwrap(), options("-b").unwrap());
+    }
+
+    #[test]
+    fn tables_and_the_length_of_another_table() {
+        let plain = options("-w 100").unwrap();
+        assert!(!plain.table && !plain.errors && plain.width == Some(100));
+        let table = options("--table --errors --table-l 7").unwrap();
+        assert!(table.table && table.errors && table.width.is_none() && table.annotation.table_length == 7);
+    }
+
+    #[test]
     fn faults_name_the_option() {
         assert!(options("--flat-profil").is_ok() && options("--flat-profile=main -k a/b").is_ok());
         assert!(options("--flta-profile").unwrap_err().contains("did you mean '--flat-profile'?"));

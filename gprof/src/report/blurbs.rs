@@ -1,5 +1,26 @@
 //! The texts that explain the columns, for readers who see a profile for the first time.
 
+use std::io::{self, Write};
+
+use crate::options::Options;
+
+/// Writes a text that explains a report, unless the user knows.
+pub(super) fn explain(text: &str, options: &Options, out: &mut dyn Write) -> io::Result<()> {
+    if options.brief {
+        return Ok(());
+    }
+    out.write_all(text.as_bytes())?;
+    if options.errors { out.write_all(ERRORS.as_bytes()) } else { Ok(()) }
+}
+
+/// Explains standard errors.
+const ERRORS: &str = "
+ error      the standard error of a self time, behind a ±: how far it may be off
+            by the chance of where the ticks of the clock fell. Two of three
+            times are closer to the truth than that, nineteen of twenty closer
+            than twice that. It is blank when there was no tick at all.
+";
+
 /// Explains the flat profile.
 pub(super) const FLAT: &str = "
 How to read the flat profile. Each row is a function, the most expensive one first.

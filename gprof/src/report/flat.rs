@@ -2,48 +2,81 @@
 
 use std::io::{self, Write};
 
-use super::{blurbs, names};
-use crate::analysis::Analysis;
+use super::{blurbs, errors, names};
+use crate::analysis::{Analysis, FlatRow};
 use crate::number::{Fixed, General};
 use crate::options::Options;
 
 pub(super) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
-    let (clock, table) = (&analysis.clock, &analysis.flat);
     if options.traditional && !options.brief {
         out.write_all(b"\n\n\nflat profile:\n")?;
         out.write_all(blurbs::FLAT.as_bytes())?;
     }
-    header(analysis, options, out)?;
-    let total = if table.total > 0.0 { table.total } else { 1.0 };
-    let mut so_far = 0.0;
-    for row in &table.rows {
-        so_far += row.time;
-        let percent = Fixed(100.0 * row.time / total);
-        let (so_far, own) = (Fixed(so_far / clock.rate), Fixed(row.time / clock.rate));
+    introduction(analysis, options, out)?;
+    columns(analysis, options, out)?;
+    for (row, numbers) in rows(analysis) {
+        let Numbers { percent, so_far, own, .. } = numbers;
         if options.traditional {
             write!(out, "{percent:5.1} {so_far:10.2} {own:8.2}")?;
         } else {
             write!(out, "{percent:6.2} {so_far:9.2} {own:8.2}")?;
         }
-        if row.calls == 0 {
-            write!(out, " {:8} {:8} {:8}  ", "", "", "")?;
-        } else {
-            let (factor, calls) = (table.unit.factor, row.calls as f64);
-            let own = Fixed(factor * row.time / clock.rate / calls);
-            let all = Fixed(factor * (row.time + row.children) / clock.rate / calls);
-            write!(out, " {:8} {own:8.2} {all:8.2}  ", row.calls)?;
+        if options.errors {
+            write!(out, " {:>width$}", numbers.error, width = errors::WIDTH)?;
+        }
+        match numbers.of_calls {
+            None => write!(out, " {:8} {:8} {:8}  ", "", "", "")?,
+            Some((own, all)) => write!(out, " {:8} {own:8.2} {all:8.2}  ", row.calls)?,
         }
         if options.traditional && analysis.calls.is_known {
             names::write_numbered(analysis, options, row.function, out)?;
         } else {
             out.write_all(&names::of_row(analysis, options, row))?;
-            out.write_all(b"\n")?;
         }
+        out.write_all(b"\n")?;
     }
-    if options.brief || options.traditional { Ok(()) } else { out.write_all(blurbs::FLAT.as_bytes()) }
+    if options.traditional { Ok(()) } else { blurbs::explain(blurbs::FLAT, options, out) }
 }
 
-fn header(analysis: &Analysis<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
+/// The numbers of a row, in the units in which they are shown.
+pub(super) struct Numbers {
+    /// The part of all time, in percent.
+    pub(super) percent: Fixed,
+    /// The time of this row and all above it.
+    pub(super) so_far: Fixed,
+    /// The function's own time.
+    pub(super) own: Fixed,
+    /// The standard error of that.
+    pub(super) error: String,
+    /// Own time and whole time of one call, if there were any calls.
+    pub(super) of_calls: Option<(Fixed, Fixed)>,
+}
+
+/// The rows with their numbers.
+pub(super) fn rows<'a>(analysis: &'a Analysis<'_>) -> impl Iterator<Item = (&'a FlatRow<'a>, Numbers)> {
+    let (clock, table) = (&analysis.clock, &analysis.flat);
+    let total = if table.total > 0.0 { table.total } else { 1.0 };
+    let mut so_far = 0.0;
+    table.rows.iter().map(move |row| {
+        so_far += row.time;
+        let (factor, calls) = (table.unit.factor, row.calls as f64);
+        let of_calls = || {
+            let own = Fixed(factor * row.time / clock.rate / calls);
+            (own, Fixed(factor * (row.time + row.children) / clock.rate / calls))
+        };
+        let numbers = Numbers {
+            percent: Fixed(100.0 * row.time / total),
+            so_far: Fixed(so_far / clock.rate),
+            own: Fixed(row.time / clock.rate),
+            error: errors::text(row.error, clock),
+            of_calls: (row.calls != 0).then(of_calls),
+        };
+        (row, numbers)
+    })
+}
+
+/// What stands above the columns.
+pub(super) fn introduction(analysis: &Analysis<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
     let clock = &analysis.clock;
     let dimension = String::from_utf8_lossy(clock.dimension.as_bytes());
     if options.traditional {
@@ -59,11 +92,23 @@ fn header(analysis: &Analysis<'_>, options: &Options, out: &mut dyn Write) -> io
     if analysis.flat.total <= 0.0 {
         out.write_all(b" no time accumulated\n\n")?;
     }
-    let unit = format!("{}{}/call", analysis.flat.unit.prefix, char::from(clock.abbrev));
-    writeln!(out, "  %   cumulative   self              self     total           ")?;
+    Ok(())
+}
+
+/// The unit of times for each call.
+pub(super) fn unit(analysis: &Analysis<'_>) -> String {
+    format!("{}{}/call", analysis.flat.unit.prefix, char::from(analysis.clock.abbrev))
+}
+
+fn columns(analysis: &Analysis<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
+    let dimension = String::from_utf8_lossy(analysis.clock.dimension.as_bytes());
+    let unit = unit(analysis);
+    let (blank, error) =
+        if options.errors { (format!(" {:1$}", "", errors::WIDTH), "   error") } else { (String::new(), "") };
+    writeln!(out, "  %   cumulative   self  {blank}            self     total           ")?;
     writeln!(
         out,
-        "{:>5} {dimension:>9.9}  {dimension:>8.8} {:>8} {unit:>8.8} {unit:>8.8}  {:8}",
+        "{:>5} {dimension:>9.9}  {dimension:>8.8}{error} {:>8} {unit:>8.8} {unit:>8.8}  {:8}",
         "time", "calls", "name"
     )
 }

@@ -2,12 +2,9 @@
 
 use std::io::{self, Write};
 
-use super::blurbs;
-use super::names::write_numbered;
+use super::entries::{self, Calls, Line, Place};
+use super::{blurbs, errors};
 use crate::analysis::Analysis;
-use crate::functions::FunctionId;
-use crate::graph::Node;
-use crate::graph::arcs::ArcId;
 use crate::number::{Fixed, General};
 use crate::options::Options;
 
@@ -26,136 +23,91 @@ pub(super) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn W
     } else {
         (7, "-----------------------------------------------\n")
     };
-    let entries = Entries { analysis, options, children };
+    let lines = Lines { analysis, options, children };
     for node in &analysis.calls.entries {
-        match *node {
-            Node::Function(id) => entries.function(id, out)?,
-            Node::Cycle(at) => entries.cycle(at, out)?,
+        for line in entries::lines(analysis, *node) {
+            lines.write(&line, out)?;
         }
         out.write_all(separator.as_bytes())?;
     }
-    if options.brief || options.traditional { Ok(()) } else { out.write_all(blurbs::GRAPH.as_bytes()) }
+    if options.traditional { Ok(()) } else { blurbs::explain(blurbs::GRAPH, options, out) }
 }
 
 fn header(analysis: &Analysis<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
+    granularity(analysis, out)?;
+    out.write_all(match (options.traditional, options.errors) {
+        (true, _) => TRADITIONAL_COLUMNS,
+        (false, true) => COLUMNS_WITH_ERRORS,
+        (false, false) => COLUMNS,
+    })
+}
+
+/// What one sample stands for.
+pub(super) fn granularity(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result<()> {
     let (clock, total) = (&analysis.clock, analysis.calls.graph.total());
     write!(out, "\ngranularity: each sample hit covers {} byte(s)", General(clock.granularity))?;
     if total > 0.0 {
         write!(out, " for {:.2}% of {:.2} ", Fixed(100.0 / total), Fixed(total / clock.rate))?;
         out.write_all(clock.dimension.as_bytes())?;
-        out.write_all(b"\n\n")?;
+        out.write_all(b"\n\n")
     } else {
-        out.write_all(b" no time propagated\n\n")?;
+        out.write_all(b" no time propagated\n\n")
     }
-    out.write_all(if options.traditional { TRADITIONAL_COLUMNS } else { COLUMNS })
 }
 
 const COLUMNS: &[u8] = b"index % time    self  children    called     name\n";
+
+const COLUMNS_WITH_ERRORS: &[u8] = b"index % time    self   error  children    called     name\n";
 
 const TRADITIONAL_COLUMNS: &[u8] = b"\x20                                 called/total       parents \n\
 index  %time    self descendants  called+self    name    \tindex\n\
 \x20                                 called/total       children\n\n";
 
-struct Entries<'a, 'data> {
+struct Lines<'a, 'data> {
     analysis: &'a Analysis<'data>,
     options: &'a Options,
     /// The width of the time of what was called.
     children: usize,
 }
 
-impl Entries<'_, '_> {
-    /// The callers of a function, the function, what it calls.
-    fn function(&self, id: FunctionId, out: &mut dyn Write) -> io::Result<()> {
-        let graph = &self.analysis.calls.graph;
-        let (outside, handed) = graph.from_outside(id);
-        if outside != 0 {
-            let (own, children) = handed.unwrap_or_default();
-            self.outside(own, children, outside, graph.divided_by(id), out)?;
-        } else if graph.parents(id).is_empty() {
-            writeln!(out, "{:width$}<spontaneous>", "", width = 42 + self.children)?;
-        }
-        for arc in graph.parents(id) {
-            self.arc(*arc, graph.arc(*arc).0.parent, out)?;
-        }
-        self.time(Node::Function(id), out)?;
-        if graph.calls(id) == 0 && graph.self_calls(id) == 0 {
-            write!(out, "{:17}", "")?;
-        } else {
-            calls(graph.calls(id), graph.self_calls(id), out)?;
-            out.write_all(b" ")?;
-        }
-        write_numbered(self.analysis, self.options, id, out)?;
-        for arc in graph.children(id) {
-            self.arc(*arc, graph.arc(*arc).0.child, out)?;
-        }
-        match graph.to_outside(id) {
-            0 => Ok(()),
-            count => self.outside(0.0, 0.0, count, count, out),
-        }
-    }
-
-    /// The line of callers, or of what is called, that is no function of the program.
-    fn outside(&self, own: f64, children: f64, count: u64, all: u64, out: &mut dyn Write) -> io::Result<()> {
-        let (own, children, width) = (self.in_units(own), self.in_units(children), self.children);
-        writeln!(out, "{:12} {own:7.2} {children:width$.2} {count:7}/{all:<7}     <outside>", "")
-    }
-
-    /// A cycle as a whole, and its members.
-    fn cycle(&self, at: usize, out: &mut dyn Write) -> io::Result<()> {
-        let graph = &self.analysis.calls.graph;
-        let cycle = &graph.cycles()[at];
-        self.time(Node::Cycle(at), out)?;
-        calls(cycle.calls, cycle.inner_calls, out)?;
-        writeln!(out, " <cycle {} as a whole> [{}]", at + 1, graph.rank(Node::Cycle(at)))?;
-        for member in &cycle.members {
-            let share = graph.share(*member);
-            let (own, children, width) = (self.in_units(share.own), self.in_units(share.children), self.children);
-            write!(out, "{:12} {own:7.2} {children:width$.2}", "")?;
-            calls(graph.calls(*member), graph.self_calls(*member), out)?;
-            out.write_all(b"     ")?;
-            write_numbered(self.analysis, self.options, *member, out)?;
-        }
-        Ok(())
-    }
-
-    /// The number and the times with which the main line of an entry begins.
-    fn time(&self, node: Node, out: &mut dyn Write) -> io::Result<()> {
-        let graph = &self.analysis.calls.graph;
-        let share = match node {
-            Node::Function(id) => graph.share(id),
-            Node::Cycle(at) => graph.cycle_share(at),
-        };
-        let total = if graph.total() > 0.0 { graph.total() } else { 1.0 };
-        let number = format!("[{}]", graph.rank(node));
-        let percent = Fixed(100.0 * (share.own + share.children) / total);
-        let (own, children) = (self.in_units(share.own), self.in_units(share.children));
-        let width = self.children;
-        write!(out, "{number:6.6} {percent:5.1} {own:7.2} {children:width$.2}")
-    }
-
-    /// The line of a caller or of a called function, whose name stands at the end.
-    fn arc(&self, id: ArcId, named: FunctionId, out: &mut dyn Write) -> io::Result<()> {
-        let graph = &self.analysis.calls.graph;
-        match graph.arc(id) {
-            (arc, None) => write!(out, "{:width$} {:7} {:7}     ", "", arc.count, "", width = 21 + self.children)?,
-            (arc, Some((own, children))) => {
-                let (own, children) = (self.in_units(own), self.in_units(children));
-                let (all, width) = (graph.divided_by(arc.child), self.children);
-                write!(out, "{:12} {own:7.2} {children:width$.2} {:7}/{all:<7}     ", "", arc.count)?;
+impl Lines<'_, '_> {
+    fn write(&self, line: &Line, out: &mut dyn Write) -> io::Result<()> {
+        match line.place {
+            Place::Main(node) => {
+                let graph = &self.analysis.calls.graph;
+                write!(out, "{:6.6} {:5.1}", format!("[{}]", graph.rank(node)), entries::percent(graph, node))?;
             }
+            Place::Above | Place::Below => write!(out, "{:12}", "")?,
         }
-        write_numbered(self.analysis, self.options, named, out)
+        self.times(line, out)?;
+        calls(line.calls, out)?;
+        // The name of the entry's own function stands out to the left.
+        out.write_all(if matches!(line.place, Place::Main(_)) { b" " } else { b"     " })?;
+        entries::write_name(self.analysis, self.options, line.whose, out)?;
+        out.write_all(b"\n")
     }
 
-    /// Samples in the clock's unit.
-    fn in_units(&self, samples: f64) -> Fixed {
-        Fixed(samples / self.analysis.clock.rate)
+    fn times(&self, line: &Line, out: &mut dyn Write) -> io::Result<()> {
+        let (clock, width) = (&self.analysis.clock, self.children);
+        let error = if self.options.errors { 1 + errors::WIDTH } else { 0 };
+        let Some((own, children)) = line.times else {
+            return write!(out, "{:blanks$}", "", blanks = 9 + error + width);
+        };
+        write!(out, " {:7.2}", Fixed(own / clock.rate))?;
+        if self.options.errors {
+            write!(out, " {:>width$}", errors::text(line.error, clock), width = errors::WIDTH)?;
+        }
+        write!(out, " {:width$.2}", Fixed(children / clock.rate))
     }
 }
 
-/// Calls from outside, and those of itself.
-fn calls(outer: u64, inner: u64, out: &mut dyn Write) -> io::Result<()> {
-    if inner == 0 { write!(out, " {outer:7} {:7}", "") } else { write!(out, " {outer:7}+{inner:<7}") }
+fn calls(calls: Calls, out: &mut dyn Write) -> io::Result<()> {
+    match calls {
+        Calls::Nothing => write!(out, "{:16}", ""),
+        Calls::Some(calls) | Calls::All { outer: calls, inner: 0 } => write!(out, " {calls:7} {:7}", ""),
+        Calls::All { outer, inner } => write!(out, " {outer:7}+{inner:<7}"),
+        Calls::Part { some, all } => write!(out, " {some:7}/{all:<7}"),
+    }
 }
 
 #[cfg(test)]
@@ -166,7 +118,7 @@ mod tests {
     fn calls_of_itself_stand_behind_a_plus() {
         let text = |outer, inner| {
             let mut out = Vec::new();
-            calls(outer, inner, &mut out).unwrap();
+            calls(Calls::All { outer, inner }, &mut out).unwrap();
             String::from_utf8(out).unwrap()
         };
         assert_eq!(text(3, 0), "       3        ");

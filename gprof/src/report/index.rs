@@ -8,7 +8,10 @@ use crate::graph::Node;
 use crate::options::Options;
 
 /// The columns of the index.
-const COLUMNS: usize = 3;
+pub(super) const COLUMNS: usize = 3;
+
+/// Its width in characters, unless the user gives one.
+const WIDTH: usize = 80;
 
 pub(super) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(b"Index by function name\n\n")?;
@@ -22,7 +25,7 @@ pub(super) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn W
                 continue;
             }
             line.cell(analysis, options, entry)?;
-            line.start += options.width.saturating_sub(1) / COLUMNS;
+            line.start += options.width.unwrap_or(WIDTH).saturating_sub(1) / COLUMNS;
         }
         line.out.write_all(b"\n")?;
     }

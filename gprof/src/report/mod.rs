@@ -6,6 +6,8 @@
 mod blurbs;
 pub mod bsd;
 mod counts;
+mod entries;
+mod errors;
 mod flat;
 mod graph;
 mod index;
@@ -14,6 +16,7 @@ mod names;
 mod order;
 mod source;
 mod stats;
+mod table;
 
 use std::io::{self, Write};
 
@@ -21,20 +24,24 @@ use crate::analysis::Analysis;
 use crate::annotate::AnnotatedFile;
 use crate::input::Parts;
 use crate::options::{Options, Wanted};
+use crate::terminal::Terminal;
 
 pub use source::render as render_source;
+use stats::Detail;
+use table::Frame;
 
 /// Writes reports, a form feed between them.
 pub struct Writer<'a> {
     out: &'a mut dyn Write,
+    terminal: Terminal,
     first: bool,
     first_source: bool,
 }
 
 impl<'a> Writer<'a> {
-    /// Writes to `out`.
-    pub fn new(out: &'a mut dyn Write) -> Writer<'a> {
-        Writer { out, first: true, first_source: true }
+    /// Writes to `out`, which may be a terminal.
+    pub fn new(out: &'a mut dyn Write, terminal: &Terminal) -> Writer<'a> {
+        Writer { out, terminal: *terminal, first: true, first_source: true }
     }
 
     /// Begins a report.
@@ -60,6 +67,9 @@ impl<'a> Writer<'a> {
     ///
     /// Those of the output.
     pub fn reports(&mut self, analysis: &Analysis<'_>, options: &Options, wanted: Wanted) -> io::Result<()> {
+        if options.table {
+            return self.tables(analysis, options, wanted);
+        }
         if wanted.graph && options.traditional {
             graph::render(analysis, options, self.begin()?)?;
         }
@@ -71,6 +81,22 @@ impl<'a> Writer<'a> {
                 graph::render(analysis, options, self.begin()?)?;
             }
             index::render(analysis, options, self.begin()?)?;
+        }
+        if wanted.counts {
+            counts::render(analysis, self.begin()?)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the same reports, those that can be tables as tables.
+    fn tables(&mut self, analysis: &Analysis<'_>, options: &Options, wanted: Wanted) -> io::Result<()> {
+        let frame = Frame::new(&self.terminal, options);
+        if wanted.flat {
+            table::flat(analysis, options, frame, self.begin()?)?;
+        }
+        if wanted.graph {
+            table::graph(analysis, options, frame, self.begin()?)?;
+            table::index(analysis, options, frame, self.begin()?)?;
         }
         if wanted.counts {
             counts::render(analysis, self.begin()?)?;
@@ -100,7 +126,16 @@ impl<'a> Writer<'a> {
     ///
     /// Those of the output.
     pub fn stats(&mut self, analysis: &Analysis<'_>, parts: &[Parts]) -> io::Result<()> {
-        stats::render(analysis, parts, self.begin()?)
+        stats::render(analysis, parts, Detail::All, self.begin()?)
+    }
+
+    /// Writes as much of the same as readers of other reports should know.
+    ///
+    /// # Errors
+    ///
+    /// Those of the output.
+    pub fn footer(&mut self, analysis: &Analysis<'_>, parts: &[Parts]) -> io::Result<()> {
+        stats::render(analysis, parts, Detail::Notable, self.begin()?)
     }
 
     /// Writes the order of functions.

@@ -62,7 +62,7 @@ pub(super) fn number(analysis: &Analysis<'_>, node: Node) -> String {
     if share.shown { format!("[{rank}]") } else { format!("({rank})") }
 }
 
-/// A function's name with its cycle and the number of its entry, and the end of the line.
+/// A function's name with its cycle and the number of its entry.
 pub(super) fn write_numbered(
     analysis: &Analysis<'_>,
     options: &Options,
@@ -73,5 +73,5 @@ pub(super) fn write_numbered(
     if let Some(cycle) = analysis.calls.graph.cycle_of(id) {
         write!(out, " <cycle {}>", cycle + 1)?;
     }
-    writeln!(out, " {}", number(analysis, Node::Function(id)))
+    write!(out, " {}", number(analysis, Node::Function(id)))
 }

@@ -1,37 +1,89 @@
-//! How much of the profiles the reports account for.
+//! How much of the profiles the reports account for: in full, or as a footer that tells only what there is to tell.
 
 use std::io::{self, Write};
 
-use crate::analysis::Analysis;
+use crate::analysis::{Analysis, Stats};
 use crate::input::Parts;
 use crate::number::{Fixed, General};
 
-pub(super) fn render(analysis: &Analysis<'_>, parts: &[Parts], out: &mut dyn Write) -> io::Result<()> {
-    let stats = &analysis.stats;
+/// How much to tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Detail {
+    /// Everything.
+    All,
+    /// All samples, all calls, and of the rest what is not as a reader expects it to be.
+    Notable,
+}
+
+pub(super) fn render(analysis: &Analysis<'_>, parts: &[Parts], detail: Detail, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "Statistics:\n")?;
-    writeln!(out, "{:>12}  runs merged", parts.len())?;
-    writeln!(out, "{:>12}  samples each second", General(analysis.clock.rate).to_string())?;
-    writeln!(
-        out,
-        "{:>12}  bins at the limit of their counters",
-        parts.iter().map(|part| part.saturated).sum::<usize>()
-    )?;
-    let whole = if stats.samples > 0.0 { stats.samples } else { 1.0 };
-    for (samples, what) in [
-        (stats.samples, "samples"),
-        (stats.attributed, "of them in functions shown"),
-        (stats.left_out, "of them in functions left out and the profiling runtime"),
-        (stats.outside, "of them outside of all functions"),
-    ] {
-        writeln!(out, "{:12.1}  {what} ({:.2} %)", Fixed(samples + 0.0), Fixed(100.0 * samples / whole + 0.0))?;
-    }
-    for (calls, what) in [
-        (stats.calls, "calls"),
-        (stats.from_outside, "of them from outside of the program's functions"),
-        (stats.to_outside, "of them to outside of the program's functions"),
-        (stats.unknown, "of them with both ends unknown"),
-    ] {
-        writeln!(out, "{calls:12}  {what}")?;
+    for line in lines(analysis, parts).iter().filter(|line| detail == Detail::All || line.is_notable) {
+        writeln!(out, "{:>12}  {}", line.number, line.text)?;
     }
     Ok(())
+}
+
+struct Line {
+    number: String,
+    text: String,
+    /// Whether a reader who did not ask should know.
+    is_notable: bool,
+}
+
+fn lines(analysis: &Analysis<'_>, parts: &[Parts]) -> Vec<Line> {
+    let stats = &analysis.stats;
+    let saturated: usize = parts.iter().map(|part| part.saturated).sum();
+    let mut lines = vec![count(parts.len() as u64, "runs merged", 1), all_samples(analysis)];
+    lines.extend(samples(stats));
+    lines.push(count(saturated as u64, "bins at the limit of their counters: samples may be missing", 0));
+    lines.push(Line { is_notable: true, ..count(stats.calls, "calls", 0) });
+    lines.extend([
+        count(stats.from_outside, "of them from outside of the program's functions", 0),
+        count(stats.to_outside, "of them to outside of the program's functions", 0),
+        count(stats.unknown, "of them with both ends unknown", 0),
+    ]);
+    lines
+}
+
+/// A whole number, of which more than so many are notable.
+fn count(number: u64, text: &str, usual: u64) -> Line {
+    Line { number: number.to_string(), text: text.to_owned(), is_notable: number > usual }
+}
+
+/// The samples, and the time that they stand for.
+fn all_samples(analysis: &Analysis<'_>) -> Line {
+    let (stats, clock) = (&analysis.stats, &analysis.clock);
+    let number = format!("{:.1}", rounded(stats.samples));
+    if clock.rate == 0.0 {
+        return Line { number, text: "samples".to_owned(), is_notable: false };
+    }
+    let unit = String::from_utf8_lossy(clock.dimension.as_bytes());
+    let text = format!(
+        "samples at a profrate of {}: {:.2} ±{:.2} {unit} (standard error)",
+        General(clock.rate),
+        Fixed(stats.samples / clock.rate + 0.0),
+        Fixed(stats.error / clock.rate),
+    );
+    Line { number, text, is_notable: true }
+}
+
+/// What became of the samples.
+fn samples(stats: &Stats) -> [Line; 4] {
+    let whole = if stats.samples > 0.0 { stats.samples } else { 1.0 };
+    let line = |samples: f64, text: &str, notable: f64| Line {
+        number: format!("{:.1}", rounded(samples)),
+        text: format!("of them {text} ({:.2} %)", Fixed(100.0 * samples / whole + 0.0)),
+        is_notable: rounded(notable) != 0.0,
+    };
+    [
+        line(stats.attributed, "in functions shown", stats.samples - stats.attributed),
+        line(stats.runtime, "in the profiling runtime", stats.runtime),
+        line(stats.left_out, "in functions left out", stats.left_out),
+        line(stats.outside, "outside of all functions", stats.outside),
+    ]
+}
+
+/// A number as one decimal shows it: sums of shares are off in their last bits, and zero has no sign.
+fn rounded(number: f64) -> f64 {
+    (number * 10.0).round() / 10.0 + 0.0
 }

@@ -6,7 +6,7 @@ mod named;
 use std::collections::HashSet;
 
 use crate::error::Error;
-use crate::functions::{FunctionId, Functions};
+use crate::functions::{Function, FunctionId, Functions};
 use crate::options::{Choice, Options, Subject};
 use crate::sources::Sources;
 use crate::symspec::{Pattern, Spec, What};
@@ -14,6 +14,12 @@ use matching::Matcher;
 
 /// Functions that the profiling runtime itself consists of: no report is about them.
 const RUNTIME: [&[u8]; 6] = [b"_gprof_mcount", b"mcount", b"_mcount", b"__mcount", b"__mcount_internal", b"__mcleanup"];
+
+/// Whether a function is part of the profiling runtime.
+#[must_use]
+pub fn is_runtime(function: &Function<'_>) -> bool {
+    RUNTIME.contains(&function.name)
+}
 
 /// A choice of functions: those named, or all but those named.
 #[derive(Clone, Debug)]
@@ -31,7 +37,7 @@ impl Selection {
         Selection {
             only_included: false,
             included: vec![false; functions.len()],
-            excluded: functions.as_slice().iter().map(|function| RUNTIME.contains(&function.name)).collect(),
+            excluded: functions.as_slice().iter().map(is_runtime).collect(),
         }
     }
 

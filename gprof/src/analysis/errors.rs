@@ -1,0 +1,258 @@
+//! How far self times may be off by chance.
+//!
+//! A tick falls into a bin or does not, whatever fell there before: the count of a bin is Poisson's, whose variance is its
+//! mean, and the best guess at that is the count itself. A function that gets a share of a bin gets the square of
+//! that share of the bin's variance, and variances of different bins add up.
+
+use gmon::Histogram;
+
+use crate::flat::{self, Bin};
+use crate::functions::{Function, FunctionId, Functions};
+use crate::graph::{Graph, Node};
+use crate::inlines::Inlined;
+use crate::selection::Selection;
+
+/// The standard error of each self time, in samples. 0 where no sample was seen, which says nothing.
+#[derive(Debug, Default)]
+pub struct Errors {
+    functions: Vec<f64>,
+    cycles: Vec<f64>,
+    /// Of what functions took without those inlined into them; empty when that is not told.
+    outlined: Vec<f64>,
+    /// Of inlined functions.
+    inlined: Vec<f64>,
+}
+
+impl Errors {
+    /// Works out the errors of the times that [`flat::Flat::exact`] gives for the same arguments, and of the times of
+    /// inlined functions.
+    #[must_use]
+    pub fn new(
+        histograms: &[Histogram],
+        functions: &Functions<'_>,
+        chosen: &Selection,
+        graph: &Graph,
+        inlined: Option<&Inlined<'_>>,
+    ) -> Errors {
+        let mut of_functions = Variances::new(functions.len());
+        let mut of_cycles = Variances::new(graph.cycles().len());
+        for histogram in histograms {
+            each_bin(histogram, functions, |bin, credits| {
+                for (id, samples) in credits.filter(|(id, _)| chosen.chooses(*id)) {
+                    let owner = functions[id].counts_for;
+                    of_functions.credit(owner.index(), samples);
+                    // The time of a cycle is that of those members whose time counts.
+                    if let Some(cycle) = graph.cycle_of(owner).filter(|_| graph.share(owner).fraction != 0.0) {
+                        of_cycles.credit(cycle, samples);
+                    }
+                }
+                of_functions.end_bin(bin);
+                of_cycles.end_bin(bin);
+            });
+        }
+        let [outlined, inlined] = inlined.map(|inlined| divided(histograms, functions, inlined)).unwrap_or_default();
+        Errors { functions: of_functions.roots(), cycles: of_cycles.roots(), outlined, inlined }
+    }
+
+    /// The standard error of the self time of a function or a cycle, all of which counts. 0 when nobody asked for errors.
+    #[must_use]
+    pub fn of(&self, node: Node) -> f64 {
+        match node {
+            Node::Function(id) => at(&self.functions, id.index()),
+            Node::Cycle(cycle) => at(&self.cycles, cycle),
+        }
+    }
+
+    /// That of the time of a function in the flat profile, where inlined functions have rows of their own.
+    #[must_use]
+    pub fn of_row(&self, id: FunctionId) -> f64 {
+        at(if self.outlined.is_empty() { &self.functions } else { &self.outlined }, id.index())
+    }
+
+    /// That of the time of an inlined function, given its place among all.
+    #[must_use]
+    pub fn of_inlined(&self, place: usize) -> f64 {
+        at(&self.inlined, place)
+    }
+}
+
+fn at(errors: &[f64], place: usize) -> f64 {
+    errors.get(place).copied().unwrap_or(0.0)
+}
+
+/// Goes through the bins that have samples, with what each function gets of them.
+fn each_bin(
+    histogram: &Histogram,
+    functions: &Functions<'_>,
+    mut take: impl FnMut(Bin, &mut dyn Iterator<Item = (FunctionId, f64)>),
+) {
+    let bounds = |function: &Function<'_>| (function.address, function.last);
+    flat::share(histogram, functions.as_slice(), bounds, |bin, credits| {
+        take(bin, &mut credits.iter().filter_map(|(place, samples)| Some((functions.id(*place)?, *samples))));
+    });
+}
+
+/// The errors of what functions took without what was inlined into them, and of what was.
+fn divided(histograms: &[Histogram], functions: &Functions<'_>, inlined: &Inlined<'_>) -> [Vec<f64>; 2] {
+    let mut of_functions = Variances::new(functions.len());
+    let mut of_inlined = Variances::new(inlined.len());
+    for histogram in histograms {
+        // What is inlined is taken from the function around it, bin by bin.
+        let mut taken = Vec::new();
+        inlined.share(histogram, |bin, credits| {
+            for (place, inside, samples) in credits.iter().copied() {
+                of_inlined.credit(place, samples);
+                taken.push((bin.at, inside, samples));
+            }
+            of_inlined.end_bin(bin);
+        });
+        let mut taken = taken.into_iter().peekable();
+        each_bin(histogram, functions, |bin, credits| {
+            for (id, samples) in credits {
+                of_functions.credit(functions[id].counts_for.index(), samples);
+            }
+            while let Some((_, inside, samples)) = taken.next_if(|(place, ..)| *place <= bin.at) {
+                of_functions.credit(inside.index(), -samples);
+            }
+            of_functions.end_bin(bin);
+        });
+    }
+    [of_functions.roots(), of_inlined.roots()]
+}
+
+/// Variances of things that share bins. Credits of one thing in one bin are one share: they go up and down together.
+struct Variances {
+    all: Vec<f64>,
+    /// What each thing gets of the bin at hand.
+    bin: Vec<(usize, f64)>,
+}
+
+impl Variances {
+    fn new(things: usize) -> Variances {
+        Variances { all: vec![0.0; things], bin: Vec::new() }
+    }
+
+    /// Gives samples of the bin at hand to a thing.
+    fn credit(&mut self, thing: usize, samples: f64) {
+        self.bin.push((thing, samples));
+    }
+
+    /// Closes a bin.
+    fn end_bin(&mut self, bin: Bin) {
+        self.bin.sort_by_key(|(thing, _)| *thing);
+        for credits in self.bin.chunk_by(|one, other| one.0 == other.0) {
+            let credit: f64 = credits.iter().map(|(_, samples)| samples).sum();
+            if let Some(variance) = credits.first().and_then(|(thing, _)| self.all.get_mut(*thing)) {
+                // The square of the share times the count. Signed counters below zero are differences, whose variance is
+                // not below their size.
+                *variance += credit * credit / bin.count.abs();
+            }
+        }
+        self.bin.clear();
+    }
+
+    fn roots(self) -> Vec<f64> {
+        self.all.into_iter().map(f64::sqrt).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flat::Flat;
+    use crate::graph::arcs::Arcs;
+    use crate::graph::propagate::Choices;
+    use crate::image::Symbol;
+    use gmon::{Arc, Dimension};
+
+    fn functions(names: &[(u64, &'static str)]) -> Functions<'static> {
+        let symbol = |(address, name): &(u64, &'static str)| Symbol {
+            address: *address,
+            name: name.as_bytes(),
+            is_static: false,
+            is_func: true,
+        };
+        Functions::new(names.iter().map(symbol).collect(), 0x110)
+    }
+
+    fn histogram(bins: &[u64], signed: bool) -> Histogram {
+        let (lowpc, highpc) = (0x100, 0x100 + 4 * bins.len() as u64);
+        let dimension = Dimension::SECONDS;
+        Histogram { lowpc, highpc, profrate: 100, dimension, abbrev: b's', signed, bins: bins.to_vec() }
+    }
+
+    /// The errors of all functions, and of all cycles.
+    fn errors(functions: &Functions<'_>, arcs: &[Arc], histograms: &[Histogram]) -> (Vec<f64>, Vec<f64>) {
+        let chosen = Selection::program(functions);
+        let flat = Flat::exact(histograms, functions, &chosen);
+        let choices = Choices { graph: &chosen, time: &chosen, thorough: true };
+        let graph = Graph::new(Arcs::new(arcs, functions), &flat, functions, choices);
+        let errors = Errors::new(histograms, functions, &chosen, &graph, None);
+        let of_function = |id: FunctionId| errors.of(Node::Function(id));
+        let of_cycle = |at| errors.of(Node::Cycle(at));
+        (functions.ids().map(of_function).collect(), (0..graph.cycles().len()).map(of_cycle).collect())
+    }
+
+    #[test]
+    fn the_root_of_the_count() {
+        let functions = functions(&[(0x100, "one"), (0x108, "other"), (0x10c, "mcount")]);
+        let (of_functions, _) = errors(&functions, &[], &[histogram(&[9, 16, 0, 4], false)]);
+        assert_eq!(of_functions, [5.0, 0.0, 0.0]);
+        // The sums of two runs: the variances add up.
+        let twice = [histogram(&[9, 16], false), histogram(&[0, 0, 144], false)];
+        assert_eq!(errors(&functions, &[], &twice).0, [5.0, 12.0, 0.0]);
+    }
+
+    #[test]
+    fn a_share_of_a_bin() {
+        // Half of 64 samples is 32, and off by half of 8.
+        let one = functions(&[(0x100, "one"), (0x106, "other")]);
+        assert_eq!(errors(&one, &[], &[histogram(&[0, 64], false)]).0, [4.0, 4.0]);
+        assert_eq!(errors(&one, &[], &[histogram(&[9, 64], false)]).0, [5.0, 4.0]);
+    }
+
+    #[test]
+    fn what_goes_up_and_down_together() {
+        // All of a bin is one function's and its copy's.
+        let mut copies = functions(&[(0x100, "one"), (0x102, "one.cold"), (0x104, "other")]);
+        copies.merge_copies();
+        assert_eq!(errors(&copies, &[], &[histogram(&[64], false)]).0, [8.0, 0.0, 0.0]);
+        // And a cycle's.
+        let members = functions(&[(0x100, "one"), (0x102, "other"), (0x104, "main")]);
+        let call = |frompc, selfpc| Arc { frompc, selfpc, count: 1 };
+        let arcs = [call(0x100, 0x102), call(0x102, 0x100), call(0x104, 0x100)];
+        assert_eq!(errors(&members, &arcs, &[histogram(&[64], false)]), (vec![4.0, 4.0, 0.0], vec![8.0]));
+    }
+
+    #[test]
+    fn what_was_inlined_goes_from_the_function_around_it() {
+        let functions = functions(&[(0x100, "one"), (0x10a, "other")]);
+        let (one, other) = (functions.find(0x100).unwrap(), functions.find(0x10a).unwrap());
+        let inlined = [(0x102..0x104, 0), (0x104..0x106, 1), (0x106..0x108, 0), (0x10a..0x10c, 2)];
+        let names = vec![(one, b"inner".as_slice()), (one, b"another"), (other, b"inner")];
+        let inlined = Inlined::made_up(&inlined, names);
+        let chosen = Selection::program(&functions);
+        let all = [histogram(&[64, 144, 100, 9], false)];
+        let flat = Flat::exact(&all, &functions, &chosen);
+        let choices = Choices { graph: &chosen, time: &chosen, thorough: true };
+        let graph = Graph::new(Arcs::new(&[], &functions), &flat, &functions, choices);
+        let errors = Errors::new(&all, &functions, &chosen, &graph, Some(&inlined));
+        let times: Vec<f64> = inlined.times(&all).into_iter().map(|time| time.time).collect();
+        assert_eq!(times, [32.0 + 72.0, 72.0, 50.0]);
+        // Halves of bins: a quarter of the variance of each.
+        let of_inlined = [0, 1, 2].map(|place| errors.of_inlined(place));
+        assert_eq!(of_inlined, [52_f64.sqrt(), 6.0, 5.0]);
+        // What is left: half of the first bin, nothing of the second, half of the third; and the whole fourth.
+        assert_eq!([one, other].map(|id| errors.of_row(id)), [(16.0 + 25.0_f64).sqrt(), 3.0]);
+        assert_eq!(
+            [one, other].map(|id| errors.of(Node::Function(id))),
+            [(64.0 + 144.0 + 25.0_f64).sqrt(), 34_f64.sqrt()]
+        );
+    }
+
+    #[test]
+    fn counters_below_zero() {
+        let functions = functions(&[(0x100, "one")]);
+        assert_eq!(errors(&functions, &[], &[histogram(&[25, (-9_i64).cast_unsigned()], true)]).0, [34_f64.sqrt()]);
+    }
+}

@@ -1,0 +1,195 @@
+//! A line on a terminal that says what takes so long, and goes away.
+//!
+//! This is not the work of a library: what those are good at, many bars at once that move by themselves, is not needed,
+//! and what is needed here (to wait before anything is shown, to make room for warnings, to leave nothing behind) would have
+//! to be written around them.
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use crate::terminal::Terminal;
+
+/// How long a run may take before it says anything.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// How long a line stands at least before it changes.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// The width of the bar, in characters.
+const BAR: usize = 20;
+
+/// Erases the line: to its beginning, and from there to its end.
+const ERASE: &str = "\r\x1b[K";
+
+/// Warnings, and between them the progress of a run if that takes long. Whatever is written erases the progress first.
+pub struct Progress<'a> {
+    out: &'a mut dyn Write,
+    /// The width of the terminal, if there is one.
+    width: Option<usize>,
+    /// Whether reports go to a terminal too.
+    among_reports: bool,
+    /// The time since the run began.
+    clock: &'a dyn Fn() -> Duration,
+    what: &'static str,
+    is_shown: bool,
+    /// When the line may change.
+    next: Duration,
+}
+
+impl<'a> Progress<'a> {
+    /// Tells about a run whose warnings go to `out`. The clock gives the time since the run began.
+    pub fn new(out: &'a mut dyn Write, terminal: &Terminal, clock: &'a dyn Fn() -> Duration) -> Progress<'a> {
+        let (width, among_reports) = (terminal.warnings, terminal.reports.is_some());
+        Progress { out, width, among_reports, clock, what: "", is_shown: false, next: PATIENCE }
+    }
+
+    /// Says what is done now.
+    pub fn tell(&mut self, what: &'static str) {
+        self.show(what, None);
+    }
+
+    /// Says how many of some things are done.
+    pub fn count(&mut self, what: &'static str, done: usize, all: usize) {
+        self.show(what, Some((done, all)));
+    }
+
+    /// Says that reports are written now, and nothing any more where they would be written into that.
+    pub fn begin_reports(&mut self) {
+        if self.among_reports {
+            self.clear();
+            self.width = None;
+        }
+        self.tell("writing the reports");
+    }
+
+    fn show(&mut self, what: &'static str, count: Option<(usize, usize)>) {
+        let Some(width) = self.width else {
+            return;
+        };
+        let now = (self.clock)();
+        let is_new = what != std::mem::replace(&mut self.what, what);
+        if now < PATIENCE || (now < self.next && !is_new) {
+            return;
+        }
+        self.next = now.saturating_add(PAUSE);
+        let line = match count {
+            None => format!("gprof: {what}"),
+            Some((done, all)) => format!("gprof: {what} [{}] {done} of {all}", bar(done, all)),
+        };
+        // In the last column the cursor would go on to the next line, and this one could not be erased.
+        let line: String = line.chars().take(width.saturating_sub(1)).collect();
+        self.is_shown = true;
+        // Where nothing can be shown, nobody is left to miss it.
+        let _ = write!(self.out, "{ERASE}{line}").and_then(|()| self.out.flush());
+    }
+
+    /// Erases the line, if there is one.
+    pub fn clear(&mut self) {
+        if std::mem::take(&mut self.is_shown) {
+            let _ = write!(self.out, "{ERASE}").and_then(|()| self.out.flush());
+        }
+    }
+}
+
+impl Write for Progress<'_> {
+    fn write(&mut self, text: &[u8]) -> io::Result<usize> {
+        self.clear();
+        self.out.write(text)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+fn bar(done: usize, all: usize) -> String {
+    let full = (done.min(all) as f64 / all.max(1) as f64 * BAR as f64) as usize;
+    format!("{:-<BAR$}", "#".repeat(full))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    fn terminal(warnings: Option<usize>) -> Terminal {
+        Terminal { warnings, ..Terminal::default() }
+    }
+
+    /// What a terminal of this width gets when these times pass before each of the counts to 4.
+    fn shown(width: Option<usize>, times: [u64; 4]) -> String {
+        let mut out = Vec::new();
+        let now = Cell::new(Duration::ZERO);
+        let clock = || now.get();
+        let mut progress = Progress::new(&mut out, &terminal(width), &clock);
+        for (done, time) in (1..).zip(times) {
+            now.set(Duration::from_millis(time));
+            progress.count("reading", done, 4);
+        }
+        progress.clear();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn a_short_run_says_nothing() {
+        assert_eq!(shown(Some(80), [0, 10, 500, 999]), "");
+    }
+
+    #[test]
+    fn a_long_run_counts_and_erases() {
+        assert_eq!(
+            shown(Some(80), [0, 999, 1000, 1100]),
+            "\r\x1b[Kgprof: reading [###############-----] 3 of 4\r\x1b[Kgprof: reading [####################] 4 of 4\r\x1b[K"
+        );
+    }
+
+    #[test]
+    fn not_every_count_is_shown() {
+        assert_eq!(shown(Some(80), [1000, 1001, 1099, 1100]).matches("reading").count(), 2);
+    }
+
+    #[test]
+    fn a_line_is_narrower_than_the_terminal() {
+        assert_eq!(shown(Some(10), [0, 0, 0, 1000]), "\r\x1b[Kgprof: re\r\x1b[K");
+    }
+
+    #[test]
+    fn no_terminal_no_progress() {
+        assert_eq!(shown(None, [1000, 2000, 3000, 4000]), "");
+    }
+
+    #[test]
+    fn a_new_task_is_told_at_once() {
+        let mut out = Vec::new();
+        let clock = || Duration::from_secs(2);
+        let mut progress = Progress::new(&mut out, &terminal(Some(80)), &clock);
+        progress.count("reading", 1, 2);
+        progress.count("reading", 2, 2);
+        progress.tell("writing");
+        assert_eq!(out, b"\r\x1b[Kgprof: reading [##########----------] 1 of 2\r\x1b[Kgprof: writing");
+    }
+
+    #[test]
+    fn a_warning_erases_the_line() {
+        let mut out = Vec::new();
+        let clock = || Duration::from_secs(2);
+        let mut progress = Progress::new(&mut out, &terminal(Some(80)), &clock);
+        progress.tell("reading");
+        writeln!(progress, "gprof: warning: no").unwrap();
+        progress.clear();
+        assert_eq!(out, b"\r\x1b[Kgprof: reading\r\x1b[Kgprof: warning: no\n");
+    }
+
+    #[test]
+    fn reports_and_progress_do_not_mix() {
+        for (reports, shown) in [(None, "\r\x1b[Kgprof: writing the reports"), (Some(80), "\r\x1b[K")] {
+            let mut out = Vec::new();
+            let clock = || Duration::from_secs(2);
+            let mut progress = Progress::new(&mut out, &Terminal { reports, ..terminal(Some(80)) }, &clock);
+            progress.tell("reading");
+            progress.begin_reports();
+            assert_eq!(String::from_utf8(out).unwrap(), format!("\r\x1b[Kgprof: reading{shown}"));
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! The index as a table: as many columns of names as there is room for, which are read downwards.
+
+use std::io::{self, Write};
+
+use unicode_width::UnicodeWidthStr;
+
+use super::super::{index, names};
+use super::{Frame, Group, ROWS, column, draw, name_column, printable};
+use crate::analysis::{Analysis, IndexEntry};
+use crate::graph::Node;
+use crate::options::Options;
+
+pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, frame: Frame, out: &mut dyn Write) -> io::Result<()> {
+    out.write_all(b"Index by function name\n\n")?;
+    let entries = &analysis.calls.index;
+    let pair =
+        |entry: &IndexEntry<'_>| [names::number(analysis, entry.node), printable(&name(analysis, options, entry))];
+    let widest = entries.iter().map(&pair).fold([INDEX.len(), NAME.len()], |widest, pair| {
+        [widest[0].max(pair[0].width()), widest[1].max(pair[1].width())]
+    });
+    let lines_and_blanks = 6;
+    let room = frame.width.saturating_sub(1) / (widest[0] + widest[1] + lines_and_blanks);
+    let rows = entries.len().div_ceil(room.clamp(1, index::COLUMNS));
+    let pairs = if rows == 0 { 1 } else { entries.len().div_ceil(rows) };
+    let columns: Vec<_> = (0..pairs).flat_map(|_| [column(INDEX), name_column(NAME)]).collect();
+    let cells = |row: usize| {
+        let mut cells: Vec<String> = entries.iter().skip(row).step_by(rows).flat_map(&pair).collect();
+        cells.resize(columns.len(), String::new());
+        cells
+    };
+    let groups = || {
+        let ends = (0..rows).step_by(ROWS);
+        ends.map(|start| Group { rows: (start..rows.min(start + ROWS)).map(cells).collect(), ..Group::default() })
+    };
+    draw(&columns, groups, frame, out)
+}
+
+const INDEX: &str = "index";
+const NAME: &str = "name";
+
+fn name(analysis: &Analysis<'_>, options: &Options, entry: &IndexEntry<'_>) -> Vec<u8> {
+    let mut name = match entry.node {
+        Node::Function(id) => names::name(analysis, options, id).into_owned(),
+        Node::Cycle(at) => format!("<cycle {}>", at + 1).into_bytes(),
+    };
+    if let Some(file) = &entry.file {
+        name.extend([b" (".as_slice(), file, b")"].concat());
+    }
+    name
+}

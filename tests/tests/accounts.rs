@@ -1,0 +1,309 @@
+//! What the reports say of themselves: how much of the profiles they account for, and how far their times may be off.
+#![allow(clippy::unwrap_used, reason = "the helpers of a test fail as loudly as it does")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use gmon::{Arc, Dimension, Encoding, Form, Hints, Histogram, Order, Profile, Word};
+use gmon_tests::random::Random;
+use gmon_tests::{compile, gprof as reader, read, start_objects};
+use gprof::analysis::Errors;
+use gprof::flat::Flat;
+use gprof::functions::Functions;
+use gprof::graph::arcs::Arcs;
+use gprof::graph::propagate::Choices;
+use gprof::graph::{Graph, Node};
+use gprof::image::Symbol;
+use gprof::selection::Selection;
+
+const GNU: Encoding = Encoding { form: Form::Gnu, word: Word::W64, order: Order::Little };
+
+/// A program whose profiles are made up.
+struct Stage {
+    image: PathBuf,
+    symbols: BTreeMap<String, u64>,
+}
+
+impl Stage {
+    fn new(name: &str, flags: &[&str]) -> Stage {
+        let image = compile(&format!("accounts_{name}"), &["leaf.c"], flags);
+        let table = String::from_utf8(Command::new("nm").arg(&image).output().unwrap().stdout).unwrap();
+        let symbol = |line: &str| {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            Some(((*words.get(2)?).to_owned(), u64::from_str_radix(words[0], 16).ok()?))
+        };
+        Stage { image, symbols: table.lines().filter_map(symbol).collect() }
+    }
+
+    fn at(&self, name: &str) -> u64 {
+        *self.symbols.get(name).unwrap_or_else(|| panic!("no {name}"))
+    }
+
+    /// A histogram of one bin of four bytes for each of these samples.
+    fn samples(samples: &[(u64, u64)]) -> Vec<Histogram> {
+        let one = |(address, count): &(u64, u64)| Histogram {
+            lowpc: *address,
+            highpc: address + 4,
+            profrate: 100,
+            dimension: Dimension::SECONDS,
+            abbrev: b's',
+            signed: false,
+            bins: vec![*count],
+        };
+        let mut all: Vec<Histogram> = samples.iter().map(one).collect();
+        all.sort_by_key(|histogram| histogram.lowpc);
+        all
+    }
+
+    /// What ours prints for these profiles.
+    fn print(&self, options: &str, profiles: &[Profile]) -> String {
+        let mut words: Vec<String> = options.split_whitespace().map(str::to_owned).collect();
+        words.push("a.out".to_owned());
+        for (at, profile) in profiles.iter().enumerate() {
+            let name = format!("made-up.{at}");
+            fs::write(self.image.with_file_name(&name), gmon::write(profile, GNU).unwrap()).unwrap();
+            words.push(name);
+        }
+        let output = read(reader(), self.image.parent().unwrap(), &words);
+        assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+}
+
+/// The lines of the statistics at the end of a report, without the blanks in front; none when there are no statistics.
+fn statistics(report: &str) -> Vec<&str> {
+    let part = report.strip_prefix("Statistics:\n\n").or_else(|| Some(report.split_once("\u{c}\nStatistics:\n\n")?.1));
+    part.map(|part| part.lines().map(str::trim_start).collect()).unwrap_or_default()
+}
+
+/// A profile with a bit of everything.
+fn rich(stage: &Stage) -> Profile {
+    let samples = [(stage.at("middle"), 100), (stage.at("light"), 65_535), (stage.at("main") + 0x100_0000, 50)];
+    let call = |frompc, selfpc, count| Arc { frompc, selfpc, count };
+    let (main, middle) = (stage.at("main"), stage.at("middle"));
+    let arcs = vec![call(main, middle, 1), call(8, middle, 3), call(middle, 8, 7), call(8, 9, 5)];
+    Profile { histograms: Stage::samples(&samples), arcs, blocks: Vec::new() }
+}
+
+#[test]
+fn statistics_account_for_everything() {
+    let stage = Stage::new("everything", &["-g"]);
+    let profile = rich(&stage);
+    assert_eq!(
+        statistics(&stage.print("--stats -b -Plight", &[profile.clone(), profile])),
+        [
+            "2  runs merged",
+            "131370.0  samples at a profrate of 100: 1313.70 ±3.62 seconds (standard error)",
+            "200.0  of them in functions shown (0.15 %)",
+            "0.0  of them in the profiling runtime (0.00 %)",
+            "131070.0  of them in functions left out (99.77 %)",
+            "100.0  of them outside of all functions (0.08 %)",
+            "2  bins at the limit of their counters: samples may be missing",
+            "32  calls",
+            "6  of them from outside of the program's functions",
+            "14  of them to outside of the program's functions",
+            "10  of them with both ends unknown",
+        ]
+    );
+}
+
+#[test]
+fn a_footer_tells_what_there_is_to_tell() {
+    let stage = Stage::new("footer", &["-g"]);
+    let call = Arc { frompc: stage.at("main"), selfpc: stage.at("middle"), count: 12 };
+    let fine = Profile {
+        histograms: Stage::samples(&[(stage.at("middle"), 90), (stage.at("light"), 10)]),
+        arcs: vec![call],
+        blocks: Vec::new(),
+    };
+    let samples = "100.0  samples at a profrate of 100: 1.00 ±0.10 seconds (standard error)";
+    assert_eq!(statistics(&stage.print("", std::slice::from_ref(&fine))), [samples, "12  calls"]);
+    assert_eq!(
+        statistics(&stage.print("-Plight", std::slice::from_ref(&fine))),
+        [
+            samples,
+            "90.0  of them in functions shown (90.00 %)",
+            "10.0  of them in functions left out (10.00 %)",
+            "12  calls"
+        ]
+    );
+    assert_eq!(statistics(&stage.print("-q", &[fine.clone(), fine.clone()]))[0], "2  runs merged");
+    let only_calls = Profile { histograms: Vec::new(), ..fine };
+    assert_eq!(statistics(&stage.print("", &[only_calls])), ["12  calls"]);
+}
+
+#[test]
+fn a_footer_is_the_part_of_the_statistics_that_is_not_as_usual() {
+    let stage = Stage::new("part", &["-g"]);
+    let profile = rich(&stage);
+    let (footer, all) =
+        (stage.print("-p", std::slice::from_ref(&profile)), stage.print("--stats", std::slice::from_ref(&profile)));
+    let (footer, all) = (statistics(&footer), statistics(&all));
+    let usual = ["1  runs merged", "0.0  of them in the profiling runtime", "0.0  of them in functions left out"];
+    let unusual = all.iter().filter(|line| !usual.iter().any(|usual| line.starts_with(usual)));
+    assert!(unusual.eq(&footer) && footer.len() + usual.len() == all.len(), "{footer:?}\n{all:?}");
+}
+
+#[test]
+fn a_footer_only_where_it_belongs() {
+    let stage = Stage::new("place", &["-g"]);
+    let profile = [rich(&stage)];
+    for options in ["-b", "-T", "--compat=gnu", "-C", "-A", "-r", "-i"] {
+        assert!(!stage.print(options, &profile).contains("Statistics:"), "{options}");
+    }
+    for options in ["", "-p", "-q", "-p -C", "-q -C --table", "-p -i", "--stats -p"] {
+        let text = stage.print(options, &profile);
+        assert_eq!(text.matches("\u{c}\nStatistics:\n\n").count(), 1, "{options}: once, behind a form feed");
+        assert!(text.trim_end().ends_with("of them with both ends unknown"), "{options}: at the end");
+    }
+}
+
+#[test]
+fn the_runtime_is_told_apart_from_what_was_left_out() {
+    let stage = Stage::new("runtime", &["-g", "-static"]);
+    let samples = Stage::samples(&[(stage.at("middle"), 60), (stage.at("mcount"), 30), (stage.at("light"), 10)]);
+    let profile = [Profile { histograms: samples, ..Profile::default() }];
+    let text = stage.print("-p -Plight", &profile);
+    let expected = [
+        "60.0  of them in functions shown (60.00 %)",
+        "30.0  of them in the profiling runtime (30.00 %)",
+        "10.0  of them in functions left out (10.00 %)",
+    ];
+    assert_eq!(statistics(&text)[1..4], expected);
+    let whole = stage.print("-p -pmcount -pmiddle", &profile);
+    assert!(!whole.contains("profiling runtime") && whole.contains("90.0  of them in functions shown"), "{whole}");
+}
+
+#[test]
+fn a_footer_says_what_the_program_did() {
+    let image = compile("accounts_ticks", &["ticks.c"], &["-O1", &format!("-B{}", start_objects().display())]);
+    let directory = image.parent().unwrap();
+    // Signals that the program sends itself, and calls that stand in its source. The clock may add samples.
+    let status = Command::new(&image).args(["300", "100"]).current_dir(directory).status().unwrap();
+    assert!(status.success());
+    let profile = gmon::read(&fs::read(directory.join("gmon.out")).unwrap(), &Hints::default()).unwrap();
+    let samples: i128 = profile.histograms.iter().map(Histogram::total).sum();
+    let calls: u64 = profile.arcs.iter().map(|arc| arc.count).sum();
+    assert!(samples >= 400 && calls >= 3);
+    let text = String::from_utf8(read(reader(), directory, &["a.out", "gmon.out"]).stdout).unwrap();
+    let lines = statistics(&text);
+    let error = (samples as f64).sqrt() / 100.0;
+    let first = format!("{samples}.0  samples at a profrate of 100: {:.2} ±{error:.2} seconds", samples as f64 / 100.0);
+    assert!(lines[0].starts_with(&first), "{first}: {lines:?}");
+    assert!(lines.contains(&format!("{calls}  calls").as_str()), "{calls}: {lines:?}");
+    // The parts are those of the whole: what is not told is nothing.
+    let shown = text.lines().skip(5).take_while(|line| !line.is_empty());
+    let shown: f64 = shown.map(|line| line.split_whitespace().nth(2).unwrap().parse::<f64>().unwrap()).sum();
+    let others = lines.iter().filter(|line| line.contains("of them") && !line.contains("in functions shown"));
+    let others = others.take_while(|line| line.contains(".0  ") || line.contains('%'));
+    let others: f64 = others.map(|line| line.split("  ").next().unwrap().parse::<f64>().unwrap()).sum();
+    assert!((100.0 * shown + others - samples as f64).abs() < 2.0, "{shown} seconds shown: {lines:?}");
+}
+
+/// The words of the row of a function in a flat profile, or of the main line of its entry in a call graph.
+fn row<'a>(text: &'a str, name: &str) -> Vec<&'a str> {
+    let words = |line: &'a str| line.split_whitespace().collect::<Vec<_>>();
+    let is_its = |words: &Vec<&str>| {
+        let last = words.iter().rev().find(|word| !word.starts_with('[')).copied();
+        last == Some(name) && (words[0].starts_with('[') || words[0].parse::<f64>().is_ok() && words.len() > 3)
+    };
+    text.lines().map(words).find(|words| !words.is_empty() && is_its(words)).unwrap_or_else(|| panic!("{name}: {text}"))
+}
+
+#[test]
+fn errors_are_the_roots_of_what_was_counted() {
+    let stage = Stage::new("roots", &["-g"]);
+    let heavy = stage.at("heavy");
+    // The bin at the beginning of `heavy` is half its own and half of what lies in front.
+    let samples = Stage::samples(&[(heavy - 2, 64), (heavy + 4, 900), (stage.at("middle"), 225)]);
+    let call = Arc { frompc: stage.at("main"), selfpc: stage.at("middle"), count: 1 };
+    let profile = Profile { histograms: samples, arcs: vec![call], blocks: Vec::new() };
+    let once = std::slice::from_ref(&profile);
+    let flat = stage.print("-p -b --errors", once);
+    assert_eq!(row(&flat, "heavy")[2..4], ["9.32", &format!("±{:.2}", (900.0_f64 + 16.0).sqrt() / 100.0)]);
+    assert_eq!(row(&flat, "middle")[2..5], ["2.25", "±0.15", "1"]);
+    let graph = stage.print("-q -b --errors", once);
+    assert_eq!(row(&graph, "heavy")[2..4], ["9.32", "±0.30"]);
+    // Four runs: twice the error, of four times the time.
+    let all = stage.print("-p -b --errors", &[once, once, once, once].concat());
+    assert_eq!(row(&all, "middle")[2..4], ["9.00", "±0.30"]);
+    assert!(!stage.print("-p -b", once).contains('±'));
+}
+
+#[test]
+fn where_nothing_was_seen_there_is_no_error() {
+    let stage = Stage::new("blank", &["-g"]);
+    let call = Arc { frompc: stage.at("main"), selfpc: stage.at("light"), count: 1 };
+    let profile =
+        Profile { histograms: Stage::samples(&[(stage.at("middle"), 4)]), arcs: vec![call], blocks: Vec::new() };
+    let text = stage.print("-p -b --errors", &[profile]);
+    let expected = "\
+  %   cumulative   self                      self     total           
+ time   seconds   seconds   error    calls  Ts/call  Ts/call  name    
+100.00      0.04     0.04   ±0.02                             middle
+  0.00      0.04     0.00                1     0.00     0.00  light
+";
+    assert!(text.ends_with(expected), "{text}");
+}
+
+/// A number of Poisson's distribution: so many waiting times, which are exponential, fit into one unit.
+fn poisson(random: &mut Random, mean: f64) -> u64 {
+    let (mut count, mut time) = (0, 0.0);
+    loop {
+        let chance = ((random.number() >> 11) + 1) as f64 / (1_u64 << 53) as f64;
+        time -= chance.ln() / mean;
+        if time > 1.0 {
+            return count;
+        }
+        count += 1;
+    }
+}
+
+#[test]
+fn times_scatter_as_errors_say() {
+    // Runs of one program that differ by chance alone. A quarter of the first bin is the second function's.
+    let symbol = |address, name| Symbol { address, name, is_static: false, is_func: true };
+    let functions = Functions::new(vec![symbol(0x100, b"one"), symbol(0x103, b"other")], 0x108);
+    let chosen = Selection::program(&functions);
+    let choices = Choices { graph: &chosen, time: &chosen, thorough: true };
+    let other = functions.find(0x103).unwrap();
+    let mut random = Random::new(7);
+    let mut run = || {
+        let bins = vec![poisson(&mut random, 300.0), poisson(&mut random, 100.0)];
+        let (dimension, abbrev) = (Dimension::SECONDS, b's');
+        let all = [Histogram { lowpc: 0x100, highpc: 0x108, profrate: 100, dimension, abbrev, signed: false, bins }];
+        let flat = Flat::exact(&all, &functions, &chosen);
+        let graph = Graph::new(Arcs::new(&[], &functions), &flat, &functions, choices);
+        (flat.time[other.index()], Errors::new(&all, &functions, &chosen, &graph, None).of(Node::Function(other)))
+    };
+    const RUNS: usize = 1000;
+    let runs: Vec<(f64, f64)> = (0..RUNS).map(|_| run()).collect();
+    let mean = |of: &dyn Fn(&(f64, f64)) -> f64| runs.iter().map(of).sum::<f64>() / RUNS as f64;
+    let (time, told) = (mean(&|run| run.0), mean(&|run| run.1));
+    let scatter = mean(&|run| (run.0 - time).powi(2)).sqrt();
+    assert!((time - 175.0).abs() < 1.5, "{time}");
+    // The variances: a sixteenth of 300, and 100.
+    assert!((told - 118.75_f64.sqrt()).abs() < 0.1, "told {told}");
+    // The scatter that so many runs show is itself off by one part in forty-five; the seed is fixed.
+    assert!((scatter / told - 1.0).abs() < 0.05, "told {told}, found {scatter}");
+}
+
+#[test]
+fn new_columns_and_old_layouts_contradict_each_other() {
+    let directory = gmon_tests::directory("accounts_contradictions");
+    for new in ["--errors", "--table"] {
+        for old in ["--compat=gnu", "-T", "--bsd", "--bsd=openbsd"] {
+            for words in [[new, old], [old, new]] {
+                let output = read(reader(), &directory, &words);
+                let text = String::from_utf8(output.stderr).unwrap();
+                assert_eq!(output.status.code(), Some(1));
+                assert!(text.starts_with(&format!("gprof: '{new}' and '{old}' contradict each other")), "{text}");
+                assert_eq!(text.matches('\n').count(), 1);
+            }
+        }
+    }
+    let output = read(reader(), &directory, &[Path::new("--table"), Path::new("--errors"), Path::new("none")]);
+    assert!(String::from_utf8(output.stderr).unwrap().starts_with("gprof: none: "), "these two go together");
+}
