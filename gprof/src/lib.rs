@@ -32,6 +32,7 @@ pub mod symspec;
 
 use std::ffi::OsString;
 use std::io::{BufWriter, Write};
+use std::path::PathBuf;
 
 use gmon::{Accumulator, Hints, Profile};
 
@@ -122,7 +123,9 @@ fn read_image<'data>(
     let policy = if options.is_gnu() { Policy::Compat } else { Policy::Full };
     let image = Image::parse(bytes, policy, room);
     let mut image = image.map_err(|source| Error::Image { file: options.image.display().to_string(), source })?;
-    image.find_debug_file(&options.image, &[image::DEFAULT_DIRECTORY.into()], policy, room);
+    let system = PathBuf::from(image::DEFAULT_DIRECTORY);
+    let directories: Vec<PathBuf> = options.debug_directories.iter().cloned().chain([system]).collect();
+    image.find_debug_file(&options.image, &directories, policy, room);
     if let Some(doubt) = image.doubt() {
         let _ = writeln!(warnings, "gprof: warning: {}: {doubt}", options.image.display());
     }

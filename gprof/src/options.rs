@@ -131,6 +131,8 @@ pub struct Options {
     pub symbols: Option<PathBuf>,
     /// A text file that tells the object file of each function, if an order of those is wanted.
     pub file_map: Option<PathBuf>,
+    /// Where files with what was stripped from programs are looked for, before the system's directory.
+    pub debug_directories: Vec<PathBuf>,
     /// Whose faults are wanted.
     pub compat: Compat,
     /// The reports that are wanted or not.

@@ -226,6 +226,10 @@ pub(super) struct Arguments {
     #[arg(short = 'S', long, value_name = "FILE", help_heading = "Files")]
     pub(super) external_symbol_table: Option<PathBuf>,
 
+    /// Look here for debug information and symbols that were stripped from the program, before /usr/lib/debug
+    #[arg(long, value_name = "DIRECTORY", action = ArgAction::Append, help_heading = "Files")]
+    pub(super) debug_dir: Vec<PathBuf>,
+
     /// Print what the original prints, its faults included
     #[arg(long, value_name = "WHOSE", help_heading = "Files")]
     pub(super) compat: Option<Compatible>,

@@ -75,6 +75,7 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
         width: usize::try_from(number("--width", &arguments.width, is_gnu)?).unwrap_or(usize::MAX).max(1),
         symbols: arguments.external_symbol_table,
         file_map: arguments.file_ordering,
+        debug_directories: arguments.debug_dir,
         compat,
         reports,
         choices,
