@@ -94,10 +94,11 @@ impl Entries<'_, '_> {
         }
     }
 
-    /// The line of callers, or of what is called, that is no function of the program.
+    /// The line of callers, or of what is called, that is no function of the program. Programs that read the report
+    /// pass over names with a number in parentheses, which have no entry, and know no names without a number.
     fn outside(&self, own: f64, children: f64, count: u64, all: u64, out: &mut dyn Write) -> io::Result<()> {
         let (own, children, width) = (self.in_units(own), self.in_units(children), self.children);
-        writeln!(out, "{:12} {own:7.2} {children:width$.2} {count:7}/{all:<7}     <outside>", "")
+        writeln!(out, "{:12} {own:7.2} {children:width$.2} {count:7}/{all:<7}     <outside> (0)", "")
     }
 
     /// A cycle as a whole, and its members.
