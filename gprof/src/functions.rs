@@ -1,11 +1,14 @@
 //! The functions of the profiled program: who owns which address.
 
+mod joined;
+
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell};
 use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::image::{self, Symbol};
+pub use joined::Part;
 
 /// One function of a [`Functions`]: its place in the order of addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -49,6 +52,8 @@ pub struct Functions<'data> {
     starts: Vec<u64>,
     /// How many more bytes of readable names may be kept.
     room: Cell<usize>,
+    /// Which of them come from which image.
+    joined: joined::Joined,
 }
 
 /// How many bytes of readable names are kept at most. A few bytes of a symbol table can stand for much text; what finds
@@ -123,7 +128,7 @@ impl<'data> Functions<'data> {
         });
         let sorted: Vec<Function<'data>> = sorted.collect();
         let starts = sorted.iter().map(|function| function.address).collect();
-        Functions { sorted, starts, room: Cell::new(ROOM) }
+        Functions { sorted, starts, room: Cell::new(ROOM), joined: joined::Joined::default() }
     }
 
     /// Lets the copies that compilers make of functions (`f.part.0`, `f.constprop.1.cold`) count for the function that

@@ -68,6 +68,15 @@ impl<'data> Inlined<'data> {
         Inlined { parts }
     }
 
+    /// Adds the code of another image, which is moved so far. It must lie behind all that there is; `moved` tells what its
+    /// functions have become.
+    pub fn append(&mut self, other: Inlined<'data>, shift: u64, moved: impl Fn(FunctionId) -> Option<FunctionId>) {
+        self.parts.extend(other.parts.into_iter().filter_map(|part| {
+            let (start, last) = (part.start.wrapping_add(shift), part.last.wrapping_add(shift));
+            Some(Part { start, last, inside: moved(part.inside)?, ..part })
+        }));
+    }
+
     /// The time of all inlined functions, as [`flat::Flat::exact`] divides it among functions.
     #[must_use]
     pub fn times(&self, histograms: &[Histogram]) -> Vec<InlinedTime<'data>> {

@@ -30,6 +30,15 @@ impl std::fmt::Display for Source {
     }
 }
 
+/// An image and the profiles of its runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// The program or shared object.
+    pub image: PathBuf,
+    /// The profiles to sum; never none.
+    pub profiles: Vec<Source>,
+}
+
 /// Whose result is wanted where ours is another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Compat {
@@ -121,10 +130,8 @@ pub struct Annotation {
 /// All options.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// The profiled program.
-    pub image: PathBuf,
-    /// The profiles to sum; never none.
-    pub profiles: Vec<Source>,
+    /// The profiled images, each with its profiles; never none.
+    pub groups: Vec<Group>,
     /// The form of the profiles, if it is not to be detected.
     pub form: Option<gmon::Form>,
     /// A text file that gives the symbols instead of the program.

@@ -1,18 +1,18 @@
 //! No time is lost on its way up the call graph, and none comes from nowhere.
 //!
-//! Call a *part* a cycle as a whole, or a function that is in no cycle. The calls of a part are those from other parts and
-//! from outside of the program; calls of a function by itself and calls within a cycle are none. Then, up to the rounding
-//! of floating point:
+//! Call a *part* a cycle as a whole, or a function that is in no cycle. The calls of a part are those from other parts
+//! and from outside of the program; calls of a function by itself and calls within a cycle are none. Then, up to the
+//! rounding of floating point:
 //!
 //! 1. What a part has of its children is what the arcs that leave it hand up to it.
 //! 2. A part that is called hands up all that it has, its own and its children's time: to its callers together,
 //!    those outside of the program among them.
-//! 3. The parts that nobody calls, and the callers outside of the program, together have all the time of the report: the sum
-//!    of the functions' own times as far as they count.
+//! 3. The parts that nobody calls, and the callers outside of the program, together have all the time of the report: the
+//!    sum of the functions' own times as far as they count.
 //!
-//! This holds whatever is chosen to be left out (`-E`, `-N`), as long as a cycle is left out as a whole: what is left out
-//! has no time, and what only it calls has none either. It does not hold where something is named to be in (`-F`, `-n`): then a
-//! function counts all its time, whoever called it.
+//! This holds whatever is chosen to be left out (`-E`, `-N`), as long as a cycle is left out as a whole: what is left
+//! out has no time, and what only it calls has none either. It does not hold where something is named to be in (`-F`,
+//! `-n`): then a function counts all its time, whoever called it.
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
 mod common;
@@ -113,7 +113,8 @@ fn possible(
 }
 
 fn pairs() -> impl Strategy<Value = Vec<(prop::sample::Index, prop::sample::Index)>> {
-    prop_oneof![2 => Just(Vec::new()), 1 => prop::collection::vec(any::<(prop::sample::Index, prop::sample::Index)>(), 0..6)]
+    let pair = any::<(prop::sample::Index, prop::sample::Index)>();
+    prop_oneof![2 => Just(Vec::new()), 1 => prop::collection::vec(pair, 0..6)]
 }
 
 proptest! {

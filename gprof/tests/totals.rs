@@ -10,7 +10,8 @@ use gprof::analysis::{Analysis, Input};
 use gprof::cli::{self, Request};
 use gprof::flat::Flat;
 use gprof::functions::{FunctionId, Functions};
-use gprof::image::{Code, Image, Machine, Names, Policy, SourceFiles};
+use gprof::image::{Image, Names, Policy};
+use gprof::images::Images;
 use gprof::options::{Options, Wanted};
 use gprof::report::Writer;
 use gprof::selection::{Selection, Selections};
@@ -60,22 +61,20 @@ fn options(words: &[&str]) -> Options {
 /// An analysis, whose image no report looks at, and its flat profile as text.
 fn analyse(profile: &Profile, functions: Functions<'static>) -> (Analysis<'static>, String) {
     thread_local! {
-        static FILES: &'static SourceFiles<'static> = {
+        static IMAGES: &'static Images<'static> = {
             let (bytes, room) = (fs::read(std::env::current_exe().unwrap()).unwrap(), Names::default());
             let (bytes, room) = (bytes.leak(), Box::leak(Box::new(room)));
-            &Box::leak(Box::new(Image::parse(bytes, Policy::Compat, room).unwrap())).files
+            Box::leak(Box::new(Images::alone(Image::parse(bytes, Policy::Compat, room).unwrap())))
         };
     }
-    let files = FILES.with(|files| *files);
+    let images = IMAGES.with(|images| *images);
     let (options, wanted) = (options(&["-b"]), Wanted { flat: true, ..Wanted::default() });
-    let code = Code { machine: Machine::Other, start: 0, bytes: &[] };
     let selections = Selections::program(&functions);
     let sources = Sources::default();
     let input = Input {
         profile,
-        files,
+        images,
         object_files: None,
-        code,
         sources,
         selections,
         inlined: None,

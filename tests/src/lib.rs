@@ -85,8 +85,8 @@ pub fn object_map(image: &Path, sources: &[&str], flags: &[&str]) -> PathBuf {
     map
 }
 
-/// Compiles a Fortran source of `tests/programs` with `-pg -g` into a program in a directory of its own. Says loudly that
-/// a test is skipped when there is no compiler.
+/// Compiles a Fortran source of `tests/programs` with `-pg -g` into a program in a directory of its own. Says loudly
+/// that a test is skipped when there is no compiler.
 ///
 /// # Panics
 ///

@@ -218,6 +218,10 @@ pub(super) struct Arguments {
     #[arg(help_heading = "Source files")]
     pub(super) directory_path: Vec<OsString>,
 
+    /// A program or shared object, whose profiles follow up to the next of these; reports are of all together
+    #[arg(long = "image", value_name = "FILE", action = ArgAction::Append, help_heading = "Files")]
+    pub(super) images: Vec<PathBuf>,
+
     /// Take profiles to be of this form: auto, magic (GNU), bsd or 4.4bsd
     #[arg(short = 'O', long, value_name = "FORM", allow_hyphen_values = true, help_heading = "Files")]
     pub(super) file_format: Option<OsString>,

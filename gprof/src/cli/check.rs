@@ -7,8 +7,9 @@ use std::path::PathBuf;
 use clap::ArgMatches;
 
 use super::arguments::Arguments;
+use super::groups;
 use crate::error::Error;
-use crate::options::{Annotation, Asked, Choice, Compat, Options, Reports, Source, Subject};
+use crate::options::{Annotation, Asked, Choice, Compat, Options, Reports, Subject};
 use crate::symspec::{Malformed, Pattern};
 
 /// What an option says that chooses functions, or is for or against a report.
@@ -68,6 +69,7 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
     if arguments.line && arguments.file_ordering.is_some() && !is_gnu {
         return Err(Error::Usage("'--line' and '--file-ordering' contradict each other".to_owned()));
     }
+    let groups = groups::groups(&arguments, matches)?;
     Ok(Options {
         demangle: wants_demangling(&arguments)? && !arguments.traditional,
         form: form(arguments.file_format.as_deref())?,
@@ -91,8 +93,7 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
         inlines: arguments.inlines,
         file_names: arguments.inline_file_names,
         paths: arguments.print_path,
-        image: arguments.image,
-        profiles: arguments.profiles.into_iter().map(Source::from).collect(),
+        groups,
     })
 }
 

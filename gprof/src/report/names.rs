@@ -14,13 +14,14 @@ use crate::sources::base;
 pub(super) fn name<'a>(analysis: &'a Analysis<'_>, options: &Options, id: FunctionId) -> Cow<'a, [u8]> {
     let functions = &analysis.functions;
     let name = if options.demangle { functions.readable(id) } else { Cow::Borrowed(functions[id].name) };
+    let name = functions.labelled(id, name);
     match analysis.sources.place(id).filter(|_| options.file_names || options.by_line) {
         None => name,
         Some(place) => {
             let mut text = name.into_owned();
             text.extend_from_slice(b" (");
             text.extend_from_slice(analysis.sources.name(place.file, options.paths));
-            let address = functions[id].address;
+            let address = functions.linked(id, functions[id].address);
             let at = if options.by_line { format!(" @ {address:x}") } else { String::new() };
             text.extend_from_slice(format!(":{}{at})", place.line).as_bytes());
             write_callers(analysis, options, id, &mut text);
