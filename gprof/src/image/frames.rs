@@ -1,6 +1,7 @@
 //! The functions that code comes from, those that the compiler inlined among them.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 
 use addr2line::Context;
 
@@ -32,7 +33,12 @@ pub struct Caller<'a> {
 /// Finds the functions that addresses come from.
 pub struct Frames<'a> {
     context: Context<Reader<'a>>,
+    /// How many more bytes of callers may be told.
+    left: Cell<usize>,
 }
+
+/// How many bytes of callers are told at least, whatever the size of the debug information.
+const ROOM: usize = 64 << 20;
 
 /// Whether functions of a language are known to the linker by the names that they have in the source.
 fn is_c(language: Option<gimli::DwLang>) -> bool {
@@ -50,7 +56,8 @@ impl<'a> Frames<'a> {
             return None;
         }
         let dwarf = gimli::Dwarf::load(|id| Ok::<_, gimli::Error>(sections.get(id))).ok()?;
-        Some(Frames { context: Context::from_dwarf(dwarf).ok()? })
+        let left = usize::try_from(sections.len()).unwrap_or(usize::MAX).saturating_mul(16).saturating_add(ROOM);
+        Some(Frames { context: Context::from_dwarf(dwarf).ok()?, left: Cell::new(left) })
     }
 
     /// The name of the innermost function that an address comes from, as the linker knows it.
@@ -84,6 +91,9 @@ impl<'a> Frames<'a> {
     }
 
     /// The functions into which that was inlined, from the inside out; none where nothing was.
+    ///
+    /// A few bytes of debug information can put all lines of a program into a thousand functions with paths of a
+    /// megabyte. When far more was told than the debug information has, no more is.
     #[must_use]
     pub fn callers(&self, address: u64) -> Vec<Caller<'a>> {
         let mut found = Vec::new();
@@ -99,6 +109,10 @@ impl<'a> Frames<'a> {
             let location = frame.location.as_ref();
             let file = location.and_then(|location| location.file).unwrap_or_default().as_bytes().to_vec();
             let line = location.and_then(|location| location.line).unwrap_or_default();
+            let Some(left) = self.left.get().checked_sub(size_of::<Caller<'_>>() + file.len()) else {
+                break;
+            };
+            self.left.set(left);
             found.push(Caller { function, file, line });
             if found.len() == DEEPEST {
                 break;

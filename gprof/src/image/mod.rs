@@ -21,7 +21,7 @@ use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-pub use demangle::demangle;
+pub use demangle::{LONGEST as LONGEST_READABLE, demangle, looks_mangled};
 pub use lines::SourceFiles;
 pub use made::Names;
 pub use separate::DEFAULT_DIRECTORY;

@@ -14,7 +14,8 @@ pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result
             None => out.write_all(b"<unknown>:0: (")?,
         }
         let functions = &analysis.functions;
-        out.write_all(&functions.labelled(count.function, functions[count.function].name.into()))?;
+        let name = functions[count.function].name;
+        out.write_all(&functions.labelled(count.function, functions.written(name.into())))?;
         writeln!(out, ":0x{:x}) {} executions", functions.linked(count.function, count.address), count.count)?;
     }
     Ok(())
