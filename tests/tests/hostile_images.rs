@@ -191,6 +191,48 @@ fn units_that_share_one_line_table() {
 }
 
 #[test]
+fn functions_that_share_one_long_numbered_name() {
+    // DWARF 5: names are numbers in a table of offsets.
+    let abbreviations = [1, 0x11, 1, 0x72, 0x17, 0, 0, 2, 0x2e, 0, 0x03, 0x25, 0, 0, 0];
+    let entries = [&[1, 8, 0, 0, 0][..], &[2, 0].repeat(10), &[0]].concat();
+    let head = [&5_u16.to_le_bytes()[..], &[1, 8, 0, 0, 0, 0]].concat();
+    let unit = [&((head.len() + entries.len()) as u32).to_le_bytes()[..], &head, &entries].concat();
+    for (length, expected) in [(60_000, true), (70_000, false)] {
+        let debug = [
+            (".debug_info", unit.clone()),
+            (".debug_abbrev", abbreviations.to_vec()),
+            (".debug_str_offsets", vec![8, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0]),
+            (".debug_str", vec![b'a'; length]),
+        ];
+        assert_eq!(is_read(&debug), expected, "{length}");
+    }
+}
+
+#[test]
+fn files_that_share_one_long_path() {
+    // A table of version 5 without rows, whose files all have one name that stands elsewhere.
+    let table = |files: u16| {
+        let head = [1, 1, 1, 0xfb, 14, 13, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1];
+        // One directory and these files, each a path (1) elsewhere (0x1f); the number has two bytes of seven bits.
+        let number = [files as u8 | 0x80, (files >> 7) as u8];
+        let names =
+            [&[1, 1, 0x1f, 1, 0, 0, 0, 0][..], &[1, 1, 0x1f], &number, &vec![0; 4 * usize::from(files)]].concat();
+        let rest = [&((head.len() + names.len()) as u32).to_le_bytes()[..], &head, &names].concat();
+        let table = [&[5, 0, 8, 0][..], &rest].concat();
+        [&(table.len() as u32).to_le_bytes()[..], &table].concat()
+    };
+    for (files, length, expected) in [(10_000, 100, true), (3, 1 << 20, true), (10_000, 1 << 20, false)] {
+        let debug = [
+            (".debug_info", unit(0, &[5, 0, 0, 0, 0])),
+            (".debug_abbrev", ABBREVIATIONS.to_vec()),
+            (".debug_line", table(files)),
+            (".debug_line_str", vec![b'a'; length]),
+        ];
+        assert_eq!(is_read(&debug), expected, "{files} {length}");
+    }
+}
+
+#[test]
 fn units_with_overlapping_abbreviations() {
     // The table has no end, and every unit's begins one byte later.
     let table = [1, 0x11, 0, 0x10, 0x17].into_iter().chain(std::iter::repeat_n(0x11, 40_000)).collect::<Vec<u8>>();

@@ -52,10 +52,10 @@ const DEEPEST: usize = 1000;
 
 impl<'a> Frames<'a> {
     pub(super) fn new(sections: &'a Sections<'_>) -> Option<Frames<'a>> {
-        if !honesty::is_honest(sections) {
+        let dwarf = gimli::Dwarf::load(|id| Ok::<_, gimli::Error>(sections.get(id))).ok()?;
+        if !honesty::is_honest(sections, &dwarf) {
             return None;
         }
-        let dwarf = gimli::Dwarf::load(|id| Ok::<_, gimli::Error>(sections.get(id))).ok()?;
         let left = usize::try_from(sections.len()).unwrap_or(usize::MAX).saturating_mul(16).saturating_add(ROOM);
         Some(Frames { context: Context::from_dwarf(dwarf).ok()?, left: Cell::new(left) })
     }

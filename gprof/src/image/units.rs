@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use gimli::{Abbreviations, AttributeValue, DebugAbbrevOffset, DebugRngListsBase, SectionId};
+use gimli::{Abbreviations, AttributeValue, DebugAbbrevOffset, DebugRngListsBase, DebugStrOffsetsBase, SectionId};
 
 use super::sections::{Reader, Sections};
 use super::tables::text_at;
@@ -26,9 +26,11 @@ pub(super) type Header<'a> = gimli::UnitHeader<Reader<'a>>;
 pub(super) struct Root<'a> {
     /// Where its line table begins.
     pub(super) line_table: Option<usize>,
-    directory: Option<&'a [u8]>,
+    pub(super) directory: Option<&'a [u8]>,
     /// Where its numbered lists of ranges begin.
     pub(super) range_lists: Option<DebugRngListsBase>,
+    /// Where its numbered texts begin.
+    pub(super) strings: Option<DebugStrOffsetsBase>,
 }
 
 /// The directories in which the compiler ran, by the offsets of the line tables that belong to them.
@@ -98,6 +100,7 @@ fn root<'a>(
         match (attribute.name(), attribute.value()) {
             (gimli::DW_AT_stmt_list, AttributeValue::DebugLineRef(offset)) => root.line_table = Some(offset.0),
             (gimli::DW_AT_rnglists_base, AttributeValue::DebugRngListsBase(base)) => root.range_lists = Some(base),
+            (gimli::DW_AT_str_offsets_base, AttributeValue::DebugStrOffsetsBase(base)) => root.strings = Some(base),
             (gimli::DW_AT_comp_dir, AttributeValue::String(text)) => root.directory = text_at(text.slice(), 0),
             (gimli::DW_AT_comp_dir, AttributeValue::DebugStrRef(at)) => {
                 root.directory = text(SectionId::DebugStr, at.0);
