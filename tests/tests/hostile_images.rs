@@ -233,6 +233,39 @@ fn files_that_share_one_long_path() {
 }
 
 #[test]
+fn split_units_without_end() {
+    let directory = directory("hostile_split");
+    let unit = |kind: u8, entries: &[u8]| {
+        let head = [&5_u16.to_le_bytes()[..], &[kind, 8, 0, 0, 0, 0], &7_u64.to_le_bytes()].concat();
+        [&((head.len() + entries.len()) as u32).to_le_bytes()[..], &head, entries].concat()
+    };
+    // The image has a skeleton (4) for its code, and the other file (5) the function in it, of which code was inlined.
+    let code = [0x1000_u64, 0x1000].map(u64::to_le_bytes).concat();
+    let image = executable(&[
+        (".debug_info", unit(4, &[&[1][..], b"unit.dwo\0", &code].concat())),
+        (".debug_abbrev", vec![1, 0x4a, 0, 0x76, 0x08, 0x11, 0x01, 0x12, 0x07, 0, 0, 0]),
+    ]);
+    let path = directory.join("image");
+    let function = [1, 0x11, 1, 0, 0, 2, 0x2e, 1, 0x03, 0x08, 0x11, 0x01, 0x12, 0x07, 0, 0, 3, 0x1d, 1, 0, 0];
+    let is_read = |name: &[u8], depth: usize, abbreviations: &[u8]| {
+        let entries = [&[1, 2][..], name, &[0], &code, &vec![3; depth], &vec![0; depth + 2]].concat();
+        let debug = [(".debug_info.dwo", unit(5, &entries)), (".debug_abbrev.dwo", abbreviations.to_vec())];
+        fs::write(directory.join("unit.dwo"), executable(&debug)).unwrap();
+        let room = Names::default();
+        let mut image = Image::parse(&image, Policy::Full, &room).unwrap();
+        let _ = image.find_debug_file(&path, &[], Policy::Full, &room);
+        let frames = image.files.frames().unwrap();
+        frames.at(0x1800).iter().any(|frame| frame.function.as_deref().is_some_and(|told| told.as_bytes() == name))
+    };
+    let plain = [&function[..], &[0]].concat();
+    assert!(is_read(b"f", 1, &plain) && is_read(b"f", 900, &plain) && is_read(&[b'f'; 60_000], 1, &plain));
+    assert!(!is_read(b"f", 1100, &plain) && !is_read(b"f", 1_000_000, &plain));
+    assert!(!is_read(&[b'f'; 70_000], 1, &plain));
+    // Abbreviations that are none, and such without end.
+    assert!(!is_read(b"f", 1, &[0x80; 100]) && !is_read(b"f", 1, &function.repeat(100_000)));
+}
+
+#[test]
 fn units_with_overlapping_abbreviations() {
     // The table has no end, and every unit's begins one byte later.
     let table = [1, 0x11, 0, 0x10, 0x17].into_iter().chain(std::iter::repeat_n(0x11, 40_000)).collect::<Vec<u8>>();

@@ -5,7 +5,9 @@
 //! by one, as the reader of inlined functions does, would run out of time, memory or stack. So it is added up here
 //! first what they ask for.
 
-use gimli::{Abbreviations, AttributeValue, DebugRngListsBase, DebugStrOffsetsBase, Dwarf, RangeListsOffset, Section};
+use gimli::{
+    Abbreviations, AttributeValue, DebugRngListsBase, DebugStrOffsetsBase, Dwarf, RangeListsOffset, Section, Unit,
+};
 
 use super::sections::{Reader, Sections};
 use super::units::{self, Header, Work};
@@ -36,17 +38,45 @@ pub(super) fn is_honest(sections: &Sections<'_>, dwarf: &Dwarf<Reader<'_>>) -> b
     .is_ok()
 }
 
-/// Where a unit's numbered things begin.
-pub(super) struct Bases {
-    pub(super) lists: DebugRngListsBase,
-    pub(super) strings: DebugStrOffsetsBase,
-    /// What is added to offsets of lists of ranges.
-    pub(super) first: usize,
+/// Whether the one unit of a file of its own can be read in the same way. What the image says of it is in its skeleton.
+pub(super) fn is_honest_split<'a>(dwo: &Dwarf<Reader<'a>>, skeleton: &Unit<Reader<'a>>) -> bool {
+    let sections = [
+        dwo.debug_info.reader(),
+        dwo.debug_abbrev.reader(),
+        dwo.debug_str_offsets.reader(),
+        dwo.ranges.debug_rnglists().reader(),
+    ];
+    let mut work = Work::of(sections.iter().map(|section| section.slice().len() as u64).sum());
+    let Ok(Some(header)) = dwo.units().next() else {
+        return false;
+    };
+    let table = dwo.debug_abbrev.reader().slice().get(header.debug_abbrev_offset().0..).unwrap_or_default();
+    work.take(units::table_length(table, work.left));
+    if work.left == 0 {
+        return false;
+    }
+    let Ok(mut unit) = dwo.unit(header) else {
+        return false;
+    };
+    unit.copy_relocated_attributes(skeleton);
+    // Before version 5, lists of ranges stay in the image, and the skeleton says where those of the unit begin.
+    let first = if unit.header.version() < 5 { unit.rnglists_base.0 } else { 0 };
+    let bases = Bases { lists: unit.rnglists_base, strings: unit.str_offsets_base, first };
+    let judge = Judge { dwarf: dwo, address_size: unit.header.address_size() };
+    judge.entries(&unit.header, &unit.abbreviations, &bases, &mut work).is_some() && work.left > 0
 }
 
-pub(super) struct Judge<'d, 'a> {
-    pub(super) dwarf: &'d Dwarf<Reader<'a>>,
-    pub(super) address_size: u8,
+/// Where a unit's numbered things begin.
+struct Bases {
+    lists: DebugRngListsBase,
+    strings: DebugStrOffsetsBase,
+    /// What is added to offsets of lists of ranges.
+    first: usize,
+}
+
+struct Judge<'d, 'a> {
+    dwarf: &'d Dwarf<Reader<'a>>,
+    address_size: u8,
 }
 
 impl<'a> Judge<'_, 'a> {
@@ -71,7 +101,7 @@ impl<'a> Judge<'_, 'a> {
     }
 
     /// Adds up what the entries of a unit ask for, or gives `None` when one asks for what cannot be.
-    pub(super) fn entries(
+    fn entries(
         &self,
         header: &Header<'a>,
         abbreviations: &Abbreviations,

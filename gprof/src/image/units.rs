@@ -51,6 +51,11 @@ pub(super) struct Work {
 }
 
 impl Work {
+    /// What debug information of a length may ask for.
+    pub(super) fn of(length: u64) -> Work {
+        Work { left: length.saturating_mul(FACTOR).saturating_add(SLACK) }
+    }
+
     pub(super) fn take(&mut self, work: u64) {
         self.left = self.left.saturating_sub(work);
     }
@@ -66,7 +71,7 @@ pub(super) fn walk<'a>(
 ) -> Result<(), TooMuch> {
     let info: gimli::DebugInfo<Reader<'a>> = sections.get(SectionId::DebugInfo).into();
     let mut abbreviations = Known { sections, tables: HashMap::new() };
-    let mut work = Work { left: sections.len().saturating_mul(FACTOR).saturating_add(SLACK) };
+    let mut work = Work::of(sections.len());
     let mut units = info.units();
     while let Ok(Some(header)) = units.next() {
         if let Some(table) = abbreviations.get(header.debug_abbrev_offset(), &mut work) {
@@ -137,7 +142,7 @@ impl Known<'_, '_> {
 }
 
 /// The length of a table of abbreviations in bytes, or `most` when it is longer.
-fn table_length(bytes: &[u8], most: u64) -> u64 {
+pub(super) fn table_length(bytes: &[u8], most: u64) -> u64 {
     let most = usize::try_from(most).unwrap_or(usize::MAX);
     let mut rest = bytes.get(..most).unwrap_or(bytes);
     let whole = rest.len();
