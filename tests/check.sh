@@ -26,6 +26,8 @@ look() {
     need gfortran gfortran # one program of the matrix
     need bsdutils script    # makes terminals
     need binutils ld nm objdump objcopy readelf gprof
+    # Debian's Python comes without what virtual environments need.
+    python3 -c 'import ensurepip, venv' 2>/dev/null || missing="$missing python3" packages="$packages python3-venv"
 }
 
 step "what the machine has"
@@ -40,6 +42,15 @@ for tool in cc ld nm objdump; do
 done
 cc --version | head -n 1
 command -v gprof >/dev/null 2>&1 && gprof --version | head -n 1
+
+step "gprof2dot"
+# Another program that reads our text: of a fixed version, in an environment of its own.
+drawer=${CARGO_TARGET_DIR:-target}/gprof2dot
+if ! { "$drawer/bin/python" -m pip freeze | grep -q -x "$(sed -n 's/^\(gprof2dot==[0-9.]*\).*/\1/p' tests/gprof2dot.txt)"; } 2>/dev/null; then
+    python3 -m venv --clear "$drawer" &&
+        "$drawer/bin/python" -m pip install -q --disable-pip-version-check --require-hashes -r tests/gprof2dot.txt ||
+        echo "check: gprof2dot cannot be installed; the tests that need it say SKIPPED"
+fi
 
 step "formatting and lints"
 "$cargo" fmt --all --check

@@ -52,6 +52,11 @@ pub enum Error {
         /// What is wrong with it.
         source: MapError,
     },
+    /// An image has more addresses than are left beside the others.
+    TooLarge {
+        /// The file.
+        file: String,
+    },
     /// The flat profile was asked for, and no profile has samples.
     NoSamples,
     /// The call graph was asked for, and no profile has calls.
@@ -77,6 +82,12 @@ impl fmt::Display for Error {
             Error::Image { file, source } => write!(f, "{file}: {source}"),
             Error::Profile { file, source } => write!(f, "{file}: {source}"),
             Error::Map { file, source } => write!(f, "{file}: {source}"),
+            Error::TooLarge { file } => {
+                write!(
+                    f,
+                    "{file}: with its profile it covers more addresses than the other images leave: read it alone"
+                )
+            }
             Error::NoSamples => f.write_str("no flat profile: the profile has no samples"),
             Error::NoCalls => f.write_str("no call graph: the profile has no calls"),
             Error::Output(source) => write!(f, "standard output: {}", system(source)),
@@ -100,7 +111,7 @@ impl std::error::Error for Error {
             Error::Image { source, .. } => Some(source),
             Error::Profile { source, .. } => Some(source),
             Error::Map { source, .. } => Some(source),
-            Error::Usage(_) | Error::NoFile { .. } | Error::NoSamples | Error::NoCalls => None,
+            Error::Usage(_) | Error::NoFile { .. } | Error::TooLarge { .. } | Error::NoSamples | Error::NoCalls => None,
         }
     }
 }

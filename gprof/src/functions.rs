@@ -1,11 +1,15 @@
 //! The functions of the profiled program: who owns which address.
 
+mod joined;
+mod names;
+
 use std::borrow::Cow;
-use std::cell::{Cell, OnceCell};
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::image::{self, Symbol};
+use crate::image::Symbol;
+pub use joined::Part;
 
 /// One function of a [`Functions`]: its place in the order of addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -37,8 +41,9 @@ pub struct Function<'data> {
     /// The function that calls of this one count for, if any: itself if the file says that it is a function, or else
     /// the next one below of which the file says so. Assembly code may have names that are not marked.
     pub called_as: Option<FunctionId>,
-    /// The name as the programmer wrote it, once somebody asked for it.
-    readable: OnceCell<Vec<u8>>,
+    /// The name as the programmer wrote it, once somebody asked for it; nothing when that is the name of the symbol
+    /// table.
+    readable: OnceCell<Option<Vec<u8>>>,
 }
 
 /// All functions of a program in the order of their addresses, one for each address.
@@ -47,13 +52,11 @@ pub struct Functions<'data> {
     sorted: Vec<Function<'data>>,
     /// Their first addresses: addresses are looked up often, and in these alone that goes faster.
     starts: Vec<u64>,
-    /// How many more bytes of readable names may be kept.
-    room: Cell<usize>,
+    /// What names may still take.
+    room: names::Room,
+    /// Which of them come from which image.
+    joined: joined::Joined,
 }
-
-/// How many bytes of readable names are kept at most. A few bytes of a symbol table can stand for much text; what finds
-/// no room is worked out each time it is shown.
-const ROOM: usize = 64 << 20;
 
 impl<'data> Functions<'data> {
     /// Sorts symbols, and settles which of several at one address gives the name.
@@ -102,7 +105,8 @@ impl<'data> Functions<'data> {
         all
     }
 
-    fn from_sorted(symbols: Vec<Symbol<'data>>, text_end: u64) -> Functions<'data> {
+    fn from_sorted(mut symbols: Vec<Symbol<'data>>, text_end: u64) -> Functions<'data> {
+        names::bound(&mut symbols);
         let ends: Vec<u64> =
             symbols.iter().skip(1).map(|next| next.address).chain([text_end]).map(|end| end.wrapping_sub(1)).collect();
         let mut called_as = None;
@@ -123,7 +127,7 @@ impl<'data> Functions<'data> {
         });
         let sorted: Vec<Function<'data>> = sorted.collect();
         let starts = sorted.iter().map(|function| function.address).collect();
-        Functions { sorted, starts, room: Cell::new(ROOM) }
+        Functions { sorted, starts, room: names::Room::default(), joined: joined::Joined::default() }
     }
 
     /// Lets the copies that compilers make of functions (`f.part.0`, `f.constprop.1.cold`) count for the function that
@@ -208,19 +212,37 @@ impl<'data> Functions<'data> {
         (index < self.sorted.len()).then_some(FunctionId(index as u32))
     }
 
-    /// The name of a function as the programmer wrote it.
+    /// The name of a function as the programmer wrote it. The first ones are kept; what finds no room any more is
+    /// worked out each time it is shown.
     pub fn readable(&self, id: FunctionId) -> Cow<'_, [u8]> {
         let function = &self[id];
         if let Some(known) = function.readable.get() {
-            return Cow::Borrowed(known);
+            return Cow::Borrowed(known.as_deref().unwrap_or(function.name));
         }
-        match image::demangle(function.name) {
-            Cow::Owned(text) if text.len() <= self.room.get() => {
-                self.room.set(self.room.get() - text.len());
-                Cow::Borrowed(function.readable.get_or_init(|| text))
+        let (text, fits) = self.room.readable(function.name);
+        match text {
+            Cow::Owned(text) if !fits => Cow::Owned(text),
+            Cow::Owned(text) => {
+                let kept = function.readable.get_or_init(|| Some(text));
+                Cow::Borrowed(kept.as_deref().unwrap_or(function.name))
             }
-            text => text,
+            Cow::Borrowed(name) => {
+                // To try again would take as long.
+                function.readable.get_or_init(|| None);
+                Cow::Borrowed(name)
+            }
         }
+    }
+
+    /// A name that is none of these functions' as the programmer wrote it. It is worked out each time.
+    pub fn readable_name<'a>(&self, name: &'a [u8]) -> Cow<'a, [u8]> {
+        self.room.readable(name).0
+    }
+
+    /// A name with all that stands with it as it is to be written: less than the whole when long ones were written
+    /// without end.
+    pub fn written<'a>(&self, name: Cow<'a, [u8]>) -> Cow<'a, [u8]> {
+        self.room.written(name)
     }
 
     /// All functions, in the order of addresses.

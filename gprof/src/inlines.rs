@@ -75,6 +75,21 @@ impl<'data> Inlined<'data> {
         found
     }
 
+    /// Adds the code of another image, which is moved so far. It must lie behind all that there is; `moved` tells what its
+    /// functions have become.
+    pub fn append(&mut self, other: Inlined<'data>, shift: u64, moved: impl Fn(FunctionId) -> Option<FunctionId>) {
+        // A function that became nothing leaves its place empty, so that those behind it keep theirs.
+        let before = self.functions.len();
+        let kept: Vec<bool> = other.functions.iter().map(|(inside, _)| moved(*inside).is_some()).collect();
+        self.functions.extend(other.functions.iter().map(|(inside, name)| (moved(*inside).unwrap_or(*inside), *name)));
+        let parts = other.parts.into_iter().filter(|part| kept.get(part.function).is_some_and(|kept| *kept));
+        self.parts.extend(parts.map(|part| Part {
+            start: part.start.wrapping_add(shift),
+            last: part.last.wrapping_add(shift),
+            function: before + part.function,
+        }));
+    }
+
     /// How many inlined functions there are, each in each of those around it.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -17,6 +17,7 @@ pub mod flat;
 pub mod functions;
 pub mod graph;
 pub mod image;
+pub mod images;
 pub mod inlines;
 pub mod input;
 pub mod line_symbols;
@@ -24,35 +25,35 @@ mod number;
 pub mod options;
 pub mod progress;
 pub mod report;
+mod runs;
 pub mod selection;
 pub mod sources;
 pub mod static_calls;
 pub mod sum;
 mod symbol_file;
 pub mod symspec;
+mod tables;
 pub mod terminal;
 
 use std::ffi::OsString;
 use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use gmon::{Accumulator, Hints, Profile};
+use gmon::Profile;
 
 use analysis::{Analysis, Input};
 use cli::Request;
 use error::Error;
-use file_map::{FileMap, ObjectFiles};
-use functions::Functions;
-use image::lines::Lines;
-use image::{Image, Names, Policy, Symbol};
-use inlines::{Chains, Inlined};
+use image::{Image, Names, Policy};
+use images::{Images, Table};
 use input::Parts;
-use line_symbols::{Source, Touched};
-use options::{Contents, Options, Wanted};
+use options::{Options, Wanted};
 use progress::Progress;
 use report::Writer;
+use runs::Runs;
 use selection::Selections;
-use sources::Sources;
+use tables::Texts;
 use terminal::Terminal;
 
 /// Does what a command line asks for, whose first word is the name of this program.
@@ -101,18 +102,31 @@ fn report(
     terminal: &Terminal,
 ) -> Result<(), Error> {
     progress.tell("reading the program");
-    let bytes = input::image(&options.image)?;
-    let room = Names::default();
-    let image = read_image(options, &bytes, &room, progress)?;
+    let files: Vec<Vec<u8>> =
+        options.groups.iter().map(|group| input::image(&group.image)).collect::<Result<_, _>>()?;
+    let rooms: Vec<Names> = files.iter().map(|_| Names::default()).collect();
     let symbols = options.symbols.as_deref().map(input::text).transpose()?;
     let map = options.file_map.as_deref().map(input::text).transpose()?;
-    let tables = Tables { symbols: symbols.as_deref(), map: read_map(options, map.as_deref())? };
-    let (profile, contents, parts) = profiles(options, &image, progress)?;
-    if options.reports.sum {
-        progress.tell("writing the sum");
-        sum::write(&profile, image.word, image.order)?;
+    let texts = Texts::new(options, symbols.as_deref(), map.as_deref())?;
+    let mut runs = Runs::default();
+    let (mut images, mut profiles) = (Vec::new(), Vec::new());
+    for ((group, bytes), room) in options.groups.iter().zip(&files).zip(&rooms) {
+        let image = read_image(options, &group.image, bytes, room, progress)?;
+        let profile = runs.read(options, &group.profiles, &image, progress)?;
+        if options.reports.sum {
+            progress.tell("writing the sum");
+            sum::write(&profile, image.word, image.order)?;
+        }
+        images.push((group.image.clone(), image));
+        profiles.push(profile);
     }
+    let Runs { contents, parts, .. } = runs;
+    let images = Images::new(images, &profiles)?;
     let wanted = options.wanted(contents)?;
+    progress.tell("working out the reports");
+    let tables = images.iter().zip(&profiles).filter(|_| wanted.analysis());
+    let tables = tables.map(|(image, profile)| texts.table(options, image, profile, wanted, progress)).collect();
+    let profile = images.merge(profiles);
     let mut buffer = BufWriter::with_capacity(1 << 16, out);
     let mut writer = Writer::new(&mut buffer, terminal);
     if !profile.blocks.is_empty() && !options.by_line {
@@ -123,130 +137,72 @@ fn report(
         writer.info(&parts).map_err(Error::Output)?;
     }
     if wanted.analysis() {
-        progress.tell("working out the reports");
-        let analysis = analyse(options, &image, &tables, &profile, wanted, progress)?;
+        let analysis = analyse(options, &images, tables, &profile, wanted)?;
         progress.begin_reports();
-        writer.reports(&analysis, options, wanted).map_err(Error::Output)?;
-        if wanted.source {
-            annotated(&analysis, options, &mut writer, progress)?;
-        }
-        if wanted.function_order {
-            writer.function_order(&analysis).map_err(Error::Output)?;
-        }
-        if wanted.file_order {
-            writer.file_order(&analysis).map_err(Error::Output)?;
-        }
-        if wanted.stats {
-            writer.stats(&analysis, &parts).map_err(Error::Output)?;
-        } else if options.has_footer(wanted) {
-            writer.footer(&analysis, &parts).map_err(Error::Output)?;
-        }
+        write(&analysis, options, wanted, &parts, &mut writer, progress)?;
     }
     writer.finish().map_err(Error::Output)
 }
 
-/// The program, with its debug information if that is in a file of its own.
+/// Writes all reports that need an analysis.
+fn write(
+    analysis: &Analysis<'_>,
+    options: &Options,
+    wanted: Wanted,
+    parts: &[Parts],
+    writer: &mut Writer<'_>,
+    warnings: &mut dyn Write,
+) -> Result<(), Error> {
+    writer.reports(analysis, options, wanted).map_err(Error::Output)?;
+    if wanted.source {
+        annotated(analysis, options, writer, warnings)?;
+    }
+    if wanted.function_order {
+        writer.function_order(analysis).map_err(Error::Output)?;
+    }
+    if wanted.file_order {
+        writer.file_order(analysis).map_err(Error::Output)?;
+    }
+    if wanted.stats {
+        writer.stats(analysis, parts).map_err(Error::Output)?;
+    } else if options.has_footer(wanted) {
+        writer.footer(analysis, parts).map_err(Error::Output)?;
+    }
+    Ok(())
+}
+
+/// An image, with its debug information if that is in a file of its own.
 fn read_image<'data>(
     options: &Options,
+    path: &Path,
     bytes: &'data [u8],
     room: &'data Names,
     warnings: &mut dyn Write,
 ) -> Result<Image<'data>, Error> {
     let policy = if options.is_gnu() { Policy::Compat } else { Policy::Full };
     let image = Image::parse(bytes, policy, room);
-    let mut image = image.map_err(|source| Error::Image { file: options.image.display().to_string(), source })?;
-    image.find_debug_file(&options.image, &[image::DEFAULT_DIRECTORY.into()], policy, room);
+    let mut image = image.map_err(|source| Error::Image { file: path.display().to_string(), source })?;
+    let system = PathBuf::from(image::DEFAULT_DIRECTORY);
+    let directories: Vec<PathBuf> = options.debug_directories.iter().cloned().chain([system]).collect();
+    image.find_debug_file(path, &directories, policy, room);
     if let Some(doubt) = image.doubt() {
-        let _ = writeln!(warnings, "gprof: warning: {}: {doubt}", options.image.display());
+        let _ = writeln!(warnings, "gprof: warning: {}: {doubt}", path.display());
     }
     Ok(image)
 }
 
-/// What the user says of the program's functions in files of their own.
-struct Tables<'data> {
-    /// The symbols.
-    symbols: Option<&'data [u8]>,
-    /// The object files.
-    map: Option<FileMap<'data>>,
-}
-
-/// The map of object files.
-fn read_map<'data>(options: &Options, text: Option<&'data [u8]>) -> Result<Option<FileMap<'data>>, Error> {
-    let (Some(path), Some(text)) = (&options.file_map, text) else {
-        return Ok(None);
-    };
-    let map = FileMap::read(text, options.is_gnu());
-    map.map(Some).map_err(|source| Error::Map { file: path.display().to_string(), source })
-}
-
-/// From a program and the sum of its profiles to all that reports show.
+/// From images and the sum of their profiles to all that reports show.
 fn analyse<'data>(
     options: &Options,
-    image: &'data Image<'data>,
-    tables: &Tables<'data>,
+    images: &'data Images<'data>,
+    tables: Vec<Table<'data>>,
     profile: &Profile,
     wanted: Wanted,
-    warnings: &mut dyn Write,
 ) -> Result<Analysis<'data>, Error> {
-    let (symbols, object_files) = symbols(options, image, tables, warnings);
-    let mut order: Vec<u64> = symbols.iter().map(|symbol| symbol.address).collect();
-    // Functions of the last section that can be run reach to its end.
-    let code = if options.is_gnu() { &image.text } else { &image.code };
-    // Symbols from elsewhere come without source files.
-    let lines =
-        if options.needs_sources(wanted) && options.symbols.is_none() { image.files.lines() } else { Lines::default() };
-    let mut functions = Functions::new(symbols, code.end);
-    let mut chains = Chains::new();
-    if options.by_line && !lines.is_empty() {
-        let owners = Functions::new(image.every_symbol(), code.end);
-        let (files, by_caller) = (&image.files, options.inlines);
-        // Where nothing is shown of other lines, not even their number, what the profile says nothing about costs nothing.
-        let touched = options.shows_touched(wanted).then(|| Touched::new(profile));
-        let (functions_so_far, touched) = (&functions, touched.as_ref());
-        let source = Source { lines: &lines, files, functions: functions_so_far, owners: &owners, by_caller, touched };
-        let (pieces, callers): (Vec<Symbol<'data>>, Vec<_>) = source.symbols(code.clone()).into_iter().unzip();
-        order.extend(pieces.iter().map(|piece| piece.address));
-        let inlined = pieces.iter().zip(callers).filter(|(_, callers)| !callers.is_empty());
-        chains = inlined.map(|(piece, callers)| (piece.address, callers)).collect();
-        functions = functions.with_lines(pieces, code.end);
-    }
-    if options.merge_clones {
-        functions.merge_copies();
-    }
-    if let Some(files) = object_files.as_ref().filter(|_| !options.is_gnu()) {
-        functions.merge_parts(|function| files.is_file(function));
-    }
-    let by_function = options.inlines && !options.by_line;
-    let inlined = by_function.then(|| Inlined::find(code.clone(), &lines, &image.files, &functions));
-    let sources = Sources::new(&order, &functions, &lines);
+    let Table { functions, sources, object_files, inlined, chains } = images.join(tables);
     let selections = Selections::new(options, &functions, &sources)?;
-    let (code, files) = (image.machine_code, &image.files);
-    let input = Input { profile, files, object_files, code, sources, selections, inlined, chains, options, wanted };
+    let input = Input { profile, images, object_files, sources, selections, inlined, chains, options, wanted };
     Ok(Analysis::new(functions, input))
-}
-
-/// The symbols that count, some of which stand for object files if the user has a map of those.
-fn symbols<'data>(
-    options: &Options,
-    image: &Image<'data>,
-    tables: &Tables<'data>,
-    warnings: &mut dyn Write,
-) -> (Vec<Symbol<'data>>, Option<ObjectFiles<'data>>) {
-    let mut symbols = tables.symbols.map_or_else(|| image.symbols.clone(), symbol_file::read);
-    symbols.retain(|symbol| !(symbol.is_static && (options.no_static || (options.functions_only && !symbol.is_func))));
-    let (Some(path), Some(map)) = (&options.file_map, &tables.map) else {
-        return (symbols, None);
-    };
-    if options.is_gnu() && tables.symbols.is_some() {
-        // GNU's files take the places of the image's own symbols only.
-        return (symbols, Some(map.files()));
-    }
-    let (symbols, files) = map.apply(symbols, options.is_gnu());
-    if files.is_foreign() {
-        let doubt = "it names no function of the program: is it of another one?";
-        let _ = writeln!(warnings, "gprof: warning: {}: {doubt}", path.display());
-    }
-    (symbols, Some(files))
 }
 
 /// Writes the annotated source files, each to a file of its own if that is wanted.
@@ -271,29 +227,4 @@ fn annotated(
         }
     }
     Ok(())
-}
-
-/// The sum of all profiles, what they have room for, and what each consists of.
-fn profiles(
-    options: &Options,
-    image: &Image<'_>,
-    progress: &mut Progress<'_>,
-) -> Result<(Profile, Contents, Vec<Parts>), Error> {
-    let hints = Hints { form: options.form, word: Some(image.word), order: Some(image.order) };
-    let mut sum = Accumulator::default();
-    let mut contents = Contents::default();
-    let mut all_parts = Vec::new();
-    for (done, source) in options.profiles.iter().enumerate() {
-        progress.count("reading profiles", done, options.profiles.len());
-        let (profile, has, parts) = input::profile(source, &hints)?;
-        all_parts.push(parts);
-        contents.samples |= has.samples;
-        contents.calls |= has.calls;
-        if let Some(doubt) = doubts::doubts(&profile, &image.code) {
-            // Where even a warning cannot be written, nobody is left to be told.
-            let _ = writeln!(progress, "gprof: warning: {source}: {doubt}");
-        }
-        sum.add(profile).map_err(|error| Error::Profile { file: source.to_string(), source: error })?;
-    }
-    Ok((sum.finish(), contents, all_parts))
 }

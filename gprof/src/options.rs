@@ -30,6 +30,15 @@ impl std::fmt::Display for Source {
     }
 }
 
+/// An image and the profiles of its runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// The program or shared object.
+    pub image: PathBuf,
+    /// The profiles to sum; never none.
+    pub profiles: Vec<Source>,
+}
+
 /// Whose result is wanted where ours is another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Compat {
@@ -121,16 +130,16 @@ pub struct Annotation {
 /// All options.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// The profiled program.
-    pub image: PathBuf,
-    /// The profiles to sum; never none.
-    pub profiles: Vec<Source>,
+    /// The profiled images, each with its profiles; never none.
+    pub groups: Vec<Group>,
     /// The form of the profiles, if it is not to be detected.
     pub form: Option<gmon::Form>,
     /// A text file that gives the symbols instead of the program.
     pub symbols: Option<PathBuf>,
     /// A text file that tells the object file of each function, if an order of those is wanted.
     pub file_map: Option<PathBuf>,
+    /// Where files with what was stripped from programs are looked for, before the system's directory.
+    pub debug_directories: Vec<PathBuf>,
     /// Whose faults are wanted.
     pub compat: Compat,
     /// The reports that are wanted or not.

@@ -48,6 +48,25 @@ impl Sources {
         Sources { files, places }
     }
 
+    /// The sources of several tables of functions, put behind each other. A file of one path is one file.
+    #[must_use]
+    pub fn join(parts: Vec<Sources>) -> Sources {
+        let mut whole = Sources::default();
+        let mut known: HashMap<Vec<u8>, usize> = HashMap::new();
+        for Sources { files, places } in parts {
+            let mut add = |path: Vec<u8>| {
+                *known.entry(path).or_insert_with_key(|path| {
+                    whole.files.push(path.clone());
+                    whole.files.len() - 1
+                })
+            };
+            let numbers: Vec<usize> = files.into_iter().map(&mut add).collect();
+            let moved = |place: Place| Some(Place { file: *numbers.get(place.file)?, ..place });
+            whole.places.extend(places.into_iter().map(|place| place.and_then(moved)));
+        }
+        whole
+    }
+
     /// Where a function begins.
     #[must_use]
     pub fn place(&self, id: FunctionId) -> Option<Place> {

@@ -85,6 +85,28 @@ pub fn object_map(image: &Path, sources: &[&str], flags: &[&str]) -> PathBuf {
     map
 }
 
+/// Compiles a Fortran source of `tests/programs` with `-pg -g` into a program in a directory of its own. Says loudly
+/// that a test is skipped when there is no compiler.
+///
+/// # Panics
+///
+/// When the compiler says no.
+#[must_use]
+pub fn compile_fortran(name: &str, source: &str) -> Option<PathBuf> {
+    let compiler = ["gfortran", "gfortran-12", "gfortran-13", "gfortran-14"]
+        .into_iter()
+        .find(|name| Command::new(name).arg("--version").output().is_ok_and(|output| output.status.success()));
+    let Some(compiler) = compiler else {
+        eprintln!("SKIPPED: no gfortran on this system: no Fortran in the tests");
+        return None;
+    };
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs").join(source);
+    let image = directory(name).join("a.out");
+    let made = Command::new(compiler).args(["-pg", "-g", "-o"]).args([&image, &source]).output().expect("gfortran");
+    assert!(made.status.success(), "{name}: {}", String::from_utf8_lossy(&made.stderr));
+    Some(image)
+}
+
 /// The directory of our start-up objects, for `-B`; they are built once for each run of the tests.
 ///
 /// # Panics

@@ -125,8 +125,8 @@ fn calls_from_and_to_the_outside_count() {
     let at = |name| stage.address(name);
     let calls = [(at("main"), at("middle"), 1), (8, at("middle"), 3), (at("middle"), 8, 7)];
     let profile = stage.profile(&calls, &["middle"]);
-    assert_eq!(stage.has("-q", &profile, "0.75 0.00 3/4 <outside>"), OURS_ALONE);
-    assert_eq!(stage.has("-q", &profile, "0.00 0.00 7/7 <outside>"), OURS_ALONE);
+    assert_eq!(stage.has("-q", &profile, "0.75 0.00 3/4 <outside> (0)"), OURS_ALONE);
+    assert_eq!(stage.has("-q", &profile, "0.00 0.00 7/7 <outside> (0)"), OURS_ALONE);
     assert_eq!(stage.has("-q", &profile, "0.25 0.00 1/4 main"), OURS_ALONE);
     assert_eq!(stage.has("-q", &profile, "1.00 0.00 1/1 main"), GNUS_ALONE);
 }

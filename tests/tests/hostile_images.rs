@@ -2,10 +2,13 @@
 //! is worth.
 #![allow(clippy::unwrap_used, reason = "the helpers of a test fail as loudly as it does")]
 
+use std::ffi::OsString;
 use std::fs;
+use std::io::{self, Write};
 
-use gmon_tests::compile;
+use gmon::{Arc, Dimension, Encoding, Form, Histogram, Order, Profile, Word};
 use gmon_tests::random::Random;
+use gmon_tests::{compile, directory};
 use gprof::image::{Image, Names, Policy};
 
 /// What the reader makes of an image, for mutations of which nothing is expected but an end.
@@ -188,6 +191,81 @@ fn units_that_share_one_line_table() {
 }
 
 #[test]
+fn functions_that_share_one_long_numbered_name() {
+    // DWARF 5: names are numbers in a table of offsets.
+    let abbreviations = [1, 0x11, 1, 0x72, 0x17, 0, 0, 2, 0x2e, 0, 0x03, 0x25, 0, 0, 0];
+    let entries = [&[1, 8, 0, 0, 0][..], &[2, 0].repeat(10), &[0]].concat();
+    let head = [&5_u16.to_le_bytes()[..], &[1, 8, 0, 0, 0, 0]].concat();
+    let unit = [&((head.len() + entries.len()) as u32).to_le_bytes()[..], &head, &entries].concat();
+    for (length, expected) in [(60_000, true), (70_000, false)] {
+        let debug = [
+            (".debug_info", unit.clone()),
+            (".debug_abbrev", abbreviations.to_vec()),
+            (".debug_str_offsets", vec![8, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0]),
+            (".debug_str", vec![b'a'; length]),
+        ];
+        assert_eq!(is_read(&debug), expected, "{length}");
+    }
+}
+
+#[test]
+fn files_that_share_one_long_path() {
+    // A table of version 5 without rows, whose files all have one name that stands elsewhere.
+    let table = |files: u16| {
+        let head = [1, 1, 1, 0xfb, 14, 13, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1];
+        // One directory and these files, each a path (1) elsewhere (0x1f); the number has two bytes of seven bits.
+        let number = [files as u8 | 0x80, (files >> 7) as u8];
+        let names =
+            [&[1, 1, 0x1f, 1, 0, 0, 0, 0][..], &[1, 1, 0x1f], &number, &vec![0; 4 * usize::from(files)]].concat();
+        let rest = [&((head.len() + names.len()) as u32).to_le_bytes()[..], &head, &names].concat();
+        let table = [&[5, 0, 8, 0][..], &rest].concat();
+        [&(table.len() as u32).to_le_bytes()[..], &table].concat()
+    };
+    for (files, length, expected) in [(10_000, 100, true), (3, 1 << 20, true), (10_000, 1 << 20, false)] {
+        let debug = [
+            (".debug_info", unit(0, &[5, 0, 0, 0, 0])),
+            (".debug_abbrev", ABBREVIATIONS.to_vec()),
+            (".debug_line", table(files)),
+            (".debug_line_str", vec![b'a'; length]),
+        ];
+        assert_eq!(is_read(&debug), expected, "{files} {length}");
+    }
+}
+
+#[test]
+fn split_units_without_end() {
+    let directory = directory("hostile_split");
+    let unit = |kind: u8, entries: &[u8]| {
+        let head = [&5_u16.to_le_bytes()[..], &[kind, 8, 0, 0, 0, 0], &7_u64.to_le_bytes()].concat();
+        [&((head.len() + entries.len()) as u32).to_le_bytes()[..], &head, entries].concat()
+    };
+    // The image has a skeleton (4) for its code, and the other file (5) the function in it, of which code was inlined.
+    let code = [0x1000_u64, 0x1000].map(u64::to_le_bytes).concat();
+    let image = executable(&[
+        (".debug_info", unit(4, &[&[1][..], b"unit.dwo\0", &code].concat())),
+        (".debug_abbrev", vec![1, 0x4a, 0, 0x76, 0x08, 0x11, 0x01, 0x12, 0x07, 0, 0, 0]),
+    ]);
+    let path = directory.join("image");
+    let function = [1, 0x11, 1, 0, 0, 2, 0x2e, 1, 0x03, 0x08, 0x11, 0x01, 0x12, 0x07, 0, 0, 3, 0x1d, 1, 0, 0];
+    let is_read = |name: &[u8], depth: usize, abbreviations: &[u8]| {
+        let entries = [&[1, 2][..], name, &[0], &code, &vec![3; depth], &vec![0; depth + 2]].concat();
+        let debug = [(".debug_info.dwo", unit(5, &entries)), (".debug_abbrev.dwo", abbreviations.to_vec())];
+        fs::write(directory.join("unit.dwo"), executable(&debug)).unwrap();
+        let room = Names::default();
+        let mut image = Image::parse(&image, Policy::Full, &room).unwrap();
+        let _ = image.find_debug_file(&path, &[], Policy::Full, &room);
+        let frames = image.files.frames().unwrap();
+        frames.at(0x1800).iter().any(|frame| frame.function.as_deref().is_some_and(|told| told.as_bytes() == name))
+    };
+    let plain = [&function[..], &[0]].concat();
+    assert!(is_read(b"f", 1, &plain) && is_read(b"f", 900, &plain) && is_read(&[b'f'; 60_000], 1, &plain));
+    assert!(!is_read(b"f", 1100, &plain) && !is_read(b"f", 1_000_000, &plain));
+    assert!(!is_read(&[b'f'; 70_000], 1, &plain));
+    // Abbreviations that are none, and such without end.
+    assert!(!is_read(b"f", 1, &[0x80; 100]) && !is_read(b"f", 1, &function.repeat(100_000)));
+}
+
+#[test]
 fn units_with_overlapping_abbreviations() {
     // The table has no end, and every unit's begins one byte later.
     let table = [1, 0x11, 0, 0x10, 0x17].into_iter().chain(std::iter::repeat_n(0x11, 40_000)).collect::<Vec<u8>>();
@@ -217,27 +295,121 @@ fn files_with_paths_without_end() {
     assert_eq!(lines.path(range.file).full(), b"a.c");
 }
 
-#[test]
-fn symbols_that_share_one_long_name() {
-    // A hundred thousand symbols with one name of a megabyte: reading each to its end would take minutes.
-    let mut names = b"\0main\0.text\0.symtab\0.strtab\0".to_vec();
-    let long = names.len() as u32;
-    names.extend(vec![b'x'; 1 << 20]);
-    let symbols = (0..100_000_u64).flat_map(|n| {
-        let head = [&long.to_le_bytes()[..], &[0x12, 0, 1, 0]].concat();
+/// An executable with these names, and with functions that are named by an offset among them, one for each byte from
+/// 0x1000. The names begin with those of its sections.
+fn with_functions(names: &[u8], is_local: bool, offsets: impl Iterator<Item = u32>) -> Vec<u8> {
+    let functions = (0..).zip(offsets).flat_map(|(n, name): (u64, u32)| {
+        let head = [&name.to_le_bytes()[..], &[if is_local { 0x02 } else { 0x12 }, 0, 1, 0]].concat();
         [&head[..], &(0x1000 + n).to_le_bytes(), &[0; 8]].concat()
     });
-    let symbols: Vec<u8> = [0; 24].into_iter().chain(symbols).collect();
+    let symbols: Vec<u8> = [0; 24].into_iter().chain(functions).collect();
     let mut file = executable(&[]);
     let heads = u64::from_le_bytes(file[40..48].try_into().unwrap()) as usize;
-    for (section, bytes) in [(2, &symbols), (3, &names)] {
+    for (section, bytes) in [(2, &symbols), (3, &names.to_vec())] {
         let (at, size) = (file.len() as u64, bytes.len() as u64);
         file[heads + section * 64 + 24..][..8].copy_from_slice(&at.to_le_bytes());
         file[heads + section * 64 + 32..][..8].copy_from_slice(&size.to_le_bytes());
         file.extend(bytes);
     }
+    file
+}
+
+/// The names of sections that [`with_functions`] needs in front.
+const SECTIONS: &[u8] = b"\0main\0.text\0.symtab\0.strtab\0";
+
+#[test]
+fn symbols_that_share_one_long_name() {
+    // A hundred thousand symbols with one name of a megabyte: reading each to its end would take minutes.
+    let names = [SECTIONS, &vec![b'x'; 1 << 20]].concat();
+    let file = with_functions(&names, false, std::iter::repeat_n(SECTIONS.len() as u32, 100_000));
     let room = Names::default();
     let image = Image::parse(&file, Policy::Compat, &room).unwrap();
     assert_eq!(image.symbols.len(), 100_000);
-    assert!(image.symbols.iter().all(|symbol| symbol.name.len() == 1 << 20));
+    assert!(image.symbols.iter().all(|symbol| symbol.name.len() == 1 << 16));
+}
+
+/// Counts what is written.
+struct Counter(u64);
+
+impl Write for Counter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// How many bytes all reports of an executable take whose functions call each other, the first one all others and the
+/// other way round.
+fn report_length(name: &str, image: &[u8], functions: u64, options: &[&str]) -> u64 {
+    let directory = directory(name);
+    let arcs = (0x1000..0x1000 + functions).flat_map(|address| [(0x1000, address), (address, 0x1000)]);
+    let arcs = arcs.map(|(frompc, selfpc)| Arc { frompc, selfpc, count: 1 }).collect();
+    let (dimension, abbrev) = (Dimension::SECONDS, b's');
+    let histogram = Histogram {
+        lowpc: 0x1000,
+        highpc: 0x2000,
+        profrate: 100,
+        dimension,
+        abbrev,
+        signed: false,
+        bins: vec![1; 1024],
+    };
+    let profile = Profile { histograms: vec![histogram], arcs, blocks: Vec::new() };
+    let encoding = Encoding { form: Form::Gnu, word: Word::W64, order: Order::Little };
+    let paths = [directory.join("image"), directory.join("profile")];
+    fs::write(&paths[0], image).unwrap();
+    fs::write(&paths[1], gmon::write(&profile, encoding).unwrap()).unwrap();
+    let words = ["gprof"].iter().chain(options).map(OsString::from).chain(paths.map(OsString::from));
+    let mut counter = Counter(0);
+    gprof::run(words, &mut counter, &mut io::sink()).unwrap();
+    fs::remove_dir_all(directory).unwrap();
+    counter.0
+}
+
+#[test]
+fn reports_of_names_that_overlap() {
+    // Each name is the end of one megabyte. Whole, they would make a report of a hundred gigabytes.
+    let names = [SECTIONS, &vec![b'x'; 1 << 20]].concat();
+    let offsets = || (0..40_000).map(|at| SECTIONS.len() as u32 + 25 * at);
+    for (is_local, options) in
+        [(false, ["-b", "--merge-clones"].as_slice()), (true, &["-bz", "--compat=gnu"]), (true, &["--bsd", "-b", "-u"])]
+    {
+        let image = with_functions(&names, is_local, offsets());
+        let length = report_length("overlapping_names", &image, 40_000, options);
+        assert!((40_000 * 1024..400 << 20).contains(&length), "{options:?}: {length}");
+    }
+}
+
+#[test]
+fn reports_of_a_long_name_that_is_everywhere() {
+    // The first function has a long name, and all others call it.
+    let mut names = [SECTIONS, &vec![b'y'; 60_000], b"\0"].concat();
+    let mut offsets = vec![SECTIONS.len() as u32];
+    for n in 1..20_000 {
+        offsets.push(names.len() as u32);
+        names.extend(format!("f{n}\0").bytes());
+    }
+    let image = with_functions(&names, false, offsets.into_iter());
+    let length = report_length("long_name", &image, 20_000, &["-b"]);
+    // A quarter of a gigabyte of it, and then its beginning.
+    assert!((256 << 20..350 << 20).contains(&length), "{length}");
+}
+
+#[test]
+fn reports_of_names_that_stand_for_too_much() {
+    // A function of a quarter of a million lifetimes, and types of types, each of two.
+    let rust = "_RMC0FGZZZ_Eu".to_owned();
+    let pairs: String = (1..10).map(|at| format!("ES0_IS{at}_S{at}_")).collect();
+    let cpp = format!("_Z1fISt4pairIii{pairs}EEvv");
+    assert!(gprof::image::demangle(cpp.as_bytes(), usize::MAX).len() > 10_000);
+    for (name, most) in [(rust, 4 << 20), (cpp, 150 << 20)] {
+        let names = [SECTIONS, name.as_bytes(), b"\0"].concat();
+        let image = with_functions(&names, false, std::iter::repeat_n(SECTIONS.len() as u32, 3000));
+        let length = report_length("expanding_names", &image, 3000, &["-b", "-p"]);
+        assert!((3000 * 60..most).contains(&length), "{name}: {length}");
+    }
 }

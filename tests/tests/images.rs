@@ -190,6 +190,44 @@ fn symbols_in_a_file_of_their_own() {
     assert_eq!(sorted(found.collect()), sorted(whole));
 }
 
+#[test]
+fn directories_for_debug_information_are_named_on_the_command_line() {
+    let image = compile("debug_directories", &["same_one.c", "same_two.c"], &["-g", "-Wl,--build-id=0x34abcdef"]);
+    let directory = image.parent().unwrap().canonicalize().unwrap();
+    assert!(run(&image).exists());
+    tool(&image, &["objcopy", "--only-keep-debug", "a.out", "a.debug"]);
+    tool(&image, &["objcopy", "--strip-all", "--add-gnu-debuglink=a.debug", "a.out", "linked"]);
+    let whole = read(gprof(), &directory, &["-bz", "a.out", "gmon.out"]).stdout;
+    // Whether words give what the whole program gives, and whether there is a warning.
+    let shown = |words: &[&str]| {
+        let output = read(gprof(), &directory, &[words, &["-bz", "linked", "gmon.out"]].concat());
+        assert!(output.status.success());
+        (output.stdout == whole, String::from_utf8(output.stderr).unwrap().contains("was stripped"))
+    };
+    let store = |path: &str| {
+        let path = directory.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::copy(directory.join("a.debug"), path).unwrap();
+    };
+    // By the identifier, in the second of the directories.
+    store("by_id/.build-id/34/abcdef.debug");
+    // By the name, as the program lies below the root.
+    store(&format!("by_name/{}/a.debug", directory.strip_prefix("/").unwrap().display()));
+    fs::remove_file(directory.join("a.debug")).unwrap();
+    assert_eq!(shown(&[]), (false, true));
+    assert_eq!(shown(&["--debug-dir", "by_id"]), (true, false));
+    assert_eq!(shown(&["--debug-dir=no-such", "--debug-dir=by_id"]), (true, false));
+    assert_eq!(shown(&["--debug-dir=by_name"]), (true, false));
+    assert_eq!(shown(&["--debug-dir=no-such"]), (false, true));
+    // What is of another build is passed over.
+    let other = fs::read(directory.join("by_id/.build-id/34/abcdef.debug")).unwrap();
+    let id = other.windows(4).position(|bytes| bytes == [0x34, 0xab, 0xcd, 0xef]).unwrap();
+    let other = [&other[..id], &[0x35], &other[id + 1..]].concat();
+    fs::write(directory.join("by_id/.build-id/34/abcdef.debug"), other).unwrap();
+    assert_eq!(shown(&["--debug-dir=by_id"]), (false, true));
+    assert_eq!(shown(&["--debug-dir=by_id", "--debug-dir=by_name"]), (true, false));
+}
+
 /// The names that an image has for functions.
 fn names(bytes: &[u8], policy: Policy) -> Vec<String> {
     let room = Names::default();

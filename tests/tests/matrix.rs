@@ -7,7 +7,10 @@ use std::process::Command;
 
 use gmon::{Encoding, Form, Hints, Order, Word};
 use gmon_tests::random::{Random, Stage};
-use gmon_tests::{assert_same, compare, compile, directory, gprof, object_map, read, run, start_objects, system_gprof};
+use gmon_tests::{
+    assert_same, compare, compile, compile_fortran, directory, gprof, object_map, read, run, start_objects,
+    system_gprof,
+};
 
 /// Command lines. `A`, `B` and `C` are functions of the program, `F` is one of its source files, `M` a file that tells the
 /// object files of its functions.
@@ -260,21 +263,12 @@ fn aliases() {
 
 #[test]
 fn fortran() {
-    let compiler = ["gfortran", "gfortran-12", "gfortran-13", "gfortran-14"]
-        .into_iter()
-        .find(|name| Command::new(name).arg("--version").output().is_ok_and(|output| output.status.success()));
-    let Some(compiler) = compiler else {
-        eprintln!("SKIPPED: no gfortran on this system: no Fortran in the matrix");
+    let Some(image) = compile_fortran("matrix_fortran", "sums.f90") else {
         return;
     };
-    let folder = directory("matrix_fortran");
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/sums.f90");
-    let image = folder.join("a.out");
-    let made = Command::new(compiler).args(["-pg", "-g", "-o"]).args([&image, &source]).output().unwrap();
-    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
     let profile = run(&image);
     // The program is compiled as a whole: all is in one file.
-    let map = folder.join("objects");
+    let map = image.with_file_name("objects");
     fs::write(&map, "sums.o:0 T inner_\nsums.o:1 T outer_\nsums.o:2 T main\n").unwrap();
     let program = Program { image, names: ["MAIN__", "inner_", "outer_"], file: "sums.f90", map };
     for line in LINES {

@@ -24,7 +24,7 @@ use crate::functions::{FunctionId, Functions};
 use crate::graph::arcs::Arcs;
 use crate::graph::propagate::Choices;
 use crate::graph::{Graph, Node};
-use crate::image::{Code, SourceFiles};
+use crate::images::Images;
 use crate::inlines::{Chains, Inlined, InlinedTime};
 use crate::number::Ordered;
 use crate::options::{Options, Wanted};
@@ -171,12 +171,10 @@ pub struct Analysis<'data> {
 pub struct Input<'a, 'data> {
     /// The sum of all profiles.
     pub profile: &'a Profile,
-    /// The debug information.
-    pub files: &'data SourceFiles<'data>,
+    /// The images, for their machine code and debug information.
+    pub images: &'data Images<'data>,
     /// The object files, if functions are put together to files.
     pub object_files: Option<ObjectFiles<'data>>,
-    /// The machine code.
-    pub code: Code<'data>,
     /// Where functions stand in source files; empty if neither a choice nor a report needs it.
     pub sources: Sources,
     /// The choices of the user.
@@ -207,11 +205,12 @@ impl<'data> Analysis<'data> {
     /// Works everything out.
     #[must_use]
     pub fn new(functions: Functions<'data>, input: Input<'_, 'data>) -> Analysis<'data> {
-        let Input { profile, files, object_files, code, sources, selections, inlined, chains, options, wanted } = input;
+        let Input { profile, images, object_files, sources, selections, inlined, chains, options, wanted } = input;
         let assign = if options.is_gnu() { Flat::new } else { Flat::exact };
         let flat = assign(&profile.histograms, &functions, &selections.flat);
         let possible = if options.static_calls {
-            static_calls::find(&code, &functions, &profile.histograms, options.is_gnu())
+            let find = |code| static_calls::find(&code, &functions, &profile.histograms, options.is_gnu());
+            images.code().flat_map(find).collect()
         } else {
             Vec::new()
         };
@@ -237,7 +236,7 @@ impl<'data> Analysis<'data> {
             options,
         };
         let entries: Vec<Node> = graph.ranking.iter().copied().filter(|node| has_entry(*node, &analysed)).collect();
-        let index = if wanted.graph { index(&analysed, files) } else { Vec::new() };
+        let index = if wanted.graph { index(&analysed, images) } else { Vec::new() };
         let stats = Stats::new(profile, &functions, &flat);
         let clock = clock(profile, options.is_gnu());
         let inlined = inlined.map(|inlined| inlined.times(&profile.histograms)).unwrap_or_default();
@@ -339,7 +338,7 @@ fn has_entry(node: Node, analysed: &Analysed<'_, '_>) -> bool {
     share.shown && (unused || calls != 0 || own_calls != 0 || share.own != 0.0 || share.children != 0.0)
 }
 
-fn index<'data>(analysed: &Analysed<'_, 'data>, files: &'data SourceFiles<'data>) -> Vec<IndexEntry<'data>> {
+fn index<'data>(analysed: &Analysed<'_, 'data>, images: &'data Images<'data>) -> Vec<IndexEntry<'data>> {
     let Analysed { functions, flat, graph, sources, options, .. } = analysed;
     let is_named = |id: &FunctionId| options.unused || graph.calls(*id) != 0 || flat.time[id.index()] != 0.0;
     let mut named: Vec<FunctionId> = functions.ids().filter(is_named).collect();
@@ -352,9 +351,7 @@ fn index<'data>(analysed: &Analysed<'_, 'data>, files: &'data SourceFiles<'data>
         // Symbols from elsewhere come without source files.
         HashMap::new()
     } else if sources.files.is_empty() {
-        let names = files.base_names(statics.iter().map(|id| functions[*id].address).collect());
-        let name = |id: FunctionId| Some((id, Cow::Borrowed(*names.get(&functions[id].address)?)));
-        statics.into_iter().filter_map(name).collect()
+        images.base_names(functions, statics)
     } else {
         let name = |id| Some((id, Cow::Owned(sources.name(sources.place(id)?.file, options.paths).to_vec())));
         statics.into_iter().filter_map(name).collect()

@@ -113,6 +113,10 @@ fn letters(dialect: Dialect, words: Vec<OsString>) -> Result<Arguments, Error> {
             b'u' => arguments.without_dots = true,
             b'z' => arguments.unused = true,
             b'K' => return Err(Error::Usage("'-K' needs the symbols of a running FreeBSD kernel".to_owned())),
+            b'-' if word.as_encoded_bytes().starts_with(b"--image") => {
+                let why = "the BSDs' gprof reads one image";
+                return Err(Error::Usage(format!("'--image' and '--bsd' contradict each other: {why}")));
+            }
             _ => return Err(Error::Usage(format!("unknown option '{}'", word.display()))),
         }
     }
@@ -183,9 +187,15 @@ mod tests {
 
     #[test]
     fn faults_name_the_option() {
-        for (line, named) in
-            [("-k a", "-k"), ("-C x", "-C x"), ("-C 0", "-C 0"), ("-q", "-q"), ("-K", "-K"), ("-", "-")]
-        {
+        for (line, named) in [
+            ("-k a", "-k"),
+            ("-C x", "-C x"),
+            ("-C 0", "-C 0"),
+            ("-q", "-q"),
+            ("-K", "-K"),
+            ("-", "-"),
+            ("--image x", "'--image' and '--bsd'"),
+        ] {
             let text = arguments(&format!("gprof --bsd {line}"));
             assert!(line == "-" || text.unwrap_err().contains(named), "{line}");
         }

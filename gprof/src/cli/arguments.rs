@@ -225,6 +225,10 @@ pub(super) struct Arguments {
     #[arg(help_heading = "Source files")]
     pub(super) directory_path: Vec<OsString>,
 
+    /// A program or shared object, whose profiles follow up to the next of these; reports are of all together
+    #[arg(long = "image", value_name = "FILE", action = ArgAction::Append, help_heading = "Files")]
+    pub(super) images: Vec<PathBuf>,
+
     /// Take profiles to be of this form: auto, magic (GNU), bsd or 4.4bsd
     #[arg(short = 'O', long, value_name = "FORM", allow_hyphen_values = true, help_heading = "Files")]
     pub(super) file_format: Option<OsString>,
@@ -232,6 +236,10 @@ pub(super) struct Arguments {
     /// Take the symbols from a file with lines of address, type and name, as `nm` writes them
     #[arg(short = 'S', long, value_name = "FILE", help_heading = "Files")]
     pub(super) external_symbol_table: Option<PathBuf>,
+
+    /// Look here for debug information and symbols that were stripped from the program, before /usr/lib/debug
+    #[arg(long, value_name = "DIRECTORY", action = ArgAction::Append, help_heading = "Files")]
+    pub(super) debug_dir: Vec<PathBuf>,
 
     /// Print what the original prints, its faults included
     #[arg(long, value_name = "WHOSE", help_heading = "Files")]

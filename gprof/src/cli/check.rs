@@ -7,8 +7,9 @@ use std::path::PathBuf;
 use clap::ArgMatches;
 
 use super::arguments::Arguments;
+use super::groups;
 use crate::error::Error;
-use crate::options::{Annotation, Asked, Choice, Compat, Options, Reports, Source, Subject};
+use crate::options::{Annotation, Asked, Choice, Compat, Options, Reports, Subject};
 use crate::symspec::{Malformed, Pattern};
 
 /// What an option says that chooses functions, or is for or against a report.
@@ -69,6 +70,7 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
     if arguments.line && arguments.file_ordering.is_some() && !is_gnu {
         return Err(Error::Usage("'--line' and '--file-ordering' contradict each other".to_owned()));
     }
+    let groups = groups::groups(&arguments, matches)?;
     Ok(Options {
         demangle: wants_demangling(&arguments)? && !arguments.traditional,
         form: form(arguments.file_format.as_deref())?,
@@ -76,6 +78,7 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
         width: width(&arguments, is_gnu)?,
         symbols: arguments.external_symbol_table,
         file_map: arguments.file_ordering,
+        debug_directories: arguments.debug_dir,
         compat,
         reports,
         choices,
@@ -93,8 +96,7 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
         table: arguments.table,
         file_names: arguments.inline_file_names,
         paths: arguments.print_path,
-        image: arguments.image,
-        profiles: arguments.profiles.into_iter().map(Source::from).collect(),
+        groups,
     })
 }
 

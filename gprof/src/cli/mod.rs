@@ -2,6 +2,7 @@
 
 mod arguments;
 mod check;
+mod groups;
 mod nearest;
 mod words;
 
@@ -69,10 +70,8 @@ fn one_line(error: &clap::Error) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
-
     use super::*;
-    use crate::options::{Asked, Source};
+    use crate::options::{Asked, Group};
 
     fn options(line: &str) -> Result<Options, String> {
         let words = std::iter::once("gprof").chain(line.split_whitespace()).map(OsString::from);
@@ -83,11 +82,19 @@ mod tests {
         }
     }
 
+    /// Images and their profiles.
+    fn groups(options: &Options) -> String {
+        let group = |group: &Group| {
+            let profiles: Vec<String> = group.profiles.iter().map(ToString::to_string).collect();
+            format!("{}: {}", group.image.display(), profiles.join(", "))
+        };
+        options.groups.iter().map(group).collect::<Vec<_>>().join("; ")
+    }
+
     #[test]
     fn defaults() {
         let options = options("").unwrap();
-        assert_eq!(options.image, PathBuf::from("a.out"));
-        assert_eq!(options.profiles, [Source::File("gmon.out".into())]);
+        assert_eq!(groups(&options), "a.out: gmon.out");
         assert_eq!((options.reports.flat, options.reports.graph), (Asked::Nothing, Asked::Nothing));
         assert!(options.demangle && !options.brief && !options.unused && !options.reports.sum);
     }
@@ -95,17 +102,35 @@ mod tests {
     #[test]
     fn operands_may_stand_anywhere() {
         let options = options("prog -b one -z - two").unwrap();
-        assert_eq!(options.image, PathBuf::from("prog"));
-        let file = |name: &str| Source::File(name.into());
-        assert_eq!(options.profiles, [file("one"), Source::Stdin, file("two")]);
+        assert_eq!(groups(&options), "prog: one, standard input, two");
         assert!(options.brief && options.unused);
+    }
+
+    #[test]
+    fn profiles_belong_to_the_image_before_them() {
+        let of = |line: &str| options(line).map(|options| groups(&options));
+        assert_eq!(of("--image a.out").unwrap(), "a.out: gmon.out");
+        assert_eq!(of("-b --image=a.out one -z two --image b.so -").unwrap(), "a.out: one, two; b.so: standard input");
+        assert_eq!(of("a.out one --image b.so two -b").unwrap(), "a.out: one; b.so: two");
+        assert_eq!(of("a.out --image b.so two").unwrap(), "a.out: gmon.out; b.so: two");
+        assert_eq!(of("--image a one --image b two --image a three").unwrap(), "a: one, three; b: two");
+        assert!(of("--image a one --image b").unwrap_err().contains("'--image b'"));
+        for (other, said) in [
+            ("--compat=gnu", "--compat=gnu"),
+            ("-s", "--sum"),
+            ("-S file", "--external-symbol-table"),
+            ("-R file", "--file-ordering"),
+        ] {
+            let text = of(&format!("--image a one {other}")).unwrap_err();
+            assert!(text.contains("'--image'") && text.contains(&format!("'{said}'")), "{text}");
+        }
     }
 
     #[test]
     fn reports_take_no_word_of_their_own() {
         let options = options("-p prog -q file").unwrap();
         assert_eq!((options.reports.flat, options.reports.graph), (Asked::For, Asked::For));
-        assert_eq!(options.image, PathBuf::from("prog"));
+        assert_eq!(groups(&options), "prog: file");
     }
 
     #[test]

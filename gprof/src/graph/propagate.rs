@@ -174,7 +174,7 @@ impl Propagation<'_> {
         })
     }
 
-    /// What callers outside of the program are handed: all of it counts.
+    /// What callers outside of the program are handed: all of it counts, unless the function is left out.
     fn hand_outside(&mut self) {
         for (at, count) in self.arcs.from_outside.iter().enumerate().filter(|(_, count)| **count != 0) {
             let (time, children, calls) = match self.cycles.of[at].map(|cycle| cycle as usize) {
@@ -183,7 +183,8 @@ impl Propagation<'_> {
                 }
                 None => (self.flat.time[at], self.times.functions[at].all_children, self.arcs.calls[at]),
             };
-            let part = if self.choices.time.is_restricted() { 0.0 } else { *count as f64 / calls as f64 };
+            let counts = !self.choices.time.is_restricted() && self.times.functions[at].fraction != 0.0;
+            let part = if counts { *count as f64 / calls as f64 } else { 0.0 };
             self.times.outside[at] = Some((time * part, children * part));
         }
     }

@@ -9,7 +9,7 @@ use object::read::{CompressedData, CompressedFileRange, CompressionFormat};
 
 use super::lines::SourceFiles;
 use super::made::Names;
-use super::sections::Sections;
+use super::sections::{Owned, Sections};
 use super::separate::Marks;
 use super::{Code, Image, ImageError, Machine, Policy, Symbol, listing};
 
@@ -33,6 +33,14 @@ pub(super) fn debug_information(data: &[u8]) -> Result<(Sections<'_>, Marks<'_>)
             (file.debug_sections(), file.marks())
         }
     })
+}
+
+/// Reads the split units of an ELF file, which is no program.
+pub(super) fn split_information(data: &[u8]) -> Result<Owned, ImageError> {
+    Ok(Owned::new(&match word(data)? {
+        word @ gmon::Word::W32 => File::<FileHeader32<Endianness>>::new(data, word)?.sections_of(true),
+        word @ gmon::Word::W64 => File::<FileHeader64<Endianness>>::new(data, word)?.sections_of(true),
+    }))
 }
 
 /// The functions that the symbol table of an ELF file names, which need not be a program.
@@ -108,14 +116,18 @@ where
                 Endianness::Little => gmon::Order::Little,
                 Endianness::Big => gmon::Order::Big,
             },
-            files: SourceFiles { sections: self.debug_sections() },
+            files: SourceFiles::new(self.debug_sections()),
             marks: self.marks(),
             data: self.data,
         })
     }
 
     fn debug_sections(&self) -> Sections<'data> {
-        Sections::new(self.endian, self.word, |name| self.stored_section(name))
+        self.sections_of(false)
+    }
+
+    fn sections_of(&self, is_split: bool) -> Sections<'data> {
+        Sections::new(self.endian, self.word, is_split, |name| self.stored_section(name))
     }
 
     /// What leads to the file with the debug information.

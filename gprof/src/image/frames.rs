@@ -1,11 +1,14 @@
 //! The functions that code comes from, those that the compiler inlined among them.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 
-use addr2line::Context;
+use addr2line::{Context, FrameIter, LookupContinuation, LookupResult};
 
 use super::honesty;
-use super::sections::{Reader, Sections};
+use super::lines::SourceFiles;
+use super::sections::Reader;
+use super::split::Units;
 
 /// One of the functions that an address comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +35,14 @@ pub struct Caller<'a> {
 /// Finds the functions that addresses come from.
 pub struct Frames<'a> {
     context: Context<Reader<'a>>,
+    /// The units that are in other files.
+    split: Units<'a>,
+    /// How many more bytes of callers may be told.
+    left: Cell<usize>,
 }
+
+/// How many bytes of callers are told at least, whatever the size of the debug information.
+const ROOM: usize = 64 << 20;
 
 /// Whether functions of a language are known to the linker by the names that they have in the source.
 fn is_c(language: Option<gimli::DwLang>) -> bool {
@@ -45,12 +55,32 @@ fn is_c(language: Option<gimli::DwLang>) -> bool {
 const DEEPEST: usize = 1000;
 
 impl<'a> Frames<'a> {
-    pub(super) fn new(sections: &'a Sections<'_>) -> Option<Frames<'a>> {
-        if !honesty::is_honest(sections) {
+    pub(super) fn new(files: &'a SourceFiles<'_>) -> Option<Frames<'a>> {
+        let sections = &files.sections;
+        let dwarf = gimli::Dwarf::load(|id| Ok::<_, gimli::Error>(sections.get(id))).ok()?;
+        if !honesty::is_honest(sections, &dwarf) {
             return None;
         }
-        let dwarf = gimli::Dwarf::load(|id| Ok::<_, gimli::Error>(sections.get(id))).ok()?;
-        Some(Frames { context: Context::from_dwarf(dwarf).ok()? })
+        let left = usize::try_from(sections.len()).unwrap_or(usize::MAX).saturating_mul(16).saturating_add(ROOM);
+        let split = files.split(&dwarf);
+        Some(Frames { context: Context::from_dwarf(dwarf).ok()?, split, left: Cell::new(left) })
+    }
+
+    /// The functions that an address comes from, as the reader tells them.
+    fn find(&self, address: u64) -> Option<FrameIter<'_, Reader<'a>>> {
+        // The reader looks one address further.
+        if address == u64::MAX {
+            return None;
+        }
+        let mut lookup = self.context.find_frames(address);
+        loop {
+            match lookup {
+                LookupResult::Output(frames) => return frames.ok(),
+                LookupResult::Load { load, continuation } => {
+                    lookup = continuation.resume(self.split.get(&load.dwo_id.0).cloned());
+                }
+            }
+        }
     }
 
     /// The name of the innermost function that an address comes from, as the linker knows it.
@@ -59,11 +89,7 @@ impl<'a> Frames<'a> {
     /// is none here then, unless the function was inlined and the linker never knew it.
     #[must_use]
     pub fn innermost(&self, address: u64) -> Option<&'a [u8]> {
-        // The reader looks one address further.
-        if address == u64::MAX {
-            return None;
-        }
-        let mut frames = self.context.find_frames(address).skip_all_loads().ok()?;
+        let mut frames = self.find(address)?;
         let function = frames.next().ok()??.function?;
         let name = function.name.slice();
         let is_mangled = name.starts_with(b"_Z") || name.starts_with(b"_R");
@@ -74,23 +100,20 @@ impl<'a> Frames<'a> {
     /// The name of the function that was inlined where an address is: the innermost, if any was.
     #[must_use]
     pub fn inlined(&self, address: u64) -> Option<&'a [u8]> {
-        if address == u64::MAX {
-            return None;
-        }
-        let mut frames = self.context.find_frames(address).skip_all_loads().ok()?;
+        let mut frames = self.find(address)?;
         let inlined = frames.next().ok()??;
         frames.next().ok()??;
         Some(inlined.function?.name.slice()).filter(|name| !name.is_empty())
     }
 
     /// The functions into which that was inlined, from the inside out; none where nothing was.
+    ///
+    /// A few bytes of debug information can put all lines of a program into a thousand functions with paths of a
+    /// megabyte. When far more was told than the debug information has, no more is.
     #[must_use]
     pub fn callers(&self, address: u64) -> Vec<Caller<'a>> {
         let mut found = Vec::new();
-        if address == u64::MAX {
-            return found;
-        }
-        let Ok(mut frames) = self.context.find_frames(address).skip_all_loads() else {
+        let Some(mut frames) = self.find(address) else {
             return found;
         };
         let _ = frames.next();
@@ -99,6 +122,10 @@ impl<'a> Frames<'a> {
             let location = frame.location.as_ref();
             let file = location.and_then(|location| location.file).unwrap_or_default().as_bytes().to_vec();
             let line = location.and_then(|location| location.line).unwrap_or_default();
+            let Some(left) = self.left.get().checked_sub(size_of::<Caller<'_>>() + file.len()) else {
+                break;
+            };
+            self.left.set(left);
             found.push(Caller { function, file, line });
             if found.len() == DEEPEST {
                 break;
@@ -109,16 +136,10 @@ impl<'a> Frames<'a> {
 
     /// The functions that an address comes from: the innermost first, which was inlined into the next one, and the last
     /// is one that was called. There are none when the debug information does not know the address.
-    ///
-    /// Of debug information that is in files of its own (split DWARF) the lines are known, not the functions.
     #[must_use]
     pub fn at(&self, address: u64) -> Vec<Frame<'_>> {
         let mut found = Vec::new();
-        // The reader looks one address further.
-        if address == u64::MAX {
-            return found;
-        }
-        let Ok(mut frames) = self.context.find_frames(address).skip_all_loads() else {
+        let Some(mut frames) = self.find(address) else {
             return found;
         };
         while let Ok(Some(frame)) = frames.next() {

@@ -6,12 +6,11 @@
 //! first what they ask for.
 
 use gimli::{
-    Abbreviations, AttributeValue, DebugLine, DebugLineOffset, DebugRngListsBase, RangeLists, RangeListsOffset,
-    SectionId,
+    Abbreviations, AttributeValue, DebugRngListsBase, DebugStrOffsetsBase, Dwarf, RangeListsOffset, Section, Unit,
 };
 
 use super::sections::{Reader, Sections};
-use super::units::{self, Header, Root, Work};
+use super::units::{self, Header, Work};
 
 /// The deepest nesting of entries that is believed.
 const DEEPEST: isize = 1000;
@@ -20,46 +19,84 @@ const DEEPEST: isize = 1000;
 const LONGEST: usize = 1 << 16;
 
 /// Whether reading the debug information entry by entry takes work in proportion to its length.
-pub(super) fn is_honest(sections: &Sections<'_>) -> bool {
-    let judge = Judge {
-        lines: sections.get(SectionId::DebugLine).into(),
-        ranges: RangeLists::new(
-            sections.get(SectionId::DebugRanges).into(),
-            sections.get(SectionId::DebugRngLists).into(),
-        ),
-        long_strings: Some(sections.get(SectionId::DebugStr)).filter(|strings| has_long(strings.slice())),
-        address_size: sections.address_size,
-    };
+pub(super) fn is_honest(sections: &Sections<'_>, dwarf: &Dwarf<Reader<'_>>) -> bool {
+    let judge = Judge { dwarf, address_size: sections.address_size };
     units::walk(sections, |header, abbreviations, root, work| {
-        judge.line_table(root, work);
-        if judge.entries(header, abbreviations, root, work).is_none() {
+        let encoding = header.encoding();
+        let lists = DebugRngListsBase::default_for_encoding_and_file(encoding, dwarf.file_type);
+        let strings = DebugStrOffsetsBase::default_for_encoding_and_file(encoding, dwarf.file_type);
+        let bases =
+            Bases { lists: root.range_lists.unwrap_or(lists), strings: root.strings.unwrap_or(strings), first: 0 };
+        let directory = root.directory.map_or(0, <[u8]>::len);
+        if let Some(table) = root.line_table {
+            judge.line_table(header, table, directory, &bases, work);
+        }
+        if judge.entries(header, abbreviations, &bases, work).is_none() {
             *work = Work { left: 0 };
         }
     })
     .is_ok()
 }
 
-/// Whether any text of a section is too long to be a name.
-fn has_long(strings: &[u8]) -> bool {
-    // Of texts that are so long, one at least covers any piece of this length from end to end.
-    const HALF: usize = LONGEST / 2;
-    strings.chunks_exact(HALF).any(|piece| !piece.contains(&0))
+/// Whether the one unit of a file of its own can be read in the same way. What the image says of it is in its skeleton.
+pub(super) fn is_honest_split<'a>(dwo: &Dwarf<Reader<'a>>, skeleton: &Unit<Reader<'a>>) -> bool {
+    let sections = [
+        dwo.debug_info.reader(),
+        dwo.debug_abbrev.reader(),
+        dwo.debug_str_offsets.reader(),
+        dwo.ranges.debug_rnglists().reader(),
+    ];
+    let mut work = Work::of(sections.iter().map(|section| section.slice().len() as u64).sum());
+    let Ok(Some(header)) = dwo.units().next() else {
+        return false;
+    };
+    let table = dwo.debug_abbrev.reader().slice().get(header.debug_abbrev_offset().0..).unwrap_or_default();
+    work.take(units::table_length(table, work.left));
+    if work.left == 0 {
+        return false;
+    }
+    let Ok(mut unit) = dwo.unit(header) else {
+        return false;
+    };
+    unit.copy_relocated_attributes(skeleton);
+    // Before version 5, lists of ranges stay in the image, and the skeleton says where those of the unit begin.
+    let first = if unit.header.version() < 5 { unit.rnglists_base.0 } else { 0 };
+    let bases = Bases { lists: unit.rnglists_base, strings: unit.str_offsets_base, first };
+    let judge = Judge { dwarf: dwo, address_size: unit.header.address_size() };
+    judge.entries(&unit.header, &unit.abbreviations, &bases, &mut work).is_some() && work.left > 0
 }
 
-struct Judge<'a> {
-    lines: DebugLine<Reader<'a>>,
-    ranges: RangeLists<Reader<'a>>,
-    /// The section of texts, if any of them is too long to be a name.
-    long_strings: Option<Reader<'a>>,
+/// Where a unit's numbered things begin.
+struct Bases {
+    lists: DebugRngListsBase,
+    strings: DebugStrOffsetsBase,
+    /// What is added to offsets of lists of ranges.
+    first: usize,
+}
+
+struct Judge<'d, 'a> {
+    dwarf: &'d Dwarf<Reader<'a>>,
     address_size: u8,
 }
 
-impl<'a> Judge<'a> {
-    fn line_table(&self, root: &Root<'a>, work: &mut Work) {
-        if let Some(table) = root.line_table
-            && let Ok(program) = self.lines.program(DebugLineOffset(table), self.address_size, None, None)
-        {
-            work.take(program.header().unit_length() as u64);
+impl<'a> Judge<'_, 'a> {
+    /// Adds up a line table: its length, and the paths of its files, which are put together for every unit.
+    fn line_table(&self, header: &Header<'a>, table: usize, directory: usize, bases: &Bases, work: &mut Work) {
+        let offset = gimli::DebugLineOffset(table);
+        let Ok(program) = self.dwarf.debug_line.program(offset, self.address_size, None, None) else {
+            return;
+        };
+        let table = program.header();
+        work.take(table.unit_length() as u64);
+        for file in table.file_names() {
+            if work.left == 0 {
+                break;
+            }
+            let within = file.directory(table).map_or(0, |path| self.length(header, &path, bases, work.left));
+            let name = self.length(header, &file.path_name(), bases, work.left);
+            // What the table itself has of a file is no more than this in most programs.
+            let usual = 256;
+            work.take((directory as u64).saturating_add(within).saturating_add(name).saturating_sub(usual));
         }
     }
 
@@ -68,7 +105,7 @@ impl<'a> Judge<'a> {
         &self,
         header: &Header<'a>,
         abbreviations: &Abbreviations,
-        root: &Root<'a>,
+        bases: &Bases,
         work: &mut Work,
     ) -> Option<()> {
         // Damaged units are no danger: whoever reads them stops where this does.
@@ -87,9 +124,10 @@ impl<'a> Judge<'a> {
                     return Some(());
                 };
                 match (attribute.name(), attribute.value()) {
-                    (gimli::DW_AT_ranges, value) => self.range_list(header, root, &value, work),
+                    (gimli::DW_AT_ranges, value) => self.range_list(header, &value, bases, work),
                     (gimli::DW_AT_name | gimli::DW_AT_linkage_name | gimli::DW_AT_MIPS_linkage_name, value) => {
-                        self.name(&value)?;
+                        let most = LONGEST as u64;
+                        (self.length(header, &value, bases, most + 1) <= most).then_some(())?;
                     }
                     _ => {}
                 }
@@ -98,22 +136,20 @@ impl<'a> Judge<'a> {
         Some(())
     }
 
-    fn range_list(&self, header: &Header<'a>, root: &Root<'a>, value: &AttributeValue<Reader<'a>>, work: &mut Work) {
+    fn range_list(&self, header: &Header<'a>, value: &AttributeValue<Reader<'a>>, bases: &Bases, work: &mut Work) {
         let encoding = header.encoding();
         let offset = match *value {
-            AttributeValue::RangeListsRef(offset) => RangeListsOffset(offset.0),
-            AttributeValue::SecOffset(offset) => RangeListsOffset(offset),
+            AttributeValue::RangeListsRef(offset) => RangeListsOffset(offset.0.wrapping_add(bases.first)),
+            AttributeValue::SecOffset(offset) => RangeListsOffset(offset.wrapping_add(bases.first)),
             AttributeValue::DebugRngListsIndex(index) => {
-                let first = DebugRngListsBase::default_for_encoding_and_file(encoding, gimli::DwarfFileType::Main);
-                let base = root.range_lists.unwrap_or(first);
-                let Ok(offset) = self.ranges.get_offset(encoding, base, index) else {
+                let Ok(offset) = self.dwarf.ranges.get_offset(encoding, bases.lists, index) else {
                     return;
                 };
                 offset
             }
             _ => return,
         };
-        let Ok(mut ranges) = self.ranges.raw_ranges(offset, encoding) else {
+        let Ok(mut ranges) = self.dwarf.ranges.raw_ranges(offset, encoding) else {
             return;
         };
         while work.left > 0 && matches!(ranges.next(), Ok(Some(_))) {
@@ -122,20 +158,23 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Nothing when a name is too long to be one.
-    fn name(&self, value: &AttributeValue<Reader<'a>>) -> Option<()> {
-        let text = match value {
-            AttributeValue::String(text) => text.slice(),
-            AttributeValue::DebugStrRef(offset) => {
-                let Some(strings) = &self.long_strings else {
-                    return Some(());
+    /// The length of a text, or `most` if it is longer.
+    fn length(&self, header: &Header<'a>, value: &AttributeValue<Reader<'a>>, bases: &Bases, most: u64) -> u64 {
+        let (section, offset) = match *value {
+            AttributeValue::String(text) => return text.slice().len() as u64,
+            AttributeValue::DebugStrRef(offset) => (self.dwarf.debug_str.reader(), offset.0),
+            AttributeValue::DebugLineStrRef(offset) => (self.dwarf.debug_line_str.reader(), offset.0),
+            AttributeValue::DebugStrOffsetsIndex(index) => {
+                let offset = self.dwarf.debug_str_offsets.get_str_offset(header.format(), bases.strings, index);
+                let Ok(offset) = offset else {
+                    return 0;
                 };
-                let rest = strings.slice().get(offset.0..).unwrap_or_default();
-                let near = rest.get(..LONGEST + 1).unwrap_or(rest);
-                near.split(|byte| *byte == 0).next().unwrap_or_default()
+                (self.dwarf.debug_str.reader(), offset.0)
             }
-            _ => return Some(()),
+            _ => return 0,
         };
-        (text.len() <= LONGEST).then_some(())
+        let rest = section.slice().get(offset..).unwrap_or_default();
+        let near = usize::try_from(most).ok().and_then(|most| rest.get(..most)).unwrap_or(rest);
+        near.iter().position(|byte| *byte == 0).unwrap_or(near.len()) as u64
     }
 }

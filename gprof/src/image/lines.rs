@@ -1,10 +1,15 @@
 //! Files and lines of code.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::ops::Range;
+use std::path::PathBuf;
+
+use gimli::Dwarf;
 
 use super::frames::Frames;
-use super::sections::Sections;
+use super::sections::{Reader, Sections};
+use super::split::{self, Split};
 use super::tables::{Header, Row, Tables};
 use super::units;
 
@@ -13,9 +18,24 @@ use super::units;
 /// What is damaged in it is taken for absent.
 pub struct SourceFiles<'data> {
     pub(super) sections: Sections<'data>,
+    /// Where the image lies, if units in other files are to be looked for.
+    pub(super) image: Option<PathBuf>,
+    split: OnceCell<Split>,
 }
 
-impl SourceFiles<'_> {
+impl<'data> SourceFiles<'data> {
+    pub(super) fn new(sections: Sections<'data>) -> SourceFiles<'data> {
+        SourceFiles { sections, image: None, split: OnceCell::new() }
+    }
+
+    /// The units in other files.
+    pub(super) fn split<'a>(&'a self, main: &Dwarf<Reader<'a>>) -> split::Units<'a> {
+        let Some(image) = &self.image else {
+            return split::Units::new();
+        };
+        self.split.get_or_init(|| Split::find(main, image)).units(main)
+    }
+
     /// The base name of the source file that each of these addresses comes from.
     ///
     /// An address whose file or line is not known has no entry. This takes one pass through the line tables and, unlike
@@ -50,7 +70,7 @@ impl SourceFiles<'_> {
     /// not say or cannot be trusted to be small.
     #[must_use]
     pub fn frames(&self) -> Option<Frames<'_>> {
-        Frames::new(&self.sections)
+        Frames::new(self)
     }
 }
 

@@ -13,6 +13,7 @@ mod listing;
 mod made;
 mod sections;
 mod separate;
+mod split;
 mod symbols;
 mod tables;
 mod units;
@@ -21,7 +22,7 @@ use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-pub use demangle::demangle;
+pub use demangle::{LONGEST as LONGEST_READABLE, demangle, looks_mangled};
 pub use lines::SourceFiles;
 pub use made::Names;
 pub use separate::DEFAULT_DIRECTORY;
@@ -144,6 +145,8 @@ impl<'data> Image<'data> {
     ///
     /// `path` is where the program lies. The file is looked for beside it and in `directories`, of which the system's
     /// is [`DEFAULT_DIRECTORY`]. A file that belongs to another build is not taken. Its bytes are put into `room`.
+    ///
+    /// From then on it is also known where to look for debug information that the compiler left in files of its own.
     pub fn find_debug_file(
         &mut self,
         path: &Path,
@@ -151,6 +154,8 @@ impl<'data> Image<'data> {
         policy: Policy,
         room: &'data Names,
     ) -> Option<PathBuf> {
+        // GNU knows nothing of units in other files.
+        self.files.image = (policy != Policy::Compat).then(|| path.to_owned());
         let is_stripped = self.origin == Origin::Remains;
         if self.files.sections.has_lines() && !is_stripped {
             return None;
@@ -158,7 +163,9 @@ impl<'data> Image<'data> {
         let (path, bytes) = separate::find(&self.marks, path, directories)?;
         let bytes = room.separate.get_or_init(|| bytes);
         if !self.files.sections.has_lines() {
-            self.files = SourceFiles { sections: elf::debug_information(bytes).ok()?.0 };
+            let image = self.files.image.take();
+            self.files = SourceFiles::new(elf::debug_information(bytes).ok()?.0);
+            self.files.image = image;
         }
         let named = if is_stripped { elf::symbols(bytes, policy).ok()? } else { Vec::new() };
         if !named.is_empty() {

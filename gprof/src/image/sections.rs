@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
-use gimli::{EndianSlice, RunTimeEndian, SectionId};
+use gimli::{Dwarf, EndianSlice, RunTimeEndian, SectionId};
 use object::Endianness;
 use object::read::{CompressedData, CompressionFormat};
 
@@ -28,6 +28,23 @@ const SECTIONS: [SectionId; 12] = [
     SectionId::DebugStrOffsets,
     SectionId::DebugTypes,
     SectionId::DebugMacro,
+];
+
+/// The sections of files with split units. The index of a package is of use only where all are there that it speaks of.
+const SPLIT_SECTIONS: [SectionId; 13] = [
+    SectionId::DebugAbbrev,
+    SectionId::DebugCuIndex,
+    SectionId::DebugInfo,
+    SectionId::DebugLine,
+    SectionId::DebugLoc,
+    SectionId::DebugLocLists,
+    SectionId::DebugMacinfo,
+    SectionId::DebugMacro,
+    SectionId::DebugRngLists,
+    SectionId::DebugStr,
+    SectionId::DebugStrOffsets,
+    SectionId::DebugTuIndex,
+    SectionId::DebugTypes,
 ];
 
 /// A section as it stands in a file.
@@ -65,16 +82,18 @@ pub(super) struct Sections<'data> {
 }
 
 impl<'data> Sections<'data> {
-    /// Takes the sections it needs from `section`, which gives nothing for one that is not there.
+    /// Takes the sections it needs from `section`, which gives nothing for one that is not there: those of an image, or
+    /// those of a file with split units.
     pub(super) fn new(
         endian: Endianness,
         word: gmon::Word,
+        is_split: bool,
         section: impl Fn(&str) -> Option<CompressedData<'data>>,
     ) -> Sections<'data> {
-        let find = |id: SectionId| {
+        let find = |id: SectionId, name: &str| {
             // The older way to pack a section gave it another name and a head of its own.
-            let old = || section(&id.name().replacen(".debug_", ".zdebug_", 1)).and_then(old_head);
-            let found = section(id.name()).or_else(old)?;
+            let old = || section(&name.replacen(".debug_", ".zdebug_", 1)).and_then(old_head);
+            let found = section(name).or_else(old)?;
             Some(Section {
                 id,
                 stored: found.data,
@@ -83,8 +102,10 @@ impl<'data> Sections<'data> {
                 unpacked: OnceCell::new(),
             })
         };
+        let main = SECTIONS.into_iter().filter_map(|id| find(id, id.name()));
+        let split = SPLIT_SECTIONS.into_iter().filter_map(|id| find(id, id.dwo_name()?));
         Sections {
-            present: SECTIONS.into_iter().filter_map(find).collect(),
+            present: if is_split { split.collect() } else { main.collect() },
             endian: match endian {
                 Endianness::Little => RunTimeEndian::Little,
                 Endianness::Big => RunTimeEndian::Big,
@@ -113,6 +134,40 @@ impl<'data> Sections<'data> {
     }
 }
 
+/// The sections of a file that need not be kept itself.
+pub(super) struct Owned {
+    present: Vec<(SectionId, Vec<u8>)>,
+    endian: RunTimeEndian,
+}
+
+impl Owned {
+    pub(super) fn new(sections: &Sections<'_>) -> Owned {
+        let present = sections.present.iter().map(|section| (section.id, section.bytes().to_vec())).collect();
+        Owned { present, endian: sections.endian }
+    }
+
+    /// The bytes of a section; none when it is not there.
+    pub(super) fn get(&self, id: SectionId) -> Reader<'_> {
+        let section = self.present.iter().find(|(known, _)| *known == id);
+        EndianSlice::new(section.map_or(&[], |(_, bytes)| bytes), self.endian)
+    }
+
+    /// A section without bytes.
+    pub(super) fn empty(&self) -> Reader<'_> {
+        EndianSlice::new(&[], self.endian)
+    }
+
+    /// All of it, for a reader.
+    pub(super) fn dwarf(&self) -> Result<Dwarf<Reader<'_>>, gimli::Error> {
+        Dwarf::load(|id| Ok(self.get(id)))
+    }
+
+    /// How many bytes there are.
+    pub(super) fn len(&self) -> usize {
+        self.present.iter().map(|(_, bytes)| bytes.len()).sum()
+    }
+}
+
 /// Reads the head of a section that is packed in the older way: a word and the size, most significant byte first.
 fn old_head(section: CompressedData<'_>) -> Option<CompressedData<'_>> {
     let (size, data) = section.data.strip_prefix(b"ZLIB")?.split_first_chunk()?;
@@ -125,7 +180,7 @@ mod tests {
 
     /// The sections of a file that has only one, of this name and these bytes.
     fn line_section<'data>(name: &str, data: CompressedData<'data>) -> Sections<'data> {
-        Sections::new(Endianness::Little, gmon::Word::W64, |asked| (asked == name).then_some(data))
+        Sections::new(Endianness::Little, gmon::Word::W64, false, |asked| (asked == name).then_some(data))
     }
 
     /// `aaaaaaaaaa`, packed by zlib.

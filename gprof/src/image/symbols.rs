@@ -34,7 +34,7 @@ pub(super) fn function<'data>(
         Policy::Bsd { statics, dots } => {
             symbol.kind == elf::STT_FUNC
                 && (statics || symbol.binding != elf::STB_LOCAL)
-                && (dots || !name.contains(&b'.'))
+                && (dots || !names.look(name).contains(&b'.'))
         }
     };
     kept.then_some(Symbol {
@@ -77,6 +77,12 @@ fn is_marker(name: &[u8]) -> bool {
     name.is_empty() || name.starts_with(b"__gnu_compiled") || name.starts_with(b"___gnu_compiled")
 }
 
+/// The longest name that is believed, in bytes: what is longer is cut.
+const LONGEST: usize = 1 << 16;
+
+/// How many bytes of each name are looked at when many were that are much longer.
+const SHORT: usize = 1024;
+
 /// The strings that symbols take their names from.
 pub(super) struct NameTable<'data> {
     strings: &'data [u8],
@@ -85,6 +91,8 @@ pub(super) struct NameTable<'data> {
     ends: Vec<usize>,
     /// What [`NameTable::is_plain`] found out, for names that it had to read beyond.
     verdicts: HashMap<usize, bool>,
+    /// How many more bytes of names may be looked at.
+    left: usize,
 }
 
 /// What looking at one name alone says of it.
@@ -98,13 +106,24 @@ enum Verdict {
 impl<'data> NameTable<'data> {
     pub(super) fn new(strings: &'data [u8]) -> NameTable<'data> {
         let ends = (0..).zip(strings).filter(|(_, byte)| **byte == 0).map(|(at, _)| at).collect();
-        NameTable { strings, ends, verdicts: HashMap::new() }
+        // Names share their ends at times, but not many times.
+        let left = strings.len().saturating_mul(16).saturating_add(1 << 20);
+        NameTable { strings, ends, verdicts: HashMap::new(), left }
     }
 
     /// The name at an offset, or `None` when the offset lies outside the table. A name that the table's end cuts off
-    /// ends there.
+    /// ends there, and one that is longer than any ends early.
     pub(super) fn get(&self, offset: u32) -> Option<&'data [u8]> {
-        self.at(usize::try_from(offset).ok()?)
+        let name = self.at(usize::try_from(offset).ok()?)?;
+        Some(name.get(..LONGEST).unwrap_or(name))
+    }
+
+    /// As much of a name as may be looked at.
+    fn look(&mut self, name: &'data [u8]) -> &'data [u8] {
+        let most = if self.left == 0 { SHORT } else { LONGEST };
+        let seen = name.get(..most).unwrap_or(name);
+        self.left = self.left.saturating_sub(seen.len());
+        seen
     }
 
     fn at(&self, offset: usize) -> Option<&'data [u8]> {
@@ -130,7 +149,7 @@ impl<'data> NameTable<'data> {
             let Some(name) = self.at(offset) else {
                 break true;
             };
-            match judge(name) {
+            match judge(self.look(name)) {
                 Verdict::Plain => break true,
                 Verdict::Made => break false,
                 Verdict::AsNext => {

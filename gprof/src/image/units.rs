@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use gimli::{Abbreviations, AttributeValue, DebugAbbrevOffset, DebugRngListsBase, SectionId};
+use gimli::{Abbreviations, AttributeValue, DebugAbbrevOffset, DebugRngListsBase, DebugStrOffsetsBase, SectionId};
 
 use super::sections::{Reader, Sections};
 use super::tables::text_at;
@@ -26,9 +26,11 @@ pub(super) type Header<'a> = gimli::UnitHeader<Reader<'a>>;
 pub(super) struct Root<'a> {
     /// Where its line table begins.
     pub(super) line_table: Option<usize>,
-    directory: Option<&'a [u8]>,
+    pub(super) directory: Option<&'a [u8]>,
     /// Where its numbered lists of ranges begin.
     pub(super) range_lists: Option<DebugRngListsBase>,
+    /// Where its numbered texts begin.
+    pub(super) strings: Option<DebugStrOffsetsBase>,
 }
 
 /// The directories in which the compiler ran, by the offsets of the line tables that belong to them.
@@ -49,6 +51,11 @@ pub(super) struct Work {
 }
 
 impl Work {
+    /// What debug information of a length may ask for.
+    pub(super) fn of(length: u64) -> Work {
+        Work { left: length.saturating_mul(FACTOR).saturating_add(SLACK) }
+    }
+
     pub(super) fn take(&mut self, work: u64) {
         self.left = self.left.saturating_sub(work);
     }
@@ -64,7 +71,7 @@ pub(super) fn walk<'a>(
 ) -> Result<(), TooMuch> {
     let info: gimli::DebugInfo<Reader<'a>> = sections.get(SectionId::DebugInfo).into();
     let mut abbreviations = Known { sections, tables: HashMap::new() };
-    let mut work = Work { left: sections.len().saturating_mul(FACTOR).saturating_add(SLACK) };
+    let mut work = Work::of(sections.len());
     let mut units = info.units();
     while let Ok(Some(header)) = units.next() {
         if let Some(table) = abbreviations.get(header.debug_abbrev_offset(), &mut work) {
@@ -98,6 +105,7 @@ fn root<'a>(
         match (attribute.name(), attribute.value()) {
             (gimli::DW_AT_stmt_list, AttributeValue::DebugLineRef(offset)) => root.line_table = Some(offset.0),
             (gimli::DW_AT_rnglists_base, AttributeValue::DebugRngListsBase(base)) => root.range_lists = Some(base),
+            (gimli::DW_AT_str_offsets_base, AttributeValue::DebugStrOffsetsBase(base)) => root.strings = Some(base),
             (gimli::DW_AT_comp_dir, AttributeValue::String(text)) => root.directory = text_at(text.slice(), 0),
             (gimli::DW_AT_comp_dir, AttributeValue::DebugStrRef(at)) => {
                 root.directory = text(SectionId::DebugStr, at.0);
@@ -134,7 +142,7 @@ impl Known<'_, '_> {
 }
 
 /// The length of a table of abbreviations in bytes, or `most` when it is longer.
-fn table_length(bytes: &[u8], most: u64) -> u64 {
+pub(super) fn table_length(bytes: &[u8], most: u64) -> u64 {
     let most = usize::try_from(most).unwrap_or(usize::MAX);
     let mut rest = bytes.get(..most).unwrap_or(bytes);
     let whole = rest.len();

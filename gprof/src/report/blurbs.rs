@@ -84,7 +84,8 @@ On the lines of callers, above:
 
  called    the calls from this caller, and behind the / all calls from others.
 
- <spontaneous> stands where no caller is known.
+ <spontaneous> stands where no caller is known, <outside> for callers that are
+ no functions of the program.
 
 On the lines of called functions, below, the columns are the same, seen from
 the other side: what of the called function's time is put down to this one, and

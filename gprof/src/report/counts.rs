@@ -13,8 +13,10 @@ pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result
             }
             None => out.write_all(b"<unknown>:0: (")?,
         }
-        out.write_all(analysis.functions[count.function].name)?;
-        writeln!(out, ":0x{:x}) {} executions", count.address, count.count)?;
+        let functions = &analysis.functions;
+        let name = functions[count.function].name;
+        out.write_all(&functions.labelled(count.function, functions.written(name.into())))?;
+        writeln!(out, ":0x{:x}) {} executions", functions.linked(count.function, count.address), count.count)?;
     }
     Ok(())
 }

@@ -155,7 +155,9 @@ pub(super) fn write_name(
 ) -> io::Result<()> {
     match whose {
         Whose::Spontaneous => out.write_all(b"<spontaneous>"),
-        Whose::Outside => out.write_all(b"<outside>"),
+        // Programs that read the report pass over names with a number in parentheses, which have no entry, and know no
+        // names without a number.
+        Whose::Outside => out.write_all(b"<outside> (0)"),
         Whose::Function(id) => names::write_numbered(analysis, options, id, out),
         Whose::Cycle(at) => {
             let rank = analysis.calls.graph.rank(Node::Cycle(at));

@@ -6,21 +6,26 @@ use std::io::{self, Write};
 use crate::analysis::{Analysis, FlatRow};
 use crate::functions::FunctionId;
 use crate::graph::Node;
-use crate::image;
 use crate::options::Options;
 use crate::sources::base;
 
 /// A function's name, with its file and line where names have them.
 pub(super) fn name<'a>(analysis: &'a Analysis<'_>, options: &Options, id: FunctionId) -> Cow<'a, [u8]> {
+    analysis.functions.written(whole_name(analysis, options, id))
+}
+
+/// The same, however long it is.
+fn whole_name<'a>(analysis: &'a Analysis<'_>, options: &Options, id: FunctionId) -> Cow<'a, [u8]> {
     let functions = &analysis.functions;
     let name = if options.demangle { functions.readable(id) } else { Cow::Borrowed(functions[id].name) };
+    let name = functions.labelled(id, name);
     match analysis.sources.place(id).filter(|_| options.file_names || options.by_line) {
         None => name,
         Some(place) => {
             let mut text = name.into_owned();
             text.extend_from_slice(b" (");
             text.extend_from_slice(analysis.sources.name(place.file, options.paths));
-            let address = functions[id].address;
+            let address = functions.linked(id, functions[id].address);
             let at = if options.by_line { format!(" @ {address:x}") } else { String::new() };
             text.extend_from_slice(format!(":{}{at})", place.line).as_bytes());
             write_callers(analysis, options, id, &mut text);
@@ -31,20 +36,25 @@ pub(super) fn name<'a>(analysis: &'a Analysis<'_>, options: &Options, id: Functi
 
 /// The name of a row of the flat profile, which may be about a function that was inlined.
 pub(super) fn of_row<'a>(analysis: &'a Analysis<'_>, options: &Options, row: &FlatRow<'a>) -> Cow<'a, [u8]> {
-    let around = name(analysis, options, row.function);
-    match row.inlined {
+    let around = whole_name(analysis, options, row.function);
+    analysis.functions.written(match row.inlined {
         None => around,
         Some(inlined) => {
-            let inlined = if options.demangle { image::demangle(inlined) } else { Cow::Borrowed(inlined) };
+            let inlined = readable(analysis, options, inlined);
             Cow::Owned([&inlined, &b" [inlined in "[..], &around, b"]"].concat())
         }
-    }
+    })
+}
+
+/// The name of a function that was inlined.
+fn readable<'a>(analysis: &Analysis<'_>, options: &Options, name: &'a [u8]) -> Cow<'a, [u8]> {
+    if options.demangle { analysis.functions.readable_name(name) } else { Cow::Borrowed(name) }
 }
 
 /// Adds the functions into which a line was inlined.
 fn write_callers(analysis: &Analysis<'_>, options: &Options, id: FunctionId, text: &mut Vec<u8>) {
     for caller in analysis.chains.get(&analysis.functions[id].address).into_iter().flatten() {
-        let name = if options.demangle { image::demangle(caller.function) } else { Cow::Borrowed(caller.function) };
+        let name = readable(analysis, options, caller.function);
         let file = if options.paths { &caller.file } else { base(&caller.file) };
         let place = [&b" in "[..], &name, b" (", file, format!(":{})", caller.line).as_bytes()].concat();
         text.extend_from_slice(&place);

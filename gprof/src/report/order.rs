@@ -6,7 +6,7 @@ use crate::analysis::Analysis;
 
 pub(super) fn render_functions(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result<()> {
     for id in &analysis.order {
-        out.write_all(analysis.functions[*id].name)?;
+        out.write_all(&analysis.functions.written(analysis.functions[*id].name.into()))?;
         out.write_all(b"\n")?;
     }
     Ok(())

@@ -1,5 +1,7 @@
 //! Finds the functions that a spec names.
 
+use std::borrow::Cow;
+
 use crate::functions::{FunctionId, Functions};
 use crate::sources::Sources;
 use crate::symspec::{Spec, What};
@@ -60,7 +62,11 @@ impl Matcher<'_, '_> {
     /// Whether a function's name, mangled or readable, with or without parameters, fits a pattern.
     fn is_called(&self, id: FunctionId, pattern: &[u8]) -> bool {
         let readable = self.functions.readable(id);
-        fits(pattern, &readable) || fits(pattern, proper(&readable)) || fits(pattern, self.functions[id].name)
+        let labelled = self.functions.labelled(id, Cow::Borrowed(&readable));
+        fits(pattern, &labelled)
+            || fits(pattern, &readable)
+            || fits(pattern, proper(&readable))
+            || fits(pattern, self.functions[id].name)
     }
 }
 

@@ -4,38 +4,53 @@ mod cpp;
 
 use std::borrow::Cow;
 
+use std::fmt::Write;
+
 use super::made;
+
+/// The longest text that a name may stand for: whoever needs more was made to harm.
+pub const LONGEST: usize = 1 << 16;
 
 /// Turns a mangled C++ or Rust name into what the programmer wrote; any other name is given back as it is.
 ///
-/// Parameters are shown, and the hashes that Rust's compiler adds are not.
+/// Parameters are shown, and the hashes that Rust's compiler adds are not. A name is also given back as it is when its
+/// text is longer than `most`, or takes much more work than a text of that length; of [`LONGEST`] all that is of any
+/// use is.
 #[must_use]
-pub fn demangle(name: &[u8]) -> Cow<'_, [u8]> {
+pub fn demangle(name: &[u8], most: usize) -> Cow<'_, [u8]> {
     // What was added to the name of a stub is no part of it.
     if let Some(core) = name.strip_suffix(made::STUB) {
-        return match demangle(core) {
+        return match demangle(core, most) {
             Cow::Owned(text) => Cow::Owned([&text, made::STUB].concat()),
             Cow::Borrowed(_) => Cow::Borrowed(name),
         };
     }
-    match std::str::from_utf8(name).ok().and_then(readable) {
+    match std::str::from_utf8(name).ok().and_then(|name| readable(name, most)) {
         Some(text) => Cow::Owned(text.into_bytes()),
         None => Cow::Borrowed(name),
     }
 }
 
-fn readable(name: &str) -> Option<String> {
+/// Whether a name begins as mangled ones do.
+#[must_use]
+pub fn looks_mangled(name: &[u8]) -> bool {
+    // Some systems put characters before every name.
+    let start = name.iter().position(|byte| !matches!(byte, b'.' | b'$')).unwrap_or(name.len());
+    name.get(start..).is_some_and(|core| core.starts_with(b"_Z") || core.starts_with(b"_R"))
+}
+
+fn readable(name: &str, most: usize) -> Option<String> {
     // Some systems put characters before every name.
     let core = name.trim_start_matches(['.', '$']);
     if !core.starts_with("_Z") && !core.starts_with("_R") {
         return None;
     }
-    let text = rust(core).or_else(|| cpp::demangle(core))?;
+    let text = rust(core, most).or_else(|| cpp::demangle(core, most))?;
     let before = &name[..name.len() - core.len()];
     Some(format!("{before}{text}"))
 }
 
-fn rust(name: &str) -> Option<String> {
+fn rust(name: &str, most: usize) -> Option<String> {
     // Copies of functions have suffixes, which stand behind the last letter of the name proper. The older of the two
     // ways to mangle ends in `E` and has dots of its own; the newer has neither.
     let is_old = !name.starts_with("_R");
@@ -45,11 +60,29 @@ fn rust(name: &str) -> Option<String> {
         return None;
     }
     let name = rustc_demangle::try_demangle(name).ok()?;
-    Some(format!("{name:#}"))
+    let mut text = Bounded { text: String::new(), most };
+    write!(text, "{name:#}").ok()?;
+    Some(text.text)
 }
 
-/// Whether a name ends as Rust's older mangling does, which is else that of C++: with a hash of sixteen digits, of which
-/// chance makes at least five different ones.
+/// A text that is no longer than it may be: what does not fit ends the writing.
+struct Bounded {
+    text: String,
+    most: usize,
+}
+
+impl Write for Bounded {
+    fn write_str(&mut self, more: &str) -> std::fmt::Result {
+        if self.text.len() + more.len() > self.most {
+            return Err(std::fmt::Error);
+        }
+        self.text.push_str(more);
+        Ok(())
+    }
+}
+
+/// Whether a name ends as Rust's older mangling does, which is else that of C++: with a hash of sixteen digits, of
+/// which chance makes at least five different ones.
 fn has_hash(name: &str) -> bool {
     let Some((_, hash)) = name.strip_suffix('E').and_then(|name| name.rsplit_once("17h")) else {
         return false;
@@ -64,7 +97,7 @@ mod tests {
     use super::*;
 
     fn shown(name: &str) -> String {
-        String::from_utf8(demangle(name.as_bytes()).into_owned()).unwrap()
+        String::from_utf8(demangle(name.as_bytes(), LONGEST).into_owned()).unwrap()
     }
 
     #[test]
@@ -89,10 +122,20 @@ mod tests {
     }
 
     #[test]
+    fn names_that_stand_for_too_much() {
+        assert_eq!(demangle(b"_RNvC7mycrate3foo", 12).as_ref(), b"mycrate::foo");
+        assert_eq!(demangle(b"_RNvC7mycrate3foo", 11).as_ref(), b"_RNvC7mycrate3foo");
+        assert_eq!(demangle(b"_ZN1a1bEi", 20).as_ref(), b"a::b(int)");
+        assert_eq!(demangle(b"_ZN1a1bEi", 3).as_ref(), b"_ZN1a1bEi");
+        // A function of a quarter of a million lifetimes.
+        assert_eq!(shown("_RMC0FGZZZ_Eu"), "_RMC0FGZZZ_Eu");
+    }
+
+    #[test]
     fn other_names_stay() {
         for name in ["main", "_Z", "_Zqqq", "_R", "", "_start"] {
             assert_eq!(shown(name), name);
         }
-        assert_eq!(demangle(b"\xff_Z").as_ref(), b"\xff_Z");
+        assert_eq!(demangle(b"\xff_Z", LONGEST).as_ref(), b"\xff_Z");
     }
 }

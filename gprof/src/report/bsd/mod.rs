@@ -103,9 +103,9 @@ fn cut(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     }
     for arc in &report.cut {
         out.write_all(b"\t")?;
-        out.write_all(report.functions[arc.parent].name)?;
+        out.write_all(&report.functions.written(report.functions[arc.parent].name.into()))?;
         out.write_all(b" to ")?;
-        out.write_all(report.functions[arc.child].name)?;
+        out.write_all(&report.functions.written(report.functions[arc.child].name.into()))?;
         writeln!(out, " with {} calls", arc.count)?;
     }
     out.write_all(b"\n")
@@ -128,7 +128,7 @@ fn granularity(report: &Report<'_>, total: f64, nothing: &str, out: &mut dyn Wri
 
 /// A function's name with its cycle and the number of its entry, and the end of the line.
 fn write_name(report: &Report<'_>, id: FunctionId, out: &mut dyn Write) -> io::Result<()> {
-    out.write_all(report.functions[id].name)?;
+    out.write_all(&report.functions.written(report.functions[id].name.into()))?;
     if let Some(cycle) = report.graph.cycle_of(id) {
         write!(out, " <cycle {}>", cycle + 1)?;
     }

@@ -22,15 +22,13 @@ mod tests;
 use parser::Parser;
 use printer::Printer;
 
-/// The longest text that a name may stand for.
-const LONGEST: usize = 1 << 16;
-
 /// How deep parts of a name may lie in each other.
 const DEEPEST: usize = 200;
 
-/// The readable form of a mangled name, or `None` when it is no mangled C++ name.
-pub(super) fn demangle(name: &str) -> Option<String> {
-    let mut parser = Parser::new(name.strip_prefix("_Z")?);
+/// The readable form of a mangled name, or `None` when it is no mangled C++ name, is longer than `most`, or takes more
+/// steps than that to read or to write.
+pub(super) fn demangle(name: &str, most: usize) -> Option<String> {
+    let mut parser = Parser::new(name.strip_prefix("_Z")?, most);
     let root = parser.symbol()?;
-    Printer::new(parser.into_tree()).print(root)
+    Printer::new(parser.into_tree(), most).print(root)
 }

@@ -1,7 +1,7 @@
 //! The parser: where it stands, and the smallest things that it reads.
 
+use super::DEEPEST;
 use super::tree::{Id, Node, Tree};
-use super::{DEEPEST, LONGEST};
 
 /// Reads a mangled name from front to back. What cannot be read ends the whole with `None`.
 pub(super) struct Parser<'a> {
@@ -20,7 +20,7 @@ pub(super) struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    pub(super) fn new(text: &'a str) -> Parser<'a> {
+    pub(super) fn new(text: &'a str, most: usize) -> Parser<'a> {
         Parser {
             text,
             at: 0,
@@ -28,7 +28,7 @@ impl<'a> Parser<'a> {
             substitutions: Vec::new(),
             last_name: None,
             depth: 0,
-            left: LONGEST,
+            left: most,
             in_expression: false,
             in_conversion: false,
         }

@@ -5,10 +5,10 @@
 
 use std::collections::BTreeMap;
 
+use super::DEEPEST;
 use super::operators::Operator;
 use super::scopes::Scope;
 use super::tree::{Id, Node, Signature, Tree};
-use super::{DEEPEST, LONGEST};
 
 /// Whether a text is a name of the standard library as the parser spells it.
 pub(super) fn is_standard(text: &str) -> bool {
@@ -26,6 +26,8 @@ pub(super) struct Printer<'a> {
     pub(super) pack_index: usize,
     /// Work left before the name is held to be made to harm.
     pub(super) left: usize,
+    /// How long the text may be.
+    pub(super) most: usize,
     /// Whether the parameters of a lambda are being written.
     pub(super) in_lambda: bool,
     /// The scope of now, and all that there were.
@@ -39,14 +41,15 @@ pub(super) struct Printer<'a> {
 }
 
 impl<'a> Printer<'a> {
-    pub(super) fn new(tree: Tree<'a>) -> Printer<'a> {
+    pub(super) fn new(tree: Tree<'a>, most: usize) -> Printer<'a> {
         Printer {
             tree,
             out: String::new(),
             last: ' ',
             depth: 0,
             pack_index: 0,
-            left: LONGEST,
+            left: most,
+            most,
             in_lambda: false,
             scope: None,
             scopes: Vec::new(),
@@ -77,7 +80,7 @@ impl<'a> Printer<'a> {
 
     /// Runs one step, unless that is one too many.
     pub(super) fn step(&mut self, run: impl FnOnce(&mut Self)) {
-        if self.failed || self.depth == 4 * DEEPEST || self.left == 0 || self.out.len() > LONGEST {
+        if self.failed || self.depth == 4 * DEEPEST || self.left == 0 || self.out.len() > self.most {
             self.failed = true;
             return;
         }

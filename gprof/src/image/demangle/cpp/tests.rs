@@ -1,6 +1,10 @@
 //! Names and their readable forms, as GNU's tools print them.
 
-use super::demangle;
+use crate::image::LONGEST_READABLE;
+
+fn demangle(name: &str) -> Option<String> {
+    super::demangle(name, LONGEST_READABLE)
+}
 
 #[test]
 fn names() {

@@ -1,0 +1,115 @@
+//! What is known of the functions of one image, and of what the user says of them in files.
+
+use std::io::Write;
+
+use gmon::Profile;
+
+use crate::error::Error;
+use crate::file_map::{FileMap, ObjectFiles};
+use crate::functions::Functions;
+use crate::image::lines::Lines;
+use crate::image::{Image, Symbol};
+use crate::images::Table;
+use crate::inlines::{Chains, Inlined};
+use crate::line_symbols::{Source, Touched};
+use crate::options::{Options, Wanted};
+use crate::sources::Sources;
+use crate::symbol_file;
+
+/// What the user says of the program's functions in files of their own.
+pub(crate) struct Texts<'data> {
+    /// The symbols.
+    symbols: Option<&'data [u8]>,
+    /// The object files.
+    map: Option<FileMap<'data>>,
+}
+
+impl<'data> Texts<'data> {
+    /// Reads the files.
+    ///
+    /// # Errors
+    ///
+    /// When the map of object files cannot be made sense of.
+    pub(crate) fn new(
+        options: &Options,
+        symbols: Option<&'data [u8]>,
+        map: Option<&'data [u8]>,
+    ) -> Result<Texts<'data>, Error> {
+        let (Some(path), Some(text)) = (&options.file_map, map) else {
+            return Ok(Texts { symbols, map: None });
+        };
+        let map = FileMap::read(text, options.is_gnu());
+        let map = map.map_err(|source| Error::Map { file: path.display().to_string(), source })?;
+        Ok(Texts { symbols, map: Some(map) })
+    }
+
+    /// All that is known of the functions of an image before it is put beside others.
+    pub(crate) fn table(
+        &self,
+        options: &Options,
+        image: &'data Image<'data>,
+        profile: &Profile,
+        wanted: Wanted,
+        warnings: &mut dyn Write,
+    ) -> Table<'data> {
+        let (symbols, object_files) = self.symbols(options, image, warnings);
+        let mut order: Vec<u64> = symbols.iter().map(|symbol| symbol.address).collect();
+        // Functions of the last section that can be run reach to its end.
+        let code = if options.is_gnu() { &image.text } else { &image.code };
+        // Symbols from elsewhere come without source files.
+        let has_lines = options.needs_sources(wanted) && options.symbols.is_none();
+        let lines = if has_lines { image.files.lines() } else { Lines::default() };
+        let mut functions = Functions::new(symbols, code.end);
+        let mut chains = Chains::new();
+        if options.by_line && !lines.is_empty() {
+            let owners = Functions::new(image.every_symbol(), code.end);
+            let (files, by_caller) = (&image.files, options.inlines);
+            // Where nothing is shown of other lines, not even their number, what the profile says nothing about costs
+            // nothing.
+            let touched = options.shows_touched(wanted).then(|| Touched::new(profile));
+            let (functions_so_far, touched) = (&functions, touched.as_ref());
+            let source =
+                Source { lines: &lines, files, functions: functions_so_far, owners: &owners, by_caller, touched };
+            let (pieces, callers): (Vec<Symbol<'data>>, Vec<_>) = source.symbols(code.clone()).into_iter().unzip();
+            order.extend(pieces.iter().map(|piece| piece.address));
+            let inlined = pieces.iter().zip(callers).filter(|(_, callers)| !callers.is_empty());
+            chains = inlined.map(|(piece, callers)| (piece.address, callers)).collect();
+            functions = functions.with_lines(pieces, code.end);
+        }
+        if options.merge_clones {
+            functions.merge_copies();
+        }
+        if let Some(files) = object_files.as_ref().filter(|_| !options.is_gnu()) {
+            functions.merge_parts(|function| files.is_file(function));
+        }
+        let by_function = options.inlines && !options.by_line;
+        let inlined = by_function.then(|| Inlined::find(code.clone(), &lines, &image.files, &functions));
+        let sources = Sources::new(&order, &functions, &lines);
+        Table { functions, sources, object_files, inlined, chains }
+    }
+
+    /// The symbols that count, some of which stand for object files if the user has a map of those.
+    fn symbols(
+        &self,
+        options: &Options,
+        image: &Image<'data>,
+        warnings: &mut dyn Write,
+    ) -> (Vec<Symbol<'data>>, Option<ObjectFiles<'data>>) {
+        let mut symbols = self.symbols.map_or_else(|| image.symbols.clone(), symbol_file::read);
+        symbols
+            .retain(|symbol| !(symbol.is_static && (options.no_static || (options.functions_only && !symbol.is_func))));
+        let (Some(path), Some(map)) = (&options.file_map, &self.map) else {
+            return (symbols, None);
+        };
+        if options.is_gnu() && self.symbols.is_some() {
+            // GNU's files take the places of the image's own symbols only.
+            return (symbols, Some(map.files()));
+        }
+        let (symbols, files) = map.apply(symbols, options.is_gnu());
+        if files.is_foreign() {
+            let doubt = "it names no function of the program: is it of another one?";
+            let _ = writeln!(warnings, "gprof: warning: {}: {doubt}", path.display());
+        }
+        (symbols, Some(files))
+    }
+}

@@ -1,0 +1,106 @@
+//! Tables of functions and profiles at random.
+#![allow(dead_code, reason = "no test uses everything")]
+#![allow(clippy::unwrap_used, reason = "a test fails loudly")]
+
+use gmon::{Arc, Dimension, Histogram, Profile};
+use gprof::functions::{FunctionId, Functions};
+use gprof::image::Symbol;
+use proptest::prelude::*;
+
+/// Where functions begin.
+pub(crate) const LOW: u64 = 0x1000;
+
+/// More than functions and samples reach to.
+pub(crate) const HIGH: u64 = LOW + 0x300;
+
+/// Symbols and the end of the code. Some have one address, and the code may end before the last one.
+#[derive(Clone, Debug)]
+pub(crate) struct Table {
+    pub(crate) symbols: Vec<Symbol<'static>>,
+    pub(crate) end: u64,
+}
+
+impl Table {
+    pub(crate) fn functions(&self) -> Functions<'static> {
+        Functions::new(self.symbols.clone(), self.end)
+    }
+}
+
+/// A table with names of which some are copies of others, and some those of the profiling runtime.
+pub(crate) fn table() -> impl Strategy<Value = Table> {
+    let names = ["main", "f", "g", "f.part.0", "f.cold", "g.isra.1", "mcount", "_f", "__f", "_start", "h", "h"];
+    let symbol = (0..24_u64, prop::sample::select(names.to_vec()), any::<bool>(), prop::bool::weighted(0.8));
+    let symbols = prop::collection::vec(symbol, 0..24);
+    (symbols, 0..40_u64).prop_map(|(parts, last)| {
+        let mut address = LOW;
+        let mut symbols = Vec::new();
+        for (gap, name, is_static, is_func) in parts {
+            address += gap;
+            symbols.push(Symbol { address, name: name.as_bytes(), is_static, is_func });
+        }
+        Table { symbols, end: address.saturating_add(last) }
+    })
+}
+
+/// A table of functions at addresses and with names of their own.
+pub(crate) fn distinct_table() -> impl Strategy<Value = Table> {
+    const NAMES: [&str; 16] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "_n", "_o", "__p"];
+    (1..=NAMES.len(), 1..20_u64).prop_map(|(count, size)| {
+        let symbol = |(at, name): (u64, &&'static str)| Symbol {
+            address: LOW + at * size,
+            name: name.as_bytes(),
+            is_static: false,
+            is_func: true,
+        };
+        Table { symbols: (0..).zip(&NAMES[..count]).map(symbol).collect(), end: LOW + count as u64 * size }
+    })
+}
+
+/// Counts of which many are none or few, and some are huge.
+fn count() -> impl Strategy<Value = u64> {
+    prop_oneof![3 => Just(0), 5 => 1..6_u64, 2 => 0..1000_u64, 1 => 0..1_u64 << 40]
+}
+
+/// Histograms that do not overlap, in any order; bins may be larger and smaller than a byte, and below zero.
+fn histograms() -> impl Strategy<Value = Vec<Histogram>> {
+    let piece = (0..40_u64, 1..200_u64, prop::collection::vec(count(), 1..40));
+    let pieces = prop::collection::vec(piece, 0..4);
+    let histograms = (LOW - 60..LOW + 60, pieces, prop::bool::weighted(0.2)).prop_map(|(mut lowpc, pieces, signed)| {
+        let mut histograms = Vec::new();
+        for (gap, span, mut bins) in pieces {
+            lowpc += gap;
+            if signed {
+                bins.iter_mut().step_by(3).for_each(|bin| *bin = bin.wrapping_neg());
+            }
+            let (highpc, dimension) = (lowpc + span, Dimension::SECONDS);
+            histograms.push(Histogram { lowpc, highpc, profrate: 100, dimension, abbrev: b's', signed, bins });
+            lowpc = highpc;
+        }
+        histograms
+    });
+    histograms.prop_shuffle()
+}
+
+/// A profile with calls between functions, of themselves, from and to what is none, and that never happened.
+pub(crate) fn profile() -> impl Strategy<Value = Profile> {
+    let address = || prop_oneof![20 => LOW - 8..LOW + 300, 1 => Just(0), 1 => Just(u64::MAX)];
+    let arc = (address(), address(), count()).prop_map(|(frompc, selfpc, count)| Arc { frompc, selfpc, count });
+    let arcs = prop::collection::vec(arc, 0..60);
+    (histograms(), arcs).prop_map(|(histograms, arcs)| Profile { histograms, arcs, blocks: Vec::new() })
+}
+
+/// The function of an address, found by looking at all of them.
+pub(crate) fn owner(functions: &Functions<'_>, address: u64) -> Option<FunctionId> {
+    functions.ids().rev().find(|id| (functions[*id].address..=functions[*id].last).contains(&address))
+}
+
+/// The size of what is added up: a sum may be off by a tiny part of it.
+pub(crate) fn magnitude(profile: &Profile) -> f64 {
+    let bins = profile.histograms.iter().flat_map(|histogram| (0..histogram.bins.len()).map(|at| histogram.count(at)));
+    1.0 + bins.map(|count| count.unsigned_abs() as f64).sum::<f64>()
+}
+
+/// Whether two sums are equal as far as floating point goes.
+pub(crate) fn is_close(one: f64, other: f64, magnitude: f64) -> bool {
+    (one - other).abs() <= 1e-9 * magnitude
+}

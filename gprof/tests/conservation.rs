@@ -1,0 +1,181 @@
+//! No time is lost on its way up the call graph, and none comes from nowhere.
+//!
+//! Call a *part* a cycle as a whole, or a function that is in no cycle. The calls of a part are those from other parts
+//! and from outside of the program; calls of a function by itself and calls within a cycle are none. Then, up to the
+//! rounding of floating point:
+//!
+//! 1. What a part has of its children is what the arcs that leave it hand up to it.
+//! 2. A part that is called hands up all that it has, its own and its children's time: to its callers together,
+//!    those outside of the program among them.
+//! 3. The parts that nobody calls, and the callers outside of the program, together have all the time of the report: the
+//!    sum of the functions' own times as far as they count.
+//!
+//! This holds whatever is chosen to be left out (`-E`, `-N`), as long as a cycle is left out as a whole: what is left
+//! out has no time, and what only it calls has none either. It does not hold where something is named to be in (`-F`,
+//! `-n`): then a function counts all its time, whoever called it.
+#![allow(clippy::unwrap_used, reason = "a test fails loudly")]
+
+mod common;
+
+use std::collections::HashSet;
+
+use gmon::Profile;
+use gprof::flat::Flat;
+use gprof::functions::{FunctionId, Functions};
+use gprof::graph::arcs::Arcs;
+use gprof::graph::propagate::{Choices, Share};
+use gprof::graph::{Graph, Node};
+use gprof::selection::{ArcSelection, Selection};
+use proptest::prelude::*;
+
+use common::{distinct_table, is_close, magnitude, profile};
+
+/// A graph without the functions of these names, and the time that its functions took.
+fn graph(
+    profile: &Profile,
+    functions: &Functions<'_>,
+    possible: &[(FunctionId, FunctionId)],
+    without: &HashSet<&[u8]>,
+) -> (Graph, Flat) {
+    let none = HashSet::new();
+    let flat = Flat::exact(&profile.histograms, functions, &Selection::by_names(functions, &none, &none));
+    let arcs = Arcs::chosen(&profile.arcs, functions, &ArcSelection::default(), possible, true);
+    let chosen = Selection::by_names(functions, &none, without);
+    let graph = Graph::new(arcs, &flat, functions, Choices { graph: &chosen, time: &chosen, thorough: true });
+    (graph, flat)
+}
+
+/// The parts of a graph, with their members.
+fn parts(graph: &Graph, functions: &Functions<'_>) -> Vec<(Node, Vec<FunctionId>)> {
+    let alone = functions.ids().filter(|id| graph.cycle_of(*id).is_none());
+    let cycles = graph.cycles().iter().enumerate().map(|(at, cycle)| (Node::Cycle(at), cycle.members.clone()));
+    alone.map(|id| (Node::Function(id), vec![id])).chain(cycles).collect()
+}
+
+fn share(graph: &Graph, part: Node) -> &Share {
+    match part {
+        Node::Function(id) => graph.share(id),
+        Node::Cycle(at) => graph.cycle_share(at),
+    }
+}
+
+/// How often something else called a part.
+fn calls(graph: &Graph, part: Node) -> u64 {
+    match part {
+        Node::Function(id) => graph.calls(id),
+        Node::Cycle(at) => graph.cycles()[at].calls,
+    }
+}
+
+/// The time that a part is handed by all that it calls.
+fn handed_to(graph: &Graph, members: &[FunctionId]) -> f64 {
+    let arcs = members.iter().flat_map(|member| graph.children(*member));
+    arcs.filter_map(|arc| graph.arc(*arc).1).map(|(own, children)| own + children).sum()
+}
+
+/// The time that a part hands to callers outside of the program.
+fn handed_outside(graph: &Graph, members: &[FunctionId]) -> f64 {
+    members.iter().filter_map(|member| graph.from_outside(*member).1).map(|(own, children)| own + children).sum()
+}
+
+/// The time that a part hands to all its callers.
+fn handed_by(graph: &Graph, members: &[FunctionId]) -> f64 {
+    let arcs = members.iter().flat_map(|member| graph.parents(*member));
+    let to_functions: f64 = arcs.filter_map(|arc| graph.arc(*arc).1).map(|(own, children)| own + children).sum();
+    to_functions + handed_outside(graph, members)
+}
+
+/// Which functions reach which by calls, over any number of steps.
+fn reach(graph: &Graph, functions: &Functions<'_>) -> Vec<Vec<bool>> {
+    let mut reach = vec![vec![false; functions.len()]; functions.len()];
+    for arc in graph.arc_ids() {
+        let arc = graph.arc(arc).0;
+        reach[arc.parent.index()][arc.child.index()] = true;
+    }
+    for by in 0..functions.len() {
+        for from in 0..functions.len() {
+            if reach[from][by] {
+                let onward = reach[by].clone();
+                reach[from].iter_mut().zip(onward).for_each(|(known, more)| *known |= more);
+            }
+        }
+    }
+    reach
+}
+
+/// Calls that stand in the code and need not have happened.
+fn possible(
+    functions: &Functions<'_>,
+    pairs: &[(prop::sample::Index, prop::sample::Index)],
+) -> Vec<(FunctionId, FunctionId)> {
+    let id = |at: &prop::sample::Index| functions.id(at.index(functions.len())).unwrap();
+    pairs.iter().map(|(from, to)| (id(from), id(to))).collect()
+}
+
+fn pairs() -> impl Strategy<Value = Vec<(prop::sample::Index, prop::sample::Index)>> {
+    let pair = any::<(prop::sample::Index, prop::sample::Index)>();
+    prop_oneof![2 => Just(Vec::new()), 1 => prop::collection::vec(pair, 0..6)]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn all_time_is_handed_up_once(
+        table in distinct_table(),
+        profile in profile(),
+        pairs in pairs(),
+        left_out in prop::collection::vec(prop::bool::weighted(0.15), 16),
+    ) {
+        let functions = table.functions();
+        let possible = possible(&functions, &pairs);
+        let (whole, _) = graph(&profile, &functions, &possible, &HashSet::new());
+        let without: HashSet<&[u8]> = parts(&whole, &functions)
+            .into_iter()
+            .zip(left_out.iter().cycle())
+            .filter(|(_, left_out)| **left_out)
+            .flat_map(|((_, members), _)| members.into_iter().map(|id| functions[id].name).collect::<Vec<_>>())
+            .collect();
+        for without in [HashSet::new(), without] {
+            let (graph, flat) = graph(&profile, &functions, &possible, &without);
+            let magnitude = magnitude(&profile);
+            let mut top = 0.0;
+            for (part, members) in parts(&graph, &functions) {
+                let share = share(&graph, part);
+                let all = share.own + share.children;
+                prop_assert!(is_close(share.children, handed_to(&graph, &members), magnitude), "{part:?} 1");
+                if calls(&graph, part) == 0 {
+                    top += all;
+                } else {
+                    prop_assert!(is_close(all, handed_by(&graph, &members), magnitude), "{part:?} 2");
+                    top += handed_outside(&graph, &members);
+                }
+            }
+            let own: f64 = functions.ids().map(|id| graph.share(id).own).sum();
+            prop_assert!(is_close(own, graph.total(), magnitude));
+            prop_assert!(is_close(top, graph.total(), magnitude), "{top} {} 3", graph.total());
+            if without.is_empty() {
+                prop_assert!(is_close(graph.total(), flat.time.iter().sum(), magnitude));
+            }
+            for id in functions.ids() {
+                let fraction = graph.share(id).fraction;
+                prop_assert!((-1e-9..1.0 + 1e-9).contains(&fraction), "{fraction}");
+                prop_assert!(fraction == 0.0 || !without.contains(functions[id].name));
+            }
+        }
+    }
+
+    #[test]
+    fn a_cycle_is_what_reaches_each_other(table in distinct_table(), profile in profile(), pairs in pairs()) {
+        let functions = table.functions();
+        let (graph, _) = graph(&profile, &functions, &possible(&functions, &pairs), &HashSet::new());
+        let reach = reach(&graph, &functions);
+        for one in functions.ids() {
+            for other in functions.ids().filter(|other| *other != one) {
+                let is_circle = reach[one.index()][other.index()] && reach[other.index()][one.index()];
+                let is_cycle = graph.cycle_of(one).is_some() && graph.cycle_of(one) == graph.cycle_of(other);
+                prop_assert_eq!(is_circle, is_cycle);
+            }
+        }
+    }
+}

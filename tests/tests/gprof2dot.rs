@@ -1,0 +1,152 @@
+//! Our text as input for gprof2dot, which draws call graphs: what reads GNU's reports must be able to read ours.
+#![allow(clippy::unwrap_used, reason = "the helpers of a test fail as loudly as it does")]
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use gmon_tests::{compile, compile_fortran, gprof, read, run, start_objects};
+
+/// The program, where `tests/check.sh` installs it or on the search path. Says loudly that a test is skipped when there
+/// is none.
+fn gprof2dot() -> Option<PathBuf> {
+    let test = std::env::current_exe().unwrap();
+    let installed = test.ancestors().map(|directory| directory.join("gprof2dot/bin/gprof2dot"));
+    let found = installed
+        .chain([PathBuf::from("gprof2dot")])
+        .find(|path| Command::new(path).arg("--help").output().is_ok_and(|output| output.status.success()));
+    if found.is_none() {
+        eprintln!("SKIPPED: no gprof2dot on this system (tests/check.sh installs it): nothing else reads our text");
+    }
+    found
+}
+
+/// The functions that have entries in a report's call graph: their numbers, and the lines of the entries.
+fn entries(report: &str) -> BTreeMap<u32, &str> {
+    let graph = report.split("\n\u{c}\n").find(|part| part.contains("index % time")).unwrap_or_default();
+    let number = |line: &str| line.strip_prefix('[')?.split(']').next()?.parse().ok();
+    graph
+        .lines()
+        .filter(|line| !line.contains(" as a whole> ["))
+        .filter_map(|line| number(line).map(|number| (number, line)))
+        .collect()
+}
+
+/// The nodes of a drawing: numbers and names.
+fn nodes(dot: &str) -> BTreeMap<u32, &str> {
+    let node = |line: &'_ str| -> Option<(u32, usize, usize)> {
+        let (number, _) = line.strip_prefix('\t')?.split_once(" [")?;
+        let start = line.find("label=\"")? + "label=\"".len();
+        let end = start + line[start..].find("\\n")?;
+        Some((number.parse().ok()?, start, end))
+    };
+    dot.lines().filter_map(|line| node(line).map(|(number, start, end)| (number, &line[start..end]))).collect()
+}
+
+/// What gprof2dot draws of a report, and what it says to it. It leaves nothing out, however short it took.
+fn draw(gprof2dot: &Path, report: &[u8]) -> (String, String) {
+    let mut child = Command::new(gprof2dot)
+        .args(["--node-thres=0", "--edge-thres=0"])
+        .env("PYTHONIOENCODING", "utf-8")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let report = report.to_vec();
+    // It does not read on behind the call graph, so that the pipe may be closed before all is written.
+    let writer = std::thread::spawn(move || drop(input.write_all(&report)));
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    let complaints = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{complaints}");
+    (String::from_utf8(output.stdout).unwrap(), complaints)
+}
+
+/// Draws the call graph of a program, and gives how many functions there are in it.
+fn check(gprof2dot: &Path, image: &Path, options: &[&str]) -> usize {
+    let output = read(gprof(), image.parent().unwrap(), &[options, &["a.out", "gmon.out"]].concat());
+    let report = String::from_utf8(output.stdout).unwrap();
+    let context = format!("{} {options:?}", image.display());
+    assert!(output.status.success(), "{context}");
+    if !report.contains("index % time") {
+        return 0;
+    }
+    let (dot, complaints) = draw(gprof2dot, report.as_bytes());
+    let is_gnu = options.contains(&"--compat=gnu");
+    // GNU leaves out a cycle that nobody calls.
+    let is_fine = |line: &str| is_gnu && line.ends_with("as a whole> entry missing");
+    assert!(complaints.lines().all(is_fine), "{context}: {complaints}");
+    let (entries, nodes) = (entries(&report), nodes(&dot));
+    assert!(entries.keys().eq(nodes.keys()), "{context}: {entries:?}\n{nodes:?}");
+    for (number, line) in &entries {
+        assert!(line.contains(&format!(" {} ", nodes[number])), "{context}: {line}: {}", nodes[number]);
+    }
+    nodes.len()
+}
+
+/// Draws the call graphs of a program with the C library's runtime and with ours; there must be one with so many
+/// functions.
+fn check_all(name: &str, sources: &[&str], flags: &[&str], functions: usize) {
+    let Some(gprof2dot) = gprof2dot() else {
+        return;
+    };
+    let ours = format!("-B{}", start_objects().display());
+    let mut drawn = Vec::new();
+    for (runtime, more) in [("glibc", [].as_slice()), ("ours", &[ours.as_str()])] {
+        let image = compile(&format!("gprof2dot_{name}_{runtime}"), sources, &[flags, more, &["-pthread"]].concat());
+        assert!(run(&image).exists());
+        drawn.extend([[].as_slice(), &["-b"], &["--compat=gnu"]].map(|options| check(&gprof2dot, &image, options)));
+    }
+    assert!(drawn.iter().any(|count| *count >= functions), "{name}: {drawn:?}");
+}
+
+#[test]
+fn c() {
+    check_all("leaf", &["leaf.c"], &["-g"], 4);
+    check_all("labels", &["labels.c"], &["-g"], 1);
+    check_all("same", &["same_one.c", "same_two.c"], &["-g"], 4);
+    check_all("many", &["many.c"], &["-g"], 2);
+    check_all("aliases", &["aliases.c"], &["-g"], 3);
+    check_all("clones", &["clones.c"], &["-g"], 3);
+    check_all("inlined", &["inlined.c"], &["-g", "-O1"], 1);
+    check_all("nested", &["nested.c"], &["-g"], 3);
+    check_all("runtime_names", &["runtime_names.c"], &["-g"], 1);
+}
+
+#[test]
+fn c_with_cycles() {
+    check_all("cycles", &["cycles.c"], &["-g"], 7);
+    check_all("cycles_o2", &["cycles.c"], &["-g", "-O2"], 2);
+    check_all("cycles_plain", &["cycles.c"], &[], 7);
+    check_all("cycles_static", &["cycles.c"], &["-g", "-static"], 7);
+    check_all("cycles_no_pie", &["cycles.c"], &["-g", "-no-pie"], 7);
+    check_all("orphan", &["orphan.c"], &["-g", "-O1", "-fno-inline", "-fno-ipa-icf"], 3);
+}
+
+#[test]
+fn c_with_threads() {
+    check_all("calls", &["calls.c"], &["-g"], 10);
+}
+
+#[test]
+fn cpp() {
+    check_all("classes", &["classes.cc"], &["-g"], 100);
+    check_all("classes_o1", &["classes.cc"], &["-g", "-O1"], 20);
+    check_all("exceptions", &["exceptions.cc"], &["-g"], 3);
+    check_all("kinds", &["kinds.cc"], &["-no-pie"], 2);
+}
+
+#[test]
+fn fortran() {
+    if let Some(gprof2dot) = gprof2dot()
+        && let Some(image) = compile_fortran("gprof2dot_fortran", "sums.f90")
+    {
+        assert!(run(&image).exists());
+        for options in [[].as_slice(), &["-b"], &["--compat=gnu"]] {
+            assert!(check(&gprof2dot, &image, options) >= 3);
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Split DWARF: what the compiler left in files of its own is found, belongs to the image, and is read within bounds.
+#![allow(clippy::unwrap_used, reason = "the helpers of a test fail as loudly as it does")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use gmon_tests::random::Random;
+use gmon_tests::{compile, directory, gprof, read, run};
+use gprof::image::{Image, Names, Policy};
+
+/// How the functions are called that code of the line `sum += n * n` comes from: each way that there is.
+fn told(path: &Path, policy: Policy) -> Vec<Vec<String>> {
+    let bytes = fs::read(path).unwrap();
+    let room = Names::default();
+    let mut image = Image::parse(&bytes, policy, &room).unwrap();
+    let _ = image.find_debug_file(path, &[], policy, &room);
+    let source = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/inlined.c")).unwrap();
+    let line = source.lines().position(|line| line.contains("sum += n * n")).unwrap() as u32 + 1;
+    let (lines, frames) = (image.files.lines(), image.files.frames());
+    let Some(frames) = frames else {
+        return Vec::new();
+    };
+    let starts = lines.within(image.text.clone()).filter(|range| range.line == line).map(|range| range.start);
+    let name = |name: &Option<_>| name.clone().map_or_else(String::new, std::borrow::Cow::into_owned);
+    starts.map(|start| frames.at(start).iter().map(|frame| name(&frame.function)).collect()).collect()
+}
+
+fn is_told(path: &Path) -> bool {
+    told(path, Policy::Full).contains(&vec!["square".to_owned(), "outer".to_owned()])
+}
+
+/// An image with split units, and the file with them.
+fn split(name: &str, version: &str) -> (PathBuf, PathBuf) {
+    let image = compile(&format!("split{name}{version}"), &["inlined.c"], &[version, "-gsplit-dwarf", "-O1"]);
+    let files = fs::read_dir(image.parent().unwrap()).unwrap().map(|entry| entry.unwrap().path());
+    let file = files.into_iter().find(|path| path.extension().is_some_and(|end| end == "dwo")).unwrap();
+    (image, file)
+}
+
+const VERSIONS: [&str; 2] = ["-gdwarf-4", "-gdwarf-5"];
+
+#[test]
+fn functions_in_files_of_their_own() {
+    for version in VERSIONS {
+        let (image, file) = split("_found", version);
+        assert!(is_told(&image), "{version}");
+        // GNU's reader does not look there.
+        let nobody = told(&image, Policy::Compat);
+        assert!(nobody.iter().flatten().all(String::is_empty), "{version}: {nobody:?}");
+        // Moved away together, it is found beside the image; alone it is not.
+        let elsewhere = directory(&format!("split_moved{version}"));
+        let (moved, beside) = (elsewhere.join("program"), elsewhere.join(file.file_name().unwrap()));
+        fs::copy(&image, &moved).unwrap();
+        fs::rename(&file, &beside).unwrap();
+        assert!(is_told(&moved) && !is_told(&image), "{version}");
+        // One of another build is passed over, and so is what is no file.
+        let bytes = fs::read(&beside).unwrap();
+        fs::remove_file(&beside).unwrap();
+        fs::create_dir(&beside).unwrap();
+        assert!(!is_told(&moved), "{version}");
+        fs::remove_dir(&beside).unwrap();
+        let (_, other) = split("_other", version);
+        fs::copy(other, &beside).unwrap();
+        let same = fs::read(&beside).unwrap() == bytes;
+        assert_eq!(is_told(&moved), same, "{version}");
+        fs::write(&beside, b"\x7fELF").unwrap();
+        assert!(!is_told(&moved), "{version}");
+    }
+}
+
+#[test]
+fn lines_and_times_of_split_units() {
+    let (image, _) = split("_lines", "-gdwarf-5");
+    assert!(run(&image).exists());
+    let text = |options: &[&str]| {
+        let output = read(gprof(), image.parent().unwrap(), &[options, &["a.out", "gmon.out"]].concat());
+        assert!(output.status.success());
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert!(text(&["-b", "-z", "-p", "-l"]).contains("square (inlined.c:7 @ "));
+    assert!(!text(&["--compat=gnu", "-b", "-z", "-p", "-l"]).contains("square"));
+}
+
+#[test]
+fn packages() {
+    for version in VERSIONS {
+        let (image, file) = split("_package", version);
+        let package = image.with_extension("out.dwp");
+        let is_made = ["llvm-dwp", "llvm-dwp-14", "llvm-dwp-19", "dwp"].iter().any(|tool| {
+            let words = [Path::new("-e"), &image, Path::new("-o"), &package];
+            let made = Command::new(tool).args(words).output().is_ok_and(|output| output.status.success());
+            made && package.exists()
+        });
+        if !is_made {
+            eprintln!("SKIPPED: no tool on this system packs split units ({version})");
+            continue;
+        }
+        fs::remove_file(&file).unwrap();
+        assert!(is_told(&image), "{version}");
+        damage(&package, &image, 3);
+    }
+}
+
+#[test]
+fn damaged_files() {
+    for version in VERSIONS {
+        let (image, file) = split("_damaged", version);
+        damage(&file, &image, 5);
+    }
+}
+
+/// Reads an image whose split units are damaged in many ways: nothing is expected but an end.
+fn damage(file: &Path, image: &Path, seed: u64) {
+    let bytes = fs::read(file).unwrap();
+    let mut random = Random::new(seed);
+    let mut read = 0;
+    for _ in 0..300 {
+        let mut damaged = bytes.clone();
+        for _ in 0..=random.below(6) {
+            let at = random.below(bytes.len() as u64) as usize;
+            damaged[at] = *random.pick(&[0, 1, 0x7f, 0x80, 0xff]);
+        }
+        if random.below(10) == 0 {
+            damaged.truncate(random.below(bytes.len() as u64) as usize);
+        }
+        fs::write(file, damaged).unwrap();
+        read += usize::from(is_told(image));
+    }
+    assert!((1..300).contains(&read), "{read}");
+}

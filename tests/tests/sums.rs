@@ -1,0 +1,110 @@
+//! `-s`: the sum of profiles is the same however they are grouped and ordered.
+#![allow(clippy::unwrap_used, reason = "the helpers of a test fail as loudly as it does")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use gmon::{Arc, Encoding, Form, Hints, Order, Profile, Word};
+use gmon_tests::random::{Random, Stage};
+use gmon_tests::{assert_same, compile, directory, gprof, read};
+
+/// Profiles that can be summed: of one range and rate, each with counts of its own, some of them too wide for the
+/// fields of the form. Some have no samples, some no calls.
+fn profiles(stage: &Stage, random: &mut Random) -> Vec<Profile> {
+    let first = stage.profile(random);
+    let count = |random: &mut Random| {
+        let most = *random.pick(&[1, 3, 100, 70_000, 1 << 33]);
+        random.below(most)
+    };
+    let mut all = Vec::new();
+    for _ in 0..3 + random.below(3) {
+        let mut profile = first.clone();
+        for bin in profile.histograms.iter_mut().flat_map(|histogram| &mut histogram.bins) {
+            *bin = if random.below(10) == 0 { random.below(*random.clone().pick(&[3, 70_000, 200_000])) } else { 0 };
+        }
+        let others = stage.profile(random).arcs;
+        profile.arcs.retain(|_| random.below(2) == 0);
+        profile.arcs.extend(others);
+        profile.arcs = profile.arcs.iter().map(|arc| Arc { count: count(random), ..*arc }).collect();
+        if random.below(5) == 0 {
+            profile.histograms.clear();
+        } else if random.below(5) == 0 {
+            profile.arcs.clear();
+        }
+        all.push(profile);
+    }
+    all
+}
+
+/// What `gprof -s` makes of files, in a directory of its own.
+fn sum(image: &Path, folder: &Path, files: &[PathBuf]) -> PathBuf {
+    fs::create_dir_all(folder).unwrap();
+    let mut words = vec![Path::new("-s"), image];
+    words.extend(files.iter().map(PathBuf::as_path));
+    let output = read(gprof(), folder, &words);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && output.stdout.is_empty(), "{words:?}: {stderr}");
+    folder.join("gmon.sum")
+}
+
+/// What is in a profile, in an order that does not depend on who was read first.
+fn contents(path: &Path) -> Profile {
+    let mut profile = gmon::read(&fs::read(path).unwrap(), &Hints::default()).unwrap();
+    profile.histograms.sort_by_key(|histogram| histogram.lowpc);
+    profile.arcs.sort();
+    profile
+}
+
+#[test]
+fn any_grouping_and_any_order() {
+    let image = compile("sums_grouped", &["many.c"], &["-g"]);
+    let stage = Stage::of(&fs::read(&image).unwrap());
+    for seed in 0..25 {
+        let mut random = Random::new(seed);
+        let folder = directory(&format!("sums_grouped_{seed}"));
+        let mut files: Vec<PathBuf> = Vec::new();
+        for (at, profile) in profiles(&stage, &mut random).iter().enumerate() {
+            let encoding = Encoding { form: Form::Gnu, word: Word::W64, order: Order::Little };
+            files.push(folder.join(format!("profile{at}")));
+            fs::write(&files[at], gmon::write(profile, encoding).unwrap()).unwrap();
+        }
+        let whole = sum(&image, &folder.join("whole"), &files);
+        let bytes = fs::read(&whole).unwrap();
+
+        // Grouped in any way, the order kept: the same bytes.
+        for at in 0..=files.len() {
+            let (first, second) = files.split_at(at);
+            let mut parts = Vec::new();
+            for (name, part) in [("first", first), ("second", second)].into_iter().filter(|(_, part)| !part.is_empty())
+            {
+                parts.push(sum(&image, &folder.join(format!("{name}{at}")), part));
+            }
+            let grouped = sum(&image, &folder.join(format!("grouped{at}")), &parts);
+            assert!(fs::read(grouped).unwrap() == bytes, "{seed}: grouped at {at}");
+        }
+        // One by one, to what there is already.
+        let mut so_far = files[0].clone();
+        for (at, file) in files.iter().enumerate().skip(1) {
+            so_far = sum(&image, &folder.join(format!("step{at}")), &[so_far, file.clone()]);
+        }
+        assert!(fs::read(so_far).unwrap() == bytes, "{seed}: one by one");
+
+        // In any order: the same contents, in the order of the files.
+        for round in 0..3 {
+            let mut shuffled = files.clone();
+            for at in (1..shuffled.len()).rev() {
+                shuffled.swap(at, random.below(at as u64 + 1) as usize);
+            }
+            let shuffled = sum(&image, &folder.join(format!("shuffled{round}")), &shuffled);
+            assert!(contents(&shuffled) == contents(&whole), "{seed}: in another order");
+        }
+        // And the report of the sum is that of all.
+        let report = |files: &[PathBuf]| {
+            let mut words = vec![PathBuf::from("-bz"), image.clone()];
+            words.extend(files.iter().cloned());
+            read(gprof(), &folder, &words).stdout
+        };
+        assert_same(&report(&files), &report(&[whole]), "the report of the sum");
+        fs::remove_dir_all(&folder).unwrap();
+    }
+}
