@@ -121,8 +121,10 @@ proptest! {
         let samples: i128 = profile.histograms.iter().map(gmon::Histogram::total).sum();
         prop_assert!(is_close(stats.samples, samples as f64, magnitude));
         prop_assert!(is_close(stats.attributed, sum(false), magnitude));
-        prop_assert!(is_close(stats.left_out, sum(true), magnitude));
-        prop_assert!(is_close(stats.attributed + stats.left_out + stats.outside, stats.samples, magnitude));
+        prop_assert!(is_close(stats.runtime, sum(true), magnitude));
+        prop_assert!(is_close(stats.left_out, 0.0, magnitude));
+        let parts = stats.attributed + stats.runtime + stats.left_out + stats.outside;
+        prop_assert!(is_close(parts, stats.samples, magnitude));
         prop_assert_eq!(stats.calls, profile.arcs.iter().map(|arc| arc.count).sum::<u64>());
         // The rows have the same sums, and so has the text.
         let rows = &analysis.flat.rows;

@@ -126,8 +126,9 @@ fn rows(text: &str) -> Vec<String> {
 fn stats(text: &str) -> BTreeMap<String, f64> {
     let line = |line: &str| {
         let (number, what) = line.trim().split_once("  ")?;
-        let what = what.split(" (").next()?.to_owned();
-        (what != "samples each second").then_some((what, number.parse().ok()?))
+        // The time that all samples come to, and its error, are no sums.
+        let what = what.split(" (").next()?.split(": ").next()?.to_owned();
+        Some((what, number.parse().ok()?))
     };
     text.lines().filter_map(line).collect()
 }
