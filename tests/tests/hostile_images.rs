@@ -10,6 +10,7 @@ use gmon::{Arc, Dimension, Encoding, Form, Histogram, Order, Profile, Word};
 use gmon_tests::random::Random;
 use gmon_tests::{compile, directory};
 use gprof::image::{Image, Names, Policy};
+use gprof::terminal::Terminal;
 
 /// What the reader makes of an image, for mutations of which nothing is expected but an end.
 fn read_all(bytes: &[u8]) -> usize {
@@ -365,7 +366,7 @@ fn report_length(name: &str, image: &[u8], functions: u64, options: &[&str]) -> 
     fs::write(&paths[1], gmon::write(&profile, encoding).unwrap()).unwrap();
     let words = ["gprof"].iter().chain(options).map(OsString::from).chain(paths.map(OsString::from));
     let mut counter = Counter(0);
-    gprof::run(words, &mut counter, &mut io::sink()).unwrap();
+    gprof::run(words, &mut counter, &mut io::sink(), &Terminal::default()).unwrap();
     fs::remove_dir_all(directory).unwrap();
     counter.0
 }
