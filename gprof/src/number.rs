@@ -33,6 +33,20 @@ impl Eq for Ordered {}
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fixed(pub f64);
 
+impl Fixed {
+    /// Adds the number to a text as the format of the same width and precision does, if it is one of the many of which
+    /// that can be told fast.
+    pub(crate) fn append(self, text: &mut Vec<u8>, width: usize, precision: usize) -> bool {
+        let mut decimal = Decimal::default();
+        let fits = (1..=2).contains(&precision) && decimal.round(self.0, precision);
+        if fits {
+            text.resize(text.len() + width.saturating_sub(decimal.len()), b' ');
+            text.extend_from_slice(decimal.as_str().as_bytes());
+        }
+        fits
+    }
+}
+
 impl fmt::Display for Fixed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.0.is_nan() {

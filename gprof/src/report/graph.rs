@@ -2,7 +2,9 @@
 
 use std::io::{self, Write};
 
-use super::entries::{self, Calls, Line, Place};
+use super::columns::Columns;
+use super::entries::{self, Calls, Line, Place, Whose};
+use super::labels::Labels;
 use super::{blurbs, errors};
 use crate::analysis::Analysis;
 use crate::number::{Fixed, General};
@@ -23,10 +25,13 @@ pub(super) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn W
     } else {
         (7, "-----------------------------------------------\n")
     };
-    let lines = Lines { analysis, options, children };
+    let labels = Labels::new(analysis, options);
+    let lines = Lines { analysis, options, labels, children };
+    let mut columns = Columns::default();
     for node in &analysis.calls.entries {
         for line in entries::lines(analysis, *node) {
-            lines.write(&line, out)?;
+            lines.write(&line, &mut columns)?;
+            columns.take(out)?;
         }
         out.write_all(separator.as_bytes())?;
     }
@@ -66,48 +71,70 @@ index  %time    self descendants  called+self    name    \tindex\n\
 struct Lines<'a, 'data> {
     analysis: &'a Analysis<'data>,
     options: &'a Options,
+    labels: Labels,
     /// The width of the time of what was called.
     children: usize,
 }
 
 impl Lines<'_, '_> {
-    fn write(&self, line: &Line, out: &mut dyn Write) -> io::Result<()> {
+    fn write(&self, line: &Line, columns: &mut Columns) -> io::Result<()> {
         match line.place {
             Place::Main(node) => {
                 let graph = &self.analysis.calls.graph;
-                write!(out, "{:6.6} {:5.1}", format!("[{}]", graph.rank(node)), entries::percent(graph, node))?;
+                let number = format!("[{}]", graph.rank(node));
+                columns.text(format!("{number:6.6} ").as_bytes());
+                columns.fixed(entries::percent(graph, node).0, 5, 1);
             }
-            Place::Above | Place::Below => write!(out, "{:12}", "")?,
+            Place::Above | Place::Below => columns.blanks(12),
         }
-        self.times(line, out)?;
-        calls(line.calls, out)?;
+        self.times(line, columns);
+        calls(line.calls, columns);
         // The name of the entry's own function stands out to the left.
-        out.write_all(if matches!(line.place, Place::Main(_)) { b" " } else { b"     " })?;
-        entries::write_name(self.analysis, self.options, line.whose, out)?;
-        out.write_all(b"\n")
+        columns.blanks(if matches!(line.place, Place::Main(_)) { 1 } else { 5 });
+        match line.whose {
+            Whose::Function(id) => self.labels.write(self.analysis, self.options, id, columns)?,
+            whose => {
+                let mut name = Vec::new();
+                entries::write_name(self.analysis, self.options, whose, &mut name)?;
+                columns.text(&name);
+            }
+        }
+        columns.text(b"\n");
+        Ok(())
     }
 
-    fn times(&self, line: &Line, out: &mut dyn Write) -> io::Result<()> {
+    fn times(&self, line: &Line, columns: &mut Columns) {
         let (clock, width) = (&self.analysis.clock, self.children);
         let error = if self.options.errors { 1 + errors::WIDTH } else { 0 };
         let Some((own, children)) = line.times else {
-            return write!(out, "{:blanks$}", "", blanks = 9 + error + width);
+            columns.blanks(9 + error + width);
+            return;
         };
-        write!(out, " {:7.2}", Fixed(own / clock.rate))?;
+        columns.blanks(1);
+        columns.fixed(own / clock.rate, 7, 2);
         if self.options.errors {
-            write!(out, " {:>width$}", errors::text(line.error, clock), width = errors::WIDTH)?;
+            columns.text(format!(" {:>width$}", errors::text(line.error, clock), width = errors::WIDTH).as_bytes());
         }
-        write!(out, " {:width$.2}", Fixed(children / clock.rate))
+        columns.blanks(1);
+        columns.fixed(children / clock.rate, width, 2);
     }
 }
 
-fn calls(calls: Calls, out: &mut dyn Write) -> io::Result<()> {
-    match calls {
-        Calls::Nothing => write!(out, "{:16}", ""),
-        Calls::Some(calls) | Calls::All { outer: calls, inner: 0 } => write!(out, " {calls:7} {:7}", ""),
-        Calls::All { outer, inner } => write!(out, " {outer:7}+{inner:<7}"),
-        Calls::Part { some, all } => write!(out, " {some:7}/{all:<7}"),
-    }
+fn calls(calls: Calls, columns: &mut Columns) {
+    let (some, sign, others) = match calls {
+        Calls::Nothing => return columns.blanks(16),
+        Calls::Some(calls) | Calls::All { outer: calls, inner: 0 } => {
+            columns.blanks(1);
+            columns.right(calls, 7);
+            return columns.blanks(8);
+        }
+        Calls::All { outer, inner } => (outer, b"+", inner),
+        Calls::Part { some, all } => (some, b"/", all),
+    };
+    columns.blanks(1);
+    columns.right(some, 7);
+    columns.text(sign);
+    columns.left(others, 7);
 }
 
 #[cfg(test)]
@@ -117,8 +144,9 @@ mod tests {
     #[test]
     fn calls_of_itself_stand_behind_a_plus() {
         let text = |outer, inner| {
-            let mut out = Vec::new();
-            calls(Calls::All { outer, inner }, &mut out).unwrap();
+            let (mut columns, mut out) = (Columns::default(), Vec::new());
+            calls(Calls::All { outer, inner }, &mut columns);
+            columns.take(&mut out).unwrap();
             String::from_utf8(out).unwrap()
         };
         assert_eq!(text(3, 0), "       3        ");

@@ -5,6 +5,7 @@
 
 mod blurbs;
 pub mod bsd;
+mod columns;
 mod counts;
 mod entries;
 mod errors;
@@ -12,6 +13,7 @@ mod flat;
 mod graph;
 mod index;
 mod info;
+mod labels;
 mod names;
 mod order;
 mod source;

@@ -1,0 +1,90 @@
+//! Columns of numbers. A large call graph has millions: they are put together without the machinery of formats.
+
+use std::io::Write;
+
+use crate::number::Fixed;
+
+/// A piece of text that grows.
+#[derive(Default)]
+pub(super) struct Columns {
+    text: Vec<u8>,
+}
+
+impl Columns {
+    /// Adds a text.
+    pub(super) fn text(&mut self, text: &[u8]) {
+        self.text.extend_from_slice(text);
+    }
+
+    /// Adds so many blanks.
+    pub(super) fn blanks(&mut self, count: usize) {
+        self.text.resize(self.text.len() + count, b' ');
+    }
+
+    /// Adds a time or a percentage, right-aligned.
+    pub(super) fn fixed(&mut self, number: f64, width: usize, precision: usize) {
+        let number = Fixed(number);
+        if !number.append(&mut self.text, width, precision) {
+            // Writing to memory does not fail.
+            let _ = write!(self.text, "{number:width$.precision$}");
+        }
+    }
+
+    /// Adds a count, right-aligned.
+    pub(super) fn right(&mut self, number: u64, width: usize) {
+        self.blanks(width.saturating_sub(digits(number)));
+        self.digits(number);
+    }
+
+    /// Adds a count, left-aligned.
+    pub(super) fn left(&mut self, number: u64, width: usize) {
+        self.digits(number);
+        self.blanks(width.saturating_sub(digits(number)));
+    }
+
+    fn digits(&mut self, number: u64) {
+        let start = self.text.len();
+        self.text.resize(start + digits(number), b'0');
+        let mut left = number;
+        for digit in self.text[start..].iter_mut().rev() {
+            *digit += (left % 10) as u8;
+            left /= 10;
+        }
+    }
+
+    /// Hands over what there is, and begins anew.
+    pub(super) fn take(&mut self, out: &mut dyn Write) -> std::io::Result<()> {
+        let done = out.write_all(&self.text);
+        self.text.clear();
+        done
+    }
+}
+
+/// How many digits a number has.
+fn digits(number: u64) -> usize {
+    number.checked_ilog10().map_or(1, |power| power as usize + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_what_formats_make() {
+        for number in [0, 1, 9, 10, 99, 100, 1_234_567, 12_345_678, u64::MAX] {
+            for time in [number as f64 / 100.0, number as f64 / 7.0, f64::NAN] {
+                let mut columns = Columns::default();
+                columns.right(number, 7);
+                columns.left(number, 7);
+                columns.blanks(2);
+                columns.fixed(time, 7, 2);
+                columns.fixed(time, 5, 1);
+                columns.text(b"|");
+                let mut text = Vec::new();
+                columns.take(&mut text).unwrap();
+                let expected = format!("{number:7}{number:<7}  {:7.2}{:5.1}|", Fixed(time), Fixed(time));
+                assert_eq!(String::from_utf8(text).unwrap(), expected);
+            }
+        }
+    }
+}
