@@ -1,7 +1,8 @@
-//! What the reader costs on large programs, in seconds of CPU time, against the system's reader and against `nm -C`, which
-//! only reads and prints the names: `make bench`, or `cargo bench --package gmon-tests --bench gprof`.
+//! What the reader costs, in seconds of CPU time, against the system's reader and against `nm -C`, which only reads and
+//! prints the names: `make bench`, or `cargo bench --package gmon-tests --bench gprof`.
 //!
-//! The program is the `cargo` that runs this; the profiles are made up. Readers take turns, and figures are medians.
+//! The programs are the `cargo` that runs this, the compiler, this project's own reader, and a small one; the profiles are
+//! made up. Readers take turns, and figures are medians.
 #![allow(clippy::unwrap_used, reason = "a benchmark that cannot run says why and stops")]
 
 use std::ffi::{OsStr, OsString};
@@ -29,20 +30,42 @@ fn main() {
     }
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("gprof");
     fs::create_dir_all(&directory).unwrap();
-    let image = directory.join("a.out");
-    fs::copy(cargo(), &image).unwrap();
-    let stage = Stage::of(&fs::read(&image).unwrap());
+    let cargo = Program::new(&directory, "cargo", &cargo());
+    sums(&cargo);
+    let functions = cargo.stage.functions.len();
+    println!(
+        "The large program is cargo, of {functions} functions; with \"calls\" the flat profile, the call graph and the"
+    );
+    println!(
+        "index, not explained (`-b`). GNU gprof ran once, and not at all where it takes more than {PATIENCE} seconds.\n"
+    );
+    println!("| what | ours | megabytes | GNU gprof | `nm -C` | GNU / ours | ours / `nm -C` |");
+    println!("|---|---|---|---|---|---|---|");
     let mut random = Random::new(1);
-    let mut store = |name: &str, make: &dyn Fn(&Stage, &mut Random) -> Profile| {
-        let bytes = gmon::write(&make(&stage, &mut random), ENCODING).unwrap();
-        fs::write(directory.join(name), bytes).unwrap();
-    };
-    store("small", &|stage, random| stage.large_profile(random, 20_000));
-    store("large", &|stage, random| stage.large_profile(random, 200_000));
-    store("huge", &|stage, random| stage.large_profile(random, 2_000_000));
-    store("circle", &|stage, random| stage.circle(random, 40_000));
-    sums(&directory, &stage);
-    reports(&directory, stage.functions.len());
+    for (name, calls) in [("20,000 calls", 20_000), ("200,000 calls", 200_000), ("2,000,000 calls", 2_000_000)] {
+        let profile = cargo.stage.large_profile(&mut random, calls);
+        row(&cargo, &format!("{name} at random"), &profile, &["-b"], calls <= 20_000);
+    }
+    let (tree, circle) = (cargo.stage.tree(&mut random, 40_000), cargo.stage.circle(&mut random, 40_000));
+    row(&cargo, "a tree of all functions, 40,000 at most", &tree, &["-b"], false);
+    row(&cargo, "one cycle of them", &circle, &["-b"], false);
+    if let Some(path) = compiler() {
+        let rustc = Program::new(&directory, "rustc", &path);
+        let profile = rustc.stage.large_profile(&mut random, 500_000);
+        let what = format!("500,000 calls in the Rust compiler, {} functions", rustc.stage.functions.len());
+        row(&rustc, &what, &profile, &["-b"], false);
+    }
+    let own = Program::new(&directory, "own", &with_debug_information());
+    row(
+        &own,
+        "lines of our own gprof, unoptimised (`-l -p`)",
+        &own.stage.large_profile(&mut random, 0),
+        &["-b", "-l", "-p"],
+        true,
+    );
+    let small = gmon_tests::compile("bench_small", &["calls.c"], &["-g"]);
+    let small = Program::new(&directory, "small", &small);
+    row(&small, "a small program", &small.stage.profile(&mut random), &["-b"], true);
 }
 
 const ENCODING: Encoding = Encoding { form: Form::Gnu, word: Word::W64, order: Order::Little };
@@ -55,49 +78,80 @@ fn cargo() -> PathBuf {
     found.map_or(named, |path| PathBuf::from(String::from_utf8(path).unwrap().trim()))
 }
 
-fn reports(directory: &Path, functions: usize) {
-    println!("A program of {functions} functions; flat profile, call graph and index, not explained.\n");
-    println!("| profile | ours | GNU gprof | `nm -C` |");
-    println!("|---|---|---|---|");
-    for (name, what) in [
-        ("small", "20,000 calls at random"),
-        ("large", "200,000 calls at random"),
-        ("huge", "2,000,000 calls at random"),
-        ("circle", "one cycle of all functions, 40,000 at most"),
-    ] {
-        let words = ["-b", "a.out", name];
-        let (mut ours, mut names) = (Vec::new(), Vec::new());
-        for _ in 0..ROUNDS {
-            ours.extend(seconds(directory, gmon_tests::gprof(), &words));
-            names.extend(seconds(directory, Path::new("nm"), &["-C", "a.out"]));
-        }
-        let theirs = seconds(directory, Path::new("gprof"), &words);
-        let theirs = theirs.map_or_else(|| format!("not within {PATIENCE}"), |time| format!("{time:.2}"));
-        println!("| {what} | **{:.2}** | {theirs} | {:.2} |", median(ours), median(names));
+/// The Rust compiler's own library, the largest program that is sure to be here, if it has symbols.
+fn compiler() -> Option<PathBuf> {
+    let output = Command::new("rustc").args(["--print", "sysroot"]).output().ok()?;
+    let libraries = Path::new(str::from_utf8(&output.stdout).ok()?.trim()).join("lib");
+    let mut files = fs::read_dir(libraries).ok()?.filter_map(Result::ok).map(|entry| entry.path());
+    files.find(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("librustc_driver")))
+}
+
+/// Our own reader, built for debugging.
+fn with_debug_information() -> PathBuf {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("debug-build");
+    let mut build = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    build.args(["build", "--quiet", "--package", "gprof", "--target-dir"]).arg(&target);
+    assert!(build.status().unwrap().success(), "gprof does not build");
+    target.join("debug/gprof")
+}
+
+/// A program to report on.
+struct Program {
+    directory: PathBuf,
+    stage: Stage,
+}
+
+impl Program {
+    fn new(directory: &Path, name: &str, path: &Path) -> Program {
+        let directory = directory.join(name);
+        fs::create_dir_all(&directory).unwrap();
+        let bytes = fs::read(path).unwrap();
+        fs::write(directory.join("a.out"), &bytes).unwrap();
+        Program { directory, stage: Stage::of(&bytes) }
     }
 }
 
+/// Times the readers with a profile. GNU's is not tried where it takes longer than anybody waits.
+fn row(program: &Program, what: &str, profile: &Profile, options: &[&str], with_gnu: bool) {
+    let directory = &program.directory;
+    fs::write(directory.join("gmon.out"), gmon::write(profile, ENCODING).unwrap()).unwrap();
+    let words = [options, &["a.out", "gmon.out"]].concat();
+    let (mut ours, mut names, mut memory) = (Vec::new(), Vec::new(), 0);
+    for _ in 0..ROUNDS {
+        let (seconds, most) = cost(directory, gmon_tests::gprof(), &words).unwrap();
+        ours.push(seconds);
+        memory = most.max(memory);
+        names.extend(cost(directory, Path::new("nm"), &["-C", "a.out"]).map(|(seconds, _)| seconds));
+    }
+    let theirs = with_gnu.then(|| cost(directory, Path::new("gprof"), &words)).flatten().map(|(seconds, _)| seconds);
+    let (ours, names) = (median(ours), median(names));
+    let time = theirs.map_or_else(|| format!("not within {PATIENCE}"), |time| format!("{time:.2}"));
+    let ratio = theirs.map_or_else(
+        || format!("over {:.0}", PATIENCE.parse::<f64>().unwrap() / ours),
+        |time| format!("{:.0}", time / ours),
+    );
+    println!("| {what} | **{ours:.3}** | {} | {time} | {names:.3} | {ratio} | {:.1} |", memory >> 10, ours / names);
+}
+
 /// The sums of few and of many profiles, and the memory for them.
-fn sums(directory: &Path, stage: &Stage) {
+fn sums(program: &Program) {
+    let Program { directory, stage } = program;
     let mut profile = stage.large_profile(&mut Random::new(2), 10_000);
     // A profile of a megabyte.
     let histogram = &mut profile.histograms[0];
     histogram.bins.truncate(400_000);
     histogram.highpc = histogram.lowpc + 4 * histogram.bins.len() as u64;
     fs::write(directory.join("one"), gmon::write(&profile, ENCODING).unwrap()).unwrap();
-    println!("| `-s` of how many profiles of a megabyte | seconds | megabytes of memory |");
-    println!("|---|---|---|");
+    println!("| `-s` of how many profiles of a megabyte | seconds | megabytes of memory | `cat` of them |");
+    println!("|---|---|---|---|");
     for count in [1, 100, 1000] {
-        let words: Vec<&str> = ["-s", "a.out"].into_iter().chain(std::iter::repeat_n("one", count)).collect();
+        let profiles = || std::iter::repeat_n("one", count);
+        let words: Vec<&str> = ["-s", "a.out"].into_iter().chain(profiles()).collect();
         let (time, memory) = cost(directory, gmon_tests::gprof(), &words).unwrap();
-        println!("| {count} | {time:.2} | {} |", memory >> 10);
+        let (cat, _) = cost(directory, Path::new("cat"), &profiles().collect::<Vec<_>>()).unwrap();
+        println!("| {count} | {time:.2} | {} | {cat:.2} |", memory >> 10);
     }
     println!();
-}
-
-/// The CPU time of a program.
-fn seconds(directory: &Path, program: &Path, words: &[&str]) -> Option<f64> {
-    cost(directory, program, words).map(|(seconds, _)| seconds)
 }
 
 /// The CPU time of a program in seconds and its memory in kilobytes, or `None` when it fails or takes too long.

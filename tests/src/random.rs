@@ -168,6 +168,18 @@ impl Stage {
         map
     }
 
+    /// A profile of a tree of this many functions, each of which calls two others.
+    #[must_use]
+    pub fn tree(&self, random: &mut Random, functions: usize) -> Profile {
+        let mut members = self.functions.clone();
+        members.sort_unstable();
+        members.dedup();
+        members.truncate(functions);
+        let call = |at: usize| Arc { frompc: members[(at - 1) / 2] + 1, selfpc: members[at], count: 1 };
+        let arcs = (1..members.len()).map(call).collect();
+        Profile { arcs, ..self.large_profile(random, 0) }
+    }
+
     /// A profile of one circle: each of this many functions calls the next one, and the last one the first.
     #[must_use]
     pub fn circle(&self, random: &mut Random, functions: usize) -> Profile {
