@@ -4,18 +4,18 @@ mod blocks;
 mod chains;
 mod counts;
 mod errors;
+mod index;
 mod order;
+mod rows;
 mod stats;
-
-use std::borrow::Cow;
-use std::cmp::Reverse;
-use std::collections::HashMap;
 
 use gmon::{Dimension, Profile};
 
 pub use blocks::Blocks;
 pub use counts::Count;
 pub use errors::Errors;
+pub use index::IndexEntry;
+pub use rows::{FlatRow, FlatTable, Unit};
 pub use stats::Stats;
 
 use crate::file_map::ObjectFiles;
@@ -25,8 +25,7 @@ use crate::graph::arcs::Arcs;
 use crate::graph::propagate::Choices;
 use crate::graph::{Graph, Node};
 use crate::images::Images;
-use crate::inlines::{Chains, Inlined, InlinedTime};
-use crate::number::Ordered;
+use crate::inlines::{Chains, Inlined};
 use crate::options::{Options, Wanted};
 use crate::selection::Selections;
 use crate::sources::Sources;
@@ -43,84 +42,6 @@ pub struct Clock {
     pub abbrev: u8,
     /// Bytes of code that one bin stands for.
     pub granularity: f64,
-}
-
-/// A row of the flat profile.
-#[derive(Debug)]
-pub struct FlatRow<'data> {
-    /// The function.
-    pub function: FunctionId,
-    /// The name of a function that was inlined into it, if the row is about that.
-    pub inlined: Option<&'data [u8]>,
-    /// Its own time, in samples.
-    pub time: f64,
-    /// The standard error of that, in samples. 0 when nobody asked for it.
-    pub error: f64,
-    /// How often others called it.
-    pub calls: u64,
-    /// The time of what it called, in samples.
-    pub children: f64,
-}
-
-impl<'data> FlatRow<'data> {
-    /// The rows of all functions, in the order of their addresses.
-    pub(crate) fn all(functions: &Functions<'data>, flat: &Flat, graph: &Graph) -> Vec<FlatRow<'data>> {
-        let row = |function: FunctionId| FlatRow {
-            function,
-            inlined: None,
-            time: flat.time[function.index()],
-            error: 0.0,
-            calls: graph.calls(function),
-            children: graph.share(function).all_children,
-        };
-        functions.ids().map(row).collect()
-    }
-
-    /// Gives inlined functions rows of their own; what is left of the function around them is its own code.
-    fn split(rows: &mut Vec<FlatRow<'data>>, inlined: Vec<InlinedTime<'data>>, errors: &Errors) {
-        for InlinedTime { place, inside: function, name, time } in inlined {
-            // Rows are in the order of functions still.
-            let around = &mut rows[function.index()];
-            around.time -= time;
-            around.children += time;
-            let error = errors.of_inlined(place);
-            rows.push(FlatRow { function, inlined: Some(name), time, error, calls: 0, children: 0.0 });
-        }
-    }
-
-    /// The name by which rows are ordered.
-    fn name(&self, functions: &Functions<'data>) -> &'data [u8] {
-        self.inlined.unwrap_or(functions[self.function].name)
-    }
-}
-
-/// The unit in which times for each call are shown.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Unit {
-    /// Its prefix.
-    pub prefix: char,
-    /// By how much a number in the clock's own unit is multiplied.
-    pub factor: f64,
-}
-
-/// The flat profile.
-#[derive(Debug)]
-pub struct FlatTable<'data> {
-    /// The rows to show, the longest time first.
-    pub rows: Vec<FlatRow<'data>>,
-    /// The unit of times for each call.
-    pub unit: Unit,
-    /// All samples.
-    pub total: f64,
-}
-
-/// An entry of the index of functions.
-#[derive(Debug)]
-pub struct IndexEntry<'data> {
-    /// The function or cycle.
-    pub node: Node,
-    /// For a function that only its source file sees, the name of that file, if known.
-    pub file: Option<Cow<'data, [u8]>>,
 }
 
 /// The call graph with the choice of what to show of it.
@@ -235,12 +156,13 @@ impl<'data> Analysis<'data> {
             errors: &errors,
             options,
         };
-        let entries: Vec<Node> = graph.ranking.iter().copied().filter(|node| has_entry(*node, &analysed)).collect();
-        let index = if wanted.graph { index(&analysed, images) } else { Vec::new() };
+        let entries: Vec<Node> =
+            graph.ranking.iter().copied().filter(|node| index::has_entry(*node, &analysed)).collect();
+        let index = if wanted.graph { index::index(&analysed, images) } else { Vec::new() };
         let stats = Stats::new(profile, &functions, &flat);
         let clock = clock(profile, options.is_gnu());
         let inlined = inlined.map(|inlined| inlined.times(&profile.histograms)).unwrap_or_default();
-        let flat_table = flat_table(&analysed, inlined, clock.rate);
+        let flat_table = rows::flat_table(&analysed, inlined, clock.rate);
         let counts = if wanted.counts { counts::counts(&analysed) } else { Vec::new() };
         let shown = if wanted.graph { entries.as_slice() } else { &[] };
         let named = selections.named_arcs.as_slice();
@@ -277,103 +199,5 @@ fn clock(profile: &Profile, is_gnu: bool) -> Clock {
         } else {
             profile.histograms.last().map_or(0.0, flat::bin_size)
         },
-    }
-}
-
-fn flat_table<'data>(analysed: &Analysed<'_, 'data>, inlined: Vec<InlinedTime<'data>>, rate: f64) -> FlatTable<'data> {
-    let Analysed { functions, flat, graph, selections, errors, options, .. } = analysed;
-    let mut rows = FlatRow::all(functions, flat, graph);
-    for row in &mut rows {
-        row.error = errors.of_row(row.function);
-    }
-    FlatRow::split(&mut rows, inlined, errors);
-    let longest = rows
-        .iter()
-        .filter(|row| row.calls != 0)
-        .map(|row| (row.time + row.children) / row.calls as f64)
-        .fold(0.0, f64::max);
-    rows.retain(|row| (options.unused || row.calls != 0 || row.time != 0.0) && selections.flat.chooses(row.function));
-    rows.sort_by_key(|row| (Reverse((Ordered(row.time), row.calls)), row.name(functions)));
-    let unit = if options.traditional { MILLISECONDS } else { unit(longest / rate) };
-    FlatTable { rows, unit, total: flat.total }
-}
-
-/// The unit of the BSDs.
-const MILLISECONDS: Unit = Unit { prefix: 'm', factor: 1e3 };
-
-/// The unit for times of calls of which the longest took `longest`: the one that shows it with one to three digits
-/// before the point.
-fn unit(longest: f64) -> Unit {
-    const PREFIXES: [(char, f64); 11] = [
-        ('T', 1e-12),
-        ('G', 1e-9),
-        ('M', 1e-6),
-        ('K', 1e-3),
-        (' ', 1.0),
-        ('m', 1e3),
-        ('u', 1e6),
-        ('n', 1e9),
-        ('p', 1e12),
-        ('f', 1e15),
-        ('a', 1e18),
-    ];
-    let fits = |(_, factor): &&(char, f64)| (1.0..1000.0).contains(&(factor * longest));
-    // No time at all is shown in the first unit, and what fits no unit in the last.
-    let fallback = if longest > 0.0 { PREFIXES[10] } else { PREFIXES[0] };
-    let (prefix, factor) = PREFIXES.iter().find(fits).copied().unwrap_or(fallback);
-    Unit { prefix, factor }
-}
-
-fn has_entry(node: Node, analysed: &Analysed<'_, '_>) -> bool {
-    let Analysed { functions, graph, options, .. } = analysed;
-    let unused = options.unused;
-    let (share, calls, own_calls) = match node {
-        // Nobody calls a line: it is among the callers only.
-        Node::Function(id) if options.by_line && !functions.is_marked(id) => return false,
-        // GNU takes cycles for lines.
-        Node::Cycle(_) if options.by_line && options.is_gnu() => return false,
-        Node::Function(id) => (graph.share(id), graph.calls(id), graph.self_calls(id)),
-        Node::Cycle(at) => (graph.cycle_share(at), graph.cycles()[at].calls, graph.cycles()[at].inner_calls),
-    };
-    share.shown && (unused || calls != 0 || own_calls != 0 || share.own != 0.0 || share.children != 0.0)
-}
-
-fn index<'data>(analysed: &Analysed<'_, 'data>, images: &'data Images<'data>) -> Vec<IndexEntry<'data>> {
-    let Analysed { functions, flat, graph, sources, options, .. } = analysed;
-    let is_named = |id: &FunctionId| options.unused || graph.calls(*id) != 0 || flat.time[id.index()] != 0.0;
-    let mut named: Vec<FunctionId> = functions.ids().filter(is_named).collect();
-    named.sort_by_key(|id| functions[*id].name);
-    // By line, all names tell the file.
-    let needs_file = |id: &FunctionId| functions[*id].is_static && !options.by_line;
-    let statics: Vec<FunctionId> = named.iter().copied().filter(needs_file).collect();
-    // Where all places are known anyway, they are not looked up again.
-    let found: HashMap<FunctionId, Cow<'data, [u8]>> = if options.symbols.is_some() {
-        // Symbols from elsewhere come without source files.
-        HashMap::new()
-    } else if sources.files.is_empty() {
-        images.base_names(functions, statics)
-    } else {
-        let name = |id| Some((id, Cow::Owned(sources.name(sources.place(id)?.file, options.paths).to_vec())));
-        statics.into_iter().filter_map(name).collect()
-    };
-    let of_function = |id: FunctionId| IndexEntry { node: Node::Function(id), file: found.get(&id).cloned() };
-    let of_cycle = |at| IndexEntry { node: Node::Cycle(at), file: None };
-    named.into_iter().map(of_function).chain((0..graph.cycles().len()).map(of_cycle)).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn units_of_calls() {
-        let prefix = |longest| unit(longest).prefix;
-        assert_eq!(prefix(0.0), 'T');
-        assert_eq!(prefix(2.5), ' ');
-        assert_eq!(prefix(0.999), 'm');
-        assert_eq!(prefix(1e-3), 'm');
-        assert_eq!(prefix(2e-6), 'u');
-        assert_eq!(prefix(1e-30), 'a');
-        assert_eq!(prefix(f64::NAN), 'T');
     }
 }

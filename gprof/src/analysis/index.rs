@@ -1,0 +1,57 @@
+//! What has an entry in the call graph, and the index of that.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use super::Analysed;
+use crate::functions::FunctionId;
+use crate::graph::Node;
+use crate::images::Images;
+
+/// An entry of the index of functions.
+#[derive(Debug)]
+pub struct IndexEntry<'data> {
+    /// The function or cycle.
+    pub node: Node,
+    /// For a function that only its source file sees, the name of that file, if known.
+    pub file: Option<Cow<'data, [u8]>>,
+}
+
+/// Whether a function or cycle has an entry.
+pub(super) fn has_entry(node: Node, analysed: &Analysed<'_, '_>) -> bool {
+    let Analysed { functions, graph, options, .. } = analysed;
+    let unused = options.unused;
+    let (share, calls, own_calls) = match node {
+        // Nobody calls a line: it is among the callers only.
+        Node::Function(id) if options.by_line && !functions.is_marked(id) => return false,
+        // GNU takes cycles for lines.
+        Node::Cycle(_) if options.by_line && options.is_gnu() => return false,
+        Node::Function(id) => (graph.share(id), graph.calls(id), graph.self_calls(id)),
+        Node::Cycle(at) => (graph.cycle_share(at), graph.cycles()[at].calls, graph.cycles()[at].inner_calls),
+    };
+    share.shown && (unused || calls != 0 || own_calls != 0 || share.own != 0.0 || share.children != 0.0)
+}
+
+/// The index, by name.
+pub(super) fn index<'data>(analysed: &Analysed<'_, 'data>, images: &'data Images<'data>) -> Vec<IndexEntry<'data>> {
+    let Analysed { functions, flat, graph, sources, options, .. } = analysed;
+    let is_named = |id: &FunctionId| options.unused || graph.calls(*id) != 0 || flat.time[id.index()] != 0.0;
+    let mut named: Vec<FunctionId> = functions.ids().filter(is_named).collect();
+    named.sort_by_key(|id| functions[*id].name);
+    // By line, all names tell the file.
+    let needs_file = |id: &FunctionId| functions[*id].is_static && !options.by_line;
+    let statics: Vec<FunctionId> = named.iter().copied().filter(needs_file).collect();
+    // Where all places are known anyway, they are not looked up again.
+    let found: HashMap<FunctionId, Cow<'data, [u8]>> = if options.symbols.is_some() {
+        // Symbols from elsewhere come without source files.
+        HashMap::new()
+    } else if sources.files.is_empty() {
+        images.base_names(functions, statics)
+    } else {
+        let name = |id| Some((id, Cow::Owned(sources.name(sources.place(id)?.file, options.paths).to_vec())));
+        statics.into_iter().filter_map(name).collect()
+    };
+    let of_function = |id: FunctionId| IndexEntry { node: Node::Function(id), file: found.get(&id).cloned() };
+    let of_cycle = |at| IndexEntry { node: Node::Cycle(at), file: None };
+    named.into_iter().map(of_function).chain((0..graph.cycles().len()).map(of_cycle)).collect()
+}
