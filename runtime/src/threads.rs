@@ -6,7 +6,7 @@
 
 use core::ptr;
 use core::sync::atomic::{
-    AtomicI32, AtomicPtr, AtomicU64, AtomicUsize,
+    AtomicPtr, AtomicU64, AtomicUsize,
     Ordering::{Relaxed, SeqCst},
 };
 
@@ -23,8 +23,9 @@ const ADOPTION_TRIES: usize = 4;
 struct Thread {
     /// The one registered before; null at the first ever.
     next: AtomicPtr<Thread>,
-    /// The kernel's number of the thread whose record this is; 0 for nobody's.
-    owner: AtomicI32,
+    /// The kernel's number of the thread whose record this is, 0 for nobody's; and above it how often the record changed
+    /// hands, so that one who looked at it before can tell, though the kernel gave its number out again.
+    owner: AtomicU64,
     clock: Clock,
     /// The signals that it had blocked before it began to fork.
     blocked: AtomicU64,
@@ -146,10 +147,12 @@ fn adopt(id: i32) -> Option<&'static Thread> {
         let thread = unsafe { at.as_ref() }?;
         at = thread.next.load(Relaxed);
         CURSOR.store(at, Relaxed);
-        let owner = thread.owner.load(Relaxed);
+        let before = thread.owner.load(Relaxed);
+        let owner = before as i32;
+        let mine = (before & !u64::from(u32::MAX)).wrapping_add(1 << 32) | u64::from(id as u32);
         // The kernel has given this thread the number of one that is gone, or that one is gone without an heir.
         if (owner == id || owner == 0 || thread_is_gone(owner))
-            && thread.owner.compare_exchange(owner, id, SeqCst, Relaxed).is_ok()
+            && thread.owner.compare_exchange(before, mine, SeqCst, Relaxed).is_ok()
         {
             return Some(thread);
         }
@@ -166,7 +169,7 @@ fn register(id: i32) -> Option<&'static Thread> {
     // SAFETY: fresh memory, all zero, which is a valid record; aligned to a page and never freed.
     let thread: &'static Thread = unsafe { &*memory.cast() };
     thread.clock.reset();
-    thread.owner.store(id, Relaxed);
+    thread.owner.store(u64::from(id as u32), Relaxed);
     if !thread.grow() {
         // SAFETY: mapped just now, and nobody else knows of it.
         unsafe { unmap(memory, size_of::<Thread>()) };
@@ -233,7 +236,7 @@ pub(crate) fn after_fork_in_child(shared: bool) -> bool {
     LOST.store(0, Relaxed);
     if let Some(thread) = known() {
         let id = thread_id();
-        thread.owner.store(id, Relaxed);
+        thread.owner.store(u64::from(id as u32), Relaxed);
         thread.clock.attach(id);
         set_blocked_signals(thread.blocked.load(Relaxed));
     }
