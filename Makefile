@@ -15,8 +15,9 @@ TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
 DIST := $(TARGET)/dist
 OBJECTS := $(TARGET)/runtime-objects
 LIBRARY := $(DIST)/lib/gmon
+HOST := $(shell uname -m)
 
-.PHONY: all demo check dist install bench clean runtime gprof
+.PHONY: all demo check dist install bench clean runtime gprof tools
 
 all: dist
 
@@ -26,7 +27,7 @@ demo: dist
 check:
 	@sh tests/check.sh
 
-dist: runtime gprof
+dist: runtime gprof tools
 	@mkdir -p "$(DIST)/share/doc/gmon"
 	@cp README.md CHANGELOG.md LICENSE docs/*.md "$(DIST)/share/doc/gmon/"
 	@cp runtime/LICENSE "$(DIST)/share/doc/gmon/LICENSE.runtime"
@@ -42,23 +43,34 @@ gprof:
 # libgmon.a is the runtime alone.
 LINK = $(LD) -r -T runtime/merge.ld
 GLOBALS = --strip-debug --keep-global-symbols=runtime/exports.txt
+# What a program's own crt1.o has.
+ENTRY = _start _dl_relocate_static_pie _IO_stdin_used __data_start data_start
 # What replaces a function of the C library gives way to the program's own.
 GLOBALS += --weaken-symbol=_exit --weaken-symbol=_Exit --weaken-symbol=daemon
 RUSTC_RUNTIME = $(CARGO) rustc --package gmon-runtime --profile runtime --crate-type staticlib
 BUILT = "$(TARGET)/runtime/libgmon_runtime.a"
 
 runtime:
-	@mkdir -p "$(OBJECTS)" "$(LIBRARY)" "$(DIST)/include"
+	@mkdir -p "$(OBJECTS)" "$(LIBRARY)/static-pie" "$(DIST)/include"
 	$(RUSTC_RUNTIME)
 	@$(LINK) -u _start -u mcount -o "$(OBJECTS)/start.o" $(BUILT)
 	@$(OBJCOPY) $(GLOBALS) "$(OBJECTS)/start.o" "$(LIBRARY)/gcrt1.o"
 	@$(OBJCOPY) --localize-symbol=_dl_relocate_static_pie "$(LIBRARY)/gcrt1.o" "$(LIBRARY)/grcrt1.o"
+	@cp "$(LIBRARY)/grcrt1.o" "$(LIBRARY)/static-pie/"
+	@cp "$(LIBRARY)/grcrt1.o" "$(LIBRARY)/static-pie/gcrt1.o"
+	@$(OBJCOPY) $(foreach name,$(ENTRY),--localize-symbol=$(name)) "$(LIBRARY)/gcrt1.o" "$(LIBRARY)/gmon.o"
 	$(RUSTC_RUNTIME) --no-default-features
 	@$(LINK) -u mcount -o "$(OBJECTS)/all.o" $(BUILT)
 	@$(OBJCOPY) $(GLOBALS) "$(OBJECTS)/all.o" "$(OBJECTS)/gmon.o"
 	@rm -f "$(LIBRARY)/libgmon.a"
 	@$(AR) rcs "$(LIBRARY)/libgmon.a" "$(OBJECTS)/gmon.o"
 	@cp runtime/include/gmon.h "$(DIST)/include/"
+
+# What goes round the objects: the compiler's wrapper.
+tools:
+	@mkdir -p "$(DIST)/bin"
+	@sed 's/@HOST@/$(HOST)/' runtime/gmon-cc.sh >"$(DIST)/bin/gmon-cc"
+	@chmod 755 "$(DIST)/bin/gmon-cc"
 
 install: dist
 	mkdir -p "$(DESTDIR)$(PREFIX)"

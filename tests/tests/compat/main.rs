@@ -1,0 +1,13 @@
+//! The runtime at home everywhere: each compiler, linker, link mode, C library and machine that can be had here.
+//!
+//! What this machine lacks is skipped, and said.
+#![allow(clippy::unwrap_used, reason = "a test fails loudly")]
+
+mod core;
+mod glibc;
+mod kit;
+mod musl;
+#[path = "../runtime/support.rs"]
+#[allow(dead_code, reason = "the other tests use the rest")]
+mod support;
+mod wrapper;
