@@ -120,6 +120,19 @@ pub fn start_objects() -> &'static Path {
     })
 }
 
+/// The same for another machine, such as `aarch64`. Says loudly that a test is skipped when they cannot be built here.
+pub fn start_objects_for(machine: &str) -> Option<PathBuf> {
+    static MADE: OnceLock<Result<(), String>> = OnceLock::new();
+    match MADE.get_or_init(|| make(&format!("runtime-{machine}"))) {
+        Ok(()) => Some(distribution().join("lib/gmon").join(machine)),
+        Err(error) => {
+            let reason = error.lines().find(|line| line.contains("error") || line.contains("rror ")).unwrap_or("");
+            eprintln!("SKIPPED: {machine}, the runtime cannot be built for it here: {reason}");
+            None
+        }
+    }
+}
+
 /// Where `make` stages what it builds.
 ///
 /// # Panics

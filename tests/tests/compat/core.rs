@@ -48,7 +48,9 @@ pub(crate) fn from_the_first_constructor_to_the_last_destructor(kit: &Kit) {
 
 pub(crate) fn children(kit: &Kit) {
     let program = kit.compile("forks", "forks.c", &[]);
-    for live in ["0", "1"] {
+    // An emulator makes a fork of a vfork, and what such a child calls is counted in its parent's live file.
+    let ways = if kit.runner.is_empty() { &["0", "1"][..] } else { &["0"] };
+    for live in ways {
         let printed = quiet(&program.command(&["3"]).env("GMON_LIVE", live).output().unwrap());
         compare(&printed, &program.profile(), program.symbols());
         for line in printed.lines().filter_map(|line| line.strip_prefix("child ")) {
@@ -106,13 +108,17 @@ pub(crate) fn signals(kit: &Kit) {
 
 pub(crate) fn calls_in_signal_handlers(kit: &Kit) {
     let program = kit.compile("storm", "extremes.c", &["-O1"]);
-    let printed = program.run(&["storm", "5000"]);
-    compare(&printed, &program.profile(), program.symbols());
+    for what in ["storm", "same"] {
+        let printed = program.run(&[what, "5000"]);
+        compare(&printed, &program.profile(), program.symbols());
+    }
     let program = kit.compile("handlers", "corners.c", &["-O1"]);
     let printed = program.run(&["first", "500"]);
     compare(&printed, &program.profile(), program.symbols());
+    // An emulator may take longer for a fork than it is to the next signal, and then start over.
+    let period = if kit.runner.is_empty() { "200" } else { "5000" };
     for live in ["0", "1"] {
-        let printed = quiet(&program.command(&["forks", "50"]).env("GMON_LIVE", live).output().unwrap());
+        let printed = quiet(&program.command(&["forks", "50", period]).env("GMON_LIVE", live).output().unwrap());
         compare(&printed, &program.profile(), program.symbols());
     }
 }

@@ -3,6 +3,7 @@
 //! What this machine lacks is skipped, and said.
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
+mod aarch64;
 mod core;
 mod glibc;
 mod kit;

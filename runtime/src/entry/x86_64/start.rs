@@ -1,9 +1,9 @@
-//! `_start`, by the contract of glibc's `__libc_start_main` and musl's, and what else a `crt1.o` must define.
+//! `_start`, by the contract of glibc's `__libc_start_main` and musl's, and the relocation of static programs.
 
 use core::arch::{global_asm, naked_asm};
 
 use crate::arch::numbers;
-use crate::start::{NOT_RELOCATED, NOT_RELOCATED_LENGTH, RTLD_FINI, begin, begin_late, finish, finish_early};
+use crate::start::{NOT_RELOCATED, NOT_RELOCATED_LENGTH, RTLD_FINI, finish};
 
 /// The entry point of the program.
 ///
@@ -44,47 +44,6 @@ unsafe extern "C" fn _start() -> ! {
 unsafe extern "C" fn main_of_the_program() {
     naked_asm!(".cfi_startproc", "    endbr64", "    jmp     main@PLT", ".cfi_endproc",)
 }
-
-// glibc runs .preinit_array before any constructor, so those are profiled as well. Other C libraries have only
-// .init_array and .fini_array: linkers put what has a lower number first in both, and the latter is run backwards.
-global_asm!(
-    ".pushsection .preinit_array,\"aw\",@preinit_array",
-    ".balign 8",
-    "    .quad {begin}",
-    ".popsection",
-    ".pushsection .init_array.00000,\"aw\",@init_array",
-    ".balign 8",
-    "    .quad {begin_late}",
-    ".popsection",
-    ".pushsection .fini_array.00000,\"aw\",@fini_array",
-    ".balign 8",
-    "    .quad {finish_early}",
-    ".popsection",
-    begin = sym begin,
-    begin_late = sym begin_late,
-    finish_early = sym finish_early,
-);
-
-// What else the C library's own crt1.o has: the start of the data, for old garbage collectors, and the mark of the
-// current stdio.
-global_asm!(
-    ".pushsection .data,\"aw\",@progbits",
-    ".balign 8",
-    ".globl __data_start",
-    ".weak data_start",
-    "__data_start:",
-    "data_start:",
-    "    .quad 0",
-    ".popsection",
-    ".pushsection .rodata,\"a\",@progbits",
-    ".balign 4",
-    ".globl _IO_stdin_used",
-    ".type _IO_stdin_used, @object",
-    ".size _IO_stdin_used, 4",
-    "_IO_stdin_used:",
-    "    .long 0x20001",
-    ".popsection",
-);
 
 // The relocation that a static program which is not position independent does not need; grcrt1.o leaves it to the C
 // library. A static PIE that got this one is not relocated and could only crash: it says why, in plain instructions, as
