@@ -15,7 +15,9 @@ AR ?= ar
 TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
 DIST := $(TARGET)/dist
 LIBRARY := $(DIST)/lib/gmon
+MANUALS := $(DIST)/share/man
 HOST := $(shell uname -m)
+VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
 
 .PHONY: all demo check dist install bench clean runtime runtime-aarch64 gprof tools
 
@@ -65,11 +67,11 @@ define objects
 	@$(5) $(GLOBALS) "$(2)/all.o" "$(2)/gmon.o"
 	@rm -f "$(3)/libgmon.a"
 	@$(6) rcs "$(3)/libgmon.a" "$(2)/gmon.o"
-	@mkdir -p "$(DIST)/include"
-	@cp runtime/include/gmon.h "$(DIST)/include/"
 endef
 
 runtime:
+	@mkdir -p "$(DIST)/include"
+	@cp runtime/include/gmon.h "$(DIST)/include/"
 	$(call objects,,$(TARGET)/runtime,$(LIBRARY),$(LD),$(OBJCOPY),$(AR))
 
 # For another machine, with Rust's target for it and the cross binutils, next to what is for this one.
@@ -78,11 +80,17 @@ runtime-aarch64: RUST_TARGET = aarch64-unknown-linux-gnu
 runtime-aarch64:
 	$(call objects,--target $(RUST_TARGET),$(TARGET)/$(RUST_TARGET)/runtime,$(LIBRARY)/aarch64,$(CROSS)ld,$(CROSS)objcopy,$(CROSS)ar)
 
-# What goes round the objects: the compiler's wrapper.
+# What goes round the objects: the compiler's wrapper, what pkg-config tells of them, manual pages.
 tools:
-	@mkdir -p "$(DIST)/bin"
+	@mkdir -p "$(DIST)/bin" "$(DIST)/lib/pkgconfig" "$(MANUALS)/man1" "$(MANUALS)/man3" "$(MANUALS)/man5"
 	@sed 's/@HOST@/$(HOST)/' runtime/gmon-cc.sh >"$(DIST)/bin/gmon-cc"
 	@chmod 755 "$(DIST)/bin/gmon-cc"
+	@sed 's/@VERSION@/$(VERSION)/' runtime/gmon.pc.in >"$(DIST)/lib/pkgconfig/gmon.pc"
+	@cp docs/man/*.1 "$(MANUALS)/man1/"
+	@cp docs/man/*.3 "$(MANUALS)/man3/"
+	@cp docs/man/*.5 "$(MANUALS)/man5/"
+	@for name in monstartup _mcleanup write_profiling; do \
+		echo ".so man3/moncontrol.3" >"$(MANUALS)/man3/$$name.3"; done
 
 install: dist
 	mkdir -p "$(DESTDIR)$(PREFIX)"

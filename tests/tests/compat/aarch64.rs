@@ -1,5 +1,7 @@
 //! AArch64, cross-compiled and run by an emulator: glibc in four link modes, musl in two.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::kit::{Kit, NO_PIE, PIE, STATIC, STATIC_PIE, exact, is_there, words, wrapper};
 use crate::support::{Program, tool};
 
@@ -114,4 +116,58 @@ fn the_objects() {
         let stack = stack.lines().find(|line| line.contains(".note.GNU-stack")).unwrap();
         assert!(!stack.contains(" X "), "{file}: {stack}");
     }
+}
+
+/// The instructions of each function of an executable, as `objdump` has them.
+fn instructions(executable: &str) -> BTreeMap<String, Vec<String>> {
+    let mut functions = BTreeMap::<String, Vec<String>>::new();
+    let mut current = String::new();
+    for line in tool("aarch64-linux-gnu-objdump", &["-d", "--no-show-raw-insn", executable]).lines() {
+        if let Some((_, name)) = line.strip_suffix(">:").and_then(|head| head.split_once(" <")) {
+            current = name.to_owned();
+        } else if let Some((_, instruction)) = line.split_once('\t') {
+            functions.entry(current.clone()).or_default().push(instruction.replace('\t', " "));
+        }
+    }
+    functions
+}
+
+/// Whether an instruction names a vector register. Those with an address have none, and it may look like one.
+fn is_vector(instruction: &str) -> bool {
+    if instruction.contains('<') {
+        return false;
+    }
+    let operands = instruction.split_once(' ').map_or("", |(_, operands)| operands);
+    operands.split(|letter: char| !letter.is_alphanumeric()).any(|word| {
+        let number = word.strip_prefix(['q', 'v', 'd', 's', 'h', 'b', 'z']);
+        number.is_some_and(|number| number.parse::<u32>().is_ok())
+    })
+}
+
+#[test]
+fn below_mcount_and_in_the_signal_handler_is_no_call_out() {
+    let (Some(kit), Some(library)) = (glibc_kit(), gmon_tests::start_objects_for("aarch64")) else { return };
+    let program = kit.compile_as("calls-out", "calls.c", &["-static"]);
+    let functions = instructions(program.executable.to_str().unwrap());
+    let ours = tool("aarch64-linux-gnu-nm", &["--defined-only", library.join("gcrt1.o").to_str().unwrap()]);
+    let ours: BTreeSet<_> = ours.lines().filter_map(|line| line.split(' ').nth(2)).collect();
+    let handler = functions.keys().find(|name| name.contains("on_expiry")).unwrap();
+    let mut reached = BTreeSet::new();
+    let mut left = vec!["_mcount".to_owned(), handler.clone()];
+    while let Some(name) = left.pop() {
+        if !reached.insert(name.clone()) {
+            continue;
+        }
+        assert!(ours.contains(name.as_str()), "{name} is reached, and not ours");
+        for instruction in &functions[&name] {
+            assert!(!is_vector(instruction), "{name} uses a vector register: {instruction}");
+            let is_indirect = instruction.starts_with("br ") || instruction.starts_with("blr ");
+            assert!(!is_indirect, "{name}: where to? {instruction}");
+            let is_branch = ["b", "c", "t"].iter().any(|first| instruction.starts_with(first));
+            let target = instruction.rsplit_once('<').filter(|_| is_branch);
+            left.extend(target.map(|(_, target)| target.trim_end_matches('>').split('+').next().unwrap().to_owned()));
+        }
+    }
+    // The walk did go down: to the slow path and what makes a thread's record.
+    assert!(reached.iter().any(|name| name.contains("threads5enter")), "{reached:?}");
 }

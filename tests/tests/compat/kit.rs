@@ -1,10 +1,10 @@
 //! What it takes to build and run programs for one C library and one machine.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use crate::support::{Program, calls, compare, ticks, tool};
+use crate::support::{Program, calls, compare, directory, ticks, tool};
 
 /// How programs can be linked: the name of the way, and what says so to the compiler.
 pub(crate) type Mode = (&'static str, &'static [&'static str]);
@@ -64,6 +64,19 @@ pub(crate) fn wrapper() -> &'static str {
         gmon_tests::make("tools").unwrap_or_else(|error| panic!("make tools: {error}"));
         gmon_tests::distribution().join("bin/gmon-cc").to_str().unwrap().to_owned()
     })
+}
+
+/// A copy of what is for this machine, `a prefix` in a directory: a name that scripts stumble over.
+pub(crate) fn installed(name: &str) -> PathBuf {
+    wrapper();
+    let place = directory(name);
+    // Piece by piece: another test may be building what is for another machine.
+    for part in ["bin", "include", "share", "lib/pkgconfig", "lib/gmon", "lib/gmon/static-pie"] {
+        let (from, to) = (gmon_tests::distribution().join(part), place.join("a prefix").join(part));
+        let script = "mkdir -p \"$2\"; for file in \"$1\"/*; do test ! -f \"$file\" || cp \"$file\" \"$2\"; done";
+        tool("sh", &["-c", script, "copy", from.to_str().unwrap(), to.to_str().unwrap()]);
+    }
+    place
 }
 
 /// Words that are a command.

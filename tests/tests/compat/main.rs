@@ -6,6 +6,7 @@
 mod aarch64;
 mod core;
 mod glibc;
+mod installed;
 mod kit;
 mod musl;
 #[path = "../runtime/support.rs"]

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-use crate::kit::{exact, is_there, wrapper};
+use crate::kit::{exact, installed, is_there, wrapper};
 use crate::support::{Program, directory, root, tool};
 
 /// Runs the wrapper with that compiler, or without one.
@@ -40,10 +40,8 @@ fn every_compiler_in_every_link_mode() {
 
 #[test]
 fn from_anywhere_and_through_links() {
-    wrapper();
-    let place = directory("wrapper moved");
-    let (prefix, bin) = (place.join("a prefix"), place.join("bin"));
-    tool("cp", &["-R", gmon_tests::distribution().to_str().unwrap(), prefix.to_str().unwrap()]);
+    let place = installed("wrapper moved");
+    let bin = place.join("bin");
     fs::create_dir(&bin).unwrap();
     symlink("../a prefix/bin/gmon-cc", bin.join("first")).unwrap();
     symlink("first", bin.join("second")).unwrap();
