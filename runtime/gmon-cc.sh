@@ -50,6 +50,11 @@ set -- "-B$library" "$@"
 [ $static_pie = no ] || set -- "-B$library/static-pie" "$@"
 set -- -pg "$@"
 
+case $static_pie$machine in
+    # musl leaves its relocation to its own rcrt1.o, which -pg would replace.
+    yes*musl*) fail "a static PIE with musl: compile it with -pg, and link it without and with $library/gmon.o" ;;
+esac
+
 # Would it link a program, and with our gcrt1.o?
 case $($compiler -### "$@" 2>&1) in
     *gcrt1.o*|*grcrt1.o*) ;;

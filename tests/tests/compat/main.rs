@@ -9,6 +9,7 @@ mod glibc;
 mod installed;
 mod kit;
 mod musl;
+mod rust;
 #[path = "../runtime/support.rs"]
 #[allow(dead_code, reason = "the other tests use the rest")]
 mod support;
