@@ -7,6 +7,7 @@ mod aarch64;
 mod core;
 mod glibc;
 mod installed;
+mod kernels;
 mod kit;
 mod musl;
 mod rust;
