@@ -60,7 +60,7 @@ fn each(compilers: &[String], source: &str, flags: &[&str], check: impl Fn(&Prog
                     Err(error) => {
                         let plain = Program::build(&[compiler], &format!("{name}-plain"), source, &own);
                         assert!(plain.is_err(), "{name}: only with our objects: {error}");
-                        println!("\nSKIPPED: {compiler} with {linker}, {mode}: the linker cannot do that");
+                        println!("\nSKIPPED: {mode} programs by {linker}: it cannot link them, without us either");
                     }
                 }
             }
