@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::{Command, Output};
 
 use crate::kit::{exact, installed, is_there, wrapper};
-use crate::support::{Program, directory, root, tool};
+use crate::support::{Program, compare, directory, root, tool};
 
 /// Runs the wrapper with that compiler, or without one.
 fn run(path: &str, compiler: Option<&str>, arguments: &[&str], place: &PathBuf) -> Output {
@@ -30,6 +30,12 @@ fn every_compiler_in_every_link_mode() {
             let program = Program::build(&command, &name, "calls.c", &[mode, include]).unwrap();
             exact(&program, &["2", "100"]);
         }
+    }
+    if is_there("gfortran") {
+        let command = ["env", "CC=gfortran", wrapper()];
+        let program = Program::build(&command, "wrapper-gfortran", "sums.f90", &["-O1", "-fno-inline"]).unwrap();
+        program.run(&[]);
+        compare("calls outer_ 40\ncalls inner_ 820\n", &program.profile(), program.symbols());
     }
     for compiler in ["c++", "clang++"].into_iter().filter(|name| is_there(name)) {
         let command = ["env", &with(compiler), wrapper()];
