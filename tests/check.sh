@@ -90,7 +90,7 @@ step "the distribution"
 make --no-print-directory dist
 
 step "tests"
-log=target/check.log
+log=${CARGO_TARGET_DIR:-target}/check.log
 # --no-fail-fast: one look shows everything that is wrong.
 if "$cargo" test --workspace --no-fail-fast -- --nocapture >"$log" 2>&1; then
     status=0

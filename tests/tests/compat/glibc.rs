@@ -1,6 +1,7 @@
 //! glibc on x86-64: every compiler with every linker in every link mode.
 
-use std::process::Command;
+use std::path::PathBuf;
+use std::{fs, iter};
 
 use crate::kit::{
     Mode, NO_PIE, PIE, STATIC, STATIC_PIE, exact, has_our_runtime, is_there, reader_agrees, shares_are_fair,
@@ -9,17 +10,19 @@ use crate::support::{Program, compare, library};
 
 const MODES: [Mode; 4] = [PIE, NO_PIE, STATIC, STATIC_PIE];
 
-/// The compilers of one family that are here, each once, under whatever names.
-fn compilers(names: &[&str], versions: std::ops::Range<u32>) -> Vec<String> {
-    let numbered = names.iter().flat_map(|name| versions.clone().map(move |version| format!("{name}-{version}")));
-    let all = names.iter().map(|name| (*name).to_owned()).chain(numbered);
-    let mut found = Vec::<(String, Vec<u8>)>::new();
-    for name in all.filter(|name| is_there(name)) {
-        let version = Command::new(&name).arg("--version").output().unwrap().stdout;
-        // What `clang` is may be here as `clang-14` as well; the name itself may be in what it says.
-        let version = String::from_utf8_lossy(&version).replace(&name, "").into_bytes();
-        if found.iter().all(|(_, other)| *other != version) {
-            found.push((name, version));
+/// Where a command is, behind all links.
+fn path_of(command: &str) -> Option<PathBuf> {
+    let places = std::env::var_os("PATH")?;
+    std::env::split_paths(&places).find_map(|place| fs::canonicalize(place.join(command)).ok())
+}
+
+/// The compilers of one family that are here, each once: what `clang` is may be `clang-14` as well.
+fn compilers(name: &str, versions: std::ops::Range<u32>) -> Vec<String> {
+    let numbered = versions.map(|version| format!("{name}-{version}"));
+    let mut found = Vec::<(String, PathBuf)>::new();
+    for name in iter::once(name.to_owned()).chain(numbered).filter(|name| is_there(name)) {
+        if let Some(path) = path_of(&name).filter(|path| found.iter().all(|(_, other)| other != path)) {
+            found.push((name, path));
         }
     }
     found.into_iter().map(|(name, _)| name).collect()
@@ -71,7 +74,7 @@ fn each(compilers: &[String], source: &str, flags: &[&str], check: impl Fn(&Prog
 
 #[test]
 fn c() {
-    let compilers = [compilers(&["gcc"], 9..20), compilers(&["clang"], 14..30)].concat();
+    let compilers = [compilers("gcc", 9..20), compilers("clang", 14..30)].concat();
     if !compilers.iter().any(|name| name.starts_with("clang")) {
         println!("\nSKIPPED: clang in the matrix, it is not here");
     }
@@ -80,7 +83,7 @@ fn c() {
 
 #[test]
 fn cpp() {
-    let compilers = [compilers(&["g++"], 9..20), compilers(&["clang++"], 14..30)].concat();
+    let compilers = [compilers("g++", 9..20), compilers("clang++", 14..30)].concat();
     if compilers.is_empty() {
         println!("\nSKIPPED: C++ in the matrix, there is no compiler here");
     }
@@ -89,7 +92,7 @@ fn cpp() {
 
 #[test]
 fn fortran() {
-    let compilers = compilers(&["gfortran"], 12..20);
+    let compilers = compilers("gfortran", 12..20);
     if compilers.is_empty() {
         println!("\nSKIPPED: Fortran in the matrix, there is no gfortran here");
     }
@@ -105,7 +108,7 @@ fn fortran() {
 
 #[test]
 fn shares() {
-    let compilers = [compilers(&["gcc"], 9..20), compilers(&["clang"], 14..30)].concat();
+    let compilers = [compilers("gcc", 9..20), compilers("clang", 14..30)].concat();
     // How the samples fall does not depend on the linker, but on where it puts the text.
     each(&compilers, "shares.c", &[], |program, [_, linker, _]| {
         if ["bfd", "lld"].contains(&linker) {

@@ -119,17 +119,25 @@ pub(crate) fn reader_agrees(printed: &str, program: &Program) {
 }
 
 /// Checks the shares of samples of `shares`, which is so compiled: five standard deviations are beyond chance.
+///
+/// Three times at most: a virtual machine that stood still for a moment has spent that, by its clock, in one place.
 pub(crate) fn shares_are_fair(program: &Program) {
-    program.run(&["300"]);
     has_our_runtime(program);
-    let ticks = ticks(&program.profile(), program.symbols());
-    let [one, three] = ["one", "three"].map(|name| ticks.get(name).copied().unwrap_or(0) as f64);
-    let all = one + three;
-    assert!(all >= 10.0, "300 ms are 30 samples at 100 Hz: {ticks:?}");
-    let deviation = (all * 0.25 * 0.75).sqrt();
-    assert!((one - all / 4.0).abs() <= 5.0 * deviation, "{ticks:?}");
-    let elsewhere = ticks.values().sum::<u64>() as f64 - all;
-    assert!(elsewhere <= 5.0 + all / 5.0, "{ticks:?}");
+    let mut found = Vec::new();
+    for _ in 0..3 {
+        program.run(&["300"]);
+        let ticks = ticks(&program.profile(), program.symbols());
+        let [one, three] = ["one", "three"].map(|name| ticks.get(name).copied().unwrap_or(0) as f64);
+        let all = one + three;
+        let elsewhere = ticks.values().sum::<u64>() as f64 - all;
+        // 300 ms are 30 samples at 100 Hz.
+        let is_sampled = all >= 10.0 && elsewhere <= 5.0 + all / 5.0;
+        if is_sampled && (one - all / 4.0).abs() <= 5.0 * (all * 0.25 * 0.75).sqrt() {
+            return;
+        }
+        found.push(ticks);
+    }
+    panic!("{}: {found:?}", program.executable.display());
 }
 
 /// How often the function `counted` was called.
