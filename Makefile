@@ -89,7 +89,7 @@ tools:
 	@cp docs/man/*.1 "$(MANUALS)/man1/"
 	@cp docs/man/*.3 "$(MANUALS)/man3/"
 	@cp docs/man/*.5 "$(MANUALS)/man5/"
-	@for name in monstartup _mcleanup write_profiling; do \
+	@for name in monstartup _mcleanup gmon_dump write_profiling; do \
 		echo ".so man3/moncontrol.3" >"$(MANUALS)/man3/$$name.3"; done
 
 install: dist

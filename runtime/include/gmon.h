@@ -40,7 +40,7 @@ void _mcleanup(void) GMON_NOTHROW;
  * Writes the file as it would be now; profiling goes on. In any thread, and in signal handlers. With the start-up object,
  * the environment variable GMON_DUMP_SIGNAL=USR1 has a signal do the same.
  */
-void gmon_dump(void);
+void gmon_dump(void) GMON_NOTHROW;
 
 /*
  * The same. (glibc's <sys/gmon.h> had it until 2.40.)

@@ -45,7 +45,8 @@ fn the_header_is_every_standards() {
     let place = directory("installed-header");
     gmon_tests::start_objects();
     let include = format!("-I{}", gmon_tests::distribution().join("include").display());
-    let uses = "int main(void) { moncontrol(0); monstartup(1, 2); write_profiling(); _mcleanup(); return 0; }\n";
+    let uses =
+        "int main(void) { moncontrol(0); monstartup(1, 2); gmon_dump(); write_profiling(); _mcleanup(); return 0; }\n";
     let mut texts = vec![format!("#include <gmon.h>\n#include <gmon.h>\n{uses}")];
     // Programs that come from glibc may have its header too, in either order.
     if Path::new("/usr/include/x86_64-linux-gnu/sys/gmon.h").exists() {
@@ -93,7 +94,7 @@ fn the_manual_pages_render_without_a_warning() {
             println!("\nSKIPPED: manual pages, neither mandoc nor groff is here");
         }
     }
-    for name in ["monstartup", "_mcleanup", "write_profiling"] {
+    for name in ["monstartup", "_mcleanup", "gmon_dump", "write_profiling"] {
         let link = fs::read_to_string(manuals.join(format!("man3/{name}.3"))).unwrap();
         assert_eq!(link, ".so man3/moncontrol.3\n");
     }

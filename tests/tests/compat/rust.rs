@@ -32,8 +32,19 @@ fn build(name: &str, flags: &str, arguments: &[&str]) -> Option<PathBuf> {
 
 /// Runs the program that was built; what it prints, and our reader's flat profile.
 fn run(place: &Path, program: &str, argument: &str) -> (String, String) {
-    let output = Command::new(place.join(program)).arg(argument).current_dir(place).output().unwrap();
-    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    let output = Command::new(place.join(program))
+        .arg(argument)
+        .current_dir(place)
+        .env("GMON_SAMPLER", "perf")
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    // Elsewhere only the first thread is sampled here, and the samples of the other are said to be missing.
+    let has_ring = !said.contains("cannot use the perf_event ring");
+    if !has_ring {
+        println!("\nSKIPPED: all threads of Rust programs, perf_event_open is forbidden here");
+    }
+    assert!(output.status.success() && (said.is_empty() || !has_ring), "{output:?}");
     let report = gmon_tests::read(gmon_tests::gprof(), place, &["-b", "-p", "-z", program, "gmon.out"]);
     assert!(report.status.success(), "{report:?}");
     (String::from_utf8(output.stdout).unwrap(), String::from_utf8(report.stdout).unwrap())
