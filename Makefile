@@ -2,7 +2,8 @@
 #
 #   make demo      build everything, profile SQLite, print where its time goes
 #   make check     all tests; what the machine lacks is installed where it may be, or said loudly
-#   make dist      stage target/dist/{bin,lib/gmon,include,share}
+#   make dist      stage target/dist/{bin,lib,include,share}
+#   make runtime-aarch64   add what is for another machine, with a cross compiler, in lib/gmon/aarch64
 #   make install   copy that to PREFIX (default /usr/local; DESTDIR is honoured)
 #   make bench     measure, paired against the alternatives
 #   make clean
@@ -13,10 +14,12 @@ OBJCOPY ?= objcopy
 AR ?= ar
 TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
 DIST := $(TARGET)/dist
-OBJECTS := $(TARGET)/runtime-objects
 LIBRARY := $(DIST)/lib/gmon
+MANUALS := $(DIST)/share/man
+HOST := $(shell uname -m)
+VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
 
-.PHONY: all demo check dist install bench clean runtime gprof
+.PHONY: all demo check dist install bench clean runtime runtime-aarch64 gprof tools
 
 all: dist
 
@@ -26,7 +29,7 @@ demo: dist
 check:
 	@sh tests/check.sh
 
-dist: runtime gprof
+dist: runtime gprof tools
 	@mkdir -p "$(DIST)/share/doc/gmon"
 	@cp README.md CHANGELOG.md LICENSE docs/*.md "$(DIST)/share/doc/gmon/"
 	@cp runtime/LICENSE "$(DIST)/share/doc/gmon/LICENSE.runtime"
@@ -37,28 +40,57 @@ gprof:
 	@cp "$(TARGET)/release/gprof" "$(DIST)/bin/"
 	$(CARGO) run --quiet --package gprof --example manuals -- "$(DIST)"
 
-# The start-up objects are the runtime as one relocatable object in which only the public names are global, once with
-# _start and once more without the empty _dl_relocate_static_pie that a static PIE must get from the C library.
-# libgmon.a is the runtime alone.
-LINK = $(LD) -r -T runtime/merge.ld
+# The start-up objects are the runtime as one relocatable object in which only the public names are global: gcrt1.o has
+# the entry point; grcrt1.o is without the empty _dl_relocate_static_pie that a static PIE must get from the C library;
+# static-pie/ has that under the name by which clang looks for it; gmon.o is without the entry point, for compilers that
+# look for neither. libgmon.a is the runtime alone.
 GLOBALS = --strip-debug --keep-global-symbols=runtime/exports.txt
+# What a program's own crt1.o has.
+ENTRY = _start _dl_relocate_static_pie _IO_stdin_used __data_start data_start
 # What replaces a function of the C library gives way to the program's own.
 GLOBALS += --weaken-symbol=_exit --weaken-symbol=_Exit --weaken-symbol=daemon
 RUSTC_RUNTIME = $(CARGO) rustc --package gmon-runtime --profile runtime --crate-type staticlib
-BUILT = "$(TARGET)/runtime/libgmon_runtime.a"
+
+# $(call objects,OPTIONS,BUILT,LIBRARY,LD,OBJCOPY,AR): builds with those options of cargo, which leaves its archive in
+# the directory BUILT, and stages the objects in LIBRARY.
+define objects
+	@mkdir -p "$(2)" "$(3)/static-pie"
+	$(RUSTC_RUNTIME) $(1)
+	@$(4) -r -T runtime/merge.ld -u _start -u mcount -o "$(2)/start.o" "$(2)/libgmon_runtime.a"
+	@$(5) $(GLOBALS) "$(2)/start.o" "$(3)/gcrt1.o"
+	@$(5) --localize-symbol=_dl_relocate_static_pie "$(3)/gcrt1.o" "$(3)/grcrt1.o"
+	@cp "$(3)/grcrt1.o" "$(3)/static-pie/"
+	@cp "$(3)/grcrt1.o" "$(3)/static-pie/gcrt1.o"
+	@$(5) $(foreach name,$(ENTRY),--localize-symbol=$(name)) "$(3)/gcrt1.o" "$(3)/gmon.o"
+	$(RUSTC_RUNTIME) $(1) --no-default-features
+	@$(4) -r -T runtime/merge.ld -u mcount -o "$(2)/all.o" "$(2)/libgmon_runtime.a"
+	@$(5) $(GLOBALS) "$(2)/all.o" "$(2)/gmon.o"
+	@rm -f "$(3)/libgmon.a"
+	@$(6) rcs "$(3)/libgmon.a" "$(2)/gmon.o"
+endef
 
 runtime:
-	@mkdir -p "$(OBJECTS)" "$(LIBRARY)" "$(DIST)/include"
-	$(RUSTC_RUNTIME)
-	@$(LINK) -u _start -u mcount -o "$(OBJECTS)/start.o" $(BUILT)
-	@$(OBJCOPY) $(GLOBALS) "$(OBJECTS)/start.o" "$(LIBRARY)/gcrt1.o"
-	@$(OBJCOPY) --localize-symbol=_dl_relocate_static_pie "$(LIBRARY)/gcrt1.o" "$(LIBRARY)/grcrt1.o"
-	$(RUSTC_RUNTIME) --no-default-features
-	@$(LINK) -u mcount -o "$(OBJECTS)/all.o" $(BUILT)
-	@$(OBJCOPY) $(GLOBALS) "$(OBJECTS)/all.o" "$(OBJECTS)/gmon.o"
-	@rm -f "$(LIBRARY)/libgmon.a"
-	@$(AR) rcs "$(LIBRARY)/libgmon.a" "$(OBJECTS)/gmon.o"
+	@mkdir -p "$(DIST)/include"
 	@cp runtime/include/gmon.h "$(DIST)/include/"
+	$(call objects,,$(TARGET)/runtime,$(LIBRARY),$(LD),$(OBJCOPY),$(AR))
+
+# For another machine, with Rust's target for it and the cross binutils, next to what is for this one.
+runtime-aarch64: CROSS ?= aarch64-linux-gnu-
+runtime-aarch64: RUST_TARGET = aarch64-unknown-linux-gnu
+runtime-aarch64:
+	$(call objects,--target $(RUST_TARGET),$(TARGET)/$(RUST_TARGET)/runtime,$(LIBRARY)/aarch64,$(CROSS)ld,$(CROSS)objcopy,$(CROSS)ar)
+
+# What goes round the objects: the compiler's wrapper, what pkg-config tells of them, manual pages.
+tools:
+	@mkdir -p "$(DIST)/bin" "$(DIST)/lib/pkgconfig" "$(MANUALS)/man1" "$(MANUALS)/man3" "$(MANUALS)/man5"
+	@sed 's/@HOST@/$(HOST)/' runtime/gmon-cc.sh >"$(DIST)/bin/gmon-cc"
+	@chmod 755 "$(DIST)/bin/gmon-cc"
+	@sed 's/@VERSION@/$(VERSION)/' runtime/gmon.pc.in >"$(DIST)/lib/pkgconfig/gmon.pc"
+	@cp docs/man/*.1 "$(MANUALS)/man1/"
+	@cp docs/man/*.3 "$(MANUALS)/man3/"
+	@cp docs/man/*.5 "$(MANUALS)/man5/"
+	@for name in monstartup _mcleanup gmon_dump write_profiling; do \
+		echo ".so man3/moncontrol.3" >"$(MANUALS)/man3/$$name.3"; done
 
 install: dist
 	mkdir -p "$(DESTDIR)$(PREFIX)"

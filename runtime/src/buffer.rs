@@ -5,7 +5,7 @@ use core::{mem, ptr};
 
 use gmon::layout::{GMONVERSION, GmonHdr, HISTFRACTION, MAXARCS, RawArc};
 
-use crate::system::{PAGE, clear, map, replace};
+use crate::system::{LARGEST_PAGE, clear, map, replace};
 
 /// The grain of the sampled range: with it bins stand for whole words of code and the arcs behind them are aligned.
 const GRAIN: usize = 16;
@@ -34,7 +34,7 @@ impl Range {
 
     /// The range with a higher end, such that header and samples are whole pages.
     pub(crate) fn in_whole_pages(self) -> Range {
-        let more = self.ncnt().next_multiple_of(PAGE) - self.ncnt();
+        let more = self.ncnt().next_multiple_of(LARGEST_PAGE) - self.ncnt();
         Range { highpc: self.highpc + more * HISTFRACTION, ..self }
     }
 }
@@ -140,7 +140,7 @@ impl Buffer {
     ///
     /// Nobody else may use the buffer in this process.
     pub(crate) unsafe fn clear(&self, shared: bool) -> bool {
-        let first_page = PAGE.min(self.length);
+        let first_page = LARGEST_PAGE.min(self.length);
         // SAFETY: inside the buffer, which begins at a page, and is whole pages where it is shared; by the caller's
         // promise it is only ours.
         unsafe {
@@ -333,7 +333,7 @@ mod tests {
         for size in [16, 4096, 8112, 8128, 100_000] {
             let range = Range::around(0x1000, 0x1000 + size).unwrap();
             let pages = range.in_whole_pages();
-            assert!(pages.ncnt().is_multiple_of(PAGE) && pages.ncnt() - range.ncnt() < PAGE);
+            assert!(pages.ncnt().is_multiple_of(LARGEST_PAGE) && pages.ncnt() - range.ncnt() < LARGEST_PAGE);
             assert!(pages.highpc.is_multiple_of(GRAIN) && pages.lowpc == range.lowpc);
         }
     }

@@ -1,8 +1,12 @@
 //! The C start-up contract: what runs before everything of the program's own, and what runs after it.
+//!
+//! glibc calls [`begin`] before every constructor, and [`finish`] after every destructor if the program's entry point is
+//! ours. Where either is not so, musl being the other C library and `gmon.o` the object without an entry point, the
+//! program's first constructor is [`begin_late`] and its last destructor [`finish_early`].
 
 use core::ffi::{CStr, c_char, c_int, c_ulong};
 use core::mem;
-use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 use crate::control::{self, _mcleanup};
 use crate::ending;
@@ -15,22 +19,60 @@ use crate::{program, snapshot};
 
 const AT_SECURE: c_ulong = 23;
 
-/// The function that the dynamic linker wants called at exit, as the entry point found it; 0 in a static program.
-pub(crate) static RTLD_FINI: AtomicUsize = AtomicUsize::new(0);
+/// The function that glibc's dynamic linker wants called at exit, as our entry point found it; 0 in a static program,
+/// [`NOT_ENTERED`] where the entry point is not ours.
+pub(crate) static RTLD_FINI: AtomicUsize = AtomicUsize::new(NOT_ENTERED);
+const NOT_ENTERED: usize = 1;
+
+/// Whether the C library ran `.preinit_array`: it is glibc, or one that keeps to the same contract.
+static BEGAN_FIRST: AtomicBool = AtomicBool::new(false);
+
+/// What a static PIE says that was linked with gcrt1.o, which compilers other than gcc take for one. A static: constants
+/// are found by addresses that are not relocated then.
+pub(crate) static NOT_RELOCATED: [u8; NOT_RELOCATED_LENGTH] =
+    *b"gmon: this static PIE was linked with gcrt1.o: link it with gmon-cc, or with -B.../lib/gmon/static-pie\n";
+pub(crate) const NOT_RELOCATED_LENGTH: usize = 103;
 
 unsafe extern "C" {
+    static environ: *const *const c_char;
+    static program_invocation_name: *const c_char;
     fn getauxval(kind: c_ulong) -> c_ulong;
     fn pthread_atfork(prepare: extern "C" fn(), parent: extern "C" fn(), child: extern "C" fn()) -> c_int;
 }
 
 /// Starts profiling. The C library calls it before any constructor of the program.
 pub(crate) unsafe extern "C" fn begin(_argc: c_int, argv: *const *const c_char, envp: *const *const c_char) {
+    BEGAN_FIRST.store(true, Relaxed);
+    // SAFETY: the C library hands over the arrays of the process's start.
+    unsafe { begin_with(strings(argv).next(), envp) }
+}
+
+/// Starts profiling where the C library has not called [`begin`]: as the first of the program's constructors, which gets
+/// no argument that one could rely on.
+pub(crate) unsafe extern "C" fn begin_late() {
+    if BEGAN_FIRST.load(Relaxed) {
+        return;
+    }
+    // SAFETY: the C library has set both before it runs constructors, and nobody changes them yet: the one is null or a
+    // string, the other the process's environment.
+    unsafe {
+        let name = (!program_invocation_name.is_null()).then(|| CStr::from_ptr(program_invocation_name));
+        begin_with(name, environ);
+    }
+}
+
+/// Starts profiling the program of that name.
+///
+/// # Safety
+///
+/// `envp` must be the environment that the process was started with, and nothing of the program's own may run yet.
+unsafe fn begin_with(name: Option<&CStr>, envp: *const *const c_char) {
     // SAFETY: the C library is up, so far as this needs it.
     if unsafe { getauxval(AT_SECURE) } != 0 {
         return; // a set-user-id program writes nothing where its user says
     }
-    // SAFETY: the C library hands over the arrays of the process's start, and nothing else runs yet.
-    let (name, environment) = unsafe { (strings(argv).next(), Environment::of(strings(envp))) };
+    // SAFETY: the caller's promise.
+    let environment = unsafe { Environment::of(strings(envp)) };
     let directory = configure(name.unwrap_or(c""), &environment);
     kernel::choose_sampler(&sampling(&environment));
     let (lowpc, highpc) = program::text();
@@ -58,6 +100,13 @@ pub(crate) unsafe extern "C" fn finish() {
         unsafe { cleanup() };
     }
     _mcleanup();
+}
+
+/// Ends profiling where the C library will not call [`finish`]: as the last of the program's destructors.
+pub(crate) unsafe extern "C" fn finish_early() {
+    if !BEGAN_FIRST.load(Relaxed) || RTLD_FINI.load(Relaxed) == NOT_ENTERED {
+        _mcleanup();
+    }
 }
 
 /// Settles the name and the form of the file; returns the directory that the user asked for.

@@ -9,7 +9,7 @@
  *     corners first N         a signal while a thread makes its first call, N times
  *     corners twice           two signals that kill, one soon after the other
  *     corners reused          descriptors that are the program's own now, and new tables
- *     corners forks N         forks in a signal handler, N times
+ *     corners forks N [US]    forks in a signal handler that comes every US microseconds, N times
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -100,7 +100,7 @@ static volatile long handled;
 QUIET static void on_alarm(int signal) {
     (void)signal;
     counted();
-    handled++;
+    __atomic_fetch_add(&handled, 1, __ATOMIC_RELAXED); /* it may run in two threads at once */
 }
 QUIET static void *once(void *unused) {
     counted();
@@ -147,11 +147,11 @@ QUIET static void on_fork(int signal) {
         _exit(98);
     children++;
 }
-QUIET static void forks(long number) {
+QUIET static void forks(long number, long microseconds) {
     struct sigaction action = {.sa_handler = on_fork, .sa_flags = SA_RESTART};
     long calls = 0;
     sigaction(SIGALRM, &action, NULL);
-    every(200000);
+    every(microseconds * 1000);
     while (children < number) {
         counted();
         calls++;
@@ -222,7 +222,7 @@ QUIET int main(int argc, char **argv) {
         reused();
         return 0;
     } else if (strcmp(what, "forks") == 0) {
-        forks(number);
+        forks(number, argc > 3 ? atol(argv[3]) : 200);
         return 0;
     }
     return 7;

@@ -9,6 +9,7 @@
  *     extremes jumps          longjmp out of profiled functions
  *     extremes cancel         threads that are cancelled
  *     extremes storm N        a signal every few microseconds, whose handler calls profiled functions, N times
+ *     extremes same N         the same, and it calls just what it interrupts
  *     extremes forks N        N forks while timers run
  */
 #include <errno.h>
@@ -178,22 +179,37 @@ OWN void on_alarm(int signal) {
     handled = called_in_handler(handled);
 }
 
-static void storm(long signals) {
-    struct sigaction action = {.sa_handler = on_alarm, .sa_flags = SA_RESTART | SA_ONSTACK};
+OWN long via(long n) { n = counted(n); STAY; return n; }
+static void on_same(int signal) {
+    (void)signal;
+    handled = via(handled);
+    handled = via(handled);
+}
+
+static void storm(long signals, void (*handler)(int)) {
+    struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART | SA_ONSTACK};
     struct itimerspec period = {{0, 20000}, {0, 20000}};
     stack_t stack = {.ss_sp = alternate, .ss_size = sizeof alternate};
     struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
     timer_t timer;
+    sigset_t alarm;
     long n = 0;
+    sigemptyset(&alarm);
+    sigaddset(&alarm, SIGALRM);
     if (sigaltstack(&stack, NULL) != 0 || sigaction(SIGALRM, &action, NULL) != 0)
         fail("sigaction");
     if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0 || timer_settime(timer, 0, &period, NULL) != 0)
         fail("timer");
     while (handled < 2 * signals)
         for (int i = 0; i < 1000; i++)
-            n = counted(n);
+            n = handler == on_same ? via(n) : counted(n);
+    /* One more may be on its way. */
+    sigprocmask(SIG_BLOCK, &alarm, NULL);
     timer_delete(timer);
-    printf("calls counted %ld\ncalls called_in_handler %ld\ncalls on_alarm %ld\n", n, handled, handled / 2);
+    if (handler == on_same)
+        printf("calls counted %ld\narc via counted %ld\n", n + handled, n + handled);
+    else
+        printf("calls counted %ld\ncalls called_in_handler %ld\ncalls on_alarm %ld\n", n, handled, handled / 2);
 }
 
 static void forks(int children) {
@@ -240,7 +256,9 @@ int main(int argc, char **argv) {
     else if (strcmp(what, "cancel") == 0)
         cancel();
     else if (strcmp(what, "storm") == 0)
-        storm(number);
+        storm(number, on_alarm);
+    else if (strcmp(what, "same") == 0)
+        storm(number, on_same);
     else if (strcmp(what, "forks") == 0)
         forks(number);
     else

@@ -39,6 +39,7 @@ int main(int argc, char **argv) {
     int children = argc > 1 ? atoi(argv[1]) : 3;
     char *const arguments[] = {"true", NULL};
     pid_t pid;
+    volatile int shared = 0; /* an emulator may make a fork of a vfork */
     counted();
     for (int i = 0; i < children; i++) {
         fflush(stdout);
@@ -54,6 +55,7 @@ int main(int argc, char **argv) {
     pid = vfork();
     if (pid == 0) {
         counted();
+        shared = 1;
         execvp("true", arguments);
         _exit(127);
     }
@@ -77,6 +79,6 @@ int main(int argc, char **argv) {
     if (!wait_for(pid))
         return 5;
     counted();
-    printf("calls counted 4\n");
+    printf("calls counted %d\n", 3 + shared);
     return 0;
 }

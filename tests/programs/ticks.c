@@ -10,11 +10,21 @@
 enum { SAMPLING = 60 };
 
 /* kill(pid, SAMPLING), with the system call here and not in the C library: the signal comes in right behind it. */
+#ifdef __aarch64__
+#define SEND(pid) \
+    register long number __asm__("x8") = SYS_kill; \
+    register long process __asm__("x0") = pid; \
+    register long signal __asm__("x1") = SAMPLING; \
+    __asm__ volatile("svc #0" : "+r"(process) : "r"(number), "r"(signal) : "memory");
+#else
+#define SEND(pid) \
+    long result = SYS_kill; \
+    __asm__ volatile("syscall" : "+a"(result) : "D"(pid), "S"((long)SAMPLING) : "rcx", "r11", "memory");
+#endif
 #define TICKS(name) \
     __attribute__((noinline, aligned(64))) void name(long n, long pid) { \
         while (n-- > 0) { \
-            long result = SYS_kill; \
-            __asm__ volatile("syscall" : "+a"(result) : "D"(pid), "S"((long)SAMPLING) : "rcx", "r11", "memory"); \
+            SEND(pid) \
         } \
     }
 

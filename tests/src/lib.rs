@@ -115,14 +115,50 @@ pub fn compile_fortran(name: &str, source: &str) -> Option<PathBuf> {
 pub fn start_objects() -> &'static Path {
     static OBJECTS: OnceLock<PathBuf> = OnceLock::new();
     OBJECTS.get_or_init(|| {
-        let target = target().parent().expect("profiles lie in the target directory").to_owned();
-        let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace");
-        let mut make = Command::new("make");
-        make.arg("runtime").current_dir(workspace).env("CARGO_TARGET_DIR", &target);
-        let made = make.output().expect("make");
-        assert!(made.status.success(), "make runtime: {}", String::from_utf8_lossy(&made.stderr));
-        target.join("dist/lib/gmon")
+        make("runtime").unwrap_or_else(|error| panic!("make runtime: {error}"));
+        distribution().join("lib/gmon")
     })
+}
+
+/// The same for another machine, such as `aarch64`. Says loudly that a test is skipped when they cannot be built here.
+pub fn start_objects_for(machine: &str) -> Option<PathBuf> {
+    static MADE: OnceLock<Result<(), String>> = OnceLock::new();
+    match MADE.get_or_init(|| make(&format!("runtime-{machine}"))) {
+        Ok(()) => Some(distribution().join("lib/gmon").join(machine)),
+        Err(error) => {
+            let reason = error.lines().find(|line| line.contains("error") || line.contains("rror ")).unwrap_or("");
+            eprintln!("SKIPPED: {machine}, the runtime cannot be built for it here: {reason}");
+            None
+        }
+    }
+}
+
+/// Where `make` stages what it builds.
+///
+/// # Panics
+///
+/// When the tests do not lie in a target directory.
+#[must_use]
+pub fn distribution() -> PathBuf {
+    target().parent().expect("profiles lie in the target directory").join("dist")
+}
+
+/// Makes a target of the Makefile; the error is what `make` says.
+///
+/// # Errors
+///
+/// When it cannot be made.
+///
+/// # Panics
+///
+/// When there is no `make`.
+pub fn make(what: &str) -> Result<(), String> {
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace");
+    let target = target().parent().expect("profiles lie in the target directory").to_owned();
+    let mut make = Command::new("make");
+    make.arg(what).current_dir(workspace).env("CARGO_TARGET_DIR", &target);
+    let made = make.output().expect("make");
+    if made.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&made.stderr).into_owned()) }
 }
 
 /// Runs a program in its own directory, and gives the profile that it leaves there.

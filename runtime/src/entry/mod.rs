@@ -2,5 +2,8 @@
 //!
 //! Nothing in the crate calls these; they stand above all of it and call down.
 
+#[cfg(all(feature = "start", not(test)))]
+mod arrays;
 #[cfg_attr(target_arch = "x86_64", path = "x86_64/mod.rs")]
+#[cfg_attr(target_arch = "aarch64", path = "aarch64/mod.rs")]
 mod machine;

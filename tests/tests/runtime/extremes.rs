@@ -87,6 +87,11 @@ fn a_storm_of_signals_whose_handler_is_profiled() {
 }
 
 #[test]
+fn a_storm_of_signals_whose_handler_makes_the_calls_that_it_interrupts() {
+    exact(&["same", "20000"]);
+}
+
+#[test]
 fn ten_thousand_forks_while_timers_run() {
     exact(&["forks", "10000"]);
 }

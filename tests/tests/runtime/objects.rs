@@ -49,6 +49,8 @@ fn only_the_public_names_are_global() {
     let with_relocation: BTreeSet<_> = start.union(&set(&["_dl_relocate_static_pie"])).cloned().collect();
     assert_eq!(names("gcrt1.o").0, with_relocation);
     assert_eq!(names("grcrt1.o").0, start, "a static PIE relocates itself with the C library's code");
+    assert_eq!(names("static-pie/gcrt1.o").0, start, "the name under which clang looks for it");
+    assert_eq!(names("gmon.o").0, control.union(&set(&START[1..4])).cloned().collect(), "no entry point");
     assert_eq!(names("libgmon.a").0, control);
 }
 
@@ -57,16 +59,18 @@ fn little_is_needed_of_the_program_and_the_c_library() {
     let string_functions = set(&["memcpy", "memset", "memcmp", "bcmp", "strlen"]);
     let needed = |file| names(file).1.difference(&string_functions).cloned().collect::<BTreeSet<_>>();
     let start = ["__ehdr_start", "__executable_start", "etext", "main", "__libc_start_main", "getauxval"];
+    let late = ["environ", "program_invocation_name"];
     let ending = ["pthread_atfork", "at_quick_exit", "fork", "setsid", "chdir", "open", "dup2", "close"];
-    let start: BTreeSet<_> = set(&start).union(&set(&ending)).cloned().collect();
+    let start = set(&[&start[..], &late, &ending].concat());
     assert_eq!(needed("gcrt1.o"), start);
+    assert_eq!(needed("gmon.o"), start);
     assert_eq!(needed("grcrt1.o"), start);
     assert_eq!(needed("libgmon.a"), set(&["__ehdr_start"]));
 }
 
 #[test]
 fn they_are_small_and_want_no_executable_stack() {
-    for file in ["gcrt1.o", "grcrt1.o", "libgmon.a"] {
+    for file in ["gcrt1.o", "grcrt1.o", "gmon.o", "libgmon.a"] {
         let sizes = tool("size", &[&path(file)]);
         let text: u32 = sizes.lines().nth(1).unwrap().split_whitespace().next().unwrap().parse().unwrap();
         assert!(text < 40_000, "{file}: {text} bytes of code and constants");
@@ -81,7 +85,7 @@ fn they_are_small_and_want_no_executable_stack() {
 
 #[test]
 fn nothing_in_them_can_panic() {
-    for file in ["gcrt1.o", "grcrt1.o", "libgmon.a"] {
+    for file in ["gcrt1.o", "grcrt1.o", "gmon.o", "libgmon.a"] {
         let symbols = tool("nm", &[&path(file)]);
         let panics: Vec<_> = symbols.lines().filter(|line| line.contains("panic")).collect();
         assert!(panics.is_empty(), "{file}: {panics:?}");

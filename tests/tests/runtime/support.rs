@@ -12,6 +12,8 @@ use gmon::{Hints, Profile};
 pub(crate) struct Program {
     pub(crate) directory: PathBuf,
     pub(crate) executable: PathBuf,
+    /// What runs it: an emulator with its options; empty if the machine does.
+    pub(crate) runner: Vec<String>,
     symbols: OnceLock<Symbols>,
 }
 
@@ -62,24 +64,28 @@ impl Program {
 
     /// Compiles one of `tests/programs` with whatever runtime the flags say, or none.
     pub(crate) fn compile_with(compiler: &str, name: &str, source: &str, flags: &[&str]) -> Program {
+        Program::build(&[compiler], name, source, flags).unwrap_or_else(|error| panic!("{compiler} {flags:?}: {error}"))
+    }
+
+    /// Compiles one of `tests/programs` with a compiler that is a command of several words; the error is what it says.
+    pub(crate) fn build(compiler: &[&str], name: &str, source: &str, flags: &[&str]) -> Result<Program, String> {
         let directory = directory(name);
         let executable = directory.join("program");
         let source = root().join("tests/programs").join(source);
-        let output = Command::new(compiler)
-            .arg("-o")
-            .args([&executable, &source])
-            .args(flags)
-            .arg("-lpthread")
-            .output()
-            .unwrap();
-        assert!(output.status.success(), "{compiler} {flags:?}: {}", String::from_utf8_lossy(&output.stderr));
-        Program { directory, executable, symbols: OnceLock::new() }
+        let mut command = Command::new(compiler[0]);
+        command.args(&compiler[1..]).arg("-o").args([&executable, &source]).args(flags).arg("-lpthread");
+        let output = command.output().unwrap_or_else(|error| panic!("{compiler:?}: {error}"));
+        if !output.status.success() {
+            return Err(String::from_utf8_lossy(&output.stderr).into_owned());
+        }
+        Ok(Program { directory, executable, runner: Vec::new(), symbols: OnceLock::new() })
     }
 
     /// The command that runs the program in its directory, with none of the runtime's variables set.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(&self.executable);
-        command.args(arguments).current_dir(&self.directory);
+        let mut words = self.runner.iter().map(AsRef::as_ref).chain([self.executable.as_os_str()]);
+        let mut command = Command::new(words.next().unwrap());
+        command.args(words).args(arguments).current_dir(&self.directory);
         for variable in VARIABLES {
             command.env_remove(variable);
         }

@@ -41,6 +41,13 @@ pub(crate) mod numbers {
 /// The program counter among the registers that perf records (`asm/perf_regs.h`), as a set of one.
 pub(crate) const PERF_PROGRAM_COUNTER: u64 = 1 << 8;
 
+/// The flags of `open` whose values differ from machine to machine (`asm/fcntl.h`).
+pub(crate) const O_DIRECTORY: usize = 0o200_000;
+pub(crate) const O_NOFOLLOW: usize = 0o400_000;
+
+/// The largest unit of memory that a kernel may have here.
+pub(crate) const LARGEST_PAGE: usize = 4096;
+
 /// Makes a system call; the result is the kernel's own, an error from -4095 to -1.
 ///
 /// # Safety

@@ -13,11 +13,11 @@ use core::sync::atomic::{
 
 use super::output::{self, Refusal};
 use crate::message::{say, say_error};
-use crate::system::{Fd, Identity, PAGE, map, map_file};
+use crate::system::{Fd, Identity, LARGEST_PAGE, PAGE, map, map_file};
 use crate::text::Text;
 
 /// Tables are of so many bytes: whole pages, and whole arcs of 24 bytes.
-const GRAIN: usize = 3 * PAGE;
+const GRAIN: usize = 3 * LARGEST_PAGE;
 
 /// The descriptor of the file; -1 while nothing is live.
 static FILE: AtomicI32 = AtomicI32::new(-1);

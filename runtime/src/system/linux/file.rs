@@ -4,7 +4,7 @@ use core::ffi::CStr;
 use core::mem::MaybeUninit;
 
 use super::{Errno, call};
-use crate::arch::numbers;
+use crate::arch::{O_DIRECTORY, O_NOFOLLOW, numbers};
 use crate::text::Text;
 
 /// `AT_FDCWD`: stands for the current directory where a directory is asked for.
@@ -19,8 +19,6 @@ const O_RDWR: usize = 0o2;
 const O_CREAT: usize = 0o100;
 const O_EXCL: usize = 0o200;
 const O_NONBLOCK: usize = 0o4000;
-const O_DIRECTORY: usize = 0o200_000;
-const O_NOFOLLOW: usize = 0o400_000;
 const O_CLOEXEC: usize = 0o2_000_000;
 const O_PATH: usize = 0o10_000_000;
 

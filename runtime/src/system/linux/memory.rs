@@ -6,7 +6,7 @@ use core::ptr;
 use super::{Errno, Fd, call};
 use crate::arch::numbers;
 
-/// The unit of memory.
+/// The unit of memory where the kernel has the smallest; elsewhere it is a multiple, up to [`LARGEST_PAGE`](super::LARGEST_PAGE).
 pub(crate) const PAGE: usize = 4096;
 
 const MADV_DONTNEED: usize = 4;

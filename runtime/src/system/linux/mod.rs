@@ -9,6 +9,7 @@ mod signal;
 mod thread;
 mod timer;
 
+pub(crate) use crate::arch::LARGEST_PAGE;
 pub(crate) use errno::Errno;
 pub(crate) use file::{CURRENT, Fd, Identity, Status};
 pub(crate) use memory::{PAGE, clear, map, map_file, replace, unmap};

@@ -268,13 +268,13 @@ fn fall_back(error: Errno) {
 
 /// Says what went otherwise than was said before.
 pub(super) fn report() {
-    let error = THREAD_REFUSED.swap(0, Relaxed);
-    if error != 0 {
+    let refused = THREAD_REFUSED.swap(0, Relaxed);
+    if refused != 0 {
         let instead: &[u8] = match PRODUCER.load(SeqCst) {
             PROCESS => b"used the process's one: shares of threads are rough",
             _ => b"nor one for the process: some threads were not sampled",
         };
-        say_error(&[b"no timer for each thread, ", instead], Errno(error));
+        say_error(&[b"no timer for each thread, ", instead], Errno(refused));
     }
     let error = RING_REFUSED.swap(0, Relaxed);
     if error != 0 {
@@ -285,7 +285,7 @@ pub(super) fn report() {
         say(&[b"the program handles signal 60 itself, by which it is sampled: samples are missing"]);
     } else if process::is_taken() {
         say(&[b"the program uses SIGPROF or ITIMER_PROF itself, by which it was sampled: samples are missing"]);
-    } else if !bins::is_counting() {
+    } else if refused == 0 && !bins::is_counting() {
         report_silence(lost);
     }
 }

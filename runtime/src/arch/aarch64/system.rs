@@ -1,0 +1,99 @@
+//! Raw system calls and the signal context.
+
+use core::arch::{asm, naked_asm};
+use core::ffi::c_void;
+
+/// The numbers of the system calls that the runtime makes (`asm-generic/unistd.h`).
+pub(crate) mod numbers {
+    pub(crate) const WRITE: usize = 64;
+    pub(crate) const CLOSE: usize = 57;
+    pub(crate) const MMAP: usize = 222;
+    pub(crate) const PWRITE: usize = 68;
+    pub(crate) const NANOSLEEP: usize = 101;
+    pub(crate) const MUNMAP: usize = 215;
+    pub(crate) const RT_SIGACTION: usize = 134;
+    pub(crate) const RT_SIGPROCMASK: usize = 135;
+    pub(crate) const MADVISE: usize = 233;
+    pub(crate) const GETITIMER: usize = 102;
+    pub(crate) const SETITIMER: usize = 103;
+    pub(crate) const GETPID: usize = 172;
+    pub(crate) const UNAME: usize = 160;
+    pub(crate) const FCNTL: usize = 25;
+    pub(crate) const FTRUNCATE: usize = 46;
+    pub(crate) const GETEUID: usize = 175;
+    pub(crate) const GETTID: usize = 178;
+    pub(crate) const TIMER_CREATE: usize = 107;
+    pub(crate) const TIMER_SETTIME: usize = 110;
+    pub(crate) const TIMER_DELETE: usize = 111;
+    pub(crate) const CLOCK_GETTIME: usize = 113;
+    pub(crate) const CLOCK_GETRES: usize = 114;
+    pub(crate) const EXIT_GROUP: usize = 94;
+    pub(crate) const TGKILL: usize = 131;
+    pub(crate) const OPENAT: usize = 56;
+    pub(crate) const UNLINKAT: usize = 35;
+    pub(crate) const READLINKAT: usize = 78;
+    pub(crate) const FALLOCATE: usize = 47;
+    pub(crate) const PERF_EVENT_OPEN: usize = 241;
+    pub(crate) const PRLIMIT: usize = 261;
+    pub(crate) const STATX: usize = 291;
+}
+
+/// The program counter among the registers that perf records (`asm/perf_regs.h`), as a set of one.
+pub(crate) const PERF_PROGRAM_COUNTER: u64 = 1 << 32;
+
+/// The flags of `open` whose values differ from machine to machine (`asm/fcntl.h`).
+pub(crate) const O_DIRECTORY: usize = 0o40_000;
+pub(crate) const O_NOFOLLOW: usize = 0o100_000;
+
+/// The largest unit of memory that a kernel may have here.
+pub(crate) const LARGEST_PAGE: usize = 65536;
+
+/// Makes a system call; the result is the kernel's own, an error from -4095 to -1.
+///
+/// # Safety
+///
+/// Whatever the call does to memory must be sound: pointers among the arguments are valid for what the kernel reads and
+/// writes through them.
+#[inline]
+pub(crate) unsafe fn syscall(number: usize, arguments: [usize; 6]) -> isize {
+    let [a, b, c, d, e, f] = arguments;
+    let result;
+    // SAFETY: the kernel changes x0 and no other register; memory is the caller's affair.
+    unsafe {
+        asm!(
+            "svc #0",
+            in("x8") number,
+            inlateout("x0") a as isize => result,
+            in("x1") b,
+            in("x2") c,
+            in("x3") d,
+            in("x4") e,
+            in("x5") f,
+            options(nostack),
+        );
+    }
+    result
+}
+
+/// Where a signal handler returns to. Debuggers and unwinders know the trampoline by these very words.
+#[unsafe(naked)]
+pub(crate) unsafe extern "C" fn signal_return() {
+    naked_asm!(
+        "    mov     x8, #139", // rt_sigreturn
+        "    svc     #0",
+    )
+}
+
+/// The program counter that a signal interrupted.
+///
+/// # Safety
+///
+/// `context` must be the third argument of a handler that was installed with SA_SIGINFO.
+#[inline]
+pub(crate) unsafe fn interrupted_pc(context: *const c_void) -> usize {
+    // struct ucontext: flags, link, stack (8 + 8 + 24 bytes), 128 bytes for the signals, 8 that align what follows to 16;
+    // there a fault's address, x0 to x30, sp and pc, eight bytes each (asm/ucontext.h, asm/sigcontext.h).
+    const PC: usize = 8 + 8 + 24 + 128 + 8 + (1 + 31 + 1) * 8;
+    // SAFETY: the kernel wrote a whole struct ucontext there.
+    unsafe { context.byte_add(PC).cast::<usize>().read() }
+}

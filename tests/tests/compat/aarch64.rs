@@ -1,0 +1,173 @@
+//! AArch64, cross-compiled and run by an emulator: glibc in four link modes, musl in two.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::kit::{Kit, NO_PIE, PIE, STATIC, STATIC_PIE, exact, is_there, words, wrapper};
+use crate::support::{Program, tool};
+
+const CROSS: &str = "aarch64-linux-gnu-gcc";
+const EMULATOR: &str = "qemu-aarch64";
+/// Where the cross compiler's C library is.
+const SYSTEM: &str = "/usr/aarch64-linux-gnu";
+
+/// Whether the runtime can be built and its programs built and run here; says loudly if not.
+fn can_be_had() -> bool {
+    for tool in [CROSS, EMULATOR] {
+        if !is_there(tool) {
+            println!("\nSKIPPED: aarch64, there is no {tool} here");
+            return false;
+        }
+    }
+    gmon_tests::start_objects_for("aarch64").is_some()
+}
+
+fn kit(name: &str, compiler: &str, system: &str) -> Kit {
+    Kit {
+        name: format!("aarch64-{name}"),
+        profiling: words(&["env", &format!("CC={compiler}"), wrapper()]),
+        plain: words(&[compiler]),
+        runner: words(&[EMULATOR, "-L", system]),
+        modes: vec![PIE, NO_PIE, STATIC, STATIC_PIE],
+    }
+}
+
+fn glibc_kit() -> Option<Kit> {
+    can_be_had().then(|| kit("glibc", CROSS, SYSTEM))
+}
+
+fn musl_kit() -> Option<Kit> {
+    let system = gmon_tests::distribution().parent().unwrap().join("musl-aarch64");
+    let compiler = system.join("aarch64-musl-gcc");
+    let (system, compiler) = (system.to_str().unwrap(), compiler.to_str().unwrap());
+    if can_be_had() && is_there(compiler) {
+        return Some(Kit { modes: vec![PIE, STATIC], ..kit("musl", compiler, system) });
+    }
+    println!("\nSKIPPED: aarch64 with musl, there is no {compiler}: tests/musl-aarch64.sh makes it");
+    None
+}
+
+mod glibc {
+    crate::core::core_tests!(super::glibc_kit);
+}
+
+mod musl {
+    crate::core::core_tests!(super::musl_kit);
+}
+
+#[test]
+fn as_clang_calls_it() {
+    let Some(kit) = glibc_kit() else { return };
+    for clang in ["clang", "clang-19"].into_iter().filter(|name| is_there(name)) {
+        let compiler = [clang, "--target=aarch64-linux-gnu", "-Wno-attributes"].join(" ");
+        let command = ["env", &format!("CC={compiler}"), wrapper()];
+        for flags in [&["-O0"][..], &["-O2"], &["-O2", "-static"], &["-O2", "-mbranch-protection=standard"]] {
+            let name = format!("aarch64-{clang}{}", flags.concat());
+            let mut program = Program::build(&command, &name, "calls.c", flags).unwrap();
+            program.runner.clone_from(&kit.runner);
+            exact(&program, &["2", "100"]);
+        }
+    }
+}
+
+#[test]
+fn return_addresses_that_are_signed() {
+    let Some(kit) = glibc_kit() else { return };
+    for flag in ["-mbranch-protection=standard", "-mbranch-protection=pac-ret+leaf+b-key"] {
+        let program = kit.compile_as(&format!("signed{flag}"), "calls.c", &["-O2", flag]);
+        exact(&program, &["2", "100"]);
+    }
+}
+
+#[test]
+fn other_processors() {
+    let Some(kit) = glibc_kit() else { return };
+    let mut program = kit.compile("processors", "extremes.c", &["-O1"]);
+    // The first has neither the atomic instructions of later ones nor signed addresses; the last has all that is known.
+    for processor in ["cortex-a53", "cortex-a76", "max"] {
+        program.runner = [&kit.runner[..], &words(&["-cpu", processor])].concat();
+        let printed = program.run(&["storm", "1000"]);
+        crate::support::compare(&printed, &program.profile(), program.symbols());
+    }
+}
+
+/// The emulator lets signals in only between pieces of code that it has translated, here single instructions: one may
+/// come between the two that raise a count.
+#[test]
+fn signals_between_any_two_instructions() {
+    for kit in [glibc_kit(), musl_kit()].into_iter().flatten() {
+        let mut program = kit.compile("single", "extremes.c", &["-O1"]);
+        program.runner.push("-singlestep".to_owned());
+        let printed = program.run(&["same", "5000"]);
+        crate::support::compare(&printed, &program.profile(), program.symbols());
+    }
+}
+
+#[test]
+fn the_objects() {
+    let Some(library) = gmon_tests::start_objects_for("aarch64") else { return };
+    for file in ["gcrt1.o", "grcrt1.o", "gmon.o", "libgmon.a"] {
+        let path = library.join(file);
+        let names = tool("aarch64-linux-gnu-nm", &[path.to_str().unwrap()]);
+        assert!(names.lines().any(|line| line.ends_with(" T _mcount")), "{file}");
+        assert!(!names.contains("panic"), "{file}: something in it can panic");
+        let undefined: Vec<_> = names.lines().filter_map(|line| line.trim().strip_prefix("U ")).collect();
+        assert!(undefined.iter().all(|name| !name.starts_with("__aarch64")), "{file}: {undefined:?}");
+        let stack = tool("aarch64-linux-gnu-readelf", &["-SW", path.to_str().unwrap()]);
+        let stack = stack.lines().find(|line| line.contains(".note.GNU-stack")).unwrap();
+        assert!(!stack.contains(" X "), "{file}: {stack}");
+    }
+}
+
+/// The instructions of each function of an executable, as `objdump` has them.
+fn instructions(executable: &str) -> BTreeMap<String, Vec<String>> {
+    let mut functions = BTreeMap::<String, Vec<String>>::new();
+    let mut current = String::new();
+    for line in tool("aarch64-linux-gnu-objdump", &["-d", "--no-show-raw-insn", executable]).lines() {
+        if let Some((_, name)) = line.strip_suffix(">:").and_then(|head| head.split_once(" <")) {
+            current = name.to_owned();
+        } else if let Some((_, instruction)) = line.split_once('\t') {
+            functions.entry(current.clone()).or_default().push(instruction.replace('\t', " "));
+        }
+    }
+    functions
+}
+
+/// Whether an instruction names a vector register. Those with an address have none, and it may look like one.
+fn is_vector(instruction: &str) -> bool {
+    if instruction.contains('<') {
+        return false;
+    }
+    let operands = instruction.split_once(' ').map_or("", |(_, operands)| operands);
+    operands.split(|letter: char| !letter.is_alphanumeric()).any(|word| {
+        let number = word.strip_prefix(['q', 'v', 'd', 's', 'h', 'b', 'z']);
+        number.is_some_and(|number| number.parse::<u32>().is_ok())
+    })
+}
+
+#[test]
+fn below_mcount_and_in_the_signal_handler_is_no_call_out() {
+    let (Some(kit), Some(library)) = (glibc_kit(), gmon_tests::start_objects_for("aarch64")) else { return };
+    let program = kit.compile_as("calls-out", "calls.c", &["-static"]);
+    let functions = instructions(program.executable.to_str().unwrap());
+    let ours = tool("aarch64-linux-gnu-nm", &["--defined-only", library.join("gcrt1.o").to_str().unwrap()]);
+    let ours: BTreeSet<_> = ours.lines().filter_map(|line| line.split(' ').nth(2)).collect();
+    let handler = functions.keys().find(|name| name.contains("on_expiry")).unwrap();
+    let mut reached = BTreeSet::new();
+    let mut left = vec!["_mcount".to_owned(), handler.clone()];
+    while let Some(name) = left.pop() {
+        if !reached.insert(name.clone()) {
+            continue;
+        }
+        assert!(ours.contains(name.as_str()), "{name} is reached, and not ours");
+        for instruction in &functions[&name] {
+            assert!(!is_vector(instruction), "{name} uses a vector register: {instruction}");
+            let is_indirect = instruction.starts_with("br ") || instruction.starts_with("blr ");
+            assert!(!is_indirect, "{name}: where to? {instruction}");
+            let is_branch = ["b", "c", "t"].iter().any(|first| instruction.starts_with(first));
+            let target = instruction.rsplit_once('<').filter(|_| is_branch);
+            left.extend(target.map(|(_, target)| target.trim_end_matches('>').split('+').next().unwrap().to_owned()));
+        }
+    }
+    // The walk did go down: to the slow path and what makes a thread's record.
+    assert!(reached.iter().any(|name| name.contains("threads5enter")), "{reached:?}");
+}

@@ -1,0 +1,133 @@
+//! glibc on x86-64: every compiler with every linker in every link mode.
+
+use std::path::PathBuf;
+use std::{fs, iter};
+
+use crate::kit::{
+    Mode, NO_PIE, PIE, STATIC, STATIC_PIE, exact, has_our_runtime, is_there, reader_agrees, shares_are_fair,
+};
+use crate::support::{Program, compare, library};
+
+const MODES: [Mode; 4] = [PIE, NO_PIE, STATIC, STATIC_PIE];
+
+/// Where a command is, behind all links.
+fn path_of(command: &str) -> Option<PathBuf> {
+    let places = std::env::var_os("PATH")?;
+    std::env::split_paths(&places).find_map(|place| fs::canonicalize(place.join(command)).ok())
+}
+
+/// The compilers of one family that are here, each once: what `clang` is may be `clang-14` as well.
+fn compilers(name: &str, versions: std::ops::Range<u32>) -> Vec<String> {
+    let numbered = versions.map(|version| format!("{name}-{version}"));
+    let mut found = Vec::<(String, PathBuf)>::new();
+    for name in iter::once(name.to_owned()).chain(numbered).filter(|name| is_there(name)) {
+        if let Some(path) = path_of(&name).filter(|path| found.iter().all(|(_, other)| other != path)) {
+            found.push((name, path));
+        }
+    }
+    found.into_iter().map(|(name, _)| name).collect()
+}
+
+/// The linkers that are here, by the names that `-fuse-ld=` takes.
+fn linkers() -> Vec<&'static str> {
+    let all = ["bfd", "gold", "lld", "mold"];
+    let (found, missing): (Vec<_>, Vec<_>) = all.into_iter().partition(|name| is_there(&format!("ld.{name}")));
+    for name in missing {
+        println!("\nSKIPPED: the linker {name} with every compiler, it is not here");
+    }
+    found
+}
+
+/// What clang wants for a static PIE is in a directory of its own, because it asks for `gcrt1.o` there too.
+fn objects(mode: &str) -> String {
+    let directory = if mode == "static-pie" { library().join("static-pie") } else { library() };
+    format!("-B{}", directory.display())
+}
+
+/// Builds the program with each of the compilers, linkers and modes, hands it to `check` with the names of the three, and
+/// sees to it that few enough cannot be built: only what the linker cannot do without us either.
+fn each(compilers: &[String], source: &str, flags: &[&str], check: impl Fn(&Program, [&str; 3])) {
+    for compiler in compilers {
+        for linker in linkers() {
+            let mut built = 0;
+            for (mode, link) in MODES {
+                let (objects, linker_flag) = (objects(mode), format!("-fuse-ld={linker}"));
+                let own = [&["-O1", "-Wno-attributes", &*linker_flag], flags, link].concat();
+                let name = format!("glibc-{source}-{compiler}-{linker}-{mode}");
+                let profiled = [&["-pg", "-Wno-unknown-warning-option", &*objects], &own[..]].concat();
+                match Program::build(&[compiler], &name, source, &profiled) {
+                    Ok(program) => {
+                        check(&program, [compiler, linker, mode]);
+                        built += 1;
+                    }
+                    Err(error) => {
+                        let plain = Program::build(&[compiler], &format!("{name}-plain"), source, &own);
+                        assert!(plain.is_err(), "{name}: only with our objects: {error}");
+                        println!("\nSKIPPED: {mode} programs by {linker}: it cannot link them, without us either");
+                    }
+                }
+            }
+            assert!(built >= 3, "{compiler} with {linker}: only {built} modes");
+        }
+    }
+}
+
+#[test]
+fn c() {
+    let compilers = [compilers("gcc", 9..20), compilers("clang", 14..30)].concat();
+    if !compilers.iter().any(|name| name.starts_with("clang")) {
+        println!("\nSKIPPED: clang in the matrix, it is not here");
+    }
+    each(&compilers, "calls.c", &[], |program, _| exact(program, &["2", "100"]));
+}
+
+#[test]
+fn cpp() {
+    let compilers = [compilers("g++", 9..20), compilers("clang++", 14..30)].concat();
+    if compilers.is_empty() {
+        println!("\nSKIPPED: C++ in the matrix, there is no compiler here");
+    }
+    each(&compilers, "exceptions.cc", &[], |program, _| exact(program, &[]));
+}
+
+#[test]
+fn fortran() {
+    let compilers = compilers("gfortran", 12..20);
+    if compilers.is_empty() {
+        println!("\nSKIPPED: Fortran in the matrix, there is no gfortran here");
+    }
+    // A program that cannot count itself, and does not depend on anything.
+    let known = "calls outer_ 40\ncalls inner_ 820\narc outer_ inner_ 820\n";
+    each(&compilers, "sums.f90", &["-fno-inline"], |program, _| {
+        program.run(&[]);
+        has_our_runtime(program);
+        compare(known, &program.profile(), program.symbols());
+        reader_agrees(known, program);
+    });
+}
+
+#[test]
+fn shares() {
+    let compilers = [compilers("gcc", 9..20), compilers("clang", 14..30)].concat();
+    // How the samples fall does not depend on the linker, but on where it puts the text.
+    each(&compilers, "shares.c", &[], |program, [_, linker, _]| {
+        if ["bfd", "lld"].contains(&linker) {
+            shares_are_fair(program);
+        }
+    });
+}
+
+#[test]
+fn a_static_pie_with_the_start_up_object_of_other_programs_says_so() {
+    if !is_there("clang") {
+        println!("\nSKIPPED: clang's static PIE, there is no clang here");
+        return;
+    }
+    let objects = format!("-B{}", library().display());
+    let flags = ["-pg", &objects, "-static-pie", "-Wno-unknown-attributes"];
+    let program = Program::compile_with("clang", "glibc-not-relocated", "calls.c", &flags);
+    let output = program.command(&[]).output().unwrap();
+    let line =
+        "gmon: this static PIE was linked with gcrt1.o: link it with gmon-cc, or with -B.../lib/gmon/static-pie\n";
+    assert_eq!((output.status.code(), &*String::from_utf8_lossy(&output.stderr)), (Some(127), line));
+}

@@ -1,0 +1,86 @@
+//! Kernels that lack what newer ones have, and containers that forbid it: the program runs, calls are counted, and one
+//! line says what there is not.
+
+use std::process::Output;
+use std::sync::OnceLock;
+
+use crate::kit::has_our_runtime;
+use crate::support::{Program, compare, ticks};
+
+const NOT_PERMITTED: &str = "1";
+const NOT_IMPLEMENTED: &str = "38";
+
+/// Runs the program with these calls lacking; `None` where that cannot be made so.
+fn run(program: &Program, error: &str, calls: &str, arguments: &[&str], live: &str) -> Option<Output> {
+    static LACKS: OnceLock<Program> = OnceLock::new();
+    let lacks = LACKS.get_or_init(|| Program::compile_with("cc", "kernels-lacks", "lacks.c", &[]));
+    let words = [&[error, calls, program.executable.to_str().unwrap()], arguments].concat();
+    let output = lacks.command(&words).env("GMON_LIVE", live).current_dir(&program.directory).output().unwrap();
+    if output.status.code() == Some(77) {
+        println!("\nSKIPPED: kernels that lack system calls, there are no filters of them here");
+        return None;
+    }
+    assert!(output.status.success(), "without {calls}: {output:?}");
+    Some(output)
+}
+
+fn said(output: &Output) -> Vec<String> {
+    String::from_utf8(output.stderr.clone()).unwrap().lines().map(str::to_owned).collect()
+}
+
+/// The samples of the profile in the program's own functions.
+fn samples(program: &Program) -> u64 {
+    let ticks = ticks(&program.profile(), program.symbols());
+    ["one", "three"].iter().filter_map(|name| ticks.get(*name)).sum()
+}
+
+#[test]
+fn without_what_the_c_library_would_like() {
+    let program = Program::compile("kernels-rseq", "shares.c", &["-O1"]);
+    for error in [NOT_PERMITTED, NOT_IMPLEMENTED] {
+        let Some(output) = run(&program, error, "rseq,set_robust_list,perf_event_open", &[], "0") else { return };
+        assert_eq!(said(&output), [""; 0]);
+        has_our_runtime(&program);
+        assert!(samples(&program) >= 10);
+    }
+}
+
+#[test]
+fn without_timers_for_threads() {
+    let program = Program::compile("kernels-timers", "shares.c", &["-O1"]);
+    for (error, text) in
+        [(NOT_PERMITTED, "operation not permitted (error 1)"), (NOT_IMPLEMENTED, "function not implemented (error 38)")]
+    {
+        let Some(output) = run(&program, error, "timer_create", &[], "0") else { return };
+        let line = "gmon: no timer for each thread, used the process's one: shares of threads are rough";
+        assert_eq!(said(&output), [format!("{line}: {text}")]);
+        assert!(samples(&program) >= 10);
+    }
+}
+
+#[test]
+fn without_any_timer() {
+    let program = Program::compile("kernels-no-timers", "calls.c", &["-O1"]);
+    for error in [NOT_PERMITTED, NOT_IMPLEMENTED] {
+        let lacking = "timer_create,setitimer,perf_event_open,rseq,set_robust_list";
+        let Some(output) = run(&program, error, lacking, &["4", "500"], "0") else { return };
+        let said = said(&output);
+        let line = "gmon: no timer for each thread, nor one for the process: some threads were not sampled";
+        assert!(said.len() == 1 && said[0].starts_with(line), "{said:?}");
+        compare(&String::from_utf8(output.stdout).unwrap(), &program.profile(), program.symbols());
+    }
+    // Nor is it said a second time in other words, where many samples are missing.
+    let busy = Program::compile("kernels-no-timers-busy", "shares.c", &["-O1"]);
+    if let Some(output) = run(&busy, NOT_IMPLEMENTED, "timer_create,setitimer", &["1500"], "0") {
+        assert_eq!((said(&output).len(), samples(&busy)), (1, 0), "{output:?}");
+    }
+}
+
+#[test]
+fn without_room_made_beforehand_for_a_live_file() {
+    let program = Program::compile("kernels-fallocate", "calls.c", &["-O1"]);
+    let Some(output) = run(&program, NOT_IMPLEMENTED, "fallocate", &["2"], "1") else { return };
+    let line = "gmon: GMON_LIVE: using gmon.out only at the end: cannot map it: function not implemented (error 38)";
+    assert_eq!(said(&output), [line]);
+    compare(&String::from_utf8(output.stdout).unwrap(), &program.profile(), program.symbols());
+}

@@ -1,0 +1,146 @@
+//! What it takes to build and run programs for one C library and one machine.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use crate::support::{Program, calls, compare, directory, ticks, tool};
+
+/// How programs can be linked: the name of the way, and what says so to the compiler.
+pub(crate) type Mode = (&'static str, &'static [&'static str]);
+
+pub(crate) const PIE: Mode = ("pie", &[]);
+pub(crate) const NO_PIE: Mode = ("no-pie", &["-no-pie", "-fno-pie"]);
+pub(crate) const STATIC: Mode = ("static", &["-static"]);
+pub(crate) const STATIC_PIE: Mode = ("static-pie", &["-static-pie"]);
+
+/// A compiler that profiles, the same without that, what runs their programs, and how those can be linked.
+pub(crate) struct Kit {
+    pub(crate) name: String,
+    pub(crate) profiling: Vec<String>,
+    pub(crate) plain: Vec<String>,
+    pub(crate) runner: Vec<String>,
+    pub(crate) modes: Vec<Mode>,
+}
+
+impl Kit {
+    /// Compiles one of `tests/programs` with profiling, in the first of the modes.
+    pub(crate) fn compile(&self, what: &str, source: &str, flags: &[&str]) -> Program {
+        let (_, link) = self.modes[0];
+        self.compile_as(what, source, &[flags, link].concat())
+    }
+
+    /// Compiles one of `tests/programs` with profiling and just these flags.
+    pub(crate) fn compile_as(&self, what: &str, source: &str, flags: &[&str]) -> Program {
+        self.build(&self.profiling, what, source, flags)
+    }
+
+    /// Compiles one of `tests/programs` without profiling, in the first of the modes.
+    pub(crate) fn compile_plain(&self, what: &str, source: &str, flags: &[&str]) -> Program {
+        let (_, link) = self.modes[0];
+        self.build(&self.plain, &format!("{what}-plain"), source, &[flags, link].concat())
+    }
+
+    fn build(&self, compiler: &[String], what: &str, source: &str, flags: &[&str]) -> Program {
+        let compiler: Vec<&str> = compiler.iter().map(String::as_str).collect();
+        let name = format!("{}-{what}", self.name);
+        let built = Program::build(&compiler, &name, source, flags);
+        let mut program = built.unwrap_or_else(|error| panic!("{name}: {flags:?}: {error}"));
+        program.runner.clone_from(&self.runner);
+        program
+    }
+}
+
+/// Whether there is such a command, one that can say its version.
+pub(crate) fn is_there(command: &str) -> bool {
+    Command::new(command).arg("--version").output().is_ok_and(|output| output.status.success())
+}
+
+/// The wrapper of the compiler, `gmon-cc`.
+pub(crate) fn wrapper() -> &'static str {
+    static WRAPPER: OnceLock<String> = OnceLock::new();
+    WRAPPER.get_or_init(|| {
+        gmon_tests::start_objects();
+        gmon_tests::make("tools").unwrap_or_else(|error| panic!("make tools: {error}"));
+        gmon_tests::distribution().join("bin/gmon-cc").to_str().unwrap().to_owned()
+    })
+}
+
+/// A copy of what is for this machine, `a prefix` in a directory: a name that scripts stumble over.
+pub(crate) fn installed(name: &str) -> PathBuf {
+    wrapper();
+    let place = directory(name);
+    // Piece by piece: another test may be building what is for another machine.
+    for part in ["bin", "include", "share", "lib/pkgconfig", "lib/gmon", "lib/gmon/static-pie"] {
+        let (from, to) = (gmon_tests::distribution().join(part), place.join("a prefix").join(part));
+        let script = "mkdir -p \"$2\"; for file in \"$1\"/*; do test ! -f \"$file\" || cp \"$file\" \"$2\"; done";
+        tool("sh", &["-c", script, "copy", from.to_str().unwrap(), to.to_str().unwrap()]);
+    }
+    place
+}
+
+/// Words that are a command.
+pub(crate) fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+/// Runs the program, and compares what it prints of its calls with its profile, and with our reader's flat profile.
+pub(crate) fn exact(program: &Program, arguments: &[&str]) {
+    let printed = program.run(arguments);
+    has_our_runtime(program);
+    compare(&printed, &program.profile(), program.symbols());
+    reader_agrees(&printed, program);
+}
+
+/// Checks that the runtime which was linked is ours, and not the C library's.
+pub(crate) fn has_our_runtime(program: &Program) {
+    let names = tool("nm", &[program.executable.to_str().unwrap()]);
+    assert!(names.contains(" gmon_thread\n"), "{}: not our runtime", program.executable.display());
+}
+
+/// Checks that the flat profile has each function's calls as the program printed them, those by itself left out.
+pub(crate) fn reader_agrees(printed: &str, program: &Program) {
+    let words = ["-b", "-p", "-z", "--no-demangle", "program", "gmon.out"];
+    let output = gmon_tests::read(gmon_tests::gprof(), &program.directory, &words.map(Path::new));
+    assert!(output.status.success(), "{output:?}");
+    let report = String::from_utf8(output.stdout).unwrap();
+    let count = |what: &str| {
+        let count = printed.lines().find_map(|line| line.strip_prefix(what)?.strip_prefix(' '));
+        count.map_or(0, |count| count.parse::<u64>().unwrap())
+    };
+    for line in printed.lines().filter_map(|line| line.strip_prefix("calls ")) {
+        let (name, _) = line.split_once(' ').unwrap();
+        let expected = count(&format!("calls {name}")) - count(&format!("arc {name} {name}"));
+        let row = report.lines().map(|row| row.split_whitespace().collect::<Vec<_>>());
+        let row = row.into_iter().find(|row| row.last() == Some(&name) && row[0] != "%");
+        let counted = row.as_ref().and_then(|row| if row.len() > 4 { row.get(3).copied() } else { None });
+        assert_eq!(counted.unwrap_or("0").parse(), Ok(expected), "{name} in\n{report}");
+    }
+}
+
+/// Checks the shares of samples of `shares`, which is so compiled: five standard deviations are beyond chance.
+///
+/// Three times at most: a virtual machine that stood still for a moment has spent that, by its clock, in one place.
+pub(crate) fn shares_are_fair(program: &Program) {
+    has_our_runtime(program);
+    let mut found = Vec::new();
+    for _ in 0..3 {
+        program.run(&["300"]);
+        let ticks = ticks(&program.profile(), program.symbols());
+        let [one, three] = ["one", "three"].map(|name| ticks.get(name).copied().unwrap_or(0) as f64);
+        let all = one + three;
+        let elsewhere = ticks.values().sum::<u64>() as f64 - all;
+        // 300 ms are 30 samples at 100 Hz.
+        let is_sampled = all >= 10.0 && elsewhere <= 5.0 + all / 5.0;
+        if is_sampled && (one - all / 4.0).abs() <= 5.0 * (all * 0.25 * 0.75).sqrt() {
+            return;
+        }
+        found.push(ticks);
+    }
+    panic!("{}: {found:?}", program.executable.display());
+}
+
+/// How often the function `counted` was called.
+pub(crate) fn counted(program: &Program) -> u64 {
+    calls(&program.profile(), program.symbols()).get("calls counted").copied().unwrap_or(0)
+}

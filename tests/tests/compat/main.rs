@@ -1,0 +1,17 @@
+//! The runtime at home everywhere: each compiler, linker, link mode, C library and machine that can be had here.
+//!
+//! What this machine lacks is skipped, and said.
+#![allow(clippy::unwrap_used, reason = "a test fails loudly")]
+
+mod aarch64;
+mod core;
+mod glibc;
+mod installed;
+mod kernels;
+mod kit;
+mod musl;
+mod rust;
+#[path = "../runtime/support.rs"]
+#[allow(dead_code, reason = "the other tests use the rest")]
+mod support;
+mod wrapper;

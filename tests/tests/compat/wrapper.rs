@@ -1,0 +1,110 @@
+//! `gmon-cc`: one command, wherever it is installed and whatever the compiler.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use crate::kit::{exact, installed, is_there, wrapper};
+use crate::support::{Program, compare, directory, root, tool};
+
+/// Runs the wrapper with that compiler, or without one.
+fn run(path: &str, compiler: Option<&str>, arguments: &[&str], place: &PathBuf) -> Output {
+    let mut command = Command::new(path);
+    match compiler {
+        Some(compiler) => command.env("CC", compiler),
+        None => command.env_remove("CC"),
+    };
+    command.args(arguments).current_dir(place).output().unwrap()
+}
+
+#[test]
+fn every_compiler_in_every_link_mode() {
+    let with = |compiler: &str| format!("CC={compiler}");
+    let compilers = ["cc", "gcc -O2", "clang", "clang -O1 -g", "musl-gcc"];
+    for compiler in compilers.into_iter().filter(|name| is_there(name.split(' ').next().unwrap())) {
+        for mode in ["-O1", "-static", "-static-pie"] {
+            let name = format!("wrapper-{}{mode}", compiler.replace(' ', ""));
+            let (compiler, include) = (with(compiler), "-Wno-attributes");
+            let command = ["env", &compiler, wrapper()];
+            let program = Program::build(&command, &name, "calls.c", &[mode, include]).unwrap();
+            exact(&program, &["2", "100"]);
+        }
+    }
+    if is_there("gfortran") {
+        let command = ["env", "CC=gfortran", wrapper()];
+        let program = Program::build(&command, "wrapper-gfortran", "sums.f90", &["-O1", "-fno-inline"]).unwrap();
+        program.run(&[]);
+        compare("calls outer_ 40\ncalls inner_ 820\n", &program.profile(), program.symbols());
+    }
+    for compiler in ["c++", "clang++"].into_iter().filter(|name| is_there(name)) {
+        let command = ["env", &with(compiler), wrapper()];
+        let program = Program::build(&command, &format!("wrapper-{compiler}"), "exceptions.cc", &["-O1"]).unwrap();
+        exact(&program, &[]);
+    }
+}
+
+#[test]
+fn from_anywhere_and_through_links() {
+    let place = installed("wrapper moved");
+    let bin = place.join("bin");
+    fs::create_dir(&bin).unwrap();
+    symlink("../a prefix/bin/gmon-cc", bin.join("first")).unwrap();
+    symlink("first", bin.join("second")).unwrap();
+    let source = root().join("tests/programs/control.c");
+    // It finds its objects and gmon.h by itself, by a link, by its path and by PATH.
+    for (number, path) in ["bin/second", "a prefix/bin/gmon-cc", "./bin/first"].into_iter().enumerate() {
+        let name = format!("program{number}");
+        let path = place.join(path);
+        let output = run(path.to_str().unwrap(), None, &[source.to_str().unwrap(), "-o", &name], &place);
+        assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+        let ran = Command::new(place.join(&name)).current_dir(&place).output().unwrap();
+        assert!(ran.status.success() && place.join("gmon.out").exists());
+        fs::remove_file(place.join("gmon.out")).unwrap();
+    }
+    let script = format!("PATH='{}':$PATH; CDPATH=/; export PATH CDPATH; second '{}'", bin.display(), source.display());
+    let output = run("sh", None, &["-c", &script], &place);
+    assert!(output.status.success() && output.stderr.is_empty() && output.stdout.is_empty(), "{output:?}");
+}
+
+#[test]
+fn in_steps_and_what_is_no_program() {
+    let place = directory("wrapper-steps");
+    let source = root().join("tests/programs/calls.c").to_str().unwrap().to_owned();
+    let compilers = ["cc", "clang", "musl-gcc"].into_iter().filter(|name| is_there(name));
+    for compiler in compilers {
+        let run = |arguments: &[&str]| {
+            let output = run(wrapper(), Some(compiler), arguments, &place);
+            assert!(output.status.success(), "{compiler} {arguments:?}: {output:?}");
+            output.stdout
+        };
+        run(&["-w", "-O1", "-c", &source, "-o", "calls.o"]);
+        let names = tool("nm", &[place.join("calls.o").to_str().unwrap()]);
+        assert!(names.contains("U mcount") && !names.contains("T mcount"), "{names}");
+        assert!(run(&["-w", "-E", &source]).starts_with(b"# "));
+        run(&["-w", "-fPIC", "-shared", &source, "-o", "calls.so"]);
+        let names = tool("nm", &["-D", place.join("calls.so").to_str().unwrap()]);
+        assert!(names.contains("U mcount"), "a shared object has the program's: {names}");
+        run(&["calls.o", "-lpthread", "-o", "program"]);
+        let ran = Command::new(place.join("program")).current_dir(&place).status().unwrap();
+        assert!(ran.success() && place.join("gmon.out").exists());
+        fs::remove_file(place.join("gmon.out")).unwrap();
+    }
+}
+
+#[test]
+fn what_it_lacks_is_said() {
+    let place = directory("wrapper-lacks");
+    let output = run(wrapper(), Some("/nowhere/cc -O1"), &["x.c"], &place);
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(said, "gmon-cc: cannot find the compiler, /nowhere/cc -O1: set CC\n");
+    // A machine that we have nothing for.
+    let foreign = place.join("foreign-cc");
+    fs::write(&foreign, "#!/bin/sh\necho sparc64-unknown-linux-gnu\n").unwrap();
+    tool("chmod", &["755", foreign.to_str().unwrap()]);
+    let output = run(wrapper(), Some(foreign.to_str().unwrap()), &["x.c"], &place);
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.starts_with("gmon-cc: no start-up objects for sparc64: there is no "), "{said}");
+}
