@@ -1,5 +1,6 @@
 //! The C start-up contract: what runs before everything of the program's own, and what runs after it.
 
+use core::arch::global_asm;
 use core::ffi::{CStr, c_char, c_int, c_ulong};
 use core::mem;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -14,6 +15,16 @@ use crate::text::{Text, decimal};
 use crate::{program, snapshot};
 
 const AT_SECURE: c_ulong = 23;
+
+// The note by which OpenBSD's kernel knows a program that may be profiled: see `program`. Not in the section that it has
+// there, by whose name debuggers take a program for one of that system's.
+global_asm!(
+    ".pushsection .note.gmon.profil,\"a\",%note",
+    ".balign 4",
+    "    .long 8, 0, 2",
+    "    .asciz \"OpenBSD\"",
+    ".popsection",
+);
 
 /// The function that the dynamic linker wants called at exit, as the entry point found it; 0 in a static program.
 pub(crate) static RTLD_FINI: AtomicUsize = AtomicUsize::new(0);

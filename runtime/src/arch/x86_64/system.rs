@@ -41,6 +41,14 @@ pub(crate) mod numbers {
 /// The program counter among the registers that perf records (`asm/perf_regs.h`), as a set of one.
 pub(crate) const PERF_PROGRAM_COUNTER: u64 = 1 << 8;
 
+/// Those that only the `profil` of other systems needs.
+#[cfg(any(test, feature = "profil"))]
+pub(crate) mod profil_numbers {
+    pub(crate) const FUTEX: usize = 202;
+    pub(crate) const PROCESS_VM_READV: usize = 310;
+    pub(crate) const PROCESS_VM_WRITEV: usize = 311;
+}
+
 /// Makes a system call; the result is the kernel's own, an error from -4095 to -1.
 ///
 /// # Safety
