@@ -43,12 +43,17 @@ gprof:
 # The start-up objects are the runtime as one relocatable object in which only the public names are global: gcrt1.o has
 # the entry point; grcrt1.o is without the empty _dl_relocate_static_pie that a static PIE must get from the C library;
 # static-pie/ has that under the name by which clang looks for it; gmon.o is without the entry point, for compilers that
-# look for neither. libgmon.a is the runtime alone.
+# look for neither. libgmon.a is the runtime
+# alone, and beside it what programs call that profile themselves.
 GLOBALS = --strip-debug --keep-global-symbols=runtime/exports.txt
 # What a program's own crt1.o has.
 ENTRY = _start _dl_relocate_static_pie _IO_stdin_used __data_start data_start
 # What replaces a function of the C library gives way to the program's own.
 GLOBALS += --weaken-symbol=_exit --weaken-symbol=_Exit --weaken-symbol=daemon
+# The part with other systems' profil: it is called plainly only where nobody else has that name, and finds the runtime's
+# where that is linked.
+PROFIL = --strip-debug --keep-global-symbols=runtime/exports-profil.txt
+PROFIL += --weaken-symbol=profil --weaken-symbol=gmon_kernel_profil
 RUSTC_RUNTIME = $(CARGO) rustc --package gmon-runtime --profile runtime --crate-type staticlib
 
 # $(call objects,OPTIONS,BUILT,LIBRARY,LD,OBJCOPY,AR): builds with those options of cargo, which leaves its archive in
@@ -65,13 +70,17 @@ define objects
 	$(RUSTC_RUNTIME) $(1) --no-default-features
 	@$(4) -r -T runtime/merge.ld -u mcount -o "$(2)/all.o" "$(2)/libgmon_runtime.a"
 	@$(5) $(GLOBALS) "$(2)/all.o" "$(2)/gmon.o"
+	# Without jump tables, so that what runs in its signal handler can be read off the code.
+	$(RUSTC_RUNTIME) $(1) --no-default-features --features profil -- -C jump-tables=no
+	@$(4) -r -T runtime/merge.ld -u gmon_profil_bsd -o "$(2)/calls.o" "$(2)/libgmon_runtime.a"
+	@$(5) $(PROFIL) "$(2)/calls.o" "$(2)/profil.o"
 	@rm -f "$(3)/libgmon.a"
-	@$(6) rcs "$(3)/libgmon.a" "$(2)/gmon.o"
+	@$(6) rcs "$(3)/libgmon.a" "$(2)/gmon.o" "$(2)/profil.o"
 endef
 
 runtime:
 	@mkdir -p "$(DIST)/include"
-	@cp runtime/include/gmon.h "$(DIST)/include/"
+	@cp runtime/include/*.h "$(DIST)/include/"
 	$(call objects,,$(TARGET)/runtime,$(LIBRARY),$(LD),$(OBJCOPY),$(AR))
 
 # For another machine, with Rust's target for it and the cross binutils, next to what is for this one.

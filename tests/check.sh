@@ -36,6 +36,8 @@ look() {
     need qemu-user qemu-aarch64
     # Debian's Python comes without what virtual environments need.
     python3 -c 'import ensurepip, venv' 2>/dev/null || missing="$missing python3" packages="$packages python3-venv"
+    need valgrind valgrind # buffers that change under four threads
+    need groff groff       # the manual page that is written by hand
 }
 
 step "what the machine has"
@@ -79,12 +81,13 @@ step "formatting and lints"
 # The parts that other builds see: the layout alone, and the runtime without its start-up code.
 "$cargo" clippy --package gmon --no-default-features -- -D warnings
 "$cargo" clippy --package gmon-runtime --no-default-features -- -D warnings
+"$cargo" clippy --package gmon-runtime --no-default-features --features profil -- -D warnings
 
 step "documentation"
 export RUSTDOCFLAGS="-D warnings"
 "$cargo" doc --workspace --no-deps --quiet
 # All of the runtime is private.
-"$cargo" doc --package gmon-runtime --no-deps --document-private-items --quiet
+"$cargo" doc --package gmon-runtime --features profil --no-deps --document-private-items --quiet
 
 step "the distribution"
 make --no-print-directory dist

@@ -4,11 +4,14 @@
 //!
 //! * `text`, bounded text; `arch`, what only assembly can say;
 //! * `system`, the operating system's own calls; `message`, one line on standard error;
+//! * `scale`, which bin a program counter counts in; `program`, the program's text and notes;
 //! * `kernel`, OpenBSD's six-argument `profil` and what stands behind it on each system;
 //! * `arcs`, a table of arcs that one thread writes; `threads`, every thread's tables;
-//! * `program`, the bounds of the program's text; `environment`, what the user asked for;
+//! * `environment`, what the user asked for;
 //! * `buffer`, *the* buffer: header, samples and arcs in the layout of the file; `control`, starting and stopping;
-//! * `snapshot`, the file while the program goes on; `ending`, the ends that pass `exit` by; `start`, the C start-up contract; `entry`, where compiled code comes in.
+//! * `profil`, the calls of other systems, for programs of their own: a part of libgmon.a for itself;
+//! * `snapshot`, the file while the program goes on; `ending`, the ends that pass `exit` by; `start`, the C start-up
+//!   contract; `entry`, where compiled code comes in.
 //!
 //! Nothing here panics, calls an allocator or takes a lock. Below `mcount` and in the signal handler nothing calls the C
 //! library, and below `mcount` nothing uses a vector register.
@@ -18,21 +21,31 @@
 #![cfg_attr(any(test, not(feature = "start")), allow(dead_code, unused_imports))]
 
 mod arch;
+#[cfg(any(test, feature = "start", not(feature = "profil")))]
 mod arcs;
+#[cfg(any(test, feature = "start", not(feature = "profil")))]
 mod buffer;
+#[cfg(any(test, feature = "start", not(feature = "profil")))]
 mod control;
 #[cfg(all(feature = "start", not(test)))]
 mod ending;
+#[cfg(any(test, feature = "start", not(feature = "profil")))]
 mod entry;
+#[cfg(any(test, feature = "start", not(feature = "profil")))]
 mod environment;
 mod kernel;
 mod message;
+#[cfg(any(test, feature = "profil"))]
+mod profil;
 mod program;
+mod scale;
+#[cfg(any(test, feature = "start", not(feature = "profil")))]
 mod snapshot;
 #[cfg(all(feature = "start", not(test)))]
 mod start;
 mod system;
 mod text;
+#[cfg(any(test, feature = "start", not(feature = "profil")))]
 mod threads;
 
 /// The compiler wants one; nothing reaches it, and a test of the linked objects shows that it is gone from them.

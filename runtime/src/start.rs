@@ -4,6 +4,7 @@
 //! ours. Where either is not so, musl being the other C library and `gmon.o` the object without an entry point, the
 //! program's first constructor is [`begin_late`] and its last destructor [`finish_early`].
 
+use core::arch::global_asm;
 use core::ffi::{CStr, c_char, c_int, c_ulong};
 use core::mem;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
@@ -18,6 +19,16 @@ use crate::text::{Text, decimal};
 use crate::{program, snapshot};
 
 const AT_SECURE: c_ulong = 23;
+
+// The note by which OpenBSD's kernel knows a program that may be profiled: see `program`. Not in the section that it has
+// there, by whose name debuggers take a program for one of that system's.
+global_asm!(
+    ".pushsection .note.gmon.profil,\"a\",%note",
+    ".balign 4",
+    "    .long 8, 0, 2",
+    "    .asciz \"OpenBSD\"",
+    ".popsection",
+);
 
 /// The function that glibc's dynamic linker wants called at exit, as our entry point found it; 0 in a static program,
 /// [`NOT_ENTERED`] where the entry point is not ours.

@@ -12,3 +12,5 @@ pub(crate) use behind::{
     Clock, Form, HIGHEST_RATE, Naming, Output, Sampler, Wish, after_fork_in_child, arcs_grain, begin_live,
     choose_sampler, configure, is_live, is_ours, leave_live, let_in, map_arcs, profil, profrate, rebuffer, terminate,
 };
+#[cfg(any(test, feature = "profil"))]
+pub(crate) use behind::{NO_BUFFER, accept, buffer, runtimes_profil, store_memory, store_nothing, take_buffer};

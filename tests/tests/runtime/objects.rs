@@ -27,7 +27,7 @@ fn set(names: &[&str]) -> BTreeSet<String> {
     names.iter().map(|name| (*name).to_owned()).collect()
 }
 
-const CONTROL: [&str; 11] = [
+const CONTROL: [&str; 12] = [
     "mcount",
     "_mcount",
     "__fentry__",
@@ -39,8 +39,20 @@ const CONTROL: [&str; 11] = [
     "gmon_dump",
     "write_profiling",
     "__write_profiling",
+    "gmon_kernel_profil",
 ];
 const START: [&str; 7] = ["_start", "_exit", "_Exit", "daemon", "_IO_stdin_used", "__data_start", "data_start"];
+
+/// Other systems' calls, which are a member of libgmon.a for themselves.
+const PROFIL: [&str; 7] = [
+    "profil",
+    "gmon_profil_bsd",
+    "gmon_profil_openbsd",
+    "gmon_profil_illumos",
+    "gmon_pcsample",
+    "gmon_profil_aix",
+    "gmon_kernel_profil",
+];
 
 #[test]
 fn only_the_public_names_are_global() {
@@ -51,7 +63,7 @@ fn only_the_public_names_are_global() {
     assert_eq!(names("grcrt1.o").0, start, "a static PIE relocates itself with the C library's code");
     assert_eq!(names("static-pie/gcrt1.o").0, start, "the name under which clang looks for it");
     assert_eq!(names("gmon.o").0, control.union(&set(&START[1..4])).cloned().collect(), "no entry point");
-    assert_eq!(names("libgmon.a").0, control);
+    assert_eq!(names("libgmon.a").0, control.union(&set(&PROFIL)).cloned().collect());
 }
 
 #[test]
@@ -65,15 +77,18 @@ fn little_is_needed_of_the_program_and_the_c_library() {
     assert_eq!(needed("gcrt1.o"), start);
     assert_eq!(needed("gmon.o"), start);
     assert_eq!(needed("grcrt1.o"), start);
-    assert_eq!(needed("libgmon.a"), set(&["__ehdr_start"]));
+    // The runtime needs the first only; the others are the calls' with errno, a name for the file, and a fork to come.
+    let calls = ["__ehdr_start", "__errno_location", "getauxval", "pthread_atfork"];
+    assert_eq!(needed("libgmon.a"), set(&calls));
 }
 
 #[test]
 fn they_are_small_and_want_no_executable_stack() {
     for file in ["gcrt1.o", "grcrt1.o", "gmon.o", "libgmon.a"] {
-        let sizes = tool("size", &[&path(file)]);
-        let text: u32 = sizes.lines().nth(1).unwrap().split_whitespace().next().unwrap().parse().unwrap();
-        assert!(text < 40_000, "{file}: {text} bytes of code and constants");
+        for member in tool("size", &[&path(file)]).lines().skip(1) {
+            let text: u32 = member.split_whitespace().next().unwrap().parse().unwrap();
+            assert!(text < 40_000, "{file}: {text} bytes of code and constants: {member}");
+        }
         let stack = tool("readelf", &["-SW", &path(file)])
             .lines()
             .find(|line| line.contains(".note.GNU-stack"))
@@ -157,8 +172,30 @@ fn below_mcount_and_in_the_signal_handler_is_no_call_out() {
 }
 
 #[test]
+fn the_handler_of_profil_calls_only_the_handler_before_it() {
+    let (include, library) = (library().join("../../include"), library());
+    let (include, library) = (format!("-I{}", include.display()), format!("-L{}", library.display()));
+    let flags = [&include, "-static", &library, "-lgmon"];
+    let program = Program::compile_with("cc", "objects-profil", "profil/engine.c", &flags);
+    let functions = functions(&program.executable);
+    let ours = tool("nm", &["--defined-only", &path("libgmon.a")]);
+    let ours: BTreeSet<_> = ours.lines().filter_map(|line| line.split(' ').nth(2)).collect();
+    let handler = reached_from(&functions, |name| name.contains("profil6engine9on_signal"));
+    // The walk did go down, to where a count is written.
+    assert!(handler.iter().any(|name| name.contains("guarded5write")), "{handler:?}");
+    for name in &handler {
+        assert!(ours.contains(name.as_str()), "{name} is reached, and not ours");
+        let indirect = &functions[name].indirect;
+        let passes_on = usize::from(name.contains("on_signal"));
+        assert_eq!(indirect.len(), passes_on, "{name}: where to? {indirect:?}");
+    }
+}
+
+#[test]
 fn the_list_of_public_names_is_the_one_the_linker_gets() {
     let listed = std::fs::read_to_string(Path::new(root()).join("runtime/exports.txt")).unwrap();
     let listed: BTreeSet<_> = listed.lines().map(str::to_owned).collect();
     assert_eq!(listed, names("gcrt1.o").0);
+    let listed = std::fs::read_to_string(Path::new(root()).join("runtime/exports-profil.txt")).unwrap();
+    assert_eq!(listed.lines().map(str::to_owned).collect::<BTreeSet<_>>(), set(&PROFIL));
 }

@@ -48,6 +48,14 @@ pub(crate) const O_NOFOLLOW: usize = 0o100_000;
 /// The largest unit of memory that a kernel may have here.
 pub(crate) const LARGEST_PAGE: usize = 65536;
 
+/// Those that only the `profil` of other systems needs.
+#[cfg(any(test, feature = "profil"))]
+pub(crate) mod profil_numbers {
+    pub(crate) const FUTEX: usize = 98;
+    pub(crate) const PROCESS_VM_READV: usize = 270;
+    pub(crate) const PROCESS_VM_WRITEV: usize = 271;
+}
+
 /// Makes a system call; the result is the kernel's own, an error from -4095 to -1.
 ///
 /// # Safety

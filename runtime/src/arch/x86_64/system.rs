@@ -48,6 +48,14 @@ pub(crate) const O_NOFOLLOW: usize = 0o400_000;
 /// The largest unit of memory that a kernel may have here.
 pub(crate) const LARGEST_PAGE: usize = 4096;
 
+/// Those that only the `profil` of other systems needs.
+#[cfg(any(test, feature = "profil"))]
+pub(crate) mod profil_numbers {
+    pub(crate) const FUTEX: usize = 202;
+    pub(crate) const PROCESS_VM_READV: usize = 310;
+    pub(crate) const PROCESS_VM_WRITEV: usize = 311;
+}
+
 /// Makes a system call; the result is the kernel's own, an error from -4095 to -1.
 ///
 /// # Safety

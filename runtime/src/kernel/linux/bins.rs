@@ -12,6 +12,7 @@ use core::sync::atomic::{
 };
 
 use super::live;
+use crate::scale;
 use crate::system::{PAGE, clear, map};
 
 /// What is counted into. `SCALE` 0 says: nothing; the rest is set before it.
@@ -121,9 +122,8 @@ pub(super) fn touched() -> Option<&'static [AtomicU8]> {
 /// The bin of a pc: [(pc - offset) / 2] * scale / 65536 as kernels compute it; `None` outside the samples.
 #[inline]
 fn bin(pc: usize, offset: usize, scale: u32, samples_size: usize) -> Option<usize> {
-    let distance = pc.checked_sub(offset)?;
-    let byte = ((distance as u128 * u128::from(scale)) >> 16) as usize & !1;
-    (byte < samples_size & !1).then_some(byte / size_of::<u16>())
+    let bin = scale::bin(pc.checked_sub(offset)?, scale);
+    (bin < samples_size / size_of::<u16>()).then_some(bin)
 }
 
 /// Counts so many ticks at a pc, as the program runs. In signal handlers.

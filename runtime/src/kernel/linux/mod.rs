@@ -18,27 +18,23 @@ pub(crate) use live::{arcs_grain, begin as begin_live, is_live, leave as leave_l
 pub(crate) use output::{Naming, Output, configure, is_ours};
 pub(crate) use sampler::{Clock, HIGHEST_RATE, Sampler, Wish, choose as choose_sampler, let_in, profrate};
 pub(crate) use store::terminate;
+#[cfg(any(test, feature = "profil"))]
+pub(crate) use store::{store_memory, store_nothing};
 
+use crate::program;
+use crate::scale::ONE_TO_ONE;
 use crate::system::{Errno, Fd};
-
-/// `scale` for one bin to two bytes of code; no bin is finer.
-const SCALE_ONE_TO_ONE: u32 = 0x10000;
 
 /// The buffer of the first call, null before.
 static BUFFER: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());
 /// Its bytes.
 static LENGTH: AtomicUsize = AtomicUsize::new(0);
 
-/// OpenBSD's `profil(2)`, its checks in the order of that kernel.
-///
-/// `scale` 0 stops the sampling and changes nothing else. The first other call fixes the buffer and captures the
-/// directory, `dirfd` or the current one for -1, in which [`terminate`] will store the file; every such call begins to
-/// sample: a pc counts in the 16-bit bin at byte `((pc - offset) * scale >> 16) & !1` of the samples.
+/// OpenBSD's `profil(2)`: [`accept`]s the call, and samples or stops.
 ///
 /// # Errors
 ///
-/// EINVAL, a scale above 65536; EALREADY, another buffer than the first; EBADF and ENOTDIR, a `dirfd` that is no open
-/// descriptor, or not a directory's; and what installing the sampler says.
+/// Those of [`accept`]; and what installing the sampler says.
 ///
 /// # Safety
 ///
@@ -52,22 +48,11 @@ pub(crate) unsafe fn profil(
     scale: u32,
     dirfd: i32,
 ) -> Result<(), Errno> {
-    if scale > SCALE_ONE_TO_ONE {
-        return Err(Errno::EINVAL);
-    }
-    if scale == 0 {
+    if !accept(buf, buflen, scale, dirfd)? {
         sampler::collect();
         bins::stop();
         sampler::stop();
         return Ok(());
-    }
-    let known = BUFFER.load(Relaxed);
-    if known.is_null() {
-        output::capture_directory((dirfd != -1).then_some(Fd(dirfd)))?;
-        BUFFER.store(buf, Relaxed);
-        LENGTH.store(buflen, Relaxed);
-    } else if known != buf || LENGTH.load(Relaxed) != buflen {
-        return Err(Errno::EALREADY);
     }
     if !bins::is_counting() {
         sampler::discard();
@@ -75,6 +60,96 @@ pub(crate) unsafe fn profil(
     // SAFETY: the samples stand behind the header, inside the buffer, by the caller's promise.
     unsafe { bins::start(buf.byte_add(size_of::<GmonHdr>()), samplesize, offset, scale) };
     sampler::start()
+}
+
+/// The checks of that kernel, in its order: whether the call is one to sample, and not one to stop.
+///
+/// `scale` 0 stops the sampling and changes nothing else. The first other call fixes the buffer and captures the
+/// directory, `dirfd` or the current one for -1, in which the file will be stored; every such call begins to sample: a pc
+/// counts in the 16-bit bin at byte `((pc - offset) * scale >> 16) & !1` of the samples.
+///
+/// # Errors
+///
+/// EPERM, a program without the note; EINVAL, a scale above 65536; EALREADY, another buffer than the first; EBADF and
+/// ENOTDIR, a `dirfd` that is no open descriptor, or not a directory's.
+pub(crate) fn accept(buf: *mut c_void, buflen: usize, scale: u32, dirfd: i32) -> Result<bool, Errno> {
+    if !permits() {
+        return Err(Errno::EPERM);
+    }
+    if scale > ONE_TO_ONE {
+        return Err(Errno::EINVAL);
+    }
+    if scale == 0 {
+        return Ok(false);
+    }
+    match buffer() {
+        None => {
+            output::capture_directory((dirfd != -1).then_some(Fd(dirfd)))?;
+            BUFFER.store(buf, Relaxed);
+            LENGTH.store(buflen, Relaxed);
+        }
+        Some(known) if known != (buf, buflen) => return Err(Errno::EALREADY),
+        Some(_) => {}
+    }
+    Ok(true)
+}
+
+/// Whether the program may be profiled: it has the note, which start-up objects bring; or it links this runtime without
+/// one, and calls it by name.
+fn permits() -> bool {
+    cfg!(not(any(feature = "start", feature = "profil"))) || program::may_be_profiled()
+}
+
+/// The buffer of the first call and its bytes.
+pub(crate) fn buffer() -> Option<(*mut c_void, usize)> {
+    let buffer = BUFFER.load(Relaxed);
+    (!buffer.is_null()).then(|| (buffer, LENGTH.load(Relaxed)))
+}
+
+/// [`profil`] for a program that has the runtime and calls it itself: 0, an error number, or [`NO_BUFFER`].
+pub(crate) type RuntimesProfil = unsafe extern "C" fn(*mut c_void, usize, usize, usize, u32, i32) -> i32;
+
+/// There is no buffer of the runtime's.
+pub(crate) const NO_BUFFER: i32 = -1;
+
+/// How the part of libgmon.a with other systems' `profil`, which has a kernel of its own, finds the runtime's: this one is
+/// weak there, and gives way to that of the runtime where it is linked.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+#[allow(non_upper_case_globals, reason = "C's name")]
+static gmon_kernel_profil: Option<RuntimesProfil> =
+    if cfg!(all(feature = "profil", not(feature = "start"))) { None } else { Some(for_program) };
+
+/// The runtime's `profil`, if it is linked.
+#[cfg(any(test, feature = "profil"))]
+pub(crate) fn runtimes_profil() -> Option<RuntimesProfil> {
+    // SAFETY: one of two statics; volatile, because the other one is not what the compiler sees.
+    unsafe { (&raw const gmon_kernel_profil).read_volatile() }
+}
+
+unsafe extern "C" fn for_program(
+    buf: *mut c_void,
+    buflen: usize,
+    samplesize: usize,
+    offset: usize,
+    scale: u32,
+    dirfd: i32,
+) -> i32 {
+    let Some(known) = buffer() else { return NO_BUFFER };
+    let result = if known == (buf, buflen) && samplesize > buflen.saturating_sub(size_of::<GmonHdr>()) {
+        Err(Errno::EINVAL)
+    } else {
+        // SAFETY: if it is our own buffer, that has room for such samples; another one is refused.
+        unsafe { profil(buf, buflen, samplesize, offset, scale, dirfd) }
+    };
+    result.map_or_else(|error| error.0, |()| 0)
+}
+
+/// The buffer of the first call, which is forgotten.
+#[cfg(any(test, feature = "profil"))]
+pub(crate) fn take_buffer() -> Option<(*mut c_void, usize)> {
+    let taken = buffer();
+    BUFFER.store(core::ptr::null_mut(), Relaxed);
+    taken
 }
 
 /// What the kernel does for the child of a fork: it goes on sampling, into the same buffer, and will store a file of its

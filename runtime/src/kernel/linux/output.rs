@@ -185,6 +185,40 @@ pub(super) fn open(to_map: bool) -> Result<Fd, Refusal> {
     }
 }
 
+/// Opens the file with the rights that the process had when the directory was captured, as far as it still can.
+#[cfg(any(test, feature = "profil"))]
+pub(super) fn open_as_captured() -> Result<Fd, Refusal> {
+    match kept_file() {
+        Some(kept) if kept.status().is_ok_and(|status| is_private(&status, 0)) => {
+            kept.truncate().map_err(|error| (&b"empty"[..], error))?;
+            kept.duplicate(0).map_err(|error| (&b"open"[..], error))
+        }
+        _ => open(false),
+    }
+}
+
+/// Takes the file away that was opened at the start, if nothing is in it.
+#[cfg(any(test, feature = "profil"))]
+pub(super) fn discard() {
+    if kept_file().is_some_and(|kept| kept.status().is_ok_and(|status| status.size == 0)) {
+        let _ = Fd(DIRECTORY.load(Relaxed)).unlink(name());
+    }
+}
+
+/// The file that was opened at the start.
+#[cfg(any(test, feature = "profil"))]
+fn kept_file() -> Option<Fd> {
+    let kept = Fd(FILE.load(Relaxed));
+    // SAFETY: nothing writes it after the directory was captured.
+    let captured = unsafe { &*CAPTURED.0.get() };
+    is_still(kept, captured.file.as_ref()).then_some(kept)
+}
+
+/// Whether only `user` has anything to do with a file.
+fn is_private(status: &Status, user: u32) -> bool {
+    status.links == 1 && !status.is_shared() && status.owner == user
+}
+
 fn open_anew(captured: &Captured, to_map: bool) -> Result<Fd, Refusal> {
     let private = output().naming == Naming::Private;
     let path = name();
@@ -197,7 +231,7 @@ fn open_anew(captured: &Captured, to_map: bool) -> Result<Fd, Refusal> {
     let refused = match file.status() {
         Err(error) => (&b"examine"[..], error),
         Ok(status) if !status.is_regular() => (&b"overwrite what is not a regular file"[..], Errno::EINVAL),
-        Ok(status) if private && (status.links != 1 || status.is_shared() || status.owner != effective_user()) => {
+        Ok(status) if private && !is_private(&status, effective_user()) => {
             (&b"overwrite a file that others may use"[..], Errno::EINVAL)
         }
         Ok(status) if status.size == 0 => return Ok(file),

@@ -30,6 +30,28 @@ pub(crate) fn terminate() {
     }
 }
 
+/// Stores so many bytes of the program's memory as the file, as they are. If they are not all there, it stays empty.
+#[cfg(any(test, feature = "profil"))]
+pub(crate) fn store_memory(address: usize, size: usize) {
+    let stored = output::open_as_captured().and_then(|file| {
+        let written = file.write_memory(address, size);
+        if written.is_err() {
+            let _ = file.truncate();
+        }
+        let closed = file.close();
+        written.and(closed).map_err(|error| (&b"write"[..], error))
+    });
+    if let Err((what, error)) = stored {
+        say_error(&[output::name().to_bytes(), b": cannot ", what], error);
+    }
+}
+
+/// Leaves no file, where there is nothing to store.
+#[cfg(any(test, feature = "profil"))]
+pub(crate) fn store_nothing() {
+    output::discard();
+}
+
 /// Checks the buffer, opens the file, and writes it.
 fn store(buffer: *mut c_void) -> Result<(), Refusal> {
     let buffer = checked(buffer.cast(), LENGTH.load(Relaxed)).ok_or((&b"use its buffer"[..], Errno::EINVAL))?;

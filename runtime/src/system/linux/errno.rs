@@ -30,6 +30,7 @@ impl Errno {
             11 => b"resource temporarily unavailable",
             12 => b"cannot allocate memory",
             13 => b"permission denied",
+            14 => b"bad address",
             16 => b"device or resource busy",
             20 => b"not a directory",
             21 => b"is a directory",
@@ -46,4 +47,11 @@ impl Errno {
             _ => b"",
         }
     }
+}
+
+// What only the `profil` of other systems says.
+#[cfg(any(test, feature = "profil"))]
+impl Errno {
+    pub(crate) const EFAULT: Errno = Errno(14);
+    pub(crate) const ENOSYS: Errno = Errno(38);
 }

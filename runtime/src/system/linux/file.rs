@@ -212,7 +212,7 @@ impl Fd {
 }
 
 /// Whether a file may be so long: beyond the limit the process would get a signal that kills. Below mcount.
-fn within_limit(size: usize) -> Result<(), Errno> {
+pub(super) fn within_limit(size: usize) -> Result<(), Errno> {
     let mut limit = MaybeUninit::<[u64; 2]>::uninit();
     // SAFETY: the kernel writes a struct rlimit, two words.
     let known = unsafe { call(numbers::PRLIMIT, [0, RLIMIT_FSIZE, 0, limit.as_mut_ptr().addr()]) };

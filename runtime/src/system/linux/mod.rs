@@ -3,15 +3,21 @@
 
 mod errno;
 mod file;
+#[cfg(any(test, feature = "profil"))]
+mod guarded;
 mod memory;
 mod perf;
 mod signal;
 mod thread;
+#[cfg(any(test, feature = "profil"))]
+mod ticks;
 mod timer;
 
 pub(crate) use crate::arch::LARGEST_PAGE;
 pub(crate) use errno::Errno;
 pub(crate) use file::{CURRENT, Fd, Identity, Status};
+#[cfg(any(test, feature = "profil"))]
+pub(crate) use guarded::{can_be_written, read, write};
 pub(crate) use memory::{PAGE, clear, map, map_file, replace, unmap};
 pub(crate) use perf::{SampleMemory, sample_on};
 pub(crate) use signal::{
@@ -19,9 +25,13 @@ pub(crate) use signal::{
     is_free_for_use, is_not_handled, on_fatal_signal, send_to_this_thread, set_blocked_signals, signal_named,
     unblock_signal, without_signal,
 };
+#[cfg(any(test, feature = "profil"))]
+pub(crate) use signal::{Handler, PROFIL_SIGNAL};
 pub(crate) use thread::{
     a_moment, effective_user, exit_process, process_id, system_release, thread_id, thread_is_gone,
 };
+#[cfg(any(test, feature = "profil"))]
+pub(crate) use ticks::{NextHandler, threads_number};
 pub(crate) use timer::{TimeOf, Timer, interval_timer, process_time, set_interval_timer, ticks_per_second};
 
 use crate::arch;

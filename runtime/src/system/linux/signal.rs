@@ -16,6 +16,9 @@ pub(crate) const SIGPROF: c_int = 27;
 /// libraries take theirs from the low end, and emulators and valgrind theirs from the high one.
 pub(crate) const SAMPLING_SIGNAL: c_int = 60;
 
+/// What the timer of `profil` sends, the call of other systems: the one before.
+pub(crate) const PROFIL_SIGNAL: c_int = SAMPLING_SIGNAL - 1;
+
 /// The signals that end a process unless it says otherwise: HUP INT QUIT ILL TRAP ABRT BUS FPE USR1 SEGV USR2 PIPE ALRM
 /// TERM STKFLT XCPU VTALRM PROF IO PWR SYS. (KILL cannot be caught, XFSZ is left to who writes files.)
 pub(crate) const FATAL_SIGNALS: [c_int; 21] =
@@ -24,13 +27,13 @@ pub(crate) const FATAL_SIGNALS: [c_int; 21] =
 const SIG_BLOCK: usize = 0;
 const SIG_UNBLOCK: usize = 1;
 const SIG_SETMASK: usize = 2;
-const SIG_DFL: usize = 0;
-const SIG_IGN: usize = 1;
+pub(super) const SIG_DFL: usize = 0;
+pub(super) const SIG_IGN: usize = 1;
 const SI_TIMER: i32 = -2;
-const SA_SIGINFO: usize = 4;
+pub(super) const SA_SIGINFO: usize = 4;
 const SA_RESTORER: usize = 0x0400_0000;
 const SA_ONSTACK: usize = 0x0800_0000;
-const SA_RESTART: usize = 0x1000_0000;
+pub(super) const SA_RESTART: usize = 0x1000_0000;
 
 /// The first and the last real-time signal of programs. (32 and 33 are the C library's.)
 const SIGRTMIN: c_int = 34;
@@ -68,16 +71,16 @@ fn real_time_signal(name: &[u8]) -> Option<c_int> {
 /// come to grief, and is neither the C library's nor ours.
 pub(crate) fn is_free_for_use(signal: c_int) -> bool {
     // ILL TRAP ABRT BUS FPE KILL SEGV STOP SYS
-    let is_taken = matches!(signal, 4..=9 | 11 | 19 | 31..SIGRTMIN | SAMPLING_SIGNAL);
+    let is_taken = matches!(signal, 4..=9 | 11 | 19 | 31..SIGRTMIN | PROFIL_SIGNAL | SAMPLING_SIGNAL);
     (1..=SIGRTMAX).contains(&signal) && !is_taken
 }
 
 /// `struct sigaction` as the kernel has it (the C library's differs).
 #[repr(C)]
-struct SignalAction {
+pub(super) struct SignalAction {
     /// A [`Handler`], or one of the numbers that stand for one.
-    handler: usize,
-    flags: usize,
+    pub(super) handler: usize,
+    pub(super) flags: usize,
     restorer: usize,
     mask: u64,
 }
@@ -86,8 +89,8 @@ struct SignalAction {
 #[repr(C)]
 pub(crate) struct SignalInfo {
     signal: i32,
-    error: i32,
-    code: i32,
+    pub(super) error: i32,
+    pub(super) code: i32,
     padding: i32,
     timer: i32,
     overrun: i32,
@@ -146,7 +149,7 @@ fn handler_of(signal: c_int) -> Result<usize, Errno> {
 }
 
 /// Sets a handler; `mask` is kept away while it runs. Word by word: below mcount no vector register may be used.
-fn install(signal: c_int, handler: Handler, flags: usize, mask: u64) -> Result<(), Errno> {
+pub(super) fn install(signal: c_int, handler: Handler, flags: usize, mask: u64) -> Result<(), Errno> {
     let mut action = MaybeUninit::<SignalAction>::uninit();
     let start: *mut SignalAction = action.as_mut_ptr();
     // On the alternate stack where the thread has one: its own may be too small.
@@ -208,7 +211,11 @@ fn change_blocked(how: usize, signals: u64) -> u64 {
 /// # Safety
 ///
 /// `action` must be one that is sound to set, and `before` null or valid for writing.
-unsafe fn set_action(signal: c_int, action: *const SignalAction, before: *mut SignalAction) -> Result<(), Errno> {
+pub(super) unsafe fn set_action(
+    signal: c_int,
+    action: *const SignalAction,
+    before: *mut SignalAction,
+) -> Result<(), Errno> {
     // A set of signals is 8 bytes long.
     let arguments = [signal as usize, action.addr(), before.addr(), size_of::<u64>()];
     // SAFETY: the caller's promise.
@@ -249,6 +256,6 @@ mod tests {
         let free: Vec<_> = (-1..70).filter(|signal| is_free_for_use(*signal)).collect();
         let standard = [1, 2, 3, 10, 12, 13, 14, 15, 16, 17, 18, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30];
         assert_eq!(free[..standard.len()], standard);
-        assert_eq!(free[standard.len()..], [(34..60).collect::<Vec<_>>(), (61..65).collect()].concat());
+        assert_eq!(free[standard.len()..], [(34..59).collect::<Vec<_>>(), (61..65).collect()].concat());
     }
 }

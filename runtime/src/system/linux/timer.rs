@@ -56,22 +56,22 @@ impl Timer {
     /// A timer, not running yet, that sends the sampling signal with this value to this thread, whose number is `thread`.
     pub(crate) fn for_this_thread(time: TimeOf, thread: i32, value: usize) -> Result<Timer, Errno> {
         let clock = if time == TimeOf::World { CLOCK_MONOTONIC } else { CLOCK_THREAD_CPUTIME_ID };
-        Timer::create(clock, SIGEV_THREAD_ID, thread as u64, value)
+        Timer::create(clock, SIGEV_THREAD_ID, SAMPLING_SIGNAL, thread as u64, value)
     }
 
-    /// A timer over the process's CPU time, not running yet, that sends the sampling signal with this value to the process.
-    pub(crate) fn for_process(value: usize) -> Result<Timer, Errno> {
-        Timer::create(CLOCK_PROCESS_CPUTIME_ID, SIGEV_SIGNAL, 0, value)
+    /// A timer over the process's CPU time, not running yet, that sends `signal` with this value to the process.
+    pub(crate) fn for_process(signal: c_int, value: usize) -> Result<Timer, Errno> {
+        Timer::create(CLOCK_PROCESS_CPUTIME_ID, SIGEV_SIGNAL, signal, 0, value)
     }
 
-    fn create(clock: usize, notify: u64, thread: u64, value: usize) -> Result<Timer, Errno> {
+    fn create(clock: usize, notify: u64, signal: c_int, thread: u64, value: usize) -> Result<Timer, Errno> {
         let mut event = MaybeUninit::<SignalEvent>::uninit();
         let words: *mut u64 = event.as_mut_ptr().cast();
         // SAFETY: inside the structure, whose words are all written. Volatile, word by word: this runs below mcount,
         // where no vector register may be used, and the compiler would take one to clear the whole.
         unsafe {
             words.write_volatile(value as u64);
-            words.add(1).write_volatile(SAMPLING_SIGNAL as u64 | notify << 32);
+            words.add(1).write_volatile(signal as u64 | notify << 32);
             words.add(2).write_volatile(thread);
             for word in 3..8 {
                 words.add(word).write_volatile(0);

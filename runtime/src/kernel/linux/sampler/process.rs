@@ -11,8 +11,8 @@ use core::sync::atomic::{
 
 use super::{OF_PROCESS, on_expiry, period, value};
 use crate::system::{
-    Errno, SIGPROF, Timer, catch_signal, interval_timer, is_caught_by, is_not_handled, set_interval_timer,
-    system_release,
+    Errno, SAMPLING_SIGNAL, SIGPROF, Timer, catch_signal, interval_timer, is_caught_by, is_not_handled,
+    set_interval_timer, system_release,
 };
 
 /// The kernel's number of the timer, or one of the following.
@@ -39,7 +39,7 @@ pub(super) fn start() -> Result<(), Errno> {
         timer => return Timer(timer).set(period(), period()),
     }
     if COMES_TO_WHO_RUNS.load(Relaxed)
-        && let Ok(timer) = Timer::for_process(value(OF_PROCESS))
+        && let Ok(timer) = Timer::for_process(SAMPLING_SIGNAL, value(OF_PROCESS))
     {
         if let Err(other) = TIMER.compare_exchange(NONE, timer.0, SeqCst, SeqCst) {
             timer.delete(); // another thread was quicker

@@ -13,7 +13,9 @@ use super::records::{self, Record};
 use super::{OF_RING, value};
 use crate::kernel::behind::{bins, live};
 use crate::message::say;
-use crate::system::{Errno, PAGE, SampleMemory, Timer, a_moment, block_signals, map, sample_on, set_blocked_signals};
+use crate::system::{
+    Errno, PAGE, SAMPLING_SIGNAL, SampleMemory, Timer, a_moment, block_signals, map, sample_on, set_blocked_signals,
+};
 use crate::text::Text;
 
 /// More processors than Linux can have.
@@ -79,7 +81,7 @@ pub(super) fn open(rate: u32) -> Result<(), Errno> {
     // All processors together can fill no ring before the process has used that much time; half of it, to be well before.
     let samples = (pages * PAGE) as u64 / u64::from(SAMPLE_SIZE);
     HALF_FULL_NANOSECONDS.store(samples * 1_000_000_000 / u64::from(rate) / 2, Relaxed);
-    let timer = Timer::for_process(value(OF_RING));
+    let timer = Timer::for_process(SAMPLING_SIGNAL, value(OF_RING));
     if timer.is_err() {
         close();
     }

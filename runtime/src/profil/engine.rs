@@ -1,0 +1,196 @@
+//! What the dialects share: one profile at a time for the process, and the handler that counts in it.
+//!
+//! The program may give its buffer back as soon as it has asked for something else: [`exchange`] returns when no handler
+//! knows the old profile any more. Handlers say of which of two generations they are before they look at that generation's
+//! profile, so that those to come do not have to be waited for.
+
+use core::ffi::{c_int, c_void};
+use core::ptr;
+use core::sync::atomic::{
+    AtomicI32, AtomicPtr, AtomicUsize,
+    Ordering::{Relaxed, SeqCst},
+};
+
+use super::clock;
+use super::profile::Profile;
+use crate::arch;
+use crate::system::{Errno, SignalInfo, a_moment, block_signals, set_blocked_signals, thread_id};
+
+/// The profiles of the even and the odd generations; the one of the last generation is null, once nobody knows it.
+static PROFILES: [AtomicPtr<Profile>; 2] = [const { AtomicPtr::new(ptr::null_mut()) }; 2];
+/// The generation.
+static GENERATION: AtomicUsize = AtomicUsize::new(0);
+/// How many handlers look at the even, and at the odd one's profile.
+static LOOKING: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
+
+/// What the generation has of two.
+fn of<T>(two: &[T; 2], generation: usize) -> &T {
+    let [even, odd] = two;
+    if generation.is_multiple_of(2) { even } else { odd }
+}
+
+/// Counts so many ticks at an address, if there is a profile, and does `more`. Async-signal-safe; calls nothing of the C
+/// library's.
+fn count(pc: usize, ticks: u32, more: impl Fn()) {
+    loop {
+        let generation = GENERATION.load(SeqCst);
+        let looking = of(&LOOKING, generation);
+        looking.fetch_add(1, SeqCst);
+        let is_still = GENERATION.load(SeqCst) == generation;
+        if is_still {
+            // SAFETY: null or a profile; who takes it away waits until nobody of its generation looks at it.
+            if let Some(profile) = unsafe { of(&PROFILES, generation).load(SeqCst).as_ref() } {
+                profile.count(pc, ticks);
+            }
+            more();
+        }
+        looking.fetch_sub(1, SeqCst);
+        if is_still {
+            return;
+        }
+    }
+}
+
+/// Makes this the profile, or none, and returns how many addresses the one before has stored; from then on nobody writes
+/// where that counted. Inside [`alone`].
+///
+/// # Errors
+///
+/// What stands in the way of ticks; there is no profile then.
+pub(super) fn exchange(profile: Option<&'static Profile>) -> Result<usize, Errno> {
+    let Some(profile) = profile else {
+        clock::stop_soon();
+        return Ok(replace(None));
+    };
+    clock::go_on();
+    let stored = replace(Some(profile));
+    match clock::listen(on_signal).and_then(|()| clock::run(profile.rate(), on_signal)) {
+        Ok(()) => Ok(stored),
+        Err(error) => exchange(None).and(Err(error)),
+    }
+}
+
+/// The next generation.
+fn replace(profile: Option<&'static Profile>) -> usize {
+    let generation = GENERATION.load(SeqCst);
+    of(&PROFILES, generation + 1)
+        .store(profile.map_or(ptr::null_mut(), |profile| ptr::from_ref(profile).cast_mut()), SeqCst);
+    GENERATION.store(generation + 1, SeqCst);
+    // Handlers are short. One whose thread has to wait for a processor is waited for.
+    let mut looks = 0;
+    while of(&LOOKING, generation).load(SeqCst) != 0 {
+        if looks < 1000 {
+            looks += 1;
+            core::hint::spin_loop();
+        } else {
+            a_moment();
+        }
+    }
+    let before = of(&PROFILES, generation).swap(ptr::null_mut(), SeqCst);
+    // SAFETY: null or a profile, which nobody looks at.
+    unsafe { before.as_ref() }.map_or(0, |before| {
+        let stored = before.stored();
+        // SAFETY: as above; there is no other way to it.
+        unsafe { before.free() };
+        stored
+    })
+}
+
+/// The handler of our signal, and of SIGPROF where that must serve: counts ticks, and passes on what is none. It stays when there
+/// is no profile: the default would end the process if a tick were still under way.
+unsafe extern "C" fn on_signal(signal: c_int, info: *const SignalInfo, context: *const c_void) {
+    // SAFETY: the kernel calls the handler as it was installed, with SA_SIGINFO: both pointers are good.
+    let (pc, told) = unsafe { (arch::interrupted_pc(context), &*info) };
+    match clock::ticks(signal, told) {
+        0 => {}
+        ticks => count(pc, ticks, || clock::at_tick(on_signal)),
+    }
+    // SAFETY: in a handler, with what it got.
+    unsafe { clock::pass_on(signal, info, context) };
+}
+
+/// Runs `work` as the only one in the process that does, and without a signal coming in. Async-signal-safe.
+pub(super) fn alone<T>(work: impl FnOnce() -> T) -> T {
+    let blocked = block_signals();
+    while WORKING.compare_exchange(NOBODY, thread_id(), SeqCst, SeqCst).is_err() {
+        a_moment();
+    }
+    let result = work();
+    WORKING.store(NOBODY, SeqCst);
+    set_blocked_signals(blocked);
+    result
+}
+
+/// The thread that is [`alone`].
+static WORKING: AtomicI32 = AtomicI32::new(NOBODY);
+const NOBODY: i32 = 0;
+
+/// What the child of a fork does first: no other thread is here, and no timer.
+pub(super) fn after_fork_in_child() {
+    for looking in &LOOKING {
+        looking.store(0, Relaxed);
+    }
+    WORKING.store(NOBODY, Relaxed);
+    clock::after_fork_in_child();
+    let profile = of(&PROFILES, GENERATION.load(SeqCst)).load(SeqCst);
+    // SAFETY: null or a profile, which only this thread could take away.
+    if let Some(profile) = unsafe { profile.as_ref() } {
+        profile.begin_in_child(on_signal);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, AtomicU64};
+
+    use super::*;
+    use crate::profil::clock::HUNDRED;
+    use crate::profil::profile::{Dialect, Range};
+
+    fn profile(counts: &mut [u16]) -> &'static Profile {
+        let bins = counts.as_mut_ptr().expose_provenance();
+        let range = Range { lowpc: 0x1000, highpc: usize::MAX, scale: 65536, bins, length: counts.len() };
+        Profile::new(Dialect::Bsd, HUNDRED, std::iter::once(range)).unwrap()
+    }
+
+    #[test]
+    fn no_tick_is_lost_while_threads_count_and_buffers_change() {
+        const BINS: usize = 5;
+        let (counted, stop) = (AtomicU64::new(0), AtomicBool::new(false));
+        let mut found = 0;
+        let mut counts = vec![0_u16; BINS];
+        replace(Some(profile(&mut counts)));
+        std::thread::scope(|scope| {
+            for thread in 0..4 {
+                let (counted, stop) = (&counted, &stop);
+                scope.spawn(move || {
+                    for round in thread.. {
+                        if stop.load(SeqCst) {
+                            break;
+                        }
+                        let ticks = 1 + round % 3;
+                        // Bins that others hit as well, and what is outside.
+                        count(0x1000 + 2 * (round % BINS), ticks as u32, || ());
+                        count(0xfff, 7, || ());
+                        count(0x1000 + 2 * BINS, 7, || ());
+                        counted.fetch_add(ticks as u64, SeqCst);
+                    }
+                });
+            }
+            for _ in 0..200 {
+                let mut next = vec![0_u16; BINS];
+                replace(Some(profile(&mut next)));
+                found += counts.iter().map(|count| u64::from(*count)).sum::<u64>();
+                counts = next;
+            }
+            stop.store(true, SeqCst);
+        });
+        replace(None);
+        found += counts.iter().map(|count| u64::from(*count)).sum::<u64>();
+        // Where one buffer was in use for long, counts began anew at 0.
+        let missing = counted.load(SeqCst).wrapping_sub(found);
+        assert!(missing.is_multiple_of(65536), "{} counted, {found} found", counted.load(SeqCst));
+        let [even, odd] = &LOOKING;
+        assert_eq!((even.load(SeqCst), odd.load(SeqCst)), (0, 0));
+    }
+}

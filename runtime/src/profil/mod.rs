@@ -1,0 +1,70 @@
+//! `profil` as other systems have it, for programs that call it themselves: the same call in five dialects.
+//!
+//! It has been called with four arguments and with six, for a buffer and for a list of them, since 1975. Each dialect is a
+//! file that says what its arguments mean: where bins begin, how wide they are, what becomes of a full one. What they
+//! share is below: `clock` makes ticks, `engine` hands them to the one [`profile`] of the process. docs/profil.md has the
+//! manual pages' sentences and the tests of each.
+//!
+//! This is a part of libgmon.a for itself, and needs nothing of the runtime that records calls: its timer and its signal are
+//! its own, so that both may be at work.
+
+mod aix;
+#[cfg(all(feature = "profil", not(test)))]
+mod attach;
+mod bsd;
+mod clock;
+mod engine;
+mod illumos;
+mod openbsd;
+mod profile;
+
+use core::ffi::c_int;
+
+use self::engine::exchange;
+use self::profile::Profile;
+use crate::system::Errno;
+
+unsafe extern "C" {
+    fn __errno_location() -> *mut c_int;
+}
+
+/// Sets the C library's `errno`.
+fn set_errno(error: Errno) {
+    // SAFETY: this thread's own.
+    unsafe { *__errno_location() = error.0 };
+}
+
+/// What a C function returns: 0, or -1 and `errno`.
+fn returned(result: Result<(), Errno>) -> c_int {
+    match result {
+        Ok(()) => 0,
+        Err(error) => {
+            set_errno(error);
+            -1
+        }
+    }
+}
+
+/// Makes it the profile. Where there is none for want of memory, the one before ends as well.
+fn begin(profile: Result<&'static Profile, Errno>) -> Result<(), Errno> {
+    match profile {
+        Ok(profile) => exchange(Some(profile)).map(drop),
+        Err(error) => exchange(None).and(Err(error)),
+    }
+}
+
+/// Tries a relation for every scale from 0 to 65536 at distances around the borders of bins, and at some far ones.
+#[cfg(test)]
+fn for_every_scale(check: impl Fn(u32, usize)) {
+    for scale in 0..=65536_u32 {
+        let width = 131_072_usize.checked_div(scale as usize).unwrap_or(0);
+        for border in [0, width, 2 * width, 3 * width, 7 * width, 1000 * width] {
+            for distance in border.saturating_sub(2)..=border + 2 {
+                check(scale, distance);
+            }
+        }
+        for distance in [0xfffe, 0xffff, 0x1_0000, 0x1_0001, 0x7fff_ffff_0000, usize::MAX >> 1] {
+            check(scale, distance);
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! OpenBSD's `profil` for programs that call it themselves: one buffer in the layout of the file, which is stored when the
+//! process ends.
+//!
+//! It is the call that the runtime of `cc -pg` goes through, and the checks are those of `kernel`. In a program that has that
+//! runtime, the first call was the runtime's; it answers then. In one that has not, `kernel` is here for it alone.
+
+use core::ffi::{CStr, c_char, c_int, c_uint, c_ulong, c_void};
+use core::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+
+use gmon::layout::GmonHdr;
+
+use super::clock::HUNDRED;
+use super::engine::{alone, exchange};
+use super::profile::{Dialect, Profile, Range};
+use super::{begin, bsd, returned};
+use crate::kernel::{self, Naming};
+use crate::program;
+use crate::system::{Errno, read};
+
+const AT_EXECFN: c_ulong = 31;
+
+unsafe extern "C" {
+    fn getauxval(kind: c_ulong) -> c_ulong;
+}
+
+/// How many bytes of samples the last call has asked for.
+static SAMPLES_SIZE: AtomicUsize = AtomicUsize::new(0);
+
+/// The bin of a pc, if that is not below the lowest address: [(pc - offset) / 2] * scale / 65536, as in 4.4BSD, whose page
+/// and kernel this one's come from.
+pub(super) fn bin(pc: usize, offset: usize, scale: u32) -> Option<usize> {
+    bsd::bin(pc, offset, scale)
+}
+
+/// `int profil(void *buf, size_t buflen, size_t samplesize, u_long offset, u_int scale, int dirfd)`: samples into the
+/// buffer, and stores it when the process ends.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+pub(super) extern "C" fn gmon_profil_openbsd(
+    buf: *mut c_void,
+    buflen: usize,
+    samplesize: usize,
+    offset: c_ulong,
+    scale: c_uint,
+    dirfd: c_int,
+) -> c_int {
+    returned(alone(|| {
+        let runtimes = kernel::runtimes_profil().filter(|_| program::may_be_profiled());
+        // SAFETY: it looks for itself whether the buffer is its own.
+        match runtimes.map(|profil| unsafe { profil(buf, buflen, samplesize, offset as usize, scale, dirfd) }) {
+            None | Some(kernel::NO_BUFFER) => profil(buf, buflen, samplesize, offset as usize, scale, dirfd),
+            Some(0) => Ok(()),
+            Some(error) => Err(Errno(error)),
+        }
+    }))
+}
+
+fn profil(
+    buf: *mut c_void,
+    buflen: usize,
+    samplesize: usize,
+    offset: usize,
+    scale: u32,
+    dirfd: c_int,
+) -> Result<(), Errno> {
+    if kernel::buffer().is_none() {
+        name_file();
+    }
+    if !kernel::accept(buf, buflen, scale, dirfd)? {
+        return exchange(None).map(drop);
+    }
+    SAMPLES_SIZE.store(samplesize, SeqCst);
+    let bins = buf.expose_provenance().wrapping_add(size_of::<GmonHdr>());
+    let range = Range { lowpc: offset, highpc: usize::MAX, scale, bins, length: samplesize / size_of::<u16>() };
+    begin(Profile::new(Dialect::OpenBsd, HUNDRED, core::iter::once(range)))
+}
+
+/// The file is called as that kernel calls it: after the program that was executed.
+fn name_file() {
+    // SAFETY: the C library is up.
+    let path = unsafe { getauxval(AT_EXECFN) } as usize;
+    let path: *const c_char = core::ptr::with_exposed_provenance(path);
+    // SAFETY: null, or the string that the kernel has put there for the life of the process.
+    let path = if path.is_null() { c"" } else { unsafe { CStr::from_ptr(path) } };
+    let name = path.to_bytes().rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+    // SAFETY: no file has a name yet, and nobody else is in here.
+    unsafe {
+        kernel::configure(|output| {
+            output.program.clear();
+            output.program.push(name);
+            output.naming = Naming::Private;
+        });
+    }
+}
+
+/// What that kernel does when a process ends: reads the header back from the buffer, and stores the whole if there are arcs.
+/// Only the first call does anything.
+pub(super) fn store() {
+    alone(|| {
+        let Some((buf, buflen)) = kernel::take_buffer() else { return };
+        let _ = exchange(None);
+        if !kernel::is_ours() {
+            return;
+        }
+        match header(buf.addr()).and_then(|header| file_size(&header, SAMPLES_SIZE.load(SeqCst), buflen)) {
+            Some(size) => kernel::store_memory(buf.expose_provenance(), size),
+            None => kernel::store_nothing(),
+        }
+    });
+}
+
+fn header(buf: usize) -> Option<GmonHdr> {
+    let mut bytes = [0; size_of::<GmonHdr>()];
+    read(buf, &mut bytes).ok()?;
+    // SAFETY: integers without a gap between them, which any bytes are.
+    Some(unsafe { core::mem::transmute::<[u8; size_of::<GmonHdr>()], GmonHdr>(bytes) })
+}
+
+/// How many bytes of the buffer are the file: header, samples and arcs. `None` if the program has not put arcs there, or
+/// says that there are more than the buffer has room for.
+fn file_size(header: &GmonHdr, samplesize: usize, buflen: usize) -> Option<usize> {
+    let arcs = usize::try_from(header.totarc).ok().filter(|arcs| *arcs > 0)?;
+    let size = size_of::<GmonHdr>().checked_add(samplesize)?.checked_add(arcs)?;
+    (size <= buflen).then_some(size)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::for_every_scale;
+    use super::*;
+
+    #[test]
+    fn the_bin_is_4_4bsds() {
+        for_every_scale(|scale, distance| {
+            let pc = 0x40_1000 + distance;
+            assert_eq!(bin(pc, 0x40_1000, scale), bsd::bin(pc, 0x40_1000, scale));
+            if let Some(bin) = bin(pc, 0x40_1000, scale) {
+                // The kernel's: ((pc - offset) * scale >> 16) & ~1, in bytes.
+                assert_eq!(bin as u128 * 2, ((distance as u128 * u128::from(scale)) >> 16) & !1);
+            }
+        });
+    }
+
+    #[test]
+    fn a_file_has_header_samples_and_arcs_and_at_least_one_of_these() {
+        let header = |totarc| GmonHdr { totarc, ..GmonHdr::default() };
+        assert_eq!(file_size(&header(24), 100, 164), Some(164));
+        assert_eq!(file_size(&header(24), 100, 163), None);
+        for totarc in [0, -1, i32::MIN] {
+            assert_eq!(file_size(&header(totarc), 100, 1 << 20), None);
+        }
+        assert_eq!(file_size(&header(i32::MAX), 100, 1 << 20), None);
+        assert_eq!(file_size(&header(24), usize::MAX - 30, usize::MAX), None);
+    }
+}

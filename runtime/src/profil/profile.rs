@@ -1,0 +1,291 @@
+//! A profile: which addresses count where, in memory that is the program's.
+//!
+//! A tick comes in a signal handler, in any thread, and nothing there may wait. It adds to a word of our own, the bin's
+//! *pending* ticks, and sees to it that the bin is on a list; one of the handlers at work, whichever comes first, takes the
+//! list and brings what is pending to the program's counts, by the kernel's hand: see `system::guarded`. So there is only
+//! one at a time who reads a count and writes it back, no tick is lost, and no handler stands in another's way.
+
+use core::ptr;
+use core::slice;
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::SeqCst};
+
+use super::clock::{self, Rate};
+use super::{aix, bsd, illumos, openbsd};
+use crate::system::{Errno, Handler, PAGE, clear, map, read, unmap, write};
+
+/// Whose rules a profile has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Dialect {
+    Bsd,
+    OpenBsd,
+    Illumos,
+    /// illumos' `pcsample`, which stores addresses: its one range says where, and how many there is room for.
+    Addresses,
+    Aix,
+}
+
+impl Dialect {
+    /// The bin of an address.
+    fn bin(self, pc: usize, offset: usize, scale: u32) -> Option<usize> {
+        match self {
+            Dialect::Bsd => bsd::bin(pc, offset, scale),
+            Dialect::OpenBsd => openbsd::bin(pc, offset, scale),
+            Dialect::Illumos => illumos::bin(pc, offset, scale),
+            Dialect::Aix => aix::bin(pc, offset, scale),
+            Dialect::Addresses => None,
+        }
+    }
+
+    /// A count after so many ticks, and whether the profile goes on.
+    fn raise(self, count: u16, ticks: u32) -> (u16, bool) {
+        match self {
+            Dialect::Illumos => illumos::raise(count, ticks),
+            Dialect::Aix => (aix::raise(count, ticks), true),
+            Dialect::Bsd | Dialect::OpenBsd | Dialect::Addresses => (bsd::raise(count, ticks), true),
+        }
+    }
+}
+
+/// Code, and the bins that it counts in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Range {
+    /// The lowest address that counts, and the one behind the highest.
+    pub(super) lowpc: usize,
+    pub(super) highpc: usize,
+    /// As the dialect has it.
+    pub(super) scale: u32,
+    /// Where the first bin is, at any address.
+    pub(super) bins: usize,
+    /// How many there are.
+    pub(super) length: usize,
+}
+
+impl Range {
+    /// The bin of an address, if it is in the range and has one.
+    fn bin(&self, dialect: Dialect, pc: usize) -> Option<usize> {
+        let inside = self.lowpc <= pc && pc < self.highpc;
+        dialect.bin(pc, self.lowpc, self.scale).filter(|bin| inside && *bin < self.length)
+    }
+}
+
+/// A bin with ticks that its count does not have yet.
+#[repr(C)]
+struct Pending {
+    ticks: AtomicU32,
+    /// The number of the next such bin and 1; 0 at the end of the list.
+    next: AtomicU32,
+}
+
+/// A profile: this, its ranges, and from the next page on a [`Pending`] for each bin, all in one mapping.
+pub(super) struct Profile {
+    dialect: Dialect,
+    rate: Rate,
+    /// Bytes of the mapping.
+    size: usize,
+    ranges: usize,
+    bins: usize,
+    /// Set once nothing counts any more: a count is full, or its memory is not there.
+    over: AtomicBool,
+    /// The list of bins with pending ticks: the first one's number and 1, or 0.
+    first: AtomicU32,
+    /// Whether somebody is at work on the list.
+    busy: AtomicBool,
+    /// Addresses for which a place was found, and those that are in it.
+    claimed: AtomicUsize,
+    stored: AtomicUsize,
+}
+
+impl Profile {
+    /// A profile of some ranges, of which the ends ascend.
+    ///
+    /// # Errors
+    ///
+    /// ENOMEM, when there is no memory to remember it, and where there are more bins than a number of 32 bits can say.
+    pub(super) fn new(
+        dialect: Dialect,
+        rate: Rate,
+        ranges: impl Iterator<Item = Range> + Clone,
+    ) -> Result<&'static Profile, Errno> {
+        let (mut number, mut bins) = (0_usize, 0_usize);
+        for range in ranges.clone() {
+            number += 1;
+            bins = bins.checked_add(range.length).ok_or(Errno::ENOMEM)?;
+        }
+        if dialect == Dialect::Addresses {
+            bins = 0;
+        } else if u32::try_from(bins).is_err() {
+            return Err(Errno::ENOMEM);
+        }
+        let size = (size_of::<Profile>() + number * size_of::<Range>()).next_multiple_of(PAGE)
+            + (bins * size_of::<Pending>()).next_multiple_of(PAGE);
+        let memory: *mut Profile = map(size).cast();
+        if memory.is_null() {
+            return Err(Errno::ENOMEM);
+        }
+        let profile = Profile {
+            dialect,
+            rate,
+            size,
+            ranges: number,
+            bins,
+            over: AtomicBool::new(false),
+            first: AtomicU32::new(0),
+            busy: AtomicBool::new(false),
+            claimed: AtomicUsize::new(0),
+            stored: AtomicUsize::new(0),
+        };
+        // SAFETY: fresh memory, of which the first page has room for the profile and all before the bins for its ranges. Both
+        // are whole words.
+        unsafe {
+            memory.write(profile);
+            for (index, range) in ranges.enumerate().take(number) {
+                memory.add(1).cast::<Range>().add(index).write(range);
+            }
+            Ok(&*memory)
+        }
+    }
+
+    /// Gives the memory back.
+    ///
+    /// # Safety
+    ///
+    /// Nobody may know of the profile any more.
+    pub(super) unsafe fn free(&'static self) {
+        // SAFETY: what `new` mapped, and the caller's promise.
+        unsafe { unmap(ptr::from_ref(self).cast_mut().cast(), self.size) };
+    }
+
+    fn ranges(&self) -> &[Range] {
+        // SAFETY: `new` has written them there.
+        unsafe { slice::from_raw_parts(ptr::from_ref(self).add(1).cast(), self.ranges) }
+    }
+
+    fn pending(&self) -> &[Pending] {
+        let pages = self.size - (self.bins * size_of::<Pending>()).next_multiple_of(PAGE);
+        // SAFETY: they are the last pages of the mapping; all zero is a list without ticks.
+        unsafe { slice::from_raw_parts(ptr::from_ref(self).byte_add(pages).cast(), self.bins) }
+    }
+
+    /// How often it is to be told where the program is.
+    pub(super) fn rate(&self) -> Rate {
+        self.rate
+    }
+
+    /// How many addresses it has stored.
+    pub(super) fn stored(&self) -> usize {
+        self.stored.load(SeqCst)
+    }
+
+    /// Counts so many ticks at an address. Async-signal-safe.
+    pub(super) fn count(&self, pc: usize, ticks: u32) {
+        if self.over.load(SeqCst) {
+            return;
+        }
+        if self.dialect == Dialect::Addresses {
+            self.store(pc, ticks);
+        } else if let Some(bin) = self.bin(pc) {
+            let Some(pending) = self.pending().get(bin) else { return };
+            if pending.ticks.fetch_add(ticks, SeqCst) == 0 {
+                self.put_on_list(bin as u32 + 1, pending);
+            }
+            self.work_off();
+        }
+    }
+
+    /// The number of an address's bin among those of all ranges. Where ranges overlap, it is the first one's.
+    fn bin(&self, pc: usize) -> Option<usize> {
+        let mut before = 0;
+        for range in self.ranges() {
+            if let Some(bin) = range.bin(self.dialect, pc) {
+                return Some(before + bin);
+            }
+            before += range.length;
+        }
+        None
+    }
+
+    /// Where a bin is.
+    fn address(&self, mut bin: usize) -> Option<usize> {
+        for range in self.ranges() {
+            if bin < range.length {
+                return Some(range.bins.wrapping_add(bin * size_of::<u16>()));
+            }
+            bin -= range.length;
+        }
+        None
+    }
+
+    fn put_on_list(&self, number: u32, pending: &Pending) {
+        let mut first = self.first.load(SeqCst);
+        loop {
+            pending.next.store(first, SeqCst);
+            match self.first.compare_exchange_weak(first, number, SeqCst, SeqCst) {
+                Ok(_) => return,
+                Err(now) => first = now,
+            }
+        }
+    }
+
+    /// Brings pending ticks to their counts, unless another one is at it: that one looks at the list again when it is done.
+    fn work_off(&self) {
+        while self.first.load(SeqCst) != 0 && !self.busy.swap(true, SeqCst) {
+            let mut number = self.first.swap(0, SeqCst);
+            while let Some(bin) = number.checked_sub(1) {
+                let Some(pending) = self.pending().get(bin as usize) else { break };
+                // The next one first: without ticks the bin may be put on the list anew.
+                number = pending.next.load(SeqCst);
+                self.raise(bin as usize, pending.ticks.swap(0, SeqCst));
+            }
+            self.busy.store(false, SeqCst);
+        }
+    }
+
+    /// Adds to a count of the program's; ends the profile if that cannot be done or the count is full.
+    fn raise(&self, bin: usize, ticks: u32) {
+        let Some(address) = self.address(bin).filter(|_| !self.over.load(SeqCst)) else { return };
+        let mut count = [0; size_of::<u16>()];
+        let goes_on = read(address, &mut count).and_then(|()| {
+            let (count, goes_on) = self.dialect.raise(u16::from_ne_bytes(count), ticks);
+            write(address, &count.to_ne_bytes()).map(|()| goes_on)
+        });
+        if goes_on != Ok(true) {
+            self.end();
+        }
+    }
+
+    /// Stores an address, once for each tick.
+    fn store(&self, pc: usize, ticks: u32) {
+        let Some(places) = self.ranges().first() else { return };
+        for _ in 0..ticks {
+            let next = |place: usize| (place < places.length).then_some(place + 1);
+            let Ok(place) = self.claimed.fetch_update(SeqCst, SeqCst, next) else { return };
+            let address = places.bins.wrapping_add(place * size_of::<usize>());
+            if write(address, &pc.to_ne_bytes()).is_err() {
+                self.end();
+                return;
+            }
+            self.stored.fetch_add(1, SeqCst);
+            if place + 1 == places.length {
+                self.end();
+            }
+        }
+    }
+
+    fn end(&self) {
+        self.over.store(true, SeqCst);
+        clock::stop();
+    }
+
+    /// Begins the profile in the child of a fork, where no other handler is: what others had pending is the parent's.
+    pub(super) fn begin_in_child(&self, handler: Handler) {
+        let pending = self.pending();
+        // SAFETY: whole pages of the mapping, and only this thread is here.
+        unsafe { clear(pending.as_ptr().cast_mut().cast(), size_of_val(pending)) };
+        self.first.store(0, SeqCst);
+        self.busy.store(false, SeqCst);
+        // A place that another thread had not filled yet stays empty.
+        if !self.over.load(SeqCst) {
+            let _ = clock::run(self.rate, handler);
+        }
+    }
+}

@@ -1,0 +1,167 @@
+/*
+ * For programs that profile themselves: ticks that are no clock's, buffers between pages that nobody may touch, and a table
+ * of things to try.
+ *
+ *     program NAME [ARGUMENT [direct]]     tries it; says what is wrong and ends with 1, or ends with 0
+ */
+#ifndef TICKS_H
+#define TICKS_H
+
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CHECK(what) \
+    do { \
+        if (!(what)) { \
+            printf("%s:%d: not so: %s\n", __FILE__, __LINE__, #what); \
+            fflush(stdout); \
+            _exit(1); \
+        } \
+    } while (0)
+
+/* What the timer of profil sends, and what the timers of cc -pg send. */
+#define SIGNAL_OF_PROFIL 59
+#define SIGNAL_OF_RUNTIME 60
+
+/*
+ * A function NAME(n, process, thread) that sends the thread a signal n times. Each comes in behind the system call, at
+ * NAME_pc; what a clock adds may be anywhere.
+ */
+#define TEXT(number) #number
+#define TICKS(NAME) TICKS_BY(NAME, SIGNAL_OF_PROFIL)
+#define TICKS_BY(NAME, SIGNAL) TICKS_BY_NUMBER(NAME, SIGNAL)
+#define TICKS_BY_NUMBER(NAME, SIGNAL) \
+    void NAME(long n, long process, long thread); \
+    void NAME##_pc(void); \
+    __asm__(".pushsection .text\n" \
+            ".balign 64\n" \
+            ".globl " #NAME ", " #NAME "_pc\n" \
+            ".type " #NAME ", @function\n" \
+            ".type " #NAME "_pc, @function\n" #NAME ":\n" \
+            "    movq %rdi, %r8\n" \
+            "    movq %rsi, %rdi\n" \
+            "    movq %rdx, %rsi\n" \
+            "    movl $" TEXT(SIGNAL) ", %edx\n" \
+            "1:  decq %r8\n" \
+            "    js 2f\n" \
+            "    movl $234, %eax\n" \
+            "    syscall\n" #NAME "_pc:\n" \
+            "    jmp 1b\n" \
+            "2:  ret\n" \
+            ".size " #NAME ", . - " #NAME "\n" \
+            ".popsection")
+
+TICKS(here);
+TICKS(there);
+
+#define HERE ((uintptr_t)here_pc)
+#define THERE ((uintptr_t)there_pc)
+
+static inline long thread_id(void) { return syscall(SYS_gettid); }
+static inline void tick(void (*function)(long, long, long), long n) { function(n, getpid(), thread_id()); }
+
+/* What the clock may add: no test uses more than this many ticks of CPU time where it counts. */
+enum { CLOCK = 300 };
+static inline int is_about(long count, long sent) { return sent <= count && count <= sent + CLOCK; }
+
+/* The bin of a place, in exact numbers. */
+static inline size_t bin_of(uintptr_t pc, uintptr_t offset, unsigned scale) {
+    return (size_t)((unsigned __int128)(pc - offset) * scale / 131072);
+}
+
+enum { PAGE = 4096 };
+
+/* size bytes whose last is the last before a page that may not be touched; the page before them may not be either. */
+static inline void *before_a_wall(size_t size) {
+    size_t pages = (size + PAGE - 1) / PAGE * PAGE;
+    char *memory = mmap(NULL, pages + 2 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(memory != MAP_FAILED && mprotect(memory + PAGE, pages, PROT_READ | PROT_WRITE) == 0);
+    return memory + PAGE + pages - size;
+}
+
+static inline double cpu_seconds(clockid_t clock) {
+    struct timespec now;
+    CHECK(clock_gettime(clock, &now) == 0);
+    return now.tv_sec + now.tv_nsec / 1e9;
+}
+
+/* Uses so much CPU time, nearly all of it in this function. */
+__attribute__((noinline, unused)) static void burn(double seconds) {
+    double end = cpu_seconds(CLOCK_THREAD_CPUTIME_ID) + seconds;
+    while (cpu_seconds(CLOCK_THREAD_CPUTIME_ID) < end)
+        for (volatile int i = 0; i < 200000; i++)
+            ;
+}
+
+static inline long sum(const void *counts, size_t number) {
+    long all = 0;
+    for (size_t i = 0; i < number; i++) {
+        unsigned short count;
+        memcpy(&count, (const char *)counts + i * sizeof count, sizeof count);
+        all += count;
+    }
+    return all;
+}
+
+/* From now on the kernel refuses what we write to the program's memory with, as some sandboxes do. */
+static inline void refuse_process_vm(void) {
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 2, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_writev, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+    };
+    struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+    char byte = 1, copy = 0;
+    struct iovec local = {&copy, 1}, remote = {&byte, 1};
+    CHECK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0);
+    CHECK(syscall(SYS_process_vm_readv, getpid(), &local, 1, &remote, 1, 0) == -1 && errno == EPERM);
+}
+
+struct trial {
+    const char *name;
+    void (*function)(void);
+};
+
+static const char *argument;
+static char **arguments;
+
+static inline int try_one(const struct trial *trials, char **argv) {
+    arguments = argv;
+    argument = argv[1] != NULL ? argv[2] : NULL;
+    if (argument != NULL && argv[3] != NULL && strcmp(argv[3], "direct") == 0)
+        refuse_process_vm();
+    for (; trials->name != NULL; trials++)
+        if (argv[1] != NULL && strcmp(trials->name, argv[1]) == 0) {
+            trials->function();
+            return 0;
+        }
+    printf("no such trial\n");
+    return 2;
+}
+
+#define TRIAL(name) { #name, name }
+#define TRIALS(...) \
+    int main(int argc, char **argv) { \
+        static const struct trial trials[] = {__VA_ARGS__, {NULL, NULL}}; \
+        (void)argc; \
+        return try_one(trials, argv); \
+    }
+
+#endif

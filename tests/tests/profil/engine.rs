@@ -1,0 +1,103 @@
+//! What all dialects rest on.
+
+use std::process::Command;
+
+use crate::support::{How, command, directory, has, plain, program, try_one, went_well};
+
+const PROGRAM: How = plain("engine.c");
+
+trials! { PROGRAM;
+    buffers_change_under_four_threads
+    it_is_switched_off_and_on_under_four_threads
+    dialects_take_turns_under_four_threads
+    four_threads_call_it
+    a_signal_handler_calls_it
+    sigprof_is_blocked_in_the_caller
+    forks_under_four_threads
+    a_handler_of_its_own_gets_its_signals
+    a_handler_that_calls_ours_does_not_go_round
+    a_late_tick_does_no_harm
+    ticks_that_had_to_wait_count
+    frequent_calls_do_not_keep_the_clock_away
+    turning_it_on_and_off_often_does_not_keep_the_clock_away
+}
+
+/// Trials that say whether ticks come, and stay away when they should.
+const CLOCK: [&str; 5] = [
+    "all_threads_are_counted",
+    "it_is_off_after_exec",
+    "it_is_on_in_parent_and_child_after_fork",
+    "a_tick_is_10_milliseconds",
+    "nothing_counts_once_it_is_off",
+];
+
+#[test]
+fn shares_are_three_to_one() {
+    let printed = try_one(PROGRAM, &["shares_are_three_to_one"]);
+    let numbers: Vec<f64> = printed.split_whitespace().map(|number| number.parse().unwrap()).collect();
+    let [major, minor, major_used, minor_used] = numbers[..] else { panic!("{printed}") };
+    let ticks = major + minor;
+    assert!(ticks > 900.0, "ten seconds: {printed}");
+    // The work is as three to one, and so is the time that it took, by the system's own clock.
+    let share = major_used / (major_used + minor_used);
+    assert!((share - 0.75).abs() < 0.05, "{printed}");
+    // At worst each tick falls by chance. Five standard deviations: less than one failure in a million runs, and of a
+    // thousand ticks that is as near as three of 360 are.
+    let deviation = (ticks * share * (1.0 - share)).sqrt();
+    assert!((major - ticks * share).abs() < 5.0 * deviation + 1.0, "{printed}: {deviation}");
+}
+
+#[test]
+fn buffers_change_under_valgrind() {
+    if !has("valgrind") {
+        return;
+    }
+    for trial in ["buffers_change_under_four_threads", "dialects_take_turns_under_four_threads"] {
+        // Where the kernel does not write for us, valgrind sees every access.
+        for way in ["", "direct"] {
+            let mut valgrind = Command::new("valgrind");
+            valgrind.args(["-q", "--error-exitcode=9"]).arg(program(PROGRAM)).args([trial, "1000", way]);
+            went_well(&valgrind.current_dir(directory()).output().unwrap());
+        }
+    }
+}
+
+#[test]
+fn a_system_whose_timers_tick_in_the_main_thread_does_as_well() {
+    // What the program is told is a Linux of before 6.4.
+    let old = |how, words: &[&str]| {
+        let mut setarch = Command::new("setarch");
+        setarch.arg("--uname-2.6").arg(program(how)).args(words).current_dir(directory());
+        went_well(&setarch.output().unwrap());
+    };
+    if has("setarch") {
+        for trial in CLOCK {
+            old(plain("bsd.c"), &[trial]);
+        }
+        for trial in [
+            "buffers_change_under_four_threads",
+            "forks_under_four_threads",
+            "a_handler_of_its_own_gets_its_signals",
+            "a_handler_that_calls_ours_does_not_go_round",
+            "a_late_tick_does_no_harm",
+        ] {
+            old(PROGRAM, &[trial]);
+        }
+    }
+}
+
+#[test]
+fn it_is_the_same_however_the_program_is_linked() {
+    for flags in [&["-static"][..], &["-no-pie"], &["-static-pie"]] {
+        for trial in CLOCK {
+            try_one(How { flags, ..plain("bsd.c") }, &[trial]);
+        }
+        try_one(How { flags, ..PROGRAM }, &["buffers_change_under_four_threads"]);
+    }
+}
+
+#[test]
+fn an_unknown_trial_is_none() {
+    let output = command(&program(PROGRAM), &["no such thing"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "a test of a wrong name would fail");
+}
