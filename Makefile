@@ -43,15 +43,14 @@ gprof:
 # The start-up objects are the runtime as one relocatable object in which only the public names are global: gcrt1.o has
 # the entry point; grcrt1.o is without the empty _dl_relocate_static_pie that a static PIE must get from the C library;
 # static-pie/ has that under the name by which clang looks for it; gmon.o is without the entry point, for compilers that
-# look for neither. libgmon.a is the runtime
-# alone, and beside it what programs call that profile themselves.
+# look for neither. libgmon.a is the runtime alone, and beside it what programs call that profile themselves.
 GLOBALS = --strip-debug --keep-global-symbols=runtime/exports.txt
 # What a program's own crt1.o has.
 ENTRY = _start _dl_relocate_static_pie _IO_stdin_used __data_start data_start
 # What replaces a function of the C library gives way to the program's own.
 GLOBALS += --weaken-symbol=_exit --weaken-symbol=_Exit --weaken-symbol=daemon
 # The part with other systems' profil: it is called plainly only where nobody else has that name, and finds the runtime's
-# where that is linked.
+# where that is linked. It is made without jump tables, so that what runs in its signal handler can be read off the code.
 PROFIL = --strip-debug --keep-global-symbols=runtime/exports-profil.txt
 PROFIL += --weaken-symbol=profil --weaken-symbol=gmon_kernel_profil
 RUSTC_RUNTIME = $(CARGO) rustc --package gmon-runtime --profile runtime --crate-type staticlib
@@ -70,7 +69,6 @@ define objects
 	$(RUSTC_RUNTIME) $(1) --no-default-features
 	@$(4) -r -T runtime/merge.ld -u mcount -o "$(2)/all.o" "$(2)/libgmon_runtime.a"
 	@$(5) $(GLOBALS) "$(2)/all.o" "$(2)/gmon.o"
-	# Without jump tables, so that what runs in its signal handler can be read off the code.
 	$(RUSTC_RUNTIME) $(1) --no-default-features --features profil -- -C jump-tables=no
 	@$(4) -r -T runtime/merge.ld -u gmon_profil_bsd -o "$(2)/calls.o" "$(2)/libgmon_runtime.a"
 	@$(5) $(PROFIL) "$(2)/calls.o" "$(2)/profil.o"
@@ -100,6 +98,8 @@ tools:
 	@cp docs/man/*.5 "$(MANUALS)/man5/"
 	@for name in monstartup _mcleanup gmon_dump write_profiling; do \
 		echo ".so man3/moncontrol.3" >"$(MANUALS)/man3/$$name.3"; done
+	@for name in gmon_profil_bsd gmon_profil_openbsd gmon_profil_illumos gmon_pcsample gmon_profil_aix; do \
+		echo ".so man3/profil.3" >"$(MANUALS)/man3/$$name.3"; done
 
 install: dist
 	mkdir -p "$(DESTDIR)$(PREFIX)"

@@ -37,7 +37,6 @@ look() {
     # Debian's Python comes without what virtual environments need.
     python3 -c 'import ensurepip, venv' 2>/dev/null || missing="$missing python3" packages="$packages python3-venv"
     need valgrind valgrind # buffers that change under four threads
-    need groff groff       # the manual page that is written by hand
 }
 
 step "what the machine has"

@@ -15,9 +15,6 @@
 #ifndef GMON_H
 #define GMON_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 /* None of them throws; where <sys/gmon.h> declares them as well, C++ wants both to say so. */
 #if defined(__cplusplus) && __cplusplus >= 201103L
 #define GMON_NOTHROW noexcept
@@ -26,6 +23,9 @@
 #else
 #define GMON_NOTHROW
 #endif
+
+#include <stddef.h>
+#include <stdint.h>
 
 #if defined(GMON_PROFIL_BSD) + defined(GMON_PROFIL_OPENBSD) + defined(GMON_PROFIL_ILLUMOS) + defined(GMON_PROFIL_AIX) > 1
 #error "a source file can have one dialect of profil only; the functions' own names can be called beside it"
@@ -67,7 +67,7 @@ void write_profiling(void) GMON_NOTHROW;
  * (pc - offset) / 2 * scale / 65536 is raised. scale 0 or size 0 ends it. -1 with errno EFAULT (samples cannot be written;
  * profiling has ended), EINVAL (a scale above 65536).
  */
-int gmon_profil_bsd(void *samples, size_t size, size_t offset, unsigned int scale);
+int gmon_profil_bsd(void *samples, size_t size, size_t offset, unsigned int scale) GMON_NOTHROW;
 
 /*
  * OpenBSD. buf has a struct gmonhdr, samplesize bytes of counts and room for arcs; when the process exits and totarc of
@@ -75,24 +75,24 @@ int gmon_profil_bsd(void *samples, size_t size, size_t offset, unsigned int scal
  * call. -1 with errno EPERM (not linked with -pg, and GMON_PROFIL_OPENBSD was not defined), EINVAL, EALREADY (another
  * buffer than the first), EBADF, ENOTDIR.
  */
-int gmon_profil_openbsd(void *buf, size_t buflen, size_t samplesize, unsigned long offset, unsigned int scale, int dirfd);
+int gmon_profil_openbsd(void *buf, size_t buflen, size_t samplesize, unsigned long offset, unsigned int scale, int dirfd) GMON_NOTHROW;
 
 /*
  * illumos. As 4.4BSD's with scales from 2 to 0xffff; 0 and 1, or bufsiz 0, end it, and so does a count of 32767.
  */
-void gmon_profil_illumos(void *buff, size_t bufsiz, size_t offset, unsigned int scale);
+void gmon_profil_illumos(void *buff, size_t bufsiz, size_t offset, unsigned int scale) GMON_NOTHROW;
 
 /*
  * illumos. Stores the pc itself at every tick until there is no room; returns how many the call before has got. nsamples
  * 0 ends it. -1 with errno EINVAL (a negative number), EFAULT.
  */
-long gmon_pcsample(uintptr_t samples[], long nsamples);
+long gmon_pcsample(uintptr_t samples[], long nsamples) GMON_NOTHROW;
 
 /*
  * System V and AIX, at every sixtieth of a second. With bufsiz -1, buffer is an array of struct prof (see <mon.h>) with
  * ascending p_high, behind whose last stands one with p_high 0. A failure is in errno: EFAULT, EINVAL.
  */
-void gmon_profil_aix(void *buffer, unsigned int bufsiz, size_t offset, unsigned int scale);
+void gmon_profil_aix(void *buffer, unsigned int bufsiz, size_t offset, unsigned int scale) GMON_NOTHROW;
 
 #ifdef __cplusplus
 }

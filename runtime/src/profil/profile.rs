@@ -11,7 +11,7 @@ use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::SeqCst};
 
 use super::clock::{self, Rate};
 use super::{aix, bsd, illumos, openbsd};
-use crate::system::{Errno, Handler, PAGE, clear, map, read, unmap, write};
+use crate::system::{Errno, Handler, LARGEST_PAGE, clear, map, read, unmap, write};
 
 /// Whose rules a profile has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,8 +116,8 @@ impl Profile {
         } else if u32::try_from(bins).is_err() {
             return Err(Errno::ENOMEM);
         }
-        let size = (size_of::<Profile>() + number * size_of::<Range>()).next_multiple_of(PAGE)
-            + (bins * size_of::<Pending>()).next_multiple_of(PAGE);
+        let size = (size_of::<Profile>() + number * size_of::<Range>()).next_multiple_of(LARGEST_PAGE)
+            + (bins * size_of::<Pending>()).next_multiple_of(LARGEST_PAGE);
         let memory: *mut Profile = map(size).cast();
         if memory.is_null() {
             return Err(Errno::ENOMEM);
@@ -161,7 +161,7 @@ impl Profile {
     }
 
     fn pending(&self) -> &[Pending] {
-        let pages = self.size - (self.bins * size_of::<Pending>()).next_multiple_of(PAGE);
+        let pages = self.size - (self.bins * size_of::<Pending>()).next_multiple_of(LARGEST_PAGE);
         // SAFETY: they are the last pages of the mapping; all zero is a list without ticks.
         unsafe { slice::from_raw_parts(ptr::from_ref(self).byte_add(pages).cast(), self.bins) }
     }

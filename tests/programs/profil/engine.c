@@ -267,7 +267,9 @@ static void a_handler_of_its_own_gets_its_signals(void) {
         burn(0.01);
     CHECK(gmon_profil_bsd(counts, sizeof counts, (uintptr_t)burn & ~(uintptr_t)0xffff, 2) == 0);
     burn(1);
-    CHECK(off() == 0 && sum(counts, 4) <= 110 && sum(counts, 4) > 0); /* the interval timer of a busy machine misses many */
+    /* Its timer's signals would be as many again. An interval timer goes by the system's ticks: on a busy machine it misses
+     * many, and at times there are more of them than CPU time. */
+    CHECK(off() == 0 && sum(counts, 4) < 170 && sum(counts, 4) > 0);
     long before = own_signals;
     while (own_signals < before + 10)
         burn(0.01);
@@ -358,9 +360,14 @@ static void turning_it_on_and_off_often_does_not_keep_the_clock_away(void) {
  * Two functions of which one works three times as long as the other, in turns of uneven length. The truth is the CPU time
  * that each has used; how far the ticks may be from it is said in the test that runs this.
  */
+#if defined(__x86_64__)
+#define ROUNDS ".balign 64\n1: dec %0\n jnz 1b"
+#elif defined(__aarch64__)
+#define ROUNDS ".balign 64\n1: subs %0, %0, #1\n b.ne 1b"
+#endif
 #define WORKER(NAME) \
     __attribute__((noinline, aligned(4096))) static void NAME(long rounds) { \
-        __asm__ volatile(".balign 64\n1: dec %0\n jnz 1b" : "+r"(rounds)); \
+        __asm__ volatile(ROUNDS : "+r"(rounds) : : "cc"); \
     }
 WORKER(major)
 WORKER(minor)

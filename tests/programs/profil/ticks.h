@@ -8,8 +8,6 @@
 #define TICKS_H
 
 #include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
@@ -24,6 +22,10 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#if __has_include(<linux/filter.h>) /* not with every C library */
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#endif
 
 #define CHECK(what) \
     do { \
@@ -45,23 +47,38 @@
 #define TEXT(number) #number
 #define TICKS(NAME) TICKS_BY(NAME, SIGNAL_OF_PROFIL)
 #define TICKS_BY(NAME, SIGNAL) TICKS_BY_NUMBER(NAME, SIGNAL)
+#if defined(__x86_64__)
+#define SEND_TICKS(NAME, SIGNAL) \
+    "    movq %rdi, %r8\n" \
+    "    movq %rsi, %rdi\n" \
+    "    movq %rdx, %rsi\n" \
+    "    movl $" SIGNAL ", %edx\n" \
+    "1:  decq %r8\n" \
+    "    js 2f\n" \
+    "    movl $234, %eax\n" \
+    "    syscall\n" NAME "_pc:\n" \
+    "    jmp 1b\n"
+#elif defined(__aarch64__)
+#define SEND_TICKS(NAME, SIGNAL) \
+    "    mov x9, x0\n" \
+    "    mov x10, x1\n" \
+    "    mov x1, x2\n" \
+    "    mov x2, #" SIGNAL "\n" \
+    "    mov x8, #131\n" \
+    "1:  subs x9, x9, #1\n" \
+    "    b.mi 2f\n" \
+    "    mov x0, x10\n" \
+    "    svc #0\n" NAME "_pc:\n" \
+    "    b 1b\n"
+#endif
 #define TICKS_BY_NUMBER(NAME, SIGNAL) \
     void NAME(long n, long process, long thread); \
     void NAME##_pc(void); \
     __asm__(".pushsection .text\n" \
             ".balign 64\n" \
             ".globl " #NAME ", " #NAME "_pc\n" \
-            ".type " #NAME ", @function\n" \
-            ".type " #NAME "_pc, @function\n" #NAME ":\n" \
-            "    movq %rdi, %r8\n" \
-            "    movq %rsi, %rdi\n" \
-            "    movq %rdx, %rsi\n" \
-            "    movl $" TEXT(SIGNAL) ", %edx\n" \
-            "1:  decq %r8\n" \
-            "    js 2f\n" \
-            "    movl $234, %eax\n" \
-            "    syscall\n" #NAME "_pc:\n" \
-            "    jmp 1b\n" \
+            ".type " #NAME ", %function\n" \
+            ".type " #NAME "_pc, %function\n" #NAME ":\n" SEND_TICKS(#NAME, TEXT(SIGNAL)) \
             "2:  ret\n" \
             ".size " #NAME ", . - " #NAME "\n" \
             ".popsection")
@@ -120,6 +137,7 @@ static inline long sum(const void *counts, size_t number) {
 
 /* From now on the kernel refuses what we write to the program's memory with, as some sandboxes do. */
 static inline void refuse_process_vm(void) {
+#ifdef SECCOMP_MODE_FILTER
     struct sock_filter filter[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 2, 0),
@@ -132,6 +150,9 @@ static inline void refuse_process_vm(void) {
     struct iovec local = {&copy, 1}, remote = {&byte, 1};
     CHECK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0);
     CHECK(syscall(SYS_process_vm_readv, getpid(), &local, 1, &remote, 1, 0) == -1 && errno == EPERM);
+#else
+    CHECK(!"possible here");
+#endif
 }
 
 struct trial {

@@ -73,7 +73,7 @@ fn the_header_is_every_standards() {
 fn the_manual_pages_render_without_a_warning() {
     wrapper();
     let manuals = gmon_tests::distribution().join("share/man");
-    for page in ["man1/gmon-cc.1", "man3/moncontrol.3", "man5/gmon.5"] {
+    for page in ["man1/gmon-cc.1", "man3/moncontrol.3", "man3/profil.3", "man5/gmon.5"] {
         let page = manuals.join(page);
         let page = page.to_str().unwrap();
         let mut judges = 0;

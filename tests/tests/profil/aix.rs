@@ -1,8 +1,8 @@
 //! System V's and AIX's.
 
-use crate::support::How;
+use crate::support::{How, with};
 
-const PROGRAM: How = How { source: "aix.c", flags: &["-llibrary"] };
+const PROGRAM: How = with("aix.c", &["-llibrary"]);
 
 trials! { PROGRAM;
     a_tick_counts_where_it_is

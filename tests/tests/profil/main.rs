@@ -17,6 +17,7 @@ macro_rules! trials {
 
 mod aix;
 mod bsd;
+mod elsewhere;
 mod engine;
 mod illumos;
 mod openbsd;

@@ -13,16 +13,24 @@ pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 
-/// How a program is compiled: its source, and what the compiler is told beside what all need.
+/// How a program is compiled: its source, what the compiler is told beside what all need, which compiler that is, and for
+/// which machine's objects, this one's if there is none.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct How {
     pub(crate) source: &'static str,
     pub(crate) flags: &'static [&'static str],
+    pub(crate) compiler: &'static str,
+    pub(crate) machine: Option<&'static str>,
 }
 
 /// A program of tests/programs/profil, which links libgmon.a.
 pub(crate) const fn plain(source: &'static str) -> How {
-    How { source, flags: &[] }
+    with(source, &[])
+}
+
+/// The same, with flags for the compiler.
+pub(crate) const fn with(source: &'static str, flags: &'static [&'static str]) -> How {
+    How { source, flags, compiler: "cc", machine: None }
 }
 
 /// Compiles the program, once for all tests.
@@ -37,8 +45,9 @@ fn compile(how: How, number: usize) -> PathBuf {
     let name = Path::new(how.source).file_stem().unwrap().to_str().unwrap();
     let directory = gmon_tests::directory(&format!("profil-{number}-{name}"));
     let sources = root().join("tests/programs/profil");
-    let library = gmon_tests::start_objects();
-    let include = library.parent().unwrap().parent().unwrap().join("include");
+    let objects = gmon_tests::start_objects();
+    let include = gmon_tests::distribution().join("include");
+    let library = how.machine.map_or(objects.to_owned(), |machine| objects.join(machine));
     let warnings = ["-g", "-O1", "-Wall", "-Wextra", "-Werror"];
     let mut flags: Vec<String> = warnings.map(str::to_owned).into();
     flags.push(format!("-I{}", include.display()));
@@ -55,9 +64,8 @@ fn compile(how: How, number: usize) -> PathBuf {
         flags.extend([format!("-L{}", directory.display()), format!("-Wl,-rpath,{}", directory.display())]);
     }
     let program = directory.join(name);
-    let compiler = if how.source.ends_with(".cc") { "c++" } else { "cc" };
     flags.extend([format!("-L{}", library.display()), "-lgmon".to_owned(), "-lpthread".to_owned()]);
-    run_compiler(compiler, &flags, &sources.join(how.source), &program);
+    run_compiler(how.compiler, &flags, &sources.join(how.source), &program);
     program
 }
 

@@ -7,14 +7,14 @@ use std::process::Command;
 
 use gmon::Hints;
 
-use crate::support::{How, command, directory, program, root, try_one, went_well};
+use crate::support::{How, command, directory, program, root, try_one, went_well, with};
 
 const PG: &[&str] = &["-pg", "-B$LIBRARY"];
 
 /// Runs a trial of a program with the start-up object; returns its image, the directory with its profile, and what it
 /// printed.
 fn with_runtime(source: &'static str, trial: &str) -> (PathBuf, PathBuf, String) {
-    let (image, directory) = (program(How { source, flags: PG }), directory());
+    let (image, directory) = (program(with(source, PG)), directory());
     let output = command(&image, &[trial]).current_dir(&directory).output().unwrap();
     (image, directory, went_well(&output))
 }
@@ -94,7 +94,7 @@ fn the_runtime_has_made_openbsds_first_call() {
 #[test]
 fn the_start_up_object_brings_the_note() {
     for flags in [&["-pg", "-B$LIBRARY", "-DWITHOUT_NOTE"][..], &["-pg", "-B$LIBRARY", "-DWITHOUT_NOTE", "-static"]] {
-        let image = program(How { source: "openbsd.c", flags });
+        let image = program(with("openbsd.c", flags));
         let output =
             command(&image, &["the_runtime_has_made_the_first_call"]).current_dir(directory()).output().unwrap();
         went_well(&output); // no EPERM
@@ -122,7 +122,7 @@ fn a_start_up_object_without_the_note_may_not_profile() {
 #[test]
 fn profil_itself_is_the_c_librarys_with_four_arguments() {
     for flags in [&[][..], &["-static"], PG, &["-pg", "-B$LIBRARY", "-static"]] {
-        let image = program(How { source: "host.c", flags });
+        let image = program(with("host.c", flags));
         let trial = "profil_itself_is_the_c_librarys_with_four_arguments";
         went_well(&command(&image, &[trial]).current_dir(directory()).output().unwrap());
     }
@@ -131,7 +131,7 @@ fn profil_itself_is_the_c_librarys_with_four_arguments() {
 #[test]
 fn a_programs_own_profil_is_its_own() {
     for flags in [&["-DOWN"][..], &["-DOWN", "-static"], &["-DOWN", "-pg", "-B$LIBRARY"]] {
-        try_one(How { source: "host.c", flags }, &["a_programs_own_profil_is_its_own"]);
+        try_one(with("host.c", flags), &["a_programs_own_profil_is_its_own"]);
     }
 }
 
@@ -144,7 +144,7 @@ fn the_headers_are_for_cpp_too() {
         &["-DGMON_PROFIL_ILLUMOS"],
         &["-DGMON_PROFIL_AIX"],
     ] {
-        try_one(How { source: "headers.cc", flags }, &[]);
+        try_one(How { compiler: "c++", ..with("headers.cc", flags) }, &[]);
     }
 }
 
