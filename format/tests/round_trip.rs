@@ -65,11 +65,12 @@ proptest! {
     fn a_cut_file_is_no_profile((encoding, profile) in encoded(), at in any::<prop::sample::Index>()) {
         let file = write(&profile, encoding).unwrap();
         let cut = &file[..at.index(file.len())];
-        if let Ok(profile) = read_as(cut, encoding) {
+        if let Ok(rest) = read_as(cut, encoding) {
             // Where a record ends, so may a file: there is nothing in it to tell. Only OpenBSD's says its size.
             prop_assert!(encoding.form != Form::OpenBsd);
+            // Large counts may look like padding when all that are left are as large.
             if is_plain(&profile, encoding) {
-                prop_assert_eq!(write(&profile, encoding).unwrap(), cut);
+                prop_assert_eq!(write(&rest, encoding).unwrap(), cut);
             }
         }
     }

@@ -13,6 +13,9 @@ use crate::options::Options;
 /// How many bytes of them are kept at most.
 const ROOM: usize = 64 << 20;
 
+/// Longer ones are put together each time: they do not count for nothing (see [`crate::functions::Functions::written`]).
+const LONGEST: usize = 1024;
+
 /// The names of all functions that take part in calls.
 pub(super) struct Labels {
     text: Vec<u8>,
@@ -27,8 +30,12 @@ impl Labels {
         for id in analysis.functions.ids() {
             let takes_part = !graph.parents(id).is_empty() || !graph.children(id).is_empty();
             if takes_part && labels.text.len() < ROOM {
+                let start = labels.text.len();
                 // Writing to memory does not fail.
                 let _ = names::write_numbered(analysis, options, id, &mut labels.text);
+                if labels.text.len() - start > LONGEST {
+                    labels.text.truncate(start);
+                }
             }
             labels.ends.push(labels.text.len());
         }
