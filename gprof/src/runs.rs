@@ -49,20 +49,32 @@ impl Runs {
             Some(batch) => batch,
             None => {
                 reading.done.store(0, Relaxed);
-                reading.batch(sources, &self.alike, &mut |done| {
-                    progress.count("reading profiles", done, sources.len());
-                })?
+                reading.batch(sources, &self.alike, &mut |news| tell(&news, sources.len(), progress))?
             }
         };
-        for doubt in &batch.doubts {
-            // Where even a warning cannot be written, nobody is left to be told.
-            let _ = writeln!(progress, "gprof: warning: {doubt}");
-        }
         self.contents.samples |= batch.contents.samples;
         self.contents.calls |= batch.contents.calls;
         self.parts.extend(batch.parts);
         self.alike = batch.alike;
         Ok(batch.sum.finish())
+    }
+}
+
+/// What is told while profiles are read.
+enum News {
+    /// So many are done.
+    Done(usize),
+    /// What speaks against one's being of this program.
+    Doubt(String),
+}
+
+fn tell(news: &News, all: usize, progress: &mut Progress<'_>) {
+    match news {
+        News::Done(done) => progress.count("reading profiles", *done, all),
+        News::Doubt(doubt) => {
+            // Where even a warning cannot be written, nobody is left to be told.
+            let _ = writeln!(progress, "gprof: warning: {doubt}");
+        }
     }
 }
 
@@ -73,8 +85,6 @@ struct Batch {
     alike: Accumulator,
     contents: Contents,
     parts: Vec<Parts>,
-    /// What speaks against their being of this program.
-    doubts: Vec<String>,
 }
 
 impl Batch {
@@ -85,7 +95,6 @@ impl Batch {
         self.contents.samples |= later.contents.samples;
         self.contents.calls |= later.contents.calls;
         self.parts.extend(later.parts);
-        self.doubts.extend(later.doubts);
         Some(())
     }
 }
@@ -100,16 +109,18 @@ struct Reading {
 }
 
 impl Reading {
-    /// Reads profiles one after the other, and tells how many were read.
-    fn batch(&self, sources: &[Source], alike: &Accumulator, tell: &mut dyn FnMut(usize)) -> Result<Batch, Error> {
+    /// Reads profiles one after the other, and tells about it.
+    fn batch(&self, sources: &[Source], alike: &Accumulator, tell: &mut dyn FnMut(News)) -> Result<Batch, Error> {
         let mut batch = Batch { alike: alike.clone(), ..Batch::default() };
         for source in sources {
-            tell(self.done.load(Relaxed));
+            tell(News::Done(self.done.load(Relaxed)));
             let (profile, has, parts) = input::profile(source, &self.hints)?;
             batch.parts.push(parts);
             batch.contents.samples |= has.samples;
             batch.contents.calls |= has.calls;
-            batch.doubts.extend(doubts::doubts(&profile, &self.code).map(|doubt| format!("{source}: {doubt}")));
+            if let Some(doubt) = doubts::doubts(&profile, &self.code) {
+                tell(News::Doubt(format!("{source}: {doubt}")));
+            }
             let fail = |error| Error::Profile { file: source.to_string(), source: error };
             // Histograms of different images need not have bins of one size, but their samples must be as long.
             let unit = |first: &Histogram| Histogram { lowpc: 0, highpc: 1, bins: vec![0], signed: false, ..*first };
@@ -131,15 +142,31 @@ impl Reading {
         }
         let mut parts = sources.chunks(sources.len().div_ceil(threads));
         let first = parts.next()?;
-        thread::scope(|scope| {
-            let others: Vec<_> = parts.map(|part| scope.spawn(|| self.batch(part, alike, &mut |_| {}))).collect();
-            let mut tell = |done| progress.count("reading profiles", done, sources.len());
-            let mut all = self.batch(first, alike, &mut tell).ok()?;
+        // What is to be said is said in the order of the list, when it is sure that all goes well.
+        let read = |part| {
+            let mut news = Vec::new();
+            let batch =
+                self.batch(part, alike, &mut |told| news.extend(matches!(told, News::Doubt(_)).then_some(told)));
+            batch.ok().map(|batch| (batch, news))
+        };
+        let (all, news) = thread::scope(|scope| {
+            let others: Vec<_> = parts.map(|part| scope.spawn(move || read(part))).collect();
+            let mut news = Vec::new();
+            let mut all = self.batch(first, alike, &mut |told| match told {
+                News::Done(_) => tell(&told, sources.len(), progress),
+                News::Doubt(_) => news.push(told),
+            });
             for other in others {
-                all.append(other.join().ok()?.ok()?)?;
+                let (later, more) = other.join().ok()??;
+                news.extend(more);
+                all.as_mut().ok()?.append(later)?;
             }
-            Some(all)
-        })
+            Some((all.ok()?, news))
+        })?;
+        for doubt in news {
+            tell(&doubt, sources.len(), progress);
+        }
+        Some(all)
     }
 }
 
@@ -178,7 +205,7 @@ mod tests {
     #[test]
     fn threads_come_to_the_same_as_one_after_the_other() {
         let (directory, sources) = files(100);
-        let alone = reading().batch(&sources, &Accumulator::default(), &mut |_| {}).unwrap();
+        let alone = reading().batch(&sources, &Accumulator::default(), &mut |_: News| {}).unwrap();
         let clock = || std::time::Duration::ZERO;
         let mut nowhere = std::io::sink();
         let mut progress = Progress::new(&mut nowhere, &Terminal::default(), &clock);
@@ -191,7 +218,7 @@ mod tests {
         let Source::File(path) = &sources[60] else { unreachable!() };
         fs::write(path, b"gmon").unwrap();
         assert!(reading().side_by_side(&sources, &Accumulator::default(), &mut progress).is_none());
-        let wrong = reading().batch(&sources, &Accumulator::default(), &mut |_| {}).err().unwrap();
+        let wrong = reading().batch(&sources, &Accumulator::default(), &mut |_: News| {}).err().unwrap();
         assert!(wrong.to_string().contains(&path.display().to_string()), "{wrong}");
         fs::remove_dir_all(directory).unwrap();
     }
