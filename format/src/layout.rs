@@ -70,3 +70,16 @@ pub struct RawArc {
     /// How often (C's `long`).
     pub raw_count: isize,
 }
+
+/// What one byte adds to the sum by which files that belong together know each other: the sum over a file, with whatever
+/// overflows lost, is its mark. Bytes of 0 add nothing, so that holes need not be looked at.
+#[must_use]
+pub const fn mark(position: u64, byte: u8) -> u64 {
+    if byte == 0 {
+        return 0;
+    }
+    // Two rounds of multiplying and folding: every bit of both depends on every other.
+    let mixed = (position << 8 | byte as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mixed = (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed ^ mixed >> 32
+}

@@ -160,12 +160,25 @@ impl Table {
 
     /// Hands every arc that was called to `each`, as (frompc, selfpc, count).
     pub(crate) fn for_each(&self, mut each: impl FnMut(usize, usize, u64)) {
+        self.for_each_called(|frompc, selfpc, entry| each(frompc, selfpc, entry.count.load(Relaxed)));
+    }
+
+    /// Takes the counts of the arcs that `is_wanted`, and hands them to `each`. The arcs stay. Their counts are not to be
+    /// raised meanwhile: that is not done in one step.
+    pub(crate) fn take(&self, is_wanted: impl Fn(usize, usize) -> bool, mut each: impl FnMut(usize, usize, u64)) {
+        self.for_each_called(|frompc, selfpc, entry| {
+            if is_wanted(frompc, selfpc) {
+                each(frompc, selfpc, entry.count.swap(0, SeqCst));
+            }
+        });
+    }
+
+    fn for_each_called(&self, mut each: impl FnMut(usize, usize, &Entry)) {
         let mut index = 0;
         while let Some(entry) = self.entry(index) {
             let selfpc = entry.selfpc.load(SeqCst);
-            let count = entry.count.load(Relaxed);
-            if selfpc != CLAIMED && selfpc != 0 && count != 0 {
-                each(entry.frompc.load(Relaxed), selfpc, count);
+            if selfpc != CLAIMED && selfpc != 0 && entry.count.load(Relaxed) != 0 {
+                each(entry.frompc.load(Relaxed), selfpc, entry);
             }
             index = index.wrapping_add(1);
         }
@@ -224,6 +237,21 @@ mod tests {
         assert_eq!(table.count(0, 0x1000), Counted::Yes);
         assert_eq!(table.count(0, 0x1000), Counted::Yes);
         assert_eq!(arcs(&table), HashMap::from([((0, 0x1000), 2)]));
+    }
+
+    #[test]
+    fn counts_that_are_taken_begin_anew() {
+        let table = table(0);
+        for (frompc, selfpc) in [(1, 0x1000), (2, 0x1000), (1, 0x1000), (1, 0x2000)] {
+            assert_eq!(table.count(frompc, selfpc), Counted::Yes);
+        }
+        let mut taken = Vec::new();
+        table.take(|_, selfpc| selfpc == 0x1000, |frompc, selfpc, count| taken.push((frompc, selfpc, count)));
+        taken.sort_unstable();
+        assert_eq!(taken, [(1, 0x1000, 2), (2, 0x1000, 1)]);
+        assert_eq!(arcs(&table), HashMap::from([((1, 0x2000), 1)]));
+        assert_eq!(table.count(1, 0x1000), Counted::Yes);
+        assert_eq!(arcs(&table)[&(1, 0x1000)], 1);
     }
 
     #[test]

@@ -7,11 +7,12 @@ use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicUsiz
 use gmon::layout::RawArc;
 
 use crate::buffer::{self, Buffer, Range};
+pub(crate) use crate::gather::RECORDED_BIAS;
 use crate::kernel;
 use crate::message::{say, say_error};
 use crate::system::{Errno, a_moment, block_signals, set_blocked_signals, thread_id};
 use crate::text::Text;
-use crate::{program, threads};
+use crate::{gather, program, threads};
 
 /// Whether calls are recorded, and with which addresses; mcount looks at it first. 0 says that they are not.
 pub(crate) static RECORDING: AtomicU32 = AtomicU32::new(0);
@@ -19,8 +20,6 @@ pub(crate) static RECORDING: AtomicU32 = AtomicU32::new(0);
 const RECORD_AS_RUN: u32 = 1;
 /// Calls are recorded with the addresses of the executable file, because the tables are the file.
 const RECORD_AS_LINKED: u32 = 2;
-/// What is taken from an address before it is recorded.
-pub(crate) static RECORDED_BIAS: AtomicUsize = AtomicUsize::new(0);
 
 /// Set by the first call of [`monstartup`], whatever came of it.
 static STARTED: AtomicBool = AtomicBool::new(false);
@@ -37,6 +36,9 @@ static LOWPC: AtomicUsize = AtomicUsize::new(0);
 
 /// What [`moncontrol`] was last called with.
 static WANTED: AtomicBool = AtomicBool::new(true);
+
+/// Whether what happens outside the program is to be told.
+static KEEPS_OUTSIDE: AtomicBool = AtomicBool::new(true);
 
 /// A bin for every four bytes of code: a scale of one half, in fixed point with 16 bits of fraction.
 const SCALE: u32 = 0x8000;
@@ -58,6 +60,10 @@ pub(crate) fn start(lowpc: usize, highpc: usize, directory: Option<c_int>, live:
         return;
     };
     keep(&buffer);
+    kernel::know_program(program::base(), program::bias());
+    if KEEPS_OUTSIDE.load(SeqCst) {
+        kernel::keep_ticks_outside();
+    }
     LOWPC.store(range.lowpc, SeqCst);
     // SAFETY: a buffer as `allocate` makes it, which is never freed.
     if let Err(error) = unsafe { profil(&buffer, SCALE, directory.unwrap_or(-1)) } {
@@ -70,6 +76,12 @@ pub(crate) fn start(lowpc: usize, highpc: usize, directory: Option<c_int>, live:
     if !threads::enter_this_thread() {
         say(&[b"cannot allocate memory for the first thread's calls"]);
     }
+}
+
+/// Says that what happens outside the program is not to be told. Before anything is started.
+#[cfg(all(feature = "start", not(test)))]
+pub(crate) fn forget_outside() {
+    KEEPS_OUTSIDE.store(false, SeqCst);
 }
 
 /// A buffer in the file itself, if it can be mapped.
@@ -167,7 +179,7 @@ pub(crate) extern "C" fn _mcleanup() {
     if let Some(buffer) = current() {
         alone(DONE, || {
             moncontrol(0);
-            write(buffer);
+            write(buffer, true);
         });
     }
 }
@@ -175,7 +187,7 @@ pub(crate) extern "C" fn _mcleanup() {
 /// Writes the file as it would be now, and lets profiling go on. In signal handlers too.
 pub(crate) fn write_snapshot() {
     if let Some(buffer) = current() {
-        alone(NOBODY, || write(buffer));
+        alone(NOBODY, || write(buffer, false));
     }
 }
 
@@ -201,22 +213,25 @@ fn alone(after: i32, work: impl FnOnce()) {
     set_blocked_signals(blocked);
 }
 
-/// Writes the file.
-fn write(mut buffer: Buffer) {
+/// Writes the file, for the last time or not.
+fn write(mut buffer: Buffer, is_last: bool) {
+    // SAFETY: `alone` lets in no other thread, here and below.
+    let outside = unsafe { outside(is_last) };
     if kernel::is_live() {
-        kernel::terminate();
+        kernel::terminate(outside);
         say_lost();
         return;
     }
     if let Some(larger) = with_room_for_arcs(&buffer) {
         buffer = larger;
     }
-    let arcs = gather(&buffer);
+    // SAFETY: as above.
+    let arcs = unsafe { fill(&buffer) };
     if !buffer.set_arcs(arcs) {
         say(&[b"not written: more arcs than a header can say"]);
         return;
     }
-    kernel::terminate();
+    kernel::terminate(outside);
     say_lost();
 }
 
@@ -250,6 +265,7 @@ pub(crate) extern "C" fn after_fork_in_parent() {
 pub(crate) extern "C" fn after_fork_in_child() {
     let shared = kernel::leave_live();
     kernel::after_fork_in_child();
+    gather::after_fork_in_child();
     // Another thread may have been writing the parent's file; here it is not.
     if WRITER.load(SeqCst) != DONE {
         WRITER.store(NOBODY, SeqCst);
@@ -266,8 +282,7 @@ pub(crate) extern "C" fn after_fork_in_child() {
 
 /// A larger buffer, now the one in use, if the arcs of all threads need one.
 fn with_room_for_arcs(buffer: &Buffer) -> Option<Buffer> {
-    let mut arcs = 0_usize;
-    threads::for_each_arc(|_, _, _| arcs += 1);
+    let arcs = gather::arcs_number();
     if arcs <= buffer.arcs_capacity() {
         return None;
     }
@@ -280,27 +295,26 @@ fn with_room_for_arcs(buffer: &Buffer) -> Option<Buffer> {
     Some(larger)
 }
 
-/// Puts the arcs of all threads into the buffer, at the addresses of the executable file; returns how many there are.
-fn gather(buffer: &Buffer) -> usize {
+/// Puts the program's own arcs into the buffer; returns how many there are.
+///
+/// # Safety
+///
+/// Only for the one thread that may write the file.
+unsafe fn fill(buffer: &Buffer) -> usize {
     let (start, capacity) = (buffer.arcs(), buffer.arcs_capacity());
-    // What is left to take from the addresses in the tables.
-    let bias = program::bias() - RECORDED_BIAS.load(SeqCst);
     let mut gathered = 0_usize;
     let mut left_out = 0_u64;
-    threads::for_each_arc(|frompc, selfpc, count| {
+    let put = |arc: RawArc| {
         if gathered == capacity {
-            left_out += count;
+            left_out += arc.raw_count as u64;
             return;
         }
-        let arc = RawArc {
-            raw_frompc: frompc.wrapping_sub(bias),
-            raw_selfpc: selfpc.wrapping_sub(bias),
-            raw_count: isize::try_from(count).unwrap_or(isize::MAX),
-        };
         // SAFETY: there is room for `capacity` arcs, and nobody else writes there.
         unsafe { start.add(gathered).write(arc) };
         gathered += 1;
-    });
+    };
+    // SAFETY: the caller's promise.
+    unsafe { gather::for_each_own_arc(put) };
     if left_out > 0 {
         let mut count = Text::<20>::new();
         count.push_decimal(left_out);
@@ -308,4 +322,39 @@ fn gather(buffer: &Buffer) -> usize {
     }
     // SAFETY: that many were just written.
     buffer::combine(unsafe { core::slice::from_raw_parts_mut(start, gathered) })
+}
+
+/// Looks at what is loaded, before and after some of it may go: see [`gather::look`].
+#[cfg(all(feature = "start", not(test)))]
+pub(crate) fn look_at_objects(expected: bool) {
+    if KEEPS_OUTSIDE.load(SeqCst) && kernel::is_ours() && current().is_some() {
+        // What cannot be seen is said at the end.
+        // SAFETY: this thread may write the file.
+        alone(NOBODY, || _ = unsafe { gather::look(expected) });
+    }
+}
+
+/// What was counted outside the program, as far as it is to be kept.
+///
+/// # Safety
+///
+/// Only for the one thread that may write the file.
+unsafe fn outside(is_last: bool) -> &'static [RawArc] {
+    if !KEEPS_OUTSIDE.load(SeqCst) {
+        return &[];
+    }
+    // SAFETY: the caller's promise.
+    let seen = unsafe { gather::look(false) };
+    if is_last {
+        // SAFETY: as above.
+        unsafe { gather::settle_live() };
+    }
+    // SAFETY: as above.
+    let found = unsafe { gather::outside() };
+    if let Err(error) = seen
+        && !found.is_empty()
+    {
+        say_error(&[b"cannot see what is loaded, using only sums of what was counted outside the program"], error);
+    }
+    found
 }

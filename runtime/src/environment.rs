@@ -21,6 +21,8 @@ pub(crate) struct Environment<'a> {
     pub(crate) clock: Option<&'a CStr>,
     /// `GMON_SAMPLER`: what produces them.
     pub(crate) sampler: Option<&'a CStr>,
+    /// `GMON_OBJECTS`: whether what happens outside the program is told.
+    pub(crate) objects: Option<&'a CStr>,
     /// `GMON_DUMP_SIGNAL`: the signal that has the file written while the program goes on.
     pub(crate) dump_signal: Option<&'a CStr>,
 }
@@ -38,6 +40,7 @@ impl<'a> Environment<'a> {
             take(&mut found.rate, variable, b"GMON_HZ=");
             take(&mut found.clock, variable, b"GMON_CLOCK=");
             take(&mut found.sampler, variable, b"GMON_SAMPLER=");
+            take(&mut found.objects, variable, b"GMON_OBJECTS=");
             take(&mut found.dump_signal, variable, b"GMON_DUMP_SIGNAL=");
         }
         found

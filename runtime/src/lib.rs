@@ -8,7 +8,8 @@
 //! * `kernel`, OpenBSD's six-argument `profil` and what stands behind it on each system;
 //! * `arcs`, a table of arcs that one thread writes; `threads`, every thread's tables;
 //! * `environment`, what the user asked for;
-//! * `buffer`, *the* buffer: header, samples and arcs in the layout of the file; `control`, starting and stopping;
+//! * `buffer`, *the* buffer: header, samples and arcs in the layout of the file; `gather`, what all threads counted;
+//! * `control`, starting and stopping; `unloading`, objects that are closed;
 //! * `profil`, the calls of other systems, for programs of their own: a part of libgmon.a for itself;
 //! * `snapshot`, the file while the program goes on; `ending`, the ends that pass `exit` by; `start`, the C start-up
 //!   contract; `entry`, where compiled code comes in.
@@ -33,6 +34,8 @@ mod ending;
 mod entry;
 #[cfg(any(test, feature = "start", not(feature = "profil")))]
 mod environment;
+#[cfg(any(test, feature = "start", not(feature = "profil")))]
+mod gather;
 mod kernel;
 mod message;
 #[cfg(any(test, feature = "profil"))]
@@ -47,6 +50,8 @@ mod system;
 mod text;
 #[cfg(any(test, feature = "start", not(feature = "profil")))]
 mod threads;
+#[cfg(all(feature = "start", not(test)))]
+mod unloading;
 
 /// The compiler wants one; nothing reaches it, and a test of the linked objects shows that it is gone from them.
 #[cfg(not(test))]

@@ -55,6 +55,11 @@ pub(crate) fn text() -> (usize, usize) {
     ((&raw const __executable_start).addr(), (&raw const etext).addr())
 }
 
+/// The run-time address of the executable file's first byte.
+pub(crate) fn base() -> usize {
+    (&raw const __ehdr_start).addr()
+}
+
 /// What must be taken from a run-time address to get the address in the executable file.
 pub(crate) fn bias() -> usize {
     let header = header();

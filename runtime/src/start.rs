@@ -86,6 +86,9 @@ unsafe fn begin_with(name: Option<&CStr>, envp: *const *const c_char) {
     let environment = unsafe { Environment::of(strings(envp)) };
     let directory = configure(name.unwrap_or(c""), &environment);
     kernel::choose_sampler(&sampling(&environment));
+    if !tells_of_objects(&environment) {
+        control::forget_outside();
+    }
     let (lowpc, highpc) = program::text();
     control::start(lowpc, highpc, directory.map(|fd| fd.0), is_live(&environment));
     // SAFETY: the C library is up; ours are the first of the program's own handlers, so they run last before a fork and
@@ -154,6 +157,18 @@ fn may_catch_signals(environment: &Environment<'_>) -> bool {
         Some(b"none") => false,
         Some(value) => {
             say(&[b"GMON_SIGNALS=", value, b" is neither all nor none: using all"]);
+            true
+        }
+    }
+}
+
+/// Whether the user wants to be told of what happens outside the program.
+fn tells_of_objects(environment: &Environment<'_>) -> bool {
+    match environment.objects.map(CStr::to_bytes) {
+        None | Some(b"1") => true,
+        Some(b"0") => false,
+        Some(value) => {
+            say(&[b"GMON_OBJECTS=", value, b" is neither 0 nor 1: using 1"]);
             true
         }
     }

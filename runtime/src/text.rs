@@ -54,6 +54,15 @@ impl<const N: usize> Text<N> {
         self.push(digits.get(leading..).unwrap_or(&[]));
     }
 
+    /// Appends a number in hexadecimal, with zeros before it up to so many digits.
+    pub(crate) fn push_hexadecimal(&mut self, number: u64, digits: u32) {
+        let needed = (u64::BITS - number.leading_zeros()).div_ceil(4).max(digits).clamp(1, 16);
+        for place in (0..needed).rev() {
+            let digit = (number >> (4 * place)) as u8 & 15;
+            self.push(&[if digit < 10 { b'0' + digit } else { b'a' + digit - 10 }]);
+        }
+    }
+
     /// Makes the text a line: its last byte is a newline, even where that costs the last byte that fitted.
     pub(crate) fn end(&mut self) {
         self.length = self.length.min(N.saturating_sub(1));
@@ -104,6 +113,17 @@ mod tests {
             text.push_decimal(number);
             assert_eq!(text.as_bytes(), number.to_string().as_bytes());
             assert!(text.is_whole());
+        }
+    }
+
+    #[test]
+    fn numbers_are_written_in_hexadecimal() {
+        for (number, digits, expected) in
+            [(0, 0, "0"), (10, 2, "0a"), (0x1234, 2, "1234"), (u64::MAX, 16, "ffffffffffffffff")]
+        {
+            let mut text = Text::<16>::new();
+            text.push_hexadecimal(number, digits);
+            assert_eq!(text.as_bytes(), expected.as_bytes());
         }
     }
 

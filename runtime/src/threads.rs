@@ -258,6 +258,16 @@ pub(crate) fn for_each_arc(mut each: impl FnMut(usize, usize, u64)) {
     });
 }
 
+/// Takes the counts of the arcs that `is_wanted`, by (frompc, selfpc), out of every table, and hands them to `each`. Nobody
+/// may be calling along such an arc.
+pub(crate) fn take_arcs(is_wanted: impl Fn(usize, usize) -> bool, mut each: impl FnMut(usize, usize, u64)) {
+    for_each_thread(|thread| {
+        for table in &thread.tables {
+            table.take(&is_wanted, &mut each);
+        }
+    });
+}
+
 /// How many calls could not be counted.
 pub(crate) fn lost() -> u64 {
     LOST.load(SeqCst)

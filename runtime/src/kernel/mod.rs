@@ -4,13 +4,18 @@
 //! offset, scale, dirfd)` hands over one buffer in the layout of the file, a `struct gmonhdr`, `samplesize` bytes of
 //! 16-bit bins and room for arcs; from then on the bins are counted up, and when the process ends, [`terminate`], the
 //! buffer is stored as the file.
+//!
+//! What was counted outside the program's text goes another way, since that kernel does not keep it: `look` and `place` tell
+//! where it lies, and [`terminate`] is given it for the files beside the file.
 
 #[cfg_attr(target_os = "linux", path = "linux/mod.rs")]
 mod behind;
 
 pub(crate) use behind::{
-    Clock, Form, HIGHEST_RATE, Naming, Output, Sampler, Wish, after_fork_in_child, arcs_grain, begin_live,
-    choose_sampler, configure, is_live, is_ours, leave_live, let_in, map_arcs, profil, profrate, rebuffer, terminate,
+    Clock, Form, HIGHEST_RATE, NOWHERE, Naming, Output, PROGRAM, Sampler, TICKS, Wish, adopt, after_fork_in_child,
+    arcs_grain, begin_live, choose_sampler, collect, configure, for_each_tick_outside, is_gone, is_live, is_ours,
+    keep_ticks_outside, know_program, leave_live, let_in, look, map_arcs, number, path, place, profil, profrate,
+    rebuffer, take_ticks_outside, terminate,
 };
 #[cfg(any(test, feature = "profil"))]
 pub(crate) use behind::{NO_BUFFER, accept, buffer, runtimes_profil, store_memory, store_nothing, take_buffer};

@@ -110,7 +110,7 @@ fn in_each_process_of_its_own() {
         let mut files = 0;
         for entry in std::fs::read_dir(&program.directory).unwrap() {
             let name = entry.unwrap().file_name().into_string().unwrap();
-            files += usize::from(name.starts_with("gmon.program."));
+            files += usize::from(name.starts_with("gmon.program.") && name.ends_with(".out"));
         }
         assert_eq!(files, 3, "the children that became other programs left nothing");
         for line in printed.lines().filter_map(|line| line.strip_prefix("child ")) {

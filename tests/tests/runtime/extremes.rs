@@ -37,7 +37,7 @@ fn a_million_distinct_arcs() {
     let between = |from: &str, to: &str| from.starts_with("caller") && to.starts_with("callee");
     let mut distinct = 0;
     for arc in &profile.arcs {
-        if between(symbols.function(arc.frompc - 1), symbols.function(arc.selfpc)) {
+        if between(symbols.function(arc.frompc.saturating_sub(1)), symbols.function(arc.selfpc)) {
             assert_eq!(arc.count, 2);
             distinct += 1;
         }

@@ -8,6 +8,7 @@ mod extremes;
 mod files;
 mod live;
 mod objects;
+mod objects_outside;
 mod places;
 mod samples;
 mod sampling;

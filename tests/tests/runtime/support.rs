@@ -18,7 +18,8 @@ pub(crate) struct Program {
 }
 
 /// All that the runtime looks at.
-const VARIABLES: [&str; 9] = [
+const VARIABLES: [&str; 10] = [
+    "GMON_OBJECTS",
     "PROFDIR",
     "GMON_OUT_PREFIX",
     "GMON_FORMAT",
@@ -125,7 +126,8 @@ pub(crate) fn read(path: &Path) -> Profile {
 pub(crate) struct Symbols(BTreeMap<u64, String>);
 
 impl Symbols {
-    fn of(executable: &Path) -> Symbols {
+    /// Those of an executable or a shared object.
+    pub(crate) fn of(executable: &Path) -> Symbols {
         let mut symbols = BTreeMap::new();
         for line in tool("nm", &["--defined-only", executable.to_str().unwrap()]).lines() {
             let [address, kind, name] = line.split(' ').collect::<Vec<_>>()[..] else { panic!("{line}") };
@@ -148,7 +150,7 @@ pub(crate) fn calls(profile: &Profile, symbols: &Symbols) -> BTreeMap<String, u6
     // A file that is live has arcs of no calls where there is room for more.
     for arc in profile.arcs.iter().filter(|arc| arc.count > 0) {
         // The call is before the return address: that may already be the next function's.
-        let (caller, callee) = (symbols.function(arc.frompc - 1), symbols.function(arc.selfpc));
+        let (caller, callee) = (symbols.function(arc.frompc.saturating_sub(1)), symbols.function(arc.selfpc));
         *calls.entry(format!("calls {callee}")).or_default() += arc.count;
         *calls.entry(format!("arc {caller} {callee}")).or_default() += arc.count;
     }

@@ -4,6 +4,8 @@ mod system;
 // Calls are recorded by the runtime alone.
 #[cfg(any(test, feature = "start", not(feature = "profil")))]
 mod thread;
+#[cfg(all(feature = "start", not(test)))]
+mod weak;
 
 #[cfg(any(test, feature = "profil"))]
 pub(crate) use system::profil_numbers;
@@ -12,3 +14,5 @@ pub(crate) use system::{
 };
 #[cfg(any(test, feature = "start", not(feature = "profil")))]
 pub(crate) use thread::{record, set_record, set_table};
+#[cfg(all(feature = "start", not(test)))]
+pub(crate) use weak::dlsym_address;

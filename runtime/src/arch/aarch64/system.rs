@@ -5,9 +5,11 @@ use core::ffi::c_void;
 
 /// The numbers of the system calls that the runtime makes (`asm-generic/unistd.h`).
 pub(crate) mod numbers {
+    pub(crate) const READ: usize = 63;
     pub(crate) const WRITE: usize = 64;
     pub(crate) const CLOSE: usize = 57;
     pub(crate) const MMAP: usize = 222;
+    pub(crate) const PREAD: usize = 67;
     pub(crate) const PWRITE: usize = 68;
     pub(crate) const NANOSLEEP: usize = 101;
     pub(crate) const MUNMAP: usize = 215;

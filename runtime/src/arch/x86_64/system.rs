@@ -5,9 +5,11 @@ use core::ffi::c_void;
 
 /// The numbers of the system calls that the runtime makes (`asm/unistd_64.h`).
 pub(crate) mod numbers {
+    pub(crate) const READ: usize = 0;
     pub(crate) const WRITE: usize = 1;
     pub(crate) const CLOSE: usize = 3;
     pub(crate) const MMAP: usize = 9;
+    pub(crate) const PREAD: usize = 17;
     pub(crate) const PWRITE: usize = 18;
     pub(crate) const NANOSLEEP: usize = 35;
     pub(crate) const MUNMAP: usize = 11;

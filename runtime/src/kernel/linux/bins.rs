@@ -11,7 +11,7 @@ use core::sync::atomic::{
     Ordering::{Relaxed, SeqCst},
 };
 
-use super::live;
+use super::{live, outside};
 use crate::scale;
 use crate::system::{PAGE, clear, map};
 
@@ -66,6 +66,11 @@ pub(super) fn stop() {
 /// Whether ticks are counted.
 pub(super) fn is_counting() -> bool {
     SCALE.load(SeqCst) != 0
+}
+
+/// Whether there is a bin for an address, at a bin for each four bytes.
+pub(super) fn covers(pc: usize) -> bool {
+    bin(pc, OFFSET.load(Relaxed), 0x8000, SAMPLES_SIZE.load(Relaxed)).is_some()
 }
 
 /// All ticks since the start, wherever they fell.
@@ -133,7 +138,10 @@ pub(super) fn count(pc: usize, ticks: u32) {
         return;
     }
     TICKS.fetch_add(u64::from(ticks), Relaxed);
-    let Some(bin) = bin(pc, OFFSET.load(Relaxed), scale, SAMPLES_SIZE.load(Relaxed)) else { return };
+    let Some(bin) = bin(pc, OFFSET.load(Relaxed), scale, SAMPLES_SIZE.load(Relaxed)) else {
+        outside::count(pc, ticks);
+        return;
+    };
     // More ticks than a bin can hold at once (11 minutes without a delivery) are beyond what is kept.
     let ticks = ticks.min(u32::from(u16::MAX)) as u16;
     let touched = TOUCHED.load(Relaxed);

@@ -11,7 +11,7 @@ use gmon::layout::{
 };
 
 use super::bins::STRETCH;
-use super::writer::Writer;
+use super::writer::{Writer, Written};
 use crate::system::{Errno, Fd};
 
 /// The forms that a profile can be written in.
@@ -80,9 +80,9 @@ impl Bins<'_> {
     }
 }
 
-/// Writes the profile into a file that is empty. The result is the number of bins that the form could not hold, and that
-/// were written as the highest value that it can.
-pub(crate) fn write(file: Fd, profile: &Finished<'_>, form: Form) -> Result<usize, Errno> {
+/// Writes the profile into a file that is empty. The result is what was written, and the number of bins that the form could
+/// not hold, and that were written as the highest value that it can.
+pub(super) fn write(file: Fd, profile: &Finished<'_>, form: Form) -> Result<(Written, usize), Errno> {
     let mut out = Writer::new(file);
     let clamped = match form {
         Form::OpenBsd => bsd(&mut out, profile, profile.header.totarc),
@@ -90,7 +90,7 @@ pub(crate) fn write(file: Fd, profile: &Finished<'_>, form: Form) -> Result<usiz
         Form::FreeBsd => free_bsd(&mut out, profile),
         Form::Gnu => gnu(&mut out, profile),
     };
-    out.finish().map(|()| clamped)
+    out.finish().map(|written| (written, clamped))
 }
 
 /// 4.4BSD's header, 16-bit samples, arcs; the result is the number of bins that do not fit.
@@ -131,23 +131,14 @@ fn free_bsd(out: &mut Writer, profile: &Finished<'_>) -> usize {
 
 /// GNU's. Readers add up the histograms of one address range, and the arcs of one pair.
 fn gnu(out: &mut Writer, profile: &Finished<'_>) -> usize {
-    out.put(&GNU_MAGIC);
-    out.put(&GNU_VERSION.to_ne_bytes());
-    out.zeros(GNU_HEADER_SIZE - GNU_MAGIC.len() - size_of_val(&GNU_VERSION));
+    gnu_header(out);
     let mut highest = 0;
     profile.bins.for_each(|part| match part {
         Part::Zeros(_) => {}
         Part::Count(count) => highest = highest.max(count),
     });
     for round in 0..highest.div_ceil(u32::from(u16::MAX)).max(1) {
-        out.put(&[GNU_TAG_HISTOGRAM]);
-        out.put(&profile.header.lpc.to_ne_bytes());
-        out.put(&profile.header.hpc.to_ne_bytes());
-        out.put(&(profile.bins.samples.len() as u32).to_ne_bytes());
-        out.put(&profile.header.profrate.to_ne_bytes());
-        out.put(SECONDS);
-        out.zeros(GNU_DIMENSION_SIZE - SECONDS.len());
-        out.put(b"s");
+        gnu_histogram(out, profile.header, profile.bins.samples.len());
         let told = round * u32::from(u16::MAX);
         profile.bins.for_each(|part| match part {
             Part::Zeros(bins) => out.zeros(bins * size_of::<u16>()),
@@ -156,18 +147,40 @@ fn gnu(out: &mut Writer, profile: &Finished<'_>) -> usize {
             }
         });
     }
-    for arc in profile.arcs {
-        let mut left = arc.raw_count as u64;
-        while left > 0 {
-            let part = u32::try_from(left).unwrap_or(u32::MAX);
-            out.put(&[GNU_TAG_ARC]);
-            out.put(&arc.raw_frompc.to_ne_bytes());
-            out.put(&arc.raw_selfpc.to_ne_bytes());
-            out.put(&part.to_ne_bytes());
-            left -= u64::from(part);
-        }
-    }
+    profile.arcs.iter().for_each(|arc| gnu_arc(out, arc));
     0
+}
+
+/// The header of GNU's form.
+pub(super) fn gnu_header(out: &mut Writer) {
+    out.put(&GNU_MAGIC);
+    out.put(&GNU_VERSION.to_ne_bytes());
+    out.zeros(GNU_HEADER_SIZE - GNU_MAGIC.len() - size_of_val(&GNU_VERSION));
+}
+
+/// What stands before the bins in a histogram of GNU's form: the range and the rate are those of `header`.
+pub(super) fn gnu_histogram(out: &mut Writer, header: &GmonHdr, bins: usize) {
+    out.put(&[GNU_TAG_HISTOGRAM]);
+    out.put(&header.lpc.to_ne_bytes());
+    out.put(&header.hpc.to_ne_bytes());
+    out.put(&(bins as u32).to_ne_bytes());
+    out.put(&header.profrate.to_ne_bytes());
+    out.put(SECONDS);
+    out.zeros(GNU_DIMENSION_SIZE - SECONDS.len());
+    out.put(b"s");
+}
+
+/// An arc of GNU's form, in several records if its count takes them.
+pub(super) fn gnu_arc(out: &mut Writer, arc: &RawArc) {
+    let mut left = arc.raw_count as u64;
+    while left > 0 {
+        let part = u32::try_from(left).unwrap_or(u32::MAX);
+        out.put(&[GNU_TAG_ARC]);
+        out.put(&arc.raw_frompc.to_ne_bytes());
+        out.put(&arc.raw_selfpc.to_ne_bytes());
+        out.put(&part.to_ne_bytes());
+        left -= u64::from(part);
+    }
 }
 
 #[cfg(test)]
@@ -186,6 +199,12 @@ mod tests {
         RawArc { raw_frompc: 0x1010, raw_selfpc: 0x1024, raw_count: 7 },
         RawArc { raw_frompc: 0x1020, raw_selfpc: 0x1004, raw_count: 10_000_000_000 },
     ];
+
+    /// What is said of a file with these bytes.
+    fn whole(bytes: &[u8]) -> Written {
+        let marks = (0..).zip(bytes).map(|(position, byte)| gmon::layout::mark(position, *byte));
+        Written { length: bytes.len(), sum: marks.fold(0, u64::wrapping_add) }
+    }
 
     /// What a reader makes of a profile of sixteen bins whose sixth was hit `carry * 65536 + 3` times.
     fn written(form: Form, carry: u16) -> (usize, Encoding, Profile) {
@@ -207,8 +226,9 @@ mod tests {
         let bins = Bins { samples: &samples, carries: (carry > 0).then_some(&carries), touched: None };
         let profile = Finished { header: &header, bins, arcs: &ARCS };
         let _alone = ONE_AT_A_TIME.lock();
-        let clamped = write(Fd(file.as_raw_fd()), &profile, form).unwrap();
+        let (written, clamped) = write(Fd(file.as_raw_fd()), &profile, form).unwrap();
         let bytes = fs::read(&path).unwrap();
+        assert_eq!(written, whole(&bytes));
         fs::remove_file(&path).unwrap();
         let encoding = gmon::detect(&bytes, &Hints::default()).unwrap();
         (clamped, encoding, gmon::read_as(&bytes, encoding).unwrap())
@@ -240,8 +260,10 @@ mod tests {
                 let file = File::create(&path).unwrap();
                 let bins = Bins { samples: &samples, carries: Some(&carries), touched: Some(&touched) };
                 let header = GmonHdr { totarc: size_of_val(arcs) as i32, ..header };
-                write(Fd(file.as_raw_fd()), &Finished { header: &header, bins, arcs }, form).unwrap();
+                let (written, _) =
+                    write(Fd(file.as_raw_fd()), &Finished { header: &header, bins, arcs }, form).unwrap();
                 let bytes = fs::read(&path).unwrap();
+                assert_eq!(written, whole(&bytes));
                 let encoding = gmon::detect(&bytes, &Hints::default()).unwrap();
                 let profile = gmon::read_as(&bytes, encoding).unwrap();
                 let [histogram] = &profile.histograms[..] else { panic!("{form:?}") };

@@ -12,6 +12,7 @@ use core::sync::atomic::{
 };
 
 use super::output::{self, Refusal};
+use super::writer::{self, Written};
 use crate::message::{say, say_error};
 use crate::system::{Fd, Identity, LARGEST_PAGE, PAGE, map, map_file};
 use crate::text::Text;
@@ -78,8 +79,7 @@ pub(crate) fn map_arcs(length: usize) -> *mut c_void {
     if file == -1 {
         return map(length);
     }
-    let ours = Identity { inode: INODE.load(Relaxed), device: DEVICE.load(Relaxed) };
-    if Fd(file).identity() != Some(ours) {
+    if !is_ours(Fd(file)) {
         return ptr::null_mut();
     }
     // Each caller gets a part of its own; a part that cannot be had stays empty.
@@ -90,16 +90,24 @@ pub(crate) fn map_arcs(length: usize) -> *mut c_void {
     }
 }
 
+/// Whether a descriptor is still the file's.
+fn is_ours(file: Fd) -> bool {
+    file.identity() == Some(Identity { inode: INODE.load(Relaxed), device: DEVICE.load(Relaxed) })
+}
+
 /// Leaves the file to the parent; says whether there was one.
 pub(crate) fn leave() -> bool {
     FILE.swap(-1, SeqCst) != -1
 }
 
-/// Says what the file could not have: in its form, a bin ends at 65,535.
-pub(super) fn finish(full_bins: usize) {
+/// Says what the file could not have: in its form, a bin ends at 65,535. The result is what the file is now, if it can be
+/// read.
+pub(super) fn finish(full_bins: usize) -> Option<Written> {
     if full_bins > 0 {
         let mut count = Text::<20>::new();
         count.push_decimal(full_bins as u64);
         say(&[output::name().to_bytes(), b": ", count.as_bytes(), b" bins are full, some samples are missing"]);
     }
+    let file = Fd(FILE.load(Relaxed));
+    is_ours(file).then(|| writer::read_back(file, LENGTH.load(SeqCst)).ok()).flatten()
 }

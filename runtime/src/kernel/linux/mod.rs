@@ -1,9 +1,12 @@
 //! Linux has no such kernel: this is it, in user space.
 
+mod beside;
 mod bins;
 mod forms;
 mod live;
+mod objects;
 mod output;
+mod outside;
 mod sampler;
 mod store;
 mod writer;
@@ -13,10 +16,13 @@ use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::Relaxed};
 
 use gmon::layout::GmonHdr;
 
+pub(crate) use beside::TICKS;
 pub(crate) use forms::Form;
 pub(crate) use live::{arcs_grain, begin as begin_live, is_live, leave as leave_live, map_arcs};
+pub(crate) use objects::{NOWHERE, PROGRAM, adopt, is_gone, know_program, look, number, path, place};
 pub(crate) use output::{Naming, Output, configure, is_ours};
-pub(crate) use sampler::{Clock, HIGHEST_RATE, Sampler, Wish, choose as choose_sampler, let_in, profrate};
+pub(crate) use outside::{for_each_tick_outside, keep_ticks_outside, take_ticks_outside};
+pub(crate) use sampler::{Clock, HIGHEST_RATE, Sampler, Wish, choose as choose_sampler, collect, let_in, profrate};
 pub(crate) use store::terminate;
 #[cfg(any(test, feature = "profil"))]
 pub(crate) use store::{store_memory, store_nothing};
@@ -49,7 +55,7 @@ pub(crate) unsafe fn profil(
     dirfd: i32,
 ) -> Result<(), Errno> {
     if !accept(buf, buflen, scale, dirfd)? {
-        sampler::collect();
+        collect();
         bins::stop();
         sampler::stop();
         return Ok(());
@@ -157,6 +163,7 @@ pub(crate) fn take_buffer() -> Option<(*mut c_void, usize)> {
 pub(crate) fn after_fork_in_child() {
     output::after_fork_in_child();
     bins::after_fork_in_child();
+    outside::after_fork_in_child();
     sampler::after_fork_in_child();
 }
 

@@ -59,6 +59,8 @@ static OUTPUT: Once<Output> =
     Once(UnsafeCell::new(Output { naming: Naming::Plain, prefix: Text::new(), program: Text::new(), form: None }));
 /// The name of the file, made anew each time. Not on the stack: that may be a thread's smallest, or a signal's.
 static NAME: Once<Text<NAME_SIZE>> = Once(UnsafeCell::new(Text::new()));
+/// The name of a file beside it.
+static BESIDE: Once<Text<NAME_SIZE>> = Once(UnsafeCell::new(Text::new()));
 static CAPTURED: Once<Captured> = Once(UnsafeCell::new(Captured { path: Text::new(), status: None, file: None }));
 
 /// The descriptors of the directory, and of the file if it was opened at the start; -1 for none.
@@ -174,7 +176,7 @@ pub(super) fn name() -> &'static CStr {
 pub(super) fn open(to_map: bool) -> Result<Fd, Refusal> {
     // SAFETY: nothing writes it after start-up, which is this thread's.
     let captured = unsafe { &*CAPTURED.0.get() };
-    let opened = open_anew(captured, to_map);
+    let opened = open_anew(captured, name(), to_map);
     let kept = Fd(FILE.load(Relaxed));
     match opened {
         Err((_, Errno::EACCES | Errno::EPERM)) if !to_map && is_still(kept, captured.file.as_ref()) => {
@@ -219,9 +221,24 @@ fn is_private(status: &Status, user: u32) -> bool {
     status.links == 1 && !status.is_shared() && status.owner == user
 }
 
-fn open_anew(captured: &Captured, to_map: bool) -> Result<Fd, Refusal> {
+/// The name of the file with these parts behind it.
+pub(super) fn name_beside(parts: &[&[u8]]) -> &'static CStr {
+    // SAFETY: as for the name itself.
+    let beside = unsafe { &mut *BESIDE.0.get() };
+    beside.clear();
+    beside.push(name().to_bytes());
+    parts.iter().for_each(|part| beside.push(part));
+    beside.as_c_str().unwrap_or(c"")
+}
+
+/// Opens a file beside the file, for which the same holds.
+pub(super) fn open_beside(path: &CStr) -> Result<Fd, Refusal> {
+    // SAFETY: nothing writes it after start-up, which is this thread's.
+    open_anew(unsafe { &*CAPTURED.0.get() }, path, false)
+}
+
+fn open_anew(captured: &Captured, path: &CStr, to_map: bool) -> Result<Fd, Refusal> {
     let private = output().naming == Naming::Private;
-    let path = name();
     if path.is_empty() {
         return Err((b"make its name", Errno::ENAMETOOLONG));
     }

@@ -7,14 +7,17 @@ use gmon::layout::{GMONVERSION, GmonHdr, RawArc};
 
 use super::forms::{self, Bins, Finished, Form};
 use super::output::{self, Refusal};
-use super::{BUFFER, LENGTH, bins, live, sampler};
+use super::writer::Written;
+use super::{BUFFER, LENGTH, beside, bins, live, sampler};
 use crate::message::{say, say_error};
 use crate::system::Errno;
 use crate::text::Text;
 
 /// Does what OpenBSD's kernel does when a process ends: reads the header back from the buffer and stores the file. What
 /// goes wrong is said in one line; the process ends as it would have.
-pub(crate) fn terminate() {
+///
+/// `outside` is what was counted outside the program, of which files beside that one tell: see [`beside::write`].
+pub(crate) fn terminate(outside: &[RawArc]) {
     sampler::collect();
     sampler::report();
     let buffer = BUFFER.load(Relaxed);
@@ -22,11 +25,14 @@ pub(crate) fn terminate() {
         return;
     }
     if live::is_live() {
-        live::finish(bins::full_bins());
+        if let Some(written) = live::finish(bins::full_bins()) {
+            beside::write(written, sampler::profrate() as i32, outside);
+        }
         return;
     }
-    if let Err((what, error)) = store(buffer) {
-        say_error(&[output::name().to_bytes(), b": cannot ", what], error);
+    match store(buffer) {
+        Ok((written, profrate)) => beside::write(written, profrate, outside),
+        Err((what, error)) => say_error(&[output::name().to_bytes(), b": cannot ", what], error),
     }
 }
 
@@ -52,8 +58,8 @@ pub(crate) fn store_nothing() {
     output::discard();
 }
 
-/// Checks the buffer, opens the file, and writes it.
-fn store(buffer: *mut c_void) -> Result<(), Refusal> {
+/// Checks the buffer, opens the file, and writes it. The result is what was written, and the rate in its header.
+fn store(buffer: *mut c_void) -> Result<(Written, i32), Refusal> {
     let buffer = checked(buffer.cast(), LENGTH.load(Relaxed)).ok_or((&b"use its buffer"[..], Errno::EINVAL))?;
     let file = output::open(false)?;
     let default = if bins::carries().is_some() { Form::Gnu } else { Form::OpenBsd };
@@ -64,9 +70,10 @@ fn store(buffer: *mut c_void) -> Result<(), Refusal> {
         let _ = file.truncate();
     }
     let closed = file.close();
-    match written.and_then(|clamped| closed.map(|()| clamped)) {
-        Ok(0) => Ok(()),
-        Ok(bins) => {
+    let profrate = buffer.header.profrate;
+    match written.and_then(|written| closed.map(|()| written)) {
+        Ok((written, 0)) => Ok((written, profrate)),
+        Ok((written, bins)) => {
             let mut count = Text::<20>::new();
             count.push_decimal(bins as u64);
             say(&[
@@ -75,7 +82,7 @@ fn store(buffer: *mut c_void) -> Result<(), Refusal> {
                 count.as_bytes(),
                 b" bins overflowed, GMON_FORMAT=gnu keeps all samples",
             ]);
-            Ok(())
+            Ok((written, profrate))
         }
         Err(error) => Err((b"write", error)),
     }

@@ -2,7 +2,7 @@
 
 use core::cell::UnsafeCell;
 
-use gmon::layout::{GmonHdr, RawArc};
+use gmon::layout::{GmonHdr, RawArc, mark};
 
 use crate::system::{Errno, Fd};
 
@@ -13,9 +13,18 @@ pub(super) struct Writer {
     used: usize,
     /// Bytes of the file so far, those in the buffer among them.
     written: usize,
+    /// The sum of the marks of its bytes.
+    sum: u64,
     /// Whether the last of them were left out: what is not written is zero, and takes no time and no room.
     ends_in_hole: bool,
     failed: Option<Errno>,
+}
+
+/// A file that was written: its bytes, and the sum of their [`mark`]s.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Written {
+    pub(super) length: usize,
+    pub(super) sum: u64,
 }
 
 /// So many zeros in a row, or more, are left out.
@@ -29,10 +38,31 @@ unsafe impl Sync for Page {}
 
 static PAGE: Page = Page(UnsafeCell::new([0; 4096]));
 
+/// What is in a file of that length, which must have been opened for reading.
+pub(super) fn read_back(file: Fd, length: usize) -> Result<Written, Errno> {
+    // SAFETY: there is one writer at a time, and it is not at work now.
+    let page = unsafe { &mut *PAGE.0.get() };
+    let (mut read, mut sum) = (0, 0_u64);
+    while read < length {
+        match file.read_at(page, read) {
+            Ok(0) => return Err(Errno::EINVAL),
+            Ok(bytes) => {
+                let marks = (read as u64..).zip(page.iter().take(bytes)).map(|(position, byte)| mark(position, *byte));
+                sum = marks.fold(sum, u64::wrapping_add);
+                read += bytes;
+            }
+            Err(Errno::EINTR) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(Written { length: read, sum })
+}
+
 impl Writer {
     pub(super) fn new(file: Fd) -> Writer {
         // SAFETY: there is one writer at a time, and it is made anew for each file.
-        Writer { file, buffer: unsafe { &mut *PAGE.0.get() }, used: 0, written: 0, ends_in_hole: false, failed: None }
+        let buffer = unsafe { &mut *PAGE.0.get() };
+        Writer { file, buffer, used: 0, written: 0, sum: 0, ends_in_hole: false, failed: None }
     }
 
     /// Writes bytes.
@@ -43,6 +73,7 @@ impl Writer {
             }
             if let Some(place) = self.buffer.get_mut(self.used) {
                 *place = *byte;
+                self.sum = self.sum.wrapping_add(mark(self.written as u64, *byte));
                 self.used += 1;
                 self.written += 1;
             }
@@ -98,12 +129,14 @@ impl Writer {
     }
 
     /// Writes what is left; what went wrong before is said here.
-    pub(super) fn finish(mut self) -> Result<(), Errno> {
+    pub(super) fn finish(mut self) -> Result<Written, Errno> {
         self.flush();
-        match self.failed {
-            Some(error) => Err(error),
-            None if self.ends_in_hole => self.file.set_length(self.written),
-            None => Ok(()),
+        if let Some(error) = self.failed {
+            return Err(error);
         }
+        if self.ends_in_hole {
+            self.file.set_length(self.written)?;
+        }
+        Ok(Written { length: self.written, sum: self.sum })
     }
 }

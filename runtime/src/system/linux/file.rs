@@ -176,6 +176,23 @@ impl Fd {
         }
     }
 
+    /// Opens a file of this directory for reading.
+    pub(crate) fn open_for_reading(self, path: &CStr) -> Result<Fd, Errno> {
+        self.open(path, O_CLOEXEC, 0)
+    }
+
+    /// Reads what comes next, as much as there is and fits; 0 at the end.
+    pub(crate) fn read(self, bytes: &mut [u8]) -> Result<usize, Errno> {
+        // SAFETY: the kernel writes no more than there is room for.
+        unsafe { call(numbers::READ, [self.0 as usize, bytes.as_mut_ptr().addr(), bytes.len()]) }
+    }
+
+    /// Reads what stands at an offset, as much as there is and fits.
+    pub(crate) fn read_at(self, bytes: &mut [u8], offset: usize) -> Result<usize, Errno> {
+        // SAFETY: the kernel writes no more than there is room for.
+        unsafe { call(numbers::PREAD, [self.0 as usize, bytes.as_mut_ptr().addr(), bytes.len(), offset]) }
+    }
+
     /// Writes all of `bytes`.
     pub(crate) fn write_all(self, bytes: &[u8]) -> Result<(), Errno> {
         // SAFETY: the kernel reads the slice.

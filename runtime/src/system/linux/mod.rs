@@ -5,6 +5,7 @@ mod errno;
 mod file;
 #[cfg(any(test, feature = "profil"))]
 mod guarded;
+mod maps;
 mod memory;
 mod perf;
 mod signal;
@@ -18,6 +19,7 @@ pub(crate) use errno::Errno;
 pub(crate) use file::{CURRENT, Fd, Identity, Status};
 #[cfg(any(test, feature = "profil"))]
 pub(crate) use guarded::{can_be_written, read, write};
+pub(crate) use maps::{Mapping, MapsRoom, OwnMemory, for_each_mapping};
 pub(crate) use memory::{PAGE, clear, map, map_file, replace, unmap};
 pub(crate) use perf::{SampleMemory, sample_on};
 pub(crate) use signal::{

@@ -140,7 +140,7 @@ pub(super) fn stop() {
 }
 
 /// Sees to it that what has been sampled is counted, as far as it lies elsewhere.
-pub(super) fn collect() {
+pub(crate) fn collect() {
     if has_ring() {
         ring::read_all();
     }

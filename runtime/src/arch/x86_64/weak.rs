@@ -1,0 +1,9 @@
+//! Symbols that need not be there.
+
+use core::arch::naked_asm;
+
+/// The address of the C library's `dlsym`; 0 in a static program that does not use it.
+#[unsafe(naked)]
+pub(crate) extern "C" fn dlsym_address() -> usize {
+    naked_asm!(".weak   dlsym", "    mov     rax, qword ptr [rip + dlsym@GOTPCREL]", "    ret",)
+}

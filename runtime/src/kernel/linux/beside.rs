@@ -1,0 +1,267 @@
+//! The files beside the file: a profile for each object that something was counted in, and a list of them.
+//!
+//! The profiles have GNU's form and link-time addresses: any reader takes them with the object as image. The list says which
+//! objects they are of, and what no single profile can say: calls from one object to another, and what could not be told
+//! apart. docs/format.md has its layout.
+
+use core::iter;
+
+use gmon::layout::{GmonHdr, RawArc};
+
+use super::forms::{gnu_arc, gnu_header, gnu_histogram};
+use super::objects::{self, ADDRESS_BITS, KERNEL, Object, PROGRAM, VDSO, is_object, number};
+use super::output::{self, Refusal};
+use super::outside;
+use super::writer::{Writer, Written};
+use crate::message::say_error;
+use crate::system::{Errno, Fd};
+use crate::text::Text;
+
+/// Stands for a caller where an entry does not tell of calls: so many ticks were at raw_selfpc.
+pub(crate) const TICKS: usize = usize::MAX;
+
+/// The bytes of code that a bin stands for.
+const BIN: usize = 4;
+
+/// What is told of one object, beyond what it is.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Told {
+    /// How many objects of the same name came before.
+    twins: u64,
+    /// Its profile; of length 0 if it has none.
+    written: Written,
+}
+
+/// What is told only in sum.
+#[derive(Default)]
+struct Rest {
+    kernel: u64,
+    vdso: u64,
+    elsewhere: u64,
+    calls: u64,
+}
+
+/// Writes what was counted outside the program, if anything was. `main` is the file itself.
+///
+/// The entries are sorted by raw_selfpc, which is a [`objects::place`] as raw_frompc is; or that is [`TICKS`].
+pub(super) fn write(main: Written, profrate: i32, entries: &[RawArc]) {
+    let mut rest = Rest { elsewhere: outside::elsewhere(), ..Rest::default() };
+    // SAFETY: `control` lets only one thread write files.
+    (1..).map_while(|number| unsafe { objects::object(number) }).for_each(|object| object.told.set(Told::default()));
+    let mut objects = 0;
+    for group in groups(entries) {
+        let number = group.first().map_or(PROGRAM, |entry| number(entry.raw_selfpc));
+        // SAFETY: as above.
+        match unsafe { objects::object(number) } {
+            Some(object) => {
+                let twins = twins(entries, number, object);
+                let written = write_profile(object, twins, profrate, group);
+                if written.length == 0 {
+                    rest.add(objects::ELSEWHERE, group);
+                } else {
+                    objects += 1;
+                }
+                object.told.set(Told { twins, written });
+            }
+            None => rest.add(number, group),
+        }
+    }
+    if objects > 0 || !rest.is_nothing() {
+        let path = output::name_beside(&[b".objects"]);
+        let listed = output::open_beside(path).and_then(|file| {
+            let listed = write_list(file, main, entries, &rest);
+            finish(file, listed)
+        });
+        if let Err((what, error)) = listed {
+            say_error(&[path.to_bytes(), b": cannot ", what], error);
+        }
+    }
+}
+
+/// The entries of each object. (The library's way of cutting slices keeps code that can panic.)
+fn groups(entries: &[RawArc]) -> impl Iterator<Item = &[RawArc]> {
+    let mut left = entries;
+    iter::from_fn(move || {
+        let first = number(left.first()?.raw_selfpc);
+        let length = left.partition_point(|entry| number(entry.raw_selfpc) == first);
+        let (group, rest) = left.split_at_checked(length)?;
+        left = rest;
+        Some(group)
+    })
+}
+
+/// How many of the objects that are told of before this one have the same name.
+fn twins(entries: &[RawArc], this: usize, object: &Object) -> u64 {
+    let numbers = groups(entries).filter_map(|group| group.first()).map(|entry| number(entry.raw_selfpc));
+    // SAFETY: as in `write`.
+    let before = numbers.take_while(|other| *other < this).filter_map(|other| unsafe { objects::object(other) });
+    let same = before.filter(|other| other.name() == object.name()).count() as u64;
+    // The list itself has such a name.
+    same + u64::from(object.name() == b"objects")
+}
+
+/// Closes a file that was written. Of one that was not written whole nothing is left.
+fn finish(file: Fd, written: Result<Written, Errno>) -> Result<Written, Refusal> {
+    if written.is_err() {
+        let _ = file.truncate();
+    }
+    let closed = file.close();
+    written.and_then(|written| closed.map(|()| written)).map_err(|error| (&b"write"[..], error))
+}
+
+/// Writes an object's profile. What goes wrong is said, and the result then is a file of no length.
+fn write_profile(object: &Object, twins: u64, profrate: i32, entries: &[RawArc]) -> Written {
+    let mut suffix = Text::<21>::new();
+    if twins > 0 {
+        suffix.push(b".");
+        suffix.push_decimal(twins + 1);
+    }
+    let path = output::name_beside(&[b".", object.name(), suffix.as_bytes()]);
+    let written = output::open_beside(path).and_then(|file| {
+        let mut out = Writer::new(file);
+        profile(&mut out, object, profrate, entries);
+        finish(file, out.finish())
+    });
+    written.unwrap_or_else(|(what, error)| {
+        say_error(&[path.to_bytes(), b": cannot ", what], error);
+        Written::default()
+    })
+}
+
+/// A profile in GNU's form. Calls from other objects come from nowhere there.
+fn profile(out: &mut Writer, object: &Object, profrate: i32, entries: &[RawArc]) {
+    let header = GmonHdr { lpc: object.lowpc, hpc: object.highpc, profrate, ..GmonHdr::default() };
+    let bins = (object.highpc - object.lowpc) / BIN;
+    let ticks = || entries.iter().filter(|entry| entry.raw_frompc == TICKS);
+    let full = u64::from(u16::MAX);
+    let highest = ticks().map(|entry| entry.raw_count as u64).max().unwrap_or(0);
+    gnu_header(out);
+    for round in 0..highest.div_ceil(full).max(1) {
+        gnu_histogram(out, &header, bins);
+        let mut next = 0;
+        for entry in ticks() {
+            let bin = (address(entry.raw_selfpc) - object.lowpc) / BIN;
+            let left = (entry.raw_count as u64).saturating_sub(round * full).min(full) as u16;
+            out.zeros((bin - next) * size_of::<u16>());
+            out.put(&left.to_ne_bytes());
+            next = bin + 1;
+        }
+        out.zeros((bins - next) * size_of::<u16>());
+    }
+    for call in entries.iter().filter(|entry| entry.raw_frompc != TICKS) {
+        let is_inside = number(call.raw_frompc) == number(call.raw_selfpc);
+        let frompc = if is_inside { address(call.raw_frompc) } else { 0 };
+        gnu_arc(out, &RawArc { raw_frompc: frompc, raw_selfpc: address(call.raw_selfpc), ..*call });
+    }
+}
+
+/// The link-time address in a place.
+fn address(place: usize) -> usize {
+    place & ((1 << ADDRESS_BITS) - 1)
+}
+
+impl Object {
+    /// The last part of its path.
+    fn name(&self) -> &[u8] {
+        self.path.as_bytes().rsplit(|byte| *byte == b'/').next().unwrap_or_default()
+    }
+}
+
+impl Rest {
+    /// Adds what was counted at places of that number.
+    fn add(&mut self, number: usize, entries: &[RawArc]) {
+        let ticks = match number {
+            KERNEL => &mut self.kernel,
+            VDSO => &mut self.vdso,
+            _ => &mut self.elsewhere,
+        };
+        for entry in entries {
+            let sum = if entry.raw_frompc == TICKS {
+                &mut *ticks
+            } else if number == PROGRAM {
+                continue; // told by the file itself
+            } else {
+                &mut self.calls
+            };
+            *sum = sum.saturating_add(entry.raw_count as u64);
+        }
+    }
+
+    fn is_nothing(&self) -> bool {
+        [self.kernel, self.vdso, self.elsewhere, self.calls] == [0; 4]
+    }
+}
+
+/// Writes the list.
+fn write_list(file: Fd, main: Written, entries: &[RawArc], rest: &Rest) -> Result<Written, Errno> {
+    let mut out = Writer::new(file);
+    out.put(b"gmon objects 1\nprofile");
+    out.number(main.length as u64);
+    out.mark(main.sum);
+    out.put(b"\n");
+    for group in groups(entries) {
+        let Some(number) = group.first().map(|entry| number(entry.raw_selfpc)) else { continue };
+        let Some((object, told)) = told(number) else { continue };
+        out.put(b"object");
+        for number in [number as u64, told.twins, told.written.length as u64] {
+            out.number(number);
+        }
+        out.mark(told.written.sum);
+        out.put(b" ");
+        out.put(if object.build_id.as_bytes().is_empty() { b"-" } else { object.build_id.as_bytes() });
+        out.put(b" ");
+        out.put(object.path.as_bytes());
+        out.put(b"\n");
+    }
+    let is_told = |number: usize| number == PROGRAM || told(number).is_some();
+    for call in entries.iter().filter(|entry| entry.raw_frompc != TICKS) {
+        let (from, to) = (number(call.raw_frompc), number(call.raw_selfpc));
+        if from != to && is_told(from) && is_told(to) {
+            out.put(b"arc");
+            for number in [from as u64, address(call.raw_frompc) as u64, to as u64, address(call.raw_selfpc) as u64] {
+                out.number(number);
+            }
+            out.number(call.raw_count as u64);
+            out.put(b"\n");
+        }
+    }
+    let sums: [(&[u8], u64); 4] = [
+        (b"samples kernel", rest.kernel),
+        (b"samples vdso", rest.vdso),
+        (b"samples elsewhere", rest.elsewhere),
+        (b"calls elsewhere", rest.calls),
+    ];
+    for (name, sum) in sums.iter().filter(|(_, sum)| *sum > 0) {
+        out.put(name);
+        out.number(*sum);
+        out.put(b"\n");
+    }
+    out.put(b"end\n");
+    out.finish()
+}
+
+/// An object that has a profile, and what is told of it.
+fn told(number: usize) -> Option<(&'static Object, Told)> {
+    // SAFETY: as in `write`.
+    let object = unsafe { objects::object(number) }.filter(|_| is_object(number))?;
+    let told = object.told.get();
+    (told.written.length > 0).then_some((object, told))
+}
+
+impl Writer {
+    /// A space and a number.
+    fn number(&mut self, number: u64) {
+        let mut text = Text::<21>::new();
+        text.push(b" ");
+        text.push_decimal(number);
+        self.put(text.as_bytes());
+    }
+
+    /// A space and a sum of marks.
+    fn mark(&mut self, sum: u64) {
+        let mut text = Text::<17>::new();
+        text.push(b" ");
+        text.push_hexadecimal(sum, 16);
+        self.put(text.as_bytes());
+    }
+}

@@ -1,0 +1,75 @@
+/* A program that uses shared objects: one that is linked (with LINKED), or those that are named, each opened, called and closed
+   in its turn as often as is said:  host NAME TIMES SAMPLES [NAME TIMES SAMPLES]...  With `!` before its name one stays open. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+typedef int serve_type(int, int, int (*)(int));
+extern serve_type serve;
+
+static int calls_back;
+
+__attribute__((noinline)) int back(int number)
+{
+    calls_back++;
+    return number;
+}
+
+/* The one place that calls what is opened: objects at the same address are called along the same arc. */
+__attribute__((noinline)) static void use(serve_type *service, int times, int samples)
+{
+    service(times, samples, back);
+}
+
+/* Unmaps an object behind everybody's back. */
+static void unmap(const char *path)
+{
+    char line[4096];
+    unsigned long start, end;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (maps && fgets(line, sizeof line, maps))
+        if (strstr(line, path) && sscanf(line, "%lx-%lx", &start, &end) == 2)
+            munmap((void *)start, end - start);
+}
+
+static unsigned char memory[1 << 16];
+
+int main(int count, char **words)
+{
+    if (count > 1 && !strcmp(words[1], "libc")) {
+        for (long left = atol(words[2]); left > 0; left--)
+            raise(60);
+        memset(memory, 1, sizeof memory);
+        return 0;
+    }
+#ifdef LINKED
+    use(serve, atoi(words[1]), atoi(words[2]));
+#else
+    for (int word = 1; word + 2 < count; word += 3) {
+        int stays = words[word][0] == '!';
+        void *object = dlopen(words[word] + stays, RTLD_NOW);
+        if (!object) {
+            puts(dlerror());
+            return 1;
+        }
+        serve_type *service = (serve_type *)dlsym(object, "serve");
+        printf("at %p\n", (void *)service);
+        use(service, atoi(words[word + 1]), atoi(words[word + 2]));
+        if (!stays)
+            dlclose(object);
+    }
+#endif
+    if (getenv("UNMAPS")) {
+        unmap(getenv("UNMAPS"));
+        _exit(0); /* the C library would look for what is gone */
+    }
+    if (getenv("FORKS") && fork() == 0)
+        return 0;
+    printf("calls back %d\n", calls_back);
+    return 0;
+}
