@@ -117,6 +117,12 @@ impl<'data> Images<'data> {
         whole
     }
 
+    /// Where an address of one of the images goes.
+    #[must_use]
+    pub fn place(&self, image: usize, address: u64) -> u64 {
+        self.places.get(image).map_or(NOWHERE, |place| place.of(address))
+    }
+
     /// All images, as the linker made them.
     pub fn iter(&self) -> impl Iterator<Item = &Image<'data>> {
         self.all.iter()

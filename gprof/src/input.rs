@@ -32,6 +32,8 @@ pub struct Parts {
     pub version: u32,
     /// How many records of each kind.
     pub records: RecordCounts,
+    /// Whether it is of a shared object, beside that of the program.
+    pub is_beside: bool,
     /// How many bins have the greatest count that their form has room for: more samples may have been lost.
     pub saturated: usize,
 }
@@ -59,6 +61,7 @@ pub(crate) fn profile(source: &Source, hints: &Hints) -> Result<(Profile, Conten
         file: if *source == Source::Stdin { "-".to_owned() } else { source.to_string() },
         version: u32::from(encoding.form == Form::Gnu),
         records: gmon::count_records(&bytes, encoding).map_err(fail)?,
+        is_beside: false,
         saturated: saturated(&profile, encoding.form),
     };
     if encoding.form == Form::Gnu {

@@ -8,6 +8,7 @@
 
 pub mod analysis;
 pub mod annotate;
+mod beside;
 pub mod bsd;
 pub mod cli;
 pub mod doubts;
@@ -37,18 +38,20 @@ pub mod terminal;
 
 use std::ffi::OsString;
 use std::io::{BufWriter, Write};
+use std::mem;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use gmon::Profile;
 
-use analysis::{Analysis, Input};
+use analysis::{Analysis, Beyond, Input};
+use beside::Beside;
 use cli::Request;
 use error::Error;
 use image::{Image, Names, Policy};
 use images::{Images, Table};
 use input::Parts;
-use options::{Options, Wanted};
+use options::{Group, Options, Wanted};
 use progress::Progress;
 use report::Writer;
 use runs::Runs;
@@ -102,31 +105,26 @@ fn report(
     terminal: &Terminal,
 ) -> Result<(), Error> {
     progress.tell("reading the program");
-    let files: Vec<Vec<u8>> =
-        options.groups.iter().map(|group| input::image(&group.image)).collect::<Result<_, _>>()?;
+    let mut beside = beside::find(options, progress);
+    let own = options.groups.iter().map(|group| Ok((group.clone(), input::image(&group.image)?)));
+    let more = beside.objects.iter_mut().map(|object| Ok((object.group.clone(), mem::take(&mut object.bytes))));
+    let files: Vec<(Group, Vec<u8>)> = own.chain(more).collect::<Result<_, _>>()?;
     let rooms: Vec<Names> = files.iter().map(|_| Names::default()).collect();
     let symbols = options.symbols.as_deref().map(input::text).transpose()?;
     let map = options.file_map.as_deref().map(input::text).transpose()?;
     let texts = Texts::new(options, symbols.as_deref(), map.as_deref())?;
     let mut runs = Runs::default();
-    let (mut images, mut profiles) = (Vec::new(), Vec::new());
-    for ((group, bytes), room) in options.groups.iter().zip(&files).zip(&rooms) {
-        let image = read_image(options, &group.image, bytes, room, progress)?;
-        let profile = runs.read(options, &group.profiles, &image, progress)?;
-        if options.reports.sum {
-            progress.tell("writing the sum");
-            sum::write(&profile, image.word, image.order)?;
-        }
-        images.push((group.image.clone(), image));
-        profiles.push(profile);
-    }
+    let (images, mut profiles) = read_all(options, &files, &rooms, &mut beside, &mut runs, progress)?;
     let Runs { contents, parts, .. } = runs;
     let images = Images::new(images, &profiles)?;
     let wanted = options.wanted(contents)?;
     progress.tell("working out the reports");
     let tables = images.iter().zip(&profiles).filter(|_| wanted.analysis());
     let tables = tables.map(|(image, profile)| texts.table(options, image, profile, wanted, progress)).collect();
-    let profile = images.merge(profiles);
+    let code: Vec<_> = images.iter().map(|image| image.code.clone()).collect();
+    beside.settle(&mut profiles, &code);
+    let mut profile = images.merge(profiles);
+    profile.arcs.extend(beside.arcs(&images));
     let mut buffer = BufWriter::with_capacity(1 << 16, out);
     let mut writer = Writer::new(&mut buffer, terminal);
     if !profile.blocks.is_empty() && !options.by_line {
@@ -137,7 +135,7 @@ fn report(
         writer.info(&parts).map_err(Error::Output)?;
     }
     if wanted.analysis() {
-        let analysis = analyse(options, &images, tables, &profile, wanted)?;
+        let analysis = analyse(options, &images, tables, &profile, beside.beyond, wanted)?;
         progress.begin_reports();
         write(&analysis, options, wanted, &parts, &mut writer, progress)?;
     }
@@ -171,13 +169,54 @@ fn write(
     Ok(())
 }
 
+/// Images, each with the path of its file, and the sum of the profiles of each.
+type Read<'data> = (Vec<(PathBuf, Image<'data>)>, Vec<Profile>);
+
+/// Reads all images and their profiles: those that the user named, and then those that were found beside them, of which one
+/// that cannot be read is given up with a warning.
+fn read_all<'data>(
+    options: &Options,
+    files: &'data [(Group, Vec<u8>)],
+    rooms: &'data [Names],
+    beside: &mut Beside,
+    runs: &mut Runs,
+    progress: &mut Progress<'_>,
+) -> Result<Read<'data>, Error> {
+    let (mut images, mut profiles) = (Vec::new(), Vec::new());
+    for ((group, bytes), room) in files.iter().zip(rooms) {
+        let is_beside = images.len() >= options.groups.len();
+        let image = match read_image(options, &group.image, bytes, room) {
+            Ok(image) => image,
+            Err(why) if is_beside => {
+                let _ = writeln!(progress, "gprof: warning: {why}: its time is outside");
+                beside.give_up(images.len() - options.groups.len());
+                continue;
+            }
+            Err(why) => return Err(why),
+        };
+        // Of objects that were found only what is of no use is said: that they are stripped is usual.
+        if let Some(doubt) = image.doubt().filter(|_| !is_beside) {
+            let _ = writeln!(progress, "gprof: warning: {}: {doubt}", group.image.display());
+        }
+        let (form, before) = (options.form.filter(|_| !is_beside), runs.parts.len());
+        let profile = runs.read(form, &group.profiles, &image, progress)?;
+        runs.parts.iter_mut().skip(before).for_each(|part| part.is_beside = is_beside);
+        if options.reports.sum {
+            progress.tell("writing the sum");
+            sum::write(&profile, image.word, image.order)?;
+        }
+        images.push((group.image.clone(), image));
+        profiles.push(profile);
+    }
+    Ok((images, profiles))
+}
+
 /// An image, with its debug information if that is in a file of its own.
 fn read_image<'data>(
     options: &Options,
     path: &Path,
     bytes: &'data [u8],
     room: &'data Names,
-    warnings: &mut dyn Write,
 ) -> Result<Image<'data>, Error> {
     let policy = if options.is_gnu() { Policy::Compat } else { Policy::Full };
     let image = Image::parse(bytes, policy, room);
@@ -185,9 +224,6 @@ fn read_image<'data>(
     let system = PathBuf::from(image::DEFAULT_DIRECTORY);
     let directories: Vec<PathBuf> = options.debug_directories.iter().cloned().chain([system]).collect();
     image.find_debug_file(path, &directories, policy, room);
-    if let Some(doubt) = image.doubt() {
-        let _ = writeln!(warnings, "gprof: warning: {}: {doubt}", path.display());
-    }
     Ok(image)
 }
 
@@ -197,11 +233,12 @@ fn analyse<'data>(
     images: &'data Images<'data>,
     tables: Vec<Table<'data>>,
     profile: &Profile,
+    beyond: Beyond,
     wanted: Wanted,
 ) -> Result<Analysis<'data>, Error> {
     let Table { functions, sources, object_files, inlined, chains } = images.join(tables);
     let selections = Selections::new(options, &functions, &sources)?;
-    let input = Input { profile, images, object_files, sources, selections, inlined, chains, options, wanted };
+    let input = Input { profile, images, object_files, sources, selections, inlined, chains, beyond, options, wanted };
     Ok(Analysis::new(functions, input))
 }
 

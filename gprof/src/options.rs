@@ -140,6 +140,8 @@ pub struct Options {
     pub file_map: Option<PathBuf>,
     /// Where files with what was stripped from programs are looked for, before the system's directory.
     pub debug_directories: Vec<PathBuf>,
+    /// Whether shared objects are told of that a run left profiles of.
+    pub objects: bool,
     /// Whose faults are wanted.
     pub compat: Compat,
     /// The reports that are wanted or not.

@@ -6,12 +6,12 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
 
-use gmon::{Accumulator, Hints, Histogram, Profile};
+use gmon::{Accumulator, Form, Hints, Histogram, Profile};
 
 use crate::error::Error;
 use crate::image::Image;
 use crate::input::Parts;
-use crate::options::{Contents, Options, Source};
+use crate::options::{Contents, Source};
 use crate::progress::Progress;
 use crate::{doubts, input};
 
@@ -30,19 +30,19 @@ pub(crate) struct Runs {
 }
 
 impl Runs {
-    /// Reads the profiles of one image, and gives their sum.
+    /// Reads the profiles of one image, in the form that they are said to have, and gives their sum.
     ///
     /// # Errors
     ///
     /// When one cannot be read or is no profile, or does not go with those before, of this image or another.
     pub(crate) fn read(
         &mut self,
-        options: &Options,
+        form: Option<Form>,
         sources: &[Source],
         image: &Image<'_>,
         progress: &mut Progress<'_>,
     ) -> Result<Profile, Error> {
-        let hints = Hints { form: options.form, word: Some(image.word), order: Some(image.order) };
+        let hints = Hints { form, word: Some(image.word), order: Some(image.order) };
         let reading = Reading { hints, code: image.code.clone(), done: AtomicUsize::new(0) };
         // Where the threads' sums do not go together, or one found a fault, one after the other tells which file it is.
         let batch = match reading.side_by_side(sources, &self.alike, progress) {

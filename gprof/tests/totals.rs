@@ -80,6 +80,7 @@ fn analyse(profile: &Profile, functions: Functions<'static>) -> (Analysis<'stati
         selections,
         inlined: None,
         chains: Default::default(),
+        beyond: Default::default(),
         options: &options,
         wanted,
     };

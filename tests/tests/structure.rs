@@ -58,6 +58,7 @@ const ORDER: [(&str, &[&str]); 3] = [
             "report",
             "cli",
             "doubts",
+            "beside",
             "runs",
             "sum",
             "symbol_file",

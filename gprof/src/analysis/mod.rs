@@ -16,7 +16,7 @@ pub use counts::Count;
 pub use errors::Errors;
 pub use index::IndexEntry;
 pub use rows::{FlatRow, FlatTable, Unit};
-pub use stats::Stats;
+pub use stats::{Beyond, Stats};
 
 use crate::file_map::ObjectFiles;
 use crate::flat::{self, Flat};
@@ -104,6 +104,8 @@ pub struct Input<'a, 'data> {
     pub inlined: Option<Inlined<'data>>,
     /// Where lines were inlined, if that is to be told.
     pub chains: Chains<'data>,
+    /// What is in none of the images.
+    pub beyond: Beyond,
     /// What the user asked for.
     pub options: &'a Options,
     /// The reports to write.
@@ -126,7 +128,8 @@ impl<'data> Analysis<'data> {
     /// Works everything out.
     #[must_use]
     pub fn new(functions: Functions<'data>, input: Input<'_, 'data>) -> Analysis<'data> {
-        let Input { profile, images, object_files, sources, selections, inlined, chains, options, wanted } = input;
+        let Input { profile, images, object_files, sources, selections, inlined, chains, beyond, options, wanted } =
+            input;
         let assign = if options.is_gnu() { Flat::new } else { Flat::exact };
         let flat = assign(&profile.histograms, &functions, &selections.flat);
         let possible = if options.static_calls {
@@ -159,7 +162,7 @@ impl<'data> Analysis<'data> {
         let entries: Vec<Node> =
             graph.ranking.iter().copied().filter(|node| index::has_entry(*node, &analysed)).collect();
         let index = if wanted.graph { index::index(&analysed, images) } else { Vec::new() };
-        let stats = Stats::new(profile, &functions, &flat);
+        let stats = Stats::new(profile, &functions, &flat, beyond);
         let clock = clock(profile, options.is_gnu());
         let inlined = inlined.map(|inlined| inlined.times(&profile.histograms)).unwrap_or_default();
         let flat_table = rows::flat_table(&analysed, inlined, clock.rate);

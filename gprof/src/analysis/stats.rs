@@ -5,6 +5,28 @@ use gmon::{Histogram, Profile};
 use crate::flat::Flat;
 use crate::functions::Functions;
 
+/// What was counted in none of the images: samples, and calls of functions that are in none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Beyond {
+    /// Samples in the kernel.
+    pub kernel: u64,
+    /// Samples in what the kernel lends to every process.
+    pub vdso: u64,
+    /// Samples anywhere else.
+    pub elsewhere: u64,
+    /// Calls.
+    pub calls: u64,
+}
+
+impl Beyond {
+    /// Adds what others counted.
+    pub fn add(&mut self, other: &Beyond) {
+        let Beyond { kernel, vdso, elsewhere, calls } = self;
+        let sums = [(kernel, other.kernel), (vdso, other.vdso), (elsewhere, other.elsewhere), (calls, other.calls)];
+        sums.into_iter().for_each(|(sum, more)| *sum = sum.saturating_add(more));
+    }
+}
+
 /// Sums over the profiles.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stats {
@@ -28,11 +50,13 @@ pub struct Stats {
     pub to_outside: u64,
     /// Calls of which both ends are unknown.
     pub unknown: u64,
+    /// What is in no image, and thus in none of the above.
+    pub beyond: Beyond,
 }
 
 impl Stats {
     /// Adds everything up.
-    pub(super) fn new(profile: &Profile, functions: &Functions<'_>, flat: &Flat) -> Stats {
+    pub(super) fn new(profile: &Profile, functions: &Functions<'_>, flat: &Flat, beyond: Beyond) -> Stats {
         let samples = profile.histograms.iter().map(|histogram| histogram.total() as f64).sum();
         let sizes = |histogram: &Histogram| -> f64 {
             let hit = (0..histogram.bins.len()).filter(|bin| histogram.bins[*bin] != 0);
@@ -47,6 +71,7 @@ impl Stats {
             runtime: flat.runtime,
             left_out: samples - flat.total - flat.runtime,
             outside: flat.total - attributed,
+            beyond,
             ..Stats::default()
         };
         for arc in &profile.arcs {

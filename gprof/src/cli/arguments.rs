@@ -241,6 +241,10 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "DIRECTORY", action = ArgAction::Append, help_heading = "Files")]
     pub(super) debug_dir: Vec<PathBuf>,
 
+    /// Leave out what the program's runs left beside the profiles: those of shared objects, and what is in none
+    #[arg(long, help_heading = "Files")]
+    pub(super) no_objects: bool,
+
     /// Print what the original prints, its faults included
     #[arg(long, value_name = "WHOSE", help_heading = "Files")]
     pub(super) compat: Option<Compatible>,

@@ -71,7 +71,13 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
         return Err(Error::Usage("'--line' and '--file-ordering' contradict each other".to_owned()));
     }
     let groups = groups::groups(&arguments, matches)?;
+    // Sums, orders for linkers and files of symbols are of the program alone.
+    let is_alone = arguments.sum
+        || arguments.function_ordering
+        || arguments.file_ordering.is_some()
+        || arguments.external_symbol_table.is_some();
     Ok(Options {
+        objects: !(arguments.no_objects || is_gnu || is_alone),
         demangle: wants_demangling(&arguments)? && !arguments.traditional,
         form: form(arguments.file_format.as_deref())?,
         annotation: annotation(&arguments, is_gnu)?,

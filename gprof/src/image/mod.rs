@@ -114,6 +114,16 @@ pub enum Origin {
     Remains,
 }
 
+/// The build identifier of an ELF file in hexadecimal, if it has one.
+///
+/// # Errors
+///
+/// When the bytes are no ELF file, or are damaged.
+pub fn build_id(data: &[u8]) -> Result<Option<String>, ImageError> {
+    let (_, marks) = elf::debug_information(data)?;
+    Ok(marks.build_id.map(|id| id.iter().map(|byte| format!("{byte:02x}")).collect()))
+}
+
 impl<'data> Image<'data> {
     /// Reads an executable or a shared object from its bytes. Names that it has no text for are put into `room`.
     ///

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::analysis::{Analysis, Stats};
+use crate::analysis::{Analysis, Beyond, Stats};
 use crate::input::Parts;
 use crate::number::{Fixed, General};
 
@@ -33,7 +33,8 @@ struct Line {
 fn lines(analysis: &Analysis<'_>, parts: &[Parts]) -> Vec<Line> {
     let stats = &analysis.stats;
     let saturated: usize = parts.iter().map(|part| part.saturated).sum();
-    let mut lines = vec![count(parts.len() as u64, "runs merged", 1), all_samples(analysis)];
+    let runs = parts.iter().filter(|part| !part.is_beside).count();
+    let mut lines = vec![count(runs as u64, "runs merged", 1), all_samples(analysis)];
     lines.extend(samples(stats));
     lines.push(count(saturated as u64, "bins at the limit of their counters: samples may be missing", 0));
     lines.push(Line { is_notable: true, ..count(stats.calls, "calls", 0) });
@@ -42,12 +43,24 @@ fn lines(analysis: &Analysis<'_>, parts: &[Parts]) -> Vec<Line> {
         count(stats.to_outside, "of them to outside of the program's functions", 0),
         count(stats.unknown, "of them with both ends unknown", 0),
     ]);
+    // Nobody who has no profiles of objects need be told that nothing is in none.
+    lines.extend(beyond(&stats.beyond).into_iter().filter(|line| line.is_notable));
     lines
 }
 
 /// A whole number, of which more than so many are notable.
 fn count(number: u64, text: &str, usual: u64) -> Line {
     Line { number: number.to_string(), text: text.to_owned(), is_notable: number > usual }
+}
+
+/// What no report shows, because it is in none of the images.
+fn beyond(beyond: &Beyond) -> [Line; 4] {
+    [
+        count(beyond.kernel, "more samples in the kernel", 0),
+        count(beyond.vdso, "more samples in the vDSO, code that the kernel lends", 0),
+        count(beyond.elsewhere, "more samples outside of the program and the objects that it used", 0),
+        count(beyond.calls, "more calls of functions outside of the program and the objects that it used", 0),
+    ]
 }
 
 /// The samples, and the time that they stand for.
@@ -62,7 +75,7 @@ fn all_samples(analysis: &Analysis<'_>) -> Line {
         "samples at a profrate of {}: {:.2} ±{:.2} {unit} (standard error)",
         General(clock.rate),
         Fixed(stats.samples / clock.rate + 0.0),
-        Fixed(stats.error / clock.rate),
+        Fixed(stats.error / clock.rate + 0.0),
     );
     Line { number, text, is_notable: true }
 }

@@ -9,6 +9,7 @@ mod files;
 mod live;
 mod objects;
 mod objects_outside;
+mod objects_read;
 mod places;
 mod samples;
 mod sampling;

@@ -1,0 +1,252 @@
+//! What a run left beside its profile: profiles of the shared objects that it used, and a list of them.
+//!
+//! docs/format.md has the layout of the list. It is believed only where it belongs to the profile, and the profiles of
+//! objects only where they belong to the list: files of an earlier run may lie there.
+
+mod list;
+
+use std::collections::HashMap;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io::Write;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use gmon::{Arc, Hints, Profile};
+
+use crate::analysis::Beyond;
+use crate::image;
+use crate::images::Images;
+use crate::input;
+use crate::options::{Group, Options, Source};
+use list::{List, Listed};
+
+/// A shared object with its profiles.
+pub(crate) struct Object {
+    /// The file, and the profiles of all runs.
+    pub(crate) group: Group,
+    /// What is in the file.
+    pub(crate) bytes: Vec<u8>,
+    /// Its build identifier as lists have it.
+    build_id: Option<String>,
+}
+
+/// All that is beside the profiles of one program.
+#[derive(Default)]
+pub(crate) struct Beside {
+    /// The objects.
+    pub(crate) objects: Vec<Object>,
+    /// Calls from one to another, by the places of images: the program's is 0, and the objects' follow.
+    calls: Vec<Call>,
+    /// What is in no image.
+    pub(crate) beyond: Beyond,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Call {
+    from: (usize, u64),
+    to: (usize, u64),
+    count: u64,
+}
+
+/// Finds what is beside the profiles of a program. What cannot be taken is said among the warnings.
+pub(crate) fn find(options: &Options, warnings: &mut dyn Write) -> Beside {
+    let mut found = Beside::default();
+    if let [group] = options.groups.as_slice()
+        && options.objects
+    {
+        for source in &group.profiles {
+            if let Source::File(profile) = source
+                && let Err(why) = found.add(profile, warnings)
+            {
+                let _ = writeln!(warnings, "gprof: warning: {}: {why}", beside(profile, "objects").display());
+            }
+        }
+    }
+    found
+}
+
+/// The file beside a profile that has this behind its name.
+fn beside(profile: &Path, suffix: impl AsRef<OsStr>) -> PathBuf {
+    let mut name = OsString::from(profile);
+    name.push(".");
+    name.push(suffix.as_ref());
+    name.into()
+}
+
+/// The bytes of a file, if it is one.
+fn bytes(path: &Path) -> Result<Vec<u8>, String> {
+    let kind = fs::metadata(path).map_err(|error| error.to_string())?;
+    if kind.is_file() { fs::read(path).map_err(|error| error.to_string()) } else { Err("not a file".to_owned()) }
+}
+
+impl Beside {
+    /// Adds what is beside a profile; nothing if there is no list.
+    fn add(&mut self, profile: &Path, warnings: &mut dyn Write) -> Result<(), String> {
+        let path = beside(profile, "objects");
+        if !fs::metadata(&path).is_ok_and(|kind| kind.is_file()) {
+            return Ok(());
+        }
+        let list = bytes(&path)?;
+        let list = List::parse(&list).map_err(|line| format!("line {line} is none of a list of objects, left out"))?;
+        // What is wrong with the profile itself is said when it is read.
+        let Ok(own) = bytes(profile) else { return Ok(()) };
+        if !list.profile.is_of(&own) {
+            return Err(format!("is of another run than {}, left out", profile.display()));
+        }
+        drop(own);
+        let mut places = HashMap::from([(0, 0)]);
+        for listed in &list.objects {
+            match self.object(profile, listed) {
+                Ok(place) => _ = places.insert(listed.number, place),
+                Err(why) => _ = writeln!(warnings, "gprof: warning: {}: {why}", listed.path.display()),
+            }
+        }
+        let mut lost = 0_u64;
+        for ([from, frompc, to, selfpc], count) in list.arcs {
+            match (places.get(&from), places.get(&to)) {
+                (Some(from), Some(to)) => self.calls.push(Call { from: (*from, frompc), to: (*to, selfpc), count }),
+                (_, None) => lost = lost.saturating_add(count),
+                // A call from nowhere, as the profile has it.
+                (None, _) => {}
+            }
+        }
+        self.beyond.add(&Beyond { calls: lost, ..Beyond::default() });
+        self.beyond.add(&list.beyond);
+        Ok(())
+    }
+
+    /// Adds one object's profile; gives the place of its image, or why it is left out. Its samples are then in no image.
+    fn object(&mut self, profile: &Path, listed: &Listed<'_>) -> Result<usize, String> {
+        let path = beside(profile, listed.suffix());
+        let told = bytes(&path).map_err(|why| format!("left out: {}: {why}", path.display()))?;
+        if !listed.profile.is_of(&told) {
+            return Err(format!("left out: {} is of another run", path.display()));
+        }
+        let known = self
+            .objects
+            .iter()
+            .position(|object| object.group.image == listed.path && object.build_id.as_deref() == listed.build_id);
+        let source = Source::File(path);
+        if let Some(at) = known {
+            if let Some(object) = self.objects.get_mut(at) {
+                object.group.profiles.push(source);
+            }
+            return Ok(at + 1);
+        }
+        match the_one_that_ran(listed) {
+            Ok(bytes) => {
+                let group = Group { image: listed.path.clone(), profiles: vec![source] };
+                self.objects.push(Object { group, bytes, build_id: listed.build_id.map(str::to_owned) });
+                Ok(self.objects.len())
+            }
+            Err(why) => {
+                self.beyond.add(&samples(&[source]));
+                Err(format!("{why}: its time is outside"))
+            }
+        }
+    }
+
+    /// Gives an object up whose file is no image, so that what it has is in none. The places of those behind it change.
+    pub(crate) fn give_up(&mut self, at: usize) {
+        if at >= self.objects.len() {
+            return;
+        }
+        let object = self.objects.remove(at);
+        self.beyond.add(&samples(&object.group.profiles));
+        let gone = at + 1;
+        self.calls.retain(|call| call.from.0 != gone && call.to.0 != gone);
+        for call in &mut self.calls {
+            for place in [&mut call.from.0, &mut call.to.0] {
+                *place -= usize::from(*place > gone);
+            }
+        }
+    }
+
+    /// Takes those calls out of the images' profiles that come from nowhere there, and whose callers the lists tell.
+    pub(crate) fn settle(&self, profiles: &mut [Profile], code: &[Range<u64>]) {
+        let mut known: HashMap<(usize, u64), u64> = HashMap::new();
+        for call in &self.calls {
+            let count = known.entry(call.to).or_default();
+            *count = count.saturating_add(call.count);
+        }
+        for (place, (profile, code)) in profiles.iter_mut().zip(code).enumerate() {
+            profile.arcs.retain_mut(|arc| {
+                // A shared object may begin at 0, but with its header and no code.
+                let is_from_nowhere = arc.frompc == 0 || !code.contains(&arc.frompc);
+                let Some(left) = known.get_mut(&(place, arc.selfpc)).filter(|left| is_from_nowhere && **left > 0)
+                else {
+                    return true;
+                };
+                let told = arc.count.min(*left);
+                arc.count -= told;
+                *left -= told;
+                arc.count > 0
+            });
+        }
+    }
+
+    /// The calls from one image to another, with the addresses of their places.
+    pub(crate) fn arcs(&self, images: &Images<'_>) -> impl Iterator<Item = Arc> {
+        let at = |(image, address)| images.place(image, address);
+        self.calls.iter().map(move |call| Arc { frompc: at(call.from), selfpc: at(call.to), count: call.count })
+    }
+}
+
+/// The file of an object, if it is the one that was loaded as far as that can be told.
+fn the_one_that_ran(listed: &Listed<'_>) -> Result<Vec<u8>, String> {
+    let bytes = bytes(&listed.path)?;
+    let build_id = image::build_id(&bytes).map_err(|error| error.to_string())?;
+    match (build_id, listed.build_id) {
+        (Some(found), Some(ran)) if found != ran => Err(format!("of another build ({found}) than what ran ({ran})")),
+        _ => Ok(bytes),
+    }
+}
+
+/// The samples of profiles, as ones in no image.
+fn samples(sources: &[Source]) -> Beyond {
+    let profiles = sources.iter().filter_map(|source| input::profile(source, &Hints::default()).ok());
+    let histograms = profiles.flat_map(|(profile, ..)| profile.histograms);
+    let totals = histograms.map(|histogram| u64::try_from(histogram.total()).unwrap_or(0));
+    Beyond { elsewhere: totals.fold(0, u64::saturating_add), ..Beyond::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(from: usize, to: usize, count: u64) -> Call {
+        Call { from: (from, 0x1010), to: (to, 0x1000), count }
+    }
+
+    #[test]
+    fn calls_from_nowhere_that_are_known_better_are_taken_out_once() {
+        let beside = Beside { calls: vec![call(1, 0, 5), call(2, 0, 2), call(0, 1, 9)], ..Beside::default() };
+        let arc = |frompc, selfpc, count| Arc { frompc, selfpc, count };
+        let arcs = vec![arc(0, 0x1000, 8), arc(0x1100, 0x1000, 4), arc(0, 0x1200, 3)];
+        let profile = Profile { arcs, ..Profile::default() };
+        let other = Profile { arcs: vec![arc(0, 0x1000, 4)], ..Profile::default() };
+        let mut profiles = [profile, other];
+        beside.settle(&mut profiles, &[0x1000..0x2000, 0x1000..0x2000]);
+        let [profile, other] = profiles;
+        assert_eq!(profile.arcs, [arc(0, 0x1000, 1), arc(0x1100, 0x1000, 4), arc(0, 0x1200, 3)]);
+        assert_eq!(other.arcs, [], "never more than there are");
+    }
+
+    #[test]
+    fn places_follow_when_an_object_is_given_up() {
+        let object = |image: &str| Object {
+            group: Group { image: image.into(), profiles: Vec::new() },
+            bytes: Vec::new(),
+            build_id: None,
+        };
+        let calls = vec![call(0, 1, 1), call(0, 2, 2), call(2, 3, 3), call(3, 0, 4)];
+        let mut beside = Beside { objects: ["a", "b", "c"].map(object).into(), calls, ..Beside::default() };
+        beside.give_up(0);
+        assert_eq!(beside.calls, [call(0, 1, 2), call(1, 2, 3), call(2, 0, 4)]);
+        beside.give_up(1);
+        assert_eq!(beside.calls, [call(0, 1, 2)]);
+        beside.give_up(1);
+        assert_eq!(beside.objects.len(), 1);
+    }
+}

@@ -1,0 +1,148 @@
+//! The reader finds what a run left beside its profile.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Output;
+
+use crate::objects_outside::shared_object;
+use crate::support::{Program, quiet};
+
+/// A program that used a shared object, opened and closed: so many times it was asked, so many samples it made.
+fn ran(name: &str, times: &str, samples: &str) -> (Program, PathBuf) {
+    let program = Program::compile(name, "host.c", &[]);
+    let object = program.directory.join("plug.so");
+    shared_object(&object);
+    program.run(&[object.to_str().unwrap(), times, samples]);
+    (program, object)
+}
+
+fn gprof(program: &Program, words: &[&str]) -> Output {
+    gmon_tests::read(gmon_tests::gprof(), &program.directory, words)
+}
+
+/// The row of a function in the flat profile: its self time and its calls.
+fn row(printed: &str, name: &str) -> (f64, u64) {
+    let rows = printed.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let found =
+        rows.into_iter().find(|words| words.last() == Some(&name)).unwrap_or_else(|| panic!("{name}: {printed}"));
+    (found[2].parse().unwrap(), found.get(3).and_then(|calls| calls.parse().ok()).unwrap_or(0))
+}
+
+/// The entry of a function in the call graph: the lines above its own and those below it, without times.
+fn entry(printed: &str, name: &str) -> (Vec<String>, Vec<String>) {
+    let graph = printed.split("index % time").nth(1).unwrap();
+    let short = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().filter(|word| !word.starts_with('[')).collect();
+        words[words.len().saturating_sub(2)..].join(" ")
+    };
+    for entry in graph.split("-----------------------------------------------\n") {
+        let mut lines = entry.lines().skip_while(|line| line.trim().is_empty() || line.starts_with("index"));
+        let above: Vec<&str> = lines.by_ref().take_while(|line| !line.starts_with('[')).collect();
+        let own = entry.lines().find(|line| line.starts_with('['));
+        if own.is_some_and(|own| own.split_whitespace().rev().nth(1) == Some(name)) {
+            let rest = entry.lines().skip_while(|line| !line.starts_with('[')).skip(1);
+            return (above.into_iter().map(short).collect(), rest.map(short).collect());
+        }
+    }
+    panic!("no entry of {name}: {printed}")
+}
+
+/// The number before a line of the footer.
+fn statistic(printed: &str, text: &str) -> Option<f64> {
+    let line = printed.split("Statistics:").nth(1)?.lines().find(|line| line.contains(text))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+#[test]
+fn all_objects_in_one_report() {
+    let (program, _) = ran("read-whole", "40", "3000");
+    let output = gprof(&program, &["program"]);
+    let printed = quiet(&output);
+    let (seconds, calls) = row(&printed, "sampled_here");
+    assert!((30.0..30.5).contains(&seconds) && calls == 1, "{seconds} {calls}");
+    assert_eq!((row(&printed, "stride").1, row(&printed, "back").1, row(&printed, "serve").1), (40, 40, 1));
+    let (callers, called) = entry(&printed, "serve");
+    assert_eq!(callers, ["1/1 use"], "calls from the program to the object, told once");
+    assert!(called.contains(&"40/40 back".to_owned()) && called.contains(&"40/40 stride".to_owned()), "{called:?}");
+    assert_eq!(entry(&printed, "back").0, ["40/40 serve"], "and calls back");
+    assert_eq!([statistic(&printed, "more samples outside"), statistic(&printed, "more calls")], [None, None]);
+    assert!(statistic(&printed, "samples at a profrate").unwrap() >= 3000.0);
+}
+
+#[test]
+fn only_where_it_is_wanted() {
+    let (program, _) = ran("read-not", "40", "3000");
+    let with = |words: &[&str]| quiet(&gprof(&program, words));
+    let without: Vec<String> = [&["--no-objects", "program"][..], &["--compat=gnu", "-b", "program"]].map(with).into();
+    fs::remove_file(program.directory.join("gmon.out.objects")).unwrap();
+    assert_eq!(without[0], with(&["program"]));
+    assert_eq!(without[1], with(&["--compat=gnu", "-b", "program"]));
+    assert!(!without[0].contains("stride"));
+}
+
+#[test]
+fn runs_are_summed_object_by_object() {
+    let (program, object) = ran("read-sum", "40", "1000");
+    for (name, times, samples) in [("one", "5", "100"), ("two", "600", "200")] {
+        let mut command = program.command(&[object.to_str().unwrap(), times, samples]);
+        quiet(&command.env("GMON_OUT_PREFIX", name).output().unwrap());
+    }
+    let names = fs::read_dir(&program.directory).unwrap().map(|entry| entry.unwrap().file_name());
+    let is_profile = |name: &String| {
+        let number = name.strip_prefix("one.").or_else(|| name.strip_prefix("two."));
+        number.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    let profiles: Vec<String> = names.map(|name| name.into_string().unwrap()).filter(is_profile).collect();
+    let printed = quiet(&gprof(&program, &["program", "gmon.out", &profiles[0], &profiles[1]]));
+    assert_eq!((row(&printed, "stride").1, row(&printed, "back").1), (645, 645));
+    assert!((13.0..13.9).contains(&row(&printed, "sampled_here").0));
+    assert_eq!(entry(&printed, "serve").0, ["3/3 use"]);
+    assert_eq!(statistic(&printed, "runs merged"), Some(3.0));
+}
+
+#[test]
+fn an_object_that_is_another_now_is_outside() {
+    let (program, object) = ran("read-changed", "40", "3000");
+    let printed = |why: &str| {
+        let output = gprof(&program, &["program"]);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success());
+        assert!(said.starts_with(&format!("gprof: warning: {}: {why}", object.display())), "{said}");
+        assert!(said.ends_with(": its time is outside\n") && said.lines().count() == 1, "{said}");
+        let printed = String::from_utf8(output.stdout).unwrap();
+        assert!(statistic(&printed, "more samples outside").unwrap() >= 3000.0, "{printed}");
+        assert_eq!(statistic(&printed, "more calls"), Some(1.0));
+        assert_eq!(row(&printed, "back").1, 40, "calls of the program's functions are all told");
+    };
+    fs::copy(&program.executable, &object).unwrap();
+    printed("of another build (");
+    fs::write(&object, "text").unwrap();
+    printed("not an ELF executable");
+    fs::remove_file(&object).unwrap();
+    printed("No such file");
+}
+
+#[test]
+fn what_is_of_another_run_is_left_out() {
+    let (program, object) = ran("read-stale", "40", "3000");
+    let path = |name: &str| program.directory.join(name);
+    let keep = |name: &str| fs::read(path(name)).unwrap();
+    let (list, profile) = (keep("gmon.out.objects"), keep("gmon.out.plug.so"));
+    program.run(&[object.to_str().unwrap(), "41", "3000"]);
+    let newer = keep("gmon.out.objects");
+    let said = |expected: &str| {
+        let output = gprof(&program, &["program"]);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success() && said.contains(expected) && said.lines().count() == 1, "{said}");
+        let printed = String::from_utf8(output.stdout).unwrap();
+        assert!(!printed.contains("stride"), "{printed}");
+        assert_eq!(row(&printed, "back").1, 41);
+    };
+    fs::write(path("gmon.out.objects"), &list).unwrap();
+    said("gmon.out.objects: is of another run than gmon.out, left out");
+    fs::write(path("gmon.out.objects"), &newer).unwrap();
+    fs::write(path("gmon.out.plug.so"), &profile).unwrap();
+    said("plug.so: left out: gmon.out.plug.so is of another run");
+    fs::write(path("gmon.out.objects"), &newer[..newer.len() - 4]).unwrap();
+    said("is none of a list of objects, left out");
+}
