@@ -49,12 +49,20 @@ impl<'data> SourceFiles<'data> {
             return found;
         }
         let tables = Tables::new(&self.sections);
+        // For each address, where the next one is of which nothing is known. A thousand rows may have the same code.
+        let mut open: Vec<usize> = (0..=addresses.len()).collect();
         tables.each_row(|header, row| {
-            let first = addresses.partition_point(|address| *address < row.start);
-            for address in addresses.iter().skip(first).take_while(|address| **address < row.end) {
-                if let Some(name) = tables.file(header, row.file).and_then(|(_, name)| base(name)) {
-                    found.entry(*address).or_insert(name);
-                }
+            let mut at = next_open(&mut open, addresses.partition_point(|address| *address < row.start));
+            if addresses.get(at).is_none_or(|address| *address >= row.end) {
+                return;
+            }
+            let Some(name) = tables.file(header, row.file).and_then(|(_, name)| base(name)) else {
+                return;
+            };
+            while let Some(address) = addresses.get(at).filter(|address| **address < row.end) {
+                found.insert(*address, name);
+                open[at] = at + 1;
+                at = next_open(&mut open, at);
             }
         });
         found
@@ -106,6 +114,15 @@ impl<'a> FilePath<'a> {
     pub fn base(&self) -> &'a [u8] {
         base(self.name).unwrap_or_default()
     }
+}
+
+/// Follows a list in which each place names a later one, or itself at the end; shortens the way for those who come after.
+fn next_open(open: &mut [usize], mut at: usize) -> usize {
+    while open[at] != at {
+        open[at] = open[open[at]];
+        at = open[at];
+    }
+    at
 }
 
 /// A path without its directories, if anything is left of it.
