@@ -13,10 +13,14 @@ use crate::options::Options;
 /// How many bytes of them are kept at most.
 const ROOM: usize = 64 << 20;
 
+/// The longest that are kept, in bytes: longer ones count each time they are written.
+const LONGEST: usize = 1024;
+
 /// The names of all functions that take part in calls.
 pub(super) struct Labels {
     text: Vec<u8>,
-    /// Where the name of each function ends in `text`. One that finds no room there, or takes no part, is empty.
+    /// Where the name of each function ends in `text`. One that finds no room there, is too long, or takes no part is
+    /// empty.
     ends: Vec<usize>,
 }
 
@@ -27,8 +31,12 @@ impl Labels {
         for id in analysis.functions.ids() {
             let takes_part = !graph.parents(id).is_empty() || !graph.children(id).is_empty();
             if takes_part && labels.text.len() < ROOM {
+                let start = labels.text.len();
                 // Writing to memory does not fail.
                 let _ = names::write_numbered(analysis, options, id, &mut labels.text);
+                if labels.text.len() - start > LONGEST {
+                    labels.text.truncate(start);
+                }
             }
             labels.ends.push(labels.text.len());
         }
