@@ -309,6 +309,12 @@ fn symbols_from_a_file() {
 }
 
 #[test]
+fn an_index_wider_than_anything() {
+    let image = compile("matrix_wide", &["leaf.c"], &["-g"]);
+    compare(&image, &[&run(&image)], &["-b", "-q", "-w", "300000"]);
+}
+
+#[test]
 fn a_form_that_is_given() {
     let image = compile("matrix_forms", &["leaf.c"], &["-g"]);
     let profile = run(&image);
