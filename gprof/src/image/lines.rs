@@ -20,12 +20,14 @@ pub struct SourceFiles<'data> {
     pub(super) sections: Sections<'data>,
     /// Where the image lies, if units in other files are to be looked for.
     pub(super) image: Option<PathBuf>,
+    /// Whether GNU's faults are wanted.
+    pub(super) is_gnu: bool,
     split: OnceCell<Split>,
 }
 
 impl<'data> SourceFiles<'data> {
-    pub(super) fn new(sections: Sections<'data>) -> SourceFiles<'data> {
-        SourceFiles { sections, image: None, split: OnceCell::new() }
+    pub(super) fn new(sections: Sections<'data>, is_gnu: bool) -> SourceFiles<'data> {
+        SourceFiles { sections, image: None, is_gnu, split: OnceCell::new() }
     }
 
     /// The units in other files.
@@ -48,7 +50,7 @@ impl<'data> SourceFiles<'data> {
         if addresses.is_empty() {
             return found;
         }
-        let tables = Tables::new(&self.sections);
+        let tables = Tables::new(&self.sections, self.is_gnu);
         // For each address, where the next one is of which nothing is known. A thousand rows may have the same code.
         let mut open: Vec<usize> = (0..=addresses.len()).collect();
         tables.each_row(|header, row| {
@@ -71,7 +73,7 @@ impl<'data> SourceFiles<'data> {
     /// The lines of all code, ready to be looked up.
     #[must_use]
     pub fn lines(&self) -> Lines<'_> {
-        Lines::new(&self.sections)
+        Lines::new(&self.sections, self.is_gnu)
     }
 
     /// The functions that code comes from, those that were inlined among them; `None` when the debug information does
@@ -173,9 +175,9 @@ pub struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    fn new(sections: &'a Sections<'_>) -> Lines<'a> {
+    fn new(sections: &'a Sections<'_>, is_gnu: bool) -> Lines<'a> {
         let mut collector = Collector {
-            tables: &Tables::new(sections),
+            tables: &Tables::new(sections, is_gnu),
             directories: units::directories(sections),
             lines: Lines::default(),
             table: None,
