@@ -133,10 +133,6 @@ impl<'data> Functions<'data> {
     /// Lets the copies that compilers make of functions (`f.part.0`, `f.constprop.1.cold`) count for the function that
     /// they are copies of, or else for the first of the copies.
     pub fn merge_copies(&mut self) {
-        let proper = |name: &'data [u8]| match name.iter().skip(1).position(|byte| *byte == b'.') {
-            Some(at) => &name[..=at],
-            None => name,
-        };
         let mut originals: HashMap<&[u8], FunctionId> = HashMap::new();
         for (index, function) in (0..).zip(&self.sorted) {
             let is_copy = proper(function.name) != function.name;
@@ -260,6 +256,18 @@ impl<'data> std::ops::Index<FunctionId> for Functions<'data> {
     }
 }
 
+/// The name of what a function is a copy of: it ends where a dot is. In Rust's older names there are dots up to the hash.
+fn proper(name: &[u8]) -> &[u8] {
+    const HASH: usize = 20;
+    let is_hash = |text: &[u8]| text.starts_with(b"17h") && text.ends_with(b"E");
+    let hash = if name.starts_with(b"_ZN") { name.windows(HASH).rposition(is_hash) } else { None };
+    let start = hash.map_or(1, |at| at + HASH);
+    match name.iter().skip(start).position(|byte| *byte == b'.') {
+        Some(at) => &name[..start + at],
+        None => name,
+    }
+}
+
 /// Whether a symbol gives a better name to an address than the one kept so far: what more of the program can see wins,
 /// then what is marked as a function, then the name with fewer underscores in front.
 fn is_better_name(next: &Symbol<'_>, kept: &Symbol<'_>) -> bool {
@@ -331,6 +339,20 @@ mod tests {
         functions.merge_copies();
         let owners: Vec<_> = functions.ids().map(|id| functions[id].counts_for.index()).collect();
         assert_eq!(owners, [1, 1, 2, 2, 4]);
+    }
+
+    #[test]
+    fn dots_in_names_of_rust() {
+        for (name, of) in [
+            ("f.part.0", "f"),
+            (".f.cold", ".f"),
+            ("_ZN2ns1fEv.isra.0", "_ZN2ns1fEv"),
+            ("_ZN4core3ptr24drop_in_place$LT$a..b$GT$17h0123456789abcdefE", ""),
+            ("_ZN10_$LT$a..b$GT$1f17h0123456789abcdefE.llvm.7", "_ZN10_$LT$a..b$GT$1f17h0123456789abcdefE"),
+        ] {
+            let of = if of.is_empty() { name } else { of };
+            assert_eq!(proper(name.as_bytes()), of.as_bytes(), "{name}");
+        }
     }
 
     #[test]

@@ -191,6 +191,24 @@ fn units_that_share_one_line_table() {
     }
 }
 
+/// All functions are covered by all rows: each is named once, and not looked at again for every row.
+#[test]
+fn rows_that_share_their_code() {
+    let name = "a".repeat(4000);
+    let head = [&[1, 1, 1, 0xfb, 14, 13][..], &[0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1], &[0]].concat();
+    let head = [&head[..], name.as_bytes(), &[0, 0, 0, 0, 0]].concat();
+    // A row at 0x1000 and the end of its code 0x10000 bytes behind it.
+    let row = [&[0, 9, 2][..], &0x1000_u64.to_le_bytes(), &[1, 2, 0x80, 0x80, 4, 0, 1, 1]].concat();
+    let table = [&4_u16.to_le_bytes()[..], &(head.len() as u32).to_le_bytes(), &head, &row.repeat(30_000)].concat();
+    let table = [&(table.len() as u32).to_le_bytes()[..], &table].concat();
+    let bytes = executable(&[(".debug_line", table)]);
+    let room = Names::default();
+    let image = Image::parse(&bytes, Policy::Full, &room).unwrap();
+    let names = image.files.base_names((0x800..0x1_1800).collect());
+    assert_eq!((names.len(), names.get(&0xfff), names.get(&0x1_1000)), (0x1_0000, None, None));
+    assert!([0x1000, 0x8000, 0x1_0fff].iter().all(|address| names.get(address) == Some(&name.as_bytes())));
+}
+
 #[test]
 fn functions_that_share_one_long_numbered_name() {
     // DWARF 5: names are numbers in a table of offsets.

@@ -236,10 +236,17 @@ fn c_without_pie() {
     matrix("many", &["many.c"], &["-g"], ["main", "q0", "b5"], "many.c");
 }
 
-// The system's tool takes the first file for code that stands in file 1 of a table of version 5, which template code
-// often does: version 4 numbers differently.
+// The system's tool takes the first file for code of tables of version 5 that names none, as template code often does:
+// by the standard that is file 1. Version 4 numbers differently.
 #[test]
 fn cpp() {
+    matrix(
+        "classes_5",
+        &["classes.cc"],
+        &["-gdwarf-5"],
+        ["main", "_ZN6shapes5twiceIiEET_S1_", "_ZNK6shapes6Circle4areaEd"],
+        "classes.cc",
+    );
     matrix(
         "classes",
         &["classes.cc"],
@@ -306,6 +313,12 @@ fn symbols_from_a_file() {
     for options in ["-p", "-q", "-C", "-z", "-r"] {
         compare(&image, &[&profile], &["-b", options, "-S", path.to_str().unwrap()]);
     }
+}
+
+#[test]
+fn an_index_wider_than_anything() {
+    let image = compile("matrix_wide", &["leaf.c"], &["-g"]);
+    compare(&image, &[&run(&image)], &["-b", "-q", "-w", "300000"]);
 }
 
 #[test]

@@ -121,7 +121,9 @@ fn width(arguments: &Arguments, is_gnu: bool) -> Result<Option<usize>, Error> {
     let Some(text) = &arguments.width else {
         return Ok(None);
     };
-    Ok(Some(usize::try_from(number("--width", text, is_gnu)?).unwrap_or(usize::MAX).max(1)))
+    // Blanks without end are of no use to anybody.
+    const WIDEST: usize = 1 << 20;
+    Ok(Some(usize::try_from(number("--width", text, is_gnu)?).unwrap_or(WIDEST).clamp(1, WIDEST)))
 }
 
 /// What is said of the reports, and the functions chosen for them. Of what contradicts each other the last counts.

@@ -116,7 +116,7 @@ where
                 Endianness::Little => gmon::Order::Little,
                 Endianness::Big => gmon::Order::Big,
             },
-            files: SourceFiles::new(self.debug_sections()),
+            files: SourceFiles::new(self.debug_sections(), policy == Policy::Compat),
             marks: self.marks(),
             data: self.data,
         })

@@ -20,12 +20,14 @@ pub struct SourceFiles<'data> {
     pub(super) sections: Sections<'data>,
     /// Where the image lies, if units in other files are to be looked for.
     pub(super) image: Option<PathBuf>,
+    /// Whether GNU's faults are wanted.
+    pub(super) is_gnu: bool,
     split: OnceCell<Split>,
 }
 
 impl<'data> SourceFiles<'data> {
-    pub(super) fn new(sections: Sections<'data>) -> SourceFiles<'data> {
-        SourceFiles { sections, image: None, split: OnceCell::new() }
+    pub(super) fn new(sections: Sections<'data>, is_gnu: bool) -> SourceFiles<'data> {
+        SourceFiles { sections, image: None, is_gnu, split: OnceCell::new() }
     }
 
     /// The units in other files.
@@ -48,13 +50,21 @@ impl<'data> SourceFiles<'data> {
         if addresses.is_empty() {
             return found;
         }
-        let tables = Tables::new(&self.sections);
+        let tables = Tables::new(&self.sections, self.is_gnu);
+        // For each address, where the next one is of which nothing is known. A thousand rows may have the same code.
+        let mut open: Vec<usize> = (0..=addresses.len()).collect();
         tables.each_row(|header, row| {
-            let first = addresses.partition_point(|address| *address < row.start);
-            for address in addresses.iter().skip(first).take_while(|address| **address < row.end) {
-                if let Some(name) = tables.file(header, row.file).and_then(|(_, name)| base(name)) {
-                    found.entry(*address).or_insert(name);
-                }
+            let mut at = next_open(&mut open, addresses.partition_point(|address| *address < row.start));
+            if addresses.get(at).is_none_or(|address| *address >= row.end) {
+                return;
+            }
+            let Some(name) = tables.file(header, row.file).and_then(|(_, name)| base(name)) else {
+                return;
+            };
+            while let Some(address) = addresses.get(at).filter(|address| **address < row.end) {
+                found.insert(*address, name);
+                open[at] = at + 1;
+                at = next_open(&mut open, at);
             }
         });
         found
@@ -63,7 +73,7 @@ impl<'data> SourceFiles<'data> {
     /// The lines of all code, ready to be looked up.
     #[must_use]
     pub fn lines(&self) -> Lines<'_> {
-        Lines::new(&self.sections)
+        Lines::new(&self.sections, self.is_gnu)
     }
 
     /// The functions that code comes from, those that were inlined among them; `None` when the debug information does
@@ -106,6 +116,15 @@ impl<'a> FilePath<'a> {
     pub fn base(&self) -> &'a [u8] {
         base(self.name).unwrap_or_default()
     }
+}
+
+/// Follows a list in which each place names a later one, or itself at the end; shortens the way for those who come after.
+fn next_open(open: &mut [usize], mut at: usize) -> usize {
+    while open[at] != at {
+        open[at] = open[open[at]];
+        at = open[at];
+    }
+    at
 }
 
 /// A path without its directories, if anything is left of it.
@@ -156,9 +175,9 @@ pub struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    fn new(sections: &'a Sections<'_>) -> Lines<'a> {
+    fn new(sections: &'a Sections<'_>, is_gnu: bool) -> Lines<'a> {
         let mut collector = Collector {
-            tables: &Tables::new(sections),
+            tables: &Tables::new(sections, is_gnu),
             directories: units::directories(sections),
             lines: Lines::default(),
             table: None,

@@ -174,7 +174,7 @@ impl<'data> Image<'data> {
         let bytes = room.separate.get_or_init(|| bytes);
         if !self.files.sections.has_lines() {
             let image = self.files.image.take();
-            self.files = SourceFiles::new(elf::debug_information(bytes).ok()?.0);
+            self.files = SourceFiles::new(elf::debug_information(bytes).ok()?.0, policy == Policy::Compat);
             self.files.image = image;
         }
         let named = if is_stripped { elf::symbols(bytes, policy).ok()? } else { Vec::new() };

@@ -4,12 +4,15 @@
 //! that a file in which a thousand units share one table costs no more than its length. Damage ends the pass where it
 //! cannot be read on; it is no error, since a report is whole without lines.
 
-use gimli::{AttributeValue, DebugLine, DebugLineOffset, SectionId};
+use gimli::{AttributeValue, DebugLine, DebugLineOffset, LineInstruction, LineRow, SectionId};
 
 use super::sections::{Reader, Sections};
 
 /// The head of one table.
 pub(super) type Header<'a> = gimli::LineProgramHeader<Reader<'a>>;
+
+/// One table.
+type Program<'a> = gimli::IncompleteLineProgram<Reader<'a>>;
 
 /// The longest part of a path that is believed. Tables may be made so that each of a million names is a million bytes
 /// long.
@@ -32,15 +35,18 @@ pub(super) struct Tables<'a> {
     line_strings: Reader<'a>,
     strings: Reader<'a>,
     address_size: u8,
+    /// Whether GNU's faults are wanted.
+    is_gnu: bool,
 }
 
 impl<'a> Tables<'a> {
-    pub(super) fn new(sections: &'a Sections<'_>) -> Tables<'a> {
+    pub(super) fn new(sections: &'a Sections<'_>, is_gnu: bool) -> Tables<'a> {
         Tables {
             lines: sections.get(SectionId::DebugLine).into(),
             line_strings: sections.get(SectionId::DebugLineStr),
             strings: sections.get(SectionId::DebugStr),
             address_size: sections.address_size,
+            is_gnu,
         }
     }
 
@@ -51,7 +57,7 @@ impl<'a> Tables<'a> {
             let header = program.header();
             let head = usize::from(header.format().initial_length_size());
             offset = offset.saturating_add(head).saturating_add(header.unit_length());
-            let mut rows = program.rows();
+            let mut rows = Rows::new(program, self.is_gnu);
             // The row before, which reaches up to this one.
             let mut open: Option<Row> = None;
             while let Ok(Some((header, row))) = rows.next_row() {
@@ -91,6 +97,57 @@ impl<'a> Tables<'a> {
             _ => return None,
         };
         text_at(section, offset)
+    }
+}
+
+/// The rows of one table.
+struct Rows<'a> {
+    program: Program<'a>,
+    instructions: gimli::LineInstructions<Reader<'a>>,
+    row: LineRow,
+    /// Whether the row is complete, so that the next one begins.
+    is_done: bool,
+    /// Whether rows are left out, because the linker threw away what they belong to.
+    is_lost: bool,
+    /// Whether code is of file 0 as long as none is named; by the standard it is of file 1.
+    starts_with_zero: bool,
+}
+
+impl<'a> Rows<'a> {
+    /// GNU lets code begin with the first file, which has the number 0 since version 5.
+    fn new(program: Program<'a>, is_gnu: bool) -> Rows<'a> {
+        let header = program.header();
+        let starts_with_zero = is_gnu && header.version() >= 5;
+        let (instructions, mut row) = (header.instructions(), LineRow::new(header));
+        // The first row begins where one ends that was the last of its code.
+        let mut program = program;
+        let is_done = row.execute(LineInstruction::EndSequence, &mut program).is_ok();
+        Rows { program, instructions, row, is_done, is_lost: false, starts_with_zero }
+    }
+
+    /// The next row, if there is one.
+    fn next_row(&mut self) -> gimli::Result<Option<(&Header<'a>, &LineRow)>> {
+        loop {
+            if self.is_done {
+                let begins = self.row.end_sequence();
+                self.row.reset(self.program.header());
+                self.is_lost &= !begins;
+                if begins && self.starts_with_zero {
+                    self.row.execute(LineInstruction::SetFile(0), &mut self.program)?;
+                }
+            }
+            let Some(instruction) = self.instructions.next_instruction(self.program.header())? else {
+                return Ok(None);
+            };
+            self.is_done = self.row.execute(instruction, &mut self.program)?;
+            if let LineInstruction::SetAddress(address) = instruction {
+                // An address that code of this table cannot have was not taken.
+                self.is_lost = self.row.address() != address;
+            }
+            if self.is_done && !self.is_lost {
+                return Ok(Some((self.program.header(), &self.row)));
+            }
+        }
     }
 }
 

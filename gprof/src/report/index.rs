@@ -1,6 +1,6 @@
 //! The index: the numbers of functions in the call graph, by name, in three columns.
 
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 
 use super::names;
 use crate::analysis::{Analysis, IndexEntry};
@@ -46,7 +46,9 @@ impl Line<'_> {
         self.column += number.len();
         let blanks = (self.start + 5).saturating_sub(self.column);
         self.column += blanks;
-        write!(self.out, "{:blanks$} {number} ", "")?;
+        // Formats know no widths beyond 65535.
+        io::copy(&mut io::repeat(b' ').take(blanks as u64), &mut self.out)?;
+        write!(self.out, " {number} ")?;
         match entry.node {
             Node::Function(id) => self.write(&names::name(analysis, options, id))?,
             Node::Cycle(at) => self.write(format!("<cycle {}>", at + 1).as_bytes())?,
