@@ -15,6 +15,9 @@ use super::units::{self, Header, Work};
 /// The deepest nesting of entries that is believed.
 const DEEPEST: isize = 1000;
 
+/// The deepest nesting of functions inlined into each other that is believed: each address costs a walk through it.
+const DEEPEST_INLINED: usize = 128;
+
 /// The longest name that is believed, in bytes.
 const LONGEST: usize = 1 << 16;
 
@@ -112,13 +115,20 @@ impl<'a> Judge<'_, 'a> {
         let Ok(mut entries) = header.entries_raw(abbreviations, None) else {
             return Some(());
         };
+        // The depths of the inlined functions around an entry.
+        let mut inlined: Vec<isize> = Vec::new();
         while work.left > 0 && !entries.is_empty() {
-            if entries.next_depth() > DEEPEST {
+            let depth = entries.next_depth();
+            if depth > DEEPEST || inlined.len() > DEEPEST_INLINED {
                 return None;
             }
             let Ok(abbreviation) = entries.read_abbreviation() else {
                 break;
             };
+            inlined.truncate(inlined.partition_point(|around| *around < depth));
+            if abbreviation.is_some_and(|abbreviation| abbreviation.tag() == gimli::DW_TAG_inlined_subroutine) {
+                inlined.push(depth);
+            }
             for attribute in abbreviation.into_iter().flat_map(gimli::Abbreviation::attributes) {
                 let Ok(attribute) = entries.read_attribute(*attribute) else {
                     return Some(());
