@@ -77,6 +77,12 @@ struct Bases {
     first: usize,
 }
 
+/// Whether an attribute may ask for more than it has bytes.
+fn is_judged(name: gimli::DwAt) -> bool {
+    use gimli::{DW_AT_MIPS_linkage_name, DW_AT_linkage_name, DW_AT_name, DW_AT_ranges};
+    [DW_AT_ranges, DW_AT_name, DW_AT_linkage_name, DW_AT_MIPS_linkage_name].contains(&name)
+}
+
 struct Judge<'d, 'a> {
     dwarf: &'d Dwarf<Reader<'a>>,
     address_size: u8,
@@ -130,6 +136,12 @@ impl<'a> Judge<'_, 'a> {
                 inlined.push(depth);
             }
             for attribute in abbreviation.into_iter().flat_map(gimli::Abbreviation::attributes) {
+                if !is_judged(attribute.name()) {
+                    if entries.skip_attributes(std::slice::from_ref(attribute)).is_err() {
+                        return Some(());
+                    }
+                    continue;
+                }
                 let Ok(attribute) = entries.read_attribute(*attribute) else {
                     return Some(());
                 };
