@@ -9,7 +9,7 @@ record=docs/BENCHMARKS.md
     cat <<EOF
 # Benchmarks
 
-Made by \`make bench\`. Alternatives take turns in one run, and figures are medians: trust the ratios and the differences,
+Made by \`make bench\`, or one of its parts at a time. Alternatives take turns in one run, and figures are medians: trust the ratios and the differences,
 not the nanoseconds.
 
 * machine: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) cores
