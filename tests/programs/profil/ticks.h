@@ -42,7 +42,8 @@
 
 /*
  * A function NAME(n, process, thread) that sends the thread a signal n times. Each comes in behind the system call, at
- * NAME_pc; what a clock adds may be anywhere.
+ * NAME_pc; what a clock adds may be anywhere. A user may have only so many signals under way, in all processes, and one
+ * that is refused for that is sent again.
  */
 #define TEXT(number) #number
 #define TICKS(NAME) TICKS_BY(NAME, SIGNAL_OF_PROFIL)
@@ -55,8 +56,10 @@
     "    movl $" SIGNAL ", %edx\n" \
     "1:  decq %r8\n" \
     "    js 2f\n" \
-    "    movl $234, %eax\n" \
+    "3:  movl $234, %eax\n" \
     "    syscall\n" NAME "_pc:\n" \
+    "    testl %eax, %eax\n" \
+    "    js 3b\n" \
     "    jmp 1b\n"
 #elif defined(__aarch64__)
 #define SEND_TICKS(NAME, SIGNAL) \
@@ -67,8 +70,9 @@
     "    mov x8, #131\n" \
     "1:  subs x9, x9, #1\n" \
     "    b.mi 2f\n" \
-    "    mov x0, x10\n" \
+    "3:  mov x0, x10\n" \
     "    svc #0\n" NAME "_pc:\n" \
+    "    cbnz x0, 3b\n" \
     "    b 1b\n"
 #endif
 #define TICKS_BY_NUMBER(NAME, SIGNAL) \
