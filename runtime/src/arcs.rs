@@ -28,8 +28,16 @@ const FIRST_SLOTS: usize = 128;
 /// Tables of more slots than this are held to be large.
 const SMALL: usize = 1 << 17;
 
-/// How many tables there can be in a row: the last would have 2^33 slots.
-pub(crate) const GENERATIONS: usize = 22;
+/// How far from its home an arc may be in a small table, and in a large one. Chance does not take any so far: where that
+/// happens, arcs differ in bits that the hash of such a table leaves out.
+const FAR: usize = 16;
+const FAR_IN_LARGE: usize = 256;
+
+/// Tables of so many slots, 400 MB, are not left for that.
+const LARGEST_LEFT: usize = 1 << 24;
+
+/// How many tables there can be in a row: the last would have 2^27 slots, as many as mcount can tell apart by 32 bits.
+pub(crate) const GENERATIONS: usize = 16;
 
 /// An arc, as it stands in the file: all zero, it is empty.
 #[repr(C)]
@@ -55,7 +63,7 @@ pub(crate) struct Table {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Counted {
     Yes,
-    /// The arc is not in the table and there is no room for it.
+    /// The arc is not in the table and there is no room for it, or none near its home.
     Full,
 }
 
@@ -117,6 +125,12 @@ impl Table {
         if slots <= SMALL { slots / 8 } else { slots / 2 }
     }
 
+    /// Whether it is better to have a larger table than an arc so far from its home.
+    fn is_far(&self, distance: usize) -> bool {
+        let slots = self.slots.load(Relaxed);
+        distance > (if slots < SMALL { FAR } else { FAR_IN_LARGE }) && slots < LARGEST_LEFT
+    }
+
     fn entry(&self, index: usize) -> Option<&Entry> {
         let entries = self.entries.load(SeqCst);
         if entries.is_null() || index >= self.length.load(Relaxed) {
@@ -128,7 +142,8 @@ impl Table {
 
     /// Counts one call, as mcount does, and makes an entry for the arc if it is new and there is room.
     pub(crate) fn count(&self, frompc: usize, selfpc: usize) -> Counted {
-        let mut index = (arch::hash(frompc, selfpc) & self.mask()) / 8;
+        let home = (arch::hash(frompc, selfpc) & self.mask()) / 8;
+        let mut index = home;
         // The last entry stays empty, or mcount's search would not end.
         while let Some(entry) = self.entry(index)
             && self.entry(index.wrapping_add(1)).is_some()
@@ -139,7 +154,7 @@ impl Table {
                 return Counted::Yes;
             }
             if found == 0 {
-                if self.used.load(Relaxed) >= self.most_used() {
+                if self.used.load(Relaxed) >= self.most_used() || self.is_far(index - home) {
                     return Counted::Full;
                 }
                 if entry.selfpc.compare_exchange(0, CLAIMED, SeqCst, Relaxed).is_err() {
@@ -227,7 +242,8 @@ mod tests {
     fn sizes_grow_to_more_than_any_program_has() {
         let slots: Vec<_> = (0..GENERATIONS).map(|generation| (size(generation, 4096) / 24 - TAIL).ilog2()).collect();
         assert_eq!(slots[..8], [7, 9, 11, 13, 15, 17, 18, 19]);
-        assert_eq!(slots[GENERATIONS - 1], 33);
+        assert_eq!(slots[GENERATIONS - 1], 27);
+        assert!(u32::try_from((1_u64 << 27) * 24).is_ok(), "mcount computes places in 32 bits");
         assert!(size(0, 4096) == 4096 && size(0, 12288) == 12288);
     }
 
@@ -265,14 +281,26 @@ mod tests {
     }
 
     #[test]
+    fn arcs_with_one_home_want_a_larger_table() {
+        // Functions at the same place of their pages.
+        let arc = |n| (0x1000, 0x10_0000 + n * 4096);
+        let count = |table: &Table| (0..100).take_while(|n| table.count(arc(*n).0, arc(*n).1) == Counted::Yes).count();
+        let small = table(1);
+        assert_eq!(small.mask(), 4096 - 8, "they differ above that only");
+        assert_eq!(count(&small), 1 + FAR);
+        assert_eq!(small.count(arc(FAR).0, arc(FAR).1), Counted::Yes, "those that it has, it still counts");
+        assert_eq!(count(&table(2)), 4 * (1 + FAR));
+    }
+
+    #[test]
     fn one_entry_stays_empty_however_the_hashes_fall() {
-        // All of these have the last slot as their home.
-        let table = table(2);
+        // All of these have the last slot as their home, in a table that is too large for that to be a reason to leave it.
+        let table = table(5);
         let unlucky = (1..).map(|n| n * 8).filter(|frompc| arch::hash(*frompc, 0x1000) & table.mask() == table.mask());
         let counted = unlucky.take_while(|frompc| table.count(*frompc, 0x1000) == Counted::Yes).count();
-        let tail = table.length.load(Relaxed) - 2048;
+        let tail = table.length.load(Relaxed) - SMALL;
         assert_eq!(counted, tail);
-        let last = table.entry(2048 + tail - 1).unwrap();
+        let last = table.entry(SMALL + tail - 1).unwrap();
         assert_eq!(last.selfpc.load(Relaxed), 0);
     }
 }

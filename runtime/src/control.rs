@@ -14,8 +14,10 @@ use crate::system::{Errno, a_moment, block_signals, set_blocked_signals, thread_
 use crate::text::Text;
 use crate::{gather, program, threads};
 
-/// Whether calls are recorded, and with which addresses; mcount looks at it first. 0 says that they are not.
+/// Whether calls are recorded, and with which addresses. 0 says that they are not.
 pub(crate) static RECORDING: AtomicU32 = AtomicU32::new(0);
+/// All ones while that is [`RECORD_AS_RUN`], for certain; else 0. What mcount looks at first.
+pub(crate) static RECORDING_AS_RUN: AtomicU32 = AtomicU32::new(0);
 /// Calls are recorded with the addresses that the code has as it runs: that is faster.
 const RECORD_AS_RUN: u32 = 1;
 /// Calls are recorded with the addresses of the executable file, because the tables are the file.
@@ -102,8 +104,17 @@ fn keep(buffer: &Buffer) {
 /// Records calls from now on, or not.
 fn record(on: bool) {
     // Once link-time addresses are recorded, that stays so: they are in the tables.
-    let mode = if RECORDED_BIAS.load(SeqCst) == 0 { RECORD_AS_RUN } else { RECORD_AS_LINKED };
-    RECORDING.store(if on { mode } else { 0 }, SeqCst);
+    let mode = match RECORDED_BIAS.load(SeqCst) {
+        _ if !on => 0,
+        0 => RECORD_AS_RUN,
+        _ => RECORD_AS_LINKED,
+    };
+    // Two threads may be here at once; the one that has the last word says both again.
+    RECORDING_AS_RUN.store(0, SeqCst);
+    RECORDING.store(mode, SeqCst);
+    if mode == RECORD_AS_RUN {
+        RECORDING_AS_RUN.store(u32::MAX, SeqCst);
+    }
 }
 
 /// The seam: `profil` on our buffer.

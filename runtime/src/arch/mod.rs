@@ -13,5 +13,5 @@ mod hash;
 #[cfg_attr(target_arch = "aarch64", path = "aarch64/mod.rs")]
 mod machine;
 
-pub(crate) use hash::{FACTOR, MULTIPLIER, SHIFT, hash};
+pub(crate) use hash::{FACTOR, hash};
 pub(crate) use machine::*;

@@ -172,6 +172,20 @@ fn below_mcount_and_in_the_signal_handler_is_no_call_out() {
     }
 }
 
+/// What the price of a call rests on.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn the_common_path_of_mcount_is_one_line_of_the_cache() {
+    let program = Program::compile("objects-line", "control.c", &[]);
+    let disassembly = tool("objdump", &["-d", "--no-show-raw-insn", program.executable.to_str().unwrap()]);
+    let is_mcount = |line: &&str| line.ends_with("<mcount>:") || line.ends_with("<_mcount>:");
+    let mut lines = disassembly.lines().skip_while(|line| !is_mcount(line)).skip(1);
+    let address = |line: &str| u64::from_str_radix(line.trim().split(':').next().unwrap(), 16).unwrap();
+    let first = address(lines.clone().next().unwrap());
+    let last = address(lines.find(|line| line.trim_end().ends_with("ret")).unwrap());
+    assert_eq!(first / 64, last / 64, "{first:#x} to {last:#x}");
+}
+
 #[test]
 fn the_handler_of_profil_calls_only_the_handler_before_it() {
     let (include, library) = (library().join("../../include"), library());

@@ -9,8 +9,8 @@
 
 use core::arch::{global_asm, naked_asm};
 
-use crate::arch::{FACTOR, MULTIPLIER, SHIFT};
-use crate::control::{RECORDED_BIAS, RECORDING};
+use crate::arch::FACTOR;
+use crate::control::{RECORDED_BIAS, RECORDING, RECORDING_AS_RUN};
 use crate::threads::miss;
 
 /// Records the call of the function that calls this after its prologue: gcc's `-pg`, clang's `-pg`.
@@ -28,29 +28,24 @@ unsafe extern "C" fn mcount() {
         ".cfi_startproc",
         "    hint    #34", // bti c
         // Before start-up has finished there may be no TLS yet (resolvers of indirect functions run that early).
-        "    adrp    x9, {recording}",
-        "    ldr     w9, [x9, :lo12:{recording}]", // 0: no, 1: yes, 2: at link-time addresses
-        "    cbz     w9, 3f",
-        "    mov     x10, x30", // selfpc: our own return address
+        "    adrp    x9, {as_run}",
+        "    ldr     w9, [x9, :lo12:{as_run}]", // not 0 while calls are recorded as the program runs
+        "    cbz     w9, 4f",
+        "7:  mov     x10, x30", // selfpc: our own return address
         ".cfi_register x30, x10",
         "    ldr     x30, [x29, #8]", // frompc: the return address of the function that called us
         "    hint    #7",             // xpaclri
         "    mov     x11, x30",
         "    mov     x30, x10",
         ".cfi_restore x30",
-        "    cmp     w9, #1",
-        "    b.ne    4f",
         "5:  mov     w12, #{factor_low}",
         "    movk    w12, #{factor_high}, lsl #16",
-        "    madd    x12, x11, x12, x10",
-        "    adrp    x13, {multiplier}",
-        "    ldr     x13, [x13, :lo12:{multiplier}]",
-        "    mul     x12, x12, x13",
+        "    madd    w12, w11, w12, w10",
         "    mrs     x13, tpidr_el0",
         "    add     x13, x13, #:tprel_hi12:gmon_thread, lsl #12",
         "    add     x13, x13, #:tprel_lo12_nc:gmon_thread",
-        "    ldr     x14, [x13]", // the mask before the base: see arch::set_table
-        "    and     x12, x14, x12, lsr #{shift}",
+        "    ldr     w14, [x13]", // the mask before the base: see arch::set_table
+        "    and     w12, w12, w14",
         "    ldr     x14, [x13, #8]",
         "    add     x12, x12, x12, lsl #1",
         "    add     x12, x14, x12",
@@ -69,17 +64,28 @@ unsafe extern "C" fn mcount() {
         "    mov     x0, x11",
         "    mov     x1, x10",
         "    b       {miss}", // which returns to our caller
-        "4:  adrp    x12, {bias}",
+        "4:  adrp    x9, {recording}",
+        "    ldr     w9, [x9, :lo12:{recording}]", // 0: no, 1: yes, 2: at link-time addresses
+        "    cbz     w9, 3b",
+        "    cmp     w9, #1",
+        "    b.eq    7b",
+        "    mov     x10, x30",
+        ".cfi_register x30, x10",
+        "    ldr     x30, [x29, #8]",
+        "    hint    #7",
+        "    mov     x11, x30",
+        "    mov     x30, x10",
+        ".cfi_restore x30",
+        "    adrp    x12, {bias}",
         "    ldr     x12, [x12, :lo12:{bias}]",
         "    sub     x11, x11, x12",
         "    sub     x10, x10, x12",
         "    b       5b",
         ".cfi_endproc",
+        as_run = sym RECORDING_AS_RUN,
         recording = sym RECORDING,
         factor_low = const FACTOR & 0xffff,
         factor_high = const FACTOR >> 16,
-        multiplier = sym MULTIPLIER,
-        shift = const SHIFT,
         miss = sym miss,
         bias = sym RECORDED_BIAS,
     )

@@ -2,57 +2,87 @@
 //!
 //! The common path is a lookup in the thread's own table: no lock, no call, no vector register. At entry every argument
 //! register is live, rax (the number of vector arguments of a variadic call) and r10 (the static chain of a nested
-//! function) included; r11 alone is free. rax and rcx are kept in the red zone, which a signal handler leaves alone.
+//! function) included; r11 alone is free.
 //!
-//! The count is one `add` to memory, so a handler that runs between any two instructions here cannot lose it, and
-//! neither can the calls it makes itself.
+//! The common path is also no longer than a cache line, at the beginning of one: a processor fetches it at once. Programs
+//! of many small functions are bound by that; on SQLite a path of two lines costs twice as much as one of the same work in one.
+//! Hence the short forms: hash and home are of 32 bits, keys are loaded twice. (`__fentry__` is two bytes longer.) There is no endbr64:
+//! the objects do not say that they have them everywhere, so that no program with them is run where they are required.
+//!
+//! The count is one instruction, so a handler that runs between any two here cannot lose it, and neither can the calls
+//! that it makes itself.
 
 use core::arch::{global_asm, naked_asm};
 
-use crate::arch::{FACTOR, MULTIPLIER, SHIFT};
-use crate::control::{RECORDED_BIAS, RECORDING};
+use crate::arch::FACTOR;
+use crate::control::{RECORDED_BIAS, RECORDING, RECORDING_AS_RUN};
 use crate::threads::miss;
 
-/// The lookup, with frompc's place left open. An entry is (frompc, selfpc, count), 24 bytes; the last entry of a table
-/// is always empty, so the search ends.
+/// The lookup. Where frompc is differs: first after one word was pushed, then without that. An entry is (frompc, selfpc,
+/// count), 24 bytes; the last entry of a table is always empty, so the search ends.
 macro_rules! lookup {
-    ($frompc:literal) => {
+    ($frompc_pushed:literal, $frompc:literal) => {
         concat!(
             ".p2align 6\n",
             ".cfi_startproc\n",
-            "    endbr64\n",
-            // Before start-up has finished there may be no TLS yet (resolvers of indirect functions run that early).
-            "    cmp     dword ptr [rip + {recording}], 1\n", // 0: no, 1: yes, 2: at link-time addresses
-            "    jb      3f\n",
+            // All ones while calls are recorded as the program runs, else 0. It is compared with ebp because that is short:
+            // no value is below 0, and the one that is not below all ones finds out on the way around.
+            "    cmp     ebp, [rip + {as_run}]\n",
+            "    jae     4f\n",
+            "5:  mov     r11, [rsp]\n", // selfpc: our own return address
+            "    push    rax\n",
+            ".cfi_adjust_cfa_offset 8\n",
+            "    imul    eax, ", $frompc_pushed, ", {factor}\n",
+            "    add     eax, r11d\n",
+            "    and     eax, dword ptr fs:[gmon_thread@tpoff]\n", // the mask before the base: see arch::set_table
+            "    lea     eax, [rax + 2*rax]\n",
+            "    add     rax, qword ptr fs:[gmon_thread@tpoff + 8]\n",
+            "    cmp     [rax + 8], r11\n",
+            "    jne     2f\n",
+            "    mov     r11, ", $frompc_pushed, "\n",
+            "    cmp     [rax], r11\n",
+            "    jne     2f\n",
+            "    inc     qword ptr [rax + 16]\n",
+            "    pop     rax\n",
+            ".cfi_adjust_cfa_offset -8\n",
+            "3:  ret\n",
+            // Not at home. From here on frompc is in rax and selfpc in rcx; what those had is in the red zone, which a
+            // signal handler leaves alone.
+            ".cfi_adjust_cfa_offset 8\n",
+            "2:  mov     r11, rax\n",
+            "    pop     rax\n",
+            ".cfi_adjust_cfa_offset -8\n",
             "    mov     [rsp - 8], rax\n",
             "    mov     [rsp - 16], rcx\n",
-            "    mov     rax, ",
-            $frompc,
-            "\n",
-            "    mov     rcx, [rsp]\n", // selfpc: our own return address
-            "    ja      4f\n",         // the flags are still those of the comparison
-            "5:  imul    r11, rax, {factor}\n",
-            "    add     r11, rcx\n",
-            "    imul    r11, [rip + {multiplier}]\n",
-            "    shr     r11, {shift}\n",
-            "    and     r11, qword ptr fs:[gmon_thread@tpoff]\n", // the mask before the base: see arch::set_table
-            "    lea     r11, [r11 + 2*r11]\n",
-            "    add     r11, qword ptr fs:[gmon_thread@tpoff + 8]\n",
+            "    mov     rax, ", $frompc, "\n",
+            "    mov     rcx, [rsp]\n",
+            "7:  cmp     qword ptr [r11 + 8], 0\n",
+            "    lea     r11, [r11 + 24]\n",
+            "    je      {miss}\n",
             "1:  cmp     [r11 + 8], rcx\n",
-            "    jne     2f\n",
+            "    jne     7b\n",
             "    cmp     [r11], rax\n",
-            "    jne     2f\n",
-            "    add     qword ptr [r11 + 16], 1\n",
+            "    jne     7b\n",
+            "    inc     qword ptr [r11 + 16]\n",
             "    mov     rax, [rsp - 8]\n",
             "    mov     rcx, [rsp - 16]\n",
-            "3:  ret\n",
-            "2:  cmp     qword ptr [r11 + 8], 0\n",
-            "    lea     r11, [r11 + 24]\n",
-            "    jne     1b\n",
-            "    jmp     {miss}\n",
-            "4:  sub     rax, [rip + {bias}]\n",
+            "    ret\n",
+            // Before start-up has finished there may be no TLS yet (resolvers of indirect functions run that early).
+            "4:  cmp     dword ptr [rip + {recording}], 1\n", // 0: no, 1: yes, 2: at link-time addresses
+            "    jb      3b\n",
+            "    je      5b\n",
+            "    mov     [rsp - 8], rax\n",
+            "    mov     [rsp - 16], rcx\n",
+            "    mov     rax, ", $frompc, "\n",
+            "    mov     rcx, [rsp]\n",
+            "    sub     rax, [rip + {bias}]\n",
             "    sub     rcx, [rip + {bias}]\n",
-            "    jmp     5b\n",
+            "    imul    r11d, eax, {factor}\n",
+            "    add     r11d, ecx\n",
+            "    and     r11d, dword ptr fs:[gmon_thread@tpoff]\n",
+            "    lea     r11d, [r11 + 2*r11]\n",
+            "    add     r11, qword ptr fs:[gmon_thread@tpoff + 8]\n",
+            "    jmp     1b\n",
             ".cfi_endproc\n",
         )
     };
@@ -63,11 +93,11 @@ macro_rules! lookup {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn mcount() {
     naked_asm!(
-        lookup!("[rbp + 8]"), // the prologue has set the frame up: our caller's return address
-        recording = sym RECORDING,
+        // The prologue has set the frame up: our caller's return address.
+        lookup!("[rbp + 8]", "[rbp + 8]"),
+        as_run = sym RECORDING_AS_RUN,
         factor = const FACTOR,
-        multiplier = sym MULTIPLIER,
-        shift = const SHIFT,
+        recording = sym RECORDING,
         bias = sym RECORDED_BIAS,
         miss = sym mcount_miss,
     )
@@ -78,11 +108,11 @@ unsafe extern "C" fn mcount() {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __fentry__() {
     naked_asm!(
-        lookup!("[rsp + 8]"), // no frame yet: our caller's return address is above ours
-        recording = sym RECORDING,
+        // No frame yet: our caller's return address is above ours.
+        lookup!("[rsp + 16]", "[rsp + 8]"),
+        as_run = sym RECORDING_AS_RUN,
         factor = const FACTOR,
-        multiplier = sym MULTIPLIER,
-        shift = const SHIFT,
+        recording = sym RECORDING,
         bias = sym RECORDED_BIAS,
         miss = sym fentry_miss,
     )
