@@ -89,9 +89,13 @@ pub(crate) fn forget_outside() {
 /// A buffer in the file itself, if it can be mapped.
 fn live_buffer(range: Range, directory: Option<c_int>) -> Option<Buffer> {
     let range = range.in_whole_pages();
-    let memory = kernel::begin_live(directory, range.ncnt());
-    // SAFETY: memory of that length at the beginning of a page, all zero, or null.
-    unsafe { Buffer::place(memory, range.ncnt(), range, program::bias(), kernel::profrate()) }
+    let length = range.ncnt();
+    let memory = kernel::begin_live(directory, length, |memory| {
+        // SAFETY: memory of that length at the beginning of a page, all zero.
+        unsafe { Buffer::place(memory, length, range, program::bias(), kernel::profrate()) };
+    });
+    // SAFETY: the buffer that was just placed there.
+    (!memory.is_null()).then(|| unsafe { Buffer::from_parts(memory, length) })
 }
 
 /// Makes the buffer the one in use.

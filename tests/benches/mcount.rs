@@ -50,7 +50,8 @@ fn build(root: &Path, ours: &Path) -> [PathBuf; 4] {
     fs::create_dir_all(&directory).unwrap();
     let path = |name: &str| directory.join(name);
     let source = root.join("tests/benches/mcount.c");
-    fs::write(path("empty.s"), ".globl mcount\nmcount: ret\n.section .note.GNU-stack,\"\",@progbits\n").unwrap();
+    fs::write(path("empty.s"), ".globl mcount\n.p2align 6\nmcount: ret\n.section .note.GNU-stack,\"\",@progbits\n")
+        .unwrap();
     cc(&["-O2", "-c", "-o"], &[&path("plain.o"), &source]);
     cc(&["-O2", "-pg", "-c", "-o"], &[&path("profiled.o"), &source]);
     cc(&["-o"], &[&path("none"), &path("plain.o")]);

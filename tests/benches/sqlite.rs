@@ -32,7 +32,8 @@ fn build(directory: &Path) -> [PathBuf; 4] {
     let path = |name: &str| directory.join(name);
     let sqlite = sqlite_source();
     let driver = Path::new(env!("CARGO_MANIFEST_DIR")).join("demo/driver.c");
-    fs::write(path("empty.s"), ".globl mcount\nmcount: ret\n.section .note.GNU-stack,\"\",@progbits\n").unwrap();
+    fs::write(path("empty.s"), ".globl mcount\n.p2align 6\nmcount: ret\n.section .note.GNU-stack,\"\",@progbits\n")
+        .unwrap();
     let include = format!("-I{}", sqlite.display());
     let omit = ["-DSQLITE_THREADSAFE=0", "-DSQLITE_OMIT_LOAD_EXTENSION", "-w"];
     for (kind, flags) in [("plain", &["-O1"][..]), ("profiled", &["-O1", "-pg"])] {

@@ -1,7 +1,9 @@
 //! With `GMON_LIVE=1` the file is a profile at every moment.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::process::Child;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
 use gmon_tests::random::Random;
@@ -38,13 +40,48 @@ fn a_program_killed_at_any_moment_has_lost_nothing() {
 }
 
 #[test]
+fn a_file_is_never_half_a_profile() {
+    let program = Program::compile("live-whole", "calls.c", &["-O1"]);
+    let file = program.directory.join("gmon.out");
+    let done = AtomicBool::new(false);
+    let looked = std::thread::scope(|scope| {
+        let watcher = scope.spawn(|| {
+            let mut looked = 0;
+            while !done.load(SeqCst) {
+                match fs::read(&file) {
+                    Ok(bytes) => {
+                        let profile = gmon::read(&bytes, &gmon::Hints::default());
+                        assert!(profile.is_ok(), "{} bytes: {profile:?}", bytes.len());
+                        looked += 1;
+                    }
+                    Err(error) => assert_eq!(error.kind(), ErrorKind::NotFound),
+                }
+            }
+            looked
+        });
+        for round in 0..200 {
+            if round % 2 == 0 {
+                let _ = fs::remove_file(&file);
+            }
+            quiet(&program.command(&["1"]).env("GMON_LIVE", "1").output().unwrap());
+        }
+        done.store(true, SeqCst);
+        watcher.join().unwrap()
+    });
+    assert!(looked > 200, "looked {looked} times");
+    // Nor is anything left beside it that it was made from.
+    let names =
+        fs::read_dir(&program.directory).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    assert_eq!(names.filter(|name| name.contains("new")).count(), 0);
+}
+
+#[test]
 fn the_profile_can_be_read_while_the_program_runs() {
     let program = Program::compile("live-running", "live.c", &["-O1"]);
     let _child = Killed(program.command(&["counters", "2"]).env("GMON_LIVE", "1").spawn().unwrap());
     let start = Instant::now();
     let counted = || calls(&program.profile(), program.symbols()).get("calls counted").copied().unwrap_or(0);
-    let is_there = || fs::metadata(program.directory.join("gmon.out")).is_ok_and(|file| file.len() > 0);
-    while !is_there() || counted() == 0 {
+    while !program.directory.join("gmon.out").exists() || counted() == 0 {
         assert!(start.elapsed() < Duration::from_secs(60), "the program does not get going");
     }
     let first = counted();

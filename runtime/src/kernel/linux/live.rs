@@ -14,7 +14,7 @@ use core::sync::atomic::{
 use super::output::{self, Refusal};
 use super::writer::{self, Written};
 use crate::message::{say, say_error};
-use crate::system::{Fd, Identity, LARGEST_PAGE, PAGE, map, map_file};
+use crate::system::{Fd, Identity, LARGEST_PAGE, PAGE, map, map_file, unmap};
 use crate::text::Text;
 
 /// Tables are of so many bytes: whole pages, and whole arcs of 24 bytes.
@@ -35,10 +35,10 @@ pub(crate) fn is_live() -> bool {
     FILE.load(Relaxed) != -1
 }
 
-/// Opens the file, makes it `size` bytes of zeros, whole pages, and gives them as memory. Null where that fails, which is
-/// said; the profile is then written at the end.
-pub(crate) fn begin(directory: Option<i32>, size: usize) -> *mut c_void {
-    match open(directory, size) {
+/// Makes the file `size` bytes, whole pages, of which `fill` gets the memory, all zero: it makes a profile of that, and only
+/// then the file has its name. The memory is null where that fails, which is said; the profile is then written at the end.
+pub(crate) fn begin(directory: Option<i32>, size: usize, fill: impl Fn(*mut c_void)) -> *mut c_void {
+    match open(directory, size, fill) {
         Ok((file, memory)) => {
             if let Some(identity) = file.identity() {
                 INODE.store(identity.inode, Relaxed);
@@ -56,16 +56,29 @@ pub(crate) fn begin(directory: Option<i32>, size: usize) -> *mut c_void {
     }
 }
 
-fn open(directory: Option<i32>, size: usize) -> Result<(Fd, *mut c_void), Refusal> {
+fn open(directory: Option<i32>, size: usize, fill: impl Fn(*mut c_void)) -> Result<(Fd, *mut c_void), Refusal> {
     output::capture_directory(directory.map(Fd)).map_err(|error| (&b"find its directory"[..], error))?;
-    let file = output::open(true)?;
-    match file.extend(0, size).and_then(|()| map_file(file, 0, size)) {
-        Ok(memory) => Ok((output::out_of_the_way(file), memory)),
+    let prepare = |file: Fd| match file.extend(0, size).and_then(|()| map_file(file, 0, size)) {
+        Ok(memory) => {
+            fill(memory);
+            Ok((file, memory))
+        }
         Err(error) => {
             let _ = file.close();
-            Err((b"map it", error))
+            Err((&b"map it"[..], error))
         }
+    };
+    if let Some(file) = output::open_unnamed()? {
+        let (file, memory) = prepare(file)?;
+        if output::put_in_place(file).is_ok() {
+            return Ok((output::out_of_the_way(file), memory));
+        }
+        // SAFETY: mapped just now, and nobody keeps it.
+        unsafe { unmap(memory, size) };
+        let _ = file.close();
     }
+    // Where a file cannot be without a name, or get one later, it is not a profile for a moment.
+    prepare(output::open(true)?).map(|(file, memory)| (output::out_of_the_way(file), memory))
 }
 
 /// The unit of the sizes of tables.

@@ -91,6 +91,9 @@ pub(crate) fn accept(buf: *mut c_void, buflen: usize, scale: u32, dirfd: i32) ->
     match buffer() {
         None => {
             output::capture_directory((dirfd != -1).then_some(Fd(dirfd)))?;
+            if !is_live() {
+                output::keep_file();
+            }
             BUFFER.store(buf, Relaxed);
             LENGTH.store(buflen, Relaxed);
         }

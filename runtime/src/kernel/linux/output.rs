@@ -110,15 +110,25 @@ pub(super) fn capture_directory(descriptor: Option<Fd>) -> Result<(), Errno> {
     captured.status = Some(status);
     DIRECTORY.store(fd.0, Relaxed);
     PROCESS.store(process_id(), Relaxed);
-    if effective_user() == 0 {
-        // The superuser may give up the right to write here before the end.
-        let mode = if output().naming == Naming::Private { 0o600 } else { 0o666 };
-        if let Ok(file) = fd.open_for_writing(name(), mode, false) {
-            captured.file = file.status().ok().filter(Status::is_regular);
-            FILE.store(out_of_the_way(file).0, Relaxed);
-        }
-    }
     Ok(())
+}
+
+/// Opens the file that is to be written at the end already now if the process is the superuser's, who may give up the right
+/// to write here. At start-up, with the directory captured.
+pub(super) fn keep_file() {
+    if effective_user() == 0
+        && let Ok(file) = Fd(DIRECTORY.load(Relaxed)).open_for_writing(name(), mode(), false)
+    {
+        // SAFETY: at start-up there is one thread.
+        let captured = unsafe { &mut *CAPTURED.0.get() };
+        captured.file = file.status().ok().filter(Status::is_regular);
+        FILE.store(out_of_the_way(file).0, Relaxed);
+    }
+}
+
+/// The permissions of a new file, before the user's mask.
+fn mode() -> usize {
+    if output().naming == Naming::Private { 0o600 } else { 0o666 }
 }
 
 /// Moves a descriptor to a high number.
@@ -187,6 +197,42 @@ pub(super) fn open(to_map: bool) -> Result<Fd, Refusal> {
     }
 }
 
+/// A new file to be mapped, which gets its name when it is a profile: see [`put_in_place`]. `None` where that cannot be, or
+/// perhaps not: then there is [`open`].
+///
+/// # Errors
+///
+/// What stands in the way of the name, and is not to be overwritten.
+pub(super) fn open_unnamed() -> Result<Option<Fd>, Refusal> {
+    // SAFETY: nothing writes it after start-up, which is this thread's.
+    let directory = directory(unsafe { &*CAPTURED.0.get() }, name())?;
+    match directory.open_existing(name()) {
+        Ok(there) => {
+            let refusal = refusal(there.status());
+            let _ = there.close();
+            refusal?;
+        }
+        Err(Errno::ENOENT) => {}
+        Err(_) => return Ok(None),
+    }
+    Ok(directory.create_unnamed(mode()).ok())
+}
+
+/// Gives a file of [`open_unnamed`] the name, in one step: whoever opens that finds what was there before, or this.
+pub(super) fn put_in_place(file: Fd) -> Result<(), Refusal> {
+    // SAFETY: as above.
+    let directory = directory(unsafe { &*CAPTURED.0.get() }, name())?;
+    let mut number = Text::<20>::new();
+    number.push_decimal(process_id() as u64);
+    let new = name_beside(&[b".", number.as_bytes(), b".new"]);
+    let named = directory.name(file, new).and_then(|()| {
+        directory.rename(new, name()).inspect_err(|_| {
+            let _ = directory.unlink(new);
+        })
+    });
+    named.map_err(|error| (&b"name"[..], error))
+}
+
 /// Opens the file with the rights that the process had when the directory was captured, as far as it still can.
 #[cfg(any(test, feature = "profil"))]
 pub(super) fn open_as_captured() -> Result<Fd, Refusal> {
@@ -238,23 +284,14 @@ pub(super) fn open_beside(path: &CStr) -> Result<Fd, Refusal> {
 }
 
 fn open_anew(captured: &Captured, path: &CStr, to_map: bool) -> Result<Fd, Refusal> {
-    let private = output().naming == Naming::Private;
-    if path.is_empty() {
-        return Err((b"make its name", Errno::ENAMETOOLONG));
-    }
     let directory = directory(captured, path)?;
-    let mode = if private { 0o600 } else { 0o666 };
-    let file = directory.open_for_writing(path, mode, to_map).map_err(|error| (&b"open"[..], error))?;
-    let refused = match file.status() {
-        Err(error) => (&b"examine"[..], error),
-        Ok(status) if !status.is_regular() => (&b"overwrite what is not a regular file"[..], Errno::EINVAL),
-        Ok(status) if private && !is_private(&status, effective_user()) => {
-            (&b"overwrite a file that others may use"[..], Errno::EINVAL)
-        }
+    let file = directory.open_for_writing(path, mode(), to_map).map_err(|error| (&b"open"[..], error))?;
+    let refused = match refusal(file.status()) {
+        Err(refusal) => refusal,
         Ok(status) if status.size == 0 => return Ok(file),
         Ok(_) => {
             if directory.unlink(path).is_ok()
-                && let Ok(new) = directory.create_for_writing(path, mode, to_map)
+                && let Ok(new) = directory.create_for_writing(path, mode(), to_map)
             {
                 let _ = file.close();
                 return Ok(new);
@@ -270,8 +307,23 @@ fn open_anew(captured: &Captured, path: &CStr, to_map: bool) -> Result<Fd, Refus
     Err(refused)
 }
 
+/// Why a file of that status is not to be overwritten, or the status.
+fn refusal(status: Result<Status, Errno>) -> Result<Status, Refusal> {
+    let status = status.map_err(|error| (&b"examine"[..], error))?;
+    if !status.is_regular() {
+        Err((b"overwrite what is not a regular file", Errno::EINVAL))
+    } else if output().naming == Naming::Private && !is_private(&status, effective_user()) {
+        Err((b"overwrite a file that others may use", Errno::EINVAL))
+    } else {
+        Ok(status)
+    }
+}
+
 /// The directory to look the path up in: the captured one, found again by its path if the program closed our descriptor.
 fn directory(captured: &Captured, path: &CStr) -> Result<Fd, Refusal> {
+    if path.is_empty() {
+        return Err((b"make its name", Errno::ENAMETOOLONG));
+    }
     let kept = Fd(DIRECTORY.load(Relaxed));
     if is_still(kept, captured.status.as_ref()) {
         return Ok(kept);

@@ -5,6 +5,7 @@
 pub(crate) struct Errno(pub(crate) i32);
 
 impl Errno {
+    pub(crate) const ENOENT: Errno = Errno(2);
     pub(crate) const ENOMEM: Errno = Errno(12);
     pub(crate) const EBUSY: Errno = Errno(16);
     pub(crate) const ENODEV: Errno = Errno(19);
