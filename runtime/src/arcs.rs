@@ -128,7 +128,7 @@ impl Table {
     /// Whether it is better to have a larger table than an arc so far from its home.
     fn is_far(&self, distance: usize) -> bool {
         let slots = self.slots.load(Relaxed);
-        distance > (if slots < SMALL { FAR } else { FAR_IN_LARGE }) && slots < LARGEST_LEFT
+        distance > (if slots <= SMALL { FAR } else { FAR_IN_LARGE }) && slots < LARGEST_LEFT
     }
 
     fn entry(&self, index: usize) -> Option<&Entry> {
@@ -140,8 +140,17 @@ impl Table {
         Some(unsafe { &*entries.add(index) })
     }
 
-    /// Counts one call, as mcount does, and makes an entry for the arc if it is new and there is room.
+    /// Counts one call, as mcount does, and makes an entry for the arc if it is new and there is room near its home.
     pub(crate) fn count(&self, frompc: usize, selfpc: usize) -> Counted {
+        self.count_if(frompc, selfpc, |distance| self.used.load(Relaxed) < self.most_used() && !self.is_far(distance))
+    }
+
+    /// The same wherever there is room, as long as that can be found without a long search: there is no larger table.
+    pub(crate) fn count_anywhere(&self, frompc: usize, selfpc: usize) -> Counted {
+        self.count_if(frompc, selfpc, |_| self.used.load(Relaxed) < self.slots.load(Relaxed) / 2)
+    }
+
+    fn count_if(&self, frompc: usize, selfpc: usize, may_be_new: impl Fn(usize) -> bool) -> Counted {
         let home = (arch::hash(frompc, selfpc) & self.mask()) / 8;
         let mut index = home;
         // The last entry stays empty, or mcount's search would not end.
@@ -154,7 +163,7 @@ impl Table {
                 return Counted::Yes;
             }
             if found == 0 {
-                if self.used.load(Relaxed) >= self.most_used() || self.is_far(index - home) {
+                if !may_be_new(index.wrapping_sub(home)) {
                     return Counted::Full;
                 }
                 if entry.selfpc.compare_exchange(0, CLAIMED, SeqCst, Relaxed).is_err() {
@@ -278,6 +287,9 @@ mod tests {
         assert_eq!(table.count(8, 0x1000), Counted::Yes);
         assert_eq!(arcs(&table)[&(8, 0x1000)], 2);
         assert_eq!(arcs(&table).len(), 128 / 8);
+        // If there is no other.
+        let full = (1..).find(|n| table.count_anywhere(n * 8, 0x1000) == Counted::Full).unwrap();
+        assert_eq!(full, 128 / 2 + 1);
     }
 
     #[test]
@@ -289,18 +301,19 @@ mod tests {
         assert_eq!(small.mask(), 4096 - 8, "they differ above that only");
         assert_eq!(count(&small), 1 + FAR);
         assert_eq!(small.count(arc(FAR).0, arc(FAR).1), Counted::Yes, "those that it has, it still counts");
+        assert_eq!(small.count_anywhere(0x1000, 0x20_0000), Counted::Yes, "where there is no memory for a larger one");
         assert_eq!(count(&table(2)), 4 * (1 + FAR));
     }
 
     #[test]
     fn one_entry_stays_empty_however_the_hashes_fall() {
         // All of these have the last slot as their home, in a table that is too large for that to be a reason to leave it.
-        let table = table(5);
+        let table = table(6);
         let unlucky = (1..).map(|n| n * 8).filter(|frompc| arch::hash(*frompc, 0x1000) & table.mask() == table.mask());
         let counted = unlucky.take_while(|frompc| table.count(*frompc, 0x1000) == Counted::Yes).count();
-        let tail = table.length.load(Relaxed) - SMALL;
+        let tail = table.length.load(Relaxed) - 2 * SMALL;
         assert_eq!(counted, tail);
-        let last = table.entry(SMALL + tail - 1).unwrap();
+        let last = table.entry(2 * SMALL + tail - 1).unwrap();
         assert_eq!(last.selfpc.load(Relaxed), 0);
     }
 }

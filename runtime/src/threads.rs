@@ -56,7 +56,9 @@ pub(crate) unsafe extern "C" fn miss(frompc: usize, selfpc: usize) {
     let blocked = block_signals();
     while thread.count(frompc, selfpc) == Counted::Full {
         if !thread.grow() {
-            LOST.fetch_add(1, Relaxed);
+            if thread.count_anywhere(frompc, selfpc) == Counted::Full {
+                LOST.fetch_add(1, Relaxed);
+            }
             break;
         }
         thread.use_newest();
@@ -67,6 +69,10 @@ pub(crate) unsafe extern "C" fn miss(frompc: usize, selfpc: usize) {
 impl Thread {
     fn count(&self, frompc: usize, selfpc: usize) -> Counted {
         self.newest_table().map_or(Counted::Full, |table| table.count(frompc, selfpc))
+    }
+
+    fn count_anywhere(&self, frompc: usize, selfpc: usize) -> Counted {
+        self.newest_table().map_or(Counted::Full, |table| table.count_anywhere(frompc, selfpc))
     }
 
     fn newest_table(&self) -> Option<&Table> {

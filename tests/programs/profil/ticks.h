@@ -43,7 +43,7 @@
 /*
  * A function NAME(n, process, thread) that sends the thread a signal n times. Each comes in behind the system call, at
  * NAME_pc; what a clock adds may be anywhere. A user may have only so many signals under way, in all processes, and one
- * that is refused for that is sent again.
+ * that is refused for that (EAGAIN, 11) is sent again.
  */
 #define TEXT(number) #number
 #define TICKS(NAME) TICKS_BY(NAME, SIGNAL_OF_PROFIL)
@@ -59,8 +59,10 @@
     "3:  movl $234, %eax\n" \
     "    syscall\n" NAME "_pc:\n" \
     "    testl %eax, %eax\n" \
-    "    js 3b\n" \
-    "    jmp 1b\n"
+    "    jz 1b\n" \
+    "    cmpl $-11, %eax\n" \
+    "    je 3b\n" \
+    "    ud2\n"
 #elif defined(__aarch64__)
 #define SEND_TICKS(NAME, SIGNAL) \
     "    mov x9, x0\n" \
@@ -72,8 +74,10 @@
     "    b.mi 2f\n" \
     "3:  mov x0, x10\n" \
     "    svc #0\n" NAME "_pc:\n" \
-    "    cbnz x0, 3b\n" \
-    "    b 1b\n"
+    "    cbz x0, 1b\n" \
+    "    cmn x0, #11\n" \
+    "    b.eq 3b\n" \
+    "    brk #1\n"
 #endif
 #define TICKS_BY_NUMBER(NAME, SIGNAL) \
     void NAME(long n, long process, long thread); \

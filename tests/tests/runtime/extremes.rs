@@ -46,6 +46,23 @@ fn a_million_distinct_arcs() {
 }
 
 #[test]
+fn arcs_that_have_one_home() {
+    let program = Program::compile("extremes-pages", "pages.c", &["-O1"]);
+    let printed = quiet(&program.command(&[]).output().unwrap());
+    compare(&printed, &program.profile(), program.symbols());
+    // Where a larger table cannot be had, the one that there is takes what it can; what is lost is said.
+    let output = program.command(&["limited"]).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{:?} {said}", output.status);
+    let lost =
+        said.strip_prefix("gmon: ").and_then(|said| said.split(' ').next()).map_or(0, |lost| lost.parse().unwrap());
+    let counted = calls(&program.profile(), program.symbols());
+    let to_pages: u64 = counted.iter().filter(|(name, _)| name.starts_with("calls page")).map(|(_, count)| count).sum();
+    assert_eq!(to_pages + lost, 100_000, "{said}");
+    assert!(lost < 70_000, "{said}");
+}
+
+#[test]
 fn more_than_two_to_the_thirty_second_calls_of_one_arc() {
     let program = Program::compile("extremes-many", "extremes.c", &["-O1"]);
     // The form whose arcs have 32 bits.

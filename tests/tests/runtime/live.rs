@@ -59,13 +59,14 @@ fn a_file_is_never_half_a_profile() {
             }
             looked
         });
+        let stop = Stop(&done);
         for round in 0..200 {
             if round % 2 == 0 {
                 let _ = fs::remove_file(&file);
             }
             quiet(&program.command(&["1"]).env("GMON_LIVE", "1").output().unwrap());
         }
-        done.store(true, SeqCst);
+        drop(stop);
         watcher.join().unwrap()
     });
     assert!(looked > 200, "looked {looked} times");
@@ -73,6 +74,15 @@ fn a_file_is_never_half_a_profile() {
     let names =
         fs::read_dir(&program.directory).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     assert_eq!(names.filter(|name| name.contains("new")).count(), 0);
+}
+
+/// Tells a watcher to stop, however that ends which it watches.
+struct Stop<'a>(&'a AtomicBool);
+
+impl Drop for Stop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, SeqCst);
+    }
 }
 
 #[test]

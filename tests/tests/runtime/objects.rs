@@ -182,7 +182,8 @@ fn the_common_path_of_mcount_is_one_line_of_the_cache() {
     let mut lines = disassembly.lines().skip_while(|line| !is_mcount(line)).skip(1);
     let address = |line: &str| u64::from_str_radix(line.trim().split(':').next().unwrap(), 16).unwrap();
     let first = address(lines.clone().next().unwrap());
-    let last = address(lines.find(|line| line.trim_end().ends_with("ret")).unwrap());
+    let last =
+        address(lines.find(|line| [Some("ret"), Some("retq")].contains(&line.split_whitespace().last())).unwrap());
     assert_eq!(first / 64, last / 64, "{first:#x} to {last:#x}");
 }
 

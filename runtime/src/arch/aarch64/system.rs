@@ -34,7 +34,6 @@ pub(crate) mod numbers {
     pub(crate) const OPENAT: usize = 56;
     pub(crate) const UNLINKAT: usize = 35;
     pub(crate) const RENAMEAT: usize = 38;
-    pub(crate) const LINKAT: usize = 37;
     pub(crate) const READLINKAT: usize = 78;
     pub(crate) const FALLOCATE: usize = 47;
     pub(crate) const PERF_EVENT_OPEN: usize = 241;

@@ -34,7 +34,6 @@ pub(crate) mod numbers {
     pub(crate) const OPENAT: usize = 257;
     pub(crate) const UNLINKAT: usize = 263;
     pub(crate) const RENAMEAT: usize = 264;
-    pub(crate) const LINKAT: usize = 265;
     pub(crate) const READLINKAT: usize = 267;
     pub(crate) const FALLOCATE: usize = 285;
     pub(crate) const PERF_EVENT_OPEN: usize = 298;

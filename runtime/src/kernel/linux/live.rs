@@ -36,7 +36,7 @@ pub(crate) fn is_live() -> bool {
 }
 
 /// Makes the file `size` bytes, whole pages, of which `fill` gets the memory, all zero: it makes a profile of that, and only
-/// then the file has its name. The memory is null where that fails, which is said; the profile is then written at the end.
+/// then the file gets its name. The memory is null where that fails, which is said; the profile is then written at the end.
 pub(crate) fn begin(directory: Option<i32>, size: usize, fill: impl Fn(*mut c_void)) -> *mut c_void {
     match open(directory, size, fill) {
         Ok((file, memory)) => {
@@ -58,27 +58,27 @@ pub(crate) fn begin(directory: Option<i32>, size: usize, fill: impl Fn(*mut c_vo
 
 fn open(directory: Option<i32>, size: usize, fill: impl Fn(*mut c_void)) -> Result<(Fd, *mut c_void), Refusal> {
     output::capture_directory(directory.map(Fd)).map_err(|error| (&b"find its directory"[..], error))?;
-    let prepare = |file: Fd| match file.extend(0, size).and_then(|()| map_file(file, 0, size)) {
-        Ok(memory) => {
-            fill(memory);
-            Ok((file, memory))
+    let prepare =
+        |file: Fd| file.extend(0, size).and_then(|()| map_file(file, 0, size)).inspect(|memory| fill(*memory));
+    if let Some(file) = output::open_beforehand()? {
+        if let Ok(memory) = prepare(file) {
+            if output::put_in_place().is_ok() {
+                return Ok((output::out_of_the_way(file), memory));
+            }
+            // SAFETY: mapped just now, and nobody keeps it.
+            unsafe { unmap(memory, size) };
         }
+        output::give_up(file);
+    }
+    // Where there may be no other file in the directory, or no room for both, it is not a profile for a moment.
+    let file = output::open(true)?;
+    match prepare(file) {
+        Ok(memory) => Ok((output::out_of_the_way(file), memory)),
         Err(error) => {
             let _ = file.close();
-            Err((&b"map it"[..], error))
+            Err((b"map it", error))
         }
-    };
-    if let Some(file) = output::open_unnamed()? {
-        let (file, memory) = prepare(file)?;
-        if output::put_in_place(file).is_ok() {
-            return Ok((output::out_of_the_way(file), memory));
-        }
-        // SAFETY: mapped just now, and nobody keeps it.
-        unsafe { unmap(memory, size) };
-        let _ = file.close();
     }
-    // Where a file cannot be without a name, or get one later, it is not a profile for a moment.
-    prepare(output::open(true)?).map(|(file, memory)| (output::out_of_the_way(file), memory))
 }
 
 /// The unit of the sizes of tables.
@@ -95,11 +95,14 @@ pub(crate) fn map_arcs(length: usize) -> *mut c_void {
     if !is_ours(Fd(file)) {
         return ptr::null_mut();
     }
-    // Each caller gets a part of its own; a part that cannot be had stays empty.
+    // Each caller gets a part of its own. One that cannot be had is given back, or stays empty if another one is behind it.
     let offset = LENGTH.fetch_add(length, SeqCst);
     match Fd(file).extend(offset, length) {
         Ok(()) => map_file(Fd(file), offset, length).unwrap_or(ptr::null_mut()),
-        Err(_) => ptr::null_mut(),
+        Err(_) => {
+            let _ = LENGTH.compare_exchange(offset + length, offset, SeqCst, SeqCst);
+            ptr::null_mut()
+        }
     }
 }
 
@@ -122,5 +125,6 @@ pub(super) fn finish(full_bins: usize) -> Option<Written> {
         say(&[output::name().to_bytes(), b": ", count.as_bytes(), b" bins are full, some samples are missing"]);
     }
     let file = Fd(FILE.load(Relaxed));
-    is_ours(file).then(|| writer::read_back(file, LENGTH.load(SeqCst)).ok()).flatten()
+    let status = file.status().ok().filter(|_| is_ours(file))?;
+    writer::read_back(file, status.size as usize).ok()
 }

@@ -114,9 +114,11 @@ pub(super) fn capture_directory(descriptor: Option<Fd>) -> Result<(), Errno> {
 }
 
 /// Opens the file that is to be written at the end already now if the process is the superuser's, who may give up the right
-/// to write here. At start-up, with the directory captured.
+/// to write here. At start-up, with the directory captured; only once.
 pub(super) fn keep_file() {
-    if effective_user() == 0
+    if FILE.load(Relaxed) == -1
+        && !FORKED.load(Relaxed)
+        && effective_user() == 0
         && let Ok(file) = Fd(DIRECTORY.load(Relaxed)).open_for_writing(name(), mode(), false)
     {
         // SAFETY: at start-up there is one thread.
@@ -197,40 +199,54 @@ pub(super) fn open(to_map: bool) -> Result<Fd, Refusal> {
     }
 }
 
-/// A new file to be mapped, which gets its name when it is a profile: see [`put_in_place`]. `None` where that cannot be, or
-/// perhaps not: then there is [`open`].
+/// A new file to be mapped, with a name of its own until it is a profile: see [`put_in_place`]. `None` where that cannot be,
+/// and where there is an empty file, which is used as it is: then there is [`open`].
 ///
 /// # Errors
 ///
 /// What stands in the way of the name, and is not to be overwritten.
-pub(super) fn open_unnamed() -> Result<Option<Fd>, Refusal> {
+pub(super) fn open_beforehand() -> Result<Option<Fd>, Refusal> {
     // SAFETY: nothing writes it after start-up, which is this thread's.
     let directory = directory(unsafe { &*CAPTURED.0.get() }, name())?;
     match directory.open_existing(name()) {
         Ok(there) => {
-            let refusal = refusal(there.status());
+            let status = refusal(there.status());
             let _ = there.close();
-            refusal?;
+            if status?.size == 0 {
+                return Ok(None);
+            }
         }
         Err(Errno::ENOENT) => {}
         Err(_) => return Ok(None),
     }
-    Ok(directory.create_unnamed(mode()).ok())
+    let (new, create) = (name_beforehand(), |new| directory.create_for_writing(new, mode(), true));
+    let file = create(new).or_else(|_| {
+        // One of a process with our number that was killed.
+        directory.unlink(new).and_then(|()| create(new))
+    });
+    Ok(file.ok())
 }
 
-/// Gives a file of [`open_unnamed`] the name, in one step: whoever opens that finds what was there before, or this.
-pub(super) fn put_in_place(file: Fd) -> Result<(), Refusal> {
+/// Gives the file of [`open_beforehand`] the name, in one step: whoever opens that finds what was there before, or this.
+pub(super) fn put_in_place() -> Result<(), Errno> {
     // SAFETY: as above.
-    let directory = directory(unsafe { &*CAPTURED.0.get() }, name())?;
+    let directory = directory(unsafe { &*CAPTURED.0.get() }, name()).map_err(|(_, error)| error)?;
+    directory.rename(name_beforehand(), name())
+}
+
+/// Takes the file of [`open_beforehand`] away.
+pub(super) fn give_up(file: Fd) {
+    let _ = file.close();
+    // SAFETY: as above.
+    if let Ok(directory) = directory(unsafe { &*CAPTURED.0.get() }, name()) {
+        let _ = directory.unlink(name_beforehand());
+    }
+}
+
+fn name_beforehand() -> &'static CStr {
     let mut number = Text::<20>::new();
     number.push_decimal(process_id() as u64);
-    let new = name_beside(&[b".", number.as_bytes(), b".new"]);
-    let named = directory.name(file, new).and_then(|()| {
-        directory.rename(new, name()).inspect_err(|_| {
-            let _ = directory.unlink(new);
-        })
-    });
-    named.map_err(|error| (&b"name"[..], error))
+    name_beside(&[b".", number.as_bytes(), b".new"])
 }
 
 /// Opens the file with the rights that the process had when the directory was captured, as far as it still can.

@@ -11,7 +11,6 @@ use crate::text::Text;
 pub(crate) const CURRENT: Fd = Fd(-100);
 
 const AT_EMPTY_PATH: usize = 0x1000;
-const AT_SYMLINK_FOLLOW: usize = 0x400;
 const STATX_BASIC_STATS: usize = 0x7ff;
 const RLIMIT_FSIZE: usize = 1;
 const F_DUPFD_CLOEXEC: usize = 1030;
@@ -22,7 +21,6 @@ const O_EXCL: usize = 0o200;
 const O_NONBLOCK: usize = 0o4000;
 const O_CLOEXEC: usize = 0o2_000_000;
 const O_PATH: usize = 0o10_000_000;
-const O_TMPFILE: usize = 0o20_000_000 | O_DIRECTORY;
 
 /// An open file. It is not closed by itself: some live as long as the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,20 +103,6 @@ impl Fd {
         unsafe { call(numbers::UNLINKAT, [self.0 as usize, path.as_ptr().addr(), 0]) }.map(|_| ())
     }
 
-    /// Makes a file without a name in this directory, to be mapped. Not every file system can.
-    pub(crate) fn create_unnamed(self, mode: usize) -> Result<Fd, Errno> {
-        self.open(c".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode)
-    }
-
-    /// Gives a file that has none a name in this directory, which must be free.
-    pub(crate) fn name(self, file: Fd, path: &CStr) -> Result<(), Errno> {
-        let mut own = file.own_path();
-        let Some(own) = own.as_c_str() else { return Err(Errno::EBADF) };
-        let [from, to] = [own, path].map(|path| path.as_ptr().addr());
-        // SAFETY: both paths end with a NUL and live through the call.
-        unsafe { call(numbers::LINKAT, [CURRENT.0 as usize, from, self.0 as usize, to, AT_SYMLINK_FOLLOW]) }.map(|_| ())
-    }
-
     /// Gives a file of this directory another name in it, in the place of the file that has it, if there is one.
     pub(crate) fn rename(self, from: &CStr, to: &CStr) -> Result<(), Errno> {
         let directory = self.0 as usize;
@@ -153,21 +137,16 @@ impl Fd {
 
     /// Appends the path of the open file to `path`, as the system knows it now.
     pub(crate) fn push_path<const N: usize>(self, path: &mut Text<N>) {
-        if let Some(link) = self.own_path().as_c_str() {
+        let mut link = Text::<32>::new();
+        link.push(b"/proc/self/fd/");
+        link.push_decimal(u64::from(self.0.unsigned_abs()));
+        if let Some(link) = link.as_c_str() {
             path.fill(|room| {
                 let arguments = [CURRENT.0 as usize, link.as_ptr().addr(), room.as_mut_ptr().addr(), room.len()];
                 // SAFETY: the kernel writes no more than there is room for.
                 unsafe { call(numbers::READLINKAT, arguments) }.unwrap_or(0)
             });
         }
-    }
-
-    /// The link by which the system shows the open file, without the NUL.
-    fn own_path(self) -> Text<32> {
-        let mut link = Text::new();
-        link.push(b"/proc/self/fd/");
-        link.push_decimal(u64::from(self.0.unsigned_abs()));
-        link
     }
 
     /// Makes the file longer by `length` zeros from `offset` on, and sees to it that there is room for them.

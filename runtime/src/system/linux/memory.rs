@@ -59,7 +59,7 @@ pub(crate) unsafe fn clear(memory: *mut c_void, length: usize) {
 ///
 /// # Safety
 ///
-/// `memory` and `length` must be those of one [`map`], and nobody may use the memory any more.
+/// `memory` and `length` must be those of one [`map`] or [`map_file`], and nobody may use the memory any more.
 pub(crate) unsafe fn unmap(memory: *mut c_void, length: usize) {
     // SAFETY: the caller's promise. Failure would only leave the memory mapped.
     let _ = unsafe { call(numbers::MUNMAP, [memory.addr(), length]) };
