@@ -307,7 +307,7 @@ mod tests {
 
     #[test]
     fn one_entry_stays_empty_however_the_hashes_fall() {
-        // All of these have the last slot as their home, in a table that is too large for that to be a reason to leave it.
+        // All of these have the last slot as their home, and what is behind it in so large a table is not far.
         let table = table(6);
         let unlucky = (1..).map(|n| n * 8).filter(|frompc| arch::hash(*frompc, 0x1000) & table.mask() == table.mask());
         let counted = unlucky.take_while(|frompc| table.count(*frompc, 0x1000) == Counted::Yes).count();

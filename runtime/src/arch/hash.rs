@@ -7,7 +7,7 @@
 
 /// What frompc is multiplied with. Of a hundred random odd numbers it is the one that let the fewest arcs share a home, in the
 /// static call graphs of SQLite, gprof, cargo and cc1plus and in regular rows and grids of calls and functions. A factor of
-/// eight bits, which would be shorter, does as well but for large grids, of which each home has ten arcs then.
+/// eight bits, which would be shorter, does as well but for large grids, of which many arcs share each home then.
 pub(crate) const FACTOR: i32 = 0x7779_4619;
 
 /// Eight times the number of an arc's home slot, and bits above and below those that a table's mask has.
@@ -20,9 +20,11 @@ pub(crate) fn hash(frompc: usize, selfpc: usize) -> usize {
 mod tests {
     use super::hash;
 
-    /// The most arcs that share a home in a table of which they use an eighth.
+    /// The most arcs that share a home in a table as large as arcs.rs makes it for so many: an eighth of a small one is used, half of a
+    /// large one.
     fn most_at_one_home(arcs: &[(usize, usize)]) -> usize {
-        let slots = (arcs.len() * 8).next_power_of_two();
+        let share = if arcs.len() * 8 <= 1 << 17 { 8 } else { 2 };
+        let slots = (arcs.len() * share).next_power_of_two();
         let mut homes = vec![0; slots];
         for (frompc, selfpc) in arcs {
             homes[hash(*frompc, *selfpc) / 8 % slots] += 1;
@@ -37,7 +39,8 @@ mod tests {
                 let grid: Vec<_> =
                     (0..250_000).map(|n| (0x40_3015 + n / 500 * caller, 0x42_0009 + n % 500 * callee)).collect();
                 let most = most_at_one_home(&grid);
-                assert!(most <= 4, "callers of {caller}, callees of {callee} bytes: {most}");
+                // Chance alone has seven or so at the worst of half a million homes.
+                assert!(most <= 5, "callers of {caller}, callees of {callee} bytes: {most}");
             }
         }
     }

@@ -8,6 +8,9 @@
 //! Every routine says which registers it reads and writes; the callers' obligations are those of the system call or of
 //! the structure named there.
 
+// Calls are recorded by the runtime alone.
+#[cfg(any(test, feature = "start", not(feature = "profil")))]
+mod block;
 mod hash;
 #[cfg_attr(target_arch = "x86_64", path = "x86_64/mod.rs")]
 #[cfg_attr(target_arch = "aarch64", path = "aarch64/mod.rs")]
