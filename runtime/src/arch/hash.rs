@@ -39,7 +39,7 @@ mod tests {
                 let grid: Vec<_> =
                     (0..250_000).map(|n| (0x40_3015 + n / 500 * caller, 0x42_0009 + n % 500 * callee)).collect();
                 let most = most_at_one_home(&grid);
-                // Chance alone has seven or so at the worst of half a million homes.
+                // Chance alone has six at the worst of half a million homes.
                 assert!(most <= 5, "callers of {caller}, callees of {callee} bytes: {most}");
             }
         }
