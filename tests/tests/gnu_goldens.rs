@@ -1,0 +1,122 @@
+//! Our `gprof --compat=gnu` against what GNU gprof 2.40 printed: the comparison needs no GNU gprof on the machine.
+#![allow(clippy::unwrap_used, reason = "the helpers of a test fail as loudly as it does")]
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use gmon_tests::{assert_same, gprof, read, system_gprof};
+
+/// A program of `testdata/gnu`, two of its functions, one of its source files, and the command lines to try.
+struct Program {
+    name: &'static str,
+    functions: [&'static str; 2],
+    file: &'static str,
+    lines: &'static [&'static str],
+}
+
+const PROGRAMS: [Program; 3] = [
+    Program { name: "cycles", functions: ["burn", "d"], file: "cycles.c", lines: &LINES },
+    Program { name: "classes", functions: ["main", "plus_one"], file: "classes.cc", lines: &LINES_CPP },
+    Program { name: "inlined", functions: ["outer", "main"], file: "inlined.c", lines: &LINES },
+];
+
+/// Command lines. `@` and `#` are functions of the program and `%` is a source file.
+const LINES: [&str; 40] = [
+    "-b",
+    "-b -z",
+    "-b -p",
+    "-b -q",
+    "-b -p -z --no-demangle",
+    "-b -p@",
+    "-b -P@",
+    "-b -p%:#",
+    "-b -q@",
+    "-b -Q#",
+    "-b -q@/#",
+    "-b -e@",
+    "-b -E@",
+    "-b -f#",
+    "-b -F#",
+    "-b -n@",
+    "-b -N@",
+    "-b -k#/@",
+    "-b -a",
+    "-b -D",
+    "-b -T",
+    "-b -T -q -w 40",
+    "-b -L",
+    "-b -i",
+    "-b -C",
+    "-b -C@",
+    "-b -Z@",
+    "-b -r",
+    "-b -c",
+    "-b -A",
+    "-b -A -x",
+    "-b -A -t 2 -m 5",
+    "-b -J@",
+    "-b -l",
+    "-b -l -p",
+    "-b -l -p -z",
+    "-b -l -q",
+    "-b -l -C",
+    "-b -l -A -x",
+    "-b -p -q -C -A",
+];
+
+/// Fewer, because C++ names are long.
+const LINES_CPP: [&str; 4] = ["-b -p", "-b -z -p --no-demangle", "-b -q#", "-b -T -p#"];
+
+fn data() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/gnu")
+}
+
+/// What a reader prints for all command lines of a program, each below a line that starts with `$`. The reader runs where
+/// the source files are, so that annotated sources find them.
+fn transcript(reader: &Path, compat: &[&str], program: &Program) -> String {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
+    let (image, profile) =
+        (format!("../../testdata/gnu/{}", program.name), format!("../../testdata/gnu/{}.gmon", program.name));
+    let mut text = String::new();
+    for line in program.lines {
+        let line =
+            line.replace('@', program.functions[0]).replace('#', program.functions[1]).replace('%', program.file);
+        let words: Vec<&str> =
+            compat.iter().copied().chain(line.split(' ')).chain([&image[..], &profile[..]]).collect();
+        let output = read(reader, &directory, &words);
+        let _ = writeln!(text, "$ gprof {line} {0} {0}.gmon", program.name);
+        text.push_str(&String::from_utf8(output.stdout).unwrap());
+    }
+    text
+}
+
+#[test]
+fn what_gnu_gprof_2_40_printed() {
+    for program in &PROGRAMS {
+        let path = data().join(format!("{}.txt", program.name));
+        let expected = fs::read(&path).unwrap();
+        let ours = transcript(gprof(), &["--compat=gnu"], program);
+        assert_same(&expected, ours.as_bytes(), program.name);
+    }
+}
+
+/// GNU gprof still prints what the files say; `GOLDENS=write` writes the files anew.
+#[test]
+fn the_goldens_are_the_systems() {
+    let Some(system) = system_gprof() else { return };
+    let version = Command::new(system).arg("--version").output().unwrap();
+    if !String::from_utf8_lossy(&version.stdout).lines().next().unwrap_or_default().contains(" 2.40") {
+        eprintln!("SKIPPED: GNU gprof is not version 2.40: the goldens are not compared with this system's");
+        return;
+    }
+    for program in &PROGRAMS {
+        let path = data().join(format!("{}.txt", program.name));
+        let theirs = transcript(Path::new(system), &[], program);
+        if std::env::var_os("GOLDENS").is_some_and(|value| value == "write") {
+            fs::write(&path, &theirs).unwrap();
+        }
+        assert_same(&fs::read(&path).unwrap(), theirs.as_bytes(), program.name);
+    }
+}
