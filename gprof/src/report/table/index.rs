@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use unicode_width::UnicodeWidthStr;
 
 use super::super::{index, names};
-use super::{Frame, Group, ROWS, column, draw, name_column, printable};
+use super::{Cells, Frame, Look, Taker, column, draw, name_column, printable};
 use crate::analysis::{Analysis, IndexEntry};
 use crate::graph::Node;
 use crate::options::Options;
@@ -23,16 +23,18 @@ pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, frame: Frame, o
     let rows = entries.len().div_ceil(room.clamp(1, index::COLUMNS));
     let pairs = if rows == 0 { 1 } else { entries.len().div_ceil(rows) };
     let columns: Vec<_> = (0..pairs).flat_map(|_| [column(INDEX), name_column(NAME)]).collect();
-    let cells = |row: usize| {
-        let mut cells: Vec<String> = entries.iter().skip(row).step_by(rows).flat_map(&pair).collect();
-        cells.resize(columns.len(), String::new());
-        cells
+    let hand_over = |take: Taker<'_>| {
+        let mut cells = Cells::default();
+        for row in 0..rows {
+            cells.clear();
+            entries.iter().skip(row).step_by(rows).flat_map(&pair).for_each(|cell| cells.text(&cell));
+            // The last column of names may be shorter.
+            (cells.len()..columns.len()).for_each(|_| cells.blank());
+            take(Look::default(), &cells)?;
+        }
+        Ok(())
     };
-    let groups = || {
-        let ends = (0..rows).step_by(ROWS);
-        ends.map(|start| Group { rows: (start..rows.min(start + ROWS)).map(cells).collect(), ..Group::default() })
-    };
-    draw(&columns, groups, frame, out)
+    draw(&columns, hand_over, frame, out)
 }
 
 const INDEX: &str = "index";
