@@ -32,7 +32,7 @@ impl Cells {
 
     /// Adds a cell with nothing in it.
     pub(super) fn blank(&mut self) {
-        self.ends.push((self.columns.text.len(), 0));
+        self.width(0);
     }
 
     /// Adds a time or a percentage.
@@ -58,8 +58,13 @@ impl Cells {
         self.ends.push((self.columns.text.len(), self.columns.text.len() - start));
     }
 
-    /// Adds a name, whatever is in it.
-    pub(super) fn name(&mut self, write: impl FnOnce(&mut Columns)) {
+    /// Adds a cell of which nothing is needed but its width.
+    pub(super) fn width(&mut self, width: usize) {
+        self.ends.push((self.columns.text.len(), width));
+    }
+
+    /// Adds a name, whatever is in it. Gives its width.
+    pub(super) fn name(&mut self, write: impl FnOnce(&mut Columns)) -> usize {
         let start = self.columns.text.len();
         write(&mut self.columns);
         let name = &self.columns.text[start..];
@@ -71,7 +76,8 @@ impl Cells {
             self.columns.text.truncate(start);
             self.columns.text(text.as_bytes());
         }
-        self.ends.push((self.columns.text.len(), width));
+        self.width(width);
+        width
     }
 
     /// The texts of all cells with their widths.

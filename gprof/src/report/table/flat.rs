@@ -28,7 +28,7 @@ pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, frame: Frame, o
     if options.errors {
         columns.insert(3, column("error"));
     }
-    let hand_over = |take: Taker<'_>| {
+    let hand_over = |_, take: Taker<'_>| {
         let mut cells = Cells::default();
         for (row, numbers) in rows(analysis) {
             let look = Look { style: style(&numbers), ..Look::default() };

@@ -1,5 +1,6 @@
 //! The call graph as a table: entries between lines, callers above and what is called below, names of both indented.
 
+use std::cell::Cell;
 use std::io::{self, Write};
 
 use super::super::columns::Columns;
@@ -7,7 +8,7 @@ use super::super::entries::{self, Calls, Line, Place, Whose};
 use super::super::graph::granularity;
 use super::super::labels::Labels;
 use super::super::{blurbs, errors};
-use super::{Cells, Frame, Look, STRONG, Taker, column, draw, name_column, spared_column};
+use super::{Cells, Frame, Look, Pass, STRONG, Taker, column, draw, name_column, spared_column};
 use crate::analysis::Analysis;
 use crate::options::Options;
 
@@ -26,8 +27,9 @@ pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, frame: Frame, o
     if options.errors {
         columns.insert(3, column("error"));
     }
-    let rows = Rows { analysis, options, labels: Labels::new(analysis, options) };
-    draw(&columns, |take| rows.hand_over(take), frame, out)?;
+    let widths = vec![Cell::new(None); analysis.functions.len()];
+    let rows = Rows { analysis, options, labels: Labels::new(analysis, options), widths };
+    draw(&columns, |pass, take| rows.hand_over(pass, take), frame, out)?;
     blurbs::explain(blurbs::GRAPH, options, out)
 }
 
@@ -38,11 +40,13 @@ struct Rows<'a, 'data> {
     analysis: &'a Analysis<'data>,
     options: &'a Options,
     labels: Labels,
+    /// The width of each function's name, once it is known: every name stands in many rows.
+    widths: Vec<Cell<Option<u32>>>,
 }
 
 impl Rows<'_, '_> {
     /// Hands over the rows of all entries: what stands above, the line of the function itself, what stands below.
-    fn hand_over(&self, take: Taker<'_>) -> io::Result<()> {
+    fn hand_over(&self, pass: Pass, take: Taker<'_>) -> io::Result<()> {
         let mut cells = Cells::default();
         for node in &self.analysis.calls.entries {
             for (at, line) in entries::lines(self.analysis, *node).iter().enumerate() {
@@ -51,14 +55,14 @@ impl Rows<'_, '_> {
                     Place::Above | Place::Below => Look { indent: INDENT, ..Look::default() },
                 };
                 cells.clear();
-                self.fill(&mut cells, line)?;
+                self.fill(&mut cells, pass, line)?;
                 take(Look { is_apart: at == 0, ..look }, &cells)?;
             }
         }
         Ok(())
     }
 
-    fn fill(&self, cells: &mut Cells, line: &Line) -> io::Result<()> {
+    fn fill(&self, cells: &mut Cells, pass: Pass, line: &Line) -> io::Result<()> {
         let (graph, clock) = (&self.analysis.calls.graph, &self.analysis.clock);
         match line.place {
             Place::Main(node) => {
@@ -77,8 +81,19 @@ impl Rows<'_, '_> {
         }
         time(line.times.map(|(_, children)| children), cells);
         cells.cell(|columns| calls(line.calls, columns));
+        let known = match line.whose {
+            Whose::Function(id) => Some(&self.widths[id.index()]),
+            _ => None,
+        };
+        if let Some(width) = known.and_then(Cell::get).filter(|_| pass == Pass::Measure) {
+            cells.width(width as usize);
+            return Ok(());
+        }
         let mut named = Ok(());
-        cells.name(|columns| named = self.name(line.whose, columns));
+        let width = cells.name(|columns| named = self.name(line.whose, columns));
+        if let Some(known) = known {
+            known.set(u32::try_from(width).ok());
+        }
         named
     }
 

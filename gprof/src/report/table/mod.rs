@@ -89,18 +89,27 @@ const STRONG: Style = Style::new().bold();
 const HOT: Style = AnsiColor::Red.on_default();
 const WARM: Style = AnsiColor::Green.on_default();
 
+/// What rows are made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pass {
+    /// To be measured: of a cell its width is enough.
+    Measure,
+    /// To be written.
+    Write,
+}
+
 /// Takes rows one after the other.
 type Taker<'a> = &'a mut dyn FnMut(Look, &Cells) -> io::Result<()>;
 
-/// Draws a table. `rows` hands over all rows, and does so twice, both times the same.
+/// Draws a table. `rows` hands over all rows, once in each pass.
 fn draw(
     columns: &[Column],
-    rows: impl Fn(Taker<'_>) -> io::Result<()>,
+    rows: impl Fn(Pass, Taker<'_>) -> io::Result<()>,
     frame: Frame,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let mut widths: Vec<usize> = columns.iter().map(|column| text_width(&column.title)).collect();
-    rows(&mut |look, cells| {
+    rows(Pass::Measure, &mut |look, cells| {
         for ((width, (_, cell)), column) in widths.iter_mut().zip(cells.iter()).zip(columns) {
             let indent = if column.is_name { look.indent } else { 0 };
             *width = (*width).max(cell + indent);
@@ -112,7 +121,7 @@ fn draw(
     drawing.titles(out)?;
     drawing.across(BELOW_TITLES, out)?;
     let mut is_first = true;
-    rows(&mut |look, cells| {
+    rows(Pass::Write, &mut |look, cells| {
         if !std::mem::take(&mut is_first) && look.is_apart {
             drawing.across(BETWEEN, out)?;
         }
@@ -226,7 +235,7 @@ mod tests {
 
     fn drawn(rows: &[&[&str]], width: usize, colours: bool) -> String {
         let columns = [column("%\ntime"), spared_column(1, "self"), name_column("name")];
-        let hand_over = |take: Taker<'_>| {
+        let hand_over = |_, take: Taker<'_>| {
             for (at, row) in rows.iter().enumerate() {
                 let mut cells = Cells::default();
                 for cell in *row {
