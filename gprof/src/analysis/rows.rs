@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use super::limit::{self, LeftOut};
 use super::{Analysed, Errors};
 use crate::flat::Flat;
 use crate::functions::{FunctionId, Functions};
@@ -76,6 +77,8 @@ pub struct FlatTable<'data> {
     pub unit: Unit,
     /// All samples.
     pub total: f64,
+    /// What is not shown because the user wants only so much.
+    pub left_out: LeftOut,
 }
 
 /// The flat profile.
@@ -99,7 +102,8 @@ pub(super) fn flat_table<'data>(
     };
     rows.retain(|row| (options.unused || row.calls != 0 || row.time != 0.0) && selections.flat.chooses(row.function));
     rows.sort_by_key(|row| (Reverse((Ordered(row.time), row.calls)), row.name(functions)));
-    FlatTable { rows, unit, total: flat.total }
+    let left_out = limit::rows(&mut rows, flat.total, options.limit);
+    FlatTable { rows, unit, total: flat.total, left_out }
 }
 
 /// The unit of the BSDs.
