@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use crate::error::Error;
+use crate::pager;
 use crate::symspec::{Pattern, Spec, What};
 
 /// Where a profile is read from.
@@ -194,6 +195,8 @@ pub struct Options {
     pub width: Option<usize>,
     /// How source files are found and annotated.
     pub annotation: Annotation,
+    /// What reports go through on their way to a terminal, if they shall go through anything.
+    pub pager: Option<pager::Choice>,
 }
 
 /// The reports that are to be written.

@@ -169,6 +169,10 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "PERCENT", allow_hyphen_values = true, help_heading = "Layout")]
     pub(super) min_percent: Option<String>,
 
+    /// Do not send reports through a pager when the standard output is a terminal
+    #[arg(long, help_heading = "Layout")]
+    pub(super) no_pager: bool,
+
     /// Use the layout of the BSDs: the call graph first, names as they stand in the symbol table
     #[arg(short = 'T', long, help_heading = "Layout")]
     pub(super) traditional: bool,

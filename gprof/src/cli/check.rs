@@ -10,6 +10,7 @@ use super::arguments::Arguments;
 use super::groups;
 use crate::error::Error;
 use crate::options::{Annotation, Asked, Choice, Compat, Limit, Options, Reports, Subject};
+use crate::pager;
 use crate::symspec::{Malformed, Pattern};
 
 /// What an option says that chooses functions, or is for or against a report.
@@ -83,6 +84,7 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
         annotation: annotation(&arguments, is_gnu)?,
         width: width(&arguments, is_gnu)?,
         limit: limit(&arguments)?,
+        pager: (!arguments.no_pager).then(|| pager::Choice::of_environment(|name| std::env::var_os(name))).flatten(),
         symbols: arguments.external_symbol_table,
         file_map: arguments.file_ordering,
         debug_directories: arguments.debug_dir,
