@@ -96,7 +96,7 @@ impl fmt::Display for Error {
 }
 
 /// A system's error in its own words, without the number that Rust adds.
-fn system(error: &io::Error) -> String {
+pub(crate) fn system(error: &io::Error) -> String {
     let text = error.to_string();
     match text.find(" (os error") {
         Some(end) => text[..end].to_owned(),

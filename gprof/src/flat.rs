@@ -3,7 +3,7 @@
 use gmon::Histogram;
 
 use crate::functions::{Function, FunctionId, Functions};
-use crate::selection::{self, Selection};
+use crate::selection::Selection;
 
 /// Code is measured in units of two bytes: what falls within one unit is not told apart.
 pub const UNIT: u64 = 2;
@@ -67,7 +67,7 @@ impl Flat {
             for (at, credit) in credits.iter().copied() {
                 match functions.id(at) {
                     Some(id) if chosen.chooses(id) => self.time[functions[id].counts_for.index()] += credit,
-                    Some(id) => self.leave_out(id, credit, functions),
+                    Some(id) => self.leave_out(id, credit, chosen),
                     None => {}
                 }
             }
@@ -79,9 +79,9 @@ impl Flat {
     }
 
     /// Takes back what a function gets that the report is not about.
-    fn leave_out(&mut self, id: FunctionId, credit: f64, functions: &Functions<'_>) {
+    fn leave_out(&mut self, id: FunctionId, credit: f64, chosen: &Selection) {
         self.total -= credit;
-        if selection::is_runtime(&functions[id]) {
+        if chosen.is_runtime(id) {
             self.runtime += credit;
         }
     }
@@ -123,7 +123,7 @@ impl Flat {
                 if chosen.chooses(id) {
                     self.time[id.index()] += credit;
                 } else {
-                    self.leave_out(id, credit, functions);
+                    self.leave_out(id, credit, chosen);
                 }
             }
         }

@@ -24,6 +24,7 @@ pub mod input;
 pub mod line_symbols;
 mod number;
 pub mod options;
+pub mod pager;
 pub mod progress;
 pub mod report;
 mod runs;
@@ -52,6 +53,7 @@ use image::{Image, Names, Policy};
 use images::{Images, Table};
 use input::Parts;
 use options::{Group, Options, Wanted};
+use pager::Pager;
 use progress::Progress;
 use report::Writer;
 use runs::Runs;
@@ -93,8 +95,31 @@ fn obey(
     }
     match cli::parse(words)? {
         Request::Text(text) => out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Error::Output),
-        Request::Report(options) => report(&options, out, progress, terminal),
+        Request::Report(options) => match options.pager.as_ref().filter(|_| terminal.reports.is_some()) {
+            Some(choice) => paged(choice, &options, out, progress, terminal),
+            None => report(&options, out, progress, terminal),
+        },
     }
+}
+
+/// Reports through a pager. What is to be said among the reports is said when the pager has ended, so that the pager
+/// does not paint over the words.
+fn paged(
+    choice: &pager::Choice,
+    options: &Options,
+    out: &mut dyn Write,
+    progress: &mut Progress<'_>,
+    terminal: &Terminal,
+) -> Result<(), Error> {
+    let mut pager = Pager::new(choice, out);
+    progress.hold_back();
+    let done = report(options, &mut pager, progress, terminal);
+    let fault = pager.finish();
+    progress.release();
+    if let Some(fault) = fault {
+        let _ = writeln!(progress, "gprof: warning: {fault}");
+    }
+    done
 }
 
 /// The whole way from files to text.

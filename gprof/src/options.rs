@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use crate::error::Error;
+use crate::pager;
 use crate::symspec::{Pattern, Spec, What};
 
 /// Where a profile is read from.
@@ -112,6 +113,18 @@ pub struct Choice {
     pub given: String,
 }
 
+/// How much of the flat profile and of the call graph is shown; all when nothing is said.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Limit {
+    /// How many rows of the one, and entries of the other.
+    pub top: Option<usize>,
+    /// What part of the whole time they have at least, in percent.
+    pub min_percent: Option<f64>,
+}
+
+// A limit is made of numbers that are compared with themselves.
+impl Eq for Limit {}
+
 /// How source files are found and annotated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Annotation {
@@ -158,6 +171,8 @@ pub struct Options {
     pub static_calls: bool,
     /// Whether to leave out the texts that explain the columns.
     pub brief: bool,
+    /// How much is shown of the flat profile and of the call graph.
+    pub limit: Limit,
     /// Whether to show functions that were never called and took no time.
     pub unused: bool,
     /// Whether to show names as programmers wrote them.
@@ -180,6 +195,8 @@ pub struct Options {
     pub width: Option<usize>,
     /// How source files are found and annotated.
     pub annotation: Annotation,
+    /// What reports go through on their way to a terminal, if they shall go through anything.
+    pub pager: Option<pager::Choice>,
 }
 
 /// The reports that are to be written.

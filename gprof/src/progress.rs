@@ -34,13 +34,39 @@ pub struct Progress<'a> {
     is_shown: bool,
     /// When the line may change.
     next: Duration,
+    /// Whether warnings are held back while reports are written, and those that are.
+    holds_back: bool,
+    held: Option<Vec<u8>>,
 }
 
 impl<'a> Progress<'a> {
     /// Tells about a run whose warnings go to `out`. The clock gives the time since the run began.
     pub fn new(out: &'a mut dyn Write, terminal: &Terminal, clock: &'a dyn Fn() -> Duration) -> Progress<'a> {
         let (width, among_reports) = (terminal.warnings, terminal.reports.is_some());
-        Progress { out, width, among_reports, clock, what: "", is_shown: false, next: PATIENCE }
+        Progress {
+            out,
+            width,
+            among_reports,
+            clock,
+            what: "",
+            is_shown: false,
+            next: PATIENCE,
+            holds_back: false,
+            held: None,
+        }
+    }
+
+    /// Holds warnings back from the first report on.
+    pub fn hold_back(&mut self) {
+        self.holds_back = true;
+    }
+
+    /// Writes the warnings that were held back, and holds no more.
+    pub fn release(&mut self) {
+        self.holds_back = false;
+        let held = self.held.take().unwrap_or_default();
+        // Where warnings cannot be written, nobody is left to miss them.
+        let _ = self.out.write_all(&held).and_then(|()| self.out.flush());
     }
 
     /// Says what is done now.
@@ -58,6 +84,9 @@ impl<'a> Progress<'a> {
         if self.among_reports {
             self.clear();
             self.width = None;
+        }
+        if self.holds_back {
+            self.held.get_or_insert_default();
         }
         self.tell("writing the reports");
     }
@@ -93,6 +122,9 @@ impl<'a> Progress<'a> {
 
 impl Write for Progress<'_> {
     fn write(&mut self, text: &[u8]) -> io::Result<usize> {
+        if let Some(held) = &mut self.held {
+            return held.write(text);
+        }
         self.clear();
         self.out.write(text)
     }
@@ -179,6 +211,21 @@ mod tests {
         writeln!(progress, "gprof: warning: no").unwrap();
         progress.clear();
         assert_eq!(out, b"\r\x1b[Kgprof: reading\r\x1b[Kgprof: warning: no\n");
+    }
+
+    #[test]
+    fn warnings_wait_for_the_end_of_the_reports() {
+        let mut out = Vec::new();
+        let clock = || Duration::ZERO;
+        let mut progress = Progress::new(&mut out, &terminal(Some(80)), &clock);
+        progress.hold_back();
+        writeln!(progress, "before").unwrap();
+        progress.begin_reports();
+        writeln!(progress, "among").unwrap();
+        assert_eq!(progress.held.as_deref(), Some(b"among\n".as_slice()));
+        progress.release();
+        writeln!(progress, "behind").unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), "before\namong\nbehind\n");
     }
 
     #[test]

@@ -177,6 +177,32 @@ fn the_runtime_is_told_apart_from_what_was_left_out() {
 }
 
 #[test]
+fn all_functions_of_our_runtime_are_the_profiling_runtime() {
+    let ours = format!("-B{}", start_objects().display());
+    let stage = Stage::new("own_runtime", &["-g", &ours]);
+    let is_own = |name: &str| {
+        ["gmon_runtime", "4core", "monstartup", "_mcleanup", "dlclose", "mcount"].iter().any(|part| name.contains(part))
+    };
+    let code = stage.at("_init")..stage.at("etext");
+    let own = stage.symbols.iter().filter(|(name, address)| is_own(name) && code.contains(address));
+    let own: Vec<(u64, u64)> = own.map(|(_, address)| (*address, 1)).collect();
+    assert!(own.len() > 50, "{own:?}");
+    // Of several names at one address one counts.
+    let addresses: std::collections::BTreeSet<u64> = own.iter().map(|(address, _)| *address).collect();
+    let mut samples: Vec<(u64, u64)> = addresses.iter().map(|address| (*address, 1)).collect();
+    samples.push((stage.at("middle"), 60));
+    let profile = [Profile { histograms: Stage::samples(&samples), ..Profile::default() }];
+    for options in ["-p", "-p --no-demangle"] {
+        let text = stage.print(options, &profile);
+        let runtime = format!("{}.0  of them in the profiling runtime", addresses.len());
+        let expected = ["60.0  of them in functions shown", &runtime];
+        let lines = statistics(&text);
+        assert!(lines[1..3].iter().zip(expected).all(|(line, expected)| line.starts_with(expected)), "{text}");
+        assert!(lines.len() == 4 && text.contains("100.00 ") && !text.contains("gmon_runtime"), "{text}");
+    }
+}
+
+#[test]
 fn a_footer_says_what_the_program_did() {
     let image = compile("accounts_ticks", &["ticks.c"], &["-O1", &format!("-B{}", start_objects().display())]);
     let directory = image.parent().unwrap();

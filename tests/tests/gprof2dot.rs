@@ -98,7 +98,8 @@ fn check_all(name: &str, sources: &[&str], flags: &[&str], functions: usize) {
     for (runtime, more) in [("glibc", [].as_slice()), ("ours", &[ours.as_str()])] {
         let image = compile(&format!("gprof2dot_{name}_{runtime}"), sources, &[flags, more, &["-pthread"]].concat());
         assert!(run(&image).exists());
-        drawn.extend([[].as_slice(), &["-b"], &["--compat=gnu"]].map(|options| check(&gprof2dot, &image, options)));
+        let all = [[].as_slice(), &["-b"], &["--compat=gnu"], &["--errors"], &["-b", "--errors"]];
+        drawn.extend(all.map(|options| check(&gprof2dot, &image, options)));
     }
     assert!(drawn.iter().any(|count| *count >= functions), "{name}: {drawn:?}");
 }

@@ -25,6 +25,10 @@ fn terminal(directory: &Path, command: &str) -> Option<Command> {
         .env("GPROF", gprof())
         .env("TERM", "xterm")
         .env("COLUMNS", "61")
+        // One that waits for keys would wait forever.
+        .env("GPROF_PAGER", "")
+        .env_remove("PAGER")
+        .env_remove("LESS")
         .env_remove("NO_COLOR");
     script.stdin(Stdio::null());
     Some(script)
@@ -201,4 +205,98 @@ fn a_short_run_leaves_the_terminal_as_a_long_one_does() {
     // That nothing is shown in the first second is told by the tests of the module, which have clocks of their own.
     let (_, left) = erased(&shown(script));
     assert_eq!(left.as_bytes(), gmon_tests::read(gprof(), directory, &["-b", "a.out", "gmon.out"]).stdout);
+}
+
+/// What a terminal gets from gprof with a pager, and the exit status behind.
+fn paged(variables: &[(&str, &str)], directory: &Path, command: &str) -> Option<String> {
+    let mut script = terminal(directory, &format!("{command}; echo status $?"))?;
+    script.env_remove("GPROF_PAGER").envs(variables.iter().copied());
+    Some(shown(script))
+}
+
+const FLAT: &str = "$GPROF -b -p --top=1 knots knots.gmon";
+
+#[test]
+fn reports_go_through_a_pager() {
+    let Some(bare) = paged(&[("GPROF_PAGER", "")], &data(), FLAT) else {
+        return;
+    };
+    assert!(bare.starts_with("Flat profile:") && bare.ends_with("status 0\n"), "{bare}");
+    let marked: String = bare.lines().map(|line| format!("P:{line}\n").replace("P:status", "status")).collect();
+    let sed = "sed s/^/P:/";
+    for variables in [[("GPROF_PAGER", sed)].as_slice(), &[("PAGER", sed)], &[("GPROF_PAGER", sed), ("PAGER", "false")]]
+    {
+        assert_eq!(paged(variables, &data(), FLAT).unwrap(), marked, "{variables:?}");
+    }
+    let compat = FLAT.replace("--top=1", "--compat=gnu");
+    assert!(paged(&[("PAGER", sed)], &data(), &compat).unwrap().starts_with("P:Flat profile:"));
+    for (variables, command) in [
+        ([("GPROF_PAGER", "cat")], FLAT.to_owned()),
+        ([("PAGER", "")], FLAT.to_owned()),
+        ([("GPROF_PAGER", sed)], FLAT.replace("-b", "-b --no-pager")),
+        ([("GPROF_PAGER", sed)], format!("{FLAT} | cat")),
+        ([("TERM", "dumb")], FLAT.to_owned()),
+    ] {
+        assert_eq!(paged(&variables, &data(), &command).unwrap(), bare, "{variables:?} {command}");
+    }
+}
+
+#[test]
+fn the_usual_pager_ends_where_everything_has_room() {
+    let directory = directory("terminals_less");
+    let less = directory.join("less");
+    fs::write(&less, "#!/bin/sh\necho LESS=$LESS\nexec cat\n").unwrap();
+    assert!(Command::new("chmod").arg("+x").arg(&less).status().unwrap().success());
+    let command = format!("PATH={}:$PATH {FLAT}", directory.display());
+    let Some(text) = paged(&[], &data(), &command) else {
+        return;
+    };
+    assert!(text.starts_with("LESS=FRX\nFlat profile:") && text.ends_with("status 0\n"), "{text}");
+    let own = paged(&[("LESS", "-S")], &data(), &command).unwrap();
+    assert!(own.starts_with("LESS=-S\nFlat profile:"), "{own}");
+    let missing = paged(&[], &data(), &format!("PATH={}/none {FLAT}", directory.display())).unwrap();
+    assert!(missing.starts_with("Flat profile:") && missing.ends_with("status 0\n"), "{missing}");
+}
+
+#[test]
+fn a_pager_keeps_warnings_errors_and_the_exit_status() {
+    let last = [("GPROF_PAGER", "sed '$aend'")];
+    let Some(text) = paged(&last, &data(), "$GPROF -b nothing knots.gmon") else {
+        return;
+    };
+    assert_eq!(text, "gprof: nothing: No such file or directory\nstatus 1\n", "no report, no pager");
+    // What comes to light among the reports is said behind them: here that there is no source file.
+    let image = compile("terminals_pager", &["cycles.c"], &["-g", "-fdebug-prefix-map=/=/gone/"]);
+    assert!(run(&image).exists());
+    let text = paged(&last, image.parent().unwrap(), "$GPROF -b -p -A a.out gmon.out").unwrap();
+    let behind = text.split_once("end\n").unwrap().1;
+    assert!(
+        behind.starts_with("gprof: warning: /gone/") && behind.ends_with("source file not found\nstatus 0\n"),
+        "{text}"
+    );
+    for (pager, said) in [
+        (
+            "/nonexistent/pager",
+            "gprof: warning: pager '/nonexistent/pager': No such file or directory: name another in",
+        ),
+        ("no-such-pager -x", "gprof: warning: pager 'no-such-pager -x': the shell cannot run it: name another in"),
+    ] {
+        let text = paged(&[("GPROF_PAGER", pager)], &data(), FLAT).unwrap();
+        assert!(text.contains(said) && text.ends_with("status 0\n"), "{text}");
+        assert_eq!(text.contains("Flat profile:"), pager.starts_with('/'), "{text}");
+    }
+}
+
+#[test]
+fn a_pager_that_ends_early_is_no_error() {
+    let image = compile("terminals_early", &["classes.cc"], &["-g"]);
+    assert!(run(&image).exists());
+    for pager in ["true", "head -n 1 | sed 's/:.*//'", "false"] {
+        // So much that it has no room in a pipe.
+        let command = "$GPROF -z a.out gmon.out";
+        let Some(text) = paged(&[("GPROF_PAGER", pager)], image.parent().unwrap(), command) else {
+            return;
+        };
+        assert_eq!(text.replace("Flat profile\n", ""), "status 0\n", "{pager}");
+    }
 }

@@ -32,11 +32,17 @@ pub(super) fn has_entry(node: Node, analysed: &Analysed<'_, '_>) -> bool {
     share.shown && (unused || calls != 0 || own_calls != 0 || share.own != 0.0 || share.children != 0.0)
 }
 
-/// The index, by name.
-pub(super) fn index<'data>(analysed: &Analysed<'_, 'data>, images: &'data Images<'data>) -> Vec<IndexEntry<'data>> {
+/// The index, by name, of all up to a rank.
+pub(super) fn index<'data>(
+    analysed: &Analysed<'_, 'data>,
+    images: &'data Images<'data>,
+    last_rank: u32,
+) -> Vec<IndexEntry<'data>> {
     let Analysed { functions, flat, graph, sources, options, .. } = analysed;
     let is_named = |id: &FunctionId| options.unused || graph.calls(*id) != 0 || flat.time[id.index()] != 0.0;
-    let mut named: Vec<FunctionId> = functions.ids().filter(is_named).collect();
+    let is_listed = |node: Node| graph.rank(node) <= last_rank;
+    let mut named: Vec<FunctionId> =
+        functions.ids().filter(is_named).filter(|id| is_listed(Node::Function(*id))).collect();
     named.sort_by_key(|id| functions[*id].name);
     // By line, all names tell the file.
     let needs_file = |id: &FunctionId| functions[*id].is_static && !options.by_line;
@@ -53,5 +59,6 @@ pub(super) fn index<'data>(analysed: &Analysed<'_, 'data>, images: &'data Images
     };
     let of_function = |id: FunctionId| IndexEntry { node: Node::Function(id), file: found.get(&id).cloned() };
     let of_cycle = |at| IndexEntry { node: Node::Cycle(at), file: None };
-    named.into_iter().map(of_function).chain((0..graph.cycles().len()).map(of_cycle)).collect()
+    let cycles = (0..graph.cycles().len()).filter(|at| is_listed(Node::Cycle(*at)));
+    named.into_iter().map(of_function).chain(cycles.map(of_cycle)).collect()
 }

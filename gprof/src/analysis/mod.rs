@@ -5,6 +5,7 @@ mod chains;
 mod counts;
 mod errors;
 mod index;
+mod limit;
 mod order;
 mod rows;
 mod stats;
@@ -15,6 +16,7 @@ pub use blocks::Blocks;
 pub use counts::Count;
 pub use errors::Errors;
 pub use index::IndexEntry;
+pub use limit::LeftOut;
 pub use rows::{FlatRow, FlatTable, Unit};
 pub use stats::{Beyond, Stats};
 
@@ -55,6 +57,10 @@ pub struct CallGraph<'data> {
     pub index: Vec<IndexEntry<'data>>,
     /// Whether the profiles are of a kind that has calls: without, numbers of entries lead nowhere.
     pub is_known: bool,
+    /// The rank of the last entry that is shown: there may be more than the user wants.
+    pub last_rank: u32,
+    /// What is not shown for that reason.
+    pub left_out: LeftOut,
 }
 
 /// The results. Renderers see this and nothing else of the program or the profile.
@@ -159,13 +165,17 @@ impl<'data> Analysis<'data> {
             errors: &errors,
             options,
         };
-        let entries: Vec<Node> =
+        let mut entries: Vec<Node> =
             graph.ranking.iter().copied().filter(|node| index::has_entry(*node, &analysed)).collect();
-        let index = if wanted.graph { index::index(&analysed, images) } else { Vec::new() };
+        let (left_out, last_rank) = limit::entries(&mut entries, &graph, options.limit);
+        let index = if wanted.graph { index::index(&analysed, images, last_rank) } else { Vec::new() };
         let stats = Stats::new(profile, &functions, &flat, beyond);
         let clock = clock(profile, options.is_gnu());
         let inlined = inlined.map(|inlined| inlined.times(&profile.histograms)).unwrap_or_default();
-        let flat_table = rows::flat_table(&analysed, inlined, clock.rate);
+        let mut flat_table = rows::flat_table(&analysed, inlined, clock.rate);
+        // Of a report that nobody wants nothing is left out.
+        flat_table.left_out = if wanted.flat { flat_table.left_out } else { LeftOut::default() };
+        let left_out = if wanted.graph { left_out } else { LeftOut::default() };
         let counts = if wanted.counts { counts::counts(&analysed) } else { Vec::new() };
         let shown = if wanted.graph { entries.as_slice() } else { &[] };
         let named = selections.named_arcs.as_slice();
@@ -175,7 +185,7 @@ impl<'data> Analysis<'data> {
         Analysis {
             flat: flat_table,
             clock,
-            calls: CallGraph { graph, entries, index, is_known: wanted.calls },
+            calls: CallGraph { graph, entries, index, is_known: wanted.calls, last_rank, left_out },
             blocks,
             chains,
             counts,

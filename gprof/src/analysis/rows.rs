@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use super::limit::{self, LeftOut};
 use super::{Analysed, Errors};
 use crate::flat::Flat;
 use crate::functions::{FunctionId, Functions};
@@ -76,6 +77,8 @@ pub struct FlatTable<'data> {
     pub unit: Unit,
     /// All samples.
     pub total: f64,
+    /// What is not shown because the user wants only so much.
+    pub left_out: LeftOut,
 }
 
 /// The flat profile.
@@ -90,46 +93,83 @@ pub(super) fn flat_table<'data>(
         row.error = errors.of_row(row.function);
     }
     FlatRow::split(&mut rows, inlined, errors);
-    let longest = rows
-        .iter()
-        .filter(|row| row.calls != 0)
-        .map(|row| (row.time + row.children) / row.calls as f64)
-        .fold(0.0, f64::max);
+    let unit = if options.traditional {
+        MILLISECONDS
+    } else if options.is_gnu() {
+        unit(longest(&rows, 1) / rate)
+    } else {
+        fitting_unit(&rows, rate)
+    };
     rows.retain(|row| (options.unused || row.calls != 0 || row.time != 0.0) && selections.flat.chooses(row.function));
     rows.sort_by_key(|row| (Reverse((Ordered(row.time), row.calls)), row.name(functions)));
-    let unit = if options.traditional { MILLISECONDS } else { unit(longest / rate) };
-    FlatTable { rows, unit, total: flat.total }
+    let left_out = limit::rows(&mut rows, flat.total, options.limit);
+    FlatTable { rows, unit, total: flat.total, left_out }
 }
 
 /// The unit of the BSDs.
 const MILLISECONDS: Unit = Unit { prefix: 'm', factor: 1e3 };
 
+const PREFIXES: [(char, f64); 11] = [
+    ('T', 1e-12),
+    ('G', 1e-9),
+    ('M', 1e-6),
+    ('K', 1e-3),
+    (' ', 1.0),
+    ('m', 1e3),
+    ('u', 1e6),
+    ('n', 1e9),
+    ('p', 1e12),
+    ('f', 1e15),
+    ('a', 1e18),
+];
+
+/// The longest time of a call with all that it called, in samples, of the functions with at least so many calls.
+fn longest(rows: &[FlatRow<'_>], least_calls: u64) -> f64 {
+    let called = rows.iter().filter(|row| row.calls >= least_calls);
+    called.map(|row| (row.time + row.children) / row.calls as f64).fold(0.0, f64::max)
+}
+
+/// The unit that fits the self times of calls best: the one in which most of the time is shown with one to three digits
+/// before the point. Functions with one call do not count: `main` takes seconds, and in seconds all other rows are 0.00.
+fn fitting_unit(rows: &[FlatRow<'_>], rate: f64) -> Unit {
+    let mut times = [0.0; PREFIXES.len()];
+    for row in rows.iter().filter(|row| row.calls > 1 && row.time > 0.0) {
+        times[place(row.time / row.calls as f64 / rate)] += row.time;
+    }
+    // Of units that fit equally well the first is the largest.
+    let most = times.iter().copied().fold(0.0, f64::max);
+    match times.iter().position(|time| *time == most).filter(|_| most > 0.0) {
+        Some(best) => Unit::of(best),
+        None if longest(rows, 2) > 0.0 => unit(longest(rows, 2) / rate),
+        None => unit(longest(rows, 1) / rate),
+    }
+}
+
+impl Unit {
+    fn of(place: usize) -> Unit {
+        let (prefix, factor) = PREFIXES[place];
+        Unit { prefix, factor }
+    }
+}
+
 /// The unit for times of calls of which the longest took `longest`: the one that shows it with one to three digits
 /// before the point.
 fn unit(longest: f64) -> Unit {
-    const PREFIXES: [(char, f64); 11] = [
-        ('T', 1e-12),
-        ('G', 1e-9),
-        ('M', 1e-6),
-        ('K', 1e-3),
-        (' ', 1.0),
-        ('m', 1e3),
-        ('u', 1e6),
-        ('n', 1e9),
-        ('p', 1e12),
-        ('f', 1e15),
-        ('a', 1e18),
-    ];
-    let fits = |(_, factor): &&(char, f64)| (1.0..1000.0).contains(&(factor * longest));
+    Unit::of(place(longest))
+}
+
+/// The place of the unit that shows a time with one to three digits before the point.
+fn place(time: f64) -> usize {
+    let fits = |(_, factor): &(char, f64)| (1.0..1000.0).contains(&(factor * time));
     // No time at all is shown in the first unit, and what fits no unit in the last.
-    let fallback = if longest > 0.0 { PREFIXES[10] } else { PREFIXES[0] };
-    let (prefix, factor) = PREFIXES.iter().find(fits).copied().unwrap_or(fallback);
-    Unit { prefix, factor }
+    let fallback = if time > 0.0 { PREFIXES.len() - 1 } else { 0 };
+    PREFIXES.iter().position(fits).unwrap_or(fallback)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::image::Symbol;
 
     #[test]
     fn units_of_calls() {
@@ -141,5 +181,30 @@ mod tests {
         assert_eq!(prefix(2e-6), 'u');
         assert_eq!(prefix(1e-30), 'a');
         assert_eq!(prefix(f64::NAN), 'T');
+    }
+
+    #[test]
+    fn the_unit_fits_what_is_called_often() {
+        let symbol = Symbol { address: 0x100, name: b"f", is_static: false, is_func: true };
+        let function = Functions::new(vec![symbol], 0x200).ids().next().unwrap();
+        let prefix = |rows: &[(f64, f64, u64)]| {
+            let row = |&(time, children, calls): &(f64, f64, u64)| FlatRow {
+                function,
+                inlined: None,
+                time,
+                error: 0.0,
+                calls,
+                children,
+            };
+            fitting_unit(&rows.iter().map(row).collect::<Vec<_>>(), 100.0).prefix
+        };
+        // Samples of a hundredth of a second: a main of one call, and what it calls a million times.
+        let (main, often, seldom) = ((1.0, 150.0, 1), (60.0, 0.0, 1_000_000), (40.0, 60.0, 40));
+        assert_eq!(prefix(&[main]), ' ', "nothing else was called");
+        assert_eq!(prefix(&[main, often]), 'n');
+        assert_eq!(prefix(&[main, often, seldom]), 'n', "most of the time");
+        assert_eq!(prefix(&[main, (30.0, 0.0, 1_000_000), seldom]), 'm', "most of the time is elsewhere");
+        assert_eq!(prefix(&[main, (0.0, 100.0, 1000)]), 'm', "no self time at all");
+        assert_eq!(prefix(&[(0.0, 0.0, 5)]), 'T');
     }
 }

@@ -161,6 +161,18 @@ pub(super) struct Arguments {
     #[arg(short = 'z', long, help_heading = "Layout")]
     pub(super) display_unused_functions: bool,
 
+    /// Show only so many rows of the flat profile, and entries of the call graph
+    #[arg(long, value_name = "ROWS", allow_hyphen_values = true, help_heading = "Layout")]
+    pub(super) top: Option<String>,
+
+    /// Show only rows and entries with at least this part of the whole time
+    #[arg(long, value_name = "PERCENT", allow_hyphen_values = true, help_heading = "Layout")]
+    pub(super) min_percent: Option<String>,
+
+    /// Do not send reports through a pager when the standard output is a terminal
+    #[arg(long, help_heading = "Layout")]
+    pub(super) no_pager: bool,
+
     /// Use the layout of the BSDs: the call graph first, names as they stand in the symbol table
     #[arg(short = 'T', long, help_heading = "Layout")]
     pub(super) traditional: bool,
@@ -204,7 +216,8 @@ pub(super) struct Arguments {
 
     /// Mark functions with fewer calls than this in source files
     #[arg(short = 'm', long, value_name = "CALLS", default_value = "1", allow_hyphen_values = true)]
-    #[arg(help_heading = "Source files")]
+    // What the original's name may be cut down to stays this option.
+    #[arg(aliases = ["mi", "min", "min-"], help_heading = "Source files")]
     pub(super) min_count: String,
 
     /// List so many of the lines with most calls; 0 for none

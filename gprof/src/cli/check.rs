@@ -9,7 +9,8 @@ use clap::ArgMatches;
 use super::arguments::Arguments;
 use super::groups;
 use crate::error::Error;
-use crate::options::{Annotation, Asked, Choice, Compat, Options, Reports, Subject};
+use crate::options::{Annotation, Asked, Choice, Compat, Limit, Options, Reports, Subject};
+use crate::pager;
 use crate::symspec::{Malformed, Pattern};
 
 /// What an option says that chooses functions, or is for or against a report.
@@ -82,6 +83,8 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
         form: form(arguments.file_format.as_deref())?,
         annotation: annotation(&arguments, is_gnu)?,
         width: width(&arguments, is_gnu)?,
+        limit: limit(&arguments)?,
+        pager: (!arguments.no_pager).then(|| pager::Choice::of_environment(|name| std::env::var_os(name))).flatten(),
         symbols: arguments.external_symbol_table,
         file_map: arguments.file_ordering,
         debug_directories: arguments.debug_dir,
@@ -108,13 +111,28 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
 
 /// Refuses what cannot be had together: new columns in layouts that are those of others to the byte.
 fn contradictions(arguments: &Arguments, is_gnu: bool) -> Result<(), Error> {
-    let new = [("--table", arguments.table), ("--errors", arguments.errors)];
+    let new = [
+        ("--table", arguments.table),
+        ("--errors", arguments.errors),
+        ("--top", arguments.top.is_some()),
+        ("--min-percent", arguments.min_percent.is_some()),
+    ];
     let fixed = [("--compat=gnu", is_gnu), ("-T", arguments.traditional)];
-    let given = |options: [(&'static str, bool); 2]| options.into_iter().find(|(_, given)| *given);
-    match (given(new), given(fixed)) {
+    let given = |options: &[(&'static str, bool)]| options.iter().copied().find(|(_, given)| *given);
+    match (given(&new), given(&fixed)) {
         (Some((new, _)), Some((fixed, _))) => Err(Error::Usage(format!("'{new}' and '{fixed}' contradict each other"))),
         _ => Ok(()),
     }
+}
+
+fn limit(arguments: &Arguments) -> Result<Limit, Error> {
+    let top = arguments.top.as_deref().map(|text| number("--top", text, false)).transpose()?;
+    let percent = |text: &String| {
+        let percent = text.parse().ok().filter(|percent| (0.0..=100.0).contains(percent));
+        percent.ok_or_else(|| Error::Usage(format!("'{text}' is no percentage from 0 to 100 for '--min-percent'")))
+    };
+    let min_percent = arguments.min_percent.as_ref().map(percent).transpose()?;
+    Ok(Limit { top: top.map(|top| usize::try_from(top).unwrap_or(usize::MAX)), min_percent })
 }
 
 fn width(arguments: &Arguments, is_gnu: bool) -> Result<Option<usize>, Error> {

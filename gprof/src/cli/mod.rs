@@ -164,6 +164,23 @@ mod tests {
     }
 
     #[test]
+    fn limits() {
+        let limit = |line| options(line).map(|options| (options.limit.top, options.limit.min_percent));
+        assert_eq!(limit("").unwrap(), (None, None));
+        assert_eq!(limit("--top=5 --min-percent 0.5").unwrap(), (Some(5), Some(0.5)));
+        for (line, said) in [
+            ("--top=-1", "'-1' is no number for '--top'"),
+            ("--min-percent=101", "'101' is no percentage"),
+            ("--min-percent=nan", "'nan' is no percentage"),
+            ("--top=5 --compat=gnu", "'--top' and '--compat=gnu' contradict each other"),
+            ("--min-percent=5 -T", "'--min-percent' and '-T' contradict each other"),
+        ] {
+            assert!(limit(line).unwrap_err().contains(said), "{line}");
+        }
+        assert_eq!(options("--min=7 --mi=8 --min-=9").unwrap().annotation.min_count, 9, "as the original reads them");
+    }
+
+    #[test]
     fn faults_name_the_option() {
         assert!(options("--flat-profil").is_ok() && options("--flat-profile=main -k a/b").is_ok());
         assert!(options("--flta-profile").unwrap_err().contains("did you mean '--flat-profile'?"));

@@ -18,7 +18,9 @@ const ERRORS: &str = "
  error      the standard error of a self time, behind a ±: how far it may be off
             by the chance of where the ticks of the clock fell. Two of three
             times are closer to the truth than that, nineteen of twenty closer
-            than twice that. It is blank when there was no tick at all.
+            than twice that. It is blank when there was no tick at all. In the
+            call graph that is no table, it stands below the self time of the
+            entry's function.
 ";
 
 /// Explains the flat profile.

@@ -7,7 +7,7 @@ use crate::number::Fixed;
 /// A piece of text that grows.
 #[derive(Default)]
 pub(super) struct Columns {
-    text: Vec<u8>,
+    pub(super) text: Vec<u8>,
 }
 
 impl Columns {

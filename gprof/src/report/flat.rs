@@ -13,7 +13,9 @@ pub(super) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn W
         out.write_all(blurbs::FLAT.as_bytes())?;
     }
     introduction(analysis, options, out)?;
-    columns(analysis, options, out)?;
+    let widths = widths(analysis, options);
+    columns(analysis, options, widths, out)?;
+    let [own_width, all_width] = widths;
     for (row, numbers) in rows(analysis) {
         let Numbers { percent, so_far, own, .. } = numbers;
         if options.traditional {
@@ -25,8 +27,8 @@ pub(super) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn W
             write!(out, " {:>width$}", numbers.error, width = errors::WIDTH)?;
         }
         match numbers.of_calls {
-            None => write!(out, " {:8} {:8} {:8}  ", "", "", "")?,
-            Some((own, all)) => write!(out, " {:8} {own:8.2} {all:8.2}  ", row.calls)?,
+            None => write!(out, " {:8} {:own_width$} {:all_width$}  ", "", "", "")?,
+            Some((own, all)) => write!(out, " {:8} {own:own_width$.2} {all:all_width$.2}  ", row.calls)?,
         }
         if options.traditional && analysis.calls.is_known {
             names::write_numbered(analysis, options, row.function, out)?;
@@ -100,15 +102,35 @@ pub(super) fn unit(analysis: &Analysis<'_>) -> String {
     format!("{}{}/call", analysis.flat.unit.prefix, char::from(analysis.clock.abbrev))
 }
 
-fn columns(analysis: &Analysis<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
+/// How wide the originals make each of the columns of times for each call.
+const OF_CALL: usize = 8;
+
+/// How wide the columns of times for each call are: wide enough for the one call of `main` in nanoseconds. In the layouts
+/// of the originals a number that is too wide moves the rest of its row.
+fn widths(analysis: &Analysis<'_>, options: &Options) -> [usize; 2] {
+    let mut most = [0.0_f64; 2];
+    if !options.is_gnu() && !options.traditional {
+        for (own, all) in rows(analysis).filter_map(|(_, numbers)| numbers.of_calls) {
+            most = [most[0].max(own.0), most[1].max(all.0)];
+        }
+    }
+    most.map(|most| format!("{:.2}", Fixed(most)).len().max(OF_CALL))
+}
+
+fn columns(analysis: &Analysis<'_>, options: &Options, [own, all]: [usize; 2], out: &mut dyn Write) -> io::Result<()> {
     let dimension = String::from_utf8_lossy(analysis.clock.dimension.as_bytes());
     let unit = unit(analysis);
     let (blank, error) =
         if options.errors { (format!(" {:1$}", "", errors::WIDTH), "   error") } else { (String::new(), "") };
-    writeln!(out, "  %   cumulative   self  {blank}            self     total           ")?;
+    let (more, still_more) = (own - OF_CALL, all - OF_CALL);
     writeln!(
         out,
-        "{:>5} {dimension:>9.9}  {dimension:>8.8}{error} {:>8} {unit:>8.8} {unit:>8.8}  {:8}",
+        "  %   cumulative   self  {blank}        {:more$}    self {:still_more$}    total           ",
+        "", ""
+    )?;
+    writeln!(
+        out,
+        "{:>5} {dimension:>9.9}  {dimension:>8.8}{error} {:>8} {unit:>own$.8} {unit:>all$.8}  {:8}",
         "time", "calls", "name"
     )
 }

@@ -7,6 +7,7 @@ use super::entries::{self, Calls, Line, Place, Whose};
 use super::labels::Labels;
 use super::{blurbs, errors};
 use crate::analysis::Analysis;
+use crate::graph::Node;
 use crate::number::{Fixed, General};
 use crate::options::Options;
 
@@ -40,11 +41,7 @@ pub(super) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn W
 
 fn header(analysis: &Analysis<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
     granularity(analysis, out)?;
-    out.write_all(match (options.traditional, options.errors) {
-        (true, _) => TRADITIONAL_COLUMNS,
-        (false, true) => COLUMNS_WITH_ERRORS,
-        (false, false) => COLUMNS,
-    })
+    out.write_all(if options.traditional { TRADITIONAL_COLUMNS } else { COLUMNS })
 }
 
 /// What one sample stands for.
@@ -61,8 +58,6 @@ pub(super) fn granularity(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::R
 }
 
 const COLUMNS: &[u8] = b"index % time    self  children    called     name\n";
-
-const COLUMNS_WITH_ERRORS: &[u8] = b"index % time    self   error  children    called     name\n";
 
 const TRADITIONAL_COLUMNS: &[u8] = b"\x20                                 called/total       parents \n\
 index  %time    self descendants  called+self    name    \tindex\n\
@@ -100,21 +95,31 @@ impl Lines<'_, '_> {
             }
         }
         columns.text(b"\n");
+        if let Place::Main(Node::Function(id)) = line.place
+            && self.options.errors
+            && line.error != 0.0
+        {
+            self.error(line.error, self.analysis.calls.graph.rank(Node::Function(id)), columns);
+        }
         Ok(())
+    }
+
+    /// Writes a line with the standard error below the self time of a function. A further column would be none that
+    /// programs know which read the call graph; a line with a number in parentheses at its end is one that they pass over,
+    /// but not in the entry of a cycle as a whole.
+    fn error(&self, error: f64, rank: u32, columns: &mut Columns) {
+        let error = errors::text(error, &self.analysis.clock);
+        columns.text(format!("{error:>20}{:25}standard error ({rank})\n", "").as_bytes());
     }
 
     fn times(&self, line: &Line, columns: &mut Columns) {
         let (clock, width) = (&self.analysis.clock, self.children);
-        let error = if self.options.errors { 1 + errors::WIDTH } else { 0 };
         let Some((own, children)) = line.times else {
-            columns.blanks(9 + error + width);
+            columns.blanks(9 + width);
             return;
         };
         columns.blanks(1);
         columns.fixed(own / clock.rate, 7, 2);
-        if self.options.errors {
-            columns.text(format!(" {:>width$}", errors::text(line.error, clock), width = errors::WIDTH).as_bytes());
-        }
         columns.blanks(1);
         columns.fixed(children / clock.rate, width, 2);
     }

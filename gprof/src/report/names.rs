@@ -69,7 +69,7 @@ pub(super) fn number(analysis: &Analysis<'_>, node: Node) -> String {
         Node::Cycle(at) => graph.cycle_share(at),
     };
     let rank = graph.rank(node);
-    if share.shown { format!("[{rank}]") } else { format!("({rank})") }
+    if share.shown && rank <= analysis.calls.last_rank { format!("[{rank}]") } else { format!("({rank})") }
 }
 
 /// A function's name with its cycle and the number of its entry.

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::analysis::{Analysis, Beyond, Stats};
+use crate::analysis::{Analysis, Beyond, LeftOut, Stats};
 use crate::input::Parts;
 use crate::number::{Fixed, General};
 
@@ -36,6 +36,8 @@ fn lines(analysis: &Analysis<'_>, parts: &[Parts]) -> Vec<Line> {
     let runs = parts.iter().filter(|part| !part.is_beside).count();
     let mut lines = vec![count(runs as u64, "runs merged", 1), all_samples(analysis)];
     lines.extend(samples(stats));
+    // Nobody who wanted everything need be told that nothing was left out.
+    lines.extend(limited(analysis).into_iter().filter(|line| line.is_notable));
     lines.push(count(saturated as u64, "bins at the limit of their counters: samples may be missing", 0));
     lines.push(Line { is_notable: true, ..count(stats.calls, "calls", 0) });
     lines.extend([
@@ -51,6 +53,23 @@ fn lines(analysis: &Analysis<'_>, parts: &[Parts]) -> Vec<Line> {
 /// A whole number, of which more than so many are notable.
 fn count(number: u64, text: &str, usual: u64) -> Line {
     Line { number: number.to_string(), text: text.to_owned(), is_notable: number > usual }
+}
+
+/// What is not shown because the user wants only so much.
+fn limited(analysis: &Analysis<'_>) -> [Line; 2] {
+    let (clock, table, calls) = (&analysis.clock, &analysis.flat, &analysis.calls);
+    let line = |left_out: LeftOut, total: f64, what: &str| {
+        let unit = String::from_utf8_lossy(clock.dimension.as_bytes());
+        let whole = if total > 0.0 { total } else { 1.0 };
+        let rate = if clock.rate > 0.0 { clock.rate } else { 1.0 };
+        let (time, percent) = (Fixed(left_out.time / rate + 0.0), Fixed(100.0 * left_out.time / whole + 0.0));
+        let text = format!("{what} left out by --top or --min-percent, with {time:.2} {unit} ({percent:.2} %)");
+        Line { number: left_out.count.to_string(), text, is_notable: left_out.count > 0 }
+    };
+    [
+        line(table.left_out, table.total, "rows of the flat profile"),
+        line(calls.left_out, calls.graph.total(), "functions of the call graph"),
+    ]
 }
 
 /// What no report shows, because it is in none of the images.

@@ -2,24 +2,17 @@
 
 mod matching;
 mod named;
+mod runtime;
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use crate::error::Error;
-use crate::functions::{Function, FunctionId, Functions};
+use crate::functions::{FunctionId, Functions};
 use crate::options::{Choice, Options, Subject};
 use crate::sources::Sources;
 use crate::symspec::{Pattern, Spec, What};
 use matching::Matcher;
-
-/// Functions that the profiling runtime itself consists of: no report is about them.
-const RUNTIME: [&[u8]; 6] = [b"_gprof_mcount", b"mcount", b"_mcount", b"__mcount", b"__mcount_internal", b"__mcleanup"];
-
-/// Whether a function is part of the profiling runtime.
-#[must_use]
-pub fn is_runtime(function: &Function<'_>) -> bool {
-    RUNTIME.contains(&function.name)
-}
 
 /// A choice of functions: those named, or all but those named.
 #[derive(Clone, Debug)]
@@ -28,17 +21,21 @@ pub struct Selection {
     only_included: bool,
     included: Vec<bool>,
     excluded: Vec<bool>,
+    /// Which functions are the profiling runtime.
+    runtime: Arc<[bool]>,
 }
 
 impl Selection {
     /// Everything but the profiling runtime.
     #[must_use]
     pub fn program(functions: &Functions<'_>) -> Selection {
-        Selection {
-            only_included: false,
-            included: vec![false; functions.len()],
-            excluded: functions.as_slice().iter().map(is_runtime).collect(),
-        }
+        Selection::without(&runtime::all(functions).into())
+    }
+
+    /// Everything but the functions of the profiling runtime, which are these.
+    fn without(runtime: &Arc<[bool]>) -> Selection {
+        let excluded = runtime.to_vec();
+        Selection { only_included: false, included: vec![false; runtime.len()], excluded, runtime: Arc::clone(runtime) }
     }
 
     /// Functions of these names, or, when no name is given, all but those of other names. Names that no function has
@@ -46,19 +43,26 @@ impl Selection {
     #[must_use]
     pub fn by_names(functions: &Functions<'_>, included: &HashSet<&[u8]>, excluded: &HashSet<&[u8]>) -> Selection {
         let of = |names: &HashSet<&[u8]>| functions.as_slice().iter().map(|f| names.contains(f.name)).collect();
-        Selection { only_included: !included.is_empty(), included: of(included), excluded: of(excluded) }
+        let runtime = Arc::default();
+        Selection { only_included: !included.is_empty(), included: of(included), excluded: of(excluded), runtime }
     }
 
     /// Everything.
     fn all(functions: &Functions<'_>) -> Selection {
         let none = vec![false; functions.len()];
-        Selection { only_included: false, included: none.clone(), excluded: none }
+        Selection { only_included: false, included: none.clone(), excluded: none, runtime: Arc::default() }
     }
 
     /// Whether some functions were named to be in.
     #[must_use]
     pub fn is_restricted(&self) -> bool {
         self.only_included
+    }
+
+    /// Whether a function is part of the profiling runtime.
+    #[must_use]
+    pub fn is_runtime(&self, id: FunctionId) -> bool {
+        self.runtime.get(id.index()) == Some(&true)
     }
 
     /// Whether a function was named to be in.
@@ -130,7 +134,12 @@ impl Selections {
     /// Everything but the profiling runtime.
     #[must_use]
     pub fn program(functions: &Functions<'_>) -> Selections {
-        let program = Selection::program(functions);
+        Selections::without(runtime::all(functions), functions)
+    }
+
+    /// Everything but the functions of the profiling runtime, which are these.
+    fn without(runtime: Vec<bool>, functions: &Functions<'_>) -> Selections {
+        let program = Selection::without(&runtime.into());
         Selections {
             flat: program.clone(),
             graph: program.clone(),
@@ -148,7 +157,8 @@ impl Selections {
     ///
     /// When an option names no function that there is. GNU then takes the option for not given.
     pub fn new(options: &Options, functions: &Functions<'_>, sources: &Sources) -> Result<Selections, Error> {
-        let mut all = Selections::program(functions);
+        let runtime = if options.is_gnu() { runtime::named(functions) } else { runtime::all(functions) };
+        let mut all = Selections::without(runtime, functions);
         let matcher = Matcher { functions, sources, is_gnu: options.is_gnu() };
         for subject in [Subject::Flat, Subject::Graph, Subject::Time, Subject::Counts, Subject::Source, Subject::Arcs] {
             for only in [true, false] {

@@ -1,7 +1,7 @@
 //! The arcs that options name, as GNU's orders of functions show them.
 
-use super::RUNTIME;
 use super::matching::Matcher;
+use super::runtime::NAMES;
 use crate::functions::FunctionId;
 use crate::options::{Choice, Subject};
 use crate::symspec::{Pattern, Spec};
@@ -39,7 +39,7 @@ pub(super) fn arcs(choices: &[Choice], matcher: &Matcher<'_, '_>) -> Vec<(Functi
 
 /// The functions of the profiling runtime, which are in the tables as if options named them last.
 fn runtime<'a>(matcher: &'a Matcher<'_, '_>) -> impl Iterator<Item = Named> + use<'a> {
-    let ids = matcher.functions.ids().filter(|id| RUNTIME.contains(&matcher.functions[*id].name));
+    let ids = matcher.functions.ids().filter(|id| NAMES.contains(&matcher.functions[*id].name));
     let subjects = [Subject::Flat, Subject::Graph, Subject::Time];
     ids.flat_map(move |from| subjects.map(|subject| Named { table: (subject, false), from, to: None }))
 }

@@ -6,7 +6,7 @@ use anstyle::Style;
 
 use super::super::flat::{Numbers, introduction, rows, unit};
 use super::super::{blurbs, names};
-use super::{Frame, Group, HOT, PLAIN, ROWS, WARM, column, draw, name_column, printable};
+use super::{Cells, Frame, HOT, Look, PLAIN, Taker, WARM, column, draw, name_column, printable, spared_column};
 use crate::analysis::{Analysis, FlatRow};
 use crate::options::Options;
 
@@ -17,28 +17,28 @@ pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, frame: Frame, o
     let unit = printable(unit(analysis).as_bytes());
     let mut columns = vec![
         column("%\ntime"),
-        column(format!("cumulative\n{dimension}")),
+        spared_column(1, format!("cumulative\n{dimension}")),
         column(format!("self\n{dimension}")),
         column("calls"),
-        column(format!("self\n{unit}")),
-        column(format!("total\n{unit}")),
+        // The quotient of two other columns.
+        spared_column(2, format!("self\n{unit}")),
+        spared_column(3, format!("total\n{unit}")),
         name_column("name"),
     ];
     if options.errors {
         columns.insert(3, column("error"));
     }
-    let groups = || {
-        let mut rows = rows(analysis).map(|(row, numbers)| (style(&numbers), row, numbers)).peekable();
-        std::iter::from_fn(move || {
-            let style = rows.peek()?.0;
-            let mut group = Group { style, ..Group::default() };
-            while let Some((_, row, numbers)) = rows.next_if(|row| row.0 == style && group.rows.len() < ROWS) {
-                group.rows.push(cells(analysis, options, row, numbers));
-            }
-            Some(group)
-        })
+    let hand_over = |_, take: Taker<'_>| {
+        let mut cells = Cells::default();
+        for (row, numbers) in rows(analysis) {
+            let look = Look { style: style(&numbers), ..Look::default() };
+            cells.clear();
+            fill(&mut cells, analysis, options, row, &numbers);
+            take(look, &cells)?;
+        }
+        Ok(())
     };
-    draw(&columns, groups, frame, out)?;
+    draw(&columns, hand_over, frame, out)?;
     blurbs::explain(blurbs::FLAT, options, out)
 }
 
@@ -51,16 +51,18 @@ fn style(numbers: &Numbers) -> Style {
     }
 }
 
-fn cells(analysis: &Analysis<'_>, options: &Options, row: &FlatRow, numbers: Numbers) -> Vec<String> {
+fn fill(cells: &mut Cells, analysis: &Analysis<'_>, options: &Options, row: &FlatRow, numbers: &Numbers) {
     let Numbers { percent, so_far, own, error, of_calls } = numbers;
-    let (calls, own_of_call, total_of_call) = match of_calls {
-        None => Default::default(),
-        Some((own, total)) => (row.calls.to_string(), format!("{own:.2}"), format!("{total:.2}")),
-    };
-    let mut cells = vec![format!("{percent:.2}"), format!("{so_far:.2}"), format!("{own:.2}")];
+    [percent, so_far, own].iter().for_each(|number| cells.fixed(number.0, 2));
     if options.errors {
-        cells.push(error);
+        cells.text(error);
     }
-    cells.extend([calls, own_of_call, total_of_call, printable(&names::of_row(analysis, options, row))]);
-    cells
+    match of_calls {
+        None => (0..3).for_each(|_| cells.blank()),
+        Some((own, total)) => {
+            cells.count(row.calls);
+            [own, total].iter().for_each(|number| cells.fixed(number.0, 2));
+        }
+    }
+    cells.name(|columns| columns.text(&names::of_row(analysis, options, row)));
 }

@@ -1,21 +1,23 @@
 //! The call graph as a table: entries between lines, callers above and what is called below, names of both indented.
 
+use std::cell::Cell;
 use std::io::{self, Write};
 
-use super::super::entries::{self, Calls, Line, Place};
+use super::super::columns::Columns;
+use super::super::entries::{self, Calls, Line, Place, Whose};
 use super::super::graph::granularity;
+use super::super::labels::Labels;
 use super::super::{blurbs, errors};
-use super::{Frame, Group, ROWS, STRONG, column, draw, name_column, printable};
+use super::{Cells, Frame, Look, Pass, STRONG, Taker, column, draw, name_column, spared_column};
 use crate::analysis::Analysis;
-use crate::graph::Node;
-use crate::number::Fixed;
 use crate::options::Options;
 
 pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, frame: Frame, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(b"Call graph:\n")?;
     granularity(analysis, out)?;
     let mut columns = vec![
-        column("index"),
+        // Names have the number behind them.
+        spared_column(1, "index"),
         column("%\ntime"),
         column("self"),
         column("children"),
@@ -25,53 +27,92 @@ pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, frame: Frame, o
     if options.errors {
         columns.insert(3, column("error"));
     }
-    let groups = || analysis.calls.entries.iter().flat_map(|node| entry(analysis, options, *node));
-    draw(&columns, groups, frame, out)?;
+    let widths = vec![Cell::new(None); analysis.functions.len()];
+    let rows = Rows { analysis, options, labels: Labels::new(analysis, options), widths };
+    draw(&columns, |pass, take| rows.hand_over(pass, take), frame, out)?;
     blurbs::explain(blurbs::GRAPH, options, out)
 }
 
 /// By how many characters names are moved to the right that are not those of the entry.
-const INDENT: u16 = 2;
+const INDENT: usize = 2;
 
-/// An entry: what stands above, the line of the function itself, what stands below.
-fn entry(analysis: &Analysis<'_>, options: &Options, node: Node) -> Vec<Group> {
-    let lines = entries::lines(analysis, node);
-    let group = |lines: &[Line]| {
-        let rows = lines.iter().map(|line| cells(analysis, options, line)).collect();
-        match lines.first().map(|line| line.place) {
-            Some(Place::Main(_)) => Group { rows, style: STRONG, ..Group::default() },
-            _ => Group { rows, indent: INDENT, ..Group::default() },
-        }
-    };
-    let parts = lines.chunk_by(|one, other| one.place == other.place);
-    let mut groups: Vec<Group> = parts.flat_map(|part| part.chunks(ROWS)).map(group).collect();
-    if let Some(first) = groups.first_mut() {
-        first.is_apart = true;
-    }
-    groups
+struct Rows<'a, 'data> {
+    analysis: &'a Analysis<'data>,
+    options: &'a Options,
+    labels: Labels,
+    /// The width of each function's name, once it is known: every name stands in many rows.
+    widths: Vec<Cell<Option<u32>>>,
 }
 
-fn cells(analysis: &Analysis<'_>, options: &Options, line: &Line) -> Vec<String> {
-    let (graph, clock) = (&analysis.calls.graph, &analysis.clock);
-    let (number, percent) = match line.place {
-        Place::Main(node) => (format!("[{}]", graph.rank(node)), format!("{:.1}", entries::percent(graph, node))),
-        Place::Above | Place::Below => Default::default(),
-    };
-    let time = |samples: f64| format!("{:.2}", Fixed(samples / clock.rate));
-    let (own, children) = line.times.map(|(own, children)| (time(own), time(children))).unwrap_or_default();
-    let calls = match line.calls {
-        Calls::Nothing => String::new(),
-        Calls::Some(calls) | Calls::All { outer: calls, inner: 0 } => calls.to_string(),
-        Calls::All { outer, inner } => format!("{outer}+{inner}"),
-        Calls::Part { some, all } => format!("{some}/{all}"),
-    };
-    let mut name = Vec::new();
-    // A vector takes everything.
-    let _ = entries::write_name(analysis, options, line.whose, &mut name);
-    let mut cells = vec![number, percent, own];
-    if options.errors {
-        cells.push(errors::text(line.error, clock));
+impl Rows<'_, '_> {
+    /// Hands over the rows of all entries: what stands above, the line of the function itself, what stands below.
+    fn hand_over(&self, pass: Pass, take: Taker<'_>) -> io::Result<()> {
+        let mut cells = Cells::default();
+        for node in &self.analysis.calls.entries {
+            for (at, line) in entries::lines(self.analysis, *node).iter().enumerate() {
+                let look = match line.place {
+                    Place::Main(_) => Look { style: STRONG, ..Look::default() },
+                    Place::Above | Place::Below => Look { indent: INDENT, ..Look::default() },
+                };
+                cells.clear();
+                self.fill(&mut cells, pass, line)?;
+                take(Look { is_apart: at == 0, ..look }, &cells)?;
+            }
+        }
+        Ok(())
     }
-    cells.extend([children, calls, printable(&name)]);
-    cells
+
+    fn fill(&self, cells: &mut Cells, pass: Pass, line: &Line) -> io::Result<()> {
+        let (graph, clock) = (&self.analysis.calls.graph, &self.analysis.clock);
+        match line.place {
+            Place::Main(node) => {
+                cells.text(&format!("[{}]", graph.rank(node)));
+                cells.fixed(entries::percent(graph, node).0, 1);
+            }
+            Place::Above | Place::Below => (0..2).for_each(|_| cells.blank()),
+        }
+        let time = |time: Option<f64>, cells: &mut Cells| match time {
+            Some(samples) => cells.fixed(samples / clock.rate, 2),
+            None => cells.blank(),
+        };
+        time(line.times.map(|(own, _)| own), cells);
+        if self.options.errors {
+            cells.text(&errors::text(line.error, clock));
+        }
+        time(line.times.map(|(_, children)| children), cells);
+        cells.cell(|columns| calls(line.calls, columns));
+        let known = match line.whose {
+            Whose::Function(id) => Some(&self.widths[id.index()]),
+            _ => None,
+        };
+        if let Some(width) = known.and_then(Cell::get).filter(|_| pass == Pass::Measure) {
+            cells.width(width as usize);
+            return Ok(());
+        }
+        let mut named = Ok(());
+        let width = cells.name(|columns| named = self.name(line.whose, columns));
+        if let Some(known) = known {
+            known.set(u32::try_from(width).ok());
+        }
+        named
+    }
+
+    fn name(&self, whose: Whose, columns: &mut Columns) -> io::Result<()> {
+        match whose {
+            Whose::Function(id) => self.labels.write(self.analysis, self.options, id, columns),
+            whose => entries::write_name(self.analysis, self.options, whose, &mut columns.text),
+        }
+    }
+}
+
+fn calls(calls: Calls, columns: &mut Columns) {
+    let (some, sign, others) = match calls {
+        Calls::Nothing => return,
+        Calls::Some(calls) | Calls::All { outer: calls, inner: 0 } => return columns.right(calls, 0),
+        Calls::All { outer, inner } => (outer, b"+", inner),
+        Calls::Part { some, all } => (some, b"/", all),
+    };
+    columns.right(some, 0);
+    columns.text(sign);
+    columns.right(others, 0);
 }

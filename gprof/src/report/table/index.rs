@@ -2,10 +2,8 @@
 
 use std::io::{self, Write};
 
-use unicode_width::UnicodeWidthStr;
-
 use super::super::{index, names};
-use super::{Frame, Group, ROWS, column, draw, name_column, printable};
+use super::{Cells, Frame, Look, Taker, column, draw, name_column};
 use crate::analysis::{Analysis, IndexEntry};
 use crate::graph::Node;
 use crate::options::Options;
@@ -13,26 +11,34 @@ use crate::options::Options;
 pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, frame: Frame, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(b"Index by function name\n\n")?;
     let entries = &analysis.calls.index;
-    let pair =
-        |entry: &IndexEntry<'_>| [names::number(analysis, entry.node), printable(&name(analysis, options, entry))];
-    let widest = entries.iter().map(&pair).fold([INDEX.len(), NAME.len()], |widest, pair| {
-        [widest[0].max(pair[0].width()), widest[1].max(pair[1].width())]
-    });
+    let add = |cells: &mut Cells, entry: &IndexEntry<'_>| {
+        cells.text(&names::number(analysis, entry.node));
+        cells.name(|columns| columns.text(&name(analysis, options, entry)));
+    };
+    let mut widest = [INDEX.len(), NAME.len()];
+    let mut cells = Cells::default();
+    for entry in entries {
+        cells.clear();
+        add(&mut cells, entry);
+        widest.iter_mut().zip(cells.iter()).for_each(|(widest, (_, width))| *widest = width.max(*widest));
+    }
     let lines_and_blanks = 6;
     let room = frame.width.saturating_sub(1) / (widest[0] + widest[1] + lines_and_blanks);
     let rows = entries.len().div_ceil(room.clamp(1, index::COLUMNS));
     let pairs = if rows == 0 { 1 } else { entries.len().div_ceil(rows) };
     let columns: Vec<_> = (0..pairs).flat_map(|_| [column(INDEX), name_column(NAME)]).collect();
-    let cells = |row: usize| {
-        let mut cells: Vec<String> = entries.iter().skip(row).step_by(rows).flat_map(&pair).collect();
-        cells.resize(columns.len(), String::new());
-        cells
+    let hand_over = |_, take: Taker<'_>| {
+        let mut cells = Cells::default();
+        for row in 0..rows {
+            cells.clear();
+            entries.iter().skip(row).step_by(rows).for_each(|entry| add(&mut cells, entry));
+            // The last column of names may be shorter.
+            (cells.len()..columns.len()).for_each(|_| cells.blank());
+            take(Look::default(), &cells)?;
+        }
+        Ok(())
     };
-    let groups = || {
-        let ends = (0..rows).step_by(ROWS);
-        ends.map(|start| Group { rows: (start..rows.min(start + ROWS)).map(cells).collect(), ..Group::default() })
-    };
-    draw(&columns, groups, frame, out)
+    draw(&columns, hand_over, frame, out)
 }
 
 const INDEX: &str = "index";
