@@ -76,8 +76,8 @@ impl<'data> Texts<'data> {
             chains = inlined.map(|(piece, callers)| (piece.address, callers)).collect();
             functions = functions.with_lines(pieces, code.end);
         }
-        if options.merge_clones {
-            functions.merge_copies();
+        if options.merge_clones && !options.is_gnu() {
+            functions.merge_copies(&image.local_files());
         }
         if let Some(files) = object_files.as_ref().filter(|_| !options.is_gnu()) {
             functions.merge_parts(|function| files.is_file(function));

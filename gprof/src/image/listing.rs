@@ -10,7 +10,7 @@ use object::{Endianness, SymbolIndex};
 use super::elf::File;
 use super::made::{Made, Names, Stubs};
 use super::symbols::{self, Candidate, NameTable};
-use super::{ImageError, Origin, Policy, Symbol};
+use super::{ImageError, LocalFiles, Origin, Policy, Symbol};
 
 /// The functions of a file, and what tells of them.
 pub(super) fn functions<'data, Elf>(
@@ -75,6 +75,25 @@ where
         kept.extend(symbols::function(&candidate, &mut names, policy));
     }
     Ok(kept)
+}
+
+/// The source files of functions that only these see: the symbol of a file stands before those of its functions.
+pub(super) fn local_files<Elf>(file: &File<'_, Elf>) -> Result<LocalFiles, ImageError>
+where
+    Elf: FileHeader<Endian = Endianness>,
+{
+    let table = file.sections.symbols(file.endian, file.data, elf::SHT_SYMTAB)?;
+    let (mut found, mut number) = (LocalFiles::new(), 0);
+    for symbol in table.iter().filter(|symbol| symbol.st_bind() == elf::STB_LOCAL) {
+        match symbol.st_type() {
+            elf::STT_FILE => number += 1,
+            elf::STT_FUNC | elf::STT_GNU_IFUNC if number > 0 => {
+                found.entry(symbol.st_value(file.endian).into()).or_insert(number);
+            }
+            _ => {}
+        }
+    }
+    Ok(found)
 }
 
 /// Adds the functions that the unwind tables know.

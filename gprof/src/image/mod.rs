@@ -18,6 +18,7 @@ mod symbols;
 mod tables;
 mod units;
 
+use std::collections::HashMap;
 use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -105,6 +106,10 @@ pub enum Policy {
     },
 }
 
+/// For the address of a function that only its own source file sees, which of the program's source files that is. Only
+/// whether two are the same means anything.
+pub type LocalFiles = HashMap<u64, u32>;
+
 /// What tells of the functions of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
@@ -141,6 +146,12 @@ impl<'data> Image<'data> {
             Ok(symbols) if !symbols.is_empty() => symbols,
             _ => self.symbols.clone(),
         }
+    }
+
+    /// Which source file each function is from that only its own file sees, as far as the symbol table says.
+    #[must_use]
+    pub fn local_files(&self) -> LocalFiles {
+        elf::local_files(self.data).unwrap_or_default()
     }
 
     /// What is to be said of the names of functions, if anything.
