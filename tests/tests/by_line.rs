@@ -94,6 +94,21 @@ fn lines_of_c() {
     }
 }
 
+/// Where the debug information names no function, the symbol table does: of several symbols at one address the one that
+/// GNU takes, which has no eye for functions that are chosen at run time.
+#[test]
+fn lines_of_code_that_only_symbols_name() {
+    for (source, function) in [("aliases.c", "alpha"), ("kinds.cc", "main"), ("labels.c", "first")] {
+        for flags in [["-O0", "-gdwarf-4"], ["-O2", "-gdwarf-4"], ["-O1", "-g0"]] {
+            let image = program(&format!("by_line_symbols_{source}{}{}", flags[0], flags[1]), source, &flags);
+            compare_all(&image, &run(&image), function, source);
+            if flags[1] != "-g0" {
+                compare_all(&image, &made_up(&image, 1), function, source);
+            }
+        }
+    }
+}
+
 #[test]
 fn lines_of_cpp() {
     // Of optimised C++ GNU says "somebody miscounted" and gives up.

@@ -9,6 +9,7 @@ use object::read::{CompressedData, CompressedFileRange, CompressionFormat};
 
 use super::lines::SourceFiles;
 use super::made::Names;
+use super::nearest::Place;
 use super::sections::{Owned, Sections};
 use super::separate::Marks;
 use super::{Code, Image, ImageError, LocalFiles, Machine, Policy, Symbol, listing};
@@ -48,6 +49,14 @@ pub(super) fn symbols(data: &[u8], policy: Policy) -> Result<Vec<Symbol<'_>>, Im
     match word(data)? {
         word @ gmon::Word::W32 => listing::named(&File::<FileHeader32<Endianness>>::new(data, word)?, policy),
         word @ gmon::Word::W64 => listing::named(&File::<FileHeader64<Endianness>>::new(data, word)?, policy),
+    }
+}
+
+/// All symbols of an ELF file that may be functions', in the order of its symbol table.
+pub(super) fn places(data: &[u8]) -> Result<Vec<Place<'_>>, ImageError> {
+    match word(data)? {
+        word @ gmon::Word::W32 => listing::places(&File::<FileHeader32<Endianness>>::new(data, word)?),
+        word @ gmon::Word::W64 => listing::places(&File::<FileHeader64<Endianness>>::new(data, word)?),
     }
 }
 

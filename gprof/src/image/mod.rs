@@ -11,6 +11,7 @@ mod honesty;
 pub mod lines;
 mod listing;
 mod made;
+mod nearest;
 mod sections;
 mod separate;
 mod split;
@@ -26,6 +27,7 @@ use std::path::{Path, PathBuf};
 pub use demangle::{LONGEST as LONGEST_READABLE, demangle, looks_mangled};
 pub use lines::SourceFiles;
 pub use made::Names;
+pub use nearest::Nearest;
 pub use separate::DEFAULT_DIRECTORY;
 
 /// An executable file, as far as a profile needs it.
@@ -146,6 +148,12 @@ impl<'data> Image<'data> {
             Ok(symbols) if !symbols.is_empty() => symbols,
             _ => self.symbols.clone(),
         }
+    }
+
+    /// Whose code addresses are by the symbol table alone, for GNU's reports.
+    #[must_use]
+    pub fn nearest(&self) -> Nearest<'data> {
+        Nearest::new(elf::places(self.data).unwrap_or_default())
     }
 
     /// Which source file each function is from that only its own file sees, as far as the symbol table says.
