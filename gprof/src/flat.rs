@@ -65,9 +65,10 @@ impl Flat {
         let bounds = |function: &Function<'_>| (function.address, function.last);
         share(histogram, functions.as_slice(), bounds, |_, credits| {
             for (at, credit) in credits.iter().copied() {
-                match functions.id(at) {
-                    Some(id) if chosen.chooses(id) => self.time[functions[id].counts_for.index()] += credit,
-                    Some(id) => self.leave_out(id, credit, chosen),
+                // Who chooses a function means what counts for it as well.
+                match functions.id(at).map(|id| functions[id].counts_for) {
+                    Some(owner) if chosen.chooses(owner) => self.time[owner.index()] += credit,
+                    Some(owner) => self.leave_out(owner, credit, chosen),
                     None => {}
                 }
             }

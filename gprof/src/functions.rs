@@ -1,5 +1,6 @@
 //! The functions of the profiled program: who owns which address.
 
+mod copies;
 mod joined;
 mod names;
 
@@ -130,26 +131,6 @@ impl<'data> Functions<'data> {
         Functions { sorted, starts, room: names::Room::default(), joined: joined::Joined::default() }
     }
 
-    /// Lets the copies that compilers make of functions (`f.part.0`, `f.constprop.1.cold`) count for the function that
-    /// they are copies of, or else for the first of the copies.
-    pub fn merge_copies(&mut self) {
-        let mut originals: HashMap<&[u8], FunctionId> = HashMap::new();
-        for (index, function) in (0..).zip(&self.sorted) {
-            let is_copy = proper(function.name) != function.name;
-            let known = originals.entry(proper(function.name)).or_insert(FunctionId(index));
-            if !is_copy {
-                *known = FunctionId(index);
-            }
-        }
-        for index in 0..self.sorted.len() {
-            let name = self.sorted[index].name;
-            // Functions of one name in several files are no copies.
-            if proper(name) != name {
-                self.sorted[index].counts_for = originals[proper(name)];
-            }
-        }
-    }
-
     /// Lets functions of one name count for the first of them, where `is_part` says so.
     pub fn merge_parts(&mut self, is_part: impl Fn(&Function<'data>) -> bool) {
         let mut firsts: HashMap<&[u8], FunctionId> = HashMap::new();
@@ -176,6 +157,12 @@ impl<'data> Functions<'data> {
     #[must_use]
     pub fn is_marked(&self, id: FunctionId) -> bool {
         self[id].called_as == Some(id)
+    }
+
+    /// Whether a function counts for itself: another one has no row and no entry.
+    #[must_use]
+    pub fn is_whole(&self, id: FunctionId) -> bool {
+        self[id].counts_for == id
     }
 
     /// The places of a function and of its lines, if there are any.
@@ -256,18 +243,6 @@ impl<'data> std::ops::Index<FunctionId> for Functions<'data> {
     }
 }
 
-/// The name of what a function is a copy of: it ends where a dot is. In Rust's older names there are dots up to the hash.
-fn proper(name: &[u8]) -> &[u8] {
-    const HASH: usize = 20;
-    let is_hash = |text: &[u8]| text.starts_with(b"17h") && text.ends_with(b"E");
-    let hash = if name.starts_with(b"_ZN") { name.windows(HASH).rposition(is_hash) } else { None };
-    let start = hash.map_or(1, |at| at + HASH);
-    match name.iter().skip(start).position(|byte| *byte == b'.') {
-        Some(at) => &name[..start + at],
-        None => name,
-    }
-}
-
 /// Whether a symbol gives a better name to an address than the one kept so far: what more of the program can see wins,
 /// then what is marked as a function, then the name with fewer underscores in front.
 fn is_better_name(next: &Symbol<'_>, kept: &Symbol<'_>) -> bool {
@@ -327,32 +302,6 @@ mod tests {
         );
         let called_as = |id: FunctionId| functions[id].called_as.map(FunctionId::index);
         assert_eq!(functions.ids().map(called_as).collect::<Vec<_>>(), [None, Some(1), Some(1), Some(3)]);
-    }
-
-    #[test]
-    fn copies_count_for_their_function() {
-        let at = |n: u64, name| symbol(n, name, true, true);
-        let mut functions = Functions::new(
-            vec![at(10, "f.part.0"), at(20, "f"), at(30, "g.cold"), at(40, "g.isra.0"), at(50, "h")],
-            60,
-        );
-        functions.merge_copies();
-        let owners: Vec<_> = functions.ids().map(|id| functions[id].counts_for.index()).collect();
-        assert_eq!(owners, [1, 1, 2, 2, 4]);
-    }
-
-    #[test]
-    fn dots_in_names_of_rust() {
-        for (name, of) in [
-            ("f.part.0", "f"),
-            (".f.cold", ".f"),
-            ("_ZN2ns1fEv.isra.0", "_ZN2ns1fEv"),
-            ("_ZN4core3ptr24drop_in_place$LT$a..b$GT$17h0123456789abcdefE", ""),
-            ("_ZN10_$LT$a..b$GT$1f17h0123456789abcdefE.llvm.7", "_ZN10_$LT$a..b$GT$1f17h0123456789abcdefE"),
-        ] {
-            let of = if of.is_empty() { name } else { of };
-            assert_eq!(proper(name.as_bytes()), of.as_bytes(), "{name}");
-        }
     }
 
     #[test]

@@ -144,7 +144,8 @@ fn report(
     let images = Images::new(images, &profiles)?;
     let wanted = options.wanted(contents)?;
     progress.tell("working out the reports");
-    let tables = images.iter().zip(&profiles).filter(|_| wanted.analysis());
+    let needs_analysis = wanted.analysis() || options.sums_lines();
+    let tables = images.iter().zip(&profiles).filter(|_| needs_analysis);
     let tables = tables.map(|(image, profile)| texts.table(options, image, profile, wanted, progress)).collect();
     let code: Vec<_> = images.iter().map(|image| image.code.clone()).collect();
     beside.settle(&mut profiles, &code);
@@ -159,7 +160,7 @@ fn report(
         progress.begin_reports();
         writer.info(&parts).map_err(Error::Output)?;
     }
-    if wanted.analysis() {
+    if needs_analysis {
         let analysis = analyse(options, &images, tables, &profile, beside.beyond, wanted)?;
         progress.begin_reports();
         write(&analysis, options, wanted, &parts, &mut writer, progress)?;
@@ -226,7 +227,7 @@ fn read_all<'data>(
         let (form, before) = (options.form.filter(|_| !is_beside), runs.parts.len());
         let profile = runs.read(form, &group.profiles, &image, progress)?;
         runs.parts.iter_mut().skip(before).for_each(|part| part.is_beside = is_beside);
-        if options.reports.sum {
+        if options.reports.sum && !options.sums_lines() {
             progress.tell("writing the sum");
             sum::write(&profile, image.word, image.order)?;
         }
@@ -263,6 +264,11 @@ fn analyse<'data>(
 ) -> Result<Analysis<'data>, Error> {
     let Table { functions, sources, object_files, inlined, chains } = images.join(tables);
     let selections = Selections::new(options, &functions, &sources)?;
+    if options.sums_lines()
+        && let Some(image) = images.iter().next()
+    {
+        sum::write(&sum::as_gnu(profile, &functions, &selections.arcs), image.word, image.order)?;
+    }
     let input = Input { profile, images, object_files, sources, selections, inlined, chains, beyond, options, wanted };
     Ok(Analysis::new(functions, input))
 }

@@ -12,7 +12,7 @@ use crate::flat;
 use crate::functions::Functions;
 use crate::image::frames::{Caller, Frames};
 use crate::image::lines::{LineRange, Lines, OfFiles};
-use crate::image::{SourceFiles, Symbol};
+use crate::image::{Nearest, SourceFiles, Symbol};
 
 /// What the symbols of lines are made of.
 pub struct Source<'a, 'data> {
@@ -22,12 +22,20 @@ pub struct Source<'a, 'data> {
     pub files: &'data SourceFiles<'data>,
     /// These tell which code only its source file sees.
     pub functions: &'a Functions<'data>,
-    /// All functions there are: they tell whose code it is where the debug information does not.
-    pub owners: &'a Functions<'data>,
+    /// These tell whose code it is where the debug information does not.
+    pub owners: &'a Owners<'data>,
     /// Whether code of one line that was inlined at several places is told apart.
     pub by_caller: bool,
     /// The code that matters, if not all does. Other lines get no symbols.
     pub touched: Option<&'a Touched>,
+}
+
+/// Whose code it is where the debug information does not say.
+pub enum Owners<'data> {
+    /// The functions there are.
+    Functions(Functions<'data>),
+    /// The symbols there are, chosen from as GNU does.
+    Nearest(Nearest<'data>),
 }
 
 /// Code of one line of one function: its symbol, and where it was inlined.
@@ -86,7 +94,10 @@ impl<'data> Source<'_, 'data> {
     /// The name of the innermost function of an address.
     fn name(&self, frames: Option<&Frames<'data>>, address: u64) -> Option<&'data [u8]> {
         let told = frames.and_then(|frames| frames.innermost(address));
-        told.or_else(|| Some(self.owners[self.owners.find(address)?].name))
+        told.or_else(|| match self.owners {
+            Owners::Functions(all) => Some(all[all.find(address)?].name),
+            Owners::Nearest(symbols) => symbols.name(address),
+        })
     }
 }
 

@@ -279,10 +279,16 @@ impl Options {
     /// Whether nothing is shown of code that the profile has no samples and no calls of: the flat profile alone.
     #[must_use]
     pub fn shows_touched(&self, wanted: Wanted) -> bool {
-        let all = wanted.graph || wanted.counts || wanted.source || wanted.function_order;
+        let all = wanted.graph || wanted.counts || wanted.source || wanted.function_order || self.sums_lines();
         // GNU keeps what is chosen as ranges of neighbours.
         let by_neighbours = self.is_gnu() && !self.choices.is_empty();
         !(all || by_neighbours || self.unused || self.traditional)
+    }
+
+    /// Whether a sum is wanted in which calls are those of lines, as GNU's is.
+    #[must_use]
+    pub fn sums_lines(&self) -> bool {
+        self.reports.sum && self.is_gnu()
     }
 
     /// The reports to write: those asked for; when none was, all that the profiles have something for, less those asked

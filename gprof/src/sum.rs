@@ -2,9 +2,13 @@
 
 use std::fs;
 
-use gmon::{Encoding, Form, Order, Profile, Word};
+use gmon::{Arc, Encoding, Form, Order, Profile, Word};
 
+use crate::analysis::Blocks;
 use crate::error::Error;
+use crate::functions::{Function, Functions};
+use crate::graph::arcs::Arcs;
+use crate::selection::ArcSelection;
 
 /// The file's name, which stands in the current directory.
 pub const NAME: &str = "gmon.sum";
@@ -18,4 +22,26 @@ pub fn write(profile: &Profile, word: Word, order: Order) -> Result<(), Error> {
     let bytes = gmon::write(profile, Encoding { form: Form::Gnu, word, order })
         .map_err(|source| Error::Profile { file: NAME.to_owned(), source })?;
     fs::write(NAME, bytes).map_err(|source| Error::Write { file: NAME.to_owned(), source })
+}
+
+/// The sum that GNU's reader writes: calls are from lines to functions, in the order of the callers, and of each caller the
+/// one that the profiles name last comes first. What is chosen against is left out. Bins lose what does not fit into 16
+/// bits and counts what does not fit into 32, in the form of the 4.4BSD family as well.
+#[must_use]
+pub fn as_gnu(profile: &Profile, functions: &Functions<'_>, chosen: &ArcSelection) -> Profile {
+    let mut sum = Profile { histograms: profile.histograms.clone(), ..Profile::default() };
+    for bin in sum.histograms.iter_mut().flat_map(|histogram| &mut histogram.bins) {
+        *bin &= u64::from(u16::MAX);
+    }
+    let arcs = Arcs::chosen(&profile.arcs, functions, chosen, &[], false);
+    let calls = functions.ids().flat_map(|caller| arcs.children(caller)).map(|id| {
+        let arc = arcs.get(*id);
+        let address = |function: &Function<'_>| function.address;
+        let (frompc, selfpc) = (address(&functions[arc.parent]), address(&functions[arc.child]));
+        Arc { frompc, selfpc, count: arc.count & u64::from(u32::MAX) }
+    });
+    sum.arcs = calls.collect();
+    let blocks = Blocks::new(&profile.blocks, functions, Blocks::MOST_OF_GNU);
+    sum.blocks = functions.ids().flat_map(|line| blocks.of(line)).copied().collect();
+    sum
 }

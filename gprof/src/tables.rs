@@ -11,7 +11,7 @@ use crate::image::lines::Lines;
 use crate::image::{Image, Symbol};
 use crate::images::Table;
 use crate::inlines::{Chains, Inlined};
-use crate::line_symbols::{Source, Touched};
+use crate::line_symbols::{Owners, Source, Touched};
 use crate::options::{Options, Wanted};
 use crate::sources::Sources;
 use crate::symbol_file;
@@ -61,8 +61,13 @@ impl<'data> Texts<'data> {
         let lines = if has_lines { image.files.lines() } else { Lines::default() };
         let mut functions = Functions::new(symbols, code.end);
         let mut chains = Chains::new();
-        if options.by_line && !lines.is_empty() {
-            let owners = Functions::new(image.every_symbol(), code.end);
+        // GNU leaves out functions without code also where there are no lines.
+        if options.by_line && (!lines.is_empty() || (options.is_gnu() && has_lines)) {
+            let owners = if options.is_gnu() {
+                Owners::Nearest(image.nearest())
+            } else {
+                Owners::Functions(Functions::new(image.every_symbol(), code.end))
+            };
             let (files, by_caller) = (&image.files, options.inlines);
             // Where nothing is shown of other lines, not even their number, what the profile says nothing about costs
             // nothing.
@@ -76,8 +81,8 @@ impl<'data> Texts<'data> {
             chains = inlined.map(|(piece, callers)| (piece.address, callers)).collect();
             functions = functions.with_lines(pieces, code.end);
         }
-        if options.merge_clones {
-            functions.merge_copies();
+        if options.merge_clones && !options.is_gnu() {
+            functions.merge_copies(&image.local_files());
         }
         if let Some(files) = object_files.as_ref().filter(|_| !options.is_gnu()) {
             functions.merge_parts(|function| files.is_file(function));

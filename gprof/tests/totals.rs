@@ -97,7 +97,7 @@ proptest! {
     fn each_byte_of_a_bin_gets_its_part(table in table(), profile in profile(), merge in any::<bool>()) {
         let mut functions = table.functions();
         if merge {
-            functions.merge_copies();
+            functions.merge_copies(&std::collections::HashMap::new());
         }
         let everything = Selection::by_names(&functions, &Default::default(), &Default::default());
         let flat = Flat::exact(&profile.histograms, &functions, &everything);

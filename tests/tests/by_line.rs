@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use gmon::{Arc, Block, Encoding, Form, Histogram, Order, Profile, Word};
 use gmon_tests::random::{Random, Stage};
@@ -88,6 +89,21 @@ fn lines_of_c() {
             compare_all(&image, &run(&image), function, source);
             for seed in 0..3 {
                 compare_all(&image, &made_up(&image, seed), function, source);
+            }
+        }
+    }
+}
+
+/// Where the debug information names no function, the symbol table does: of several symbols at one address the one that
+/// GNU takes, which has no eye for functions that are chosen at run time.
+#[test]
+fn lines_of_code_that_only_symbols_name() {
+    for (source, function) in [("aliases.c", "alpha"), ("kinds.cc", "main"), ("labels.c", "first")] {
+        for flags in [["-O0", "-gdwarf-4"], ["-O2", "-gdwarf-4"], ["-O1", "-g0"]] {
+            let image = program(&format!("by_line_symbols_{source}{}{}", flags[0], flags[1]), source, &flags);
+            compare_all(&image, &run(&image), function, source);
+            if flags[1] != "-g0" {
+                compare_all(&image, &made_up(&image, 1), function, source);
             }
         }
     }
@@ -230,6 +246,65 @@ fn annotated_lines_have_the_calls_of_their_function() {
             labelled += 1;
         }
         assert!(labelled >= 5, "{text}");
+    }
+}
+
+/// Rows of a discarded function's line table begin at 0 (GNU's linker, gold) or at the end of all addresses (LLVM's) and
+/// must not claim what the first functions of the program are.
+#[test]
+fn lines_of_functions_that_the_linker_threw_away() {
+    let mut tried = 0;
+    for linker in ["", "-fuse-ld=bfd", "-fuse-ld=gold", "-fuse-ld=lld"] {
+        let name = linker.trim_start_matches("-fuse-ld=");
+        if !linker.is_empty() && Command::new(format!("ld.{name}")).arg("--version").output().is_err() {
+            eprintln!("not tried, since it is not installed: ld.{name}");
+            continue;
+        }
+        for version in ["-gdwarf-4", "-gdwarf-5"] {
+            let flags = ["-O0", "-ffunction-sections", "-Wl,--gc-sections", version, linker];
+            let flags: Vec<&str> = flags.into_iter().filter(|flag| !flag.is_empty()).collect();
+            let image =
+                compile(&format!("by_line_comdat{name}{version}"), &["comdat_one.cc", "comdat_other.cc"], &flags);
+            let profile = run(&image);
+            let words = ["-b", "-l", "-q", "a.out", profile.to_str().unwrap()];
+            let text = String::from_utf8(read(gprof(), image.parent().unwrap(), &words).stdout).unwrap();
+            for line in ["first(int) (comdat_one.cc:6 @", "main (comdat_one.cc:13 @", "other() (comdat_other.cc:6 @"] {
+                assert!(text.contains(line), "{name} {version}: {line}: {text}");
+            }
+            compare(&image, &[&profile], &["-b", "-l", "-q"]);
+            compare(&image, &[&profile], &["-b", "-q", "--inline-file-names"]);
+            tried += 1;
+        }
+    }
+    assert!(tried >= 2);
+}
+
+/// Of a function whose whole time was in what was inlined into it, nothing is left.
+#[test]
+fn no_time_is_below_zero() {
+    let image = compile("by_line_rounding", &["classes.cc"], &["-g", "-O2"]);
+    let bytes = fs::read(&image).unwrap();
+    let room = Names::default();
+    let program = Image::parse(&bytes, Policy::Full, &room).unwrap();
+    let (frames, lines) = (program.files.frames().unwrap(), program.files.lines());
+    let is_inlined = |address| lines.find(address).is_some_and(|range| range.line != 0) && frames.at(address).len() > 1;
+    let mut random = Random::new(7);
+    for size in [3, 5, 6, 7, 9, 11, 13] {
+        let (lowpc, length) = (program.text.start, program.text.end - program.text.start);
+        // All samples are in inlined code, in bins that several functions share.
+        let bin = |at| {
+            let first = lowpc + size * at;
+            if (first..first + size).all(is_inlined) { random.below(1000) } else { 0 }
+        };
+        let bins: Vec<u64> = (0..length.div_ceil(size)).map(bin).collect();
+        let (highpc, dimension) = (lowpc + size * bins.len() as u64, gmon::Dimension::SECONDS);
+        let histogram = Histogram { lowpc, highpc, profrate: 100, dimension, abbrev: b's', signed: false, bins };
+        let profile = Profile { histograms: vec![histogram], ..Profile::default() };
+        let profile = store(&image, &profile, "rounding.gmon");
+        let output =
+            read(gprof(), image.parent().unwrap(), &["-b", "-p", "--inlines", "a.out", profile.to_str().unwrap()]);
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(text.contains("[inlined in ") && !text.contains("-0.00"), "{size}: {text}");
     }
 }
 

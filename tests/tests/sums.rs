@@ -1,12 +1,14 @@
 //! `-s`: the sum of profiles is the same however they are grouped and ordered.
 #![allow(clippy::unwrap_used, reason = "the helpers of a test fail as loudly as it does")]
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use gmon::{Arc, Encoding, Form, Hints, Order, Profile, Word};
+use gmon::{Arc, Block, Encoding, Form, Hints, Order, Profile, Word};
 use gmon_tests::random::{Random, Stage};
-use gmon_tests::{assert_same, compile, directory, gprof, read};
+use gmon_tests::{assert_same, compile, directory, gprof, read, system_gprof};
+use gprof::image::{Image, Names, Policy};
 
 /// Profiles that can be summed: of one range and rate, each with counts of its own, some of them too wide for the
 /// fields of the form. Some have no samples, some no calls.
@@ -106,5 +108,80 @@ fn any_grouping_and_any_order() {
         };
         assert_same(&report(&files), &report(&[whole]), "the report of the sum");
         fs::remove_dir_all(&folder).unwrap();
+    }
+}
+
+/// Profiles for the system's tool, whose fields are narrow: with counts of blocks, of ranges that lie apart, and with
+/// counts that only the sum has no room for.
+fn narrow(stage: &Stage, random: &mut Random, starts: &[u64]) -> Vec<Profile> {
+    let first = stage.profile(random);
+    let profile = |random: &mut Random| {
+        let mut profile = first.clone();
+        for bin in profile.histograms.iter_mut().flat_map(|histogram| &mut histogram.bins) {
+            *bin = if random.below(10) == 0 { random.below(1 << 16) } else { 0 };
+        }
+        profile.arcs.extend(stage.profile(random).arcs);
+        for arc in &mut profile.arcs {
+            arc.count = *random.pick(&[0, 1, 1000, u64::from(u32::MAX) - 3]);
+        }
+        let block = |random: &mut Random| Block { addr: *random.pick(starts), count: random.below(1 << 20) };
+        let blocks = *random.pick(&[0, 0, 3, 40]);
+        profile.blocks = (0..blocks).map(|_| block(random)).collect();
+        profile
+    };
+    (0..1 + random.below(3)).map(|_| profile(random)).collect()
+}
+
+/// With `--compat=gnu` the sum is the one that the system's tool writes. In the spare bytes of its head, it leaves what
+/// happened to be in memory.
+#[test]
+fn sums_of_the_systems_tool() {
+    const SPARE: std::ops::Range<usize> = 8..20;
+    let Some(system) = system_gprof() else {
+        return;
+    };
+    for (source, flags) in [
+        ("calls.c", ["-O0", "-gdwarf-4"]),
+        ("nested.c", ["-O2", "-gdwarf-4"]),
+        ("aliases.c", ["-O1", "-g"]),
+        ("kinds.cc", ["-O0", "-g"]),
+        ("classes.cc", ["-O0", "-g0"]),
+    ] {
+        let image = compile(&format!("sums_gnu_{source}"), &[source], &flags);
+        let stage = Stage::of(&fs::read(&image).unwrap());
+        let bytes = fs::read(&image).unwrap();
+        let room = Names::default();
+        let program = Image::parse(&bytes, Policy::Compat, &room).unwrap();
+        let lines = program.files.lines();
+        let lines = lines.within(program.text.clone()).map(|range| range.start);
+        let starts: Vec<u64> = lines.chain(stage.functions.iter().copied()).collect();
+        for seed in 0..8 {
+            let mut random = Random::new(seed);
+            let folder = directory(&format!("sums_gnu_{source}_{seed}"));
+            let mut files = Vec::new();
+            for (at, profile) in narrow(&stage, &mut random, &starts).iter().enumerate() {
+                let encoding = Encoding { form: Form::Gnu, word: Word::W64, order: Order::Little };
+                files.push(folder.join(format!("profile{at}")));
+                fs::write(&files[at], gmon::write(profile, encoding).unwrap()).unwrap();
+            }
+            for options in [["-s"].as_slice(), &["-s", "-a"], &["-s", "-k", "main/main"], &["-s", "-b", "-p"]] {
+                let sums = [(Path::new(system), ""), (gprof(), "--compat=gnu")].map(|(reader, compat)| {
+                    let mut words: Vec<&OsStr> =
+                        std::iter::once(compat).chain(options.iter().copied()).map(OsStr::new).collect();
+                    words.retain(|word| !word.is_empty());
+                    words.push(image.as_os_str());
+                    words.extend(files.iter().map(|file| file.as_os_str()));
+                    let _ = fs::remove_file(folder.join("gmon.sum"));
+                    let output = read(reader, &folder, &words);
+                    assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+                    let mut sum = fs::read(folder.join("gmon.sum")).unwrap();
+                    sum[SPARE].fill(0);
+                    (sum, output.stdout)
+                });
+                assert_same(&sums[0].1, &sums[1].1, &format!("{source} {seed} {options:?}"));
+                assert!(sums[0].0 == sums[1].0, "{source} {seed} {options:?}: {}", folder.display());
+            }
+            fs::remove_dir_all(&folder).unwrap();
+        }
     }
 }

@@ -19,7 +19,7 @@ pub struct Count {
 /// The list.
 pub(super) fn counts(analysed: &Analysed<'_, '_>) -> Vec<Count> {
     let Analysed { functions, sources, selections, graph, blocks, options, .. } = analysed;
-    let chosen = functions.ids().filter(|id| selections.counts.chooses(*id));
+    let chosen = functions.ids().filter(|id| functions.is_whole(*id) && selections.counts.chooses(*id));
     let place = |id: FunctionId| sources.place(id).map(|place| (sources.files[place.file].as_slice(), place.line));
     let mut list: Vec<FunctionId> = chosen.collect();
     if options.is_gnu() {

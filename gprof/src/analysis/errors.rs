@@ -38,8 +38,8 @@ impl Errors {
         let mut of_cycles = Variances::new(graph.cycles().len());
         for histogram in histograms {
             each_bin(histogram, functions, |bin, credits| {
-                for (id, samples) in credits.filter(|(id, _)| chosen.chooses(*id)) {
-                    let owner = functions[id].counts_for;
+                let credits = credits.map(|(id, samples)| (functions[id].counts_for, samples));
+                for (owner, samples) in credits.filter(|(owner, _)| chosen.chooses(*owner)) {
                     of_functions.credit(owner.index(), samples);
                     // The time of a cycle is that of those members whose time counts.
                     if let Some(cycle) = graph.cycle_of(owner).filter(|_| graph.share(owner).fraction != 0.0) {
@@ -215,7 +215,7 @@ mod tests {
     fn what_goes_up_and_down_together() {
         // All of a bin is one function's and its copy's.
         let mut copies = functions(&[(0x100, "one"), (0x102, "one.cold"), (0x104, "other")]);
-        copies.merge_copies();
+        copies.merge_copies(&Default::default());
         assert_eq!(errors(&copies, &[], &[histogram(&[64], false)]).0, [8.0, 0.0, 0.0]);
         // And a cycle's.
         let members = functions(&[(0x100, "one"), (0x102, "other"), (0x104, "main")]);

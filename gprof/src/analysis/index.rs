@@ -22,6 +22,7 @@ pub(super) fn has_entry(node: Node, analysed: &Analysed<'_, '_>) -> bool {
     let Analysed { functions, graph, options, .. } = analysed;
     let unused = options.unused;
     let (share, calls, own_calls) = match node {
+        Node::Function(id) if !functions.is_whole(id) => return false,
         // Nobody calls a line: it is among the callers only.
         Node::Function(id) if options.by_line && !functions.is_marked(id) => return false,
         // GNU takes cycles for lines.
@@ -41,8 +42,11 @@ pub(super) fn index<'data>(
     let Analysed { functions, flat, graph, sources, options, .. } = analysed;
     let is_named = |id: &FunctionId| options.unused || graph.calls(*id) != 0 || flat.time[id.index()] != 0.0;
     let is_listed = |node: Node| graph.rank(node) <= last_rank;
-    let mut named: Vec<FunctionId> =
-        functions.ids().filter(is_named).filter(|id| is_listed(Node::Function(*id))).collect();
+    let mut named: Vec<FunctionId> = functions
+        .ids()
+        .filter(|id| functions.is_whole(*id))
+        .filter(|id| is_named(id) && is_listed(Node::Function(*id)))
+        .collect();
     named.sort_by_key(|id| functions[*id].name);
     // By line, all names tell the file.
     let needs_file = |id: &FunctionId| functions[*id].is_static && !options.by_line;

@@ -147,7 +147,7 @@ impl<'data> Analysis<'data> {
         let arcs = Arcs::chosen(&profile.arcs, &functions, &selections.arcs, &possible, !options.is_gnu());
         let choices = Choices { graph: &selections.graph, time: &selections.time, thorough: !options.is_gnu() };
         let graph = Graph::new(arcs, &flat, &functions, choices);
-        let most_blocks = if options.is_gnu() { 10 } else { usize::MAX };
+        let most_blocks = if options.is_gnu() { Blocks::MOST_OF_GNU } else { usize::MAX };
         let blocks: &[gmon::Block] = if options.by_line { &profile.blocks } else { &[] };
         let blocks = Blocks::new(blocks, &functions, most_blocks);
         let errors = if options.errors {

@@ -43,6 +43,9 @@ impl<'data> FlatRow<'data> {
 
     /// Gives inlined functions rows of their own; what is left of the function around them is its own code.
     fn split(rows: &mut Vec<FlatRow<'data>>, inlined: Vec<InlinedTime<'data>>, errors: &Errors) {
+        /// Sums of shares of samples are off by this part of them at most, which is no time: a bin has far fewer bytes.
+        const ROUNDING: f64 = 1e-9;
+        let whole: Vec<f64> = rows.iter().map(|row| row.time).collect();
         for InlinedTime { place, inside: function, name, time } in inlined {
             // Rows are in the order of functions still.
             let around = &mut rows[function.index()];
@@ -50,6 +53,11 @@ impl<'data> FlatRow<'data> {
             around.children += time;
             let error = errors.of_inlined(place);
             rows.push(FlatRow { function, inlined: Some(name), time, error, calls: 0, children: 0.0 });
+        }
+        for (row, whole) in rows.iter_mut().zip(whole) {
+            if row.time.abs() <= ROUNDING * whole.abs() {
+                row.time = 0.0;
+            }
         }
     }
 
@@ -100,7 +108,10 @@ pub(super) fn flat_table<'data>(
     } else {
         fitting_unit(&rows, rate)
     };
-    rows.retain(|row| (options.unused || row.calls != 0 || row.time != 0.0) && selections.flat.chooses(row.function));
+    rows.retain(|row| {
+        let has_any = options.unused || row.calls != 0 || row.time != 0.0;
+        has_any && functions.is_whole(row.function) && selections.flat.chooses(row.function)
+    });
     rows.sort_by_key(|row| (Reverse((Ordered(row.time), row.calls)), row.name(functions)));
     let left_out = limit::rows(&mut rows, flat.total, options.limit);
     FlatTable { rows, unit, total: flat.total, left_out }

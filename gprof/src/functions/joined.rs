@@ -127,7 +127,7 @@ mod tests {
             is_func: true,
         };
         let mut functions = Functions::new((0..).zip(names).map(symbol).collect(), 0x1100);
-        functions.merge_copies();
+        functions.merge_copies(&HashMap::new());
         Part { functions, shift, last: 0x10ff, label: label.to_owned() }
     }
 

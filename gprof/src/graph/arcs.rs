@@ -54,8 +54,8 @@ impl Arcs {
     ) -> Arcs {
         let mut all: Vec<Arc> = Vec::with_capacity(raw.len() + possible.len());
         let mut outside = Vec::new();
+        let owner = |id: FunctionId| functions[id].counts_for;
         for arc in raw {
-            let owner = |id: FunctionId| functions[id].counts_for;
             let called = functions.find(arc.selfpc).and_then(|function| functions[function].called_as).map(owner);
             let caller = functions.find(arc.frompc).map(owner);
             match (caller, called) {
@@ -66,7 +66,11 @@ impl Arcs {
                 _ => outside.push((caller, called, arc.count)),
             }
         }
-        all.extend(possible.iter().map(|(parent, child)| Arc { parent: *parent, child: *child, count: 0 }));
+        all.extend(possible.iter().map(|(parent, child)| Arc {
+            parent: owner(*parent),
+            child: owner(*child),
+            count: 0,
+        }));
         let mut arcs = Arcs::from_merged(merged(all, functions.len()), functions.len());
         if with_outside {
             arcs.add_outside(&outside);

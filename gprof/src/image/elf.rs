@@ -9,9 +9,10 @@ use object::read::{CompressedData, CompressedFileRange, CompressionFormat};
 
 use super::lines::SourceFiles;
 use super::made::Names;
+use super::nearest::Place;
 use super::sections::{Owned, Sections};
 use super::separate::Marks;
-use super::{Code, Image, ImageError, Machine, Policy, Symbol, listing};
+use super::{Code, Image, ImageError, LocalFiles, Machine, Policy, Symbol, listing};
 
 /// Reads an ELF file of either word size and byte order.
 pub(super) fn parse<'data>(data: &'data [u8], policy: Policy, room: &'data Names) -> Result<Image<'data>, ImageError> {
@@ -48,6 +49,22 @@ pub(super) fn symbols(data: &[u8], policy: Policy) -> Result<Vec<Symbol<'_>>, Im
     match word(data)? {
         word @ gmon::Word::W32 => listing::named(&File::<FileHeader32<Endianness>>::new(data, word)?, policy),
         word @ gmon::Word::W64 => listing::named(&File::<FileHeader64<Endianness>>::new(data, word)?, policy),
+    }
+}
+
+/// All symbols of an ELF file that may be functions', in the order of its symbol table.
+pub(super) fn places(data: &[u8]) -> Result<Vec<Place<'_>>, ImageError> {
+    match word(data)? {
+        word @ gmon::Word::W32 => listing::places(&File::<FileHeader32<Endianness>>::new(data, word)?),
+        word @ gmon::Word::W64 => listing::places(&File::<FileHeader64<Endianness>>::new(data, word)?),
+    }
+}
+
+/// The source files of the functions of an ELF file that only these see.
+pub(super) fn local_files(data: &[u8]) -> Result<LocalFiles, ImageError> {
+    match word(data)? {
+        word @ gmon::Word::W32 => listing::local_files(&File::<FileHeader32<Endianness>>::new(data, word)?),
+        word @ gmon::Word::W64 => listing::local_files(&File::<FileHeader64<Endianness>>::new(data, word)?),
     }
 }
 
@@ -123,7 +140,28 @@ where
     }
 
     fn debug_sections(&self) -> Sections<'data> {
-        self.sections_of(false)
+        let mut sections = self.sections_of(false);
+        sections.code = self.code();
+        sections
+    }
+
+    /// Where the sections with code lie, ascending and apart.
+    fn code(&self) -> Vec<Range<u64>> {
+        let range = |section: &Elf::SectionHeader| {
+            let (start, size): (u64, u64) = (section.sh_addr(self.endian).into(), section.sh_size(self.endian).into());
+            let is_code = section.sh_flags(self.endian).contains(elf::SHF_ALLOC | elf::SHF_EXECINSTR);
+            Some(start..start.saturating_add(size)).filter(|range| is_code && !range.is_empty())
+        };
+        let mut code: Vec<Range<u64>> = self.sections.iter().filter_map(range).collect();
+        code.sort_unstable_by_key(|range| range.start);
+        code.dedup_by(|next, kept| {
+            let joins = next.start <= kept.end;
+            if joins {
+                kept.end = kept.end.max(next.end);
+            }
+            joins
+        });
+        code
     }
 
     fn sections_of(&self, is_split: bool) -> Sections<'data> {

@@ -9,8 +9,9 @@ use object::{Endianness, SymbolIndex};
 
 use super::elf::File;
 use super::made::{Made, Names, Stubs};
+use super::nearest::Place;
 use super::symbols::{self, Candidate, NameTable};
-use super::{ImageError, Origin, Policy, Symbol};
+use super::{ImageError, LocalFiles, Origin, Policy, Symbol};
 
 /// The functions of a file, and what tells of them.
 pub(super) fn functions<'data, Elf>(
@@ -75,6 +76,53 @@ where
         kept.extend(symbols::function(&candidate, &mut names, policy));
     }
     Ok(kept)
+}
+
+/// Everything in code that is not marked as anything but a function.
+pub(super) fn places<'data, Elf>(file: &File<'data, Elf>) -> Result<Vec<Place<'data>>, ImageError>
+where
+    Elf: FileHeader<Endian = Endianness>,
+{
+    let (endian, sections) = (file.endian, &file.sections);
+    let table = sections.symbols(endian, file.data, elf::SHT_SYMTAB)?;
+    if table.is_empty() {
+        return Ok(Vec::new());
+    }
+    let strings = sections.section(table.string_section())?.data(endian, file.data)?;
+    let code: Vec<bool> = sections.iter().map(|section| holds_code(endian, sections, section)).collect();
+    let names = NameTable::new(strings);
+    let place = |(index, symbol): (SymbolIndex, &'data Elf::Sym)| {
+        let kind = symbol.st_type();
+        let section = table.symbol_section(endian, symbol, index).ok().flatten()?;
+        let may_be = matches!(kind, elf::STT_NOTYPE | elf::STT_FUNC | elf::STT_GNU_IFUNC);
+        (may_be && code.get(section.0) == Some(&true)).then_some(Place {
+            address: symbol.st_value(endian).into(),
+            size: symbol.st_size(endian).into().max(1),
+            name: names.get(symbol.st_name(endian))?,
+            is_func: kind == elf::STT_FUNC,
+            is_typed: kind != elf::STT_NOTYPE,
+        })
+    };
+    Ok(table.enumerate().filter_map(place).collect())
+}
+
+/// The source files of functions that only these see: the symbol of a file stands before those of its functions.
+pub(super) fn local_files<Elf>(file: &File<'_, Elf>) -> Result<LocalFiles, ImageError>
+where
+    Elf: FileHeader<Endian = Endianness>,
+{
+    let table = file.sections.symbols(file.endian, file.data, elf::SHT_SYMTAB)?;
+    let (mut found, mut number) = (LocalFiles::new(), 0);
+    for symbol in table.iter().filter(|symbol| symbol.st_bind() == elf::STB_LOCAL) {
+        match symbol.st_type() {
+            elf::STT_FILE => number += 1,
+            elf::STT_FUNC | elf::STT_GNU_IFUNC if number > 0 => {
+                found.entry(symbol.st_value(file.endian).into()).or_insert(number);
+            }
+            _ => {}
+        }
+    }
+    Ok(found)
 }
 
 /// Adds the functions that the unwind tables know.

@@ -11,6 +11,7 @@ mod honesty;
 pub mod lines;
 mod listing;
 mod made;
+mod nearest;
 mod sections;
 mod separate;
 mod split;
@@ -18,6 +19,7 @@ mod symbols;
 mod tables;
 mod units;
 
+use std::collections::HashMap;
 use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -25,6 +27,7 @@ use std::path::{Path, PathBuf};
 pub use demangle::{LONGEST as LONGEST_READABLE, demangle, looks_mangled};
 pub use lines::SourceFiles;
 pub use made::Names;
+pub use nearest::Nearest;
 pub use separate::DEFAULT_DIRECTORY;
 
 /// An executable file, as far as a profile needs it.
@@ -105,6 +108,10 @@ pub enum Policy {
     },
 }
 
+/// For the address of a function that only its own source file sees, which of the program's source files that is. Only
+/// whether two are the same means anything.
+pub type LocalFiles = HashMap<u64, u32>;
+
 /// What tells of the functions of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
@@ -141,6 +148,18 @@ impl<'data> Image<'data> {
             Ok(symbols) if !symbols.is_empty() => symbols,
             _ => self.symbols.clone(),
         }
+    }
+
+    /// Whose code addresses are by the symbol table alone, for GNU's reports.
+    #[must_use]
+    pub fn nearest(&self) -> Nearest<'data> {
+        Nearest::new(elf::places(self.data).unwrap_or_default())
+    }
+
+    /// Which source file each function is from that only its own file sees, as far as the symbol table says.
+    #[must_use]
+    pub fn local_files(&self) -> LocalFiles {
+        elf::local_files(self.data).unwrap_or_default()
     }
 
     /// What is to be said of the names of functions, if anything.

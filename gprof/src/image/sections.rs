@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
+use std::ops::Range;
 
 use gimli::{Dwarf, EndianSlice, RunTimeEndian, SectionId};
 use object::Endianness;
@@ -79,6 +80,8 @@ pub(super) struct Sections<'data> {
     endian: RunTimeEndian,
     /// The size of an address in bytes.
     pub(super) address_size: u8,
+    /// Where the file has code, ascending and apart; nothing when it does not say.
+    pub(super) code: Vec<Range<u64>>,
 }
 
 impl<'data> Sections<'data> {
@@ -114,6 +117,7 @@ impl<'data> Sections<'data> {
                 gmon::Word::W32 => 4,
                 gmon::Word::W64 => 8,
             },
+            code: Vec::new(),
         }
     }
 

@@ -4,6 +4,8 @@
 //! that a file in which a thousand units share one table costs no more than its length. Damage ends the pass where it
 //! cannot be read on; it is no error, since a report is whole without lines.
 
+use std::ops::Range;
+
 use gimli::{AttributeValue, DebugLine, DebugLineOffset, LineInstruction, LineRow, SectionId};
 
 use super::sections::{Reader, Sections};
@@ -35,6 +37,8 @@ pub(super) struct Tables<'a> {
     line_strings: Reader<'a>,
     strings: Reader<'a>,
     address_size: u8,
+    /// Where the file has code, ascending and apart; nothing when it does not say.
+    code: &'a [Range<u64>],
     /// Whether GNU's faults are wanted.
     is_gnu: bool,
 }
@@ -46,6 +50,7 @@ impl<'a> Tables<'a> {
             line_strings: sections.get(SectionId::DebugLineStr),
             strings: sections.get(SectionId::DebugStr),
             address_size: sections.address_size,
+            code: &sections.code,
             is_gnu,
         }
     }
@@ -60,22 +65,32 @@ impl<'a> Tables<'a> {
             let mut rows = Rows::new(program, self.is_gnu);
             // The row before, which reaches up to this one.
             let mut open: Option<Row> = None;
+            // The code that the rows are about, unless these are the first ones of a sequence of rows.
+            let mut code: Option<Range<u64>> = None;
             while let Ok(Some((header, row))) = rows.next_row() {
                 let end = row.address();
-                if let Some(row) = open.filter(|row| row.start < end) {
+                let code_of_rows = code.get_or_insert_with(|| self.code_at(end));
+                if let Some(row) = open.filter(|row| row.start < end && end <= code_of_rows.end) {
                     each(header, Row { end, ..row });
                 }
-                // A table whose code the linker threw away begins at 0.
-                let counts = !row.end_sequence() && row.address() != 0;
+                let counts = !row.end_sequence() && !code_of_rows.is_empty();
                 let line = row.line().and_then(|line| u32::try_from(line.get()).ok());
-                open = line.filter(|_| counts).map(|line| Row {
-                    start: row.address(),
-                    end: 0,
-                    file: row.file_index(),
-                    line,
-                });
+                open = line.filter(|_| counts).map(|line| Row { start: end, end: 0, file: row.file_index(), line });
+                if row.end_sequence() {
+                    code = None;
+                }
             }
         }
+    }
+
+    /// The code in which an address lies. There is none for rows whose code the linker threw away: they begin at 0 or
+    /// at the end of all addresses, and go on into code that is none of theirs.
+    fn code_at(&self, address: u64) -> Range<u64> {
+        if self.code.is_empty() {
+            return if address == 0 { 0..0 } else { address..u64::MAX };
+        }
+        let at = self.code.partition_point(|code| code.end <= address);
+        self.code.get(at).filter(|code| code.start <= address).cloned().unwrap_or_default()
     }
 
     /// The name of a file of a table, as the table has it, and the number of its directory.
@@ -161,6 +176,55 @@ pub(super) fn text_at(section: &[u8], offset: usize) -> Option<&[u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use object::Endianness;
+    use object::read::CompressedData;
+
+    /// A table of version 2 for sequences of rows, each of which begins at an address and ends so many bytes behind it,
+    /// with a row at every sixteenth.
+    fn table(sequences: &[(u64, u64)]) -> Vec<u8> {
+        let mut program = Vec::new();
+        for (start, length) in sequences {
+            program.extend([0, 9, 2]);
+            program.extend(start.to_le_bytes());
+            for _ in 0..length / 16 {
+                // A row of the next line, and sixteen bytes further.
+                program.extend([3, 1, 1, 2, 16]);
+            }
+            program.extend([0, 1, 1]);
+        }
+        // The shortest instruction, whether rows begin statements, the least step of lines, the number of steps, the first
+        // free opcode, the operands of those below; no directory, one file.
+        let head = [&[1, 1, 0, 14, 10, 0, 1, 1, 1, 1, 0, 0, 0, 1][..], b"\0a.c\0\0\0\0\0"].concat();
+        let length = (2 + 4 + head.len() + program.len()) as u32;
+        let version = [&length.to_le_bytes()[..], &[2, 0], &(head.len() as u32).to_le_bytes()].concat();
+        [version, head, program].concat()
+    }
+
+    /// The code from which rows come.
+    fn rows(sequences: &[(u64, u64)], code: &[Range<u64>]) -> Vec<Range<u64>> {
+        let bytes = table(sequences);
+        let stored = |name: &str| (name == ".debug_line").then(|| CompressedData::none(&bytes));
+        let mut sections = Sections::new(Endianness::Little, gmon::Word::W64, false, stored);
+        sections.code = code.to_vec();
+        let mut found: Vec<Range<u64>> = Vec::new();
+        Tables::new(&sections, false).each_row(|_, row| match found.last_mut().filter(|last| last.end == row.start) {
+            Some(last) => last.end = row.end,
+            None => found.push(row.start..row.end),
+        });
+        found
+    }
+
+    #[test]
+    fn rows_whose_code_was_thrown_away() {
+        let code = [0x1000..0x1020, 0x1100..0x3000];
+        let all = [(0, 0x4000), (0x1000, 0x20), (1, 0x2000), (u64::MAX, 0x20), (0x1100, 0x100), (u64::MAX - 1, 0x20)];
+        assert_eq!(rows(&all, &code), [0x1000..0x1020, 0x1100..0x1200]);
+        // Rows end with the code that they begin in.
+        assert_eq!(rows(&[(0x1010, 0x400), (0x2ff0, 0x40)], &code), [0x1010..0x1020, 0x2ff0..0x3000]);
+        assert_eq!(rows(&[(0x1040, 0x200)], &code), []);
+        // A file that does not say where its code is.
+        assert_eq!(rows(&[(0, 0x4000), (0x1000, 0x20), (0x1100, 0x20)], &[]), [0x1000..0x1020, 0x1100..0x1120]);
+    }
 
     #[test]
     fn texts() {

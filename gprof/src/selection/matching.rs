@@ -73,34 +73,68 @@ impl Matcher<'_, '_> {
 /// A readable name without the type that the function gives back, its parameters, and what stands behind them.
 fn proper(name: &[u8]) -> &[u8] {
     let mut depth = 0_i32;
-    let (mut start, mut end) = (0, name.len());
-    let mut at = 0;
+    let (mut start, mut at) = (0, 0);
+    // Behind `operator`, blanks are of the function's name: `operator new`, `operator unsigned long`.
+    let mut is_operator = false;
     while at < name.len() {
-        let operator =
-            name[at..].strip_prefix(b"operator").filter(|_| at == 0 || !name[at - 1].is_ascii_alphanumeric());
-        if let Some(rest) = operator.filter(|rest| rest.first().is_some_and(|next| !next.is_ascii_alphanumeric())) {
-            // Brackets that belong to the operator's name are none.
-            let signs = if rest.starts_with(b"()") {
-                2
-            } else {
-                rest.iter().take_while(|b| b"<>=-+*/!&|^~%".contains(b)).count()
-            };
-            at += b"operator".len() + signs;
+        if let Some(length) = operator(name, at) {
+            is_operator |= depth == 0;
+            at += length;
             continue;
         }
         match name[at] {
             b'(' if depth == 0 && !name[at..].starts_with(b"(anonymous namespace)") && at > start => {
-                end = at;
-                break;
+                let Some(inner) = behind_parameters(name, at) else {
+                    return name[start..at].trim_ascii_end();
+                };
+                // What is declared in a function.
+                is_operator = false;
+                at = inner;
+                continue;
             }
             b'<' | b'(' | b'{' => depth += 1,
+            b'>' if at > 0 && name[at - 1] == b'-' => {}
             b'>' | b')' | b'}' => depth -= 1,
-            b' ' if depth == 0 => start = at + 1,
+            b' ' if depth == 0 && !is_operator => start = at + 1,
             _ => {}
         }
         at += 1;
     }
-    &name[start.min(end)..end]
+    &name[start..]
+}
+
+/// The length of `operator` with the signs behind it, if it begins here. Brackets among the signs are none.
+fn operator(name: &[u8], at: usize) -> Option<usize> {
+    const WORD: &[u8] = b"operator";
+    let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let rest = name.get(at..)?.strip_prefix(WORD)?;
+    if at.checked_sub(1).is_some_and(|before| is_letter(&name[before])) || rest.first().is_none_or(is_letter) {
+        return None;
+    }
+    let signs = if rest.starts_with(b"()") {
+        2
+    } else {
+        rest.iter().take_while(|byte| b"<>=-+*/!&|^~%,".contains(byte)).count()
+    };
+    Some(WORD.len() + signs)
+}
+
+/// The place of the `::` behind the parameters that begin here, and behind their qualifiers, if one follows.
+fn behind_parameters(name: &[u8], at: usize) -> Option<usize> {
+    let mut depth = 0;
+    let length = name[at..].iter().position(|byte| {
+        depth += match byte {
+            b'(' => 1,
+            b')' => -1,
+            _ => 0,
+        };
+        depth == 0
+    })?;
+    let mut end = at + length + 1;
+    for qualifier in [" const", " volatile", " &&", " &"] {
+        end += if name[end..].starts_with(qualifier.as_bytes()) { qualifier.len() } else { 0 };
+    }
+    name[end..].starts_with(b"::").then_some(end)
 }
 
 /// Whether a text fits a pattern in which `*` stands for any text and `?` for any character. Takes time in proportion
@@ -161,6 +195,26 @@ mod tests {
             ("ns::C::operator()(int) const", "ns::C::operator()"),
             ("f(int) [clone .cold]", "f"),
             ("V::operator<(V const&)", "V::operator<"),
+            ("S::operator new(unsigned long)", "S::operator new"),
+            ("operator delete[](void*)", "operator delete[]"),
+            ("ns::operator\"\" _km(long double)", "ns::operator\"\" _km"),
+            ("S::operator unsigned long() const", "S::operator unsigned long"),
+            ("S::operator void (*)()() const", "S::operator void"),
+            ("bool ns::operator< <int>(ns::A<int>, int)", "ns::operator< <int>"),
+            ("std::ostream& S::operator<< <char>(char)", "S::operator<< <char>"),
+            ("S::operator->() const", "S::operator->"),
+            ("S::operator,(int)", "S::operator,"),
+            ("decltype ((parm#1)->x) f<int>(int)", "f<int>"),
+            ("my_operator(int)", "my_operator"),
+            ("f(int)::{lambda()#1}::operator()() const", "f(int)::{lambda()#1}::operator()"),
+            (
+                "S::operator()(int) const::{lambda(int)#2}::operator()(int) const",
+                "S::operator()(int) const::{lambda(int)#2}::operator()",
+            ),
+            ("int g<char>(char)::L::run<int>(int)", "g<char>(char)::L::run<int>"),
+            ("(anonymous namespace)::f(int)", "(anonymous namespace)::f"),
+            ("(", "("),
+            (")f(", ")f("),
         ] {
             assert_eq!(proper(name.as_bytes()), short.as_bytes(), "{name}");
         }

@@ -205,6 +205,7 @@ fn sets(choices: &[&Choice], matcher: &Matcher<'_, '_>) -> Result<Vec<Named>, Er
         }
         if found.contains(&true) {
             add_lines(&mut found, matcher.functions);
+            add_owners(&mut found, matcher.functions);
             return Ok(found);
         }
         let what = match &spec.what {
@@ -226,6 +227,15 @@ fn add_lines(named: &mut [bool], functions: &Functions<'_>) {
     let whole: Vec<_> = functions.ids().filter(|id| named[id.index()] && functions.is_marked(*id)).collect();
     for id in whole {
         named[functions.with_its_lines(id)].fill(true);
+    }
+}
+
+/// Where copies count for their function, whoever names a copy means the function.
+fn add_owners(named: &mut [bool], functions: &Functions<'_>) {
+    for id in functions.ids().filter(|id| functions[*id].counts_for != *id) {
+        if named[id.index()] {
+            named[functions[id].counts_for.index()] = true;
+        }
     }
 }
 

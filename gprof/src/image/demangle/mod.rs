@@ -1,6 +1,8 @@
 //! Names as people wrote them.
 
 mod cpp;
+#[cfg(test)]
+mod fuzz;
 
 use std::borrow::Cow;
 
@@ -25,44 +27,44 @@ pub fn demangle(name: &[u8], most: usize) -> Cow<'_, [u8]> {
             Cow::Borrowed(_) => Cow::Borrowed(name),
         };
     }
-    match std::str::from_utf8(name).ok().and_then(|name| readable(name, most)) {
-        Some(text) => Cow::Owned(text.into_bytes()),
-        None => Cow::Borrowed(name),
-    }
+    readable(name, most).map_or(Cow::Borrowed(name), Cow::Owned)
 }
 
 /// Whether a name begins as mangled ones do.
 #[must_use]
 pub fn looks_mangled(name: &[u8]) -> bool {
-    // Some systems put characters before every name.
-    let start = name.iter().position(|byte| !matches!(byte, b'.' | b'$')).unwrap_or(name.len());
-    name.get(start..).is_some_and(|core| core.starts_with(b"_Z") || core.starts_with(b"_R"))
+    let (_, core) = name.split_at(marks(name));
+    core.starts_with(b"_Z") || core.starts_with(b"_R")
 }
 
-fn readable(name: &str, most: usize) -> Option<String> {
-    // Some systems put characters before every name.
-    let core = name.trim_start_matches(['.', '$']);
-    if !core.starts_with("_Z") && !core.starts_with("_R") {
+fn readable(name: &[u8], most: usize) -> Option<Vec<u8>> {
+    let (before, core) = name.split_at(marks(name));
+    if !core.starts_with(b"_Z") && !core.starts_with(b"_R") {
         return None;
     }
     let text = rust(core, most).or_else(|| cpp::demangle(core, most))?;
-    let before = &name[..name.len() - core.len()];
-    Some(format!("{before}{text}"))
+    Some([before, &text].concat())
 }
 
-fn rust(name: &str, most: usize) -> Option<String> {
+/// How many characters a system has put before a name.
+fn marks(name: &[u8]) -> usize {
+    name.iter().take_while(|byte| matches!(byte, b'.' | b'$')).count()
+}
+
+fn rust(name: &[u8], most: usize) -> Option<Vec<u8>> {
+    let name = std::str::from_utf8(name).ok()?;
     // Copies of functions have suffixes, which stand behind the last letter of the name proper. The older of the two
     // ways to mangle ends in `E` and has dots of its own; the newer has neither.
     let is_old = !name.starts_with("_R");
     let end = if is_old { name.rfind("E.").map(|at| at + 1) } else { name.find('.') };
-    let name = &name[..end.unwrap_or(name.len())];
+    let name = name.get(..end.unwrap_or(name.len()))?;
     if is_old && !has_hash(name) {
         return None;
     }
     let name = rustc_demangle::try_demangle(name).ok()?;
     let mut text = Bounded { text: String::new(), most };
     write!(text, "{name:#}").ok()?;
-    Some(text.text)
+    Some(text.text.into_bytes())
 }
 
 /// A text that is no longer than it may be: what does not fit ends the writing.

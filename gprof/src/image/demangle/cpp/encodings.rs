@@ -1,7 +1,7 @@
 //! The parser: whole symbols.
 
 use super::DEEPEST;
-use super::parser::Parser;
+use super::parser::{self, Parser};
 use super::tree::{Id, Node};
 
 impl<'a> Parser<'a> {
@@ -9,24 +9,26 @@ impl<'a> Parser<'a> {
     pub(super) fn symbol(&mut self) -> Option<Id> {
         let mut symbol = self.encoding()?;
         while self.peek() == Some(b'.') {
-            let rest = &self.text[self.at..];
-            let word = rest[1..].bytes().take_while(|byte| byte.is_ascii_lowercase() || *byte == b'_').count();
-            let mut end = 1 + word;
-            loop {
-                let digits_at = if end == 1 { end } else { end + usize::from(rest[end..].starts_with('.')) };
-                let digits = rest[digits_at..].bytes().take_while(u8::is_ascii_digit).count();
-                if digits == 0 || (digits_at == end && end != 1) {
-                    break;
-                }
-                end = digits_at + digits;
-            }
-            if end == 1 {
-                return None;
-            }
-            self.at += end;
-            symbol = self.add(Node::Clone(symbol, &rest[..end]));
+            let suffix = self.clone_suffix()?;
+            symbol = self.add(Node::Clone(symbol, suffix));
         }
         self.peek().is_none().then_some(symbol)
+    }
+
+    /// What tells a copy of a function: a dot with a word or a number, and further numbers, each behind a dot.
+    fn clone_suffix(&mut self) -> Option<&'a [u8]> {
+        let start = self.at;
+        self.expect(".")?;
+        let letters = self.count(|byte| byte.is_ascii_lowercase() || byte == b'_');
+        self.at += letters;
+        if letters == 0 && self.digits().is_empty() {
+            return None;
+        }
+        while self.peek() == Some(b'.') && self.peek_next().is_some_and(|next| next.is_ascii_digit()) {
+            self.at += 1;
+            self.digits();
+        }
+        self.text.get(start..self.at)
     }
 
     /// A function with its signature, or the name of anything else.
@@ -112,7 +114,7 @@ impl<'a> Parser<'a> {
 
     fn reference_temporary(&mut self) -> Option<Id> {
         let name = self.name()?;
-        let number = self.digits().parse().unwrap_or(0);
+        let number = parser::value(self.digits()).unwrap_or(0);
         Some(self.add(Node::ReferenceTemporary(number, name)))
     }
 

@@ -101,7 +101,7 @@ impl<'a> Parser<'a> {
     fn function_parameter(&mut self) -> Option<Id> {
         self.expect("fp")?;
         if self.eat("T") {
-            return Some(self.add(Node::Text("this")));
+            return Some(self.add(Node::Text(b"this")));
         }
         self.qualifiers();
         let number = self.compact_number()?;
@@ -116,7 +116,7 @@ impl<'a> Parser<'a> {
             b"sz" | b"te" | b"tw" => return self.of_expression(code),
             b"tr" => {
                 self.expect("tr")?;
-                return Some(self.add(Node::Text("throw")));
+                return Some(self.add(Node::Text(b"throw")));
             }
             _ => {}
         }

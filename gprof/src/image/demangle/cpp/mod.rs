@@ -27,8 +27,8 @@ const DEEPEST: usize = 200;
 
 /// The readable form of a mangled name, or `None` when it is no mangled C++ name, is longer than `most`, or takes more
 /// steps than that to read or to write.
-pub(super) fn demangle(name: &str, most: usize) -> Option<String> {
-    let mut parser = Parser::new(name.strip_prefix("_Z")?, most);
+pub(super) fn demangle(name: &[u8], most: usize) -> Option<Vec<u8>> {
+    let mut parser = Parser::new(name.strip_prefix(b"_Z")?, most);
     let root = parser.symbol()?;
     Printer::new(parser.into_tree(), most).print(root)
 }

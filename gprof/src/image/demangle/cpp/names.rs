@@ -27,7 +27,7 @@ impl<'a> Parser<'a> {
             }
             b'S' => {
                 parser.at += 2;
-                let standard = parser.add(Node::Text("std"));
+                let standard = parser.add(Node::Text(b"std"));
                 let name = parser.unqualified_name()?;
                 let name = parser.add(Node::Member(standard, name));
                 parser.maybe_template(name, true)
@@ -150,10 +150,8 @@ impl<'a> Parser<'a> {
 
     pub(super) fn source_name(&mut self) -> Option<Id> {
         let text = self.identifier()?;
-        let anonymous = text
-            .strip_prefix("_GLOBAL_")
-            .is_some_and(|rest| rest.starts_with(['.', '_', '$']) && rest[1..].starts_with('N'));
-        let name = self.add(Node::Text(if anonymous { "(anonymous namespace)" } else { text }));
+        let anonymous = matches!(text.strip_prefix(b"_GLOBAL_"), Some([b'.' | b'_' | b'$', b'N', ..]));
+        let name = self.add(Node::Text(if anonymous { b"(anonymous namespace)" } else { text }));
         self.last_name = Some(name);
         Some(name)
     }
@@ -174,7 +172,7 @@ impl<'a> Parser<'a> {
             let suffix = self.source_name()?;
             return Some(self.add(Node::LiteralOperator(suffix)));
         }
-        let operator = operators::find(self.text.as_bytes().get(self.at..self.at + 2)?)?;
+        let operator = operators::find(self.text.get(self.at..)?.get(..2)?)?;
         self.at += 2;
         Some(self.add(Node::Operator(operator)))
     }
@@ -225,7 +223,7 @@ impl<'a> Parser<'a> {
         self.expect("E")?;
         let entity = if self.eat("s") {
             self.discriminator()?;
-            self.add(Node::Text("string literal"))
+            self.add(Node::Text(b"string literal"))
         } else {
             let argument = if self.eat("d") { Some(self.compact_number()?) } else { None };
             let name = self.name()?;
@@ -257,10 +255,10 @@ impl<'a> Parser<'a> {
         let (_, short, full, constructor) = STANDARD.iter().find(|(letter, ..)| *letter == next)?;
         self.at += 1;
         if !constructor.is_empty() {
-            self.last_name = Some(self.add(Node::Text(constructor)));
+            self.last_name = Some(self.add(Node::Text(constructor.as_bytes())));
         }
         let spelt_out = in_prefix && matches!(self.peek(), Some(b'C' | b'D'));
-        let standard = self.add(Node::Text(if spelt_out { full } else { short }));
+        let standard = self.add(Node::Text(if spelt_out { full.as_bytes() } else { short.as_bytes() }));
         if self.peek() != Some(b'B') {
             return Some(standard);
         }

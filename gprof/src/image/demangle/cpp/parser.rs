@@ -5,7 +5,7 @@ use super::tree::{Id, Node, Tree};
 
 /// Reads a mangled name from front to back. What cannot be read ends the whole with `None`.
 pub(super) struct Parser<'a> {
-    pub(super) text: &'a str,
+    pub(super) text: &'a [u8],
     pub(super) at: usize,
     pub(super) tree: Tree<'a>,
     /// What `S_`, `S0_`, … stand for.
@@ -20,7 +20,7 @@ pub(super) struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    pub(super) fn new(text: &'a str, most: usize) -> Parser<'a> {
+    pub(super) fn new(text: &'a [u8], most: usize) -> Parser<'a> {
         Parser {
             text,
             at: 0,
@@ -39,16 +39,16 @@ impl<'a> Parser<'a> {
     }
 
     pub(super) fn peek(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.at).copied()
+        self.text.get(self.at).copied()
     }
 
     pub(super) fn peek_next(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.at + 1).copied()
+        self.text.get(self.at + 1).copied()
     }
 
     /// Goes on behind a text, if it comes next.
     pub(super) fn eat(&mut self, text: &str) -> bool {
-        let found = self.text.as_bytes()[self.at..].starts_with(text.as_bytes());
+        let found = self.rest().starts_with(text.as_bytes());
         if found {
             self.at += text.len();
         }
@@ -57,6 +57,16 @@ impl<'a> Parser<'a> {
 
     pub(super) fn expect(&mut self, text: &str) -> Option<()> {
         self.eat(text).then_some(())
+    }
+
+    /// What was not read yet.
+    fn rest(&self) -> &'a [u8] {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    /// How many bytes of a kind come next.
+    pub(super) fn count(&self, is: impl Fn(u8) -> bool) -> usize {
+        self.rest().iter().take_while(|byte| is(**byte)).count()
     }
 
     pub(super) fn bump(&mut self) -> Option<u8> {
@@ -106,7 +116,7 @@ impl<'a> Parser<'a> {
     }
 
     /// A length and as many bytes.
-    pub(super) fn identifier(&mut self) -> Option<&'a str> {
+    pub(super) fn identifier(&mut self) -> Option<&'a [u8]> {
         let length = usize::try_from(self.number()?).ok().filter(|length| *length > 0)?;
         let text = self.text.get(self.at..self.at.checked_add(length)?)?;
         self.at += length;
@@ -114,10 +124,12 @@ impl<'a> Parser<'a> {
     }
 
     pub(super) fn number(&mut self) -> Option<u64> {
-        let digits = self.text[self.at..].bytes().take_while(u8::is_ascii_digit).count();
-        let number = self.text[self.at..self.at + digits].parse().ok()?;
-        self.at += digits;
-        Some(number)
+        let start = self.at;
+        let number = value(self.digits());
+        if number.is_none() {
+            self.at = start;
+        }
+        number
     }
 
     pub(super) fn signed_number(&mut self) -> Option<u64> {
@@ -126,17 +138,22 @@ impl<'a> Parser<'a> {
     }
 
     /// The digits that come next.
-    pub(super) fn digits(&mut self) -> &'a str {
-        let count = self.text[self.at..].bytes().take_while(u8::is_ascii_digit).count();
-        let digits = &self.text[self.at..self.at + count];
+    pub(super) fn digits(&mut self) -> &'a [u8] {
+        let count = self.count(|byte| byte.is_ascii_digit());
+        let digits = self.rest().get(..count).unwrap_or_default();
         self.at += count;
         digits
     }
 
     /// The text before an `E`, behind which reading goes on.
-    pub(super) fn up_to_end(&mut self) -> Option<&'a str> {
-        let rest = &self.text[self.at..];
-        let text = &rest[..rest.find('E')?];
+    pub(super) fn up_to_end(&mut self) -> Option<&'a [u8]> {
+        self.up_to(b'E')
+    }
+
+    /// The text before a byte, behind which reading goes on.
+    fn up_to(&mut self, end: u8) -> Option<&'a [u8]> {
+        let rest = self.rest();
+        let text = rest.get(..rest.iter().position(|byte| *byte == end)?)?;
         self.at += text.len() + 1;
         Some(text)
     }
@@ -153,16 +170,14 @@ impl<'a> Parser<'a> {
 
     /// A number that counts from `_`, `0_`, …, `9_`, `A_`, …
     pub(super) fn sequence(&mut self) -> Option<u64> {
-        let rest = &self.text[self.at..];
-        let digits = &rest[..rest.find('_')?];
-        self.at += digits.len() + 1;
+        let digits = self.up_to(b'_')?;
         if digits.is_empty() {
             return Some(0);
         }
-        if !digits.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase()) {
+        if !digits.iter().all(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase()) {
             return None;
         }
-        u64::from_str_radix(digits, 36).ok()?.checked_add(1)
+        u64::from_str_radix(str::from_utf8(digits).ok()?, 36).ok()?.checked_add(1)
     }
 
     /// What tells things of one name in one function apart, which nobody shows.
@@ -171,7 +186,12 @@ impl<'a> Parser<'a> {
             return Some(());
         }
         let long = self.eat("_");
-        let number: u64 = self.digits().parse().unwrap_or(0);
+        let number: u64 = value(self.digits()).unwrap_or(0);
         if long && number >= 10 { self.expect("_") } else { Some(()) }
     }
+}
+
+/// The value of digits; none when there are none or it is too great.
+pub(super) fn value(digits: &[u8]) -> Option<u64> {
+    str::from_utf8(digits).ok()?.parse().ok()
 }

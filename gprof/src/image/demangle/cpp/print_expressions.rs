@@ -73,10 +73,10 @@ impl<'a> Printer<'a> {
         }
     }
 
-    pub(super) fn literal(&mut self, ty: Id, negative: bool, digits: &str) {
+    pub(super) fn literal(&mut self, ty: Id, negative: bool, digits: &[u8]) {
         match (self.node(ty), digits, negative) {
-            (Node::Builtin("bool", _), "0", false) => return self.write("false"),
-            (Node::Builtin("bool", _), "1", false) => return self.write("true"),
+            (Node::Builtin("bool", _), b"0", false) => return self.write("false"),
+            (Node::Builtin("bool", _), b"1", false) => return self.write("true"),
             (Node::Builtin(_, Some(suffix)), _, _) => {
                 if negative {
                     self.write("-");

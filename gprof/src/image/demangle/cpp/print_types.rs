@@ -8,8 +8,8 @@ impl<'a> Printer<'a> {
     pub(super) fn pointer_left(&mut self, inner: Id, sign: &str) {
         self.left(inner);
         match self.below_qualifiers(inner) {
-            Node::Array(..) if self.last != ' ' => self.write(" ("),
-            Node::Signature(_) if !matches!(self.last, ' ' | '(' | '*') => self.write(" ("),
+            Node::Array(..) if self.last != b' ' => self.write(" ("),
+            Node::Signature(_) if !matches!(self.last, b' ' | b'(' | b'*') => self.write(" ("),
             Node::Array(..) | Node::Signature(_) => self.write("("),
             _ => {}
         }

@@ -11,16 +11,16 @@ use super::scopes::Scope;
 use super::tree::{Id, Node, Signature, Tree};
 
 /// Whether a text is a name of the standard library as the parser spells it.
-pub(super) fn is_standard(text: &str) -> bool {
-    text.starts_with("std::")
+pub(super) fn is_standard(text: &[u8]) -> bool {
+    text.starts_with(b"std::")
 }
 
 /// Writes a tree.
 pub(super) struct Printer<'a> {
     pub(super) tree: Tree<'a>,
-    pub(super) out: String,
-    /// The character written last. The judge forgets to look again after it takes a comma back.
-    pub(super) last: char,
+    pub(super) out: Vec<u8>,
+    /// The byte written last. The judge forgets to look again after it takes a comma back.
+    pub(super) last: u8,
     pub(super) depth: usize,
     /// The argument of packs that is being written.
     pub(super) pack_index: usize,
@@ -44,8 +44,8 @@ impl<'a> Printer<'a> {
     pub(super) fn new(tree: Tree<'a>, most: usize) -> Printer<'a> {
         Printer {
             tree,
-            out: String::new(),
-            last: ' ',
+            out: Vec::new(),
+            last: b' ',
             depth: 0,
             pack_index: 0,
             left: most,
@@ -60,18 +60,19 @@ impl<'a> Printer<'a> {
     }
 
     /// The text of a tree, or `None` when it nests too deep or gets too long.
-    pub(super) fn print(mut self, root: Id) -> Option<String> {
+    pub(super) fn print(mut self, root: Id) -> Option<Vec<u8>> {
         self.whole(root);
         (!self.failed).then_some(self.out)
     }
 
-    pub(super) fn write(&mut self, text: &str) {
-        self.out.push_str(text);
-        self.last = text.chars().next_back().unwrap_or(self.last);
+    pub(super) fn write(&mut self, text: impl AsRef<[u8]>) {
+        let text = text.as_ref();
+        self.out.extend_from_slice(text);
+        self.last = text.last().copied().unwrap_or(self.last);
     }
 
     pub(super) fn number(&mut self, number: u64) {
-        self.write(&number.to_string());
+        self.write(number.to_string());
     }
 
     pub(super) fn node(&self, id: Id) -> Node<'a> {
@@ -279,7 +280,7 @@ impl<'a> Printer<'a> {
                 }
             }
             Node::Array(size, element) => {
-                if printer.last != ']' {
+                if printer.last != b']' {
                     printer.write(" ");
                 }
                 printer.write("[");
@@ -295,12 +296,12 @@ impl<'a> Printer<'a> {
 
     pub(super) fn template(&mut self, name: Id, arguments: &[Id]) {
         self.whole(name);
-        if self.last == '<' {
+        if self.last == b'<' {
             self.write(" ");
         }
         self.write("<");
         self.list(arguments);
-        if self.last == '>' {
+        if self.last == b'>' {
             self.write(" ");
         }
         self.write(">");

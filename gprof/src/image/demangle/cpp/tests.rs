@@ -3,7 +3,7 @@
 use crate::image::LONGEST_READABLE;
 
 fn demangle(name: &str) -> Option<String> {
-    super::demangle(name, LONGEST_READABLE)
+    super::demangle(name.as_bytes(), LONGEST_READABLE).map(|text| String::from_utf8(text).unwrap())
 }
 
 #[test]

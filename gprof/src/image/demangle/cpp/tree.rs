@@ -20,7 +20,7 @@ pub(super) struct Signature {
 #[derive(Clone, Debug)]
 pub(super) enum Node<'a> {
     /// Text as it stands.
-    Text(&'a str),
+    Text(&'a [u8]),
     /// A whole and its part: `a::b`.
     Member(Id, Id),
     /// A function, and what is declared in it: `f()::x`.
@@ -42,7 +42,7 @@ pub(super) enum Node<'a> {
     /// An operator for a suffix of literals.
     LiteralOperator(Id),
     /// A name with a tag of the ABI.
-    Tagged(Id, &'a str),
+    Tagged(Id, &'a [u8]),
     /// Names that are bound together: `[a, b]`.
     Bound(Vec<Id>),
     /// Something that compilers make, with the words that say what.
@@ -50,10 +50,10 @@ pub(super) enum Node<'a> {
     ConstructionVtable(Id, Id),
     ReferenceTemporary(u64, Id),
     /// A copy of a function.
-    Clone(Id, &'a str),
+    Clone(Id, &'a [u8]),
 
     Qualified(Id, Qualifier),
-    VendorQualified(Id, &'a str),
+    VendorQualified(Id, &'a [u8]),
     Pointer(Id),
     /// A reference, `&` or `&&`.
     Reference(Id, &'static str),
@@ -62,7 +62,7 @@ pub(super) enum Node<'a> {
     /// A type that the language brings, with the suffix of its literals, if they are written as bare numbers.
     Builtin(&'static str, Option<&'static str>),
     /// A floating type of so many bits.
-    FloatOf(&'a str),
+    FloatOf(&'a [u8]),
     Signature(Signature),
     Array(Option<Id>, Id),
     MemberPointer(Id, Id),
@@ -73,7 +73,7 @@ pub(super) enum Node<'a> {
     Decltype(Id),
 
     /// A literal: its type, and whether it is negative, and its digits.
-    Literal(Id, bool, &'a str),
+    Literal(Id, bool, &'a [u8]),
     /// The n-th parameter of the function.
     Parameter(u64),
     Unary(Operator, Id),

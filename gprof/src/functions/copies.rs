@@ -1,0 +1,141 @@
+//! Copies that compilers make of functions, and the functions that they are copies of.
+
+use std::collections::HashMap;
+
+use super::{FunctionId, Functions};
+use crate::image::LocalFiles;
+
+/// The functions of one name that are no copies.
+#[derive(Default)]
+struct Originals {
+    /// The one that the whole program sees.
+    global: Option<FunctionId>,
+    /// Those that only their own files see, in the order of addresses.
+    local: Vec<FunctionId>,
+}
+
+impl Originals {
+    /// The one that lies next to an address: compilers put copies near their function if they can.
+    fn nearest(&self, functions: &Functions<'_>, address: u64) -> Option<FunctionId> {
+        let after = self.local.partition_point(|id| functions[*id].address <= address);
+        let (below, above) = (after.checked_sub(1).map(|at| self.local[at]), self.local.get(after).copied());
+        below.into_iter().chain(above).min_by_key(|id| functions[*id].address.abs_diff(address))
+    }
+}
+
+impl Functions<'_> {
+    /// Lets the copies that compilers make of functions (`f.part.0`, `f.constprop.1.cold`) count for the function that
+    /// they are copies of, or else for the first of the copies.
+    ///
+    /// Where several source files have a function of one name, a copy is that of the function of its own file.
+    pub fn merge_copies(&mut self, files: &LocalFiles) {
+        let file = |id: FunctionId| files.get(&self[id].address).copied().filter(|_| self[id].is_static);
+        // Lines have the names of functions and are none.
+        let marked = || self.ids().filter(|id| self.is_marked(*id));
+        let is_copy = |id: &FunctionId| proper(self[*id].name) != self[*id].name;
+        let mut originals: HashMap<&[u8], Originals> = HashMap::new();
+        let mut in_files: HashMap<(&[u8], u32), FunctionId> = HashMap::new();
+        for id in marked().filter(|id| !is_copy(id)) {
+            let named = originals.entry(self[id].name).or_default();
+            if self[id].is_static {
+                named.local.push(id);
+                in_files.extend(file(id).map(|file| ((self[id].name, file), id)));
+            } else {
+                named.global = Some(id);
+            }
+        }
+        let mut owners = Vec::new();
+        let mut first_copies: HashMap<(&[u8], Option<u32>), FunctionId> = HashMap::new();
+        for id in marked().filter(is_copy) {
+            let (name, file) = (proper(self[id].name), file(id));
+            let named = originals.get(name);
+            let of_file = file.and_then(|file| in_files.get(&(name, file)).copied());
+            let global = || named.and_then(|named| named.global);
+            // Functions of other files are none that this is a copy of, if it is known whose it is.
+            let nearest = || named.filter(|_| file.is_none())?.nearest(self, self[id].address);
+            let original = of_file.or_else(global).or_else(nearest);
+            owners.push((id, original.unwrap_or_else(|| *first_copies.entry((name, file)).or_insert(id))));
+        }
+        for (copy, owner) in owners {
+            self.sorted[copy.index()].counts_for = owner;
+        }
+    }
+}
+
+/// The name of what a function is a copy of: it ends where a dot is. In Rust's older names there are dots up to the hash,
+/// and optimisation at link time tells functions of one name in several files apart by a suffix of its own.
+fn proper(name: &[u8]) -> &[u8] {
+    const HASH: usize = 20;
+    const PRIVATE: &[u8] = b".lto_priv.";
+    let is_hash = |text: &[u8]| text.starts_with(b"17h") && text.ends_with(b"E");
+    let hash = if name.starts_with(b"_ZN") { name.windows(HASH).rposition(is_hash) } else { None };
+    let start = hash.map_or(1, |at| at + HASH);
+    let Some(dot) = name.iter().skip(start).position(|byte| *byte == b'.').map(|at| start + at) else {
+        return name;
+    };
+    let number = name.get(dot..).and_then(|rest| rest.strip_prefix(PRIVATE)).unwrap_or_default();
+    match number.iter().take_while(|byte| byte.is_ascii_digit()).count() {
+        0 => name.get(..dot).unwrap_or(name),
+        digits => name.get(..dot + PRIVATE.len() + digits).unwrap_or(name),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::image::Symbol;
+
+    fn at(address: u64, name: &'static str, is_static: bool) -> Symbol<'static> {
+        Symbol { address, name: name.as_bytes(), is_static, is_func: true }
+    }
+
+    fn owners(symbols: Vec<Symbol<'static>>, files: &[(u64, u32)]) -> Vec<usize> {
+        let mut functions = Functions::new(symbols, 100);
+        functions.merge_copies(&files.iter().copied().collect());
+        functions.ids().map(|id| functions[id].counts_for.index()).collect()
+    }
+
+    #[test]
+    fn copies_count_for_their_function() {
+        let symbols = [(10, "f.part.0"), (20, "f"), (30, "g.cold"), (40, "g.isra.0"), (50, "h")];
+        assert_eq!(owners(symbols.map(|(address, name)| at(address, name, true)).to_vec(), &[]), [1, 1, 2, 2, 4]);
+    }
+
+    #[test]
+    fn copies_count_for_the_function_of_their_file() {
+        // What is rarely run lies apart.
+        let cold = [at(2, "f.cold", true), at(4, "f.cold", true), at(6, "g.cold", true), at(8, "g.cold", true)];
+        let one = [at(10, "f", true), at(20, "f.part.0", true)];
+        let other = [at(30, "f", true), at(40, "f.part.0", true), at(50, "f.constprop.0", true)];
+        let symbols = || [cold.as_slice(), &one, &other].concat();
+        let files = [(2, 1), (4, 2), (6, 1), (8, 2), (10, 1), (20, 1), (30, 2), (40, 2), (50, 2)];
+        assert_eq!(owners(symbols(), &files), [4, 6, 2, 3, 4, 4, 6, 6, 6]);
+        // Nobody says whose they are.
+        assert_eq!(owners(symbols(), &[]), [4, 4, 2, 2, 4, 4, 6, 6, 6]);
+    }
+
+    #[test]
+    fn copies_of_what_all_files_see_and_of_what_one_file_sees() {
+        let symbols = [at(10, "f", false), at(20, "f.part.0", true), at(30, "f", true), at(40, "f.part.0", true)];
+        assert_eq!(owners(symbols.to_vec(), &[(20, 1), (30, 2), (40, 2)]), [0, 0, 2, 2]);
+        let symbols = [at(10, "f.part.0", true), at(20, "f", true)];
+        assert_eq!(owners(symbols.to_vec(), &[(10, 1), (20, 2)]), [0, 1]);
+    }
+
+    #[test]
+    fn names_proper() {
+        for (name, of) in [
+            ("f.part.0", "f"),
+            (".f.cold", ".f"),
+            ("f.lto_priv.0", "f.lto_priv.0"),
+            ("f.lto_priv.12.part.0.cold", "f.lto_priv.12"),
+            ("f.lto_priv.x", "f"),
+            ("_ZN2ns1fEv.isra.0", "_ZN2ns1fEv"),
+            ("_ZN4core3ptr24drop_in_place$LT$a..b$GT$17h0123456789abcdefE", ""),
+            ("_ZN10_$LT$a..b$GT$1f17h0123456789abcdefE.llvm.7", "_ZN10_$LT$a..b$GT$1f17h0123456789abcdefE"),
+        ] {
+            let of = if of.is_empty() { name } else { of };
+            assert_eq!(proper(name.as_bytes()), of.as_bytes(), "{name}");
+        }
+    }
+}

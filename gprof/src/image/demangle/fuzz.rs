@@ -1,0 +1,219 @@
+//! Names that nobody made with care: whatever the bytes, there is an answer.
+
+use super::{LONGEST, demangle};
+
+/// Names of both languages with most of what a mangled name can have.
+const SEEDS: &[&str] = &[
+    "_ZTcé",
+    "_ZTchn16_v0_n24_N1a1bEv",
+    "_ZZ1yvENKUlDpT_E4_clIJimEEEDaS0_",
+    "_ZN1m3sumIiJdEEEDTplfp_cl3sumspfp0_EET_DpT0_",
+    "_ZN1m2gfIXadL_ZNKS_1S1fEdEEEEiRS1_",
+    "_ZN4llvm10checkedAddIiEENSt9enable_ifIXsr3std9is_signedIT_EE5valueENS_8OptionalIS2_EEE4typeES2_S2_",
+    "_ZNSt7__cxx1110moneypunctIcLb0EE24_M_initialize_moneypunctEP15__locale_structPKc.cold.12.constprop.0",
+    "_ZNSt8functionIFiiEEC2IN1mUliE_EvEEOT_",
+    "_ZTv0_n24_NSdD0Ev@plt",
+    "_ZN1m2v22tgB3newEDv4_iDF16_A3_KcMS_FvvE",
+    "_ZGRL10AllVectors_",
+    "_ZN1fIXnwLi1E_ipiLi2EEXquLi1ELf3EcvT_Li4EEEvz",
+    "_ZN4core3fmt9Formatter9write_str17h0123456789abcdefE.llvm.17",
+    "_ZN10_$LT$a..b$GT$1f17h0123456789abcdefE",
+    "_RNvXs0_C7mycrateINtB5_3FooReEuE3bar",
+    "_RINvNtC3std3mem8align_ofNtNtC3std3mem12DiscriminantE.llvm.7",
+    ".$_ZN3caf\u{e9}5na\u{ef}ve1\u{1f980}Ev",
+];
+
+/// Parts of which mangled names consist.
+const PARTS: &[&str] = &[
+    "_Z",
+    "_R",
+    "N",
+    "E",
+    "S_",
+    "S0_",
+    "St",
+    "Sa",
+    "Ss",
+    "I",
+    "J",
+    "T_",
+    "T0_",
+    "L_Z",
+    "Li",
+    "Lb1E",
+    "Ln",
+    "X",
+    "D0",
+    "D1",
+    "C1",
+    "CI",
+    "DC",
+    "Dp",
+    "DT",
+    "Dt",
+    "Dv",
+    "Do",
+    "DF",
+    "Ul",
+    "Ut",
+    "U3abc",
+    "Z",
+    "s",
+    "d_",
+    "B3abi",
+    "1a",
+    "3foo",
+    "9",
+    "99",
+    "0",
+    "_",
+    "__",
+    "n",
+    "K",
+    "V",
+    "r",
+    "P",
+    "R",
+    "O",
+    "M",
+    "F",
+    "A3_",
+    "A_",
+    "G",
+    "GV",
+    "GR",
+    "GTt",
+    "TV",
+    "Tc",
+    "Th",
+    "Tv",
+    "TC",
+    "TW",
+    "cv",
+    "cl",
+    "sr",
+    "sZ",
+    "sp",
+    "fp",
+    "fpT",
+    "nw",
+    "na",
+    "pi",
+    "qu",
+    "pp",
+    "mm_",
+    "il",
+    "tl",
+    "on",
+    "li",
+    "sz",
+    "at",
+    "gs",
+    ".cold",
+    ".0",
+    ".part",
+    "@plt",
+    "17h",
+    "17h0123456789abcdefE",
+    "é",
+    "\u{1f980}",
+    "v",
+    "i",
+    "z",
+    "u",
+    "$LT$",
+    "..",
+];
+
+/// Numbers from a seed (xorshift).
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as usize % bound
+    }
+
+    fn part(&mut self) -> &'static [u8] {
+        PARTS[self.below(PARTS.len())].as_bytes()
+    }
+
+    /// A name in which bytes and parts were changed, left out, added, doubled or cut off.
+    fn mutated(&mut self, name: &[u8], other: &[u8]) -> Vec<u8> {
+        let mut name = name.to_vec();
+        for _ in 0..=self.below(2) {
+            let (at, end) = (self.below(name.len() + 1), self.below(name.len() + 1));
+            let (start, end) = (at.min(end), at.max(end));
+            match self.below(8) {
+                0 => name.truncate(at.max(2)),
+                1 => drop(name.drain(start..end.min(start + 3))),
+                2 => drop(name.splice(at..at, self.part().iter().copied())),
+                3 => name.extend_from_within(start..end),
+                4 => drop(name.splice(at.., other[self.below(other.len())..].iter().copied())),
+                5 => drop(name.splice(at..at, [self.below(256) as u8])),
+                6 => drop(name.splice(at..at, "é".bytes())),
+                _ => {
+                    if let Some(byte) = name.get_mut(at) {
+                        *byte ^= 1 << self.below(8);
+                    }
+                }
+            }
+        }
+        name
+    }
+
+    /// A name of parts and bytes at random.
+    fn made_up(&mut self) -> Vec<u8> {
+        let mut name = [b"_Z".as_slice(), b"_R", b"_ZN", b"_ZT", b""][self.below(5)].to_vec();
+        for _ in 0..self.below(12) {
+            match self.below(6) {
+                0 => name.push(self.below(256) as u8),
+                _ => name.extend_from_slice(self.part()),
+            }
+        }
+        name
+    }
+}
+
+/// Readable text is within its bound, and a name that is none stays.
+fn check(name: &[u8], most: usize) -> bool {
+    let text = demangle(name, most);
+    let is_readable = matches!(text, std::borrow::Cow::Owned(_));
+    assert!(is_readable || text.as_ref() == name, "{}", name.escape_ascii());
+    is_readable
+}
+
+#[test]
+fn any_bytes_are_a_name() {
+    let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15);
+    let mut readable = 0_usize;
+    for round in 0..100_000 {
+        let (one, other) = (SEEDS[round % SEEDS.len()], SEEDS[numbers.below(SEEDS.len())]);
+        let most = [LONGEST, LONGEST, 1000, 40][numbers.below(4)];
+        let name = numbers.mutated(one.as_bytes(), other.as_bytes());
+        readable += usize::from(check(&name, most));
+        readable += usize::from(check(&numbers.made_up(), most));
+    }
+    // Enough of them are names for all of the parser and the printer to have run.
+    assert!(readable > 5_000, "{readable}");
+}
+
+#[test]
+fn every_cut_and_every_byte() {
+    for name in SEEDS.iter().map(|name| name.as_bytes()) {
+        for at in 0..name.len() {
+            check(&name[..at], LONGEST);
+            for other in ["é", "\u{1f980}", "\u{7f}"] {
+                check(&[&name[..at], other.as_bytes(), &name[at..]].concat(), LONGEST);
+                check(&[&name[..at], other.as_bytes()].concat(), LONGEST);
+            }
+            for byte in 0..=u8::MAX {
+                let mut name = name.to_vec();
+                name[at] = byte;
+                check(&name, LONGEST);
+            }
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Whose code an address is by the symbol table alone, as the library answers on which GNU's reader is built.
+//!
+//! It is asked where the debug information names no function: in code between functions, and in assembly code.
+
+/// A symbol that may be a function's.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place<'data> {
+    pub(super) address: u64,
+    /// The size that the symbol table gives, at least 1.
+    pub(super) size: u64,
+    pub(super) name: &'data [u8],
+    /// Whether the symbol has the type of functions; those that are chosen at run time have another.
+    pub(super) is_func: bool,
+    /// Whether it has any type.
+    pub(super) is_typed: bool,
+}
+
+/// How many symbols at one address are looked at: a file made to harm may have a million.
+const MOST: usize = 64;
+
+/// All symbols that may be functions'.
+#[derive(Debug)]
+pub struct Nearest<'data> {
+    /// In the order of addresses, and those of one address in the order of the symbol table.
+    places: Vec<Place<'data>>,
+}
+
+impl<'data> Nearest<'data> {
+    /// `places` are in the order of the symbol table.
+    pub(super) fn new(mut places: Vec<Place<'data>>) -> Nearest<'data> {
+        places.sort_by_key(|place| place.address);
+        let mut known = 0;
+        places.dedup_by(|next, kept| {
+            known = if next.address == kept.address { known + 1 } else { 0 };
+            known >= MOST
+        });
+        Nearest { places }
+    }
+
+    /// The name of the function that an address is held to be in.
+    #[must_use]
+    pub fn name(&self, address: u64) -> Option<&'data [u8]> {
+        let after = self.places.partition_point(|place| place.address <= address);
+        let start = self.places.get(after.checked_sub(1)?)?.address;
+        let first = self.places.partition_point(|place| place.address < start);
+        let offset = address - start;
+        let better = |kept: Place<'data>, next: &Place<'data>| {
+            if is_better(next, &kept, offset) { *next } else { kept }
+        };
+        let (first, others) = self.places.get(first..after)?.split_first()?;
+        Some(others.iter().fold(*first, better).name)
+    }
+}
+
+/// Whether a symbol is a better answer than another at the same address, so far behind which something lies.
+fn is_better(next: &Place<'_>, kept: &Place<'_>, offset: u64) -> bool {
+    if kept.size <= offset {
+        // Neither may reach so far: the longer one comes closer.
+        return next.size > kept.size;
+    }
+    if next.size <= offset {
+        return false;
+    }
+    if next.is_func != kept.is_func {
+        return next.is_func;
+    }
+    if next.is_typed != kept.is_typed {
+        return next.is_typed;
+    }
+    next.size < kept.size
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(address: u64, size: u64, name: &'static str, is_func: bool) -> Place<'static> {
+        Place { address, size, name: name.as_bytes(), is_func, is_typed: is_func }
+    }
+
+    #[test]
+    fn symbols_of_one_address() {
+        let nearest = Nearest::new(vec![
+            place(20, 8, "chosen", false),
+            place(20, 8, "resolve", true),
+            place(10, 4, "static", true),
+            place(10, 4, "global", true),
+            place(30, 1, "label", false),
+            place(30, 6, "long", true),
+            place(30, 4, "short", true),
+        ]);
+        let name = |address| nearest.name(address).map(|name| str::from_utf8(name).unwrap());
+        assert_eq!([9, 10, 13, 15].map(name), [None, Some("static"), Some("static"), Some("static")]);
+        assert_eq!([20, 27].map(name), [Some("resolve"); 2]);
+        // Behind all of them, the first of the longest.
+        assert_eq!([28, 29].map(name), [Some("chosen"); 2]);
+        assert_eq!([30, 33, 34, 40].map(name), [Some("short"), Some("short"), Some("long"), Some("long")]);
+    }
+}

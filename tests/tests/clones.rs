@@ -1,0 +1,101 @@
+//! Copies that compilers make of functions, counted for their function (`--merge-clones`).
+#![allow(clippy::unwrap_used, reason = "the helpers of a test fail as loudly as it does")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use gmon::{Arc, Dimension, Encoding, Form, Histogram, Order, Profile, Word};
+use gmon_tests::{compile, gprof, read};
+
+/// A program of two files that have a function of one name, and its symbols in the order of addresses.
+struct Stage {
+    image: PathBuf,
+    symbols: Vec<(u64, String)>,
+}
+
+impl Stage {
+    fn new(name: &str) -> Stage {
+        let image = compile(&format!("clones_{name}"), &["clones_one.c", "clones_other.c"], &["-O1", "-fno-ipa-icf"]);
+        let table = Command::new("nm").args(["-n", "--defined-only"]).arg(&image).output().unwrap().stdout;
+        let symbol = |line: &str| {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            Some((u64::from_str_radix(words[0], 16).ok()?, (*words.last()?).to_owned()))
+        };
+        Stage { image, symbols: String::from_utf8(table).unwrap().lines().filter_map(symbol).collect() }
+    }
+
+    /// The addresses of the functions of a name: that of `clones_one.c` comes first, since it is linked first.
+    fn at(&self, name: &str) -> [u64; 2] {
+        let found: Vec<u64> = self.symbols.iter().filter(|symbol| symbol.1 == name).map(|symbol| symbol.0).collect();
+        found.try_into().unwrap()
+    }
+
+    /// A profile with so many samples in each function of these, and these calls.
+    fn profile(&self, samples: &[(u64, u64)], arcs: &[(u64, u64, u64)]) -> PathBuf {
+        let lowpc = samples.iter().map(|(at, _)| *at).min().unwrap() & !3;
+        let highpc = (samples.iter().map(|(at, _)| *at).max().unwrap() + 8) & !3;
+        let mut bins = vec![0; (highpc - lowpc) as usize / 2];
+        for (at, count) in samples {
+            bins[(at.next_multiple_of(2) - lowpc) as usize / 2] += count;
+        }
+        let dimension = Dimension::SECONDS;
+        let histogram = Histogram { lowpc, highpc, profrate: 100, dimension, abbrev: b's', signed: false, bins };
+        let arcs = arcs.iter().map(|(frompc, selfpc, count)| Arc { frompc: *frompc, selfpc: *selfpc, count: *count });
+        let profile = Profile { histograms: vec![histogram], arcs: arcs.collect(), blocks: Vec::new() };
+        let encoding = Encoding { form: Form::Gnu, word: Word::W64, order: Order::Little };
+        let path = self.image.with_file_name("made-up");
+        fs::write(&path, gmon::write(&profile, encoding).unwrap()).unwrap();
+        path
+    }
+
+    /// The lines of a report, each with one blank between words.
+    fn print(&self, options: &[&str], profile: &Path) -> Vec<String> {
+        let words = [options, &["-b", "--merge-clones", "a.out", profile.to_str().unwrap()]].concat();
+        let output = read(gprof(), self.image.parent().unwrap(), &words);
+        assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+        let text = String::from_utf8(output.stdout).unwrap();
+        text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
+    }
+
+    /// Self times and names of the rows of the flat profile.
+    fn rows(&self, options: &[&str], profile: &Path) -> Vec<(String, String)> {
+        let row = |line: &String| {
+            let words: Vec<&str> = line.split(' ').collect();
+            words[0].parse::<f64>().ok()?;
+            Some(((*words.get(2)?).to_owned(), (*words.last()?).to_owned()))
+        };
+        self.print(&[options, &["-p"]].concat(), profile).iter().filter_map(row).collect()
+    }
+}
+
+#[test]
+fn each_copy_counts_for_the_function_of_its_file() {
+    let stage = Stage::new("files");
+    let ([work_1, work_2], [part_1, part_2], [cold_1, cold_2]) =
+        (stage.at("work"), stage.at("work.part.0"), stage.at("work.cold"));
+    let samples = [(work_1, 100), (part_1, 200), (cold_1, 400), (work_2, 1000), (part_2, 2000), (cold_2, 4000)];
+    let profile = stage.profile(&samples, &[(work_1, part_1, 3), (cold_2, part_2, 5)]);
+    let expected = [("70.00", "work"), ("7.00", "work")].map(|(time, name)| (time.to_owned(), name.to_owned()));
+    assert_eq!(stage.rows(&[], &profile), expected);
+    // A choice of the function is one of its copies as well, and the other way round; what is not chosen has no time.
+    for choice in ["-pwork", "-pwork.part.0", "-pwork.cold"] {
+        assert_eq!(stage.rows(&[choice], &profile), expected, "{choice}");
+        let errors = stage.print(&[choice, "--errors"], &profile);
+        assert!(errors.iter().any(|line| line.contains("70.00 ±0.84")), "{errors:?}");
+    }
+    for choice in ["-Pwork", "-Pwork.cold"] {
+        assert_eq!(stage.rows(&[choice], &profile), [], "{choice}");
+    }
+}
+
+#[test]
+fn calls_that_stand_in_the_code_are_those_of_functions() {
+    let stage = Stage::new("calls");
+    let [work_1, work_2] = stage.at("work");
+    let profile = stage.profile(&[(work_1, 1), (work_2 + 0x20, 1)], &[(work_1, work_2, 7)]);
+    let arcs = stage.print(&["-c", "-q", "-z"], &profile);
+    // `one` calls copies of `work`, which count for `work`.
+    assert!(arcs.iter().any(|line| line.starts_with("0.00 0.00 0/0 work [")), "{arcs:?}");
+    assert!(!arcs.iter().any(|line| line.contains("work.")), "{arcs:?}");
+}
