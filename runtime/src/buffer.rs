@@ -158,17 +158,29 @@ impl Buffer {
         true
     }
 
+    /// Bytes of a buffer with the same header and samples and room for `arcs` arcs.
+    pub(crate) fn length_with(&self, arcs: usize) -> usize {
+        arcs.saturating_mul(size_of::<RawArc>()).saturating_add(self.ncnt())
+    }
+
     /// Another buffer with the same header and samples and room for `arcs` arcs.
     pub(crate) fn enlarged(&self, arcs: usize) -> Option<Buffer> {
-        let length = arcs.checked_mul(size_of::<RawArc>())?.checked_add(self.ncnt())?;
+        let length = self.length_with(arcs);
         let start = map(length);
-        if start.is_null() {
-            return None;
-        }
+        // SAFETY: fresh memory of that length.
+        (!start.is_null()).then(|| unsafe { self.copy_to(start, length) })
+    }
+
+    /// A buffer with the same header and samples at another place.
+    ///
+    /// # Safety
+    ///
+    /// There must be `length` bytes, at least the header's ncnt, all zero and aligned as a header, that are never freed.
+    pub(crate) unsafe fn copy_to(&self, start: *mut c_void, length: usize) -> Buffer {
         // SAFETY: both have at least ncnt bytes and do not overlap. A handler at work in another thread may raise a bin
         // meanwhile: that sample is in the copy, or it is not.
         unsafe { ptr::copy_nonoverlapping(self.start.cast::<u8>(), start.cast(), self.ncnt()) };
-        Some(Buffer { start, length })
+        Buffer { start, length }
     }
 }
 

@@ -2,15 +2,18 @@
 
 use core::ffi::{c_int, c_ulong, c_void};
 use core::ptr;
-use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicUsize, Ordering::SeqCst};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering::SeqCst};
 
 use gmon::layout::RawArc;
 
+use crate::arch;
 use crate::buffer::{self, Buffer, Range};
 pub(crate) use crate::gather::RECORDED_BIAS;
 use crate::kernel;
 use crate::message::{say, say_error};
-use crate::system::{Errno, a_moment, block_signals, set_blocked_signals, thread_id};
+use crate::system::{Errno, a_moment, block_signals, reserve, set_blocked_signals};
+#[cfg(all(feature = "start", not(test)))]
+use crate::system::{Expected, Wanted, expect, reserve_for_good};
 use crate::text::Text;
 use crate::{gather, program, threads};
 
@@ -25,16 +28,19 @@ const RECORD_AS_LINKED: u32 = 2;
 
 /// Set by the first call of [`monstartup`], whatever came of it.
 static STARTED: AtomicBool = AtomicBool::new(false);
-/// The thread that writes the file, or one of the following.
-static WRITER: AtomicI32 = AtomicI32::new(NOBODY);
-const NOBODY: i32 = 0;
+/// The thread that writes the file, as [`arch::thread_pointer`] has it, or one of the following.
+static WRITER: AtomicUsize = AtomicUsize::new(NOBODY);
+const NOBODY: usize = 0;
 /// The file of this process is as it will stay.
-const DONE: i32 = -1;
+const DONE: usize = usize::MAX;
 /// The parts of the buffer; null while there is none.
 static BUFFER: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 static BUFFER_LENGTH: AtomicUsize = AtomicUsize::new(0);
 /// The lowest sampled address, as the program runs.
 static LOWPC: AtomicUsize = AtomicUsize::new(0);
+
+/// The thread that started, as [`arch::thread_pointer`] has it: most programs end in that.
+static FIRST_THREAD: AtomicUsize = AtomicUsize::new(0);
 
 /// What [`moncontrol`] was last called with.
 static WANTED: AtomicBool = AtomicBool::new(true);
@@ -62,6 +68,8 @@ pub(crate) fn start(lowpc: usize, highpc: usize, directory: Option<c_int>, live:
         return;
     };
     keep(&buffer);
+    FIRST_THREAD.store(arch::thread_pointer(), SeqCst);
+    reserve();
     kernel::know_program(program::base(), program::bias());
     if KEEPS_OUTSIDE.load(SeqCst) {
         kernel::keep_ticks_outside();
@@ -156,7 +164,7 @@ extern "C" fn __monstartup(lowpc: c_ulong, highpc: c_ulong) {
 /// and in any thread: of two that are at it at once, the last one that was called is right in the end.
 #[unsafe(no_mangle)]
 extern "C" fn moncontrol(mode: c_int) {
-    let Some(buffer) = current() else { return };
+    let Some(buffer) = current().filter(|_| is_ours()) else { return };
     let mut on = mode != 0;
     WANTED.store(on, SeqCst);
     loop {
@@ -188,10 +196,11 @@ extern "C" fn __moncontrol(mode: c_int) {
 }
 
 /// `void _mcleanup(void)`: stops profiling for good and writes the file. The start-up code calls it at exit; only the
-/// first call does anything. One that comes while another thread writes waits for that.
+/// first call does anything. One that comes while another thread writes waits for that. In a child that has its parent's profile, made
+/// behind the C library's back or by `vfork`, it does nothing: that is not to be touched.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn _mcleanup() {
-    if let Some(buffer) = current() {
+    if let Some(buffer) = current().filter(|_| is_ours()) {
         alone(DONE, || {
             moncontrol(0);
             write(buffer, true);
@@ -208,24 +217,30 @@ pub(crate) fn write_snapshot() {
 
 /// Runs `work`, which writes the file, as the only one that does so, and then makes `WRITER` `after`; not at all once the
 /// file is done. No signal comes in: a second one that kills would otherwise find half a file.
-fn alone(after: i32, work: impl FnOnce()) {
+fn alone(after: usize, work: impl FnOnce()) {
     let blocked = block_signals();
-    let me = thread_id();
+    if become_writer() {
+        work();
+        WRITER.store(after, SeqCst);
+    }
+    set_blocked_signals(blocked);
+}
+
+/// Makes this thread the writer; false once the file is done, and in a writer that comes here again.
+#[inline(never)]
+fn become_writer() -> bool {
+    let me = arch::thread_pointer();
     // A writer that takes longer than this has come to grief; the process is to end all the same.
     const MOMENTS: u32 = 30_000;
     for _ in 0..MOMENTS {
         match WRITER.compare_exchange(NOBODY, me, SeqCst, SeqCst) {
-            Ok(_) => {
-                work();
-                WRITER.store(after, SeqCst);
-                break;
-            }
+            Ok(_) => return true,
             // Ourselves: a fault while writing.
-            Err(writer) if writer == DONE || writer == me => break,
+            Err(writer) if writer == DONE || writer == me => return false,
             Err(_) => a_moment(),
         }
     }
-    set_blocked_signals(blocked);
+    false
 }
 
 /// Writes the file, for the last time or not.
@@ -237,11 +252,19 @@ fn write(mut buffer: Buffer, is_last: bool) {
         say_lost();
         return;
     }
-    if let Some(larger) = with_room_for_arcs(&buffer) {
+    if !kernel::is_in_file()
+        && let Some(larger) = with_room_for_arcs(&buffer)
+    {
         buffer = larger;
     }
     // SAFETY: as above.
     let arcs = unsafe { fill(&buffer) };
+    if kernel::is_in_file() {
+        // Behind the arcs are arcs of no calls.
+        kernel::terminate(outside);
+        say_lost();
+        return;
+    }
     if !buffer.set_arcs(arcs) {
         say(&[b"not written: more arcs than a header can say"]);
         return;
@@ -279,6 +302,7 @@ pub(crate) extern "C" fn after_fork_in_parent() {
 /// left to it: the child's own is written at its end.
 pub(crate) extern "C" fn after_fork_in_child() {
     let shared = kernel::leave_live();
+    let is_buffer_shared = kernel::leave_file() || shared;
     kernel::after_fork_in_child();
     gather::after_fork_in_child();
     // Another thread may have been writing the parent's file; here it is not.
@@ -286,7 +310,7 @@ pub(crate) extern "C" fn after_fork_in_child() {
         WRITER.store(NOBODY, SeqCst);
     }
     // SAFETY: the child has one thread, and no signals yet.
-    let cleared = current().is_none_or(|buffer| unsafe { buffer.clear(shared) });
+    let cleared = current().is_none_or(|buffer| unsafe { buffer.clear(is_buffer_shared) });
     let whole = threads::after_fork_in_child(shared);
     if !cleared || !whole {
         // Without memory of its own the child would go on in its parent's.
@@ -336,7 +360,10 @@ unsafe fn fill(buffer: &Buffer) -> usize {
         say(&[count.as_bytes(), b" calls are not in the file: cannot allocate memory"]);
     }
     // SAFETY: that many were just written.
-    buffer::combine(unsafe { core::slice::from_raw_parts_mut(start, gathered) })
+    let kept = buffer::combine(unsafe { core::slice::from_raw_parts_mut(start, gathered) });
+    // SAFETY: as above; what is left over is no arc.
+    unsafe { ptr::write_bytes(start.add(kept), 0, gathered - kept) };
+    kept
 }
 
 /// Looks at what is loaded, before and after some of it may go: see [`gather::look`].
@@ -358,8 +385,9 @@ unsafe fn outside(is_last: bool) -> &'static [RawArc] {
     if !KEEPS_OUTSIDE.load(SeqCst) {
         return &[];
     }
+    // A profile that is in its file was moved there because nothing can be opened any more: what was seen then must do.
     // SAFETY: the caller's promise.
-    let seen = unsafe { gather::look(false) };
+    let seen = if kernel::is_in_file() { Ok(()) } else { unsafe { gather::look(false) } };
     if is_last {
         // SAFETY: as above.
         unsafe { gather::settle_live() };
@@ -372,4 +400,60 @@ unsafe fn outside(is_last: bool) -> &'static [RawArc] {
         say_error(&[b"cannot see what is loaded, using only sums of what was counted outside the program"], error);
     }
     found
+}
+
+/// Gets ready for a filter of system calls that the program is about to install, after which much cannot be had any more: memory is
+/// reserved, what is loaded is looked at, and if the file could not be written later, the profile is moved into it now. From here
+/// on no call is made that the filter refuses. `forget_signals` lets go of signals that kill, which our handler could not send again.
+#[cfg(all(feature = "start", not(test)))]
+pub(crate) fn expect_filter(wanted: Wanted, for_all: bool, forget_signals: impl FnOnce()) -> Option<Expected> {
+    let buffer = current().filter(|_| is_ours())?;
+    // A thread that gives up its calls leaves the file to others.
+    let binds_the_writer = for_all || arch::thread_pointer() == FIRST_THREAD.load(SeqCst);
+    let mut expected = None;
+    alone(NOBODY, || {
+        reserve_for_good();
+        kernel::reserve_arcs();
+        let Some(filter) = expect(wanted, for_all) else { return };
+        if KEEPS_OUTSIDE.load(SeqCst) {
+            // What cannot be seen is said at the end.
+            // SAFETY: this thread may write the file.
+            let _ = unsafe { gather::look(true) };
+        }
+        let permits = |number, arguments| filter.permits(number, arguments);
+        if binds_the_writer && !kernel::can_write_file(permits) && !kernel::is_live() && !kernel::is_in_file() {
+            move_into_file(&buffer);
+        }
+        if !kernel::can_sample(permits) {
+            threads::run_clocks(false);
+            kernel::stop_for_good();
+        }
+        if !kernel::can_end_by_signal(permits) {
+            forget_signals();
+        }
+        expected = Some(filter);
+    });
+    // Not before signals are let in again, which the filter may refuse.
+    expected.inspect(Expected::enforce)
+}
+
+/// Whether the profile is in its file already.
+#[cfg(all(feature = "start", not(test)))]
+pub(crate) fn is_in_file() -> bool {
+    kernel::is_in_file() && is_ours()
+}
+
+/// Puts the buffer into the file, with room for many more arcs than there are.
+#[cfg(all(feature = "start", not(test)))]
+fn move_into_file(buffer: &Buffer) {
+    const AT_LEAST: usize = 1 << 15;
+    let length = buffer.length_with(gather::arcs_number() * 4 + AT_LEAST);
+    let memory = kernel::begin_in_file(length);
+    if !memory.is_null() {
+        // SAFETY: fresh memory of that length, which is never freed.
+        let moved = unsafe { buffer.copy_to(memory, length) };
+        // SAFETY: as above.
+        unsafe { kernel::rebuffer(memory, length) };
+        keep(&moved);
+    }
 }

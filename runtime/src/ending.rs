@@ -3,7 +3,9 @@
 use core::ffi::{c_char, c_int, c_void};
 
 use crate::control::{_mcleanup, is_ours};
-use crate::system::{self, FATAL_SIGNALS, SignalInfo, default_action, exit_process, on_fatal_signal, unblock_signal};
+use crate::system::{
+    self, FATAL_SIGNALS, SignalInfo, default_action, exit_process, is_caught_by, on_fatal_signal, unblock_signal,
+};
 
 unsafe extern "C" {
     fn at_quick_exit(function: extern "C" fn()) -> c_int;
@@ -28,6 +30,11 @@ pub(crate) fn watch(signals: bool) {
             let _ = on_fatal_signal(signal, fatal);
         }
     }
+}
+
+/// Leaves those signals to themselves: what our handler does a filter of system calls is about to forbid.
+pub(crate) fn unwatch() {
+    FATAL_SIGNALS.into_iter().filter(|signal| is_caught_by(*signal, fatal)).for_each(default_action);
 }
 
 /// Writes the profile, then lets the signal have its effect.

@@ -11,7 +11,7 @@
 //! * `buffer`, *the* buffer: header, samples and arcs in the layout of the file; `gather`, what all threads counted;
 //! * `control`, starting and stopping; `unloading`, objects that are closed;
 //! * `profil`, the calls of other systems, for programs of their own: a part of libgmon.a for itself;
-//! * `snapshot`, the file while the program goes on; `ending`, the ends that pass `exit` by; `start`, the C start-up
+//! * `snapshot`, the file while the program goes on; `ending`, the ends that pass `exit` by; `sandbox`, filters of system calls; `start`, the C start-up
 //!   contract; `entry`, where compiled code comes in.
 //!
 //! Nothing here panics, calls an allocator or takes a lock. Below `mcount` and in the signal handler nothing calls the C
@@ -41,6 +41,8 @@ mod message;
 #[cfg(any(test, feature = "profil"))]
 mod profil;
 mod program;
+#[cfg(all(feature = "start", not(test)))]
+mod sandbox;
 mod scale;
 #[cfg(any(test, feature = "start", not(feature = "profil")))]
 mod snapshot;

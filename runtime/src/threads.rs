@@ -6,14 +6,17 @@
 
 use core::ptr;
 use core::sync::atomic::{
-    AtomicPtr, AtomicU64, AtomicUsize,
+    AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize,
     Ordering::{Relaxed, SeqCst},
 };
 
 use crate::arch;
 use crate::arcs::{self, Counted, GENERATIONS, Table};
 use crate::kernel::{self, Clock};
-use crate::system::{block_signals, clear, map, replace, set_blocked_signals, thread_id, thread_is_gone, unmap};
+use crate::system::{
+    UNKNOWN_THREAD, block_signals, clear, filters, replace, set_blocked_signals, take_reserved, thread_id,
+    thread_is_gone, unmap,
+};
 
 /// How many records a new thread looks at for one whose thread is gone. A bound, so that a thread's start does not cost
 /// more the more threads there are; and with it, fewer than half of the records are idle for long.
@@ -31,6 +34,10 @@ struct Thread {
     blocked: AtomicU64,
     /// Which of the tables is in use: the last that has entries.
     newest: AtomicUsize,
+    /// Set while the thread changes that: where signals cannot be blocked, a handler leaves it alone.
+    changing: AtomicBool,
+    /// How many calls found no room since there was no memory for a larger table.
+    refused: AtomicU32,
     tables: [Table; GENERATIONS],
 }
 
@@ -41,10 +48,14 @@ static CURSOR: AtomicPtr<Thread> = AtomicPtr::new(ptr::null_mut());
 /// Calls that could not be counted, because there was no memory.
 static LOST: AtomicU64 = AtomicU64::new(0);
 
+/// How many calls that find no room it takes until memory is asked for again.
+const CALLS_TO_ASK_AGAIN: u32 = 4096;
+
 /// Counts a call that mcount did not find in its table: the slow path.
 ///
 /// Runs between any two instructions of the program, in signal handlers too. Uses no vector register, which a test of the
-/// object proves. What changes more than an entry is done with signals blocked: nothing comes in between.
+/// object proves. What changes more than an entry is done with signals blocked: nothing comes in between. Where a filter of system calls
+/// does not let them be blocked, a handler that comes in between finds that said, and counts in the table that is there.
 pub(crate) unsafe extern "C" fn miss(frompc: usize, selfpc: usize) {
     let Some(thread) = enter() else {
         LOST.fetch_add(1, Relaxed);
@@ -53,16 +64,21 @@ pub(crate) unsafe extern "C" fn miss(frompc: usize, selfpc: usize) {
     if thread.count(frompc, selfpc) == Counted::Yes {
         return;
     }
+    if !thread.may_grow() || thread.changing.swap(true, SeqCst) {
+        thread.count_somewhere(frompc, selfpc);
+        return;
+    }
     let blocked = block_signals();
     while thread.count(frompc, selfpc) == Counted::Full {
         if !thread.grow() {
-            if thread.count_anywhere(frompc, selfpc) == Counted::Full {
-                LOST.fetch_add(1, Relaxed);
-            }
+            thread.refused.store(1, Relaxed);
+            thread.count_somewhere(frompc, selfpc);
             break;
         }
+        thread.refused.store(0, Relaxed);
         thread.use_newest();
     }
+    thread.changing.store(false, SeqCst);
     set_blocked_signals(blocked);
 }
 
@@ -71,8 +87,19 @@ impl Thread {
         self.newest_table().map_or(Counted::Full, |table| table.count(frompc, selfpc))
     }
 
-    fn count_anywhere(&self, frompc: usize, selfpc: usize) -> Counted {
-        self.newest_table().map_or(Counted::Full, |table| table.count_anywhere(frompc, selfpc))
+    /// Counts in the table that is there, or as lost.
+    fn count_somewhere(&self, frompc: usize, selfpc: usize) {
+        if self.newest_table().is_none_or(|table| table.count_anywhere(frompc, selfpc) == Counted::Full) {
+            LOST.fetch_add(1, Relaxed);
+        }
+    }
+
+    /// Whether to ask for a larger table: seldom once there was no memory for one, as that takes system calls.
+    fn may_grow(&self) -> bool {
+        match self.refused.load(Relaxed) {
+            0 => true,
+            calls => self.refused.fetch_add(1, Relaxed) == calls && calls % CALLS_TO_ASK_AGAIN == 0,
+        }
     }
 
     fn newest_table(&self) -> Option<&Table> {
@@ -123,16 +150,26 @@ fn enter() -> Option<&'static Thread> {
     }
     let blocked = block_signals();
     // A signal handler may have been here just before.
-    let thread = known().or_else(|| {
-        let id = thread_id();
-        let thread = adopt(id).or_else(|| register(id))?;
-        arch::set_record(ptr::from_ref(thread).cast_mut().cast());
-        thread.use_newest();
-        thread.clock.attach(id);
-        Some(thread)
-    });
+    let thread = known().or_else(make_known);
     set_blocked_signals(kernel::let_in(blocked));
     thread
+}
+
+/// Gives this thread a record. A handler that comes in between, where signals cannot be blocked, may be quicker.
+fn make_known() -> Option<&'static Thread> {
+    let id = thread_id();
+    let thread = adopt(id).or_else(|| register(id))?;
+    thread.changing.store(true, SeqCst);
+    arch::set_filters_before(filters());
+    if !arch::publish_record(ptr::from_ref(thread).cast_mut().cast()) {
+        thread.changing.store(false, SeqCst);
+        thread.owner.store(0, SeqCst);
+        return known();
+    }
+    thread.use_newest();
+    thread.changing.store(false, SeqCst);
+    thread.clock.attach(id);
+    Some(thread)
 }
 
 /// This thread's record, if it has one.
@@ -157,7 +194,7 @@ fn adopt(id: i32) -> Option<&'static Thread> {
         let owner = before as i32;
         let mine = (before & !u64::from(u32::MAX)).wrapping_add(1 << 32) | u64::from(id as u32);
         // The kernel has given this thread the number of one that is gone, or that one is gone without an heir.
-        if (owner == id || owner == 0 || thread_is_gone(owner))
+        if (owner == id && id != UNKNOWN_THREAD || owner == 0 || thread_is_gone(owner))
             && thread.owner.compare_exchange(before, mine, SeqCst, Relaxed).is_ok()
         {
             return Some(thread);
@@ -168,7 +205,7 @@ fn adopt(id: i32) -> Option<&'static Thread> {
 
 /// Makes a new record with an empty first table.
 fn register(id: i32) -> Option<&'static Thread> {
-    let memory = map(size_of::<Thread>());
+    let memory = take_reserved(size_of::<Thread>());
     if memory.is_null() {
         return None;
     }

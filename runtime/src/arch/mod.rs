@@ -16,5 +16,7 @@ mod hash;
 #[cfg_attr(target_arch = "aarch64", path = "aarch64/mod.rs")]
 mod machine;
 
+#[cfg(any(test, feature = "start", not(feature = "profil")))]
+pub(crate) use block::{filters_before, set_filters_before};
 pub(crate) use hash::{FACTOR, hash};
 pub(crate) use machine::*;

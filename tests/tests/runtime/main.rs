@@ -13,5 +13,6 @@ mod objects_read;
 mod places;
 mod samples;
 mod sampling;
+mod sandboxes;
 mod snapshots;
 mod support;

@@ -41,8 +41,19 @@ const CONTROL: [&str; 12] = [
     "__write_profiling",
     "gmon_kernel_profil",
 ];
-const START: [&str; 8] =
-    ["_start", "_exit", "_Exit", "daemon", "dlclose", "_IO_stdin_used", "__data_start", "data_start"];
+const START: [&str; 11] = [
+    "_start",
+    "_exit",
+    "_Exit",
+    "daemon",
+    "dlclose",
+    "prctl",
+    "syscall",
+    "mlockall",
+    "_IO_stdin_used",
+    "__data_start",
+    "data_start",
+];
 
 /// Other systems' calls, which are a member of libgmon.a for themselves.
 const PROFIL: [&str; 7] = [
@@ -63,7 +74,7 @@ fn only_the_public_names_are_global() {
     assert_eq!(names("gcrt1.o").0, with_relocation);
     assert_eq!(names("grcrt1.o").0, start, "a static PIE relocates itself with the C library's code");
     assert_eq!(names("static-pie/gcrt1.o").0, start, "the name under which clang looks for it");
-    assert_eq!(names("gmon.o").0, control.union(&set(&START[1..5])).cloned().collect(), "no entry point");
+    assert_eq!(names("gmon.o").0, control.union(&set(&START[1..8])).cloned().collect(), "no entry point");
     assert_eq!(names("libgmon.a").0, control.union(&set(&PROFIL)).cloned().collect());
 }
 
@@ -74,7 +85,7 @@ fn little_is_needed_of_the_program_and_the_c_library() {
     let start = ["__ehdr_start", "__executable_start", "etext", "main", "__libc_start_main", "getauxval"];
     let late = ["environ", "program_invocation_name"];
     let ending = ["pthread_atfork", "at_quick_exit", "fork", "setsid", "chdir", "open", "dup2", "close"];
-    let start = set(&[&start[..], &late, &ending].concat());
+    let start = set(&[&start[..], &late, &ending, &["__errno_location"]].concat());
     assert_eq!(needed("gcrt1.o"), start);
     assert_eq!(needed("gmon.o"), start);
     assert_eq!(needed("grcrt1.o"), start);
@@ -88,7 +99,7 @@ fn they_are_small_and_want_no_executable_stack() {
     for file in ["gcrt1.o", "grcrt1.o", "gmon.o", "libgmon.a"] {
         for member in tool("size", &[&path(file)]).lines().skip(1) {
             let text: u32 = member.split_whitespace().next().unwrap().parse().unwrap();
-            assert!(text < 56_000, "{file}: {text} bytes of code and constants: {member}");
+            assert!(text < 61_500, "{file}: {text} bytes of code and constants: {member}");
         }
         let stack = tool("readelf", &["-SW", &path(file)])
             .lines()

@@ -10,9 +10,10 @@ mod weak;
 #[cfg(any(test, feature = "profil"))]
 pub(crate) use system::profil_numbers;
 pub(crate) use system::{
-    LARGEST_PAGE, O_DIRECTORY, O_NOFOLLOW, PERF_PROGRAM_COUNTER, interrupted_pc, numbers, signal_return, syscall,
+    AUDIT_MACHINE, LARGEST_PAGE, O_DIRECTORY, O_NOFOLLOW, PERF_PROGRAM_COUNTER, interrupted_pc, numbers, signal_return,
+    syscall,
 };
 #[cfg(any(test, feature = "start", not(feature = "profil")))]
-pub(crate) use thread::{record, set_record, set_table};
+pub(crate) use thread::{fourth_word, publish_record, record, set_fourth_word, set_table, thread_pointer};
 #[cfg(all(feature = "start", not(test)))]
 pub(crate) use weak::dlsym_address;

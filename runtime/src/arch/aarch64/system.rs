@@ -11,6 +11,12 @@ pub(crate) mod numbers {
     pub(crate) const MMAP: usize = 222;
     pub(crate) const PREAD: usize = 67;
     pub(crate) const PWRITE: usize = 68;
+    pub(crate) const RT_SIGRETURN: usize = 139;
+    pub(crate) const EXIT: usize = 93;
+    pub(crate) const MLOCKALL: usize = 230;
+    pub(crate) const PRCTL: usize = 167;
+    pub(crate) const PROCESS_VM_READV: usize = 270;
+    pub(crate) const SECCOMP: usize = 277;
     pub(crate) const NANOSLEEP: usize = 101;
     pub(crate) const MUNMAP: usize = 215;
     pub(crate) const RT_SIGACTION: usize = 134;
@@ -41,6 +47,9 @@ pub(crate) mod numbers {
     pub(crate) const STATX: usize = 291;
 }
 
+/// `AUDIT_ARCH_AARCH64`: what filters of system calls know the machine by (`linux/audit.h`).
+pub(crate) const AUDIT_MACHINE: u32 = 0xc000_00b7;
+
 /// The program counter among the registers that perf records (`asm/perf_regs.h`), as a set of one.
 pub(crate) const PERF_PROGRAM_COUNTER: u64 = 1 << 32;
 
@@ -55,7 +64,6 @@ pub(crate) const LARGEST_PAGE: usize = 65536;
 #[cfg(any(test, feature = "profil"))]
 pub(crate) mod profil_numbers {
     pub(crate) const FUTEX: usize = 98;
-    pub(crate) const PROCESS_VM_READV: usize = 270;
     pub(crate) const PROCESS_VM_WRITEV: usize = 271;
 }
 

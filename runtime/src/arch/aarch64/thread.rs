@@ -4,7 +4,7 @@
 use core::arch::asm;
 use core::ffi::c_void;
 
-/// The third word of the block: what [`set_record`] stored, null before.
+/// The third word of the block: what [`publish_record`] stored, null before.
 #[inline]
 pub(crate) fn record() -> *mut c_void {
     let record;
@@ -22,21 +22,75 @@ pub(crate) fn record() -> *mut c_void {
     record
 }
 
-/// Stores the third word of the block.
+/// Stores the third word of the block if it is null; false if a signal handler was quicker.
 #[inline]
-pub(crate) fn set_record(record: *mut c_void) {
+pub(crate) fn publish_record(record: *mut c_void) -> bool {
+    let found: usize;
+    // SAFETY: writes an aligned word of this thread's own TLS. The store fails if a signal came in between, and both are tried
+    // again.
+    unsafe {
+        asm!(
+            "mrs {block}, tpidr_el0",
+            "add {block}, {block}, #:tprel_hi12:gmon_thread, lsl #12",
+            "add {block}, {block}, #:tprel_lo12_nc:gmon_thread",
+            "add {block}, {block}, #16",
+            "2: ldxr {found}, [{block}]",
+            "cbnz {found}, 3f",
+            "stxr {failed:w}, {record}, [{block}]",
+            "cbnz {failed:w}, 2b",
+            "3: clrex",
+            block = out(reg) _,
+            found = out(reg) found,
+            failed = out(reg) _,
+            record = in(reg) record,
+            options(nostack, preserves_flags),
+        );
+    }
+    found == 0
+}
+
+/// The fourth word of the block.
+#[inline]
+pub(crate) fn fourth_word() -> usize {
+    let word;
+    // SAFETY: reads an aligned word of this thread's own TLS.
+    unsafe {
+        asm!(
+            "mrs {0}, tpidr_el0",
+            "add {0}, {0}, #:tprel_hi12:gmon_thread, lsl #12",
+            "add {0}, {0}, #:tprel_lo12_nc:gmon_thread",
+            "ldr {0}, [{0}, #24]",
+            out(reg) word,
+            options(nostack, preserves_flags, readonly),
+        );
+    }
+    word
+}
+
+/// Stores the fourth word of the block.
+#[inline]
+pub(crate) fn set_fourth_word(word: usize) {
     // SAFETY: writes an aligned word of this thread's own TLS.
     unsafe {
         asm!(
             "mrs {block}, tpidr_el0",
             "add {block}, {block}, #:tprel_hi12:gmon_thread, lsl #12",
             "add {block}, {block}, #:tprel_lo12_nc:gmon_thread",
-            "str {record}, [{block}, #16]",
+            "str {word}, [{block}, #24]",
             block = out(reg) _,
-            record = in(reg) record,
+            word = in(reg) word,
             options(nostack, preserves_flags),
         );
     }
+}
+
+/// What tells this thread from all others of the process, without a system call: where its TLS is.
+#[inline]
+pub(crate) fn thread_pointer() -> usize {
+    let pointer;
+    // SAFETY: reads a register.
+    unsafe { asm!("mrs {}, tpidr_el0", out(reg) pointer, options(nomem, nostack, preserves_flags)) };
+    pointer
 }
 
 /// Makes the table whose first entry is at `base` and which has `mask / 8 + 1` home slots the one that mcount uses.

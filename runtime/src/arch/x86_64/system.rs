@@ -11,6 +11,12 @@ pub(crate) mod numbers {
     pub(crate) const MMAP: usize = 9;
     pub(crate) const PREAD: usize = 17;
     pub(crate) const PWRITE: usize = 18;
+    pub(crate) const RT_SIGRETURN: usize = 15;
+    pub(crate) const EXIT: usize = 60;
+    pub(crate) const MLOCKALL: usize = 151;
+    pub(crate) const PRCTL: usize = 157;
+    pub(crate) const PROCESS_VM_READV: usize = 310;
+    pub(crate) const SECCOMP: usize = 317;
     pub(crate) const NANOSLEEP: usize = 35;
     pub(crate) const MUNMAP: usize = 11;
     pub(crate) const RT_SIGACTION: usize = 13;
@@ -41,6 +47,9 @@ pub(crate) mod numbers {
     pub(crate) const STATX: usize = 332;
 }
 
+/// `AUDIT_ARCH_X86_64`: what filters of system calls know the machine by (`linux/audit.h`).
+pub(crate) const AUDIT_MACHINE: u32 = 0xc000_003e;
+
 /// The program counter among the registers that perf records (`asm/perf_regs.h`), as a set of one.
 pub(crate) const PERF_PROGRAM_COUNTER: u64 = 1 << 8;
 
@@ -55,7 +64,6 @@ pub(crate) const LARGEST_PAGE: usize = 4096;
 #[cfg(any(test, feature = "profil"))]
 pub(crate) mod profil_numbers {
     pub(crate) const FUTEX: usize = 202;
-    pub(crate) const PROCESS_VM_READV: usize = 310;
     pub(crate) const PROCESS_VM_WRITEV: usize = 311;
 }
 

@@ -4,7 +4,7 @@
 use core::arch::asm;
 use core::ffi::c_void;
 
-/// The third word of the block: what [`set_record`] stored, null before.
+/// The third word of the block: what [`publish_record`] stored, null before.
 #[inline]
 pub(crate) fn record() -> *mut c_void {
     let record;
@@ -16,13 +16,51 @@ pub(crate) fn record() -> *mut c_void {
     record
 }
 
-/// Stores the third word of the block.
+/// Stores the third word of the block if it is null; false if a signal handler was quicker.
 #[inline]
-pub(crate) fn set_record(record: *mut c_void) {
+pub(crate) fn publish_record(record: *mut c_void) -> bool {
+    let found: *mut c_void;
+    // SAFETY: writes an aligned word of this thread's own TLS. One instruction, which no signal interrupts; there is no other
+    // processor to lock out.
+    unsafe {
+        asm!(
+            "cmpxchg qword ptr fs:[gmon_thread@tpoff + 16], {record}",
+            record = in(reg) record,
+            inout("rax") core::ptr::null_mut::<c_void>() => found,
+            options(nostack),
+        );
+    }
+    found.is_null()
+}
+
+/// The fourth word of the block.
+#[inline]
+pub(crate) fn fourth_word() -> usize {
+    let word;
+    // SAFETY: reads an aligned word of this thread's own TLS.
+    unsafe {
+        asm!("mov {}, qword ptr fs:[gmon_thread@tpoff + 24]", out(reg) word,
+             options(nostack, preserves_flags, readonly));
+    }
+    word
+}
+
+/// Stores the fourth word of the block.
+#[inline]
+pub(crate) fn set_fourth_word(word: usize) {
     // SAFETY: writes an aligned word of this thread's own TLS.
     unsafe {
-        asm!("mov qword ptr fs:[gmon_thread@tpoff + 16], {}", in(reg) record, options(nostack, preserves_flags));
+        asm!("mov qword ptr fs:[gmon_thread@tpoff + 24], {}", in(reg) word, options(nostack, preserves_flags));
     }
+}
+
+/// What tells this thread from all others of the process, without a system call: where its TLS is.
+#[inline]
+pub(crate) fn thread_pointer() -> usize {
+    let pointer;
+    // SAFETY: the ABI has the address at the address.
+    unsafe { asm!("mov {}, qword ptr fs:[0]", out(reg) pointer, options(nostack, preserves_flags, readonly)) };
+    pointer
 }
 
 /// Makes the table whose first entry is at `base` and which has `mask / 8 + 1` home slots the one that mcount uses.

@@ -11,6 +11,7 @@ use core::arch::{global_asm, naked_asm};
 
 use crate::arch::FACTOR;
 use crate::control::{RECORDED_BIAS, RECORDING, RECORDING_AS_RUN};
+use crate::kernel::OWN_WORD;
 use crate::threads::miss;
 
 /// Records the call of the function that calls this after its prologue: gcc's `-pg`, clang's `-pg`.
@@ -69,6 +70,11 @@ unsafe extern "C" fn mcount() {
         "    cbz     w9, 3b",
         "    cmp     w9, #1",
         "    b.eq    7b",
+        // In the file that the process counts in: not in one of another process, which a copy of this memory may be in.
+        "    adrp    x9, {own}",
+        "    ldr     x9, [x9, :lo12:{own}]",
+        "    ldr     w9, [x9]",
+        "    cbz     w9, 3b",
         "    mov     x10, x30",
         ".cfi_register x30, x10",
         "    ldr     x30, [x29, #8]",
@@ -88,6 +94,7 @@ unsafe extern "C" fn mcount() {
         factor_high = const FACTOR >> 16,
         miss = sym miss,
         bias = sym RECORDED_BIAS,
+        own = sym OWN_WORD,
     )
 }
 

@@ -16,6 +16,7 @@ use core::arch::{global_asm, naked_asm};
 
 use crate::arch::FACTOR;
 use crate::control::{RECORDED_BIAS, RECORDING, RECORDING_AS_RUN};
+use crate::kernel::OWN_WORD;
 use crate::threads::miss;
 
 /// The lookup. Where frompc is differs: first after one word was pushed, then without that. An entry is (frompc, selfpc,
@@ -71,6 +72,10 @@ macro_rules! lookup {
             "4:  cmp     dword ptr [rip + {recording}], 1\n", // 0: no, 1: yes, 2: at link-time addresses
             "    jb      3b\n",
             "    je      5b\n",
+            // In the file that the process counts in: not in one of another process, which a copy of this memory may be in.
+            "    mov     r11, [rip + {own}]\n",
+            "    cmp     dword ptr [r11], 0\n",
+            "    je      3b\n",
             "    mov     [rsp - 8], rax\n",
             "    mov     [rsp - 16], rcx\n",
             "    mov     rax, ", $frompc, "\n",
@@ -99,6 +104,7 @@ unsafe extern "C" fn mcount() {
         factor = const FACTOR,
         recording = sym RECORDING,
         bias = sym RECORDED_BIAS,
+        own = sym OWN_WORD,
         miss = sym mcount_miss,
     )
 }
@@ -114,6 +120,7 @@ unsafe extern "C" fn __fentry__() {
         factor = const FACTOR,
         recording = sym RECORDING,
         bias = sym RECORDED_BIAS,
+        own = sym OWN_WORD,
         miss = sym fentry_miss,
     )
 }

@@ -78,6 +78,11 @@ pub(super) fn write(main: Written, profrate: i32, entries: &[RawArc]) {
     }
 }
 
+/// Whether there is anything in the entries, or counted without one, that only files beside the file can tell.
+pub(super) fn is_anything_told(entries: &[RawArc]) -> bool {
+    outside::elsewhere() > 0 || entries.iter().any(|entry| number(entry.raw_selfpc) != PROGRAM)
+}
+
 /// The entries of each object. (The library's way of cutting slices keeps code that can panic.)
 fn groups(entries: &[RawArc]) -> impl Iterator<Item = &[RawArc]> {
     let mut left = entries;

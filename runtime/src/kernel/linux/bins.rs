@@ -20,6 +20,14 @@ static SCALE: AtomicU32 = AtomicU32::new(0);
 static SAMPLES: AtomicPtr<AtomicU16> = AtomicPtr::new(ptr::null_mut());
 static SAMPLES_SIZE: AtomicUsize = AtomicUsize::new(0);
 static OFFSET: AtomicUsize = AtomicUsize::new(0);
+/// Gives the bins that ran over their highest value, where there is no room for more; returns how many there are.
+pub(super) fn fill_overflowed() -> usize {
+    let (samples, carries) = (SAMPLES.load(Relaxed), carries().unwrap_or(&[]));
+    let overflowed = carries.iter().enumerate().filter(|(_, carry)| carry.load(Relaxed) > 0);
+    // SAFETY: there are as many samples as carries, and they are never freed.
+    overflowed.inspect(|(bin, _)| unsafe { (*samples.add(*bin)).store(u16::MAX, Relaxed) }).count()
+}
+
 /// How often each bin ran over, in an array like that of the samples; null if there was no memory for it.
 static CARRIES: AtomicPtr<AtomicU16> = AtomicPtr::new(ptr::null_mut());
 static OVERFLOWED: AtomicBool = AtomicBool::new(false);

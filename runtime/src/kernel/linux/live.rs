@@ -14,7 +14,7 @@ use core::sync::atomic::{
 use super::output::{self, Refusal};
 use super::writer::{self, Written};
 use crate::message::{say, say_error};
-use crate::system::{Fd, Identity, LARGEST_PAGE, PAGE, map, map_file, unmap};
+use crate::system::{Fd, Identity, LARGEST_PAGE, PAGE, Reserve, map, map_file, take_reserved, unmap};
 use crate::text::Text;
 
 /// Tables are of so many bytes: whole pages, and whole arcs of 24 bytes.
@@ -27,6 +27,12 @@ static INODE: AtomicU64 = AtomicU64::new(0);
 static DEVICE: AtomicU64 = AtomicU64::new(0);
 /// The unit of the sizes of tables; that of a live file for good once there was one, as its tables have that.
 static UNIT: AtomicUsize = AtomicUsize::new(PAGE);
+/// Room in the file for tables, mapped before a filter of system calls forbids that.
+static RESERVE: Reserve = Reserve::none();
+/// How much, a multiple of [`GRAIN`].
+const RESERVE_SIZE: usize = 192 * GRAIN;
+/// Tables of more bytes have a mapping of their own, for which the kernel has larger pages.
+const LARGE: usize = 1 << 20;
 /// How long the file is.
 static LENGTH: AtomicUsize = AtomicUsize::new(0);
 
@@ -90,8 +96,24 @@ pub(crate) fn arcs_grain() -> usize {
 pub(crate) fn map_arcs(length: usize) -> *mut c_void {
     let file = FILE.load(Relaxed);
     if file == -1 {
-        return map(length);
+        return if length < LARGE { take_reserved(length) } else { map(length) };
     }
+    let reserved = RESERVE.take(length, GRAIN);
+    if reserved.is_null() { map_in_file(file, length) } else { reserved }
+}
+
+/// Sees to it that there is room in the file for tables to come.
+pub(crate) fn reserve_arcs() {
+    let file = FILE.load(Relaxed);
+    if file != -1 {
+        let memory = map_in_file(file, RESERVE_SIZE);
+        if !memory.is_null() {
+            let _ = RESERVE.replace(memory, RESERVE_SIZE);
+        }
+    }
+}
+
+fn map_in_file(file: i32, length: usize) -> *mut c_void {
     if !is_ours(Fd(file)) {
         return ptr::null_mut();
     }
@@ -113,6 +135,7 @@ fn is_ours(file: Fd) -> bool {
 
 /// Leaves the file to the parent; says whether there was one.
 pub(crate) fn leave() -> bool {
+    let _ = RESERVE.replace(ptr::null_mut(), 0);
     FILE.swap(-1, SeqCst) != -1
 }
 

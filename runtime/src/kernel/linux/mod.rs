@@ -3,6 +3,7 @@
 mod beside;
 mod bins;
 mod forms;
+mod in_file;
 mod live;
 mod objects;
 mod output;
@@ -18,11 +19,15 @@ use gmon::layout::GmonHdr;
 
 pub(crate) use beside::TICKS;
 pub(crate) use forms::Form;
-pub(crate) use live::{arcs_grain, begin as begin_live, is_live, leave as leave_live, map_arcs};
+pub(crate) use in_file::{begin as begin_in_file, can_write_file, is_in_file, leave as leave_file};
+pub(crate) use live::{arcs_grain, begin as begin_live, is_live, leave as leave_live, map_arcs, reserve_arcs};
 pub(crate) use objects::{NOWHERE, PROGRAM, adopt, is_gone, know_program, look, number, path, place};
-pub(crate) use output::{Naming, Output, configure, is_ours};
+pub(crate) use output::{Naming, OWN_WORD, Output, configure, is_ours};
 pub(crate) use outside::{for_each_tick_outside, keep_ticks_outside, take_ticks_outside};
-pub(crate) use sampler::{Clock, HIGHEST_RATE, Sampler, Wish, choose as choose_sampler, collect, let_in, profrate};
+pub(crate) use sampler::{
+    Clock, HIGHEST_RATE, Sampler, Wish, can_end_by_signal, can_sample, choose as choose_sampler, collect, let_in,
+    profrate, stop_for_good,
+};
 pub(crate) use store::terminate;
 #[cfg(any(test, feature = "profil"))]
 pub(crate) use store::{store_memory, store_nothing};

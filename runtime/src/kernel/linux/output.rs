@@ -2,10 +2,11 @@
 
 use core::cell::UnsafeCell;
 use core::ffi::CStr;
-use core::sync::atomic::{AtomicBool, AtomicI32, Ordering::Relaxed};
+use core::ptr;
+use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, Ordering::Relaxed};
 
 use super::forms::Form;
-use crate::system::{CURRENT, Errno, Fd, Status, effective_user, process_id};
+use crate::system::{CURRENT, Errno, Fd, Status, effective_user, known_process_id, map_own_word, process_id};
 use crate::text::Text;
 
 /// The longest name of a file, its NUL included (`PATH_MAX`).
@@ -69,6 +70,10 @@ static FILE: AtomicI32 = AtomicI32::new(-1);
 /// The process that the buffer is of. Another one can only be a child that shares our memory, or one that was made
 /// behind the C library's back: that must not overwrite our file.
 static PROCESS: AtomicI32 = AtomicI32::new(0);
+/// Whether this memory is that of the process: a word that becomes 0 in a copy of it, and then [`PROCESS`] is another's.
+/// Without such a word, one that stays 1.
+pub(crate) static OWN_WORD: AtomicPtr<AtomicU32> = AtomicPtr::new(ALWAYS_OWN.as_ptr().cast());
+static ALWAYS_OWN: AtomicU32 = AtomicU32::new(1);
 /// Whether it is the child of a fork.
 static FORKED: AtomicBool = AtomicBool::new(false);
 
@@ -109,7 +114,7 @@ pub(super) fn capture_directory(descriptor: Option<Fd>) -> Result<(), Errno> {
     let _ = captured.path.as_c_str(); // ends with a NUL from here on
     captured.status = Some(status);
     DIRECTORY.store(fd.0, Relaxed);
-    PROCESS.store(process_id(), Relaxed);
+    own(process_id());
     Ok(())
 }
 
@@ -144,14 +149,32 @@ pub(super) fn out_of_the_way(fd: Fd) -> Fd {
     }
 }
 
-/// Whether the buffer is this process's own.
+/// Makes the process of that number the one that the buffer is of.
+fn own(process: i32) {
+    PROCESS.store(process, Relaxed);
+    if ptr::eq(OWN_WORD.load(Relaxed), &ALWAYS_OWN) {
+        let word: *mut AtomicU32 = map_own_word().cast();
+        if !word.is_null() {
+            OWN_WORD.store(word, Relaxed);
+        }
+    }
+    own_word().store(1, Relaxed);
+}
+
+fn own_word() -> &'static AtomicU32 {
+    // SAFETY: a static, or mapped for as long as the process lives.
+    unsafe { &*OWN_WORD.load(Relaxed) }
+}
+
+/// Whether the buffer is this process's own. The memory says so, without a system call, of a child that has a copy of it; of the
+/// child of a vfork, which shares it, the kernel. A process that may not ask is held to be no such child.
 pub(crate) fn is_ours() -> bool {
-    process_id() == PROCESS.load(Relaxed)
+    own_word().load(Relaxed) != 0 && known_process_id().is_none_or(|process| process == PROCESS.load(Relaxed))
 }
 
 /// Makes the buffer the child's own, with a file of its own.
 pub(super) fn after_fork_in_child() {
-    PROCESS.store(process_id(), Relaxed);
+    own(process_id());
     FORKED.store(true, Relaxed);
     FILE.store(-1, Relaxed);
 }
@@ -167,13 +190,13 @@ pub(super) fn name() -> &'static CStr {
         Naming::Prefix => {
             name.push(output.prefix.as_bytes());
             name.push(b".");
-            name.push_decimal(process_id() as u64);
+            name.push_decimal(PROCESS.load(Relaxed) as u64);
         }
         Naming::Plain | Naming::Private => {
             name.push(b"gmon.");
             name.push(output.program.as_bytes());
             name.push(b".");
-            name.push_decimal(process_id() as u64);
+            name.push_decimal(PROCESS.load(Relaxed) as u64);
             name.push(b".out");
         }
     }

@@ -8,7 +8,7 @@ use gmon::layout::{GMONVERSION, GmonHdr, RawArc};
 use super::forms::{self, Bins, Finished, Form};
 use super::output::{self, Refusal};
 use super::writer::Written;
-use super::{BUFFER, LENGTH, beside, bins, live, sampler};
+use super::{BUFFER, LENGTH, beside, bins, in_file, live, sampler};
 use crate::message::{say, say_error};
 use crate::system::Errno;
 use crate::text::Text;
@@ -28,6 +28,10 @@ pub(crate) fn terminate(outside: &[RawArc]) {
         if let Some(written) = live::finish(bins::full_bins()) {
             beside::write(written, sampler::profrate() as i32, outside);
         }
+        return;
+    }
+    if in_file::is_in_file() {
+        in_file::finish(beside::is_anything_told(outside));
         return;
     }
     match store(buffer) {

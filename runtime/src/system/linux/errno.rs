@@ -13,6 +13,7 @@ impl Errno {
     pub(crate) const EPERM: Errno = Errno(1);
     pub(crate) const EBADF: Errno = Errno(9);
     pub(crate) const EFBIG: Errno = Errno(27);
+    pub(crate) const EFAULT: Errno = Errno(14);
     pub(crate) const EINTR: Errno = Errno(4);
     pub(crate) const EINVAL: Errno = Errno(22);
     pub(crate) const ENAMETOOLONG: Errno = Errno(36);
@@ -53,6 +54,5 @@ impl Errno {
 // What only the `profil` of other systems says.
 #[cfg(any(test, feature = "profil"))]
 impl Errno {
-    pub(crate) const EFAULT: Errno = Errno(14);
     pub(crate) const ENOSYS: Errno = Errno(38);
 }

@@ -22,6 +22,9 @@ const O_NONBLOCK: usize = 0o4000;
 const O_CLOEXEC: usize = 0o2_000_000;
 const O_PATH: usize = 0o10_000_000;
 
+/// With which flags files are opened to be written.
+pub(crate) const WRITING_FLAGS: usize = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+
 /// An open file. It is not closed by itself: some live as long as the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fd(pub(crate) i32);

@@ -30,7 +30,7 @@ static NOBODY: AtomicI32 = AtomicI32::new(0);
 /// EFAULT if they are not all there; a part may have been read.
 pub(crate) fn read(address: usize, bytes: &mut [u8]) -> Result<(), Errno> {
     if !DIRECT.load(Relaxed) {
-        match transfer(profil_numbers::PROCESS_VM_READV, bytes.as_ptr().addr(), address, bytes.len()) {
+        match transfer(numbers::PROCESS_VM_READV, bytes.as_ptr().addr(), address, bytes.len()) {
             Err(Errno::ENOSYS | Errno::EPERM) => DIRECT.store(true, Relaxed),
             result => return result,
         }

@@ -127,9 +127,18 @@ pub(crate) fn on_fatal_signal(signal: c_int, handler: Handler) -> Result<(), Err
     if handler_of(signal)? == SIG_DFL { install(signal, handler, 0, 0) } else { Ok(()) }
 }
 
-/// Whether `handler` is what a signal is handled by.
+/// Whether `handler` is what a signal is handled by; so it is as far as known where a filter of system calls lets nobody ask.
 pub(crate) fn is_caught_by(signal: c_int, handler: Handler) -> bool {
-    handler_of(signal) == Ok(handler as usize)
+    handler_of(signal).map_or(true, |found| found == handler as usize)
+}
+
+/// Ignores a signal of which `handler` is the handler: one that waits is gone.
+pub(crate) fn ignore_signal(signal: c_int, handler: Handler) {
+    if handler_of(signal) == Ok(handler as usize) {
+        let ignored = SignalAction { handler: SIG_IGN, flags: 0, restorer: 0, mask: 0 };
+        // SAFETY: to ignore is always sound.
+        let _ = unsafe { set_action(signal, &ignored, ptr::null_mut()) };
+    }
 }
 
 /// Whether the program does not handle a signal. Below mcount.

@@ -1,20 +1,29 @@
 //! Processes and threads.
 
 use super::{Errno, call};
-use crate::arch::numbers;
+use crate::arch::{self, numbers};
 use crate::text::decimal;
 
-/// This process.
+/// This process; 0 where a filter of system calls does not let it know.
 pub(crate) fn process_id() -> i32 {
-    // SAFETY: takes no argument and cannot fail.
-    unsafe { call(numbers::GETPID, []) }.unwrap_or(0) as i32
+    known_process_id().unwrap_or(0)
+}
+
+/// This process, if a filter of system calls lets it know.
+pub(crate) fn known_process_id() -> Option<i32> {
+    // SAFETY: takes no argument.
+    unsafe { call(numbers::GETPID, []) }.ok().map(|id| id as i32)
 }
 
 /// Waits for a millisecond.
 pub(crate) fn a_moment() {
     static MILLISECOND: [i64; 2] = [0, 1_000_000];
     // SAFETY: the kernel reads a struct timespec. To be woken early does no harm.
-    let _ = unsafe { call(numbers::NANOSLEEP, [(&raw const MILLISECOND).addr(), 0]) };
+    let waited = unsafe { call(numbers::NANOSLEEP, [(&raw const MILLISECOND).addr(), 0]) };
+    if waited.is_err() {
+        // A filter of system calls refuses that.
+        (0..50_000).for_each(|_| core::hint::spin_loop());
+    }
 }
 
 /// The user whose rights the process has.
@@ -23,11 +32,14 @@ pub(crate) fn effective_user() -> u32 {
     unsafe { call(numbers::GETEUID, []) }.unwrap_or(0) as u32
 }
 
-/// This thread, in the kernel's numbering.
+/// This thread, in the kernel's numbering; [`UNKNOWN_THREAD`] where a filter of system calls does not let it know.
 pub(crate) fn thread_id() -> i32 {
-    // SAFETY: takes no argument and cannot fail.
-    unsafe { call(numbers::GETTID, []) }.unwrap_or(0) as i32
+    // SAFETY: takes no argument.
+    unsafe { call(numbers::GETTID, []) }.map_or(UNKNOWN_THREAD, |id| id as i32)
 }
+
+/// The number of no thread, of which the kernel does not say that it is gone.
+pub(crate) const UNKNOWN_THREAD: i32 = -1;
 
 /// The first two numbers of the kernel's release; zeros if it does not say.
 pub(crate) fn system_release() -> (u32, u32) {
@@ -48,8 +60,9 @@ fn release(text: &[u8]) -> (u32, u32) {
 /// Ends the process.
 pub(crate) fn exit_process(status: i32) -> ! {
     loop {
+        // Whatever a filter says to it: there is no other way.
         // SAFETY: it does not return.
-        let _ = unsafe { call(numbers::EXIT_GROUP, [status as usize]) };
+        let _ = unsafe { arch::syscall(numbers::EXIT_GROUP, [status as usize, 0, 0, 0, 0, 0]) };
     }
 }
 

@@ -23,8 +23,8 @@ use super::{bins, output};
 use crate::arch;
 use crate::message::{say, say_error};
 use crate::system::{
-    Errno, SAMPLING_SIGNAL, SignalInfo, TimeOf, Timer, catch_signal, is_caught_by, process_time, ticks_per_second,
-    without_signal,
+    Errno, SAMPLING_SIGNAL, SignalInfo, TimeOf, Timer, catch_signal, ignore_signal, is_caught_by, process_time,
+    ticks_per_second, without_signal,
 };
 use crate::text::Text;
 use plan::{DEFAULT_RATE, Plan, plan, without_ring};
@@ -41,6 +41,8 @@ const THREADS: u32 = 0;
 const PROCESS: u32 = 1;
 /// The kernel's ring.
 const RING: u32 = 2;
+/// Nothing any more.
+const NOTHING: u32 = 3;
 
 /// How often each second the kernel looks at timers of CPU time.
 static TICKS: AtomicU32 = AtomicU32::new(DEFAULT_RATE);
@@ -137,6 +139,29 @@ pub(super) fn stop() {
     process::stop();
     let since = COUNTING_SINCE.swap(u64::MAX, Relaxed);
     COUNTED_TIME.fetch_add(process_time().saturating_sub(since), Relaxed);
+}
+
+/// Whether samples can go on coming if `permits` answers for system calls: their signal's handler returns by one.
+pub(crate) fn can_sample(permits: impl Fn(usize, [usize; 3]) -> bool) -> bool {
+    permits(arch::numbers::RT_SIGRETURN, [0; 3])
+}
+
+/// Whether a handler can give a signal its own effect if `permits` answers for system calls.
+pub(crate) fn can_end_by_signal(permits: impl Fn(usize, [usize; 3]) -> bool) -> bool {
+    use arch::numbers::{GETPID, GETTID, RT_SIGACTION, RT_SIGPROCMASK, TGKILL};
+    [GETPID, GETTID, RT_SIGACTION, RT_SIGPROCMASK, TGKILL].into_iter().all(|number| permits(number, [0; 3]))
+}
+
+/// Stops the timers of the process, and lets no signal of timers come any more.
+pub(crate) fn stop_for_good() {
+    if PRODUCER.swap(NOTHING, SeqCst) == NOTHING {
+        return;
+    }
+    process::stop();
+    ring::stop_reader();
+    ignore_signal(SAMPLING_SIGNAL, on_expiry);
+    CAUGHT.store(false, SeqCst);
+    say(&[b"no samples from here on: the program's filter of system calls forbids rt_sigreturn"]);
 }
 
 /// Sees to it that what has been sampled is counted, as far as it lies elsewhere.

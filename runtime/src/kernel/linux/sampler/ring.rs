@@ -61,6 +61,14 @@ static LOST: AtomicU64 = AtomicU64::new(0);
 /// How often the kernel paused.
 static THROTTLED: AtomicU32 = AtomicU32::new(0);
 
+/// Lets the timer stand still that has the rings read.
+pub(super) fn stop_reader() {
+    let reader = READER.load(SeqCst);
+    if reader != -1 {
+        let _ = Timer(reader).set(0, 0);
+    }
+}
+
 /// Has the kernel sample this thread and those that it will make, `rate` times in a second of CPU time.
 ///
 /// # Errors
