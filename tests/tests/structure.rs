@@ -28,6 +28,7 @@ const ORDER: [(&str, &[&str]); 3] = [
             "profil",
             "snapshot",
             "ending",
+            "dispositions",
             "start",
             "entry",
         ],
