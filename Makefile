@@ -50,10 +50,13 @@ ENTRY = _start _dl_relocate_static_pie _IO_stdin_used __data_start data_start
 # What replaces a function of the C library gives way to the program's own.
 GLOBALS += --weaken-symbol=_exit --weaken-symbol=_Exit --weaken-symbol=daemon --weaken-symbol=dlclose
 GLOBALS += --weaken-symbol=prctl --weaken-symbol=syscall --weaken-symbol=mlockall
+GLOBALS += $(foreach name,sigaction signal bsd_signal ssignal sysv_signal __sysv_signal sigset,--weaken-symbol=$(name))
 # The part with other systems' profil: it is called plainly only where nobody else has that name, and finds the runtime's
 # where that is linked.
 PROFIL = --strip-debug --keep-global-symbols=runtime/exports-profil.txt
 PROFIL += --weaken-symbol=profil --weaken-symbol=gmon_kernel_profil
+# Less is inlined than for speed: what is hot is assembly, and the objects are in every program.
+SMALL = -C llvm-args=-inline-threshold=10
 RUSTC_RUNTIME = $(CARGO) rustc --package gmon-runtime --profile runtime --crate-type staticlib
 
 # All are made without jump tables, so that what runs below mcount and in signal handlers can be read off the code.
@@ -61,17 +64,17 @@ RUSTC_RUNTIME = $(CARGO) rustc --package gmon-runtime --profile runtime --crate-
 # the directory BUILT, and stages the objects in LIBRARY.
 define objects
 	@mkdir -p "$(2)" "$(3)/static-pie"
-	$(RUSTC_RUNTIME) $(1) -- -C jump-tables=no
+	$(RUSTC_RUNTIME) $(1) -- $(SMALL) -C jump-tables=no
 	@$(4) -r -T runtime/merge.ld -u _start -u mcount -o "$(2)/start.o" "$(2)/libgmon_runtime.a"
 	@$(5) $(GLOBALS) "$(2)/start.o" "$(3)/gcrt1.o"
 	@$(5) --localize-symbol=_dl_relocate_static_pie "$(3)/gcrt1.o" "$(3)/grcrt1.o"
 	@cp "$(3)/grcrt1.o" "$(3)/static-pie/"
 	@cp "$(3)/grcrt1.o" "$(3)/static-pie/gcrt1.o"
 	@$(5) $(foreach name,$(ENTRY),--localize-symbol=$(name)) "$(3)/gcrt1.o" "$(3)/gmon.o"
-	$(RUSTC_RUNTIME) $(1) --no-default-features -- -C jump-tables=no
+	$(RUSTC_RUNTIME) $(1) --no-default-features -- $(SMALL) -C jump-tables=no
 	@$(4) -r -T runtime/merge.ld -u mcount -o "$(2)/all.o" "$(2)/libgmon_runtime.a"
 	@$(5) $(GLOBALS) "$(2)/all.o" "$(2)/gmon.o"
-	$(RUSTC_RUNTIME) $(1) --no-default-features --features profil -- -C jump-tables=no
+	$(RUSTC_RUNTIME) $(1) --no-default-features --features profil -- $(SMALL) -C jump-tables=no
 	@$(4) -r -T runtime/merge.ld -u gmon_profil_bsd -o "$(2)/calls.o" "$(2)/libgmon_runtime.a"
 	@$(5) $(PROFIL) "$(2)/calls.o" "$(2)/profil.o"
 	@rm -f "$(3)/libgmon.a"

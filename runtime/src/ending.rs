@@ -2,9 +2,11 @@
 
 use core::ffi::{c_char, c_int, c_void};
 
+use crate::arch::handler_doors;
 use crate::control::{_mcleanup, is_ours};
 use crate::system::{
-    self, FATAL_SIGNALS, SignalInfo, default_action, exit_process, is_caught_by, on_fatal_signal, unblock_signal,
+    FATAL_SIGNALS, SignalInfo, default_action, exit_process, let_signal_end, on_fatal_signal, process_id, reveal,
+    set_doors,
 };
 
 unsafe extern "C" {
@@ -19,36 +21,50 @@ unsafe extern "C" {
 
 const O_RDWR: c_int = 2;
 
+/// The process of that number gets no signal that it does not handle, but for those that its own instructions raise.
+const FIRST_PROCESS: i32 = 1;
+
 /// Sees to it that those ends write the profile as well; the signals only if `signals` is set, and of those only the
-/// ones that nobody cares for yet.
+/// ones that nobody cares for yet. The program does not see the handlers.
 pub(crate) fn watch(signals: bool) {
     // SAFETY: the C library is up. Ours is the first, so it runs last.
     unsafe { at_quick_exit(_mcleanup) };
-    if signals {
+    if signals && process_id() != FIRST_PROCESS {
+        let first = doors as *const () as usize;
+        set_doors(first);
         for signal in FATAL_SIGNALS {
             // What cannot be caught is left as it is.
-            let _ = on_fatal_signal(signal, fatal);
+            let _ = on_fatal_signal(signal, first);
         }
     }
 }
 
 /// Leaves those signals to themselves: what our handler does a filter of system calls is about to forbid.
 pub(crate) fn unwatch() {
-    FATAL_SIGNALS.into_iter().filter(|signal| is_caught_by(*signal, fatal)).for_each(default_action);
+    FATAL_SIGNALS.into_iter().for_each(reveal);
 }
+
+/// Takes the handlers away in the child of a fork if that is the first process of its namespace.
+pub(crate) fn after_fork_in_child() {
+    if process_id() == FIRST_PROCESS {
+        FATAL_SIGNALS.into_iter().for_each(reveal);
+    }
+}
+
+handler_doors!(doors, fatal);
 
 /// Writes the profile, then lets the signal have its effect.
 ///
 /// This may run in the middle of anything: it uses no memory of the program's, and does not trust that it was called as
-/// it was installed (a program may have taken us for the handler that it is to call after its own).
-unsafe extern "C" fn fatal(signal: c_int, _info: *const SignalInfo, _context: *const c_void) {
+/// it was installed (a program that reads the kernel's own record may have taken us for the handler that it is to call
+/// after its own).
+unsafe extern "C" fn fatal(signal: c_int, info: *const SignalInfo, context: *mut c_void) {
     if is_ours() {
         _mcleanup();
     }
     default_action(signal);
-    system::send_to_this_thread(signal);
-    // Now, and not when we return: the program may have let the signal in only for as long as it waits.
-    unblock_signal(signal);
+    // SAFETY: the arguments of the handler, or whatever was passed on for them.
+    unsafe { let_signal_end(signal, info, context) };
 }
 
 /// `void _exit(int status)`: ends the process at once, but writes the profile first.

@@ -11,7 +11,8 @@
 //! * `buffer`, *the* buffer: header, samples and arcs in the layout of the file; `gather`, what all threads counted;
 //! * `control`, starting and stopping; `unloading`, objects that are closed;
 //! * `profil`, the calls of other systems, for programs of their own: a part of libgmon.a for itself;
-//! * `snapshot`, the file while the program goes on; `ending`, the ends that pass `exit` by; `sandbox`, filters of system calls; `start`, the C start-up
+//! * `snapshot`, the file while the program goes on; `ending`, the ends that pass `exit` by; `sandbox`, filters of system
+//!   calls; `dispositions`, what the program is told of signals; `start`, the C start-up
 //!   contract; `entry`, where compiled code comes in.
 //!
 //! Nothing here panics, calls an allocator or takes a lock. Below `mcount` and in the signal handler nothing calls the C
@@ -28,6 +29,8 @@ mod arcs;
 mod buffer;
 #[cfg(any(test, feature = "start", not(feature = "profil")))]
 mod control;
+#[cfg(all(feature = "start", not(test)))]
+mod dispositions;
 #[cfg(all(feature = "start", not(test)))]
 mod ending;
 #[cfg(any(test, feature = "start", not(feature = "profil")))]

@@ -10,6 +10,7 @@ use core::mem;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 use crate::control::{self, _mcleanup};
+use crate::dispositions;
 use crate::ending;
 use crate::environment::{Environment, strings};
 use crate::kernel::{self, Form, HIGHEST_RATE, Naming, Output, Sampler, Wish};
@@ -18,6 +19,7 @@ use crate::system::{Fd, is_free_for_use, signal_named};
 use crate::text::{Text, decimal};
 use crate::{program, snapshot};
 
+const AT_BASE: c_ulong = 7;
 const AT_SECURE: c_ulong = 23;
 
 // The note by which OpenBSD's kernel knows a program that may be profiled: see `program`. Not in the section that it has
@@ -78,6 +80,10 @@ pub(crate) unsafe extern "C" fn begin_late() {
 ///
 /// `envp` must be the environment that the process was started with, and nothing of the program's own may run yet.
 unsafe fn begin_with(name: Option<&CStr>, envp: *const *const c_char) {
+    // SAFETY: as below. A static program has no dynamic linker anywhere.
+    if unsafe { getauxval(AT_BASE) } != 0 {
+        dispositions::find_next();
+    }
     // SAFETY: the C library is up, so far as this needs it.
     if unsafe { getauxval(AT_SECURE) } != 0 {
         return; // a set-user-id program writes nothing where its user says
@@ -93,7 +99,7 @@ unsafe fn begin_with(name: Option<&CStr>, envp: *const *const c_char) {
     control::start(lowpc, highpc, directory.map(|fd| fd.0), is_live(&environment));
     // SAFETY: the C library is up; ours are the first of the program's own handlers, so they run last before a fork and
     // first behind it. Without memory for them, children are not profiled.
-    unsafe { pthread_atfork(control::before_fork, control::after_fork_in_parent, control::after_fork_in_child) };
+    unsafe { pthread_atfork(control::before_fork, control::after_fork_in_parent, after_fork_in_child) };
     if let Some(signal) = dump_signal(&environment) {
         snapshot::watch(signal);
     }
@@ -101,6 +107,12 @@ unsafe fn begin_with(name: Option<&CStr>, envp: *const *const c_char) {
     if let Some(fd) = directory {
         let _ = fd.close();
     }
+}
+
+/// What the child of a fork does first.
+extern "C" fn after_fork_in_child() {
+    control::after_fork_in_child();
+    ending::after_fork_in_child();
 }
 
 /// Ends profiling. The C library calls it in place of the dynamic linker's own, which it was told is this, as the very

@@ -8,6 +8,7 @@
  *     sampled quiet SECONDS  two threads in which no profiled function is called, busy for so long each
  *     sampled blocked        threads that were made while every signal was blocked
  *     sampled deaf SECONDS   a thread that blocks every signal for so long
+ *     sampled mute SECONDS   the same without an end
  *     sampled fork           a child that is busy
  *     sampled exec PROGRAM   executes another program while it is sampled
  *     sampled asleep         sleeps, in `asleep`
@@ -158,6 +159,9 @@ int main(int argc, char **argv) {
         first(seconds);
         signals(SIG_UNBLOCK);
         second(0.1);
+    } else if (strcmp(what, "mute") == 0) {
+        signals(SIG_BLOCK);
+        first(seconds);
     } else if (strcmp(what, "fork") == 0) {
         child();
     } else if (strcmp(what, "exec") == 0) {

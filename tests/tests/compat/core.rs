@@ -10,7 +10,7 @@ use crate::support::{compare, quiet, read, ticks};
 macro_rules! core_tests {
     ($kit:path) => {
         $crate::core::core_tests!(
-            $kit: calls_are_exact, from_the_first_constructor_to_the_last_destructor, children, endings, signals,
+            $kit: calls_are_exact, from_the_first_constructor_to_the_last_destructor, children, endings, signals, dispositions,
             calls_in_signal_handlers, a_live_file, extremes, places, threads_that_outlive_main, samples, shares
         );
     };
@@ -103,6 +103,24 @@ pub(crate) fn signals(kit: &Kit) {
         let status = program.command(&["twice"]).status().unwrap();
         assert!(matches!(status.signal(), Some(2 | 15)), "{status:?}");
         assert_eq!(counted(&program), 1);
+    }
+}
+
+pub(crate) fn dispositions(kit: &Kit) {
+    for (mode, link) in &kit.modes {
+        let ours = kit.compile_as(&format!("dispositions-{mode}"), "dispositions.c", &[&["-O0"], *link].concat());
+        let plain =
+            kit.compile_plain_as(&format!("dispositions-{mode}"), "dispositions.c", &[&["-O0"], *link].concat());
+        let (found, expected) = (ours.run(&[]), plain.run(&[]));
+        let differs = found.lines().zip(expected.lines()).find(|(found, expected)| found != expected);
+        assert_eq!((differs, found.len()), (None, expected.len()), "{mode}");
+        for arguments in [&["again", "11"][..], &["again", "15"], &["restored", "10"], &["queue", "6"], &["kill", "3"]]
+        {
+            let _ = fs::remove_file(ours.directory.join("gmon.out"));
+            let [found, expected] = [&ours, &plain].map(|program| program.command(arguments).output().unwrap());
+            assert_eq!(found, expected, "{mode}: {arguments:?}");
+            assert_eq!(counted(&ours), 1, "{mode}: {arguments:?}");
+        }
     }
 }
 

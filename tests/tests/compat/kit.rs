@@ -38,7 +38,12 @@ impl Kit {
     /// Compiles one of `tests/programs` without profiling, in the first of the modes.
     pub(crate) fn compile_plain(&self, what: &str, source: &str, flags: &[&str]) -> Program {
         let (_, link) = self.modes[0];
-        self.build(&self.plain, &format!("{what}-plain"), source, &[flags, link].concat())
+        self.compile_plain_as(what, source, &[flags, link].concat())
+    }
+
+    /// Compiles one of `tests/programs` without profiling and with just these flags.
+    pub(crate) fn compile_plain_as(&self, what: &str, source: &str, flags: &[&str]) -> Program {
+        self.build(&self.plain, &format!("{what}-plain"), source, flags)
     }
 
     fn build(&self, compiler: &[String], what: &str, source: &str, flags: &[&str]) -> Program {

@@ -3,6 +3,7 @@
 
 mod corners;
 mod counts;
+mod dispositions;
 mod endings;
 mod extremes;
 mod files;

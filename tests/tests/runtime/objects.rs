@@ -41,7 +41,7 @@ const CONTROL: [&str; 12] = [
     "__write_profiling",
     "gmon_kernel_profil",
 ];
-const START: [&str; 11] = [
+const START: [&str; 18] = [
     "_start",
     "_exit",
     "_Exit",
@@ -50,6 +50,13 @@ const START: [&str; 11] = [
     "prctl",
     "syscall",
     "mlockall",
+    "sigaction",
+    "signal",
+    "bsd_signal",
+    "ssignal",
+    "sysv_signal",
+    "__sysv_signal",
+    "sigset",
     "_IO_stdin_used",
     "__data_start",
     "data_start",
@@ -74,7 +81,7 @@ fn only_the_public_names_are_global() {
     assert_eq!(names("gcrt1.o").0, with_relocation);
     assert_eq!(names("grcrt1.o").0, start, "a static PIE relocates itself with the C library's code");
     assert_eq!(names("static-pie/gcrt1.o").0, start, "the name under which clang looks for it");
-    assert_eq!(names("gmon.o").0, control.union(&set(&START[1..8])).cloned().collect(), "no entry point");
+    assert_eq!(names("gmon.o").0, control.union(&set(&START[1..15])).cloned().collect(), "no entry point");
     assert_eq!(names("libgmon.a").0, control.union(&set(&PROFIL)).cloned().collect());
 }
 
@@ -85,7 +92,8 @@ fn little_is_needed_of_the_program_and_the_c_library() {
     let start = ["__ehdr_start", "__executable_start", "etext", "main", "__libc_start_main", "getauxval"];
     let late = ["environ", "program_invocation_name"];
     let ending = ["pthread_atfork", "at_quick_exit", "fork", "setsid", "chdir", "open", "dup2", "close"];
-    let start = set(&[&start[..], &late, &ending, &["__errno_location"]].concat());
+    let dispositions = ["__errno_location"];
+    let start = set(&[&start[..], &late, &ending, &dispositions].concat());
     assert_eq!(needed("gcrt1.o"), start);
     assert_eq!(needed("gmon.o"), start);
     assert_eq!(needed("grcrt1.o"), start);

@@ -137,6 +137,31 @@ fn a_profile_that_lacks_most_of_the_time_says_so() {
 }
 
 #[test]
+fn a_profile_without_any_sample_says_so() {
+    let program = compile("mute");
+    let often = "threads that block signal 60 or call no profiled function are";
+    let ways = [
+        (("GMON_SAMPLER", "timer"), format!("{often} sampled only by GMON_SAMPLER=perf\n")),
+        (("GMON_SAMPLER", "itimer"), "threads that block signal 60 are sampled only by GMON_SAMPLER=perf\n".to_owned()),
+        (("GMON_CLOCK", "wall"), format!("{often} not sampled\n")),
+    ];
+    for ((variable, value), why) in ways {
+        // Half a second of work, and nothing that can be sampled.
+        let output = program.command(&["mute", "0.5"]).env(variable, value).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        let numbers = said.strip_prefix("gmon: ").and_then(|said| said.split_once(" samples are missing: "));
+        let (numbers, reason) = numbers.unwrap_or_else(|| panic!("{value}: {said:?}"));
+        let numbers: Vec<u32> = numbers.split(" of ").map(|number| number.parse().unwrap()).collect();
+        // One may have come before the program blocked the signal.
+        assert!((numbers[0]..=numbers[0] + 2).contains(&numbers[1]) && numbers[0] > 20, "{said}");
+        assert_eq!(reason, why, "{value}");
+        // What is over before it can be due is nothing to talk of.
+        let output = program.command(&["mute", "0.05"]).env(variable, value).output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{value}");
+    }
+}
+
+#[test]
 fn threads_made_while_every_signal_is_blocked_are_sampled() {
     let program = compile("blocked");
     for sampler in SAMPLERS {

@@ -1,5 +1,7 @@
 //! AArch64.
 
+#[cfg(all(feature = "start", not(test)))]
+mod doors;
 mod system;
 // Calls are recorded by the runtime alone.
 #[cfg(any(test, feature = "start", not(feature = "profil")))]
@@ -7,13 +9,15 @@ mod thread;
 #[cfg(all(feature = "start", not(test)))]
 mod weak;
 
+#[cfg(all(feature = "start", not(test)))]
+pub(crate) use doors::handler_doors;
 #[cfg(any(test, feature = "profil"))]
 pub(crate) use system::profil_numbers;
 pub(crate) use system::{
-    AUDIT_MACHINE, LARGEST_PAGE, O_DIRECTORY, O_NOFOLLOW, PERF_PROGRAM_COUNTER, interrupted_pc, numbers, signal_return,
-    syscall,
+    AUDIT_MACHINE, LARGEST_PAGE, O_DIRECTORY, O_NOFOLLOW, PERF_PROGRAM_COUNTER, blocked_on_return, interrupted_pc,
+    is_signal_frame, numbers, signal_return, syscall,
 };
 #[cfg(any(test, feature = "start", not(feature = "profil")))]
 pub(crate) use thread::{fourth_word, publish_record, record, set_fourth_word, set_table, thread_pointer};
 #[cfg(all(feature = "start", not(test)))]
-pub(crate) use weak::dlsym_address;
+pub(crate) use weak::{bsd_signal_address, dlsym_address, handler_set_address, sigaction_address};

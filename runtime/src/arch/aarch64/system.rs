@@ -37,6 +37,7 @@ pub(crate) mod numbers {
     pub(crate) const CLOCK_GETRES: usize = 114;
     pub(crate) const EXIT_GROUP: usize = 94;
     pub(crate) const TGKILL: usize = 131;
+    pub(crate) const RT_TGSIGQUEUEINFO: usize = 240;
     pub(crate) const OPENAT: usize = 56;
     pub(crate) const UNLINKAT: usize = 35;
     pub(crate) const RENAMEAT: usize = 38;
@@ -115,4 +116,24 @@ pub(crate) unsafe fn interrupted_pc(context: *const c_void) -> usize {
     const PC: usize = 8 + 8 + 24 + 128 + 8 + (1 + 31 + 1) * 8;
     // SAFETY: the kernel wrote a whole struct ucontext there.
     unsafe { context.byte_add(PC).cast::<usize>().read() }
+}
+
+/// Whether the second and the third argument of a handler lie as in the kernel's frame of a signal, by their addresses.
+#[inline]
+pub(crate) fn is_signal_frame(info: usize, context: usize) -> bool {
+    // struct rt_sigframe: the information, 128 bytes, and the context.
+    context.wrapping_sub(info) == 128
+}
+
+/// The signals that are blocked once the handler has returned.
+///
+/// # Safety
+///
+/// As for [`interrupted_pc`].
+#[inline]
+pub(crate) unsafe fn blocked_on_return(context: *mut c_void) -> *mut u64 {
+    // struct ucontext: flags, link, stack.
+    const BLOCKED: usize = 8 + 8 + 24;
+    // SAFETY: the kernel wrote a whole struct ucontext there.
+    unsafe { context.byte_add(BLOCKED).cast() }
 }

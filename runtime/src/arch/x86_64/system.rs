@@ -37,6 +37,7 @@ pub(crate) mod numbers {
     pub(crate) const CLOCK_GETRES: usize = 229;
     pub(crate) const EXIT_GROUP: usize = 231;
     pub(crate) const TGKILL: usize = 234;
+    pub(crate) const RT_TGSIGQUEUEINFO: usize = 297;
     pub(crate) const OPENAT: usize = 257;
     pub(crate) const UNLINKAT: usize = 263;
     pub(crate) const RENAMEAT: usize = 264;
@@ -118,3 +119,25 @@ pub(crate) unsafe fn interrupted_pc(context: *const c_void) -> usize {
     // SAFETY: the kernel wrote a whole struct ucontext there.
     unsafe { context.byte_add(RIP).cast::<usize>().read() }
 }
+
+/// Whether the second and the third argument of a handler lie as in the kernel's frame of a signal, by their addresses.
+#[inline]
+pub(crate) fn is_signal_frame(info: usize, context: usize) -> bool {
+    // struct rt_sigframe: a return address, the context, the information.
+    info.wrapping_sub(context) == BLOCKED + size_of::<u64>()
+}
+
+/// The signals that are blocked once the handler has returned.
+///
+/// # Safety
+///
+/// As for [`interrupted_pc`].
+#[inline]
+pub(crate) unsafe fn blocked_on_return(context: *mut c_void) -> *mut u64 {
+    // SAFETY: the kernel wrote a whole struct ucontext there.
+    unsafe { context.byte_add(BLOCKED).cast() }
+}
+
+/// Where a struct ucontext, up to the set of blocked signals the kernel's own, has that set: behind a struct sigcontext of
+/// 256 bytes, at the end.
+const BLOCKED: usize = 8 + 8 + 24 + 256;

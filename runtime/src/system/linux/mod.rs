@@ -1,6 +1,7 @@
 //! Linux. Raw system calls, never the C library's: they set no errno, are no cancellation points, and may be made below
 //! mcount and in a signal handler.
 
+mod disposition;
 mod errno;
 mod file;
 // Only the start-up objects see filters being installed.
@@ -19,6 +20,8 @@ mod ticks;
 mod timer;
 
 pub(crate) use crate::arch::LARGEST_PAGE;
+#[cfg(all(feature = "start", not(test)))]
+pub(crate) use disposition::{Action, disguise, disguised, reveal, set_action_raw, set_doors, stand_in};
 pub(crate) use errno::Errno;
 pub(crate) use file::{CURRENT, Fd, Identity, Status, WRITING_FLAGS};
 #[cfg(any(test, feature = "start", not(feature = "profil")))]
@@ -32,9 +35,9 @@ pub(crate) use memory::{
 };
 pub(crate) use perf::{SampleMemory, sample_on};
 pub(crate) use signal::{
-    FATAL_SIGNALS, SAMPLING_SIGNAL, SIGPROF, SignalInfo, block_signals, catch_signal, default_action, ignore_signal,
-    is_caught_by, is_free_for_use, is_not_handled, on_fatal_signal, send_to_this_thread, set_blocked_signals,
-    signal_named, unblock_signal, without_signal,
+    FATAL_SIGNALS, SA_RESTART, SAMPLING_SIGNAL, SIG_DFL, SIGPROF, SignalInfo, block_signal, block_signals,
+    catch_signal, contains, default_action, ignore_signal, is_caught_by, is_free_for_use, is_not_handled,
+    let_signal_end, on_fatal_signal, set_blocked_signals, signal_named, unblock_signal, without_signal,
 };
 #[cfg(any(test, feature = "profil"))]
 pub(crate) use signal::{Handler, PROFIL_SIGNAL};

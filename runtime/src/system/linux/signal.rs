@@ -1,13 +1,12 @@
 //! Signals.
 
-use core::ffi::{c_int, c_void};
-use core::mem::MaybeUninit;
-use core::ptr;
-use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-
+use super::disposition::{hide, is_hidden};
 use super::{Errno, call, process_id, thread_id};
 use crate::arch::{self, numbers};
 use crate::text::decimal;
+use core::ffi::{c_int, c_void};
+use core::mem::MaybeUninit;
+use core::ptr;
 
 /// What the interval timer sends.
 pub(crate) const SIGPROF: c_int = 27;
@@ -24,20 +23,25 @@ pub(crate) const PROFIL_SIGNAL: c_int = SAMPLING_SIGNAL - 1;
 pub(crate) const FATAL_SIGNALS: [c_int; 21] =
     [1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13, 14, 15, 16, 24, 26, 27, 29, 30, 31];
 
+/// The set of those of them that leave a core behind: QUIT ILL TRAP ABRT BUS FPE SEGV XCPU SYS.
+const DUMPS_CORE: u64 = 0b11_1111 << 2 | 1 << 10 | 1 << 23 | 1 << 30;
+
 const SIG_BLOCK: usize = 0;
 const SIG_UNBLOCK: usize = 1;
 const SIG_SETMASK: usize = 2;
-pub(super) const SIG_DFL: usize = 0;
+pub(crate) const SIG_DFL: usize = 0;
 pub(super) const SIG_IGN: usize = 1;
 const SI_TIMER: i32 = -2;
+const SI_TKILL: i32 = -6;
 pub(super) const SA_SIGINFO: usize = 4;
-const SA_RESTORER: usize = 0x0400_0000;
-const SA_ONSTACK: usize = 0x0800_0000;
-pub(super) const SA_RESTART: usize = 0x1000_0000;
+pub(super) const SA_RESTORER: usize = 0x0400_0000;
+pub(super) const SA_ONSTACK: usize = 0x0800_0000;
+pub(crate) const SA_RESTART: usize = 0x1000_0000;
+pub(super) const SA_RESETHAND: usize = 0x8000_0000;
 
 /// The first and the last real-time signal of programs. (32 and 33 are the C library's.)
 const SIGRTMIN: c_int = 34;
-const SIGRTMAX: c_int = 64;
+pub(super) const SIGRTMAX: c_int = 64;
 
 /// The names of the others, from 1 on.
 const NAMES: &[u8] =
@@ -81,8 +85,8 @@ pub(super) struct SignalAction {
     /// A [`Handler`], or one of the numbers that stand for one.
     pub(super) handler: usize,
     pub(super) flags: usize,
-    restorer: usize,
-    mask: u64,
+    pub(super) restorer: usize,
+    pub(super) mask: u64,
 }
 
 /// The start of `siginfo_t`.
@@ -107,24 +111,43 @@ impl SignalInfo {
     pub(crate) fn expiries(&self) -> u32 {
         if self.code == SI_TIMER { 1 + self.overrun.max(0) as u32 } else { 1 }
     }
+
+    /// Whether an instruction raised the signal, and raises it again if it is executed again. Not all that do so are known:
+    /// a trap is behind its instruction, and some errors of memory are reported later.
+    fn is_repeatable_fault(&self, signal: c_int) -> bool {
+        // The first codes of ILL, BUS, FPE and SEGV, of each of them.
+        matches!(signal, 4 | 7 | 8 | 11) && (1..=4).contains(&self.code)
+    }
+
+    /// Whether this process sent the signal to the thread by `tgkill`, as `raise` and `abort` do.
+    fn is_own_tgkill(&self) -> bool {
+        // Here the word of a timer's number is the sender's.
+        self.code == SI_TKILL && self.timer == process_id()
+    }
 }
 
 /// A handler of a signal.
 pub(crate) type Handler = unsafe extern "C" fn(c_int, *const SignalInfo, *const c_void);
 
-/// The handler that [`on_fatal_signal`] was given; 0 before.
-static ON_FATAL: AtomicUsize = AtomicUsize::new(0);
-
-/// Makes `handler` the handler of a signal, whatever it was. No signal comes in while it runs, and calls that can be
-/// restarted go on behind it. Below mcount.
+/// Makes `handler` the handler of a signal, whatever it was, and hides the handler from the program. No signal comes in
+/// while it runs, and calls that can be restarted go on behind it. Below mcount.
 pub(crate) fn catch_signal(signal: c_int, handler: Handler) -> Result<(), Errno> {
-    install(signal, handler, SA_RESTART, u64::MAX)
+    install(signal, handler, SA_RESTART, u64::MAX)?;
+    hide(signal, handler as usize);
+    Ok(())
 }
 
-/// Makes `handler` the handler of a signal that has none and is not ignored.
-pub(crate) fn on_fatal_signal(signal: c_int, handler: Handler) -> Result<(), Errno> {
-    ON_FATAL.store(handler as usize, Relaxed);
-    if handler_of(signal)? == SIG_DFL { install(signal, handler, 0, 0) } else { Ok(()) }
+/// Makes the first of `doors`, each of which is a handler, the handler of a signal that has none. A signal that is ignored
+/// stays so, and gets the handler when the program wants the default action.
+pub(crate) fn on_fatal_signal(signal: c_int, doors: usize) -> Result<(), Errno> {
+    let found = handler_of(signal)?;
+    if found == SIG_DFL {
+        install_at(signal, doors, 0, 0)?;
+    }
+    if found == SIG_DFL || found == SIG_IGN {
+        hide(signal, doors);
+    }
+    Ok(())
 }
 
 /// Whether `handler` is what a signal is handled by; so it is as far as known where a filter of system calls lets nobody ask.
@@ -141,9 +164,14 @@ pub(crate) fn ignore_signal(signal: c_int, handler: Handler) {
     }
 }
 
+/// Whether what a signal is handled by `is_it`.
+pub(super) fn is_caught_at(signal: c_int, is_it: impl FnOnce(usize) -> bool) -> bool {
+    handler_of(signal).is_ok_and(is_it)
+}
+
 /// Whether the program does not handle a signal. Below mcount.
 pub(crate) fn is_not_handled(signal: c_int) -> bool {
-    handler_of(signal).is_ok_and(|handler| [SIG_DFL, SIG_IGN, ON_FATAL.load(Relaxed)].contains(&handler))
+    handler_of(signal).is_ok_and(|handler| handler == SIG_DFL || handler == SIG_IGN || is_hidden(signal, handler))
 }
 
 /// The handler of a signal, or the number that stands for one.
@@ -159,13 +187,18 @@ fn handler_of(signal: c_int) -> Result<usize, Errno> {
 
 /// Sets a handler; `mask` is kept away while it runs. Word by word: below mcount no vector register may be used.
 pub(super) fn install(signal: c_int, handler: Handler, flags: usize, mask: u64) -> Result<(), Errno> {
+    install_at(signal, handler as usize, flags, mask)
+}
+
+/// Sets the [`Handler`] at an address.
+fn install_at(signal: c_int, handler: usize, flags: usize, mask: u64) -> Result<(), Errno> {
     let mut action = MaybeUninit::<SignalAction>::uninit();
     let start: *mut SignalAction = action.as_mut_ptr();
     // On the alternate stack where the thread has one: its own may be too small.
     let flags = SA_SIGINFO | SA_ONSTACK | SA_RESTORER | flags;
     // SAFETY: all of the action is written, and the handler is of the kind that its flags say.
     unsafe {
-        (&raw mut (*start).handler).write_volatile(handler as usize);
+        (&raw mut (*start).handler).write_volatile(handler);
         (&raw mut (*start).flags).write_volatile(flags);
         (&raw mut (*start).restorer).write_volatile(arch::signal_return as *const () as usize);
         (&raw mut (*start).mask).write_volatile(mask);
@@ -187,14 +220,64 @@ pub(crate) fn send_to_this_thread(signal: c_int) {
     let _ = unsafe { call(numbers::TGKILL, arguments) };
 }
 
+/// Has a signal that a handler was called for end the process now that its action is the default, as it would have ended
+/// without the handler: a core has the registers of the interrupted program, and what the kernel said of the signal.
+///
+/// A fault is raised again by its own instruction, once the handler has returned. Any other signal that dumps core is sent
+/// again with what came with it, and waits until the handler returns. Whatever else kills has no more to tell, and is sent
+/// and let in at once.
+///
+/// # Safety
+///
+/// From a handler of the signal, with the three arguments of the handler; but if `info` and `context` do not lie as the
+/// kernel puts them they are not used.
+pub(crate) unsafe fn let_signal_end(signal: c_int, info: *const SignalInfo, context: *mut c_void) {
+    if !contains(DUMPS_CORE, signal) || !arch::is_signal_frame(info.addr(), context.addr()) {
+        send_to_this_thread(signal);
+        // Now, and not when the handler returns: a program may let a signal in only for as long as it waits.
+        unblock_signal(signal);
+        return;
+    }
+    // SAFETY: the kernel's frame, which only this thread uses.
+    let told = unsafe { &*info };
+    if told.is_repeatable_fault(signal) {
+        return;
+    }
+    if told.is_own_tgkill() || queue_to_this_thread(signal, info).is_err() {
+        send_to_this_thread(signal);
+    }
+    // SAFETY: as above; the word has the signals that are blocked once the handler has returned.
+    unsafe {
+        let blocked = arch::blocked_on_return(context);
+        *blocked = without_signal(*blocked, signal);
+    }
+}
+
+/// Sends this thread a signal with the information of an earlier one.
+fn queue_to_this_thread(signal: c_int, info: *const SignalInfo) -> Result<(), Errno> {
+    let arguments = [process_id() as usize, thread_id() as usize, signal as usize, info.addr()];
+    // SAFETY: the kernel reads a siginfo_t.
+    unsafe { call(numbers::RT_TGSIGQUEUEINFO, arguments) }.map(|_| ())
+}
+
 /// Blocks every signal for this thread; returns which were blocked.
 pub(crate) fn block_signals() -> u64 {
     change_blocked(SIG_BLOCK, u64::MAX)
 }
 
-/// Lets a signal in; if it is waiting, it is delivered before this returns.
-pub(crate) fn unblock_signal(signal: c_int) {
-    change_blocked(SIG_UNBLOCK, 1 << (signal - 1));
+/// Blocks a signal; returns which were blocked.
+pub(crate) fn block_signal(signal: c_int) -> u64 {
+    change_blocked(SIG_BLOCK, 1 << (signal - 1))
+}
+
+/// Lets a signal in; if it is waiting, it is delivered before this returns. The result is which were blocked.
+pub(crate) fn unblock_signal(signal: c_int) -> u64 {
+    change_blocked(SIG_UNBLOCK, 1 << (signal - 1))
+}
+
+/// Whether a signal is in a set.
+pub(crate) fn contains(signals: u64, signal: c_int) -> bool {
+    signals & 1 << (signal - 1) != 0
 }
 
 /// A set of signals without one of them.

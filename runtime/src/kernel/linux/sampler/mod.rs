@@ -315,26 +315,32 @@ pub(super) fn report() {
     }
 }
 
-/// Says it if far fewer samples came than the process's CPU time is worth, `lost` ones aside.
+/// So many samples that are due do not fail to come by chance, all of them or all but a few.
+const NOT_CHANCE: u64 = 20;
+
+/// Says it if far fewer samples came than the process's CPU time is worth, `lost` ones aside, or next to none.
 fn report_silence(lost: u64) {
-    if WALL.load(Relaxed) {
-        return;
-    }
+    let producer = PRODUCER.load(SeqCst);
+    let is_blind_to_kernel = producer == RING && ring::is_blind_to_kernel();
+    let came = bins::ticks() + lost;
     let expected = COUNTED_TIME.load(Relaxed) / period().max(1) as u64;
-    let missing = expected.saturating_sub(bins::ticks() + lost);
+    let missing = expected.saturating_sub(came);
+    // How much of the time was in the kernel is not known.
+    let is_silent = came <= expected / NOT_CHANCE && missing > NOT_CHANCE && !is_blind_to_kernel;
     // Five seconds, and a fifth: that is not chance, nor what is left over at the ends of threads.
-    if missing < 5 * u64::from(profrate()) || missing < expected / 5 {
+    let is_short = missing >= 5 * u64::from(profrate()) && missing >= expected / 5 && !WALL.load(Relaxed);
+    if !is_silent && !is_short {
         return;
     }
     let mut numbers = [Text::<20>::new(), Text::<20>::new()];
     for (text, number) in numbers.iter_mut().zip([missing, expected]) {
         text.push_decimal(number);
     }
-    let why: &[u8] = match PRODUCER.load(SeqCst) {
+    let why: &[u8] = match producer {
+        _ if WALL.load(Relaxed) => b"threads that block signal 60 or call no profiled function are not sampled",
         THREADS => b"threads that block signal 60 or call no profiled function are sampled only by GMON_SAMPLER=perf",
-        RING if ring::is_blind_to_kernel() => {
-            b"time in the kernel is sampled only if kernel.perf_event_paranoid allows it"
-        }
+        PROCESS if is_silent => b"threads that block signal 60 are sampled only by GMON_SAMPLER=perf",
+        _ if is_blind_to_kernel => b"time in the kernel is sampled only if kernel.perf_event_paranoid allows it",
         _ => b"the machine was too busy to take them",
     };
     let [missing, expected] = &numbers;

@@ -1,0 +1,203 @@
+/* Prints what a program sees of the dispositions of its signals, or ends by one of them after it has set it to the
+   default: what is printed, and how the program ends, is the same without a profiling runtime. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+__attribute__((noinline)) void counted(void) { __asm__ volatile(""); }
+
+static void handler(int signal) { (void)signal; }
+static void other(int signal, siginfo_t *info, void *context) { (void)signal, (void)info, (void)context; }
+
+static const char *name(void (*found)(int)) {
+    return found == SIG_DFL           ? "default"
+           : found == SIG_IGN         ? "ignored"
+           : found == SIG_ERR         ? "error"
+           : found == handler         ? "handler"
+           : found == (void *)other   ? "other"
+           : found == (void (*)(int))2 ? "hold"
+                                      : "unknown";
+}
+
+static int is_empty(const sigset_t *set) {
+    for (int signal = 1; signal < 65; signal++)
+        if (sigismember(set, signal) == 1)
+            return 0;
+    return 1;
+}
+
+static void show(int signal) {
+    struct sigaction found;
+    memset(&found, 0x55, sizeof found);
+    errno = 0;
+    int result = sigaction(signal, NULL, &found);
+    if (result != 0)
+        printf("%d: %d, errno %d\n", signal, result, errno);
+    else if (signal == 60) /* by which the program is sampled: what was set beside the default is not kept */
+        printf("%d: %s\n", signal, name(found.sa_handler));
+    else
+        printf("%d: %s, flags %#x, mask %s %d\n", signal, name(found.sa_handler), (unsigned)found.sa_flags,
+               is_empty(&found.sa_mask) ? "empty" : "set", sigismember(&found.sa_mask, SIGUSR1));
+}
+
+/* What each way of setting the default, a handler or nothing says of what was there. */
+static void set(int signal_number) {
+    static const int flags[] = {0, SA_RESTART, SA_SIGINFO, SA_ONSTACK, SA_NODEFER, SA_RESTART | SA_SIGINFO | SA_ONSTACK};
+    struct sigaction action, before;
+    for (unsigned i = 0; i < sizeof flags / sizeof *flags; i++) {
+        memset(&action, 0, sizeof action);
+        action.sa_handler = SIG_DFL;
+        action.sa_flags = flags[i];
+        sigaddset(&action.sa_mask, SIGUSR1);
+        sigaction(signal_number, &action, NULL);
+        show(signal_number);
+    }
+    action.sa_sigaction = other;
+    action.sa_flags = SA_SIGINFO | SA_RESTART;
+    sigaction(signal_number, &action, &before);
+    printf("before: %s, then ", name(before.sa_handler));
+    show(signal_number);
+    sigaction(signal_number, &before, &before);
+    printf("before: %s, then ", name(before.sa_handler));
+    show(signal_number);
+    printf("signal: %s", name(signal(signal_number, handler)));
+    printf(" %s", name(signal(signal_number, SIG_DFL)));
+    printf(" %s", name(signal(signal_number, SIG_IGN)));
+    printf(" %s", name(signal(signal_number, SIG_DFL)));
+    printf(" %s\n", name(signal(signal_number, SIG_DFL)));
+    siginterrupt(signal_number, 1);
+    printf("signal: %s\n", name(signal(signal_number, handler)));
+    siginterrupt(signal_number, 0);
+    printf("sigset: %s", name(sigset(signal_number, SIG_DFL)));
+    printf(" %s", name(sigset(signal_number, (void (*)(int))2)));
+    printf(" %s", name(sigset(signal_number, handler)));
+    printf(" %s", name(sigset(signal_number, (void (*)(int))2)));
+    printf(" %s\n", name(sigset(signal_number, SIG_DFL)));
+    show(signal_number);
+    sigignore(signal_number);
+    show(signal_number);
+    signal(signal_number, SIG_DFL);
+#ifdef __GLIBC__
+    printf("ssignal: %s", name(ssignal(signal_number, handler)));
+    printf(" sysv_signal: %s", name(sysv_signal(signal_number, handler)));
+    show(signal_number);
+    printf(" sysv_signal: %s\n", name(sysv_signal(signal_number, SIG_DFL)));
+#endif
+}
+
+/* Threads that set handlers and defaults and must never see anything else. */
+static void *ask(void *unused) {
+    for (int i = 0; i < 20000; i++) {
+        struct sigaction found;
+        sigaction(SIGUSR2, NULL, &found);
+        if (strcmp(name(found.sa_handler), "unknown") == 0)
+            puts("unknown handler");
+        if (strcmp(name(signal(SIGUSR2, i % 2 ? SIG_DFL : handler)), "unknown") == 0)
+            puts("unknown handler");
+    }
+    return unused;
+}
+
+static void blocked(const char *when) {
+    sigset_t set;
+    pthread_sigmask(SIG_BLOCK, NULL, &set);
+    printf("%s: %s\n", when, is_empty(&set) ? "nothing is blocked" : "something is blocked");
+}
+
+static int see(void) {
+    for (int signal = -1; signal < 67; signal++)
+        show(signal);
+    static const int all[] = {SIGHUP, SIGINT, SIGSEGV, SIGBUS, SIGALRM, SIGTERM, SIGPROF, SIGCHLD, SIGWINCH, 40, 60};
+    for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
+        set(all[i]);
+    errno = 0;
+    printf("%s %d\n", name(signal(0, SIG_DFL)), errno);
+    printf("%s %d\n", name(signal(SIGKILL, handler)), errno);
+    printf("%s %d\n", name(signal(SIGTERM, SIG_ERR)), errno);
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++)
+        pthread_create(&threads[i], NULL, ask, NULL);
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    blocked("main");
+    fflush(stdout);
+    if (fork() == 0) {
+        counted();
+        for (int signal = 1; signal < 65; signal++)
+            show(signal);
+        fflush(stdout);
+        _exit(0);
+    }
+    wait(NULL);
+    pid_t child = vfork();
+    if (child == 0) { /* what it sets is its own, and its memory is ours */
+        struct sigaction found;
+        signal(SIGTERM, SIG_IGN);
+        sigaction(SIGINT, NULL, &found);
+        signal(SIGINT, SIG_DFL);
+        _exit(found.sa_handler == SIG_DFL ? 7 : 8);
+    }
+    int status;
+    waitpid(child, &status, 0);
+    printf("vfork: %x ", status);
+    show(SIGTERM);
+    return 0;
+}
+
+int main(int argc, char **argv) {
+    const char *how = argc > 1 ? argv[1] : "see";
+    counted();
+    if (strcmp(how, "see") == 0)
+        return see();
+    if (strcmp(how, "all") == 0) { /* as those do that execute something else: the runtime's own signals too */
+        for (int signal_number = 1; signal_number < 65; signal_number++)
+            signal(signal_number, SIG_DFL);
+        for (volatile long i = 0; i < 400000000; i++)
+            ;
+        return 3;
+    }
+    int number = argc > 2 ? atoi(argv[2]) : SIGTERM;
+    if (strcmp(how, "again") == 0) { /* a handler that gives up, and has the fault happen again */
+        signal(number, handler);
+        signal(number, SIG_DFL);
+        if (number == SIGSEGV)
+            *(volatile int *)0x1238 = 0;
+        raise(number);
+    }
+    if (strcmp(how, "restored") == 0) {
+        struct sigaction before, action;
+        memset(&action, 0, sizeof action);
+        action.sa_handler = handler;
+        sigaction(number, &action, &before);
+        raise(number);
+        sigaction(number, &before, NULL);
+        kill(getpid(), number);
+    }
+    if (strcmp(how, "late") == 0) { /* behind the end of a file */
+        char *memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fileno(tmpfile()), 0);
+        return memory[100];
+    }
+    if (strcmp(how, "fault") == 0)
+        *(volatile int *)0x1238 = 0;
+    if (strcmp(how, "deep") == 0) {
+        volatile char room[4096];
+        room[0] = 0;
+        return main(argc, argv) + room[0];
+    }
+    if (strcmp(how, "raise") == 0)
+        raise(number);
+    if (strcmp(how, "queue") == 0)
+        sigqueue(getpid(), number, (union sigval){.sival_int = 4711});
+    if (strcmp(how, "kill") == 0)
+        kill(getpid(), number);
+    if (strcmp(how, "abort") == 0)
+        abort();
+    return 3;
+}

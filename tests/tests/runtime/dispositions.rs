@@ -1,0 +1,145 @@
+//! What a program sees of its signals, and what others see of how it ends, is as without a profiling runtime.
+
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::support::{Program, calls, directory, library};
+
+fn programs(name: &str, flags: &[&str]) -> [Program; 2] {
+    let plain = Program::compile_with("cc", &format!("{name}-plain"), "dispositions.c", flags);
+    [Program::compile(name, "dispositions.c", flags), plain]
+}
+
+fn counted(program: &Program) -> Option<u64> {
+    calls(&program.profile(), program.symbols()).get("calls counted").copied()
+}
+
+#[test]
+fn are_what_the_program_set() {
+    for (name, flags) in [("shared", &["-O1"][..]), ("static", &["-O1", "-static"])] {
+        let [ours, plain] = programs(&format!("dispositions-{name}"), flags);
+        let expected = plain.run(&[]);
+        assert!(expected.lines().count() > 200 && !expected.contains("unknown"), "{expected}");
+        for signals in ["all", "none"] {
+            let output = ours.command(&[]).env("GMON_SIGNALS", signals).output().unwrap();
+            let found = String::from_utf8(output.stdout).unwrap();
+            let differs = found.lines().zip(expected.lines()).find(|(found, expected)| found != expected);
+            assert_eq!((differs, found.len()), (None, expected.len()), "{name} {signals}");
+        }
+        // A signal by which the file is written is hidden as well.
+        let output = ours.command(&[]).env("GMON_DUMP_SIGNAL", "URG").output().unwrap();
+        let found = String::from_utf8(output.stdout).unwrap();
+        let line = |text: &str| text.lines().find(|line| line.starts_with("23: ")).map(str::to_owned);
+        assert_eq!(line(&found), line(&expected));
+    }
+}
+
+#[test]
+fn set_to_the_default_once_more_still_leave_a_profile() {
+    let [ours, plain] = programs("dispositions-ends", &["-O0"]);
+    for (how, number) in [("again", "11"), ("again", "15"), ("again", "6"), ("restored", "10"), ("restored", "2")] {
+        let _ = std::fs::remove_file(ours.directory.join("gmon.out"));
+        let [found, expected] = [&ours, &plain].map(|program| program.command(&[how, number]).output().unwrap());
+        assert_eq!(found, expected, "{how} {number}");
+        assert_eq!(counted(&ours), Some(1), "{how} {number}");
+    }
+}
+
+/// Launchers do that before they execute something: it must neither end the program nor its sampling.
+#[test]
+fn set_to_the_default_all_at_once_leave_the_sampling_alone() {
+    let [ours, _] = programs("dispositions-all", &["-O1"]);
+    let output = ours.command(&["all"]).output().unwrap();
+    assert_eq!((output.status.code(), output.stderr.len()), (Some(3), 0), "{output:?}");
+    assert!(!ours.profile().histograms.is_empty());
+}
+
+/// A core has the kernel's word for the signal, and the registers of where the program was.
+#[test]
+fn of_what_dumps_core_tell_where_and_why() {
+    let [ours, plain] = programs("dispositions-core", &["-O0"]);
+    let tracer = Program::compile_with("cc", "dispositions-tracer", "last_stop.c", &[]);
+    let last_stop = |program: &Program, words: &[&str]| {
+        let output = tracer.command(&[&[program.executable.to_str().unwrap()], words].concat()).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let ways: [&[&str]; 12] = [
+        &["fault"],
+        &["again", "11"],
+        &["late"],
+        &["abort"],
+        &["raise", "11"],
+        &["raise", "3"],
+        &["raise", "5"],
+        &["kill", "11"],
+        &["kill", "31"],
+        &["queue", "6"],
+        &["queue", "24"],
+        &["deep"],
+    ];
+    for words in ways {
+        let expected = last_stop(&plain, words);
+        let place = expected.contains("at the same place");
+        assert!(place && (expected.contains("code") && !expected.contains("signal 0")), "{words:?}: {expected}");
+        if words == ["deep"] {
+            // There is no room for a handler: the kernel says so in place of the address.
+            let found = last_stop(&ours, words);
+            assert_eq!(found.split(", code").next(), expected.split(", code").next());
+            continue;
+        }
+        assert_eq!(last_stop(&ours, words), expected, "{words:?}");
+    }
+}
+
+/// Rust's standard library looks for the default action before it gets ready to tell of a stack that has run over.
+#[test]
+fn let_rust_tell_of_a_stack_that_has_run_over() {
+    let place = directory("dispositions-rust");
+    let source = place.join("deep.rs");
+    let text = "fn deep(n: u64) -> u64 { let a = std::hint::black_box([n; 64]); deep(n + 1) + a[(n % 64) as usize] }\n\
+                fn main() { println!(\"{}\", deep(0)); }\n";
+    std::fs::write(&source, text).unwrap();
+    let compiler = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let build = |name: &str, flags: &[String]| {
+        let output = Command::new(&compiler)
+            .args(["--cap-lints", "allow", "-o", name])
+            .args(flags)
+            .arg(&source)
+            .current_dir(&place)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{output:?}");
+        Command::new(Path::new(&place).join(name)).current_dir(&place).output().unwrap()
+    };
+    let plain = build("plain", &[]);
+    let library = format!("-Clink-arg=-B{}", library().display());
+    let ours = build("profiled", &["-Clink-arg=-pg".to_owned(), library]);
+    assert!(String::from_utf8_lossy(&plain.stderr).contains("overflowed its stack"), "{plain:?}");
+    assert_eq!(ours.status, plain.status);
+    let without_number = |bytes: &[u8]| {
+        let text = String::from_utf8_lossy(bytes).into_owned();
+        text.chars().filter(|letter| !letter.is_ascii_digit()).collect::<String>()
+    };
+    assert_eq!(without_number(&ours.stderr), without_number(&plain.stderr));
+    assert!(place.join("gmon.out").exists());
+}
+
+/// To the first process of a namespace no signal comes that it does not handle.
+#[test]
+fn of_the_first_process_of_a_namespace_are_its_own() {
+    let [ours, plain] = programs("dispositions-first", &["-O1"]);
+    let first = |program: &Program, words: &[&str]| {
+        let mut command = Command::new("unshare");
+        command.args(["--user", "--map-root-user", "--pid", "--fork"]).arg(&program.executable).args(words);
+        command.current_dir(&program.directory).stderr(Stdio::null()).status().unwrap()
+    };
+    if first(&plain, &["kill", "15"]).code() != Some(3) {
+        println!("\nSKIPPED: the first process of a namespace, unshare is not allowed here");
+        return;
+    }
+    for words in [&["kill", "15"][..], &["raise", "11"], &["again", "2"], &["queue", "6"], &["fault"]] {
+        let [found, expected] = [&ours, &plain].map(|program| first(program, words));
+        assert_eq!((found.code(), found.signal()), (expected.code(), expected.signal()), "{words:?}");
+    }
+}
