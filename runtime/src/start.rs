@@ -13,8 +13,8 @@ use crate::control::{self, _mcleanup};
 use crate::ending;
 use crate::environment::{Environment, strings};
 use crate::kernel::{self, Form, HIGHEST_RATE, Naming, Output, Sampler, Wish};
-use crate::message::{say, say_error};
-use crate::system::{Fd, is_free_for_use, signal_named};
+use crate::message::{know_standard_error, say, say_error};
+use crate::system::{Fd, file_mask, is_free_for_use, signal_named};
 use crate::text::{Text, decimal};
 use crate::{program, snapshot};
 
@@ -82,6 +82,7 @@ unsafe fn begin_with(name: Option<&CStr>, envp: *const *const c_char) {
     if unsafe { getauxval(AT_SECURE) } != 0 {
         return; // a set-user-id program writes nothing where its user says
     }
+    know_standard_error();
     // SAFETY: the caller's promise.
     let environment = unsafe { Environment::of(strings(envp)) };
     let directory = configure(name.unwrap_or(c""), &environment);
@@ -136,6 +137,7 @@ fn configure(argv0: &CStr, environment: &Environment<'_>) -> Option<Fd> {
     unsafe {
         kernel::configure(|output| {
             output.form = form;
+            output.mask = file_mask();
             name(output, argv0, environment);
         });
     }

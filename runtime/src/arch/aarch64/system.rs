@@ -39,6 +39,11 @@ pub(crate) mod numbers {
     pub(crate) const PERF_EVENT_OPEN: usize = 241;
     pub(crate) const PRLIMIT: usize = 261;
     pub(crate) const STATX: usize = 291;
+    pub(crate) const UMASK: usize = 166;
+    pub(crate) const PPOLL: usize = 73;
+    pub(crate) const RT_SIGPENDING: usize = 136;
+    pub(crate) const RT_SIGTIMEDWAIT: usize = 137;
+    pub(crate) const PROCESS_VM_READV: usize = 270;
 }
 
 /// The program counter among the registers that perf records (`asm/perf_regs.h`), as a set of one.
@@ -55,7 +60,6 @@ pub(crate) const LARGEST_PAGE: usize = 65536;
 #[cfg(any(test, feature = "profil"))]
 pub(crate) mod profil_numbers {
     pub(crate) const FUTEX: usize = 98;
-    pub(crate) const PROCESS_VM_READV: usize = 270;
     pub(crate) const PROCESS_VM_WRITEV: usize = 271;
 }
 

@@ -39,6 +39,11 @@ pub(crate) mod numbers {
     pub(crate) const PERF_EVENT_OPEN: usize = 298;
     pub(crate) const PRLIMIT: usize = 302;
     pub(crate) const STATX: usize = 332;
+    pub(crate) const UMASK: usize = 95;
+    pub(crate) const PPOLL: usize = 271;
+    pub(crate) const RT_SIGPENDING: usize = 127;
+    pub(crate) const RT_SIGTIMEDWAIT: usize = 128;
+    pub(crate) const PROCESS_VM_READV: usize = 310;
 }
 
 /// The program counter among the registers that perf records (`asm/perf_regs.h`), as a set of one.
@@ -55,7 +60,6 @@ pub(crate) const LARGEST_PAGE: usize = 4096;
 #[cfg(any(test, feature = "profil"))]
 pub(crate) mod profil_numbers {
     pub(crate) const FUTEX: usize = 202;
-    pub(crate) const PROCESS_VM_READV: usize = 310;
     pub(crate) const PROCESS_VM_WRITEV: usize = 311;
 }
 

@@ -19,7 +19,7 @@ use gmon::layout::GmonHdr;
 pub(crate) use beside::TICKS;
 pub(crate) use forms::Form;
 pub(crate) use live::{arcs_grain, begin as begin_live, is_live, leave as leave_live, map_arcs};
-pub(crate) use objects::{NOWHERE, PROGRAM, adopt, is_gone, know_program, look, number, path, place};
+pub(crate) use objects::{NOWHERE, PROGRAM, adopt, is_gone, know_program, look, look_ahead, number, path, place};
 pub(crate) use output::{Naming, Output, configure, is_ours};
 pub(crate) use outside::{for_each_tick_outside, keep_ticks_outside, take_ticks_outside};
 pub(crate) use sampler::{Clock, HIGHEST_RATE, Sampler, Wish, choose as choose_sampler, collect, let_in, profrate};

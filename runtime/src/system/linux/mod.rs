@@ -16,6 +16,8 @@ mod timer;
 
 pub(crate) use crate::arch::LARGEST_PAGE;
 pub(crate) use errno::Errno;
+#[cfg(any(test, feature = "start"))]
+pub(crate) use file::file_mask;
 pub(crate) use file::{CURRENT, Fd, Identity, Status};
 #[cfg(any(test, feature = "profil"))]
 pub(crate) use guarded::{can_be_written, read, write};
@@ -23,9 +25,9 @@ pub(crate) use maps::{Mapping, MapsRoom, OwnMemory, for_each_mapping};
 pub(crate) use memory::{PAGE, clear, map, map_file, replace, unmap};
 pub(crate) use perf::{SampleMemory, sample_on};
 pub(crate) use signal::{
-    FATAL_SIGNALS, SAMPLING_SIGNAL, SIGPROF, SignalInfo, block_signals, catch_signal, default_action, is_caught_by,
-    is_free_for_use, is_not_handled, on_fatal_signal, send_to_this_thread, set_blocked_signals, signal_named,
-    unblock_signal, without_signal,
+    FATAL_SIGNALS, SAMPLING_SIGNAL, SIGPIPE, SIGPROF, SIGXFSZ, SignalInfo, block_signals, catch_signal, default_action,
+    is_caught_by, is_free_for_use, is_not_handled, on_fatal_signal, pending_signals, send_to_this_thread,
+    set_blocked_signals, signal_named, take_signal, unblock_signal, without_signal,
 };
 #[cfg(any(test, feature = "profil"))]
 pub(crate) use signal::{Handler, PROFIL_SIGNAL};
