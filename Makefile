@@ -55,8 +55,8 @@ GLOBALS += $(foreach name,sigaction signal bsd_signal ssignal sysv_signal __sysv
 # where that is linked.
 PROFIL = --strip-debug --keep-global-symbols=runtime/exports-profil.txt
 PROFIL += --weaken-symbol=profil --weaken-symbol=gmon_kernel_profil
-# Less is inlined than for speed: what is hot is assembly, and the objects are in every program.
-SMALL = -C llvm-args=-inline-threshold=10
+# Functions are not inlined for speed: all but mcount, which is assembly, runs rarely.
+SMALL = -C llvm-args=--inline-threshold=5
 RUSTC_RUNTIME = $(CARGO) rustc --package gmon-runtime --profile runtime --crate-type staticlib
 
 # All are made without jump tables, so that what runs below mcount and in signal handlers can be read off the code.

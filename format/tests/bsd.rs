@@ -292,6 +292,29 @@ fn high_counts_are_never_written_as_if_they_were_padded() {
 }
 
 #[test]
+fn equal_upper_halves_are_counts_where_the_program_ran_long_enough() {
+    let many = (1 << 32) + 5;
+    // A file as other writers make it: its only arc, with no call of it apart.
+    let read_back = |lowpc: u64, ticks: u64, counts: &[u64]| -> Vec<u64> {
+        let arcs: Vec<_> = counts.iter().map(|_| (0, lowpc, 0)).collect();
+        let histograms = vec![seconds(lowpc, lowpc + 8, &[ticks, 0])];
+        let mut file = write(&Profile { histograms, ..called(&arcs) }, LE64).unwrap();
+        let start = file.len() - 24 * counts.len();
+        for (arc, count) in file[start..].chunks_mut(24).zip(counts) {
+            arc[16..].copy_from_slice(&count.to_le_bytes());
+        }
+        read(&file, &Hints::default()).unwrap().arcs.iter().map(|arc| arc.count).collect()
+    };
+    // At 100 samples a second these are 10 seconds, and 1.
+    assert_eq!(read_back(0x1000, 1000, &[many]), [many]);
+    assert_eq!(read_back(0x1000, 100, &[many]), [5]);
+    assert_eq!(read_back(0x1000, 1000, &[many, many + 2]), [many, many + 2]);
+    assert_eq!(read_back(0x1000, 1000, &[many; 9]), [5; 9]);
+    // The same rubbish as in the upper half of the program's own addresses.
+    assert_eq!(read_back(0x1_4000_1000, 1000, &[many]), [5]);
+}
+
+#[test]
 fn high_counts_of_32_bit_files_take_more_arcs() {
     let file = write(&called(&[(1, 2, 0xffff_ffff)]), BE32).unwrap();
     let counts: Vec<u64> = read_as(&file, BE32).unwrap().arcs.iter().map(|arc| arc.count).collect();

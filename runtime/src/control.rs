@@ -73,6 +73,8 @@ pub(crate) fn start(lowpc: usize, highpc: usize, directory: Option<c_int>, live:
     kernel::know_program(program::base(), program::bias());
     if KEEPS_OUTSIDE.load(SeqCst) {
         kernel::keep_ticks_outside();
+        // SAFETY: this is the first call, and nobody else looks before it is done.
+        unsafe { kernel::look_ahead() };
     }
     LOWPC.store(range.lowpc, SeqCst);
     // SAFETY: a buffer as `allocate` makes it, which is never freed.
@@ -395,9 +397,12 @@ unsafe fn outside(is_last: bool) -> &'static [RawArc] {
     // SAFETY: as above.
     let found = unsafe { gather::outside() };
     if let Err(error) = seen
-        && !found.is_empty()
+        && found.iter().any(|entry| entry.raw_selfpc == kernel::NOWHERE)
     {
-        say_error(&[b"cannot see what is loaded, using only sums of what was counted outside the program"], error);
+        say_error(
+            &[b"cannot see what is loaded, using only sums of what was counted in objects that are not known"],
+            error,
+        );
     }
     found
 }

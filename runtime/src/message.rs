@@ -1,9 +1,38 @@
 //! One line on standard error.
+//!
+//! The line must not do the program any harm. Descriptor 2 may be a file of the program's by now: nothing is said then. To
+//! write may send a signal that kills or stops, and wait for a reader that never comes: signals are blocked and taken back,
+//! and the wait is short.
 
-use crate::system::{Errno, Fd};
+use core::cell::UnsafeCell;
+use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+
+use crate::system::{
+    Errno, Fd, SIGPIPE, SIGXFSZ, Status, block_signals, pending_signals, set_blocked_signals, take_signal,
+};
 use crate::text::Text;
 
 const STANDARD_ERROR: Fd = Fd(2);
+
+/// What standard error was at the start; `None` if there was none.
+struct AtStart(UnsafeCell<Option<Status>>);
+
+// SAFETY: written once, before any line is said.
+unsafe impl Sync for AtStart {}
+
+static AT_START: AtStart = AtStart(UnsafeCell::new(None));
+static IS_KNOWN: AtomicBool = AtomicBool::new(false);
+
+/// How many milliseconds all lines together may wait until somebody reads what is there already.
+static PATIENCE: AtomicU32 = AtomicU32::new(900);
+
+/// Remembers what standard error is. Only the first call does anything.
+pub(crate) fn know_standard_error() {
+    if !IS_KNOWN.swap(true, Relaxed) {
+        // SAFETY: this is the first call, and whoever looks at it makes one before.
+        unsafe { *AT_START.0.get() = STANDARD_ERROR.status().ok() };
+    }
+}
 
 /// Says `gmon: ` and the parts, on a line of its own and in one write.
 pub(crate) fn say(parts: &[&[u8]]) {
@@ -13,12 +42,39 @@ pub(crate) fn say(parts: &[&[u8]]) {
         line.push(part);
     }
     line.end();
-    // Where there is no standard error there is nobody to tell.
-    let _ = STANDARD_ERROR.write_all(line.as_bytes());
+    know_standard_error();
+    // SAFETY: nobody writes it any more.
+    let at_start = unsafe { &*AT_START.0.get() };
+    let now = STANDARD_ERROR.status().ok();
+    if at_start.as_ref().zip(now.as_ref()).is_some_and(|(then, now)| now.is_same_file(then)) {
+        write(line.as_bytes());
+    }
+}
+
+/// Writes the line, if that can be done without harm. Where it cannot there is nobody to tell.
+fn write(line: &[u8]) {
+    // SIGTTOU too, which would stop a program in the background of its terminal: blocked, it is not sent.
+    let blocked = block_signals();
+    let pending = pending_signals();
+    if !STANDARD_ERROR.takes_writing(PATIENCE.load(Relaxed)) {
+        PATIENCE.store(0, Relaxed);
+    } else if let Err(error) = STANDARD_ERROR.write_all(line) {
+        for (reason, signal) in [(Errno::EPIPE, SIGPIPE), (Errno::EFBIG, SIGXFSZ)] {
+            if error == reason && pending & 1 << (signal - 1) == 0 {
+                take_signal(signal);
+            }
+        }
+    }
+    set_blocked_signals(blocked);
 }
 
 /// Says what failed with which error: `gmon: gmon.out: cannot write: no space left on device (error 28)`.
 pub(crate) fn say_error(parts: &[&[u8]], error: Errno) {
+    say_cure(parts, error, &[]);
+}
+
+/// Says what failed with which error, and what helps.
+pub(crate) fn say_cure(parts: &[&[u8]], error: Errno, cure: &[&[u8]]) {
     let mut line = Text::<480>::new();
     for part in parts {
         line.push(part);
@@ -29,6 +85,9 @@ pub(crate) fn say_error(parts: &[&[u8]], error: Errno) {
     line.push_decimal(u64::from(error.0.unsigned_abs()));
     if !error.text().is_empty() {
         line.push(b")");
+    }
+    for part in cure {
+        line.push(part);
     }
     say(&[line.as_bytes()]);
 }

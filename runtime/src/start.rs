@@ -14,8 +14,8 @@ use crate::dispositions;
 use crate::ending;
 use crate::environment::{Environment, strings};
 use crate::kernel::{self, Form, HIGHEST_RATE, Naming, Output, Sampler, Wish};
-use crate::message::{say, say_error};
-use crate::system::{Fd, is_free_for_use, signal_named};
+use crate::message::{know_standard_error, say, say_error};
+use crate::system::{Fd, file_mask, is_free_for_use, signal_named};
 use crate::text::{Text, decimal};
 use crate::{program, snapshot};
 
@@ -88,6 +88,7 @@ unsafe fn begin_with(name: Option<&CStr>, envp: *const *const c_char) {
     if unsafe { getauxval(AT_SECURE) } != 0 {
         return; // a set-user-id program writes nothing where its user says
     }
+    know_standard_error();
     // SAFETY: the caller's promise.
     let environment = unsafe { Environment::of(strings(envp)) };
     let directory = configure(name.unwrap_or(c""), &environment);
@@ -148,6 +149,7 @@ fn configure(argv0: &CStr, environment: &Environment<'_>) -> Option<Fd> {
     unsafe {
         kernel::configure(|output| {
             output.form = form;
+            output.mask = file_mask();
             name(output, argv0, environment);
         });
     }

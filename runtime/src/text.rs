@@ -15,6 +15,7 @@ impl<const N: usize> Text<N> {
     }
 
     /// Appends bytes.
+    #[inline(never)]
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         for byte in bytes {
             match self.bytes.get_mut(self.length) {
@@ -42,6 +43,7 @@ impl<const N: usize> Text<N> {
     }
 
     /// Appends a number in decimal.
+    #[inline(never)]
     pub(crate) fn push_decimal(&mut self, number: u64) {
         // The digits from the last to the first, then the other way round: ten to the nineteenth has twenty of them.
         let mut digits = [0; 20];
@@ -55,6 +57,7 @@ impl<const N: usize> Text<N> {
     }
 
     /// Appends a number in hexadecimal, with zeros before it up to so many digits.
+    #[inline(never)]
     pub(crate) fn push_hexadecimal(&mut self, number: u64, digits: u32) {
         let needed = (u64::BITS - number.leading_zeros()).div_ceil(4).max(digits).clamp(1, 16);
         for place in (0..needed).rev() {

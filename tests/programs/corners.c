@@ -181,10 +181,12 @@ QUIET static void twice(void) {
 HUNDRED(DEFINE)
 QUIET static void reused(void) {
     struct stat status;
-    for (int fd = 3; fd < 1024; fd++)
+    long most = sysconf(_SC_OPEN_MAX);
+    int limit = most < 65536 ? (int)most : 65536;
+    for (int fd = 3; fd < limit; fd++)
         close(fd);
     int data = open("data", O_RDWR | O_CREAT | O_TRUNC, 0644);
-    for (int fd = 500; fd < 540; fd++)
+    for (int fd = 4; fd < limit; fd++)
         dup2(data, fd);
     HUNDRED(CALL)
     if (write(data, "hello\n", 6) != 6 || fstat(data, &status) != 0 || status.st_size != 6)

@@ -11,13 +11,13 @@ pub(super) fn read(bytes: &[u8], form: Form, word: Word, order: Order) -> Result
     let mut cursor = Cursor::new(bytes, word, order);
     let header = Header::read(&mut cursor, word)?;
     let samples = cursor.split(header.samples_size, Part::Samples)?;
-    let histograms = histogram(&header, samples, form)?.into_iter().collect();
+    let histograms: Vec<_> = histogram(&header, samples, form)?.into_iter().collect();
     if form == Form::OpenBsd {
         check_totarc(&header, cursor.left(), word)?;
     }
     let mut arcs = arcs(cursor, word)?;
     if form == Form::Bsd && word == Word::W64 && order == Order::Little {
-        drop_padding(&mut arcs);
+        drop_padding(&mut arcs, &header, &histograms);
     }
     Ok(Profile { histograms, arcs, blocks: Vec::new() })
 }
@@ -105,14 +105,25 @@ fn arcs(mut cursor: Cursor<'_>, word: Word) -> Result<Vec<Arc>> {
     }
 }
 
+/// More calls than any machine counts in a second: a counted call takes more than two cycles.
+const MOST_CALLS_A_SECOND: u128 = 2_000_000_000;
+
 /// Where C's `long` has 32 bits and a pointer 64, as on Windows, an arc ends with four bytes that nobody initialises.
-/// Every arc then has the same rubbish in the upper half of what looks like a count of 64 bits. A real count that high
-/// is rare enough, and `main` at least is called once only.
-fn drop_padding(arcs: &mut [Arc]) {
+/// Every arc then has the same rubbish in the upper half of what looks like a count of 64 bits. Equal upper halves are
+/// taken for rubbish unless the program ran long enough for so many calls.
+fn drop_padding(arcs: &mut [Arc], header: &Header, histograms: &[Histogram]) {
     let upper = |arc: &Arc| arc.count >> 32;
     let Some(padding) = arcs.first().map(upper) else { return };
     // Clearing an upper half of 0 changes nothing.
-    if arcs.iter().all(|arc| upper(arc) == padding) {
+    if !arcs.iter().all(|arc| upper(arc) == padding) {
+        return;
+    }
+    // What is left on a stack is often a part of an address.
+    let is_of_address = padding == header.lowpc >> 32;
+    let calls: u128 = arcs.iter().map(|arc| u128::from(arc.count)).sum();
+    let ticks: u128 = histograms.iter().flat_map(|histogram| &histogram.bins).map(|ticks| u128::from(*ticks)).sum();
+    let most = ticks.saturating_mul(MOST_CALLS_A_SECOND).checked_div(u128::from(header.profrate)).unwrap_or(0);
+    if is_of_address || calls > most {
         for arc in arcs {
             arc.count &= 0xffff_ffff;
         }

@@ -15,8 +15,8 @@ pub(crate) use behind::{
     Clock, Form, HIGHEST_RATE, NOWHERE, Naming, OWN_WORD, Output, PROGRAM, Sampler, TICKS, Wish, adopt,
     after_fork_in_child, arcs_grain, begin_in_file, begin_live, can_end_by_signal, can_sample, can_write_file,
     choose_sampler, collect, configure, for_each_tick_outside, is_gone, is_in_file, is_live, is_ours,
-    keep_ticks_outside, know_program, leave_file, leave_live, let_in, look, map_arcs, number, path, place, profil,
-    profrate, rebuffer, reserve_arcs, stop_for_good, take_ticks_outside, terminate,
+    keep_ticks_outside, know_program, leave_file, leave_live, let_in, look, look_ahead, map_arcs, number, path, place,
+    profil, profrate, rebuffer, reserve_arcs, stop_for_good, take_ticks_outside, terminate,
 };
 #[cfg(any(test, feature = "profil"))]
 pub(crate) use behind::{NO_BUFFER, accept, buffer, runtimes_profil, store_memory, store_nothing, take_buffer};

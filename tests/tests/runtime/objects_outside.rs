@@ -144,13 +144,15 @@ fn in_objects_that_took_each_others_place() {
     }
     let [one, two, three] = objects.each_ref().map(|object| object.to_str().unwrap());
     let stays = format!("!{three}");
-    let printed =
-        program.run(&[one, "10", "500", two, "200", "0", one, "3000", "1000", two, "5", "300", &stays, "7", "2000"]);
+    // What the first close allocates may be where that object was: it is for that.
+    let first = [three, "0", "0"];
+    let served = [one, "10", "500", two, "200", "0", one, "3000", "1000", two, "5", "300", &stays, "7", "2000"];
+    let printed = program.run(&[&first[..], &served].concat());
     let places: Vec<&str> = printed.lines().filter(|line| line.starts_with("at ")).collect();
-    assert!(places.len() == 5 && places[0] == places[1], "the test is about objects at one address: {printed}");
+    assert!(places.len() == 6 && places[1] == places[2], "the test is about objects at one address: {printed}");
     let list = List::in_directory(&program);
     for (object, times, samples, called) in
-        [(&objects[0], 3010, 1500, 2), (&objects[1], 205, 300, 2), (&objects[2], 7, 2000, 1)]
+        [(&objects[0], 3010, 1500, 2), (&objects[1], 205, 300, 2), (&objects[2], 7, 2000, 2)]
     {
         let name = object.file_name().unwrap().to_str().unwrap();
         assert_served(&list.profile(name), object, times, samples, called);

@@ -46,6 +46,10 @@ pub(crate) mod numbers {
     pub(crate) const PERF_EVENT_OPEN: usize = 241;
     pub(crate) const PRLIMIT: usize = 261;
     pub(crate) const STATX: usize = 291;
+    pub(crate) const UMASK: usize = 166;
+    pub(crate) const PPOLL: usize = 73;
+    pub(crate) const RT_SIGPENDING: usize = 136;
+    pub(crate) const RT_SIGTIMEDWAIT: usize = 137;
 }
 
 /// `AUDIT_ARCH_AARCH64`: what filters of system calls know the machine by (`linux/audit.h`).

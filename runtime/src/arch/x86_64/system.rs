@@ -46,6 +46,10 @@ pub(crate) mod numbers {
     pub(crate) const PERF_EVENT_OPEN: usize = 298;
     pub(crate) const PRLIMIT: usize = 302;
     pub(crate) const STATX: usize = 332;
+    pub(crate) const UMASK: usize = 95;
+    pub(crate) const PPOLL: usize = 271;
+    pub(crate) const RT_SIGPENDING: usize = 127;
+    pub(crate) const RT_SIGTIMEDWAIT: usize = 128;
 }
 
 /// `AUDIT_ARCH_X86_64`: what filters of system calls know the machine by (`linux/audit.h`).

@@ -13,7 +13,6 @@ use super::objects::{self, ADDRESS_BITS, KERNEL, Object, PROGRAM, VDSO, is_objec
 use super::output::{self, Refusal};
 use super::outside;
 use super::writer::{Writer, Written};
-use crate::message::say_error;
 use crate::system::{Errno, Fd};
 use crate::text::Text;
 
@@ -49,13 +48,14 @@ pub(super) fn write(main: Written, profrate: i32, entries: &[RawArc]) {
     // SAFETY: `control` lets only one thread write files.
     (1..).map_while(|number| unsafe { objects::object(number) }).for_each(|object| object.told.set(Told::default()));
     let mut objects = 0;
+    let mut refused = None;
     for group in groups(entries) {
         let number = group.first().map_or(PROGRAM, |entry| number(entry.raw_selfpc));
         // SAFETY: as above.
         match unsafe { objects::object(number) } {
             Some(object) => {
                 let twins = twins(entries, number, object);
-                let written = write_profile(object, twins, profrate, group);
+                let written = write_profile(object, twins, profrate, group, &mut refused);
                 if written.length == 0 {
                     rest.add(objects::ELSEWHERE, group);
                 } else {
@@ -72,8 +72,8 @@ pub(super) fn write(main: Written, profrate: i32, entries: &[RawArc]) {
             let listed = write_list(file, main, entries, &rest);
             finish(file, listed)
         });
-        if let Err((what, error)) = listed {
-            say_error(&[path.to_bytes(), b": cannot ", what], error);
+        if let Err(refusal) = listed {
+            say_once(path.to_bytes(), refusal, &mut refused);
         }
     }
 }
@@ -114,8 +114,21 @@ fn finish(file: Fd, written: Result<Written, Errno>) -> Result<Written, Refusal>
     written.and_then(|written| closed.map(|()| written)).map_err(|error| (&b"write"[..], error))
 }
 
+/// Says why a file could not be written, unless it is the same reason as that of the file before.
+fn say_once(path: &[u8], refusal: Refusal, refused: &mut Option<Errno>) {
+    if refused.replace(refusal.1) != Some(refusal.1) {
+        output::say_refusal(path, refusal, b"");
+    }
+}
+
 /// Writes an object's profile. What goes wrong is said, and the result then is a file of no length.
-fn write_profile(object: &Object, twins: u64, profrate: i32, entries: &[RawArc]) -> Written {
+fn write_profile(
+    object: &Object,
+    twins: u64,
+    profrate: i32,
+    entries: &[RawArc],
+    refused: &mut Option<Errno>,
+) -> Written {
     let mut suffix = Text::<21>::new();
     if twins > 0 {
         suffix.push(b".");
@@ -127,8 +140,8 @@ fn write_profile(object: &Object, twins: u64, profrate: i32, entries: &[RawArc])
         profile(&mut out, object, profrate, entries);
         finish(file, out.finish())
     });
-    written.unwrap_or_else(|(what, error)| {
-        say_error(&[path.to_bytes(), b": cannot ", what], error);
+    written.unwrap_or_else(|refusal| {
+        say_once(path.to_bytes(), refusal, refused);
         Written::default()
     })
 }

@@ -86,7 +86,11 @@ pub(super) fn write(file: Fd, profile: &Finished<'_>, form: Form) -> Result<(Wri
     let mut out = Writer::new(file);
     let clamped = match form {
         Form::OpenBsd => bsd(&mut out, profile, profile.header.totarc),
-        Form::Bsd => bsd(&mut out, profile, 0),
+        Form::Bsd => {
+            let clamped = bsd_samples(&mut out, profile, 0);
+            bsd_arcs(&mut out, profile.arcs);
+            clamped
+        }
         Form::FreeBsd => free_bsd(&mut out, profile),
         Form::Gnu => gnu(&mut out, profile),
     };
@@ -95,6 +99,26 @@ pub(super) fn write(file: Fd, profile: &Finished<'_>, form: Form) -> Result<(Wri
 
 /// 4.4BSD's header, 16-bit samples, arcs; the result is the number of bins that do not fit.
 fn bsd(out: &mut Writer, profile: &Finished<'_>, first_spare: i32) -> usize {
+    let clamped = bsd_samples(out, profile, first_spare);
+    out.raw_arcs(profile.arcs);
+    clamped
+}
+
+/// 4.4BSD's arcs. Where all counts have the same upper half, readers take that for the padding behind a count of 32 bits:
+/// one call is then an arc of its own.
+fn bsd_arcs(out: &mut Writer, arcs: &[RawArc]) {
+    let upper = |arc: &RawArc| arc.raw_count as u64 >> 32;
+    match arcs {
+        [first, rest @ ..] if upper(first) > 0 && rest.iter().all(|arc| upper(arc) == upper(first)) => {
+            out.raw_arcs(&[RawArc { raw_count: 1, ..*first }, RawArc { raw_count: first.raw_count - 1, ..*first }]);
+            out.raw_arcs(rest);
+        }
+        _ => out.raw_arcs(arcs),
+    }
+}
+
+/// 4.4BSD's header and 16-bit samples; the result is the number of bins that do not fit.
+fn bsd_samples(out: &mut Writer, profile: &Finished<'_>, first_spare: i32) -> usize {
     out.header(&GmonHdr { totarc: first_spare, ..*profile.header });
     let mut clamped = 0;
     profile.bins.for_each(|part| match part {
@@ -107,7 +131,6 @@ fn bsd(out: &mut Writer, profile: &Finished<'_>, first_spare: i32) -> usize {
             out.put(&low.to_ne_bytes());
         }
     });
-    out.raw_arcs(profile.arcs);
     clamped
 }
 
@@ -208,6 +231,10 @@ mod tests {
 
     /// What a reader makes of a profile of sixteen bins whose sixth was hit `carry * 65536 + 3` times.
     fn written(form: Form, carry: u16) -> (usize, Encoding, Profile) {
+        written_with(form, carry, &ARCS)
+    }
+
+    fn written_with(form: Form, carry: u16, arcs: &[RawArc]) -> (usize, Encoding, Profile) {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let name = format!("gmon-forms-{}-{}", std::process::id(), NUMBER.fetch_add(1, Relaxed));
         let path = std::env::temp_dir().join(name);
@@ -220,11 +247,11 @@ mod tests {
             ncnt: 40 + 32,
             version: GMONVERSION,
             profrate: 100,
-            totarc: 48,
+            totarc: size_of_val(arcs) as i32,
             spare: [0; 2],
         };
         let bins = Bins { samples: &samples, carries: (carry > 0).then_some(&carries), touched: None };
-        let profile = Finished { header: &header, bins, arcs: &ARCS };
+        let profile = Finished { header: &header, bins, arcs };
         let _alone = ONE_AT_A_TIME.lock();
         let (written, clamped) = write(Fd(file.as_raw_fd()), &profile, form).unwrap();
         let bytes = fs::read(&path).unwrap();
@@ -298,6 +325,21 @@ mod tests {
             let calls =
                 |selfpc| profile.arcs.iter().filter(|arc| arc.selfpc == selfpc).map(|arc| arc.count).sum::<u64>();
             assert_eq!((calls(0x1024), calls(0x1004)), (7, 10_000_000_000), "{form:?}");
+        }
+    }
+
+    #[test]
+    fn counts_of_more_than_32_bits_are_whole_also_where_all_are() {
+        const MANY: u64 = (1 << 32) + 5;
+        let arc = |selfpc, count: u64| RawArc { raw_frompc: 0x1010, raw_selfpc: selfpc, raw_count: count as isize };
+        for arcs in [&[arc(0x1004, MANY)][..], &[arc(0x1004, MANY), arc(0x1024, MANY + 1)]] {
+            for form in [Form::OpenBsd, Form::Bsd, Form::Gnu, Form::FreeBsd] {
+                let (_, _, profile) = written_with(form, 0, arcs);
+                for arc in arcs {
+                    let of_it = profile.arcs.iter().filter(|read| read.selfpc == arc.raw_selfpc as u64);
+                    assert_eq!(of_it.map(|read| read.count).sum::<u64>(), arc.raw_count as u64, "{form:?}");
+                }
+            }
         }
     }
 

@@ -69,7 +69,7 @@ fn open(directory: Option<i32>, size: usize, fill: impl Fn(*mut c_void)) -> Resu
     if let Some(file) = output::open_beforehand()? {
         if let Ok(memory) = prepare(file) {
             if output::put_in_place().is_ok() {
-                return Ok((output::out_of_the_way(file), memory));
+                return Ok((file.out_of_the_way(), memory));
             }
             // SAFETY: mapped just now, and nobody keeps it.
             unsafe { unmap(memory, size) };
@@ -79,7 +79,7 @@ fn open(directory: Option<i32>, size: usize, fill: impl Fn(*mut c_void)) -> Resu
     // Where there may be no other file in the directory, or no room for both, it is not a profile for a moment.
     let file = output::open(true)?;
     match prepare(file) {
-        Ok(memory) => Ok((output::out_of_the_way(file), memory)),
+        Ok(memory) => Ok((file.out_of_the_way(), memory)),
         Err(error) => {
             let _ = file.close();
             Err((b"map it", error))

@@ -6,15 +6,12 @@ use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, Ordering::Relaxed};
 
 use super::forms::Form;
+use crate::message::{know_standard_error, say_cure};
 use crate::system::{CURRENT, Errno, Fd, Status, effective_user, known_process_id, map_own_word, process_id};
 use crate::text::Text;
 
 /// The longest name of a file, its NUL included (`PATH_MAX`).
 pub(super) const NAME_SIZE: usize = 4096;
-
-/// A descriptor that programs which close "all" their descriptors up to some small number do not reach, and that does
-/// not take the number that the program expects for its own first file.
-const HIGH_DESCRIPTOR: usize = 512;
 
 /// How the file is named and laid out. Fixed at start-up: the program may change its environment and arguments.
 pub(crate) struct Output {
@@ -23,6 +20,8 @@ pub(crate) struct Output {
     pub(crate) prefix: Text<NAME_SIZE>,
     /// The program's own name.
     pub(crate) program: Text<256>,
+    /// The permissions that the process made files without at the start: it may not care later.
+    pub(crate) mask: usize,
     /// The form of the file; `None` for the buffer as it is, or the GNU form where that cannot hold a count.
     pub(crate) form: Option<Form>,
 }
@@ -56,8 +55,13 @@ struct Once<T>(UnsafeCell<T>);
 // SAFETY: the contracts of the functions that write keep writing apart from reading.
 unsafe impl<T> Sync for Once<T> {}
 
-static OUTPUT: Once<Output> =
-    Once(UnsafeCell::new(Output { naming: Naming::Plain, prefix: Text::new(), program: Text::new(), form: None }));
+static OUTPUT: Once<Output> = Once(UnsafeCell::new(Output {
+    naming: Naming::Plain,
+    prefix: Text::new(),
+    program: Text::new(),
+    mask: 0,
+    form: None,
+}));
 /// The name of the file, made anew each time. Not on the stack: that may be a thread's smallest, or a signal's.
 static NAME: Once<Text<NAME_SIZE>> = Once(UnsafeCell::new(Text::new()));
 /// The name of a file beside it.
@@ -76,6 +80,10 @@ pub(crate) static OWN_WORD: AtomicPtr<AtomicU32> = AtomicPtr::new(ALWAYS_OWN.as_
 static ALWAYS_OWN: AtomicU32 = AtomicU32::new(1);
 /// Whether it is the child of a fork.
 static FORKED: AtomicBool = AtomicBool::new(false);
+/// Which one of the files with the process's number in their names is ours; 0 before that is known. Processes in different
+/// namespaces have the same number.
+static TURN: AtomicU32 = AtomicU32::new(0);
+const MOST_TURNS: u32 = 10_000;
 
 /// Says how the file is to be named and laid out.
 ///
@@ -95,6 +103,7 @@ pub(super) fn output() -> &'static Output {
 
 /// Remembers the directory that `descriptor` is open on, or the current one. Only the first call does anything.
 pub(super) fn capture_directory(descriptor: Option<Fd>) -> Result<(), Errno> {
+    know_standard_error();
     if DIRECTORY.load(Relaxed) != -1 {
         return Ok(());
     }
@@ -102,7 +111,7 @@ pub(super) fn capture_directory(descriptor: Option<Fd>) -> Result<(), Errno> {
         Some(fd) => fd.duplicate(0)?,
         None => Fd::open_directory(c".")?,
     };
-    let fd = out_of_the_way(opened);
+    let fd = opened.out_of_the_way();
     let status = fd.status()?;
     if !status.is_directory() {
         let _ = fd.close();
@@ -121,32 +130,26 @@ pub(super) fn capture_directory(descriptor: Option<Fd>) -> Result<(), Errno> {
 /// Opens the file that is to be written at the end already now if the process is the superuser's, who may give up the right
 /// to write here. At start-up, with the directory captured; only once.
 pub(super) fn keep_file() {
-    if FILE.load(Relaxed) == -1
-        && !FORKED.load(Relaxed)
-        && effective_user() == 0
-        && let Ok(file) = Fd(DIRECTORY.load(Relaxed)).open_for_writing(name(), mode(), false)
-    {
-        // SAFETY: at start-up there is one thread.
-        let captured = unsafe { &mut *CAPTURED.0.get() };
+    if FILE.load(Relaxed) != -1 || FORKED.load(Relaxed) || effective_user() != 0 {
+        return;
+    }
+    // SAFETY: at start-up there is one thread.
+    let captured = unsafe { &mut *CAPTURED.0.get() };
+    let opened = if is_numbered() {
+        open_main(captured, false).ok()
+    } else {
+        Fd(DIRECTORY.load(Relaxed)).open_for_writing(name(), mode(), false).ok()
+    };
+    if let Some(file) = opened {
         captured.file = file.status().ok().filter(Status::is_regular);
-        FILE.store(out_of_the_way(file).0, Relaxed);
+        FILE.store(file.out_of_the_way().0, Relaxed);
     }
 }
 
-/// The permissions of a new file, before the user's mask.
+/// The permissions of a new file, before the user's mask as it is then: never more than that of the start allows.
 fn mode() -> usize {
-    if output().naming == Naming::Private { 0o600 } else { 0o666 }
-}
-
-/// Moves a descriptor to a high number.
-pub(super) fn out_of_the_way(fd: Fd) -> Fd {
-    match fd.duplicate(HIGH_DESCRIPTOR) {
-        Ok(high) => {
-            let _ = fd.close();
-            high
-        }
-        Err(_) => fd,
-    }
+    let output = output();
+    (if output.naming == Naming::Private { 0o600 } else { 0o666 }) & !output.mask
 }
 
 /// Makes the process of that number the one that the buffer is of.
@@ -177,6 +180,12 @@ pub(super) fn after_fork_in_child() {
     own(process_id());
     FORKED.store(true, Relaxed);
     FILE.store(-1, Relaxed);
+    TURN.store(0, Relaxed);
+}
+
+/// Whether the file has the process's number in its name.
+fn is_numbered() -> bool {
+    output().naming != Naming::Plain || FORKED.load(Relaxed)
 }
 
 /// The name of the file.
@@ -190,18 +199,28 @@ pub(super) fn name() -> &'static CStr {
         Naming::Prefix => {
             name.push(output.prefix.as_bytes());
             name.push(b".");
-            name.push_decimal(PROCESS.load(Relaxed) as u64);
+            push_number(name);
         }
         Naming::Plain | Naming::Private => {
             name.push(b"gmon.");
             name.push(output.program.as_bytes());
             name.push(b".");
-            name.push_decimal(PROCESS.load(Relaxed) as u64);
+            push_number(name);
             name.push(b".out");
         }
     }
     // A name that is too long is no name.
     name.as_c_str().unwrap_or(c"")
+}
+
+/// The number of the process, and behind it which process with that number it is, if it is not the first one.
+fn push_number(name: &mut Text<NAME_SIZE>) {
+    name.push_decimal(PROCESS.load(Relaxed) as u64);
+    let turn = TURN.load(Relaxed);
+    if turn > 1 {
+        name.push(b"-");
+        name.push_decimal(u64::from(turn));
+    }
 }
 
 /// Opens the file in the captured directory, new and empty. One that was there and that we may overwrite loses its name
@@ -211,15 +230,65 @@ pub(super) fn name() -> &'static CStr {
 pub(super) fn open(to_map: bool) -> Result<Fd, Refusal> {
     // SAFETY: nothing writes it after start-up, which is this thread's.
     let captured = unsafe { &*CAPTURED.0.get() };
-    let opened = open_anew(captured, name(), to_map);
     let kept = Fd(FILE.load(Relaxed));
-    match opened {
-        Err((_, Errno::EACCES | Errno::EPERM)) if !to_map && is_still(kept, captured.file.as_ref()) => {
-            kept.truncate().map_err(|error| (&b"empty"[..], error))?;
-            kept.duplicate(0).map_err(|error| (&b"open"[..], error))
+    match open_main(captured, to_map) {
+        Err((_, Errno::EACCES | Errno::EPERM | Errno::EMFILE | Errno::ENFILE))
+            if !to_map && is_still(kept, captured.file.as_ref()) =>
+        {
+            kept.truncate().map_err(|error| (&b"empty"[..], error)).map(|()| kept)
         }
         other => other,
     }
+}
+
+/// Closes a file that was given by [`open`], unless it is the one that was opened at the start.
+pub(super) fn close(file: Fd) -> Result<(), Errno> {
+    if file.0 == FILE.load(Relaxed) { Ok(()) } else { file.close() }
+}
+
+/// Opens the file. One that has the number of the process and was written by another is not ours: then it is the next name.
+fn open_main(captured: &Captured, to_map: bool) -> Result<Fd, Refusal> {
+    if is_numbered() && TURN.load(Relaxed) == 0 {
+        let directory = directory(captured, name())?;
+        for turn in 1..=MOST_TURNS {
+            TURN.store(turn, Relaxed);
+            match directory.create_for_writing(name(), mode(), to_map) {
+                Ok(file) => return Ok(file),
+                Err(Errno::EEXIST) if is_anothers(directory) => {}
+                Err(_) => break,
+            }
+        }
+    }
+    let opened = open_anew(captured, name(), to_map);
+    if opened.is_err() {
+        TURN.store(0, Relaxed);
+    }
+    opened
+}
+
+/// Whether the file of our name is a file that something is in. What else is there stands in the way.
+fn is_anothers(directory: Fd) -> bool {
+    match directory.open_existing(name()) {
+        Ok(there) => {
+            let status = refusal(there.status());
+            let _ = there.close();
+            status.is_ok_and(|status| status.size > 0)
+        }
+        Err(error) => error == Errno::EACCES,
+    }
+}
+
+/// Says that a file could not be written, and what helps: where the user has no right to, and for want of a descriptor.
+pub(super) fn say_refusal(path: &[u8], (what, error): Refusal, descriptor: &[u8]) {
+    let mut user = Text::<10>::new();
+    user.push_decimal(u64::from(effective_user()));
+    let private: [&[u8]; 3] = [b", set PROFDIR to a directory where user ", user.as_bytes(), b" may make files"];
+    let cure: &[&[u8]] = match error {
+        Errno::EACCES | Errno::EPERM | Errno::EROFS => &private,
+        Errno::EMFILE => &[descriptor],
+        _ => &[],
+    };
+    say_cure(&[path, b": cannot ", what], error, cure);
 }
 
 /// A new file to be mapped, with a name of its own until it is a profile: see [`put_in_place`]. `None` where that cannot be,
@@ -229,6 +298,9 @@ pub(super) fn open(to_map: bool) -> Result<Fd, Refusal> {
 ///
 /// What stands in the way of the name, and is not to be overwritten.
 pub(super) fn open_beforehand() -> Result<Option<Fd>, Refusal> {
+    if is_numbered() {
+        return Ok(None); // it replaces no file
+    }
     // SAFETY: nothing writes it after start-up, which is this thread's.
     let directory = directory(unsafe { &*CAPTURED.0.get() }, name())?;
     match directory.open_existing(name()) {
@@ -277,8 +349,7 @@ fn name_beforehand() -> &'static CStr {
 pub(super) fn open_as_captured() -> Result<Fd, Refusal> {
     match kept_file() {
         Some(kept) if kept.status().is_ok_and(|status| is_private(&status, 0)) => {
-            kept.truncate().map_err(|error| (&b"empty"[..], error))?;
-            kept.duplicate(0).map_err(|error| (&b"open"[..], error))
+            kept.truncate().map_err(|error| (&b"empty"[..], error)).map(|()| kept)
         }
         _ => open(false),
     }
@@ -364,16 +435,24 @@ fn directory(captured: &Captured, path: &CStr) -> Result<Fd, Refusal> {
         return Err((b"make its name", Errno::ENAMETOOLONG));
     }
     let kept = Fd(DIRECTORY.load(Relaxed));
-    if is_still(kept, captured.status.as_ref()) {
-        return Ok(kept);
+    let is_captured = |now: &Status| captured.status.is_some_and(|then| now.is_same_file(&then));
+    let now = kept.status().ok().filter(is_captured);
+    match now {
+        Some(now) if now.links > 0 => return Ok(kept),
+        _ if path.to_bytes().starts_with(b"/") => return Ok(CURRENT),
+        Some(_) => return Err((b"make it, its directory was removed", Errno::ENOENT)),
+        None => {}
     }
-    if path.to_bytes().starts_with(b"/") {
-        return Ok(CURRENT);
+    let lost = |error| (&b"find its directory, the program closed our descriptor"[..], error);
+    let path = CStr::from_bytes_with_nul(captured.path.as_bytes()).map_err(|_| lost(Errno::ENOENT))?;
+    let found = Fd::open_directory(path).map_err(lost)?;
+    if !found.status().is_ok_and(|now| is_captured(&now)) {
+        let _ = found.close();
+        return Err(lost(Errno::ENOENT));
     }
-    let again = CStr::from_bytes_with_nul(captured.path.as_bytes()).ok();
-    let found = again.and_then(|path| Fd::open_directory(path).ok());
-    let found = found.filter(|fd| is_still(*fd, captured.status.as_ref()));
-    found.ok_or((b"open, the program closed our directory", Errno::EBADF))
+    let found = found.out_of_the_way();
+    DIRECTORY.store(found.0, Relaxed);
+    Ok(found)
 }
 
 /// Whether a descriptor is open on the file that had this status, and that is still to be found somewhere.

@@ -9,7 +9,7 @@ use super::forms::{self, Bins, Finished, Form};
 use super::output::{self, Refusal};
 use super::writer::Written;
 use super::{BUFFER, LENGTH, beside, bins, in_file, live, sampler};
-use crate::message::{say, say_error};
+use crate::message::say;
 use crate::system::Errno;
 use crate::text::Text;
 
@@ -36,7 +36,7 @@ pub(crate) fn terminate(outside: &[RawArc]) {
     }
     match store(buffer) {
         Ok((written, profrate)) => beside::write(written, profrate, outside),
-        Err((what, error)) => say_error(&[output::name().to_bytes(), b": cannot ", what], error),
+        Err(refusal) => output::say_refusal(output::name().to_bytes(), refusal, b", GMON_LIVE=1 opens it at the start"),
     }
 }
 
@@ -48,11 +48,11 @@ pub(crate) fn store_memory(address: usize, size: usize) {
         if written.is_err() {
             let _ = file.truncate();
         }
-        let closed = file.close();
+        let closed = output::close(file);
         written.and(closed).map_err(|error| (&b"write"[..], error))
     });
-    if let Err((what, error)) = stored {
-        say_error(&[output::name().to_bytes(), b": cannot ", what], error);
+    if let Err(refusal) = stored {
+        output::say_refusal(output::name().to_bytes(), refusal, b"");
     }
 }
 
@@ -73,7 +73,7 @@ fn store(buffer: *mut c_void) -> Result<(Written, i32), Refusal> {
         // A part of a profile is none: better an empty file than one that seems whole.
         let _ = file.truncate();
     }
-    let closed = file.close();
+    let closed = output::close(file);
     let profrate = buffer.header.profrate;
     match written.and_then(|written| closed.map(|()| written)) {
         Ok((written, 0)) => Ok((written, profrate)),

@@ -66,6 +66,7 @@ impl Writer {
     }
 
     /// Writes bytes.
+    #[inline(never)]
     pub(super) fn put(&mut self, bytes: &[u8]) {
         for byte in bytes {
             if self.used == self.buffer.len() {
@@ -81,6 +82,7 @@ impl Writer {
     }
 
     /// Writes so many zeros. Many of them are left out: the file has a hole there.
+    #[inline(never)]
     pub(super) fn zeros(&mut self, length: usize) {
         if length >= HOLE {
             self.flush();

@@ -10,10 +10,16 @@ impl Errno {
     pub(crate) const EBUSY: Errno = Errno(16);
     pub(crate) const ENODEV: Errno = Errno(19);
     pub(crate) const EACCES: Errno = Errno(13);
+    pub(crate) const EFAULT: Errno = Errno(14);
+    pub(crate) const EEXIST: Errno = Errno(17);
+    pub(crate) const EMFILE: Errno = Errno(24);
+    pub(crate) const ENFILE: Errno = Errno(23);
+    pub(crate) const EROFS: Errno = Errno(30);
+    pub(crate) const EPIPE: Errno = Errno(32);
     pub(crate) const EPERM: Errno = Errno(1);
+    #[cfg(test)]
     pub(crate) const EBADF: Errno = Errno(9);
     pub(crate) const EFBIG: Errno = Errno(27);
-    pub(crate) const EFAULT: Errno = Errno(14);
     pub(crate) const EINTR: Errno = Errno(4);
     pub(crate) const EINVAL: Errno = Errno(22);
     pub(crate) const ENAMETOOLONG: Errno = Errno(36);
@@ -34,10 +40,11 @@ impl Errno {
             13 => b"permission denied",
             14 => b"bad address",
             16 => b"device or resource busy",
+            17 => b"file exists",
             20 => b"not a directory",
             21 => b"is a directory",
             22 => b"invalid argument",
-            24 => b"too many open files",
+            23 | 24 => b"too many open files",
             27 => b"file too large",
             28 => b"no space left on device",
             30 => b"read-only file system",

@@ -13,6 +13,8 @@ pub(crate) const CURRENT: Fd = Fd(-100);
 const AT_EMPTY_PATH: usize = 0x1000;
 const STATX_BASIC_STATS: usize = 0x7ff;
 const RLIMIT_FSIZE: usize = 1;
+const RLIMIT_NOFILE: usize = 7;
+const POLLOUT: i16 = 4;
 const F_DUPFD_CLOEXEC: usize = 1030;
 const O_WRONLY: usize = 0o1;
 const O_RDWR: usize = 0o2;
@@ -59,6 +61,8 @@ pub(crate) struct Status {
     pub(crate) owner: u32,
     inode: u64,
     device: [u32; 2],
+    /// When it was made, where the file system says: numbers of files that are gone are given away again.
+    born: [u64; 2],
 }
 
 /// Which file something is.
@@ -84,7 +88,7 @@ impl Status {
 
     /// Whether both are the same file.
     pub(crate) fn is_same_file(&self, other: &Status) -> bool {
-        (self.inode, self.device) == (other.inode, other.device)
+        (self.inode, self.device, self.born) == (other.inode, other.device, other.born)
     }
 }
 
@@ -127,8 +131,34 @@ impl Fd {
 
     fn open(self, path: &CStr, flags: usize, mode: usize) -> Result<Fd, Errno> {
         // SAFETY: the path ends with a NUL and lives through the call.
-        let fd = unsafe { call(numbers::OPENAT, [self.0 as usize, path.as_ptr().addr(), flags, mode]) }?;
-        Ok(Fd(fd as i32))
+        let open = || unsafe { call(numbers::OPENAT, [self.0 as usize, path.as_ptr().addr(), flags, mode]) };
+        let opened = match open() {
+            Err(Errno::EMFILE) => with_more_descriptors(open)?,
+            other => other?,
+        };
+        let file = Fd(opened as i32);
+        // Where the program has closed a standard file, it writes to what has its number.
+        if opened < FIRST_FREE
+            && let Ok(higher) = file.duplicate(FIRST_FREE)
+        {
+            let _ = file.close();
+            return Ok(higher);
+        }
+        Ok(file)
+    }
+
+    /// Whether something can be written without waiting for longer than so many milliseconds, and somebody may read it. Where
+    /// the system does not say, it is so.
+    pub(crate) fn takes_writing(self, milliseconds: u32) -> bool {
+        // struct pollfd: the descriptor, the events that are waited for, those that there are.
+        let mut polled = [self.0, i32::from(POLLOUT)];
+        let time = [0, u64::from(milliseconds) * 1_000_000];
+        let arguments = [polled.as_mut_ptr().addr(), 1, time.as_ptr().addr(), 0, 0];
+        // SAFETY: the kernel reads and writes one structure of eight bytes, and a struct timespec.
+        let result = unsafe { call(numbers::PPOLL, arguments) };
+        let [_, events] = polled;
+        // In the upper half is what there is: not an error or a hangup beside.
+        result.is_err() || (result == Ok(1) && events >> 16 == i32::from(POLLOUT))
     }
 
     /// Another descriptor for the same open file, not below `lowest`, closed at exec.
@@ -136,6 +166,25 @@ impl Fd {
         // SAFETY: no pointers.
         let fd = unsafe { call(numbers::FCNTL, [self.0 as usize, F_DUPFD_CLOEXEC, lowest]) }?;
         Ok(Fd(fd as i32))
+    }
+
+    /// Moves the descriptor to a number that programs do not reach which close "all" their descriptors up to some number, or
+    /// look at those that they were given: the highest that is free, but for the size of the table that each fork copies.
+    pub(crate) fn out_of_the_way(self) -> Fd {
+        const HIGHEST: usize = 4095;
+        /// More than we ever have.
+        const TRIES: usize = 8;
+        let [limit, _] = descriptors_limit().unwrap_or([0; 2]);
+        let highest = (limit as usize).saturating_sub(1).min(HIGHEST);
+        for lowest in (0..=highest).rev().take(TRIES) {
+            if lowest > self.0 as usize
+                && let Ok(high) = self.duplicate(lowest)
+            {
+                let _ = self.close();
+                return high;
+            }
+        }
+        self
     }
 
     /// Appends the path of the open file to `path`, as the system knows it now.
@@ -167,6 +216,8 @@ impl Fd {
         unsafe { call(numbers::STATX, arguments) }?;
         // SAFETY: the kernel has written all of it, integers only.
         let found = unsafe { found.assume_init() };
+        // Seconds and nanoseconds of the last access, of the birth, and of two more.
+        let [_, _, seconds, nanoseconds, ..] = found.times;
         Ok(Status {
             mode: found.mode,
             size: found.size,
@@ -174,6 +225,7 @@ impl Fd {
             owner: found.owner,
             inode: found.inode,
             device: found.device,
+            born: [seconds, nanoseconds],
         })
     }
 
@@ -241,6 +293,41 @@ impl Fd {
         // SAFETY: no pointers.
         unsafe { call(numbers::CLOSE, [self.0 as usize]) }.map(|_| ())
     }
+}
+
+/// The descriptors below are those of the standard files.
+const FIRST_FREE: usize = 3;
+
+/// How many descriptors the process may have: as its limit is now, and the most that it may make of that.
+fn descriptors_limit() -> Option<[u64; 2]> {
+    let mut limit = [0_u64; 2];
+    // SAFETY: the kernel writes a struct rlimit, two words.
+    let known = unsafe { call(numbers::PRLIMIT, [0, RLIMIT_NOFILE, 0, limit.as_mut_ptr().addr()]) };
+    known.is_ok().then_some(limit)
+}
+
+/// Does what failed for want of a descriptor with as many as the process may have.
+fn with_more_descriptors(open: impl Fn() -> Result<usize, Errno>) -> Result<usize, Errno> {
+    let Some(limit) = descriptors_limit() else { return Err(Errno::EMFILE) };
+    let [now, most] = limit;
+    // SAFETY: the kernel reads a struct rlimit, two words.
+    let set = |limit: [u64; 2]| unsafe { call(numbers::PRLIMIT, [0, RLIMIT_NOFILE, limit.as_ptr().addr(), 0]) };
+    if now >= most {
+        return Err(Errno::EMFILE);
+    }
+    set([most, most])?;
+    let opened = open();
+    let _ = set(limit);
+    opened
+}
+
+/// The permissions that files are made without, which are left as they are. At start-up, when there is one thread.
+pub(crate) fn file_mask() -> usize {
+    // SAFETY: no pointers; it cannot fail.
+    let set = |mask: usize| unsafe { call(numbers::UMASK, [mask]) }.unwrap_or(0);
+    let mask = set(0o077);
+    set(mask);
+    mask
 }
 
 /// Whether a file may be so long: beyond the limit the process would get a signal that kills. Below mcount.

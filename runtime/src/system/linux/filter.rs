@@ -11,7 +11,8 @@ use core::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release, SeqCst},
 };
 
-use super::{Errno, call, process_id, take_reserved};
+use super::maps::transfer;
+use super::{Errno, take_reserved};
 use crate::arch::{self, numbers};
 
 /// How many filters are kept. A process that installs more of them is held to be in strict mode.
@@ -228,12 +229,8 @@ fn copy(program: usize) -> Option<(*mut Instruction, usize)> {
 
 /// Reads `length` bytes of the program's memory.
 fn read(address: usize, to: *mut c_void, length: usize) -> Option<()> {
-    // Each a struct iovec.
-    let (local, remote) = ([to.addr(), length], [address, length]);
-    let arguments = [process_id() as usize, (&raw const local).addr(), 1, (&raw const remote).addr(), 1, 0];
-    // SAFETY: there is room for so many bytes; the kernel checks where they come from.
-    match unsafe { call(numbers::PROCESS_VM_READV, arguments) } {
-        Ok(copied) => (copied == length).then_some(()),
+    match transfer(numbers::PROCESS_VM_READV, to.addr(), address, length) {
+        Ok(()) => Some(()),
         Err(Errno::EFAULT) => None,
         // The kernel does not do that for us. No program means to install what is at address 0.
         Err(_) if address == 0 => None,

@@ -8,7 +8,8 @@
 use core::sync::atomic::{AtomicBool, AtomicI32, Ordering::Relaxed};
 
 use super::file::within_limit;
-use super::{Errno, Fd, PAGE, call, process_id};
+use super::maps::transfer;
+use super::{Errno, Fd, PAGE, call};
 use crate::arch::{numbers, profil_numbers};
 
 const FUTEX_PRIVATE: usize = 128;
@@ -95,16 +96,6 @@ pub(crate) fn can_be_written(address: usize, length: usize) -> bool {
     let Some(last) = last else { return false };
     let first = address & !(PAGE - 1);
     (first..=last).step_by(PAGE).all(|page| is_writable(page.max(address) & !(FUTEX_WORD - 1)))
-}
-
-/// Copies between our memory at `ours` and the program's at `theirs`.
-fn transfer(number: usize, ours: usize, theirs: usize, length: usize) -> Result<(), Errno> {
-    // Each a struct iovec. Volatile, so that no call of memset or memcpy is made of it.
-    let (local, remote) = ([ours, length], [theirs, length]);
-    let arguments = [process_id() as usize, (&raw const local).addr(), 1, (&raw const remote).addr(), 1, 0];
-    // SAFETY: our side is a slice of the callers'; the kernel checks the other one.
-    let copied = unsafe { call(number, arguments) }?;
-    if copied == length { Ok(()) } else { Err(Errno::EFAULT) }
 }
 
 /// Whether `is_so` of each aligned word that has some of the bytes; EFAULT if not.

@@ -3,7 +3,8 @@
 use core::ffi::CStr;
 use core::mem;
 
-use super::{CURRENT, Errno, Fd};
+use super::{CURRENT, Errno, Fd, call, process_id};
+use crate::arch::numbers;
 
 /// The longest line: the numbers, and a path of `PATH_MAX` in which every byte may be escaped by four.
 const LINE_SIZE: usize = 20_000;
@@ -102,6 +103,7 @@ fn parse(line: &[u8]) -> Option<Mapping<'_>> {
 }
 
 /// A hexadecimal number and what stands behind it.
+#[inline(never)]
 fn hexadecimal(text: &[u8]) -> Option<(usize, &[u8])> {
     let mut number = 0_usize;
     let mut digits = 0;
@@ -117,24 +119,52 @@ fn hexadecimal(text: &[u8]) -> Option<(usize, &[u8])> {
     (digits > 0).then_some((number, text.get(digits..)?))
 }
 
-/// This process's memory as a file: where nothing is mapped, reading fails instead of killing.
-pub(crate) struct OwnMemory(Fd);
+/// This process's memory: where nothing is mapped, reading fails instead of killing.
+///
+/// The kernel copies it for us, which a process may ask for of itself whatever rights it gave up. Where that is forbidden
+/// altogether, as in some containers, the memory is a file of `/proc`.
+pub(crate) struct OwnMemory(Option<Fd>);
 
 impl OwnMemory {
     pub(crate) fn open() -> Result<OwnMemory, Errno> {
         const PATH: &CStr = c"/proc/thread-self/mem";
-        CURRENT.open_for_reading(PATH).map(OwnMemory)
+        let kernels = OwnMemory(None);
+        if kernels.read::<4>(PATH.as_ptr().addr()).is_some() {
+            return Ok(kernels);
+        }
+        CURRENT.open_for_reading(PATH).map(|file| OwnMemory(Some(file)))
     }
 
     /// The bytes at an address, all that were asked for; `None` where they cannot be read.
     pub(crate) fn read<const N: usize>(&self, address: usize) -> Option<[u8; N]> {
         let mut bytes = [0; N];
-        (self.0.read_at(&mut bytes, address) == Ok(N)).then_some(bytes)
+        self.fill(address, &mut bytes).then_some(bytes)
+    }
+
+    /// Fills `bytes` with those at an address; says whether they could all be read.
+    #[inline(never)]
+    fn fill(&self, address: usize, bytes: &mut [u8]) -> bool {
+        match self.0 {
+            Some(file) => file.read_at(bytes, address) == Ok(bytes.len()),
+            None => transfer(numbers::PROCESS_VM_READV, bytes.as_mut_ptr().addr(), address, bytes.len()).is_ok(),
+        }
     }
 
     pub(crate) fn close(self) {
-        let _ = self.0.close();
+        if let Some(file) = self.0 {
+            let _ = file.close();
+        }
     }
+}
+
+/// Copies between our memory at `ours` and the program's at `theirs`.
+pub(super) fn transfer(number: usize, ours: usize, theirs: usize, length: usize) -> Result<(), Errno> {
+    // Each a struct iovec. Volatile, so that no call of memset or memcpy is made of it.
+    let (local, remote) = ([ours, length], [theirs, length]);
+    let arguments = [process_id() as usize, (&raw const local).addr(), 1, (&raw const remote).addr(), 1, 0];
+    // SAFETY: our side is a slice of the callers'; the kernel checks the other one.
+    let copied = unsafe { call(number, arguments) }?;
+    if copied == length { Ok(()) } else { Err(Errno::EFAULT) }
 }
 
 #[cfg(test)]
@@ -184,5 +214,8 @@ mod tests {
         assert_eq!(memory.read::<4>(16), None);
         assert!(memory.read::<16>(map(4096).addr()).is_some());
         memory.close();
+        let file = OwnMemory(Some(CURRENT.open_for_reading(c"/proc/thread-self/mem").unwrap()));
+        assert_eq!((file.read::<4>(b"gmon".as_ptr().addr()), file.read::<4>(16)), (Some(*b"gmon"), None));
+        file.close();
     }
 }

@@ -23,6 +23,8 @@ pub(crate) use crate::arch::LARGEST_PAGE;
 #[cfg(all(feature = "start", not(test)))]
 pub(crate) use disposition::{Action, disguise, disguised, reveal, set_action_raw, set_doors, stand_in};
 pub(crate) use errno::Errno;
+#[cfg(any(test, feature = "start"))]
+pub(crate) use file::file_mask;
 pub(crate) use file::{CURRENT, Fd, Identity, Status, WRITING_FLAGS};
 #[cfg(any(test, feature = "start", not(feature = "profil")))]
 pub(crate) use filter::{Expected, Wanted, expect, filters};
@@ -35,9 +37,10 @@ pub(crate) use memory::{
 };
 pub(crate) use perf::{SampleMemory, sample_on};
 pub(crate) use signal::{
-    FATAL_SIGNALS, SA_RESTART, SAMPLING_SIGNAL, SIG_DFL, SIGPROF, SignalInfo, block_signal, block_signals,
-    catch_signal, contains, default_action, ignore_signal, is_caught_by, is_free_for_use, is_not_handled,
-    let_signal_end, on_fatal_signal, set_blocked_signals, signal_named, unblock_signal, without_signal,
+    FATAL_SIGNALS, SA_RESTART, SAMPLING_SIGNAL, SIG_DFL, SIGPIPE, SIGPROF, SIGXFSZ, SignalInfo, block_signal,
+    block_signals, catch_signal, contains, default_action, ignore_signal, is_caught_by, is_free_for_use,
+    is_not_handled, let_signal_end, on_fatal_signal, pending_signals, set_blocked_signals, signal_named, take_signal,
+    unblock_signal, without_signal,
 };
 #[cfg(any(test, feature = "profil"))]
 pub(crate) use signal::{Handler, PROFIL_SIGNAL};

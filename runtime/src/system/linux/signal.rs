@@ -8,6 +8,10 @@ use core::ffi::{c_int, c_void};
 use core::mem::MaybeUninit;
 use core::ptr;
 
+/// What writing sends to a pipe that nobody reads any more, and beyond the limit of a file's size.
+pub(crate) const SIGPIPE: c_int = 13;
+pub(crate) const SIGXFSZ: c_int = 25;
+
 /// What the interval timer sends.
 pub(crate) const SIGPROF: c_int = 27;
 
@@ -288,6 +292,23 @@ pub(crate) fn without_signal(signals: u64, signal: c_int) -> u64 {
 /// Blocks just these signals for this thread.
 pub(crate) fn set_blocked_signals(blocked: u64) {
     change_blocked(SIG_SETMASK, blocked);
+}
+
+/// The signals that wait to be let in.
+pub(crate) fn pending_signals() -> u64 {
+    let mut pending = 0_u64;
+    // SAFETY: the kernel writes a set of 8 bytes.
+    let _ = unsafe { call(numbers::RT_SIGPENDING, [(&raw mut pending).addr(), size_of::<u64>()]) };
+    pending
+}
+
+/// Takes a signal away that waits, if it does.
+pub(crate) fn take_signal(signal: c_int) {
+    static NO_TIME: [i64; 2] = [0, 0];
+    let set = 1_u64 << (signal - 1);
+    let arguments = [(&raw const set).addr(), 0, (&raw const NO_TIME).addr(), size_of::<u64>()];
+    // SAFETY: the kernel reads a set of 8 bytes and a struct timespec.
+    let _ = unsafe { call(numbers::RT_SIGTIMEDWAIT, arguments) };
 }
 
 fn change_blocked(how: usize, signals: u64) -> u64 {

@@ -118,9 +118,11 @@ fn push_build_id(memory: &OwnMemory, start: usize, size: usize, build_id: &mut T
         let (name, length) = (u32_at(&head, 0)? as usize, u32_at(&head, 4)? as usize);
         let noted = at.checked_add(12)?.checked_add(name.checked_next_multiple_of(4)?)?;
         if u32_at(&head, 8)? == NOTE_BUILD_ID && head.ends_with(b"GNU\0") && length <= MOST_BUILD_ID {
-            for offset in 0..length {
-                let [byte] = memory.read(noted.checked_add(offset)?)?;
-                build_id.push_hexadecimal(u64::from(byte), 2);
+            for offset in (0..length).step_by(4) {
+                let bytes: [u8; 4] = memory.read(noted.checked_add(offset)?)?;
+                for byte in bytes.iter().take(length - offset) {
+                    build_id.push_hexadecimal(u64::from(*byte), 2);
+                }
             }
             return Some(());
         }

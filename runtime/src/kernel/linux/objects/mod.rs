@@ -17,7 +17,7 @@ use core::sync::atomic::{
 
 use super::beside::Told;
 use super::bins;
-use crate::system::{Errno, Mapping, MapsRoom, OwnMemory, for_each_mapping, map};
+use crate::system::{Errno, Mapping, MapsRoom, OwnMemory, effective_user, for_each_mapping, map};
 use crate::text::Text;
 
 /// The bits of a place that are an address.
@@ -149,6 +149,20 @@ pub(crate) unsafe fn look() -> Result<(), Errno> {
     });
     memory.close();
     result
+}
+
+/// Looks already at the start if the process is the superuser's, who may give up the right or the means to look later. Where
+/// there is nothing to see then, that is said at the end.
+///
+/// # Safety
+///
+/// As for [`look`].
+pub(crate) unsafe fn look_ahead() {
+    // SAFETY: the caller's promise.
+    if effective_user() == 0 && unsafe { look() }.is_ok() {
+        // SAFETY: as above.
+        unsafe { adopt() };
+    }
 }
 
 /// Whether what is known to be at an address is there no more by the latest look.

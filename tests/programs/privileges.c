@@ -1,0 +1,132 @@
+/* Calls a function of its own and one of a shared object, and in between gives something up for each word. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <gmon.h>
+#include <grp.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int serve(int times, int samples, int (*back)(int));
+
+__attribute__((noinline)) void counted(void) { __asm__ volatile(""); }
+
+static void check(int result, const char *what)
+{
+    if (result != 0) {
+        perror(what);
+        exit(99);
+    }
+}
+
+static int limit(void)
+{
+    struct rlimit limit;
+    check(getrlimit(RLIMIT_NOFILE, &limit), "getrlimit");
+    return limit.rlim_cur < 65536 ? (int)limit.rlim_cur : 65536;
+}
+
+/* How many descriptors beyond the standard ones are open. Those that the program was started with are not closed at exec; all others
+   must be, and as high as they can. */
+static int descriptors(void)
+{
+    int open = 0, lowest = limit() < 4096 ? limit() - 8 : 4088;
+    for (int fd = 3; fd < limit(); fd++) {
+        int flags = fcntl(fd, F_GETFD);
+        if (flags == -1)
+            continue;
+        if ((fd < lowest) == !!(flags & FD_CLOEXEC))
+            printf("descriptor %d has flags %d\n", fd, flags);
+        open++;
+    }
+    return open;
+}
+
+static void close_all(void)
+{
+    for (int fd = 3; fd < limit(); fd++)
+        close(fd);
+}
+
+/* The child goes on with the words that are left; its parent waits for it and ends. */
+static void in_child(void)
+{
+    int status;
+    pid_t child = fork();
+    if (child == 0)
+        return;
+    waitpid(child, &status, 0);
+    exit(WEXITSTATUS(status));
+}
+
+static void give_up(const char *what)
+{
+    struct rlimit none = {0, 0};
+    char directory[4096];
+    if (strcmp(what, "setuid") == 0) {
+        check(setgroups(0, NULL) || setgid(65534) || setuid(65534), what);
+    } else if (strcmp(what, "seteuid") == 0) {
+        check(seteuid(65534), what);
+    } else if (strcmp(what, "chroot") == 0) {
+        mkdir("cage", 0755);
+        check(chroot("cage") || chdir("/"), what);
+    } else if (strcmp(what, "chdir") == 0) {
+        check(chdir("/"), what);
+    } else if (strcmp(what, "nodump") == 0) {
+        check(prctl(PR_SET_DUMPABLE, 0), what);
+    } else if (strcmp(what, "userns") == 0) {
+        check(unshare(CLONE_NEWUSER), what);
+    } else if (strcmp(what, "pidns") == 0) {
+        check(unshare(CLONE_NEWPID), what);
+    } else if (strcmp(what, "noproc") == 0) {
+        check(unshare(CLONE_NEWNS), what);
+        check(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL), what);
+        check(mount("none", "/proc", "tmpfs", 0, NULL), what);
+    } else if (strcmp(what, "close") == 0) {
+        close_all();
+    } else if (strcmp(what, "nofile") == 0) {
+        check(setrlimit(RLIMIT_NOFILE, &none), what);
+    } else if (strcmp(what, "fewfiles") == 0) {
+        struct rlimit few;
+        check(getrlimit(RLIMIT_NOFILE, &few), what);
+        few.rlim_cur = 3;
+        check(setrlimit(RLIMIT_NOFILE, &few), what);
+    } else if (strcmp(what, "umask") == 0) {
+        umask(0);
+    } else if (strcmp(what, "rmdir") == 0) {
+        check(getcwd(directory, sizeof directory) == NULL, what);
+        unlink("gmon.out");
+        check(chdir("/") || rmdir(directory), what);
+    } else if (strcmp(what, "fork") == 0) {
+        in_child();
+    } else if (strcmp(what, "descriptors") == 0) {
+        descriptors();
+    } else if (strcmp(what, "dumps") == 0) {
+        gmon_dump();
+        int before = descriptors();
+        for (int time = 0; time < 5; time++)
+            gmon_dump();
+        if (descriptors() != before)
+            printf("%d descriptors were %d before\n", descriptors(), before);
+    } else {
+        check(-1, what);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    counted();
+    serve(3, 0, NULL);
+    for (int word = 1; word < argc; word++)
+        give_up(argv[word]);
+    counted();
+    serve(4, 0, NULL);
+    return 7;
+}

@@ -1,0 +1,115 @@
+//! What is said on standard error does the program no harm, whatever standard error is.
+
+use std::fs::{self, File};
+use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
+use std::process::{Command, ExitStatus, Stdio};
+
+use crate::support::Program;
+
+/// A program for which there is something to say at the start and at each attempt to write its file.
+fn compile(name: &str, flags: &[&str]) -> Program {
+    let program = Program::compile(&format!("messages-{name}"), "messages.c", flags);
+    fs::create_dir(program.directory.join("gmon.out")).unwrap();
+    program
+}
+
+fn command(program: &Program, arguments: &[&str]) -> Command {
+    let mut command = program.command(arguments);
+    command.env("GMON_HZ", "none");
+    command
+}
+
+fn status(program: &Program, arguments: &[&str], standard_error: impl Into<Stdio>) -> ExitStatus {
+    command(program, arguments).stderr(standard_error).status().unwrap()
+}
+
+/// The end of a pipe that nobody reads.
+fn broken() -> PipeWriter {
+    pipe().unwrap().1
+}
+
+/// A pipe that is full.
+fn full(program: &Program) -> (PipeReader, PipeWriter) {
+    let (reader, mut writer) = pipe().unwrap();
+    // Only a descriptor that does not wait can find out; `dd` makes it so for all that share it, and leaves it so.
+    let mut filler = Command::new("dd");
+    filler.args(["if=/dev/zero", "bs=4096", "oflag=nonblock"]).current_dir(&program.directory);
+    let filled = filler.stdout(writer.try_clone().unwrap()).stderr(Stdio::null()).status().unwrap();
+    assert!(!filled.success(), "dd ends when nothing more goes in");
+    assert!(writer.write(&[0; 4096]).is_err(), "it is full, and does not wait");
+    (reader, writer)
+}
+
+#[test]
+fn a_pipe_that_nobody_reads_does_not_kill() {
+    for flags in [&[][..], &["-static"]] {
+        let program = compile("broken", flags);
+        for what in ["", "pending", "handler"] {
+            assert_eq!(status(&program, &[what], broken()).code(), Some(7), "{what}");
+        }
+    }
+}
+
+#[test]
+fn a_full_pipe_does_not_keep_the_program() {
+    let program = compile("full", &[]);
+    let (mut reader, writer) = full(&program);
+    assert_eq!(status(&program, &[""], writer.try_clone().unwrap()).code(), Some(7), "a pipe that does not wait");
+    // The same pipe, whose writers wait: a shell opens it anew.
+    let script = format!("exec 2>/proc/self/fd/2; exec {}", program.executable.display());
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &script]).current_dir(&program.directory).env("GMON_HZ", "none").stderr(writer);
+    assert_eq!(shell.status().unwrap().code(), Some(7), "a pipe that waits");
+    drop(shell);
+    let mut content = Vec::new();
+    reader.read_to_end(&mut content).unwrap();
+    assert!(content.iter().all(|byte| *byte == 0), "nothing went in");
+}
+
+#[test]
+fn what_is_not_standard_error_any_more_gets_no_line() {
+    let program = compile("other", &[]);
+    let data = program.directory.join("data");
+    assert_eq!(status(&program, &["file", "data"], Stdio::piped()).code(), Some(7));
+    assert_eq!(fs::read(&data).unwrap(), b"data");
+    assert_eq!(status(&program, &["socket"], Stdio::piped()).code(), Some(7));
+    // The number of a file that is gone may be the next file's.
+    let first = program.directory.join("first");
+    let log = File::create(&first).unwrap();
+    let shell = format!("rm first; exec {} file data", program.executable.display());
+    let mut command = Command::new("sh");
+    command.args(["-c", &shell]).current_dir(&program.directory).stderr(log);
+    assert_eq!(command.status().unwrap().code(), Some(7));
+    assert_eq!(fs::read(&data).unwrap(), b"data");
+}
+
+#[test]
+fn where_there_is_no_standard_error_nothing_is_said() {
+    let program = compile("none", &[]);
+    let script = format!("exec {} file data 2>&-", program.executable.display());
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &script]).current_dir(&program.directory).env("GMON_HZ", "none");
+    assert_eq!(shell.status().unwrap().code(), Some(7));
+    assert_eq!(fs::read(program.directory.join("data")).unwrap(), b"data");
+}
+
+#[test]
+fn a_file_that_may_not_grow_does_not_kill() {
+    let program = compile("limit", &[]);
+    let script = format!("ulimit -f 0; exec {} '' 2>>log", program.executable.display());
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &script]).current_dir(&program.directory).env("GMON_HZ", "none");
+    assert_eq!(shell.status().unwrap().code(), Some(7));
+    assert_eq!(fs::metadata(program.directory.join("log")).unwrap().len(), 0);
+}
+
+#[test]
+fn a_line_is_said_where_somebody_reads() {
+    let program = compile("said", &[]);
+    let output = command(&program, &[""]).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    let lines: Vec<_> = said.lines().collect();
+    assert_eq!(lines.len(), 2, "{said}");
+    assert!(lines[0].starts_with("gmon: GMON_HZ=none is not a number from 1 to "), "{said}");
+    assert_eq!(lines[1], "gmon: gmon.out: cannot open: is a directory (error 21)");
+}

@@ -1,0 +1,229 @@
+//! What a program gives up, its rights or the means to open anything, costs nothing that could be had before; what cannot be
+//! had is said in one line, with what helps.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use crate::support::{Program, Symbols, calls, directory, read, tool};
+
+struct Case {
+    program: Program,
+    object: PathBuf,
+}
+
+/// A program with a shared object, both profiled, in a directory that only its owner may write to.
+fn compile(name: &str) -> Case {
+    let place = directory(&format!("privileges-{name}-object"));
+    let object = place.join("libplug.so");
+    let source = crate::support::root().join("tests/programs/plug.c");
+    tool("cc", &["-shared", "-fPIC", "-pg", "-o", object.to_str().unwrap(), source.to_str().unwrap()]);
+    let flags = [object.to_str().unwrap(), &format!("-Wl,-rpath,{}", place.display())];
+    let program = Program::compile(&format!("privileges-{name}"), "privileges.c", &flags);
+    Case { program, object }
+}
+
+/// Whether this is the superuser, who alone can give rights up; says so if not.
+fn is_root() -> bool {
+    let is_root = fs::metadata("/proc/self").unwrap().uid() == 0;
+    if !is_root {
+        println!("\nSKIPPED: giving up rights, only the superuser has them");
+    }
+    is_root
+}
+
+impl Case {
+    fn run(&self, words: &[&str]) -> Output {
+        let output = self.program.command(words).output().unwrap();
+        assert_eq!(output.status.code(), Some(7), "{words:?}: {output:?}");
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "", "{words:?}");
+        output
+    }
+
+    /// Takes all files away that an earlier run left.
+    fn clean(&self) {
+        for (path, _) in files(&self.program.directory) {
+            fs::remove_file(path).unwrap();
+        }
+    }
+
+    /// How often the program's own function was called by a profile, and the object's by the one beside it.
+    fn counts(&self, profile: &Path) -> (u64, Option<u64>) {
+        let own = calls(&read(profile), self.program.symbols())["calls counted"];
+        let beside = PathBuf::from(format!("{}.libplug.so", profile.display()));
+        let strides = beside.exists().then(|| calls(&read(&beside), &Symbols::of(&self.object))["calls stride"]);
+        (own, strides)
+    }
+}
+
+/// The files that were left in a directory, with their names, sorted.
+fn files(directory: &Path) -> Vec<(PathBuf, String)> {
+    let entries = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap());
+    let named = entries.map(|entry| (entry.path(), entry.file_name().into_string().unwrap()));
+    let mut files: Vec<_> = named.filter(|(_, name)| name.starts_with("gmon.")).collect();
+    files.sort();
+    files
+}
+
+fn said(output: &Output) -> &str {
+    std::str::from_utf8(&output.stderr).unwrap()
+}
+
+#[test]
+fn what_is_loaded_is_seen_whatever_was_given_up() {
+    if !is_root() {
+        return;
+    }
+    let case = compile("seen");
+    for words in
+        [&["nodump"][..], &["chroot"], &["noproc"], &["close"], &["userns"], &["fewfiles"], &["chdir", "nodump"]]
+    {
+        case.clean();
+        assert_eq!(said(&case.run(words)), "", "{words:?}");
+        assert_eq!(case.counts(&case.program.directory.join("gmon.out")), (2, Some(7)), "{words:?}");
+    }
+    fs::set_permissions(&case.program.directory, fs::Permissions::from_mode(0o777)).unwrap();
+    for words in [&["setuid"][..], &["seteuid"], &["setuid", "nodump", "close"], &["chroot", "setuid"]] {
+        case.clean();
+        // The file itself is the superuser's.
+        let said = said(&case.run(words)).to_owned();
+        if words.contains(&"close") {
+            assert!(said.contains("permission denied") && said.lines().count() == 1, "{said}");
+            continue;
+        }
+        assert_eq!(said, "", "{words:?}");
+        assert_eq!(case.counts(&case.program.directory.join("gmon.out")), (2, Some(7)), "{words:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_made_is_said_once_with_what_helps() {
+    if !is_root() {
+        return;
+    }
+    let case = compile("said");
+    let denied = |file: &str| {
+        format!(
+            "gmon: {file}: cannot open: permission denied (error 13), \
+            set PROFDIR to a directory where user 65534 may make files\n"
+        )
+    };
+    for words in [&["setuid"][..], &["seteuid"], &["chroot", "setuid"]] {
+        case.clean();
+        assert_eq!(said(&case.run(words)), denied("gmon.out.libplug.so"), "{words:?}");
+        assert_eq!(case.counts(&case.program.directory.join("gmon.out")), (2, None), "{words:?}");
+    }
+    case.clean();
+    let line = "gmon: gmon.out.libplug.so: cannot open: too many open files (error 24)\n";
+    assert_eq!(said(&case.run(&["nofile"])), line);
+    assert_eq!(case.counts(&case.program.directory.join("gmon.out")), (2, None));
+    // A child that changes its user has no file of before.
+    case.clean();
+    let output = case.run(&["fork", "setuid", "chdir"]);
+    let name = said(&output).split(": ").nth(1).unwrap();
+    assert!(name.starts_with("gmon.program.") && name.ends_with(".out"), "{output:?}");
+    assert_eq!(said(&output), denied(name));
+    let names: Vec<_> = files(&case.program.directory).into_iter().map(|(_, name)| name).collect();
+    assert_eq!(names, ["gmon.out", "gmon.out.libplug.so", "gmon.out.objects"], "nothing empty is left");
+}
+
+#[test]
+fn the_profile_of_a_child_that_changed_its_user_is_kept_where_it_may_be() {
+    if !is_root() {
+        return;
+    }
+    let case = compile("children");
+    let open = directory("privileges-children-open");
+    for place in [&open, &case.program.directory] {
+        fs::set_permissions(place, fs::Permissions::from_mode(0o777)).unwrap();
+    }
+    case.clean();
+    assert_eq!(said(&case.run(&["fork", "setuid", "chdir"])), "");
+    let mut command = case.program.command(&["fork", "setuid", "chdir"]);
+    let output = command.env("PROFDIR", &open).output().unwrap();
+    assert_eq!((said(&output), output.status.code()), ("", Some(7)));
+    for place in [&open, &case.program.directory] {
+        let files = files(place);
+        let childs = files.iter().filter(|(path, name)| {
+            name.starts_with("gmon.program.") && name.ends_with(".out") && fs::metadata(path).unwrap().uid() == 65534
+        });
+        let childs: Vec<_> = childs.map(|(path, _)| case.counts(path)).collect();
+        assert_eq!(childs, [(1, Some(4))], "{files:?}");
+    }
+}
+
+#[test]
+fn no_file_is_more_open_than_at_the_start() {
+    let case = compile("umask");
+    let script = format!("umask 022; exec {} umask fork", case.program.executable.display());
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &script]).current_dir(&case.program.directory);
+    assert_eq!(shell.output().unwrap().status.code(), Some(7));
+    let files = files(&case.program.directory);
+    assert_eq!(files.len(), 6, "the parent's and the child's: {files:?}");
+    for (path, _) in files {
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o644, "{}", path.display());
+    }
+}
+
+#[test]
+fn a_directory_that_was_removed_is_said_to_be() {
+    let case = compile("removed");
+    let start = case.program.directory.join("start");
+    fs::create_dir(&start).unwrap();
+    let output = case.program.command(&["rmdir"]).current_dir(&start).output().unwrap();
+    let line = "gmon: gmon.out: cannot make it, its directory was removed: no such file or directory (error 2)\n";
+    assert_eq!((said(&output), output.status.code()), (line, Some(7)));
+}
+
+#[test]
+fn processes_of_one_number_do_not_replace_each_others_files() {
+    let case = compile("numbers");
+    let open = directory("privileges-numbers-open");
+    let script = format!("umask 077; echo precious >gmon.program.$$.out; exec {}", case.program.executable.display());
+    for live in ["0", "1"] {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &script]).current_dir(&open).env("PROFDIR", &open).env("GMON_LIVE", live);
+        assert_eq!(shell.output().unwrap().status.code(), Some(7));
+        let files: Vec<_> = files(&open).into_iter().filter(|(_, name)| name.ends_with(".out")).collect();
+        let [(first, _), (second, name)] = &files[..] else { panic!("{files:?}") };
+        // `-` comes before `.`.
+        assert!(first.to_str().unwrap().ends_with("-2.out"), "{files:?}");
+        assert_eq!(fs::read(second).unwrap(), b"precious\n", "{name}");
+        assert_eq!(case.counts(first).0, 2);
+        for (path, _) in self::files(&open) {
+            fs::remove_file(path).unwrap();
+        }
+    }
+    if !is_root() {
+        return;
+    }
+    for run in 1..=3 {
+        let output = case.run(&["pidns", "fork"]);
+        assert_eq!(said(&output), "", "run {run}");
+    }
+    for name in ["gmon.program.1.out", "gmon.program.1-2.out", "gmon.program.1-3.out"] {
+        assert_eq!(case.counts(&case.program.directory.join(name)), (1, Some(4)), "{name}");
+    }
+}
+
+#[test]
+fn descriptors_are_few_and_high_and_do_not_become_more() {
+    let case = compile("descriptors");
+    for live in ["0", "1"] {
+        for limit in ["64", "1024", "$(ulimit -H -n)"] {
+            for words in ["descriptors", "dumps", "close dumps"] {
+                if (words, live) == ("close dumps", "1") {
+                    continue; // the live file is lost with its descriptor
+                }
+                let mut shell = Command::new("sh");
+                let script = format!("ulimit -S -n {limit}; exec {} {words}", case.program.executable.display());
+                shell.args(["-c", &script]).current_dir(&case.program.directory).env("GMON_LIVE", live);
+                let output = shell.output().unwrap();
+                assert_eq!(String::from_utf8_lossy(&output.stdout), "", "{limit} {words}");
+                assert_eq!((said(&output), output.status.code()), ("", Some(7)), "{limit} {words}");
+            }
+        }
+    }
+}
