@@ -10,7 +10,7 @@ use crate::buffer::{self, Buffer, Range};
 pub(crate) use crate::gather::RECORDED_BIAS;
 use crate::kernel;
 use crate::message::{say, say_error};
-use crate::system::{Errno, a_moment, block_signals, set_blocked_signals, thread_id};
+use crate::system::{Errno, a_moment, block_signals, give_way, set_blocked_signals, thread_id};
 use crate::text::Text;
 use crate::{gather, program, threads};
 
@@ -210,22 +210,39 @@ pub(crate) fn write_snapshot() {
 /// file is done. No signal comes in: a second one that kills would otherwise find half a file.
 fn alone(after: i32, work: impl FnOnce()) {
     let blocked = block_signals();
-    let me = thread_id();
+    if become_writer() {
+        work();
+        WRITER.store(after, SeqCst);
+    }
+    set_blocked_signals(blocked);
+}
+
+/// Makes this thread the one that writes the file, once nobody else is; false once the file is done. With signals blocked.
+fn become_writer() -> bool {
     // A writer that takes longer than this has come to grief; the process is to end all the same.
     const MOMENTS: u32 = 30_000;
     for _ in 0..MOMENTS {
-        match WRITER.compare_exchange(NOBODY, me, SeqCst, SeqCst) {
-            Ok(_) => {
-                work();
-                WRITER.store(after, SeqCst);
-                break;
-            }
-            // Ourselves: a fault while writing.
-            Err(writer) if writer == DONE || writer == me => break,
-            Err(_) => a_moment(),
+        match become_writer_soon() {
+            Some(result) => return result,
+            None => a_moment(),
         }
     }
-    set_blocked_signals(blocked);
+    false
+}
+
+/// The same if that can be known very soon.
+fn become_writer_soon() -> Option<bool> {
+    const TURNS: u32 = 100;
+    let me = thread_id();
+    for _ in 0..TURNS {
+        match WRITER.compare_exchange(NOBODY, me, SeqCst, SeqCst) {
+            Ok(_) => return Some(true),
+            // Ourselves: a fault while writing.
+            Err(writer) if writer == DONE || writer == me => return Some(false),
+            Err(_) => core::hint::spin_loop(),
+        }
+    }
+    None
 }
 
 /// Writes the file, for the last time or not.
@@ -339,14 +356,44 @@ unsafe fn fill(buffer: &Buffer) -> usize {
     buffer::combine(unsafe { core::slice::from_raw_parts_mut(start, gathered) })
 }
 
-/// Looks at what is loaded, before and after some of it may go: see [`gather::look`].
-#[cfg(all(feature = "start", not(test)))]
-pub(crate) fn look_at_objects(expected: bool) {
-    if KEEPS_OUTSIDE.load(SeqCst) && kernel::is_ours() && current().is_some() {
-        // What cannot be seen is said at the end.
-        // SAFETY: this thread may write the file.
-        alone(NOBODY, || _ = unsafe { gather::look(expected) });
+/// Looks at what the dynamic linker has loaded, before and after some of it may go, and settles what was counted there: see
+/// [`gather::settle`].
+///
+/// # Safety
+///
+/// `iterate` must be the C library's `dl_iterate_phdr`.
+pub(crate) unsafe fn look_at_objects(iterate: kernel::Iterate) {
+    if !KEEPS_OUTSIDE.load(SeqCst) || !kernel::is_ours() || current().is_none() {
+        return;
     }
+    // Each other thread can come in between once or twice at most, before it waits for us; and a writer that takes longer
+    // has come to grief.
+    const TURNS: u32 = 1_000_000;
+    const MOMENTS: u32 = 30_000;
+    let blocked = block_signals();
+    for turn in 0..TURNS + MOMENTS {
+        let mut entered = None;
+        let mut enter = || {
+            entered = become_writer_soon();
+            entered == Some(true)
+        };
+        // SAFETY: this thread may write the file by then.
+        let mut settle = |has_changed| unsafe { gather::settle(has_changed) };
+        // SAFETY: the caller's promise.
+        let seen = unsafe { kernel::look_at_list(iterate, &mut enter, &mut settle) };
+        match entered {
+            Some(true) => WRITER.store(NOBODY, SeqCst),
+            Some(false) => break,
+            // Not with the dynamic linker's lock held, which others wait for.
+            None if turn < TURNS => give_way(),
+            None => a_moment(),
+        }
+        // What cannot be seen is said at the end.
+        if entered.is_some() && seen != Ok(kernel::Seen::News) {
+            break;
+        }
+    }
+    set_blocked_signals(blocked);
 }
 
 /// What was counted outside the program, as far as it is to be kept.
@@ -359,7 +406,7 @@ unsafe fn outside(is_last: bool) -> &'static [RawArc] {
         return &[];
     }
     // SAFETY: the caller's promise.
-    let seen = unsafe { gather::look(false) };
+    let seen = unsafe { gather::look() };
     if is_last {
         // SAFETY: as above.
         unsafe { gather::settle_live() };

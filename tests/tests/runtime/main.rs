@@ -8,6 +8,7 @@ mod extremes;
 mod files;
 mod live;
 mod objects;
+mod objects_closed;
 mod objects_outside;
 mod objects_read;
 mod places;

@@ -10,7 +10,7 @@ mod weak;
 #[cfg(any(test, feature = "profil"))]
 pub(crate) use system::profil_numbers;
 pub(crate) use system::{
-    LARGEST_PAGE, O_DIRECTORY, O_NOFOLLOW, PERF_PROGRAM_COUNTER, interrupted_pc, numbers, signal_return, syscall,
+    LARGEST_PAGE, O_DIRECTORY, O_NOFOLLOW, PERF_PROGRAM_COUNTER, Stat, interrupted_pc, numbers, signal_return, syscall,
 };
 #[cfg(any(test, feature = "start", not(feature = "profil")))]
 pub(crate) use thread::{record, set_record, set_table};

@@ -17,9 +17,13 @@ use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::Relaxed};
 use gmon::layout::GmonHdr;
 
 pub(crate) use beside::TICKS;
+pub(crate) use bins::covers;
 pub(crate) use forms::Form;
 pub(crate) use live::{arcs_grain, begin as begin_live, is_live, leave as leave_live, map_arcs};
-pub(crate) use objects::{NOWHERE, PROGRAM, adopt, is_gone, know_program, look, number, path, place};
+pub(crate) use objects::{
+    Iterate, NOWHERE, PROGRAM, Seen, adopt, for_each_gone, is_object, know_program, look, look_at_list, next_place,
+    number, path, place,
+};
 pub(crate) use output::{Naming, Output, configure, is_ours};
 pub(crate) use outside::{for_each_tick_outside, keep_ticks_outside, take_ticks_outside};
 pub(crate) use sampler::{Clock, HIGHEST_RATE, Sampler, Wish, choose as choose_sampler, collect, let_in, profrate};

@@ -132,6 +132,11 @@ impl OwnMemory {
         (self.0.read_at(&mut bytes, address) == Ok(N)).then_some(bytes)
     }
 
+    /// Reads the bytes at an address; whether they are all there.
+    pub(crate) fn read_all(&self, address: usize, bytes: &mut [u8]) -> bool {
+        self.0.read_at(bytes, address) == Ok(bytes.len())
+    }
+
     pub(crate) fn close(self) {
         let _ = self.0.close();
     }

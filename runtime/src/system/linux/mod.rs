@@ -30,7 +30,7 @@ pub(crate) use signal::{
 #[cfg(any(test, feature = "profil"))]
 pub(crate) use signal::{Handler, PROFIL_SIGNAL};
 pub(crate) use thread::{
-    a_moment, effective_user, exit_process, process_id, system_release, thread_id, thread_is_gone,
+    a_moment, effective_user, exit_process, give_way, process_id, system_release, thread_id, thread_is_gone,
 };
 #[cfg(any(test, feature = "profil"))]
 pub(crate) use ticks::{NextHandler, threads_number};
