@@ -10,11 +10,13 @@
 
 use core::ffi::c_void;
 use core::sync::atomic::{
-    AtomicPtr, AtomicU64, AtomicUsize,
+    AtomicBool, AtomicPtr, AtomicU64, AtomicUsize,
     Ordering::{Relaxed, SeqCst},
 };
 
 use crate::arch;
+use crate::kernel;
+use crate::system;
 
 /// An entry that is being filled: no selfpc, yet not empty.
 const CLAIMED: usize = 1;
@@ -57,6 +59,10 @@ pub(crate) struct Table {
     length: AtomicUsize,
     /// Entries that are filled or being filled.
     used: AtomicUsize,
+    /// For each entry how much of its count was taken: see [`Table::take`]. Null before that.
+    taken: AtomicPtr<AtomicU64>,
+    /// Whether an arc was ever made here that begins or ends outside the program's own code.
+    leads_outside: AtomicBool,
 }
 
 /// What became of a call that was to be counted.
@@ -86,6 +92,8 @@ impl Table {
             slots: AtomicUsize::new(0),
             length: AtomicUsize::new(0),
             used: AtomicUsize::new(0),
+            taken: AtomicPtr::new(core::ptr::null_mut()),
+            leads_outside: AtomicBool::new(false),
         }
     }
 
@@ -106,6 +114,12 @@ impl Table {
     /// Forgets that entries are used; their memory has become zero again.
     pub(crate) fn cleared(&self) {
         self.used.store(0, SeqCst);
+        self.leads_outside.store(false, SeqCst);
+        let taken = self.taken.load(SeqCst);
+        if !taken.is_null() {
+            // SAFETY: all of the memory that `taken` mapped, and no other thread is here.
+            unsafe { system::clear(taken.cast(), self.length.load(SeqCst) * size_of::<AtomicU64>()) };
+        }
     }
 
     /// The memory of the entries and its size; null if there are none.
@@ -170,6 +184,9 @@ impl Table {
                     continue; // a signal handler was here: look again at what it put there
                 }
                 self.used.fetch_add(1, Relaxed);
+                if !kernel::covers(frompc) || !kernel::covers(selfpc) {
+                    self.leads_outside.store(true, Relaxed);
+                }
                 // A fork in a signal handler may have left a call here that was being counted.
                 entry.count.store(0, SeqCst);
                 entry.frompc.store(frompc, SeqCst);
@@ -182,27 +199,68 @@ impl Table {
         Counted::Full
     }
 
-    /// Hands every arc that was called to `each`, as (frompc, selfpc, count).
+    /// Hands every arc that was called to `each`, as (frompc, selfpc, count), without what was taken.
     pub(crate) fn for_each(&self, mut each: impl FnMut(usize, usize, u64)) {
-        self.for_each_called(|frompc, selfpc, entry| each(frompc, selfpc, entry.count.load(Relaxed)));
-    }
-
-    /// Takes the counts of the arcs that `is_wanted`, and hands them to `each`. The arcs stay. Their counts are not to be
-    /// raised meanwhile: that is not done in one step.
-    pub(crate) fn take(&self, is_wanted: impl Fn(usize, usize) -> bool, mut each: impl FnMut(usize, usize, u64)) {
-        self.for_each_called(|frompc, selfpc, entry| {
-            if is_wanted(frompc, selfpc) {
-                each(frompc, selfpc, entry.count.swap(0, SeqCst));
+        self.for_each_called(|index, frompc, selfpc, entry| {
+            let before = self.taken(index).map_or(0, |taken| taken.load(Relaxed));
+            let count = entry.count.load(Relaxed).wrapping_sub(before);
+            if count > 0 {
+                each(frompc, selfpc, count);
             }
         });
     }
 
-    fn for_each_called(&self, mut each: impl FnMut(usize, usize, &Entry)) {
+    /// Takes the counts of the arcs that `is_wanted` out of the table, and hands them to `each`. Threads that count meanwhile
+    /// lose nothing: a count stays as it is, and how much of it was taken is noted beside it. Where there is no memory for
+    /// these notes, nothing is taken. Tables of the program's own arcs alone are not looked at.
+    pub(crate) fn take(&self, is_wanted: impl Fn(usize, usize) -> bool, mut each: impl FnMut(usize, usize, u64)) {
+        if !self.leads_outside.load(Relaxed) || !self.note_what_is_taken() {
+            return;
+        }
+        self.for_each_called(|index, frompc, selfpc, entry| {
+            let (Some(taken), count) = (self.taken(index), entry.count.load(Relaxed)) else { return };
+            if taken.load(Relaxed) != count && is_wanted(frompc, selfpc) {
+                let before = taken.swap(count, Relaxed);
+                each(frompc, selfpc, count.wrapping_sub(before));
+            }
+        });
+    }
+
+    /// The same, and makes the counts zero: for a table that is a part of the file. These arcs are not to be called
+    /// meanwhile: raising a count is not done in one step.
+    pub(crate) fn empty(&self, is_wanted: impl Fn(usize, usize) -> bool, mut each: impl FnMut(usize, usize, u64)) {
+        self.for_each_called(|index, frompc, selfpc, entry| {
+            if is_wanted(frompc, selfpc) {
+                let before = self.taken(index).map_or(0, |taken| taken.swap(0, Relaxed));
+                let count = entry.count.swap(0, SeqCst).wrapping_sub(before);
+                if count > 0 {
+                    each(frompc, selfpc, count);
+                }
+            }
+        });
+    }
+
+    /// Makes room to note for each entry how much was taken; false if there is no memory.
+    fn note_what_is_taken(&self) -> bool {
+        if self.taken.load(Relaxed).is_null() {
+            self.taken.store(system::map(self.length.load(Relaxed) * size_of::<AtomicU64>()).cast(), SeqCst);
+        }
+        !self.taken.load(Relaxed).is_null()
+    }
+
+    /// How much of an entry's count was taken; `None` if nothing was ever taken.
+    fn taken(&self, index: usize) -> Option<&AtomicU64> {
+        let taken = self.taken.load(Relaxed);
+        // SAFETY: there is one for each entry, and they are never freed.
+        (!taken.is_null() && index < self.length.load(Relaxed)).then(|| unsafe { &*taken.add(index) })
+    }
+
+    fn for_each_called(&self, mut each: impl FnMut(usize, usize, usize, &Entry)) {
         let mut index = 0;
         while let Some(entry) = self.entry(index) {
             let selfpc = entry.selfpc.load(SeqCst);
             if selfpc != CLAIMED && selfpc != 0 && entry.count.load(Relaxed) != 0 {
-                each(entry.frompc.load(Relaxed), selfpc, entry);
+                each(index, entry.frompc.load(Relaxed), selfpc, entry);
             }
             index = index.wrapping_add(1);
         }
@@ -277,6 +335,37 @@ mod tests {
         assert_eq!(arcs(&table), HashMap::from([((1, 0x2000), 1)]));
         assert_eq!(table.count(1, 0x1000), Counted::Yes);
         assert_eq!(arcs(&table)[&(1, 0x1000)], 1);
+        taken.clear();
+        table.take(|_, selfpc| selfpc == 0x1000, |frompc, selfpc, count| taken.push((frompc, selfpc, count)));
+        assert_eq!(taken, [(1, 0x1000, 1)]);
+        table.empty(|_, _| true, |_, selfpc, count| taken.push((9, selfpc, count)));
+        taken.sort_unstable();
+        assert_eq!(taken, [(1, 0x1000, 1), (9, 0x2000, 1)]);
+        assert_eq!(arcs(&table), HashMap::new());
+    }
+
+    #[test]
+    fn taking_loses_no_call_of_a_thread_that_counts_meanwhile() {
+        const CALLS: u64 = 2_000_000;
+        let table = table(0);
+        let done = AtomicBool::new(false);
+        // A count is raised as mcount does it, which is no atomic operation.
+        let call = || {
+            for _ in 0..CALLS {
+                table.for_each_called(|_, _, _, entry| entry.count.store(entry.count.load(Relaxed) + 1, Relaxed));
+            }
+            done.store(true, SeqCst);
+        };
+        assert_eq!(table.count(1, 0x1000), Counted::Yes);
+        let mut taken = 0;
+        std::thread::scope(|threads| {
+            threads.spawn(call);
+            while !done.load(SeqCst) {
+                table.take(|_, _| true, |_, _, count| taken += count);
+            }
+        });
+        table.take(|_, _| true, |_, _, count| taken += count);
+        assert_eq!(taken, CALLS + 1);
     }
 
     #[test]

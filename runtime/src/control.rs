@@ -11,7 +11,7 @@ use crate::buffer::{self, Buffer, Range};
 pub(crate) use crate::gather::RECORDED_BIAS;
 use crate::kernel;
 use crate::message::{say, say_error};
-use crate::system::{Errno, a_moment, block_signals, reserve, set_blocked_signals};
+use crate::system::{Errno, a_moment, block_signals, give_way, reserve, set_blocked_signals};
 #[cfg(all(feature = "start", not(test)))]
 use crate::system::{Expected, Wanted, expect, reserve_for_good};
 use crate::text::Text;
@@ -228,21 +228,33 @@ fn alone(after: usize, work: impl FnOnce()) {
     set_blocked_signals(blocked);
 }
 
-/// Makes this thread the writer; false once the file is done, and in a writer that comes here again.
+/// Makes this thread the one that writes the file, once nobody else is; false once the file is done. With signals blocked.
 #[inline(never)]
 fn become_writer() -> bool {
-    let me = arch::thread_pointer();
     // A writer that takes longer than this has come to grief; the process is to end all the same.
     const MOMENTS: u32 = 30_000;
     for _ in 0..MOMENTS {
-        match WRITER.compare_exchange(NOBODY, me, SeqCst, SeqCst) {
-            Ok(_) => return true,
-            // Ourselves: a fault while writing.
-            Err(writer) if writer == DONE || writer == me => return false,
-            Err(_) => a_moment(),
+        match become_writer_soon() {
+            Some(result) => return result,
+            None => a_moment(),
         }
     }
     false
+}
+
+/// The same if that can be known very soon.
+fn become_writer_soon() -> Option<bool> {
+    const TURNS: u32 = 100;
+    let me = arch::thread_pointer();
+    for _ in 0..TURNS {
+        match WRITER.compare_exchange(NOBODY, me, SeqCst, SeqCst) {
+            Ok(_) => return Some(true),
+            // Ourselves: a fault while writing.
+            Err(writer) if writer == DONE || writer == me => return Some(false),
+            Err(_) => core::hint::spin_loop(),
+        }
+    }
+    None
 }
 
 /// Writes the file, for the last time or not.
@@ -368,14 +380,44 @@ unsafe fn fill(buffer: &Buffer) -> usize {
     kept
 }
 
-/// Looks at what is loaded, before and after some of it may go: see [`gather::look`].
-#[cfg(all(feature = "start", not(test)))]
-pub(crate) fn look_at_objects(expected: bool) {
-    if KEEPS_OUTSIDE.load(SeqCst) && kernel::is_ours() && current().is_some() {
-        // What cannot be seen is said at the end.
-        // SAFETY: this thread may write the file.
-        alone(NOBODY, || _ = unsafe { gather::look(expected) });
+/// Looks at what the dynamic linker has loaded, before and after some of it may go, and settles what was counted there: see
+/// [`gather::settle`].
+///
+/// # Safety
+///
+/// `iterate` must be the C library's `dl_iterate_phdr`.
+pub(crate) unsafe fn look_at_objects(iterate: kernel::Iterate) {
+    if !KEEPS_OUTSIDE.load(SeqCst) || !kernel::is_ours() || current().is_none() {
+        return;
     }
+    // Each other thread can come in between once or twice at most, before it waits for us; and a writer that takes longer
+    // has come to grief.
+    const TURNS: u32 = 1_000_000;
+    const MOMENTS: u32 = 30_000;
+    let blocked = block_signals();
+    for turn in 0..TURNS + MOMENTS {
+        let mut entered = None;
+        let mut enter = || {
+            entered = become_writer_soon();
+            entered == Some(true)
+        };
+        // SAFETY: this thread may write the file by then.
+        let mut settle = |has_changed| unsafe { gather::settle(has_changed) };
+        // SAFETY: the caller's promise.
+        let seen = unsafe { kernel::look_at_list(iterate, &mut enter, &mut settle) };
+        match entered {
+            Some(true) => WRITER.store(NOBODY, SeqCst),
+            Some(false) => break,
+            // Not with the dynamic linker's lock held, which others wait for.
+            None if turn < TURNS => give_way(),
+            None => a_moment(),
+        }
+        // What cannot be seen is said at the end.
+        if entered.is_some() && seen != Ok(kernel::Seen::News) {
+            break;
+        }
+    }
+    set_blocked_signals(blocked);
 }
 
 /// What was counted outside the program, as far as it is to be kept.
@@ -389,7 +431,7 @@ unsafe fn outside(is_last: bool) -> &'static [RawArc] {
     }
     // A profile that is in its file was moved there because nothing can be opened any more: what was seen then must do.
     // SAFETY: the caller's promise.
-    let seen = if kernel::is_in_file() { Ok(()) } else { unsafe { gather::look(false) } };
+    let seen = if kernel::is_in_file() { Ok(()) } else { unsafe { gather::look() } };
     if is_last {
         // SAFETY: as above.
         unsafe { gather::settle_live() };
@@ -423,7 +465,10 @@ pub(crate) fn expect_filter(wanted: Wanted, for_all: bool, forget_signals: impl 
         if KEEPS_OUTSIDE.load(SeqCst) {
             // What cannot be seen is said at the end.
             // SAFETY: this thread may write the file.
-            let _ = unsafe { gather::look(true) };
+            unsafe {
+                let _ = gather::look();
+                kernel::look_at_all();
+            }
         }
         let permits = |number, arguments| filter.permits(number, arguments);
         if binds_the_writer && !kernel::can_write_file(permits) && !kernel::is_live() && !kernel::is_in_file() {

@@ -46,6 +46,7 @@ impl Pile {
         unsafe { slice(self.start.load(Relaxed), self.length.load(Relaxed)) }
     }
 
+    #[inline(never)]
     fn push(&self, entry: RawArc) {
         let length = self.length.load(Relaxed);
         if length == self.capacity.load(Relaxed) && !self.make_room() {
@@ -59,6 +60,7 @@ impl Pile {
     }
 
     /// Makes one entry of those that tell of the same.
+    #[inline(never)]
     fn combine(&self) {
         let (start, length) = (self.start.load(Relaxed), self.length.load(Relaxed));
         if length > 0 {
@@ -82,14 +84,16 @@ impl Pile {
             return length < capacity;
         }
         if capacity > 0 {
-            // SAFETY: the new memory has room for more than that and is another; nobody has an address of the old one.
-            unsafe {
-                ptr::copy_nonoverlapping(start, memory, length);
-                unmap(start.cast(), capacity * size_of::<RawArc>());
-            }
+            // SAFETY: the new memory has room for more than that and is another.
+            unsafe { ptr::copy_nonoverlapping(start, memory, length) };
         }
-        self.start.store(memory, Relaxed);
-        self.capacity.store(larger, Relaxed);
+        // A thread may end the process at any moment and be taken for the writer's: what is said is always there.
+        self.start.store(memory, SeqCst);
+        self.capacity.store(larger, SeqCst);
+        if capacity > 0 {
+            // SAFETY: nobody has an address of the old memory any more.
+            unsafe { unmap(start.cast(), capacity * size_of::<RawArc>()) };
+        }
         true
     }
 
@@ -106,41 +110,116 @@ unsafe fn slice<'a>(start: *const RawArc, length: usize) -> &'a [RawArc] {
     if length == 0 { &[] } else { unsafe { core::slice::from_raw_parts(start, length) } }
 }
 
-/// Looks at what is loaded, and settles what was counted where an object is no more. If that is not to be `expected`, it is
-/// said: the object may have been gone for long, and another one may have been at its addresses.
+/// Looks at what is mapped, and settles what was counted where an object is no more. If no object is being closed, it is
+/// said: it may have been gone for long, and another one may have been at its addresses.
 ///
 /// # Safety
 ///
 /// Only for the one thread that may write the file.
-pub(crate) unsafe fn look(expected: bool) -> Result<(), Errno> {
+pub(crate) unsafe fn look() -> Result<(), Errno> {
     kernel::collect();
+    if !list_addresses() {
+        return Ok(());
+    }
+    let addresses = OUTSIDE.entries();
+    let is_wanted = |start: usize, end: usize| {
+        let next = addresses.partition_point(|entry| entry.raw_selfpc < start);
+        addresses.get(next).is_some_and(|entry| entry.raw_selfpc < end)
+    };
     // SAFETY: the caller's promise.
-    unsafe { kernel::look() }?;
+    unsafe { kernel::look(is_wanted) }?;
     // SAFETY: as above.
-    let is_gone = |pc| unsafe { kernel::is_gone(pc) };
-    // SAFETY: as above.
-    let place = |pc| unsafe { kernel::place(pc) };
-    let as_run = |address: usize| address.wrapping_add(RECORDED_BIAS.load(SeqCst));
-    let mut gone = None;
-    threads::take_arcs(
-        |frompc, selfpc| is_gone(as_run(selfpc)) || is_gone(as_run(frompc)),
-        |frompc, selfpc, count| {
-            let (frompc, selfpc) = (as_run(frompc), as_run(selfpc));
-            gone = Some(place(if is_gone(selfpc) { selfpc } else { frompc }));
-            SETTLED.push(entry(place(frompc), place(selfpc), count));
-        },
-    );
-    kernel::take_ticks_outside(is_gone, |pc, ticks| {
-        gone = Some(place(pc));
-        SETTLED.push(entry(TICKS, place(pc), ticks));
-    });
-    // SAFETY: as above.
-    if let Some(path) = gone.filter(|_| !expected).and_then(|place| unsafe { kernel::path(place) }) {
-        say(&[path, b" was unmapped, not by dlclose: using what was counted at its addresses until now as its own"]);
+    unsafe { settle_where(true, true) };
+    if !threads::is_any_closing() {
+        // SAFETY: as above.
+        unsafe { kernel::for_each_gone(say_if_counted) };
     }
     // SAFETY: as above.
     unsafe { kernel::adopt() };
     Ok(())
+}
+
+/// Says that an object was unmapped, if something was counted in it.
+fn say_if_counted(number: usize) {
+    let is_in = |entry: &&RawArc| kernel::number(entry.raw_selfpc) == number;
+    // SAFETY: this is the thread that may write the file.
+    let path = unsafe { kernel::path(number) };
+    if let Some(path) = path.filter(|_| SETTLED.entries().iter().any(|entry| is_in(&entry))) {
+        say(&[path, b" was unmapped, not by dlclose: using what was counted at its addresses until now as its own"]);
+    }
+}
+
+/// Makes a sorted list of all addresses outside the program that are not settled yet, as raw_selfpc in `OUTSIDE`. False if
+/// there is nothing to tell of: nothing was settled, and outside there are only callers of the program's functions.
+fn list_addresses() -> bool {
+    OUTSIDE.clear();
+    let mut any = !SETTLED.entries().is_empty();
+    threads::for_each_arc(|frompc, selfpc, _| {
+        let (frompc, selfpc) = (as_run(frompc), as_run(selfpc));
+        any |= !kernel::covers(selfpc);
+        for pc in [frompc, selfpc].iter().filter(|pc| !kernel::covers(**pc)) {
+            OUTSIDE.push(entry(0, *pc, 1));
+        }
+    });
+    kernel::for_each_tick_outside(|pc, _| {
+        any = true;
+        OUTSIDE.push(entry(0, pc, 1));
+    });
+    OUTSIDE.combine();
+    any
+}
+
+/// The address at which a recorded one is while the program runs.
+fn as_run(address: usize) -> usize {
+    address.wrapping_add(RECORDED_BIAS.load(SeqCst))
+}
+
+/// Settles all that was counted in shared objects until now. If something `has_changed`, the latest look has found other
+/// objects than are known.
+///
+/// # Safety
+///
+/// As for [`look`].
+pub(crate) unsafe fn settle(has_changed: bool) {
+    kernel::collect();
+    // SAFETY: the caller's promise.
+    unsafe { settle_where(false, has_changed) };
+}
+
+/// Settles what was counted in shared objects, or only in those that are gone.
+///
+/// What a thread counts while it closes an object is that object's, whatever is at the addresses now. What another thread
+/// has counted since the look before is the object's that is there now: it was not counted before that came, because each
+/// look settles what there is, and no object goes without one.
+///
+/// # Safety
+///
+/// As for [`look`].
+#[inline(never)]
+unsafe fn settle_where(only_gone: bool, has_changed: bool) {
+    let places = |pc| {
+        // SAFETY: the caller's promise.
+        let before = unsafe { kernel::place(pc) };
+        // SAFETY: as above.
+        (before, if has_changed { unsafe { kernel::next_place(pc) } } else { before })
+    };
+    let is_in_object = |place| kernel::is_object(kernel::number(place));
+    let is_wanted = |pc| {
+        let (before, now) = places(pc);
+        if only_gone { is_in_object(before) && now != before } else { is_in_object(before) || is_in_object(now) }
+    };
+    let place = |pc, is_closing| {
+        let (before, now) = places(pc);
+        let (first, second) = if is_closing { (before, now) } else { (now, before) };
+        if is_in_object(first) || kernel::number(first) == PROGRAM { first } else { second }
+    };
+    threads::take_arcs(
+        |frompc, selfpc| is_wanted(as_run(selfpc)) || is_wanted(as_run(frompc)),
+        |frompc, selfpc, count, is_closing| {
+            SETTLED.push(entry(place(as_run(frompc), is_closing), place(as_run(selfpc), is_closing), count));
+        },
+    );
+    kernel::take_ticks_outside(is_wanted, |pc, ticks| SETTLED.push(entry(TICKS, place(pc, false), ticks)));
 }
 
 /// Takes those arcs out of a file in which the process counts that lead to no function of the program: there they have
@@ -153,7 +232,7 @@ pub(crate) unsafe fn settle_live() {
     // SAFETY: the caller's promise.
     let place = |address: usize| unsafe { kernel::place(address.wrapping_add(RECORDED_BIAS.load(SeqCst))) };
     if kernel::is_live() {
-        threads::take_arcs(
+        threads::empty_arcs(
             |_, selfpc| kernel::number(place(selfpc)) != PROGRAM,
             |frompc, selfpc, count| SETTLED.push(entry(place(frompc), place(selfpc), count)),
         );

@@ -32,6 +32,8 @@ struct Thread {
     clock: Clock,
     /// The signals that it had blocked before it began to fork.
     blocked: AtomicU64,
+    /// Whether it is closing an object.
+    is_closing: AtomicBool,
     /// Which of the tables is in use: the last that has entries.
     newest: AtomicUsize,
     /// Set while the thread changes that: where signals cannot be blocked, a handler leaves it alone.
@@ -197,6 +199,7 @@ fn adopt(id: i32) -> Option<&'static Thread> {
         if (owner == id && id != UNKNOWN_THREAD || owner == 0 || thread_is_gone(owner))
             && thread.owner.compare_exchange(before, mine, SeqCst, Relaxed).is_ok()
         {
+            thread.is_closing.store(false, Relaxed);
             return Some(thread);
         }
     }
@@ -259,6 +262,7 @@ pub(crate) fn after_fork_in_child(shared: bool) -> bool {
     let mut whole = true;
     for_each_thread(|thread| {
         thread.owner.store(0, Relaxed);
+        thread.is_closing.fetch_and(ptr::eq(thread, arch::record().cast()), Relaxed);
         thread.clock.reset();
         for table in &thread.tables {
             let (memory, size) = table.memory();
@@ -301,14 +305,33 @@ pub(crate) fn for_each_arc(mut each: impl FnMut(usize, usize, u64)) {
     });
 }
 
-/// Takes the counts of the arcs that `is_wanted`, by (frompc, selfpc), out of every table, and hands them to `each`. Nobody
-/// may be calling along such an arc.
-pub(crate) fn take_arcs(is_wanted: impl Fn(usize, usize) -> bool, mut each: impl FnMut(usize, usize, u64)) {
+/// Takes the counts of the arcs that `is_wanted`, by (frompc, selfpc), out of every table, and hands them to `each`, with
+/// whether their thread is closing an object. Threads that run meanwhile may be counting.
+pub(crate) fn take_arcs(is_wanted: impl Fn(usize, usize) -> bool, mut each: impl FnMut(usize, usize, u64, bool)) {
     for_each_thread(|thread| {
+        let is_closing = thread.is_closing.load(SeqCst);
         for table in &thread.tables {
-            table.take(&is_wanted, &mut each);
+            table.take(&is_wanted, |frompc, selfpc, count| each(frompc, selfpc, count, is_closing));
         }
     });
+}
+
+/// The same with tables that are a part of the file, where nothing of that is to stay. Nobody may be calling along such an
+/// arc.
+pub(crate) fn empty_arcs(is_wanted: impl Fn(usize, usize) -> bool, mut each: impl FnMut(usize, usize, u64)) {
+    for_each_thread(|thread| thread.tables.iter().for_each(|table| table.empty(&is_wanted, &mut each)));
+}
+
+/// Notes whether this thread is closing an object; the result is whether it was.
+pub(crate) fn set_closing(is_closing: bool) -> bool {
+    enter().is_some_and(|thread| thread.is_closing.swap(is_closing, SeqCst))
+}
+
+/// Whether any thread is closing an object.
+pub(crate) fn is_any_closing() -> bool {
+    let mut any = false;
+    for_each_thread(|thread| any |= thread.is_closing.load(SeqCst));
+    any
 }
 
 /// How many calls could not be counted.

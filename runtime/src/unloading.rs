@@ -5,7 +5,9 @@ use core::mem;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use crate::arch;
-use crate::control::look_at_objects;
+use crate::control::{is_ours, look_at_objects};
+use crate::kernel::Iterate;
+use crate::threads;
 
 /// `RTLD_NEXT`: the next definition behind the program's own.
 const NEXT: usize = usize::MAX;
@@ -16,16 +18,32 @@ type Close = unsafe extern "C" fn(*mut c_void) -> c_int;
 /// The C library's `dlclose`; 0 before it was looked up.
 static THEIRS: AtomicUsize = AtomicUsize::new(0);
 
+unsafe extern "C" {
+    /// The C library's. Its callback is of a type of ours.
+    fn dl_iterate_phdr();
+}
+
 /// `int dlclose(void *handle)`: the C library's, with a look at what is loaded before and after it.
 ///
 /// In a static program, which has no other, it does nothing: the object stays, as it does with a C library that never unloads.
 #[unsafe(no_mangle)]
 extern "C" fn dlclose(handle: *mut c_void) -> c_int {
     let Some(close) = theirs() else { return 0 };
-    look_at_objects(false);
+    if !is_ours() {
+        // SAFETY: the caller's own promise.
+        return unsafe { close(handle) };
+    }
+    // SAFETY: this is its type, but for what the callback's arguments are called.
+    let iterate: Iterate = unsafe { mem::transmute(dl_iterate_phdr as *const ()) };
+    // SAFETY: as it says.
+    unsafe { look_at_objects(iterate) };
+    // What destructors count is the object's that they are of, whatever another thread loads there at once.
+    let was_closing = threads::set_closing(true);
     // SAFETY: the caller's own promise.
     let result = unsafe { close(handle) };
-    look_at_objects(true);
+    // SAFETY: as above.
+    unsafe { look_at_objects(iterate) };
+    threads::set_closing(was_closing);
     result
 }
 

@@ -10,6 +10,7 @@ mod files;
 mod live;
 mod messages;
 mod objects;
+mod objects_closed;
 mod objects_outside;
 mod objects_read;
 mod places;

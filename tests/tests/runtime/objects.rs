@@ -87,13 +87,13 @@ fn only_the_public_names_are_global() {
 
 #[test]
 fn little_is_needed_of_the_program_and_the_c_library() {
-    let string_functions = set(&["memcpy", "memset", "memcmp", "bcmp", "strlen"]);
+    let string_functions = set(&["memcpy", "memmove", "memset", "memcmp", "bcmp", "strlen"]);
     let needed = |file| names(file).1.difference(&string_functions).cloned().collect::<BTreeSet<_>>();
     let start = ["__ehdr_start", "__executable_start", "etext", "main", "__libc_start_main", "getauxval"];
     let late = ["environ", "program_invocation_name"];
     let ending = ["pthread_atfork", "at_quick_exit", "fork", "setsid", "chdir", "open", "dup2", "close"];
-    let dispositions = ["__errno_location"];
-    let start = set(&[&start[..], &late, &ending, &dispositions].concat());
+    let other = ["__errno_location", "dl_iterate_phdr"];
+    let start = set(&[&start[..], &late, &ending, &other].concat());
     assert_eq!(needed("gcrt1.o"), start);
     assert_eq!(needed("gmon.o"), start);
     assert_eq!(needed("grcrt1.o"), start);
@@ -107,7 +107,7 @@ fn they_are_small_and_want_no_executable_stack() {
     for file in ["gcrt1.o", "grcrt1.o", "gmon.o", "libgmon.a"] {
         for member in tool("size", &[&path(file)]).lines().skip(1) {
             let text: u32 = member.split_whitespace().next().unwrap().parse().unwrap();
-            assert!(text < 61_500, "{file}: {text} bytes of code and constants: {member}");
+            assert!(text < 64_000, "{file}: {text} bytes of code and constants: {member}");
         }
         let stack = tool("readelf", &["-SW", &path(file)])
             .lines()

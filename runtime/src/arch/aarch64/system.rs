@@ -44,6 +44,9 @@ pub(crate) mod numbers {
     pub(crate) const READLINKAT: usize = 78;
     pub(crate) const FALLOCATE: usize = 47;
     pub(crate) const PERF_EVENT_OPEN: usize = 241;
+    pub(crate) const FSTAT: usize = 80;
+    pub(crate) const NEWFSTATAT: usize = 79;
+    pub(crate) const SCHED_YIELD: usize = 124;
     pub(crate) const PRLIMIT: usize = 261;
     pub(crate) const STATX: usize = 291;
     pub(crate) const UMASK: usize = 166;
@@ -54,6 +57,20 @@ pub(crate) mod numbers {
 
 /// `AUDIT_ARCH_AARCH64`: what filters of system calls know the machine by (`linux/audit.h`).
 pub(crate) const AUDIT_MACHINE: u32 = 0xc000_00b7;
+
+/// `struct stat` (`asm-generic/stat.h`), as far as it is needed.
+#[repr(C)]
+pub(crate) struct Stat {
+    pub(crate) device: u64,
+    pub(crate) inode: u64,
+    pub(crate) mode: u32,
+    pub(crate) links: u32,
+    pub(crate) owner: u32,
+    group: u32,
+    special_device: [u64; 2],
+    pub(crate) size: u64,
+    rest: [u64; 9],
+}
 
 /// The program counter among the registers that perf records (`asm/perf_regs.h`), as a set of one.
 pub(crate) const PERF_PROGRAM_COUNTER: u64 = 1 << 32;

@@ -14,8 +14,8 @@ pub(crate) use doors::handler_doors;
 #[cfg(any(test, feature = "profil"))]
 pub(crate) use system::profil_numbers;
 pub(crate) use system::{
-    AUDIT_MACHINE, LARGEST_PAGE, O_DIRECTORY, O_NOFOLLOW, PERF_PROGRAM_COUNTER, blocked_on_return, interrupted_pc,
-    is_signal_frame, numbers, signal_return, syscall,
+    AUDIT_MACHINE, LARGEST_PAGE, O_DIRECTORY, O_NOFOLLOW, PERF_PROGRAM_COUNTER, Stat, blocked_on_return,
+    interrupted_pc, is_signal_frame, numbers, signal_return, syscall,
 };
 #[cfg(any(test, feature = "start", not(feature = "profil")))]
 pub(crate) use thread::{fourth_word, publish_record, record, set_fourth_word, set_table, thread_pointer};

@@ -44,6 +44,9 @@ pub(crate) mod numbers {
     pub(crate) const READLINKAT: usize = 267;
     pub(crate) const FALLOCATE: usize = 285;
     pub(crate) const PERF_EVENT_OPEN: usize = 298;
+    pub(crate) const FSTAT: usize = 5;
+    pub(crate) const NEWFSTATAT: usize = 262;
+    pub(crate) const SCHED_YIELD: usize = 24;
     pub(crate) const PRLIMIT: usize = 302;
     pub(crate) const STATX: usize = 332;
     pub(crate) const UMASK: usize = 95;
@@ -54,6 +57,20 @@ pub(crate) mod numbers {
 
 /// `AUDIT_ARCH_X86_64`: what filters of system calls know the machine by (`linux/audit.h`).
 pub(crate) const AUDIT_MACHINE: u32 = 0xc000_003e;
+
+/// `struct stat` (`asm/stat.h`), as far as it is needed.
+#[repr(C)]
+pub(crate) struct Stat {
+    pub(crate) device: u64,
+    pub(crate) inode: u64,
+    pub(crate) links: u64,
+    pub(crate) mode: u32,
+    pub(crate) owner: u32,
+    group: [u32; 2],
+    special_device: u64,
+    pub(crate) size: u64,
+    rest: [u64; 11],
+}
 
 /// The program counter among the registers that perf records (`asm/perf_regs.h`), as a set of one.
 pub(crate) const PERF_PROGRAM_COUNTER: u64 = 1 << 8;

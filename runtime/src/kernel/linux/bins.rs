@@ -77,7 +77,7 @@ pub(super) fn is_counting() -> bool {
 }
 
 /// Whether there is a bin for an address, at a bin for each four bytes.
-pub(super) fn covers(pc: usize) -> bool {
+pub(crate) fn covers(pc: usize) -> bool {
     bin(pc, OFFSET.load(Relaxed), 0x8000, SAMPLES_SIZE.load(Relaxed)).is_some()
 }
 

@@ -18,10 +18,14 @@ use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::Relaxed};
 use gmon::layout::GmonHdr;
 
 pub(crate) use beside::TICKS;
+pub(crate) use bins::covers;
 pub(crate) use forms::Form;
 pub(crate) use in_file::{begin as begin_in_file, can_write_file, is_in_file, leave as leave_file};
 pub(crate) use live::{arcs_grain, begin as begin_live, is_live, leave as leave_live, map_arcs, reserve_arcs};
-pub(crate) use objects::{NOWHERE, PROGRAM, adopt, is_gone, know_program, look, look_ahead, number, path, place};
+pub(crate) use objects::{
+    Iterate, NOWHERE, PROGRAM, Seen, adopt, for_each_gone, is_object, know_program, look, look_ahead, look_at_all,
+    look_at_list, next_place, number, path, place,
+};
 pub(crate) use output::{Naming, OWN_WORD, Output, configure, is_ours};
 pub(crate) use outside::{for_each_tick_outside, keep_ticks_outside, take_ticks_outside};
 pub(crate) use sampler::{

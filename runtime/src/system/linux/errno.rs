@@ -17,7 +17,6 @@ impl Errno {
     pub(crate) const EROFS: Errno = Errno(30);
     pub(crate) const EPIPE: Errno = Errno(32);
     pub(crate) const EPERM: Errno = Errno(1);
-    #[cfg(test)]
     pub(crate) const EBADF: Errno = Errno(9);
     pub(crate) const EFBIG: Errno = Errno(27);
     pub(crate) const EINTR: Errno = Errno(4);

@@ -1,10 +1,10 @@
 //! Files and directories.
 
-use core::ffi::CStr;
+use core::ffi::{CStr, c_char};
 use core::mem::MaybeUninit;
 
 use super::{Errno, call};
-use crate::arch::{O_DIRECTORY, O_NOFOLLOW, numbers};
+use crate::arch::{O_DIRECTORY, O_NOFOLLOW, Stat, numbers};
 use crate::text::Text;
 
 /// `AT_FDCWD`: stands for the current directory where a directory is asked for.
@@ -72,6 +72,16 @@ pub(crate) struct Identity {
     pub(crate) device: u64,
 }
 
+impl Identity {
+    /// That of no file.
+    pub(crate) const NONE: Identity = Identity { inode: 0, device: 0 };
+
+    /// The file that a path leads to now; [`Identity::NONE`] where there is none, or no path at that address.
+    pub(crate) fn of(path: *const c_char) -> Identity {
+        identity(CURRENT, path, 0).unwrap_or(Identity::NONE)
+    }
+}
+
 impl Status {
     pub(crate) fn is_directory(&self) -> bool {
         self.mode & 0o170_000 == 0o040_000
@@ -86,9 +96,11 @@ impl Status {
         self.mode & 0o077 != 0
     }
 
-    /// Whether both are the same file.
+    /// Whether both are the same file. The time of birth, where it is known of both, tells files apart that had the same
+    /// number one after the other.
     pub(crate) fn is_same_file(&self, other: &Status) -> bool {
-        (self.inode, self.device, self.born) == (other.inode, other.device, other.born)
+        let is_known = self.born != [0; 2] && other.born != [0; 2];
+        (self.inode, self.device) == (other.inode, other.device) && (!is_known || self.born == other.born)
     }
 }
 
@@ -213,7 +225,12 @@ impl Fd {
         let arguments =
             [self.0 as usize, c"".as_ptr().addr(), AT_EMPTY_PATH, STATX_BASIC_STATS, found.as_mut_ptr().addr()];
         // SAFETY: the kernel writes a struct statx, 256 bytes, for which there is room.
-        unsafe { call(numbers::STATX, arguments) }?;
+        match unsafe { call(numbers::STATX, arguments) } {
+            Ok(_) => {}
+            Err(error) if error == Errno::EBADF => return Err(error),
+            // There is none before Linux 4.11, and filters of system calls may not know it.
+            Err(_) => return self.old_status(),
+        }
         // SAFETY: the kernel has written all of it, integers only.
         let found = unsafe { found.assume_init() };
         // Seconds and nanoseconds of the last access, of the birth, and of two more.
@@ -229,18 +246,27 @@ impl Fd {
         })
     }
 
+    /// The same by the older call.
+    fn old_status(self) -> Result<Status, Errno> {
+        let mut found = MaybeUninit::<Stat>::uninit();
+        // SAFETY: the kernel writes a struct stat, for which there is room.
+        unsafe { call(numbers::FSTAT, [self.0 as usize, found.as_mut_ptr().addr()]) }?;
+        // SAFETY: the kernel has written all of it, integers only.
+        let found = unsafe { found.assume_init() };
+        Ok(Status {
+            mode: found.mode as u16,
+            size: found.size,
+            links: found.links as u32,
+            owner: found.owner,
+            inode: found.inode,
+            device: parts_of_device(found.device),
+            born: [0; 2],
+        })
+    }
+
     /// Which file it is. Below mcount: without the structures that would go through a vector register.
     pub(crate) fn identity(self) -> Option<Identity> {
-        let mut found = MaybeUninit::<Statx>::uninit();
-        let start: *mut Statx = found.as_mut_ptr();
-        let arguments = [self.0 as usize, c"".as_ptr().addr(), AT_EMPTY_PATH, STATX_BASIC_STATS, start.addr()];
-        // SAFETY: the kernel writes a struct statx, 256 bytes, for which there is room, and of which three words are read.
-        unsafe {
-            call(numbers::STATX, arguments).ok()?;
-            let inode = (&raw const (*start).inode).read_volatile();
-            let device = (&raw const (*start).device).cast::<u64>().read_volatile();
-            Some(Identity { inode, device })
-        }
+        identity(self, c"".as_ptr(), AT_EMPTY_PATH)
     }
 
     /// Opens a file of this directory for reading.
@@ -330,6 +356,39 @@ pub(crate) fn file_mask() -> usize {
     mask
 }
 
+/// Which file a path leads to from a directory. Below mcount.
+fn identity(directory: Fd, path: *const c_char, flags: usize) -> Option<Identity> {
+    let mut found = MaybeUninit::<Statx>::uninit();
+    let start: *mut Statx = found.as_mut_ptr();
+    let arguments = [directory.0 as usize, path.addr(), flags, STATX_BASIC_STATS, start.addr()];
+    // SAFETY: the kernel writes a struct statx, 256 bytes, for which there is room, and of which three words are read. What
+    // is not a path's address, it does not read.
+    unsafe {
+        if call(numbers::STATX, arguments).is_ok() {
+            let inode = (&raw const (*start).inode).read_volatile();
+            let device = (&raw const (*start).device).cast::<u64>().read_volatile();
+            return Some(Identity { inode, device });
+        }
+    }
+    // As for `status`.
+    let mut found = MaybeUninit::<Stat>::uninit();
+    let start: *mut Stat = found.as_mut_ptr();
+    let arguments = [directory.0 as usize, path.addr(), start.addr(), flags];
+    // SAFETY: the kernel writes a struct stat, for which there is room, and of which two words are read.
+    unsafe {
+        call(numbers::NEWFSTATAT, arguments).ok()?;
+        let [major, minor] = parts_of_device((&raw const (*start).device).read_volatile());
+        let inode = (&raw const (*start).inode).read_volatile();
+        Some(Identity { inode, device: u64::from(minor) << 32 | u64::from(major) })
+    }
+}
+
+/// The two numbers of a device, as the older call has them in one word.
+fn parts_of_device(device: u64) -> [u32; 2] {
+    let low_bits = |number: u64| number as u32;
+    [low_bits(device >> 8 & 0xfff), low_bits(device & 0xff | device >> 12 & 0xf_ff00)]
+}
+
 /// Whether a file may be so long: beyond the limit the process would get a signal that kills. Below mcount.
 pub(super) fn within_limit(size: usize) -> Result<(), Errno> {
     let mut limit = MaybeUninit::<[u64; 2]>::uninit();
@@ -367,7 +426,10 @@ mod tests {
         let status = directory.status().unwrap();
         assert!(status.is_directory() && !status.is_regular());
         assert!(status.is_same_file(&status));
+        let older = directory.old_status().unwrap();
+        assert_eq!(older, status, "the older call says the same");
         directory.close().unwrap();
         assert_eq!(directory.status(), Err(Errno::EBADF));
+        assert_eq!(parts_of_device(0x456 << 20 | 0x103 << 8 | 0x12), [0x103, 0x4_5612]);
     }
 }

@@ -143,7 +143,7 @@ impl OwnMemory {
 
     /// Fills `bytes` with those at an address; says whether they could all be read.
     #[inline(never)]
-    fn fill(&self, address: usize, bytes: &mut [u8]) -> bool {
+    pub(crate) fn fill(&self, address: usize, bytes: &mut [u8]) -> bool {
         match self.0 {
             Some(file) => file.read_at(bytes, address) == Ok(bytes.len()),
             None => transfer(numbers::PROCESS_VM_READV, bytes.as_mut_ptr().addr(), address, bytes.len()).is_ok(),

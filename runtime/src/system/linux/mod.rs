@@ -45,8 +45,8 @@ pub(crate) use signal::{
 #[cfg(any(test, feature = "profil"))]
 pub(crate) use signal::{Handler, PROFIL_SIGNAL};
 pub(crate) use thread::{
-    UNKNOWN_THREAD, a_moment, effective_user, exit_process, known_process_id, process_id, system_release, thread_id,
-    thread_is_gone,
+    UNKNOWN_THREAD, a_moment, effective_user, exit_process, give_way, known_process_id, process_id, system_release,
+    thread_id, thread_is_gone,
 };
 #[cfg(any(test, feature = "profil"))]
 pub(crate) use ticks::{NextHandler, threads_number};

@@ -26,6 +26,12 @@ pub(crate) fn a_moment() {
     }
 }
 
+/// Lets other threads run.
+pub(crate) fn give_way() {
+    // SAFETY: takes no argument.
+    let _ = unsafe { call(numbers::SCHED_YIELD, []) };
+}
+
 /// The user whose rights the process has.
 pub(crate) fn effective_user() -> u32 {
     // SAFETY: takes no argument and cannot fail.

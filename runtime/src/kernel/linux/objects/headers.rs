@@ -1,6 +1,6 @@
 //! The headers of a loaded object, read from the memory that they are mapped to: the file may be gone.
 
-use crate::system::OwnMemory;
+use crate::system::{OwnMemory, PAGE};
 use crate::text::Text;
 
 /// What they say, as far as it is needed.
@@ -10,6 +10,8 @@ pub(super) struct Headers {
     /// The link-time addresses of its code, in whole sixteens of bytes: the first, and that behind the last.
     pub(super) lowpc: usize,
     pub(super) highpc: usize,
+    /// Where the file's first byte is mapped.
+    pub(super) base: usize,
     /// The build id in hexadecimal; empty if there is none.
     pub(super) build_id: Text<128>,
 }
@@ -26,6 +28,11 @@ const MOST_NOTES: u32 = 64;
 const MOST_BUILD_ID: usize = 64;
 /// More code than a number of 32 bits can count bins for.
 const MOST_CODE: usize = 1 << 33;
+
+/// The bytes of an `Elf64_Phdr`.
+const SEGMENT_SIZE: usize = 56;
+/// How many are read at once: few objects have more. The stack may be a signal's.
+const AT_ONCE: usize = 14;
 
 /// `Elf64_Phdr`, in part.
 struct Segment {
@@ -45,17 +52,31 @@ struct Segments<'a> {
 }
 
 impl Segments<'_> {
-    /// Those that can be read.
-    fn each(&self) -> impl Iterator<Item = Segment> {
-        (0..usize::from(self.number)).filter_map(|index| {
-            let bytes: [u8; 56] = self.memory.read(self.start.checked_add(index * self.size)?)?;
-            Some(Segment {
-                kind: u32_at(&bytes, 0)?,
-                flags: u32_at(&bytes, 4)?,
-                offset: word_at(&bytes, 8)?,
-                address: word_at(&bytes, 16)?,
-                size: word_at(&bytes, 40)?,
-            })
+    /// Hands over those that can be read.
+    fn for_each(&self, each: &mut dyn FnMut(Segment)) {
+        let mut left = usize::from(self.number);
+        let mut at = self.start;
+        while left > 0 && self.size == SEGMENT_SIZE {
+            let mut bytes = [0; AT_ONCE * SEGMENT_SIZE];
+            let number = left.min(AT_ONCE);
+            if !self.memory.fill(at, bytes.get_mut(..number * SEGMENT_SIZE).unwrap_or(&mut [])) {
+                return;
+            }
+            bytes.chunks_exact(SEGMENT_SIZE).take(number).filter_map(Segment::of).for_each(&mut *each);
+            left -= number;
+            at = at.wrapping_add(number * SEGMENT_SIZE);
+        }
+    }
+}
+
+impl Segment {
+    fn of(bytes: &[u8]) -> Option<Segment> {
+        Some(Segment {
+            kind: u32_at(bytes, 0)?,
+            flags: u32_at(bytes, 4)?,
+            offset: word_at(bytes, 8)?,
+            address: word_at(bytes, 16)?,
+            size: word_at(bytes, 40)?,
         })
     }
 }
@@ -85,27 +106,54 @@ pub(super) fn read(memory: &OwnMemory, base: usize) -> Option<Headers> {
         size: usize::from(u16_at(&header, 54)?),
         number: u16_at(&header, 56)?.min(MOST_SEGMENTS),
     };
-    let (mut bias, mut lowpc, mut highpc) = (None, usize::MAX, 0);
-    for segment in segments.each().filter(|segment| segment.kind == SEGMENT_LOAD) {
-        // The file's first byte is in the first segment.
-        bias = bias.or(Some(base.wrapping_sub(segment.address.wrapping_sub(segment.offset))));
-        if segment.flags & EXECUTABLE != 0 {
-            lowpc = lowpc.min(segment.address);
-            highpc = highpc.max(segment.address.checked_add(segment.size)?);
+    read_segments(&segments, None, base)
+}
+
+/// The same for an object that was moved by `bias` and whose program headers, so many, are at an address, as the dynamic
+/// linker tells.
+pub(super) fn read_listed(memory: &OwnMemory, bias: usize, start: usize, number: u16) -> Option<Headers> {
+    let segments = Segments { memory, start, size: SEGMENT_SIZE, number: number.min(MOST_SEGMENTS) };
+    read_segments(&segments, Some(bias), 0)
+}
+
+/// Reads what the program headers say of an object that was moved by `bias`; if that is not known, its first byte is at
+/// `base`.
+#[inline(never)]
+fn read_segments(segments: &Segments<'_>, bias: Option<usize>, base: usize) -> Option<Headers> {
+    let (mut place, mut lowpc, mut highpc) = (None, usize::MAX, 0);
+    let mut build_id = Text::new();
+    let mut push_notes = |bias: usize, segment: &Segment| {
+        if segment.kind == SEGMENT_NOTE && build_id.as_bytes().is_empty() {
+            let _ = push_build_id(segments.memory, bias.wrapping_add(segment.address), segment.size, &mut build_id);
         }
+    };
+    // Notes mostly come behind what is loaded; those that do not are read once the rest is known.
+    let mut are_notes_left = false;
+    segments.for_each(&mut |segment| {
+        if segment.kind == SEGMENT_LOAD {
+            // The file's first byte is in the first segment.
+            place = place.or_else(|| {
+                let bias = bias.unwrap_or(base.wrapping_sub(segment.address.wrapping_sub(segment.offset)));
+                Some((bias, bias.wrapping_add(segment.address).wrapping_sub(segment.offset) & !(PAGE - 1)))
+            });
+            if segment.flags & EXECUTABLE != 0 {
+                lowpc = lowpc.min(segment.address);
+                highpc = highpc.max(segment.address.saturating_add(segment.size));
+            }
+        } else if let Some((bias, _)) = place {
+            push_notes(bias, &segment);
+        } else {
+            are_notes_left |= segment.kind == SEGMENT_NOTE;
+        }
+    });
+    if let Some((bias, _)) = place.filter(|_| are_notes_left) {
+        segments.for_each(&mut |segment| push_notes(bias, &segment));
     }
-    let (bias, lowpc, highpc) = (bias?, lowpc & !15, highpc.checked_next_multiple_of(16)?);
+    let ((bias, base), lowpc, highpc) = (place?, lowpc & !15, highpc.checked_next_multiple_of(16)?);
     if highpc.checked_sub(lowpc)? > MOST_CODE {
         return None;
     }
-    let mut build_id = Text::new();
-    for segment in segments.each().filter(|segment| segment.kind == SEGMENT_NOTE) {
-        let start = bias.wrapping_add(segment.address);
-        if push_build_id(memory, start, segment.size, &mut build_id).is_some() {
-            break;
-        }
-    }
-    Some(Headers { bias, lowpc, highpc, build_id })
+    Some(Headers { bias, lowpc, highpc, base, build_id })
 }
 
 /// Appends the build id if it is one of these notes; `None` if it is not.
@@ -118,11 +166,14 @@ fn push_build_id(memory: &OwnMemory, start: usize, size: usize, build_id: &mut T
         let (name, length) = (u32_at(&head, 0)? as usize, u32_at(&head, 4)? as usize);
         let noted = at.checked_add(12)?.checked_add(name.checked_next_multiple_of(4)?)?;
         if u32_at(&head, 8)? == NOTE_BUILD_ID && head.ends_with(b"GNU\0") && length <= MOST_BUILD_ID {
-            for offset in (0..length).step_by(4) {
-                let bytes: [u8; 4] = memory.read(noted.checked_add(offset)?)?;
-                for byte in bytes.iter().take(length - offset) {
-                    build_id.push_hexadecimal(u64::from(*byte), 2);
-                }
+            // In one piece, unless nothing is mapped behind it.
+            let piece: Option<[u8; MOST_BUILD_ID]> = memory.read(noted);
+            for offset in 0..length {
+                let byte = match piece.as_ref().and_then(|piece| piece.get(offset)) {
+                    Some(byte) => *byte,
+                    None => memory.read::<1>(noted.checked_add(offset)?)?[0],
+                };
+                build_id.push_hexadecimal(u64::from(byte), 2);
             }
             return Some(());
         }

@@ -1,14 +1,16 @@
 //! What is loaded: which object an address is in, and what its link-time address there is.
 //!
-//! What is mapped is looked at when the file is written, and before and after an object is closed: not while the program
-//! runs. What was counted at addresses whose object is gone by the second look is settled before the first is forgotten.
+//! What is mapped is looked at when the file is written, and what the dynamic linker has loaded before and after an object is
+//! closed ([`loader`]): not while the program runs. What was counted in an object is settled before another one can be
+//! taken for it.
 //!
 //! A [`place`] is one word: the number of the object in the upper bits, the link-time address in the lower ones. The program
 //! itself is number 0, so that its places are its link-time addresses.
 
 mod headers;
+mod loader;
 
-use core::cell::Cell;
+use core::cell::{Cell, UnsafeCell};
 use core::ptr;
 use core::sync::atomic::{
     AtomicPtr, AtomicUsize,
@@ -17,8 +19,10 @@ use core::sync::atomic::{
 
 use super::beside::Told;
 use super::bins;
-use crate::system::{Errno, Mapping, MapsRoom, OwnMemory, effective_user, for_each_mapping, map};
+use crate::system::{Errno, Identity, Mapping, MapsRoom, OwnMemory, effective_user, for_each_mapping, map};
 use crate::text::Text;
+use headers::Headers;
+pub(crate) use loader::{Iterate, Seen, look_at_list};
 
 /// The bits of a place that are an address.
 pub(super) const ADDRESS_BITS: u32 = 48;
@@ -37,6 +41,8 @@ const MOST_LOADED: usize = 4096;
 pub(super) struct Object {
     device: u64,
     inode: u64,
+    /// What its name in the dynamic linker's list led to; zeros if that is not known.
+    named: Cell<Identity>,
     /// The link-time addresses of its code, in whole sixteens of bytes.
     pub(super) lowpc: usize,
     pub(super) highpc: usize,
@@ -57,6 +63,8 @@ struct Loaded {
     base: usize,
     bias: usize,
     object: usize,
+    /// Its place in the dynamic linker's list, from 1 on; 0 if it was not seen there.
+    listed: usize,
 }
 
 /// What is loaded at one time, by address.
@@ -65,19 +73,21 @@ struct Loads {
     all: [Loaded; MOST_LOADED],
 }
 
-/// All objects that were ever seen, by number, from 1 on.
+/// All objects that were ever seen, by number, from 1 on. One that has its number stays as it is.
 struct Objects {
-    number: usize,
-    all: [Object; MOST_OBJECTS],
+    number: Cell<usize>,
+    all: [UnsafeCell<Object>; MOST_OBJECTS],
 }
 
-/// All that is known. All zero, that is nothing.
+/// All that is known. All zero, that is nothing. There may be several references to it at a time, all in one thread.
 struct Known {
     objects: Objects,
-    /// What is known to be loaded, and what the latest look found: which is which changes.
-    loads: [Loads; 2],
-    is_second_known: bool,
-    room: MapsRoom,
+    /// What is known to be loaded, and what the latest look found: which is which changes. No reference to them lives longer
+    /// than a function here.
+    loads: [UnsafeCell<Loads>; 2],
+    is_second_known: Cell<bool>,
+    room: UnsafeCell<MapsRoom>,
+    list: loader::List,
 }
 
 static KNOWN: AtomicPtr<Known> = AtomicPtr::new(ptr::null_mut());
@@ -95,16 +105,17 @@ pub(crate) fn know_program(base: usize, bias: usize) {
 ///
 /// # Safety
 ///
-/// Only for one thread at a time, and what was given before must not be in use any more.
-unsafe fn known() -> Option<&'static mut Known> {
+/// Only for one thread at a time.
+unsafe fn known() -> Option<&'static Known> {
     if KNOWN.load(SeqCst).is_null() {
         KNOWN.store(map(size_of::<Known>()).cast(), SeqCst);
     }
-    // SAFETY: null, or memory of that size, which zeros are valid for; the caller keeps others away.
-    unsafe { KNOWN.load(SeqCst).as_mut() }
+    // SAFETY: null, or memory of that size, which zeros are valid for, and which is never freed; the caller keeps others away.
+    unsafe { KNOWN.load(SeqCst).as_ref() }
 }
 
-/// Looks at what is mapped now. It becomes what is known by [`adopt`].
+/// Looks at what is mapped now. It becomes what is known by [`adopt`]. Of objects that were not known only those are looked
+/// into of which something `is_wanted`, by their addresses.
 ///
 /// # Errors
 ///
@@ -113,37 +124,23 @@ unsafe fn known() -> Option<&'static mut Known> {
 /// # Safety
 ///
 /// Only for the one thread that may write the file.
-pub(crate) unsafe fn look() -> Result<(), Errno> {
+pub(crate) unsafe fn look(is_wanted: impl Fn(usize, usize) -> bool) -> Result<(), Errno> {
     // SAFETY: the caller's promise.
     let known = unsafe { known() }.ok_or(Errno::ENOMEM)?;
+    known.list.forget_what_is_prepared();
     let memory = OwnMemory::open()?;
-    let Known { objects, loads: [first, second], is_second_known, room } = known;
-    let (now, next) = if *is_second_known { (second, first) } else { (first, second) };
+    // SAFETY: nobody else has a reference to the room or to what was found by the look before.
+    let (now, next, room) = unsafe { (known.now(), known.next_to_fill(), &mut *known.room.get()) };
     next.number = 0;
-    // The stretch that was last seen to begin a file.
-    let (mut base, mut file) = (0, (0, 0));
-    let result = for_each_mapping(room, |mapping| {
-        if mapping.offset == 0 {
-            (base, file) = (mapping.start, (mapping.device, mapping.inode));
-        }
-        let is_vdso = mapping.path == b"[vdso]";
-        if !mapping.is_executable || (mapping.inode == 0 && !is_vdso) || file != (mapping.device, mapping.inode) {
-            return;
-        }
-        let new = Loaded {
-            start: mapping.start,
-            end: mapping.end,
-            device: mapping.device,
-            inode: mapping.inode,
-            base,
-            bias: 0,
-            object: VDSO,
-        };
-        if is_vdso {
-            next.push(new);
+    let result = for_each_code(room, &mut |mapping, base| {
+        let new = Loaded::of(mapping, base);
+        if mapping.path == VDSO_PATH {
+            next.push(Loaded { object: VDSO, ..new });
         } else if let Some(before) = now.at(new.start).filter(|before| before.is_same_file(&new)) {
-            next.push(Loaded { bias: before.bias, object: before.object, ..new });
-        } else if let Some((object, bias)) = objects.number_of(&memory, mapping, base) {
+            next.push(Loaded { bias: before.bias, object: before.object, listed: before.listed, ..new });
+        } else if is_wanted(new.start, new.end)
+            && let Some((object, bias)) = known.objects.number_at(&memory, mapping, base)
+        {
             next.push(Loaded { bias, object, ..new });
         }
     });
@@ -158,24 +155,71 @@ pub(crate) unsafe fn look() -> Result<(), Errno> {
 ///
 /// As for [`look`].
 pub(crate) unsafe fn look_ahead() {
+    if effective_user() == 0 {
+        // SAFETY: the caller's promise.
+        unsafe { look_at_all() };
+    }
+}
+
+/// Looks at all that is mapped now, and makes that what is known, where nothing has gone since the last look.
+///
+/// # Safety
+///
+/// As for [`look`].
+pub(crate) unsafe fn look_at_all() {
     // SAFETY: the caller's promise.
-    if effective_user() == 0 && unsafe { look() }.is_ok() {
+    if unsafe { look(|_, _| true) }.is_ok() {
         // SAFETY: as above.
         unsafe { adopt() };
     }
 }
 
-/// Whether what is known to be at an address is there no more by the latest look.
+/// What the kernel calls the object that it lends to every process.
+const VDSO_PATH: &[u8] = b"[vdso]";
+
+/// Hands over each executable stretch of an object, with where the object's first byte is mapped.
+fn for_each_code(room: &mut MapsRoom, each: &mut dyn FnMut(&Mapping<'_>, usize)) -> Result<(), Errno> {
+    // The stretch that was last seen to begin a file.
+    let (mut base, mut file) = (0, (0, 0));
+    for_each_mapping(room, |mapping| {
+        if mapping.offset == 0 {
+            (base, file) = (mapping.start, (mapping.device, mapping.inode));
+        }
+        let is_object = mapping.inode != 0 || mapping.path == VDSO_PATH;
+        if mapping.is_executable && is_object && file == (mapping.device, mapping.inode) {
+            each(mapping, base);
+        }
+    })
+}
+
+/// The [`place`] of a run-time address by the latest look.
 ///
 /// # Safety
 ///
 /// As for [`look`].
-pub(crate) unsafe fn is_gone(pc: usize) -> bool {
+#[inline(never)]
+pub(crate) unsafe fn next_place(pc: usize) -> usize {
+    if bins::covers(pc) {
+        return pc.wrapping_sub(PROGRAM_BIAS.load(Relaxed));
+    }
     // SAFETY: the caller's promise.
-    unsafe { known() }.is_some_and(|known| {
-        let before = known.objects.place(known.now(), pc);
-        is_object(number(before)) && known.objects.place(known.next(), pc) != before
-    })
+    unsafe { known() }.map_or(NOWHERE, |known| known.objects.place(known.next(), pc))
+}
+
+/// Hands over the number of each object that is known and that the latest look has not found.
+///
+/// # Safety
+///
+/// As for [`look`].
+pub(crate) unsafe fn for_each_gone(mut each: impl FnMut(usize)) {
+    // SAFETY: the caller's promise.
+    let Some(known) = (unsafe { known() }) else { return };
+    let (now, next) = (known.now(), known.next());
+    for loaded in now.entries().iter().filter(|loaded| is_object(loaded.object)) {
+        if !next.at(loaded.start).is_some_and(|new| new.is_same_file(loaded)) {
+            each(loaded.object);
+        }
+    }
 }
 
 /// Makes what was found by the latest look what is known.
@@ -186,7 +230,7 @@ pub(crate) unsafe fn is_gone(pc: usize) -> bool {
 pub(crate) unsafe fn adopt() {
     // SAFETY: the caller's promise.
     if let Some(known) = unsafe { known() } {
-        known.is_second_known = !known.is_second_known;
+        known.is_second_known.set(!known.is_second_known.get());
     }
 }
 
@@ -196,6 +240,7 @@ pub(crate) unsafe fn adopt() {
 /// # Safety
 ///
 /// As for [`look`].
+#[inline(never)]
 pub(crate) unsafe fn place(pc: usize) -> usize {
     if bins::covers(pc) {
         return pc.wrapping_sub(PROGRAM_BIAS.load(Relaxed));
@@ -213,7 +258,7 @@ pub(crate) fn number(place: usize) -> usize {
 }
 
 /// Whether a number is an object's, the program aside.
-pub(super) fn is_object(number: usize) -> bool {
+pub(crate) fn is_object(number: usize) -> bool {
     number != PROGRAM && number < MOST_OBJECTS
 }
 
@@ -224,38 +269,54 @@ pub(super) fn is_object(number: usize) -> bool {
 /// As for [`look`].
 pub(super) unsafe fn object(number: usize) -> Option<&'static Object> {
     // SAFETY: the caller's promise.
-    let known: &Known = unsafe { known() }?;
-    known.objects.all.get(number).filter(|_| is_object(number) && number <= known.objects.number)
+    unsafe { known() }?.objects.get(number)
 }
 
-/// The path of the object that a place is in.
+/// The path of the object of that number.
 ///
 /// # Safety
 ///
 /// As for [`look`].
-pub(crate) unsafe fn path(place: usize) -> Option<&'static [u8]> {
+pub(crate) unsafe fn path(number: usize) -> Option<&'static [u8]> {
     // SAFETY: the caller's promise.
-    unsafe { object(number(place)) }.map(|object| object.path.as_bytes())
+    unsafe { object(number) }.map(|object| object.path.as_bytes())
 }
 
 impl Known {
     fn now(&self) -> &Loads {
         let [first, second] = &self.loads;
-        if self.is_second_known { second } else { first }
+        // SAFETY: what is known changes only by `adopt`, which has no reference to it.
+        unsafe { &*(if self.is_second_known.get() { second } else { first }).get() }
     }
 
     fn next(&self) -> &Loads {
         let [first, second] = &self.loads;
-        if self.is_second_known { first } else { second }
+        // SAFETY: this is filled by a look alone, which hands out no reference to it.
+        unsafe { &*(if self.is_second_known.get() { first } else { second }).get() }
+    }
+
+    /// What a look is to fill.
+    ///
+    /// # Safety
+    ///
+    /// Nobody may have a reference to it.
+    #[expect(clippy::mut_from_ref, reason = "the caller's promise")]
+    unsafe fn next_to_fill(&self) -> &mut Loads {
+        let [first, second] = &self.loads;
+        // SAFETY: the caller's promise.
+        unsafe { &mut *(if self.is_second_known.get() { first } else { second }).get() }
     }
 }
 
 impl Loads {
+    fn entries(&self) -> &[Loaded] {
+        self.all.get(..self.number).unwrap_or(&[])
+    }
+
     /// The stretch that an address is in.
     fn at(&self, pc: usize) -> Option<&Loaded> {
-        let all = self.all.get(..self.number)?;
-        let next = all.partition_point(|loaded| loaded.start <= pc);
-        all.get(next.checked_sub(1)?).filter(|loaded| pc < loaded.end)
+        let next = self.entries().partition_point(|loaded| loaded.start <= pc);
+        self.entries().get(next.checked_sub(1)?).filter(|loaded| pc < loaded.end)
     }
 
     fn push(&mut self, loaded: Loaded) {
@@ -264,42 +325,95 @@ impl Loads {
             self.number += 1;
         }
     }
+
+    /// Puts a stretch between the others, in the place of those that it overlaps.
+    #[inline(never)]
+    fn insert(&mut self, loaded: Loaded) {
+        let first = self.entries().partition_point(|other| other.end <= loaded.start);
+        let behind = self.entries().partition_point(|other| other.start < loaded.end).max(first);
+        let number = self.number + 1 - (behind - first);
+        if number <= self.all.len() {
+            // SAFETY: both are inside the array: there are fewer entries than `number`, or as many as fit.
+            unsafe {
+                let all = self.all.as_mut_ptr();
+                ptr::copy(all.add(behind), all.add(first + 1), self.number - behind);
+            }
+            self.number = number;
+            if let Some(place) = self.all.get_mut(first) {
+                *place = loaded;
+            }
+        }
+    }
 }
 
 impl Loaded {
+    /// The stretch that a mapping is, of no object yet.
+    fn of(mapping: &Mapping<'_>, base: usize) -> Loaded {
+        Loaded {
+            start: mapping.start,
+            end: mapping.end,
+            device: mapping.device,
+            inode: mapping.inode,
+            base,
+            bias: 0,
+            object: ELSEWHERE,
+            listed: 0,
+        }
+    }
+
     fn is_same_file(&self, other: &Loaded) -> bool {
         (self.start, self.base, self.device, self.inode) == (other.start, other.base, other.device, other.inode)
     }
 }
 
 impl Objects {
+    /// The object of that number; `None` if there is none, and for the program.
+    fn get(&self, number: usize) -> Option<&Object> {
+        let object = self.all.get(number).filter(|_| is_object(number) && number <= self.number.get())?;
+        // SAFETY: an object that has its number stays as it is.
+        Some(unsafe { &*object.get() })
+    }
+
+    /// The number of the first object that is as asked for.
+    fn find(&self, is_this: impl Fn(&Object) -> bool) -> Option<usize> {
+        (1..=self.number.get()).find(|number| self.get(*number).is_some_and(&is_this))
+    }
+
     /// The number of the object that a stretch is of, and what must be taken from addresses in it; `None` if it is none that
     /// can be told.
-    fn number_of(&mut self, memory: &OwnMemory, mapping: &Mapping<'_>, base: usize) -> Option<(usize, usize)> {
+    fn number_at(&self, memory: &OwnMemory, mapping: &Mapping<'_>, base: usize) -> Option<(usize, usize)> {
         if base == PROGRAM_BASE.load(Relaxed) {
             return Some((PROGRAM, PROGRAM_BIAS.load(Relaxed)));
         }
         let headers = headers::read(memory, base)?;
-        let is_this = |object: &Object| {
-            (object.device, object.inode) == (mapping.device, mapping.inode)
-                && (object.lowpc, object.highpc) == (headers.lowpc, headers.highpc)
-                && object.build_id.as_bytes() == headers.build_id.as_bytes()
-        };
-        let known = self.all.get(1..=self.number)?.iter().position(is_this).map(|index| index + 1);
-        if let Some(number) = known {
-            return Some((number, headers.bias));
+        self.number_of(&headers, mapping, Identity::NONE).map(|number| (number, headers.bias))
+    }
+
+    /// The number of the object of these headers that is mapped there, and that its name leads to.
+    fn number_of(&self, headers: &Headers, mapping: &Mapping<'_>, named: Identity) -> Option<usize> {
+        let is_this =
+            |object: &Object| (object.device, object.inode) == (mapping.device, mapping.inode) && object.has(headers);
+        let number = self.find(is_this).or_else(|| {
+            let number = self.number.get() + 1;
+            // SAFETY: nobody has a reference to one that has no number yet.
+            let object = unsafe { &mut *self.all.get(number)?.get() };
+            (object.device, object.inode) = (mapping.device, mapping.inode);
+            (object.lowpc, object.highpc) = (headers.lowpc, headers.highpc);
+            object.build_id.clear();
+            object.build_id.push(headers.build_id.as_bytes());
+            object.path.clear();
+            object.path.push(mapping.path.strip_suffix(b" (deleted)").unwrap_or(mapping.path));
+            self.number.set(number);
+            Some(number)
+        })?;
+        if let Some(object) = self.get(number).filter(|_| named != Identity::NONE) {
+            object.named.set(named);
         }
-        let number = self.number + 1;
-        let object = self.all.get_mut(number)?;
-        (object.device, object.inode) = (mapping.device, mapping.inode);
-        (object.lowpc, object.highpc, object.build_id) = (headers.lowpc, headers.highpc, headers.build_id);
-        object.path.clear();
-        object.path.push(mapping.path.strip_suffix(b" (deleted)").unwrap_or(mapping.path));
-        self.number = number;
-        Some((number, headers.bias))
+        Some(number)
     }
 
     /// The [`place`] of an address outside the bins.
+    #[inline(never)]
     fn place(&self, loads: &Loads, pc: usize) -> usize {
         let Some(loaded) = loads.at(pc) else {
             return if pc >> (usize::BITS - 1) == 1 { KERNEL << ADDRESS_BITS } else { NOWHERE };
@@ -308,12 +422,19 @@ impl Objects {
             return VDSO << ADDRESS_BITS;
         }
         let address = pc.wrapping_sub(loaded.bias);
-        let is_code =
-            self.all.get(loaded.object).is_some_and(|object| object.lowpc <= address && address < object.highpc);
+        let is_code = self.get(loaded.object).is_some_and(|object| object.lowpc <= address && address < object.highpc);
         if address >> ADDRESS_BITS == 0 && (is_code || loaded.object == PROGRAM) {
             loaded.object << ADDRESS_BITS | address
         } else {
             NOWHERE
         }
+    }
+}
+
+impl Object {
+    /// Whether it is an object of these headers.
+    fn has(&self, headers: &Headers) -> bool {
+        (self.lowpc, self.highpc) == (headers.lowpc, headers.highpc)
+            && self.build_id.as_bytes() == headers.build_id.as_bytes()
     }
 }

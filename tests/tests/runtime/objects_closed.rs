@@ -1,0 +1,52 @@
+//! What is counted in shared objects that are opened and closed, over and over and by several threads at once.
+
+use std::fs;
+use std::process::Command;
+
+use crate::support::{Program, Symbols, calls, quiet, read, root};
+
+const OBJECTS: usize = 4;
+
+/// closers.c, and the objects that it opens, which all have the same layout.
+fn closers(name: &str) -> Program {
+    let program = Program::compile(name, "closers.c", &["-rdynamic"]);
+    let source = root().join("tests/programs/closers.c");
+    for number in 0..OBJECTS {
+        let object = program.directory.join(format!("plug{number}.so"));
+        let define = format!("-DPLUG={number}");
+        let words =
+            ["-pg", "-O1", "-shared", "-fPIC", &define, "-o", object.to_str().unwrap(), source.to_str().unwrap()];
+        quiet(&Command::new("cc").args(words).output().unwrap());
+    }
+    program
+}
+
+/// Checks that the profiles say what the program printed: for each object how often its constructor's, its destructor's and
+/// its other function was called. The result is how often all of them called the program.
+fn assert_exact(program: &Program, printed: &str) -> u64 {
+    let mut all = 0;
+    assert_eq!(printed.lines().count(), OBJECTS, "{printed}");
+    for (number, line) in printed.lines().enumerate() {
+        let expected: Vec<u64> = line.split(' ').map(|count| count.parse().unwrap()).collect();
+        let object = program.directory.join(format!("plug{number}.so"));
+        let profile = read(&program.directory.join(format!("gmon.out.plug{number}.so")));
+        let found = calls(&profile, &Symbols::of(&object));
+        let found = ["born", "died", "leaf"].map(|name| found.get(&format!("calls {name}")).copied().unwrap_or(0));
+        assert_eq!(found[..], expected[..], "plug{number}.so");
+        all += expected.iter().sum::<u64>();
+    }
+    let list = fs::read_to_string(program.directory.join("gmon.out.objects")).unwrap();
+    assert!(!list.contains("\ncalls elsewhere"), "{list}");
+    all
+}
+
+#[test]
+fn threads_that_close_objects_at_the_same_addresses_lose_no_call() {
+    let program = closers("closers");
+    for threads in ["0", "2", "4", "8"] {
+        let printed = program.run(&[threads, "500"]);
+        let all = assert_exact(&program, &printed);
+        let own = calls(&program.profile(), program.symbols());
+        assert_eq!(own["calls count"], all, "{threads} threads");
+    }
+}
