@@ -1,5 +1,6 @@
 //! Starting and stopping: `monstartup`, `moncontrol` and `_mcleanup`.
 
+use core::cell::UnsafeCell;
 use core::ffi::{c_int, c_ulong, c_void};
 use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering::SeqCst};
@@ -222,10 +223,36 @@ pub(crate) fn write_snapshot() {
 fn alone(after: usize, work: impl FnOnce()) {
     let blocked = block_signals();
     if become_writer() {
-        work();
+        on_writers_stack(work);
         WRITER.store(after, SeqCst);
     }
     set_blocked_signals(blocked);
+}
+
+/// The stack of the thread that writes the file. The program may have come to its end where little is left of its own: on a
+/// thread's small stack, or on the alternate stack of a handler, two frames of the kernel's below the top.
+#[repr(C, align(64))]
+struct WritersStack(UnsafeCell<[u8; 128 << 10]>);
+
+// SAFETY: only the one writer uses it.
+unsafe impl Sync for WritersStack {}
+
+static WRITERS_STACK: WritersStack = WritersStack(UnsafeCell::new([0; 128 << 10]));
+
+/// Runs `work` on the writer's stack. Only in the one thread that may write the file, and not in `work` itself.
+fn on_writers_stack<Work: FnOnce()>(work: Work) {
+    unsafe extern "C" fn run<Work: FnOnce()>(work: *mut c_void) {
+        // SAFETY: the work below, which is not yet taken.
+        if let Some(work) = unsafe { (*work.cast::<Option<Work>>()).take() } {
+            work();
+        }
+    }
+    let mut work = Some(work);
+    // SAFETY: the end of a stack that is this thread's alone; `run` wants the work.
+    unsafe {
+        let top = WRITERS_STACK.0.get().add(1);
+        arch::call_on_stack(top.cast(), run::<Work>, (&raw mut work).cast());
+    }
 }
 
 /// Makes this thread the one that writes the file, once nobody else is; false once the file is done. With signals blocked.

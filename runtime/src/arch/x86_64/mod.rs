@@ -2,6 +2,9 @@
 
 #[cfg(all(feature = "start", not(test)))]
 mod doors;
+// Only the runtime writes a file in the middle of anything.
+#[cfg(any(test, feature = "start", not(feature = "profil")))]
+mod stack;
 mod system;
 // Calls are recorded by the runtime alone.
 #[cfg(any(test, feature = "start", not(feature = "profil")))]
@@ -11,6 +14,8 @@ mod weak;
 
 #[cfg(all(feature = "start", not(test)))]
 pub(crate) use doors::handler_doors;
+#[cfg(any(test, feature = "start", not(feature = "profil")))]
+pub(crate) use stack::call_on_stack;
 #[cfg(any(test, feature = "profil"))]
 pub(crate) use system::profil_numbers;
 pub(crate) use system::{
