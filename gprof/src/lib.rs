@@ -22,6 +22,7 @@ pub mod images;
 pub mod inlines;
 pub mod input;
 pub mod line_symbols;
+pub mod line_times;
 mod number;
 pub mod options;
 pub mod pager;
@@ -261,9 +262,21 @@ fn analyse<'data>(
     beyond: Beyond,
     wanted: Wanted,
 ) -> Result<Analysis<'data>, Error> {
-    let Table { functions, sources, object_files, inlined, chains } = images.join(tables);
+    let Table { functions, sources, object_files, inlined, chains, line_times } = images.join(tables);
     let selections = Selections::new(options, &functions, &sources)?;
-    let input = Input { profile, images, object_files, sources, selections, inlined, chains, beyond, options, wanted };
+    let input = Input {
+        profile,
+        images,
+        object_files,
+        sources,
+        selections,
+        inlined,
+        chains,
+        line_times,
+        beyond,
+        options,
+        wanted,
+    };
     Ok(Analysis::new(functions, input))
 }
 
