@@ -16,6 +16,7 @@ use crate::file_map::ObjectFiles;
 use crate::functions::{FunctionId, Functions, Part};
 use crate::image::{Code, Image};
 use crate::inlines::{Chains, Inlined};
+use crate::line_times::LineTimes;
 use crate::sources::Sources;
 
 /// Images begin at multiples of this, and none at 0.
@@ -63,6 +64,8 @@ pub struct Table<'data> {
     pub inlined: Option<Inlined<'data>>,
     /// Where lines were inlined, if that is to be told.
     pub chains: Chains<'data>,
+    /// The self time of source lines, if a report shows it.
+    pub line_times: LineTimes,
 }
 
 /// Images, each with its place.
@@ -137,10 +140,12 @@ impl<'data> Images<'data> {
             return only;
         }
         let (mut parts, mut sources, mut inlined, mut chains) = (Vec::new(), Vec::new(), Vec::new(), Chains::new());
+        let mut times = Vec::new();
         for (table, (place, label)) in tables.into_iter().zip(self.places.iter().zip(&self.labels)) {
             let shift = place.shift();
             parts.push(Part { functions: table.functions, shift, last: place.last, label: label.clone() });
             sources.push(table.sources);
+            times.push(table.line_times);
             inlined.push((table.inlined, shift));
             chains.extend(table.chains.into_iter().map(|(address, callers)| (address.wrapping_add(shift), callers)));
         }
@@ -152,7 +157,12 @@ impl<'data> Images<'data> {
                 all.append(inlined, shift, |id| functions.moved(at, id));
             }
         }
-        Table { functions, sources: Sources::join(sources), object_files: None, inlined: all_inlined, chains }
+        let mut line_times = LineTimes::default();
+        for (at, times) in times.into_iter().enumerate() {
+            line_times.append(times, |id| functions.moved(at, id));
+        }
+        let sources = Sources::join(sources);
+        Table { functions, sources, object_files: None, inlined: all_inlined, chains, line_times }
     }
 
     /// The machine code of each image, at its place.

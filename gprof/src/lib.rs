@@ -22,6 +22,7 @@ pub mod images;
 pub mod inlines;
 pub mod input;
 pub mod line_symbols;
+pub mod line_times;
 mod number;
 pub mod options;
 pub mod pager;
@@ -262,14 +263,26 @@ fn analyse<'data>(
     beyond: Beyond,
     wanted: Wanted,
 ) -> Result<Analysis<'data>, Error> {
-    let Table { functions, sources, object_files, inlined, chains } = images.join(tables);
+    let Table { functions, sources, object_files, inlined, chains, line_times } = images.join(tables);
     let selections = Selections::new(options, &functions, &sources)?;
     if options.sums_lines()
         && let Some(image) = images.iter().next()
     {
         sum::write(&sum::as_gnu(profile, &functions, &selections.arcs), image.word, image.order)?;
     }
-    let input = Input { profile, images, object_files, sources, selections, inlined, chains, beyond, options, wanted };
+    let input = Input {
+        profile,
+        images,
+        object_files,
+        sources,
+        selections,
+        inlined,
+        chains,
+        line_times,
+        beyond,
+        options,
+        wanted,
+    };
     Ok(Analysis::new(functions, input))
 }
 

@@ -136,6 +136,8 @@ pub struct Annotation {
     pub table_length: usize,
     /// Whether all lines are annotated.
     pub all_lines: bool,
+    /// Whether the self time of each line stands beside its calls.
+    pub times: bool,
     /// Whether each goes to a file of its own.
     pub separate: bool,
 }

@@ -12,6 +12,7 @@ use crate::image::{Image, Symbol};
 use crate::images::Table;
 use crate::inlines::{Chains, Inlined};
 use crate::line_symbols::{Owners, Source, Touched};
+use crate::line_times::LineTimes;
 use crate::options::{Options, Wanted};
 use crate::sources::Sources;
 use crate::symbol_file;
@@ -90,7 +91,10 @@ impl<'data> Texts<'data> {
         let by_function = options.inlines && !options.by_line;
         let inlined = by_function.then(|| Inlined::find(code.clone(), &lines, &image.files, &functions));
         let sources = Sources::new(&order, &functions, &lines);
-        Table { functions, sources, object_files, inlined, chains }
+        let has_times = wanted.source && options.annotation.times;
+        let line_times = has_times.then(|| LineTimes::new(profile, code.clone(), &lines, &functions));
+        let line_times = line_times.unwrap_or_default();
+        Table { functions, sources, object_files, inlined, chains, line_times }
     }
 
     /// The symbols that count, some of which stand for object files if the user has a map of those.

@@ -54,7 +54,7 @@ fn calls_by_arcs(profile: &Profile, functions: &Functions<'_>) -> Vec<u64> {
 /// The options of a command line.
 fn options(words: &[&str]) -> Options {
     match cli::parse(std::iter::once("gprof").chain(words.iter().copied()).map(Into::into)).unwrap() {
-        Request::Report(options) => options,
+        Request::Report(options) => *options,
         Request::Text(text) => panic!("{text}"),
     }
 }
@@ -80,6 +80,7 @@ fn analyse(profile: &Profile, functions: Functions<'static>) -> (Analysis<'stati
         selections,
         inlined: None,
         chains: Default::default(),
+        line_times: Default::default(),
         beyond: Default::default(),
         options: &options,
         wanted,

@@ -45,6 +45,9 @@ fn main() {
     for (name, calls) in [("20,000 calls", 20_000), ("200,000 calls", 200_000), ("2,000,000 calls", 2_000_000)] {
         let profile = cargo.stage.large_profile(&mut random, calls);
         row(&cargo, &format!("{name} at random"), &profile, &["-b"], calls <= 20_000);
+        if calls == 200_000 {
+            row(&cargo, &format!("{name} at random, as tables"), &profile, &["-b", "--table"], false);
+        }
     }
     let (tree, circle) = (cargo.stage.tree(&mut random, 40_000), cargo.stage.circle(&mut random, 40_000));
     row(&cargo, "a tree of all functions, 40,000 at most", &tree, &["-b"], true);

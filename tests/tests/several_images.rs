@@ -110,10 +110,12 @@ fn entries(text: &str) -> Vec<Vec<String>> {
 
 /// The rows of the flat profile without percentages and sums, in any order: self time, calls and name.
 fn rows(text: &str) -> Vec<String> {
-    let head = text.lines().skip_while(|line| !line.contains("name")).skip(1);
+    let mut head = text.lines().skip_while(|line| !line.contains("name"));
+    // Columns in front of the names are as wide as their numbers.
+    let names = head.next().unwrap().find("name").unwrap();
     let row = |line: &str| {
         let own = line[17..25].trim().to_owned();
-        let (calls, name) = (line[25..34].trim(), &line[54..]);
+        let (calls, name) = (line[25..34].trim(), &line[names..]);
         format!("{own} {calls} {}", alone(name))
     };
     let mut rows: Vec<String> =

@@ -28,6 +28,7 @@ use crate::graph::propagate::Choices;
 use crate::graph::{Graph, Node};
 use crate::images::Images;
 use crate::inlines::{Chains, Inlined};
+use crate::line_times::LineTimes;
 use crate::options::{Options, Wanted};
 use crate::selection::Selections;
 use crate::sources::Sources;
@@ -82,6 +83,8 @@ pub struct Analysis<'data> {
     pub blocks: Blocks,
     /// Where lines were inlined, by their addresses; empty unless that is to be told.
     pub chains: Chains<'data>,
+    /// The self time of source lines; empty unless a report shows it.
+    pub line_times: LineTimes,
     /// The list of counts.
     pub counts: Vec<Count>,
     /// The functions in an order for linkers.
@@ -110,6 +113,8 @@ pub struct Input<'a, 'data> {
     pub inlined: Option<Inlined<'data>>,
     /// Where lines were inlined, if that is to be told.
     pub chains: Chains<'data>,
+    /// The self time of source lines, if a report shows it.
+    pub line_times: LineTimes,
     /// What is in none of the images.
     pub beyond: Beyond,
     /// What the user asked for.
@@ -134,8 +139,8 @@ impl<'data> Analysis<'data> {
     /// Works everything out.
     #[must_use]
     pub fn new(functions: Functions<'data>, input: Input<'_, 'data>) -> Analysis<'data> {
-        let Input { profile, images, object_files, sources, selections, inlined, chains, beyond, options, wanted } =
-            input;
+        let Input { profile, images, object_files, sources, selections, inlined, chains, .. } = input;
+        let Input { line_times, beyond, options, wanted, .. } = input;
         let assign = if options.is_gnu() { Flat::new } else { Flat::exact };
         let flat = assign(&profile.histograms, &functions, &selections.flat);
         let possible = if options.static_calls {
@@ -188,6 +193,7 @@ impl<'data> Analysis<'data> {
             calls: CallGraph { graph, entries, index, is_known: wanted.calls, last_rank, left_out },
             blocks,
             chains,
+            line_times,
             counts,
             order,
             file_order,

@@ -134,6 +134,10 @@ const PREFIXES: [(char, f64); 11] = [
     ('a', 1e18),
 ];
 
+/// The smallest unit that is chosen for what is called often, nanoseconds: no call takes less than a part of one, and the
+/// whole run has to be shown in the same unit.
+const SMALLEST: usize = 7;
+
 /// The longest time of a call with all that it called, in samples, of the functions with at least so many calls.
 fn longest(rows: &[FlatRow<'_>], least_calls: u64) -> f64 {
     let called = rows.iter().filter(|row| row.calls >= least_calls);
@@ -145,7 +149,7 @@ fn longest(rows: &[FlatRow<'_>], least_calls: u64) -> f64 {
 fn fitting_unit(rows: &[FlatRow<'_>], rate: f64) -> Unit {
     let mut times = [0.0; PREFIXES.len()];
     for row in rows.iter().filter(|row| row.calls > 1 && row.time > 0.0) {
-        times[place(row.time / row.calls as f64 / rate)] += row.time;
+        times[place(row.time / row.calls as f64 / rate).min(SMALLEST)] += row.time;
     }
     // Of units that fit equally well the first is the largest.
     let most = times.iter().copied().fold(0.0, f64::max);
@@ -216,6 +220,8 @@ mod tests {
         assert_eq!(prefix(&[main, often, seldom]), 'n', "most of the time");
         assert_eq!(prefix(&[main, (30.0, 0.0, 1_000_000), seldom]), 'm', "most of the time is elsewhere");
         assert_eq!(prefix(&[main, (0.0, 100.0, 1000)]), 'm', "no self time at all");
+        assert_eq!(prefix(&[main, (60.0, 0.0, 1_000_000_000)]), 'n', "0.60 ns");
+        assert_eq!(PREFIXES[SMALLEST].0, 'n');
         assert_eq!(prefix(&[(0.0, 0.0, 5)]), 'T');
     }
 }

@@ -2,7 +2,7 @@
 
 mod labels;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Write};
@@ -30,6 +30,17 @@ pub struct AnnotatedFile {
     pub counted: u64,
     /// All calls.
     pub calls: u64,
+    /// The self times of lines, and what they are measured in, if that is wanted.
+    pub times: Option<Times>,
+}
+
+/// The self times of a file.
+#[derive(Debug)]
+pub struct Times {
+    /// What they are measured in, as a rule `seconds`.
+    pub unit: String,
+    /// Those of lines that have any.
+    pub of_lines: BTreeMap<u32, f64>,
 }
 
 /// A file that is to be shown and was not found.
@@ -48,16 +59,36 @@ pub fn annotate(analysis: &Analysis<'_>, options: &Options) -> Vec<Result<Annota
             lines.entry(place.line).and_modify(add).or_insert_with(|| Known::new(analysis, id));
         }
     }
+    let times = analysis.line_times.of_files(|id| analysis.selections.source.chooses(id));
+    // Files in which no function begins may have code that was inlined.
+    let mut paths: Vec<&[u8]> = analysis.sources.files.iter().map(Vec::as_slice).collect();
+    let known: HashSet<&[u8]> = paths.iter().copied().collect();
+    let mut others: Vec<&[u8]> = times.keys().copied().filter(|path| !known.contains(path)).collect();
+    others.sort_unstable();
+    paths.extend(others);
+    for (at, _) in paths.iter().enumerate().filter(|(_, path)| times.contains_key(*path)) {
+        files.entry(at).or_default();
+    }
+    let clock = &analysis.clock;
+    let of_file = |path: &[u8]| {
+        let samples = times.get(path).into_iter().flatten();
+        let of_lines = samples.map(|(line, samples)| (*line, samples / clock.rate)).collect();
+        let unit = String::from_utf8_lossy(clock.dimension.as_bytes()).into_owned();
+        options.annotation.times.then_some(Times { unit, of_lines })
+    };
     let all = options.annotation.all_lines;
     let mut labels = Labels { analysis, all, by_neighbour: options.is_gnu(), last: 0 };
-    let wanted = |lines: &BTreeMap<u32, Known>| options.unused || lines.values().any(|known| known.calls != 0);
+    let wanted = |file: usize, lines: &BTreeMap<u32, Known>| {
+        options.unused || lines.values().any(|known| known.calls != 0) || times.contains_key(paths[file])
+    };
     files
         .iter()
         .rev()
-        .filter(|(_, lines)| wanted(lines))
+        .filter(|(file, lines)| wanted(**file, lines))
         .map(|(file, lines)| {
-            let (path, text) = read(&analysis.sources.files[*file], &options.annotation)?;
-            Ok(annotated(path, &text, lines, &labels.of(lines), options.annotation.table_length))
+            let (path, text) = read(paths[*file], &options.annotation)?;
+            let file = annotated(path, &text, lines, &labels.of(lines), options.annotation.table_length);
+            Ok(AnnotatedFile { times: of_file(path), ..file })
         })
         .collect()
 }
@@ -92,6 +123,7 @@ fn annotated(
         lines,
         top,
         calls: known.values().fold(0, |sum, known| sum.saturating_add(known.calls)),
+        times: None,
     }
 }
 

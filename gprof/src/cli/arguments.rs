@@ -229,6 +229,10 @@ pub(super) struct Arguments {
     #[arg(short = 'x', long, help_heading = "Source files")]
     pub(super) all_lines: bool,
 
+    /// Print source files (-A) with the self time of each line in front
+    #[arg(long, help_heading = "Source files")]
+    pub(super) source_times: bool,
+
     /// Write each source file to NAME-ann in the current directory
     #[arg(short = 'y', long, help_heading = "Source files")]
     pub(super) separate_files: bool,

@@ -114,6 +114,7 @@ fn contradictions(arguments: &Arguments, is_gnu: bool) -> Result<(), Error> {
     let new = [
         ("--table", arguments.table),
         ("--errors", arguments.errors),
+        ("--source-times", arguments.source_times),
         ("--top", arguments.top.is_some()),
         ("--min-percent", arguments.min_percent.is_some()),
     ];
@@ -170,6 +171,9 @@ fn reports(arguments: &Arguments, matches: &ArgMatches, is_gnu: bool) -> Result<
             _ => continue,
         };
         *asked = if meaning.only || !value.is_empty() { Asked::For } else { Asked::Against };
+    }
+    if arguments.source_times && reports.source == Asked::Nothing {
+        reports.source = Asked::For;
     }
     Ok((reports, choices))
 }
@@ -245,6 +249,7 @@ fn annotation(arguments: &Arguments, is_gnu: bool) -> Result<Annotation, Error> 
         min_count: number("--min-count", &arguments.min_count, is_gnu)?,
         table_length: usize::try_from(number("--table-length", &arguments.table_length, is_gnu)?).unwrap_or(usize::MAX),
         all_lines: arguments.all_lines,
+        times: arguments.source_times,
         separate: arguments.separate_files,
     })
 }

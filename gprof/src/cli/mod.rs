@@ -19,7 +19,7 @@ use arguments::Arguments;
 #[derive(Debug)]
 pub enum Request {
     /// To report.
-    Report(Options),
+    Report(Box<Options>),
     /// To print a text: help, or the version.
     Text(String),
 }
@@ -43,7 +43,7 @@ pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Request, Error
         Ok((arguments, _)) if arguments.version => {
             Ok(Request::Text(format!("gprof (gmon toolchain) {}\n", env!("CARGO_PKG_VERSION"))))
         }
-        Ok((arguments, matches)) => check::check(arguments, &matches).map(Request::Report),
+        Ok((arguments, matches)) => check::check(arguments, &matches).map(|options| Request::Report(Box::new(options))),
         Err(error) if !error.use_stderr() => Ok(Request::Text(error.to_string())),
         Err(error) => Err(Error::Usage(one_line(&error))),
     }
@@ -76,7 +76,7 @@ mod tests {
     fn options(line: &str) -> Result<Options, String> {
         let words = std::iter::once("gprof").chain(line.split_whitespace()).map(OsString::from);
         match parse(words) {
-            Ok(Request::Report(options)) => Ok(options),
+            Ok(Request::Report(options)) => Ok(*options),
             Ok(Request::Text(text)) => Err(text),
             Err(error) => Err(error.to_string()),
         }

@@ -1,9 +1,10 @@
 //! Annotated source files.
 
+use std::cmp::Reverse;
 use std::io::{self, Write};
 
-use crate::annotate::{AnnotatedFile, Label};
-use crate::number::Fixed;
+use crate::annotate::{AnnotatedFile, Label, Times};
+use crate::number::{Fixed, Ordered};
 use crate::options::Options;
 
 /// How wide the counts are.
@@ -18,7 +19,16 @@ pub fn render(file: &AnnotatedFile, options: &Options, out: &mut dyn Write) -> i
     let is_rare = |counts: &[u64]| {
         counts.iter().fold(0_u64, |sum, count| sum.saturating_add(*count)) < options.annotation.min_count
     };
-    for (line, label) in &file.lines {
+    if let Some(times) = &file.times {
+        // The arrow behind counts is 4 characters wide.
+        writeln!(out, "{:>9} {:>width$}\n", times.unit, "calls", width = WIDTH - 4)?;
+    }
+    for (at, (line, label)) in (1..).zip(&file.lines) {
+        match file.times.as_ref().map(|times| times.of_lines.get(&at)) {
+            None => {}
+            Some(None) => write!(out, "{:10}", "")?,
+            Some(Some(time)) => write!(out, "{:9.2} ", Fixed(*time))?,
+        }
         match label {
             Label::NoCode | Label::Uncounted => write!(out, "{:WIDTH$}", "")?,
             Label::Counts(counts) if is_rare(counts) => write!(out, "{:>WIDTH$}", "##### -> ")?,
@@ -34,8 +44,22 @@ pub fn render(file: &AnnotatedFile, options: &Options, out: &mut dyn Write) -> i
         for (line, calls) in &file.top {
             writeln!(out, "{line:9} {calls:10}")?;
         }
+        if let Some(times) = &file.times {
+            slowest(times, options.annotation.table_length, out)?;
+        }
     }
     summary(file, out)
+}
+
+/// Writes which lines took most time.
+fn slowest(times: &Times, most: usize, out: &mut dyn Write) -> io::Result<()> {
+    let mut lines: Vec<(u32, f64)> = times.of_lines.iter().map(|(line, time)| (*line, *time)).collect();
+    lines.sort_by_key(|(line, time)| (Reverse(Ordered(*time)), *line));
+    write!(out, "\n\nTop {most} Lines by Self Time:\n\n     Line {:>10}\n\n", times.unit)?;
+    for (line, time) in lines.into_iter().take(most) {
+        writeln!(out, "{line:9} {:10.2}", Fixed(time))?;
+    }
+    Ok(())
 }
 
 fn summary(file: &AnnotatedFile, out: &mut dyn Write) -> io::Result<()> {
@@ -47,5 +71,12 @@ fn summary(file: &AnnotatedFile, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{:9}   Lines executed", file.counted)?;
     writeln!(out, "{percent:9.2}   Percent of the file executed")?;
     writeln!(out, "\n{:9}   Total number of line executions", file.calls)?;
-    writeln!(out, "{:9.2}   Average executions per line", Fixed(average))
+    writeln!(out, "{:9.2}   Average executions per line", Fixed(average))?;
+    match &file.times {
+        None => Ok(()),
+        Some(times) => {
+            let whole: f64 = times.of_lines.values().sum();
+            writeln!(out, "{:9.2}   Self {} of all lines", Fixed(whole + 0.0), times.unit)
+        }
+    }
 }
