@@ -68,4 +68,4 @@ pub use profile::{Arc, Block, Dimension, Histogram, Profile};
 #[cfg(feature = "alloc")]
 pub use read::{RecordCounts, count_records, read_as};
 #[cfg(feature = "alloc")]
-pub use write::{REPEAT_LIMIT, write};
+pub use write::{REPEAT_LIMIT, write, write_within};

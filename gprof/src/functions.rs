@@ -235,8 +235,13 @@ impl<'data> Functions<'data> {
         self.room.readable(name).0
     }
 
+    /// Lets [`Functions::written`] spell control characters, for reports that go to a terminal.
+    pub fn spell_controls(&mut self) {
+        self.room.spells = true;
+    }
+
     /// A name with all that stands with it as it is to be written: less than the whole when long ones were written
-    /// without end.
+    /// without end, and without control characters where those must not reach a terminal.
     pub fn written<'a>(&self, name: Cow<'a, [u8]>) -> Cow<'a, [u8]> {
         self.room.written(name)
     }

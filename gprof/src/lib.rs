@@ -14,6 +14,7 @@ pub mod cli;
 pub mod doubts;
 pub mod error;
 pub mod file_map;
+mod files;
 pub mod flat;
 pub mod functions;
 pub mod graph;
@@ -57,7 +58,7 @@ use report::Writer;
 use runs::Runs;
 use selection::Selections;
 use tables::Texts;
-use terminal::Terminal;
+use terminal::{Terminal, Visible};
 
 /// Does what a command line asks for, whose first word is the name of this program.
 ///
@@ -88,6 +89,20 @@ fn obey(
     terminal: &Terminal,
 ) -> Result<(), Error> {
     let words: Vec<OsString> = words.into_iter().collect();
+    if terminal.reports.is_some() {
+        let mut visible = Visible::new(out);
+        let done = answer(words, &mut visible, progress, terminal);
+        return done.and_then(|()| visible.flush().map_err(Error::Output));
+    }
+    answer(words, out, progress, terminal)
+}
+
+fn answer(
+    words: Vec<OsString>,
+    out: &mut dyn Write,
+    progress: &mut Progress<'_>,
+    terminal: &Terminal,
+) -> Result<(), Error> {
     if let Some(arguments) = bsd::cli::parse(&words)? {
         return bsd::run(&arguments, out, progress);
     }
@@ -135,7 +150,10 @@ fn report(
         writer.info(&parts).map_err(Error::Output)?;
     }
     if wanted.analysis() {
-        let analysis = analyse(options, &images, tables, &profile, beside.beyond, wanted)?;
+        let mut analysis = analyse(options, &images, tables, &profile, beside.beyond, wanted)?;
+        if terminal.reports.is_some() {
+            analysis.functions.spell_controls();
+        }
         progress.begin_reports();
         write(&analysis, options, wanted, &parts, &mut writer, progress)?;
     }
@@ -203,7 +221,8 @@ fn read_all<'data>(
         runs.parts.iter_mut().skip(before).for_each(|part| part.is_beside = is_beside);
         if options.reports.sum {
             progress.tell("writing the sum");
-            sum::write(&profile, image.word, image.order)?;
+            let summed = runs.parts.iter().fold(0_u64, |sum, part| sum.saturating_add(part.length));
+            sum::write(&profile, image.word, image.order, summed)?;
         }
         images.push((group.image.clone(), image));
         profiles.push(profile);
@@ -253,7 +272,7 @@ fn annotated(
         let file = match file {
             Ok(file) => file,
             Err(missing) => {
-                let _ = writeln!(warnings, "gprof: warning: {}: source file not found", missing.path.display());
+                let _ = writeln!(warnings, "gprof: warning: {}: {}", missing.path.display(), missing.why);
                 continue;
             }
         };

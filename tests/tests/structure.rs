@@ -38,6 +38,7 @@ const ORDER: [(&str, &[&str]); 3] = [
             "number",
             "terminal",
             "progress",
+            "files",
             "image",
             "symspec",
             "functions",

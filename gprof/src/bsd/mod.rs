@@ -40,7 +40,10 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write, progress: &mut Progress<'
         let _ = writeln!(progress, "gprof: warning: time is in ticks, not seconds");
     }
     progress.tell("working out the reports");
-    let report = analysis::report(arguments, &profile, image);
+    let mut report = analysis::report(arguments, &profile, image);
+    if progress.is_among_reports() {
+        report.functions.spell_controls();
+    }
     progress.begin_reports();
     let mut buffer = BufWriter::with_capacity(1 << 16, out);
     report::render(&report, &mut buffer).and_then(|()| buffer.flush()).map_err(Error::Output)

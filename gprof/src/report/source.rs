@@ -18,7 +18,7 @@ pub fn render(file: &AnnotatedFile, options: &Options, out: &mut dyn Write) -> i
     let is_rare = |counts: &[u64]| {
         counts.iter().fold(0_u64, |sum, count| sum.saturating_add(*count)) < options.annotation.min_count
     };
-    for (line, label) in &file.lines {
+    for (line, label) in file.lines() {
         match label {
             Label::NoCode | Label::Uncounted => write!(out, "{:WIDTH$}", "")?,
             Label::Counts(counts) if is_rare(counts) => write!(out, "{:>WIDTH$}", "##### -> ")?,

@@ -1,0 +1,221 @@
+//! Memory, time and output in proportion to what is read: files that name one file many times, that unpack to a thousand
+//! times their length, or that have no end. Each reader here has an address space that what it replaces did not fit in.
+#![allow(clippy::unwrap_used, reason = "the helpers of a test fail as loudly as it does")]
+
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use gmon::{Arc, Encoding, Form, Order, Profile, Word};
+use gmon_tests::{compile, directory, gprof, run};
+
+/// The address space of a reader, in kilobytes, beside the files that are read.
+const ROOM: u64 = 200_000;
+
+/// Runs `gprof` in a directory with no more than so many kilobytes of address space.
+fn within(kilobytes: u64, directory: &Path, words: &[&str]) -> Output {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &format!("ulimit -v {kilobytes}; exec \"$0\" \"$@\"")]).arg(gprof()).args(words);
+    shell.current_dir(directory).output().unwrap()
+}
+
+/// Standard output and standard error of a run that went well.
+fn texts(output: Output) -> (String, String) {
+    let [out, err] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+    assert!(output.status.success(), "{}: {err}", output.status);
+    (out, err)
+}
+
+fn encoding(form: Form) -> Encoding {
+    Encoding { form, word: Word::W64, order: Order::Little }
+}
+
+/// A file as lists of objects mark it: its length, and the sum of the marks of its bytes.
+fn mark(bytes: &[u8]) -> String {
+    let marks = (0..).zip(bytes).map(|(position, byte)| gmon::layout::mark(position, *byte));
+    format!("{} {:016x}", bytes.len(), marks.fold(0, u64::wrapping_add))
+}
+
+#[test]
+fn one_shared_object_of_many_names() {
+    const NAMES: usize = 60;
+    let image = compile("one_object", &["leaf.c"], &[]);
+    let (profile, directory) = (fs::read(run(&image)).unwrap(), image.parent().unwrap());
+    // Any file with symbols will do; this one gets a hole at its end.
+    let large = 32 << 20;
+    fs::create_dir(directory.join("d")).unwrap();
+    fs::copy(&image, directory.join("d/large")).unwrap();
+    File::options().write(true).open(directory.join("d/large")).unwrap().set_len(large).unwrap();
+    let object = gmon::write(&Profile::default(), encoding(Form::Gnu)).unwrap();
+    let list = |paths: &[(usize, String)]| {
+        let mut list = format!("gmon objects 1\nprofile {}\n", mark(&profile));
+        for (number, (twins, path)) in (1..).zip(paths) {
+            writeln!(list, "object {number} {twins} {} - {path}", mark(&object)).unwrap();
+        }
+        fs::write(directory.join("gmon.out.objects"), list + "end\n").unwrap();
+    };
+    let path = |count: usize| format!("{}/d/{}large", directory.display(), "../d/".repeat(count));
+    let paths: Vec<(usize, String)> = (0..NAMES).map(|at| (at, path(at))).collect();
+    for at in 0..NAMES {
+        let number = if at == 0 { String::new() } else { format!(".{}", at + 1) };
+        fs::write(directory.join(format!("gmon.out.large{number}")), &object).unwrap();
+    }
+    list(&paths);
+    let room = ROOM + 2 * large / 1024;
+    let (_, said) = texts(within(room, directory, &["-b", "a.out"]));
+    assert_eq!(said, "");
+    let (parts, _) = texts(within(room, directory, &["-i", "a.out"]));
+    assert_eq!(parts.matches("File `").count(), NAMES + 1, "{parts}");
+    // One profile is not that of a hundred objects.
+    list(&vec![(0, path(0)); 100]);
+    let (parts, said) = texts(within(room, directory, &["-i", "a.out"]));
+    assert_eq!(parts.matches("File `").count(), 2, "{parts}");
+    assert_eq!(said.matches("gmon.out.large is another object's\n").count(), 99, "{said}");
+}
+
+/// Some bytes and then many that are all the same, packed by zlib's method as far as fixed codes go: 158 in one.
+fn packed(start: &[u8], byte: u8, repeats: usize) -> Vec<u8> {
+    let mut bits = Vec::new();
+    // Codes come with the most significant bit first, and all else the other way round. One block, the last, fixed codes.
+    let mut code = |value: u32, length: u32| bits.extend((0..length).rev().map(|at| value >> at & 1 == 1));
+    code(0b110, 3);
+    for byte in start.iter().chain([&byte]) {
+        let value = u32::from(*byte);
+        if value < 144 { code(0x30 + value, 8) } else { code(0x190 + value - 144, 9) }
+    }
+    for _ in 0..repeats {
+        // 258 bytes as the one before.
+        code(0xc5, 8);
+        code(0, 5);
+    }
+    code(0, 7);
+    let bytes = || start.iter().chain(std::iter::repeat_n(&byte, 1 + 258 * repeats));
+    let (mut low, mut high) = (1_u32, 0_u32);
+    for byte in bytes() {
+        low = (low + u32::from(*byte)) % 65521;
+        high = (high + low) % 65521;
+    }
+    let mut out = [b"ZLIB", &(bytes().count() as u64).to_be_bytes()[..], &[0x78, 0x01]].concat();
+    out.extend(bits.chunks(8).map(|byte| (0..).zip(byte).map(|(at, bit)| u8::from(*bit) << at).sum::<u8>()));
+    out.extend((high << 16 | low).to_be_bytes());
+    out
+}
+
+/// A packed table of lines of version 2, with one file, and rows of which each is one byte.
+fn packed_lines(rows: usize) -> Vec<u8> {
+    let head = [&[1, 1, 0xfb, 14, 10][..], &[0, 1, 1, 1, 1, 0, 0, 0, 1], b"\0a.c\0\0\0\0\0"].concat();
+    let to_start = [&[0, 9, 2][..], &0x1000_u64.to_le_bytes()].concat();
+    let rest = [&2_u16.to_le_bytes()[..], &(head.len() as u32).to_le_bytes(), &head, &to_start].concat();
+    let repeats = rows / 258;
+    let length = (rest.len() + 1 + 258 * repeats) as u32;
+    packed(&[&length.to_le_bytes()[..], &rest].concat(), 30, repeats)
+}
+
+/// An image with more sections.
+fn add_sections(image: &Path, sections: &[(&str, &[u8])]) {
+    let mut objcopy = Command::new("objcopy");
+    objcopy.current_dir(image.parent().unwrap());
+    for (name, bytes) in sections {
+        fs::write(image.with_file_name(format!("section{name}")), bytes).unwrap();
+        objcopy.arg("--add-section").arg(format!("{name}=section{name}"));
+    }
+    assert!(objcopy.arg(image).status().unwrap().success());
+}
+
+#[test]
+fn sections_that_unpack_to_far_more_than_the_file() {
+    let image = compile("unpacked", &["leaf.c"], &["-O0"]);
+    let _ = run(&image);
+    let directory = image.parent().unwrap();
+    let names = ["abbrev", "addr", "aranges", "info", "line", "line_str", "ranges", "rnglists", "str", "str_offsets"];
+    let names = names.map(|name| format!(".zdebug_{name}"));
+    // Each 25 megabytes.
+    let blob = packed(&[], 0, 100_000);
+    let sections: Vec<(&str, &[u8])> = names.iter().map(|name| (name.as_str(), blob.as_slice())).collect();
+    add_sections(&image, &sections);
+    texts(within(ROOM, directory, &["-b", "-l", "a.out"]));
+    let image = compile("unpacked_lines", &["leaf.c"], &["-O0"]);
+    let _ = run(&image);
+    add_sections(&image, &[(".zdebug_line", &packed_lines(25_000_000))]);
+    texts(within(ROOM, image.parent().unwrap(), &["-b", "-l", "a.out"]));
+}
+
+#[test]
+fn one_source_file_of_many_names() {
+    const NAMES: usize = 40;
+    let directory = directory("one_source");
+    fs::create_dir(directory.join("d")).unwrap();
+    // Lines without anything in them, so that whatever is kept for each counts.
+    fs::write(directory.join("d/large.c"), vec![b'\n'; 256 << 10]).unwrap();
+    let mut source = String::new();
+    for at in 0..NAMES {
+        writeln!(source, "#line 1 \"d/{}large.c\"\nint f{at}(void) {{ return {at}; }}", "../d/".repeat(at)).unwrap();
+    }
+    let calls: String = (0..NAMES).map(|at| format!("f{at}() + ")).collect();
+    writeln!(source, "#line 1 \"main.c\"\nint main(void) {{ return ({calls} 0) == 0; }}").unwrap();
+    fs::write(directory.join("source.c"), source).unwrap();
+    let cc = Command::new("cc").args(["-pg", "-g", "-O0", "source.c"]).current_dir(&directory).status().unwrap();
+    assert!(cc.success());
+    let _ = run(&directory.join("a.out"));
+    let (shown, said) = texts(within(ROOM, &directory, &["-b", "-A", "a.out"]));
+    assert_eq!(shown.matches("*** File ").count(), 16);
+    assert_eq!(shown.matches("return").count(), 0, "the large file is shown and not the one that was compiled");
+    assert_eq!(said.matches(": left out: the same source file is shown under many other names\n").count(), NAMES - 16);
+}
+
+#[test]
+fn a_sum_is_in_proportion_to_what_was_summed() {
+    let image = compile("large_sum", &["leaf.c"], &[]);
+    let directory = image.parent().unwrap();
+    let sum = |count: u64| {
+        let arcs = vec![Arc { frompc: 0x40_1000, selfpc: 0x40_1004, count }, Arc { frompc: 1, selfpc: 1, count: 1 }];
+        let bytes = gmon::write(&Profile { arcs, ..Profile::default() }, encoding(Form::Bsd)).unwrap();
+        fs::write(directory.join("huge"), bytes).unwrap();
+        let _ = fs::remove_file(directory.join("gmon.sum"));
+        (within(ROOM, directory, &["-s", "a.out", "huge"]), fs::metadata(directory.join("gmon.sum")))
+    };
+    // Calls that take years to make, in records of 21 bytes and 32-bit counts.
+    let (output, stored) = sum(200_000_000_000_000_000);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(1) && stored.is_err(), "{said}");
+    let expected = "gprof: gmon.sum: counts too high for the form (";
+    assert!(said.lines().any(|line| line.starts_with(expected)), "{said}");
+    // A hundred days' worth of a call each nanosecond.
+    let (output, stored) = sum(8_640_000_000_000_000 / 10);
+    assert!(output.status.success(), "{output:?}");
+    assert!((4 << 20..5 << 20).contains(&stored.unwrap().len()));
+}
+
+#[test]
+fn files_without_end() {
+    let image = compile("endless", &["leaf.c"], &[]);
+    let _ = run(&image);
+    let directory = image.parent().unwrap();
+    let complaint = |words: &[&str]| {
+        let output = within(ROOM, directory, words);
+        assert_eq!(output.status.code(), Some(1), "{words:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    for words in [&["@/dev/zero"][..], &["-b", "a.out", "@/dev/zero"], &["@/dev/zero", "-b"], &["/dev/zero"]] {
+        assert_eq!(complaint(words), "gprof: /dev/zero: not a regular file\n");
+    }
+    assert_eq!(complaint(&["-S", "/dev/zero", "a.out"]), "gprof: /dev/zero: not a regular file\n");
+    // Regular files by what the system says, which block their readers or never end.
+    if File::open("/proc/kmsg").is_ok() {
+        assert_eq!(complaint(&["/proc/kmsg"]), "gprof: /proc/kmsg: empty file, not an ELF executable\n");
+        assert!(complaint(&["a.out", "/proc/kmsg"]).starts_with("gprof: /proc/kmsg: "));
+    }
+    let zero = File::open("/dev/zero").unwrap();
+    let mut reader = Command::new(gprof());
+    reader.args(["a.out", "-"]).current_dir(directory).stdin(zero).stdout(Stdio::null());
+    let said = String::from_utf8(reader.output().unwrap().stderr).unwrap();
+    assert_eq!(said, "gprof: standard input: not a regular file\n");
+    // Files of arguments that name themselves, and such as shells make of commands.
+    fs::write(directory.join("itself"), "@itself @itself ".repeat(20_000)).unwrap();
+    assert_eq!(within(2 * ROOM, directory, &["@itself"]).status.code(), Some(1));
+    let mut shell = Command::new("bash");
+    shell.args(["-c", "\"$0\" @<(echo -b -p) a.out <(cat gmon.out)"]).arg(gprof()).current_dir(directory);
+    let (shown, _) = texts(shell.output().unwrap());
+    assert!(shown.starts_with("Flat profile:") && !shown.contains("granularity"), "{shown}");
+}
