@@ -43,6 +43,8 @@ mod accumulate;
 #[cfg(feature = "alloc")]
 mod detect;
 #[cfg(feature = "alloc")]
+mod distinct;
+#[cfg(feature = "alloc")]
 mod encoding;
 #[cfg(feature = "alloc")]
 mod error;
@@ -59,6 +61,8 @@ mod write;
 pub use accumulate::Accumulator;
 #[cfg(feature = "alloc")]
 pub use detect::{detect, read};
+#[cfg(feature = "alloc")]
+pub use distinct::{Crowded, Distinct};
 #[cfg(feature = "alloc")]
 pub use encoding::{Counter, CounterWidth, Encoding, Form, Hints, Order, Word};
 #[cfg(feature = "alloc")]

@@ -41,6 +41,8 @@ pub(crate) struct Beside {
     calls: Vec<Call>,
     /// What is in no image.
     pub(crate) beyond: Beyond,
+    /// Whether the machine code of objects is to be read.
+    with_code: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +54,7 @@ struct Call {
 
 /// Finds what is beside the profiles of a program. What cannot be taken is said among the warnings.
 pub(crate) fn find(options: &Options, warnings: &mut dyn Write) -> Beside {
-    let mut found = Beside::default();
+    let mut found = Beside { with_code: options.static_calls, ..Beside::default() };
     if let [group] = options.groups.as_slice()
         && options.objects
     {
@@ -141,7 +143,7 @@ impl Beside {
                 }
                 Err(why) => Err(why),
             },
-            None => the_one_that_ran(listed),
+            None => the_one_that_ran(listed, self.with_code),
         };
         match ran {
             Ok(bytes) => {
@@ -203,8 +205,8 @@ impl Beside {
 }
 
 /// The file of an object, if it is the one that was loaded as far as that can be told.
-fn the_one_that_ran(listed: &Listed<'_>) -> Result<Vec<u8>, String> {
-    let bytes = bytes(&listed.path)?;
+fn the_one_that_ran(listed: &Listed<'_>, with_code: bool) -> Result<Vec<u8>, String> {
+    let bytes = image::read(&listed.path, with_code).map_err(|error| error.to_string())?;
     check_build(&bytes, listed).map(|()| bytes)
 }
 

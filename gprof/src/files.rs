@@ -3,8 +3,9 @@
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, IsTerminal, Read};
+use std::ops::Range;
 use std::os::fd::AsFd;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt};
 use std::path::Path;
 
 /// The most bytes that are read from a pipe, whose length nobody knows beforehand.
@@ -43,6 +44,56 @@ pub(crate) fn standard_input() -> io::Result<Vec<u8>> {
     let kind = input.metadata()?.file_type();
     let is_device = kind.is_block_device() || (kind.is_char_device() && !input.is_terminal());
     if is_device { Err(not_regular()) } else { to_the_end(input) }
+}
+
+/// A regular file of which parts are in memory, and all else is 0.
+pub(crate) struct Partial {
+    file: File,
+    /// As many bytes as the file has.
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl Partial {
+    /// Opens a file, and reads nothing of it.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be opened, or there is no memory for all of it.
+    pub(crate) fn open(path: &Path) -> io::Result<Partial> {
+        let file = File::open(path)?;
+        let metadata = file.metadata()?;
+        if !metadata.is_file() {
+            return Err(not_regular());
+        }
+        let length = usize::try_from(metadata.len()).map_err(|_| io::ErrorKind::OutOfMemory)?;
+        // Whoever lies about the length of a file has a disk to store it on: memory that is 0 takes no room.
+        Ok(Partial { file, bytes: vec![0; length] })
+    }
+
+    /// Reads a part of the file, as far as it is in the file.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read.
+    pub(crate) fn load(&mut self, range: Range<u64>) -> io::Result<()> {
+        let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(self.bytes.len());
+        let (mut at, end) = (place(range.start), place(range.end));
+        while at < end {
+            match self.file.read_at(&mut self.bytes[at..end], at as u64) {
+                // The file was made shorter meanwhile.
+                Ok(0) => break,
+                Ok(read) => at += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a path leads to anything but a regular file, or nowhere.
+pub(crate) fn is_no_file(path: &Path) -> bool {
+    !fs::metadata(path).is_ok_and(|metadata| metadata.is_file())
 }
 
 /// Whether a path leads to a device.

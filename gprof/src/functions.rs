@@ -1,5 +1,6 @@
 //! The functions of the profiled program: who owns which address.
 
+mod buckets;
 mod joined;
 mod names;
 
@@ -9,6 +10,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::image::Symbol;
+use buckets::Buckets;
 pub use joined::Part;
 
 /// One function of a [`Functions`]: its place in the order of addresses.
@@ -52,6 +54,8 @@ pub struct Functions<'data> {
     sorted: Vec<Function<'data>>,
     /// Their first addresses: addresses are looked up often, and in these alone that goes faster.
     starts: Vec<u64>,
+    /// Where to look among them.
+    buckets: Buckets,
     /// What names may still take.
     room: names::Room,
     /// Which of them come from which image.
@@ -126,8 +130,9 @@ impl<'data> Functions<'data> {
             }
         });
         let sorted: Vec<Function<'data>> = sorted.collect();
-        let starts = sorted.iter().map(|function| function.address).collect();
-        Functions { sorted, starts, room: names::Room::default(), joined: joined::Joined::default() }
+        let starts: Vec<u64> = sorted.iter().map(|function| function.address).collect();
+        let buckets = Buckets::new(&starts);
+        Functions { sorted, starts, buckets, room: names::Room::default(), joined: joined::Joined::default() }
     }
 
     /// Lets the copies that compilers make of functions (`f.part.0`, `f.constprop.1.cold`) count for the function that
@@ -167,7 +172,7 @@ impl<'data> Functions<'data> {
     /// The function that an address belongs to.
     #[must_use]
     pub fn find(&self, address: u64) -> Option<FunctionId> {
-        let after = self.starts.partition_point(|start| *start <= address);
+        let after = self.buckets.count(&self.starts, address);
         let index = after.checked_sub(1)?;
         (address <= self.sorted[index].last).then_some(FunctionId(index as u32))
     }

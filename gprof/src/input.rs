@@ -3,22 +3,23 @@
 use std::io;
 use std::path::Path;
 
-use gmon::{Counter, Form, Hints, Profile, RecordCounts};
+use gmon::{Counter, Encoding, Form, Hints, Histogram, Profile, RecordCounts};
 
 use crate::error::Error;
 use crate::files;
+use crate::image;
 use crate::options::{Contents, Source};
 
 /// The rate of the clock that samples where nothing else is known: that of a file which says zero.
 const HOST_RATE: u32 = 100;
 
-/// Reads the executable.
+/// Reads the executable, its machine code only `with_code`.
 ///
 /// # Errors
 ///
 /// When it is no regular file or cannot be read.
-pub(crate) fn image(path: &Path) -> Result<Vec<u8>, Error> {
-    files::regular(path).map_err(|source| unread(path.display().to_string(), source))
+pub(crate) fn image(path: &Path, with_code: bool) -> Result<Vec<u8>, Error> {
+    image::read(path, with_code).map_err(|source| unread(path.display().to_string(), source))
 }
 
 /// What a profile consists of.
@@ -61,7 +62,7 @@ pub(crate) fn profile(source: &Source, hints: &Hints) -> Result<(Profile, Conten
         file: if *source == Source::Stdin { "-".to_owned() } else { source.to_string() },
         length: bytes.len() as u64,
         version: u32::from(encoding.form == Form::Gnu),
-        records: gmon::count_records(&bytes, encoding).map_err(fail)?,
+        records: records(&profile, &bytes, encoding).map_err(fail)?,
         is_beside: false,
         saturated: saturated(&profile, encoding.form),
     };
@@ -78,11 +79,19 @@ pub(crate) fn profile(source: &Source, hints: &Hints) -> Result<(Profile, Conten
     Ok((profile, Contents { samples: true, calls: true }, parts))
 }
 
+/// What a profile consists of. Only of GNU's form the file has to be looked at again.
+fn records(profile: &Profile, bytes: &[u8], encoding: Encoding) -> gmon::Result<RecordCounts> {
+    match encoding.form {
+        Form::Gnu => gmon::count_records(bytes, encoding),
+        _ => Ok(RecordCounts { histograms: profile.histograms.len(), arcs: profile.arcs.len(), blocks: 0 }),
+    }
+}
+
 fn saturated(profile: &Profile, form: Form) -> usize {
     let counter = if let Form::FreeBsd(counter) = form { counter } else { Counter::U16 };
     let bits = 8 * counter.width.size() - usize::from(counter.signed);
     let greatest = u64::MAX >> (64 - bits);
-    profile.histograms.iter().flat_map(|histogram| &histogram.bins).filter(|bin| **bin == greatest).count()
+    profile.histograms.iter().flat_map(Histogram::hit).filter(|(_, bin)| *bin == greatest).count()
 }
 
 fn bytes(source: &Source) -> Result<Vec<u8>, Error> {

@@ -121,7 +121,7 @@ fn report(
 ) -> Result<(), Error> {
     progress.tell("reading the program");
     let mut beside = beside::find(options, progress);
-    let own = options.groups.iter().map(|group| Ok((group.clone(), input::image(&group.image)?)));
+    let own = options.groups.iter().map(|group| Ok((group.clone(), input::image(&group.image, options.static_calls)?)));
     let more = beside.objects.iter_mut().map(|object| Ok((object.group.clone(), mem::take(&mut object.bytes))));
     let files: Vec<(Group, Vec<u8>)> = own.chain(more).collect::<Result<_, _>>()?;
     let rooms: Vec<Names> = files.iter().map(|_| Names::default()).collect();

@@ -219,3 +219,51 @@ fn files_without_end() {
     let (shown, _) = texts(shell.output().unwrap());
     assert!(shown.starts_with("Flat profile:") && !shown.contains("granularity"), "{shown}");
 }
+
+/// What nobody looks at is not read, but for the first 64 kilobytes: it is 0 in memory. All else is what the file has.
+#[test]
+fn programs_are_read_where_they_tell_of_functions() {
+    let directory = directory("partial");
+    let source = r#"__asm__(".pushsection .text; .fill 300000, 1, 0x90; .popsection");
+        __asm__(".pushsection .rodata; .fill 200000, 1, 7; .popsection");
+        int main(void) { return 0; }"#;
+    fs::write(directory.join("source.c"), source).unwrap();
+    let cc = Command::new("cc").args(["-pg", "-g", "source.c"]).current_dir(&directory).status().unwrap();
+    assert!(cc.success());
+    let path = directory.join("a.out");
+    let whole = fs::read(&path).unwrap();
+    // Bytes that differ, and how many of them each of the long runs accounts for.
+    let differing = |read: &[u8], byte: u8| {
+        assert_eq!(read.len(), whole.len());
+        let pairs = read.iter().zip(&whole).filter(|(one, other)| one != other);
+        pairs.inspect(|(one, _)| assert_eq!(**one, 0)).filter(|(_, other)| **other == byte).count()
+    };
+    let read = |with_code| gprof::image::read(&path, with_code).unwrap();
+    let (without, with) = (read(false), read(true));
+    assert!(differing(&without, 0x90) >= 230_000 && differing(&without, 7) >= 200_000);
+    assert!(differing(&with, 0x90) < 1000 && differing(&with, 7) >= 200_000);
+    let symbols = |bytes: &[u8]| {
+        let room = gprof::image::Names::default();
+        let image = gprof::image::Image::parse(bytes, gprof::image::Policy::Full, &room).unwrap();
+        let lines = image.files.lines().within(0..u64::MAX).count();
+        (format!("{:?}", image.symbols), lines, image.code.clone(), gprof::image::build_id(bytes).unwrap())
+    };
+    assert_eq!(symbols(&without), symbols(&whole));
+    // A section that shares its bytes with one that nobody reads is read.
+    let mut shared = whole.clone();
+    let heads = u64::from_le_bytes(whole[40..48].try_into().unwrap()) as usize;
+    let number = |at: usize| u64::from_le_bytes(whole[at..at + 8].try_into().unwrap());
+    let count = usize::from(u16::from_le_bytes(whole[60..62].try_into().unwrap()));
+    let of_size = |least: u64| (0..count).map(|at| heads + 64 * at).find(|head| number(head + 32) >= least).unwrap();
+    let (text, other) = (of_size(300_000), heads + 64);
+    shared.copy_within(text + 24..text + 40, other + 24);
+    fs::write(&path, &shared).unwrap();
+    let read = gprof::image::read(&path, false).unwrap();
+    let start = number(text + 24) as usize;
+    assert_eq!(read[start..start + 300_000], shared[start..start + 300_000]);
+    // What is no program is read as it is.
+    for bytes in [&b""[..], b"\x7fELF", &whole[..64], &whole[..whole.len() / 2], source.as_bytes()] {
+        fs::write(&path, bytes).unwrap();
+        assert_eq!(gprof::image::read(&path, false).unwrap(), bytes);
+    }
+}

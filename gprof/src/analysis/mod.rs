@@ -140,7 +140,9 @@ impl<'data> Analysis<'data> {
         };
         let arcs = Arcs::chosen(&profile.arcs, &functions, &selections.arcs, &possible, !options.is_gnu());
         let choices = Choices { graph: &selections.graph, time: &selections.time, thorough: !options.is_gnu() };
-        let graph = Graph::new(arcs, &flat, &functions, choices);
+        let is_ranked = !wanted.is_flat_alone() || options.traditional || options.errors || object_files.is_some();
+        let rank = if is_ranked { Graph::new } else { Graph::unranked };
+        let graph = rank(arcs, &flat, &functions, choices);
         let most_blocks = if options.is_gnu() { 10 } else { usize::MAX };
         let blocks: &[gmon::Block] = if options.by_line { &profile.blocks } else { &[] };
         let blocks = Blocks::new(blocks, &functions, most_blocks);

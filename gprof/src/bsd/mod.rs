@@ -26,7 +26,7 @@ use cli::Arguments;
 pub fn run(arguments: &Arguments, out: &mut dyn Write, progress: &mut Progress<'_>) -> Result<(), Error> {
     let path = arguments.image();
     progress.tell("reading the program");
-    let bytes = input::image(&path)?;
+    let bytes = input::image(&path, arguments.static_calls)?;
     let room = Names::default();
     let policy = Policy::Bsd { statics: !arguments.without_statics, dots: !arguments.without_dots };
     let image = Image::parse(&bytes, policy, &room)

@@ -11,6 +11,7 @@ mod honesty;
 pub mod lines;
 mod listing;
 mod made;
+mod partial;
 mod sections;
 mod separate;
 mod split;
@@ -25,6 +26,7 @@ use std::path::{Path, PathBuf};
 pub use demangle::{LONGEST as LONGEST_READABLE, demangle, looks_mangled};
 pub use lines::SourceFiles;
 pub use made::Names;
+pub use partial::read;
 pub use separate::DEFAULT_DIRECTORY;
 
 /// An executable file, as far as a profile needs it.
