@@ -82,7 +82,7 @@ pub struct Analysis<'data> {
     pub order: Vec<FunctionId>,
     /// The object files in an order for linkers.
     pub file_order: Vec<&'data [u8]>,
-    /// How much of the profiles all this accounts for.
+    /// How much of the profiles all this accounts for, if any report tells.
     pub stats: Stats,
     /// How far self times may be off by chance, if any report shows it.
     pub errors: Errors,
@@ -164,7 +164,8 @@ impl<'data> Analysis<'data> {
         let entries: Vec<Node> =
             graph.ranking.iter().copied().filter(|node| index::has_entry(*node, &analysed)).collect();
         let index = if wanted.graph { index::index(&analysed, images) } else { Vec::new() };
-        let stats = Stats::new(profile, &functions, &flat, beyond);
+        let is_told = wanted.stats || options.has_footer(wanted);
+        let stats = if is_told { Stats::new(profile, &functions, &flat, beyond) } else { Stats::default() };
         let clock = clock(profile, options.is_gnu());
         let inlined = inlined.map(|inlined| inlined.times(&profile.histograms)).unwrap_or_default();
         let flat_table = rows::flat_table(&analysed, inlined, clock.rate);

@@ -220,8 +220,16 @@ impl Grouped {
     }
 
     fn sort_each<K: Ord>(&mut self, key: impl Fn(ArcId) -> K) {
-        for borders in self.starts.windows(2) {
-            self.ids[borders[0]..borders[1]].sort_unstable_by_key(|id| key(*id));
+        // Keys are all over the memory: each is fetched once and not for each comparison.
+        let mut keyed = Vec::new();
+        for borders in self.starts.windows(2).filter(|borders| borders[1] - borders[0] > 1) {
+            let ids = &mut self.ids[borders[0]..borders[1]];
+            keyed.clear();
+            keyed.extend(ids.iter().map(|id| (key(*id), *id)));
+            keyed.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+            for (id, (_, sorted)) in ids.iter_mut().zip(&keyed) {
+                *id = *sorted;
+            }
         }
     }
 }

@@ -47,7 +47,7 @@ fn readable(name: &str, most: usize) -> Option<String> {
     }
     let text = rust(core, most).or_else(|| cpp::demangle(core, most))?;
     let before = &name[..name.len() - core.len()];
-    Some(format!("{before}{text}"))
+    Some(if before.is_empty() { text } else { format!("{before}{text}") })
 }
 
 fn rust(name: &str, most: usize) -> Option<String> {
@@ -56,11 +56,13 @@ fn rust(name: &str, most: usize) -> Option<String> {
     let is_old = !name.starts_with("_R");
     let end = if is_old { name.rfind("E.").map(|at| at + 1) } else { name.find('.') };
     let name = &name[..end.unwrap_or(name.len())];
+    // Hardly any name becomes longer.
+    let room = name.len().min(most);
     if is_old && !has_hash(name) {
         return None;
     }
     let name = rustc_demangle::try_demangle(name).ok()?;
-    let mut text = Bounded { text: String::new(), most };
+    let mut text = Bounded { text: String::with_capacity(room), most };
     write!(text, "{name:#}").ok()?;
     Some(text.text)
 }
