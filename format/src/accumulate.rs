@@ -4,6 +4,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use crate::distinct::{Crowded, Distinct};
 use crate::{Arc, Block, Error, Histogram, Profile, Result};
 
 /// The sum of any number of profiles of one program.
@@ -54,6 +55,8 @@ trait Counted: Copy {
     type Key: Ord + Copy;
 
     fn key(&self) -> Self::Key;
+    /// The same in two words.
+    fn words(&self) -> (u64, u64);
     fn count(&mut self) -> &mut u64;
     fn overflow(&self) -> Error;
 }
@@ -63,6 +66,10 @@ impl Counted for Arc {
 
     fn key(&self) -> (u64, u64) {
         (self.frompc, self.selfpc)
+    }
+
+    fn words(&self) -> (u64, u64) {
+        self.key()
     }
 
     fn count(&mut self) -> &mut u64 {
@@ -79,6 +86,10 @@ impl Counted for Block {
 
     fn key(&self) -> u64 {
         self.addr
+    }
+
+    fn words(&self) -> (u64, u64) {
+        (self.addr, 0)
     }
 
     fn count(&mut self) -> &mut u64 {
@@ -134,6 +145,32 @@ impl<T: Counted> Counts<T> {
 
 /// Adds up what stands in a list more than once.
 fn merged<T: Counted>(mut list: Vec<T>) -> Result<Vec<T>> {
+    let mut distinct = Distinct::with_room(list.len());
+    let mut kept = 0_usize;
+    for at in 0..list.len() {
+        let Some(thing) = list.get(at).copied() else { break };
+        let is_equal = |place: usize| list.get(place).is_some_and(|known| known.key() == thing.key());
+        match distinct.find_or_keep(thing.words(), kept, is_equal) {
+            Ok(known) => {
+                match (known, list.get_mut(known.unwrap_or(kept))) {
+                    (Some(_), Some(known)) => increase(known, thing)?,
+                    (None, Some(place)) => *place = thing,
+                    (_, None) => {}
+                }
+                kept = kept.saturating_add(usize::from(known.is_none()));
+            }
+            Err(Crowded) => {
+                list.drain(kept..at);
+                return merged_by_sort(list);
+            }
+        }
+    }
+    list.truncate(kept);
+    Ok(list)
+}
+
+/// The same, however the list was made.
+fn merged_by_sort<T: Counted>(mut list: Vec<T>) -> Result<Vec<T>> {
     let mut order: Vec<(T::Key, usize)> = list.iter().enumerate().map(|(at, thing)| (thing.key(), at)).collect();
     order.sort_unstable();
     let mut is_repeated = vec![false; list.len()];

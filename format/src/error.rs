@@ -253,7 +253,8 @@ pub enum Error {
         /// The most that the field holds.
         limit: u64,
     },
-    /// Counts are so high that the records to repeat for them exceed [`REPEAT_LIMIT`](crate::REPEAT_LIMIT).
+    /// Counts are so high that the records to repeat for them exceed the limit, [`REPEAT_LIMIT`](crate::REPEAT_LIMIT) unless the
+    /// caller sets another.
     TooManyRepeats {
         /// The bytes of those records.
         size: u64,

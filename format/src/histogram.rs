@@ -14,7 +14,15 @@ impl Histogram {
     /// The sum of all bins: how many samples fell into the range.
     #[must_use]
     pub fn total(&self) -> i128 {
-        self.bins.iter().map(|count| self.value(*count)).sum()
+        self.hit().map(|(_, count)| self.value(count)).sum()
+    }
+
+    /// The bins that are not 0, each with its place, as they stand in [`Histogram::bins`]. Most profiles have few.
+    pub fn hit(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
+        const STRIDE: usize = 32;
+        let strides = (0..).step_by(STRIDE).zip(self.bins.chunks(STRIDE));
+        let hit = strides.filter(|(_, bins)| bins.iter().fold(0, |all, bin| all | bin) != 0);
+        hit.flat_map(|(start, bins)| (start..).zip(bins)).filter(|(_, bin)| **bin != 0).map(|(at, bin)| (at, *bin))
     }
 
     /// The addresses of one bin, exactly those that [`bin_of`](Self::bin_of) maps to it.

@@ -43,6 +43,8 @@ mod accumulate;
 #[cfg(feature = "alloc")]
 mod detect;
 #[cfg(feature = "alloc")]
+mod distinct;
+#[cfg(feature = "alloc")]
 mod encoding;
 #[cfg(feature = "alloc")]
 mod error;
@@ -60,6 +62,8 @@ pub use accumulate::Accumulator;
 #[cfg(feature = "alloc")]
 pub use detect::{detect, read};
 #[cfg(feature = "alloc")]
+pub use distinct::{Crowded, Distinct};
+#[cfg(feature = "alloc")]
 pub use encoding::{Counter, CounterWidth, Encoding, Form, Hints, Order, Word};
 #[cfg(feature = "alloc")]
 pub use error::{Error, Foreign, Part, Result};
@@ -68,4 +72,4 @@ pub use profile::{Arc, Block, Dimension, Histogram, Profile};
 #[cfg(feature = "alloc")]
 pub use read::{RecordCounts, count_records, read_as};
 #[cfg(feature = "alloc")]
-pub use write::{REPEAT_LIMIT, write};
+pub use write::{REPEAT_LIMIT, write, write_within};

@@ -5,7 +5,7 @@
 
 mod list;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::Write;
@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use gmon::{Arc, Hints, Profile};
 
 use crate::analysis::Beyond;
+use crate::files::{self, FileKey};
 use crate::image;
 use crate::images::Images;
 use crate::input;
@@ -27,8 +28,8 @@ pub(crate) struct Object {
     pub(crate) group: Group,
     /// What is in the file.
     pub(crate) bytes: Vec<u8>,
-    /// Its build identifier as lists have it.
-    build_id: Option<String>,
+    /// Which file that is, whatever paths lead there.
+    key: Option<FileKey>,
 }
 
 /// All that is beside the profiles of one program.
@@ -40,6 +41,8 @@ pub(crate) struct Beside {
     calls: Vec<Call>,
     /// What is in no image.
     pub(crate) beyond: Beyond,
+    /// Whether the machine code of objects is to be read.
+    with_code: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +54,7 @@ struct Call {
 
 /// Finds what is beside the profiles of a program. What cannot be taken is said among the warnings.
 pub(crate) fn find(options: &Options, warnings: &mut dyn Write) -> Beside {
-    let mut found = Beside::default();
+    let mut found = Beside { with_code: options.static_calls, ..Beside::default() };
     if let [group] = options.groups.as_slice()
         && options.objects
     {
@@ -76,8 +79,7 @@ fn beside(profile: &Path, suffix: impl AsRef<OsStr>) -> PathBuf {
 
 /// The bytes of a file, if it is one.
 fn bytes(path: &Path) -> Result<Vec<u8>, String> {
-    let kind = fs::metadata(path).map_err(|error| error.to_string())?;
-    if kind.is_file() { fs::read(path).map_err(|error| error.to_string()) } else { Err("not a file".to_owned()) }
+    files::regular(path).map_err(|error| error.to_string())
 }
 
 impl Beside {
@@ -96,8 +98,15 @@ impl Beside {
         }
         drop(own);
         let mut places = HashMap::from([(0, 0)]);
+        let mut taken = HashSet::new();
         for listed in &list.objects {
-            match self.object(profile, listed) {
+            let suffix = listed.suffix();
+            let object = match taken.insert(suffix.clone()) {
+                true => self.object(profile, listed),
+                // No two objects of one run share a profile, and a list of a thousand equal lines is not read a thousand times.
+                false => Err(format!("left out: {} is another object's", beside(profile, suffix).display())),
+            };
+            match object {
                 Ok(place) => _ = places.insert(listed.number, place),
                 Err(why) => _ = writeln!(warnings, "gprof: warning: {}: {why}", listed.path.display()),
             }
@@ -123,21 +132,23 @@ impl Beside {
         if !listed.profile.is_of(&told) {
             return Err(format!("left out: {} is of another run", path.display()));
         }
-        let known = self
-            .objects
-            .iter()
-            .position(|object| object.group.image == listed.path && object.build_id.as_deref() == listed.build_id);
+        let key = files::key(&listed.path);
+        let is_known = |object: &&mut Object| key.is_some() && object.key == key;
         let source = Source::File(path);
-        if let Some(at) = known {
-            if let Some(object) = self.objects.get_mut(at) {
-                object.group.profiles.push(source);
-            }
-            return Ok(at + 1);
-        }
-        match the_one_that_ran(listed) {
+        let ran = match (1..).zip(&mut self.objects).find(|(_, object)| is_known(object)) {
+            Some((place, object)) => match check_build(&object.bytes, listed) {
+                Ok(()) => {
+                    object.group.profiles.push(source);
+                    return Ok(place);
+                }
+                Err(why) => Err(why),
+            },
+            None => the_one_that_ran(listed, self.with_code),
+        };
+        match ran {
             Ok(bytes) => {
                 let group = Group { image: listed.path.clone(), profiles: vec![source] };
-                self.objects.push(Object { group, bytes, build_id: listed.build_id.map(str::to_owned) });
+                self.objects.push(Object { group, bytes, key });
                 Ok(self.objects.len())
             }
             Err(why) => {
@@ -194,12 +205,17 @@ impl Beside {
 }
 
 /// The file of an object, if it is the one that was loaded as far as that can be told.
-fn the_one_that_ran(listed: &Listed<'_>) -> Result<Vec<u8>, String> {
-    let bytes = bytes(&listed.path)?;
-    let build_id = image::build_id(&bytes).map_err(|error| error.to_string())?;
+fn the_one_that_ran(listed: &Listed<'_>, with_code: bool) -> Result<Vec<u8>, String> {
+    let bytes = image::read(&listed.path, with_code).map_err(|error| error.to_string())?;
+    check_build(&bytes, listed).map(|()| bytes)
+}
+
+/// Whether the bytes of a file are of the build that was loaded.
+fn check_build(bytes: &[u8], listed: &Listed<'_>) -> Result<(), String> {
+    let build_id = image::build_id(bytes).map_err(|error| error.to_string())?;
     match (build_id, listed.build_id) {
         (Some(found), Some(ran)) if found != ran => Err(format!("of another build ({found}) than what ran ({ran})")),
-        _ => Ok(bytes),
+        _ => Ok(()),
     }
 }
 
@@ -238,7 +254,7 @@ mod tests {
         let object = |image: &str| Object {
             group: Group { image: image.into(), profiles: Vec::new() },
             bytes: Vec::new(),
-            build_id: None,
+            key: None,
         };
         let calls = vec![call(0, 1, 1), call(0, 2, 2), call(2, 3, 3), call(3, 0, 4)];
         let mut beside = Beside { objects: ["a", "b", "c"].map(object).into(), calls, ..Beside::default() };

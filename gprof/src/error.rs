@@ -26,11 +26,6 @@ pub enum Error {
         /// What the system says.
         source: io::Error,
     },
-    /// Something that is no file was named where one is needed.
-    NoFile {
-        /// Its name.
-        file: String,
-    },
     /// The program cannot be made sense of.
     Image {
         /// The file.
@@ -78,7 +73,6 @@ impl fmt::Display for Error {
         match self {
             Error::Usage(what) => write!(f, "{what} (try 'gprof --help')"),
             Error::Read { file, source } | Error::Write { file, source } => write!(f, "{file}: {}", system(source)),
-            Error::NoFile { file } => write!(f, "{file}: not a regular file"),
             Error::Image { file, source } => write!(f, "{file}: {source}"),
             Error::Profile { file, source } => write!(f, "{file}: {source}"),
             Error::Map { file, source } => write!(f, "{file}: {source}"),
@@ -111,7 +105,7 @@ impl std::error::Error for Error {
             Error::Image { source, .. } => Some(source),
             Error::Profile { source, .. } => Some(source),
             Error::Map { source, .. } => Some(source),
-            Error::Usage(_) | Error::NoFile { .. } | Error::TooLarge { .. } | Error::NoSamples | Error::NoCalls => None,
+            Error::Usage(_) | Error::TooLarge { .. } | Error::NoSamples | Error::NoCalls => None,
         }
     }
 }

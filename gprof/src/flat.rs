@@ -100,11 +100,8 @@ impl Flat {
         // with it what two decimals show.
         let border = |bin: usize| low.wrapping_add((scale * bin as f64) as u64);
         let mut function = starts.partition_point(|start| *start <= low).saturating_sub(1);
-        for (bin, count) in histogram.bins.iter().enumerate() {
-            if *count == 0 {
-                continue;
-            }
-            let count = if histogram.signed { count.cast_signed() as f64 } else { *count as f64 };
+        for (bin, count) in histogram.hit() {
+            let count = if histogram.signed { count.cast_signed() as f64 } else { count as f64 };
             let (bin_start, bin_end) = (border(bin), border(bin + 1));
             self.total += count;
             // Bins ascend, so that a function which ends before this one ends before the next one as well. The last
@@ -151,8 +148,8 @@ pub(crate) fn share<T>(
 ) {
     let mut first = table.partition_point(|piece| bounds(piece).1 < histogram.lowpc);
     let mut credits = Vec::new();
-    for bin in (0..histogram.bins.len()).filter(|bin| histogram.bins[*bin] != 0) {
-        let count = histogram.count(bin) as f64;
+    for (bin, count) in histogram.hit() {
+        let count = if histogram.signed { count.cast_signed() as f64 } else { count as f64 };
         let range = histogram.bin_range(bin);
         // Where bins are smaller than a byte, one stands for the byte it lies in.
         let (start, last) = (range.start, range.end.saturating_sub(1).max(range.start));

@@ -1,5 +1,6 @@
 //! The functions of the profiled program: who owns which address.
 
+mod buckets;
 mod copies;
 mod joined;
 mod names;
@@ -10,6 +11,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::image::Symbol;
+use buckets::Buckets;
 pub use joined::Part;
 
 /// One function of a [`Functions`]: its place in the order of addresses.
@@ -53,6 +55,8 @@ pub struct Functions<'data> {
     sorted: Vec<Function<'data>>,
     /// Their first addresses: addresses are looked up often, and in these alone that goes faster.
     starts: Vec<u64>,
+    /// Where to look among them.
+    buckets: Buckets,
     /// What names may still take.
     room: names::Room,
     /// Which of them come from which image.
@@ -127,8 +131,9 @@ impl<'data> Functions<'data> {
             }
         });
         let sorted: Vec<Function<'data>> = sorted.collect();
-        let starts = sorted.iter().map(|function| function.address).collect();
-        Functions { sorted, starts, room: names::Room::default(), joined: joined::Joined::default() }
+        let starts: Vec<u64> = sorted.iter().map(|function| function.address).collect();
+        let buckets = Buckets::new(&starts);
+        Functions { sorted, starts, buckets, room: names::Room::default(), joined: joined::Joined::default() }
     }
 
     /// Lets functions of one name count for the first of them, where `is_part` says so.
@@ -148,7 +153,7 @@ impl<'data> Functions<'data> {
     /// The function that an address belongs to.
     #[must_use]
     pub fn find(&self, address: u64) -> Option<FunctionId> {
-        let after = self.starts.partition_point(|start| *start <= address);
+        let after = self.buckets.count(&self.starts, address);
         let index = after.checked_sub(1)?;
         (address <= self.sorted[index].last).then_some(FunctionId(index as u32))
     }
@@ -222,8 +227,13 @@ impl<'data> Functions<'data> {
         self.room.readable(name).0
     }
 
+    /// Lets [`Functions::written`] spell control characters, for reports that go to a terminal.
+    pub fn spell_controls(&mut self) {
+        self.room.spells = true;
+    }
+
     /// A name with all that stands with it as it is to be written: less than the whole when long ones were written
-    /// without end.
+    /// without end, and without control characters where those must not reach a terminal.
     pub fn written<'a>(&self, name: Cow<'a, [u8]>) -> Cow<'a, [u8]> {
         self.room.written(name)
     }

@@ -1,26 +1,25 @@
 //! Reads the files that the command line names.
 
-use std::fs;
-use std::io::Read;
+use std::io;
 use std::path::Path;
 
-use gmon::{Counter, Form, Hints, Profile, RecordCounts};
+use gmon::{Counter, Encoding, Form, Hints, Histogram, Profile, RecordCounts};
 
 use crate::error::Error;
+use crate::files;
+use crate::image;
 use crate::options::{Contents, Source};
 
 /// The rate of the clock that samples where nothing else is known: that of a file which says zero.
 const HOST_RATE: u32 = 100;
 
-/// Reads the executable.
+/// Reads the executable, its machine code only `with_code`.
 ///
 /// # Errors
 ///
 /// When it is no regular file or cannot be read.
-pub(crate) fn image(path: &Path) -> Result<Vec<u8>, Error> {
-    let fail = |source| Error::Read { file: path.display().to_string(), source };
-    let kind = fs::metadata(path).map_err(fail)?.file_type();
-    if kind.is_dir() || kind.is_file() { fs::read(path).map_err(fail) } else { Err(no_file(path)) }
+pub(crate) fn image(path: &Path, with_code: bool) -> Result<Vec<u8>, Error> {
+    image::read(path, with_code).map_err(|source| unread(path.display().to_string(), source))
 }
 
 /// What a profile consists of.
@@ -28,6 +27,8 @@ pub(crate) fn image(path: &Path) -> Result<Vec<u8>, Error> {
 pub struct Parts {
     /// The file.
     pub file: String,
+    /// The length of the file in bytes.
+    pub length: u64,
     /// The version of its form, 0 when that has none.
     pub version: u32,
     /// How many records of each kind.
@@ -59,8 +60,9 @@ pub(crate) fn profile(source: &Source, hints: &Hints) -> Result<(Profile, Conten
     let mut profile = gmon::read_as(&bytes, encoding).map_err(fail)?;
     let parts = Parts {
         file: if *source == Source::Stdin { "-".to_owned() } else { source.to_string() },
+        length: bytes.len() as u64,
         version: u32::from(encoding.form == Form::Gnu),
-        records: gmon::count_records(&bytes, encoding).map_err(fail)?,
+        records: records(&profile, &bytes, encoding).map_err(fail)?,
         is_beside: false,
         saturated: saturated(&profile, encoding.form),
     };
@@ -77,40 +79,29 @@ pub(crate) fn profile(source: &Source, hints: &Hints) -> Result<(Profile, Conten
     Ok((profile, Contents { samples: true, calls: true }, parts))
 }
 
+/// What a profile consists of. Only of GNU's form the file has to be looked at again.
+fn records(profile: &Profile, bytes: &[u8], encoding: Encoding) -> gmon::Result<RecordCounts> {
+    match encoding.form {
+        Form::Gnu => gmon::count_records(bytes, encoding),
+        _ => Ok(RecordCounts { histograms: profile.histograms.len(), arcs: profile.arcs.len(), blocks: 0 }),
+    }
+}
+
 fn saturated(profile: &Profile, form: Form) -> usize {
     let counter = if let Form::FreeBsd(counter) = form { counter } else { Counter::U16 };
     let bits = 8 * counter.width.size() - usize::from(counter.signed);
     let greatest = u64::MAX >> (64 - bits);
-    profile.histograms.iter().flat_map(|histogram| &histogram.bins).filter(|bin| **bin == greatest).count()
+    profile.histograms.iter().flat_map(Histogram::hit).filter(|(_, bin)| *bin == greatest).count()
 }
 
 fn bytes(source: &Source) -> Result<Vec<u8>, Error> {
-    let fail = |error| Error::Read { file: source.to_string(), source: error };
-    match source {
-        Source::Stdin => {
-            let mut bytes = Vec::new();
-            std::io::stdin().lock().read_to_end(&mut bytes).map_err(fail)?;
-            Ok(bytes)
-        }
-        Source::File(path) => {
-            let kind = fs::metadata(path).map_err(fail)?.file_type();
-            if is_endless(kind) { Err(no_file(path)) } else { fs::read(path).map_err(fail) }
-        }
-    }
+    let read = match source {
+        Source::Stdin => files::standard_input(),
+        Source::File(path) => files::regular_or_pipe(path),
+    };
+    read.map_err(|why| unread(source.to_string(), why))
 }
 
-/// Whether reading to the end may never come to an end: devices. Pipes are fine, shells make them.
-#[cfg(unix)]
-fn is_endless(kind: fs::FileType) -> bool {
-    use std::os::unix::fs::FileTypeExt;
-    kind.is_char_device() || kind.is_block_device()
-}
-
-#[cfg(not(unix))]
-fn is_endless(_: fs::FileType) -> bool {
-    false
-}
-
-fn no_file(path: &Path) -> Error {
-    Error::NoFile { file: path.display().to_string() }
+fn unread(file: String, source: io::Error) -> Error {
+    Error::Read { file, source }
 }

@@ -14,6 +14,7 @@ pub mod cli;
 pub mod doubts;
 pub mod error;
 pub mod file_map;
+mod files;
 pub mod flat;
 pub mod functions;
 pub mod graph;
@@ -60,7 +61,7 @@ use report::Writer;
 use runs::Runs;
 use selection::Selections;
 use tables::Texts;
-use terminal::Terminal;
+use terminal::{Terminal, Visible};
 
 /// Does what a command line asks for, whose first word is the name of this program.
 ///
@@ -91,6 +92,20 @@ fn obey(
     terminal: &Terminal,
 ) -> Result<(), Error> {
     let words: Vec<OsString> = words.into_iter().collect();
+    if terminal.reports.is_some() {
+        let mut visible = Visible::new(out);
+        let done = answer(words, &mut visible, progress, terminal);
+        return done.and_then(|()| visible.flush().map_err(Error::Output));
+    }
+    answer(words, out, progress, terminal)
+}
+
+fn answer(
+    words: Vec<OsString>,
+    out: &mut dyn Write,
+    progress: &mut Progress<'_>,
+    terminal: &Terminal,
+) -> Result<(), Error> {
     if let Some(arguments) = bsd::cli::parse(&words)? {
         return bsd::run(&arguments, out, progress);
     }
@@ -132,7 +147,7 @@ fn report(
 ) -> Result<(), Error> {
     progress.tell("reading the program");
     let mut beside = beside::find(options, progress);
-    let own = options.groups.iter().map(|group| Ok((group.clone(), input::image(&group.image)?)));
+    let own = options.groups.iter().map(|group| Ok((group.clone(), input::image(&group.image, options.static_calls)?)));
     let more = beside.objects.iter_mut().map(|object| Ok((object.group.clone(), mem::take(&mut object.bytes))));
     let files: Vec<(Group, Vec<u8>)> = own.chain(more).collect::<Result<_, _>>()?;
     let rooms: Vec<Names> = files.iter().map(|_| Names::default()).collect();
@@ -162,7 +177,10 @@ fn report(
         writer.info(&parts).map_err(Error::Output)?;
     }
     if needs_analysis {
-        let analysis = analyse(options, &images, tables, &profile, beside.beyond, wanted)?;
+        let mut analysis = analyse(options, &images, tables, &profile, beside.beyond, wanted, length(&parts))?;
+        if terminal.reports.is_some() {
+            analysis.functions.spell_controls();
+        }
         progress.begin_reports();
         write(&analysis, options, wanted, &parts, &mut writer, progress)?;
     }
@@ -230,7 +248,7 @@ fn read_all<'data>(
         runs.parts.iter_mut().skip(before).for_each(|part| part.is_beside = is_beside);
         if options.reports.sum && !options.sums_lines() {
             progress.tell("writing the sum");
-            sum::write(&profile, image.word, image.order)?;
+            sum::write(&profile, image.word, image.order, length(&runs.parts))?;
         }
         images.push((group.image.clone(), image));
         profiles.push(profile);
@@ -254,7 +272,12 @@ fn read_image<'data>(
     Ok(image)
 }
 
-/// From images and the sum of their profiles to all that reports show.
+/// The length of all profiles that were read, in bytes.
+fn length(parts: &[Parts]) -> u64 {
+    parts.iter().fold(0, |sum, part| sum.saturating_add(part.length))
+}
+
+/// From images and the sum of their profiles, whose files have `summed` bytes, to all that reports show.
 fn analyse<'data>(
     options: &Options,
     images: &'data Images<'data>,
@@ -262,13 +285,14 @@ fn analyse<'data>(
     profile: &Profile,
     beyond: Beyond,
     wanted: Wanted,
+    summed: u64,
 ) -> Result<Analysis<'data>, Error> {
     let Table { functions, sources, object_files, inlined, chains, line_times } = images.join(tables);
     let selections = Selections::new(options, &functions, &sources)?;
     if options.sums_lines()
         && let Some(image) = images.iter().next()
     {
-        sum::write(&sum::as_gnu(profile, &functions, &selections.arcs), image.word, image.order)?;
+        sum::write(&sum::as_gnu(profile, &functions, &selections.arcs), image.word, image.order, summed)?;
     }
     let input = Input {
         profile,
@@ -297,7 +321,7 @@ fn annotated(
         let file = match file {
             Ok(file) => file,
             Err(missing) => {
-                let _ = writeln!(warnings, "gprof: warning: {}: source file not found", missing.path.display());
+                let _ = writeln!(warnings, "gprof: warning: {}: {}", missing.path.display(), missing.why);
                 continue;
             }
         };

@@ -123,8 +123,7 @@ impl Touched {
     #[must_use]
     pub fn new(profile: &Profile) -> Touched {
         let bins = profile.histograms.iter().flat_map(|histogram| {
-            let sampled = (0..histogram.bins.len()).filter(|bin| histogram.bins[*bin] != 0);
-            sampled.map(|bin| histogram.bin_range(bin)).map(|Range { start, end }| {
+            histogram.hit().map(|(bin, _)| histogram.bin_range(bin)).map(|Range { start, end }| {
                 let more = end.saturating_sub(start).saturating_add(2 * flat::UNIT);
                 (start.saturating_sub(more), end.saturating_add(more))
             })

@@ -56,10 +56,10 @@ impl fmt::Display for Fixed {
         let mut text = Decimal::default();
         match (f.precision(), f.width()) {
             (Some(precision @ 1..=2), Some(width)) if text.round(self.0, precision) => {
-                for _ in text.len()..width {
+                for _ in text.text.len()..width {
                     f.write_str(" ")?;
                 }
-                f.write_str(text.as_str())
+                f.write_str(text.padded(width))
             }
             _ => fmt::Display::fmt(&self.0, f),
         }
@@ -115,6 +115,13 @@ impl Decimal {
 
     fn len(&self) -> usize {
         self.text.len() - self.start
+    }
+
+    /// The number to the right of blanks that make it so wide, as far as there is room for them.
+    fn padded(&mut self, width: usize) -> &str {
+        let start = self.start.min(self.text.len().saturating_sub(width));
+        self.text[start..self.start].fill(b' ');
+        str::from_utf8(&self.text[start..]).unwrap_or_default()
     }
 
     fn as_str(&self) -> &str {

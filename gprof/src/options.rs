@@ -231,6 +231,14 @@ impl Wanted {
         let orders = self.function_order || self.file_order;
         self.stats || self.flat || self.graph || self.counts || self.source || orders
     }
+
+    /// Whether the flat profile is the only report that needs an analysis: numbers of entries and the order of arcs show
+    /// nowhere.
+    #[must_use]
+    pub fn is_flat_alone(&self) -> bool {
+        let others = self.graph || self.counts || self.source || self.function_order || self.file_order;
+        self.flat && !others
+    }
 }
 
 /// What the profiles hold.

@@ -4,10 +4,11 @@
 //! and what is needed here (to wait before anything is shown, to make room for warnings, to leave nothing behind) would have
 //! to be written around them.
 
+use std::fmt;
 use std::io::{self, Write};
 use std::time::Duration;
 
-use crate::terminal::Terminal;
+use crate::terminal::{self, Terminal};
 
 /// How long a run may take before it says anything.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -79,6 +80,12 @@ impl<'a> Progress<'a> {
         self.show(what, Some((done, all)));
     }
 
+    /// Whether reports go to a terminal.
+    #[must_use]
+    pub fn is_among_reports(&self) -> bool {
+        self.among_reports
+    }
+
     /// Says that reports are written now, and nothing any more where they would be written into that.
     pub fn begin_reports(&mut self) {
         if self.among_reports {
@@ -127,6 +134,17 @@ impl Write for Progress<'_> {
         }
         self.clear();
         self.out.write(text)
+    }
+
+    /// Writes a message of one line, and control characters in names and paths as programmers write them.
+    fn write_fmt(&mut self, message: fmt::Arguments<'_>) -> io::Result<()> {
+        let message = message.to_string();
+        let (line, end) = match message.strip_suffix('\n') {
+            Some(line) => (line, "\n"),
+            None => (message.as_str(), ""),
+        };
+        self.write_all(terminal::visible(line).as_bytes())?;
+        self.write_all(end.as_bytes())
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -226,6 +244,17 @@ mod tests {
         progress.release();
         writeln!(progress, "behind").unwrap();
         assert_eq!(String::from_utf8(out).unwrap(), "before\namong\nbehind\n");
+    }
+
+    #[test]
+    fn a_warning_is_one_line_without_control_characters() {
+        let mut out = Vec::new();
+        let clock = || Duration::ZERO;
+        let mut progress = Progress::new(&mut out, &terminal(None), &clock);
+        let warnings: &mut dyn Write = &mut progress;
+        let name = "a\nb\x1b[2J\n";
+        writeln!(warnings, "gprof: warning: {name}: no").unwrap();
+        assert_eq!(out, b"gprof: warning: a\\nb\\u{1b}[2J\\n: no\n");
     }
 
     #[test]

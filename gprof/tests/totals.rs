@@ -69,7 +69,7 @@ fn analyse(profile: &Profile, functions: Functions<'static>) -> (Analysis<'stati
         };
     }
     let images = IMAGES.with(|images| *images);
-    let (options, wanted) = (options(&["-b"]), Wanted { flat: true, ..Wanted::default() });
+    let (options, wanted) = (options(&["-b"]), Wanted { flat: true, stats: true, ..Wanted::default() });
     let selections = Selections::program(&functions);
     let sources = Sources::default();
     let input = Input {

@@ -1,5 +1,5 @@
 //! What the reader costs, in seconds of CPU time, against the system's reader and against `nm -C`, which only reads and
-//! prints the names: `make bench`, or `cargo bench --package gmon-tests --bench gprof`.
+//! prints the names, in time and in memory: `make bench`, or `cargo bench --package gmon-tests --bench gprof`.
 //!
 //! The programs are the `cargo` that runs this, the compiler, this project's own reader, and a small one; the profiles are
 //! made up. Readers take turns, and figures are medians.
@@ -39,14 +39,18 @@ fn main() {
     println!(
         "index, not explained (`-b`). GNU gprof ran once, and not at all where it takes more than {PATIENCE} seconds.\n"
     );
-    println!("| what | ours | megabytes | GNU gprof | `nm -C` | GNU / ours | ours / `nm -C` |");
-    println!("|---|---|---|---|---|---|---|");
+    println!(
+        "| what | ours | GNU gprof | `nm -C` | GNU / ours | ours / `nm -C` | megabytes, ours | `nm -C` | ours / `nm -C` |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|");
     let mut random = Random::new(1);
     for (name, calls) in [("20,000 calls", 20_000), ("200,000 calls", 200_000), ("2,000,000 calls", 2_000_000)] {
         let profile = cargo.stage.large_profile(&mut random, calls);
         row(&cargo, &format!("{name} at random"), &profile, &["-b"], calls <= 20_000);
         if calls == 200_000 {
             row(&cargo, &format!("{name} at random, as tables"), &profile, &["-b", "--table"], false);
+            row(&cargo, "the same, the flat profile only (`-p`)", &profile, &["-b", "-p"], false);
+            row(&cargo, "the same, the graph and the index (`-q`)", &profile, &["-b", "-q"], false);
         }
     }
     let (tree, circle) = (cargo.stage.tree(&mut random, 40_000), cargo.stage.circle(&mut random, 40_000));
@@ -118,12 +122,14 @@ fn row(program: &Program, what: &str, profile: &Profile, options: &[&str], with_
     let directory = &program.directory;
     fs::write(directory.join("gmon.out"), gmon::write(profile, ENCODING).unwrap()).unwrap();
     let words = [options, &["a.out", "gmon.out"]].concat();
-    let (mut ours, mut names, mut memory) = (Vec::new(), Vec::new(), 0);
+    let (mut ours, mut names, mut memory, mut names_memory) = (Vec::new(), Vec::new(), 0, 0);
     for _ in 0..ROUNDS {
         let (seconds, most) = cost(directory, gmon_tests::gprof(), &words).unwrap();
         ours.push(seconds);
         memory = most.max(memory);
-        names.extend(cost(directory, Path::new("nm"), &["-C", "a.out"]).map(|(seconds, _)| seconds));
+        let (seconds, most) = cost(directory, Path::new("nm"), &["-C", "a.out"]).unwrap();
+        names.push(seconds);
+        names_memory = most.max(names_memory);
     }
     let theirs = with_gnu.then(|| cost(directory, Path::new("gprof"), &words).map(|(seconds, _)| seconds));
     let (ours, names) = (median(ours), median(names));
@@ -134,7 +140,9 @@ fn row(program: &Program, what: &str, profile: &Profile, options: &[&str], with_
         }
         Some(Some(time)) => (format!("{time:.2}"), format!("{:.0}", time / ours)),
     };
-    println!("| {what} | **{ours:.3}** | {} | {time} | {names:.3} | {ratio} | {:.1} |", memory >> 10, ours / names);
+    print!("| {what} | **{ours:.3}** | {time} | {names:.3} | {ratio} | {:.1} ", ours / names);
+    let [memory, names_memory] = [memory, names_memory].map(|kilobytes| kilobytes as f64 / 1024.0);
+    println!("| {memory:.0} | {names_memory:.0} | {:.1} |", memory / names_memory);
 }
 
 /// The sums of few and of many profiles, and the memory for them.

@@ -1,92 +1,269 @@
-//! Reports of which only the beginning is shown: `--top` and `--min-percent`.
+//! Memory, time and output in proportion to what is read: files that name one file many times, that unpack to a thousand
+//! times their length, or that have no end. Each reader here has an address space that what it replaces did not fit in.
 #![allow(clippy::unwrap_used, reason = "the helpers of a test fail as loudly as it does")]
 
+use std::fmt::Write as _;
+use std::fs::{self, File};
 use std::path::Path;
+use std::process::{Command, Output, Stdio};
 
-use gmon_tests::{gprof, read};
+use gmon::{Arc, Encoding, Form, Order, Profile, Word};
+use gmon_tests::{compile, directory, gprof, run};
 
-/// What ours prints for a program in `testdata/bsd`.
-fn print(options: &str) -> String {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/bsd");
-    let words: Vec<&str> = options.split(' ').chain(["basic", "basic.gmon"]).collect();
-    let output = read(gprof(), &directory, &words);
-    assert!(output.status.success(), "{options}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
+/// The address space of a reader, in kilobytes, beside the files that are read.
+const ROOM: u64 = 200_000;
+
+/// Runs `gprof` in a directory with no more than so many kilobytes of address space.
+fn within(kilobytes: u64, directory: &Path, words: &[&str]) -> Output {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &format!("ulimit -v {kilobytes}; exec \"$0\" \"$@\"")]).arg(gprof()).args(words);
+    shell.current_dir(directory).output().unwrap()
 }
 
-/// The parts of a report: flat profile, call graph, index, statistics.
-fn parts(report: &str) -> Vec<&str> {
-    report.split("\u{c}\n").collect()
+/// Standard output and standard error of a run that went well.
+fn texts(output: Output) -> (String, String) {
+    let [out, err] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+    assert!(output.status.success(), "{}: {err}", output.status);
+    (out, err)
 }
 
-/// The words of a line: a table is as wide as its widest rows.
-fn words(line: &str) -> String {
-    line.split_whitespace().collect::<Vec<_>>().join(" ")
+fn encoding(form: Form) -> Encoding {
+    Encoding { form, word: Word::W64, order: Order::Little }
 }
 
-/// The rows of a flat profile.
-fn rows(flat: &str) -> Vec<String> {
-    let below = |line: &&str| !line.ends_with("name    ") && !line.starts_with('╞');
-    flat.lines()
-        .skip_while(below)
-        .skip(1)
-        .take_while(|line| !line.is_empty() && !line.starts_with('└'))
-        .map(words)
-        .collect()
-}
-
-/// The lines of entries with their numbers.
-fn entries(graph: &str) -> Vec<String> {
-    graph.lines().filter(|line| line.starts_with('[') || line.starts_with("│   [")).map(words).collect()
+/// A file as lists of objects mark it: its length, and the sum of the marks of its bytes.
+fn mark(bytes: &[u8]) -> String {
+    let marks = (0..).zip(bytes).map(|(position, byte)| gmon::layout::mark(position, *byte));
+    format!("{} {:016x}", bytes.len(), marks.fold(0, u64::wrapping_add))
 }
 
 #[test]
-fn the_first_rows_are_what_they_are_in_the_whole_report() {
-    for table in ["", "--table "] {
-        let (whole, top) = (print(&format!("{table}-b")), print(&format!("{table}-b --top=2")));
-        let (whole, top) = (parts(&whole), parts(&top));
-        assert_eq!(rows(top[0]).len(), 2, "{}", top[0]);
-        assert!(rows(whole[0]).starts_with(&rows(top[0])), "{}\n{}", whole[0], top[0]);
-        let (all, some) = (entries(whole[1]), entries(top[1]));
-        assert_eq!((all.len(), some.len()), (5, 2), "{}", top[1]);
-        assert!(all.starts_with(&some));
-        // What has no entry any more has its number in parentheses, and is not in the index.
-        assert!(whole[1].contains("driver [3]") && top[1].contains("driver (3)"), "{}", top[1]);
-        assert!(whole[2].contains("driver") && !top[2].contains("driver") && top[2].contains("burn"), "{}", top[2]);
-    }
-}
-
-#[test]
-fn small_parts_of_the_time() {
-    let report = print("-b --min-percent=50");
-    let report = parts(&report);
-    assert_eq!(rows(report[0]).len(), 1);
-    assert_eq!(entries(report[1]).len(), 4, "emit has 26 %: {}", report[1]);
-    assert_eq!(print("-b --min-percent=0"), print("-b"));
-    assert_eq!(print("-b --top=100"), print("-b"));
-    assert_eq!(rows(parts(&print("-b --top=3 --min-percent=50"))[0]).len(), 1);
-}
-
-#[test]
-fn the_footer_says_what_is_missing() {
-    let lines = |options: &str| -> Vec<String> {
-        let report = print(options);
-        let all = parts(&report).last().unwrap().lines().map(|line| line.trim_start().to_owned()).collect::<Vec<_>>();
-        all.into_iter().filter(|line| line.contains("left out")).collect()
+fn one_shared_object_of_many_names() {
+    const NAMES: usize = 60;
+    let image = compile("one_object", &["leaf.c"], &[]);
+    let (profile, directory) = (fs::read(run(&image)).unwrap(), image.parent().unwrap());
+    // Any file with symbols will do; this one gets a hole at its end.
+    let large = 32 << 20;
+    fs::create_dir(directory.join("d")).unwrap();
+    fs::copy(&image, directory.join("d/large")).unwrap();
+    File::options().write(true).open(directory.join("d/large")).unwrap().set_len(large).unwrap();
+    let object = gmon::write(&Profile::default(), encoding(Form::Gnu)).unwrap();
+    let list = |paths: &[(usize, String)]| {
+        let mut list = format!("gmon objects 1\nprofile {}\n", mark(&profile));
+        for (number, (twins, path)) in (1..).zip(paths) {
+            writeln!(list, "object {number} {twins} {} - {path}", mark(&object)).unwrap();
+        }
+        fs::write(directory.join("gmon.out.objects"), list + "end\n").unwrap();
     };
-    assert_eq!(lines("-p"), [""; 0]);
-    assert_eq!(
-        lines("-p --top=1"),
-        ["3  rows of the flat profile left out by --top or --min-percent, with 0.00 seconds (0.00 %)"]
-    );
-    assert_eq!(
-        lines("-p --top=0"),
-        ["4  rows of the flat profile left out by --top or --min-percent, with 0.69 seconds (100.00 %)"]
-    );
-    assert_eq!(
-        lines("-q --min-percent=99"),
-        ["3  functions of the call graph left out by --top or --min-percent, with 0.00 seconds (0.00 %)"]
-    );
-    assert_eq!(lines("--top=4").len(), 1, "the flat profile has no more");
-    assert_eq!(lines("-b --stats --top=1 -p").len(), 2, "one of them is of functions that the user left out");
+    let path = |count: usize| format!("{}/d/{}large", directory.display(), "../d/".repeat(count));
+    let paths: Vec<(usize, String)> = (0..NAMES).map(|at| (at, path(at))).collect();
+    for at in 0..NAMES {
+        let number = if at == 0 { String::new() } else { format!(".{}", at + 1) };
+        fs::write(directory.join(format!("gmon.out.large{number}")), &object).unwrap();
+    }
+    list(&paths);
+    let room = ROOM + 2 * large / 1024;
+    let (_, said) = texts(within(room, directory, &["-b", "a.out"]));
+    assert_eq!(said, "");
+    let (parts, _) = texts(within(room, directory, &["-i", "a.out"]));
+    assert_eq!(parts.matches("File `").count(), NAMES + 1, "{parts}");
+    // One profile is not that of a hundred objects.
+    list(&vec![(0, path(0)); 100]);
+    let (parts, said) = texts(within(room, directory, &["-i", "a.out"]));
+    assert_eq!(parts.matches("File `").count(), 2, "{parts}");
+    assert_eq!(said.matches("gmon.out.large is another object's\n").count(), 99, "{said}");
+}
+
+/// Some bytes and then many that are all the same, packed by zlib's method as far as fixed codes go: 158 in one.
+fn packed(start: &[u8], byte: u8, repeats: usize) -> Vec<u8> {
+    let mut bits = Vec::new();
+    // Codes come with the most significant bit first, and all else the other way round. One block, the last, fixed codes.
+    let mut code = |value: u32, length: u32| bits.extend((0..length).rev().map(|at| value >> at & 1 == 1));
+    code(0b110, 3);
+    for byte in start.iter().chain([&byte]) {
+        let value = u32::from(*byte);
+        if value < 144 { code(0x30 + value, 8) } else { code(0x190 + value - 144, 9) }
+    }
+    for _ in 0..repeats {
+        // 258 bytes as the one before.
+        code(0xc5, 8);
+        code(0, 5);
+    }
+    code(0, 7);
+    let bytes = || start.iter().chain(std::iter::repeat_n(&byte, 1 + 258 * repeats));
+    let (mut low, mut high) = (1_u32, 0_u32);
+    for byte in bytes() {
+        low = (low + u32::from(*byte)) % 65521;
+        high = (high + low) % 65521;
+    }
+    let mut out = [b"ZLIB", &(bytes().count() as u64).to_be_bytes()[..], &[0x78, 0x01]].concat();
+    out.extend(bits.chunks(8).map(|byte| (0..).zip(byte).map(|(at, bit)| u8::from(*bit) << at).sum::<u8>()));
+    out.extend((high << 16 | low).to_be_bytes());
+    out
+}
+
+/// A packed table of lines of version 2, with one file, and rows of which each is one byte.
+fn packed_lines(rows: usize) -> Vec<u8> {
+    let head = [&[1, 1, 0xfb, 14, 10][..], &[0, 1, 1, 1, 1, 0, 0, 0, 1], b"\0a.c\0\0\0\0\0"].concat();
+    let to_start = [&[0, 9, 2][..], &0x1000_u64.to_le_bytes()].concat();
+    let rest = [&2_u16.to_le_bytes()[..], &(head.len() as u32).to_le_bytes(), &head, &to_start].concat();
+    let repeats = rows / 258;
+    let length = (rest.len() + 1 + 258 * repeats) as u32;
+    packed(&[&length.to_le_bytes()[..], &rest].concat(), 30, repeats)
+}
+
+/// An image with more sections.
+fn add_sections(image: &Path, sections: &[(&str, &[u8])]) {
+    let mut objcopy = Command::new("objcopy");
+    objcopy.current_dir(image.parent().unwrap());
+    for (name, bytes) in sections {
+        fs::write(image.with_file_name(format!("section{name}")), bytes).unwrap();
+        objcopy.arg("--add-section").arg(format!("{name}=section{name}"));
+    }
+    assert!(objcopy.arg(image).status().unwrap().success());
+}
+
+#[test]
+fn sections_that_unpack_to_far_more_than_the_file() {
+    let image = compile("unpacked", &["leaf.c"], &["-O0"]);
+    let _ = run(&image);
+    let directory = image.parent().unwrap();
+    let names = ["abbrev", "addr", "aranges", "info", "line", "line_str", "ranges", "rnglists", "str", "str_offsets"];
+    let names = names.map(|name| format!(".zdebug_{name}"));
+    // Each 25 megabytes.
+    let blob = packed(&[], 0, 100_000);
+    let sections: Vec<(&str, &[u8])> = names.iter().map(|name| (name.as_str(), blob.as_slice())).collect();
+    add_sections(&image, &sections);
+    texts(within(ROOM, directory, &["-b", "-l", "a.out"]));
+    let image = compile("unpacked_lines", &["leaf.c"], &["-O0"]);
+    let _ = run(&image);
+    add_sections(&image, &[(".zdebug_line", &packed_lines(25_000_000))]);
+    texts(within(ROOM, image.parent().unwrap(), &["-b", "-l", "a.out"]));
+}
+
+#[test]
+fn one_source_file_of_many_names() {
+    const NAMES: usize = 40;
+    let directory = directory("one_source");
+    fs::create_dir(directory.join("d")).unwrap();
+    // Lines without anything in them, so that whatever is kept for each counts.
+    fs::write(directory.join("d/large.c"), vec![b'\n'; 256 << 10]).unwrap();
+    let mut source = String::new();
+    for at in 0..NAMES {
+        writeln!(source, "#line 1 \"d/{}large.c\"\nint f{at}(void) {{ return {at}; }}", "../d/".repeat(at)).unwrap();
+    }
+    let calls: String = (0..NAMES).map(|at| format!("f{at}() + ")).collect();
+    writeln!(source, "#line 1 \"main.c\"\nint main(void) {{ return ({calls} 0) == 0; }}").unwrap();
+    fs::write(directory.join("source.c"), source).unwrap();
+    let cc = Command::new("cc").args(["-pg", "-g", "-O0", "source.c"]).current_dir(&directory).status().unwrap();
+    assert!(cc.success());
+    let _ = run(&directory.join("a.out"));
+    let (shown, said) = texts(within(ROOM, &directory, &["-b", "-A", "a.out"]));
+    assert_eq!(shown.matches("*** File ").count(), 16);
+    assert_eq!(shown.matches("return").count(), 0, "the large file is shown and not the one that was compiled");
+    assert_eq!(said.matches(": left out: the same source file is shown under many other names\n").count(), NAMES - 16);
+}
+
+#[test]
+fn a_sum_is_in_proportion_to_what_was_summed() {
+    let image = compile("large_sum", &["leaf.c"], &[]);
+    let directory = image.parent().unwrap();
+    let sum = |count: u64| {
+        let arcs = vec![Arc { frompc: 0x40_1000, selfpc: 0x40_1004, count }, Arc { frompc: 1, selfpc: 1, count: 1 }];
+        let bytes = gmon::write(&Profile { arcs, ..Profile::default() }, encoding(Form::Bsd)).unwrap();
+        fs::write(directory.join("huge"), bytes).unwrap();
+        let _ = fs::remove_file(directory.join("gmon.sum"));
+        (within(ROOM, directory, &["-s", "a.out", "huge"]), fs::metadata(directory.join("gmon.sum")))
+    };
+    // Calls that take years to make, in records of 21 bytes and 32-bit counts.
+    let (output, stored) = sum(200_000_000_000_000_000);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(1) && stored.is_err(), "{said}");
+    let expected = "gprof: gmon.sum: counts too high for the form (";
+    assert!(said.lines().any(|line| line.starts_with(expected)), "{said}");
+    // A hundred days' worth of a call each nanosecond.
+    let (output, stored) = sum(8_640_000_000_000_000 / 10);
+    assert!(output.status.success(), "{output:?}");
+    assert!((4 << 20..5 << 20).contains(&stored.unwrap().len()));
+}
+
+#[test]
+fn files_without_end() {
+    let image = compile("endless", &["leaf.c"], &[]);
+    let _ = run(&image);
+    let directory = image.parent().unwrap();
+    let complaint = |words: &[&str]| {
+        let output = within(ROOM, directory, words);
+        assert_eq!(output.status.code(), Some(1), "{words:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    for words in [&["@/dev/zero"][..], &["-b", "a.out", "@/dev/zero"], &["@/dev/zero", "-b"], &["/dev/zero"]] {
+        assert_eq!(complaint(words), "gprof: /dev/zero: not a regular file\n");
+    }
+    assert_eq!(complaint(&["-S", "/dev/zero", "a.out"]), "gprof: /dev/zero: not a regular file\n");
+    // Regular files by what the system says, which block their readers or never end.
+    if File::open("/proc/kmsg").is_ok() {
+        assert_eq!(complaint(&["/proc/kmsg"]), "gprof: /proc/kmsg: empty file, not an ELF executable\n");
+        assert!(complaint(&["a.out", "/proc/kmsg"]).starts_with("gprof: /proc/kmsg: "));
+    }
+    let zero = File::open("/dev/zero").unwrap();
+    let mut reader = Command::new(gprof());
+    reader.args(["a.out", "-"]).current_dir(directory).stdin(zero).stdout(Stdio::null());
+    let said = String::from_utf8(reader.output().unwrap().stderr).unwrap();
+    assert_eq!(said, "gprof: standard input: not a regular file\n");
+    // Files of arguments that name themselves, and such as shells make of commands.
+    fs::write(directory.join("itself"), "@itself @itself ".repeat(20_000)).unwrap();
+    assert_eq!(within(2 * ROOM, directory, &["@itself"]).status.code(), Some(1));
+    let mut shell = Command::new("bash");
+    shell.args(["-c", "\"$0\" @<(echo -b -p) a.out <(cat gmon.out)"]).arg(gprof()).current_dir(directory);
+    let (shown, _) = texts(shell.output().unwrap());
+    assert!(shown.starts_with("Flat profile:") && !shown.contains("granularity"), "{shown}");
+}
+
+/// What nobody looks at is not read, but for the first 64 kilobytes: it is 0 in memory. All else is what the file has.
+#[test]
+fn programs_are_read_where_they_tell_of_functions() {
+    let directory = directory("partial");
+    let source = r#"__asm__(".pushsection .text; .fill 300000, 1, 0x90; .popsection");
+        __asm__(".pushsection .rodata; .fill 200000, 1, 7; .popsection");
+        int main(void) { return 0; }"#;
+    fs::write(directory.join("source.c"), source).unwrap();
+    let cc = Command::new("cc").args(["-pg", "-g", "source.c"]).current_dir(&directory).status().unwrap();
+    assert!(cc.success());
+    let path = directory.join("a.out");
+    let whole = fs::read(&path).unwrap();
+    // Bytes that differ, and how many of them each of the long runs accounts for.
+    let differing = |read: &[u8], byte: u8| {
+        assert_eq!(read.len(), whole.len());
+        let pairs = read.iter().zip(&whole).filter(|(one, other)| one != other);
+        pairs.inspect(|(one, _)| assert_eq!(**one, 0)).filter(|(_, other)| **other == byte).count()
+    };
+    let read = |with_code| gprof::image::read(&path, with_code).unwrap();
+    let (without, with) = (read(false), read(true));
+    assert!(differing(&without, 0x90) >= 230_000 && differing(&without, 7) >= 200_000);
+    assert!(differing(&with, 0x90) < 1000 && differing(&with, 7) >= 200_000);
+    let symbols = |bytes: &[u8]| {
+        let room = gprof::image::Names::default();
+        let image = gprof::image::Image::parse(bytes, gprof::image::Policy::Full, &room).unwrap();
+        let lines = image.files.lines().within(0..u64::MAX).count();
+        (format!("{:?}", image.symbols), lines, image.code.clone(), gprof::image::build_id(bytes).unwrap())
+    };
+    assert_eq!(symbols(&without), symbols(&whole));
+    // A section that shares its bytes with one that nobody reads is read.
+    let mut shared = whole.clone();
+    let heads = u64::from_le_bytes(whole[40..48].try_into().unwrap()) as usize;
+    let number = |at: usize| u64::from_le_bytes(whole[at..at + 8].try_into().unwrap());
+    let count = usize::from(u16::from_le_bytes(whole[60..62].try_into().unwrap()));
+    let of_size = |least: u64| (0..count).map(|at| heads + 64 * at).find(|head| number(head + 32) >= least).unwrap();
+    let (text, other) = (of_size(300_000), heads + 64);
+    shared.copy_within(text + 24..text + 40, other + 24);
+    fs::write(&path, &shared).unwrap();
+    let read = gprof::image::read(&path, false).unwrap();
+    let start = number(text + 24) as usize;
+    assert_eq!(read[start..start + 300_000], shared[start..start + 300_000]);
+    // What is no program is read as it is.
+    for bytes in [&b""[..], b"\x7fELF", &whole[..64], &whole[..whole.len() / 2], source.as_bytes()] {
+        fs::write(&path, bytes).unwrap();
+        assert_eq!(gprof::image::read(&path, false).unwrap(), bytes);
+    }
 }

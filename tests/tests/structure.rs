@@ -7,7 +7,10 @@ use std::path::{Path, PathBuf};
 
 /// The modules of each crate from the ground up: a module uses only those before it.
 const ORDER: [(&str, &[&str]); 3] = [
-    ("format", &["layout", "encoding", "profile", "error", "histogram", "accumulate", "read", "detect", "write"]),
+    (
+        "format",
+        &["layout", "encoding", "profile", "error", "histogram", "distinct", "accumulate", "read", "detect", "write"],
+    ),
     (
         "runtime",
         &[
@@ -40,6 +43,7 @@ const ORDER: [(&str, &[&str]); 3] = [
             "number",
             "terminal",
             "progress",
+            "files",
             "image",
             "symspec",
             "functions",

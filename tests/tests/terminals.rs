@@ -300,3 +300,60 @@ fn a_pager_that_ends_early_is_no_error() {
         assert_eq!(text.replace("Flat profile\n", ""), "status 0\n", "{pager}");
     }
 }
+
+/// A program with a function whose name a terminal would obey, and one with a line end in its name.
+fn named_to_harm(name: &str) -> PathBuf {
+    let image = compile(name, &["leaf.c"], &[]);
+    let mut bytes = fs::read(&image).unwrap();
+    let mut rename = |from: &[u8], to: &[u8]| {
+        let places: Vec<usize> = (0..bytes.len() - from.len()).filter(|at| bytes[*at..].starts_with(from)).collect();
+        assert!(!places.is_empty());
+        places.into_iter().for_each(|at| bytes[at..at + to.len()].copy_from_slice(to));
+    };
+    rename(b"\0light\0", b"\0l\x1b[Jf\0");
+    rename(b"\0middle\0", b"\0m\nd\xc2\x9be\0");
+    fs::write(&image, bytes).unwrap();
+    let _ = run(&image);
+    image
+}
+
+#[test]
+fn names_do_not_command_a_terminal() {
+    let image = named_to_harm("named_to_harm");
+    let directory = image.parent().unwrap();
+    for options in ["-b", "-b --table", "-b -q -T", "-b -C", "-r", "--bsd -b"] {
+        let Some(script) = terminal(directory, &format!("$GPROF {options} a.out")) else {
+            return;
+        };
+        let text = shown(script);
+        let own = text.replace("\x1b[31m", "").replace("\x1b[32m", "").replace("\x1b[1m", "").replace("\x1b[0m", "");
+        assert!(
+            !own.contains(|letter: char| letter.is_control() && !"\n\t\x0c".contains(letter)),
+            "{options}: {own:?}"
+        );
+        assert!(own.contains(r"l\u{1b}[Jf") && own.contains(r"m\nd\u{9b}e"), "{options}: {own}");
+    }
+    // Whoever reads a pipe gets the names as they are.
+    let piped = gmon_tests::read(gprof(), directory, &["-b", "a.out"]).stdout;
+    for name in [b"\x1b[Jf".as_slice(), b"m\nd\xc2\x9be"] {
+        assert!(piped.windows(name.len()).any(|text| text == name), "{}", piped.escape_ascii());
+    }
+}
+
+#[test]
+fn messages_are_one_line_whatever_they_name() {
+    let image = named_to_harm("messages_to_harm");
+    let directory = image.parent().unwrap();
+    let name = "no\n\x1b[2Jsuch";
+    let spelt = r"no\n\u{1b}[2Jsuch";
+    for words in [&[name][..], &["a.out", name], &["-p", &format!("--flat-profile={name}"), "a.out"], &["-R", name]] {
+        let said = String::from_utf8(gmon_tests::read(gprof(), directory, words).stderr).unwrap();
+        assert!(said.lines().count() == 1 && said.contains(spelt) && !said.contains('\x1b'), "{words:?}: {said}");
+    }
+    // A warning, and no error: the profile of another program.
+    let other = run(&compile("messages_of_another", &["classes.cc"], &["-no-pie"]));
+    fs::copy(other, directory.join(name)).unwrap();
+    let said = gmon_tests::read(gprof(), directory, &["-b", "a.out", name]).stderr;
+    let said = String::from_utf8(said).unwrap();
+    assert!(said.starts_with(&format!("gprof: warning: {spelt}: ")) && said.lines().count() == 1, "{said}");
+}

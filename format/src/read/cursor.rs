@@ -41,6 +41,17 @@ impl<'a> Cursor<'a> {
         self.bytes
     }
 
+    /// Steps over all whole pieces of `N` bytes that are next and that `is_one` is true of, and returns them.
+    pub(crate) fn pieces<const N: usize>(&mut self, is_one: impl Fn(&[u8; N]) -> bool) -> &'a [[u8; N]] {
+        let (pieces, _) = self.bytes.as_chunks();
+        let count = pieces.iter().take_while(|piece| is_one(piece)).count();
+        let (pieces, _) = pieces.split_at_checked(count).unwrap_or_default();
+        let length = pieces.as_flattened().len();
+        self.bytes = self.bytes.get(length..).unwrap_or_default();
+        self.offset = self.offset.saturating_add(length as u64);
+        pieces
+    }
+
     /// Steps over `length` bytes and returns a cursor that is bounded by them. The length is not trusted: it is
     /// compared with what is left before anything else happens.
     pub(crate) fn split(&mut self, length: u64, part: Part) -> Result<Cursor<'a>> {

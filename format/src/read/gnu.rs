@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::bins::{self, check_range};
-use super::cursor::Cursor;
+use super::cursor::{Cursor, u32_of, u64_of};
 use crate::accumulate::Histograms;
 use crate::layout::{GNU_HEADER_SIZE, GNU_MAGIC, GNU_TAG_ARC, GNU_TAG_BLOCKS, GNU_TAG_HISTOGRAM, GNU_VERSION};
 use crate::{Arc, Block, Counter, Dimension, Error, Histogram, Order, Part, Profile, Result, Word};
@@ -13,10 +13,14 @@ pub(super) fn read(bytes: &[u8], word: Word, order: Order) -> Result<Profile> {
     let mut arcs = Vec::new();
     let mut blocks = Vec::new();
     let mut records = Records::new(bytes, word, order)?;
+    records.arcs_ahead(&mut arcs);
     while let Some(record) = records.next()? {
         match record {
             Record::Histogram(record) => histograms.add(record.histogram())?,
-            Record::Arc(arc) => arcs.push(arc),
+            Record::Arc(arc) => {
+                arcs.push(arc);
+                records.arcs_ahead(&mut arcs);
+            }
             Record::Blocks(mut record) => {
                 while record.left() != 0 {
                     blocks.push(Block { addr: record.word()?, count: record.word()? });
@@ -25,6 +29,16 @@ pub(super) fn read(bytes: &[u8], word: Word, order: Order) -> Result<Profile> {
         }
     }
     Ok(Profile { histograms: histograms.finish(), arcs, blocks })
+}
+
+/// Whether a record of the size of an arc is one.
+fn is_arc<const N: usize>(record: &[u8; N]) -> bool {
+    record.first() == Some(&GNU_TAG_ARC)
+}
+
+/// A number's bytes in a record, which is long enough for it.
+fn part<const N: usize>(record: &[u8], at: usize) -> [u8; N] {
+    record.get(at..).and_then(<[u8]>::first_chunk).copied().unwrap_or([0; N])
 }
 
 /// A record of a GNU file.
@@ -104,6 +118,30 @@ impl<'a> Records<'a> {
             GNU_TAG_BLOCKS => self.blocks().map(|blocks| Some(Record::Blocks(blocks))),
             tag => Err(Error::BadTag { tag, offset }),
         }
+    }
+
+    /// Adds all arcs that are next in the file: there may be millions, and nothing else.
+    fn arcs_ahead(&mut self, arcs: &mut Vec<Arc>) {
+        let order = self.cursor.order();
+        if self.cursor.word_size() == 8 {
+            let records = self.cursor.pieces(is_arc::<21>);
+            arcs.extend(records.iter().map(|record| {
+                let (frompc, selfpc) = (u64_of(part(record, 1), order), u64_of(part(record, 9), order));
+                Arc { frompc, selfpc, count: u32_of(part(record, 17), order).into() }
+            }));
+        } else {
+            let records = self.cursor.pieces(is_arc::<13>);
+            arcs.extend(records.iter().map(|record| {
+                let [frompc, selfpc, count] = [1, 5, 9].map(|at| u64::from(u32_of(part(record, at), order)));
+                Arc { frompc, selfpc, count }
+            }));
+        }
+    }
+
+    /// Steps over the arcs that are next, and tells how many they are.
+    pub(crate) fn skip_arcs(&mut self) -> usize {
+        let is_wide = self.cursor.word_size() == 8;
+        if is_wide { self.cursor.pieces(is_arc::<21>).len() } else { self.cursor.pieces(is_arc::<13>).len() }
     }
 
     fn histogram(&mut self) -> Result<HistogramRecord<'a>> {

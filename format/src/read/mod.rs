@@ -30,7 +30,9 @@ pub fn count_records(bytes: &[u8], encoding: Encoding) -> Result<RecordCounts> {
     };
     let mut counts = RecordCounts::default();
     let mut records = gnu::Records::new(bytes, word, order)?;
-    while let Some(record) = records.next()? {
+    loop {
+        counts.arcs = counts.arcs.saturating_add(records.skip_arcs());
+        let Some(record) = records.next()? else { break };
         let count = match record {
             gnu::Record::Histogram(_) => &mut counts.histograms,
             gnu::Record::Arc(_) => &mut counts.arcs,

@@ -2,16 +2,17 @@
 
 use alloc::vec::Vec;
 
-use super::{REPEAT_LIMIT, inhabited, output::Output, piece_count, pieces};
+use super::{inhabited, output::Output, piece_count, pieces};
 use crate::layout::GMONVERSION;
-use crate::{Arc, Dimension, Error, Form, Histogram, Order, Part, Profile, Result, Word};
+use crate::{Arc, Dimension, Encoding, Error, Form, Histogram, Order, Part, Profile, Result, Word};
 
-pub(super) fn write(profile: &Profile, form: Form, word: Word, order: Order) -> Result<Vec<u8>> {
+pub(super) fn write(profile: &Profile, encoding: Encoding, repeat_limit: u64) -> Result<Vec<u8>> {
+    let Encoding { form, word, order } = encoding;
     if !profile.blocks.is_empty() {
         return Err(Error::BlocksNotHeld { blocks: profile.blocks.len() });
     }
     let histogram = only_histogram(profile)?;
-    let arcs = Arcs::new(&profile.arcs, form, word, order)?;
+    let arcs = Arcs::new(&profile.arcs, encoding, repeat_limit)?;
     let sizes = Sizes::new(histogram, &arcs, form, word)?;
     let mut output = Output::new(u64::from(sizes.ncnt.unsigned_abs()).saturating_add(arcs.size), word, order);
     let (lowpc, highpc, profrate) = histogram.map_or((0, 0, 0), |of| (of.lowpc, of.highpc, of.profrate));
@@ -82,7 +83,8 @@ struct Arcs<'a> {
 }
 
 impl<'a> Arcs<'a> {
-    fn new(arcs: &'a [Arc], form: Form, word: Word, order: Order) -> Result<Arcs<'a>> {
+    fn new(arcs: &'a [Arc], encoding: Encoding, repeat_limit: u64) -> Result<Arcs<'a>> {
+        let Encoding { form, word, order } = encoding;
         let most = match word {
             Word::W32 => u64::from(i32::MAX.unsigned_abs()),
             Word::W64 => i64::MAX.unsigned_abs(),
@@ -90,7 +92,7 @@ impl<'a> Arcs<'a> {
         let records = arcs.iter().map(|arc| piece_count(arc.count, most)).fold(0, u64::saturating_add);
         let size = records.saturating_mul(word.arc_size());
         let repeated = records.saturating_sub(arcs.len() as u64).saturating_mul(word.arc_size());
-        if repeated > REPEAT_LIMIT {
+        if repeated > repeat_limit {
             return Err(Error::TooManyRepeats { size: repeated });
         }
         let apart = form == Form::Bsd && order == Order::Little && looks_padded(arcs, most);

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::output::Output;
-use super::{REPEAT_LIMIT, inhabited, piece_count, pieces};
+use super::{inhabited, piece_count, pieces};
 use crate::layout::{GNU_HEADER_SIZE, GNU_MAGIC, GNU_TAG_ARC, GNU_TAG_BLOCKS, GNU_TAG_HISTOGRAM, GNU_VERSION};
 use crate::{Arc, Block, Counter, Error, Histogram, Order, Part, Profile, Result, Word};
 
@@ -12,10 +12,9 @@ const BIN_MOST: i128 = u16::MAX as i128;
 /// The most that an arc of one record counts.
 const ARC_MOST: u64 = u32::MAX as u64;
 
-pub(super) fn write(profile: &Profile, word: Word, order: Order) -> Result<Vec<u8>> {
+pub(super) fn write(profile: &Profile, word: Word, order: Order, repeat_limit: u64) -> Result<Vec<u8>> {
     let histograms = inhabited(profile)?;
-    let block_most = if word == Word::W32 { u64::from(u32::MAX) } else { u64::MAX };
-    let size = file_size(profile, &histograms, word, block_most)?;
+    let size = file_size(profile, &histograms, word, repeat_limit)?;
     let mut output = Output::new(size, word, order);
     output.bytes(&GNU_MAGIC);
     output.u32(GNU_VERSION);
@@ -30,12 +29,18 @@ pub(super) fn write(profile: &Profile, word: Word, order: Order) -> Result<Vec<u
             write_arc(&mut output, arc, count as u32)?;
         }
     }
-    write_blocks(&mut output, &profile.blocks, block_most)?;
+    write_blocks(&mut output, &profile.blocks, block_most(word))?;
     Ok(output.finish())
 }
 
+/// The most that a basic block counts.
+fn block_most(word: Word) -> u64 {
+    if word == Word::W32 { u64::from(u32::MAX) } else { u64::MAX }
+}
+
 /// Bytes of the whole file. An error if too many of them are repeated records.
-fn file_size(profile: &Profile, histograms: &[&Histogram], word: Word, block_most: u64) -> Result<u64> {
+fn file_size(profile: &Profile, histograms: &[&Histogram], word: Word, repeat_limit: u64) -> Result<u64> {
+    let block_most = block_most(word);
     let words = u64::try_from(word.size()).unwrap_or(0).saturating_mul(2);
     let mut size = GNU_HEADER_SIZE as u64;
     let mut repeated = 0_u64;
@@ -53,7 +58,7 @@ fn file_size(profile: &Profile, histograms: &[&Histogram], word: Word, block_mos
     for block in &profile.blocks {
         count(piece_count(block.count, block_most), words);
     }
-    if repeated > REPEAT_LIMIT {
+    if repeated > repeat_limit {
         return Err(Error::TooManyRepeats { size: repeated });
     }
     Ok(size.saturating_add(5))

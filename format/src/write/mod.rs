@@ -31,10 +31,20 @@ pub const REPEAT_LIMIT: u64 = 1 << 30;
 /// basic-block counts. A file whose repeated records exceed [`REPEAT_LIMIT`], or one with a size that exceeds its
 /// field. A histogram whose range is reversed, or which has bins without a range or a range without bins.
 pub fn write(profile: &Profile, encoding: Encoding) -> Result<Vec<u8>> {
+    write_within(profile, encoding, REPEAT_LIMIT)
+}
+
+/// Writes a profile as [`write()`] does, with another limit than [`REPEAT_LIMIT`]: whoever does not know where a profile
+/// comes from can keep the file in proportion to what was read.
+///
+/// # Errors
+///
+/// As for [`write()`].
+pub fn write_within(profile: &Profile, encoding: Encoding, repeat_limit: u64) -> Result<Vec<u8>> {
     let Encoding { form, word, order } = encoding;
     match form {
-        Form::Gnu => gnu::write(profile, word, order),
-        Form::Bsd | Form::FreeBsd(_) | Form::OpenBsd => bsd::write(profile, form, word, order),
+        Form::Gnu => gnu::write(profile, word, order, repeat_limit),
+        Form::Bsd | Form::FreeBsd(_) | Form::OpenBsd => bsd::write(profile, encoding, repeat_limit),
     }
 }
 

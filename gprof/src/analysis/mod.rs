@@ -91,7 +91,7 @@ pub struct Analysis<'data> {
     pub order: Vec<FunctionId>,
     /// The object files in an order for linkers.
     pub file_order: Vec<&'data [u8]>,
-    /// How much of the profiles all this accounts for.
+    /// How much of the profiles all this accounts for, if any report tells.
     pub stats: Stats,
     /// How far self times may be off by chance, if any report shows it.
     pub errors: Errors,
@@ -151,7 +151,9 @@ impl<'data> Analysis<'data> {
         };
         let arcs = Arcs::chosen(&profile.arcs, &functions, &selections.arcs, &possible, !options.is_gnu());
         let choices = Choices { graph: &selections.graph, time: &selections.time, thorough: !options.is_gnu() };
-        let graph = Graph::new(arcs, &flat, &functions, choices);
+        let is_ranked = !wanted.is_flat_alone() || options.traditional || options.errors || object_files.is_some();
+        let rank = if is_ranked { Graph::new } else { Graph::unranked };
+        let graph = rank(arcs, &flat, &functions, choices);
         let most_blocks = if options.is_gnu() { Blocks::MOST_OF_GNU } else { usize::MAX };
         let blocks: &[gmon::Block] = if options.by_line { &profile.blocks } else { &[] };
         let blocks = Blocks::new(blocks, &functions, most_blocks);
@@ -174,7 +176,8 @@ impl<'data> Analysis<'data> {
             graph.ranking.iter().copied().filter(|node| index::has_entry(*node, &analysed)).collect();
         let (left_out, last_rank) = limit::entries(&mut entries, &graph, options.limit);
         let index = if wanted.graph { index::index(&analysed, images, last_rank) } else { Vec::new() };
-        let stats = Stats::new(profile, &functions, &flat, beyond);
+        let is_told = wanted.stats || options.has_footer(wanted);
+        let stats = if is_told { Stats::new(profile, &functions, &flat, beyond) } else { Stats::default() };
         let clock = clock(profile, options.is_gnu());
         let inlined = inlined.map(|inlined| inlined.times(&profile.histograms)).unwrap_or_default();
         let mut flat_table = rows::flat_table(&analysed, inlined, clock.rate);

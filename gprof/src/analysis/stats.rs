@@ -59,8 +59,7 @@ impl Stats {
     pub(super) fn new(profile: &Profile, functions: &Functions<'_>, flat: &Flat, beyond: Beyond) -> Stats {
         let samples = profile.histograms.iter().map(|histogram| histogram.total() as f64).sum();
         let sizes = |histogram: &Histogram| -> f64 {
-            let hit = (0..histogram.bins.len()).filter(|bin| histogram.bins[*bin] != 0);
-            hit.map(|bin| histogram.count(bin).unsigned_abs() as f64).sum()
+            histogram.hit().map(|(bin, _)| histogram.count(bin).unsigned_abs() as f64).sum()
         };
         let counted: f64 = profile.histograms.iter().map(sizes).sum();
         let attributed = flat.time.iter().sum();

@@ -2,7 +2,7 @@
 
 mod labels;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Write};
@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use crate::analysis::Analysis;
 use crate::error::Error;
+use crate::files::{self, FileKey};
 use crate::options::{Annotation, Options};
 pub use labels::Label;
 use labels::{Known, Labels};
@@ -20,8 +21,10 @@ use labels::{Known, Labels};
 pub struct AnnotatedFile {
     /// Its path, as the debug information has it.
     pub path: Vec<u8>,
-    /// Its lines with their ends, and what stands in front of them.
-    pub lines: Vec<(Vec<u8>, Label)>,
+    /// What is in it.
+    text: Vec<u8>,
+    /// What stands in front of the lines that code comes from.
+    labels: BTreeMap<u32, Label>,
     /// The lines with most calls, the first first: number and calls.
     pub top: Vec<(u32, u64)>,
     /// How many lines code comes from.
@@ -43,14 +46,32 @@ pub struct Times {
     pub of_lines: BTreeMap<u32, f64>,
 }
 
-/// A file that is to be shown and was not found.
+impl AnnotatedFile {
+    /// The lines with their ends, and what stands in front of them.
+    pub fn lines(&self) -> impl Iterator<Item = (&[u8], &Label)> {
+        let lines = (1..).zip(self.text.split_inclusive(|byte| *byte == b'\n'));
+        lines.map(|(at, line)| (line, self.labels.get(&at).unwrap_or(&Label::NoCode)))
+    }
+}
+
+/// A file that is to be shown and cannot be.
 pub struct Missing {
     /// Its path.
     pub path: PathBuf,
+    /// Why not.
+    pub why: &'static str,
 }
 
-/// Reads the source files of all functions that are to be annotated, the one that the symbol table names last first.
-pub fn annotate(analysis: &Analysis<'_>, options: &Options) -> Vec<Result<AnnotatedFile, Missing>> {
+/// How often one file is shown under different names. Compilers that were started in different directories give one file
+/// several names; a program made to harm may give it a million.
+const MOST_NAMES: usize = 16;
+
+/// Reads the source files of all functions that are to be annotated, the one that the symbol table names last first. Each
+/// is read when its turn comes.
+pub fn annotate<'a>(
+    analysis: &'a Analysis<'_>,
+    options: &'a Options,
+) -> impl Iterator<Item = Result<AnnotatedFile, Missing>> + 'a {
     let mut files: BTreeMap<usize, BTreeMap<u32, Known>> = BTreeMap::new();
     for id in analysis.functions.ids().filter(|id| analysis.selections.source.chooses(*id)) {
         if let Some(place) = analysis.sources.place(id) {
@@ -69,8 +90,13 @@ pub fn annotate(analysis: &Analysis<'_>, options: &Options) -> Vec<Result<Annota
     for (at, _) in paths.iter().enumerate().filter(|(_, path)| times.contains_key(*path)) {
         files.entry(at).or_default();
     }
+    let wanted = |lines: &BTreeMap<u32, Known>, path: &[u8]| {
+        options.unused || lines.values().any(|known| known.calls != 0) || times.contains_key(path)
+    };
+    let files = files.into_iter().rev().map(|(file, lines)| (paths[file], lines));
+    let files: Vec<_> = files.filter(|(path, lines)| wanted(lines, path)).collect();
     let clock = &analysis.clock;
-    let of_file = |path: &[u8]| {
+    let of_file = move |path: &[u8]| {
         let samples = times.get(path).into_iter().flatten();
         let of_lines = samples.map(|(line, samples)| (*line, samples / clock.rate)).collect();
         let unit = String::from_utf8_lossy(clock.dimension.as_bytes()).into_owned();
@@ -78,53 +104,58 @@ pub fn annotate(analysis: &Analysis<'_>, options: &Options) -> Vec<Result<Annota
     };
     let all = options.annotation.all_lines;
     let mut labels = Labels { analysis, all, by_neighbour: options.is_gnu(), last: 0 };
-    let wanted = |file: usize, lines: &BTreeMap<u32, Known>| {
-        options.unused || lines.values().any(|known| known.calls != 0) || times.contains_key(paths[file])
-    };
-    files
-        .iter()
-        .rev()
-        .filter(|(file, lines)| wanted(**file, lines))
-        .map(|(file, lines)| {
-            let (path, text) = read(paths[*file], &options.annotation)?;
-            let file = annotated(path, &text, lines, &labels.of(lines), options.annotation.table_length);
-            Ok(AnnotatedFile { times: of_file(path), ..file })
-        })
-        .collect()
+    let mut shown = HashMap::new();
+    files.into_iter().map(move |(path, lines)| {
+        let (path, text) = read(path, &options.annotation, &mut shown)?;
+        let file = annotated(path, text, &lines, labels.of(&lines), options.annotation.table_length);
+        Ok(AnnotatedFile { times: of_file(path), ..file })
+    })
 }
 
-/// Reads a source file. Gives back the path that the debug information has of it.
-fn read<'a>(path: &'a [u8], annotation: &Annotation) -> Result<(&'a [u8], Vec<u8>), Missing> {
+/// Reads a source file that was not shown too often. Gives back the path that the debug information has of it.
+fn read<'a>(
+    path: &'a [u8],
+    annotation: &Annotation,
+    shown: &mut HashMap<FileKey, usize>,
+) -> Result<(&'a [u8], Vec<u8>), Missing> {
     let on_disk = Path::new(OsStr::from_bytes(path));
-    let text = candidates(on_disk, &annotation.directories)
-        .find_map(|path| fs::metadata(&path).ok().filter(fs::Metadata::is_file).and_then(|_| fs::read(path).ok()));
-    Ok((path, text.ok_or_else(|| Missing { path: on_disk.to_owned() })?))
+    let missing = |why| Missing { path: on_disk.to_owned(), why };
+    for candidate in candidates(on_disk, &annotation.directories) {
+        let times = files::key(&candidate).map_or(0, |key| {
+            let times = shown.entry(key).or_insert(0);
+            *times += 1;
+            *times
+        });
+        if times > MOST_NAMES {
+            return Err(missing("left out: the same source file is shown under many other names"));
+        }
+        if let Ok(text) = files::regular(&candidate) {
+            return Ok((path, text));
+        }
+    }
+    Err(missing("source file not found"))
 }
 
 fn annotated(
     path: &[u8],
-    text: &[u8],
+    text: Vec<u8>,
     known: &BTreeMap<u32, Known>,
-    labels: &BTreeMap<u32, Label>,
+    labels: BTreeMap<u32, Label>,
     table_length: usize,
 ) -> AnnotatedFile {
-    let label = |line: u32| labels.get(&line).cloned().unwrap_or(Label::NoCode);
-    let lines: Vec<_> =
-        (1..).zip(text.split_inclusive(|byte| *byte == b'\n')).map(|(at, line)| (line.to_vec(), label(at))).collect();
     let mut top: Vec<(u32, u64)> = known.iter().map(|(line, known)| (*line, known.calls)).collect();
     top.sort_by_key(|(_, calls)| std::cmp::Reverse(*calls));
     top.retain(|(_, calls)| *calls != 0);
     top.truncate(table_length);
-    let count = |is: fn(&Label) -> bool| lines.iter().filter(|(_, label)| is(label)).count() as u64;
-    AnnotatedFile {
-        path: path.to_vec(),
-        executable: count(|label| *label != Label::NoCode),
-        counted: count(|label| matches!(label, Label::Counts(_))),
-        lines,
-        top,
-        calls: known.values().fold(0, |sum, known| sum.saturating_add(known.calls)),
-        times: None,
-    }
+    let calls = known.values().fold(0_u64, |sum, known| sum.saturating_add(known.calls));
+    let mut file =
+        AnnotatedFile { path: path.to_vec(), text, labels, top, executable: 0, counted: 0, calls, times: None };
+    // Labels may be of lines that the file does not have.
+    let count = |is: fn(&Label) -> bool| file.lines().filter(|(_, label)| is(label)).count() as u64;
+    let executable = count(|label| *label != Label::NoCode);
+    let counted = count(|label| matches!(label, Label::Counts(_)));
+    (file.executable, file.counted) = (executable, counted);
+    file
 }
 
 /// Where a source file may be: where it was, or else in one of the directories, there at last without its own.

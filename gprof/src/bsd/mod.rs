@@ -26,7 +26,7 @@ use cli::Arguments;
 pub fn run(arguments: &Arguments, out: &mut dyn Write, progress: &mut Progress<'_>) -> Result<(), Error> {
     let path = arguments.image();
     progress.tell("reading the program");
-    let bytes = input::image(&path)?;
+    let bytes = input::image(&path, arguments.static_calls)?;
     let room = Names::default();
     let policy = Policy::Bsd { statics: !arguments.without_statics, dots: !arguments.without_dots };
     let image = Image::parse(&bytes, policy, &room)
@@ -40,7 +40,10 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write, progress: &mut Progress<'
         let _ = writeln!(progress, "gprof: warning: time is in ticks, not seconds");
     }
     progress.tell("working out the reports");
-    let report = analysis::report(arguments, &profile, image);
+    let mut report = analysis::report(arguments, &profile, image);
+    if progress.is_among_reports() {
+        report.functions.spell_controls();
+    }
     progress.begin_reports();
     let mut buffer = BufWriter::with_capacity(1 << 16, out);
     report::render(&report, &mut buffer).and_then(|()| buffer.flush()).map_err(Error::Output)

@@ -36,7 +36,7 @@ pub fn command() -> Command {
 ///
 /// When it asks for something that does not exist.
 pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Request, Error> {
-    let words = words::unglue(words::expand(words));
+    let words = words::unglue(words::expand(words)?);
     let read = command().try_get_matches_from(words);
     let read = read.and_then(|matches| Ok((Arguments::from_arg_matches(&matches)?, matches)));
     match read {

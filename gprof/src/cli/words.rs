@@ -1,8 +1,11 @@
 //! The words of a command line before they are options: files of arguments, and arguments that are glued to letters.
 
 use std::ffi::{OsStr, OsString};
-use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
+
+use crate::error::Error;
+use crate::files;
 
 /// Short options whose argument, if there is one, is glued to them, and the long way to say the same.
 const GLUED: [(u8, &str); 9] = [
@@ -23,24 +26,37 @@ const WITH_ARGUMENT: &[u8] = b"eEfFIkmnNORStw";
 /// How many files of arguments are read at most: one may name itself.
 const MOST_FILES: usize = 2000;
 
+/// How many bytes of files of arguments are read before no more are: a file may name itself many times.
+const MOST_TEXT: usize = 4 << 20;
+
 /// Puts the words of a file in the place of each `@FILE`. A file that cannot be read stands for itself.
-pub(super) fn expand(words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+///
+/// # Errors
+///
+/// When a word names a device, which has no end.
+pub(super) fn expand(words: impl IntoIterator<Item = OsString>) -> Result<Vec<OsString>, Error> {
     let mut words = words.into_iter();
     let mut expanded = Vec::from_iter(words.next());
     let mut pending: Vec<OsString> = words.collect();
     pending.reverse();
-    let mut files = 0;
+    let (mut count, mut length) = (0, 0);
     while let Some(word) = pending.pop() {
-        let text = word.as_bytes().strip_prefix(b"@").filter(|_| files < MOST_FILES);
-        match text.and_then(|name| fs::read(OsStr::from_bytes(name)).ok()) {
+        let may_read = count < MOST_FILES && length < MOST_TEXT;
+        let name = word.as_bytes().strip_prefix(b"@").filter(|_| may_read);
+        let path = name.map(|name| Path::new(OsStr::from_bytes(name)));
+        if let Some(path) = path.filter(|path| files::is_device(path)) {
+            return Err(Error::Read { file: path.display().to_string(), source: files::not_regular() });
+        }
+        match path.and_then(|path| files::regular_or_pipe(path).ok()) {
             Some(text) => {
-                files += 1;
+                count += 1;
+                length += text.len();
                 pending.extend(split_text(&text).into_iter().rev());
             }
             None => expanded.push(word),
         }
     }
-    expanded
+    Ok(expanded)
 }
 
 /// The words of a text: blanks separate, quotes of both kinds and backslashes keep blanks in a word.

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use super::buckets::Buckets;
 use super::{Function, FunctionId, Functions};
 
 /// The functions of one image, and where they go.
@@ -67,6 +68,7 @@ impl<'data> Functions<'data> {
             }));
         }
         whole.starts = whole.sorted.iter().map(|function| function.address).collect();
+        whole.buckets = Buckets::new(&whole.starts);
         whole.joined.is_shared = shared(&whole);
         whole
     }

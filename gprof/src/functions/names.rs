@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::cell::Cell;
 
 use crate::image::{self, LONGEST_READABLE, Symbol};
+use crate::terminal;
 
 /// What every name may have, however many there are.
 const SHORT: usize = 1024;
@@ -38,11 +39,13 @@ pub(super) struct Room {
     readable: Cell<usize>,
     /// Bytes of long names in reports.
     written: Cell<usize>,
+    /// Whether reports show control characters in names spelt.
+    pub(super) spells: bool,
 }
 
 impl Default for Room {
     fn default() -> Room {
-        Room { readable: Cell::new(ROOM), written: Cell::new(TOTAL) }
+        Room { readable: Cell::new(ROOM), written: Cell::new(TOTAL), spells: false }
     }
 }
 
@@ -65,6 +68,7 @@ impl Room {
 
     /// A name as it is written: whole, unless it is long and too many long ones were written before.
     pub(super) fn written<'a>(&self, name: Cow<'a, [u8]>) -> Cow<'a, [u8]> {
+        let name = if self.spells { terminal::visible_bytes(name) } else { name };
         if name.len() <= SHORT {
             return name;
         }
@@ -118,5 +122,8 @@ mod tests {
         let cut = room.written(Cow::Borrowed(&name)).into_owned();
         assert_eq!(String::from_utf8(cut).unwrap(), format!("{}...", "x".repeat(1023)));
         assert_eq!(room.written(Cow::Borrowed(b"main")).as_ref(), b"main");
+        assert_eq!(room.written(Cow::Borrowed(b"a\nb")).as_ref(), b"a\nb");
+        let room = Room { spells: true, ..room };
+        assert_eq!(room.written(Cow::Borrowed(b"a\nb")).as_ref(), b"a\\nb");
     }
 }

@@ -1,5 +1,7 @@
 //! Calls from function to function.
 
+use gmon::{Crowded, Distinct};
+
 use crate::functions::{FunctionId, Functions};
 use crate::selection::ArcSelection;
 
@@ -145,6 +147,30 @@ impl Arcs {
 
 /// Adds up arcs of the same ends. Each stands where the first of them stood.
 fn merged(mut all: Vec<Arc>, functions: usize) -> Vec<Arc> {
+    let mut distinct = Distinct::with_room(all.len());
+    let mut kept = 0;
+    for at in 0..all.len() {
+        let arc = all[at];
+        let key = (arc.parent.index() as u64, arc.child.index() as u64);
+        match distinct.find_or_keep(key, kept, |place| (all[place].parent, all[place].child) == (arc.parent, arc.child))
+        {
+            Ok(Some(known)) => all[known].count = all[known].count.saturating_add(arc.count),
+            Ok(None) => {
+                all[kept] = arc;
+                kept += 1;
+            }
+            Err(Crowded) => {
+                all.drain(kept..at);
+                return merged_by_sort(all, functions);
+            }
+        }
+    }
+    all.truncate(kept);
+    all
+}
+
+/// The same, whatever arcs these are.
+fn merged_by_sort(mut all: Vec<Arc>, functions: usize) -> Vec<Arc> {
     let mut groups = Grouped::new(all.iter().map(|arc| arc.parent), functions);
     groups.sort_each(|id| (all[id as usize].child, id));
     let mut is_first = vec![true; all.len()];
@@ -198,8 +224,16 @@ impl Grouped {
     }
 
     fn sort_each<K: Ord>(&mut self, key: impl Fn(ArcId) -> K) {
-        for borders in self.starts.windows(2) {
-            self.ids[borders[0]..borders[1]].sort_unstable_by_key(|id| key(*id));
+        // Keys are all over the memory: each is fetched once and not for each comparison.
+        let mut keyed = Vec::new();
+        for borders in self.starts.windows(2).filter(|borders| borders[1] - borders[0] > 1) {
+            let ids = &mut self.ids[borders[0]..borders[1]];
+            keyed.clear();
+            keyed.extend(ids.iter().map(|id| (key(*id), *id)));
+            keyed.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+            for (id, (_, sorted)) in ids.iter_mut().zip(&keyed) {
+                *id = *sorted;
+            }
         }
     }
 }

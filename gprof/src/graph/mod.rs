@@ -37,20 +37,11 @@ pub struct Graph {
 impl Graph {
     /// Finds cycles, propagates times and ranks everything.
     #[must_use]
-    pub fn new(mut arcs: Arcs, flat: &Flat, functions: &Functions<'_>, choices: Choices<'_>) -> Graph {
-        let mut cycles = Cycles::new(&arcs, functions);
-        let times = Times::new(&arcs, &cycles, flat, functions, choices);
-        sort_arcs(&mut arcs, &cycles, &times);
-        sort_members(&mut cycles, &arcs, &times);
-        let ranking = ranking(functions, &arcs, &times);
-        let mut graph = Graph {
-            function_rank: vec![0; functions.len()],
-            cycle_rank: vec![0; cycles.all.len()],
-            arcs,
-            cycles,
-            times,
-            ranking,
-        };
+    pub fn new(arcs: Arcs, flat: &Flat, functions: &Functions<'_>, choices: Choices<'_>) -> Graph {
+        let mut graph = Graph::unranked(arcs, flat, functions, choices);
+        sort_arcs(&mut graph.arcs, &graph.cycles, &graph.times);
+        sort_members(&mut graph.cycles, &graph.arcs, &graph.times);
+        graph.ranking = ranking(functions, &graph.arcs, &graph.times);
         for (rank, node) in (1..).zip(&graph.ranking) {
             match *node {
                 Node::Function(id) => graph.function_rank[id.index()] = rank,
@@ -58,6 +49,16 @@ impl Graph {
             }
         }
         graph
+    }
+
+    /// Finds cycles and propagates times. Nothing has a rank, and arcs and members of cycles are in no useful order: that is
+    /// enough for those who want to know of each function what it took.
+    #[must_use]
+    pub fn unranked(arcs: Arcs, flat: &Flat, functions: &Functions<'_>, choices: Choices<'_>) -> Graph {
+        let cycles = Cycles::new(&arcs, functions);
+        let times = Times::new(&arcs, &cycles, flat, functions, choices);
+        let (function_rank, cycle_rank) = (vec![0; functions.len()], vec![0; cycles.all.len()]);
+        Graph { function_rank, cycle_rank, arcs, cycles, times, ranking: Vec::new() }
     }
 
     /// How often other functions called a function.

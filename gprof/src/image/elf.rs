@@ -165,7 +165,7 @@ where
     }
 
     fn sections_of(&self, is_split: bool) -> Sections<'data> {
-        Sections::new(self.endian, self.word, is_split, |name| self.stored_section(name))
+        Sections::new(self.endian, self.word, is_split, self.data.len(), |name| self.stored_section(name))
     }
 
     /// What leads to the file with the debug information.

@@ -182,6 +182,7 @@ impl<'a> Lines<'a> {
             lines: Lines::default(),
             table: None,
             known: HashMap::new(),
+            room: ROOM,
         };
         collector.tables.each_row(|header, row| collector.add(header, row));
         let Lines { files, mut ranges } = collector.lines;
@@ -222,6 +223,9 @@ impl<'a> Lines<'a> {
     }
 }
 
+/// How many ranges are kept without a look at whether others hide them.
+const ROOM: usize = 1 << 20;
+
 /// Gathers [`Lines`].
 struct Collector<'t, 'a> {
     tables: &'t Tables<'a>,
@@ -231,6 +235,8 @@ struct Collector<'t, 'a> {
     /// The table being read, and the files of it that were met.
     table: Option<usize>,
     known: HashMap<u64, Option<FileId>>,
+    /// How many ranges there may be before those are looked for that others hide.
+    room: usize,
 }
 
 impl<'a> Collector<'_, 'a> {
@@ -254,6 +260,23 @@ impl<'a> Collector<'_, 'a> {
         };
         let Row { start, end, line, .. } = row;
         self.lines.ranges.extend(file.map(|file| LineRange { start, end, file, line }));
+        if self.lines.ranges.len() >= self.room {
+            self.drop_hidden();
+        }
+    }
+
+    /// Leaves out the ranges of which nothing is seen, since those that begin before them cover them: a table may have any
+    /// number of rows for the same few addresses. What comes later can only hide more.
+    fn drop_hidden(&mut self) {
+        let ranges = &mut self.lines.ranges;
+        ranges.sort_by_key(|range| range.start);
+        let mut end = 0;
+        ranges.retain(|range| {
+            let is_seen = range.end > end.max(range.start);
+            end = end.max(range.end);
+            is_seen
+        });
+        self.room = ROOM.max(2 * ranges.len());
     }
 
     fn path(&self, header: &Header<'a>, file: u64) -> Option<FilePath<'a>> {

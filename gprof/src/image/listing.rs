@@ -154,9 +154,9 @@ where
     };
     let machine = file.header.e_machine(file.endian);
     let is_x86 = matches!(machine, elf::EM_X86_64 | elf::EM_386);
-    let calls = [b".rela.plt".as_slice(), b".rel.plt"].into_iter().flat_map(|name| slots(file, &table, name));
+    let calls = [b".rela.plt".as_slice(), b".rel.plt"].into_iter().flat_map(|name| slots(file, &table, name, true));
     let calls: Vec<Slot<'_>> = calls.collect();
-    let data = [b".rela.dyn".as_slice(), b".rel.dyn"].into_iter().flat_map(|name| slots(file, &table, name));
+    let data = [b".rela.dyn".as_slice(), b".rel.dyn"].into_iter().flat_map(|name| slots(file, &table, name, false));
     let all: Vec<Slot<'_>> = if is_x86 { data.collect() } else { Vec::new() };
     let all: Vec<&Slot<'_>> = calls.iter().chain(&all).collect();
     let by_address: HashMap<u64, usize> = all.iter().enumerate().rev().map(|(at, slot)| (slot.address, at)).collect();
@@ -183,23 +183,29 @@ where
     }
 }
 
-/// The slots that a section of relocations fills. One without a name is there as well, because the order tells.
-fn slots<'data, Elf>(file: &File<'data, Elf>, table: &SymbolTable<'data, Elf>, section: &[u8]) -> Vec<Slot<'data>>
+/// The slots that a section of relocations fills. One without a name is there only `with_unnamed`, where the order tells:
+/// most relocations are of data and have none.
+fn slots<'data, Elf>(
+    file: &File<'data, Elf>,
+    table: &SymbolTable<'data, Elf>,
+    section: &[u8],
+    with_unnamed: bool,
+) -> Vec<Slot<'data>>
 where
     Elf: FileHeader<Endian = Endianness>,
 {
     let endian = file.endian;
-    let slot = |address: u64, symbol: u32| Slot {
-        address,
-        name: function_name(table, endian, SymbolIndex(symbol as usize)).unwrap_or_default(),
+    let slot = |address: u64, symbol: u32| {
+        let name = function_name(table, endian, SymbolIndex(symbol as usize));
+        (with_unnamed || name.is_some()).then(|| Slot { address, name: name.unwrap_or_default() })
     };
     let Some((_, section)) = file.sections.section_by_name(endian, section) else {
         return Vec::new();
     };
     if let Ok(Some((relocations, _))) = section.rela(endian, file.data) {
-        relocations.iter().map(|entry| slot(entry.r_offset(endian).into(), entry.r_sym(endian, false))).collect()
+        relocations.iter().filter_map(|entry| slot(entry.r_offset(endian).into(), entry.r_sym(endian, false))).collect()
     } else if let Ok(Some((relocations, _))) = section.rel(endian, file.data) {
-        relocations.iter().map(|entry| slot(entry.r_offset(endian).into(), entry.r_sym(endian))).collect()
+        relocations.iter().filter_map(|entry| slot(entry.r_offset(endian).into(), entry.r_sym(endian))).collect()
     } else {
         Vec::new()
     }

@@ -12,6 +12,7 @@ pub mod lines;
 mod listing;
 mod made;
 mod nearest;
+mod partial;
 mod sections;
 mod separate;
 mod split;
@@ -28,6 +29,7 @@ pub use demangle::{LONGEST as LONGEST_READABLE, demangle, looks_mangled};
 pub use lines::SourceFiles;
 pub use made::Names;
 pub use nearest::Nearest;
+pub use partial::read;
 pub use separate::DEFAULT_DIRECTORY;
 
 /// An executable file, as far as a profile needs it.

@@ -15,6 +15,13 @@ pub(super) type Reader<'data> = EndianSlice<'data, RunTimeEndian>;
 /// a file made to harm must not fill the memory.
 const GAIN: u64 = 1100;
 
+/// How many times its own length all packed sections of a file may take when they are unpacked. Compilers' debug
+/// information shrinks to a third or a fifth, and several sections may be the same packed bytes under other names.
+const TOTAL_GAIN: u64 = 10;
+
+/// The size that unpacked sections may always have.
+const SLACK: u64 = 1 << 20;
+
 /// The sections that are read.
 const SECTIONS: [SectionId; 12] = [
     SectionId::DebugAbbrev,
@@ -86,17 +93,24 @@ pub(super) struct Sections<'data> {
 
 impl<'data> Sections<'data> {
     /// Takes the sections it needs from `section`, which gives nothing for one that is not there: those of an image, or
-    /// those of a file with split units.
+    /// those of a file with split units. `length` is the length of the file.
+    ///
+    /// Packed sections that say that they are larger than such a file has are taken for absent.
     pub(super) fn new(
         endian: Endianness,
         word: gmon::Word,
         is_split: bool,
+        length: usize,
         section: impl Fn(&str) -> Option<CompressedData<'data>>,
     ) -> Sections<'data> {
-        let find = |id: SectionId, name: &str| {
+        let mut left = (length as u64).saturating_mul(TOTAL_GAIN).saturating_add(SLACK);
+        let mut find = |id: SectionId, name: &str| {
             // The older way to pack a section gave it another name and a head of its own.
             let old = || section(&name.replacen(".debug_", ".zdebug_", 1)).and_then(old_head);
             let found = section(name).or_else(old)?;
+            if found.format != CompressionFormat::None {
+                left = left.checked_sub(found.uncompressed_size)?;
+            }
             Some(Section {
                 id,
                 stored: found.data,
@@ -105,10 +119,13 @@ impl<'data> Sections<'data> {
                 unpacked: OnceCell::new(),
             })
         };
-        let main = SECTIONS.into_iter().filter_map(|id| find(id, id.name()));
-        let split = SPLIT_SECTIONS.into_iter().filter_map(|id| find(id, id.dwo_name()?));
+        let present = if is_split {
+            SPLIT_SECTIONS.into_iter().filter_map(|id| find(id, id.dwo_name()?)).collect()
+        } else {
+            SECTIONS.into_iter().filter_map(|id| find(id, id.name())).collect()
+        };
         Sections {
-            present: if is_split { split.collect() } else { main.collect() },
+            present,
             endian: match endian {
                 Endianness::Little => RunTimeEndian::Little,
                 Endianness::Big => RunTimeEndian::Big,
@@ -184,7 +201,7 @@ mod tests {
 
     /// The sections of a file that has only one, of this name and these bytes.
     fn line_section<'data>(name: &str, data: CompressedData<'data>) -> Sections<'data> {
-        Sections::new(Endianness::Little, gmon::Word::W64, false, |asked| (asked == name).then_some(data))
+        Sections::new(Endianness::Little, gmon::Word::W64, false, 100, |asked| (asked == name).then_some(data))
     }
 
     /// `aaaaaaaaaa`, packed by zlib.
@@ -202,7 +219,8 @@ mod tests {
 
     #[test]
     fn sizes_that_cannot_be() {
-        for size in [11, 1 << 40, u64::MAX] {
+        // What is packed may be more than the file has room for, whatever it really is.
+        for size in [11, 1000 + (1 << 20) + 1, 1 << 40, u64::MAX] {
             let data = CompressedData { format: CompressionFormat::Zlib, data: &PACKED[..10], uncompressed_size: size };
             assert!(line_section(".debug_line", data).get(SectionId::DebugLine).slice().is_empty(), "{size}");
         }

@@ -7,6 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::elf;
+use crate::files;
 
 /// Where systems keep debug information.
 pub const DEFAULT_DIRECTORY: &str = "/usr/lib/debug";
@@ -41,10 +42,7 @@ pub(super) fn find(marks: &Marks<'_>, image: &Path, directories: &[PathBuf]) -> 
 
 /// The bytes of a file if it is the right one by them and its build identifier.
 fn read(path: PathBuf, is_right: impl Fn(&[u8], Option<&[u8]>) -> bool) -> Option<(PathBuf, Vec<u8>)> {
-    if !fs::metadata(&path).ok()?.is_file() {
-        return None;
-    }
-    let bytes = fs::read(&path).ok()?;
+    let bytes = files::regular(&path).ok()?;
     let (_, marks) = elf::debug_information(&bytes).ok()?;
     is_right(&bytes, marks.build_id).then_some((path, bytes))
 }

@@ -5,7 +5,6 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
-use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,6 +13,7 @@ use gimli::{Dwarf, DwarfPackage, Unit};
 
 use super::sections::{Owned, Reader};
 use super::{elf, honesty};
+use crate::files;
 
 /// How many bytes of files that turn out to be of other units are read before no more are.
 const WASTE: usize = 64 << 20;
@@ -121,8 +121,5 @@ fn paths(main: &Dwarf<Reader<'_>>, unit: &Unit<Reader<'_>>, image: &Path) -> Vec
 }
 
 fn read(path: &Path) -> Option<Owned> {
-    if !fs::metadata(path).ok()?.is_file() {
-        return None;
-    }
-    elf::split_information(&fs::read(path).ok()?).ok()
+    elf::split_information(&files::regular(path).ok()?).ok()
 }

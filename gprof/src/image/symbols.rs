@@ -105,7 +105,7 @@ enum Verdict {
 
 impl<'data> NameTable<'data> {
     pub(super) fn new(strings: &'data [u8]) -> NameTable<'data> {
-        let ends = (0..).zip(strings).filter(|(_, byte)| **byte == 0).map(|(at, _)| at).collect();
+        let ends = memchr::memchr_iter(0, strings).collect();
         // Names share their ends at times, but not many times.
         let left = strings.len().saturating_mul(16).saturating_add(1 << 20);
         NameTable { strings, ends, verdicts: HashMap::new(), left }

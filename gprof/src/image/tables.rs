@@ -204,7 +204,7 @@ mod tests {
     fn rows(sequences: &[(u64, u64)], code: &[Range<u64>]) -> Vec<Range<u64>> {
         let bytes = table(sequences);
         let stored = |name: &str| (name == ".debug_line").then(|| CompressedData::none(&bytes));
-        let mut sections = Sections::new(Endianness::Little, gmon::Word::W64, false, stored);
+        let mut sections = Sections::new(Endianness::Little, gmon::Word::W64, false, bytes.len(), stored);
         sections.code = code.to_vec();
         let mut found: Vec<Range<u64>> = Vec::new();
         Tables::new(&sections, false).each_row(|_, row| match found.last_mut().filter(|last| last.end == row.start) {

@@ -32,24 +32,16 @@ impl Columns {
 
     /// Adds a count, right-aligned.
     pub(super) fn right(&mut self, number: u64, width: usize) {
-        self.blanks(width.saturating_sub(digits(number)));
-        self.digits(number);
+        let (digits, start) = digits(number);
+        self.blanks(width.saturating_sub(DIGITS - start));
+        self.text.extend_from_slice(&digits[start..]);
     }
 
     /// Adds a count, left-aligned.
     pub(super) fn left(&mut self, number: u64, width: usize) {
-        self.digits(number);
-        self.blanks(width.saturating_sub(digits(number)));
-    }
-
-    fn digits(&mut self, number: u64) {
-        let start = self.text.len();
-        self.text.resize(start + digits(number), b'0');
-        let mut left = number;
-        for digit in self.text[start..].iter_mut().rev() {
-            *digit += (left % 10) as u8;
-            left /= 10;
-        }
+        let (digits, start) = digits(number);
+        self.text.extend_from_slice(&digits[start..]);
+        self.blanks(width.saturating_sub(DIGITS - start));
     }
 
     /// Hands over what there is, and begins anew.
@@ -60,9 +52,20 @@ impl Columns {
     }
 }
 
-/// How many digits a number has.
-fn digits(number: u64) -> usize {
-    number.checked_ilog10().map_or(1, |power| power as usize + 1)
+/// The most digits that a number has.
+const DIGITS: usize = 20;
+
+/// The digits of a number, which begin at the place behind them.
+fn digits(number: u64) -> ([u8; DIGITS], usize) {
+    let (mut digits, mut start, mut left) = ([b'0'; DIGITS], DIGITS - 1, number);
+    loop {
+        digits[start] += (left % 10) as u8;
+        left /= 10;
+        if left == 0 {
+            return (digits, start);
+        }
+        start -= 1;
+    }
 }
 
 #[cfg(test)]

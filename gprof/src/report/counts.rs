@@ -8,7 +8,7 @@ pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result
     for count in &analysis.counts {
         match analysis.sources.place(count.function) {
             Some(place) => {
-                out.write_all(analysis.sources.name(place.file, true))?;
+                out.write_all(&analysis.functions.written(analysis.sources.name(place.file, true).into()))?;
                 write!(out, ":{}: (", place.line)?;
             }
             None => out.write_all(b"<unknown>:0: (")?,

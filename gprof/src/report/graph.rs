@@ -76,8 +76,9 @@ impl Lines<'_, '_> {
         match line.place {
             Place::Main(node) => {
                 let graph = &self.analysis.calls.graph;
-                let number = format!("[{}]", graph.rank(node));
-                columns.text(format!("{number:6.6} ").as_bytes());
+                let number = ["[", &graph.rank(node).to_string(), "]"].concat();
+                columns.text(&number.as_bytes()[..number.len().min(6)]);
+                columns.blanks(7 - number.len().min(6));
                 columns.fixed(entries::percent(graph, node).0, 5, 1);
             }
             Place::Above | Place::Below => columns.blanks(12),

@@ -55,7 +55,7 @@ impl Line<'_> {
         }
         if let Some(file) = &entry.file {
             self.write(b" (")?;
-            self.write(file)?;
+            self.write(&analysis.functions.written(file.as_ref().into()))?;
             self.write(b")")?;
         }
         Ok(())
@@ -66,7 +66,7 @@ impl Line<'_> {
         write!(self.out, "{:>6.6} ", names::number(analysis, entry.node))?;
         let cycle;
         let name = match entry.node {
-            Node::Function(id) => analysis.functions[id].name,
+            Node::Function(id) => &*analysis.functions.written(analysis.functions[id].name.into()),
             Node::Cycle(at) => {
                 cycle = format!("<cycle {}>", at + 1);
                 cycle.as_bytes()

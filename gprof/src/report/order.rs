@@ -14,7 +14,7 @@ pub(super) fn render_functions(analysis: &Analysis<'_>, out: &mut dyn Write) -> 
 
 pub(super) fn render_files(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result<()> {
     for file in &analysis.file_order {
-        out.write_all(file)?;
+        out.write_all(&analysis.functions.written((*file).into()))?;
         out.write_all(b"\n")?;
     }
     Ok(())

@@ -23,7 +23,7 @@ pub fn render(file: &AnnotatedFile, options: &Options, out: &mut dyn Write) -> i
         // The arrow behind counts is 4 characters wide.
         writeln!(out, "{:>9} {:>width$}\n", times.unit, "calls", width = WIDTH - 4)?;
     }
-    for (at, (line, label)) in (1..).zip(&file.lines) {
+    for (at, (line, label)) in (1..).zip(file.lines()) {
         match file.times.as_ref().map(|times| times.of_lines.get(&at)) {
             None => {}
             Some(None) => write!(out, "{:10}", "")?,

@@ -43,7 +43,7 @@ fn readable(name: &[u8], most: usize) -> Option<Vec<u8>> {
         return None;
     }
     let text = rust(core, most).or_else(|| cpp::demangle(core, most))?;
-    Some([before, &text].concat())
+    Some(if before.is_empty() { text } else { [before, &text].concat() })
 }
 
 /// How many characters a system has put before a name.
@@ -58,11 +58,13 @@ fn rust(name: &[u8], most: usize) -> Option<Vec<u8>> {
     let is_old = !name.starts_with("_R");
     let end = if is_old { name.rfind("E.").map(|at| at + 1) } else { name.find('.') };
     let name = name.get(..end.unwrap_or(name.len()))?;
+    // Hardly any name becomes longer.
+    let room = name.len().min(most);
     if is_old && !has_hash(name) {
         return None;
     }
     let name = rustc_demangle::try_demangle(name).ok()?;
-    let mut text = Bounded { text: String::new(), most };
+    let mut text = Bounded { text: String::with_capacity(room), most };
     write!(text, "{name:#}").ok()?;
     Some(text.text.into_bytes())
 }

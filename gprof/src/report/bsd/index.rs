@@ -17,7 +17,7 @@ pub(super) fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()>
         for node in report.index.iter().skip(row).step_by(rows) {
             write!(out, "{:>6.6} ", number(report, *node))?;
             match *node {
-                Node::Function(id) => cell(report.functions[id].name, out)?,
+                Node::Function(id) => cell(&report.functions.written(report.functions[id].name.into()), out)?,
                 Node::Cycle(at) => cell(format!("<cycle {}>", at + 1).as_bytes(), out)?,
             }
         }

@@ -1,0 +1,118 @@
+//! Reads of a program only what tells of its functions: the greater part of most is code and data that nobody looks at.
+//!
+//! What is not read is 0 in memory, and takes none.
+
+use std::io;
+use std::ops::Range;
+use std::path::Path;
+
+use object::Endianness;
+use object::elf::{self, FileHeader32, FileHeader64};
+use object::read::elf::{FileHeader, SectionHeader, SectionTable};
+
+use crate::files::{self, Partial};
+
+/// Sections that nothing in this crate reads, with those whose names begin so, as `.text.cold`: the first only if calls in
+/// machine code are not looked for, and the second only if there is a table of symbols.
+const UNREAD: [&[u8]; 5] = [b".text", b".eh_frame", b".rodata", b".data", b".gcc_except_table"];
+
+/// What BOLT puts in front of the names of sections that it has made anew.
+const OLD: &[u8] = b".bolt.org";
+
+/// Sections that are smaller are read with what is around them.
+const SMALL: u64 = 1 << 16;
+
+/// More sections than this are not looked at: the file is read as a whole.
+const MOST: usize = 4096;
+
+/// Reads a program or a shared object, its machine code only `with_code`. What is no ELF file is read as a whole.
+///
+/// # Errors
+///
+/// When it is no regular file or cannot be read.
+pub fn read(path: &Path, with_code: bool) -> io::Result<Vec<u8>> {
+    if files::is_no_file(path) {
+        return files::regular(path);
+    }
+    let mut file = Partial::open(path)?;
+    file.load(0..SMALL)?;
+    let holes = match file.bytes.get(4).map(|class| elf::FileClass(*class)) {
+        Some(elf::ELFCLASS32) => holes::<FileHeader32<Endianness>>(&mut file, with_code)?,
+        _ => holes::<FileHeader64<Endianness>>(&mut file, with_code)?,
+    };
+    let mut start = SMALL;
+    for hole in holes {
+        file.load(start..hole.start)?;
+        start = start.max(hole.end);
+    }
+    file.load(start..u64::MAX)?;
+    Ok(file.bytes)
+}
+
+/// The parts of a file that need not be read, ascending; none if it is not what is expected.
+fn holes<Elf: FileHeader<Endian = Endianness>>(file: &mut Partial, with_code: bool) -> io::Result<Vec<Range<u64>>> {
+    let Some((table, names)) = tables::<Elf>(&file.bytes) else {
+        return Ok(Vec::new());
+    };
+    file.load(table)?;
+    if let Some(names) = names(&file.bytes) {
+        file.load(names)?;
+    }
+    Ok(unread::<Elf>(&file.bytes, with_code).unwrap_or_default())
+}
+
+/// Where the table of sections is, and what finds their names once that is read.
+#[expect(clippy::type_complexity, reason = "a range, and what gives a range")]
+fn tables<Elf: FileHeader<Endian = Endianness>>(
+    bytes: &[u8],
+) -> Option<(Range<u64>, impl FnOnce(&[u8]) -> Option<Range<u64>> + use<Elf>)> {
+    let header = Elf::parse(bytes).ok()?;
+    let endian = header.endian().ok()?;
+    let start: u64 = header.e_shoff(endian).into();
+    let length = u64::from(header.e_shentsize(endian)).checked_mul(u64::from(header.e_shnum(endian)))?;
+    let names = move |bytes: &[u8]| {
+        let header = Elf::parse(bytes).ok()?;
+        let sections = header.section_headers(endian, bytes).ok()?;
+        let names = sections.get(usize::from(header.e_shstrndx(endian).0))?;
+        range::<Elf>(endian, names)
+    };
+    Some((start..start.checked_add(length)?, names))
+}
+
+/// The large parts of a file that only sections have which nothing reads.
+fn unread<Elf: FileHeader<Endian = Endianness>>(bytes: &[u8], with_code: bool) -> Option<Vec<Range<u64>>> {
+    let header = Elf::parse(bytes).ok()?;
+    let endian = header.endian().ok()?;
+    let sections: SectionTable<'_, Elf> = header.sections(endian, bytes).ok()?;
+    if sections.len() > MOST {
+        return None;
+    }
+    let has_symbols = sections.iter().any(|section| section.sh_type(endian) == elf::SHT_SYMTAB);
+    let is_unread = |section: &Elf::SectionHeader| {
+        let name = sections.section_name(endian, section).unwrap_or_default();
+        let name = name.strip_prefix(OLD).unwrap_or(name);
+        let begins = |known: &[u8]| name.strip_prefix(known).is_some_and(|rest| matches!(rest, [] | [b'.', ..]));
+        let at = UNREAD.iter().position(|known| begins(known));
+        at.is_some_and(|at| !(with_code && at == 0) && (has_symbols || at != 1))
+    };
+    let mut holes: Vec<Range<u64>> = Vec::new();
+    let mut needed: Vec<Range<u64>> = Vec::new();
+    for section in sections.iter() {
+        let Some(range) = range::<Elf>(endian, section) else { continue };
+        if is_unread(section) && range.end - range.start >= SMALL { holes.push(range) } else { needed.push(range) }
+    }
+    let table: u64 = header.e_shoff(endian).into();
+    needed.push(table..table.saturating_add(bytes.len() as u64));
+    let programs: u64 = header.e_phoff(endian).into();
+    needed.push(programs..programs.saturating_add(u64::from(header.e_phnum(endian)) * 64));
+    let meets = |one: &Range<u64>, other: &Range<u64>| one.start < other.end && other.start < one.end;
+    holes.retain(|hole| !needed.iter().any(|range| meets(hole, range)));
+    holes.sort_unstable_by_key(|hole| hole.start);
+    Some(holes)
+}
+
+/// Where a section is in the file, if it is there.
+fn range<Elf: FileHeader<Endian = Endianness>>(endian: Endianness, section: &Elf::SectionHeader) -> Option<Range<u64>> {
+    let (start, length) = section.file_range(endian)?;
+    Some(start..start.checked_add(length)?)
+}
