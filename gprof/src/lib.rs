@@ -237,7 +237,8 @@ fn analyse<'data>(
     beyond: Beyond,
     wanted: Wanted,
 ) -> Result<Analysis<'data>, Error> {
-    let Table { functions, sources, object_files, inlined, chains } = images.join(tables);
+    let Table { mut functions, sources, object_files, inlined, chains } = images.join(tables);
+    functions.set_style(options.style);
     let selections = Selections::new(options, &functions, &sources)?;
     if options.sums_lines()
         && let Some(image) = images.iter().next()
