@@ -10,7 +10,7 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::image::Symbol;
+use crate::image::{Style, Symbol};
 use buckets::Buckets;
 pub use joined::Part;
 
@@ -198,6 +198,11 @@ impl<'data> Functions<'data> {
     #[must_use]
     pub fn id(&self, index: usize) -> Option<FunctionId> {
         (index < self.sorted.len()).then_some(FunctionId(index as u32))
+    }
+
+    /// Says how names are mangled, before any is shown.
+    pub fn set_style(&mut self, style: Style) {
+        self.room.style = style;
     }
 
     /// The name of a function as the programmer wrote it. The first ones are kept; what finds no room any more is

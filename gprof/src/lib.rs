@@ -287,7 +287,8 @@ fn analyse<'data>(
     wanted: Wanted,
     summed: u64,
 ) -> Result<Analysis<'data>, Error> {
-    let Table { functions, sources, object_files, inlined, chains, line_times } = images.join(tables);
+    let Table { mut functions, sources, object_files, inlined, chains, line_times } = images.join(tables);
+    functions.set_style(options.style);
     let selections = Selections::new(options, &functions, &sources)?;
     if options.sums_lines()
         && let Some(image) = images.iter().next()

@@ -24,6 +24,8 @@ pub struct Source<'a, 'data> {
     pub functions: &'a Functions<'data>,
     /// These tell whose code it is where the debug information does not.
     pub owners: &'a Owners<'data>,
+    /// Whether each byte of code is looked at, as GNU does. There must be as many in the file.
+    pub every_byte: bool,
     /// Whether code of one line that was inlined at several places is told apart.
     pub by_caller: bool,
     /// The code that matters, if not all does. Other lines get no symbols.
@@ -60,8 +62,9 @@ impl<'data> Source<'_, 'data> {
                 place = None;
                 continue;
             }
-            for (LineRange { start: address, .. }, (name, callers)) in divide(run.iter().map(|(range, _)| *range), find)
-            {
+            let ranges = run.iter().map(|(range, _)| *range);
+            let parts = if self.every_byte { divide_everywhere(ranges, find) } else { divide(ranges, find) };
+            for (LineRange { start: address, .. }, (name, callers)) in parts {
                 let (file, line) = run[0].1;
                 let before = symbols.last().filter(|(before, _)| before.name == name);
                 let same = before.filter(|_| place.is_some_and(|(known, _)| known == file));
@@ -147,6 +150,29 @@ impl Touched {
     }
 }
 
+/// Divides ranges of lines wherever something changes. Ranges of which nothing is found are left out.
+fn divide_everywhere<T: PartialEq>(
+    ranges: impl Iterator<Item = LineRange>,
+    find: impl Fn(u64) -> Option<T>,
+) -> Vec<(LineRange, T)> {
+    let mut found: Vec<(LineRange, T)> = Vec::new();
+    for range in ranges {
+        let mut is_known = false;
+        for address in range.start..range.end {
+            let Some(now) = find(address) else {
+                is_known = false;
+                continue;
+            };
+            match found.last_mut().filter(|(_, last)| is_known && *last == now) {
+                Some((part, _)) => part.end = address + 1,
+                None => found.push((LineRange { start: address, end: address + 1, ..range }, now)),
+            }
+            is_known = true;
+        }
+    }
+    found
+}
+
 /// Divides ranges of lines where something changes that the line table does not say: where a function ends, since what
 /// fills the gap behind it counts as its last line, or where another was inlined on the same line.
 ///
@@ -171,4 +197,37 @@ pub(crate) fn divide<T: PartialEq>(
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::image::lines::FileId;
+
+    #[test]
+    fn a_change_that_no_border_shows() {
+        let range = |start, end| LineRange { start, end, file: FileId::default(), line: 7 };
+        let whole = [range(10, 20), range(30, 34), range(34, 36)];
+        let find = |address: u64| match address {
+            14 | 15 => Some("inner"),
+            17 | 35 => None,
+            _ => Some("outer"),
+        };
+        let found = |parts: Vec<(LineRange, &'static str)>| -> Vec<(u64, u64, &str)> {
+            parts.iter().map(|(part, name)| (part.start, part.end, *name)).collect()
+        };
+        assert_eq!(
+            found(divide_everywhere(whole.into_iter(), find)),
+            [
+                (10, 14, "outer"),
+                (14, 16, "inner"),
+                (16, 17, "outer"),
+                (18, 20, "outer"),
+                (30, 34, "outer"),
+                (34, 35, "outer")
+            ]
+        );
+        // What is the same at both ends is taken to be one.
+        assert_eq!(found(divide(whole.into_iter(), find)), [(10, 20, "outer"), (30, 34, "outer"), (34, 35, "outer")]);
+    }
 }

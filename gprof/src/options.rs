@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use crate::error::Error;
+use crate::image::Style;
 use crate::pager;
 use crate::symspec::{Pattern, Spec, What};
 
@@ -179,6 +180,8 @@ pub struct Options {
     pub unused: bool,
     /// Whether to show names as programmers wrote them.
     pub demangle: bool,
+    /// How names are mangled.
+    pub style: Style,
     /// Whether to use the layout of the BSDs.
     pub traditional: bool,
     /// Whether to tell of lines and not of functions.

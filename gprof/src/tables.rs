@@ -11,7 +11,7 @@ use crate::image::lines::Lines;
 use crate::image::{Image, Symbol};
 use crate::images::Table;
 use crate::inlines::{Chains, Inlined};
-use crate::line_symbols::{Owners, Source, Touched};
+use crate::line_symbols::{Line, Owners, Source, Touched};
 use crate::line_times::LineTimes;
 use crate::options::{Options, Wanted};
 use crate::sources::Sources;
@@ -64,19 +64,11 @@ impl<'data> Texts<'data> {
         let mut chains = Chains::new();
         // GNU leaves out functions without code also where there are no lines.
         if options.by_line && (!lines.is_empty() || (options.is_gnu() && has_lines)) {
-            let owners = if options.is_gnu() {
-                Owners::Nearest(image.nearest())
-            } else {
-                Owners::Functions(Functions::new(image.every_symbol(), code.end))
-            };
-            let (files, by_caller) = (&image.files, options.inlines);
             // Where nothing is shown of other lines, not even their number, what the profile says nothing about costs
             // nothing.
             let touched = options.shows_touched(wanted).then(|| Touched::new(profile));
-            let (functions_so_far, touched) = (&functions, touched.as_ref());
-            let source =
-                Source { lines: &lines, files, functions: functions_so_far, owners: &owners, by_caller, touched };
-            let (pieces, callers): (Vec<Symbol<'data>>, Vec<_>) = source.symbols(code.clone()).into_iter().unzip();
+            let pieces = pieces(options, image, &lines, &functions, touched.as_ref());
+            let (pieces, callers): (Vec<Symbol<'data>>, Vec<_>) = pieces.into_iter().unzip();
             order.extend(pieces.iter().map(|piece| piece.address));
             let inlined = pieces.iter().zip(callers).filter(|(_, callers)| !callers.is_empty());
             chains = inlined.map(|(piece, callers)| (piece.address, callers)).collect();
@@ -121,4 +113,26 @@ impl<'data> Texts<'data> {
         }
         (symbols, Some(files))
     }
+}
+
+/// The symbols of all lines that matter.
+fn pieces<'data>(
+    options: &Options,
+    image: &'data Image<'data>,
+    lines: &Lines<'data>,
+    functions: &Functions<'data>,
+    touched: Option<&Touched>,
+) -> Vec<Line<'data>> {
+    let is_gnu = options.is_gnu();
+    let code = if is_gnu { &image.text } else { &image.code };
+    let owners = if is_gnu {
+        Owners::Nearest(image.nearest())
+    } else {
+        Owners::Functions(Functions::new(image.every_symbol(), code.end))
+    };
+    // A file may claim to have more code than it has.
+    let every_byte = is_gnu && image.machine_code.bytes.len() as u64 >= code.end - code.start;
+    let (files, by_caller) = (&image.files, options.inlines);
+    let source = Source { lines, files, functions, owners: &owners, every_byte, by_caller, touched };
+    source.symbols(code.clone())
 }

@@ -9,6 +9,7 @@ use clap::ArgMatches;
 use super::arguments::Arguments;
 use super::groups;
 use crate::error::Error;
+use crate::image::Style;
 use crate::options::{Annotation, Asked, Choice, Compat, Limit, Options, Reports, Subject};
 use crate::pager;
 use crate::symspec::{Malformed, Pattern};
@@ -71,6 +72,7 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
     if arguments.line && arguments.file_ordering.is_some() && !is_gnu {
         return Err(Error::Usage("'--line' and '--file-ordering' contradict each other".to_owned()));
     }
+    let style = style(&arguments)?;
     let groups = groups::groups(&arguments, matches)?;
     // Sums, orders for linkers and files of symbols are of the program alone.
     let is_alone = arguments.sum
@@ -79,7 +81,8 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
         || arguments.external_symbol_table.is_some();
     Ok(Options {
         objects: !(arguments.no_objects || is_gnu || is_alone),
-        demangle: wants_demangling(&arguments)? && !arguments.traditional,
+        demangle: style.is_some() && !arguments.traditional,
+        style: style.unwrap_or_default(),
         form: form(arguments.file_format.as_deref())?,
         annotation: annotation(&arguments, is_gnu)?,
         width: width(&arguments, is_gnu)?,
@@ -213,14 +216,25 @@ fn choose(meaning: &Meaning, value: &OsStr, is_gnu: bool, choices: &mut Vec<Choi
     Ok(())
 }
 
-fn wants_demangling(arguments: &Arguments) -> Result<bool, Error> {
-    const STYLES: [&str; 6] = ["auto", "gnu-v3", "java", "gnat", "dlang", "rust"];
-    match arguments.demangle.as_deref().map(OsStr::to_string_lossy) {
-        None => Ok(!arguments.no_demangle),
-        Some(style) if style == "none" => Ok(false),
-        Some(style) if STYLES.contains(&style.as_ref()) => Ok(true),
-        Some(style) => Err(Error::Usage(format!("unknown style '{style}' for '--demangle' ({})", STYLES.join(", ")))),
-    }
+/// How names are mangled; nothing when they are to be shown as they stand in the symbol table.
+fn style(arguments: &Arguments) -> Result<Option<Style>, Error> {
+    const STYLES: [(&str, Option<Style>); 7] = [
+        ("none", None),
+        ("auto", Some(Style::Auto)),
+        ("gnu-v3", Some(Style::Cpp)),
+        ("java", Some(Style::Java)),
+        ("gnat", Some(Style::Gnat)),
+        ("dlang", Some(Style::Dlang)),
+        ("rust", Some(Style::Rust)),
+    ];
+    let Some(name) = arguments.demangle.as_deref().map(OsStr::to_string_lossy) else {
+        return Ok((!arguments.no_demangle).then(Style::default));
+    };
+    let known = STYLES.iter().find(|(known, _)| *known == name).map(|(_, style)| *style);
+    known.ok_or_else(|| {
+        let names: Vec<&str> = STYLES.iter().skip(1).map(|(known, _)| *known).collect();
+        Error::Usage(format!("unknown style '{name}' for '--demangle' ({})", names.join(", ")))
+    })
 }
 
 /// The form of profiles: its first letter says it.

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 
-use crate::image::{self, LONGEST_READABLE, Symbol};
+use crate::image::{self, LONGEST_READABLE, Style, Symbol};
 use crate::terminal;
 
 /// What every name may have, however many there are.
@@ -37,6 +37,8 @@ pub(super) fn bound(symbols: &mut [Symbol<'_>]) {
 pub(super) struct Room {
     /// Memory for those that are readable, and work to make them.
     readable: Cell<usize>,
+    /// How names are mangled.
+    pub(super) style: Style,
     /// Bytes of long names in reports.
     written: Cell<usize>,
     /// Whether reports show control characters in names spelt.
@@ -45,7 +47,7 @@ pub(super) struct Room {
 
 impl Default for Room {
     fn default() -> Room {
-        Room { readable: Cell::new(ROOM), written: Cell::new(TOTAL), spells: false }
+        Room { readable: Cell::new(ROOM), style: Style::default(), written: Cell::new(TOTAL), spells: false }
     }
 }
 
@@ -54,7 +56,7 @@ impl Room {
     pub(super) fn readable<'a>(&self, name: &'a [u8]) -> (Cow<'a, [u8]>, bool) {
         let left = self.readable.get();
         let most = if left > 0 { LONGEST_READABLE } else { name.len().saturating_mul(GAIN).max(SHORT) };
-        let text = image::demangle(name, most.min(LONGEST_READABLE));
+        let text = image::demangle_as(name, most.min(LONGEST_READABLE), self.style);
         let work = match &text {
             Cow::Owned(text) => text.len(),
             // It took so much in vain.

@@ -133,7 +133,7 @@ fn base(path: &[u8]) -> Option<&[u8]> {
 }
 
 /// A file of [`Lines`]. Two of them may be the same file, when several parts of the program come from it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileId(u32);
 
 /// Something known of each file.

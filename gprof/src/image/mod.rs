@@ -25,7 +25,7 @@ use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-pub use demangle::{LONGEST as LONGEST_READABLE, demangle, looks_mangled};
+pub use demangle::{LONGEST as LONGEST_READABLE, Style, demangle, demangle_as, looks_mangled};
 pub use lines::SourceFiles;
 pub use made::Names;
 pub use nearest::Nearest;

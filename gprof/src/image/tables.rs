@@ -70,7 +70,7 @@ impl<'a> Tables<'a> {
             while let Ok(Some((header, row))) = rows.next_row() {
                 let end = row.address();
                 let code_of_rows = code.get_or_insert_with(|| self.code_at(end));
-                if let Some(row) = open.filter(|row| row.start < end && end <= code_of_rows.end) {
+                if let Some(row) = open.filter(|row| row.start < end && row.start < code_of_rows.end) {
                     each(header, Row { end, ..row });
                 }
                 let counts = !row.end_sequence() && !code_of_rows.is_empty();

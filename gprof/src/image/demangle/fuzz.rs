@@ -1,6 +1,6 @@
 //! Names that nobody made with care: whatever the bytes, there is an answer.
 
-use super::{LONGEST, demangle};
+use super::{LONGEST, Style, demangle, demangle_as};
 
 /// Names of both languages with most of what a mangled name can have.
 const SEEDS: &[&str] = &[
@@ -179,6 +179,9 @@ impl Numbers {
 
 /// Readable text is within its bound, and a name that is none stays.
 fn check(name: &[u8], most: usize) -> bool {
+    for style in [Style::Java, Style::Gnat] {
+        let _ = demangle_as(name, most, style);
+    }
     let text = demangle(name, most);
     let is_readable = matches!(text, std::borrow::Cow::Owned(_));
     assert!(is_readable || text.as_ref() == name, "{}", name.escape_ascii());
@@ -189,7 +192,7 @@ fn check(name: &[u8], most: usize) -> bool {
 fn any_bytes_are_a_name() {
     let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15);
     let mut readable = 0_usize;
-    for round in 0..100_000 {
+    for round in 0..60_000 {
         let (one, other) = (SEEDS[round % SEEDS.len()], SEEDS[numbers.below(SEEDS.len())]);
         let most = [LONGEST, LONGEST, 1000, 40][numbers.below(4)];
         let name = numbers.mutated(one.as_bytes(), other.as_bytes());
@@ -197,7 +200,7 @@ fn any_bytes_are_a_name() {
         readable += usize::from(check(&numbers.made_up(), most));
     }
     // Enough of them are names for all of the parser and the printer to have run.
-    assert!(readable > 5_000, "{readable}");
+    assert!(readable > 3_000, "{readable}");
 }
 
 #[test]

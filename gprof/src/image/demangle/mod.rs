@@ -3,15 +3,35 @@
 mod cpp;
 #[cfg(test)]
 mod fuzz;
+mod gnat;
 
 use std::borrow::Cow;
 
 use std::fmt::Write;
 
 use super::made;
+use cpp::Spelling;
 
 /// The longest text that a name may stand for: whoever needs more was made to harm.
 pub const LONGEST: usize = 1 << 16;
+
+/// How names are mangled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Style {
+    /// As C++ and Rust do; names that could be of either are Rust's if they end in a hash.
+    #[default]
+    Auto,
+    /// As C++ does.
+    Cpp,
+    /// As Rust does.
+    Rust,
+    /// As C++ does, to be spelt as in Java.
+    Java,
+    /// As GNAT does for Ada: no name is left as it is unless it is Ada's.
+    Gnat,
+    /// As D does. Of that only the name of the main function is known.
+    Dlang,
+}
 
 /// Turns a mangled C++ or Rust name into what the programmer wrote; any other name is given back as it is.
 ///
@@ -20,14 +40,20 @@ pub const LONGEST: usize = 1 << 16;
 /// use is.
 #[must_use]
 pub fn demangle(name: &[u8], most: usize) -> Cow<'_, [u8]> {
+    demangle_as(name, most, Style::Auto)
+}
+
+/// Turns a name that was mangled in a style into what the programmer wrote, as [`demangle`] does.
+#[must_use]
+pub fn demangle_as(name: &[u8], most: usize, style: Style) -> Cow<'_, [u8]> {
     // What was added to the name of a stub is no part of it.
     if let Some(core) = name.strip_suffix(made::STUB) {
-        return match demangle(core, most) {
+        return match demangle_as(core, most, style) {
             Cow::Owned(text) => Cow::Owned([&text, made::STUB].concat()),
             Cow::Borrowed(_) => Cow::Borrowed(name),
         };
     }
-    readable(name, most).map_or(Cow::Borrowed(name), Cow::Owned)
+    readable(name, most, style).map_or(Cow::Borrowed(name), Cow::Owned)
 }
 
 /// Whether a name begins as mangled ones do.
@@ -37,12 +63,19 @@ pub fn looks_mangled(name: &[u8]) -> bool {
     core.starts_with(b"_Z") || core.starts_with(b"_R")
 }
 
-fn readable(name: &[u8], most: usize) -> Option<Vec<u8>> {
+fn readable(name: &[u8], most: usize, style: Style) -> Option<Vec<u8>> {
     let (before, core) = name.split_at(marks(name));
-    if !core.starts_with(b"_Z") && !core.starts_with(b"_R") {
-        return None;
-    }
-    let text = rust(core, most).or_else(|| cpp::demangle(core, most))?;
+    let is_mangled = core.starts_with(b"_Z") || core.starts_with(b"_R");
+    let rust = || rust(core, most).filter(|_| is_mangled);
+    let cpp = |spelling| cpp::demangle(core, most, spelling);
+    let text = match style {
+        Style::Auto => rust().or_else(|| cpp(Spelling::Cpp)),
+        Style::Cpp => cpp(Spelling::Cpp),
+        Style::Rust => rust(),
+        Style::Java => cpp(Spelling::Java),
+        Style::Gnat => Some(gnat::demangle(core)),
+        Style::Dlang => (core == b"_Dmain").then(|| b"D main".to_vec()),
+    }?;
     Some(if before.is_empty() { text } else { [before, &text].concat() })
 }
 
@@ -116,6 +149,65 @@ mod tests {
     fn cpp_names_that_look_like_rust() {
         assert_eq!(shown("_ZN12_GLOBAL__N_11aE"), "(anonymous namespace)::a");
         assert_eq!(shown("_ZN1a17h0000000000000000E"), "a::h0000000000000000");
+    }
+
+    #[test]
+    fn styles() {
+        let shown = |name: &str| {
+            let styles = [Style::Auto, Style::Cpp, Style::Rust, Style::Java, Style::Gnat, Style::Dlang];
+            styles.map(|style| String::from_utf8(demangle_as(name.as_bytes(), LONGEST, style).into_owned()).unwrap())
+        };
+        let cpp = "_ZN1a1bEi";
+        assert_eq!(shown(cpp), ["a::b(int)", "a::b(int)", cpp, "a.b(int)", "<_ZN1a1bEi>", cpp]);
+        let (old, new) = ("_ZN1a1b17h0123456789abcdefE", "_RNvC1a1b");
+        let hash = ["a::b::h0123456789abcdef", "a.b.h0123456789abcdef"];
+        assert_eq!(shown(old), ["a::b", hash[0], "a::b", hash[1], "<_ZN1a1b17h0123456789abcdefE>", old]);
+        assert_eq!(shown(new), ["a::b", new, "a::b", new, "<_RNvC1a1b>", new]);
+        assert_eq!(shown("main"), ["main"; 6]);
+        assert_eq!(shown("_Dmain")[4..], ["<_Dmain>", "D main"]);
+    }
+
+    #[test]
+    fn names_of_ada() {
+        for (name, text) in [
+            ("_ada_hello", "hello"),
+            ("ada__text_io__put_line__2", "ada.text_io.put_line"),
+            ("a__b__3X", "a.b"),
+            ("a__bXnb", "a.b"),
+            ("a__b__3Xb", "a.b"),
+            ("a__b__3_4", "a.b"),
+            ("pack__Oadd", "pack.\"+\""),
+            ("pack__Oexpon__2", "pack.\"**\""),
+            ("pack__Onope", "<pack__Onope>"),
+            ("tasksTKB", "tasks"),
+            ("tasksTK__inner", "tasks.inner"),
+            ("tasksTKx", "<tasksTKx>"),
+            ("lockP", "lock"),
+            ("lockN", "lock"),
+            ("kindE", "<kindE>"),
+            ("kindS", "<kindS>"),
+            ("recSR", "rec'Read"),
+            ("recSO__2", "rec'Output"),
+            ("recSQ", "<recSQ>"),
+            ("recDF", "rec.Finalize"),
+            ("recDA", "rec.Adjust"),
+            ("pack___elabb", "pack'Elab_Body"),
+            ("pack___size", "pack'Size"),
+            ("pack___assign", "pack.\":=\""),
+            ("pack___other", "<pack___other>"),
+            ("prot_E3s", "prot"),
+            ("prot_B12s", "prot"),
+            ("prot_B12", "<prot_B12>"),
+            ("outer__inner.17", "outer.inner"),
+            ("f.part.0", "<f.part.0>"),
+            ("Big", "<Big>"),
+            ("_start", "<_start>"),
+            ("", "<>"),
+            ("a_", "<a_>"),
+            ("a__", "<a__>"),
+        ] {
+            assert_eq!(demangle_as(name.as_bytes(), LONGEST, Style::Gnat).as_ref(), text.as_bytes(), "{name}");
+        }
     }
 
     #[test]

@@ -25,10 +25,19 @@ use printer::Printer;
 /// How deep parts of a name may lie in each other.
 const DEEPEST: usize = 200;
 
+/// The language in whose spelling a name is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Spelling {
+    Cpp,
+    /// That of Java, which was compiled to names mangled as those of C++: dots between the parts, no signs of pointers,
+    /// `[]` for arrays, and what a function gives behind it.
+    Java,
+}
+
 /// The readable form of a mangled name, or `None` when it is no mangled C++ name, is longer than `most`, or takes more
 /// steps than that to read or to write.
-pub(super) fn demangle(name: &[u8], most: usize) -> Option<Vec<u8>> {
+pub(super) fn demangle(name: &[u8], most: usize, spelling: Spelling) -> Option<Vec<u8>> {
     let mut parser = Parser::new(name.strip_prefix(b"_Z")?, most);
     let root = parser.symbol()?;
-    Printer::new(parser.into_tree(), most).print(root)
+    Printer::new(parser.into_tree(), most, spelling).print(root)
 }

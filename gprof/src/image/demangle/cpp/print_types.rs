@@ -1,8 +1,8 @@
 //! The printer: types, and what stands for the parameters of templates.
 
-use super::DEEPEST;
 use super::printer::Printer;
 use super::tree::{Id, Node, Qualifier, Signature};
+use super::{DEEPEST, Spelling};
 
 impl<'a> Printer<'a> {
     pub(super) fn pointer_left(&mut self, inner: Id, sign: &str) {
@@ -94,7 +94,9 @@ impl<'a> Printer<'a> {
             self.failed = true;
             return;
         };
-        if let Some(gives) = gives {
+        let is_inner = std::mem::replace(&mut self.in_function, true);
+        let (before, behind) = if self.spelling == Spelling::Java && !is_inner { (None, gives) } else { (gives, None) };
+        if let Some(gives) = before {
             self.gives(gives);
         }
         let (mut bare, mut qualifiers) = (name, Vec::new());
@@ -105,7 +107,7 @@ impl<'a> Printer<'a> {
         // Qualifiers of a member function that is local to another are those of its own name.
         if let Node::Local(function, entity) = self.node(bare) {
             self.whole(function);
-            self.write("::");
+            self.write_as_spelt("::");
             bare = entity;
             if let Node::DefaultArgument(number, inner) = self.node(bare) {
                 self.write("{default arg#");
@@ -123,8 +125,12 @@ impl<'a> Printer<'a> {
         for qualifier in qualifiers.into_iter().rev() {
             self.write(qualifier);
         }
-        if let Some(gives) = gives {
+        if let Some(gives) = before {
             self.right(gives);
         }
+        if let Some(gives) = behind {
+            self.whole(gives);
+        }
+        self.in_function = is_inner;
     }
 }

@@ -5,10 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use super::DEEPEST;
 use super::operators::Operator;
 use super::scopes::Scope;
 use super::tree::{Id, Node, Signature, Tree};
+use super::{DEEPEST, Spelling};
 
 /// Whether a text is a name of the standard library as the parser spells it.
 pub(super) fn is_standard(text: &[u8]) -> bool {
@@ -38,10 +38,23 @@ pub(super) struct Printer<'a> {
     /// The references and parameters being written.
     pub(super) active: Vec<Id>,
     pub(super) failed: bool,
+    pub(super) spelling: Spelling,
+    /// Whether a function is being written in another one's name or type.
+    pub(super) in_function: bool,
 }
 
+/// The types that Java has other names for.
+const OF_JAVA: [(&str, &str); 6] = [
+    ("bool", "boolean"),
+    ("char", "byte"),
+    ("unsigned int", "unsigned"),
+    ("long long", "long"),
+    ("wchar_t", "char"),
+    ("::", "."),
+];
+
 impl<'a> Printer<'a> {
-    pub(super) fn new(tree: Tree<'a>, most: usize) -> Printer<'a> {
+    pub(super) fn new(tree: Tree<'a>, most: usize, spelling: Spelling) -> Printer<'a> {
         Printer {
             tree,
             out: Vec::new(),
@@ -56,6 +69,8 @@ impl<'a> Printer<'a> {
             kept: BTreeMap::new(),
             active: Vec::new(),
             failed: false,
+            spelling,
+            in_function: false,
         }
     }
 
@@ -69,6 +84,12 @@ impl<'a> Printer<'a> {
         let text = text.as_ref();
         self.out.extend_from_slice(text);
         self.last = text.last().copied().unwrap_or(self.last);
+    }
+
+    /// Writes a type, or what stands between the parts of a name.
+    pub(super) fn write_as_spelt(&mut self, text: &'static str) {
+        let known = OF_JAVA.iter().find(|(cpp, _)| self.spelling == Spelling::Java && *cpp == text);
+        self.write(known.map_or(text, |(_, java)| java));
     }
 
     pub(super) fn number(&mut self, number: u64) {
@@ -106,10 +127,10 @@ impl<'a> Printer<'a> {
     pub(super) fn left_of(&mut self, id: Id, node: Node<'a>) {
         match node {
             Node::Text(text) => self.write(text),
-            Node::Builtin(name, _) => self.write(name),
+            Node::Builtin(name, _) => self.write_as_spelt(name),
             Node::Member(whole, part) | Node::Local(whole, part) => {
                 self.whole(whole);
-                self.write("::");
+                self.write_as_spelt("::");
                 self.whole(part);
             }
             Node::DefaultArgument(number, name) => {
@@ -145,7 +166,7 @@ impl<'a> Printer<'a> {
                     self.write(qualifier);
                 }
             }
-            Node::Pointer(inner) => self.pointer_left(inner, "*"),
+            Node::Pointer(inner) => self.pointer_left(inner, if self.spelling == Spelling::Java { "" } else { "*" }),
             Node::Reference(..) => {
                 self.active.push(id);
                 let ((inner, scope), sign) = self.collapsed(id);
@@ -295,6 +316,10 @@ impl<'a> Printer<'a> {
     }
 
     pub(super) fn template(&mut self, name: Id, arguments: &[Id]) {
+        if self.spelling == Spelling::Java && matches!(self.tree.nodes[name], Node::Text(b"JArray")) {
+            self.list(arguments);
+            return self.write("[]");
+        }
         self.whole(name);
         if self.last == b'<' {
             self.write(" ");

@@ -1,9 +1,10 @@
 //! Names and their readable forms, as GNU's tools print them.
 
+use super::Spelling;
 use crate::image::LONGEST_READABLE;
 
 fn demangle(name: &str) -> Option<String> {
-    super::demangle(name.as_bytes(), LONGEST_READABLE).map(|text| String::from_utf8(text).unwrap())
+    super::demangle(name.as_bytes(), LONGEST_READABLE, Spelling::Cpp).map(|text| String::from_utf8(text).unwrap())
 }
 
 #[test]
@@ -203,6 +204,36 @@ const NAMES: &[(&str, &str)] = &[
     ("_ZTv0_n24_NSdD0Ev", "virtual thunk to std::basic_iostream<char, std::char_traits<char> >::~basic_iostream()"),
     ("_ZnwmSt11align_val_tRKSt9nothrow_t", "operator new(unsigned long, std::align_val_t, std::nothrow_t const&)"),
 ];
+
+/// In the spelling of Java.
+#[test]
+fn names_of_java() {
+    for (mangled, readable) in [
+        ("_ZN4java4lang6String6equalsEPNS0_6ObjectE", "java.lang.String.equals(java.lang.Object)"),
+        ("_ZN1aC1EP6JArrayIbE", "a.a(boolean[])"),
+        ("_Z1fP6JArrayIPS_IiEE", "f(int[][])"),
+        (
+            "_Z1fabcdefghijlmnostwxyz",
+            "f(signed char, boolean, byte, double, long double, float, __float128, unsigned char, int, unsigned, long, unsigned long, __int128, unsigned __int128, short, unsigned short, char, long, unsigned long long, ...)",
+        ),
+        ("_Z3fooIiET_S0_", "foo<int>(int)int"),
+        ("_Z1fILb1ELi3ELx5ELc65EEvv", "f<true, 3, 5ll, (byte)65>()void"),
+        ("_Z1fPFivE", "f(int ()())"),
+        ("_Z1fPA3_i", "f(int () [3])"),
+        ("_Z1fM1aFivE", "f(int (a::*)())"),
+        ("_Z1fPPKc", "f(byte const)"),
+        ("_Z1fRi", "f(int&)"),
+        ("_Z1fIiEPFT_S0_ES0_", "f<int>(int)int ()(int)"),
+        ("_ZZN1a1bIiEET_vE1c", "a.b<int>().c"),
+        ("_ZThn8_N1a1bIiEET_v", "non-virtual thunk to a.b<int>()int"),
+        ("_Z1fIXadL_Z1gIiEivEEEvv", "f<&(int g<int>())>()void"),
+        ("_ZNKSt8functionIFiiEEclEi", "std.function<int (int)>.operator()(int) const"),
+        ("_ZN1a1bEiPc.cold", "a.b(int, byte) [clone .cold]"),
+    ] {
+        let text = super::demangle(mangled.as_bytes(), LONGEST_READABLE, Spelling::Java).unwrap();
+        assert_eq!(String::from_utf8(text).unwrap(), readable, "{mangled}");
+    }
+}
 
 #[test]
 fn no_names() {

@@ -1,0 +1,149 @@
+//! Names in every style of `--demangle`, compared with the system's `c++filt` and `gprof`.
+#![allow(clippy::unwrap_used, reason = "the helpers of a test fail as loudly as it does")]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use gmon_tests::random::Random;
+use gmon_tests::{compare, compile, directory, run};
+use gprof::image::{LONGEST_READABLE, Style, demangle_as};
+
+const STYLES: [(&str, Style); 4] =
+    [("java", Style::Java), ("gnat", Style::Gnat), ("gnu-v3", Style::Cpp), ("rust", Style::Rust)];
+
+/// What the system's tool makes of names, abbreviated as in reports; nothing when there is none.
+fn filtered(style: &str, names: &str) -> Option<String> {
+    let filter = Command::new("c++filt").args(["-i", "-s", style]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+    let Ok(mut filter) = filter else {
+        eprintln!("not compared, since c++filt is not installed: names of {style}");
+        return None;
+    };
+    let mut input = filter.stdin.take().unwrap();
+    let names = names.to_owned();
+    let writer = std::thread::spawn(move || input.write_all(names.as_bytes()));
+    let output = filter.wait_with_output().unwrap();
+    writer.join().unwrap().unwrap();
+    Some(String::from_utf8(output.stdout).unwrap())
+}
+
+fn compare_names(style: (&str, Style), names: &BTreeSet<String>) {
+    let list: String = names.iter().map(|name| format!("{name}\n")).collect();
+    let Some(theirs) = filtered(style.0, &list) else {
+        return;
+    };
+    assert_eq!(theirs.lines().count(), names.len());
+    let ours = |name: &String| {
+        String::from_utf8(demangle_as(name.as_bytes(), LONGEST_READABLE, style.1).into_owned()).unwrap()
+    };
+    let different: Vec<_> =
+        names.iter().zip(theirs.lines()).filter(|(name, theirs)| ours(name) != *theirs).take(5).collect();
+    assert!(different.is_empty(), "{}: {different:#?}, ours {}", style.0, ours(different[0].0));
+}
+
+/// The names of all functions of the C++ library, as programs with templates bring them.
+fn names_of_cpp() -> BTreeSet<String> {
+    let found = Command::new("c++").arg("-print-file-name=libstdc++.so").output().unwrap().stdout;
+    let library = fs::canonicalize(String::from_utf8(found).unwrap().trim()).unwrap();
+    let table = Command::new("nm").args(["-D", "--defined-only"]).arg(library).output().unwrap().stdout;
+    let name = |line: &str| Some(line.split_whitespace().nth(2)?.split('@').next()?.to_owned());
+    String::from_utf8(table).unwrap().lines().filter_map(name).filter(|name| name.starts_with("_Z")).collect()
+}
+
+#[test]
+fn names_of_the_library_of_cpp() {
+    let names = names_of_cpp();
+    assert!(names.len() > 1000, "{}", names.len());
+    for style in STYLES {
+        compare_names(style, &names);
+    }
+}
+
+/// Names of parts of which Ada's consist, most of which are none.
+#[test]
+fn names_of_ada() {
+    const PARTS: [&str; 44] = [
+        "a",
+        "pack",
+        "text_io",
+        "__",
+        "__",
+        "__",
+        "___",
+        "_",
+        "2",
+        "17",
+        "3_4",
+        "Oadd",
+        "Oeq",
+        "Oexpon",
+        "Onot",
+        "O",
+        "TK",
+        "TKB",
+        "TK__",
+        "E",
+        "P",
+        "N",
+        "S",
+        "X",
+        "Xn",
+        "Xbn",
+        "SR",
+        "SW",
+        "SI",
+        "SO",
+        "SQ",
+        "DF",
+        "DA",
+        "DX",
+        "_elabb",
+        "_elabs",
+        "_size",
+        "_assign",
+        "_alignment",
+        "_B1s",
+        "_E12s",
+        ".5",
+        "_ada_",
+        "Z",
+    ];
+    let mut random = Random::new(11);
+    let mut names = BTreeSet::new();
+    while names.len() < 20_000 {
+        let parts = 1 + random.below(6);
+        let name: String = (0..parts).map(|_| *random.pick(&PARTS)).collect();
+        // Dots in front are the system's.
+        if !name.starts_with('.') {
+            names.insert(name);
+        }
+    }
+    compare_names(("gnat", Style::Gnat), &names);
+}
+
+#[test]
+fn reports_in_every_style() {
+    let image: PathBuf = compile("styles_cpp", &["classes.cc"], &["-g"]);
+    let profile = run(&image);
+    // A Rust function is one of C++ as well, as far as its name tells.
+    let source = directory("styles_mixed").join("mixed.c");
+    let names = ["_ZN4core3fmt5write17h0123456789abcdefE", "_RNvC7mycrate3foo", "pack__put__2", "_Dmain"];
+    let functions: String = names.iter().map(|name| format!("void {name}(void) {{ sink++; }}\n")).collect();
+    let calls: String = names.iter().map(|name| format!("{name}();")).collect();
+    fs::write(&source, format!("volatile int sink;\n{functions}int main(void) {{ {calls} return 0; }}\n")).unwrap();
+    let mixed = source.with_file_name("a.out");
+    let status = Command::new("cc").args(["-pg", "-g", "-o"]).args([&mixed, &source]).status().unwrap();
+    assert!(status.success());
+    let mixed_profile = run(&mixed);
+    for style in ["auto", "gnu-v3", "java", "gnat", "rust", "none", "dlang"] {
+        let style = format!("--demangle={style}");
+        for (image, profile) in [(&image, &profile), (&mixed, &mixed_profile)] {
+            let profile: &Path = profile;
+            for options in [["-b", "-p", "-z"].as_slice(), &["-b", "-q"], &["-b", "-l", "-q"]] {
+                compare(image, &[profile], &[options, &[&style]].concat());
+            }
+        }
+    }
+}
