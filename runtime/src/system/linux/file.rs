@@ -166,9 +166,9 @@ impl Fd {
     }
 
     /// Moves the descriptor to a number that programs do not reach which close "all" their descriptors up to some number, or
-    /// look at those that they were given: the highest that is free, but for the size of the table that each fork copies.
+    /// look at those that they were given: the highest that is free and does not make the table longer that each fork copies.
     pub(crate) fn out_of_the_way(self) -> Fd {
-        const HIGHEST: usize = 4095;
+        const HIGHEST: usize = 1023;
         /// More than we ever have.
         const TRIES: usize = 8;
         let [limit, _] = descriptors_limit().unwrap_or([0; 2]);
