@@ -46,7 +46,10 @@ pub(crate) fn say(parts: &[&[u8]]) {
     // SAFETY: nobody writes it any more.
     let at_start = unsafe { &*AT_START.0.get() };
     let now = STANDARD_ERROR.status().ok();
-    if at_start.as_ref().zip(now.as_ref()).is_some_and(|(then, now)| now.is_same_file(then)) {
+    // What is opened to append to is a log, to which the program has redirected its standard error.
+    let is_for_lines =
+        |now: &Status, then: &Status| now.is_same_file(then) || (now.is_regular() && STANDARD_ERROR.appends());
+    if at_start.as_ref().zip(now.as_ref()).is_some_and(|(then, now)| is_for_lines(now, then)) {
         write(line.as_bytes());
     }
 }

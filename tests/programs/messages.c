@@ -25,6 +25,10 @@ int main(int argc, char **argv)
         close(2);
         if (open(argv[2], O_RDWR | O_CREAT | O_TRUNC, 0666) != 2 || write(2, "data", 4) != 4)
             return 99;
+    } else if (strcmp(what, "log") == 0) {
+        /* Standard error goes to a log, on purpose. */
+        if (freopen(argv[2], "a", stderr) == NULL || fputs("begun\n", stderr) == EOF || fflush(stderr) != 0)
+            return 99;
     } else if (strcmp(what, "socket") == 0) {
         int pair[2];
         char byte;

@@ -37,7 +37,7 @@ static int limit(void)
    must be, and as high as they can. */
 static int descriptors(void)
 {
-    int open = 0, lowest = limit() < 4096 ? limit() - 8 : 4088;
+    int open = 0, lowest = limit() < 1024 ? limit() - 8 : 1016;
     for (int fd = 3; fd < limit(); fd++) {
         int flags = fcntl(fd, F_GETFD);
         if (flags == -1)

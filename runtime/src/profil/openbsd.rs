@@ -88,6 +88,7 @@ fn name_file() {
             output.program.clear();
             output.program.push(name);
             output.naming = Naming::Private;
+            output.replaces = true;
         });
     }
 }

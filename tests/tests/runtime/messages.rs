@@ -84,6 +84,14 @@ fn what_is_not_standard_error_any_more_gets_no_line() {
 }
 
 #[test]
+fn a_log_that_standard_error_is_redirected_to_gets_the_line() {
+    let program = compile("log", &[]);
+    assert_eq!(status(&program, &["log", "log"], broken()).code(), Some(7));
+    let log = fs::read_to_string(program.directory.join("log")).unwrap();
+    assert_eq!(log, "begun\ngmon: gmon.out: cannot open: is a directory (error 21)\n");
+}
+
+#[test]
 fn where_there_is_no_standard_error_nothing_is_said() {
     let program = compile("none", &[]);
     let script = format!("exec {} file data 2>&-", program.executable.display());

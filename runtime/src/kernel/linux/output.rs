@@ -20,6 +20,8 @@ pub(crate) struct Output {
     pub(crate) prefix: Text<NAME_SIZE>,
     /// The program's own name.
     pub(crate) program: Text<256>,
+    /// Whether a file with the process's number in its name is replaced, as OpenBSD's kernel does.
+    pub(crate) replaces: bool,
     /// The permissions that the process made files without at the start: it may not care later.
     pub(crate) mask: usize,
     /// The form of the file; `None` for the buffer as it is, or the GNU form where that cannot hold a count.
@@ -59,6 +61,7 @@ static OUTPUT: Once<Output> = Once(UnsafeCell::new(Output {
     naming: Naming::Plain,
     prefix: Text::new(),
     program: Text::new(),
+    replaces: false,
     mask: 0,
     form: None,
 }));
@@ -135,7 +138,7 @@ pub(super) fn keep_file() {
     }
     // SAFETY: at start-up there is one thread.
     let captured = unsafe { &mut *CAPTURED.0.get() };
-    let opened = if is_numbered() {
+    let opened = if has_turn() {
         open_main(captured, false).ok()
     } else {
         Fd(DIRECTORY.load(Relaxed)).open_for_writing(name(), mode(), false).ok()
@@ -183,9 +186,10 @@ pub(super) fn after_fork_in_child() {
     TURN.store(0, Relaxed);
 }
 
-/// Whether the file has the process's number in its name.
-fn is_numbered() -> bool {
-    output().naming != Naming::Plain || FORKED.load(Relaxed)
+/// Whether the file has the process's number in its name, and leaves those alone that have the same.
+fn has_turn() -> bool {
+    let output = output();
+    !output.replaces && (output.naming != Naming::Plain || FORKED.load(Relaxed))
 }
 
 /// The name of the file.
@@ -248,7 +252,7 @@ pub(super) fn close(file: Fd) -> Result<(), Errno> {
 
 /// Opens the file. One that has the number of the process and was written by another is not ours: then it is the next name.
 fn open_main(captured: &Captured, to_map: bool) -> Result<Fd, Refusal> {
-    if is_numbered() && TURN.load(Relaxed) == 0 {
+    if has_turn() && TURN.load(Relaxed) == 0 {
         let directory = directory(captured, name())?;
         for turn in 1..=MOST_TURNS {
             TURN.store(turn, Relaxed);
@@ -298,7 +302,7 @@ pub(super) fn say_refusal(path: &[u8], (what, error): Refusal, descriptor: &[u8]
 ///
 /// What stands in the way of the name, and is not to be overwritten.
 pub(super) fn open_beforehand() -> Result<Option<Fd>, Refusal> {
-    if is_numbered() {
+    if has_turn() {
         return Ok(None); // it replaces no file
     }
     // SAFETY: nothing writes it after start-up, which is this thread's.

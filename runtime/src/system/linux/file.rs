@@ -15,11 +15,13 @@ const STATX_BASIC_STATS: usize = 0x7ff;
 const RLIMIT_FSIZE: usize = 1;
 const RLIMIT_NOFILE: usize = 7;
 const POLLOUT: i16 = 4;
+const F_GETFL: usize = 3;
 const F_DUPFD_CLOEXEC: usize = 1030;
 const O_WRONLY: usize = 0o1;
 const O_RDWR: usize = 0o2;
 const O_CREAT: usize = 0o100;
 const O_EXCL: usize = 0o200;
+const O_APPEND: usize = 0o2000;
 const O_NONBLOCK: usize = 0o4000;
 const O_CLOEXEC: usize = 0o2_000_000;
 const O_PATH: usize = 0o10_000_000;
@@ -180,10 +182,16 @@ impl Fd {
         Ok(Fd(fd as i32))
     }
 
+    /// Whether all that is written goes to the end.
+    pub(crate) fn appends(self) -> bool {
+        // SAFETY: no pointers.
+        unsafe { call(numbers::FCNTL, [self.0 as usize, F_GETFL]) }.is_ok_and(|flags| flags & O_APPEND != 0)
+    }
+
     /// Moves the descriptor to a number that programs do not reach which close "all" their descriptors up to some number, or
-    /// look at those that they were given: the highest that is free, but for the size of the table that each fork copies.
+    /// look at those that they were given: the highest that is free and does not make the table longer that each fork copies.
     pub(crate) fn out_of_the_way(self) -> Fd {
-        const HIGHEST: usize = 4095;
+        const HIGHEST: usize = 1023;
         /// More than we ever have.
         const TRIES: usize = 8;
         let [limit, _] = descriptors_limit().unwrap_or([0; 2]);

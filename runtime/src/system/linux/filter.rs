@@ -12,7 +12,7 @@ use core::sync::atomic::{
 };
 
 use super::maps::transfer;
-use super::{Errno, take_reserved};
+use super::{Errno, process_id, take_reserved};
 use crate::arch::{self, numbers};
 
 /// How many filters are kept. A process that installs more of them is held to be in strict mode.
@@ -229,7 +229,7 @@ fn copy(program: usize) -> Option<(*mut Instruction, usize)> {
 
 /// Reads `length` bytes of the program's memory.
 fn read(address: usize, to: *mut c_void, length: usize) -> Option<()> {
-    match transfer(numbers::PROCESS_VM_READV, to.addr(), address, length) {
+    match transfer(numbers::PROCESS_VM_READV, process_id(), to.addr(), address, length) {
         Ok(()) => Some(()),
         Err(Errno::EFAULT) => None,
         // The kernel does not do that for us. No program means to install what is at address 0.

@@ -9,7 +9,7 @@ use core::sync::atomic::{AtomicBool, AtomicI32, Ordering::Relaxed};
 
 use super::file::within_limit;
 use super::maps::transfer;
-use super::{Errno, Fd, PAGE, call};
+use super::{Errno, Fd, PAGE, call, process_id};
 use crate::arch::{numbers, profil_numbers};
 
 const FUTEX_PRIVATE: usize = 128;
@@ -31,7 +31,7 @@ static NOBODY: AtomicI32 = AtomicI32::new(0);
 /// EFAULT if they are not all there; a part may have been read.
 pub(crate) fn read(address: usize, bytes: &mut [u8]) -> Result<(), Errno> {
     if !DIRECT.load(Relaxed) {
-        match transfer(numbers::PROCESS_VM_READV, bytes.as_ptr().addr(), address, bytes.len()) {
+        match transfer(numbers::PROCESS_VM_READV, process_id(), bytes.as_ptr().addr(), address, bytes.len()) {
             Err(Errno::ENOSYS | Errno::EPERM) => DIRECT.store(true, Relaxed),
             result => return result,
         }
@@ -52,7 +52,7 @@ pub(crate) fn read(address: usize, bytes: &mut [u8]) -> Result<(), Errno> {
 /// EFAULT if there is no memory that may be written for all of them; a part may have been written.
 pub(crate) fn write(address: usize, bytes: &[u8]) -> Result<(), Errno> {
     if !DIRECT.load(Relaxed) {
-        match transfer(profil_numbers::PROCESS_VM_WRITEV, bytes.as_ptr().addr(), address, bytes.len()) {
+        match transfer(profil_numbers::PROCESS_VM_WRITEV, process_id(), bytes.as_ptr().addr(), address, bytes.len()) {
             Err(Errno::ENOSYS | Errno::EPERM) => DIRECT.store(true, Relaxed),
             result => return result,
         }

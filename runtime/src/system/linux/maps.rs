@@ -123,16 +123,19 @@ fn hexadecimal(text: &[u8]) -> Option<(usize, &[u8])> {
 ///
 /// The kernel copies it for us, which a process may ask for of itself whatever rights it gave up. Where that is forbidden
 /// altogether, as in some containers, the memory is a file of `/proc`.
-pub(crate) struct OwnMemory(Option<Fd>);
+pub(crate) struct OwnMemory {
+    process: i32,
+    file: Option<Fd>,
+}
 
 impl OwnMemory {
     pub(crate) fn open() -> Result<OwnMemory, Errno> {
         const PATH: &CStr = c"/proc/thread-self/mem";
-        let kernels = OwnMemory(None);
-        if kernels.read::<4>(PATH.as_ptr().addr()).is_some() {
-            return Ok(kernels);
+        let mut memory = OwnMemory { process: process_id(), file: None };
+        if memory.read::<4>(PATH.as_ptr().addr()).is_none() {
+            memory.file = Some(CURRENT.open_for_reading(PATH)?);
         }
-        CURRENT.open_for_reading(PATH).map(|file| OwnMemory(Some(file)))
+        Ok(memory)
     }
 
     /// The bytes at an address, all that were asked for; `None` where they cannot be read.
@@ -144,24 +147,27 @@ impl OwnMemory {
     /// Fills `bytes` with those at an address; says whether they could all be read.
     #[inline(never)]
     pub(crate) fn fill(&self, address: usize, bytes: &mut [u8]) -> bool {
-        match self.0 {
+        match self.file {
             Some(file) => file.read_at(bytes, address) == Ok(bytes.len()),
-            None => transfer(numbers::PROCESS_VM_READV, bytes.as_mut_ptr().addr(), address, bytes.len()).is_ok(),
+            None => {
+                let ours = bytes.as_mut_ptr().addr();
+                transfer(numbers::PROCESS_VM_READV, self.process, ours, address, bytes.len()).is_ok()
+            }
         }
     }
 
     pub(crate) fn close(self) {
-        if let Some(file) = self.0 {
+        if let Some(file) = self.file {
             let _ = file.close();
         }
     }
 }
 
-/// Copies between our memory at `ours` and the program's at `theirs`.
-pub(super) fn transfer(number: usize, ours: usize, theirs: usize, length: usize) -> Result<(), Errno> {
+/// Copies between our memory at `ours` and the program's at `theirs`; the process is this one.
+pub(super) fn transfer(number: usize, process: i32, ours: usize, theirs: usize, length: usize) -> Result<(), Errno> {
     // Each a struct iovec. Volatile, so that no call of memset or memcpy is made of it.
     let (local, remote) = ([ours, length], [theirs, length]);
-    let arguments = [process_id() as usize, (&raw const local).addr(), 1, (&raw const remote).addr(), 1, 0];
+    let arguments = [process as usize, (&raw const local).addr(), 1, (&raw const remote).addr(), 1, 0];
     // SAFETY: our side is a slice of the callers'; the kernel checks the other one.
     let copied = unsafe { call(number, arguments) }?;
     if copied == length { Ok(()) } else { Err(Errno::EFAULT) }
@@ -214,7 +220,8 @@ mod tests {
         assert_eq!(memory.read::<4>(16), None);
         assert!(memory.read::<16>(map(4096).addr()).is_some());
         memory.close();
-        let file = OwnMemory(Some(CURRENT.open_for_reading(c"/proc/thread-self/mem").unwrap()));
+        let file = CURRENT.open_for_reading(c"/proc/thread-self/mem").unwrap();
+        let file = OwnMemory { process: 0, file: Some(file) };
         assert_eq!((file.read::<4>(b"gmon".as_ptr().addr()), file.read::<4>(16)), (Some(*b"gmon"), None));
         file.close();
     }
