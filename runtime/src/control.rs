@@ -8,7 +8,7 @@ use gmon::layout::RawArc;
 
 use crate::buffer::{self, Buffer, Range};
 pub(crate) use crate::gather::RECORDED_BIAS;
-use crate::kernel;
+use crate::kernel::{self, Children};
 use crate::message::{say, say_error};
 use crate::system::{Errno, a_moment, block_signals, give_way, set_blocked_signals, thread_id};
 use crate::text::Text;
@@ -250,7 +250,7 @@ fn write(mut buffer: Buffer, is_last: bool) {
     // SAFETY: `alone` lets in no other thread, here and below.
     let outside = unsafe { outside(is_last) };
     if kernel::is_live() {
-        kernel::terminate(outside);
+        kernel::terminate(outside, is_last);
         say_lost();
         return;
     }
@@ -263,7 +263,7 @@ fn write(mut buffer: Buffer, is_last: bool) {
         say(&[b"not written: more arcs than a header can say"]);
         return;
     }
-    kernel::terminate(outside);
+    kernel::terminate(outside, is_last);
     say_lost();
 }
 
@@ -305,7 +305,8 @@ pub(crate) extern "C" fn after_fork_in_child() {
     // SAFETY: the child has one thread, and no signals yet.
     let cleared = current().is_none_or(|buffer| unsafe { buffer.clear(shared) });
     let whole = threads::after_fork_in_child(shared);
-    if !cleared || !whole {
+    let leaves_nothing = kernel::is_child_that(Children::None);
+    if !cleared || !whole || leaves_nothing {
         // Without memory of its own the child would go on in its parent's.
         moncontrol(0);
         BUFFER.store(ptr::null_mut(), SeqCst);

@@ -12,7 +12,7 @@ use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use crate::control::{self, _mcleanup};
 use crate::ending;
 use crate::environment::{Environment, strings};
-use crate::kernel::{self, Form, HIGHEST_RATE, Naming, Output, Sampler, Wish};
+use crate::kernel::{self, Children, Form, HIGHEST_RATE, Naming, Output, Sampler, Wish};
 use crate::message::{say, say_error};
 use crate::system::{Fd, is_free_for_use, signal_named};
 use crate::text::{Text, decimal};
@@ -136,6 +136,7 @@ fn configure(argv0: &CStr, environment: &Environment<'_>) -> Option<Fd> {
     unsafe {
         kernel::configure(|output| {
             output.form = form;
+            output.children = children(environment);
             name(output, argv0, environment);
         });
     }
@@ -146,6 +147,19 @@ fn configure(argv0: &CStr, environment: &Environment<'_>) -> Option<Fd> {
         Err(error) => {
             say_error(&[b"PROFDIR=", directory.to_bytes(), b": using the current directory instead"], error);
             None
+        }
+    }
+}
+
+/// What the user wants the children of a fork to leave.
+fn children(environment: &Environment<'_>) -> Children {
+    match environment.children.map(CStr::to_bytes) {
+        None | Some(b"separate") => Children::Separate,
+        Some(b"sum") => Children::Sum,
+        Some(b"none") => Children::None,
+        Some(value) => {
+            say(&[b"GMON_CHILDREN=", value, b" is none of separate, sum and none: using separate"]);
+            Children::Separate
         }
     }
 }

@@ -12,10 +12,11 @@
 mod behind;
 
 pub(crate) use behind::{
-    Clock, Form, HIGHEST_RATE, Iterate, NOWHERE, Naming, Output, PROGRAM, Sampler, Seen, TICKS, Wish, adopt,
+    Children, Clock, Form, HIGHEST_RATE, Iterate, NOWHERE, Naming, Output, PROGRAM, Sampler, Seen, TICKS, Wish, adopt,
     after_fork_in_child, arcs_grain, begin_live, choose_sampler, collect, configure, covers, for_each_gone,
-    for_each_tick_outside, is_live, is_object, is_ours, keep_ticks_outside, know_program, leave_live, let_in, look,
-    look_at_list, map_arcs, next_place, number, path, place, profil, profrate, rebuffer, take_ticks_outside, terminate,
+    for_each_tick_outside, is_child_that, is_live, is_object, is_ours, keep_ticks_outside, know_program, leave_live,
+    let_in, look, look_at_list, map_arcs, next_place, number, path, place, profil, profrate, rebuffer,
+    take_ticks_outside, terminate,
 };
 #[cfg(any(test, feature = "profil"))]
 pub(crate) use behind::{NO_BUFFER, accept, buffer, runtimes_profil, store_memory, store_nothing, take_buffer};

@@ -9,6 +9,7 @@ mod output;
 mod outside;
 mod sampler;
 mod store;
+mod sum;
 mod writer;
 
 use core::ffi::c_void;
@@ -24,7 +25,7 @@ pub(crate) use objects::{
     Iterate, NOWHERE, PROGRAM, Seen, adopt, for_each_gone, is_object, know_program, look, look_at_list, next_place,
     number, path, place,
 };
-pub(crate) use output::{Naming, Output, configure, is_ours};
+pub(crate) use output::{Children, Naming, Output, configure, is_child_that, is_ours};
 pub(crate) use outside::{for_each_tick_outside, keep_ticks_outside, take_ticks_outside};
 pub(crate) use sampler::{Clock, HIGHEST_RATE, Sampler, Wish, choose as choose_sampler, collect, let_in, profrate};
 pub(crate) use store::terminate;
