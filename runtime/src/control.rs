@@ -80,8 +80,13 @@ pub(crate) fn start(lowpc: usize, highpc: usize, directory: Option<c_int>, live:
     }
 }
 
+/// Whether profiling was started, whatever came of it.
+#[cfg(not(feature = "start"))]
+pub(crate) fn is_started() -> bool {
+    STARTED.load(SeqCst)
+}
+
 /// Says that what happens outside the program is not to be told. Before anything is started.
-#[cfg(all(feature = "start", not(test)))]
 pub(crate) fn forget_outside() {
     KEEPS_OUTSIDE.store(false, SeqCst);
 }
@@ -140,13 +145,16 @@ fn current() -> Option<Buffer> {
 }
 
 /// `void monstartup(unsigned long lowpc, unsigned long highpc)`: starts profiling the code between two addresses. The
-/// start-up code has done so for the whole program; only the first call does anything.
+/// start-up code has done so for the whole program; only the first call does anything. (Without start-up code it is in
+/// `start`.)
+#[cfg(feature = "start")]
 #[unsafe(no_mangle)]
 extern "C" fn monstartup(lowpc: c_ulong, highpc: c_ulong) {
     start(lowpc as usize, highpc as usize, None, false);
 }
 
 /// glibc's own name for [`monstartup`].
+#[cfg(feature = "start")]
 #[unsafe(no_mangle)]
 extern "C" fn __monstartup(lowpc: c_ulong, highpc: c_ulong) {
     monstartup(lowpc, highpc);
@@ -269,11 +277,17 @@ fn write(mut buffer: Buffer, is_last: bool) {
 
 /// Says it if calls could not be counted.
 fn say_lost() {
-    let lost = threads::lost();
-    if lost > 0 {
+    let why: [(u64, &[u8]); 2] = [
+        (threads::lost(), b" calls were not recorded: cannot allocate memory"),
+        (
+            threads::lost_in_children(),
+            b" calls of vfork's children were not recorded: their threads had called nothing before",
+        ),
+    ];
+    for (lost, why) in why.iter().filter(|(lost, _)| *lost > 0) {
         let mut count = Text::<20>::new();
-        count.push_decimal(lost);
-        say(&[count.as_bytes(), b" calls were not recorded: cannot allocate memory"]);
+        count.push_decimal(*lost);
+        say(&[count.as_bytes(), why]);
     }
 }
 

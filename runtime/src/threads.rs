@@ -43,13 +43,17 @@ static CURSOR: AtomicPtr<Thread> = AtomicPtr::new(ptr::null_mut());
 /// Calls that could not be counted, because there was no memory.
 static LOST: AtomicU64 = AtomicU64::new(0);
 
+/// Those of children of a vfork in threads that have no record.
+static LOST_IN_CHILDREN: AtomicU64 = AtomicU64::new(0);
+
 /// Counts a call that mcount did not find in its table: the slow path.
 ///
 /// Runs between any two instructions of the program, in signal handlers too. Uses no vector register, which a test of the
 /// object proves. What changes more than an entry is done with signals blocked: nothing comes in between.
 pub(crate) unsafe extern "C" fn miss(frompc: usize, selfpc: usize) {
     let Some(thread) = enter() else {
-        LOST.fetch_add(1, Relaxed);
+        let lost = if kernel::is_ours() { &LOST } else { &LOST_IN_CHILDREN };
+        lost.fetch_add(1, Relaxed);
         return;
     };
     if thread.count(frompc, selfpc) == Counted::Yes {
@@ -244,6 +248,7 @@ pub(crate) fn after_fork_in_child(shared: bool) -> bool {
         }
     });
     LOST.store(0, Relaxed);
+    LOST_IN_CHILDREN.store(0, Relaxed);
     if let Some(thread) = known() {
         let id = thread_id();
         thread.owner.store(u64::from(id as u32), Relaxed);
@@ -300,4 +305,9 @@ pub(crate) fn is_any_closing() -> bool {
 /// How many calls could not be counted.
 pub(crate) fn lost() -> u64 {
     LOST.load(SeqCst)
+}
+
+/// How many calls of children of a vfork could not be counted.
+pub(crate) fn lost_in_children() -> u64 {
+    LOST_IN_CHILDREN.load(SeqCst)
 }

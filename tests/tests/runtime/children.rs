@@ -160,3 +160,53 @@ fn any_reader_takes_the_sum() {
     let printed = quiet(&gmon_tests::read(gprof, &program.directory, &words));
     assert!(printed.lines().any(|line| line.ends_with(" kept") && line.contains(" 1200 ")), "{printed}");
 }
+
+#[test]
+fn what_a_child_of_vfork_calls_in_a_new_thread_is_told_for_what_it_is() {
+    let program = Program::compile("children-vfork", "vfork_thread.c", &[]);
+    let output = program.command(&[]).output().unwrap();
+    assert!(output.status.success());
+    let expected = "gmon: 7 calls of vfork's children were not recorded: their threads had called nothing before\n";
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), expected);
+}
+
+#[test]
+fn where_statx_is_forbidden_the_older_call_serves() {
+    let program = Program::compile("children-statx", "children.c", &[]);
+    let forbid = Program::compile_with("cc", "children-forbid", "forbid.c", &[]);
+    for (variable, value) in [("PROFDIR", "."), ("GMON_LIVE", "1"), ("GMON_CHILDREN", "sum")] {
+        for path in files(&program) {
+            fs::remove_file(program.directory.join(path)).unwrap();
+        }
+        let mut command = forbid.command(&["statx", program.executable.to_str().unwrap(), "3"]);
+        let output = command.current_dir(&program.directory).env(variable, value).output().unwrap();
+        if output.status.code() == Some(77) {
+            println!("\nSKIPPED: no filters of system calls here, none can be forbidden");
+            return;
+        }
+        quiet(&output);
+        let outs = files(&program).into_iter().filter(|name| name.ends_with(".out"));
+        let kept = |name: String| calls(&read(&program.directory.join(name)), program.symbols()).remove("calls kept");
+        assert_eq!(outs.filter_map(kept).sum::<u64>(), 300, "{variable}={value}");
+    }
+}
+
+#[test]
+fn a_sum_that_is_cut_short_is_left_alone() {
+    let program = Program::compile("children-cut", "children.c", &[]);
+    for form in ["openbsd", "gnu"] {
+        quiet(&summing(&program, &["2"]).env("GMON_FORMAT", form).output().unwrap());
+        let path = sum(&program);
+        let whole = fs::read(&path).unwrap();
+        for length in [1, 19, 39, 41, whole.len() / 2, whole.len() - 1] {
+            fs::write(&path, &whole[..length]).unwrap();
+            let output = summing(&program, &["1"]).output().unwrap();
+            assert!(output.status.success());
+            assert!(fs::read(&path).unwrap() == whole[..length], "{form} {length}");
+            assert!(String::from_utf8(output.stderr).unwrap().contains(" instead: cannot add to: "));
+        }
+        fs::remove_file(&path).unwrap();
+        let left = program.directory.join(format!("{}.new", path.file_name().unwrap().to_str().unwrap()));
+        fs::remove_file(left).unwrap();
+    }
+}

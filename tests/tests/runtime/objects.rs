@@ -79,8 +79,9 @@ fn little_is_needed_of_the_program_and_the_c_library() {
     assert_eq!(needed("gcrt1.o"), start);
     assert_eq!(needed("gmon.o"), start);
     assert_eq!(needed("grcrt1.o"), start);
-    // The runtime needs the first only; the others are the calls' with errno, a name for the file, and a fork to come.
-    let calls = ["__ehdr_start", "__errno_location", "getauxval", "pthread_atfork"];
+    // The calls of other systems need errno; both parts, the environment, a name for the file, and a fork to come.
+    let calls =
+        ["__ehdr_start", "__errno_location", "getauxval", "pthread_atfork", "environ", "program_invocation_name"];
     assert_eq!(needed("libgmon.a"), set(&calls));
 }
 
