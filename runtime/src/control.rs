@@ -281,7 +281,7 @@ fn say_lost() {
         (threads::lost(), b" calls were not recorded: cannot allocate memory"),
         (
             threads::lost_in_children(),
-            b" calls of vfork's children were not recorded: their threads had called nothing before",
+            b" calls were not recorded: children of vfork made them in threads that had called nothing before",
         ),
     ];
     for (lost, why) in why.iter().filter(|(lost, _)| *lost > 0) {

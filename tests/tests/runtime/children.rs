@@ -166,7 +166,8 @@ fn what_a_child_of_vfork_calls_in_a_new_thread_is_told_for_what_it_is() {
     let program = Program::compile("children-vfork", "vfork_thread.c", &[]);
     let output = program.command(&[]).output().unwrap();
     assert!(output.status.success());
-    let expected = "gmon: 7 calls of vfork's children were not recorded: their threads had called nothing before\n";
+    let expected =
+        "gmon: 7 calls were not recorded: children of vfork made them in threads that had called nothing before\n";
     assert_eq!(String::from_utf8(output.stderr).unwrap(), expected);
 }
 
