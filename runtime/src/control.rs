@@ -10,7 +10,7 @@ use gmon::layout::RawArc;
 use crate::arch;
 use crate::buffer::{self, Buffer, Range};
 pub(crate) use crate::gather::RECORDED_BIAS;
-use crate::kernel;
+use crate::kernel::{self, Children};
 use crate::message::{say, say_error};
 use crate::system::{Errno, a_moment, block_signals, give_way, reserve, set_blocked_signals};
 #[cfg(all(feature = "start", not(test)))]
@@ -91,8 +91,13 @@ pub(crate) fn start(lowpc: usize, highpc: usize, directory: Option<c_int>, live:
     }
 }
 
+/// Whether profiling was started, whatever came of it.
+#[cfg(not(feature = "start"))]
+pub(crate) fn is_started() -> bool {
+    STARTED.load(SeqCst)
+}
+
 /// Says that what happens outside the program is not to be told. Before anything is started.
-#[cfg(all(feature = "start", not(test)))]
 pub(crate) fn forget_outside() {
     KEEPS_OUTSIDE.store(false, SeqCst);
 }
@@ -151,13 +156,16 @@ fn current() -> Option<Buffer> {
 }
 
 /// `void monstartup(unsigned long lowpc, unsigned long highpc)`: starts profiling the code between two addresses. The
-/// start-up code has done so for the whole program; only the first call does anything.
+/// start-up code has done so for the whole program; only the first call does anything. (Without start-up code it is in
+/// `start`.)
+#[cfg(feature = "start")]
 #[unsafe(no_mangle)]
 extern "C" fn monstartup(lowpc: c_ulong, highpc: c_ulong) {
     start(lowpc as usize, highpc as usize, None, false);
 }
 
 /// glibc's own name for [`monstartup`].
+#[cfg(feature = "start")]
 #[unsafe(no_mangle)]
 extern "C" fn __monstartup(lowpc: c_ulong, highpc: c_ulong) {
     monstartup(lowpc, highpc);
@@ -289,7 +297,7 @@ fn write(mut buffer: Buffer, is_last: bool) {
     // SAFETY: `alone` lets in no other thread, here and below.
     let outside = unsafe { outside(is_last) };
     if kernel::is_live() {
-        kernel::terminate(outside);
+        kernel::terminate(outside, is_last);
         say_lost();
         return;
     }
@@ -302,7 +310,7 @@ fn write(mut buffer: Buffer, is_last: bool) {
     let arcs = unsafe { fill(&buffer) };
     if kernel::is_in_file() {
         // Behind the arcs are arcs of no calls.
-        kernel::terminate(outside);
+        kernel::terminate(outside, is_last);
         say_lost();
         return;
     }
@@ -310,17 +318,23 @@ fn write(mut buffer: Buffer, is_last: bool) {
         say(&[b"not written: more arcs than a header can say"]);
         return;
     }
-    kernel::terminate(outside);
+    kernel::terminate(outside, is_last);
     say_lost();
 }
 
 /// Says it if calls could not be counted.
 fn say_lost() {
-    let lost = threads::lost();
-    if lost > 0 {
+    let why: [(u64, &[u8]); 2] = [
+        (threads::lost(), b" calls were not recorded: cannot allocate memory"),
+        (
+            threads::lost_in_children(),
+            b" calls were not recorded: children of vfork made them in threads that had called nothing before",
+        ),
+    ];
+    for (lost, why) in why.iter().filter(|(lost, _)| *lost > 0) {
         let mut count = Text::<20>::new();
-        count.push_decimal(lost);
-        say(&[count.as_bytes(), b" calls were not recorded: cannot allocate memory"]);
+        count.push_decimal(*lost);
+        say(&[count.as_bytes(), why]);
     }
 }
 
@@ -353,7 +367,8 @@ pub(crate) extern "C" fn after_fork_in_child() {
     // SAFETY: the child has one thread, and no signals yet.
     let cleared = current().is_none_or(|buffer| unsafe { buffer.clear(is_buffer_shared) });
     let whole = threads::after_fork_in_child(shared);
-    if !cleared || !whole {
+    let leaves_nothing = kernel::is_child_that(Children::None);
+    if !cleared || !whole || leaves_nothing {
         // Without memory of its own the child would go on in its parent's.
         moncontrol(0);
         BUFFER.store(ptr::null_mut(), SeqCst);

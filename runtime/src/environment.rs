@@ -23,6 +23,8 @@ pub(crate) struct Environment<'a> {
     pub(crate) sampler: Option<&'a CStr>,
     /// `GMON_OBJECTS`: whether what happens outside the program is told.
     pub(crate) objects: Option<&'a CStr>,
+    /// `GMON_CHILDREN`: what the children of a fork leave.
+    pub(crate) children: Option<&'a CStr>,
     /// `GMON_DUMP_SIGNAL`: the signal that has the file written while the program goes on.
     pub(crate) dump_signal: Option<&'a CStr>,
 }
@@ -41,6 +43,7 @@ impl<'a> Environment<'a> {
             take(&mut found.clock, variable, b"GMON_CLOCK=");
             take(&mut found.sampler, variable, b"GMON_SAMPLER=");
             take(&mut found.objects, variable, b"GMON_OBJECTS=");
+            take(&mut found.children, variable, b"GMON_CHILDREN=");
             take(&mut found.dump_signal, variable, b"GMON_DUMP_SIGNAL=");
         }
         found

@@ -49,7 +49,7 @@ mod sandbox;
 mod scale;
 #[cfg(any(test, feature = "start", not(feature = "profil")))]
 mod snapshot;
-#[cfg(all(feature = "start", not(test)))]
+#[cfg(all(any(feature = "start", not(feature = "profil")), not(test)))]
 mod start;
 mod system;
 mod text;

@@ -82,6 +82,45 @@ pub(crate) fn may_be_profiled() -> bool {
     })
 }
 
+/// The first 32 bits of the program's build ID; of one that has none, a hash of its headers.
+pub(crate) fn build() -> u32 {
+    let bias = bias();
+    let noted = segments(SEGMENT_NOTE).find_map(|segment| {
+        let notes = core::ptr::with_exposed_provenance((segment.address as usize).wrapping_add(bias));
+        // SAFETY: as in `may_be_profiled`.
+        let notes = unsafe { core::slice::from_raw_parts(notes, segment.memory_size as usize / WORD) };
+        noted_build(notes, segment.alignment as usize)
+    });
+    noted.unwrap_or_else(|| {
+        let header = header();
+        let (length, number) = (header.program_headers as usize, usize::from(header.program_headers_number));
+        // SAFETY: the headers stand at the beginning of the first segment, which nobody changes.
+        let bytes = unsafe {
+            core::slice::from_raw_parts(
+                (&raw const __ehdr_start).cast::<u8>(),
+                length + number * usize::from(header.program_header_size),
+            )
+        };
+        bytes.iter().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
+    })
+}
+
+/// The first word of the build ID if it is one of the notes, as it is printed.
+fn noted_build(mut notes: &[u32], alignment: usize) -> Option<u32> {
+    const GNU: u32 = u32::from_ne_bytes(*b"GNU\0");
+    let alignment = alignment.max(WORD);
+    while let [name, rest, ..] = notes {
+        if let [4, length, 3, GNU, build, ..] = notes
+            && *length as usize >= WORD
+        {
+            return Some(u32::from_be(*build));
+        }
+        let end = (3 * WORD + *name as usize).next_multiple_of(alignment) + *rest as usize;
+        notes = notes.get(end.next_multiple_of(alignment) / WORD..).unwrap_or(&[]);
+    }
+    None
+}
+
 /// Whether one of the notes is [`NOTE`]. The name, which begins behind three words, and what follows it are each filled up
 /// to a multiple of `alignment`.
 fn has_note(mut notes: &[u32], alignment: usize) -> bool {
@@ -120,6 +159,15 @@ mod tests {
         assert_eq!(core::mem::offset_of!(super::ElfHeader, program_headers), 32);
         assert_eq!(core::mem::offset_of!(super::ElfHeader, program_headers_number), 56);
         assert_eq!(size_of::<super::ProgramHeader>(), 56);
+    }
+
+    #[test]
+    fn the_build_id_is_found_among_other_notes() {
+        use super::{NOTE, noted_build};
+        let build = [4, 8, 3, 0x554e47, 0x0403_0201, 5];
+        assert_eq!(noted_build(&[&NOTE[..], &build].concat(), 4), Some(u32::from_be(0x0403_0201)));
+        assert_eq!(noted_build(&NOTE, 4), None);
+        assert_eq!(super::build(), super::build());
     }
 
     #[test]

@@ -10,10 +10,12 @@ use core::mem;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 use crate::control::{self, _mcleanup};
+#[cfg(feature = "start")]
 use crate::dispositions;
+#[cfg(feature = "start")]
 use crate::ending;
 use crate::environment::{Environment, strings};
-use crate::kernel::{self, Form, HIGHEST_RATE, Naming, Output, Sampler, Wish};
+use crate::kernel::{self, Children, Form, HIGHEST_RATE, Naming, Output, Sampler, Wish};
 use crate::message::{know_standard_error, say, say_error};
 use crate::system::{Fd, file_mask, is_free_for_use, signal_named};
 use crate::text::{Text, decimal};
@@ -24,6 +26,7 @@ const AT_SECURE: c_ulong = 23;
 
 // The note by which OpenBSD's kernel knows a program that may be profiled: see `program`. Not in the section that it has
 // there, by whose name debuggers take a program for one of that system's.
+#[cfg(feature = "start")]
 global_asm!(
     ".pushsection .note.gmon.profil,\"a\",%note",
     ".balign 4",
@@ -57,7 +60,7 @@ unsafe extern "C" {
 pub(crate) unsafe extern "C" fn begin(_argc: c_int, argv: *const *const c_char, envp: *const *const c_char) {
     BEGAN_FIRST.store(true, Relaxed);
     // SAFETY: the C library hands over the arrays of the process's start.
-    unsafe { begin_with(strings(argv).next(), envp) }
+    unsafe { begin_with(strings(argv).next(), envp, program::text()) }
 }
 
 /// Starts profiling where the C library has not called [`begin`]: as the first of the program's constructors, which gets
@@ -66,21 +69,50 @@ pub(crate) unsafe extern "C" fn begin_late() {
     if BEGAN_FIRST.load(Relaxed) {
         return;
     }
-    // SAFETY: the C library has set both before it runs constructors, and nobody changes them yet: the one is null or a
-    // string, the other the process's environment.
-    unsafe {
-        let name = (!program_invocation_name.is_null()).then(|| CStr::from_ptr(program_invocation_name));
-        begin_with(name, environ);
+    // SAFETY: nobody changes the environment yet.
+    unsafe { begin_in_environment(program::text()) }
+}
+
+/// `void monstartup(unsigned long lowpc, unsigned long highpc)` of a program without start-up object: that begins here, and
+/// all that the environment says is looked at now. Only the first call does anything.
+#[cfg(not(feature = "start"))]
+#[unsafe(no_mangle)]
+extern "C" fn monstartup(lowpc: c_ulong, highpc: c_ulong) {
+    if !control::is_started() {
+        // SAFETY: a program may change its environment in another thread only while nobody reads it, as for `getenv`.
+        unsafe { begin_in_environment((lowpc as usize, highpc as usize)) }
     }
 }
 
-/// Starts profiling the program of that name.
+/// glibc's own name for [`monstartup`].
+#[cfg(not(feature = "start"))]
+#[unsafe(no_mangle)]
+extern "C" fn __monstartup(lowpc: c_ulong, highpc: c_ulong) {
+    monstartup(lowpc, highpc);
+}
+
+/// Starts profiling with the process's environment.
 ///
 /// # Safety
 ///
-/// `envp` must be the environment that the process was started with, and nothing of the program's own may run yet.
-unsafe fn begin_with(name: Option<&CStr>, envp: *const *const c_char) {
+/// Nobody may change it meanwhile.
+unsafe fn begin_in_environment(text: (usize, usize)) {
+    // SAFETY: the C library sets both before it runs constructors: the one is null or a string, the other the process's
+    // environment.
+    unsafe {
+        let name = (!program_invocation_name.is_null()).then(|| CStr::from_ptr(program_invocation_name));
+        begin_with(name, environ, text);
+    }
+}
+
+/// Starts profiling the code from one address to another of the program of that name.
+///
+/// # Safety
+///
+/// `envp` must be the process's environment, and nobody may change it meanwhile; nothing may have been started yet.
+unsafe fn begin_with(name: Option<&CStr>, envp: *const *const c_char, (lowpc, highpc): (usize, usize)) {
     // SAFETY: as below. A static program has no dynamic linker anywhere.
+    #[cfg(feature = "start")]
     if unsafe { getauxval(AT_BASE) } != 0 {
         dispositions::find_next();
     }
@@ -96,7 +128,6 @@ unsafe fn begin_with(name: Option<&CStr>, envp: *const *const c_char) {
     if !tells_of_objects(&environment) {
         control::forget_outside();
     }
-    let (lowpc, highpc) = program::text();
     control::start(lowpc, highpc, directory.map(|fd| fd.0), is_live(&environment));
     // SAFETY: the C library is up; ours are the first of the program's own handlers, so they run last before a fork and
     // first behind it. Without memory for them, children are not profiled.
@@ -104,6 +135,7 @@ unsafe fn begin_with(name: Option<&CStr>, envp: *const *const c_char) {
     if let Some(signal) = dump_signal(&environment) {
         snapshot::watch(signal);
     }
+    #[cfg(feature = "start")]
     ending::watch(may_catch_signals(&environment));
     if let Some(fd) = directory {
         let _ = fd.close();
@@ -113,6 +145,7 @@ unsafe fn begin_with(name: Option<&CStr>, envp: *const *const c_char) {
 /// What the child of a fork does first.
 extern "C" fn after_fork_in_child() {
     control::after_fork_in_child();
+    #[cfg(feature = "start")]
     ending::after_fork_in_child();
 }
 
@@ -150,6 +183,7 @@ fn configure(argv0: &CStr, environment: &Environment<'_>) -> Option<Fd> {
         kernel::configure(|output| {
             output.form = form;
             output.mask = file_mask();
+            output.children = children(environment);
             name(output, argv0, environment);
         });
     }
@@ -160,6 +194,19 @@ fn configure(argv0: &CStr, environment: &Environment<'_>) -> Option<Fd> {
         Err(error) => {
             say_error(&[b"PROFDIR=", directory.to_bytes(), b": using the current directory instead"], error);
             None
+        }
+    }
+}
+
+/// What the user wants the children of a fork to leave.
+fn children(environment: &Environment<'_>) -> Children {
+    match environment.children.map(CStr::to_bytes) {
+        None | Some(b"separate") => Children::Separate,
+        Some(b"sum") => Children::Sum,
+        Some(b"none") => Children::None,
+        Some(value) => {
+            say(&[b"GMON_CHILDREN=", value, b" is none of separate, sum and none: using separate"]);
+            Children::Separate
         }
     }
 }

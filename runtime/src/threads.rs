@@ -53,6 +53,9 @@ static LOST: AtomicU64 = AtomicU64::new(0);
 /// How many calls that find no room it takes until memory is asked for again.
 const CALLS_TO_ASK_AGAIN: u32 = 4096;
 
+/// Those of children of a vfork in threads that have no record.
+static LOST_IN_CHILDREN: AtomicU64 = AtomicU64::new(0);
+
 /// Counts a call that mcount did not find in its table: the slow path.
 ///
 /// Runs between any two instructions of the program, in signal handlers too. Uses no vector register, which a test of the
@@ -60,7 +63,8 @@ const CALLS_TO_ASK_AGAIN: u32 = 4096;
 /// does not let them be blocked, a handler that comes in between finds that said, and counts in the table that is there.
 pub(crate) unsafe extern "C" fn miss(frompc: usize, selfpc: usize) {
     let Some(thread) = enter() else {
-        LOST.fetch_add(1, Relaxed);
+        let lost = if kernel::is_ours() { &LOST } else { &LOST_IN_CHILDREN };
+        lost.fetch_add(1, Relaxed);
         return;
     };
     if thread.count(frompc, selfpc) == Counted::Yes {
@@ -281,6 +285,7 @@ pub(crate) fn after_fork_in_child(shared: bool) -> bool {
         }
     });
     LOST.store(0, Relaxed);
+    LOST_IN_CHILDREN.store(0, Relaxed);
     if let Some(thread) = known() {
         let id = thread_id();
         thread.owner.store(u64::from(id as u32), Relaxed);
@@ -337,4 +342,9 @@ pub(crate) fn is_any_closing() -> bool {
 /// How many calls could not be counted.
 pub(crate) fn lost() -> u64 {
     LOST.load(SeqCst)
+}
+
+/// How many calls of children of a vfork could not be counted.
+pub(crate) fn lost_in_children() -> u64 {
+    LOST_IN_CHILDREN.load(SeqCst)
 }

@@ -3,6 +3,7 @@
  *
  *     forbid perf PROGRAM [ARGUMENT...]      perf_event_open
  *     forbid timers PROGRAM [ARGUMENT...]    timer_create
+ *     forbid statx PROGRAM [ARGUMENT...]     statx
  *
  * Exits with 77 where the system has no filters of system calls.
  */
@@ -16,7 +17,10 @@
 #include <unistd.h>
 
 int main(int argc, char **argv) {
-    unsigned number = argc > 1 && strcmp(argv[1], "timers") == 0 ? SYS_timer_create : SYS_perf_event_open;
+    const char *what = argc > 1 ? argv[1] : "";
+    unsigned number = strcmp(what, "timers") == 0 ? SYS_timer_create
+                      : strcmp(what, "statx") == 0 ? SYS_statx
+                                                   : SYS_perf_event_open;
     struct sock_filter steps[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),

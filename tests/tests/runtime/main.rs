@@ -1,6 +1,8 @@
 //! The runtime, linked into real programs: what they count themselves must be in their profiles.
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
+mod by_hand;
+mod children;
 mod corners;
 mod counts;
 mod dispositions;

@@ -97,8 +97,9 @@ fn little_is_needed_of_the_program_and_the_c_library() {
     assert_eq!(needed("gcrt1.o"), start);
     assert_eq!(needed("gmon.o"), start);
     assert_eq!(needed("grcrt1.o"), start);
-    // The runtime needs the first only; the others are the calls' with errno, a name for the file, and a fork to come.
-    let calls = ["__ehdr_start", "__errno_location", "getauxval", "pthread_atfork"];
+    // The calls of other systems need errno; both parts, the environment, a name for the file, and a fork to come.
+    let calls =
+        ["__ehdr_start", "__errno_location", "getauxval", "pthread_atfork", "environ", "program_invocation_name"];
     assert_eq!(needed("libgmon.a"), set(&calls));
 }
 
@@ -107,7 +108,7 @@ fn they_are_small_and_want_no_executable_stack() {
     for file in ["gcrt1.o", "grcrt1.o", "gmon.o", "libgmon.a"] {
         for member in tool("size", &[&path(file)]).lines().skip(1) {
             let text: u32 = member.split_whitespace().next().unwrap().parse().unwrap();
-            assert!(text < 64_000, "{file}: {text} bytes of code and constants: {member}");
+            assert!(text < 76_000, "{file}: {text} bytes of code and constants: {member}");
         }
         let stack = tool("readelf", &["-SW", &path(file)])
             .lines()

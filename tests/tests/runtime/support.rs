@@ -18,7 +18,8 @@ pub(crate) struct Program {
 }
 
 /// All that the runtime looks at.
-const VARIABLES: [&str; 10] = [
+const VARIABLES: [&str; 11] = [
+    "GMON_CHILDREN",
     "GMON_OBJECTS",
     "PROFDIR",
     "GMON_OUT_PREFIX",

@@ -47,6 +47,8 @@ pub(crate) mod numbers {
     pub(crate) const FSTAT: usize = 80;
     pub(crate) const NEWFSTATAT: usize = 79;
     pub(crate) const SCHED_YIELD: usize = 124;
+    pub(crate) const FLOCK: usize = 32;
+    pub(crate) const LSEEK: usize = 62;
     pub(crate) const PRLIMIT: usize = 261;
     pub(crate) const STATX: usize = 291;
     pub(crate) const UMASK: usize = 166;

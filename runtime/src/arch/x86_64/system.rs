@@ -47,6 +47,8 @@ pub(crate) mod numbers {
     pub(crate) const FSTAT: usize = 5;
     pub(crate) const NEWFSTATAT: usize = 262;
     pub(crate) const SCHED_YIELD: usize = 24;
+    pub(crate) const FLOCK: usize = 73;
+    pub(crate) const LSEEK: usize = 8;
     pub(crate) const PRLIMIT: usize = 302;
     pub(crate) const STATX: usize = 332;
     pub(crate) const UMASK: usize = 95;

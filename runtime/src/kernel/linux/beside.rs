@@ -4,6 +4,7 @@
 //! objects they are of, and what no single profile can say: calls from one object to another, and what could not be told
 //! apart. docs/format.md has its layout.
 
+use core::ffi::CStr;
 use core::iter;
 
 use gmon::layout::{GmonHdr, RawArc};
@@ -33,7 +34,7 @@ pub(super) struct Told {
 
 /// What is told only in sum.
 #[derive(Default)]
-struct Rest {
+pub(super) struct Rest {
     kernel: u64,
     vdso: u64,
     elsewhere: u64,
@@ -186,6 +187,31 @@ impl Object {
 }
 
 impl Rest {
+    /// All of these entries: nothing is told of single objects.
+    pub(super) fn of(entries: &[RawArc]) -> Rest {
+        let mut rest = Rest { elsewhere: outside::elsewhere(), ..Rest::default() };
+        for group in groups(entries) {
+            rest.add(group.first().map_or(PROGRAM, |entry| number(entry.raw_selfpc)), group);
+        }
+        rest
+    }
+
+    /// What a line says that was written, if it is a sum.
+    fn place(&mut self, line: &[u8]) -> Option<(&mut u64, u64)> {
+        let places: [(&[u8], &mut u64); 4] = [
+            (b"samples kernel ", &mut self.kernel),
+            (b"samples vdso ", &mut self.vdso),
+            (b"samples elsewhere ", &mut self.elsewhere),
+            (b"calls elsewhere ", &mut self.calls),
+        ];
+        places.into_iter().find_map(|(name, place)| {
+            let digits = line.strip_prefix(name)?;
+            let add =
+                |number: u64, digit: &u8| number.wrapping_mul(10).wrapping_add(u64::from(digit.wrapping_sub(b'0')));
+            digits.iter().all(u8::is_ascii_digit).then(|| (place, digits.iter().fold(0, add)))
+        })
+    }
+
     /// Adds what was counted at places of that number.
     fn add(&mut self, number: usize, entries: &[RawArc]) {
         let ticks = match number {
@@ -205,7 +231,7 @@ impl Rest {
         }
     }
 
-    fn is_nothing(&self) -> bool {
+    pub(super) fn is_nothing(&self) -> bool {
         [self.kernel, self.vdso, self.elsewhere, self.calls] == [0; 4]
     }
 }
@@ -243,6 +269,38 @@ fn write_list(file: Fd, main: Written, entries: &[RawArc], rest: &Rest) -> Resul
             out.put(b"\n");
         }
     }
+    write_rest(&mut out, rest);
+    out.put(b"end\n");
+    out.finish()
+}
+
+/// Adds the sums of a list that was written, if there is one.
+pub(super) fn add_sums(path: &CStr, rest: &mut Rest) {
+    let file = output::directory_of(path).ok().and_then(|directory| directory.open_regular_for_reading(path).ok());
+    let Some(file) = file else { return };
+    // A list of sums has a few lines.
+    let mut bytes = [0; 512];
+    let read = file.read_at(&mut bytes, 0).unwrap_or(0);
+    let _ = file.close();
+    for line in bytes.get(..read).unwrap_or(&[]).split(|byte| *byte == b'\n') {
+        if let Some((place, number)) = rest.place(line) {
+            *place = place.saturating_add(number);
+        }
+    }
+}
+
+/// Writes a list of sums alone, beside the file that is `main`.
+pub(super) fn write_sums(mut out: Writer, main: Written, rest: &Rest) -> Result<Written, Errno> {
+    out.put(b"gmon objects 1\nprofile");
+    out.number(main.length as u64);
+    out.mark(main.sum);
+    out.put(b"\n");
+    write_rest(&mut out, rest);
+    out.put(b"end\n");
+    out.finish()
+}
+
+fn write_rest(out: &mut Writer, rest: &Rest) {
     let sums: [(&[u8], u64); 4] = [
         (b"samples kernel", rest.kernel),
         (b"samples vdso", rest.vdso),
@@ -254,8 +312,6 @@ fn write_list(file: Fd, main: Written, entries: &[RawArc], rest: &Rest) -> Resul
         out.number(*sum);
         out.put(b"\n");
     }
-    out.put(b"end\n");
-    out.finish()
 }
 
 /// An object that has a profile, and what is told of it.

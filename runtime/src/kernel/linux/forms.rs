@@ -57,7 +57,7 @@ pub(crate) struct Bins<'a> {
 }
 
 /// What comes next in the bins.
-enum Part {
+pub(super) enum Part {
     /// So many of no count.
     Zeros(usize),
     Count(u32),
@@ -65,7 +65,7 @@ enum Part {
 
 impl Bins<'_> {
     /// Hands over the counts in order.
-    fn for_each(&self, mut each: impl FnMut(Part)) {
+    pub(super) fn for_each(&self, mut each: impl FnMut(Part)) {
         for (stretch, samples) in self.samples.chunks(STRETCH).enumerate() {
             let touched = self.touched.and_then(|touched| touched.get(stretch));
             if touched.is_some_and(|touched| touched.load(Relaxed) == 0) {

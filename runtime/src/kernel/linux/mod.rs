@@ -10,6 +10,7 @@ mod output;
 mod outside;
 mod sampler;
 mod store;
+mod sum;
 mod writer;
 
 use core::ffi::c_void;
@@ -26,7 +27,7 @@ pub(crate) use objects::{
     Iterate, NOWHERE, PROGRAM, Seen, adopt, for_each_gone, is_object, know_program, look, look_ahead, look_at_all,
     look_at_list, next_place, number, path, place,
 };
-pub(crate) use output::{Naming, OWN_WORD, Output, configure, is_ours};
+pub(crate) use output::{Children, Naming, OWN_WORD, Output, configure, is_child_that, is_ours};
 pub(crate) use outside::{for_each_tick_outside, keep_ticks_outside, take_ticks_outside};
 pub(crate) use sampler::{
     Clock, HIGHEST_RATE, Sampler, Wish, can_end_by_signal, can_sample, choose as choose_sampler, collect, let_in,
@@ -176,6 +177,7 @@ pub(crate) fn after_fork_in_child() {
     output::after_fork_in_child();
     bins::after_fork_in_child();
     outside::after_fork_in_child();
+    objects::after_fork_in_child();
     sampler::after_fork_in_child();
 }
 

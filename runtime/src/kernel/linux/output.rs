@@ -7,6 +7,7 @@ use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, Ordering::
 
 use super::forms::Form;
 use crate::message::{know_standard_error, say_cure};
+use crate::program;
 use crate::system::{CURRENT, Errno, Fd, Status, effective_user, known_process_id, map_own_word, process_id};
 use crate::text::Text;
 
@@ -24,6 +25,8 @@ pub(crate) struct Output {
     pub(crate) replaces: bool,
     /// The permissions that the process made files without at the start: it may not care later.
     pub(crate) mask: usize,
+    /// What the children of a fork leave.
+    pub(crate) children: Children,
     /// The form of the file; `None` for the buffer as it is, or the GNU form where that cannot hold a count.
     pub(crate) form: Option<Form>,
 }
@@ -37,6 +40,17 @@ pub(crate) enum Naming {
     Prefix,
     /// `gmon.<program>.<pid>.out` as OpenBSD's kernel has it: only the user may have anything to do with the file.
     Private,
+}
+
+/// What the children of a fork leave.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Children {
+    /// A file each.
+    Separate,
+    /// One file for all, to which each adds itself: see [`super::sum`].
+    Sum,
+    /// Nothing.
+    None,
 }
 
 /// What could not be done, as the end of "cannot ...", and why.
@@ -63,6 +77,7 @@ static OUTPUT: Once<Output> = Once(UnsafeCell::new(Output {
     program: Text::new(),
     replaces: false,
     mask: 0,
+    children: Children::Separate,
     form: None,
 }));
 /// The name of the file, made anew each time. Not on the stack: that may be a thread's smallest, or a signal's.
@@ -150,7 +165,7 @@ pub(super) fn keep_file() {
 }
 
 /// The permissions of a new file, before the user's mask as it is then: never more than that of the start allows.
-fn mode() -> usize {
+pub(super) fn mode() -> usize {
     let output = output();
     (if output.naming == Naming::Private { 0o600 } else { 0o666 }) & !output.mask
 }
@@ -224,6 +239,65 @@ fn push_number(name: &mut Text<NAME_SIZE>) {
     if turn > 1 {
         name.push(b"-");
         name.push_decimal(u64::from(turn));
+    }
+}
+
+/// Whether this is the child of a fork that leaves a sum or nothing.
+pub(crate) fn is_child_that(leaves: Children) -> bool {
+    FORKED.load(Relaxed) && output().children == leaves
+}
+
+/// The name of the sum of all children, with these parts behind it: `gmon.<program>.children-<build>.out`, or
+/// `<prefix>.children-<build>`.
+pub(super) fn sum_name(parts: &[&[u8]]) -> &'static CStr {
+    // SAFETY: as for the name itself.
+    make_sum_name(unsafe { &mut *NAME.0.get() }, parts)
+}
+
+/// The same where both are needed at once.
+pub(super) fn other_sum_name(parts: &[&[u8]]) -> &'static CStr {
+    // SAFETY: as above.
+    make_sum_name(unsafe { &mut *BESIDE.0.get() }, parts)
+}
+
+fn make_sum_name<'a>(name: &'a mut Text<NAME_SIZE>, parts: &[&[u8]]) -> &'a CStr {
+    let output = output();
+    let is_prefixed = output.naming == Naming::Prefix;
+    name.clear();
+    if is_prefixed {
+        name.push(output.prefix.as_bytes());
+    } else {
+        name.push(b"gmon.");
+        name.push(output.program.as_bytes());
+    }
+    name.push(b".children-");
+    name.push_hexadecimal(u64::from(program::build()), 8);
+    name.push(if is_prefixed { b"" } else { b".out" });
+    parts.iter().for_each(|part| name.push(part));
+    name.as_c_str().unwrap_or(c"")
+}
+
+/// The directory to look that path up in.
+pub(super) fn directory_of(path: &CStr) -> Result<Fd, Refusal> {
+    // SAFETY: nothing writes it after start-up.
+    directory(unsafe { &*CAPTURED.0.get() }, path)
+}
+
+/// Whether a path leads to the file of that status.
+pub(super) fn is_named(directory: Fd, path: &CStr, status: &Status) -> bool {
+    directory.open_existing(path).is_ok_and(|file| {
+        let is_it = file.status().is_ok_and(|now| now.is_same_file(status));
+        let _ = file.close();
+        is_it
+    })
+}
+
+/// Takes away the file of its own that a child has left which is told of by the sum now.
+pub(super) fn take_away_own() {
+    let own = name();
+    if let Ok(directory) = directory_of(own) {
+        let _ = directory.unlink(own);
+        let _ = directory.unlink(name_beside(&[b".objects"]));
     }
 }
 
@@ -422,7 +496,7 @@ fn open_anew(captured: &Captured, path: &CStr, to_map: bool) -> Result<Fd, Refus
 }
 
 /// Why a file of that status is not to be overwritten, or the status.
-fn refusal(status: Result<Status, Errno>) -> Result<Status, Refusal> {
+pub(super) fn refusal(status: Result<Status, Errno>) -> Result<Status, Refusal> {
     let status = status.map_err(|error| (&b"examine"[..], error))?;
     if !status.is_regular() {
         Err((b"overwrite what is not a regular file", Errno::EINVAL))

@@ -1,23 +1,29 @@
 //! Stores the buffer as a file when the process ends.
 
-use core::ffi::c_void;
-use core::sync::atomic::Ordering::Relaxed;
+use core::ffi::{CStr, c_void};
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use gmon::layout::{GMONVERSION, GmonHdr, RawArc};
 
 use super::forms::{self, Bins, Finished, Form};
-use super::output::{self, Refusal};
+use super::output::{self, Children, Refusal};
 use super::writer::Written;
-use super::{BUFFER, LENGTH, beside, bins, in_file, live, sampler};
-use crate::message::say;
+use super::{BUFFER, LENGTH, beside, bins, in_file, live, sampler, sum};
+use crate::message::{say, say_error};
 use crate::system::Errno;
 use crate::text::Text;
+
+/// Whether a child that will add itself to a sum has left a file of its own.
+static HAS_OWN_FILE: AtomicBool = AtomicBool::new(false);
 
 /// Does what OpenBSD's kernel does when a process ends: reads the header back from the buffer and stores the file. What
 /// goes wrong is said in one line; the process ends as it would have.
 ///
 /// `outside` is what was counted outside the program, of which files beside that one tell: see [`beside::write`].
-pub(crate) fn terminate(outside: &[RawArc]) {
+///
+/// The child of a fork that is to add itself to the sum of all does so if this `is_last`, and leaves a file of its own if it
+/// cannot.
+pub(crate) fn terminate(outside: &[RawArc], is_last: bool) {
     sampler::collect();
     sampler::report();
     let buffer = BUFFER.load(Relaxed);
@@ -34,9 +40,46 @@ pub(crate) fn terminate(outside: &[RawArc]) {
         in_file::finish(beside::is_anything_told(outside));
         return;
     }
+    let mut outside = outside;
+    if output::is_child_that(Children::Sum) && !is_last {
+        // Of a snapshot that is to be taken away there are no files beside it.
+        outside = &[];
+        HAS_OWN_FILE.store(true, Relaxed);
+    } else if output::is_child_that(Children::Sum) {
+        match add_to_sum(buffer, outside) {
+            Ok(()) => {
+                if HAS_OWN_FILE.load(Relaxed) {
+                    output::take_away_own();
+                }
+                return;
+            }
+            Err((what, error)) => {
+                let own = output::name().to_bytes();
+                let sum = output::other_sum_name(&[]).to_bytes();
+                say_error(&[sum, b": using ", own, b" instead: cannot ", what], error);
+            }
+        }
+    }
     match store(buffer) {
         Ok((written, profrate)) => beside::write(written, profrate, outside),
         Err(refusal) => output::say_refusal(output::name().to_bytes(), refusal, b", GMON_LIVE=1 opens it at the start"),
+    }
+}
+
+/// Adds the buffer to the sum of all children.
+fn add_to_sum(buffer: *mut c_void, outside: &[RawArc]) -> Result<(), Refusal> {
+    let buffer = checked(buffer.cast(), LENGTH.load(Relaxed)).ok_or((&b"use its buffer"[..], Errno::EINVAL))?;
+    let clamped = sum::add(&buffer, output::output().form, outside)?;
+    say_clamped(output::sum_name(&[]), clamped);
+    Ok(())
+}
+
+/// Says it if bins did not fit the form.
+fn say_clamped(name: &CStr, bins: usize) {
+    if bins > 0 {
+        let mut count = Text::<20>::new();
+        count.push_decimal(bins as u64);
+        say(&[name.to_bytes(), b": ", count.as_bytes(), b" bins overflowed, GMON_FORMAT=gnu keeps all samples"]);
     }
 }
 
@@ -76,16 +119,8 @@ fn store(buffer: *mut c_void) -> Result<(Written, i32), Refusal> {
     let closed = output::close(file);
     let profrate = buffer.header.profrate;
     match written.and_then(|written| closed.map(|()| written)) {
-        Ok((written, 0)) => Ok((written, profrate)),
         Ok((written, bins)) => {
-            let mut count = Text::<20>::new();
-            count.push_decimal(bins as u64);
-            say(&[
-                output::name().to_bytes(),
-                b": ",
-                count.as_bytes(),
-                b" bins overflowed, GMON_FORMAT=gnu keeps all samples",
-            ]);
+            say_clamped(output::name(), bins);
             Ok((written, profrate))
         }
         Err(error) => Err((b"write", error)),

@@ -6,6 +6,8 @@ pub(crate) struct Errno(pub(crate) i32);
 
 impl Errno {
     pub(crate) const ENOENT: Errno = Errno(2);
+    pub(crate) const ENXIO: Errno = Errno(6);
+    pub(crate) const EAGAIN: Errno = Errno(11);
     pub(crate) const ENOMEM: Errno = Errno(12);
     pub(crate) const EBUSY: Errno = Errno(16);
     pub(crate) const ENODEV: Errno = Errno(19);

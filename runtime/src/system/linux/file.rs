@@ -17,6 +17,10 @@ const RLIMIT_NOFILE: usize = 7;
 const POLLOUT: i16 = 4;
 const F_GETFL: usize = 3;
 const F_DUPFD_CLOEXEC: usize = 1030;
+const LOCK_EXCLUSIVE: usize = 2;
+const LOCK_AT_ONCE: usize = 4;
+const LOCK_UNLOCK: usize = 8;
+const SEEK_DATA: usize = 3;
 const O_WRONLY: usize = 0o1;
 const O_RDWR: usize = 0o2;
 const O_CREAT: usize = 0o100;
@@ -280,6 +284,34 @@ impl Fd {
     /// Opens a file of this directory for reading.
     pub(crate) fn open_for_reading(self, path: &CStr) -> Result<Fd, Errno> {
         self.open(path, O_CLOEXEC, 0)
+    }
+
+    /// The same without waiting for a pipe, and without following a symbolic link.
+    pub(crate) fn open_regular_for_reading(self, path: &CStr) -> Result<Fd, Errno> {
+        self.open(path, O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0)
+    }
+
+    /// Locks the file for this process alone; EAGAIN if another one has it.
+    pub(crate) fn lock(self) -> Result<(), Errno> {
+        // SAFETY: no pointers.
+        unsafe { call(numbers::FLOCK, [self.0 as usize, LOCK_EXCLUSIVE | LOCK_AT_ONCE]) }.map(|_| ())
+    }
+
+    /// Undoes [`Fd::lock`].
+    pub(crate) fn unlock(self) -> Result<(), Errno> {
+        // SAFETY: no pointers.
+        unsafe { call(numbers::FLOCK, [self.0 as usize, LOCK_UNLOCK]) }.map(|_| ())
+    }
+
+    /// Where from an offset on the file has something that is no hole; `None` if there is nothing more.
+    pub(crate) fn next_data(self, offset: usize) -> Option<usize> {
+        // SAFETY: no pointers.
+        match unsafe { call(numbers::LSEEK, [self.0 as usize, offset, SEEK_DATA]) } {
+            Ok(data) => Some(data),
+            Err(Errno::ENXIO) => None,
+            // The file system does not say.
+            Err(_) => Some(offset),
+        }
     }
 
     /// Reads what comes next, as much as there is and fits; 0 at the end.

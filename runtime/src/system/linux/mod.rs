@@ -23,7 +23,7 @@ pub(crate) use crate::arch::LARGEST_PAGE;
 #[cfg(all(feature = "start", not(test)))]
 pub(crate) use disposition::{Action, disguise, disguised, reveal, set_action_raw, set_doors, stand_in};
 pub(crate) use errno::Errno;
-#[cfg(any(test, feature = "start"))]
+#[cfg(any(test, feature = "start", not(feature = "profil")))]
 pub(crate) use file::file_mask;
 pub(crate) use file::{CURRENT, Fd, Identity, Status, WRITING_FLAGS};
 #[cfg(any(test, feature = "start", not(feature = "profil")))]

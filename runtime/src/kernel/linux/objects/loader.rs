@@ -18,7 +18,7 @@ use core::sync::atomic::Ordering::Relaxed;
 
 /// How many objects of the list are known; what is more is elsewhere.
 const MOST_LISTED: usize = 4096;
-/// How many are looked into at one time. More are looked into by and by.
+/// How many are looked into at one time; what is more is elsewhere as well.
 const MOST_NEW: usize = 1024;
 
 /// The start of `struct dl_phdr_info`.

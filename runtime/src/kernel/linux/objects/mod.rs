@@ -19,7 +19,7 @@ use core::sync::atomic::{
 
 use super::beside::Told;
 use super::bins;
-use crate::system::{Errno, Identity, Mapping, MapsRoom, OwnMemory, effective_user, for_each_mapping, map};
+use crate::system::{Errno, Identity, Mapping, MapsRoom, OwnMemory, clear, effective_user, for_each_mapping, map};
 use crate::text::Text;
 use headers::Headers;
 pub(crate) use loader::{Iterate, Seen, look_at_list};
@@ -99,6 +99,15 @@ static PROGRAM_BIAS: AtomicUsize = AtomicUsize::new(0);
 pub(crate) fn know_program(base: usize, bias: usize) {
     PROGRAM_BASE.store(base, Relaxed);
     PROGRAM_BIAS.store(bias, Relaxed);
+}
+
+/// Forgets all in the child of a fork: another thread may have been changing it.
+pub(super) fn after_fork_in_child() {
+    let known = KNOWN.load(SeqCst);
+    if !known.is_null() {
+        // SAFETY: all of the memory that `known` mapped, and no other thread is here; all zero, nothing is known.
+        unsafe { clear(known.cast(), size_of::<Known>()) };
+    }
 }
 
 /// What is known; `None` where there is no memory for it.

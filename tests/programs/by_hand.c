@@ -1,0 +1,32 @@
+/* A program without start-up object, which profiles itself by calls of libgmon.a; and a child of it, which does so too. */
+#include <gmon.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char __executable_start, etext;
+
+__attribute__((noinline)) int before(int number) { return number + 1; }
+__attribute__((noinline)) int parents(int number) { return number + 2; }
+__attribute__((noinline)) int childs(int number) { return number + 3; }
+
+int main(void)
+{
+    int sum = before(0);
+    monstartup((unsigned long)&__executable_start, (unsigned long)&etext);
+    monstartup(0, 16);
+    for (int turn = 0; turn < 30; turn++)
+        sum += parents(turn);
+    pid_t child = fork();
+    if (child == 0) {
+        for (int turn = 0; turn < 40; turn++)
+            sum += childs(turn);
+        _mcleanup();
+        _exit(sum == 0);
+    }
+    waitpid(child, 0, 0);
+    _mcleanup();
+    printf("%d\n", (int)child);
+    return sum == 0;
+}

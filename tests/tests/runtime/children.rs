@@ -1,0 +1,213 @@
+//! What the children of a fork leave: `GMON_CHILDREN`.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::support::{Program, calls, quiet, read, ticks};
+
+/// The names of the files of a program's directory that begin with `gmon`.
+fn files(program: &Program) -> Vec<String> {
+    let names = fs::read_dir(&program.directory).unwrap().map(|entry| entry.unwrap().file_name());
+    let mut names: Vec<_> =
+        names.map(|name| name.into_string().unwrap()).filter(|name| name.starts_with("gmon")).collect();
+    names.sort();
+    names
+}
+
+/// The one sum of a program's children.
+fn sum(program: &Program) -> PathBuf {
+    let names = files(program);
+    let sums: Vec<_> = names.iter().filter(|name| name.contains(".children-") && name.ends_with(".out")).collect();
+    assert_eq!(sums.len(), 1, "{names:?}");
+    assert!(!names.iter().any(|name| name.ends_with(".new")), "nothing is left over: {names:?}");
+    program.directory.join(sums[0])
+}
+
+fn summing(program: &Program, arguments: &[&str]) -> Command {
+    let mut command = program.command(arguments);
+    command.env("GMON_CHILDREN", "sum");
+    command
+}
+
+#[test]
+fn all_children_are_in_one_sum_in_every_form() {
+    let program = Program::compile("children-forms", "children.c", &[]);
+    for form in ["openbsd", "bsd", "freebsd", "gnu"] {
+        quiet(&summing(&program, &["40"]).env("GMON_FORMAT", form).output().unwrap());
+        let path = sum(&program);
+        assert_eq!(files(&program).iter().filter(|name| name.starts_with("gmon.program.")).count(), 1);
+        let bytes = fs::read(&path).unwrap();
+        assert_eq!(bytes.starts_with(b"gmon"), form == "gnu", "{form}");
+        if form == "openbsd" {
+            let bytes =
+                |offset: usize| usize::try_from(i32::from_ne_bytes(bytes[offset..][..4].try_into().unwrap())).unwrap();
+            assert_eq!(
+                bytes(16) + bytes(28),
+                fs::metadata(&path).unwrap().len() as usize,
+                "the header tells of all arcs"
+            );
+        }
+        assert_eq!(calls(&read(&path), program.symbols())["calls kept"], 40 * 100, "{form}");
+        // The next run adds to it, in the form that it wants.
+        quiet(&summing(&program, &["8"]).output().unwrap());
+        assert_eq!(calls(&read(&path), program.symbols())["calls kept"], 48 * 100, "{form}");
+        fs::remove_file(path).unwrap();
+    }
+}
+
+#[test]
+fn the_name_tells_the_program_and_its_build() {
+    let program = Program::compile("children-names", "children.c", &["-Wl,--build-id=0x1234abcd00ff"]);
+    quiet(&summing(&program, &["3"]).output().unwrap());
+    assert_eq!(sum(&program).file_name().unwrap(), "gmon.program.children-1234abcd.out");
+    let place = program.directory.join("place");
+    fs::create_dir(&place).unwrap();
+    quiet(&summing(&program, &["3"]).env("PROFDIR", &place).output().unwrap());
+    assert_eq!(calls(&read(&place.join("gmon.program.children-1234abcd.out")), program.symbols())["calls kept"], 300);
+    quiet(&summing(&program, &["3"]).env("GMON_OUT_PREFIX", "place/prefix").output().unwrap());
+    assert_eq!(calls(&read(&place.join("prefix.children-1234abcd")), program.symbols())["calls kept"], 300);
+    // Without a build ID it is a hash of the headers.
+    let without = Program::compile("children-nameless", "children.c", &["-Wl,--build-id=none"]);
+    quiet(&summing(&without, &["3"]).output().unwrap());
+    assert_eq!(calls(&read(&sum(&without)), without.symbols())["calls kept"], 300);
+}
+
+#[test]
+fn whoever_is_killed_costs_nobody_else_anything() {
+    const KILLED: u64 = 300;
+    let program = Program::compile("children-killed", "children.c", &[]);
+    quiet(&summing(&program, &["600", &KILLED.to_string()]).output().unwrap());
+    // What the last one that was killed may have left is overwritten by the next.
+    quiet(&summing(&program, &["1"]).output().unwrap());
+    let found = calls(&read(&sum(&program)), program.symbols());
+    assert_eq!(found["calls kept"], 601 * 100);
+    let doomed = found.get("calls doomed").copied().unwrap_or(0);
+    assert!(doomed <= KILLED * 100 && doomed.is_multiple_of(100), "whole or not at all: {doomed}");
+}
+
+#[test]
+fn samples_outside_the_program_are_added_up_beside_the_sum() {
+    let program = Program::compile("children-outside", "children.c", &[]);
+    quiet(&summing(&program, &["10"]).env("SAMPLES", "500").output().unwrap());
+    let list = fs::read_to_string(format!("{}.objects", sum(&program).display())).unwrap();
+    let told: u64 =
+        list.lines().filter_map(|line| line.strip_prefix("samples ")?.split(' ').nth(1)?.parse::<u64>().ok()).sum();
+    let own: u64 = ticks(&read(&sum(&program)), program.symbols()).values().sum();
+    assert!((5000..5000 + 200).contains(&(told + own)), "{list}{own}");
+    assert!(list.starts_with("gmon objects 1\nprofile ") && list.ends_with("\nend\n"), "{list}");
+}
+
+#[test]
+fn a_snapshot_is_taken_away_when_the_sum_has_it() {
+    let program = Program::compile("children-snapshots", "children.c", &[]);
+    quiet(&summing(&program, &["5"]).env("DUMPS", "1").env("SAMPLES", "20").output().unwrap());
+    let names = files(&program);
+    assert!(names.iter().all(|name| name.starts_with("gmon.out") || name.contains(".children-")), "{names:?}");
+    assert_eq!(calls(&read(&sum(&program)), program.symbols())["calls kept"], 500);
+}
+
+#[test]
+fn what_overflows_a_bin_is_whole_in_the_sum() {
+    // The samples are the C library's or the kernel's here: in a static program the former are its own.
+    let program = Program::compile("children-overflow", "children.c", &["-static"]);
+    quiet(&summing(&program, &["4"]).env("SAMPLES", "40000").output().unwrap());
+    let profile = read(&sum(&program));
+    let own: u64 = ticks(&profile, program.symbols()).values().sum();
+    assert!((160_000..160_400).contains(&own), "{own}");
+    assert!(profile.histograms.len() > 1 || profile.histograms[0].bins.iter().any(|count| *count > 65_535));
+}
+
+#[test]
+fn what_is_no_sum_of_this_program_is_left_alone() {
+    let program = Program::compile("children-foreign", "children.c", &["-Wl,--build-id=0x1234abcd"]);
+    let place = program.directory.join("gmon.program.children-1234abcd.out");
+    fs::write(&place, "a letter").unwrap();
+    let output = summing(&program, &["1"]).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.starts_with("gmon: gmon.program.children-1234abcd.out: using gmon.program."), "{said}");
+    assert!(said.ends_with(" instead: cannot add to: invalid argument (error 22)\n"), "{said}");
+    assert_eq!(fs::read(&place).unwrap(), b"a letter");
+    let own = files(&program).into_iter().find(|name| name.starts_with("gmon.program.") && !name.contains("children"));
+    assert_eq!(calls(&read(&program.directory.join(own.unwrap())), program.symbols())["calls kept"], 100);
+}
+
+#[test]
+fn children_can_leave_nothing_or_a_file_each() {
+    let program = Program::compile("children-none", "children.c", &[]);
+    let run = |value: &str| {
+        let output = program.command(&["5"]).env("GMON_CHILDREN", value).output().unwrap();
+        (
+            String::from_utf8(output.stderr).unwrap(),
+            files(&program).iter().filter(|name| name.starts_with("gmon.program.")).count(),
+        )
+    };
+    assert_eq!(run("none"), (String::new(), 0));
+    // The parent's line stays one for each process, as its children do not start up.
+    assert_eq!(
+        run("all"),
+        ("gmon: GMON_CHILDREN=all is none of separate, sum and none: using separate\n".to_owned(), 5)
+    );
+}
+
+#[test]
+fn any_reader_takes_the_sum() {
+    let Some(gprof) = gmon_tests::system_gprof() else { return };
+    let program = Program::compile("children-judge", "children.c", &[]);
+    quiet(&summing(&program, &["12"]).output().unwrap());
+    let path = sum(&program);
+    let words = ["-b", "-p", "program", path.to_str().unwrap()];
+    let printed = quiet(&gmon_tests::read(gprof, &program.directory, &words));
+    assert!(printed.lines().any(|line| line.ends_with(" kept") && line.contains(" 1200 ")), "{printed}");
+}
+
+#[test]
+fn what_a_child_of_vfork_calls_in_a_new_thread_is_told_for_what_it_is() {
+    let program = Program::compile("children-vfork", "vfork_thread.c", &[]);
+    let output = program.command(&[]).output().unwrap();
+    assert!(output.status.success());
+    let expected =
+        "gmon: 7 calls were not recorded: children of vfork made them in threads that had called nothing before\n";
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), expected);
+}
+
+#[test]
+fn where_statx_is_forbidden_the_older_call_serves() {
+    let program = Program::compile("children-statx", "children.c", &[]);
+    let forbid = Program::compile_with("cc", "children-forbid", "forbid.c", &[]);
+    for (variable, value) in [("PROFDIR", "."), ("GMON_LIVE", "1"), ("GMON_CHILDREN", "sum")] {
+        for path in files(&program) {
+            fs::remove_file(program.directory.join(path)).unwrap();
+        }
+        let mut command = forbid.command(&["statx", program.executable.to_str().unwrap(), "3"]);
+        let output = command.current_dir(&program.directory).env(variable, value).output().unwrap();
+        if output.status.code() == Some(77) {
+            println!("\nSKIPPED: no filters of system calls here, none can be forbidden");
+            return;
+        }
+        quiet(&output);
+        let outs = files(&program).into_iter().filter(|name| name.ends_with(".out"));
+        let kept = |name: String| calls(&read(&program.directory.join(name)), program.symbols()).remove("calls kept");
+        assert_eq!(outs.filter_map(kept).sum::<u64>(), 300, "{variable}={value}");
+    }
+}
+
+#[test]
+fn a_sum_that_is_cut_short_is_left_alone() {
+    let program = Program::compile("children-cut", "children.c", &[]);
+    for form in ["openbsd", "gnu"] {
+        quiet(&summing(&program, &["2"]).env("GMON_FORMAT", form).output().unwrap());
+        let path = sum(&program);
+        let whole = fs::read(&path).unwrap();
+        for length in [1, 19, 39, 41, whole.len() / 2, whole.len() - 1] {
+            fs::write(&path, &whole[..length]).unwrap();
+            let output = summing(&program, &["1"]).output().unwrap();
+            assert!(output.status.success());
+            assert!(fs::read(&path).unwrap() == whole[..length], "{form} {length}");
+            assert!(String::from_utf8(output.stderr).unwrap().contains(" instead: cannot add to: "));
+        }
+        fs::remove_file(&path).unwrap();
+        let left = program.directory.join(format!("{}.new", path.file_name().unwrap().to_str().unwrap()));
+        fs::remove_file(left).unwrap();
+    }
+}
