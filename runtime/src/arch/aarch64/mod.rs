@@ -14,8 +14,8 @@ pub(crate) use doors::handler_doors;
 #[cfg(any(test, feature = "profil"))]
 pub(crate) use system::profil_numbers;
 pub(crate) use system::{
-    LARGEST_PAGE, O_DIRECTORY, O_NOFOLLOW, PERF_PROGRAM_COUNTER, blocked_on_return, interrupted_pc, is_signal_frame,
-    numbers, signal_return, syscall,
+    LARGEST_PAGE, O_DIRECTORY, O_NOFOLLOW, PERF_PROGRAM_COUNTER, blocked_on_return, interrupted_pc, is_in_valgrind,
+    is_signal_frame, numbers, signal_return, syscall,
 };
 #[cfg(any(test, feature = "start", not(feature = "profil")))]
 pub(crate) use thread::{record, set_record, set_table};
