@@ -86,7 +86,8 @@ fn is_musl() -> bool {
     arch::sigaction_address() == 0 || arch::handler_set_address() != 0
 }
 
-fn set_errno(error: Errno) {
+/// Sets `errno`.
+pub(crate) fn set_errno(error: Errno) {
     // SAFETY: the C library's, of this thread.
     unsafe { *__errno_location() = error.0 };
 }

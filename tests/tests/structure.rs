@@ -29,6 +29,7 @@ const ORDER: [(&str, &[&str]); 3] = [
             "snapshot",
             "ending",
             "dispositions",
+            "masks",
             "start",
             "entry",
         ],

@@ -22,7 +22,10 @@ pub(crate) use live::{arcs_grain, begin as begin_live, is_live, leave as leave_l
 pub(crate) use objects::{NOWHERE, PROGRAM, adopt, is_gone, know_program, look, number, path, place};
 pub(crate) use output::{Naming, Output, configure, is_ours};
 pub(crate) use outside::{for_each_tick_outside, keep_ticks_outside, take_ticks_outside};
-pub(crate) use sampler::{Clock, HIGHEST_RATE, Sampler, Wish, choose as choose_sampler, collect, let_in, profrate};
+pub(crate) use sampler::{
+    Clock, HIGHEST_RATE, Sampler, Wish, blocked_as_told, choose as choose_sampler, collect, let_in, profrate,
+    to_be_blocked,
+};
 pub(crate) use store::terminate;
 #[cfg(any(test, feature = "profil"))]
 pub(crate) use store::{store_memory, store_nothing};

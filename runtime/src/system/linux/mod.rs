@@ -27,7 +27,7 @@ pub(crate) use memory::{PAGE, clear, map, map_file, replace, unmap};
 pub(crate) use perf::{SampleMemory, sample_on};
 pub(crate) use signal::{
     FATAL_SIGNALS, SA_RESTART, SAMPLING_SIGNAL, SIG_DFL, SIGPROF, SignalInfo, block_signal, block_signals,
-    catch_signal, contains, default_action, is_caught_by, is_free_for_use, is_not_handled, let_signal_end,
+    catch_signal, change_mask, contains, default_action, is_caught_by, is_free_for_use, is_not_handled, let_signal_end,
     on_fatal_signal, set_blocked_signals, signal_named, unblock_signal, without_signal,
 };
 #[cfg(any(test, feature = "profil"))]

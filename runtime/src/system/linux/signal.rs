@@ -289,11 +289,16 @@ pub(crate) fn set_blocked_signals(blocked: u64) {
 }
 
 fn change_blocked(how: usize, signals: u64) -> u64 {
+    change_mask(how, Some(&signals)).unwrap_or(0)
+}
+
+/// Changes which signals are blocked for this thread, if there is a set; returns which were.
+pub(crate) fn change_mask(how: usize, signals: Option<&u64>) -> Result<u64, Errno> {
     let mut before = 0_u64;
-    let arguments = [how, (&raw const signals).addr(), (&raw mut before).addr(), size_of::<u64>()];
-    // SAFETY: the kernel reads one set and writes the other, 8 bytes each.
-    let _ = unsafe { call(numbers::RT_SIGPROCMASK, arguments) };
-    before
+    let signals = signals.map_or(ptr::null(), ptr::from_ref);
+    let arguments = [how, signals.addr(), (&raw mut before).addr(), size_of::<u64>()];
+    // SAFETY: the kernel reads one set, if there is one, and writes the other, 8 bytes each.
+    unsafe { call(numbers::RT_SIGPROCMASK, arguments) }.map(|_| before)
 }
 
 /// Sets a signal's action, and says what it was.
