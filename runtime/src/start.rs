@@ -104,6 +104,9 @@ unsafe fn begin_with(name: Option<&CStr>, envp: *const *const c_char) {
         snapshot::watch(signal);
     }
     ending::watch(may_catch_signals(&environment));
+    if dispositions::are_seen() {
+        ending::give_way();
+    }
     if let Some(fd) = directory {
         let _ = fd.close();
     }

@@ -20,4 +20,6 @@ pub(crate) use system::{
 #[cfg(any(test, feature = "start", not(feature = "profil")))]
 pub(crate) use thread::{record, set_record, set_table};
 #[cfg(all(feature = "start", not(test)))]
-pub(crate) use weak::{bsd_signal_address, dlsym_address, handler_set_address, sigaction_address};
+pub(crate) use weak::{
+    bsd_signal_address, dlsym_address, handler_set_address, programs_sigaction_address, sigaction_address,
+};
