@@ -50,7 +50,7 @@ ENTRY = _start _dl_relocate_static_pie _IO_stdin_used __data_start data_start
 # What replaces a function of the C library gives way to the program's own.
 GLOBALS += --weaken-symbol=_exit --weaken-symbol=_Exit --weaken-symbol=daemon --weaken-symbol=dlclose
 GLOBALS += --weaken-symbol=prctl --weaken-symbol=syscall --weaken-symbol=mlockall
-GLOBALS += $(foreach name,sigaction signal bsd_signal ssignal sysv_signal __sysv_signal sigset,--weaken-symbol=$(name))
+GLOBALS += $(foreach name,sigaction signal bsd_signal ssignal sysv_signal __sysv_signal sigset sigprocmask pthread_sigmask,--weaken-symbol=$(name))
 # The part with other systems' profil: it is called plainly only where nobody else has that name, and finds the runtime's
 # where that is linked.
 PROFIL = --strip-debug --keep-global-symbols=runtime/exports-profil.txt

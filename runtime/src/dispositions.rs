@@ -5,6 +5,7 @@
 //! hands on to the next definition of its name, and what that found is disguised. All are async-signal-safe, keep no
 //! record of their own, and may be called before the runtime has begun and in the child of a `vfork`.
 
+use core::arch::global_asm;
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::mem::{self, MaybeUninit};
 use core::ptr;
@@ -71,7 +72,7 @@ fn next_sigaction() -> Option<Sigaction> {
     (found != MISSING).then(|| unsafe { mem::transmute::<usize, Sigaction>(found) })
 }
 
-/// The `signal` behind ours, if there is one that keeps something; else it is made of [`sigaction`].
+/// The `signal` behind ours, if there is one that keeps something; else it is made of [`set_and_ask`].
 fn next_signal() -> Option<Signal> {
     let found = match NEXT_SIGNAL.load(Relaxed) {
         0 | MISSING => arch::bsd_signal_address(),
@@ -86,14 +87,23 @@ fn is_musl() -> bool {
     arch::sigaction_address() == 0 || arch::handler_set_address() != 0
 }
 
-fn set_errno(error: Errno) {
+/// Whether the program sees the runtime's handlers: it has a `sigaction` of its own, or was linked with the C library's
+/// before ours.
+pub(crate) fn are_seen() -> bool {
+    arch::programs_sigaction_address() != set_and_ask as *const () as usize
+}
+
+/// Sets `errno`.
+pub(crate) fn set_errno(error: Errno) {
     // SAFETY: the C library's, of this thread.
     unsafe { *__errno_location() = error.0 };
 }
 
+// The C library's name, of which a program may have another one: the function here has a name for itself.
+global_asm!(".globl sigaction", ".type sigaction, %function", ".set sigaction, {}", sym set_and_ask);
+
 /// `int sigaction(int signum, const struct sigaction *act, struct sigaction *oldact)`.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn sigaction(signal: c_int, action: *const Action, before: *mut Action) -> c_int {
+unsafe extern "C" fn set_and_ask(signal: c_int, action: *const Action, before: *mut Action) -> c_int {
     let mut other = MaybeUninit::<Action>::uninit();
     let mut action = action;
     if !action.is_null() {
@@ -124,7 +134,7 @@ unsafe extern "C" fn sigaction(signal: c_int, action: *const Action, before: *mu
     result
 }
 
-/// Sets a handler by [`sigaction`]; the result is the one before, or `SIG_ERR`.
+/// Sets a handler by [`set_and_ask`]; the result is the one before, or `SIG_ERR`.
 fn set(signal: c_int, handler: usize, flags: u32, mask: u64) -> usize {
     if handler == SIG_ERR && !is_musl() {
         set_errno(Errno::EINVAL);
@@ -133,7 +143,7 @@ fn set(signal: c_int, handler: usize, flags: u32, mask: u64) -> usize {
     let action = Action::new(handler, flags, mask);
     let mut before = Action::new(SIG_DFL, 0, 0);
     // SAFETY: what the caller of one of the following wants to be set.
-    if unsafe { sigaction(signal, &raw const action, &raw mut before) } == 0 { before.handler } else { SIG_ERR }
+    if unsafe { set_and_ask(signal, &raw const action, &raw mut before) } == 0 { before.handler } else { SIG_ERR }
 }
 
 /// `sighandler_t signal(int signum, sighandler_t handler)`: with BSD's meaning.
@@ -183,7 +193,7 @@ unsafe extern "C" fn sigset(signal: c_int, handler: usize) -> usize {
     let mut before = Action::new(SIG_DFL, 0, 0);
     let found = if handler == SIG_HOLD {
         // SAFETY: nothing is set.
-        if unsafe { sigaction(signal, ptr::null(), &raw mut before) } == 0 { before.handler } else { SIG_ERR }
+        if unsafe { set_and_ask(signal, ptr::null(), &raw mut before) } == 0 { before.handler } else { SIG_ERR }
     } else {
         set(signal, handler, 0, 0)
     };

@@ -12,7 +12,7 @@
 //! * `control`, starting and stopping; `unloading`, objects that are closed;
 //! * `profil`, the calls of other systems, for programs of their own: a part of libgmon.a for itself;
 //! * `snapshot`, the file while the program goes on; `ending`, the ends that pass `exit` by; `sandbox`, filters of system
-//!   calls; `dispositions`, what the program is told of signals; `start`, the C start-up
+//!   calls; `dispositions`, what the program is told of signals, and `masks`, of which are blocked; `start`, the C start-up
 //!   contract; `entry`, where compiled code comes in.
 //!
 //! Nothing here panics, calls an allocator or takes a lock. Below `mcount` and in the signal handler nothing calls the C
@@ -40,6 +40,8 @@ mod environment;
 #[cfg(any(test, feature = "start", not(feature = "profil")))]
 mod gather;
 mod kernel;
+#[cfg(all(feature = "start", not(test)))]
+mod masks;
 mod message;
 #[cfg(any(test, feature = "profil"))]
 mod profil;

@@ -137,6 +137,10 @@ unsafe fn begin_with(name: Option<&CStr>, envp: *const *const c_char, (lowpc, hi
     }
     #[cfg(feature = "start")]
     ending::watch(may_catch_signals(&environment));
+    #[cfg(feature = "start")]
+    if dispositions::are_seen() {
+        ending::give_way();
+    }
     if let Some(fd) = directory {
         let _ = fd.close();
     }

@@ -105,10 +105,72 @@ static void *ask(void *unused) {
     return unused;
 }
 
+/* Which signals are blocked. */
 static void blocked(const char *when) {
-    sigset_t set;
-    pthread_sigmask(SIG_BLOCK, NULL, &set);
-    printf("%s: %s\n", when, is_empty(&set) ? "nothing is blocked" : "something is blocked");
+    sigset_t set, same;
+    memset(&set, 0, sizeof set);
+    memset(&same, 0, sizeof same);
+    int result = pthread_sigmask(77, NULL, &set); /* nothing is set, so nothing can be wrong */
+    printf("%s: %d %d %d,", when, result, sigprocmask(SIG_BLOCK, NULL, &same), memcmp(&set, &same, 8));
+    for (int signal = 1; signal < 65; signal++)
+        if (sigismember(&set, signal) == 1)
+            printf(" %d", signal);
+    puts("");
+}
+
+static void *inherits(void *unused) {
+    counted();
+    blocked("a thread");
+    return unused;
+}
+
+static void on_mask(int signal) {
+    (void)signal;
+    blocked("a handler");
+}
+
+/* What a thread is told of its mask, with everything blocked in all the ways that programs do it. */
+static void masks(void) {
+    sigset_t all, none, some, before;
+    pthread_t thread;
+    sigfillset(&all);
+    sigemptyset(&none);
+    sigemptyset(&some);
+    sigaddset(&some, SIGUSR1);
+    sigaddset(&some, 60);
+    blocked("at first");
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    blocked("all");
+    pthread_create(&thread, NULL, inherits, NULL);
+    pthread_join(thread, NULL);
+    pthread_sigmask(SIG_BLOCK, &some, &all);
+    blocked("more");
+    fflush(stdout);
+    if (fork() == 0) {
+        blocked("a child");
+        exit(0);
+    }
+    wait(NULL);
+    pthread_sigmask(SIG_SETMASK, &all, NULL);
+    sigdelset(&all, SIGINT);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    blocked("all but one");
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    blocked("as before");
+    sigprocmask(SIG_BLOCK, &some, &before);
+    blocked("some");
+    sigprocmask(SIG_UNBLOCK, &some, NULL);
+    blocked("none");
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = on_mask;
+    sigfillset(&action.sa_mask);
+    sigaction(SIGUSR1, &action, NULL);
+    raise(SIGUSR1);
+    blocked("behind it");
+    signal(SIGUSR1, SIG_DFL);
+    errno = 0;
+    printf("%d %d\n", pthread_sigmask(77, &none, NULL), sigprocmask(77, &none, NULL) == -1 ? errno : 0);
 }
 
 static int see(void) {
@@ -126,7 +188,7 @@ static int see(void) {
         pthread_create(&threads[i], NULL, ask, NULL);
     for (int i = 0; i < 4; i++)
         pthread_join(threads[i], NULL);
-    blocked("main");
+    masks();
     fflush(stdout);
     if (fork() == 0) {
         counted();
@@ -164,6 +226,18 @@ int main(int argc, char **argv) {
         return 3;
     }
     int number = argc > 2 ? atoi(argv[2]) : SIGTERM;
+    if (strcmp(how, "wait") == 0) { /* everything is blocked, and works before it waits; prints what came */
+        sigset_t set;
+        sigfillset(&set);
+        pthread_sigmask(SIG_BLOCK, &set, NULL);
+        for (volatile long i = 0; i < 400000000; i++)
+            ;
+        kill(getpid(), SIGTERM);
+        int came = 0;
+        sigwait(&set, &came);
+        printf("%d\n", came);
+        return 3;
+    }
     if (strcmp(how, "again") == 0) { /* a handler that gives up, and has the fault happen again */
         signal(number, handler);
         signal(number, SIG_DFL);

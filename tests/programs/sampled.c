@@ -109,6 +109,12 @@ static void signals(int how) {
     pthread_sigmask(how, &all, NULL);
 }
 
+/* The same behind everybody's back. */
+static void raw_signals(int how) {
+    unsigned long all = ~0ul;
+    syscall(SYS_rt_sigprocmask, how, &all, NULL, sizeof all);
+}
+
 static void child(void) {
     pid_t pid = fork();
     if (pid == 0) {
@@ -155,12 +161,12 @@ int main(int argc, char **argv) {
         CPU_ZERO(&one);
         CPU_SET(sched_getcpu(), &one);
         sched_setaffinity(0, sizeof one, &one);
-        signals(SIG_BLOCK);
+        raw_signals(SIG_BLOCK);
         first(seconds);
-        signals(SIG_UNBLOCK);
+        raw_signals(SIG_UNBLOCK);
         second(0.1);
     } else if (strcmp(what, "mute") == 0) {
-        signals(SIG_BLOCK);
+        raw_signals(SIG_BLOCK);
         first(seconds);
     } else if (strcmp(what, "fork") == 0) {
         child();

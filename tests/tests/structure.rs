@@ -33,6 +33,7 @@ const ORDER: [(&str, &[&str]); 3] = [
             "ending",
             "sandbox",
             "dispositions",
+            "masks",
             "start",
             "entry",
         ],

@@ -52,7 +52,9 @@ fn buffers_change_under_valgrind() {
     if !has("valgrind") {
         return;
     }
-    for trial in ["buffers_change_under_four_threads", "dialects_take_turns_under_four_threads"] {
+    for trial in
+        ["buffers_change_under_four_threads", "dialects_take_turns_under_four_threads", "a_signal_handler_calls_it"]
+    {
         // Where the kernel does not write for us, valgrind sees every access.
         for way in ["", "direct"] {
             let mut valgrind = Command::new("valgrind");

@@ -59,6 +59,30 @@ fn a_signal_in_the_middle_of_a_threads_first_call() {
     compare(&printed, &program.profile(), program.symbols());
 }
 
+/// valgrind gives a handler for the alternate stack no room on any other.
+#[test]
+fn samples_at_any_depth_of_the_stack_under_valgrind() {
+    let program = Program::compile("corners-deepens", "deepens.c", &["-O1"]);
+    if Command::new("valgrind").arg("--version").output().is_err() {
+        println!("\nSKIPPED: samples under valgrind, it is not here");
+        return;
+    }
+    let mut valgrind = Command::new("valgrind");
+    valgrind.args(["-q", "--tool=none"]).arg(&program.executable).args(["2000", "20000"]);
+    let printed = quiet(&valgrind.current_dir(&program.directory).output().unwrap());
+    assert_eq!(printed, "calls counted 2001\n");
+    let profile = program.profile();
+    assert_eq!(calls(&profile, program.symbols()).get("calls counted"), Some(&2001));
+    assert!(!profile.histograms.is_empty());
+    // Signals that kill end it as without us, and with a profile.
+    let program = Program::compile("corners-valgrind", "ends.c", &["-O1"]);
+    let mut valgrind = Command::new("valgrind");
+    valgrind.args(["-q", "--tool=none"]).arg(&program.executable).args(["raise", "15"]);
+    let status = valgrind.current_dir(&program.directory).status().unwrap();
+    assert_eq!(status.signal(), Some(15));
+    assert_eq!(calls(&program.profile(), program.symbols()).get("calls counted"), Some(&5));
+}
+
 #[test]
 fn a_second_signal_does_not_cut_the_file_short() {
     let program = compile("twice");

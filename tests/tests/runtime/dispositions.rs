@@ -55,6 +55,28 @@ fn set_to_the_default_all_at_once_leave_the_sampling_alone() {
     assert!(!ours.profile().histograms.is_empty());
 }
 
+/// Servers block everything in their first thread and wait for signals there, or in another.
+#[test]
+fn of_a_thread_that_blocks_everything_let_samples_in() {
+    for (name, flags) in [("shared", &["-O1"][..]), ("static", &["-O1", "-static"])] {
+        let [ours, plain] = programs(&format!("dispositions-wait-{name}"), flags);
+        let output = ours.command(&["wait"]).output().unwrap();
+        assert_eq!(output, plain.command(&["wait"]).output().unwrap());
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "15\n");
+        assert!(ours.profile().histograms.iter().flat_map(|histogram| &histogram.bins).any(|bin| *bin > 0), "{name}");
+    }
+}
+
+/// What cannot be hidden is left out where programs look for it: INT, BUS, SEGV and ALRM.
+#[test]
+fn that_the_program_would_see_are_left_alone() {
+    let ours = Program::compile("dispositions-seen", "own_sigaction.c", &["-O1"]);
+    let output = ours.command(&[]).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "1 3 4 5 6 8 10 12 13 15 16 24 26 27 29 30 31 \n");
+    assert_eq!((output.status.signal(), output.stderr.len()), (Some(15), 0), "{output:?}");
+    assert_eq!(counted(&ours), Some(1));
+}
+
 /// A core has the kernel's word for the signal, and the registers of where the program was.
 #[test]
 fn of_what_dumps_core_tell_where_and_why() {

@@ -41,3 +41,9 @@ pub(crate) extern "C" fn handler_set_address() -> usize {
         "    ret",
     )
 }
+
+/// The address of the `sigaction` that the program calls: ours, if nothing else took its place.
+#[unsafe(naked)]
+pub(crate) extern "C" fn programs_sigaction_address() -> usize {
+    naked_asm!("adrp    x0, :got:sigaction", "    ldr     x0, [x0, :got_lo12:sigaction]", "    ret",)
+}

@@ -20,9 +20,11 @@ pub(crate) use stack::call_on_stack;
 pub(crate) use system::profil_numbers;
 pub(crate) use system::{
     AUDIT_MACHINE, LARGEST_PAGE, O_DIRECTORY, O_NOFOLLOW, PERF_PROGRAM_COUNTER, Stat, blocked_on_return,
-    interrupted_pc, is_signal_frame, numbers, signal_return, syscall,
+    interrupted_pc, is_in_valgrind, is_signal_frame, numbers, signal_return, syscall,
 };
 #[cfg(any(test, feature = "start", not(feature = "profil")))]
 pub(crate) use thread::{fourth_word, publish_record, record, set_fourth_word, set_table, thread_pointer};
 #[cfg(all(feature = "start", not(test)))]
-pub(crate) use weak::{bsd_signal_address, dlsym_address, handler_set_address, sigaction_address};
+pub(crate) use weak::{
+    bsd_signal_address, dlsym_address, handler_set_address, programs_sigaction_address, sigaction_address,
+};

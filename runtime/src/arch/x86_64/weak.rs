@@ -26,3 +26,9 @@ pub(crate) extern "C" fn bsd_signal_address() -> usize {
 pub(crate) extern "C" fn handler_set_address() -> usize {
     naked_asm!(".weak   __get_handler_set", "    mov     rax, qword ptr [rip + __get_handler_set@GOTPCREL]", "    ret",)
 }
+
+/// The address of the `sigaction` that the program calls: ours, if nothing else took its place.
+#[unsafe(naked)]
+pub(crate) extern "C" fn programs_sigaction_address() -> usize {
+    naked_asm!("mov     rax, qword ptr [rip + sigaction@GOTPCREL]", "    ret",)
+}

@@ -30,8 +30,8 @@ pub(crate) use objects::{
 pub(crate) use output::{Children, Naming, OWN_WORD, Output, configure, is_child_that, is_ours};
 pub(crate) use outside::{for_each_tick_outside, keep_ticks_outside, take_ticks_outside};
 pub(crate) use sampler::{
-    Clock, HIGHEST_RATE, Sampler, Wish, can_end_by_signal, can_sample, choose as choose_sampler, collect, let_in,
-    profrate, stop_for_good,
+    Clock, HIGHEST_RATE, Sampler, Wish, blocked_as_told, can_end_by_signal, can_sample, choose as choose_sampler,
+    collect, let_in, profrate, stop_for_good, to_be_blocked,
 };
 pub(crate) use store::terminate;
 #[cfg(any(test, feature = "profil"))]

@@ -90,8 +90,11 @@ impl Writer {
             self.ends_in_hole = true;
             return;
         }
-        for _ in 0..length {
-            self.put(&[0]);
+        static SOME: [u8; 64] = [0; 64];
+        let mut left = length;
+        while let Some(some) = SOME.get(..left.min(SOME.len())).filter(|some| !some.is_empty()) {
+            self.put(some);
+            left -= some.len();
         }
     }
 

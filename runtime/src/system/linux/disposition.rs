@@ -7,7 +7,9 @@
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use super::signal::{SA_ONSTACK, SA_RESETHAND, SA_RESTART, SA_RESTORER, SA_SIGINFO, SIG_DFL, SIGRTMAX, SignalAction};
+use super::signal::{
+    SA_ONSTACK, SA_RESETHAND, SA_RESTART, SA_RESTORER, SA_SIGINFO, SIG_DFL, SIGRTMAX, SignalAction, alternate_stack,
+};
 use super::{Errno, signal};
 use crate::arch;
 
@@ -79,11 +81,11 @@ pub(crate) fn stand_in(signal: c_int, action: &mut Action) {
     if action.handler != SIG_DFL || hidden == 0 {
         return;
     }
-    let mut flags = SA_SIGINFO | SA_ONSTACK;
+    let mut flags = SA_SIGINFO | alternate_stack();
     let mut number = 0;
     if door(hidden).is_some() {
         number = BY_PROGRAM;
-        flags |= action.flags as usize & !SA_RESETHAND;
+        flags |= action.flags as usize & !SA_RESETHAND & !SA_ONSTACK;
         for (bit, flag) in FLAGS {
             number |= if action.flags as usize & flag != 0 { bit } else { 0 };
         }

@@ -38,7 +38,7 @@ pub(crate) use memory::{
 pub(crate) use perf::{SampleMemory, sample_on};
 pub(crate) use signal::{
     FATAL_SIGNALS, SA_RESTART, SAMPLING_SIGNAL, SIG_DFL, SIGPIPE, SIGPROF, SIGXFSZ, SignalInfo, block_signal,
-    block_signals, catch_signal, contains, default_action, ignore_signal, is_caught_by, is_free_for_use,
+    block_signals, catch_signal, change_mask, contains, default_action, ignore_signal, is_caught_by, is_free_for_use,
     is_not_handled, let_signal_end, on_fatal_signal, pending_signals, set_blocked_signals, signal_named, take_signal,
     unblock_signal, without_signal,
 };

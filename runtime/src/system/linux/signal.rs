@@ -198,8 +198,7 @@ pub(super) fn install(signal: c_int, handler: Handler, flags: usize, mask: u64) 
 fn install_at(signal: c_int, handler: usize, flags: usize, mask: u64) -> Result<(), Errno> {
     let mut action = MaybeUninit::<SignalAction>::uninit();
     let start: *mut SignalAction = action.as_mut_ptr();
-    // On the alternate stack where the thread has one: its own may be too small.
-    let flags = SA_SIGINFO | SA_ONSTACK | SA_RESTORER | flags;
+    let flags = SA_SIGINFO | alternate_stack() | SA_RESTORER | flags;
     // SAFETY: all of the action is written, and the handler is of the kind that its flags say.
     unsafe {
         (&raw mut (*start).handler).write_volatile(handler);
@@ -208,6 +207,14 @@ fn install_at(signal: c_int, handler: usize, flags: usize, mask: u64) -> Result<
         (&raw mut (*start).mask).write_volatile(mask);
         set_action(signal, start, ptr::null_mut())
     }
+}
+
+/// The flag that has a handler run on the alternate stack where the thread has one: its own may be too small.
+///
+/// valgrind takes the flag for the stack itself: in a thread that has no alternate one it does not make room for the
+/// handler, and ends the program as if the stack had run over.
+pub(super) fn alternate_stack() -> usize {
+    if arch::is_in_valgrind() { 0 } else { SA_ONSTACK }
 }
 
 /// Lets the signal have its own effect from now on.
@@ -312,11 +319,16 @@ pub(crate) fn take_signal(signal: c_int) {
 }
 
 fn change_blocked(how: usize, signals: u64) -> u64 {
+    change_mask(how, Some(&signals)).unwrap_or(0)
+}
+
+/// Changes which signals are blocked for this thread, if there is a set; returns which were.
+pub(crate) fn change_mask(how: usize, signals: Option<&u64>) -> Result<u64, Errno> {
     let mut before = 0_u64;
-    let arguments = [how, (&raw const signals).addr(), (&raw mut before).addr(), size_of::<u64>()];
-    // SAFETY: the kernel reads one set and writes the other, 8 bytes each.
-    let _ = unsafe { call(numbers::RT_SIGPROCMASK, arguments) };
-    before
+    let signals = signals.map_or(ptr::null(), ptr::from_ref);
+    let arguments = [how, signals.addr(), (&raw mut before).addr(), size_of::<u64>()];
+    // SAFETY: the kernel reads one set, if there is one, and writes the other, 8 bytes each.
+    unsafe { call(numbers::RT_SIGPROCMASK, arguments) }.map(|_| before)
 }
 
 /// Sets a signal's action, and says what it was.

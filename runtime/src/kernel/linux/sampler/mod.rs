@@ -220,9 +220,30 @@ unsafe extern "C" fn on_expiry(_signal: c_int, info: *const SignalInfo, context:
     bins::count(pc, info.expiries());
 }
 
-/// A thread's set of blocked signals, with ours let in: it is sampled even if it wants no signals.
+/// Whether a set has, ours aside, all of the signals from 48 to 62: they are blocked together or not at all. (Emulators take
+/// the highest ones.)
+fn has_everything(signals: u64) -> bool {
+    const HIGH: u64 = 0x7fff << 47;
+    signals | 1 << (SAMPLING_SIGNAL - 1) | !HIGH == u64::MAX
+}
+
+/// A thread's set of blocked signals, with ours let in if all are blocked: the thread is sampled even if it wants no
+/// signals. One that blocks just a few may mean ours.
 pub(crate) fn let_in(blocked: u64) -> u64 {
-    without_signal(blocked, SAMPLING_SIGNAL)
+    if has_everything(blocked) { without_signal(blocked, SAMPLING_SIGNAL) } else { blocked }
+}
+
+/// What the kernel is to block where a thread blocks these signals.
+pub(crate) fn to_be_blocked(signals: u64) -> u64 {
+    // By the world's time samples come to sleeping threads too, and those that block everything do not know EINTR.
+    let is_let_in = CAUGHT.load(Relaxed) && !WALL.load(Relaxed) && has_everything(signals);
+    if is_let_in && is_caught_by(SAMPLING_SIGNAL, on_expiry) { let_in(signals) } else { signals }
+}
+
+/// What a thread is told to have blocked where the kernel blocks these signals.
+pub(crate) fn blocked_as_told(signals: u64) -> u64 {
+    let is_let_in = CAUGHT.load(Relaxed) && has_everything(signals);
+    if is_let_in { signals | 1 << (SAMPLING_SIGNAL - 1) } else { signals }
 }
 
 /// One thread's timer.
