@@ -367,6 +367,9 @@ fn directory(captured: &Captured, path: &CStr) -> Result<Fd, Refusal> {
     if is_still(kept, captured.status.as_ref()) {
         return Ok(kept);
     }
+    if let Err(error @ Errno::EPERM) = kept.status() {
+        return Err((b"examine its directory", error)); // a filter of system calls
+    }
     if path.to_bytes().starts_with(b"/") {
         return Ok(CURRENT);
     }
