@@ -360,6 +360,7 @@ pub(crate) extern "C" fn after_fork_in_child() {
     let is_buffer_shared = kernel::leave_file() || shared;
     kernel::after_fork_in_child();
     gather::after_fork_in_child();
+    FIRST_THREAD.store(arch::thread_pointer(), SeqCst);
     // Another thread may have been writing the parent's file; here it is not.
     if WRITER.load(SeqCst) != DONE {
         WRITER.store(NOBODY, SeqCst);

@@ -117,7 +117,7 @@ QUIET static long busy(void) {
         many(1);
         calls += CALLS;
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    } while (now.tv_sec == 0 && now.tv_nsec < 200000000);
+    } while (now.tv_sec == 0 && now.tv_nsec < 500000000);
     return calls;
 }
 

@@ -105,8 +105,8 @@ fn samples_go_on_behind_a_filter() {
         let output = command(&program, &[what, "busy"]).output().unwrap();
         checked(&program, &output);
         let sampled: u64 = ticks(&program.profile(), program.symbols()).values().sum();
-        // A fifth of a second at 100 Hz.
-        assert!(sampled >= 10, "{what}: {sampled}");
+        // Half a second at 100 Hz, a part of it in the kernel; before the filter were a few milliseconds.
+        assert!(sampled >= 5, "{what}: {sampled}");
     }
 }
 
@@ -200,11 +200,15 @@ fn a_copy_of_the_process_takes_nothing_from_it() {
         for live in ["0", "1"] {
             let output = program.command(&[how]).env("GMON_LIVE", live).output().unwrap();
             compare(&quiet(&output), &program.profile(), program.symbols());
-            // What the program called in the shared object, twice.
+            // What the program called in the shared object and that in the program, twice each. (The C library, which calls
+            // `main`, is listed if a sample fell there.)
             let list = fs::read_to_string(program.directory.join("gmon.out.objects")).unwrap();
-            let calls =
-                list.lines().filter(|line| line.starts_with("arc ")).map(|line| line.rsplit(' ').next().unwrap());
-            let calls: u64 = calls.map(|count| count.parse::<u64>().unwrap()).sum();
+            let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
+            let plug = list.lines().find(|line| line.ends_with(&plug)).map(|line| words(line)[1].clone()).unwrap();
+            let arcs = list.lines().filter(|line| line.starts_with("arc ")).map(words);
+            let arcs =
+                arcs.filter(|arc| [&arc[1], &arc[3]].into_iter().all(|number| *number == "0" || *number == plug));
+            let calls: u64 = arcs.map(|arc| arc[5].parse::<u64>().unwrap()).sum();
             let files = fs::read_dir(&program.directory).unwrap().map(|entry| entry.unwrap().file_name());
             let others = files.filter(|name| name.to_str().unwrap().starts_with("gmon.program.")).count();
             assert_eq!((calls, others), (2 + 2 * 10, 0), "{how} GMON_LIVE={live}: {list}");

@@ -514,10 +514,15 @@ fn directory(captured: &Captured, path: &CStr) -> Result<Fd, Refusal> {
     }
     let kept = Fd(DIRECTORY.load(Relaxed));
     let is_captured = |now: &Status| captured.status.is_some_and(|then| now.is_same_file(&then));
-    let now = kept.status().ok().filter(is_captured);
+    let status = kept.status();
+    let now = status.as_ref().ok().filter(|now| is_captured(now));
     match now {
         Some(now) if now.links > 0 => return Ok(kept),
         _ if path.to_bytes().starts_with(b"/") => return Ok(CURRENT),
+        // A filter of system calls.
+        _ if status.as_ref().is_err_and(|error| *error == Errno::EPERM) => {
+            return Err((b"examine its directory", Errno::EPERM));
+        }
         Some(_) => return Err((b"make it, its directory was removed", Errno::ENOENT)),
         None => {}
     }

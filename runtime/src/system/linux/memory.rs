@@ -193,3 +193,34 @@ pub(crate) unsafe fn unmap(memory: *mut c_void, length: usize) {
     // SAFETY: the caller's promise. Failure would only leave the memory mapped.
     let _ = unsafe { call(numbers::MUNMAP, [memory.addr(), length]) };
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn a_reserve_gives_each_piece_once() {
+        let size = 1 << 20;
+        let reserve = Reserve::none();
+        assert!(reserve.take(1, 4096).is_null(), "there is nothing yet");
+        let memory = map_now(size);
+        assert_eq!(reserve.replace(memory, size), (0, 0));
+        let take = || {
+            let pieces = std::iter::from_fn(|| Some(reserve.take(5000, 4096)).filter(|piece| !piece.is_null()));
+            pieces.map(<*mut c_void>::addr).collect::<Vec<_>>()
+        };
+        let taken: Vec<usize> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..4).map(|_| scope.spawn(take)).collect();
+            threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+        });
+        assert_eq!(taken.len(), size / 8192);
+        let distinct: HashSet<_> = taken.iter().map(|piece| (piece - memory.addr()) / 8192).collect();
+        assert_eq!((distinct.len(), distinct.into_iter().max()), (size / 8192, Some(size / 8192 - 1)));
+        let another = map_now(size);
+        assert_eq!(reserve.replace(another, size), (memory.addr() + size, 0));
+        assert_eq!(reserve.take(size, 4096), another);
+        assert!(reserve.take(1, 4096).is_null() && reserve.take(usize::MAX - 4096, 4096).is_null());
+    }
+}
