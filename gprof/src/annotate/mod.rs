@@ -81,12 +81,7 @@ pub fn annotate<'a>(
         }
     }
     let times = analysis.line_times.of_files(|id| analysis.selections.source.chooses(id));
-    // Files in which no function begins may have code that was inlined.
-    let mut paths: Vec<&[u8]> = analysis.sources.files.iter().map(Vec::as_slice).collect();
-    let known: HashSet<&[u8]> = paths.iter().copied().collect();
-    let mut others: Vec<&[u8]> = times.keys().copied().filter(|path| !known.contains(path)).collect();
-    others.sort_unstable();
-    paths.extend(others);
+    let paths = paths(analysis, &times);
     for (at, _) in paths.iter().enumerate().filter(|(_, path)| times.contains_key(*path)) {
         files.entry(at).or_default();
     }
@@ -95,21 +90,38 @@ pub fn annotate<'a>(
     };
     let files = files.into_iter().rev().map(|(file, lines)| (paths[file], lines));
     let files: Vec<_> = files.filter(|(path, lines)| wanted(lines, path)).collect();
-    let clock = &analysis.clock;
-    let of_file = move |path: &[u8]| {
-        let samples = times.get(path).into_iter().flatten();
-        let of_lines = samples.map(|(line, samples)| (*line, samples / clock.rate)).collect();
-        let unit = String::from_utf8_lossy(clock.dimension.as_bytes()).into_owned();
-        options.annotation.times.then_some(Times { unit, of_lines })
-    };
     let all = options.annotation.all_lines;
     let mut labels = Labels { analysis, all, by_neighbour: options.is_gnu(), last: 0 };
     let mut shown = HashMap::new();
     files.into_iter().map(move |(path, lines)| {
         let (path, text) = read(path, &options.annotation, &mut shown)?;
         let file = annotated(path, text, &lines, labels.of(&lines), options.annotation.table_length);
-        Ok(AnnotatedFile { times: of_file(path), ..file })
+        let times = options.annotation.times.then(|| Times::new(analysis, times.get(path)));
+        Ok(AnnotatedFile { times, ..file })
     })
+}
+
+/// The paths of all files that may be shown: those in which functions begin, and those that have time because their code
+/// was inlined.
+fn paths<'a>(analysis: &'a Analysis<'_>, times: &HashMap<&'a [u8], BTreeMap<u32, f64>>) -> Vec<&'a [u8]> {
+    let mut paths: Vec<&[u8]> = analysis.sources.files.iter().map(Vec::as_slice).collect();
+    let known: HashSet<&[u8]> = paths.iter().copied().collect();
+    let mut others: Vec<&[u8]> = times.keys().copied().filter(|path| !known.contains(path)).collect();
+    others.sort_unstable();
+    paths.extend(others);
+    paths
+}
+
+impl Times {
+    /// The times of a file's lines, given their samples.
+    fn new(analysis: &Analysis<'_>, samples: Option<&BTreeMap<u32, f64>>) -> Times {
+        let clock = &analysis.clock;
+        let samples = samples.into_iter().flatten();
+        Times {
+            unit: String::from_utf8_lossy(clock.dimension.as_bytes()).into_owned(),
+            of_lines: samples.map(|(line, samples)| (*line, samples / clock.rate)).collect(),
+        }
+    }
 }
 
 /// Reads a source file that was not shown too often. Gives back the path that the debug information has of it.
