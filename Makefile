@@ -54,22 +54,24 @@ GLOBALS += --weaken-symbol=_exit --weaken-symbol=_Exit --weaken-symbol=daemon --
 PROFIL = --strip-debug --keep-global-symbols=runtime/exports-profil.txt
 PROFIL += --weaken-symbol=profil --weaken-symbol=gmon_kernel_profil
 RUSTC_RUNTIME = $(CARGO) rustc --package gmon-runtime --profile runtime --crate-type staticlib
+# What is in every profiled program is to be small: code is inlined only where that costs next to nothing.
+SMALL = -C llvm-args=-inline-threshold=5
 
 # $(call objects,OPTIONS,BUILT,LIBRARY,LD,OBJCOPY,AR): builds with those options of cargo, which leaves its archive in
 # the directory BUILT, and stages the objects in LIBRARY.
 define objects
 	@mkdir -p "$(2)" "$(3)/static-pie"
-	$(RUSTC_RUNTIME) $(1)
+	$(RUSTC_RUNTIME) $(1) -- $(SMALL)
 	@$(4) -r -T runtime/merge.ld -u _start -u mcount -o "$(2)/start.o" "$(2)/libgmon_runtime.a"
 	@$(5) $(GLOBALS) "$(2)/start.o" "$(3)/gcrt1.o"
 	@$(5) --localize-symbol=_dl_relocate_static_pie "$(3)/gcrt1.o" "$(3)/grcrt1.o"
 	@cp "$(3)/grcrt1.o" "$(3)/static-pie/"
 	@cp "$(3)/grcrt1.o" "$(3)/static-pie/gcrt1.o"
 	@$(5) $(foreach name,$(ENTRY),--localize-symbol=$(name)) "$(3)/gcrt1.o" "$(3)/gmon.o"
-	$(RUSTC_RUNTIME) $(1) --no-default-features
+	$(RUSTC_RUNTIME) $(1) --no-default-features -- $(SMALL)
 	@$(4) -r -T runtime/merge.ld -u mcount -o "$(2)/all.o" "$(2)/libgmon_runtime.a"
 	@$(5) $(GLOBALS) "$(2)/all.o" "$(2)/gmon.o"
-	$(RUSTC_RUNTIME) $(1) --no-default-features --features profil -- -C jump-tables=no
+	$(RUSTC_RUNTIME) $(1) --no-default-features --features profil -- $(SMALL) -C jump-tables=no
 	@$(4) -r -T runtime/merge.ld -u gmon_profil_bsd -o "$(2)/calls.o" "$(2)/libgmon_runtime.a"
 	@$(5) $(PROFIL) "$(2)/calls.o" "$(2)/profil.o"
 	@rm -f "$(3)/libgmon.a"

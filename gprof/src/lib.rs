@@ -22,6 +22,7 @@ pub mod images;
 pub mod inlines;
 pub mod input;
 pub mod line_symbols;
+mod mismatch;
 mod number;
 pub mod options;
 pub mod progress;
@@ -194,12 +195,22 @@ fn read_all<'data>(
             }
             Err(why) => return Err(why),
         };
+        if !is_beside {
+            mismatch::check(&group.image, bytes, &group.profiles, progress);
+        }
         // Of objects that were found only what is of no use is said: that they are stripped is usual.
         if let Some(doubt) = image.doubt().filter(|_| !is_beside) {
             let _ = writeln!(progress, "gprof: warning: {}: {doubt}", group.image.display());
         }
         let (form, before) = (options.form.filter(|_| !is_beside), runs.parts.len());
-        let profile = runs.read(form, &group.profiles, &image, progress)?;
+        let profile = match runs.read(form, &group.profiles, &image, progress) {
+            Err(why) if is_beside => {
+                let _ = writeln!(progress, "gprof: warning: {why}: its time is outside");
+                beside.give_up(images.len() - options.groups.len());
+                continue;
+            }
+            read => read?,
+        };
         runs.parts.iter_mut().skip(before).for_each(|part| part.is_beside = is_beside);
         if options.reports.sum {
             progress.tell("writing the sum");

@@ -65,6 +65,9 @@ pub(crate) fn start(lowpc: usize, highpc: usize, directory: Option<c_int>, live:
     kernel::know_program(program::base(), program::bias());
     if KEEPS_OUTSIDE.load(SeqCst) {
         kernel::keep_ticks_outside();
+        // SAFETY: only the first call of this function gets here.
+        unsafe { kernel::remember_program() };
+        kernel::announce();
     }
     LOWPC.store(range.lowpc, SeqCst);
     // SAFETY: a buffer as `allocate` makes it, which is never freed.
@@ -349,14 +352,14 @@ pub(crate) fn look_at_objects(expected: bool) {
     }
 }
 
-/// What was counted outside the program, as far as it is to be kept.
+/// What was counted outside the program; `None` if that is not to be kept.
 ///
 /// # Safety
 ///
 /// Only for the one thread that may write the file.
-unsafe fn outside(is_last: bool) -> &'static [RawArc] {
+unsafe fn outside(is_last: bool) -> Option<&'static [RawArc]> {
     if !KEEPS_OUTSIDE.load(SeqCst) {
-        return &[];
+        return None;
     }
     // SAFETY: the caller's promise.
     let seen = unsafe { gather::look(false) };
@@ -371,5 +374,5 @@ unsafe fn outside(is_last: bool) -> &'static [RawArc] {
     {
         say_error(&[b"cannot see what is loaded, using only sums of what was counted outside the program"], error);
     }
-    found
+    Some(found)
 }

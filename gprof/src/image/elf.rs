@@ -11,7 +11,7 @@ use super::lines::SourceFiles;
 use super::made::Names;
 use super::sections::{Owned, Sections};
 use super::separate::Marks;
-use super::{Code, Image, ImageError, Machine, Policy, Symbol, listing};
+use super::{Code, Image, ImageError, Machine, Policy, Symbol, identity, listing};
 
 /// Reads an ELF file of either word size and byte order.
 pub(super) fn parse<'data>(data: &'data [u8], policy: Policy, room: &'data Names) -> Result<Image<'data>, ImageError> {
@@ -49,6 +49,20 @@ pub(super) fn symbols(data: &[u8], policy: Policy) -> Result<Vec<Symbol<'_>>, Im
         word @ gmon::Word::W32 => listing::named(&File::<FileHeader32<Endianness>>::new(data, word)?, policy),
         word @ gmon::Word::W64 => listing::named(&File::<FileHeader64<Endianness>>::new(data, word)?, policy),
     }
+}
+
+/// Which build of which program an ELF file is, if that can be told.
+pub(super) fn program_identity(data: &[u8]) -> Result<Option<String>, ImageError> {
+    Ok(match word(data)? {
+        word @ gmon::Word::W32 => {
+            let file = File::<FileHeader32<Endianness>>::new(data, word)?;
+            identity::of(&file, file.marks().build_id)
+        }
+        word @ gmon::Word::W64 => {
+            let file = File::<FileHeader64<Endianness>>::new(data, word)?;
+            identity::of(&file, file.marks().build_id)
+        }
+    })
 }
 
 /// The size of the words of an ELF file.

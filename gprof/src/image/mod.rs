@@ -8,6 +8,7 @@ mod demangle;
 mod elf;
 pub mod frames;
 mod honesty;
+mod identity;
 pub mod lines;
 mod listing;
 mod made;
@@ -122,6 +123,15 @@ pub enum Origin {
 pub fn build_id(data: &[u8]) -> Result<Option<String>, ImageError> {
     let (_, marks) = elf::debug_information(data)?;
     Ok(marks.build_id.map(|id| id.iter().map(|byte| format!("{byte:02x}")).collect()))
+}
+
+/// Which build of which program an ELF file is, in the words of a list beside a profile, if that can be told.
+///
+/// # Errors
+///
+/// When the bytes are no ELF file, or are damaged.
+pub fn identity(data: &[u8]) -> Result<Option<String>, ImageError> {
+    elf::program_identity(data)
 }
 
 impl<'data> Image<'data> {

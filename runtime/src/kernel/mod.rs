@@ -13,9 +13,9 @@ mod behind;
 
 pub(crate) use behind::{
     Clock, Form, HIGHEST_RATE, NOWHERE, Naming, Output, PROGRAM, Sampler, TICKS, Wish, adopt, after_fork_in_child,
-    arcs_grain, begin_live, choose_sampler, collect, configure, for_each_tick_outside, is_gone, is_live, is_ours,
-    keep_ticks_outside, know_program, leave_live, let_in, look, map_arcs, number, path, place, profil, profrate,
-    rebuffer, take_ticks_outside, terminate,
+    announce, arcs_grain, begin_live, choose_sampler, collect, configure, for_each_tick_outside, is_gone, is_live,
+    is_ours, keep_ticks_outside, know_program, leave_live, let_in, look, map_arcs, number, path, place, profil,
+    profrate, rebuffer, remember_program, take_ticks_outside, terminate,
 };
 #[cfg(any(test, feature = "profil"))]
 pub(crate) use behind::{NO_BUFFER, accept, buffer, runtimes_profil, store_memory, store_nothing, take_buffer};

@@ -3,11 +3,13 @@
 mod beside;
 mod bins;
 mod forms;
+mod identity;
 mod live;
 mod objects;
 mod output;
 mod outside;
 mod sampler;
+mod stale;
 mod store;
 mod writer;
 
@@ -16,8 +18,9 @@ use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::Relaxed};
 
 use gmon::layout::GmonHdr;
 
-pub(crate) use beside::TICKS;
+pub(crate) use beside::{TICKS, announce};
 pub(crate) use forms::Form;
+pub(crate) use identity::remember_program;
 pub(crate) use live::{arcs_grain, begin as begin_live, is_live, leave as leave_live, map_arcs};
 pub(crate) use objects::{NOWHERE, PROGRAM, adopt, is_gone, know_program, look, number, path, place};
 pub(crate) use output::{Naming, Output, configure, is_ours};

@@ -17,7 +17,7 @@ use crate::text::Text;
 /// goes wrong is said in one line; the process ends as it would have.
 ///
 /// `outside` is what was counted outside the program, of which files beside that one tell: see [`beside::write`].
-pub(crate) fn terminate(outside: &[RawArc]) {
+pub(crate) fn terminate(outside: Option<&[RawArc]>) {
     sampler::collect();
     sampler::report();
     let buffer = BUFFER.load(Relaxed);

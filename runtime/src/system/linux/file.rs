@@ -141,11 +141,7 @@ impl Fd {
         link.push(b"/proc/self/fd/");
         link.push_decimal(u64::from(self.0.unsigned_abs()));
         if let Some(link) = link.as_c_str() {
-            path.fill(|room| {
-                let arguments = [CURRENT.0 as usize, link.as_ptr().addr(), room.as_mut_ptr().addr(), room.len()];
-                // SAFETY: the kernel writes no more than there is room for.
-                unsafe { call(numbers::READLINKAT, arguments) }.unwrap_or(0)
-            });
+            push_link(link, path);
         }
     }
 
@@ -193,6 +189,11 @@ impl Fd {
         self.open(path, O_CLOEXEC, 0)
     }
 
+    /// The same for a file in which others than we may have put a symbolic link, which is not followed, or a pipe.
+    pub(crate) fn open_own_for_reading(self, path: &CStr) -> Result<Fd, Errno> {
+        self.open(path, O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0)
+    }
+
     /// Reads what comes next, as much as there is and fits; 0 at the end.
     pub(crate) fn read(self, bytes: &mut [u8]) -> Result<usize, Errno> {
         // SAFETY: the kernel writes no more than there is room for.
@@ -238,6 +239,16 @@ impl Fd {
         // SAFETY: no pointers.
         unsafe { call(numbers::CLOSE, [self.0 as usize]) }.map(|_| ())
     }
+}
+
+/// Appends what a symbolic link says to `path`; nothing where it cannot be read.
+#[inline(never)]
+pub(crate) fn push_link<const N: usize>(link: &CStr, path: &mut Text<N>) {
+    path.fill(|room| {
+        let arguments = [CURRENT.0 as usize, link.as_ptr().addr(), room.as_mut_ptr().addr(), room.len()];
+        // SAFETY: the kernel writes no more than there is room for.
+        unsafe { call(numbers::READLINKAT, arguments) }.unwrap_or(0)
+    });
 }
 
 /// Whether a file may be so long: beyond the limit the process would get a signal that kills. Below mcount.

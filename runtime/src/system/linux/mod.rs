@@ -16,7 +16,7 @@ mod timer;
 
 pub(crate) use crate::arch::LARGEST_PAGE;
 pub(crate) use errno::Errno;
-pub(crate) use file::{CURRENT, Fd, Identity, Status};
+pub(crate) use file::{CURRENT, Fd, Identity, Status, push_link};
 #[cfg(any(test, feature = "profil"))]
 pub(crate) use guarded::{can_be_written, read, write};
 pub(crate) use maps::{Mapping, MapsRoom, OwnMemory, for_each_mapping};

@@ -96,6 +96,7 @@ pub(crate) fn know_program(base: usize, bias: usize) {
 /// # Safety
 ///
 /// Only for one thread at a time, and what was given before must not be in use any more.
+#[inline(never)]
 unsafe fn known() -> Option<&'static mut Known> {
     if KNOWN.load(SeqCst).is_null() {
         KNOWN.store(map(size_of::<Known>()).cast(), SeqCst);
@@ -208,6 +209,7 @@ pub(super) fn is_object(number: usize) -> bool {
 /// # Safety
 ///
 /// As for [`look`].
+#[inline(never)]
 pub(super) unsafe fn object(number: usize) -> Option<&'static Object> {
     // SAFETY: the caller's promise.
     let known: &Known = unsafe { known() }?;
