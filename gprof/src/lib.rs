@@ -137,8 +137,13 @@ fn report(
     }
     if wanted.analysis() {
         let analysis = analyse(options, &images, tables, &profile, beside.beyond, wanted)?;
+        mismatch::tell_of_nothing(&analysis.stats, !profile.blocks.is_empty(), &options.groups, progress);
         progress.begin_reports();
         write(&analysis, options, wanted, &parts, &mut writer, progress)?;
+    }
+    for (_, group) in images.iter().zip(&options.groups).filter(|(image, _)| image.files.has_damaged_lines()) {
+        let file = group.image.display();
+        let _ = writeln!(progress, "gprof: warning: {file}: damaged section .debug_line: some lines are not known");
     }
     writer.finish().map_err(Error::Output)
 }

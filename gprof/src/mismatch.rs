@@ -9,9 +9,9 @@ use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use crate::beside;
-use crate::image;
-use crate::options::Source;
+use crate::analysis::{Beyond, Stats};
+use crate::options::{self, Source};
+use crate::{beside, image};
 
 /// Files that are copied or checked out together differ by less.
 const AT_ONCE: Duration = Duration::from_secs(2);
@@ -58,6 +58,23 @@ pub(crate) fn check(path: &Path, image: &[u8], profiles: &[Source], warnings: &m
         // Where even a warning cannot be written, nobody is left to be told.
         let _ = writeln!(warnings, "gprof: warning: {first}{more}: {what}");
     }
+}
+
+/// Says it when there is nothing in the profiles, or nothing that is in the images: a report of that looks like one of a
+/// program that did nothing.
+pub(crate) fn tell_of_nothing(stats: &Stats, has_blocks: bool, groups: &[options::Group], warnings: &mut dyn Write) {
+    let images: Vec<String> = groups.iter().map(|group| group.image.display().to_string()).collect();
+    let images = images.join(", ");
+    let is_nothing_beyond = stats.beyond == Beyond::default();
+    let what = if stats.samples == 0.0 && stats.calls == 0 && !has_blocks && is_nothing_beyond {
+        format!("{images}: no samples and no calls: there is nothing in the profile but its header")
+    } else if stats.samples > 0.0 && stats.attributed + stats.runtime + stats.left_out == 0.0 {
+        format!("{images}: no sample is in any function: is the profile one of another program?")
+    } else {
+        return;
+    };
+    // As above.
+    let _ = writeln!(warnings, "gprof: warning: {what}");
 }
 
 /// How many programs are told of that ran in the place of this one.

@@ -4,6 +4,7 @@
 //! read here comes from a file that may be damaged or made to harm: sizes are checked before memory is asked for, and
 //! nothing panics.
 
+mod addresses;
 mod demangle;
 mod elf;
 pub mod frames;

@@ -1,7 +1,7 @@
 //! The sections of the debug information: where they lie, packed or not.
 
 use std::borrow::Cow;
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 
 use gimli::{Dwarf, EndianSlice, RunTimeEndian, SectionId};
 use object::Endianness;
@@ -79,6 +79,8 @@ pub(super) struct Sections<'data> {
     endian: RunTimeEndian,
     /// The size of an address in bytes.
     pub(super) address_size: u8,
+    /// Whether a part of the line tables could not be read, as far as they were read.
+    pub(super) has_damaged_lines: Cell<bool>,
 }
 
 impl<'data> Sections<'data> {
@@ -114,6 +116,7 @@ impl<'data> Sections<'data> {
                 gmon::Word::W32 => 4,
                 gmon::Word::W64 => 8,
             },
+            has_damaged_lines: Cell::new(false),
         }
     }
 
