@@ -1,7 +1,8 @@
 //! Reads the files that the command line names.
 
+use std::ffi::OsStr;
 use std::fs;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 
 use gmon::{Counter, Form, Hints, Profile, RecordCounts};
@@ -89,11 +90,17 @@ fn bytes(source: &Source) -> Result<Vec<u8>, Error> {
     match source {
         Source::Stdin => {
             let mut bytes = Vec::new();
-            std::io::stdin().lock().read_to_end(&mut bytes).map_err(fail)?;
+            io::stdin().lock().read_to_end(&mut bytes).map_err(fail)?;
             Ok(bytes)
         }
         Source::File(path) => {
-            let kind = fs::metadata(path).map_err(fail)?.file_type();
+            let missing = |error: io::Error| match error.kind() {
+                io::ErrorKind::NotFound if path.file_name() == Some(OsStr::new("gmon.out")) => {
+                    Error::NoProfile { file: source.to_string() }
+                }
+                _ => fail(error),
+            };
+            let kind = fs::metadata(path).map_err(missing)?.file_type();
             if is_endless(kind) { Err(no_file(path)) } else { fs::read(path).map_err(fail) }
         }
     }

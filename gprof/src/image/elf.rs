@@ -11,7 +11,7 @@ use super::lines::SourceFiles;
 use super::made::Names;
 use super::sections::{Owned, Sections};
 use super::separate::Marks;
-use super::{Code, Image, ImageError, Machine, Policy, Symbol, identity, listing};
+use super::{Code, Image, ImageError, Machine, Policy, Symbol, foreign, identity, listing};
 
 /// Reads an ELF file of either word size and byte order.
 pub(super) fn parse<'data>(data: &'data [u8], policy: Policy, room: &'data Names) -> Result<Image<'data>, ImageError> {
@@ -69,7 +69,7 @@ pub(super) fn program_identity(data: &[u8]) -> Result<Option<String>, ImageError
 fn word(data: &[u8]) -> Result<gmon::Word, ImageError> {
     let start = data.get(..4).unwrap_or(data);
     if start != elf::ELFMAG {
-        return Err(ImageError::NotElf(start.to_vec()));
+        return Err(foreign::name(data));
     }
     let is_narrow = data.get(4).is_some_and(|class| elf::FileClass(*class) == elf::ELFCLASS32);
     Ok(if is_narrow { gmon::Word::W32 } else { gmon::Word::W64 })
@@ -89,9 +89,16 @@ where
     Elf: FileHeader<Endian = Endianness>,
 {
     fn new(data: &'data [u8], word: gmon::Word) -> Result<File<'data, Elf>, ImageError> {
-        let header = Elf::parse(data)?;
-        let endian = header.endian()?;
-        Ok(File { data, endian, word, header, sections: header.sections(endian, data)? })
+        let parse = || {
+            let header = Elf::parse(data)?;
+            let endian = header.endian()?;
+            Ok(File { data, endian, word, header, sections: header.sections(endian, data)? })
+        };
+        // Where the file is too short, that is the reason for whatever does not fit.
+        parse().map_err(|error: object::Error| match foreign::missing(data) {
+            Some(needed) => ImageError::Cut { needed, size: data.len() as u64 },
+            None => ImageError::Malformed(error),
+        })
     }
 
     /// What a section holds, to be run.
