@@ -31,6 +31,10 @@ look() {
     need musl-tools musl-gcc
     need mandoc mandoc
     need pkg-config pkg-config
+    need cmake cmake        # build systems that are told of gmon-cc
+    need meson meson ninja
+    need "autoconf automake" autoreconf automake
+    need ccache ccache
     # AArch64: 150 MB of compiler and 100 MB of emulator.
     need "gcc-aarch64-linux-gnu libc6-dev-arm64-cross" aarch64-linux-gnu-gcc
     need qemu-user qemu-aarch64

@@ -1,10 +1,17 @@
 //! Writes the manual page and the completions of shells into `share` of a directory: `manuals DIRECTORY`.
 
 use std::fs;
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap_complete::{Shell, generate_to};
+
+/// What the definitions of options do not say.
+const SECTIONS: &str = include_str!("../../docs/man/gprof-sections.roff");
+
+/// The day of the last change of what the page says.
+const DATE: &str = "2026-11-21";
 
 /// Where shells look for completions.
 const COMPLETIONS: [(Shell, &str); 3] = [
@@ -30,9 +37,7 @@ fn main() -> ExitCode {
 fn write(share: &std::path::Path) -> std::io::Result<()> {
     let manuals = share.join("man/man1");
     fs::create_dir_all(&manuals)?;
-    let mut page = Vec::new();
-    clap_mangen::Man::new(gprof::cli::command()).render(&mut page)?;
-    fs::write(manuals.join("gprof.1"), page)?;
+    fs::write(manuals.join("gprof.1"), page()?)?;
     for (shell, place) in COMPLETIONS {
         let place = share.join(place);
         fs::create_dir_all(&place)?;
@@ -43,4 +48,76 @@ fn write(share: &std::path::Path) -> std::io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// The manual page.
+fn page() -> std::io::Result<String> {
+    let command = gprof::cli::command();
+    let mut page = format!(".TH GPROF 1 {DATE} \"gmon {}\"\n", env!("CARGO_PKG_VERSION"));
+    let man = clap_mangen::Man::new(command.clone());
+    let mut part = |render: &dyn Fn(&mut Vec<u8>) -> std::io::Result<()>| {
+        let mut bytes = Vec::new();
+        render(&mut bytes).map(|()| page.push_str(&String::from_utf8_lossy(&bytes)))
+    };
+    // The text of options has its apostrophes by a name that the title would define.
+    part(&|out| out.write_all(b".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n"))?;
+    part(&|out| man.render_name_section(out))?;
+    part(&|out| out.write_all(synopsis(&command).as_bytes()))?;
+    part(&|out| man.render_description_section(out))?;
+    part(&|out| man.render_options_section(out))?;
+    page.push_str(SECTIONS);
+    Ok(tidy(&page))
+}
+
+/// All forms of the command line, with each option's argument, an option for each line.
+fn synopsis(command: &clap::Command) -> String {
+    let mut text = ".SH SYNOPSIS\n.B gprof\n".to_owned();
+    let escaped = |text: &str| text.replace('-', "\\-");
+    for option in command.get_arguments().filter(|option| !option.is_positional() && !option.is_hide_set()) {
+        let value = option.get_value_names().filter(|_| option.get_action().takes_values());
+        let value = value.and_then(|names| names.first());
+        let is_optional = option.get_num_args().is_some_and(|count| count.min_values() == 0);
+        let argument = |glue: &str| match value {
+            Some(name) if is_optional => format!("[{glue}\\fI{name}\\fR]"),
+            Some(name) => format!(" \\fI{name}\\fR"),
+            None => String::new(),
+        };
+        let short = option.get_short().map(|letter| format!("\\fB\\-{letter}\\fR{}", argument("")));
+        let long = option.get_long().map(|name| format!("\\fB\\-\\-{}\\fR{}", escaped(name), argument("=")));
+        let names: Vec<String> = [short, long].into_iter().flatten().collect();
+        let more = if matches!(option.get_action(), clap::ArgAction::Append) { "..." } else { "" };
+        text.push_str(&format!("[{}]{more}\n", names.join("|")));
+    }
+    text.push_str("[\\fIIMAGE\\fR [\\fIPROFILES\\fR...]]\n");
+    text
+}
+
+/// The page in lines that are no longer than they should be, without spaces at their ends and without breaks that are none.
+fn tidy(page: &str) -> String {
+    const WIDTH: usize = 78;
+    let lines: Vec<&str> = page.lines().map(str::trim_end).collect();
+    let mut tidy = String::new();
+    for (at, line) in lines.iter().enumerate() {
+        // Between two breaks is an empty line.
+        let is_break = *line == ".br" || line.is_empty();
+        if is_break && lines.get(at + 1).is_some_and(|next| *next == ".br" || next.is_empty()) || line.is_empty() {
+            continue;
+        }
+        let mut length = 0;
+        for word in line.split(' ') {
+            let fits = length + 1 + word.len() <= WIDTH;
+            // What begins with these is not text at the beginning of a line.
+            if length > 0 && (fits || line.starts_with('.') || word.starts_with(['.', '\''])) {
+                tidy.push(' ');
+                length += 1;
+            } else if length > 0 {
+                tidy.push('\n');
+                length = 0;
+            }
+            tidy.push_str(word);
+            length += word.len();
+        }
+        tidy.push('\n');
+    }
+    tidy
 }

@@ -8,7 +8,7 @@ mod list;
 use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,7 @@ use crate::image;
 use crate::images::Images;
 use crate::input;
 use crate::options::{Group, Options, Source};
-use list::{List, Listed};
+use list::{Head, List, Listed};
 
 /// A shared object with its profiles.
 pub(crate) struct Object {
@@ -90,10 +90,13 @@ impl Beside {
             return Ok(());
         }
         let list = bytes(&path)?;
+        if list.is_empty() {
+            return Ok(()); // there was no room for it
+        }
         let list = List::parse(&list).map_err(|line| format!("line {line} is none of a list of objects, left out"))?;
         // What is wrong with the profile itself is said when it is read.
         let Ok(own) = bytes(profile) else { return Ok(()) };
-        if !list.profile.is_of(&own) {
+        if !list.head.is_of(&own) {
             return Err(format!("is of another run than {}, left out", profile.display()));
         }
         drop(own);
@@ -214,9 +217,31 @@ fn the_one_that_ran(listed: &Listed<'_>, with_code: bool) -> Result<Vec<u8>, Str
 fn check_build(bytes: &[u8], listed: &Listed<'_>) -> Result<(), String> {
     let build_id = image::build_id(bytes).map_err(|error| error.to_string())?;
     match (build_id, listed.build_id) {
-        (Some(found), Some(ran)) if found != ran => Err(format!("of another build ({found}) than what ran ({ran})")),
+        (found, ran) if found.as_deref() != ran => {
+            let name = |id: Option<&str>| id.unwrap_or("no build ID").to_owned();
+            Err(format!("of another build ({}) than what ran ({})", name(found.as_deref()), name(ran)))
+        }
         _ => Ok(()),
     }
+}
+
+/// The program that a profile is of by the list beside it: its identity and its path. `None` where there is no such list, or
+/// one of another run.
+///
+/// `is_wanted` says whether an identity is of interest; the profile is read only then.
+pub(crate) fn program(profile: &Path, is_wanted: impl FnOnce(&str) -> bool) -> Option<Option<(String, PathBuf)>> {
+    /// More than the first lines of a list are.
+    const HEAD: u64 = 1 << 15;
+    let path = beside(profile, "objects");
+    let file = fs::metadata(&path).ok().filter(fs::Metadata::is_file).and_then(|_| fs::File::open(&path).ok())?;
+    let mut head = Vec::new();
+    file.take(HEAD).read_to_end(&mut head).ok()?;
+    let head = Head::parse(&head).ok()?;
+    let (identity, path) = head.program.as_ref()?;
+    if !is_wanted(identity) {
+        return Some(None);
+    }
+    head.is_of(&bytes(profile).ok()?).then(|| Some(((*identity).to_owned(), path.clone())))
 }
 
 /// The samples of profiles, as ones in no image.

@@ -19,6 +19,11 @@ pub enum Error {
         /// What the system says.
         source: io::Error,
     },
+    /// There is no file of the name that profiles have by default.
+    NoProfile {
+        /// The file.
+        file: String,
+    },
     /// A file cannot be written.
     Write {
         /// The file.
@@ -73,6 +78,9 @@ impl fmt::Display for Error {
         match self {
             Error::Usage(what) => write!(f, "{what} (try 'gprof --help')"),
             Error::Read { file, source } | Error::Write { file, source } => write!(f, "{file}: {}", system(source)),
+            Error::NoProfile { file } => {
+                write!(f, "{file}: No such file or directory: was the program built with -pg, and run here to its end?")
+            }
             Error::Image { file, source } => write!(f, "{file}: {source}"),
             Error::Profile { file, source } => write!(f, "{file}: {source}"),
             Error::Map { file, source } => write!(f, "{file}: {source}"),
@@ -105,7 +113,9 @@ impl std::error::Error for Error {
             Error::Image { source, .. } => Some(source),
             Error::Profile { source, .. } => Some(source),
             Error::Map { source, .. } => Some(source),
-            Error::Usage(_) | Error::TooLarge { .. } | Error::NoSamples | Error::NoCalls => None,
+            Error::Usage(_) | Error::NoProfile { .. } | Error::TooLarge { .. } | Error::NoSamples | Error::NoCalls => {
+                None
+            }
         }
     }
 }

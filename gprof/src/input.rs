@@ -1,5 +1,6 @@
 //! Reads the files that the command line names.
 
+use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
 
@@ -95,11 +96,15 @@ fn saturated(profile: &Profile, form: Form) -> usize {
 }
 
 fn bytes(source: &Source) -> Result<Vec<u8>, Error> {
-    let read = match source {
-        Source::Stdin => files::standard_input(),
-        Source::File(path) => files::regular_or_pipe(path),
-    };
-    read.map_err(|why| unread(source.to_string(), why))
+    match source {
+        Source::Stdin => files::standard_input().map_err(|why| unread(source.to_string(), why)),
+        Source::File(path) => files::regular_or_pipe(path).map_err(|why| match why.kind() {
+            io::ErrorKind::NotFound if path.file_name() == Some(OsStr::new("gmon.out")) => {
+                Error::NoProfile { file: source.to_string() }
+            }
+            _ => unread(source.to_string(), why),
+        }),
+    }
 }
 
 fn unread(file: String, source: io::Error) -> Error {

@@ -24,6 +24,7 @@ pub mod inlines;
 pub mod input;
 pub mod line_symbols;
 pub mod line_times;
+mod mismatch;
 mod number;
 pub mod options;
 pub mod pager;
@@ -178,11 +179,16 @@ fn report(
     }
     if needs_analysis {
         let mut analysis = analyse(options, &images, tables, &profile, beside.beyond, wanted, length(&parts))?;
+        mismatch::tell_of_nothing(&analysis.stats, !profile.blocks.is_empty(), &options.groups, progress);
         if terminal.reports.is_some() {
             analysis.functions.spell_controls();
         }
         progress.begin_reports();
         write(&analysis, options, wanted, &parts, &mut writer, progress)?;
+    }
+    for (_, group) in images.iter().zip(&options.groups).filter(|(image, _)| image.files.has_damaged_lines()) {
+        let file = group.image.display();
+        let _ = writeln!(progress, "gprof: warning: {file}: damaged section .debug_line: some lines are not known");
     }
     writer.finish().map_err(Error::Output)
 }
@@ -239,12 +245,22 @@ fn read_all<'data>(
             }
             Err(why) => return Err(why),
         };
+        if !is_beside {
+            mismatch::check(&group.image, bytes, &group.profiles, progress);
+        }
         // Of objects that were found only what is of no use is said: that they are stripped is usual.
         if let Some(doubt) = image.doubt().filter(|_| !is_beside) {
             let _ = writeln!(progress, "gprof: warning: {}: {doubt}", group.image.display());
         }
         let (form, before) = (options.form.filter(|_| !is_beside), runs.parts.len());
-        let profile = runs.read(form, &group.profiles, &image, progress)?;
+        let profile = match runs.read(form, &group.profiles, &image, progress) {
+            Err(why) if is_beside => {
+                let _ = writeln!(progress, "gprof: warning: {why}: its time is outside");
+                beside.give_up(images.len() - options.groups.len());
+                continue;
+            }
+            read => read?,
+        };
         runs.parts.iter_mut().skip(before).for_each(|part| part.is_beside = is_beside);
         if options.reports.sum && !options.sums_lines() {
             progress.tell("writing the sum");

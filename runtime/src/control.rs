@@ -75,7 +75,11 @@ pub(crate) fn start(lowpc: usize, highpc: usize, directory: Option<c_int>, live:
     if KEEPS_OUTSIDE.load(SeqCst) {
         kernel::keep_ticks_outside();
         // SAFETY: this is the first call, and nobody else looks before it is done.
-        unsafe { kernel::look_ahead() };
+        unsafe {
+            kernel::look_ahead();
+            kernel::remember_program();
+        }
+        kernel::announce();
     }
     LOWPC.store(range.lowpc, SeqCst);
     // SAFETY: a buffer as `allocate` makes it, which is never freed.
@@ -463,14 +467,14 @@ pub(crate) unsafe fn look_at_objects(iterate: kernel::Iterate) {
     set_blocked_signals(blocked);
 }
 
-/// What was counted outside the program, as far as it is to be kept.
+/// What was counted outside the program; `None` if that is not to be kept.
 ///
 /// # Safety
 ///
 /// Only for the one thread that may write the file.
-unsafe fn outside(is_last: bool) -> &'static [RawArc] {
+unsafe fn outside(is_last: bool) -> Option<&'static [RawArc]> {
     if !KEEPS_OUTSIDE.load(SeqCst) {
-        return &[];
+        return None;
     }
     // A profile that is in its file was moved there because nothing can be opened any more: what was seen then must do.
     // SAFETY: the caller's promise.
@@ -489,7 +493,7 @@ unsafe fn outside(is_last: bool) -> &'static [RawArc] {
             error,
         );
     }
-    found
+    Some(found)
 }
 
 /// Gets ready for a filter of system calls that the program is about to install, after which much cannot be had any more: memory is

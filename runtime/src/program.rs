@@ -2,6 +2,8 @@
 
 use core::ffi::c_void;
 
+use gmon::layout::mark;
+
 /// The part of `Elf64_Ehdr` that is needed.
 #[repr(C)]
 struct ElfHeader {
@@ -38,9 +40,11 @@ const SEGMENT_LOAD: u32 = 1;
 /// PT_NOTE.
 const SEGMENT_NOTE: u32 = 4;
 
-/// The note that OpenBSD's kernel wants of a program that calls its `profil`, in words: the length of the name, nothing
-/// else, the type, the name.
-const NOTE: [u32; 5] = [8, 0, 2, u32::from_ne_bytes(*b"Open"), u32::from_ne_bytes(*b"BSD\0")];
+/// The note that OpenBSD's kernel wants of a program that calls its `profil`: the type, and the words of the name. There is
+/// nothing else in the note.
+const PROFIL: (u32, &[u32]) = (2, &[u32::from_ne_bytes(*b"Open"), u32::from_ne_bytes(*b"BSD\0")]);
+/// That of the build ID (NT_GNU_BUILD_ID).
+const BUILD_ID: (u32, &[u32]) = (3, &[u32::from_ne_bytes(*b"GNU\0")]);
 const WORD: usize = size_of::<u32>();
 
 // Defined by the linker (GNU's, gold and lld alike).
@@ -61,6 +65,7 @@ pub(crate) fn base() -> usize {
 }
 
 /// What must be taken from a run-time address to get the address in the executable file.
+#[inline(never)]
 pub(crate) fn bias() -> usize {
     let header = header();
     if header.kind != KIND_DYNAMIC {
@@ -73,66 +78,73 @@ pub(crate) fn bias() -> usize {
 
 /// Whether the program has the note that lets it be profiled; the start-up objects bring it.
 pub(crate) fn may_be_profiled() -> bool {
+    note(PROFIL).is_some_and(<[u32]>::is_empty)
+}
+
+/// The build ID: its bytes, as words of memory.
+pub(crate) fn build_id() -> Option<&'static [u32]> {
+    note(BUILD_ID)
+}
+
+/// Hands on the numbers in the headers by which programs differ that have no build ID: the entry point, and the address and
+/// the sizes of each segment that is loaded. `strip` leaves them as they are.
+fn for_each_of_layout(mut each: impl FnMut(u64)) {
+    each(header().entry);
+    for segment in segments(SEGMENT_LOAD) {
+        [segment.address, segment.file_size, segment.memory_size].into_iter().for_each(&mut each);
+    }
+}
+
+/// What the program's note of this type and name holds, in whole words.
+#[inline(never)]
+fn note(wanted: (u32, &[u32])) -> Option<&'static [u32]> {
     let bias = bias();
-    segments(SEGMENT_NOTE).any(|segment| {
+    segments(SEGMENT_NOTE).find_map(|segment| {
         let notes = core::ptr::with_exposed_provenance((segment.address as usize).wrapping_add(bias));
         // SAFETY: the segment is a part of the loaded program, which nobody changes, and begins at a whole word.
         let notes = unsafe { core::slice::from_raw_parts(notes, segment.memory_size as usize / WORD) };
-        has_note(notes, segment.alignment as usize)
+        note_among(notes, segment.alignment as usize, wanted)
     })
 }
 
-/// The first 32 bits of the program's build ID; of one that has none, a hash of its headers.
+/// The first 32 bits of the program's build ID; of a program that has none, of the sum of its layout.
 pub(crate) fn build() -> u32 {
-    let bias = bias();
-    let noted = segments(SEGMENT_NOTE).find_map(|segment| {
-        let notes = core::ptr::with_exposed_provenance((segment.address as usize).wrapping_add(bias));
-        // SAFETY: as in `may_be_profiled`.
-        let notes = unsafe { core::slice::from_raw_parts(notes, segment.memory_size as usize / WORD) };
-        noted_build(notes, segment.alignment as usize)
-    });
-    noted.unwrap_or_else(|| {
-        let header = header();
-        let (length, number) = (header.program_headers as usize, usize::from(header.program_headers_number));
-        // SAFETY: the headers stand at the beginning of the first segment, which nobody changes.
-        let bytes = unsafe {
-            core::slice::from_raw_parts(
-                (&raw const __ehdr_start).cast::<u8>(),
-                length + number * usize::from(header.program_header_size),
-            )
-        };
-        bytes.iter().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
-    })
+    match build_id() {
+        Some([first, ..]) => u32::from_be(*first),
+        _ => layout_sum() as u32,
+    }
 }
 
-/// The first word of the build ID if it is one of the notes, as it is printed.
-fn noted_build(mut notes: &[u32], alignment: usize) -> Option<u32> {
-    const GNU: u32 = u32::from_ne_bytes(*b"GNU\0");
+/// The sum of the marks of the numbers in the headers by which programs differ that have no build ID.
+pub(crate) fn layout_sum() -> u64 {
+    let (mut sum, mut position) = (0, 0);
+    for_each_of_layout(|number| {
+        sum = add_marks(sum, position, number);
+        position += size_of::<u64>() as u64;
+    });
+    sum
+}
+
+/// Adds the marks of a number's bytes, the lowest one first.
+#[inline(never)]
+fn add_marks(sum: u64, position: u64, number: u64) -> u64 {
+    let marks = (position..).zip(number.to_le_bytes()).map(|(position, byte)| mark(position, byte));
+    marks.fold(sum, u64::wrapping_add)
+}
+
+/// What the note of this type and name holds. The name, which begins behind three words, and what follows it are each filled up
+/// to a multiple of `alignment`.
+fn note_among<'a>(mut notes: &'a [u32], alignment: usize, (wanted, name): (u32, &[u32])) -> Option<&'a [u32]> {
     let alignment = alignment.max(WORD);
-    while let [name, rest, ..] = notes {
-        if let [4, length, 3, GNU, build, ..] = notes
-            && *length as usize >= WORD
-        {
-            return Some(u32::from_be(*build));
+    while let [name_size, size, kind, rest @ ..] = notes {
+        let start = (3 * WORD + *name_size as usize).next_multiple_of(alignment);
+        let end = start + *size as usize;
+        if *kind == wanted && *name_size as usize == size_of_val(name) && rest.starts_with(name) {
+            return notes.get(start / WORD..end.div_ceil(WORD));
         }
-        let end = (3 * WORD + *name as usize).next_multiple_of(alignment) + *rest as usize;
         notes = notes.get(end.next_multiple_of(alignment) / WORD..).unwrap_or(&[]);
     }
     None
-}
-
-/// Whether one of the notes is [`NOTE`]. The name, which begins behind three words, and what follows it are each filled up
-/// to a multiple of `alignment`.
-fn has_note(mut notes: &[u32], alignment: usize) -> bool {
-    let alignment = alignment.max(WORD);
-    while let [name, rest, ..] = notes {
-        if notes.starts_with(&NOTE) {
-            return true;
-        }
-        let end = (3 * WORD + *name as usize).next_multiple_of(alignment) + *rest as usize;
-        notes = notes.get(end.next_multiple_of(alignment) / WORD..).unwrap_or(&[]);
-    }
-    false
 }
 
 fn header() -> &'static ElfHeader {
@@ -162,28 +174,27 @@ mod tests {
     }
 
     #[test]
-    fn the_build_id_is_found_among_other_notes() {
-        use super::{NOTE, noted_build};
-        let build = [4, 8, 3, 0x554e47, 0x0403_0201, 5];
-        assert_eq!(noted_build(&[&NOTE[..], &build].concat(), 4), Some(u32::from_be(0x0403_0201)));
-        assert_eq!(noted_build(&NOTE, 4), None);
-        assert_eq!(super::build(), super::build());
-    }
-
-    #[test]
-    fn the_note_is_found_among_others_and_nothing_else_is_taken_for_it() {
-        use super::{NOTE, has_note};
-        let version = [8, 4, 1, NOTE[3], NOTE[4], 0];
-        let build = [4, 5, 3, 0x554e47, 0x01020304, 5];
-        assert!(has_note(&NOTE, 4) && has_note(&NOTE, 0) && has_note(&NOTE, 8));
-        assert!(has_note(&[&build[..], &version, &NOTE].concat(), 4));
-        assert!(!has_note(&[&build[..], &version].concat(), 4), "another type of note by the same name");
-        let other = [8, 0, 2, u32::from_ne_bytes(*b"NetB"), NOTE[4]];
-        assert!(!has_note(&other, 4) && !has_note(&NOTE[..4], 4) && !has_note(&[], 4));
+    fn a_note_is_found_among_others_and_nothing_else_is_taken_for_it() {
+        use super::{BUILD_ID, PROFIL, note_among};
+        let [open, bsd] = *PROFIL.1 else { panic!() };
+        let profil = [8, 0, 2, open, bsd];
+        let version = [8, 4, 1, open, bsd, 0];
+        let build = [4, 8, 3, BUILD_ID.1[0], 0x01020304, 5];
+        let has = |notes: &[u32], alignment| note_among(notes, alignment, PROFIL) == Some(&[]);
+        assert!(has(&profil, 4) && has(&profil, 0));
+        let all = [&build[..], &version, &profil].concat();
+        assert!(has(&all, 4));
+        assert_eq!(note_among(&all, 4, BUILD_ID), Some(&build[4..]));
+        assert_eq!(note_among(&[&profil[..], &build].concat(), 4, BUILD_ID), Some(&build[4..]));
+        assert!(!has(&[&build[..], &version].concat(), 4), "another type of note by the same name");
+        let other = [8, 0, 2, u32::from_ne_bytes(*b"NetB"), bsd];
+        assert!(!has(&other, 4) && !has(&profil[..4], 4) && !has(&[], 4));
         // What follows a name of 4 bytes begins at the next multiple of 8.
         let property = [4, 16, 5, 0x554e47, 0, 0, 0, 0];
-        assert!(has_note(&[&property[..], &NOTE].concat(), 8));
-        assert!(!has_note(&[u32::MAX, u32::MAX, 2, 0, 0, 0], 4), "lengths that lead outside");
+        assert!(has(&[&property[..], &profil].concat(), 4));
+        assert_eq!(note_among(&[&property[..], &build].concat(), 8, BUILD_ID), Some(&build[4..]));
+        assert!(!has(&[u32::MAX, u32::MAX, 2, 0, 0, 0], 4), "lengths that lead outside");
+        assert_eq!(note_among(&build[..5], 4, BUILD_ID), None, "one that is cut");
         assert!(!super::may_be_profiled(), "this program has none");
     }
 

@@ -45,25 +45,15 @@ impl<const N: usize> Text<N> {
     /// Appends a number in decimal.
     #[inline(never)]
     pub(crate) fn push_decimal(&mut self, number: u64) {
-        // The digits from the last to the first, then the other way round: ten to the nineteenth has twenty of them.
         let mut digits = [0; 20];
-        let mut left = number;
-        for digit in digits.iter_mut().rev() {
-            *digit = b'0' + (left % 10) as u8;
-            left /= 10;
-        }
-        let leading = digits.iter().take(19).take_while(|digit| **digit == b'0').count();
-        self.push(digits.get(leading..).unwrap_or(&[]));
+        self.push(decimal_digits(number, &mut digits));
     }
 
     /// Appends a number in hexadecimal, with zeros before it up to so many digits.
     #[inline(never)]
     pub(crate) fn push_hexadecimal(&mut self, number: u64, digits: u32) {
-        let needed = (u64::BITS - number.leading_zeros()).div_ceil(4).max(digits).clamp(1, 16);
-        for place in (0..needed).rev() {
-            let digit = (number >> (4 * place)) as u8 & 15;
-            self.push(&[if digit < 10 { b'0' + digit } else { b'a' + digit - 10 }]);
-        }
+        let mut room = [0; 16];
+        self.push(hexadecimal_digits(number, digits, &mut room));
     }
 
     /// Makes the text a line: its last byte is a newline, even where that costs the last byte that fitted.
@@ -87,6 +77,32 @@ impl<const N: usize> Text<N> {
     pub(crate) fn is_whole(&self) -> bool {
         !self.cut
     }
+}
+
+// One copy of these serves texts of all sizes: they are linked into every program.
+
+/// The digits of a number in decimal.
+#[inline(never)]
+fn decimal_digits(number: u64, digits: &mut [u8; 20]) -> &[u8] {
+    // From the last to the first: ten to the nineteenth has twenty of them.
+    let mut left = number;
+    for digit in digits.iter_mut().rev() {
+        *digit = b'0' + (left % 10) as u8;
+        left /= 10;
+    }
+    let leading = digits.iter().take(19).take_while(|digit| **digit == b'0').count();
+    digits.get(leading..).unwrap_or(&[])
+}
+
+/// The digits of a number in hexadecimal, so many or more.
+#[inline(never)]
+fn hexadecimal_digits(number: u64, digits: u32, room: &mut [u8; 16]) -> &[u8] {
+    let needed = (u64::BITS - number.leading_zeros()).div_ceil(4).max(digits).clamp(1, 16);
+    for (place, digit) in (0..needed).rev().zip(room.iter_mut()) {
+        let value = (number >> (4 * place)) as u8 & 15;
+        *digit = if value < 10 { b'0' + value } else { b'a' + value - 10 };
+    }
+    room.get(..needed as usize).unwrap_or(&[])
 }
 
 /// The number that a text of decimal digits, and of nothing else, stands for; [`u32::MAX`] for any that is larger.

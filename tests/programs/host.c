@@ -68,6 +68,8 @@ int main(int count, char **words)
         unmap(getenv("UNMAPS"));
         _exit(0); /* the C library would look for what is gone */
     }
+    if (getenv("STOPS"))
+        raise(SIGSTOP);
     if (getenv("FORKS") && fork() == 0)
         return 0;
     printf("calls back %d\n", calls_back);

@@ -39,6 +39,8 @@ fn images() {
     put("short", &bytes[..10]);
     put("cut", &bytes[..bytes.len() / 2]);
     put("head", &bytes[..64]);
+    put("profile", &fs::read(directory.join("gmon.out")).unwrap());
+    put("machos", b"\xcf\xfa\xed\xfe\x07\0\0\x01\x03\0\0\0\x02\0\0\0");
     fs::create_dir(directory.join("dir")).unwrap();
     for (name, expected) in [
         ("missing", "gprof: missing: No such file or directory"),
@@ -48,6 +50,11 @@ fn images() {
         ("short", "gprof: short: damaged ELF file: "),
         ("head", "gprof: head: damaged ELF file: "),
         ("cut", "gprof: cut: damaged ELF file: "),
+        ("short", "gprof: short: damaged ELF file: cut short (10 bytes, 64 by its header)"),
+        ("head", "gprof: head: damaged ELF file: cut short (64 bytes, "),
+        ("cut", "gprof: cut: damaged ELF file: cut short ("),
+        ("profile", "gprof: profile: this is a profile; name the program first"),
+        ("machos", "gprof: machos: Mach-O file, which is not supported: only ELF programs are"),
         ("/dev/zero", "gprof: /dev/zero: not a regular file"),
     ] {
         let text = complaint(directory, &[name]);
@@ -94,6 +101,20 @@ fn profiles() {
         let text = complaint(directory, &["-b", "a.out", "gmon.out", name]);
         assert!(text.starts_with(&format!("gprof: {name}: ")), "{text}");
     }
+}
+
+#[test]
+fn a_program_that_left_no_profile() {
+    let image = compile("bad_no_profile", &["leaf.c"], &[]);
+    let directory = image.parent().unwrap();
+    let why = "No such file or directory: was the program built with -pg, and run here to its end?";
+    assert_eq!(complaint(directory, &["a.out"]), format!("gprof: gmon.out: {why}"));
+    assert_eq!(complaint(directory, &["a.out", "./gmon.out"]), format!("gprof: ./gmon.out: {why}"));
+    assert_eq!(complaint(directory, &["a.out", "other"]), "gprof: other: No such file or directory");
+    // The other way round.
+    fs::rename(run(&image), directory.join("profile")).unwrap();
+    let said = complaint(directory, &["profile", "a.out"]);
+    assert_eq!(said, "gprof: profile: this is a profile; name the program first");
 }
 
 #[test]

@@ -68,6 +68,7 @@ const ORDER: [(&str, &[&str]); 3] = [
             "cli",
             "doubts",
             "beside",
+            "mismatch",
             "runs",
             "sum",
             "symbol_file",

@@ -157,7 +157,8 @@ fn where_reports_go_to_the_same_terminal_they_stand_alone() {
 fn a_warning_and_an_error_have_their_own_lines() {
     let directory = stage("terminals_warning");
     // A profile of another program, and no profile at all.
-    let other = data().join("basic.gmon");
+    let other = directory.join("other.gmon");
+    fs::copy(data().join("basic.gmon"), &other).unwrap();
     for (profile, said) in [
         (other.to_str().unwrap(), ["gprof: warning: ", "histograms differ"].as_slice()),
         ("nothing", &["gprof: nothing: No such file or directory"]),

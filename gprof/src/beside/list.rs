@@ -16,11 +16,68 @@ pub(super) struct Mark {
 impl Mark {
     /// Whether these are the bytes of the file.
     pub(super) fn is_of(self, bytes: &[u8]) -> bool {
+        self.length == bytes.len() as u64 && self.begins(bytes)
+    }
+
+    /// Whether the file begins with these bytes.
+    fn begins(self, bytes: &[u8]) -> bool {
+        let Some(bytes) = usize::try_from(self.length).ok().and_then(|length| bytes.get(..length)) else {
+            return false;
+        };
         let sum = || {
             let marks = (0..).zip(bytes).map(|(position, byte)| gmon::layout::mark(position, *byte));
             marks.fold(0, u64::wrapping_add)
         };
-        self.length == bytes.len() as u64 && self.sum == sum()
+        self.sum == sum()
+    }
+}
+
+/// What a list says first: which profile it is of, and which program that is of.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Head<'a> {
+    profile: Mark,
+    /// Whether the program still runs or was killed while it counted in the profile itself: then only the header of that is
+    /// known.
+    is_live: bool,
+    /// The identity of the program, and where the file was; lists of version 1 do not say.
+    pub(super) program: Option<(&'a str, PathBuf)>,
+}
+
+impl<'a> Head<'a> {
+    /// Reads the first lines of a list; what follows them need not be there.
+    ///
+    /// # Errors
+    ///
+    /// The number of the first line that cannot be one of a list.
+    pub(super) fn parse(bytes: &'a [u8]) -> Result<Head<'a>, usize> {
+        Head::lines(&mut bytes.split(|byte| *byte == b'\n'))
+    }
+
+    fn lines(lines: &mut impl Iterator<Item = &'a [u8]>) -> Result<Head<'a>, usize> {
+        let mut next = || lines.next().unwrap_or_default();
+        let has_program = match next() {
+            b"gmon objects 1" => false,
+            b"gmon objects 2" => true,
+            _ => return Err(1),
+        };
+        let profile = words(next()).and_then(|words| match words[..] {
+            ["profile", length, sum] => Some((mark(length, sum)?, false)),
+            ["live", length, sum] if has_program => Some((mark(length, sum)?, true)),
+            _ => None,
+        });
+        let (profile, is_live) = profile.ok_or(2_usize)?;
+        let program = if has_program { Some(program(next()).ok_or(3_usize)?) } else { None };
+        Ok(Head { profile, is_live, program })
+    }
+
+    /// How many lines it is.
+    fn length(&self) -> usize {
+        2 + usize::from(self.program.is_some())
+    }
+
+    /// Whether it is of the profile with these bytes.
+    pub(super) fn is_of(&self, profile: &[u8]) -> bool {
+        if self.is_live { self.profile.begins(profile) } else { self.profile.is_of(profile) }
     }
 }
 
@@ -53,8 +110,8 @@ impl Listed<'_> {
 /// What a list says.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct List<'a> {
-    /// The profile that it is beside.
-    pub(super) profile: Mark,
+    /// The profile that it is beside, and the program.
+    pub(super) head: Head<'a>,
     /// The objects.
     pub(super) objects: Vec<Listed<'a>>,
     /// Calls between objects: from which and where, to which and where; and how often. The program is number 0.
@@ -70,19 +127,11 @@ impl<'a> List<'a> {
     ///
     /// The number of the first line that cannot be one of a list.
     pub(super) fn parse(bytes: &'a [u8]) -> Result<List<'a>, usize> {
-        let mut lines = (1..).zip(bytes.split(|byte| *byte == b'\n'));
-        let mut next = || lines.next().unwrap_or((0, b""));
-        if next().1 != b"gmon objects 1" {
-            return Err(1);
-        }
-        let profile = words(next().1).and_then(|words| match words[..] {
-            ["profile", length, sum] => mark(length, sum),
-            _ => None,
-        });
-        let mut list =
-            List { profile: profile.ok_or(2_usize)?, objects: Vec::new(), arcs: Vec::new(), beyond: Beyond::default() };
-        let mut last = 2;
-        for (number, line) in lines {
+        let mut lines = bytes.split(|byte| *byte == b'\n');
+        let head = Head::lines(&mut lines)?;
+        let mut last = head.length();
+        let mut list = List { head, objects: Vec::new(), arcs: Vec::new(), beyond: Beyond::default() };
+        for (number, line) in (last + 1..).zip(lines) {
             if line == b"end" {
                 return Ok(list);
             }
@@ -129,13 +178,16 @@ fn mark(length: &str, sum: &str) -> Option<Mark> {
     Some(Mark { length: number(length)?, sum: u64::from_str_radix(sum, 16).ok()? })
 }
 
-/// What stands behind `object`: the path comes last and may have any bytes in it but a newline, which is `\012`.
-fn listed(line: &[u8]) -> Option<Listed<'_>> {
-    let mut words = line.splitn(6, |byte| *byte == b' ');
-    let mut word = || words.next().and_then(|word| std::str::from_utf8(word).ok());
-    let (at, twins, length, sum, build_id) = (word()?, word()?, word()?, word()?, word()?);
+/// The identity and the path of a program.
+fn program(line: &[u8]) -> Option<(&str, PathBuf)> {
+    let line = line.strip_prefix(b"program ")?;
+    let (identity, path) = line.split_at_checked(line.iter().position(|byte| *byte == b' ')?)?;
+    Some((std::str::from_utf8(identity).ok()?, file(path.strip_prefix(b" ")?)))
+}
+
+/// A path, which may have any bytes in it but a newline, which is `\012`.
+fn file(mut left: &[u8]) -> PathBuf {
     let mut path = Vec::new();
-    let mut left = words.next()?;
     while let Some((byte, rest)) = left.split_first() {
         match left.strip_prefix(b"\\012") {
             Some(rest) => {
@@ -148,12 +200,21 @@ fn listed(line: &[u8]) -> Option<Listed<'_>> {
             }
         }
     }
+    OsString::from_vec(path).into()
+}
+
+/// What stands behind `object`: the path comes last.
+fn listed(line: &[u8]) -> Option<Listed<'_>> {
+    let mut words = line.splitn(6, |byte| *byte == b' ');
+    let mut word = || words.next().and_then(|word| std::str::from_utf8(word).ok());
+    let (at, twins, length, sum, build_id) = (word()?, word()?, word()?, word()?, word()?);
+    let path = file(words.next()?);
     Some(Listed {
         number: number(at)?,
         twins: number(twins)?,
         profile: mark(length, sum)?,
         build_id: (build_id != "-").then_some(build_id),
-        path: OsString::from_vec(path).into(),
+        path,
     })
 }
 
@@ -168,7 +229,7 @@ mod tests {
     #[test]
     fn a_list() {
         let list = List::parse(LIST.as_bytes()).unwrap();
-        assert_eq!(list.profile, Mark { length: 3, sum: 255 });
+        assert_eq!(list.head, Head { profile: Mark { length: 3, sum: 255 }, is_live: false, program: None });
         let [one, two] = &list.objects[..] else { panic!("{list:?}") };
         assert_eq!((one.number, one.build_id, one.path.to_str()), (1, Some("beef"), Some("/lib/a b.so")));
         assert_eq!((two.number, two.build_id, two.path.to_str()), (7, None, Some("/x\ny/a b.so")));
@@ -178,12 +239,37 @@ mod tests {
     }
 
     #[test]
+    fn the_program() {
+        let newer =
+            LIST.replacen("objects 1\nprofile 3 00000000000000ff", "objects 2\nlive 2 5\nprogram headers:ab /a b", 1);
+        let list = List::parse(newer.as_bytes()).unwrap();
+        assert_eq!(list.head.program, Some(("headers:ab", "/a b".into())));
+        assert_eq!(Head::parse(newer.as_bytes()), Ok(list.head));
+        assert_eq!(list.objects.len(), 2);
+        for (line, from, to) in
+            [(1, "objects 2", "objects 1"), (3, "program", "programs"), (3, " /a b", ""), (6, "arc", "arch")]
+        {
+            let line = if line == 1 { 2 } else { line };
+            assert_eq!(List::parse(newer.replacen(from, to, 1).as_bytes()), Err(line), "{to}");
+        }
+    }
+
+    #[test]
+    fn the_beginning_of_a_live_profile_is_enough() {
+        let profile = Mark { length: 2, sum: gmon::layout::mark(0, b'a').wrapping_add(gmon::layout::mark(1, b'b')) };
+        let live = Head { profile, is_live: true, program: None };
+        assert!(live.is_of(b"ab") && live.is_of(b"abc") && !live.is_of(b"a") && !live.is_of(b"bb"));
+        assert!(!Head { is_live: false, ..live }.is_of(b"abc"));
+    }
+
+    #[test]
     fn what_is_none_is_refused_wherever_it_is_cut_or_changed() {
         for end in 0..LIST.len() - "\n".len() {
             assert!(List::parse(&LIST.as_bytes()[..end]).is_err(), "{end}");
         }
         for (line, from, to) in [
-            (1, "objects 1", "objects 2"),
+            (1, "objects 1", "objects 3"),
+            (3, "objects 1", "objects 2"),
             (2, "00ff", "00fg"),
             (3, "object 1", "object -1"),
             (3, " beef /lib/a b.so", ""),

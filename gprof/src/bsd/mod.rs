@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::image::{Image, Names, Policy};
 use crate::progress::Progress;
 use crate::report::bsd::{self as report, Dialect};
-use crate::{doubts, input, sum};
+use crate::{doubts, input, mismatch, sum};
 use cli::Arguments;
 
 /// Does what a command line of the BSDs asks for.
@@ -31,6 +31,7 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write, progress: &mut Progress<'
     let policy = Policy::Bsd { statics: !arguments.without_statics, dots: !arguments.without_dots };
     let image = Image::parse(&bytes, policy, &room)
         .map_err(|source| Error::Image { file: path.display().to_string(), source })?;
+    mismatch::check(&path, &bytes, &arguments.profiles(), progress);
     let profile = profiles(arguments, &image, progress)?;
     if arguments.sum {
         store(&profile, arguments.dialect, &image)?;

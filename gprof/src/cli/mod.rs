@@ -9,7 +9,7 @@ mod words;
 use std::ffi::OsString;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Command, CommandFactory, FromArgMatches};
+use clap::{Arg, ArgAction, Command, CommandFactory, FromArgMatches};
 
 use crate::error::Error;
 use crate::options::Options;
@@ -24,10 +24,16 @@ pub enum Request {
     Text(String),
 }
 
-/// All options with their help, for whoever makes a manual of them.
+/// All options with their help, for whoever makes a manual of them. Those that choose between two command lines are read before
+/// the others, and are here for their help only: they must not make `--b` and `--g` ambiguous.
 #[must_use]
 pub fn command() -> Command {
-    Arguments::command()
+    let bsd = Arg::new("bsd").long("bsd").value_name("WHOSE").num_args(0..=1).require_equals(true);
+    let bsd =
+        bsd.help("Be the gprof of freebsd (the default) or openbsd, with its options and layout; written in full");
+    let gnu = Arg::new("gnu").long("gnu").action(ArgAction::SetTrue);
+    let gnu = gnu.help("Be this gprof where the BSDs' is the default: on these systems, or by the name bsdgprof");
+    Arguments::command().args([bsd, gnu].map(|whose| whose.help_heading("Files")))
 }
 
 /// Reads a command line, of which the first word is the name of this program.
@@ -37,13 +43,19 @@ pub fn command() -> Command {
 /// When it asks for something that does not exist.
 pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Request, Error> {
     let words = words::unglue(words::expand(words)?);
-    let read = command().try_get_matches_from(words);
+    let is_long = words.iter().skip(1).any(|word| word.as_encoded_bytes().starts_with(b"--h"));
+    let read = Arguments::command().try_get_matches_from(words);
     let read = read.and_then(|matches| Ok((Arguments::from_arg_matches(&matches)?, matches)));
     match read {
         Ok((arguments, _)) if arguments.version => {
             Ok(Request::Text(format!("gprof (gmon toolchain) {}\n", env!("CARGO_PKG_VERSION"))))
         }
         Ok((arguments, matches)) => check::check(arguments, &matches).map(|options| Request::Report(Box::new(options))),
+        Err(error) if error.kind() == ErrorKind::DisplayHelp => {
+            let mut command = command();
+            let help = if is_long { command.render_long_help() } else { command.render_help() };
+            Ok(Request::Text(help.to_string()))
+        }
         Err(error) if !error.use_stderr() => Ok(Request::Text(error.to_string())),
         Err(error) => Err(Error::Usage(one_line(&error))),
     }
@@ -59,7 +71,7 @@ fn one_line(error: &clap::Error) -> String {
         return line;
     };
     let command = command();
-    let known = command.get_arguments().filter(|option| !option.is_hide_set()).filter_map(clap::Arg::get_long);
+    let known = command.get_arguments().filter(|option| !option.is_hide_set()).filter_map(Arg::get_long);
     let wrong = wrong.trim_start_matches('-').split('=').next().unwrap_or_default();
     // Nothing can be guessed from a single letter.
     match nearest::nearest(wrong, known).filter(|_| wrong.len() > 1) {
@@ -205,6 +217,13 @@ mod tests {
     #[test]
     fn texts() {
         assert!(options("-v").unwrap_err().starts_with("gprof (gmon toolchain) "));
-        assert!(options("--help").unwrap_err().contains("--display-unused-functions"));
+        for help in ["--help", "-h", "--hel"].map(|word| options(word).unwrap_err()) {
+            for option in ["--display-unused-functions", "--bsd", "--gnu"] {
+                assert!(help.contains(option), "{help}");
+            }
+        }
+        // What is cut short means what it meant to the original.
+        assert!(options("--b").unwrap().brief);
+        assert_eq!(options("--g").unwrap().reports.graph, Asked::For);
     }
 }

@@ -12,7 +12,7 @@ use super::made::Names;
 use super::nearest::Place;
 use super::sections::{Owned, Sections};
 use super::separate::Marks;
-use super::{Code, Image, ImageError, LocalFiles, Machine, Policy, Symbol, listing};
+use super::{Code, Image, ImageError, LocalFiles, Machine, Policy, Symbol, foreign, identity, listing};
 
 /// Reads an ELF file of either word size and byte order.
 pub(super) fn parse<'data>(data: &'data [u8], policy: Policy, room: &'data Names) -> Result<Image<'data>, ImageError> {
@@ -68,11 +68,25 @@ pub(super) fn local_files(data: &[u8]) -> Result<LocalFiles, ImageError> {
     }
 }
 
+/// Which build of which program an ELF file is, if that can be told.
+pub(super) fn program_identity(data: &[u8]) -> Result<Option<String>, ImageError> {
+    Ok(match word(data)? {
+        word @ gmon::Word::W32 => {
+            let file = File::<FileHeader32<Endianness>>::new(data, word)?;
+            identity::of(&file, file.marks().build_id)
+        }
+        word @ gmon::Word::W64 => {
+            let file = File::<FileHeader64<Endianness>>::new(data, word)?;
+            identity::of(&file, file.marks().build_id)
+        }
+    })
+}
+
 /// The size of the words of an ELF file.
 fn word(data: &[u8]) -> Result<gmon::Word, ImageError> {
     let start = data.get(..4).unwrap_or(data);
     if start != elf::ELFMAG {
-        return Err(ImageError::NotElf(start.to_vec()));
+        return Err(foreign::name(data));
     }
     let is_narrow = data.get(4).is_some_and(|class| elf::FileClass(*class) == elf::ELFCLASS32);
     Ok(if is_narrow { gmon::Word::W32 } else { gmon::Word::W64 })
@@ -92,9 +106,16 @@ where
     Elf: FileHeader<Endian = Endianness>,
 {
     fn new(data: &'data [u8], word: gmon::Word) -> Result<File<'data, Elf>, ImageError> {
-        let header = Elf::parse(data)?;
-        let endian = header.endian()?;
-        Ok(File { data, endian, word, header, sections: header.sections(endian, data)? })
+        let parse = || {
+            let header = Elf::parse(data)?;
+            let endian = header.endian()?;
+            Ok(File { data, endian, word, header, sections: header.sections(endian, data)? })
+        };
+        // Where the file is too short, that is the reason for whatever does not fit.
+        parse().map_err(|error: object::Error| match foreign::missing(data) {
+            Some(needed) => ImageError::Cut { needed, size: data.len() as u64 },
+            None => ImageError::Malformed(error),
+        })
     }
 
     /// What a section holds, to be run.

@@ -76,6 +76,12 @@ impl<'data> SourceFiles<'data> {
         Lines::new(&self.sections, self.is_gnu)
     }
 
+    /// Whether a part of what was read of the line tables so far could not be understood.
+    #[must_use]
+    pub fn has_damaged_lines(&self) -> bool {
+        self.sections.has_damaged_lines.get()
+    }
+
     /// The functions that code comes from, those that were inlined among them; `None` when the debug information does
     /// not say or cannot be trusted to be small.
     #[must_use]

@@ -7,6 +7,7 @@ use object::elf::{self, SymbolType};
 use object::read::elf::{FileHeader, Rel, Rela, SectionHeader, SectionTable, Sym, SymbolTable};
 use object::{Endianness, SymbolIndex};
 
+use super::addresses::Addresses;
 use super::elf::File;
 use super::made::{Made, Names, Stubs};
 use super::nearest::Place;
@@ -61,16 +62,20 @@ where
     }
     let strings = sections.section(table.string_section())?.data(endian, data)?;
     let code: Vec<bool> = sections.iter().map(|section| holds_code(endian, sections, section)).collect();
+    let addresses = Addresses::of(file, &code);
     let mut names = NameTable::new(strings);
     let mut kept = Vec::new();
     for (index, symbol) in table.enumerate() {
         let section = table.symbol_section(endian, symbol, index).ok().flatten();
+        let value = symbol.st_value(endian).into();
+        let led_to = addresses.code(section.map(|at| at.0), symbol.st_type(), value);
         let candidate = Candidate {
-            address: symbol.st_value(endian).into(),
+            address: led_to.unwrap_or(value),
             name_offset: symbol.st_name(endian),
             binding: symbol.st_bind(),
             kind: symbol.st_type(),
-            in_code: section.is_some_and(|at| code.get(at.0) == Some(&true)),
+            in_code: led_to.is_some() && addresses.are_descriptors()
+                || section.is_some_and(|at| code.get(at.0) == Some(&true)),
             defined: !matches!(symbol.st_shndx(endian), elf::SHN_UNDEF | elf::SHN_COMMON),
         };
         kept.extend(symbols::function(&candidate, &mut names, policy));

@@ -4,10 +4,13 @@
 //! read here comes from a file that may be damaged or made to harm: sizes are checked before memory is asked for, and
 //! nothing panics.
 
+mod addresses;
 mod demangle;
 mod elf;
+mod foreign;
 pub mod frames;
 mod honesty;
+mod identity;
 pub mod lines;
 mod listing;
 mod made;
@@ -133,6 +136,15 @@ pub fn build_id(data: &[u8]) -> Result<Option<String>, ImageError> {
     Ok(marks.build_id.map(|id| id.iter().map(|byte| format!("{byte:02x}")).collect()))
 }
 
+/// Which build of which program an ELF file is, in the words of a list beside a profile, if that can be told.
+///
+/// # Errors
+///
+/// When the bytes are no ELF file, or are damaged.
+pub fn identity(data: &[u8]) -> Result<Option<String>, ImageError> {
+    elf::program_identity(data)
+}
+
 impl<'data> Image<'data> {
     /// Reads an executable or a shared object from its bytes. Names that it has no text for are put into `room`.
     ///
@@ -215,6 +227,17 @@ impl<'data> Image<'data> {
 pub enum ImageError {
     /// The first bytes are not those of an ELF file; here they are, up to four.
     NotElf(Vec<u8>),
+    /// The file is a profile.
+    Profile,
+    /// The file has this format and not ELF.
+    OtherFormat(&'static str),
+    /// The ELF file ends before what its header tells of.
+    Cut {
+        /// How many bytes it must have.
+        needed: u64,
+        /// How many it has.
+        size: u64,
+    },
     /// The ELF file contradicts itself.
     Malformed(object::Error),
     /// No section `.text` is there.
@@ -229,6 +252,13 @@ impl fmt::Display for ImageError {
             ImageError::NotElf(start) if start.is_empty() => f.write_str("empty file, not an ELF executable"),
             ImageError::NotElf(start) => {
                 write!(f, "not an ELF executable (magic {} at offset 0)", start.escape_ascii())
+            }
+            ImageError::Profile => f.write_str("this is a profile; name the program first"),
+            ImageError::OtherFormat(format) => {
+                write!(f, "{format} file, which is not supported: only ELF programs are")
+            }
+            ImageError::Cut { needed, size } => {
+                write!(f, "damaged ELF file: cut short ({size} bytes, {needed} by its header)")
             }
             ImageError::Malformed(error) => write!(f, "damaged ELF file: {error}"),
             ImageError::NoText => f.write_str("no section .text: there is no code to report on"),

@@ -1,7 +1,7 @@
 //! The sections of the debug information: where they lie, packed or not.
 
 use std::borrow::Cow;
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::ops::Range;
 
 use gimli::{Dwarf, EndianSlice, RunTimeEndian, SectionId};
@@ -89,6 +89,8 @@ pub(super) struct Sections<'data> {
     pub(super) address_size: u8,
     /// Where the file has code, ascending and apart; nothing when it does not say.
     pub(super) code: Vec<Range<u64>>,
+    /// Whether a part of the line tables could not be read, as far as they were read.
+    pub(super) has_damaged_lines: Cell<bool>,
 }
 
 impl<'data> Sections<'data> {
@@ -135,6 +137,7 @@ impl<'data> Sections<'data> {
                 gmon::Word::W64 => 8,
             },
             code: Vec::new(),
+            has_damaged_lines: Cell::new(false),
         }
     }
 

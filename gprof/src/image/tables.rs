@@ -4,9 +4,10 @@
 //! that a file in which a thousand units share one table costs no more than its length. Damage ends the pass where it
 //! cannot be read on; it is no error, since a report is whole without lines.
 
+use std::cell::Cell;
 use std::ops::Range;
 
-use gimli::{AttributeValue, DebugLine, DebugLineOffset, LineInstruction, LineRow, SectionId};
+use gimli::{AttributeValue, DebugLine, DebugLineOffset, LineInstruction, LineRow, Section, SectionId};
 
 use super::sections::{Reader, Sections};
 
@@ -39,18 +40,25 @@ pub(super) struct Tables<'a> {
     address_size: u8,
     /// Where the file has code, ascending and apart; nothing when it does not say.
     code: &'a [Range<u64>],
+    /// Where damage is noted.
+    is_damaged: &'a Cell<bool>,
     /// Whether GNU's faults are wanted.
     is_gnu: bool,
 }
 
 impl<'a> Tables<'a> {
     pub(super) fn new(sections: &'a Sections<'_>, is_gnu: bool) -> Tables<'a> {
+        let lines = sections.get(SectionId::DebugLine);
+        if lines.slice().is_empty() && sections.has_lines() {
+            sections.has_damaged_lines.set(true); // packed, and cannot be unpacked
+        }
         Tables {
-            lines: sections.get(SectionId::DebugLine).into(),
+            lines: lines.into(),
             line_strings: sections.get(SectionId::DebugLineStr),
             strings: sections.get(SectionId::DebugStr),
             address_size: sections.address_size,
             code: &sections.code,
+            is_damaged: &sections.has_damaged_lines,
             is_gnu,
         }
     }
@@ -58,6 +66,7 @@ impl<'a> Tables<'a> {
     /// Hands over every row that names a line, in the order of the section.
     pub(super) fn each_row(&self, mut each: impl FnMut(&Header<'a>, Row)) {
         let mut offset = 0;
+        let note_damage = || self.is_damaged.set(true);
         while let Ok(program) = self.lines.program(DebugLineOffset(offset), self.address_size, None, None) {
             let header = program.header();
             let head = usize::from(header.format().initial_length_size());
@@ -67,7 +76,7 @@ impl<'a> Tables<'a> {
             let mut open: Option<Row> = None;
             // The code that the rows are about, unless these are the first ones of a sequence of rows.
             let mut code: Option<Range<u64>> = None;
-            while let Ok(Some((header, row))) = rows.next_row() {
+            while let Some((header, row)) = rows.next_row().inspect_err(|_| note_damage()).unwrap_or(None) {
                 let end = row.address();
                 let code_of_rows = code.get_or_insert_with(|| self.code_at(end));
                 if let Some(row) = open.filter(|row| row.start < end && row.start < code_of_rows.end) {
@@ -80,6 +89,11 @@ impl<'a> Tables<'a> {
                     code = None;
                 }
             }
+        }
+        // Some linkers fill sections up.
+        let left = self.lines.reader().slice().get(offset..);
+        if left.is_none_or(|left| left.iter().any(|byte| *byte != 0)) {
+            note_damage();
         }
     }
 

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
 mod aarch64;
+mod builds;
 mod core;
 mod glibc;
 mod installed;

@@ -14,6 +14,8 @@ use crate::support::{Program, Symbols, calls, compare, directory, quiet, read, r
 struct List {
     /// Length and mark of the profile.
     profile: (u64, String),
+    /// The identity and the path of the program.
+    program: (String, PathBuf),
     objects: BTreeMap<u64, Object>,
     /// From which object and address to which, and how often.
     arcs: Vec<([u64; 4], u64)>,
@@ -35,13 +37,14 @@ impl List {
         let text = fs::read_to_string(format!("{}.objects", profile.display())).ok()?;
         let mut list = List::default();
         let mut lines = text.lines();
-        assert_eq!(lines.next(), Some("gmon objects 1"));
+        assert_eq!(lines.next(), Some("gmon objects 2"));
         assert_eq!(lines.next_back(), Some("end"));
         for line in lines {
             let words: Vec<&str> = line.split(' ').collect();
             let number = |word: &str| word.parse::<u64>().unwrap();
             match words[..] {
                 ["profile", length, mark] => list.profile = (number(length), mark.to_owned()),
+                ["program", identity, path] => list.program = (identity.to_owned(), path.into()),
                 ["object", at, twins, length, mark, build_id, path] => {
                     let name = path.rsplit('/').next().unwrap();
                     let twin = if twins == "0" { String::new() } else { format!(".{}", number(twins) + 1) };

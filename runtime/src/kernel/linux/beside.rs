@@ -1,8 +1,8 @@
 //! The files beside the file: a profile for each object that something was counted in, and a list of them.
 //!
 //! The profiles have GNU's form and link-time addresses: any reader takes them with the object as image. The list says which
-//! objects they are of, and what no single profile can say: calls from one object to another, and what could not be told
-//! apart. docs/format.md has its layout.
+//! program the file is of, which objects they are of, and what no single profile can say: calls from one object to another, and
+//! what could not be told apart. docs/format.md has its layout.
 
 use core::ffi::CStr;
 use core::iter;
@@ -12,8 +12,8 @@ use gmon::layout::{GmonHdr, RawArc};
 use super::forms::{gnu_arc, gnu_header, gnu_histogram};
 use super::objects::{self, ADDRESS_BITS, KERNEL, Object, PROGRAM, VDSO, is_object, number};
 use super::output::{self, Refusal};
-use super::outside;
 use super::writer::{Writer, Written};
+use super::{live, outside, stale};
 use crate::system::{Errno, Fd};
 use crate::text::Text;
 
@@ -41,10 +41,13 @@ pub(super) struct Rest {
     calls: u64,
 }
 
-/// Writes what was counted outside the program, if anything was. `main` is the file itself.
+/// Writes which program the file is of, and what was counted outside that. `main` is the file itself.
 ///
-/// The entries are sorted by raw_selfpc, which is a [`objects::place`] as raw_frompc is; or that is [`TICKS`].
-pub(super) fn write(main: Written, profrate: i32, entries: &[RawArc]) {
+/// The entries are sorted by raw_selfpc, which is a [`objects::place`] as raw_frompc is; or that is [`TICKS`]. Where they are
+/// not wanted, nothing is written. What an earlier run left is removed.
+pub(super) fn write(main: Written, profrate: i32, entries: Option<&[RawArc]>) {
+    stale::remove(entries.is_none());
+    let Some(entries) = entries else { return };
     let mut rest = Rest { elsewhere: outside::elsewhere(), ..Rest::default() };
     // SAFETY: `control` lets only one thread write files.
     (1..).map_while(|number| unsafe { objects::object(number) }).for_each(|object| object.told.set(Told::default()));
@@ -67,15 +70,30 @@ pub(super) fn write(main: Written, profrate: i32, entries: &[RawArc]) {
             None => rest.add(number, group),
         }
     }
-    if objects > 0 || !rest.is_nothing() {
-        let path = output::name_beside(&[b".objects"]);
-        let listed = output::open_beside(path).and_then(|file| {
-            let listed = write_list(file, main, entries, &rest);
-            finish(file, listed)
+    let path = output::name_beside(&[b".objects"]);
+    let listed = output::open_beside(path).and_then(|file| {
+        let listed = write_list(file, main, entries, &rest);
+        finish(file, listed)
+    });
+    // Where nothing was counted outside, the profile has all without the list.
+    if let Err(refusal) = listed
+        && (objects > 0 || !rest.is_nothing())
+    {
+        say_once(path.to_bytes(), refusal, &mut refused);
+    }
+}
+
+/// Writes a list that says which program a live file is of: that may be all that is left of the run. At start-up.
+pub(crate) fn announce() {
+    if let Some(header) = live::header() {
+        stale::remove(false);
+        // What goes wrong is said when there is something to lose.
+        let _ = output::open_beside(output::name_beside(&[b".objects"])).and_then(|file| {
+            let mut out = Writer::new(file);
+            out.begin(b"gmon objects 2\nlive", header);
+            out.put(b"end\n");
+            finish(file, out.finish())
         });
-        if let Err(refusal) = listed {
-            say_once(path.to_bytes(), refusal, &mut refused);
-        }
     }
 }
 
@@ -88,12 +106,16 @@ pub(super) fn is_anything_told(entries: &[RawArc]) -> bool {
 fn groups(entries: &[RawArc]) -> impl Iterator<Item = &[RawArc]> {
     let mut left = entries;
     iter::from_fn(move || {
-        let first = number(left.first()?.raw_selfpc);
-        let length = left.partition_point(|entry| number(entry.raw_selfpc) == first);
-        let (group, rest) = left.split_at_checked(length)?;
+        let (group, rest) = cut(left)?;
         left = rest;
         Some(group)
     })
+}
+
+#[inline(never)]
+fn cut(entries: &[RawArc]) -> Option<(&[RawArc], &[RawArc])> {
+    let first = number(entries.first()?.raw_selfpc);
+    entries.split_at_checked(entries.partition_point(|entry| number(entry.raw_selfpc) == first))
 }
 
 /// How many of the objects that are told of before this one have the same name.
@@ -130,12 +152,7 @@ fn write_profile(
     entries: &[RawArc],
     refused: &mut Option<Errno>,
 ) -> Written {
-    let mut suffix = Text::<21>::new();
-    if twins > 0 {
-        suffix.push(b".");
-        suffix.push_decimal(twins + 1);
-    }
-    let path = output::name_beside(&[b".", object.name(), suffix.as_bytes()]);
+    let path = name(object.path.as_bytes(), twins);
     let written = output::open_beside(path).and_then(|file| {
         let mut out = Writer::new(file);
         profile(&mut out, object, profrate, entries);
@@ -145,6 +162,21 @@ fn write_profile(
         say_once(path.to_bytes(), refusal, refused);
         Written::default()
     })
+}
+
+/// The name of the profile of an object with that path, so many of whose name came before.
+#[inline(never)]
+pub(super) fn name(path: &[u8], twins: u64) -> &'static CStr {
+    let mut suffix = Text::<21>::new();
+    if twins > 0 {
+        suffix.push(b".");
+        suffix.push_decimal(twins.wrapping_add(1));
+    }
+    output::name_beside(&[b".", last_part(path), suffix.as_bytes()])
+}
+
+fn last_part(path: &[u8]) -> &[u8] {
+    path.rsplit(|byte| *byte == b'/').next().unwrap_or_default()
 }
 
 /// A profile in GNU's form. Calls from other objects come from nowhere there.
@@ -182,7 +214,7 @@ fn address(place: usize) -> usize {
 impl Object {
     /// The last part of its path.
     fn name(&self) -> &[u8] {
-        self.path.as_bytes().rsplit(|byte| *byte == b'/').next().unwrap_or_default()
+        last_part(self.path.as_bytes())
     }
 }
 
@@ -239,10 +271,7 @@ impl Rest {
 /// Writes the list.
 fn write_list(file: Fd, main: Written, entries: &[RawArc], rest: &Rest) -> Result<Written, Errno> {
     let mut out = Writer::new(file);
-    out.put(b"gmon objects 1\nprofile");
-    out.number(main.length as u64);
-    out.mark(main.sum);
-    out.put(b"\n");
+    out.begin(b"gmon objects 2\nprofile", main);
     for group in groups(entries) {
         let Some(number) = group.first().map(|entry| number(entry.raw_selfpc)) else { continue };
         let Some((object, told)) = told(number) else { continue };
@@ -278,8 +307,8 @@ fn write_list(file: Fd, main: Written, entries: &[RawArc], rest: &Rest) -> Resul
 pub(super) fn add_sums(path: &CStr, rest: &mut Rest) {
     let file = output::directory_of(path).ok().and_then(|directory| directory.open_regular_for_reading(path).ok());
     let Some(file) = file else { return };
-    // A list of sums has a few lines.
-    let mut bytes = [0; 512];
+    // A list of sums has a few lines, of which one has a path: four bytes for each of its own at most.
+    let mut bytes = [0; 17 << 10];
     let read = file.read_at(&mut bytes, 0).unwrap_or(0);
     let _ = file.close();
     for line in bytes.get(..read).unwrap_or(&[]).split(|byte| *byte == b'\n') {
@@ -291,10 +320,7 @@ pub(super) fn add_sums(path: &CStr, rest: &mut Rest) {
 
 /// Writes a list of sums alone, beside the file that is `main`.
 pub(super) fn write_sums(mut out: Writer, main: Written, rest: &Rest) -> Result<Written, Errno> {
-    out.put(b"gmon objects 1\nprofile");
-    out.number(main.length as u64);
-    out.mark(main.sum);
-    out.put(b"\n");
+    out.begin(b"gmon objects 2\nprofile", main);
     write_rest(&mut out, rest);
     out.put(b"end\n");
     out.finish()
@@ -323,6 +349,16 @@ fn told(number: usize) -> Option<(&'static Object, Told)> {
 }
 
 impl Writer {
+    /// What a list begins with: of which file it is, and of which program.
+    #[inline(never)]
+    fn begin(&mut self, what: &[u8], main: Written) {
+        self.put(what);
+        self.number(main.length as u64);
+        self.mark(main.sum);
+        self.put(b"\n");
+        self.program();
+    }
+
     /// A space and a number.
     fn number(&mut self, number: u64) {
         let mut text = Text::<21>::new();

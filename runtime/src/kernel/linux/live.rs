@@ -11,6 +11,8 @@ use core::sync::atomic::{
     Ordering::{Relaxed, SeqCst},
 };
 
+use gmon::layout::GmonHdr;
+
 use super::output::{self, Refusal};
 use super::writer::{self, Written};
 use crate::message::{say, say_error};
@@ -137,6 +139,12 @@ fn is_ours(file: Fd) -> bool {
 pub(crate) fn leave() -> bool {
     let _ = RESERVE.replace(ptr::null_mut(), 0);
     FILE.swap(-1, SeqCst) != -1
+}
+
+/// What the file begins with, for good: its header.
+pub(super) fn header() -> Option<Written> {
+    let file = Fd(FILE.load(Relaxed));
+    if is_live() && is_ours(file) { writer::read_back(file, size_of::<GmonHdr>()).ok() } else { None }
 }
 
 /// Says what the file could not have: in its form, a bin ends at 65,535. The result is what the file is now, if it can be

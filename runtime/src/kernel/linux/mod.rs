@@ -3,12 +3,14 @@
 mod beside;
 mod bins;
 mod forms;
+mod identity;
 mod in_file;
 mod live;
 mod objects;
 mod output;
 mod outside;
 mod sampler;
+mod stale;
 mod store;
 mod sum;
 mod writer;
@@ -18,9 +20,10 @@ use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::Relaxed};
 
 use gmon::layout::GmonHdr;
 
-pub(crate) use beside::TICKS;
+pub(crate) use beside::{TICKS, announce};
 pub(crate) use bins::covers;
 pub(crate) use forms::Form;
+pub(crate) use identity::remember_program;
 pub(crate) use in_file::{begin as begin_in_file, can_write_file, is_in_file, leave as leave_file};
 pub(crate) use live::{arcs_grain, begin as begin_live, is_live, leave as leave_live, map_arcs, reserve_arcs};
 pub(crate) use objects::{

@@ -471,6 +471,28 @@ pub(super) fn open_beside(path: &CStr) -> Result<Fd, Refusal> {
     open_anew(unsafe { &*CAPTURED.0.get() }, path, false)
 }
 
+/// Opens a file beside the file for reading, if it is a regular one of this user; the result is that and its length.
+pub(super) fn open_own_beside(path: &CStr) -> Option<(Fd, u64)> {
+    // SAFETY: nothing writes it after start-up, which is this thread's.
+    let directory = directory(unsafe { &*CAPTURED.0.get() }, path).ok()?;
+    let file = directory.open_regular_for_reading(path).ok()?;
+    match file.status() {
+        Ok(status) if status.is_regular() && status.owner == effective_user() => Some((file, status.size)),
+        _ => {
+            let _ = file.close();
+            None
+        }
+    }
+}
+
+/// Takes the name of a file beside the file away, where that can be done.
+pub(super) fn unlink_beside(path: &CStr) {
+    // SAFETY: nothing writes it after start-up, which is this thread's.
+    if let Ok(directory) = directory(unsafe { &*CAPTURED.0.get() }, path) {
+        let _ = directory.unlink(path);
+    }
+}
+
 fn open_anew(captured: &Captured, path: &CStr, to_map: bool) -> Result<Fd, Refusal> {
     let directory = directory(captured, path)?;
     let file = directory.open_for_writing(path, mode(), to_map).map_err(|error| (&b"open"[..], error))?;

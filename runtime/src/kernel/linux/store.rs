@@ -23,7 +23,7 @@ static HAS_OWN_FILE: AtomicBool = AtomicBool::new(false);
 ///
 /// The child of a fork that is to add itself to the sum of all does so if this `is_last`, and leaves a file of its own if it
 /// cannot.
-pub(crate) fn terminate(outside: &[RawArc], is_last: bool) {
+pub(crate) fn terminate(outside: Option<&[RawArc]>, is_last: bool) {
     sampler::collect();
     sampler::report();
     let buffer = BUFFER.load(Relaxed);
@@ -37,16 +37,16 @@ pub(crate) fn terminate(outside: &[RawArc], is_last: bool) {
         return;
     }
     if in_file::is_in_file() {
-        in_file::finish(beside::is_anything_told(outside));
+        in_file::finish(outside.is_some_and(beside::is_anything_told));
         return;
     }
     let mut outside = outside;
     if output::is_child_that(Children::Sum) && !is_last {
         // Of a snapshot that is to be taken away there are no files beside it.
-        outside = &[];
+        outside = None;
         HAS_OWN_FILE.store(true, Relaxed);
     } else if output::is_child_that(Children::Sum) {
-        match add_to_sum(buffer, outside) {
+        match add_to_sum(buffer, outside.unwrap_or(&[])) {
             Ok(()) => {
                 if HAS_OWN_FILE.load(Relaxed) {
                     output::take_away_own();

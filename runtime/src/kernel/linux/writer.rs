@@ -38,13 +38,14 @@ unsafe impl Sync for Page {}
 
 static PAGE: Page = Page(UnsafeCell::new([0; 4096]));
 
-/// What is in a file of that length, which must have been opened for reading.
+/// What is in the first so many bytes of a file, which must have been opened for reading.
 pub(super) fn read_back(file: Fd, length: usize) -> Result<Written, Errno> {
     // SAFETY: there is one writer at a time, and it is not at work now.
     let page = unsafe { &mut *PAGE.0.get() };
     let (mut read, mut sum) = (0, 0_u64);
     while read < length {
-        match file.read_at(page, read) {
+        let left = (length - read).min(page.len());
+        match file.read_at(page.get_mut(..left).unwrap_or_default(), read) {
             Ok(0) => return Err(Errno::EINVAL),
             Ok(bytes) => {
                 let marks = (read as u64..).zip(page.iter().take(bytes)).map(|(position, byte)| mark(position, *byte));

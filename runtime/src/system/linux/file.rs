@@ -217,11 +217,7 @@ impl Fd {
         link.push(b"/proc/self/fd/");
         link.push_decimal(u64::from(self.0.unsigned_abs()));
         if let Some(link) = link.as_c_str() {
-            path.fill(|room| {
-                let arguments = [CURRENT.0 as usize, link.as_ptr().addr(), room.as_mut_ptr().addr(), room.len()];
-                // SAFETY: the kernel writes no more than there is room for.
-                unsafe { call(numbers::READLINKAT, arguments) }.unwrap_or(0)
-            });
+            push_link(link, path);
         }
     }
 
@@ -427,6 +423,16 @@ fn identity(directory: Fd, path: *const c_char, flags: usize) -> Option<Identity
 fn parts_of_device(device: u64) -> [u32; 2] {
     let low_bits = |number: u64| number as u32;
     [low_bits(device >> 8 & 0xfff), low_bits(device & 0xff | device >> 12 & 0xf_ff00)]
+}
+
+/// Appends what a symbolic link says to `path`; nothing where it cannot be read.
+#[inline(never)]
+pub(crate) fn push_link<const N: usize>(link: &CStr, path: &mut Text<N>) {
+    path.fill(|room| {
+        let arguments = [CURRENT.0 as usize, link.as_ptr().addr(), room.as_mut_ptr().addr(), room.len()];
+        // SAFETY: the kernel writes no more than there is room for.
+        unsafe { call(numbers::READLINKAT, arguments) }.unwrap_or(0)
+    });
 }
 
 /// Whether a file may be so long: beyond the limit the process would get a signal that kills. Below mcount.

@@ -25,7 +25,7 @@ pub(crate) use disposition::{Action, disguise, disguised, reveal, set_action_raw
 pub(crate) use errno::Errno;
 #[cfg(any(test, feature = "start", not(feature = "profil")))]
 pub(crate) use file::file_mask;
-pub(crate) use file::{CURRENT, Fd, Identity, Status, WRITING_FLAGS};
+pub(crate) use file::{CURRENT, Fd, Identity, Status, WRITING_FLAGS, push_link};
 #[cfg(any(test, feature = "start", not(feature = "profil")))]
 pub(crate) use filter::{Expected, Wanted, expect, filters};
 #[cfg(any(test, feature = "profil"))]

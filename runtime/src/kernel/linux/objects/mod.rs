@@ -115,6 +115,7 @@ pub(super) fn after_fork_in_child() {
 /// # Safety
 ///
 /// Only for one thread at a time.
+#[inline(never)]
 unsafe fn known() -> Option<&'static Known> {
     if KNOWN.load(SeqCst).is_null() {
         KNOWN.store(map(size_of::<Known>()).cast(), SeqCst);
@@ -276,6 +277,7 @@ pub(crate) fn is_object(number: usize) -> bool {
 /// # Safety
 ///
 /// As for [`look`].
+#[inline(never)]
 pub(super) unsafe fn object(number: usize) -> Option<&'static Object> {
     // SAFETY: the caller's promise.
     unsafe { known() }?.objects.get(number)

@@ -1,0 +1,39 @@
+//! Which build of which program a file is.
+
+use object::Endianness;
+use object::elf;
+use object::read::elf::{FileHeader, ProgramHeader};
+
+use super::elf::File;
+
+/// What a list beside a profile calls the program: its build ID in hexadecimal, filled up to whole words; or else a sum of its
+/// headers. docs/format.md has both. `None` where debug information alone is in the file, whose headers are not the program's.
+pub(super) fn of<Elf>(file: &File<'_, Elf>, build_id: Option<&[u8]>) -> Option<String>
+where
+    Elf: FileHeader<Endian = Endianness>,
+{
+    if let Some(id) = build_id.filter(|id| !id.is_empty() && id.len() <= 64) {
+        let digits: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
+        return Some(filled(&digits));
+    }
+    let segments = file.header.program_headers(file.endian, file.data).unwrap_or_default();
+    let loads = || segments.iter().filter(|segment| segment.p_type(file.endian) == elf::PT_LOAD);
+    if !loads()
+        .any(|segment| segment.p_flags(file.endian).contains(elf::PF_X) && segment.p_filesz(file.endian).into() > 0)
+    {
+        return None;
+    }
+    let sizes = |segment: &Elf::ProgramHeader| -> [u64; 3] {
+        [segment.p_vaddr(file.endian).into(), segment.p_filesz(file.endian).into(), segment.p_memsz(file.endian).into()]
+    };
+    let numbers = std::iter::once(file.header.e_entry(file.endian).into()).chain(loads().flat_map(sizes));
+    let bytes = numbers.flat_map(u64::to_le_bytes);
+    let marks = (0..).zip(bytes).map(|(position, byte)| gmon::layout::mark(position, byte));
+    Some(format!("headers:{:016x}", marks.fold(0, u64::wrapping_add)))
+}
+
+/// A build ID in hexadecimal with zeros behind it, up to whole words of four bytes.
+fn filled(digits: &str) -> String {
+    let width = digits.len().next_multiple_of(8);
+    format!("{digits:0<width$}")
+}

@@ -1,0 +1,192 @@
+//! `gmon-cc` as the compiler of build systems: these hand `$CC` on to the compiler, which then is told to run itself.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use crate::kit::{is_there, wrapper};
+use crate::support::{directory, tool};
+
+const SOURCE: &str = "int twice(int number) { return 2 * number; }\nint main(void) { return twice(0); }\n";
+
+/// Whether a tool can be used here; the tests that cannot be done say so.
+fn has(name: &str) -> bool {
+    let found = is_there(name);
+    if !found {
+        eprintln!("SKIPPED: no {name} on this system: gmon-cc is not tried with it");
+    }
+    found
+}
+
+/// An empty directory with a program's source, `work.c`.
+fn project(name: &str) -> PathBuf {
+    let place = directory(name);
+    fs::write(place.join("work.c"), SOURCE).unwrap();
+    place
+}
+
+/// A shell's command in a directory, with gmon-cc in PATH, `$WRAPPER` its path, and no CC but what the command sets. If
+/// compilers start each other for ever, they are stopped.
+fn shell(place: &Path, script: &str) -> Output {
+    let bin = Path::new(wrapper()).parent().unwrap().to_str().unwrap();
+    let path = format!("{bin}:{}", std::env::var("PATH").unwrap());
+    let mut command = Command::new("timeout");
+    command.args(["300", "sh", "-c", script]).current_dir(place);
+    command.env("PATH", path).env("WRAPPER", wrapper()).env("CCACHE_DIR", place.join("cache"));
+    for variable in ["CC", "CFLAGS", "LDFLAGS", "MAKEFLAGS", "MAKELEVEL", "GMON_CC", "GMON_CC_RUNS"] {
+        command.env_remove(variable);
+    }
+    command.output().unwrap()
+}
+
+/// Runs the script that builds `program`, which must then be profiled, by our runtime.
+fn builds(place: &Path, script: &str, program: &str) {
+    let output = shell(place, script);
+    let said = || [&output.stdout[..], &output.stderr].concat().escape_ascii().to_string();
+    assert!(output.status.success(), "{script}: {:?} {}", output.status, said());
+    let program = place.join(program);
+    let names = tool("nm", &[program.to_str().unwrap()]);
+    assert!(names.contains(" gmon_thread\n"), "{script}: not our runtime; {}", said());
+    let ran = Command::new(&program).current_dir(place).status().unwrap();
+    assert!(ran.success() && fs::remove_file(place.join("gmon.out")).is_ok(), "{script}: no profile");
+}
+
+/// What `$CC` may be: the wrapper by its name, by its path, with options, and behind another wrapper.
+fn compilers() -> Vec<&'static str> {
+    let mut compilers = vec!["gmon-cc", "$WRAPPER", "gmon-cc -O1 -g"];
+    if has("ccache") {
+        compilers.extend(["ccache gmon-cc", "ccache $WRAPPER -O1"]);
+    }
+    compilers
+}
+
+#[test]
+fn make() {
+    let place = project("builds-make");
+    fs::write(place.join("Makefile"), "work: work.c\n\t+$(MAKE) -f deeper.mk work\n").unwrap();
+    fs::write(place.join("deeper.mk"), "work: work.o\n\t$(CC) -o $@ $^\n").unwrap();
+    for compiler in compilers() {
+        builds(&place, &format!("make CC=\"{compiler}\""), "work");
+        builds(&place, &format!("rm work work.o; CC=\"{compiler}\" make"), "work");
+        fs::remove_file(place.join("work")).unwrap();
+        fs::remove_file(place.join("work.o")).unwrap();
+    }
+    if has("clang") {
+        builds(&place, "make CC=gmon-cc GMON_CC=clang", "work");
+        let comment = tool("readelf", &["-p", ".comment", place.join("work").to_str().unwrap()]);
+        assert!(comment.contains("clang"), "{comment}");
+    }
+}
+
+#[test]
+fn cmake() {
+    if !has("cmake") {
+        return;
+    }
+    let place = project("builds-cmake");
+    let lists = "cmake_minimum_required(VERSION 3.10)\nproject(work C)\nadd_executable(work work.c)\n";
+    fs::write(place.join("CMakeLists.txt"), lists).unwrap();
+    let mut ways = vec![
+        "CC=gmon-cc cmake -B one".to_owned(),
+        "cmake -B one -DCMAKE_C_COMPILER=gmon-cc".to_owned(),
+        "CC=$WRAPPER cmake -B one -DCMAKE_C_COMPILER=$WRAPPER".to_owned(),
+    ];
+    if has("ccache") {
+        ways.push("CC='ccache gmon-cc' cmake -B one".to_owned());
+        ways.push("CC=gmon-cc cmake -B one -DCMAKE_C_COMPILER_LAUNCHER=ccache".to_owned());
+    }
+    for way in ways {
+        builds(&place, &format!("rm -rf one; {way} && cmake --build one --verbose"), "one/work");
+    }
+}
+
+#[test]
+fn meson() {
+    if !has("meson") || !has("ninja") {
+        return;
+    }
+    let place = project("builds-meson");
+    fs::write(place.join("meson.build"), "project('work', 'c')\nexecutable('work', 'work.c')\n").unwrap();
+    fs::write(place.join("native.ini"), "[binaries]\nc = 'gmon-cc'\n").unwrap();
+    let ways = compilers().into_iter().map(|compiler| format!("CC=\"{compiler}\" meson setup one"));
+    for way in ways.chain(["CC=gmon-cc meson setup --native-file native.ini one".to_owned()]) {
+        builds(&place, &format!("rm -rf one; {way} && ninja -C one"), "one/work");
+    }
+}
+
+#[test]
+fn autotools() {
+    if !has("autoconf") || !has("automake") {
+        return;
+    }
+    let place = project("builds-autotools");
+    let configure = "AC_INIT([work], [1])\nAM_INIT_AUTOMAKE([foreign])\nAC_PROG_CC\nAC_CHECK_FUNCS([memcpy])\n\
+        AC_CONFIG_FILES([Makefile])\nAC_OUTPUT\n";
+    fs::write(place.join("configure.ac"), configure).unwrap();
+    fs::write(place.join("Makefile.am"), "bin_PROGRAMS = work\nwork_SOURCES = work.c\n").unwrap();
+    let made = shell(&place, "autoreconf --install");
+    assert!(made.status.success(), "{made:?}");
+    let compilers = compilers();
+    for compiler in &compilers {
+        let clean = "rm -rf one && mkdir one && cd one";
+        builds(&place, &format!("{clean} && ../configure CC=\"{compiler}\" && make"), "one/work");
+    }
+    let exported = "rm -rf one && mkdir one && cd one && export CC=gmon-cc && ../configure && make -e";
+    builds(&place, exported, "one/work");
+}
+
+#[test]
+fn under_the_compilers_own_name() {
+    let place = project("builds-names");
+    let links = place.join("links");
+    fs::create_dir(&links).unwrap();
+    for name in ["cc", "gcc", "profiled"] {
+        symlink(wrapper(), links.join(name)).unwrap();
+    }
+    // Another copy, which is not in PATH.
+    fs::copy(wrapper(), place.join("gmon-cc")).unwrap();
+    for compile in ["cc", "gcc", "CC=gcc cc", "CC=links/profiled gmon-cc", "CC='env A=b profiled' $WRAPPER"] {
+        builds(&place, &format!("PATH=$PWD/links:$PATH; {compile} work.c -o work"), "work");
+    }
+    builds(&place, "CC=./gmon-cc gmon-cc work.c -o work", "work");
+}
+
+#[test]
+fn a_compiler_that_runs_the_wrapper_is_refused_and_not_run_for_ever() {
+    let place = project("builds-loop");
+    let other = place.join("other-cc");
+    fs::write(&other, "#!/bin/sh\nexec gmon-cc \"$@\"\n").unwrap();
+    fs::set_permissions(&other, fs::Permissions::from_mode(0o755)).unwrap();
+    for variable in ["CC", "GMON_CC"] {
+        let output = shell(&place, &format!("{variable}=./other-cc gmon-cc work.c"));
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        let said = String::from_utf8(output.stderr).unwrap();
+        let expected = "gmon-cc: the compiler, ./other-cc, runs gmon-cc again: set GMON_CC to the compiler itself\n";
+        assert_eq!(said, expected);
+    }
+    builds(&place, "CC=./other-cc GMON_CC=cc gmon-cc work.c -o work", "work");
+}
+
+#[test]
+fn questions_are_answered_as_by_the_compiler_and_files_are_compiled_as_by_it() {
+    let place = project("builds-questions");
+    for compiler in ["cc", "clang"].into_iter().filter(|name| has(name)) {
+        for words in
+            ["", "--version", "--help", "-v", "-###", "-dumpmachine", "-dumpversion", "-E", "-M", "-c missing.c"]
+        {
+            let ours = shell(&place, &format!("CC={compiler} gmon-cc {words}"));
+            let theirs = shell(&place, &format!("{compiler} {words}"));
+            assert_eq!(ours, theirs, "{compiler} {words}");
+        }
+        for words in ["-E work.c", "-dM -E work.c", "-M work.c", "-MM work.c", "-c work.c -v", "-E - <work.c"] {
+            let ours = shell(&place, &format!("CC={compiler} gmon-cc {words}"));
+            let theirs = shell(&place, &format!("{compiler} {words}"));
+            assert_eq!((ours.status, ours.stdout), (theirs.status, theirs.stdout), "{compiler} {words}");
+        }
+        let assembly = shell(&place, &format!("CC={compiler} gmon-cc -S -o - -x c - <work.c"));
+        assert!(String::from_utf8(assembly.stdout).unwrap().contains("mcount"), "{compiler}");
+        let verbose = shell(&place, &format!("CC={compiler} gmon-cc -v work.c -o work"));
+        assert!(String::from_utf8(verbose.stderr).unwrap().contains("gcrt1.o"), "{compiler}");
+    }
+}
