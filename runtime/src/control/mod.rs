@@ -1,6 +1,9 @@
 //! Starting and stopping: `monstartup`, `moncontrol` and `_mcleanup`.
 
-use core::cell::UnsafeCell;
+#[cfg(all(feature = "start", not(test)))]
+mod filters;
+mod writer;
+
 use core::ffi::{c_int, c_ulong, c_void};
 use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering::SeqCst};
@@ -13,10 +16,11 @@ pub(crate) use crate::gather::RECORDED_BIAS;
 use crate::kernel::{self, Children};
 use crate::message::{say, say_error};
 use crate::system::{Errno, a_moment, block_signals, give_way, reserve, set_blocked_signals};
-#[cfg(all(feature = "start", not(test)))]
-use crate::system::{Expected, Wanted, expect, reserve_for_good};
 use crate::text::Text;
 use crate::{gather, program, threads};
+#[cfg(all(feature = "start", not(test)))]
+pub(crate) use filters::{expect_filter, is_in_file};
+use writer::{DONE, NOBODY, WRITER, alone, become_writer_soon};
 
 /// Whether calls are recorded, and with which addresses. 0 says that they are not.
 pub(crate) static RECORDING: AtomicU32 = AtomicU32::new(0);
@@ -29,11 +33,6 @@ const RECORD_AS_LINKED: u32 = 2;
 
 /// Set by the first call of [`monstartup`], whatever came of it.
 static STARTED: AtomicBool = AtomicBool::new(false);
-/// The thread that writes the file, as [`arch::thread_pointer`] has it, or one of the following.
-static WRITER: AtomicUsize = AtomicUsize::new(NOBODY);
-const NOBODY: usize = 0;
-/// The file of this process is as it will stay.
-const DONE: usize = usize::MAX;
 /// The parts of the buffer; null while there is none.
 static BUFFER: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 static BUFFER_LENGTH: AtomicUsize = AtomicUsize::new(0);
@@ -228,72 +227,6 @@ pub(crate) fn write_snapshot() {
     if let Some(buffer) = current() {
         alone(NOBODY, || write(buffer, false));
     }
-}
-
-/// Runs `work`, which writes the file, as the only one that does so, and then makes `WRITER` `after`; not at all once the
-/// file is done. No signal comes in: a second one that kills would otherwise find half a file.
-fn alone(after: usize, work: impl FnOnce()) {
-    let blocked = block_signals();
-    if become_writer() {
-        on_writers_stack(work);
-        WRITER.store(after, SeqCst);
-    }
-    set_blocked_signals(blocked);
-}
-
-/// The stack of the thread that writes the file. The program may have come to its end where little is left of its own: on a
-/// thread's small stack, or on the alternate stack of a handler, two frames of the kernel's below the top.
-#[repr(C, align(64))]
-struct WritersStack(UnsafeCell<[u8; 128 << 10]>);
-
-// SAFETY: only the one writer uses it.
-unsafe impl Sync for WritersStack {}
-
-static WRITERS_STACK: WritersStack = WritersStack(UnsafeCell::new([0; 128 << 10]));
-
-/// Runs `work` on the writer's stack. Only in the one thread that may write the file, and not in `work` itself.
-fn on_writers_stack<Work: FnOnce()>(work: Work) {
-    unsafe extern "C" fn run<Work: FnOnce()>(work: *mut c_void) {
-        // SAFETY: the work below, which is not yet taken.
-        if let Some(work) = unsafe { (*work.cast::<Option<Work>>()).take() } {
-            work();
-        }
-    }
-    let mut work = Some(work);
-    // SAFETY: the end of a stack that is this thread's alone; `run` wants the work.
-    unsafe {
-        let top = WRITERS_STACK.0.get().add(1);
-        arch::call_on_stack(top.cast(), run::<Work>, (&raw mut work).cast());
-    }
-}
-
-/// Makes this thread the one that writes the file, once nobody else is; false once the file is done. With signals blocked.
-#[inline(never)]
-fn become_writer() -> bool {
-    // A writer that takes longer than this has come to grief; the process is to end all the same.
-    const MOMENTS: u32 = 30_000;
-    for _ in 0..MOMENTS {
-        match become_writer_soon() {
-            Some(result) => return result,
-            None => a_moment(),
-        }
-    }
-    false
-}
-
-/// The same if that can be known very soon.
-fn become_writer_soon() -> Option<bool> {
-    const TURNS: u32 = 100;
-    let me = arch::thread_pointer();
-    for _ in 0..TURNS {
-        match WRITER.compare_exchange(NOBODY, me, SeqCst, SeqCst) {
-            Ok(_) => return Some(true),
-            // Ourselves: a fault while writing.
-            Err(writer) if writer == DONE || writer == me => return Some(false),
-            Err(_) => core::hint::spin_loop(),
-        }
-    }
-    None
 }
 
 /// Writes the file, for the last time or not.
@@ -494,63 +427,4 @@ unsafe fn outside(is_last: bool) -> Option<&'static [RawArc]> {
         );
     }
     Some(found)
-}
-
-/// Gets ready for a filter of system calls that the program is about to install, after which much cannot be had any more: memory is
-/// reserved, what is loaded is looked at, and if the file could not be written later, the profile is moved into it now. From here
-/// on no call is made that the filter refuses. `forget_signals` lets go of signals that kill, which our handler could not send again.
-#[cfg(all(feature = "start", not(test)))]
-pub(crate) fn expect_filter(wanted: Wanted, for_all: bool, forget_signals: impl FnOnce()) -> Option<Expected> {
-    let buffer = current().filter(|_| is_ours())?;
-    // A thread that gives up its calls leaves the file to others.
-    let binds_the_writer = for_all || arch::thread_pointer() == FIRST_THREAD.load(SeqCst);
-    let mut expected = None;
-    alone(NOBODY, || {
-        reserve_for_good();
-        kernel::reserve_arcs();
-        let Some(filter) = expect(wanted, for_all) else { return };
-        if KEEPS_OUTSIDE.load(SeqCst) {
-            // What cannot be seen is said at the end.
-            // SAFETY: this thread may write the file.
-            unsafe {
-                let _ = gather::look();
-                kernel::look_at_all();
-            }
-        }
-        let permits = |number, arguments| filter.permits(number, arguments);
-        if binds_the_writer && !kernel::can_write_file(permits) && !kernel::is_live() && !kernel::is_in_file() {
-            move_into_file(&buffer);
-        }
-        if !kernel::can_sample(permits) {
-            threads::run_clocks(false);
-            kernel::stop_for_good();
-        }
-        if !kernel::can_end_by_signal(permits) {
-            forget_signals();
-        }
-        expected = Some(filter);
-    });
-    // Not before signals are let in again, which the filter may refuse.
-    expected.inspect(Expected::enforce)
-}
-
-/// Whether the profile is in its file already.
-#[cfg(all(feature = "start", not(test)))]
-pub(crate) fn is_in_file() -> bool {
-    kernel::is_in_file() && is_ours()
-}
-
-/// Puts the buffer into the file, with room for many more arcs than there are.
-#[cfg(all(feature = "start", not(test)))]
-fn move_into_file(buffer: &Buffer) {
-    const AT_LEAST: usize = 1 << 15;
-    let length = buffer.length_with(gather::arcs_number() * 4 + AT_LEAST);
-    let memory = kernel::begin_in_file(length);
-    if !memory.is_null() {
-        // SAFETY: fresh memory of that length, which is never freed.
-        let moved = unsafe { buffer.copy_to(memory, length) };
-        // SAFETY: as above.
-        unsafe { kernel::rebuffer(memory, length) };
-        keep(&moved);
-    }
 }

@@ -1,57 +1,20 @@
 //! The file: its name, the directory that was captured for it, and whether it may be overwritten.
 
+mod names;
+mod owner;
+
 use core::cell::UnsafeCell;
 use core::ffi::CStr;
-use core::ptr;
-use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU32, Ordering::Relaxed};
+use core::sync::atomic::{AtomicI32, Ordering::Relaxed};
 
-use super::forms::Form;
 use crate::message::{know_standard_error, say_cure};
-use crate::program;
-use crate::system::{CURRENT, Errno, Fd, Status, effective_user, known_process_id, map_own_word, process_id};
+use crate::system::{CURRENT, Errno, Fd, Status, effective_user, process_id};
 use crate::text::Text;
-
-/// The longest name of a file, its NUL included (`PATH_MAX`).
-pub(super) const NAME_SIZE: usize = 4096;
-
-/// How the file is named and laid out. Fixed at start-up: the program may change its environment and arguments.
-pub(crate) struct Output {
-    pub(crate) naming: Naming,
-    /// What the name begins with, for [`Naming::Prefix`].
-    pub(crate) prefix: Text<NAME_SIZE>,
-    /// The program's own name.
-    pub(crate) program: Text<256>,
-    /// Whether a file with the process's number in its name is replaced, as OpenBSD's kernel does.
-    pub(crate) replaces: bool,
-    /// The permissions that the process made files without at the start: it may not care later.
-    pub(crate) mask: usize,
-    /// What the children of a fork leave.
-    pub(crate) children: Children,
-    /// The form of the file; `None` for the buffer as it is, or the GNU form where that cannot hold a count.
-    pub(crate) form: Option<Form>,
-}
-
-/// What the file is called.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Naming {
-    /// `gmon.out`; for the child of a fork `gmon.<program>.<pid>.out`.
-    Plain,
-    /// `<prefix>.<pid>`.
-    Prefix,
-    /// `gmon.<program>.<pid>.out` as OpenBSD's kernel has it: only the user may have anything to do with the file.
-    Private,
-}
-
-/// What the children of a fork leave.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Children {
-    /// A file each.
-    Separate,
-    /// One file for all, to which each adds itself: see [`super::sum`].
-    Sum,
-    /// Nothing.
-    None,
-}
+pub(crate) use names::{Children, Naming, Output, configure, is_child_that};
+use names::{MOST_TURNS, TURN, has_turn, name_beforehand};
+pub(super) use names::{NAME_SIZE, name, name_beside, other_sum_name, output, sum_name};
+use owner::{FORKED, own};
+pub(crate) use owner::{OWN_WORD, is_ours};
 
 /// What could not be done, as the end of "cannot ...", and why.
 pub(super) type Refusal = (&'static [u8], Errno);
@@ -71,54 +34,11 @@ struct Once<T>(UnsafeCell<T>);
 // SAFETY: the contracts of the functions that write keep writing apart from reading.
 unsafe impl<T> Sync for Once<T> {}
 
-static OUTPUT: Once<Output> = Once(UnsafeCell::new(Output {
-    naming: Naming::Plain,
-    prefix: Text::new(),
-    program: Text::new(),
-    replaces: false,
-    mask: 0,
-    children: Children::Separate,
-    form: None,
-}));
-/// The name of the file, made anew each time. Not on the stack: that may be a thread's smallest, or a signal's.
-static NAME: Once<Text<NAME_SIZE>> = Once(UnsafeCell::new(Text::new()));
-/// The name of a file beside it.
-static BESIDE: Once<Text<NAME_SIZE>> = Once(UnsafeCell::new(Text::new()));
 static CAPTURED: Once<Captured> = Once(UnsafeCell::new(Captured { path: Text::new(), status: None, file: None }));
 
 /// The descriptors of the directory, and of the file if it was opened at the start; -1 for none.
 static DIRECTORY: AtomicI32 = AtomicI32::new(-1);
 static FILE: AtomicI32 = AtomicI32::new(-1);
-/// The process that the buffer is of. Another one can only be a child that shares our memory, or one that was made
-/// behind the C library's back: that must not overwrite our file.
-static PROCESS: AtomicI32 = AtomicI32::new(0);
-/// Whether this memory is that of the process: a word that becomes 0 in a copy of it, and then [`PROCESS`] is another's.
-/// Without such a word, one that stays 1.
-pub(crate) static OWN_WORD: AtomicPtr<AtomicU32> = AtomicPtr::new(ALWAYS_OWN.as_ptr().cast());
-static ALWAYS_OWN: AtomicU32 = AtomicU32::new(1);
-/// Whether it is the child of a fork.
-static FORKED: AtomicBool = AtomicBool::new(false);
-/// Which one of the files with the process's number in their names is ours; 0 before that is known. Processes in different
-/// namespaces have the same number.
-static TURN: AtomicU32 = AtomicU32::new(0);
-const MOST_TURNS: u32 = 10_000;
-
-/// Says how the file is to be named and laid out.
-///
-/// # Safety
-///
-/// Only at start-up, when no other thread runs.
-pub(crate) unsafe fn configure(change: impl FnOnce(&mut Output)) {
-    // SAFETY: nobody else reads or writes it, by the caller's promise.
-    change(unsafe { &mut *OUTPUT.0.get() });
-}
-
-/// How the file is named and laid out.
-pub(super) fn output() -> &'static Output {
-    // SAFETY: nothing writes it after start-up.
-    unsafe { &*OUTPUT.0.get() }
-}
-
 /// Remembers the directory that `descriptor` is open on, or the current one. Only the first call does anything.
 pub(super) fn capture_directory(descriptor: Option<Fd>) -> Result<(), Errno> {
     know_standard_error();
@@ -170,111 +90,12 @@ pub(super) fn mode() -> usize {
     (if output.naming == Naming::Private { 0o600 } else { 0o666 }) & !output.mask
 }
 
-/// Makes the process of that number the one that the buffer is of.
-fn own(process: i32) {
-    PROCESS.store(process, Relaxed);
-    if ptr::eq(OWN_WORD.load(Relaxed), &ALWAYS_OWN) {
-        let word: *mut AtomicU32 = map_own_word().cast();
-        if !word.is_null() {
-            OWN_WORD.store(word, Relaxed);
-        }
-    }
-    own_word().store(1, Relaxed);
-}
-
-fn own_word() -> &'static AtomicU32 {
-    // SAFETY: a static, or mapped for as long as the process lives.
-    unsafe { &*OWN_WORD.load(Relaxed) }
-}
-
-/// Whether the buffer is this process's own. The memory says so, without a system call, of a child that has a copy of it; of the
-/// child of a vfork, which shares it, the kernel. A process that may not ask is held to be no such child.
-pub(crate) fn is_ours() -> bool {
-    own_word().load(Relaxed) != 0 && known_process_id().is_none_or(|process| process == PROCESS.load(Relaxed))
-}
-
 /// Makes the buffer the child's own, with a file of its own.
 pub(super) fn after_fork_in_child() {
     own(process_id());
     FORKED.store(true, Relaxed);
     FILE.store(-1, Relaxed);
     TURN.store(0, Relaxed);
-}
-
-/// Whether the file has the process's number in its name, and leaves those alone that have the same.
-fn has_turn() -> bool {
-    let output = output();
-    !output.replaces && (output.naming != Naming::Plain || FORKED.load(Relaxed))
-}
-
-/// The name of the file.
-pub(super) fn name() -> &'static CStr {
-    let output = output();
-    // SAFETY: only the thread that writes the file is here, and what it had of an earlier call it needs no more.
-    let name = unsafe { &mut *NAME.0.get() };
-    name.clear();
-    match output.naming {
-        Naming::Plain if !FORKED.load(Relaxed) => name.push(b"gmon.out"),
-        Naming::Prefix => {
-            name.push(output.prefix.as_bytes());
-            name.push(b".");
-            push_number(name);
-        }
-        Naming::Plain | Naming::Private => {
-            name.push(b"gmon.");
-            name.push(output.program.as_bytes());
-            name.push(b".");
-            push_number(name);
-            name.push(b".out");
-        }
-    }
-    // A name that is too long is no name.
-    name.as_c_str().unwrap_or(c"")
-}
-
-/// The number of the process, and behind it which process with that number it is, if it is not the first one.
-fn push_number(name: &mut Text<NAME_SIZE>) {
-    name.push_decimal(PROCESS.load(Relaxed) as u64);
-    let turn = TURN.load(Relaxed);
-    if turn > 1 {
-        name.push(b"-");
-        name.push_decimal(u64::from(turn));
-    }
-}
-
-/// Whether this is the child of a fork that leaves a sum or nothing.
-pub(crate) fn is_child_that(leaves: Children) -> bool {
-    FORKED.load(Relaxed) && output().children == leaves
-}
-
-/// The name of the sum of all children, with these parts behind it: `gmon.<program>.children-<build>.out`, or
-/// `<prefix>.children-<build>`.
-pub(super) fn sum_name(parts: &[&[u8]]) -> &'static CStr {
-    // SAFETY: as for the name itself.
-    make_sum_name(unsafe { &mut *NAME.0.get() }, parts)
-}
-
-/// The same where both are needed at once.
-pub(super) fn other_sum_name(parts: &[&[u8]]) -> &'static CStr {
-    // SAFETY: as above.
-    make_sum_name(unsafe { &mut *BESIDE.0.get() }, parts)
-}
-
-fn make_sum_name<'a>(name: &'a mut Text<NAME_SIZE>, parts: &[&[u8]]) -> &'a CStr {
-    let output = output();
-    let is_prefixed = output.naming == Naming::Prefix;
-    name.clear();
-    if is_prefixed {
-        name.push(output.prefix.as_bytes());
-    } else {
-        name.push(b"gmon.");
-        name.push(output.program.as_bytes());
-    }
-    name.push(b".children-");
-    name.push_hexadecimal(u64::from(program::build()), 8);
-    name.push(if is_prefixed { b"" } else { b".out" });
-    parts.iter().for_each(|part| name.push(part));
-    name.as_c_str().unwrap_or(c"")
 }
 
 /// The directory to look that path up in.
@@ -416,12 +237,6 @@ pub(super) fn give_up(file: Fd) {
     }
 }
 
-fn name_beforehand() -> &'static CStr {
-    let mut number = Text::<20>::new();
-    number.push_decimal(process_id() as u64);
-    name_beside(&[b".", number.as_bytes(), b".new"])
-}
-
 /// Opens the file with the rights that the process had when the directory was captured, as far as it still can.
 #[cfg(any(test, feature = "profil"))]
 pub(super) fn open_as_captured() -> Result<Fd, Refusal> {
@@ -453,16 +268,6 @@ fn kept_file() -> Option<Fd> {
 /// Whether only `user` has anything to do with a file.
 fn is_private(status: &Status, user: u32) -> bool {
     status.links == 1 && !status.is_shared() && status.owner == user
-}
-
-/// The name of the file with these parts behind it.
-pub(super) fn name_beside(parts: &[&[u8]]) -> &'static CStr {
-    // SAFETY: as for the name itself.
-    let beside = unsafe { &mut *BESIDE.0.get() };
-    beside.clear();
-    beside.push(name().to_bytes());
-    parts.iter().for_each(|part| beside.push(part));
-    beside.as_c_str().unwrap_or(c"")
 }
 
 /// Opens a file beside the file, for which the same holds.
