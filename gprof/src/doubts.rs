@@ -2,7 +2,14 @@
 
 use std::ops::Range;
 
-use gmon::Profile;
+use gmon::{Histogram, Profile};
+
+/// The bytes of a header of the 4.4BSD family, and of a bin, with words of 64 bits.
+const HEADER: u64 = 40;
+const BIN: u64 = 2;
+
+/// The sizes of pages of which the header and the samples of a live profile are a multiple.
+const LIVE_PAGES: [u64; 2] = [1 << 12, 1 << 16];
 
 /// Addresses are mapped in pages: ranges that differ by less say nothing.
 const PAGE: u64 = 4096;
@@ -14,7 +21,10 @@ pub fn doubts(profile: &Profile, code: &Range<u64>) -> Option<String> {
     let meets = |range: &Range<u64>| range.start < code.end && code.start < range.end;
     let mut ranges = profile.histograms.iter().map(|histogram| histogram.lowpc..histogram.highpc);
     let mut targets = profile.arcs.iter().map(|arc| arc.selfpc);
-    let outside = ranges.clone().find(|range| range.start < code.start || code.end < range.end);
+    let is_outside = |histogram: &&Histogram| {
+        histogram.lowpc < code.start || code.end < histogram.highpc && !is_filled_up(histogram, code.end)
+    };
+    let outside = profile.histograms.iter().find(is_outside).map(|histogram| histogram.lowpc..histogram.highpc);
     let (what, Range { start, end }) = if ranges.clone().next().is_none() {
         let first = profile.arcs.first()?.selfpc;
         (!targets.any(|target| code.contains(&target)))
@@ -28,6 +38,13 @@ pub fn doubts(profile: &Profile, code: &Range<u64>) -> Option<String> {
         "{what} (0x{start:x}..0x{end:x}; code is at 0x{:x}..0x{:x}): is it one of another program?",
         code.start, code.end
     ))
+}
+
+/// Whether a histogram goes beyond the end of the code only because the file is a live one, whose samples are filled up to
+/// whole pages: a bin of two bytes stands for four bytes of code.
+fn is_filled_up(histogram: &Histogram, end: u64) -> bool {
+    let length = HEADER + BIN * histogram.bins.len() as u64;
+    LIVE_PAGES.iter().any(|page| length.is_multiple_of(*page) && histogram.highpc - end < 2 * page)
 }
 
 #[cfg(test)]
@@ -60,6 +77,16 @@ mod tests {
         }
         assert_eq!(doubts(&profile(None, &[]), &code), None);
         assert_eq!(doubts(&profile(None, &[0x1100, 9]), &code), None);
+    }
+
+    #[test]
+    fn a_live_profile_of_whole_pages() {
+        let mut live = profile(Some(0x1000..0x4000), &[0x1100]);
+        assert!(doubts(&live, &(0x1000..0x2345)).is_some());
+        live.histograms[0].bins = vec![0; (4096 - 40) / 2];
+        assert_eq!(doubts(&live, &(0x1000..0x2345)), None);
+        live.histograms[0].highpc = 0x5000;
+        assert!(doubts(&live, &(0x1000..0x2345)).is_some(), "that is more than fills a page");
     }
 
     #[test]

@@ -179,7 +179,7 @@ fn report(
     }
     if needs_analysis {
         let mut analysis = analyse(options, &images, tables, &profile, beside.beyond, wanted, length(&parts))?;
-        mismatch::tell_of_nothing(&analysis.stats, !profile.blocks.is_empty(), &options.groups, progress);
+        mismatch::tell_of_nothing(analysis.stats.as_ref(), !profile.blocks.is_empty(), &options.groups, progress);
         if terminal.reports.is_some() {
             analysis.functions.spell_controls();
         }
@@ -245,9 +245,6 @@ fn read_all<'data>(
             }
             Err(why) => return Err(why),
         };
-        if !is_beside {
-            mismatch::check(&group.image, bytes, &group.profiles, progress);
-        }
         // Of objects that were found only what is of no use is said: that they are stripped is usual.
         if let Some(doubt) = image.doubt().filter(|_| !is_beside) {
             let _ = writeln!(progress, "gprof: warning: {}: {doubt}", group.image.display());
@@ -261,6 +258,9 @@ fn read_all<'data>(
             }
             read => read?,
         };
+        if !is_beside {
+            mismatch::check(&group.image, bytes, &group.profiles, progress);
+        }
         runs.parts.iter_mut().skip(before).for_each(|part| part.is_beside = is_beside);
         if options.reports.sum && !options.sums_lines() {
             progress.tell("writing the sum");

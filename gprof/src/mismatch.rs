@@ -62,7 +62,14 @@ pub(crate) fn check(path: &Path, image: &[u8], profiles: &[Source], warnings: &m
 
 /// Says it when there is nothing in the profiles, or nothing that is in the images: a report of that looks like one of a
 /// program that did nothing.
-pub(crate) fn tell_of_nothing(stats: &Stats, has_blocks: bool, groups: &[options::Group], warnings: &mut dyn Write) {
+pub(crate) fn tell_of_nothing(
+    stats: Option<&Stats>,
+    has_blocks: bool,
+    groups: &[options::Group],
+    warnings: &mut dyn Write,
+) {
+    // Without time in a function there are statistics.
+    let Some(stats) = stats else { return };
     let images: Vec<String> = groups.iter().map(|group| group.image.display().to_string()).collect();
     let images = images.join(", ");
     let is_nothing_beyond = stats.beyond == Beyond::default();

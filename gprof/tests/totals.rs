@@ -116,7 +116,7 @@ proptest! {
         let (time, calls) = (time_by_bytes(&profile, &functions), calls_by_arcs(&profile, &functions));
         let runtime: Vec<bool> = functions.as_slice().iter().map(|function| function.name == b"mcount").collect();
         let (analysis, text) = analyse(&profile, functions);
-        let (stats, magnitude) = (analysis.stats, magnitude(&profile));
+        let (stats, magnitude) = (analysis.stats.unwrap(), magnitude(&profile));
         let sum = |is_runtime: bool| -> f64 {
             time.iter().zip(&runtime).filter(|(_, is)| **is == is_runtime).map(|(time, _)| time).sum()
         };

@@ -2,7 +2,8 @@
 //!
 //! The line must not do the program any harm. Descriptor 2 may be a file of the program's by now: nothing is said then. To
 //! write may send a signal that kills or stops, and wait for a reader that never comes: signals are blocked and taken back,
-//! and the wait is short.
+//! and the wait is short. Behind a filter of system calls that does not let us ask what the descriptor is, only a file or a
+//! terminal gets the line.
 
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
@@ -22,6 +23,8 @@ unsafe impl Sync for AtStart {}
 
 static AT_START: AtStart = AtStart(UnsafeCell::new(None));
 static IS_KNOWN: AtomicBool = AtomicBool::new(false);
+/// Whether it was another file when a filter of system calls was about to be installed.
+static WAS_REPLACED: AtomicBool = AtomicBool::new(false);
 
 /// How many milliseconds all lines together may wait until somebody reads what is there already.
 static PATIENCE: AtomicU32 = AtomicU32::new(900);
@@ -34,6 +37,26 @@ pub(crate) fn know_standard_error() {
     }
 }
 
+/// Looks at standard error once more before a filter of system calls may forbid that.
+#[cfg(all(feature = "start", not(test)))]
+pub(crate) fn look_before_filter() {
+    WAS_REPLACED.store(!is_for_lines(), Relaxed);
+}
+
+/// Whether a line can be written to descriptor 2: it is what it was at the start, or a log.
+fn is_for_lines() -> bool {
+    know_standard_error();
+    // SAFETY: nobody writes it any more.
+    let Some(then) = (unsafe { &*AT_START.0.get() }) else { return false };
+    match STANDARD_ERROR.status() {
+        // What is opened to append to is a log, to which the program has redirected its standard error.
+        Ok(now) => now.is_same_file(then) || (now.is_regular() && STANDARD_ERROR.appends()),
+        // A filter refuses the question. A pipe might have no reader, and the signal of that could not be taken back.
+        Err(Errno::EPERM) => !WAS_REPLACED.load(Relaxed) && (then.is_regular() || then.is_character_device()),
+        Err(_) => false,
+    }
+}
+
 /// Says `gmon: ` and the parts, on a line of its own and in one write.
 pub(crate) fn say(parts: &[&[u8]]) {
     let mut line = Text::<512>::new();
@@ -42,14 +65,7 @@ pub(crate) fn say(parts: &[&[u8]]) {
         line.push(part);
     }
     line.end();
-    know_standard_error();
-    // SAFETY: nobody writes it any more.
-    let at_start = unsafe { &*AT_START.0.get() };
-    let now = STANDARD_ERROR.status().ok();
-    // What is opened to append to is a log, to which the program has redirected its standard error.
-    let is_for_lines =
-        |now: &Status, then: &Status| now.is_same_file(then) || (now.is_regular() && STANDARD_ERROR.appends());
-    if at_start.as_ref().zip(now.as_ref()).is_some_and(|(then, now)| is_for_lines(now, then)) {
+    if is_for_lines() {
         write(line.as_bytes());
     }
 }

@@ -92,7 +92,7 @@ pub struct Analysis<'data> {
     /// The object files in an order for linkers.
     pub file_order: Vec<&'data [u8]>,
     /// How much of the profiles all this accounts for, if any report tells.
-    pub stats: Stats,
+    pub stats: Option<Stats>,
     /// How far self times may be off by chance, if any report shows it.
     pub errors: Errors,
 }
@@ -176,8 +176,9 @@ impl<'data> Analysis<'data> {
             graph.ranking.iter().copied().filter(|node| index::has_entry(*node, &analysed)).collect();
         let (left_out, last_rank) = limit::entries(&mut entries, &graph, options.limit);
         let index = if wanted.graph { index::index(&analysed, images, last_rank) } else { Vec::new() };
-        let is_told = wanted.stats || options.has_footer(wanted);
-        let stats = if is_told { Stats::new(profile, &functions, &flat, beyond) } else { Stats::default() };
+        let has_time = flat.runtime != 0.0 || flat.time.iter().any(|time| *time != 0.0);
+        let is_told = wanted.stats || options.has_footer(wanted) || !has_time;
+        let stats = is_told.then(|| Stats::new(profile, &functions, &flat, beyond));
         let clock = clock(profile, options.is_gnu());
         let inlined = inlined.map(|inlined| inlined.times(&profile.histograms)).unwrap_or_default();
         let mut flat_table = rows::flat_table(&analysed, inlined, clock.rate);

@@ -31,8 +31,8 @@ pub fn run(arguments: &Arguments, out: &mut dyn Write, progress: &mut Progress<'
     let policy = Policy::Bsd { statics: !arguments.without_statics, dots: !arguments.without_dots };
     let image = Image::parse(&bytes, policy, &room)
         .map_err(|source| Error::Image { file: path.display().to_string(), source })?;
-    mismatch::check(&path, &bytes, &arguments.profiles(), progress);
     let profile = profiles(arguments, &image, progress)?;
+    mismatch::check(&path, &bytes, &arguments.profiles(), progress);
     if arguments.sum {
         store(&profile, arguments.dialect, &image)?;
     }

@@ -31,7 +31,7 @@ struct Line {
 }
 
 fn lines(analysis: &Analysis<'_>, parts: &[Parts]) -> Vec<Line> {
-    let stats = &analysis.stats;
+    let stats = &analysis.stats.unwrap_or_default();
     let saturated: usize = parts.iter().map(|part| part.saturated).sum();
     let runs = parts.iter().filter(|part| !part.is_beside).count();
     let mut lines = vec![count(runs as u64, "runs merged", 1), all_samples(analysis)];
@@ -84,7 +84,7 @@ fn beyond(beyond: &Beyond) -> [Line; 4] {
 
 /// The samples, and the time that they stand for.
 fn all_samples(analysis: &Analysis<'_>) -> Line {
-    let (stats, clock) = (&analysis.stats, &analysis.clock);
+    let (stats, clock) = (&analysis.stats.unwrap_or_default(), &analysis.clock);
     let number = format!("{:.1}", rounded(stats.samples));
     if clock.rate == 0.0 {
         return Line { number, text: "samples".to_owned(), is_notable: false };

@@ -6,6 +6,7 @@ use super::writer::{NOBODY, alone};
 use super::{FIRST_THREAD, KEEPS_OUTSIDE, current, is_ours, keep};
 use crate::arch;
 use crate::buffer::Buffer;
+use crate::message::look_before_filter;
 use crate::system::{Expected, Wanted, expect, reserve_for_good};
 use crate::{gather, kernel, threads};
 
@@ -21,6 +22,7 @@ pub(crate) fn expect_filter(wanted: Wanted, for_all: bool, forget_signals: impl 
         reserve_for_good();
         kernel::reserve_arcs();
         let Some(filter) = expect(wanted, for_all) else { return };
+        look_before_filter();
         if KEEPS_OUTSIDE.load(SeqCst) {
             // What cannot be seen is said at the end.
             // SAFETY: this thread may write the file.

@@ -24,15 +24,18 @@ pub(super) fn alone(after: usize, work: impl FnOnce()) {
     set_blocked_signals(blocked);
 }
 
+/// Several times what writing needs, as measured, and a line of a list that is read back.
+const SIZE: usize = 20 << 10;
+
 /// The stack of the thread that writes the file. The program may have come to its end where little is left of its own: on a
 /// thread's small stack, or on the alternate stack of a handler, two frames of the kernel's below the top.
 #[repr(C, align(64))]
-struct WritersStack(UnsafeCell<[u8; 128 << 10]>);
+struct WritersStack(UnsafeCell<[u8; SIZE]>);
 
 // SAFETY: only the one writer uses it.
 unsafe impl Sync for WritersStack {}
 
-static WRITERS_STACK: WritersStack = WritersStack(UnsafeCell::new([0; 128 << 10]));
+static WRITERS_STACK: WritersStack = WritersStack(UnsafeCell::new([0; SIZE]));
 
 /// Runs `work` on the writer's stack. Only in the one thread that may write the file, and not in `work` itself.
 fn on_writers_stack<Work: FnOnce()>(work: Work) {

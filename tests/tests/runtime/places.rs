@@ -60,7 +60,8 @@ fn its_terminal_and_its_parent() {
     // The daemon goes on by itself, and leaves a file of its own where the program started.
     let file = || {
         let names = fs::read_dir(&program.directory).unwrap().map(|entry| entry.unwrap().path());
-        let mut files = names.filter(|path| path.to_str().unwrap().contains("gmon.program."));
+        let mut files =
+            names.filter(|path| path.to_str().unwrap().contains("gmon.program.") && path.extension().unwrap() == "out");
         files.find(|path| fs::metadata(path).unwrap().len() > 0)
     };
     let mut waited = 0;

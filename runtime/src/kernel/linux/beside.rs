@@ -307,11 +307,14 @@ fn write_list(file: Fd, main: Written, entries: &[RawArc], rest: &Rest) -> Resul
 pub(super) fn add_sums(path: &CStr, rest: &mut Rest) {
     let file = output::directory_of(path).ok().and_then(|directory| directory.open_regular_for_reading(path).ok());
     let Some(file) = file else { return };
-    // A list of sums has a few lines, of which one has a path: four bytes for each of its own at most.
-    let mut bytes = [0; 17 << 10];
-    let read = file.read_at(&mut bytes, 0).unwrap_or(0);
+    // The sums are the last lines, and short.
+    let mut bytes = [0; 512];
+    let start = file.status().map_or(0, |status| (status.size as usize).saturating_sub(bytes.len()));
+    let read = file.read_at(&mut bytes, start).unwrap_or(0);
     let _ = file.close();
-    for line in bytes.get(..read).unwrap_or(&[]).split(|byte| *byte == b'\n') {
+    // What the piece begins with may be the end of a longer line.
+    let lines = bytes.get(..read).unwrap_or(&[]).split(|byte| *byte == b'\n').skip(usize::from(start > 0));
+    for line in lines {
         if let Some((place, number)) = rest.place(line) {
             *place = place.saturating_add(number);
         }

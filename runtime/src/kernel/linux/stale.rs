@@ -3,7 +3,6 @@
 //! Readers would take them for this run's, or say each time that they are not. Only what is provably of that run is removed:
 //! a list of ours, this user's, and regular files that have the length and the mark which the list says.
 
-use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicI32, Ordering::Relaxed};
 
 use super::writer::read_back;
@@ -16,14 +15,6 @@ const MOST_LINE: usize = 8192;
 /// How many bytes of profiles are read at most to see whose they are. What is more is left alone.
 const MOST_READ: u64 = 1 << 27;
 
-/// A piece of the list. Not on the stack: that may be a thread's smallest, or a signal's.
-struct Piece(UnsafeCell<[u8; MOST_LINE]>);
-
-// SAFETY: `control` lets only one thread write files.
-unsafe impl Sync for Piece {}
-
-static PIECE: Piece = Piece(UnsafeCell::new([0; MOST_LINE]));
-
 /// The process that has removed it: what it writes itself is not stale.
 static REMOVED_BY: AtomicI32 = AtomicI32::new(0);
 
@@ -34,8 +25,7 @@ pub(super) fn remove(with_list: bool) {
     }
     let list = || output::name_beside(&[b".objects"]);
     let Some((file, _)) = output::open_own_beside(list()) else { return };
-    // SAFETY: only the thread that writes files is here.
-    let is_list = unsafe { remove_named(file) };
+    let is_list = remove_named(file);
     let _ = file.close();
     if is_list && with_list {
         output::unlink_beside(list());
@@ -43,16 +33,12 @@ pub(super) fn remove(with_list: bool) {
 }
 
 /// Removes the profiles that a list names; says whether it is a list.
-///
-/// # Safety
-///
-/// Only for the one thread that writes files.
-unsafe fn remove_named(list: Fd) -> bool {
+fn remove_named(list: Fd) -> bool {
+    // On the writer's stack.
+    let mut piece = [0; MOST_LINE];
     let (mut at, mut left) = (0, MOST_READ);
     for _ in 0..MOST_LINES {
-        // SAFETY: the caller's promise; the line before this is needed no more.
-        let piece = unsafe { &mut *PIECE.0.get() };
-        let length = list.read_at(piece, at).unwrap_or(0);
+        let length = list.read_at(&mut piece, at).unwrap_or(0);
         let read = piece.get(..length).unwrap_or_default();
         let Some(line) = read.iter().position(|byte| *byte == b'\n').and_then(|end| read.get(..end)) else { break };
         if at == 0 && !line.starts_with(b"gmon objects ") {

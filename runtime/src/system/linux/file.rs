@@ -93,6 +93,10 @@ impl Status {
         self.mode & 0o170_000 == 0o040_000
     }
 
+    pub(crate) fn is_character_device(&self) -> bool {
+        self.mode & 0o170_000 == 0o020_000
+    }
+
     pub(crate) fn is_regular(&self) -> bool {
         self.mode & 0o170_000 == 0o100_000
     }

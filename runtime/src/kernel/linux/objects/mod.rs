@@ -142,7 +142,9 @@ pub(crate) unsafe fn look(is_wanted: impl Fn(usize, usize) -> bool) -> Result<()
     // SAFETY: nobody else has a reference to the room or to what was found by the look before.
     let (now, next, room) = unsafe { (known.now(), known.next_to_fill(), &mut *known.room.get()) };
     next.number = 0;
+    let mut has_program = false;
     let result = for_each_code(room, &mut |mapping, base| {
+        has_program |= base == PROGRAM_BASE.load(Relaxed);
         let new = Loaded::of(mapping, base);
         if mapping.path == VDSO_PATH {
             next.push(Loaded { object: VDSO, ..new });
@@ -155,7 +157,8 @@ pub(crate) unsafe fn look(is_wanted: impl Fn(usize, usize) -> bool) -> Result<()
         }
     });
     memory.close();
-    result
+    // Of a process whose first thread has ended there may be nothing to see.
+    result.and(if has_program { Ok(()) } else { Err(Errno::ESRCH) })
 }
 
 /// Looks already at the start if the process is the superuser's, who may give up the right or the means to look later. Where
