@@ -28,7 +28,7 @@ pub(super) fn entries(entries: &mut Vec<Node>, graph: &Graph, limit: Limit) -> (
         Node::Cycle(at) => graph.cycle_share(*at),
     };
     let times = entries.iter().map(share).map(|share| share.own + share.children);
-    let shown = shown(times, graph.total(), limit);
+    let shown = with_members(entries, graph, shown(times, graph.total(), limit));
     if shown == entries.len() {
         return (LeftOut::default(), u32::MAX);
     }
@@ -37,6 +37,22 @@ pub(super) fn entries(entries: &mut Vec<Node>, graph: &Graph, limit: Limit) -> (
     let functions = entries.drain(shown..).filter(|node| matches!(node, Node::Function(_)));
     let left_out = functions.fold(LeftOut::default(), |sum, node| sum.with(share(&node).own));
     (left_out, last)
+}
+
+/// How many of the entries are shown, so that the members of each cycle that is among them are shown too: readers of the report look
+/// for the entries of a cycle's members.
+fn with_members(entries: &[Node], graph: &Graph, mut shown: usize) -> usize {
+    let mut at = 0;
+    while at < shown {
+        if let Some(Node::Cycle(cycle)) = entries.get(at) {
+            for member in &graph.cycles()[*cycle].members {
+                let rank = graph.rank(Node::Function(*member));
+                shown = shown.max(entries.partition_point(|node| graph.rank(*node) <= rank));
+            }
+        }
+        at += 1;
+    }
+    shown
 }
 
 impl LeftOut {

@@ -157,8 +157,13 @@ pub(crate) unsafe fn look(is_wanted: impl Fn(usize, usize) -> bool) -> Result<()
         }
     });
     memory.close();
-    // Of a process whose first thread has ended there may be nothing to see.
-    result.and(if has_program { Ok(()) } else { Err(Errno::ESRCH) })
+    if result.is_ok() && !has_program {
+        // There is nothing to see of a process whose first thread has ended, where threads have no list of their own: what is
+        // known stays.
+        next.number = 0;
+        now.all.iter().take(now.number).for_each(|loaded| next.push(*loaded));
+    }
+    result
 }
 
 /// Looks already at the start if the process is the superuser's, who may give up the right or the means to look later. Where

@@ -53,6 +53,8 @@ static CAUGHT: AtomicBool = AtomicBool::new(false);
 /// things were counted before.
 static COUNTING_SINCE: AtomicU64 = AtomicU64::new(u64::MAX);
 static COUNTED_TIME: AtomicU64 = AtomicU64::new(0);
+/// Whether any thread got a timer.
+static HAS_TIMERS: AtomicBool = AtomicBool::new(false);
 /// Why a thread could not have a timer of its own, and the child of a fork no ring; 0 if they could.
 static THREAD_REFUSED: AtomicI32 = AtomicI32::new(0);
 static RING_REFUSED: AtomicI32 = AtomicI32::new(0);
@@ -271,6 +273,7 @@ impl Clock {
         match Timer::for_this_thread(time, thread, value(OF_THREAD)) {
             Ok(timer) => {
                 self.0.store(timer.0, SeqCst);
+                HAS_TIMERS.store(true, Relaxed);
                 // Whoever goes on counting just now looks at the clocks after that: one of us sees the other.
                 self.run(bins::is_counting());
             }
@@ -342,6 +345,9 @@ const NOT_CHANCE: u64 = 20;
 /// Says it if far fewer samples came than the process's CPU time is worth, `lost` ones aside, or next to none.
 fn report_silence(lost: u64) {
     let producer = PRODUCER.load(SeqCst);
+    if producer == THREADS && !HAS_TIMERS.load(Relaxed) {
+        return; // not even the first thread has a record: that was said
+    }
     let is_blind_to_kernel = producer == RING && ring::is_blind_to_kernel();
     let came = bins::ticks() + lost;
     let expected = COUNTED_TIME.load(Relaxed) / period().max(1) as u64;
