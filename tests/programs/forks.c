@@ -15,7 +15,7 @@ extern char **environ;
 
 __attribute__((noinline)) void counted(void) { __asm__ volatile(""); }
 __attribute__((noinline)) void burned(void) {
-    for (int i = 0; i < 10000; i++)
+    for (int i = 0; i < 100000; i++)
         __asm__ volatile("");
 }
 
@@ -26,7 +26,7 @@ static void child(int number) {
     do {
         burned();
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    } while (now.tv_sec == 0 && now.tv_nsec < 200000000);
+    } while (now.tv_sec == 0 && now.tv_nsec < 600000000);
     exit(0);
 }
 

@@ -177,11 +177,11 @@ int main(int argc, char **argv) {
     } else if (strcmp(what, "asleep") == 0) {
         asleep(0.6);
     } else if (strcmp(what, "stopped") == 0) {
-        first(0.3);
+        first(0.6);
         moncontrol(0);
         second(0.5);
         moncontrol(1);
-        first(0.3);
+        first(0.6);
     } else if (strcmp(what, "alone") == 0) {
         first(seconds);
     } else {
