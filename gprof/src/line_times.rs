@@ -13,7 +13,7 @@ use crate::functions::{FunctionId, Functions};
 use crate::image::lines::{LineRange, Lines, OfFiles};
 use crate::line_symbols::within;
 
-/// The samples of source lines, apart for each function whose code has them.
+/// The samples of source lines, apart for each function for which the code counts.
 #[derive(Debug, Default)]
 pub struct LineTimes {
     /// The paths of the files.
@@ -34,7 +34,7 @@ impl LineTimes {
             flat::share(histogram, &ranges, bounds, |_, credits| {
                 for (at, credit) in credits.iter().copied() {
                     let LineRange { start, file, line, .. } = ranges[at];
-                    let Some(function) = functions.find(start) else { continue };
+                    let Some(function) = functions.find(start).map(|id| functions[id].counts_for) else { continue };
                     let file = numbers.get(file, || times.number(&mut known, lines.path(file).full()));
                     *times.samples.entry((function, file, line)).or_default() += credit;
                 }

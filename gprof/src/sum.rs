@@ -15,8 +15,9 @@ pub const NAME: &str = "gmon.sum";
 
 /// How many times the length of what was summed the records may take that are repeated because a count is too wide for
 /// the form, and what they may always take. Sums of GNU's form need no more than was read; a count of 64 bits of another
-/// form may ask for anything, but that of a program that calls a function each nanosecond for ten days is within this.
-const FACTOR: u64 = 64;
+/// form may ask for anything, but that of a program that calls a function each nanosecond for ten days is within this, and so
+/// are 30 million samples in one bin: an hour and a half of 64 threads in one loop.
+const FACTOR: u64 = 256;
 const SLACK: u64 = 16 << 20;
 
 /// Stores a sum in GNU's form. Nothing of it is lost: counts too wide for the form are spread over several records.

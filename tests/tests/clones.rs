@@ -16,7 +16,8 @@ struct Stage {
 
 impl Stage {
     fn new(name: &str) -> Stage {
-        let image = compile(&format!("clones_{name}"), &["clones_one.c", "clones_other.c"], &["-O1", "-fno-ipa-icf"]);
+        let flags = ["-g", "-O1", "-fno-ipa-icf"];
+        let image = compile(&format!("clones_{name}"), &["clones_one.c", "clones_other.c"], &flags);
         let table = Command::new("nm").args(["-n", "--defined-only"]).arg(&image).output().unwrap().stdout;
         let symbol = |line: &str| {
             let words: Vec<&str> = line.split_whitespace().collect();
@@ -98,4 +99,28 @@ fn calls_that_stand_in_the_code_are_those_of_functions() {
     // `one` calls copies of `work`, which count for `work`.
     assert!(arcs.iter().any(|line| line.starts_with("0.00 0.00 0/0 work [")), "{arcs:?}");
     assert!(!arcs.iter().any(|line| line.contains("work.")), "{arcs:?}");
+}
+
+#[test]
+fn lines_of_a_copy_are_shown_with_its_function() {
+    let stage = Stage::new("lines");
+    let [(work, other), (part, _)] = [stage.at("work"), stage.at("work.part.0")].map(|[one, two]| (one, two));
+    let profile = stage.profile(&[(part, 200), (other, 0)], &[(work, part, 3)]);
+    let time_of = |options: &[&str]| -> f64 {
+        let lines = stage.print(&[options, &["--source-times"]].concat(), &profile);
+        lines.iter().filter_map(|line| line.strip_suffix(" Self seconds of all lines")?.parse::<f64>().ok()).sum()
+    };
+    assert_eq!([time_of(&["-A"]), time_of(&["-Awork"]), time_of(&["-Jwork"])], [2.0, 2.0, 0.0]);
+}
+
+#[test]
+fn a_copy_has_its_place_behind_its_function() {
+    let stage = Stage::new("order");
+    let ([work, _], [part, _]) = (stage.at("work"), stage.at("work.part.0"));
+    let profile = stage.profile(&[(work, 1), (part, 200)], &[(part, work, 3), (work, part, 9)]);
+    let order = stage.print(&["-r"], &profile);
+    let names: Vec<&str> = order.iter().map(|line| line.rsplit(':').next().unwrap()).collect();
+    let at = names.iter().position(|name| *name == "work").unwrap();
+    let copies: Vec<&str> = names[at + 1..].iter().copied().take_while(|name| name.starts_with("work.")).collect();
+    assert!(copies.contains(&"work.part.0"), "{names:?}");
 }

@@ -189,7 +189,9 @@ impl<'data> Analysis<'data> {
         let shown = if wanted.graph { entries.as_slice() } else { &[] };
         let named = selections.named_arcs.as_slice();
         let faults = options.is_gnu().then_some(order::Faults { entries: shown, named });
-        let order = if wanted.function_order { order::order(functions.ids(), &graph, faults) } else { Vec::new() };
+        let counts_for = |id: FunctionId| functions[id].counts_for;
+        let order = wanted.function_order.then(|| order::order(functions.ids(), counts_for, &graph, faults));
+        let order = order.unwrap_or_default();
         let file_order = object_files.map_or_else(Vec::new, |files| order::files(&functions, &graph, &files, faults));
         Analysis {
             flat: flat_table,

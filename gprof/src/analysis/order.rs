@@ -4,7 +4,7 @@
 //! nothing about its neighbours. Which arcs are taken when is GNU's choice.
 
 use std::cmp::Reverse;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::chains::{Layout, Link};
 use crate::file_map::ObjectFiles;
@@ -31,6 +31,7 @@ pub(super) struct Faults<'a> {
 /// [`FEW_CALLERS`].
 pub(super) fn order(
     functions: impl Iterator<Item = FunctionId>,
+    counts_for: impl Fn(FunctionId) -> FunctionId,
     graph: &Graph,
     faults: Option<Faults<'_>>,
 ) -> Vec<FunctionId> {
@@ -55,8 +56,22 @@ pub(super) fn order(
     if faults.is_none() {
         let mut seen = vec![false; functions.len()];
         order.retain(|id| !std::mem::replace(&mut seen[id.index()], true));
+        order = with_copies(order, counts_for);
     }
     order
+}
+
+/// Puts the copies of functions, whose calls count for the functions that they are copies of, directly behind these.
+fn with_copies(order: Vec<FunctionId>, counts_for: impl Fn(FunctionId) -> FunctionId) -> Vec<FunctionId> {
+    let mut copies: HashMap<FunctionId, Vec<FunctionId>> = HashMap::new();
+    for id in order.iter().copied().filter(|id| counts_for(*id) != *id) {
+        copies.entry(counts_for(id)).or_default().push(id);
+    }
+    if copies.is_empty() {
+        return order;
+    }
+    let owners = order.into_iter().filter(|id| counts_for(*id) == *id);
+    owners.flat_map(|id| std::iter::once(id).chain(copies.remove(&id).unwrap_or_default())).collect()
 }
 
 /// Puts all object files in order: those that call each other, the others of the program by address, and then those

@@ -62,9 +62,34 @@ pub struct Missing {
     pub why: &'static str,
 }
 
-/// How often one file is shown under different names. Compilers that were started in different directories give one file
-/// several names; a program made to harm may give it a million.
-const MOST_NAMES: usize = 16;
+/// How many bytes of source files are shown again under other names, beyond as many as were shown the first time. Compilers that
+/// were started in different directories give one file several names; a program made to harm may give it a million.
+const MOST_AGAIN: u64 = 4 << 20;
+
+/// What was shown.
+#[derive(Default)]
+struct Shown {
+    files: HashSet<FileKey>,
+    /// The bytes of all files, and those that were shown again.
+    bytes: u64,
+    again: u64,
+}
+
+impl Shown {
+    /// Whether a file of so many bytes may be shown, which it then is taken to be.
+    fn allows(&mut self, key: Option<FileKey>, length: u64) -> bool {
+        if key.is_none_or(|key| self.files.insert(key)) {
+            self.bytes = self.bytes.saturating_add(length);
+            return true;
+        }
+        let again = self.again.saturating_add(length);
+        let is_allowed = again <= self.bytes.saturating_add(MOST_AGAIN);
+        if is_allowed {
+            self.again = again;
+        }
+        is_allowed
+    }
+}
 
 /// Reads the source files of all functions that are to be annotated, the one that the symbol table names last first. Each
 /// is read when its turn comes.
@@ -92,7 +117,7 @@ pub fn annotate<'a>(
     let files: Vec<_> = files.filter(|(path, lines)| wanted(lines, path)).collect();
     let all = options.annotation.all_lines;
     let mut labels = Labels { analysis, all, by_neighbour: options.is_gnu(), last: 0 };
-    let mut shown = HashMap::new();
+    let mut shown = Shown::default();
     files.into_iter().map(move |(path, lines)| {
         let (path, text) = read(path, &options.annotation, &mut shown)?;
         let file = annotated(path, text, &lines, labels.of(&lines), options.annotation.table_length);
@@ -125,23 +150,16 @@ impl Times {
 }
 
 /// Reads a source file that was not shown too often. Gives back the path that the debug information has of it.
-fn read<'a>(
-    path: &'a [u8],
-    annotation: &Annotation,
-    shown: &mut HashMap<FileKey, usize>,
-) -> Result<(&'a [u8], Vec<u8>), Missing> {
+fn read<'a>(path: &'a [u8], annotation: &Annotation, shown: &mut Shown) -> Result<(&'a [u8], Vec<u8>), Missing> {
     let on_disk = Path::new(OsStr::from_bytes(path));
     let missing = |why| Missing { path: on_disk.to_owned(), why };
     for candidate in candidates(on_disk, &annotation.directories) {
-        let times = files::key(&candidate).map_or(0, |key| {
-            let times = shown.entry(key).or_insert(0);
-            *times += 1;
-            *times
-        });
-        if times > MOST_NAMES {
-            return Err(missing("left out: the same source file is shown under many other names"));
-        }
+        let key = files::key(&candidate);
+        let length = fs::metadata(&candidate).map_or(0, |file| file.len());
         if let Ok(text) = files::regular(&candidate) {
+            if !shown.allows(key, length) {
+                return Err(missing("left out: the same source file is shown under many other names"));
+            }
             return Ok((path, text));
         }
     }
