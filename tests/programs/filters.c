@@ -19,7 +19,7 @@
  *     many                forty filters that forbid nothing that is done, each another one, and forty that are alike
  *     through NUMBER PROGRAM WORD...   a filter that kills for that call, behind which the program is executed
  *     outside             calls a shared object
- *     limit               has reached its limit of a file's size, and is strict; something is to be said at the end
+ *     limit               may make files of 16 MiB, and is strict; something is to be said at the end
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -254,7 +254,7 @@ QUIET int main(int argc, char **argv) {
     else if (strcmp(what, "outside") == 0)
         serve(3, 0, back);
     else if (strcmp(what, "limit") == 0) {
-        struct rlimit limit = {0, 0};
+        struct rlimit limit = {16 << 20, 16 << 20};
         serve(3, 0, back);
         setrlimit(RLIMIT_FSIZE, &limit);
         end_strict();
