@@ -1,6 +1,8 @@
 //! Linux. Raw system calls, never the C library's: they set no errno, are no cancellation points, and may be made below
 //! mcount and in a signal handler.
 
+#[cfg(any(test, feature = "start", not(feature = "profil")))]
+mod bpf;
 mod disposition;
 mod errno;
 mod file;
