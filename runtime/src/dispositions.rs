@@ -13,8 +13,7 @@ use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use crate::arch;
 use crate::system::{
-    self, Action, Errno, SA_RESTART, SIG_DFL, block_signal, disguise, disguised, set_action_raw, stand_in,
-    unblock_signal,
+    self, Action, Errno, SA_RESTART, SIG_BLOCK, SIG_DFL, SIG_UNBLOCK, disguise, disguised, set_action_raw, stand_in,
 };
 
 const SIG_HOLD: usize = 2;
@@ -200,6 +199,13 @@ unsafe extern "C" fn sigset(signal: c_int, handler: usize) -> usize {
     if found == SIG_ERR {
         return SIG_ERR;
     }
-    let blocked = if handler == SIG_HOLD { block_signal(signal) } else { unblock_signal(signal) };
-    if system::contains(blocked, signal) { SIG_HOLD } else { found }
+    let how = if handler == SIG_HOLD { SIG_BLOCK } else { SIG_UNBLOCK };
+    match system::change_mask(how, Some(&(1 << (signal - 1)))) {
+        Ok(blocked) if system::contains(blocked, signal) => SIG_HOLD,
+        Ok(_) => found,
+        Err(error) => {
+            set_errno(error);
+            SIG_ERR
+        }
+    }
 }

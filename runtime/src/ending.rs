@@ -39,20 +39,34 @@ pub(crate) fn watch(signals: bool) {
     }
 }
 
-/// Leaves those signals to themselves: what our handler does a filter of system calls is about to forbid.
-pub(crate) fn unwatch() {
-    FATAL_SIGNALS.into_iter().for_each(reveal);
+/// Leaves those signals to themselves: what our handler does a filter of system calls is about to forbid. The result is the set of
+/// those that had the handler.
+pub(crate) fn unwatch() -> u64 {
+    let mut had = 0;
+    for signal in FATAL_SIGNALS {
+        had |= if reveal(signal) { 1 << signal } else { 0 };
+    }
+    had
+}
+
+/// Undoes [`unwatch`], which gave `had`.
+pub(crate) fn watch_again(had: u64) {
+    for signal in FATAL_SIGNALS {
+        if had & 1 << signal != 0 {
+            let _ = on_fatal_signal(signal, doors as *const () as usize);
+        }
+    }
 }
 
 /// Takes away the handlers that programs look for, INT BUS SEGV ALRM, for a program that would see them.
 pub(crate) fn give_way() {
-    [2, 7, 11, 14].into_iter().for_each(reveal);
+    [2, 7, 11, 14].into_iter().for_each(|signal| _ = reveal(signal));
 }
 
 /// Takes the handlers away in the child of a fork if that is the first process of its namespace.
 pub(crate) fn after_fork_in_child() {
     if process_id() == FIRST_PROCESS {
-        FATAL_SIGNALS.into_iter().for_each(reveal);
+        unwatch();
     }
 }
 

@@ -9,9 +9,7 @@ use core::ffi::c_int;
 
 use crate::dispositions::set_errno;
 use crate::kernel::{blocked_as_told, to_be_blocked};
-use crate::system::{Errno, change_mask};
-
-const SIG_UNBLOCK: c_int = 1;
+use crate::system::{Errno, SIG_UNBLOCK, change_mask};
 
 /// The C library's own signals, 32 and 33, which a program neither blocks nor sees.
 const INTERNAL: u64 = 0b11 << 31;
@@ -23,7 +21,7 @@ unsafe fn change(how: c_int, set: *const u64, before: *mut u64) -> Result<(), Er
     // SAFETY: the caller's promise. The kernel has the first word of the C libraries' sets.
     let wanted = unsafe { set.as_ref() }.map(|set| {
         let signals = set & !INTERNAL;
-        if how == SIG_UNBLOCK { signals } else { to_be_blocked(signals) }
+        if how as usize == SIG_UNBLOCK { signals } else { to_be_blocked(signals) }
     });
     let found = change_mask(how as usize, wanted.as_ref())?;
     // SAFETY: the caller's promise.

@@ -9,7 +9,7 @@ use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 use crate::system::{
-    Errno, Fd, SIGPIPE, SIGXFSZ, Status, block_signals, pending_signals, set_blocked_signals, take_signal,
+    Errno, Fd, SIGPIPE, SIGXFSZ, Status, pending_signals, set_blocked_signals, take_signal, try_to_block_signals,
 };
 use crate::text::Text;
 
@@ -73,7 +73,8 @@ pub(crate) fn say(parts: &[&[u8]]) {
 /// Writes the line, if that can be done without harm. Where it cannot there is nobody to tell.
 fn write(line: &[u8]) {
     // SIGTTOU too, which would stop a program in the background of its terminal: blocked, it is not sent.
-    let blocked = block_signals();
+    // Where a filter keeps signals from being blocked, they could not be taken back either.
+    let Ok(blocked) = try_to_block_signals() else { return };
     let pending = pending_signals();
     if !STANDARD_ERROR.takes_writing(PATIENCE.load(Relaxed)) {
         PATIENCE.store(0, Relaxed);

@@ -7,7 +7,6 @@ use core::ffi::{c_int, c_long};
 
 use crate::arch::{self, numbers};
 use crate::control::{expect_filter, is_in_file, write_snapshot};
-use crate::ending;
 use crate::system::{Wanted, unreserve};
 
 const PR_SET_SECCOMP: usize = 22;
@@ -90,10 +89,10 @@ fn wanted(number: usize, a: usize, b: usize, c: usize) -> Option<(Wanted, bool)>
 
 /// Has the filter installed by `make`.
 fn filtered(wanted: Wanted, for_all: bool, gets_descriptor: bool, make: impl FnOnce() -> isize) -> isize {
-    let Some(expected) = expect_filter(wanted, for_all, ending::unwatch) else { return make() };
+    let Some(prepared) = expect_filter(wanted, for_all) else { return make() };
     let result = make();
     if result < 0 || (result > 0 && !gets_descriptor) {
-        expected.withdraw();
+        prepared.withdraw();
     }
     result
 }

@@ -1,10 +1,13 @@
 //! The file while the program goes on: `gmon_dump`, and the signal that does the same.
 
 use core::ffi::{c_int, c_void};
+use core::sync::atomic::{AtomicI32, Ordering::Relaxed};
 
 use crate::control::{is_ours, write_snapshot};
 use crate::message::say_error;
 use crate::system::{SignalInfo, catch_signal};
+#[cfg(all(feature = "start", not(test)))]
+use crate::system::{is_not_handled, uncatch_signal};
 
 /// `void gmon_dump(void)`: writes the file as it would be now, and lets profiling go on. In any thread and in signal
 /// handlers; of two at once, one waits for the other.
@@ -28,10 +31,32 @@ extern "C" fn __write_profiling() {
     gmon_dump();
 }
 
+/// The signal by which the file is written; 0 for none.
+static SIGNAL: AtomicI32 = AtomicI32::new(0);
+
 /// Has the file written whenever the process gets this signal.
 pub(crate) fn watch(signal: c_int) {
-    if let Err(error) = catch_signal(signal, on_signal) {
-        say_error(&[b"GMON_DUMP_SIGNAL: sigaction"], error);
+    match catch_signal(signal, on_signal) {
+        Ok(()) => SIGNAL.store(signal, Relaxed),
+        Err(error) => say_error(&[b"GMON_DUMP_SIGNAL: sigaction"], error),
+    }
+}
+
+/// Leaves that signal to itself: a filter of system calls is about to forbid that its handler returns.
+#[cfg(all(feature = "start", not(test)))]
+pub(crate) fn unwatch() {
+    let signal = SIGNAL.load(Relaxed);
+    if signal != 0 {
+        uncatch_signal(signal, on_signal);
+    }
+}
+
+/// Undoes that.
+#[cfg(all(feature = "start", not(test)))]
+pub(crate) fn watch_again() {
+    let signal = SIGNAL.load(Relaxed);
+    if signal != 0 && is_not_handled(signal) {
+        watch(signal);
     }
 }
 

@@ -70,7 +70,8 @@ pub(crate) unsafe extern "C" fn miss(frompc: usize, selfpc: usize) {
     if thread.count(frompc, selfpc) == Counted::Yes {
         return;
     }
-    if !thread.may_grow() || thread.changing.swap(true, SeqCst) {
+    // A copy of the process leaves no profile: its tables need not grow.
+    if kernel::is_copy() || !thread.may_grow() || thread.changing.swap(true, SeqCst) {
         thread.count_somewhere(frompc, selfpc);
         return;
     }

@@ -9,6 +9,7 @@ mod dispositions;
 mod endings;
 mod extremes;
 mod files;
+mod filters;
 mod identity;
 mod live;
 mod messages;

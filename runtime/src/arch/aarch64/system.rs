@@ -16,6 +16,7 @@ pub(crate) mod numbers {
     pub(crate) const MLOCKALL: usize = 230;
     pub(crate) const PRCTL: usize = 167;
     pub(crate) const PROCESS_VM_READV: usize = 270;
+    pub(crate) const CAPGET: usize = 90;
     pub(crate) const SECCOMP: usize = 277;
     pub(crate) const NANOSLEEP: usize = 101;
     pub(crate) const MUNMAP: usize = 215;

@@ -16,6 +16,7 @@ pub(crate) mod numbers {
     pub(crate) const MLOCKALL: usize = 151;
     pub(crate) const PRCTL: usize = 157;
     pub(crate) const PROCESS_VM_READV: usize = 310;
+    pub(crate) const CAPGET: usize = 125;
     pub(crate) const SECCOMP: usize = 317;
     pub(crate) const NANOSLEEP: usize = 35;
     pub(crate) const MUNMAP: usize = 11;

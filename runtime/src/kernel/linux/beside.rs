@@ -87,14 +87,19 @@ pub(super) fn write(main: Written, profrate: i32, entries: Option<&[RawArc]>) {
 pub(crate) fn announce() {
     if let Some(header) = live::header() {
         stale::remove(false);
-        // What goes wrong is said when there is something to lose.
-        let _ = output::open_beside(output::name_beside(&[b".objects"])).and_then(|file| {
-            let mut out = Writer::new(file);
-            out.begin(b"gmon objects 2\nlive", header);
-            out.put(b"end\n");
-            finish(file, out.finish())
-        });
+        list_live(header);
     }
+}
+
+/// Writes a list of a file that begins with `header` and grows.
+pub(super) fn list_live(header: Written) {
+    // What goes wrong is said when there is something to lose.
+    let _ = output::open_beside(output::name_beside(&[b".objects"])).and_then(|file| {
+        let mut out = Writer::new(file);
+        out.begin(b"gmon objects 2\nlive", header);
+        out.put(b"end\n");
+        finish(file, out.finish())
+    });
 }
 
 /// Whether there is anything in the entries, or counted without one, that only files beside the file can tell.

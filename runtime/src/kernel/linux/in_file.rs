@@ -7,8 +7,9 @@ use core::ffi::c_void;
 use core::ptr;
 use core::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
-use super::bins;
-use super::output;
+use gmon::layout::GmonHdr;
+
+use super::{beside, bins, output, stale, writer};
 use crate::arch::numbers;
 use crate::message::{say, say_error};
 use crate::system::{WRITING_FLAGS, map_file};
@@ -50,6 +51,18 @@ pub(crate) fn begin(length: usize) -> *mut c_void {
             say_error(&[output::name().to_bytes(), why, what], error);
             ptr::null_mut()
         }
+    }
+}
+
+/// Takes away what an earlier run left beside the file, once the buffer is there. Where it `has_list`, a list says which program the file
+/// is of.
+pub(crate) fn announce(has_list: bool) {
+    stale::remove(!has_list);
+    let file = if has_list { output::open_own_beside(output::name()) } else { None };
+    if let Some((file, _)) = file {
+        let header = writer::read_back(file, size_of::<GmonHdr>());
+        let _ = file.close();
+        let _ = header.map(beside::list_live);
     }
 }
 

@@ -107,7 +107,7 @@ pub(crate) fn map_arcs(length: usize) -> *mut c_void {
 /// Sees to it that there is room in the file for tables to come.
 pub(crate) fn reserve_arcs() {
     let file = FILE.load(Relaxed);
-    if file != -1 {
+    if file != -1 && !RESERVE.has_half_of(RESERVE_SIZE) {
         let memory = map_in_file(file, RESERVE_SIZE);
         if !memory.is_null() {
             let _ = RESERVE.replace(memory, RESERVE_SIZE);

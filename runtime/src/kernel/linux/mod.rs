@@ -24,17 +24,19 @@ pub(crate) use beside::{TICKS, announce};
 pub(crate) use bins::covers;
 pub(crate) use forms::Form;
 pub(crate) use identity::remember_program;
-pub(crate) use in_file::{begin as begin_in_file, can_write_file, is_in_file, leave as leave_file};
+pub(crate) use in_file::{
+    announce as announce_in_file, begin as begin_in_file, can_write_file, is_in_file, leave as leave_file,
+};
 pub(crate) use live::{arcs_grain, begin as begin_live, is_live, leave as leave_live, map_arcs, reserve_arcs};
 pub(crate) use objects::{
     Iterate, NOWHERE, PROGRAM, Seen, adopt, for_each_gone, is_object, know_program, look, look_ahead, look_at_all,
     look_at_list, next_place, number, path, place,
 };
-pub(crate) use output::{Children, Naming, OWN_WORD, Output, configure, is_child_that, is_ours};
+pub(crate) use output::{Children, Naming, OWN_WORD, Output, configure, is_child_that, is_copy, is_ours};
 pub(crate) use outside::{for_each_tick_outside, keep_ticks_outside, take_ticks_outside};
 pub(crate) use sampler::{
     Clock, HIGHEST_RATE, Sampler, Wish, blocked_as_told, can_end_by_signal, can_sample, choose as choose_sampler,
-    collect, let_in, profrate, stop_for_good, to_be_blocked,
+    collect, go_on_again, let_in, profrate, stop_for_good, to_be_blocked,
 };
 pub(crate) use store::terminate;
 #[cfg(any(test, feature = "profil"))]

@@ -10,8 +10,8 @@ use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use super::signal::{
     SA_ONSTACK, SA_RESETHAND, SA_RESTART, SA_RESTORER, SA_SIGINFO, SIG_DFL, SIGRTMAX, SignalAction, alternate_stack,
 };
-use super::{Errno, signal};
-use crate::arch;
+use super::{Errno, checked, signal};
+use crate::arch::{self, numbers};
 
 /// `struct sigaction` as the C libraries have it (the kernel's differs).
 #[repr(C)]
@@ -122,15 +122,16 @@ pub(crate) fn disguised(signal: c_int, handler: usize) -> usize {
     if is_hidden(signal, handler) { SIG_DFL } else { handler }
 }
 
-/// Takes the handler of a fatal signal away, and leaves the program's own alone.
-pub(crate) fn reveal(signal: c_int) {
-    let hidden = hidden(signal);
-    if door(hidden).is_some() {
+/// Takes the handler of a fatal signal away, and leaves the program's own alone. Says whether there was one, to come or to come back.
+pub(crate) fn reveal(signal: c_int) -> bool {
+    let is_door = door(hidden(signal)).is_some();
+    if is_door {
         if signal::is_caught_at(signal, |handler| door(handler).is_some()) {
             signal::default_action(signal);
         }
         hide(signal, 0);
     }
+    is_door
 }
 
 /// Sets an action as the C libraries do, by a system call: for programs that have no such function of theirs.
@@ -156,8 +157,10 @@ pub(crate) unsafe fn set_action_raw(signal: c_int, action: *const Action, before
     });
     let mut found = SignalAction { handler: SIG_DFL, flags: 0, restorer: 0, mask: 0 };
     let wanted = wanted.as_ref().map_or(core::ptr::null(), core::ptr::from_ref);
-    // SAFETY: the caller's promise.
-    unsafe { signal::set_action(signal, wanted, &raw mut found) }?;
+    let arguments = [signal as usize, wanted.addr(), (&raw mut found).addr(), size_of::<u64>(), 0, 0];
+    // The program's own call: what the program's filters do with that is for the program to see.
+    // SAFETY: the caller's promise; a set of signals is 8 bytes long.
+    checked(unsafe { arch::syscall(numbers::RT_SIGACTION, arguments) })?;
     // SAFETY: as above.
     if let Some(before) = unsafe { before.as_mut() } {
         before.handler = found.handler;

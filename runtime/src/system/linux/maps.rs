@@ -121,8 +121,8 @@ fn hexadecimal(text: &[u8]) -> Option<(usize, &[u8])> {
 
 /// This process's memory: where nothing is mapped, reading fails instead of killing.
 ///
-/// The kernel copies it for us, which a process may ask for of itself whatever rights it gave up. Where that is forbidden
-/// altogether, as in some containers, the memory is a file of `/proc`.
+/// The memory is a file of `/proc`. Where that cannot be opened, because the process gave up rights or has no `/proc`, the kernel
+/// copies it for us. Not first: filters that a process is started with may kill for that call.
 pub(crate) struct OwnMemory {
     process: i32,
     file: Option<Fd>,
@@ -131,11 +131,13 @@ pub(crate) struct OwnMemory {
 impl OwnMemory {
     pub(crate) fn open() -> Result<OwnMemory, Errno> {
         const PATH: &CStr = c"/proc/thread-self/mem";
-        let mut memory = OwnMemory { process: process_id(), file: None };
-        if memory.read::<4>(PATH.as_ptr().addr()).is_none() {
-            memory.file = Some(CURRENT.open_for_reading(PATH)?);
+        let opened = CURRENT.open_for_reading(PATH);
+        let memory = OwnMemory { process: process_id(), file: opened.ok() };
+        if memory.read::<4>(PATH.as_ptr().addr()).is_some() {
+            return Ok(memory);
         }
-        Ok(memory)
+        memory.close();
+        Err(opened.err().unwrap_or(Errno::EPERM))
     }
 
     /// The bytes at an address, all that were asked for; `None` where they cannot be read.

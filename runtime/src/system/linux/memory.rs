@@ -56,6 +56,11 @@ impl Reserve {
         taken.map_or(ptr::null_mut(), ptr::with_exposed_provenance_mut)
     }
 
+    /// Whether at least half of `size` bytes is left.
+    pub(crate) fn has_half_of(&self, size: usize) -> bool {
+        self.end.load(SeqCst).saturating_sub(self.next.load(SeqCst)) >= size / 2
+    }
+
     /// Puts another piece in the place of what is left, which is returned as (address, length).
     pub(crate) fn replace(&self, memory: *mut c_void, length: usize) -> (usize, usize) {
         // Whoever takes meanwhile finds nothing.
@@ -81,7 +86,8 @@ pub(crate) fn reserve() {
 
 /// Reserves more, because there may be none later: the program is about to install a filter of system calls.
 pub(crate) fn reserve_for_good() {
-    if OURS.next.load(Relaxed) != usize::MAX && !OURS.refill(RESERVE_BEHIND_FILTER) {
+    let is_wanted = OURS.next.load(Relaxed) != usize::MAX && !OURS.has_half_of(RESERVE_BEHIND_FILTER);
+    if is_wanted && !OURS.refill(RESERVE_BEHIND_FILTER) {
         let _ = OURS.refill(RESERVE);
     }
 }
@@ -115,6 +121,16 @@ impl Reserve {
 pub(crate) fn take_reserved(length: usize) -> *mut c_void {
     let taken = OURS.take(length, LARGEST_PAGE);
     if taken.is_null() { map_now(length) } else { taken }
+}
+
+/// Gives back what was taken last, and leaves what was taken before.
+pub(super) fn give_back_reserved(memory: *mut c_void, length: usize) {
+    let behind = memory.addr() + length.next_multiple_of(LARGEST_PAGE);
+    if !memory.is_null() {
+        // SAFETY: the caller has that memory, and nobody else. Who takes it again finds it all zero.
+        unsafe { ptr::write_bytes(memory.cast::<u8>(), 0, length) };
+        let _ = OURS.next.compare_exchange(behind, memory.addr(), SeqCst, SeqCst);
+    }
 }
 
 /// A word of memory that is 1 in this process and 0 in a child with a copy of the memory, however that was made; null where the kernel does

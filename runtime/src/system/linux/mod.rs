@@ -1,6 +1,8 @@
 //! Linux. Raw system calls, never the C library's: they set no errno, are no cancellation points, and may be made below
 //! mcount and in a signal handler.
 
+#[cfg(any(test, feature = "start", not(feature = "profil")))]
+mod bpf;
 mod disposition;
 mod errno;
 mod file;
@@ -37,10 +39,10 @@ pub(crate) use memory::{
 };
 pub(crate) use perf::{SampleMemory, sample_on};
 pub(crate) use signal::{
-    FATAL_SIGNALS, SA_RESTART, SAMPLING_SIGNAL, SIG_DFL, SIGPIPE, SIGPROF, SIGXFSZ, SignalInfo, block_signal,
-    block_signals, catch_signal, change_mask, contains, default_action, ignore_signal, is_caught_by, is_free_for_use,
-    is_not_handled, let_signal_end, on_fatal_signal, pending_signals, set_blocked_signals, signal_named, take_signal,
-    unblock_signal, without_signal,
+    FATAL_SIGNALS, SA_RESTART, SAMPLING_SIGNAL, SIG_BLOCK, SIG_DFL, SIG_UNBLOCK, SIGPIPE, SIGPROF, SIGXFSZ, SignalInfo,
+    block_signals, catch_signal, change_mask, contains, default_action, is_caught_by, is_free_for_use, is_not_handled,
+    let_signal_end, on_fatal_signal, pending_signals, set_blocked_signals, signal_named, take_signal,
+    try_to_block_signals, uncatch_signal, without_signal,
 };
 #[cfg(any(test, feature = "profil"))]
 pub(crate) use signal::{Handler, PROFIL_SIGNAL};

@@ -1,7 +1,7 @@
 //! Signals.
 
 use super::disposition::{hide, is_hidden};
-use super::{Errno, call, process_id, thread_id};
+use super::{Errno, call, checked, process_id, thread_id};
 use crate::arch::{self, numbers};
 use crate::text::decimal;
 use core::ffi::{c_int, c_void};
@@ -30,8 +30,8 @@ pub(crate) const FATAL_SIGNALS: [c_int; 21] =
 /// The set of those of them that leave a core behind: QUIT ILL TRAP ABRT BUS FPE SEGV XCPU SYS.
 const DUMPS_CORE: u64 = 0b11_1111 << 2 | 1 << 10 | 1 << 23 | 1 << 30;
 
-const SIG_BLOCK: usize = 0;
-const SIG_UNBLOCK: usize = 1;
+pub(crate) const SIG_BLOCK: usize = 0;
+pub(crate) const SIG_UNBLOCK: usize = 1;
 const SIG_SETMASK: usize = 2;
 pub(crate) const SIG_DFL: usize = 0;
 pub(super) const SIG_IGN: usize = 1;
@@ -159,13 +159,16 @@ pub(crate) fn is_caught_by(signal: c_int, handler: Handler) -> bool {
     handler_of(signal).map_or(true, |found| found == handler as usize)
 }
 
-/// Ignores a signal of which `handler` is the handler: one that waits is gone.
-pub(crate) fn ignore_signal(signal: c_int, handler: Handler) {
+/// Takes the handler of a signal away, if that is `handler`: one that waits is gone, in whichever thread, and the program finds the
+/// default action.
+pub(crate) fn uncatch_signal(signal: c_int, handler: Handler) {
     if handler_of(signal) == Ok(handler as usize) {
         let ignored = SignalAction { handler: SIG_IGN, flags: 0, restorer: 0, mask: 0 };
         // SAFETY: to ignore is always sound.
         let _ = unsafe { set_action(signal, &ignored, ptr::null_mut()) };
+        default_action(signal);
     }
+    hide(signal, 0);
 }
 
 /// Whether what a signal is handled by `is_it`.
@@ -276,14 +279,18 @@ pub(crate) fn block_signals() -> u64 {
     change_blocked(SIG_BLOCK, u64::MAX)
 }
 
-/// Blocks a signal; returns which were blocked.
-pub(crate) fn block_signal(signal: c_int) -> u64 {
-    change_blocked(SIG_BLOCK, 1 << (signal - 1))
+/// The same where it matters that no signal comes in.
+///
+/// # Errors
+///
+/// What a filter of system calls answers.
+pub(crate) fn try_to_block_signals() -> Result<u64, Errno> {
+    change_as_permitted(SIG_BLOCK, u64::MAX)
 }
 
-/// Lets a signal in; if it is waiting, it is delivered before this returns. The result is which were blocked.
-pub(crate) fn unblock_signal(signal: c_int) -> u64 {
-    change_blocked(SIG_UNBLOCK, 1 << (signal - 1))
+/// Lets a signal in; if it is waiting, it is delivered before this returns.
+fn unblock_signal(signal: c_int) {
+    change_blocked(SIG_UNBLOCK, 1 << (signal - 1));
 }
 
 /// Whether a signal is in a set.
@@ -319,16 +326,24 @@ pub(crate) fn take_signal(signal: c_int) {
 }
 
 fn change_blocked(how: usize, signals: u64) -> u64 {
-    change_mask(how, Some(&signals)).unwrap_or(0)
+    change_as_permitted(how, signals).unwrap_or(0)
 }
 
-/// Changes which signals are blocked for this thread, if there is a set; returns which were.
+fn change_as_permitted(how: usize, signals: u64) -> Result<u64, Errno> {
+    let mut before = 0_u64;
+    let arguments = [how, (&raw const signals).addr(), (&raw mut before).addr(), size_of::<u64>()];
+    // SAFETY: the kernel reads one set and writes the other, 8 bytes each.
+    unsafe { call(numbers::RT_SIGPROCMASK, arguments) }.map(|_| before)
+}
+
+/// Changes for the program which signals are blocked for this thread, if there is a set; returns which were. What the
+/// program's own filters do with that call is for the program to see.
 pub(crate) fn change_mask(how: usize, signals: Option<&u64>) -> Result<u64, Errno> {
     let mut before = 0_u64;
     let signals = signals.map_or(ptr::null(), ptr::from_ref);
-    let arguments = [how, signals.addr(), (&raw mut before).addr(), size_of::<u64>()];
+    let arguments = [how, signals.addr(), (&raw mut before).addr(), size_of::<u64>(), 0, 0];
     // SAFETY: the kernel reads one set, if there is one, and writes the other, 8 bytes each.
-    unsafe { call(numbers::RT_SIGPROCMASK, arguments) }.map(|_| before)
+    checked(unsafe { arch::syscall(numbers::RT_SIGPROCMASK, arguments) }).map(|_| before)
 }
 
 /// Sets a signal's action, and says what it was.

@@ -14,7 +14,7 @@ pub(crate) use names::{Children, Naming, Output, configure, is_child_that};
 use names::{MOST_TURNS, TURN, has_turn, name_beforehand};
 pub(super) use names::{NAME_SIZE, name, name_beside, other_sum_name, output, sum_name};
 use owner::{FORKED, own};
-pub(crate) use owner::{OWN_WORD, is_ours};
+pub(crate) use owner::{OWN_WORD, is_copy, is_ours};
 
 /// What could not be done, as the end of "cannot ...", and why.
 pub(super) type Refusal = (&'static [u8], Errno);

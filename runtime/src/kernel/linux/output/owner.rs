@@ -31,8 +31,15 @@ fn own_word() -> &'static AtomicU32 {
     unsafe { &*OWN_WORD.load(Relaxed) }
 }
 
+/// Whether this memory is a copy that was made behind the C library's back. Below mcount.
+pub(crate) fn is_copy() -> bool {
+    own_word().load(Relaxed) == 0
+}
+
 /// Whether the buffer is this process's own. The memory says so, without a system call, of a child that has a copy of it; of the
 /// child of a vfork, which shares it, the kernel. A process that may not ask is held to be no such child.
 pub(crate) fn is_ours() -> bool {
-    own_word().load(Relaxed) != 0 && known_process_id().is_none_or(|process| process == PROCESS.load(Relaxed))
+    let owner = PROCESS.load(Relaxed);
+    // Without an owner nothing was begun, and nobody needs to be asked.
+    owner != 0 && !is_copy() && known_process_id().is_none_or(|process| process == owner)
 }

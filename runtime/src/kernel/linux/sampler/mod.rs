@@ -23,8 +23,8 @@ use super::{bins, output};
 use crate::arch;
 use crate::message::{say, say_error};
 use crate::system::{
-    Errno, SAMPLING_SIGNAL, SignalInfo, TimeOf, Timer, catch_signal, ignore_signal, is_caught_by, process_time,
-    ticks_per_second, without_signal,
+    Errno, SAMPLING_SIGNAL, SignalInfo, TimeOf, Timer, catch_signal, is_caught_by, process_time, ticks_per_second,
+    uncatch_signal, without_signal,
 };
 use crate::text::Text;
 use plan::{DEFAULT_RATE, Plan, plan, without_ring};
@@ -123,6 +123,9 @@ fn say_differences(wish: &Wish, plan: &Plan) {
 
 /// Produces ticks from now on, in all threads that have a [`Clock`] and in those to come.
 pub(super) fn start() -> Result<(), Errno> {
+    if PRODUCER.load(SeqCst) == NOTHING {
+        return Ok(()); // and no handler, which could not return
+    }
     if !CAUGHT.swap(true, SeqCst) {
         TICKS.store(ticks_per_second(), Relaxed);
         process::prepare();
@@ -150,20 +153,38 @@ pub(crate) fn can_sample(permits: impl Fn(usize, [usize; 3]) -> bool) -> bool {
 
 /// Whether a handler can give a signal its own effect if `permits` answers for system calls.
 pub(crate) fn can_end_by_signal(permits: impl Fn(usize, [usize; 3]) -> bool) -> bool {
-    use arch::numbers::{GETPID, GETTID, RT_SIGACTION, RT_SIGPROCMASK, TGKILL};
-    [GETPID, GETTID, RT_SIGACTION, RT_SIGPROCMASK, TGKILL].into_iter().all(|number| permits(number, [0; 3]))
+    use arch::numbers::{GETPID, GETTID, RT_SIGACTION, RT_SIGPROCMASK, RT_SIGRETURN, TGKILL};
+    [GETPID, GETTID, RT_SIGACTION, RT_SIGPROCMASK, RT_SIGRETURN, TGKILL]
+        .into_iter()
+        .all(|number| permits(number, [0; 3]))
 }
 
-/// Stops the timers of the process, and lets no signal of timers come any more.
-pub(crate) fn stop_for_good() {
-    if PRODUCER.swap(NOTHING, SeqCst) == NOTHING {
-        return;
+/// What produced the ticks before [`stop_for_good`].
+static STOPPED: AtomicU32 = AtomicU32::new(NOTHING);
+
+/// Stops the timers of the process, and those of threads by `stop_clocks`, and lets no signal of timers come any more. Says whether
+/// there were any.
+pub(crate) fn stop_for_good(stop_clocks: impl FnOnce()) -> bool {
+    let producer = PRODUCER.swap(NOTHING, SeqCst);
+    if producer == NOTHING {
+        return false;
     }
+    STOPPED.store(producer, SeqCst);
+    stop_clocks();
     process::stop();
     ring::stop_reader();
-    ignore_signal(SAMPLING_SIGNAL, on_expiry);
+    // What waits in any thread is gone then.
+    uncatch_signal(SAMPLING_SIGNAL, on_expiry);
     CAUGHT.store(false, SeqCst);
-    say(&[b"no samples from here on: the program's filter of system calls forbids rt_sigreturn"]);
+    true
+}
+
+/// Undoes [`stop_for_good`], but for the threads' timers.
+pub(crate) fn go_on_again() {
+    PRODUCER.store(STOPPED.load(SeqCst), SeqCst);
+    if bins::is_counting() {
+        let _ = start();
+    }
 }
 
 /// Sees to it that what has been sampled is counted, as far as it lies elsewhere.
@@ -285,6 +306,7 @@ impl Clock {
     pub(crate) fn run(&self, on: bool) {
         let timer = self.0.load(SeqCst);
         if timer != Clock::NONE {
+            let on = on && PRODUCER.load(SeqCst) != NOTHING;
             // A timer that cannot be set is one whose thread is gone.
             let _ = if on { Timer(timer).set(first_expiry(), period()) } else { Timer(timer).set(0, 0) };
         }
