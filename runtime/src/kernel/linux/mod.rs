@@ -181,6 +181,7 @@ pub(crate) fn after_fork_in_child() {
     bins::after_fork_in_child();
     outside::after_fork_in_child();
     objects::after_fork_in_child();
+    store::after_fork_in_child();
     sampler::after_fork_in_child();
 }
 

@@ -276,6 +276,11 @@ pub(crate) fn block_signals() -> u64 {
     change_blocked(SIG_BLOCK, u64::MAX)
 }
 
+/// The same; `None` where a filter of system calls forbids that.
+pub(crate) fn try_to_block_signals() -> Option<u64> {
+    change_mask(SIG_BLOCK, Some(&u64::MAX)).ok()
+}
+
 /// Blocks a signal; returns which were blocked.
 pub(crate) fn block_signal(signal: c_int) -> u64 {
     change_blocked(SIG_BLOCK, 1 << (signal - 1))
