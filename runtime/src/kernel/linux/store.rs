@@ -36,8 +36,11 @@ pub(crate) fn terminate(outside: Option<&[RawArc]>, is_last: bool) {
         return;
     }
     if live::is_live() {
-        if let Some(written) = live::finish(bins::full_bins()) {
-            beside::write(written, sampler::profrate() as i32, outside);
+        live::report(bins::full_bins());
+        // What is counted until the end would make a list of the whole file that of another one.
+        let what = if is_last { beside::PROFILE } else { beside::LIVE };
+        if let Some(written) = if is_last { live::whole() } else { live::header() } {
+            beside::write(what, written, sampler::profrate() as i32, outside);
         }
         return;
     }
@@ -67,7 +70,7 @@ pub(crate) fn terminate(outside: Option<&[RawArc]>, is_last: bool) {
     match store(buffer) {
         Ok((written, profrate)) => {
             HAS_OWN_FILE.store(!is_last, Relaxed);
-            beside::write(written, profrate, outside);
+            beside::write(beside::PROFILE, written, profrate, outside);
         }
         Err(refusal) => output::say_refusal(output::name().to_bytes(), refusal, b", GMON_LIVE=1 opens it at the start"),
     }

@@ -39,8 +39,8 @@ pub(crate) use perf::{SampleMemory, sample_on};
 pub(crate) use signal::{
     FATAL_SIGNALS, SA_RESTART, SAMPLING_SIGNAL, SIG_DFL, SIGPIPE, SIGPROF, SIGXFSZ, SignalInfo, block_signal,
     block_signals, catch_signal, change_mask, contains, default_action, ignore_signal, is_caught_by, is_free_for_use,
-    is_not_handled, let_signal_end, on_fatal_signal, pending_signals, set_blocked_signals, signal_named, take_signal,
-    try_to_block_signals, unblock_signal, without_signal,
+    is_not_handled, let_signal_end, let_signal_wait, on_fatal_signal, pending_signals, set_blocked_signals,
+    signal_named, take_signal, try_to_block_signals, unblock_signal, without_signal,
 };
 #[cfg(any(test, feature = "profil"))]
 pub(crate) use signal::{Handler, PROFIL_SIGNAL};

@@ -101,8 +101,12 @@ pub(crate) fn know_program(base: usize, bias: usize) {
     PROGRAM_BIAS.store(bias, Relaxed);
 }
 
-/// Forgets all in the child of a fork: another thread may have been changing it.
-pub(super) fn after_fork_in_child() {
+/// Forgets all in the child of a fork if another thread may have been changing it. What is known is true of the child as well, which may
+/// have given up what it would take to look again.
+pub(super) fn after_fork_in_child(was_changing: bool) {
+    if !was_changing {
+        return;
+    }
     let known = KNOWN.load(SeqCst);
     if !known.is_null() {
         // SAFETY: all of the memory that `known` mapped, and no other thread is here; all zero, nothing is known.
