@@ -158,7 +158,7 @@ fn enter() -> Option<&'static Thread> {
     let blocked = block_signals();
     // A signal handler may have been here just before.
     let thread = known().or_else(make_known);
-    set_blocked_signals(kernel::let_in(blocked));
+    set_blocked_signals(kernel::to_be_blocked(blocked));
     thread
 }
 

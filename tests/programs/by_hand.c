@@ -1,5 +1,7 @@
-/* A program without start-up object, which profiles itself by calls of libgmon.a; and a child of it, which does so too. */
+/* A program without start-up object, which profiles itself by calls of libgmon.a; and a child of it, which does so too. With an
+   argument, it starts with all signals blocked, and says whether signal 60 stays so. */
 #include <gmon.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -11,8 +13,22 @@ __attribute__((noinline)) int before(int number) { return number + 1; }
 __attribute__((noinline)) int parents(int number) { return number + 2; }
 __attribute__((noinline)) int childs(int number) { return number + 3; }
 
-int main(void)
+static int blocked(void)
 {
+    sigset_t set;
+    sigfillset(&set);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    monstartup((unsigned long)&__executable_start, (unsigned long)&etext);
+    sigprocmask(SIG_BLOCK, NULL, &set);
+    printf("60 is blocked: %d\n", sigismember(&set, 60));
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    (void)argv;
+    if (argc > 1)
+        return blocked();
     int sum = before(0);
     monstartup((unsigned long)&__executable_start, (unsigned long)&etext);
     monstartup(0, 16);

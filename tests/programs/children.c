@@ -1,13 +1,35 @@
 /* Forks children that end at about the same time: children NUMBER KILLED.  Each calls `kept` a hundred times. As many again
-   call `doomed` a hundred times, and are killed a little later, each after another time. Each prints nothing. */
+   call `doomed` a hundred times, and are killed a little later, each after another time. Each prints nothing.  With PIPES
+   set, each child finds a pipe under the name of its own file; with HEIRS set, each forks, and its child finds a letter there. */
 #include <gmon.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 __attribute__((noinline)) int kept(int number) { return number + 1; }
 __attribute__((noinline)) int doomed(int number) { return number - 1; }
+
+static const char *own_name(void)
+{
+    static char name[64];
+    snprintf(name, sizeof name, "gmon.program.%d.out", getpid());
+    return name;
+}
+
+static void fork_heir(void)
+{
+    pid_t heir = fork();
+    if (heir == 0) {
+        FILE *letter = fopen(own_name(), "w");
+        fputs("a letter", letter);
+        fclose(letter);
+        exit(0);
+    }
+    waitpid(heir, NULL, 0);
+}
 
 static pid_t start(int (*function)(int))
 {
@@ -16,8 +38,12 @@ static pid_t start(int (*function)(int))
         int sum = 0;
         for (int turn = 0; turn < 100; turn++)
             sum += function(turn);
+        if (getenv("PIPES"))
+            mkfifo(own_name(), 0600);
         if (getenv("DUMPS"))
             gmon_dump();
+        if (getenv("HEIRS"))
+            fork_heir();
         /* Samples in the program, in the C library and in the kernel. */
         if (getenv("SAMPLES"))
             for (int left = atoi(getenv("SAMPLES")); left > 0; left--)

@@ -1,5 +1,6 @@
 /* A program that uses shared objects: one that is linked (with LINKED), or those that are named, each opened, called and closed
-   in its turn as often as is said:  host NAME TIMES SAMPLES [NAME TIMES SAMPLES]...  With `!` before its name one stays open. */
+   in its turn as often as is said:  host NAME TIMES SAMPLES [NAME TIMES SAMPLES]...  With `!` before its name one stays open.  With MOVE_TEXT set,
+   the program's code is in memory of no file. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <signal.h>
@@ -37,6 +38,27 @@ static void unmap(const char *path)
             munmap((void *)start, end - start);
 }
 
+/* Puts the code into memory of no file, as programs do that want larger pages for it. */
+static int move_text(void)
+{
+    char line[4096];
+    unsigned long start, end, code = (unsigned long)move_text;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (maps && fgets(line, sizeof line, maps))
+        if (sscanf(line, "%lx-%lx", &start, &end) == 2 && start <= code && code < end) {
+            size_t size = end - start;
+            void *copy = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            fclose(maps);
+            if (copy == MAP_FAILED)
+                return -1;
+            memcpy(copy, (void *)start, size);
+            if (mprotect(copy, size, PROT_READ | PROT_EXEC) != 0)
+                return -1;
+            return mremap(copy, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, (void *)start) == (void *)start ? 0 : -1;
+        }
+    return -1;
+}
+
 static unsigned char memory[1 << 16];
 
 int main(int count, char **words)
@@ -47,6 +69,8 @@ int main(int count, char **words)
         memset(memory, 1, sizeof memory);
         return 0;
     }
+    if (getenv("MOVE_TEXT") && move_text() != 0)
+        return 2;
 #ifdef LINKED
     use(serve, atoi(words[1]), atoi(words[2]));
 #else

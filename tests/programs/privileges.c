@@ -4,6 +4,7 @@
 #include <gmon.h>
 #include <grp.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +45,8 @@ static int descriptors(void)
             continue;
         if ((fd < lowest) == !!(flags & FD_CLOEXEC))
             printf("descriptor %d has flags %d\n", fd, flags);
+        if (fd > 1023)
+            printf("descriptor %d makes the table longer\n", fd);
         open++;
     }
     return open;
@@ -106,6 +109,21 @@ static void give_up(const char *what)
         check(chdir("/") || rmdir(directory), what);
     } else if (strcmp(what, "fork") == 0) {
         in_child();
+    } else if (strcmp(what, "hold") == 0) {
+        puts("here");
+        fflush(stdout);
+        while (getchar() != EOF) {
+        }
+    } else if (strcmp(what, "dump") == 0) {
+        gmon_dump();
+    } else if (strcmp(what, "kill") == 0) {
+        counted();
+        raise(SIGKILL);
+    } else if (strcmp(what, "obstruct") == 0) {
+        snprintf(directory, sizeof directory, "gmon.program.%d-2.out", getpid());
+        check(rename(directory, "aside") || mkdir(directory, 0700), what);
+        gmon_dump();
+        check(rmdir(directory) || rename("aside", directory), what);
     } else if (strcmp(what, "descriptors") == 0) {
         descriptors();
     } else if (strcmp(what, "dumps") == 0) {

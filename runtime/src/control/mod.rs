@@ -295,7 +295,7 @@ pub(crate) extern "C" fn after_fork_in_parent() {
 pub(crate) extern "C" fn after_fork_in_child() {
     let shared = kernel::leave_live();
     let is_buffer_shared = kernel::leave_file() || shared;
-    kernel::after_fork_in_child();
+    kernel::after_fork_in_child(!matches!(WRITER.load(SeqCst), NOBODY | DONE));
     gather::after_fork_in_child();
     FIRST_THREAD.store(arch::thread_pointer(), SeqCst);
     // Another thread may have been writing the parent's file; here it is not.

@@ -5,7 +5,7 @@ use core::ffi::c_void;
 use core::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use crate::arch;
-use crate::system::{a_moment, block_signals, set_blocked_signals};
+use crate::system::{a_moment, set_blocked_signals, try_to_block_signals};
 
 /// The thread that writes the file, as [`arch::thread_pointer`] has it, or one of the following.
 pub(super) static WRITER: AtomicUsize = AtomicUsize::new(NOBODY);
@@ -16,12 +16,26 @@ pub(super) const DONE: usize = usize::MAX;
 /// Runs `work`, which writes the file, as the only one that does so, and then makes `WRITER` `after`; not at all once the
 /// file is done. No signal comes in: a second one that kills would otherwise find half a file.
 pub(super) fn alone(after: usize, work: impl FnOnce()) {
-    let blocked = block_signals();
+    let mut work = Some(work);
+    alone_with(after, &mut || {
+        if let Some(work) = work.take() {
+            work();
+        }
+    });
+}
+
+#[inline(never)]
+fn alone_with(after: usize, work: &mut dyn FnMut()) {
+    let blocked = try_to_block_signals().ok();
     if become_writer() {
-        on_writers_stack(work);
+        // Where a filter of system calls lets no signals be blocked, the program's handlers come in, for which there is no
+        // room on the writer's stack. valgrind warns of another stack.
+        run(work, blocked.is_some() && !arch::is_in_valgrind());
         WRITER.store(after, SeqCst);
     }
-    set_blocked_signals(blocked);
+    if let Some(blocked) = blocked {
+        set_blocked_signals(blocked);
+    }
 }
 
 /// Several times what writing needs, as measured, and a line of a list that is read back.
@@ -37,19 +51,19 @@ unsafe impl Sync for WritersStack {}
 
 static WRITERS_STACK: WritersStack = WritersStack(UnsafeCell::new([0; SIZE]));
 
-/// Runs `work` on the writer's stack. Only in the one thread that may write the file, and not in `work` itself.
-fn on_writers_stack<Work: FnOnce()>(work: Work) {
-    unsafe extern "C" fn run<Work: FnOnce()>(work: *mut c_void) {
-        // SAFETY: the work below, which is not yet taken.
-        if let Some(work) = unsafe { (*work.cast::<Option<Work>>()).take() } {
-            work();
-        }
+/// Runs `work`, on the writer's stack or on this one. Only in the one thread that may write the file, and not in `work` itself.
+fn run(mut work: &mut dyn FnMut(), on_writers_stack: bool) {
+    unsafe extern "C" fn on_stack(work: *mut c_void) {
+        // SAFETY: the work below, of which there is no other reference meanwhile.
+        unsafe { (*work.cast::<&mut dyn FnMut()>())() }
     }
-    let mut work = Some(work);
-    // SAFETY: the end of a stack that is this thread's alone; `run` wants the work.
+    if !on_writers_stack {
+        return work();
+    }
+    // SAFETY: the end of a stack that is this thread's alone; `on_stack` wants the work.
     unsafe {
         let top = WRITERS_STACK.0.get().add(1);
-        arch::call_on_stack(top.cast(), run::<Work>, (&raw mut work).cast());
+        arch::call_on_stack(top.cast(), on_stack, (&raw mut work).cast());
     }
 }
 

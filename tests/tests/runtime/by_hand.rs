@@ -18,6 +18,13 @@ fn by_hand(name: &str, compiler: &str, flags: &[&str]) -> Program {
     Program::compile_with(compiler, name, object.to_str().unwrap(), &[&[&search, "-lgmon"], flags].concat())
 }
 
+/// Without our start-up code nobody hides from the program what the kernel blocks.
+#[test]
+fn signals_are_blocked_as_the_program_says() {
+    let program = by_hand("by-hand-blocked", "cc", &[]);
+    assert_eq!(program.run(&["blocked"]), "60 is blocked: 1\n");
+}
+
 #[test]
 fn what_the_environment_says_holds_for_them_too() {
     for (name, flags) in [("by-hand", &[][..]), ("by-hand-static", &["-static"][..])] {

@@ -111,6 +111,25 @@ fn a_snapshot_is_taken_away_when_the_sum_has_it() {
 }
 
 #[test]
+fn what_is_no_snapshot_of_the_child_is_not_taken_away() {
+    let program = Program::compile("children-heirs", "children.c", &[]);
+    let own = |name: &String| name.starts_with("gmon.program.") && !name.contains(".children-");
+    quiet(&summing(&program, &["3"]).env("DUMPS", "1").env("HEIRS", "1").output().unwrap());
+    let letters: Vec<_> = files(&program).into_iter().filter(own).collect();
+    assert_eq!(letters.len(), 3, "the heirs of children with a snapshot have none themselves: {letters:?}");
+    for letter in letters {
+        let path = program.directory.join(letter);
+        assert_eq!(fs::read(&path).unwrap(), b"a letter");
+        fs::remove_file(path).unwrap();
+    }
+    let output = summing(&program, &["3"]).env("DUMPS", "1").env("PIPES", "1").output().unwrap();
+    assert!(String::from_utf8(output.stderr).unwrap().contains(".out: cannot open: "));
+    let pipes: Vec<_> = files(&program).into_iter().filter(own).collect();
+    assert_eq!(pipes.len(), 3, "the snapshots could not be written: {pipes:?}");
+    assert_eq!(calls(&read(&sum(&program)), program.symbols())["calls kept"], 600);
+}
+
+#[test]
 fn what_overflows_a_bin_is_whole_in_the_sum() {
     // The samples are the C library's or the kernel's here: in a static program the former are its own.
     let program = Program::compile("children-overflow", "children.c", &["-static"]);

@@ -59,6 +59,18 @@ fn a_signal_in_the_middle_of_a_threads_first_call() {
     compare(&printed, &program.profile(), program.symbols());
 }
 
+/// Where signals cannot be blocked, the program's own handlers come in while the file is written: they need its stack.
+#[test]
+fn handlers_have_the_programs_stack_while_the_file_is_written() {
+    let program = Program::compile("corners-stacks", "stacks.c", &["-O1"]);
+    let output = program.command(&[]).output().unwrap();
+    if output.status.code() == Some(77) {
+        println!("\nSKIPPED: no filters of system calls here, none can be forbidden");
+        return;
+    }
+    assert_eq!(quiet(&output), "handled some, on the stack all\n");
+}
+
 /// valgrind gives a handler for the alternate stack no room on any other.
 #[test]
 fn samples_at_any_depth_of_the_stack_under_valgrind() {
@@ -81,6 +93,12 @@ fn samples_at_any_depth_of_the_stack_under_valgrind() {
     let status = valgrind.current_dir(&program.directory).status().unwrap();
     assert_eq!(status.signal(), Some(15));
     assert_eq!(calls(&program.profile(), program.symbols()).get("calls counted"), Some(&5));
+    // Nor does its tool for memory, which looks at stacks, warn of another one.
+    let mut valgrind = Command::new("valgrind");
+    valgrind.arg(&program.executable).arg("return");
+    let output = valgrind.current_dir(&program.directory).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("Command:") && !said.contains("Warning"), "{said}");
 }
 
 #[test]

@@ -67,6 +67,28 @@ fn of_a_thread_that_blocks_everything_let_samples_in() {
     }
 }
 
+/// That holds for signals that come to such a thread too, also for the one of samples.
+#[test]
+fn that_are_blocked_come_to_nobody_but_who_waits_for_them() {
+    let plain = Program::compile_with("cc", "dispositions-masks-plain", "masks.c", &["-O0"]);
+    let ours = Program::compile("dispositions-masks", "masks.c", &["-O0"]);
+    for (what, clock, expected) in [
+        ("real-time", "cpu", "received 31\n"),
+        ("all", "cpu", "received 31\n"),
+        ("all", "wall", "received 31\n"),
+        ("sleep", "cpu", "0 sleeps were cut short\n"),
+        ("sleep", "wall", "0 sleeps were cut short\n"),
+        ("own", "cpu", "handled 0\n"),
+    ] {
+        let [found, expected_too] = [&ours, &plain].map(|program| {
+            let output = program.command(&[what]).env("GMON_CLOCK", clock).output().unwrap();
+            String::from_utf8(output.stdout).unwrap()
+        });
+        assert_eq!(found, format!("{expected}60 is blocked: 1\n"), "{what} {clock}");
+        assert_eq!(found, expected_too, "{what} {clock}");
+    }
+}
+
 /// What cannot be hidden is left out where programs look for it: INT, BUS, SEGV and ALRM.
 #[test]
 fn that_the_program_would_see_are_left_alone() {

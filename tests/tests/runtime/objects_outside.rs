@@ -116,6 +116,19 @@ fn assert_served(profile: &Profile, image: &Path, times: u64, samples: u64, call
     assert!((samples..samples + 50).contains(&found), "{found} samples of {samples}");
 }
 
+/// Programs move their code to larger pages, which are of no file.
+#[test]
+fn in_an_object_of_a_program_whose_code_is_of_no_file() {
+    let program = Program::compile("outside-moved", "host.c", &[]);
+    let object = program.directory.join("libplug.so");
+    shared_object(&object);
+    let mut command = program.command(&[&format!("!{}", object.display()), "9", "300"]);
+    assert!(quiet(&command.env("MOVE_TEXT", "1").output().unwrap()).ends_with("calls back 9\n"));
+    let list = List::in_directory(&program);
+    assert_served(&list.profile("libplug.so"), &object, 9, 300, 1);
+    assert_eq!(list.sums.get("calls elsewhere"), None);
+}
+
 #[test]
 fn in_an_object_that_is_linked() {
     let place = directory("outside-linked-object");

@@ -2,9 +2,11 @@
 //! had is said in one line, with what helps.
 
 use std::fs;
+use std::io::Read;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use crate::support::{Program, Symbols, calls, directory, read, tool};
 
@@ -83,6 +85,13 @@ fn what_is_loaded_is_seen_whatever_was_given_up() {
         assert_eq!(said(&case.run(words)), "", "{words:?}");
         assert_eq!(case.counts(&case.program.directory.join("gmon.out")), (2, Some(7)), "{words:?}");
     }
+    // So is the child of a fork.
+    case.clean();
+    assert_eq!(said(&case.run(&["fork", "chroot"])), "");
+    let names = files(&case.program.directory).into_iter();
+    let childs: Vec<_> =
+        names.filter(|(_, name)| name.starts_with("gmon.program.") && name.ends_with(".out")).collect();
+    assert_eq!(childs.iter().map(|(path, _)| case.counts(path)).collect::<Vec<_>>(), [(1, Some(4))], "{childs:?}");
     fs::set_permissions(&case.program.directory, fs::Permissions::from_mode(0o777)).unwrap();
     for words in [&["setuid"][..], &["seteuid"], &["setuid", "nodump", "close"], &["chroot", "setuid"]] {
         case.clean();
@@ -206,6 +215,62 @@ fn processes_of_one_number_do_not_replace_each_others_files() {
     for name in ["gmon.program.1.out", "gmon.program.1-2.out", "gmon.program.1-3.out"] {
         assert_eq!(case.counts(&case.program.directory.join(name)), (1, Some(4)), "{name}");
     }
+}
+
+#[test]
+fn a_file_that_is_kept_is_not_another_processs() {
+    if !is_root() {
+        return;
+    }
+    let case = compile("kept");
+    let open = directory("privileges-kept-open");
+    let first = |word: &str| {
+        let mut command = Command::new("unshare");
+        command.args(["-p", "-f"]).arg(&case.program.executable).arg(word).env("PROFDIR", &open);
+        command.current_dir(&case.program.directory).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.spawn().unwrap()
+    };
+    let mut waiting = first("hold");
+    let mut here = [0; 5];
+    waiting.stdout.as_mut().unwrap().read_exact(&mut here).unwrap();
+    assert_eq!(first("umask").wait().unwrap().code(), Some(7));
+    drop(waiting.stdin.take());
+    assert_eq!(waiting.wait().unwrap().code(), Some(7));
+    for name in ["gmon.program.1.out", "gmon.program.1-2.out"] {
+        assert_eq!(case.counts(&open.join(name)), (2, Some(7)), "{name}");
+    }
+}
+
+#[test]
+fn a_file_that_could_not_be_written_once_keeps_its_name() {
+    let case = compile("obstructed");
+    let open = directory("privileges-obstructed-open");
+    let script =
+        format!("umask 077; echo a >gmon.program.$$.out; exec {} dump obstruct", case.program.executable.display());
+    let mut shell = Command::new("sh");
+    let output = shell.args(["-c", &script]).current_dir(&open).env("PROFDIR", &open).output().unwrap();
+    assert_eq!(output.status.code(), Some(7));
+    assert!(said(&output).contains("-2.out: cannot open: is a directory"), "{output:?}");
+    let files: Vec<_> = files(&open).into_iter().filter(|(_, name)| name.ends_with(".out")).collect();
+    assert!(files.len() == 2 && files[0].1.ends_with("-2.out"), "{files:?}");
+    assert_eq!(case.counts(&files[0].0), (2, Some(7)));
+}
+
+#[test]
+fn a_live_file_whose_program_is_killed_behind_a_snapshot_has_its_list() {
+    let case = compile("live");
+    let mut command = case.program.command(&["dump", "kill"]);
+    assert_eq!(command.env("GMON_LIVE", "1").output().unwrap().status.signal(), Some(9));
+    let profile = case.program.directory.join("gmon.out");
+    assert_eq!(case.counts(&profile), (2, Some(3)), "the program's own calls go on");
+    let list = fs::read_to_string(format!("{}.objects", profile.display())).unwrap();
+    assert!(list.starts_with("gmon objects 2\nlive 40 ") && list.contains("libplug.so\n"), "{list}");
+    let output = gmon_tests::read(gmon_tests::gprof(), &case.program.directory, &["-b", "program", "gmon.out"]);
+    assert!(!said(&output).contains("another run"), "{output:?}");
+    // At the end, the list is of the whole.
+    assert_eq!(case.program.command(&["dump"]).env("GMON_LIVE", "1").output().unwrap().status.code(), Some(7));
+    let list = fs::read_to_string(format!("{}.objects", profile.display())).unwrap();
+    assert!(list.starts_with(&format!("gmon objects 2\nprofile {} ", fs::metadata(&profile).unwrap().len())), "{list}");
 }
 
 #[test]

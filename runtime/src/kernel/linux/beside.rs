@@ -41,11 +41,15 @@ pub(super) struct Rest {
     calls: u64,
 }
 
-/// Writes which program the file is of, and what was counted outside that. `main` is the file itself.
+/// What a list is of: the whole file, or one that is not at its end, of which only the beginning stays as it is.
+pub(super) const PROFILE: &[u8] = b"profile";
+pub(super) const LIVE: &[u8] = b"live";
+
+/// Writes which program the file is of, and what was counted outside that. `main` is the file itself, or its beginning.
 ///
 /// The entries are sorted by raw_selfpc, which is a [`objects::place`] as raw_frompc is; or that is [`TICKS`]. Where they are
 /// not wanted, nothing is written. What an earlier run left is removed.
-pub(super) fn write(main: Written, profrate: i32, entries: Option<&[RawArc]>) {
+pub(super) fn write(what: &[u8], main: Written, profrate: i32, entries: Option<&[RawArc]>) {
     stale::remove(entries.is_none());
     let Some(entries) = entries else { return };
     let mut rest = Rest { elsewhere: outside::elsewhere(), ..Rest::default() };
@@ -72,7 +76,7 @@ pub(super) fn write(main: Written, profrate: i32, entries: Option<&[RawArc]>) {
     }
     let path = output::name_beside(&[b".objects"]);
     let listed = output::open_beside(path).and_then(|file| {
-        let listed = write_list(file, main, entries, &rest);
+        let listed = write_list(file, what, main, entries, &rest);
         finish(file, listed)
     });
     // Where nothing was counted outside, the profile has all without the list.
@@ -96,7 +100,7 @@ pub(super) fn list_live(header: Written) {
     // What goes wrong is said when there is something to lose.
     let _ = output::open_beside(output::name_beside(&[b".objects"])).and_then(|file| {
         let mut out = Writer::new(file);
-        out.begin(b"gmon objects 2\nlive", header);
+        out.begin(LIVE, header);
         out.put(b"end\n");
         finish(file, out.finish())
     });
@@ -274,9 +278,9 @@ impl Rest {
 }
 
 /// Writes the list.
-fn write_list(file: Fd, main: Written, entries: &[RawArc], rest: &Rest) -> Result<Written, Errno> {
+fn write_list(file: Fd, what: &[u8], main: Written, entries: &[RawArc], rest: &Rest) -> Result<Written, Errno> {
     let mut out = Writer::new(file);
-    out.begin(b"gmon objects 2\nprofile", main);
+    out.begin(what, main);
     for group in groups(entries) {
         let Some(number) = group.first().map(|entry| number(entry.raw_selfpc)) else { continue };
         let Some((object, told)) = told(number) else { continue };
@@ -328,7 +332,7 @@ pub(super) fn add_sums(path: &CStr, rest: &mut Rest) {
 
 /// Writes a list of sums alone, beside the file that is `main`.
 pub(super) fn write_sums(mut out: Writer, main: Written, rest: &Rest) -> Result<Written, Errno> {
-    out.begin(b"gmon objects 2\nprofile", main);
+    out.begin(PROFILE, main);
     write_rest(&mut out, rest);
     out.put(b"end\n");
     out.finish()
@@ -360,6 +364,7 @@ impl Writer {
     /// What a list begins with: of which file it is, and of which program.
     #[inline(never)]
     fn begin(&mut self, what: &[u8], main: Written) {
+        self.put(b"gmon objects 2\n");
         self.put(what);
         self.number(main.length as u64);
         self.mark(main.sum);

@@ -147,14 +147,17 @@ pub(super) fn header() -> Option<Written> {
     if is_live() && is_ours(file) { writer::read_back(file, size_of::<GmonHdr>()).ok() } else { None }
 }
 
-/// Says what the file could not have: in its form, a bin ends at 65,535. The result is what the file is now, if it can be
-/// read.
-pub(super) fn finish(full_bins: usize) -> Option<Written> {
+/// Says what the file could not have: in its form, a bin ends at 65,535.
+pub(super) fn report(full_bins: usize) {
     if full_bins > 0 {
         let mut count = Text::<20>::new();
         count.push_decimal(full_bins as u64);
         say(&[output::name().to_bytes(), b": ", count.as_bytes(), b" bins are full, some samples are missing"]);
     }
+}
+
+/// What the file is now, if it can be read.
+pub(super) fn whole() -> Option<Written> {
     let file = Fd(FILE.load(Relaxed));
     let status = file.status().ok().filter(|_| is_ours(file))?;
     writer::read_back(file, status.size as usize).ok()

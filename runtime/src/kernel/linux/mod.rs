@@ -36,7 +36,7 @@ pub(crate) use output::{Children, Naming, OWN_WORD, Output, configure, is_child_
 pub(crate) use outside::{for_each_tick_outside, keep_ticks_outside, take_ticks_outside};
 pub(crate) use sampler::{
     Clock, HIGHEST_RATE, Sampler, Wish, blocked_as_told, can_end_by_signal, can_sample, choose as choose_sampler,
-    collect, go_on_again, let_in, profrate, stop_for_good, to_be_blocked,
+    collect, go_on_again, profrate, stop_for_good, to_be_blocked,
 };
 pub(crate) use store::terminate;
 #[cfg(any(test, feature = "profil"))]
@@ -177,12 +177,13 @@ pub(crate) fn take_buffer() -> Option<(*mut c_void, usize)> {
 }
 
 /// What the kernel does for the child of a fork: it goes on sampling, into the same buffer, and will store a file of its
-/// own.
-pub(crate) fn after_fork_in_child() {
+/// own. `was_writing` says whether the parent was, in whatever thread, about to write its file.
+pub(crate) fn after_fork_in_child(was_writing: bool) {
     output::after_fork_in_child();
     bins::after_fork_in_child();
     outside::after_fork_in_child();
-    objects::after_fork_in_child();
+    objects::after_fork_in_child(was_writing);
+    store::after_fork_in_child();
     sampler::after_fork_in_child();
 }
 

@@ -16,6 +16,11 @@ use crate::text::Text;
 /// Whether a child that will add itself to a sum has left a file of its own.
 static HAS_OWN_FILE: AtomicBool = AtomicBool::new(false);
 
+/// The child of such a child has none.
+pub(super) fn after_fork_in_child() {
+    HAS_OWN_FILE.store(false, Relaxed);
+}
+
 /// Does what OpenBSD's kernel does when a process ends: reads the header back from the buffer and stores the file. What
 /// goes wrong is said in one line; the process ends as it would have.
 ///
@@ -31,8 +36,11 @@ pub(crate) fn terminate(outside: Option<&[RawArc]>, is_last: bool) {
         return;
     }
     if live::is_live() {
-        if let Some(written) = live::finish(bins::full_bins()) {
-            beside::write(written, sampler::profrate() as i32, outside);
+        live::report(bins::full_bins());
+        // What is counted until the end would make a list of the whole file that of another one.
+        let what = if is_last { beside::PROFILE } else { beside::LIVE };
+        if let Some(written) = if is_last { live::whole() } else { live::header() } {
+            beside::write(what, written, sampler::profrate() as i32, outside);
         }
         return;
     }
@@ -44,7 +52,6 @@ pub(crate) fn terminate(outside: Option<&[RawArc]>, is_last: bool) {
     if output::is_child_that(Children::Sum) && !is_last {
         // Of a snapshot that is to be taken away there are no files beside it.
         outside = None;
-        HAS_OWN_FILE.store(true, Relaxed);
     } else if output::is_child_that(Children::Sum) {
         match add_to_sum(buffer, outside.unwrap_or(&[])) {
             Ok(()) => {
@@ -61,7 +68,10 @@ pub(crate) fn terminate(outside: Option<&[RawArc]>, is_last: bool) {
         }
     }
     match store(buffer) {
-        Ok((written, profrate)) => beside::write(written, profrate, outside),
+        Ok((written, profrate)) => {
+            HAS_OWN_FILE.store(!is_last, Relaxed);
+            beside::write(beside::PROFILE, written, profrate, outside);
+        }
         Err(refusal) => output::say_refusal(output::name().to_bytes(), refusal, b", GMON_LIVE=1 opens it at the start"),
     }
 }

@@ -15,6 +15,7 @@ const STATX_BASIC_STATS: usize = 0x7ff;
 const RLIMIT_FSIZE: usize = 1;
 const RLIMIT_NOFILE: usize = 7;
 const POLLOUT: i16 = 4;
+const F_GETFD: usize = 1;
 const F_GETFL: usize = 3;
 const F_DUPFD_CLOEXEC: usize = 1030;
 const LOCK_EXCLUSIVE: usize = 2;
@@ -190,6 +191,11 @@ impl Fd {
         Ok(Fd(fd as i32))
     }
 
+    fn is_open(self) -> bool {
+        // SAFETY: no pointers.
+        unsafe { call(numbers::FCNTL, [self.0 as usize, F_GETFD]) }.is_ok()
+    }
+
     /// Whether all that is written goes to the end.
     pub(crate) fn appends(self) -> bool {
         // SAFETY: no pointers.
@@ -205,7 +211,9 @@ impl Fd {
         let [limit, _] = descriptors_limit().unwrap_or([0; 2]);
         let highest = (limit as usize).saturating_sub(1).min(HIGHEST);
         for lowest in (0..=highest).rev().take(TRIES) {
+            // One that is taken would lead to a higher one.
             if lowest > self.0 as usize
+                && !Fd(lowest as i32).is_open()
                 && let Ok(high) = self.duplicate(lowest)
             {
                 let _ = self.close();

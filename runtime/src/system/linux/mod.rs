@@ -41,7 +41,7 @@ pub(crate) use perf::{SampleMemory, sample_on};
 pub(crate) use signal::{
     FATAL_SIGNALS, SA_RESTART, SAMPLING_SIGNAL, SIG_BLOCK, SIG_DFL, SIG_UNBLOCK, SIGPIPE, SIGPROF, SIGXFSZ, SignalInfo,
     block_signals, catch_signal, change_mask, contains, default_action, is_caught_by, is_free_for_use, is_not_handled,
-    let_signal_end, on_fatal_signal, pending_signals, set_blocked_signals, signal_named, take_signal,
+    let_signal_end, let_signal_wait, on_fatal_signal, pending_signals, set_blocked_signals, signal_named, take_signal,
     try_to_block_signals, uncatch_signal, without_signal,
 };
 #[cfg(any(test, feature = "profil"))]

@@ -35,6 +35,8 @@ pub(crate) const SIG_UNBLOCK: usize = 1;
 const SIG_SETMASK: usize = 2;
 pub(crate) const SIG_DFL: usize = 0;
 pub(super) const SIG_IGN: usize = 1;
+const SI_USER: i32 = 0;
+const SI_QUEUE: i32 = -1;
 const SI_TIMER: i32 = -2;
 const SI_TKILL: i32 = -6;
 pub(super) const SA_SIGINFO: usize = 4;
@@ -114,6 +116,11 @@ impl SignalInfo {
     /// How many expiries the signal stands for: a timer whose signal was not delivered in time sends no second one.
     pub(crate) fn expiries(&self) -> u32 {
         if self.code == SI_TIMER { 1 + self.overrun.max(0) as u32 } else { 1 }
+    }
+
+    /// Whether a process sent it, by `kill`, `tgkill` or with a value.
+    pub(crate) fn is_sent(&self) -> bool {
+        matches!(self.code, SI_USER | SI_QUEUE | SI_TKILL)
     }
 
     /// Whether an instruction raised the signal, and raises it again if it is executed again. Not all that do so are known:
@@ -265,6 +272,31 @@ pub(crate) unsafe fn let_signal_end(signal: c_int, info: *const SignalInfo, cont
         let blocked = arch::blocked_on_return(context);
         *blocked = without_signal(*blocked, signal);
     }
+}
+
+/// Has a signal that a handler was called for wait in this thread, and blocks it there, if `is_blocked` says so of the signals that the
+/// thread had blocked. False where it does not, and where that cannot be done.
+///
+/// # Safety
+///
+/// As for [`let_signal_end`].
+pub(crate) unsafe fn let_signal_wait(
+    signal: c_int,
+    info: *const SignalInfo,
+    context: *mut c_void,
+    is_blocked: impl Fn(u64) -> bool,
+) -> bool {
+    if !arch::is_signal_frame(info.addr(), context.addr()) {
+        return false;
+    }
+    // SAFETY: the kernel's frame, which only this thread uses; the word has the signals that are blocked once the handler
+    // has returned.
+    let blocked = unsafe { &mut *arch::blocked_on_return(context) };
+    let waits = is_blocked(*blocked) && queue_to_this_thread(signal, info).is_ok();
+    if waits {
+        *blocked |= 1 << (signal - 1);
+    }
+    waits
 }
 
 /// Sends this thread a signal with the information of an earlier one.

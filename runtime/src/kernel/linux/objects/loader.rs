@@ -292,6 +292,7 @@ impl Known {
                 next.insert(new.loaded(&headers, object, self.objects.get(object)));
             }
         })
+        .map(|_| ())
     }
 }
 

@@ -101,8 +101,12 @@ pub(crate) fn know_program(base: usize, bias: usize) {
     PROGRAM_BIAS.store(bias, Relaxed);
 }
 
-/// Forgets all in the child of a fork: another thread may have been changing it.
-pub(super) fn after_fork_in_child() {
+/// Forgets all in the child of a fork if another thread may have been changing it. What is known is true of the child as well, which may
+/// have given up what it would take to look again.
+pub(super) fn after_fork_in_child(was_changing: bool) {
+    if !was_changing {
+        return;
+    }
     let known = KNOWN.load(SeqCst);
     if !known.is_null() {
         // SAFETY: all of the memory that `known` mapped, and no other thread is here; all zero, nothing is known.
@@ -142,9 +146,7 @@ pub(crate) unsafe fn look(is_wanted: impl Fn(usize, usize) -> bool) -> Result<()
     // SAFETY: nobody else has a reference to the room or to what was found by the look before.
     let (now, next, room) = unsafe { (known.now(), known.next_to_fill(), &mut *known.room.get()) };
     next.number = 0;
-    let mut has_program = false;
     let result = for_each_code(room, &mut |mapping, base| {
-        has_program |= base == PROGRAM_BASE.load(Relaxed);
         let new = Loaded::of(mapping, base);
         if mapping.path == VDSO_PATH {
             next.push(Loaded { object: VDSO, ..new });
@@ -157,13 +159,13 @@ pub(crate) unsafe fn look(is_wanted: impl Fn(usize, usize) -> bool) -> Result<()
         }
     });
     memory.close();
-    if result.is_ok() && !has_program {
+    if result == Ok(false) {
         // There is nothing to see of a process whose first thread has ended, where threads have no list of their own: what is
         // known stays.
         next.number = 0;
         now.all.iter().take(now.number).for_each(|loaded| next.push(*loaded));
     }
-    result
+    result.map(|_| ())
 }
 
 /// Looks already at the start if the process is the superuser's, who may give up the right or the means to look later. Where
@@ -195,11 +197,15 @@ pub(crate) unsafe fn look_at_all() {
 /// What the kernel calls the object that it lends to every process.
 const VDSO_PATH: &[u8] = b"[vdso]";
 
-/// Hands over each executable stretch of an object, with where the object's first byte is mapped.
-fn for_each_code(room: &mut MapsRoom, each: &mut dyn FnMut(&Mapping<'_>, usize)) -> Result<(), Errno> {
+/// Hands over each executable stretch of an object, with where the object's first byte is mapped. The result is whether the
+/// program's first byte is mapped; its code may be in memory of no file.
+fn for_each_code(room: &mut MapsRoom, each: &mut dyn FnMut(&Mapping<'_>, usize)) -> Result<bool, Errno> {
+    let program = PROGRAM_BASE.load(Relaxed);
+    let mut has_program = false;
     // The stretch that was last seen to begin a file.
     let (mut base, mut file) = (0, (0, 0));
     for_each_mapping(room, |mapping| {
+        has_program |= (mapping.start..mapping.end).contains(&program);
         if mapping.offset == 0 {
             (base, file) = (mapping.start, (mapping.device, mapping.inode));
         }
@@ -207,7 +213,8 @@ fn for_each_code(room: &mut MapsRoom, each: &mut dyn FnMut(&Mapping<'_>, usize))
         if mapping.is_executable && is_object && file == (mapping.device, mapping.inode) {
             each(mapping, base);
         }
-    })
+    })?;
+    Ok(has_program)
 }
 
 /// The [`place`] of a run-time address by the latest look.

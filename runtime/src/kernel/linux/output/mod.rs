@@ -74,7 +74,7 @@ pub(super) fn keep_file() {
     // SAFETY: at start-up there is one thread.
     let captured = unsafe { &mut *CAPTURED.0.get() };
     let opened = if has_turn() {
-        open_main(captured, false).ok()
+        open_main(captured, false).ok().filter(|file| is_locked_for_us(*file))
     } else {
         Fd(DIRECTORY.load(Relaxed)).open_for_writing(name(), mode(), false).ok()
     };
@@ -82,6 +82,17 @@ pub(super) fn keep_file() {
         captured.file = file.status().ok().filter(Status::is_regular);
         FILE.store(file.out_of_the_way().0, Relaxed);
     }
+}
+
+/// Locks the file that is kept, empty, until the end: that tells it from one that was left. If a process with our number has
+/// it, which made it just now or found it when we did, it is closed.
+fn is_locked_for_us(file: Fd) -> bool {
+    let is_anothers = file.lock() == Err(Errno::EAGAIN);
+    if is_anothers {
+        let _ = file.close();
+        TURN.store(0, Relaxed);
+    }
+    !is_anothers
 }
 
 /// The permissions of a new file, before the user's mask as it is then: never more than that of the start allows.
@@ -147,7 +158,8 @@ pub(super) fn close(file: Fd) -> Result<(), Errno> {
 
 /// Opens the file. One that has the number of the process and was written by another is not ours: then it is the next name.
 fn open_main(captured: &Captured, to_map: bool) -> Result<Fd, Refusal> {
-    if has_turn() && TURN.load(Relaxed) == 0 {
+    let before = TURN.load(Relaxed);
+    if has_turn() && before == 0 {
         let directory = directory(captured, name())?;
         for turn in 1..=MOST_TURNS {
             TURN.store(turn, Relaxed);
@@ -160,18 +172,19 @@ fn open_main(captured: &Captured, to_map: bool) -> Result<Fd, Refusal> {
     }
     let opened = open_anew(captured, name(), to_map);
     if opened.is_err() {
-        TURN.store(0, Relaxed);
+        TURN.store(before, Relaxed);
     }
     opened
 }
 
-/// Whether the file of our name is a file that something is in. What else is there stands in the way.
+/// Whether the file of our name is a file that something is in, or that is kept for that. What else is there stands in the way.
 fn is_anothers(directory: Fd) -> bool {
     match directory.open_existing(name()) {
         Ok(there) => {
-            let status = refusal(there.status());
+            let is_anothers =
+                refusal(there.status()).is_ok_and(|status| status.size > 0 || there.lock() == Err(Errno::EAGAIN));
             let _ = there.close();
-            status.is_ok_and(|status| status.size > 0)
+            is_anothers
         }
         Err(error) => error == Errno::EACCES,
     }

@@ -23,8 +23,8 @@ use super::{bins, output};
 use crate::arch;
 use crate::message::{say, say_error};
 use crate::system::{
-    Errno, SAMPLING_SIGNAL, SignalInfo, TimeOf, Timer, catch_signal, is_caught_by, process_time, ticks_per_second,
-    uncatch_signal, without_signal,
+    Errno, SAMPLING_SIGNAL, SignalInfo, TimeOf, Timer, catch_signal, is_caught_by, let_signal_wait, process_time,
+    ticks_per_second, uncatch_signal, without_signal,
 };
 use crate::text::Text;
 use plan::{DEFAULT_RATE, Plan, plan, without_ring};
@@ -224,7 +224,7 @@ pub(super) fn after_fork_in_child() {
 }
 
 /// The handler of the timers' signal.
-unsafe extern "C" fn on_expiry(_signal: c_int, info: *const SignalInfo, context: *const c_void) {
+unsafe extern "C" fn on_expiry(signal: c_int, info: *const SignalInfo, context: *const c_void) {
     // SAFETY: the kernel calls the handler as it was installed, with SA_SIGINFO: both pointers are good.
     let (pc, info) = unsafe { (arch::interrupted_pc(context), &*info) };
     if let Some(found) = info.timer_value() {
@@ -239,34 +239,46 @@ unsafe extern "C" fn on_expiry(_signal: c_int, info: *const SignalInfo, context:
         if found != value(of) {
             return;
         }
+    } else if info.is_sent() {
+        // SAFETY: as above, and these are the handler's arguments.
+        let waits = unsafe { let_signal_wait(signal, info, context.cast_mut(), is_let_in) };
+        if waits {
+            return;
+        }
     }
     bins::count(pc, info.expiries());
 }
 
-/// Whether a set has, ours aside, all of the signals from 48 to 62: they are blocked together or not at all. (Emulators take
-/// the highest ones.)
+/// HUP INT USR1 USR2 ALRM CHLD URG IO: those of the standard signals that threads which want no signals block. (Those that an
+/// instruction raises, and those that stop, they may leave.)
+const STANDARD: u64 = 0b11 | 1 << 9 | 1 << 11 | 1 << 13 | 1 << 16 | 1 << 22 | 1 << 28;
+
+/// Whether a set has, ours aside, these and all of the signals from 48 to 62: they are blocked together or not at all.
+/// (Emulators take the highest ones.) One that has just a few, or only real-time signals, may mean ours.
 fn has_everything(signals: u64) -> bool {
     const HIGH: u64 = 0x7fff << 47;
-    signals | 1 << (SAMPLING_SIGNAL - 1) | !HIGH == u64::MAX
+    signals | 1 << (SAMPLING_SIGNAL - 1) | !(HIGH | STANDARD) == u64::MAX
 }
 
-/// A thread's set of blocked signals, with ours let in if all are blocked: the thread is sampled even if it wants no
-/// signals. One that blocks just a few may mean ours.
-pub(crate) fn let_in(blocked: u64) -> u64 {
-    if has_everything(blocked) { without_signal(blocked, SAMPLING_SIGNAL) } else { blocked }
+/// Whether our signal is let in where a thread blocks these signals: one that wants no signals is sampled all the same.
+fn is_let_in(signals: u64) -> bool {
+    // By the world's time samples come to sleeping threads too, and those that block everything do not know EINTR. Without our
+    // start-up code nobody hides from the program what the kernel blocks.
+    cfg!(feature = "start")
+        && has_everything(signals)
+        && CAUGHT.load(Relaxed)
+        && !WALL.load(Relaxed)
+        && is_caught_by(SAMPLING_SIGNAL, on_expiry)
 }
 
 /// What the kernel is to block where a thread blocks these signals.
 pub(crate) fn to_be_blocked(signals: u64) -> u64 {
-    // By the world's time samples come to sleeping threads too, and those that block everything do not know EINTR.
-    let is_let_in = CAUGHT.load(Relaxed) && !WALL.load(Relaxed) && has_everything(signals);
-    if is_let_in && is_caught_by(SAMPLING_SIGNAL, on_expiry) { let_in(signals) } else { signals }
+    if is_let_in(signals) { without_signal(signals, SAMPLING_SIGNAL) } else { signals }
 }
 
 /// What a thread is told to have blocked where the kernel blocks these signals.
 pub(crate) fn blocked_as_told(signals: u64) -> u64 {
-    let is_let_in = CAUGHT.load(Relaxed) && has_everything(signals);
-    if is_let_in { signals | 1 << (SAMPLING_SIGNAL - 1) } else { signals }
+    if is_let_in(signals) { signals | 1 << (SAMPLING_SIGNAL - 1) } else { signals }
 }
 
 /// One thread's timer.
