@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use gmon_tests::{compare, compile, gprof, read, run};
+use gmon_tests::{compare, compile, directory, gprof, read, run};
 use gprof::image::{Image, Names, Policy};
 
 /// Where the code of `name` begins.
@@ -307,6 +307,31 @@ fn a_stripped_program_is_reported_by_what_remains() {
     let output = read(gprof(), image.parent().unwrap(), &["-b", "a.out", "gmon.out"]);
     let out = String::from_utf8(output.stdout).unwrap();
     assert!(out.contains(&format!("func_0x{outer:x} [")), "{out}");
+}
+
+/// `strip -K` leaves a table of symbols that names no function: the unwind tables tell of functions then, however long.
+#[test]
+fn a_symbol_table_without_functions_is_like_none() {
+    const FUNCTIONS: usize = 4000;
+    let directory = directory("stripped_but_one");
+    let functions = (0..FUNCTIONS).map(|at| format!("int f{at}(void) {{ return {at}; }}\n"));
+    let source: String = functions.chain(["int kept; int main(void) { return f7() - 7; }\n".to_owned()]).collect();
+    fs::write(directory.join("source.c"), source).unwrap();
+    let image = directory.join("a.out");
+    tool(&image, &["cc", "-pg", "-O0", "-fasynchronous-unwind-tables", "source.c"]);
+    assert!(run(&image).exists());
+    tool(&image, &["strip", "-K", "kept", "-o", "one", "a.out"]);
+    tool(&image, &["strip", "-o", "none", "a.out"]);
+    let [one, none] = ["one", "none"].map(|name| {
+        let output = read(gprof(), &directory, &["-b", "-p", "-z", name, "gmon.out"]);
+        let (out, err) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+        assert!(output.status.success(), "{name}: {err}");
+        assert!(out.matches("func_0x").count() >= FUNCTIONS, "{name}: {out}");
+        out
+    });
+    assert_eq!(one, none);
+    let length = |name| fs::metadata(directory.join(name)).unwrap().len();
+    assert!(length("one") > length("none"), "a table of symbols is left");
 }
 
 #[test]

@@ -13,8 +13,9 @@ use object::read::elf::{FileHeader, SectionHeader, SectionTable};
 use crate::files::{self, Partial};
 
 /// Sections that nothing in this crate reads, with those whose names begin so, as `.text.cold`: the first only if calls in
-/// machine code are not looked for, and the second only if there is a table of symbols.
-const UNREAD: [&[u8]; 5] = [b".text", b".eh_frame", b".rodata", b".data", b".gcc_except_table"];
+/// machine code are not looked for. `.eh_frame` is none of them: a table of symbols may be there and name no function, and
+/// then that section is all that tells of functions.
+const UNREAD: [&[u8]; 4] = [b".text", b".rodata", b".data", b".gcc_except_table"];
 
 /// What BOLT puts in front of the names of sections that it has made anew.
 const OLD: &[u8] = b".bolt.org";
@@ -87,13 +88,12 @@ fn unread<Elf: FileHeader<Endian = Endianness>>(bytes: &[u8], with_code: bool) -
     if sections.len() > MOST {
         return None;
     }
-    let has_symbols = sections.iter().any(|section| section.sh_type(endian) == elf::SHT_SYMTAB);
     let is_unread = |section: &Elf::SectionHeader| {
         let name = sections.section_name(endian, section).unwrap_or_default();
         let name = name.strip_prefix(OLD).unwrap_or(name);
         let begins = |known: &[u8]| name.strip_prefix(known).is_some_and(|rest| matches!(rest, [] | [b'.', ..]));
         let at = UNREAD.iter().position(|known| begins(known));
-        at.is_some_and(|at| !(with_code && at == 0) && (has_symbols || at != 1))
+        at.is_some_and(|at| !with_code || at != 0)
     };
     let mut holes: Vec<Range<u64>> = Vec::new();
     let mut needed: Vec<Range<u64>> = Vec::new();
