@@ -1,7 +1,8 @@
 //! Reads whole files, and no more of a file than its length: devices have no end, and some regular files of the system, such
 //! as `/proc/kmsg`, have a length of 0 and never end either.
 
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File};
+use std::hint::black_box;
 use std::io::{self, IsTerminal, Read};
 use std::ops::Range;
 use std::os::fd::AsFd;
@@ -23,6 +24,17 @@ pub(crate) fn regular(path: &Path) -> io::Result<Vec<u8>> {
     let metadata = fs::metadata(path)?;
     // To read a directory is an error that has the system's own words.
     if metadata.is_file() || metadata.is_dir() { whole(File::open(path)?) } else { Err(not_regular()) }
+}
+
+/// Reads the beginning of a regular file: no more than so many bytes.
+///
+/// # Errors
+///
+/// When the path names no regular file, or the file cannot be read.
+pub(crate) fn beginning(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let file = File::open(path)?;
+    let metadata = file.metadata()?;
+    if metadata.is_file() { first(file, metadata.len().min(most)) } else { Err(not_regular()) }
 }
 
 /// Reads a regular file, or a pipe to its end: shells make pipes for `<(command)`.
@@ -65,9 +77,7 @@ impl Partial {
         if !metadata.is_file() {
             return Err(not_regular());
         }
-        let length = usize::try_from(metadata.len()).map_err(|_| io::ErrorKind::OutOfMemory)?;
-        // Whoever lies about the length of a file has a disk to store it on: memory that is 0 takes no room.
-        Ok(Partial { file, bytes: vec![0; length] })
+        Ok(Partial { file, bytes: zeros(metadata.len())? })
     }
 
     /// Reads a part of the file, as far as it is in the file.
@@ -114,14 +124,34 @@ pub(crate) fn not_regular() -> io::Error {
 }
 
 fn whole(mut file: File) -> io::Result<Vec<u8>> {
-    let metadata: Metadata = file.metadata()?;
+    let metadata = file.metadata()?;
     if metadata.is_dir() {
         file.read_exact(&mut [0])?;
     }
+    first(file, metadata.len())
+}
+
+/// The first bytes of a file.
+fn first(file: File, length: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = room(length)?;
+    file.take(length).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// So many bytes that are 0, and take no memory as long as nobody writes there.
+fn zeros(length: u64) -> io::Result<Vec<u8>> {
+    // Whoever gets memory that is 0 from the standard library without unsafe code gets that memory or ends. So memory of the
+    // same length is taken and given back before: nothing else takes memory in between. The compiler must not leave that out
+    // as useless.
+    drop(black_box(room(length)?));
+    Ok(vec![0; usize::try_from(length).map_err(|_| io::ErrorKind::OutOfMemory)?])
+}
+
+/// Memory for so many bytes, with none in it.
+fn room(length: u64) -> io::Result<Vec<u8>> {
+    let none = || io::Error::new(io::ErrorKind::OutOfMemory, format!("no memory for the {length} bytes of the file"));
     let mut bytes = Vec::new();
-    let length = usize::try_from(metadata.len()).map_err(|_| io::ErrorKind::OutOfMemory)?;
-    bytes.try_reserve_exact(length).map_err(|_| io::ErrorKind::OutOfMemory)?;
-    file.take(metadata.len()).read_to_end(&mut bytes)?;
+    bytes.try_reserve_exact(usize::try_from(length).map_err(|_| none())?).map_err(|_| none())?;
     Ok(bytes)
 }
 
@@ -149,6 +179,18 @@ mod tests {
         // A regular file by its mode, of length 0 by its metadata, and never empty.
         assert_eq!(regular(Path::new("/proc/self/status")).unwrap(), b"");
         assert!(regular(Path::new("/")).unwrap_err().to_string().starts_with("Is a directory"));
+    }
+
+    #[test]
+    fn no_memory_is_an_error() {
+        for length in [1 << 62, u64::MAX] {
+            let expected = format!("no memory for the {length} bytes of the file");
+            assert_eq!(
+                [room(length), zeros(length)].map(|read| read.unwrap_err().to_string()),
+                [expected.clone(), expected]
+            );
+        }
+        assert_eq!(zeros(3).unwrap(), [0; 3]);
     }
 
     #[test]

@@ -130,7 +130,10 @@ fn paged(
 ) -> Result<(), Error> {
     let mut pager = Pager::new(choice, out);
     progress.hold_back();
-    let done = report(options, &mut pager, progress, terminal);
+    // The pager's pipe ends at the terminal too.
+    let mut visible = Visible::new(&mut pager);
+    let done = report(options, &mut visible, progress, terminal);
+    let done = done.and(visible.flush().map_err(Error::Output));
     let fault = pager.finish();
     progress.release();
     if let Some(fault) = fault {

@@ -237,6 +237,44 @@ fn files_without_end() {
     assert!(shown.starts_with("Flat profile:") && !shown.contains("granularity"), "{shown}");
 }
 
+/// Files that are long and have next to nothing in them: whoever makes them needs no disk.
+#[test]
+fn programs_that_are_longer_than_memory() {
+    const LENGTH: u64 = 1 << 36;
+    let image = compile("long", &["leaf.c"], &["-Wl,--build-id=none"]);
+    let (profile, directory) = (fs::read(run(&image)).unwrap(), image.parent().unwrap());
+    fs::copy(&image, directory.join("elf")).unwrap();
+    fs::write(directory.join("none"), "").unwrap();
+    for name in ["elf", "none"] {
+        File::options().write(true).open(directory.join(name)).unwrap().set_len(LENGTH).unwrap();
+    }
+    let refused = |kilobytes: u64, name: &str| {
+        let output = within(kilobytes, directory, &["-b", name, "gmon.out"]);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        said
+    };
+    let expected = format!("no memory for the {LENGTH} bytes of the file");
+    assert_eq!(refused(ROOM, "elf"), format!("gprof: elf: {expected}\n"));
+    // What is no program is refused as such, whether there would be memory for it or not.
+    for room in [ROOM, 2 * (LENGTH >> 10)] {
+        assert_eq!(
+            refused(room, "none"),
+            "gprof: none: not an ELF executable (magic \\x00\\x00\\x00\\x00 at offset 0)\n"
+        );
+    }
+    // A shared object is no reason to give all else up.
+    let object = gmon::write(&Profile::default(), encoding(Form::Gnu)).unwrap();
+    let path = directory.join("elf");
+    let list = format!("object 1 0 {} - {}", mark(&object), path.display());
+    fs::write(directory.join("gmon.out.objects"), format!("gmon objects 1\nprofile {}\n{list}\nend\n", mark(&profile)))
+        .unwrap();
+    fs::write(directory.join("gmon.out.elf"), &object).unwrap();
+    let (report, said) = texts(within(ROOM, directory, &["-b", "a.out"]));
+    assert!(report.contains("main"), "{report}");
+    assert_eq!(said, format!("gprof: warning: {}: {expected}: its time is outside\n", path.display()));
+}
+
 /// What nobody looks at is not read, but for the first 64 kilobytes: it is 0 in memory. All else is what the file has.
 #[test]
 fn programs_are_read_where_they_tell_of_functions() {

@@ -289,6 +289,25 @@ fn a_pager_keeps_warnings_errors_and_the_exit_status() {
 }
 
 #[test]
+fn sources_do_not_command_the_terminal_of_a_pager() {
+    let directory = directory("terminals_source");
+    fs::write(
+        directory.join("source.c"),
+        "int f(void) { return 0; }\nint main(void) { return f(); } // \x1b]0;title\x07\x1b[2J\n",
+    )
+    .unwrap();
+    assert!(Command::new("cc").args(["-pg", "-g", "source.c"]).current_dir(&directory).status().unwrap().success());
+    assert!(run(&directory.join("a.out")).exists());
+    for pager in ["", "sed s/^/P:/"] {
+        let Some(text) = paged(&[("GPROF_PAGER", pager)], &directory, "$GPROF -b -A a.out gmon.out") else {
+            return;
+        };
+        assert!(text.contains(r"\u{1b}]0;title\u{7}\u{1b}[2J"), "{pager}: {text:?}");
+        assert!(!text.contains(['\x1b', '\x07']), "{pager}: {text:?}");
+    }
+}
+
+#[test]
 fn a_pager_that_ends_early_is_no_error() {
     let image = compile("terminals_early", &["classes.cc"], &["-g"]);
     assert!(run(&image).exists());

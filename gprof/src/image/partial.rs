@@ -26,14 +26,20 @@ const SMALL: u64 = 1 << 16;
 /// More sections than this are not looked at: the file is read as a whole.
 const MOST: usize = 4096;
 
-/// Reads a program or a shared object, its machine code only `with_code`. What is no ELF file is read as a whole.
+/// As much is read of a file that is no ELF file: enough for a profile, which is told apart by its length too.
+const FOREIGN: u64 = 1 << 24;
+
+/// Reads a program or a shared object, its machine code only `with_code`. Of what is no ELF file the beginning is read.
 ///
 /// # Errors
 ///
-/// When it is no regular file or cannot be read.
+/// When it is no regular file, it cannot be read, or there is no memory for a file of its length.
 pub fn read(path: &Path, with_code: bool) -> io::Result<Vec<u8>> {
     if files::is_no_file(path) {
         return files::regular(path);
+    }
+    if files::beginning(path, elf::ELFMAG.len() as u64)? != elf::ELFMAG {
+        return files::beginning(path, FOREIGN);
     }
     let mut file = Partial::open(path)?;
     file.load(0..SMALL)?;
