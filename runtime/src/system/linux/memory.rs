@@ -10,7 +10,7 @@ use core::sync::atomic::{
 use super::{Errno, Fd, call};
 use crate::arch::{LARGEST_PAGE, numbers};
 
-/// The unit of memory where the kernel has the smallest; elsewhere it is a multiple, up to [`LARGEST_PAGE`](super::LARGEST_PAGE).
+/// The unit of memory where the kernel has the smallest; elsewhere it is a multiple, up to [`LARGEST_PAGE`].
 pub(crate) const PAGE: usize = 4096;
 
 const MADV_DONTNEED: usize = 4;

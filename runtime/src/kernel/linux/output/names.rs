@@ -47,7 +47,7 @@ pub(crate) enum Naming {
 pub(crate) enum Children {
     /// A file each.
     Separate,
-    /// One file for all, to which each adds itself: see [`super::sum`].
+    /// One file for all, to which each adds itself: see [`super::super::sum`].
     Sum,
     /// Nothing.
     None,
