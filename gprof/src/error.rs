@@ -12,6 +12,8 @@ use crate::image::ImageError;
 pub enum Error {
     /// The command line asks for something that does not exist.
     Usage(String),
+    /// Nobody read the reports, because the pager could not be run.
+    Pager(String),
     /// A file cannot be read.
     Read {
         /// The file.
@@ -77,6 +79,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::Usage(what) => write!(f, "{what} (try 'gprof --help')"),
+            Error::Pager(what) => f.write_str(what),
             Error::Read { file, source } | Error::Write { file, source } => write!(f, "{file}: {}", system(source)),
             Error::NoProfile { file } => {
                 write!(f, "{file}: No such file or directory: was the program built with -pg, and run here to its end?")
@@ -113,9 +116,12 @@ impl std::error::Error for Error {
             Error::Image { source, .. } => Some(source),
             Error::Profile { source, .. } => Some(source),
             Error::Map { source, .. } => Some(source),
-            Error::Usage(_) | Error::NoProfile { .. } | Error::TooLarge { .. } | Error::NoSamples | Error::NoCalls => {
-                None
-            }
+            Error::Usage(_)
+            | Error::Pager(_)
+            | Error::NoProfile { .. }
+            | Error::TooLarge { .. }
+            | Error::NoSamples
+            | Error::NoCalls => None,
         }
     }
 }

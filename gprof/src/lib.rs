@@ -136,8 +136,10 @@ fn paged(
     let done = done.and(visible.flush().map_err(Error::Output));
     let fault = pager.finish();
     progress.release();
-    if let Some(fault) = fault {
-        let _ = writeln!(progress, "gprof: warning: {fault}");
+    match fault {
+        Ok(None) => {}
+        Ok(Some(fault)) => _ = writeln!(progress, "gprof: warning: {fault}"),
+        Err(fault) => return Err(Error::Pager(fault)),
     }
     done
 }

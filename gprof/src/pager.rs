@@ -31,7 +31,7 @@ impl Choice {
     #[must_use]
     pub fn of_environment(variable: impl Fn(&str) -> Option<OsString>) -> Option<Choice> {
         match variable("GPROF_PAGER").or_else(|| variable("PAGER")) {
-            Some(command) if command.is_empty() || command == "cat" => None,
+            Some(command) if command.as_bytes().trim_ascii().is_empty() || command == "cat" => None,
             Some(command) => Some(Choice::Command(command)),
             None if variable("TERM").is_none_or(|name| name.is_empty() || name == "dumb") => None,
             None => Some(Choice::Usual),
@@ -61,24 +61,29 @@ impl<'a> Pager<'a> {
     }
 
     /// Waits for the end of the pager. Gives a fault that the user should know of.
-    pub(crate) fn finish(self) -> Option<String> {
+    ///
+    /// # Errors
+    ///
+    /// A fault because of which nobody has read the reports.
+    pub(crate) fn finish(self) -> Result<Option<String>, String> {
         let Choice::Command(command) = self.choice else {
             // Where there is no usual pager nobody misses one.
             if let State::Running(child, input) = self.state {
                 let _ = wait(child, input);
             }
-            return None;
+            return Ok(None);
         };
-        let why = match self.state {
-            State::Waiting => return None,
-            State::Failed(error) => crate::error::system(&error),
+        let fault =
+            |why: &str| format!("pager '{}': {why}: name another in GPROF_PAGER, or use --no-pager", command.display());
+        match self.state {
+            State::Waiting => Ok(None),
+            State::Failed(error) => Ok(Some(fault(&crate::error::system(&error)))),
             // These say that the shell found no command or could not run it.
             State::Running(child, input) => match wait(child, input) {
-                Some(126 | 127) => "the shell cannot run it".to_owned(),
-                _ => return None,
+                Some(126 | 127) => Err(fault("the shell cannot run it")),
+                _ => Ok(None),
             },
-        };
-        Some(format!("pager '{}': {why}: name another in GPROF_PAGER, or use --no-pager", command.display()))
+        }
     }
 
     /// The pipe to the pager, or the output itself.
@@ -161,6 +166,7 @@ mod tests {
         assert_eq!(of(&[term, ("PAGER", "more")]), command("more"));
         assert_eq!(of(&[term, ("PAGER", "more"), ("GPROF_PAGER", "less -S")]), command("less -S"));
         assert_eq!(of(&[term, ("PAGER", "more"), ("GPROF_PAGER", "")]), None);
+        assert_eq!(of(&[term, ("PAGER", "more"), ("GPROF_PAGER", " ")]), None);
         assert_eq!([of(&[term, ("PAGER", "cat")]), of(&[term, ("GPROF_PAGER", "cat")])], [None, None]);
         assert_eq!(of(&[("GPROF_PAGER", "more")]), command("more"), "one that was named goes to any terminal");
     }
