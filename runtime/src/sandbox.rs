@@ -1,13 +1,15 @@
 //! `prctl`, `syscall` and `mlockall`: a program that gives up system calls, or the freedom of memory.
 //!
 //! These do what the C library's do. Before a filter of system calls (seccomp) is installed, the runtime gets what there may be no way
-//! to later, and from then on asks the filter before each call of its own: see `control::expect_filter`.
+//! to later, and from then on asks the filter before each call of its own: see [`expect_filter`].
 
 use core::ffi::{c_int, c_long};
 
 use crate::arch::{self, numbers};
-use crate::control::{expect_filter, is_in_file, write_snapshot};
-use crate::system::{Wanted, unreserve};
+use crate::control::{get_ready, is_in_file, is_ours, is_profiled, write_snapshot};
+use crate::message::say;
+use crate::system::{Expected, Wanted, expect, unreserve};
+use crate::{ending, kernel, snapshot, threads};
 
 const PR_SET_SECCOMP: usize = 22;
 const SECCOMP_SET_MODE_STRICT: usize = 0;
@@ -95,4 +97,54 @@ fn filtered(wanted: Wanted, for_all: bool, gets_descriptor: bool, make: impl FnO
         prepared.withdraw();
     }
     result
+}
+
+/// A filter for which everything is ready, and what is to be undone if the kernel refuses to install it.
+struct Prepared {
+    filter: Expected,
+    /// Whether samples have been stopped.
+    stopped: bool,
+    /// The signals whose handlers have been taken away.
+    unwatched: u64,
+}
+
+/// Gets ready for a filter of system calls that the program is about to install, after which much cannot be had any more: memory is
+/// reserved, what is loaded is looked at, and if the file could not be written later, the profile is moved into it now. Handlers that
+/// could not do their work are taken away. From here on no call is made that the filter refuses, by a process without a profile either.
+fn expect_filter(wanted: Wanted, for_all: bool) -> Option<Prepared> {
+    // The child of a vfork would bind its parent, whose memory it has.
+    if !is_ours() && !kernel::is_copy() {
+        return None;
+    }
+    let filter = expect(wanted, for_all)?;
+    let permits = |number, arguments| filter.permits(number, arguments);
+    get_ready(for_all, kernel::can_write_file(permits));
+    // Not with signals blocked: the filter may refuse to let them in again.
+    let stopped = !kernel::can_sample(permits) && {
+        snapshot::unwatch();
+        kernel::stop_for_good(|| threads::run_clocks(false))
+    };
+    if stopped && is_profiled() {
+        // Behind the filter there may be no way to say anything.
+        say(&[b"no samples from here on: the program's filter of system calls forbids rt_sigreturn"]);
+    }
+    let unwatched = if kernel::can_end_by_signal(permits) { 0 } else { ending::unwatch() };
+    filter.enforce();
+    Some(Prepared { filter, stopped, unwatched })
+}
+
+impl Prepared {
+    /// The kernel has not installed it.
+    fn withdraw(self) {
+        self.filter.withdraw();
+        snapshot::watch_again();
+        ending::watch_again(self.unwatched);
+        if self.stopped {
+            kernel::go_on_again();
+            threads::run_clocks(true);
+            if is_profiled() {
+                say(&[b"samples go on: the filter was not installed"]);
+            }
+        }
+    }
 }

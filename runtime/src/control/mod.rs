@@ -19,7 +19,7 @@ use crate::system::{Errno, a_moment, block_signals, give_way, reserve, set_block
 use crate::text::Text;
 use crate::{gather, program, threads};
 #[cfg(all(feature = "start", not(test)))]
-pub(crate) use filters::{expect_filter, is_in_file};
+pub(crate) use filters::{get_ready, is_in_file, is_profiled};
 use writer::{DONE, NOBODY, WRITER, alone, become_writer_soon};
 
 /// Whether calls are recorded, and with which addresses. 0 says that they are not.

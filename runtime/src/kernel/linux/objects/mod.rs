@@ -198,14 +198,15 @@ pub(crate) unsafe fn look_at_all() {
 const VDSO_PATH: &[u8] = b"[vdso]";
 
 /// Hands over each executable stretch of an object, with where the object's first byte is mapped. The result is whether the
-/// program's first byte is mapped; its code may be in memory of no file.
+/// list is that of this process.
 fn for_each_code(room: &mut MapsRoom, each: &mut dyn FnMut(&Mapping<'_>, usize)) -> Result<bool, Errno> {
-    let program = PROGRAM_BASE.load(Relaxed);
+    // This very code. A list in which it cannot run is not that of this process: emulators show their own.
+    let here = (know_program as fn(usize, usize)) as usize;
     let mut has_program = false;
     // The stretch that was last seen to begin a file.
     let (mut base, mut file) = (0, (0, 0));
     for_each_mapping(room, |mapping| {
-        has_program |= (mapping.start..mapping.end).contains(&program);
+        has_program |= mapping.is_executable && (mapping.start..mapping.end).contains(&here);
         if mapping.offset == 0 {
             (base, file) = (mapping.start, (mapping.device, mapping.inode));
         }
