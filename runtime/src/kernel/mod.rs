@@ -17,8 +17,8 @@ pub(crate) use behind::{
     blocked_as_told, can_end_by_signal, can_sample, can_write_file, choose_sampler, collect, configure, covers,
     for_each_gone, for_each_tick_outside, go_on_again, is_child_that, is_copy, is_in_file, is_live, is_object, is_ours,
     keep_ticks_outside, know_program, leave_file, leave_live, look, look_ahead, look_at_all, look_at_list, map_arcs,
-    next_place, number, path, place, profil, profrate, rebuffer, remember_program, reserve_arcs, stop_for_good,
-    take_ticks_outside, terminate, to_be_blocked,
+    next_place, number, path, place, profil, profrate, rebuffer, remember_program, reserve_arcs, settle_for_good,
+    stop_for_good, take_ticks_outside, terminate, to_be_blocked,
 };
 #[cfg(any(test, feature = "profil"))]
 pub(crate) use behind::{NO_BUFFER, accept, buffer, runtimes_profil, store_memory, store_nothing, take_buffer};

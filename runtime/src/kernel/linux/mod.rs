@@ -36,7 +36,7 @@ pub(crate) use output::{Children, Naming, OWN_WORD, Output, configure, is_child_
 pub(crate) use outside::{for_each_tick_outside, keep_ticks_outside, take_ticks_outside};
 pub(crate) use sampler::{
     Clock, HIGHEST_RATE, Sampler, Wish, blocked_as_told, can_end_by_signal, can_sample, choose as choose_sampler,
-    collect, go_on_again, profrate, stop_for_good, to_be_blocked,
+    collect, go_on_again, profrate, settle_for_good, stop_for_good, to_be_blocked,
 };
 pub(crate) use store::terminate;
 #[cfg(any(test, feature = "profil"))]
@@ -71,8 +71,8 @@ pub(crate) unsafe fn profil(
 ) -> Result<(), Errno> {
     if !accept(buf, buflen, scale, dirfd)? {
         collect();
-        bins::stop();
         sampler::stop();
+        bins::stop();
         return Ok(());
     }
     if !bins::is_counting() {
