@@ -50,7 +50,8 @@ pub(crate) enum TimeOf {
 }
 
 impl TimeOf {
-    /// That time in nanoseconds, of the thread with that number; `None` if the thread is gone.
+    /// That time in nanoseconds, of the thread with that number; `None` if the thread is gone, or where a filter of
+    /// system calls does not say.
     pub(crate) fn of(self, thread: i32) -> Option<u64> {
         // The kernel's numbers of clocks of CPU time: the thread's number inverted, then 1 for a thread, and 2 for the time as
         // the scheduler measures time.
@@ -143,9 +144,9 @@ pub(crate) fn interval_timer() -> i64 {
     }
 }
 
-/// The CPU time that the process has used, in nanoseconds.
-pub(crate) fn process_time() -> u64 {
-    clock_time(CLOCK_PROCESS_CPUTIME_ID).unwrap_or(0)
+/// The CPU time that the process has used, in nanoseconds; `None` where a filter of system calls does not say.
+pub(crate) fn process_time() -> Option<u64> {
+    clock_time(CLOCK_PROCESS_CPUTIME_ID).ok()
 }
 
 /// The nanoseconds that a clock shows. Volatile, as for [`fill`].

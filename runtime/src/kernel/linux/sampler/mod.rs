@@ -134,7 +134,7 @@ pub(super) fn start() -> Result<(), Errno> {
         process::prepare();
         catch_signal(SAMPLING_SIGNAL, on_expiry)?;
     }
-    COUNTING_SINCE.store(process_time(), Relaxed);
+    COUNTING_SINCE.store(process_time().unwrap_or(u64::MAX), Relaxed);
     match PRODUCER.load(SeqCst) {
         PROCESS => process::start(),
         RING => ring::start(),
@@ -146,7 +146,7 @@ pub(super) fn start() -> Result<(), Errno> {
 pub(super) fn stop() {
     process::stop();
     let since = COUNTING_SINCE.swap(u64::MAX, Relaxed);
-    COUNTED_TIME.fetch_add(process_time().saturating_sub(since), Relaxed);
+    COUNTED_TIME.fetch_add(process_time().unwrap_or(0).saturating_sub(since), Relaxed);
 }
 
 /// Whether samples can go on coming if `permits` answers for system calls: their signal's handler returns by one.
@@ -364,17 +364,13 @@ impl Clock {
         let on = on && PRODUCER.load(SeqCst) != NOTHING;
         // A timer that cannot be set is one whose thread is gone: that thread has no time either.
         let now = self.now();
-        match now {
-            Some(now) if on => {
-                let _ = Timer(timer).set_at(self.account.start(now, first_expiry() as u64), period());
-            }
-            _ if on => {}
-            _ => {
-                self.settle_at(now, false);
-                let _ = Timer(timer).set(0, 0);
-                if let Some(now) = now {
-                    self.account.stop(now);
-                }
+        if on {
+            let _ = start_timer(Timer(timer), &self.account, now, first_expiry());
+        } else {
+            self.settle_at(now, false);
+            let _ = Timer(timer).set(0, 0);
+            if let Some(now) = now {
+                self.account.stop(now);
             }
         }
     }
@@ -397,6 +393,15 @@ impl Clock {
     /// The time that the timer runs by.
     fn now(&self) -> Option<u64> {
         time().of(self.thread.load(SeqCst))
+    }
+}
+
+/// Lets a timer run that is to expire first in so many nanoseconds, or go on at the time `now` as its account says. Where a filter
+/// of system calls keeps the time from us, the timer begins anew.
+fn start_timer(timer: Timer, account: &Account, now: Option<u64>, first: i64) -> Result<(), Errno> {
+    match now {
+        Some(now) => timer.set_at(account.start(now, first as u64), period()),
+        None => timer.set(first, period()),
     }
 }
 

@@ -61,7 +61,7 @@ pub(super) fn start() -> Result<(), Errno> {
 
 /// Lets the POSIX timer run.
 fn start_timer(timer: Timer) -> Result<(), Errno> {
-    timer.set_at(ACCOUNT.start(process_time(), period() as u64), period())
+    super::start_timer(timer, &ACCOUNT, process_time(), period())
 }
 
 /// The ticks to be counted at `pc` when the POSIX timer has expired so often.
@@ -71,8 +71,10 @@ pub(super) fn notice(expiries: u32, pc: usize) -> u32 {
 
 /// Counts the ticks of the POSIX timer that are due and that the kernel has not noticed yet, for the last time or not.
 pub(super) fn settle(is_last: bool) {
-    if TIMER.load(SeqCst) >= 0 {
-        super::settle(&ACCOUNT, process_time(), true, is_last);
+    if TIMER.load(SeqCst) >= 0
+        && let Some(now) = process_time()
+    {
+        super::settle(&ACCOUNT, now, true, is_last);
     }
 }
 
@@ -103,7 +105,9 @@ pub(super) fn stop() {
         },
         timer => {
             let _ = Timer(timer).set(0, 0);
-            ACCOUNT.stop(process_time());
+            if let Some(now) = process_time() {
+                ACCOUNT.stop(now);
+            }
         }
     }
 }
