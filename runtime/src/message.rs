@@ -8,7 +8,7 @@
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
-use crate::system::{
+use crate::os::{
     Errno, Fd, SIGPIPE, SIGXFSZ, Status, pending_signals, set_blocked_signals, take_signal, try_to_block_signals,
 };
 use crate::text::Text;

@@ -3,7 +3,7 @@
 
 use core::arch::global_asm;
 
-use crate::start::{begin, begin_late, finish_early};
+use super::start::{begin, begin_late, finish_early};
 
 // glibc runs .preinit_array before any constructor, so those are profiled as well. Other C libraries have only
 // .init_array and .fini_array: linkers put what has a lower number first in both, and the latter is run backwards.

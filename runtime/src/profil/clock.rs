@@ -8,7 +8,7 @@
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, Ordering::SeqCst};
 
-use crate::system::{
+use crate::os::{
     Errno, Handler, NextHandler, PROFIL_SIGNAL, SIGPROF, SignalInfo, Timer, catch_signal, interval_timer, is_caught_by,
     set_interval_timer, system_release, threads_number,
 };

@@ -14,7 +14,7 @@ use core::sync::atomic::{
 use super::clock;
 use super::profile::Profile;
 use crate::arch;
-use crate::system::{Errno, SignalInfo, a_moment, block_signals, set_blocked_signals, thread_id};
+use crate::os::{Errno, SignalInfo, a_moment, block_signals, set_blocked_signals, thread_id};
 
 /// The profiles of the even and the odd generations; the one of the last generation is null, once nobody knows it.
 static PROFILES: [AtomicPtr<Profile>; 2] = [const { AtomicPtr::new(ptr::null_mut()) }; 2];
@@ -145,7 +145,8 @@ mod tests {
 
     use super::*;
     use crate::profil::clock::HUNDRED;
-    use crate::profil::profile::{Dialect, Range};
+    use crate::profil::profile::Range;
+    use crate::profil::rules::Dialect;
 
     fn profile(counts: &mut [u16]) -> &'static Profile {
         let bins = counts.as_mut_ptr().expose_provenance();

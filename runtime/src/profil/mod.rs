@@ -17,12 +17,13 @@ mod engine;
 mod illumos;
 mod openbsd;
 mod profile;
+mod rules;
 
 use core::ffi::c_int;
 
 use self::engine::exchange;
 use self::profile::Profile;
-use crate::system::Errno;
+use crate::os::Errno;
 
 unsafe extern "C" {
     fn __errno_location() -> *mut c_int;

@@ -11,11 +11,14 @@ use gmon::layout::GmonHdr;
 
 use super::clock::HUNDRED;
 use super::engine::{alone, exchange};
-use super::profile::{Dialect, Profile, Range};
-use super::{begin, bsd, returned};
-use crate::kernel::{self, Naming};
-use crate::program;
-use crate::system::{Errno, read};
+use super::profile::{Profile, Range};
+use super::rules::Dialect;
+use super::{begin, returned};
+use crate::file::{self, Naming};
+use crate::kernel;
+use crate::objects::program;
+use crate::os::{Errno, read};
+use crate::ownership;
 
 const AT_EXECFN: c_ulong = 31;
 
@@ -25,12 +28,6 @@ unsafe extern "C" {
 
 /// How many bytes of samples the last call has asked for.
 static SAMPLES_SIZE: AtomicUsize = AtomicUsize::new(0);
-
-/// The bin of a pc, if that is not below the lowest address: [(pc - offset) / 2] * scale / 65536, as in 4.4BSD, whose page
-/// and kernel this one's come from.
-pub(super) fn bin(pc: usize, offset: usize, scale: u32) -> Option<usize> {
-    bsd::bin(pc, offset, scale)
-}
 
 /// `int profil(void *buf, size_t buflen, size_t samplesize, u_long offset, u_int scale, int dirfd)`: samples into the
 /// buffer, and stores it when the process ends.
@@ -84,7 +81,7 @@ fn name_file() {
     let name = path.to_bytes().rsplit(|byte| *byte == b'/').next().unwrap_or_default();
     // SAFETY: no file has a name yet, and nobody else is in here.
     unsafe {
-        kernel::configure(|output| {
+        file::configure(|output| {
             output.program.clear();
             output.program.push(name);
             output.naming = Naming::Private;
@@ -99,7 +96,7 @@ pub(super) fn store() {
     alone(|| {
         let Some((buf, buflen)) = kernel::take_buffer() else { return };
         let _ = exchange(None);
-        if !kernel::is_ours() {
+        if !ownership::is_ours() {
             return;
         }
         match header(buf.addr()).and_then(|header| file_size(&header, SAMPLES_SIZE.load(SeqCst), buflen)) {
@@ -133,7 +130,8 @@ mod tests {
     fn the_bin_is_4_4bsds() {
         for_every_scale(|scale, distance| {
             let pc = 0x40_1000 + distance;
-            assert_eq!(bin(pc, 0x40_1000, scale), bsd::bin(pc, 0x40_1000, scale));
+            let bin = |pc, offset, scale| Dialect::OpenBsd.bin(pc, offset, scale);
+            assert_eq!(bin(pc, 0x40_1000, scale), Dialect::Bsd.bin(pc, 0x40_1000, scale));
             if let Some(bin) = bin(pc, 0x40_1000, scale) {
                 // The kernel's: ((pc - offset) * scale >> 16) & ~1, in bytes.
                 assert_eq!(bin as u128 * 2, ((distance as u128 * u128::from(scale)) >> 16) & !1);

@@ -1,7 +1,7 @@
 //! AArch64.
 
 #[cfg(all(feature = "start", not(test)))]
-mod doors;
+mod handler_entries;
 // Only the runtime writes a file in the middle of anything.
 #[cfg(any(test, feature = "start", not(feature = "profil")))]
 mod stack;
@@ -10,10 +10,10 @@ mod system;
 #[cfg(any(test, feature = "start", not(feature = "profil")))]
 mod thread;
 #[cfg(all(feature = "start", not(test)))]
-mod weak;
+mod weak_symbols;
 
 #[cfg(all(feature = "start", not(test)))]
-pub(crate) use doors::handler_doors;
+pub(crate) use handler_entries::handler_entries;
 #[cfg(any(test, feature = "start", not(feature = "profil")))]
 pub(crate) use stack::call_on_stack;
 #[cfg(any(test, feature = "profil"))]
@@ -25,6 +25,6 @@ pub(crate) use system::{
 #[cfg(any(test, feature = "start", not(feature = "profil")))]
 pub(crate) use thread::{fourth_word, publish_record, record, set_fourth_word, set_table, thread_pointer};
 #[cfg(all(feature = "start", not(test)))]
-pub(crate) use weak::{
+pub(crate) use weak_symbols::{
     bsd_signal_address, dlsym_address, handler_set_address, programs_sigaction_address, sigaction_address,
 };

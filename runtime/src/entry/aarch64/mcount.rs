@@ -11,8 +11,8 @@ use core::arch::{global_asm, naked_asm};
 
 use crate::arch::FACTOR;
 use crate::control::{RECORDED_BIAS, RECORDING, RECORDING_AS_RUN};
-use crate::kernel::OWN_WORD;
-use crate::threads::miss;
+use crate::mcount::miss;
+use crate::ownership::OWN_WORD;
 
 /// Records the call of the function that calls this after its prologue: gcc's `-pg`, clang's `-pg`.
 ///

@@ -16,8 +16,8 @@ use core::arch::{global_asm, naked_asm};
 
 use crate::arch::FACTOR;
 use crate::control::{RECORDED_BIAS, RECORDING, RECORDING_AS_RUN};
-use crate::kernel::OWN_WORD;
-use crate::threads::miss;
+use crate::mcount::miss;
+use crate::ownership::OWN_WORD;
 
 /// The lookup. Where frompc is differs: first after one word was pushed, then without that. An entry is (frompc, selfpc,
 /// count), 24 bytes; the last entry of a table is always empty, so the search ends.

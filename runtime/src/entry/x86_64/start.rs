@@ -2,8 +2,8 @@
 
 use core::arch::{global_asm, naked_asm};
 
+use super::super::start::{NOT_RELOCATED, NOT_RELOCATED_LENGTH, RTLD_FINI, finish};
 use crate::arch::numbers;
-use crate::start::{NOT_RELOCATED, NOT_RELOCATED_LENGTH, RTLD_FINI, finish};
 
 /// The entry point of the program.
 ///

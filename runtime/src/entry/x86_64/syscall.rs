@@ -2,8 +2,8 @@
 
 use core::arch::naked_asm;
 
+use super::super::seccomp::{failed, special};
 use crate::arch::numbers;
-use crate::sandbox::{failed, special};
 
 /// `long syscall(long number, ...)`: the C library's, but for those calls that the runtime must know of.
 ///

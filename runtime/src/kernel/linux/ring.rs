@@ -1,0 +1,320 @@
+//! The kernel's own sampler: it leaves what it sees in a ring of memory for each processor, without a signal.
+//!
+//! Threads that come later are sampled as well, whether they call profiled functions or not. Somebody must read the rings:
+//! whoever stops sampling or writes the file, and, before they can be full, the thread that runs when the process has
+//! used some seconds of CPU time. A timer of the process says so, whose signal finds that thread at work and not asleep.
+
+use core::sync::atomic::{
+    AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize,
+    Ordering::{Acquire, Relaxed, Release, SeqCst},
+};
+
+use super::records::{self, Record};
+use super::{OF_RING, value};
+use crate::file::live;
+use crate::message::say;
+use crate::os::{
+    Errno, PAGE, SAMPLING_SIGNAL, SampleMemory, Timer, a_moment, block_signals, map, sample_on, set_blocked_signals,
+};
+use crate::samples::bins;
+use crate::text::Text;
+
+/// More processors than Linux can have.
+const MOST_PROCESSORS: usize = 8192;
+
+/// Bytes of a sample: a header, the size of registers, the register.
+const SAMPLE_SIZE: u32 = 24;
+/// For how many seconds of one processor there is room, if the memory may be had.
+const SECONDS: u32 = 4;
+/// The largest ring: what anybody may have locked for each processor, as systems come.
+const MOST_PAGES: usize = 128;
+/// The smallest. Where the system's pages are larger, up to sixteen times, as much and the page before it are still a whole
+/// number of them.
+const LEAST_PAGES: usize = 16;
+
+/// How often the rings are read while the file is to be right at any moment.
+const LIVE_NANOSECONDS: u64 = 100_000_000;
+
+/// One processor's ring.
+struct Ring {
+    start: AtomicPtr<core::ffi::c_void>,
+    length: AtomicUsize,
+    /// Somebody is reading it.
+    busy: AtomicBool,
+    /// There was no room when it was last read: the kernel says what it has lost once it has something new to say.
+    full: AtomicBool,
+}
+
+/// The rings, and how many there are.
+static RINGS: AtomicPtr<Ring> = AtomicPtr::new(core::ptr::null_mut());
+static NUMBER: AtomicUsize = AtomicUsize::new(0);
+
+/// The timer that has the rings read; -1 for none.
+static READER: AtomicI32 = AtomicI32::new(-1);
+/// In how much of the process's CPU time one ring may become half full.
+static HALF_FULL_NANOSECONDS: AtomicU64 = AtomicU64::new(0);
+
+/// Whether only the program's own code is sampled: it takes rights to look at the kernel.
+static ONLY_PROGRAM: AtomicBool = AtomicBool::new(false);
+
+/// Samples for which there was no room.
+static LOST: AtomicU64 = AtomicU64::new(0);
+/// How often the kernel paused.
+static THROTTLED: AtomicU32 = AtomicU32::new(0);
+
+/// Lets the timer stand still that has the rings read.
+pub(super) fn stop_reader() {
+    let reader = READER.load(SeqCst);
+    if reader != -1 {
+        let _ = Timer(reader).set(0, 0);
+    }
+}
+
+/// Has the kernel sample this thread and those that it will make, `rate` times in a second of CPU time.
+///
+/// # Errors
+///
+/// What the kernel says, of the events, their memory, or the timer.
+pub(super) fn open(rate: u32) -> Result<(), Errno> {
+    let rate = rate.max(1);
+    let wanted = (rate * SECONDS * SAMPLE_SIZE) as usize / PAGE;
+    let mut pages = wanted.next_power_of_two().clamp(LEAST_PAGES, MOST_PAGES);
+    loop {
+        match open_all(rate, pages) {
+            Ok(()) => break,
+            // So much memory is not allowed.
+            Err(Errno::EPERM | Errno::ENOMEM) if pages > LEAST_PAGES => pages /= 2,
+            Err(error) => return Err(error),
+        }
+    }
+    // All processors together can fill no ring before the process has used that much time; half of it, to be well before.
+    let samples = (pages * PAGE) as u64 / u64::from(SAMPLE_SIZE);
+    HALF_FULL_NANOSECONDS.store(samples * 1_000_000_000 / u64::from(rate) / 2, Relaxed);
+    let timer = Timer::for_process(SAMPLING_SIGNAL, value(OF_RING));
+    if timer.is_err() {
+        close();
+    }
+    READER.store(timer?.0, SeqCst);
+    Ok(())
+}
+
+/// Opens a ring of `pages` for each processor, or none.
+fn open_all(rate: u32, pages: usize) -> Result<(), Errno> {
+    if RINGS.load(SeqCst).is_null() {
+        RINGS.store(map(MOST_PROCESSORS * size_of::<Ring>()).cast(), SeqCst);
+    }
+    let rings = RINGS.load(SeqCst);
+    if rings.is_null() {
+        return Err(Errno::ENOMEM);
+    }
+    let nanoseconds = 1_000_000_000 / u64::from(rate.max(1));
+    let mut only_program = false;
+    let mut processor = 0;
+    while processor < MOST_PROCESSORS {
+        match sample_on(processor, nanoseconds, only_program, pages) {
+            Ok(memory) => {
+                let (start, length) = memory.parts();
+                // SAFETY: there are as many rings as processors, and zeros are a valid one.
+                let ring = unsafe { &*rings.add(NUMBER.load(SeqCst)) };
+                ring.start.store(start, SeqCst);
+                ring.length.store(length, SeqCst);
+                ring.busy.store(false, SeqCst);
+                ring.full.store(false, SeqCst);
+                NUMBER.fetch_add(1, SeqCst);
+            }
+            // The rights that it takes to look at the kernel.
+            Err(Errno::EACCES | Errno::EPERM) if processor == 0 && !only_program => {
+                only_program = true;
+                continue;
+            }
+            Err(Errno::ENODEV) => {}                                // it is not there now
+            Err(Errno::EINVAL) if NUMBER.load(SeqCst) > 0 => break, // there are no more
+            Err(error) => {
+                close();
+                return Err(error);
+            }
+        }
+        processor += 1;
+    }
+    ONLY_PROGRAM.store(only_program, Relaxed);
+    Ok(())
+}
+
+fn close() {
+    let number = NUMBER.swap(0, SeqCst);
+    for index in 0..number {
+        // SAFETY: a ring that was opened and that nobody reads yet.
+        unsafe { (*RINGS.load(SeqCst).add(index)).memory().close() };
+    }
+}
+
+impl Ring {
+    fn memory(&self) -> SampleMemory {
+        // SAFETY: what `open_all` stored. It stays mapped as long as the ring is one of the `NUMBER`.
+        unsafe { SampleMemory::from_parts(self.start.load(SeqCst), self.length.load(SeqCst)) }
+    }
+
+    /// Reads what the kernel has left, once nobody else does, for which it `waits` a little or not at all.
+    fn read(&self, waits: bool, each: impl FnMut(Record)) {
+        const MOMENTS: u32 = 100;
+        let mut moments = if waits { MOMENTS } else { 0 };
+        while self.busy.swap(true, Acquire) {
+            if moments == 0 {
+                return;
+            }
+            moments -= 1;
+            a_moment();
+        }
+        let memory = self.memory();
+        let (tail, head) = memory.unread();
+        let words = memory.records();
+        if head != tail {
+            let is_full = head.wrapping_sub(tail) + u64::from(SAMPLE_SIZE) >= size_of_val(words) as u64;
+            self.full.store(is_full && bins::is_counting(), Relaxed);
+        }
+        records::for_each(words, tail, head, each);
+        memory.set_read(head);
+        self.busy.store(false, Release);
+    }
+}
+
+fn for_each_ring(mut each: impl FnMut(&Ring)) {
+    let rings = RINGS.load(SeqCst);
+    for index in 0..NUMBER.load(SeqCst) {
+        // SAFETY: there are that many, and they are never freed.
+        each(unsafe { &*rings.add(index) });
+    }
+}
+
+/// Counts what a record says.
+fn count(record: Record) {
+    match record {
+        Record::Sample(pc) => bins::count(pc, 1),
+        // What happens while nothing is counted is not missed.
+        _ if !bins::is_counting() => {}
+        Record::Lost(number) => {
+            LOST.fetch_add(number, Relaxed);
+        }
+        Record::Throttled => {
+            THROTTLED.fetch_add(1, Relaxed);
+        }
+    }
+}
+
+/// Counts what is in the rings, but for those that somebody else is reading. In the signal's handler.
+pub(super) fn read() {
+    for_each_ring(|ring| ring.read(false, count));
+}
+
+/// Counts what is in the rings.
+pub(super) fn read_all() {
+    // Our own handler might else wait for what it has interrupted.
+    let blocked = block_signals();
+    for_each_ring(|ring| ring.read(true, count));
+    set_blocked_signals(blocked);
+}
+
+/// Forgets what is in the rings.
+pub(super) fn discard() {
+    let blocked = block_signals();
+    for_each_ring(|ring| ring.read(true, |_| {}));
+    set_blocked_signals(blocked);
+}
+
+/// Has the rings read from now on. That goes on while nothing is counted, or what is lost then would be said later.
+pub(super) fn start() -> Result<(), Errno> {
+    let nanoseconds = HALF_FULL_NANOSECONDS.load(Relaxed);
+    let nanoseconds = if live::is_live() { nanoseconds.min(LIVE_NANOSECONDS) } else { nanoseconds };
+    Timer(READER.load(SeqCst)).set(nanoseconds as i64, nanoseconds as i64)
+}
+
+/// The child of a fork has neither the rings nor the timer.
+pub(super) fn after_fork_in_child() {
+    NUMBER.store(0, SeqCst);
+    LOST.store(0, Relaxed);
+    THROTTLED.store(0, Relaxed);
+}
+
+/// Whether time in the kernel is not sampled.
+pub(super) fn is_blind_to_kernel() -> bool {
+    ONLY_PROGRAM.load(Relaxed)
+}
+
+/// Says what the rings could not hold; the result is how many samples that were.
+pub(super) fn report() -> u64 {
+    let lost = LOST.swap(0, Relaxed);
+    let mut full = false;
+    for_each_ring(|ring| full |= ring.full.swap(false, Relaxed));
+    if lost > 0 || full {
+        let mut count = Text::<20>::new();
+        count.push_decimal(lost);
+        let more: &[u8] = if full { b" or more" } else { b"" };
+        say(&[b"the perf_event ring ran over: ", count.as_bytes(), more, b" samples are missing"]);
+    }
+    let throttled = THROTTLED.swap(0, Relaxed);
+    if throttled > 0 {
+        let mut count = Text::<20>::new();
+        count.push_decimal(u64::from(throttled));
+        say(&[
+            b"the kernel paused the perf_event ring ",
+            count.as_bytes(),
+            b" times (kernel.perf_event_max_sample_rate): samples are missing",
+        ]);
+    }
+    lost
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicU16;
+
+    use super::super::records::tests::MadeUp;
+    use super::*;
+
+    #[test]
+    fn a_bin_that_runs_over_through_the_ring_loses_nothing() {
+        // No other test of this crate counts.
+        let samples: &'static [AtomicU16] = Box::leak((0..16).map(|_| AtomicU16::new(0)).collect());
+        // SAFETY: so many bytes, never freed.
+        unsafe { bins::start(samples.as_ptr().cast_mut().cast(), 32, 0x1000, 0x8000) };
+        let mut ring = MadeUp::new(512, 0);
+        let mut tail = 0;
+        for turn in 0..70_000_u64 {
+            ring.sample(0x1008);
+            if turn % 100 == 0 {
+                ring.sample(0x1010);
+                ring.sample(0x5000); // outside
+                ring.write(2, &[1, 3]);
+                records::for_each(&ring.words, tail, ring.head, count);
+                tail = ring.head;
+            }
+        }
+        records::for_each(&ring.words, tail, ring.head, count);
+        let carries = bins::carries().expect("a bin ran over");
+        let wide = |bin: usize| (u32::from(carries[bin].load(Relaxed)) << 16) + u32::from(samples[bin].load(Relaxed));
+        assert_eq!([wide(2), wide(4), wide(3)], [70_000, 700, 0]);
+        assert_eq!(bins::ticks(), 71_400);
+        assert_eq!(LOST.load(Relaxed), 2100);
+        bins::stop();
+        count(Record::Sample(0x1008));
+        count(Record::Lost(5));
+        assert_eq!((wide(2), LOST.load(Relaxed)), (70_000, 2100), "nothing is counted any more");
+    }
+
+    #[test]
+    fn a_ring_of_the_kernel_is_read() {
+        // Where it is forbidden there is nothing to be read.
+        let Ok(memory) = sample_on(0, 1_000_000, true, 8) else {
+            println!("\nSKIPPED: perf_event_open is forbidden here, no ring to be read");
+            return;
+        };
+        let words = memory.records();
+        assert_eq!(size_of_val(words), 8 * PAGE);
+        let (tail, head) = memory.unread();
+        assert!(tail == 0 && head <= 8 * PAGE as u64);
+        memory.set_read(head);
+        assert_eq!(memory.unread().0, head);
+        // SAFETY: nobody uses it any more.
+        unsafe { memory.close() };
+    }
+}

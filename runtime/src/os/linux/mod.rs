@@ -1,0 +1,65 @@
+//! Linux. Raw system calls, never the C library's: they set no errno, are no cancellation points, and may be made below
+//! mcount and in a signal handler.
+
+#[cfg(any(test, feature = "start", not(feature = "profil")))]
+mod bpf;
+mod call;
+mod disposition;
+mod errno;
+mod file;
+mod hidden_handlers;
+// Only the start-up objects see filters being installed.
+#[cfg_attr(any(test, feature = "start", not(feature = "profil")), path = "filter.rs")]
+#[cfg_attr(not(any(test, feature = "start", not(feature = "profil"))), path = "no_filter.rs")]
+mod filter;
+#[cfg(any(test, feature = "start", not(feature = "profil")))]
+mod filter_installation;
+#[cfg(any(test, feature = "profil"))]
+mod guarded;
+mod maps;
+mod memory;
+mod perf;
+mod signal;
+mod thread;
+#[cfg(any(test, feature = "profil"))]
+mod ticks;
+mod timer;
+
+pub(crate) use crate::arch::LARGEST_PAGE;
+#[cfg(all(feature = "start", not(test)))]
+pub(crate) use disposition::{Action, disguise, disguised, reveal, set_action_raw, stand_in};
+pub(crate) use errno::Errno;
+#[cfg(any(test, feature = "start", not(feature = "profil")))]
+pub(crate) use file::file_mask;
+pub(crate) use file::{CURRENT, Fd, Identity, Status, WRITING_FLAGS, push_link};
+#[cfg(any(test, feature = "start", not(feature = "profil")))]
+pub(crate) use filter::filters;
+#[cfg(any(test, feature = "start", not(feature = "profil")))]
+pub(crate) use filter_installation::{Expected, Wanted, expect};
+#[cfg(any(test, feature = "profil"))]
+pub(crate) use guarded::{can_be_written, read, write};
+#[cfg(all(feature = "start", not(test)))]
+pub(crate) use hidden_handlers::set_doors;
+pub(crate) use maps::{Mapping, MapsRoom, OwnMemory, for_each_mapping};
+pub(crate) use memory::{
+    PAGE, Reserve, clear, map, map_file, map_own_word, replace, reserve, reserve_for_good, take_reserved, unmap,
+    unreserve,
+};
+pub(crate) use perf::{SampleMemory, sample_on};
+pub(crate) use signal::{
+    FATAL_SIGNALS, SA_RESTART, SAMPLING_SIGNAL, SIG_BLOCK, SIG_DFL, SIG_UNBLOCK, SIGPIPE, SIGPROF, SIGXFSZ, SignalInfo,
+    block_signals, catch_signal, change_mask, contains, default_action, is_caught_by, is_free_for_use, is_not_handled,
+    let_signal_end, let_signal_wait, on_fatal_signal, pending_signals, set_blocked_signals, signal_named, take_signal,
+    try_to_block_signals, uncatch_signal, without_signal,
+};
+#[cfg(any(test, feature = "profil"))]
+pub(crate) use signal::{Handler, PROFIL_SIGNAL};
+pub(crate) use thread::{
+    UNKNOWN_THREAD, a_moment, effective_user, exit_process, give_way, known_process_id, process_id, system_release,
+    thread_id, thread_is_gone,
+};
+#[cfg(any(test, feature = "profil"))]
+pub(crate) use ticks::{NextHandler, threads_number};
+pub(crate) use timer::{TimeOf, Timer, interval_timer, process_time, set_interval_timer, ticks_per_second};
+
+use call::{call, checked};
