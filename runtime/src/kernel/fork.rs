@@ -1,6 +1,6 @@
 //! What the kernel does when a process forks.
 
-use super::{sampler, termination};
+use super::{system, termination};
 use crate::file::output;
 use crate::objects;
 use crate::samples::{bins, outside_text};
@@ -13,5 +13,5 @@ pub(crate) fn after_fork_in_child(was_writing: bool) {
     outside_text::after_fork_in_child();
     objects::after_fork_in_child(was_writing);
     termination::after_fork_in_child();
-    sampler::after_fork_in_child();
+    system::after_fork_in_child();
 }

@@ -5,7 +5,7 @@ use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::Relaxed};
 
 use gmon::layout::GmonHdr;
 
-use super::sampler;
+use super::system;
 use crate::file::{is_live, output};
 use crate::objects::program;
 use crate::os::{Errno, Fd};
@@ -36,17 +36,17 @@ pub(crate) unsafe fn profil(
     dirfd: i32,
 ) -> Result<(), Errno> {
     if !accept(buf, buflen, scale, dirfd)? {
-        sampler::collect();
+        system::collect();
         bins::stop();
-        sampler::stop();
+        system::stop();
         return Ok(());
     }
     if !bins::is_counting() {
-        sampler::discard();
+        system::discard();
     }
     // SAFETY: the samples stand behind the header, inside the buffer, by the caller's promise.
     unsafe { bins::start(buf.byte_add(size_of::<GmonHdr>()), samplesize, offset, scale) };
-    sampler::start()
+    system::start()
 }
 
 /// The checks of that kernel, in its order: whether the call is one to sample, and not one to stop.

@@ -6,7 +6,7 @@ use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use gmon::layout::{GMONVERSION, GmonHdr, RawArc};
 
 use super::profil::{BUFFER, LENGTH};
-use super::sampler;
+use super::system;
 use crate::file::forms::{self, Bins, Finished, Form};
 use crate::file::names::{self, Children};
 use crate::file::output::{self, Refusal};
@@ -34,8 +34,8 @@ pub(super) fn after_fork_in_child() {
 /// The child of a fork that is to add itself to the sum of all does so if this `is_last`, and leaves a file of its own if it
 /// cannot.
 pub(crate) fn terminate(outside: Option<&[RawArc]>, is_last: bool) {
-    sampler::collect();
-    sampler::report();
+    system::collect();
+    system::report();
     let buffer = BUFFER.load(Relaxed);
     if buffer.is_null() || !is_ours() {
         return;
@@ -45,7 +45,7 @@ pub(crate) fn terminate(outside: Option<&[RawArc]>, is_last: bool) {
         // What is counted until the end would make a list of the whole file that of another one.
         let what = if is_last { shared_objects::PROFILE } else { shared_objects::LIVE };
         if let Some(written) = if is_last { live::whole() } else { live::header() } {
-            shared_objects::write(what, written, sampler::profrate() as i32, outside);
+            shared_objects::write(what, written, system::profrate() as i32, outside);
         }
         return;
     }
