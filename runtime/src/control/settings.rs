@@ -4,7 +4,7 @@ use core::ffi::{CStr, c_int};
 
 use super::environment::Environment;
 use crate::file::{self, Children, Form, Naming, Output};
-use crate::kernel::{HIGHEST_RATE, Sampler, Wish};
+use crate::kernel::{HIGHEST_RATE, SAMPLER_NAMES, Sampler, Wish};
 use crate::message::{say, say_error};
 use crate::os::{Fd, file_mask, is_free_for_use, signal_named};
 use crate::text::{Text, decimal};
@@ -115,7 +115,7 @@ pub(crate) fn sampling(environment: &Environment<'_>) -> Wish {
     let sampler = environment.sampler.and_then(|name| {
         let sampler = Sampler::named(name.to_bytes());
         if sampler.is_none() {
-            say(&[b"GMON_SAMPLER=", name.to_bytes(), b" is none of perf, timer and itimer: using the default"]);
+            say(&[b"GMON_SAMPLER=", name.to_bytes(), b" is none of ", SAMPLER_NAMES, b": using the default"]);
         }
         sampler
     });

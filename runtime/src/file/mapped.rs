@@ -10,9 +10,8 @@ use core::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use gmon::layout::GmonHdr;
 
 use super::{names, output, shared_objects, stale, writer};
-use crate::arch::numbers;
 use crate::message::{say, say_error};
-use crate::os::{WRITING_FLAGS, map_file};
+use crate::os::map_file;
 use crate::samples::bins;
 use crate::text::Text;
 
@@ -21,15 +20,6 @@ static IS_IN_FILE: AtomicBool = AtomicBool::new(false);
 /// Whether the buffer is in the file.
 pub(crate) fn is_in_file() -> bool {
     IS_IN_FILE.load(SeqCst)
-}
-
-/// Whether the file can be written at the end if `permits` answers for system calls, as (number, arguments).
-pub(crate) fn can_write_file(permits: impl Fn(usize, [usize; 3]) -> bool) -> bool {
-    let descriptor = 3;
-    permits(numbers::OPENAT, [descriptor, 0, WRITING_FLAGS])
-        && [numbers::STATX, numbers::UNLINKAT, numbers::PWRITE, numbers::FTRUNCATE, numbers::CLOSE]
-            .into_iter()
-            .all(|number| permits(number, [descriptor, 0, 0]))
 }
 
 /// Makes the file, of `length` zeros, for the buffer; null where that fails, which is said.

@@ -8,7 +8,7 @@ use core::cell::UnsafeCell;
 use super::names::NAME_SIZE;
 use super::writer::Writer;
 use crate::objects::program;
-use crate::os::push_link;
+use crate::os::push_program_path;
 use crate::text::Text;
 
 /// The longest build ID that is told.
@@ -22,14 +22,14 @@ unsafe impl Sync for Path {}
 
 static PATH: Path = Path(UnsafeCell::new(Text::new()));
 
-/// Remembers where the executable file is, because /proc may be out of reach later.
+/// Remembers where the executable file is, because the system may not say so later.
 ///
 /// # Safety
 ///
 /// Only at start-up, once.
 pub(crate) unsafe fn remember_program() {
     // SAFETY: the caller's promise.
-    push_link(c"/proc/self/exe", unsafe { &mut *PATH.0.get() });
+    push_program_path(unsafe { &mut *PATH.0.get() });
 }
 
 impl Writer {
@@ -48,7 +48,6 @@ impl Writer {
         self.put(b" ");
         // SAFETY: nothing writes it after start-up.
         let path = unsafe { &*PATH.0.get() }.as_bytes();
-        let path = path.strip_suffix(b" (deleted)").unwrap_or(path);
         self.put(if path.is_empty() { b"-" } else { b"" });
         path.iter().for_each(|byte| self.put(if *byte == b'\n' { b"\\012" } else { core::slice::from_ref(byte) }));
         self.put(b"\n");

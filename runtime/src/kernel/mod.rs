@@ -18,6 +18,8 @@ pub(crate) use fork::after_fork_in_child;
 #[cfg(any(test, feature = "profil"))]
 pub(crate) use profil::{NO_BUFFER, accept, buffer, runtimes_profil, take_buffer};
 pub(crate) use profil::{profil, rebuffer};
+#[cfg(not(test))]
+pub(crate) use system::SAMPLER_NAMES;
 pub(crate) use system::{
     Clock, HIGHEST_RATE, Sampler, Wish, blocked_as_told, can_end_by_signal, can_sample, choose as choose_sampler,
     collect, go_on_again, profrate, stop_for_good, to_be_blocked,

@@ -15,8 +15,8 @@ use crate::arch;
 use crate::file;
 use crate::kernel::{self, Clock};
 use crate::os::{
-    UNKNOWN_THREAD, block_signals, clear, filters, replace, set_blocked_signals, take_reserved, thread_id,
-    thread_is_gone, unmap,
+    SavedSignals, UNKNOWN_THREAD, block_signals, clear, enter_thread, replace, set_blocked_signals, take_reserved,
+    thread_id, thread_is_gone, unmap,
 };
 use crate::ownership;
 
@@ -33,7 +33,7 @@ struct Thread {
     owner: AtomicU64,
     clock: Clock,
     /// The signals that it had blocked before it began to fork.
-    blocked: AtomicU64,
+    blocked: SavedSignals,
     /// Whether it is closing an object.
     is_closing: AtomicBool,
     /// Which of the tables is in use: the last that has entries.
@@ -169,7 +169,7 @@ fn make_known() -> Option<&'static Thread> {
     let id = thread_id();
     let thread = adopt(id).or_else(|| register(id))?;
     thread.changing.store(true, SeqCst);
-    arch::set_filters_before(filters());
+    enter_thread();
     if !arch::publish_record(ptr::from_ref(thread).cast_mut().cast()) {
         thread.changing.store(false, SeqCst);
         thread.owner.store(0, SeqCst);
@@ -251,14 +251,14 @@ fn for_each_thread(mut each: impl FnMut(&Thread)) {
 /// what they do in between would be counted by the child as well.
 pub(crate) fn before_fork() {
     if let Some(thread) = enter() {
-        thread.blocked.store(block_signals(), Relaxed);
+        thread.blocked.save(block_signals());
     }
 }
 
 /// Undoes [`before_fork`].
 pub(crate) fn after_fork_in_parent() {
     if let Some(thread) = known() {
-        set_blocked_signals(thread.blocked.load(Relaxed));
+        set_blocked_signals(thread.blocked.saved());
     }
 }
 
@@ -293,7 +293,7 @@ pub(crate) fn after_fork_in_child(shared: bool) -> bool {
         let id = thread_id();
         thread.owner.store(u64::from(id as u32), Relaxed);
         thread.clock.attach(id);
-        set_blocked_signals(thread.blocked.load(Relaxed));
+        set_blocked_signals(thread.blocked.saved());
     }
     whole
 }

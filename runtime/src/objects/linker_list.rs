@@ -1,27 +1,15 @@
 //! The entries of the dynamic linker's list, as they were and as they are: see [`super::loader`].
 
 use core::cell::{Cell, UnsafeCell};
-use core::ffi::{c_char, c_void};
+use core::ffi::c_char;
 
 use super::headers::Headers;
-use crate::os::Identity;
+use crate::os::{Identity, ListedObject};
 
 /// How many objects of the list are known; what is more is elsewhere.
 const MOST_LISTED: usize = 4096;
 /// How many are looked into at one time; what is more is elsewhere as well.
 const MOST_NEW: usize = 1024;
-
-/// The start of `struct dl_phdr_info`.
-#[repr(C)]
-pub(crate) struct Info {
-    pub(super) bias: usize,
-    pub(super) name: *const c_char,
-    segments: *const c_void,
-    pub(super) segments_number: u16,
-    /// How many objects were ever put in, and how many taken out.
-    pub(super) added: u64,
-    pub(super) removed: u64,
-}
 
 /// An object of the list.
 #[derive(Clone, Copy)]
@@ -107,7 +95,7 @@ impl List {
     }
 
     /// Adds an entry.
-    pub(super) fn add(&self, kept: &mut Kept, info: &Info) {
+    pub(super) fn add(&self, kept: &mut Kept, info: &ListedObject) {
         // SAFETY: as above.
         let ((now, next), news) = unsafe { (self.entries(), &mut *self.news.get()) };
         let entry = Entry { bias: info.bias, segments: info.segments.addr(), successor: 0 };

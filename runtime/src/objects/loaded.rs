@@ -16,7 +16,9 @@ use core::sync::atomic::{
 
 use super::headers::{self, Headers};
 use super::linker_list::List;
-use crate::os::{Errno, Identity, Mapping, MapsRoom, OwnMemory, clear, effective_user, for_each_mapping, map};
+use crate::os::{
+    Errno, Identity, Mapping, MapsRoom, OwnMemory, VDSO_PATH, clear, effective_user, for_each_mapping, map,
+};
 use crate::samples::bins;
 use crate::text::Text;
 
@@ -200,9 +202,6 @@ pub(crate) unsafe fn look_at_all() {
         unsafe { adopt() };
     }
 }
-
-/// What the kernel calls the object that it lends to every process.
-pub(super) const VDSO_PATH: &[u8] = b"[vdso]";
 
 /// Hands over each executable stretch of an object, with where the object's first byte is mapped. The result is whether the
 /// list is that of this process.
@@ -436,7 +435,7 @@ impl Objects {
             object.build_id.clear();
             object.build_id.push(headers.build_id.as_bytes());
             object.path.clear();
-            object.path.push(mapping.path.strip_suffix(b" (deleted)").unwrap_or(mapping.path));
+            object.path.push(mapping.path_of_file());
             self.number.set(number);
             Some(number)
         })?;

@@ -11,11 +11,11 @@ use core::ffi::{c_int, c_void};
 use core::sync::atomic::Ordering::Relaxed;
 
 use super::headers::{self, Headers};
-use super::linker_list::{Counters, Info, Kept, New};
-use super::loaded::{Known, Loaded, Object, PROGRAM, PROGRAM_BIAS, VDSO, VDSO_PATH, for_each_code, known};
-use crate::os::{Errno, Identity, OwnMemory, PAGE};
+use super::linker_list::{Counters, Kept, New};
+use super::loaded::{Known, Loaded, Object, PROGRAM, PROGRAM_BIAS, VDSO, for_each_code, known};
+use crate::os::{Errno, Identity, ListedObject, OwnMemory, PAGE, VDSO_PATH};
 
-type Each = unsafe extern "C" fn(*const Info, usize, *mut c_void) -> c_int;
+type Each = unsafe extern "C" fn(*const ListedObject, usize, *mut c_void) -> c_int;
 
 /// `dl_iterate_phdr`.
 pub(crate) type Iterate = unsafe extern "C" fn(Each, *mut c_void) -> c_int;
@@ -70,7 +70,7 @@ pub(crate) unsafe fn look_at_list(
 }
 
 /// Called for each entry of the list, until it returns anything but 0.
-unsafe extern "C" fn each(info: *const Info, _size: usize, walk: *mut c_void) -> c_int {
+unsafe extern "C" fn each(info: *const ListedObject, _size: usize, walk: *mut c_void) -> c_int {
     // SAFETY: what the caller of this hands over.
     let (info, walk) = unsafe { (&*info, &mut *walk.cast::<Walk<'_>>()) };
     if walk.known.is_none() {

@@ -1,8 +1,9 @@
 //! The bounds of the program's text, how far it was moved from where it was linked, and whether it may be profiled.
 
-use core::ffi::c_void;
-
 use gmon::layout::mark;
+
+use crate::os::linked;
+pub(crate) use crate::os::linked::text;
 
 /// The part of `Elf64_Ehdr` that is needed.
 #[repr(C)]
@@ -47,21 +48,9 @@ const PROFIL: (u32, &[u32]) = (2, &[u32::from_ne_bytes(*b"Open"), u32::from_ne_b
 const BUILD_ID: (u32, &[u32]) = (3, &[u32::from_ne_bytes(*b"GNU\0")]);
 const WORD: usize = size_of::<u32>();
 
-// Defined by the linker (GNU's, gold and lld alike).
-unsafe extern "C" {
-    static __ehdr_start: ElfHeader;
-    static __executable_start: c_void;
-    static etext: c_void;
-}
-
-/// The run-time addresses of the program's first byte and of the end of its text.
-pub(crate) fn text() -> (usize, usize) {
-    ((&raw const __executable_start).addr(), (&raw const etext).addr())
-}
-
 /// The run-time address of the executable file's first byte.
 pub(crate) fn base() -> usize {
-    (&raw const __ehdr_start).addr()
+    linked::headers().addr()
 }
 
 /// What must be taken from a run-time address to get the address in the executable file.
@@ -73,7 +62,7 @@ pub(crate) fn bias() -> usize {
     }
     segments(SEGMENT_LOAD)
         .find(|segment| segment.offset == 0)
-        .map_or(0, |first| (&raw const __ehdr_start).addr().wrapping_sub(first.address as usize))
+        .map_or(0, |first| linked::headers().addr().wrapping_sub(first.address as usize))
 }
 
 /// Whether the program has the note that lets it be profiled; the start-up objects bring it.
@@ -149,7 +138,7 @@ fn note_among<'a>(mut notes: &'a [u32], alignment: usize, (wanted, name): (u32, 
 
 fn header() -> &'static ElfHeader {
     // SAFETY: the linker defines the symbol at the program's ELF header, which is loaded with its first segment.
-    unsafe { &__ehdr_start }
+    unsafe { &*linked::headers().cast() }
 }
 
 /// The program headers of one kind.
@@ -159,7 +148,7 @@ fn segments(kind: u32) -> impl Iterator<Item = &'static ProgramHeader> {
         .map(|index| {
             let offset = header.program_headers as usize + index * usize::from(header.program_header_size);
             // SAFETY: program headers stand in the first segment too, at that offset from the ELF header.
-            unsafe { &*(&raw const __ehdr_start).byte_add(offset).cast::<ProgramHeader>() }
+            unsafe { &*linked::headers().byte_add(offset).cast::<ProgramHeader>() }
         })
         .filter(move |segment| segment.kind == kind)
 }

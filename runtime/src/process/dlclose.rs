@@ -1,18 +1,14 @@
 //! `dlclose`: what was counted in an object is settled before another can take its addresses.
 
-use core::ffi::{c_char, c_int, c_void};
+use core::ffi::{c_int, c_void};
 use core::mem;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use crate::arch;
 use crate::control::{is_ours, look_at_objects};
 use crate::mcount;
 use crate::objects::Iterate;
+use crate::os::next_definition;
 
-/// `RTLD_NEXT`: the next definition behind the program's own.
-const NEXT: usize = usize::MAX;
-
-type Lookup = unsafe extern "C" fn(*mut c_void, *const c_char) -> *mut c_void;
 type Close = unsafe extern "C" fn(*mut c_void) -> c_int;
 
 /// The C library's `dlclose`; 0 before it was looked up.
@@ -51,10 +47,7 @@ extern "C" fn dlclose(handle: *mut c_void) -> c_int {
 fn theirs() -> Option<Close> {
     let mut found = THEIRS.load(Relaxed);
     if found == 0 {
-        // SAFETY: null, or `dlsym`, which this is the type of.
-        let lookup: Option<Lookup> = unsafe { mem::transmute(arch::dlsym_address()) };
-        // SAFETY: the name ends with a NUL.
-        found = unsafe { lookup?(NEXT as *mut c_void, c"dlclose".as_ptr()) }.addr();
+        found = next_definition(c"dlclose");
         THEIRS.store(found, Relaxed);
     }
     // SAFETY: null, or a function of that type: the next one of that name.

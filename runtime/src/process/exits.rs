@@ -5,8 +5,8 @@ use core::ffi::{c_char, c_int, c_void};
 use crate::arch::handler_entries;
 use crate::control::{_mcleanup, is_ours};
 use crate::os::{
-    FATAL_SIGNALS, SignalInfo, default_action, exit_process, let_signal_end, on_fatal_signal, process_id, reveal,
-    set_doors,
+    FATAL_SIGNALS, LOOKED_FOR_SIGNALS, NO_SIGNALS, O_RDWR, SignalInfo, SignalSet, contains, default_action,
+    exit_process, let_signal_end, on_fatal_signal, process_id, reveal, set_doors, with_signal,
 };
 
 unsafe extern "C" {
@@ -18,8 +18,6 @@ unsafe extern "C" {
     fn dup2(from: c_int, to: c_int) -> c_int;
     fn close(fd: c_int) -> c_int;
 }
-
-const O_RDWR: c_int = 2;
 
 /// The process of that number gets no signal that it does not handle, but for those that its own instructions raise.
 const FIRST_PROCESS: i32 = 1;
@@ -41,26 +39,28 @@ pub(crate) fn watch(signals: bool) {
 
 /// Leaves those signals to themselves: what our handler does a filter of system calls is about to forbid. The result is the set of
 /// those that had the handler.
-pub(crate) fn unwatch() -> u64 {
-    let mut had = 0;
+pub(crate) fn unwatch() -> SignalSet {
+    let mut had = NO_SIGNALS;
     for signal in FATAL_SIGNALS {
-        had |= if reveal(signal) { 1 << signal } else { 0 };
+        if reveal(signal) {
+            had = with_signal(had, signal);
+        }
     }
     had
 }
 
 /// Undoes [`unwatch`], which gave `had`.
-pub(crate) fn watch_again(had: u64) {
+pub(crate) fn watch_again(had: SignalSet) {
     for signal in FATAL_SIGNALS {
-        if had & 1 << signal != 0 {
+        if contains(had, signal) {
             let _ = on_fatal_signal(signal, doors as *const () as usize);
         }
     }
 }
 
-/// Takes away the handlers that programs look for, INT BUS SEGV ALRM, for a program that would see them.
+/// Takes away the handlers that programs look for, for a program that would see them.
 pub(crate) fn give_way() {
-    [2, 7, 11, 14].into_iter().for_each(|signal| _ = reveal(signal));
+    LOOKED_FOR_SIGNALS.into_iter().for_each(|signal| _ = reveal(signal));
 }
 
 /// Takes the handlers away in the child of a fork if that is the first process of its namespace.
@@ -120,7 +120,7 @@ extern "C" fn daemon(nochdir: c_int, noclose: c_int) -> c_int {
             return -1;
         }
         if noclose == 0 {
-            let null = open(c"/dev/null".as_ptr(), O_RDWR);
+            let null = open(c"/dev/null".as_ptr(), O_RDWR as c_int);
             if null == -1 || (0..3).any(|standard| dup2(null, standard) == -1) {
                 return -1;
             }

@@ -1,6 +1,4 @@
-//! What the profiled program does to its own process: exits and fatal signals, handlers and masks of signals, `dlclose`.
+//! The ends of the process, and the ends of what is loaded into it: `_exit`, `daemon`, fatal signals, `dlclose`.
 
-pub(crate) mod dispositions;
 mod dlclose;
 pub(crate) mod exits;
-mod signal_masks;

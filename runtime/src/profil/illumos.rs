@@ -6,8 +6,8 @@ use super::clock::HUNDRED;
 use super::engine::{alone, exchange};
 use super::profile::{Profile, Range};
 use super::rules::{Dialect, FINEST};
-use super::{begin, returned, set_errno};
-use crate::os::{Errno, can_be_written};
+use super::{begin, returned};
+use crate::os::{Errno, can_be_written, set_errno};
 
 /// `void profil(unsigned short *buff, size_t bufsiz, size_t offset, unsigned scale)`: counts where the process is, until a
 /// count is 32767. What is wrong is said in `errno`.

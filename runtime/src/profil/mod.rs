@@ -23,17 +23,7 @@ use core::ffi::c_int;
 
 use self::engine::exchange;
 use self::profile::Profile;
-use crate::os::Errno;
-
-unsafe extern "C" {
-    fn __errno_location() -> *mut c_int;
-}
-
-/// Sets the C library's `errno`.
-fn set_errno(error: Errno) {
-    // SAFETY: this thread's own.
-    unsafe { *__errno_location() = error.0 };
-}
+use crate::os::{Errno, set_errno};
 
 /// What a C function returns: 0, or -1 and `errno`.
 fn returned(result: Result<(), Errno>) -> c_int {

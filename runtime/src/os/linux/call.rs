@@ -2,7 +2,7 @@
 
 use super::errno::Errno;
 use super::filter;
-use crate::arch;
+use super::machine;
 
 /// Turns the kernel's return value into a result.
 pub(super) fn checked(result: isize) -> Result<usize, Errno> {
@@ -13,7 +13,7 @@ pub(super) fn checked(result: isize) -> Result<usize, Errno> {
 ///
 /// # Safety
 ///
-/// As for [`arch::syscall`]: what the call does to memory must be sound.
+/// As for [`machine::syscall`]: what the call does to memory must be sound.
 #[inline(always)]
 pub(super) unsafe fn call<const N: usize>(number: usize, arguments: [usize; N]) -> Result<usize, Errno> {
     let argument = |index| arguments.get(index).copied().unwrap_or(0);
@@ -41,7 +41,7 @@ unsafe fn call_of_six(number: usize, a: usize, b: usize, c: usize, d: usize, e: 
     match filter::refusal(number, a, b, c, d, e, f) {
         0 => {
             // SAFETY: the caller's promise.
-            unsafe { arch::syscall(number, [a, b, c, d, e, f]) }
+            unsafe { machine::syscall(number, [a, b, c, d, e, f]) }
         }
         error => -(error as isize),
     }

@@ -7,11 +7,11 @@
 use core::ffi::c_int;
 
 use super::hidden_handlers::{DOOR, door, hidden, hide, is_hidden};
+use super::machine::{self, numbers};
 use super::signal::{
     SA_ONSTACK, SA_RESETHAND, SA_RESTART, SA_RESTORER, SA_SIGINFO, SIG_DFL, SignalAction, alternate_stack,
 };
 use super::{Errno, checked, signal};
-use crate::arch::{self, numbers};
 
 /// `struct sigaction` as the C libraries have it (the kernel's differs).
 #[repr(C)]
@@ -115,7 +115,7 @@ pub(crate) unsafe fn set_action_raw(signal: c_int, action: *const Action, before
     let wanted = unsafe { action.as_ref() }.map(|action| SignalAction {
         handler: action.handler,
         flags: action.flags as usize | SA_RESTORER,
-        restorer: arch::signal_return as *const () as usize,
+        restorer: machine::signal_return as *const () as usize,
         mask: action.mask[0],
     });
     let mut found = SignalAction { handler: SIG_DFL, flags: 0, restorer: 0, mask: 0 };
@@ -123,7 +123,7 @@ pub(crate) unsafe fn set_action_raw(signal: c_int, action: *const Action, before
     let arguments = [signal as usize, wanted.addr(), (&raw mut found).addr(), size_of::<u64>(), 0, 0];
     // The program's own call: what the program's filters do with that is for the program to see.
     // SAFETY: the caller's promise; a set of signals is 8 bytes long.
-    checked(unsafe { arch::syscall(numbers::RT_SIGACTION, arguments) })?;
+    checked(unsafe { machine::syscall(numbers::RT_SIGACTION, arguments) })?;
     // SAFETY: as above.
     if let Some(before) = unsafe { before.as_mut() } {
         before.handler = found.handler;

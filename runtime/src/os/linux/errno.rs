@@ -64,3 +64,13 @@ impl Errno {
 impl Errno {
     pub(crate) const ENOSYS: Errno = Errno(38);
 }
+
+unsafe extern "C" {
+    fn __errno_location() -> *mut core::ffi::c_int;
+}
+
+/// Sets the C library's `errno` of this thread.
+pub(crate) fn set_errno(error: Errno) {
+    // SAFETY: this thread's own.
+    unsafe { *__errno_location() = error.0 };
+}

@@ -3,8 +3,8 @@
 use core::ffi::{CStr, c_char};
 use core::mem::MaybeUninit;
 
+use super::machine::{O_DIRECTORY, O_NOFOLLOW, Stat, numbers};
 use super::{Errno, call};
-use crate::arch::{O_DIRECTORY, O_NOFOLLOW, Stat, numbers};
 use crate::text::Text;
 
 /// `AT_FDCWD`: stands for the current directory where a directory is asked for.
@@ -23,7 +23,7 @@ const LOCK_AT_ONCE: usize = 4;
 const LOCK_UNLOCK: usize = 8;
 const SEEK_DATA: usize = 3;
 const O_WRONLY: usize = 0o1;
-const O_RDWR: usize = 0o2;
+pub(crate) const O_RDWR: usize = 0o2;
 const O_CREAT: usize = 0o100;
 const O_EXCL: usize = 0o200;
 const O_APPEND: usize = 0o2000;
@@ -439,13 +439,28 @@ fn parts_of_device(device: u64) -> [u32; 2] {
 
 /// Appends what a symbolic link says to `path`; nothing where it cannot be read.
 #[inline(never)]
-pub(crate) fn push_link<const N: usize>(link: &CStr, path: &mut Text<N>) {
+fn push_link<const N: usize>(link: &CStr, path: &mut Text<N>) {
     path.fill(|room| {
         let arguments = [CURRENT.0 as usize, link.as_ptr().addr(), room.as_mut_ptr().addr(), room.len()];
         // SAFETY: the kernel writes no more than there is room for.
         unsafe { call(numbers::READLINKAT, arguments) }.unwrap_or(0)
     });
 }
+
+/// Appends the path of the program's executable file; nothing where it cannot be read.
+pub(crate) fn push_program_path<const N: usize>(path: &mut Text<N>) {
+    let link = c"/proc/self/exe";
+    path.fill(|room| {
+        let arguments = [CURRENT.0 as usize, link.as_ptr().addr(), room.as_mut_ptr().addr(), room.len()];
+        // SAFETY: the kernel writes no more than there is room for.
+        let length = unsafe { call(numbers::READLINKAT, arguments) }.unwrap_or(0);
+        let found = room.get(..length).unwrap_or_default();
+        found.strip_suffix(DELETED).unwrap_or(found).len()
+    });
+}
+
+/// What the kernel puts behind the path of a file that has no name any more.
+pub(super) const DELETED: &[u8] = b" (deleted)";
 
 /// Whether a file may be so long: beyond the limit the process would get a signal that kills. Below mcount.
 pub(super) fn within_limit(size: usize) -> Result<(), Errno> {
@@ -471,6 +486,15 @@ fn all(bytes: &[u8], write: impl Fn(&[u8], usize) -> Result<usize, Errno>) -> Re
         }
     }
     Ok(())
+}
+
+/// Whether a file can be opened and written behind a filter of system calls if `permits` answers for system calls, as (number, arguments).
+pub(crate) fn can_write_files(permits: impl Fn(usize, [usize; 3]) -> bool) -> bool {
+    let descriptor = 3;
+    permits(numbers::OPENAT, [descriptor, 0, WRITING_FLAGS])
+        && [numbers::STATX, numbers::UNLINKAT, numbers::PWRITE, numbers::FTRUNCATE, numbers::CLOSE]
+            .into_iter()
+            .all(|number| permits(number, [descriptor, 0, 0]))
 }
 
 #[cfg(test)]

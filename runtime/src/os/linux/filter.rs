@@ -11,7 +11,8 @@ use core::sync::atomic::{
 
 use super::bpf::{Instruction, run};
 use super::errno::Errno;
-use crate::arch::{self, numbers};
+use super::machine::{self, numbers};
+use crate::arch;
 
 /// How many filters there is room for at first, and in each piece of the reserve that is taken for more.
 pub(super) const FIRST: usize = 32;
@@ -91,7 +92,7 @@ impl Filter {
             if offset == 0 {
                 number as u32
             } else if offset == 4 {
-                arch::AUDIT_MACHINE
+                machine::AUDIT_MACHINE
             } else if offset < 16 {
                 0 // the program counter: nobody asks for it
             } else if offset < 24 {
@@ -142,9 +143,9 @@ fn refusal_of(filters: usize, number: usize, a: usize, b: usize, c: usize, d: us
     0
 }
 
-/// How many filters the program has installed.
-pub(crate) fn filters() -> usize {
-    NUMBER.load(Relaxed)
+/// Notes in this thread's block which filters were there before the thread. When a thread gets a record.
+pub(crate) fn enter_thread() {
+    arch::set_filters_before(NUMBER.load(Relaxed));
 }
 
 #[cfg(test)]
@@ -163,7 +164,7 @@ mod tests {
     fn a_list_of_calls_that_are_allowed() {
         let list = [
             step(0x20, 0, 0, 4),
-            step(0x15, 1, 0, arch::AUDIT_MACHINE),
+            step(0x15, 1, 0, machine::AUDIT_MACHINE),
             step(0x06, 0, 0, 0x8000_0000),
             step(0x20, 0, 0, 0),
             step(0x35, 0, 1, 1000),

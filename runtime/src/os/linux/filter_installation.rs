@@ -4,9 +4,10 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 
 use super::bpf::Instruction;
 use super::filter::{ALL, FIRST, Filter, MOST, NOBODY, NUMBER, PIECE, PIECES, place};
+use super::machine::numbers;
 use super::memory::give_back_reserved;
 use super::{Errno, PAGE, call, take_reserved};
-use crate::arch::{self, numbers};
+use crate::arch;
 
 /// The longest filter that the kernel takes.
 const MOST_INSTRUCTIONS: usize = 4096;

@@ -8,9 +8,9 @@
 use core::sync::atomic::{AtomicBool, AtomicI32, Ordering::Relaxed};
 
 use super::file::within_limit;
+use super::machine::{numbers, profil_numbers};
 use super::maps::transfer;
 use super::{Errno, Fd, PAGE, call, process_id};
-use crate::arch::{numbers, profil_numbers};
 
 const FUTEX_PRIVATE: usize = 128;
 const FUTEX_WAIT: usize = FUTEX_PRIVATE;

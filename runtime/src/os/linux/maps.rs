@@ -3,8 +3,9 @@
 use core::ffi::CStr;
 use core::mem;
 
+use super::file::DELETED;
+use super::machine::numbers;
 use super::{CURRENT, Errno, Fd, call, process_id};
-use crate::arch::numbers;
 
 /// The longest line: the numbers, and a path of `PATH_MAX` in which every byte may be escaped by four.
 const LINE_SIZE: usize = 20_000;
@@ -23,6 +24,16 @@ pub(crate) struct Mapping<'a> {
     /// The file's path, or a name in brackets; a newline in it is `\012`.
     pub(crate) path: &'a [u8],
 }
+
+impl<'a> Mapping<'a> {
+    /// The path of the file that is mapped, where that is or was.
+    pub(crate) fn path_of_file(&self) -> &'a [u8] {
+        self.path.strip_suffix(DELETED).unwrap_or(self.path)
+    }
+}
+
+/// What the kernel calls the object that it lends to every process.
+pub(crate) const VDSO_PATH: &[u8] = b"[vdso]";
 
 /// Room for reading; too large for a small stack.
 pub(crate) struct MapsRoom {

@@ -7,8 +7,9 @@ use core::sync::atomic::{
     Ordering::{Relaxed, SeqCst},
 };
 
+use super::machine::numbers;
 use super::{Errno, Fd, call};
-use crate::arch::{LARGEST_PAGE, numbers};
+use crate::arch::LARGEST_PAGE;
 
 /// The unit of memory where the kernel has the smallest; elsewhere it is a multiple, up to [`LARGEST_PAGE`].
 pub(crate) const PAGE: usize = 4096;

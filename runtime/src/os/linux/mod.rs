@@ -5,9 +5,14 @@
 mod bpf;
 mod call;
 mod disposition;
+#[cfg(all(feature = "start", not(test)))]
+mod dynamic_linker;
 mod errno;
 mod file;
 mod hidden_handlers;
+#[cfg_attr(target_arch = "x86_64", path = "x86_64.rs")]
+#[cfg_attr(target_arch = "aarch64", path = "aarch64.rs")]
+mod machine;
 // Only the start-up objects see filters being installed.
 #[cfg_attr(any(test, feature = "start", not(feature = "profil")), path = "filter.rs")]
 #[cfg_attr(not(any(test, feature = "start", not(feature = "profil"))), path = "no_filter.rs")]
@@ -16,6 +21,8 @@ mod filter;
 mod filter_installation;
 #[cfg(any(test, feature = "profil"))]
 mod guarded;
+pub(crate) mod linked;
+mod listed_object;
 mod maps;
 mod memory;
 mod perf;
@@ -25,32 +32,40 @@ mod thread;
 mod ticks;
 mod timer;
 
+pub(crate) use listed_object::ListedObject;
+pub(crate) use machine::{interrupted_pc, numbers, syscall};
+
 pub(crate) use crate::arch::LARGEST_PAGE;
 #[cfg(all(feature = "start", not(test)))]
 pub(crate) use disposition::{Action, disguise, disguised, reveal, set_action_raw, stand_in};
-pub(crate) use errno::Errno;
+#[cfg(all(feature = "start", not(test)))]
+pub(crate) use dynamic_linker::next_definition;
+pub(crate) use errno::{Errno, set_errno};
+#[cfg(all(feature = "start", not(test)))]
+pub(crate) use file::can_write_files;
 #[cfg(any(test, feature = "start", not(feature = "profil")))]
 pub(crate) use file::file_mask;
-pub(crate) use file::{CURRENT, Fd, Identity, Status, WRITING_FLAGS, push_link};
+pub(crate) use file::{CURRENT, Fd, Identity, O_RDWR, Status, push_program_path};
 #[cfg(any(test, feature = "start", not(feature = "profil")))]
-pub(crate) use filter::filters;
+pub(crate) use filter::enter_thread;
 #[cfg(any(test, feature = "start", not(feature = "profil")))]
 pub(crate) use filter_installation::{Expected, Wanted, expect};
 #[cfg(any(test, feature = "profil"))]
 pub(crate) use guarded::{can_be_written, read, write};
 #[cfg(all(feature = "start", not(test)))]
 pub(crate) use hidden_handlers::set_doors;
-pub(crate) use maps::{Mapping, MapsRoom, OwnMemory, for_each_mapping};
+pub(crate) use maps::{Mapping, MapsRoom, OwnMemory, VDSO_PATH, for_each_mapping};
 pub(crate) use memory::{
     PAGE, Reserve, clear, map, map_file, map_own_word, replace, reserve, reserve_for_good, take_reserved, unmap,
     unreserve,
 };
 pub(crate) use perf::{SampleMemory, sample_on};
 pub(crate) use signal::{
-    FATAL_SIGNALS, SA_RESTART, SAMPLING_SIGNAL, SIG_BLOCK, SIG_DFL, SIG_UNBLOCK, SIGPIPE, SIGPROF, SIGXFSZ, SignalInfo,
-    block_signals, catch_signal, change_mask, contains, default_action, is_caught_by, is_free_for_use, is_not_handled,
-    let_signal_end, let_signal_wait, on_fatal_signal, pending_signals, set_blocked_signals, signal_named, take_signal,
-    try_to_block_signals, uncatch_signal, without_signal,
+    FATAL_SIGNALS, LOOKED_FOR_SIGNALS, NO_SIGNALS, SA_RESTART, SAMPLING_SIGNAL, SIG_BLOCK, SIG_DFL, SIG_UNBLOCK,
+    SIGPIPE, SIGPROF, SIGXFSZ, SavedSignals, SignalInfo, SignalSet, block_signals, catch_signal, change_mask, contains,
+    default_action, is_caught_by, is_free_for_use, is_not_handled, let_signal_end, let_signal_wait, on_fatal_signal,
+    pending_signals, set_blocked_signals, signal_named, take_signal, try_to_block_signals, uncatch_signal, with_signal,
+    without_signal,
 };
 #[cfg(any(test, feature = "profil"))]
 pub(crate) use signal::{Handler, PROFIL_SIGNAL};

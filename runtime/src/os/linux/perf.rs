@@ -7,9 +7,9 @@ use core::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release},
 };
 
+use super::machine::{self, numbers};
 use super::memory::{PAGE, map_file, unmap};
 use super::{Errno, Fd, call};
-use crate::arch::{self, numbers};
 
 const TYPE_SOFTWARE: u64 = 1;
 const CPU_CLOCK: u64 = 0;
@@ -61,7 +61,7 @@ pub(crate) fn sample_on(
     attributes[2] = nanoseconds;
     attributes[3] = SAMPLE_REGISTERS_OF_USER;
     attributes[5] = INHERIT | INHERIT_THREAD | EXCLUDE_HYPERVISOR | kernel;
-    attributes[10] = arch::PERF_PROGRAM_COUNTER;
+    attributes[10] = machine::PERF_PROGRAM_COUNTER;
     let arguments = [attributes.as_ptr().addr(), 0, processor, usize::MAX, CLOSE_AT_EXEC];
     // SAFETY: the kernel reads the attributes, as many bytes as they say.
     let fd = Fd(unsafe { call(numbers::PERF_EVENT_OPEN, arguments) }? as i32);

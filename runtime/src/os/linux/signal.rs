@@ -1,12 +1,14 @@
 //! Signals.
 
 use super::hidden_handlers::{SIGRTMAX, hide, is_hidden};
+use super::machine::{self, numbers};
 use super::{Errno, call, checked, process_id, thread_id};
-use crate::arch::{self, numbers};
+use crate::arch;
 use crate::text::decimal;
 use core::ffi::{c_int, c_void};
 use core::mem::MaybeUninit;
 use core::ptr;
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// What writing sends to a pipe that nobody reads any more, and beyond the limit of a file's size.
 pub(crate) const SIGPIPE: c_int = 13;
@@ -26,6 +28,9 @@ pub(crate) const PROFIL_SIGNAL: c_int = SAMPLING_SIGNAL - 1;
 /// TERM STKFLT XCPU VTALRM PROF IO PWR SYS. (KILL cannot be caught, XFSZ is left to who writes files.)
 pub(crate) const FATAL_SIGNALS: [c_int; 21] =
     [1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13, 14, 15, 16, 24, 26, 27, 29, 30, 31];
+
+/// Those for which programs look whether they have a handler: INT BUS SEGV ALRM.
+pub(crate) const LOOKED_FOR_SIGNALS: [c_int; 4] = [2, 7, 11, 14];
 
 /// The set of those of them that leave a core behind: QUIT ILL TRAP ABRT BUS FPE SEGV XCPU SYS.
 const DUMPS_CORE: u64 = 0b11_1111 << 2 | 1 << 10 | 1 << 23 | 1 << 30;
@@ -212,7 +217,7 @@ fn install_at(signal: c_int, handler: usize, flags: usize, mask: u64) -> Result<
     unsafe {
         (&raw mut (*start).handler).write_volatile(handler);
         (&raw mut (*start).flags).write_volatile(flags);
-        (&raw mut (*start).restorer).write_volatile(arch::signal_return as *const () as usize);
+        (&raw mut (*start).restorer).write_volatile(machine::signal_return as *const () as usize);
         (&raw mut (*start).mask).write_volatile(mask);
         set_action(signal, start, ptr::null_mut())
     }
@@ -252,7 +257,7 @@ pub(crate) fn send_to_this_thread(signal: c_int) {
 /// From a handler of the signal, with the three arguments of the handler; but if `info` and `context` do not lie as the
 /// kernel puts them they are not used.
 pub(crate) unsafe fn let_signal_end(signal: c_int, info: *const SignalInfo, context: *mut c_void) {
-    if !contains(DUMPS_CORE, signal) || !arch::is_signal_frame(info.addr(), context.addr()) {
+    if !contains(DUMPS_CORE, signal) || !machine::is_signal_frame(info.addr(), context.addr()) {
         send_to_this_thread(signal);
         // Now, and not when the handler returns: a program may let a signal in only for as long as it waits.
         unblock_signal(signal);
@@ -268,7 +273,7 @@ pub(crate) unsafe fn let_signal_end(signal: c_int, info: *const SignalInfo, cont
     }
     // SAFETY: as above; the word has the signals that are blocked once the handler has returned.
     unsafe {
-        let blocked = arch::blocked_on_return(context);
+        let blocked = machine::blocked_on_return(context);
         *blocked = without_signal(*blocked, signal);
     }
 }
@@ -285,12 +290,12 @@ pub(crate) unsafe fn let_signal_wait(
     context: *mut c_void,
     is_blocked: impl Fn(u64) -> bool,
 ) -> bool {
-    if !arch::is_signal_frame(info.addr(), context.addr()) {
+    if !machine::is_signal_frame(info.addr(), context.addr()) {
         return false;
     }
     // SAFETY: the kernel's frame, which only this thread uses; the word has the signals that are blocked once the handler
     // has returned.
-    let blocked = unsafe { &mut *arch::blocked_on_return(context) };
+    let blocked = unsafe { &mut *machine::blocked_on_return(context) };
     let waits = is_blocked(*blocked) && queue_to_this_thread(signal, info).is_ok();
     if waits {
         *blocked |= 1 << (signal - 1);
@@ -306,7 +311,7 @@ fn queue_to_this_thread(signal: c_int, info: *const SignalInfo) -> Result<(), Er
 }
 
 /// Blocks every signal for this thread; returns which were blocked.
-pub(crate) fn block_signals() -> u64 {
+pub(crate) fn block_signals() -> SignalSet {
     change_blocked(SIG_BLOCK, u64::MAX)
 }
 
@@ -315,7 +320,7 @@ pub(crate) fn block_signals() -> u64 {
 /// # Errors
 ///
 /// What a filter of system calls answers.
-pub(crate) fn try_to_block_signals() -> Result<u64, Errno> {
+pub(crate) fn try_to_block_signals() -> Result<SignalSet, Errno> {
     change_as_permitted(SIG_BLOCK, u64::MAX)
 }
 
@@ -324,23 +329,47 @@ fn unblock_signal(signal: c_int) {
     change_blocked(SIG_UNBLOCK, 1 << (signal - 1));
 }
 
+/// A set of signals.
+pub(crate) type SignalSet = u64;
+
+/// The set without signals.
+pub(crate) const NO_SIGNALS: SignalSet = 0;
+
+/// A place for a set of signals. All zero, no signal is in the set.
+pub(crate) struct SavedSignals(AtomicU64);
+
+impl SavedSignals {
+    pub(crate) fn save(&self, signals: SignalSet) {
+        self.0.store(signals, Relaxed);
+    }
+
+    pub(crate) fn saved(&self) -> SignalSet {
+        self.0.load(Relaxed)
+    }
+}
+
+/// A set with one more signal.
+pub(crate) fn with_signal(signals: SignalSet, signal: c_int) -> SignalSet {
+    signals | 1 << (signal - 1)
+}
+
 /// Whether a signal is in a set.
-pub(crate) fn contains(signals: u64, signal: c_int) -> bool {
+pub(crate) fn contains(signals: SignalSet, signal: c_int) -> bool {
     signals & 1 << (signal - 1) != 0
 }
 
 /// A set of signals without one of them.
-pub(crate) fn without_signal(signals: u64, signal: c_int) -> u64 {
+pub(crate) fn without_signal(signals: SignalSet, signal: c_int) -> SignalSet {
     signals & !(1 << (signal - 1))
 }
 
 /// Blocks just these signals for this thread.
-pub(crate) fn set_blocked_signals(blocked: u64) {
+pub(crate) fn set_blocked_signals(blocked: SignalSet) {
     change_blocked(SIG_SETMASK, blocked);
 }
 
 /// The signals that wait to be let in.
-pub(crate) fn pending_signals() -> u64 {
+pub(crate) fn pending_signals() -> SignalSet {
     let mut pending = 0_u64;
     // SAFETY: the kernel writes a set of 8 bytes.
     let _ = unsafe { call(numbers::RT_SIGPENDING, [(&raw mut pending).addr(), size_of::<u64>()]) };
@@ -374,7 +403,7 @@ pub(crate) fn change_mask(how: usize, signals: Option<&u64>) -> Result<u64, Errn
     let signals = signals.map_or(ptr::null(), ptr::from_ref);
     let arguments = [how, signals.addr(), (&raw mut before).addr(), size_of::<u64>(), 0, 0];
     // SAFETY: the kernel reads one set, if there is one, and writes the other, 8 bytes each.
-    checked(unsafe { arch::syscall(numbers::RT_SIGPROCMASK, arguments) }).map(|_| before)
+    checked(unsafe { machine::syscall(numbers::RT_SIGPROCMASK, arguments) }).map(|_| before)
 }
 
 /// Sets a signal's action, and says what it was.

@@ -1,7 +1,7 @@
 //! Processes and threads.
 
+use super::machine::{self, numbers};
 use super::{Errno, call};
-use crate::arch::{self, numbers};
 use crate::text::decimal;
 
 /// This process; 0 where a filter of system calls does not let it know.
@@ -68,7 +68,7 @@ pub(crate) fn exit_process(status: i32) -> ! {
     loop {
         // Whatever a filter says to it: there is no other way.
         // SAFETY: it does not return.
-        let _ = unsafe { arch::syscall(numbers::EXIT_GROUP, [status as usize, 0, 0, 0, 0, 0]) };
+        let _ = unsafe { machine::syscall(numbers::EXIT_GROUP, [status as usize, 0, 0, 0, 0, 0]) };
     }
 }
 

@@ -3,9 +3,9 @@
 use core::ffi::c_int;
 use core::mem::MaybeUninit;
 
+use super::machine::numbers;
 use super::signal::SAMPLING_SIGNAL;
 use super::{Errno, call};
-use crate::arch::numbers;
 
 const CLOCK_MONOTONIC: usize = 1;
 const CLOCK_PROCESS_CPUTIME_ID: usize = 2;

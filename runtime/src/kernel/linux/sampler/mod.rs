@@ -19,11 +19,10 @@ use core::sync::atomic::{
 
 pub(crate) use plan::{HIGHEST_RATE, Sampler, Wish};
 
-use crate::arch;
 use crate::message::{say, say_error};
 use crate::os::{
-    Errno, SAMPLING_SIGNAL, SignalInfo, TimeOf, Timer, catch_signal, is_caught_by, let_signal_wait, process_time,
-    ticks_per_second, uncatch_signal, without_signal,
+    Errno, SAMPLING_SIGNAL, SignalInfo, TimeOf, Timer, catch_signal, interrupted_pc, is_caught_by, let_signal_wait,
+    numbers, process_time, ticks_per_second, uncatch_signal, without_signal,
 };
 use crate::ownership::is_ours;
 use crate::samples::bins;
@@ -149,12 +148,12 @@ pub(crate) fn stop() {
 
 /// Whether samples can go on coming if `permits` answers for system calls: their signal's handler returns by one.
 pub(crate) fn can_sample(permits: impl Fn(usize, [usize; 3]) -> bool) -> bool {
-    permits(arch::numbers::RT_SIGRETURN, [0; 3])
+    permits(numbers::RT_SIGRETURN, [0; 3])
 }
 
 /// Whether a handler can give a signal its own effect if `permits` answers for system calls.
 pub(crate) fn can_end_by_signal(permits: impl Fn(usize, [usize; 3]) -> bool) -> bool {
-    use arch::numbers::{GETPID, GETTID, RT_SIGACTION, RT_SIGPROCMASK, RT_SIGRETURN, TGKILL};
+    use numbers::{GETPID, GETTID, RT_SIGACTION, RT_SIGPROCMASK, RT_SIGRETURN, TGKILL};
     [GETPID, GETTID, RT_SIGACTION, RT_SIGPROCMASK, RT_SIGRETURN, TGKILL]
         .into_iter()
         .all(|number| permits(number, [0; 3]))
@@ -227,7 +226,7 @@ pub(crate) fn after_fork_in_child() {
 /// The handler of the timers' signal.
 unsafe extern "C" fn on_expiry(signal: c_int, info: *const SignalInfo, context: *const c_void) {
     // SAFETY: the kernel calls the handler as it was installed, with SA_SIGINFO: both pointers are good.
-    let (pc, info) = unsafe { (arch::interrupted_pc(context), &*info) };
+    let (pc, info) = unsafe { (interrupted_pc(context), &*info) };
     if let Some(found) = info.timer_value() {
         if found == value(OF_RING) {
             if has_ring() {

@@ -5,22 +5,19 @@
 
 use core::ffi::{c_int, c_long};
 
-use crate::arch::{self, numbers};
 use crate::control::{get_ready, is_in_file, is_ours, is_profiled, snapshot, write_snapshot};
 use crate::message::say;
-use crate::os::{Expected, Wanted, expect, unreserve};
+use crate::os::{
+    Errno, Expected, NO_SIGNALS, SignalSet, Wanted, can_write_files, expect, numbers, set_errno, syscall, unreserve,
+};
 use crate::process::exits;
-use crate::{file, kernel, mcount, ownership};
+use crate::{kernel, mcount, ownership};
 
 const PR_SET_SECCOMP: usize = 22;
 const SECCOMP_SET_MODE_STRICT: usize = 0;
 const SECCOMP_SET_MODE_FILTER: usize = 1;
 const SECCOMP_FILTER_FLAG_TSYNC: usize = 1 << 0;
 const SECCOMP_FILTER_FLAG_NEW_LISTENER: usize = 1 << 3;
-
-unsafe extern "C" {
-    fn __errno_location() -> *mut c_int;
-}
 
 /// `int prctl(int op, ...)`.
 #[unsafe(no_mangle)]
@@ -48,7 +45,7 @@ pub(crate) unsafe extern "C" fn special(
 ) -> c_long {
     let make = || {
         // SAFETY: the caller's own promise.
-        unsafe { arch::syscall(number, [a, b, c, d, e, f]) }
+        unsafe { syscall(number, [a, b, c, d, e, f]) }
     };
     if number == numbers::MLOCKALL {
         unreserve();
@@ -66,8 +63,7 @@ pub(crate) unsafe extern "C" fn special(
 
 /// What the C library says of a call that the kernel refused with that number.
 pub(crate) extern "C" fn failed(result: isize) -> c_long {
-    // SAFETY: this thread's own.
-    unsafe { __errno_location().write(-result as c_int) };
+    set_errno(Errno(-result as c_int));
     -1
 }
 
@@ -106,7 +102,7 @@ struct Prepared {
     /// Whether samples have been stopped.
     stopped: bool,
     /// The signals whose handlers have been taken away.
-    unwatched: u64,
+    unwatched: SignalSet,
 }
 
 /// Gets ready for a filter of system calls that the program is about to install, after which much cannot be had any more: memory is
@@ -119,7 +115,7 @@ fn expect_filter(wanted: Wanted, for_all: bool) -> Option<Prepared> {
     }
     let filter = expect(wanted, for_all)?;
     let permits = |number, arguments| filter.permits(number, arguments);
-    get_ready(for_all, file::can_write_file(permits));
+    get_ready(for_all, can_write_files(permits));
     // Not with signals blocked: the filter may refuse to let them in again.
     let stopped = !kernel::can_sample(permits) && {
         snapshot::unwatch();
@@ -129,7 +125,7 @@ fn expect_filter(wanted: Wanted, for_all: bool) -> Option<Prepared> {
         // Behind the filter there may be no way to say anything.
         say(&[b"no samples from here on: the program's filter of system calls forbids rt_sigreturn"]);
     }
-    let unwatched = if kernel::can_end_by_signal(permits) { 0 } else { exits::unwatch() };
+    let unwatched = if kernel::can_end_by_signal(permits) { NO_SIGNALS } else { exits::unwatch() };
     filter.enforce();
     Some(Prepared { filter, stopped, unwatched })
 }

@@ -1,4 +1,4 @@
-//! Raw system calls and the signal context.
+//! Linux on AArch64: raw system calls, and what the kernel lays out in memory.
 
 use core::arch::{asm, naked_asm};
 use core::ffi::c_void;
@@ -82,9 +82,6 @@ pub(crate) const PERF_PROGRAM_COUNTER: u64 = 1 << 32;
 pub(crate) const O_DIRECTORY: usize = 0o40_000;
 pub(crate) const O_NOFOLLOW: usize = 0o100_000;
 
-/// The largest unit of memory that a kernel may have here.
-pub(crate) const LARGEST_PAGE: usize = 65536;
-
 /// Those that only the `profil` of other systems needs.
 #[cfg(any(test, feature = "profil"))]
 pub(crate) mod profil_numbers {
@@ -160,27 +157,4 @@ pub(crate) unsafe fn blocked_on_return(context: *mut c_void) -> *mut u64 {
     const BLOCKED: usize = 8 + 8 + 24;
     // SAFETY: the kernel wrote a whole struct ucontext there.
     unsafe { context.byte_add(BLOCKED).cast() }
-}
-
-/// Whether the program runs in valgrind: a request to valgrind, which nothing else gives a meaning to. It is documented as
-/// an interface of valgrind's (`valgrind.h`).
-#[inline]
-pub(crate) fn is_in_valgrind() -> bool {
-    // VG_USERREQ__RUNNING_ON_VALGRIND and its five arguments.
-    static REQUEST: [usize; 6] = [0x1001, 0, 0, 0, 0, 0];
-    let mut answer = 0_usize;
-    // SAFETY: rotations by 128 bits in all, and a register or itself. valgrind reads the request and sets x3.
-    unsafe {
-        asm!(
-            "ror x12, x12, #3",
-            "ror x12, x12, #13",
-            "ror x12, x12, #51",
-            "ror x12, x12, #61",
-            "orr x10, x10, x10",
-            in("x4") &raw const REQUEST,
-            inout("x3") answer,
-            options(nostack),
-        );
-    }
-    answer != 0
 }

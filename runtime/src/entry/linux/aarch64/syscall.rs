@@ -3,7 +3,7 @@
 use core::arch::naked_asm;
 
 use super::super::seccomp::{failed, special};
-use crate::arch::numbers;
+use crate::os::numbers;
 
 /// `long syscall(long number, ...)`: the C library's, but for those calls that the runtime must know of.
 ///

@@ -6,14 +6,15 @@
 //! record of their own, and may be called before the runtime has begun and in the child of a `vfork`.
 
 use core::arch::global_asm;
-use core::ffi::{CStr, c_char, c_int, c_void};
+use core::ffi::{CStr, c_int};
 use core::mem::{self, MaybeUninit};
 use core::ptr;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use crate::arch;
 use crate::os::{
-    self, Action, Errno, SA_RESTART, SIG_BLOCK, SIG_DFL, SIG_UNBLOCK, disguise, disguised, set_action_raw, stand_in,
+    self, Action, Errno, SA_RESTART, SIG_BLOCK, SIG_DFL, SIG_UNBLOCK, disguise, disguised, next_definition,
+    set_action_raw, set_errno, stand_in,
 };
 
 const SIG_HOLD: usize = 2;
@@ -22,16 +23,8 @@ const SA_INTERRUPT: u32 = 0x2000_0000;
 const SA_NODEFER: u32 = 0x4000_0000;
 const SA_RESETHAND: u32 = 0x8000_0000;
 
-/// `RTLD_NEXT`: the next definition behind the program's own.
-const NEXT: usize = usize::MAX;
-
-type Lookup = unsafe extern "C" fn(*mut c_void, *const c_char) -> *mut c_void;
 type Sigaction = unsafe extern "C" fn(c_int, *const Action, *mut Action) -> c_int;
 type Signal = unsafe extern "C" fn(c_int, usize) -> usize;
-
-unsafe extern "C" {
-    fn __errno_location() -> *mut c_int;
-}
 
 /// The next definitions of `sigaction` and `signal`; 0 before they were looked up, [`MISSING`] if there are none.
 static NEXT_SIGACTION: AtomicUsize = AtomicUsize::new(0);
@@ -47,10 +40,7 @@ pub(crate) fn find_next() {
 /// The next definition of a name.
 #[inline(never)]
 fn next(name: &CStr) -> usize {
-    // SAFETY: null, or `dlsym`, which this is the type of.
-    let lookup: Option<Lookup> = unsafe { mem::transmute(arch::dlsym_address()) };
-    // SAFETY: the name ends with a NUL.
-    let found = lookup.map_or(0, |lookup| unsafe { lookup(NEXT as *mut c_void, name.as_ptr()) }.addr());
+    let found = next_definition(name);
     if found == 0 { MISSING } else { found }
 }
 
@@ -90,12 +80,6 @@ fn is_musl() -> bool {
 /// before ours.
 pub(crate) fn are_seen() -> bool {
     arch::programs_sigaction_address() != set_and_ask as *const () as usize
-}
-
-/// Sets `errno`.
-pub(crate) fn set_errno(error: Errno) {
-    // SAFETY: the C library's, of this thread.
-    unsafe { *__errno_location() = error.0 };
 }
 
 // The C library's name, of which a program may have another one: the function here has a name for itself.

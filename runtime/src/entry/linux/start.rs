@@ -1,6 +1,6 @@
 //! The C start-up contract: what runs before everything of the program's own, and what runs after it.
 //!
-//! glibc calls [`begin`] before every constructor, and [`finish`] after every destructor if the program's entry point is
+//! glibc calls [`begin()`] before every constructor, and [`finish`] after every destructor if the program's entry point is
 //! ours. Where either is not so, musl being the other C library and `gmon.o` the object without an entry point, the
 //! program's first constructor is [`begin_late`] and its last destructor [`finish_early`].
 
@@ -9,12 +9,15 @@ use core::ffi::{CStr, c_char, c_int, c_ulong};
 use core::mem;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
-use crate::control::{self, _mcleanup, Environment, settings, snapshot, strings};
-use crate::kernel;
-use crate::message::know_standard_error;
+#[cfg(feature = "start")]
+use super::dispositions;
+#[cfg(not(feature = "start"))]
+use crate::control::is_started;
+use crate::control::{_mcleanup, strings};
+use crate::entry::begin;
 use crate::objects::program;
 #[cfg(feature = "start")]
-use crate::process::{dispositions, exits};
+use crate::process::exits;
 
 const AT_BASE: c_ulong = 7;
 const AT_SECURE: c_ulong = 23;
@@ -48,7 +51,6 @@ unsafe extern "C" {
     static environ: *const *const c_char;
     static program_invocation_name: *const c_char;
     fn getauxval(kind: c_ulong) -> c_ulong;
-    fn pthread_atfork(prepare: extern "C" fn(), parent: extern "C" fn(), child: extern "C" fn()) -> c_int;
 }
 
 /// Starts profiling. The C library calls it before any constructor of the program.
@@ -58,7 +60,7 @@ pub(crate) unsafe extern "C" fn begin(_argc: c_int, argv: *const *const c_char, 
     unsafe { begin_with(strings(argv).next(), envp, program::text()) }
 }
 
-/// Starts profiling where the C library has not called [`begin`]: as the first of the program's constructors, which gets
+/// Starts profiling where the C library has not called [`begin()`]: as the first of the program's constructors, which gets
 /// no argument that one could rely on.
 pub(crate) unsafe extern "C" fn begin_late() {
     if BEGAN_FIRST.load(Relaxed) {
@@ -73,7 +75,7 @@ pub(crate) unsafe extern "C" fn begin_late() {
 #[cfg(not(feature = "start"))]
 #[unsafe(no_mangle)]
 extern "C" fn monstartup(lowpc: c_ulong, highpc: c_ulong) {
-    if !control::is_started() {
+    if !is_started() {
         // SAFETY: a program may change its environment in another thread only while nobody reads it, as for `getenv`.
         unsafe { begin_in_environment((lowpc as usize, highpc as usize)) }
     }
@@ -100,12 +102,13 @@ unsafe fn begin_in_environment(text: (usize, usize)) {
     }
 }
 
-/// Starts profiling the code from one address to another of the program of that name.
+/// Starts profiling the code from one address to another of the program of that name, unless the process has rights that its
+/// user has not.
 ///
 /// # Safety
 ///
-/// `envp` must be the process's environment, and nobody may change it meanwhile; nothing may have been started yet.
-unsafe fn begin_with(name: Option<&CStr>, envp: *const *const c_char, (lowpc, highpc): (usize, usize)) {
+/// As for [`begin::begin`].
+unsafe fn begin_with(name: Option<&CStr>, envp: *const *const c_char, text: (usize, usize)) {
     // SAFETY: as below. A static program has no dynamic linker anywhere.
     #[cfg(feature = "start")]
     if unsafe { getauxval(AT_BASE) } != 0 {
@@ -115,37 +118,12 @@ unsafe fn begin_with(name: Option<&CStr>, envp: *const *const c_char, (lowpc, hi
     if unsafe { getauxval(AT_SECURE) } != 0 {
         return; // a set-user-id program writes nothing where its user says
     }
-    know_standard_error();
     // SAFETY: the caller's promise.
-    let environment = unsafe { Environment::of(strings(envp)) };
-    let directory = settings::configure(name.unwrap_or(c""), &environment);
-    kernel::choose_sampler(&settings::sampling(&environment));
-    if !settings::tells_of_objects(&environment) {
-        control::forget_outside();
-    }
-    control::start(lowpc, highpc, directory.map(|fd| fd.0), settings::is_live(&environment));
-    // SAFETY: the C library is up; ours are the first of the program's own handlers, so they run last before a fork and
-    // first behind it. Without memory for them, children are not profiled.
-    unsafe { pthread_atfork(control::before_fork, control::after_fork_in_parent, after_fork_in_child) };
-    if let Some(signal) = settings::dump_signal(&environment) {
-        snapshot::watch(signal);
-    }
-    #[cfg(feature = "start")]
-    exits::watch(settings::may_catch_signals(&environment));
+    unsafe { begin::begin(name, envp, text) };
     #[cfg(feature = "start")]
     if dispositions::are_seen() {
         exits::give_way();
     }
-    if let Some(fd) = directory {
-        let _ = fd.close();
-    }
-}
-
-/// What the child of a fork does first.
-extern "C" fn after_fork_in_child() {
-    control::after_fork_in_child();
-    #[cfg(feature = "start")]
-    exits::after_fork_in_child();
 }
 
 /// Ends profiling. The C library calls it in place of the dynamic linker's own, which it was told is this, as the very

@@ -1,4 +1,4 @@
-//! Raw system calls and the signal context.
+//! Linux on x86-64: raw system calls, and what the kernel lays out in memory.
 
 use core::arch::{asm, naked_asm};
 use core::ffi::c_void;
@@ -82,9 +82,6 @@ pub(crate) const PERF_PROGRAM_COUNTER: u64 = 1 << 8;
 pub(crate) const O_DIRECTORY: usize = 0o200_000;
 pub(crate) const O_NOFOLLOW: usize = 0o400_000;
 
-/// The largest unit of memory that a kernel may have here.
-pub(crate) const LARGEST_PAGE: usize = 4096;
-
 /// Those that only the `profil` of other systems needs.
 #[cfg(any(test, feature = "profil"))]
 pub(crate) mod profil_numbers {
@@ -165,26 +162,3 @@ pub(crate) unsafe fn blocked_on_return(context: *mut c_void) -> *mut u64 {
 /// Where a struct ucontext, up to the set of blocked signals the kernel's own, has that set: behind a struct sigcontext of
 /// 256 bytes, at the end.
 const BLOCKED: usize = 8 + 8 + 24 + 256;
-
-/// Whether the program runs in valgrind: a request to valgrind, which nothing else gives a meaning to. It is documented as
-/// an interface of valgrind's (`valgrind.h`).
-#[inline]
-pub(crate) fn is_in_valgrind() -> bool {
-    // VG_USERREQ__RUNNING_ON_VALGRIND and its five arguments.
-    static REQUEST: [usize; 6] = [0x1001, 0, 0, 0, 0, 0];
-    let mut answer = 0_usize;
-    // SAFETY: rotations by 128 bits in all, and an exchange of a register with itself. valgrind reads the request and sets rdx.
-    unsafe {
-        asm!(
-            "rol rdi, 3",
-            "rol rdi, 13",
-            "rol rdi, 61",
-            "rol rdi, 51",
-            "xchg rbx, rbx",
-            in("rax") &raw const REQUEST,
-            inout("rdx") answer,
-            options(nostack),
-        );
-    }
-    answer != 0
-}

@@ -3,7 +3,7 @@
 use core::arch::{global_asm, naked_asm};
 
 use super::super::start::{NOT_RELOCATED, NOT_RELOCATED_LENGTH, RTLD_FINI, finish};
-use crate::arch::numbers;
+use crate::os::numbers;
 
 /// The entry point of the program.
 ///

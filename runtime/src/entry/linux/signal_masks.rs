@@ -7,9 +7,8 @@
 
 use core::ffi::c_int;
 
-use super::dispositions::set_errno;
 use crate::kernel::{blocked_as_told, to_be_blocked};
-use crate::os::{Errno, SIG_UNBLOCK, change_mask};
+use crate::os::{Errno, SIG_UNBLOCK, change_mask, set_errno};
 
 /// The C library's own signals, 32 and 33, which a program neither blocks nor sees.
 const INTERNAL: u64 = 0b11 << 31;
