@@ -11,7 +11,7 @@
 mod fork;
 mod profil;
 #[cfg_attr(target_os = "linux", path = "linux/mod.rs")]
-mod system;
+pub(crate) mod system;
 mod termination;
 
 pub(crate) use fork::after_fork_in_child;
@@ -20,9 +20,10 @@ pub(crate) use profil::{NO_BUFFER, accept, buffer, runtimes_profil, take_buffer}
 pub(crate) use profil::{profil, rebuffer};
 #[cfg(not(test))]
 pub(crate) use system::SAMPLER_NAMES;
+#[cfg(any(test, feature = "profil"))]
+pub(crate) use system::profil_clock;
 pub(crate) use system::{
-    Clock, HIGHEST_RATE, Sampler, Wish, blocked_as_told, can_end_by_signal, can_sample, choose as choose_sampler,
-    collect, go_on_again, profrate, stop_for_good, to_be_blocked,
+    Clock, HIGHEST_RATE, Sampler, Wish, choose as choose_sampler, collect, profrate, to_be_blocked,
 };
 pub(crate) use termination::terminate;
 #[cfg(any(test, feature = "profil"))]

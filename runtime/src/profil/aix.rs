@@ -4,10 +4,10 @@ use core::ffi::{c_uint, c_void};
 use core::mem;
 
 use super::begin;
-use super::clock::SIXTY;
 use super::engine::{alone, exchange};
 use super::profile::{Profile, Range};
 use super::rules::{Dialect, FIRST_SHORT, fraction};
+use crate::kernel::profil_clock::SIXTY;
 use crate::os::{Errno, read, set_errno};
 
 /// `struct prof` of `mon.h`: an address for the low and one for the high end of some code, its counts and how many bytes

@@ -2,11 +2,11 @@
 
 use core::ffi::{c_int, c_uint, c_void};
 
-use super::clock::HUNDRED;
 use super::engine::{alone, exchange};
 use super::profile::{Profile, Range};
 use super::rules::Dialect;
 use super::{begin, returned};
+use crate::kernel::profil_clock::HUNDRED;
 use crate::os::{Errno, can_be_written};
 use crate::samples::scale::ONE_TO_ONE;
 

@@ -11,8 +11,8 @@ use core::sync::atomic::{
     Ordering::{Relaxed, SeqCst},
 };
 
-use super::clock;
 use super::profile::Profile;
+use crate::kernel::profil_clock as clock;
 use crate::os::{Errno, SignalInfo, a_moment, block_signals, interrupted_pc, set_blocked_signals, thread_id};
 
 /// The profiles of the even and the odd generations; the one of the last generation is null, once nobody knows it.
@@ -143,7 +143,7 @@ mod tests {
     use std::sync::atomic::{AtomicBool, AtomicU64};
 
     use super::*;
-    use crate::profil::clock::HUNDRED;
+    use crate::kernel::profil_clock::HUNDRED;
     use crate::profil::profile::Range;
     use crate::profil::rules::Dialect;
 

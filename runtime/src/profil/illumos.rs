@@ -2,11 +2,11 @@
 
 use core::ffi::{c_long, c_uint, c_void};
 
-use super::clock::HUNDRED;
 use super::engine::{alone, exchange};
 use super::profile::{Profile, Range};
 use super::rules::{Dialect, FINEST};
 use super::{begin, returned};
+use crate::kernel::profil_clock::HUNDRED;
 use crate::os::{Errno, can_be_written, set_errno};
 
 /// `void profil(unsigned short *buff, size_t bufsiz, size_t offset, unsigned scale)`: counts where the process is, until a

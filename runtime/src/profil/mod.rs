@@ -2,7 +2,7 @@
 //!
 //! It has been called with four arguments and with six, for a buffer and for a list of them, since 1975. Each dialect is a
 //! file that says what its arguments mean: where bins begin, how wide they are, what becomes of a full one. What they
-//! share is below: `clock` makes ticks, `engine` hands them to the one [`profile`] of the process. docs/profil.md has the
+//! share is below: `kernel::profil_clock` makes ticks, `engine` hands them to the one [`profile`] of the process. docs/profil.md has the
 //! manual pages' sentences and the tests of each.
 //!
 //! This is a part of libgmon.a for itself, and needs nothing of the runtime that records calls: its timer and its signal are
@@ -12,7 +12,6 @@ mod aix;
 #[cfg(all(feature = "profil", not(test)))]
 mod attach;
 mod bsd;
-mod clock;
 mod engine;
 mod illumos;
 mod openbsd;

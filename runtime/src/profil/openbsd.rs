@@ -4,27 +4,21 @@
 //! It is the call that the runtime of `cc -pg` goes through, and the checks are those of `kernel`. In a program that has that
 //! runtime, the first call was the runtime's; it answers then. In one that has not, `kernel` is here for it alone.
 
-use core::ffi::{CStr, c_char, c_int, c_uint, c_ulong, c_void};
+use core::ffi::{c_int, c_uint, c_ulong, c_void};
 use core::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use gmon::layout::GmonHdr;
 
-use super::clock::HUNDRED;
 use super::engine::{alone, exchange};
 use super::profile::{Profile, Range};
 use super::rules::Dialect;
 use super::{begin, returned};
 use crate::file::{self, Naming};
 use crate::kernel;
+use crate::kernel::profil_clock::HUNDRED;
 use crate::objects::program;
-use crate::os::{Errno, read};
+use crate::os::{Errno, executed_path, read};
 use crate::ownership;
-
-const AT_EXECFN: c_ulong = 31;
-
-unsafe extern "C" {
-    fn getauxval(kind: c_ulong) -> c_ulong;
-}
 
 /// How many bytes of samples the last call has asked for.
 static SAMPLES_SIZE: AtomicUsize = AtomicUsize::new(0);
@@ -73,11 +67,7 @@ fn profil(
 
 /// The file is called as that kernel calls it: after the program that was executed.
 fn name_file() {
-    // SAFETY: the C library is up.
-    let path = unsafe { getauxval(AT_EXECFN) } as usize;
-    let path: *const c_char = core::ptr::with_exposed_provenance(path);
-    // SAFETY: null, or the string that the kernel has put there for the life of the process.
-    let path = if path.is_null() { c"" } else { unsafe { CStr::from_ptr(path) } };
+    let path = executed_path();
     let name = path.to_bytes().rsplit(|byte| *byte == b'/').next().unwrap_or_default();
     // SAFETY: no file has a name yet, and nobody else is in here.
     unsafe {

@@ -9,8 +9,8 @@ use core::ptr;
 use core::slice;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::SeqCst};
 
-use super::clock::{self, Rate};
 use super::rules::Dialect;
+use crate::kernel::profil_clock::{self as clock, Rate};
 use crate::os::{Errno, Handler, LARGEST_PAGE, clear, map, read, unmap, write};
 
 /// Code, and the bins that it counts in.

@@ -6,12 +6,13 @@
 use core::ffi::{c_int, c_long};
 
 use crate::control::{get_ready, is_in_file, is_ours, is_profiled, snapshot, write_snapshot};
+use crate::kernel::system;
 use crate::message::say;
 use crate::os::{
     Errno, Expected, NO_SIGNALS, SignalSet, Wanted, can_write_files, expect, numbers, set_errno, syscall, unreserve,
 };
 use crate::process::exits;
-use crate::{kernel, mcount, ownership};
+use crate::{mcount, ownership};
 
 const PR_SET_SECCOMP: usize = 22;
 const SECCOMP_SET_MODE_STRICT: usize = 0;
@@ -117,15 +118,15 @@ fn expect_filter(wanted: Wanted, for_all: bool) -> Option<Prepared> {
     let permits = |number, arguments| filter.permits(number, arguments);
     get_ready(for_all, can_write_files(permits));
     // Not with signals blocked: the filter may refuse to let them in again.
-    let stopped = !kernel::can_sample(permits) && {
+    let stopped = !system::can_sample(permits) && {
         snapshot::unwatch();
-        kernel::stop_for_good(|| mcount::run_clocks(false))
+        system::stop_for_good(|| mcount::run_clocks(false))
     };
     if stopped && is_profiled() {
         // Behind the filter there may be no way to say anything.
         say(&[b"no samples from here on: the program's filter of system calls forbids rt_sigreturn"]);
     }
-    let unwatched = if kernel::can_end_by_signal(permits) { NO_SIGNALS } else { exits::unwatch() };
+    let unwatched = if system::can_end_by_signal(permits) { NO_SIGNALS } else { exits::unwatch() };
     filter.enforce();
     Some(Prepared { filter, stopped, unwatched })
 }
@@ -137,7 +138,7 @@ impl Prepared {
         snapshot::watch_again();
         exits::watch_again(self.unwatched);
         if self.stopped {
-            kernel::go_on_again();
+            system::go_on_again();
             mcount::run_clocks(true);
             if is_profiled() {
                 say(&[b"samples go on: the filter was not installed"]);

@@ -7,7 +7,7 @@
 
 use core::ffi::c_int;
 
-use crate::kernel::{blocked_as_told, to_be_blocked};
+use crate::kernel::system::{blocked_as_told, to_be_blocked};
 use crate::os::{Errno, SIG_UNBLOCK, change_mask, set_errno};
 
 /// The C library's own signals, 32 and 33, which a program neither blocks nor sees.

@@ -1,6 +1,8 @@
 //! Linux. Raw system calls, never the C library's: they set no errno, are no cancellation points, and may be made below
 //! mcount and in a signal handler.
 
+#[cfg(any(test, feature = "profil"))]
+mod auxiliary_vector;
 #[cfg(any(test, feature = "start", not(feature = "profil")))]
 mod bpf;
 mod call;
@@ -77,4 +79,6 @@ pub(crate) use thread::{
 pub(crate) use ticks::{NextHandler, threads_number};
 pub(crate) use timer::{TimeOf, Timer, interval_timer, process_time, set_interval_timer, ticks_per_second};
 
+#[cfg(any(test, feature = "profil"))]
+pub(crate) use auxiliary_vector::executed_path;
 use call::{call, checked};
