@@ -1,16 +1,16 @@
 //! What kind of profile a file is.
 
+mod candidates;
 mod foreign;
 mod gnu;
+
+use candidates::candidates;
 
 use crate::layout::{GMONVERSION, GNU_MAGIC};
 use crate::read::bsd::Header;
 use crate::read::cursor::Cursor;
 use crate::read::read_as;
 use crate::{Counter, Encoding, Error, Form, Hints, Order, Profile, Result, Word};
-
-const WORDS: [Word; 2] = [Word::W64, Word::W32];
-const ORDERS: [Order; 2] = [Order::Little, Order::Big];
 
 /// Reads a profile of any form: [`detect`], then [`read_as`].
 ///
@@ -54,13 +54,6 @@ fn find(bytes: &[u8], hints: &Hints) -> Result<Encoding> {
         None => find_bsd(bytes, hints).unwrap_or_else(|| Err(foreign::name(bytes))),
         Some(_) => find_bsd(bytes, hints).unwrap_or_else(|| Err(bsd_error(bytes, hints))),
     }
-}
-
-/// The encodings of a form that the hints leave open, the likelier ones first.
-fn candidates(hints: &Hints) -> impl Iterator<Item = (Word, Order)> + use<> {
-    let Hints { word, order, .. } = *hints;
-    let pairs = WORDS.into_iter().flat_map(|word| ORDERS.into_iter().map(move |order| (word, order)));
-    pairs.filter(move |pair| word.is_none_or(|word| word == pair.0) && order.is_none_or(|order| order == pair.1))
 }
 
 /// The encoding of a file of 4.4BSD's family, or what is wrong with its header. `None` if its version is nowhere.

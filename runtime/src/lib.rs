@@ -3,17 +3,16 @@
 //! The modules, from the ground up; each uses only those before it:
 //!
 //! * `text`, bounded text; `arch`, what only assembly can say;
-//! * `system`, the operating system's own calls; `message`, one line on standard error;
-//! * `scale`, which bin a program counter counts in; `program`, the program's text and notes;
+//! * `os`, the operating system's own calls; `message`, one line on standard error;
+//! * `ownership`, which process the profile is of;
+//! * `samples`, what a tick becomes; `objects`, what is loaded where;
+//! * `file`, names, forms and writing;
 //! * `kernel`, OpenBSD's six-argument `profil` and what stands behind it on each system;
-//! * `arcs`, a table of arcs that one thread writes; `threads`, every thread's tables;
-//! * `environment`, what the user asked for;
-//! * `buffer`, *the* buffer: header, samples and arcs in the layout of the file; `gather`, what all threads counted;
-//! * `control`, starting and stopping; `unloading`, objects that are closed;
-//! * `profil`, the calls of other systems, for programs of their own: a part of libgmon.a for itself;
-//! * `snapshot`, the file while the program goes on; `ending`, the ends that pass `exit` by; `sandbox`, filters of system
-//!   calls; `dispositions`, what the program is told of signals, and `masks`, of which are blocked; `start`, the C start-up
-//!   contract; `entry`, where compiled code comes in.
+//! * `mcount`, every thread's tables of arcs;
+//! * `control`, starting and stopping: the buffer, the environment, what all threads counted;
+//! * `process`, exits, signals and `dlclose`;
+//! * `entry`, the C start-up contract, and where compiled code comes in;
+//! * `profil`, the calls of other systems, for programs of their own: a part of libgmon.a for itself.
 //!
 //! Nothing here panics, calls an allocator or takes a lock. Below `mcount` and in the signal handler nothing calls the C
 //! library, and below `mcount` nothing uses a vector register.
@@ -24,41 +23,23 @@
 
 mod arch;
 #[cfg(any(test, feature = "start", not(feature = "profil")))]
-mod arcs;
-#[cfg(any(test, feature = "start", not(feature = "profil")))]
-mod buffer;
-#[cfg(any(test, feature = "start", not(feature = "profil")))]
 mod control;
-#[cfg(all(feature = "start", not(test)))]
-mod dispositions;
-#[cfg(all(feature = "start", not(test)))]
-mod ending;
 #[cfg(any(test, feature = "start", not(feature = "profil")))]
 mod entry;
-#[cfg(any(test, feature = "start", not(feature = "profil")))]
-mod environment;
-#[cfg(any(test, feature = "start", not(feature = "profil")))]
-mod gather;
+mod file;
 mod kernel;
-#[cfg(all(feature = "start", not(test)))]
-mod masks;
+#[cfg(any(test, feature = "start", not(feature = "profil")))]
+mod mcount;
 mod message;
+mod objects;
+mod os;
+mod ownership;
+#[cfg(all(feature = "start", not(test)))]
+mod process;
 #[cfg(any(test, feature = "profil"))]
 mod profil;
-mod program;
-#[cfg(all(feature = "start", not(test)))]
-mod sandbox;
-mod scale;
-#[cfg(any(test, feature = "start", not(feature = "profil")))]
-mod snapshot;
-#[cfg(all(any(feature = "start", not(feature = "profil")), not(test)))]
-mod start;
-mod system;
+mod samples;
 mod text;
-#[cfg(any(test, feature = "start", not(feature = "profil")))]
-mod threads;
-#[cfg(all(feature = "start", not(test)))]
-mod unloading;
 
 /// The compiler wants one; nothing reaches it, and a test of the linked objects shows that it is gone from them.
 #[cfg(not(test))]

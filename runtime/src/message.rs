@@ -8,8 +8,9 @@
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
-use crate::system::{
-    Errno, Fd, SIGPIPE, SIGXFSZ, Status, pending_signals, set_blocked_signals, take_signal, try_to_block_signals,
+use crate::os::{
+    Errno, Fd, SIGPIPE, SIGXFSZ, Status, contains, pending_signals, set_blocked_signals, take_signal,
+    try_to_block_signals,
 };
 use crate::text::Text;
 
@@ -80,7 +81,7 @@ fn write(line: &[u8]) {
         PATIENCE.store(0, Relaxed);
     } else if let Err(error) = STANDARD_ERROR.write_all(line) {
         for (reason, signal) in [(Errno::EPIPE, SIGPIPE), (Errno::EFBIG, SIGXFSZ)] {
-            if error == reason && pending & 1 << (signal - 1) == 0 {
+            if error == reason && !contains(pending, signal) {
                 take_signal(signal);
             }
         }

@@ -1,5 +1,6 @@
 //! The neighbours: files that are not profiles of a supported form, but are taken for one.
 
+use super::candidates::ORDERS;
 use crate::read::cursor::Cursor;
 use crate::{Error, Foreign, Part, Result, Word};
 
@@ -25,7 +26,7 @@ fn by_magic(bytes: &[u8]) -> Option<Foreign> {
     if bytes.starts_with(b"\x7fELF") {
         return Some(Foreign::Elf);
     }
-    super::ORDERS.into_iter().find_map(|order| {
+    ORDERS.into_iter().find_map(|order| {
         let mut cursor = Cursor::new(bytes, Word::W32, order);
         match (cursor.u32().ok()?, cursor.u32()) {
             (0xbeef_babe | 0xbeef_babf, _) => Some(Foreign::Darwin),
@@ -47,7 +48,7 @@ fn is_text(bytes: &[u8]) -> bool {
 fn is_old_bsd(bytes: &[u8]) -> bool {
     // A 64-bit header is 24 bytes in memory, but some tools write it without the padding at its end.
     let headers = [(Word::W32, 12), (Word::W64, 20), (Word::W64, 24)];
-    super::ORDERS.into_iter().any(|order| {
+    ORDERS.into_iter().any(|order| {
         headers
             .into_iter()
             .any(|(word, header)| fits_old_bsd(Cursor::new(bytes, word, order), word, header) == Ok(true))

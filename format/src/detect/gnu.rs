@@ -2,7 +2,7 @@
 
 use core::cmp::Reverse;
 
-use super::candidates;
+use super::candidates::candidates;
 use crate::layout::{GNU_VERSION, LD_PROFILE_VERSION};
 use crate::read::gnu::{Record, Records};
 use crate::{Encoding, Error, Foreign, Form, Hints, Order, Result, Word};

@@ -2,7 +2,8 @@
 
 use alloc::vec::Vec;
 
-use super::{inhabited, output::Output, piece_count, pieces};
+use super::output::Output;
+use super::pieces::{inhabited, piece_count, pieces};
 use crate::layout::GMONVERSION;
 use crate::{Arc, Dimension, Encoding, Error, Form, Histogram, Order, Part, Profile, Result, Word};
 

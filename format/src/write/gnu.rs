@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::output::Output;
-use super::{inhabited, piece_count, pieces};
+use super::pieces::{inhabited, piece_count, pieces};
 use crate::layout::{GNU_HEADER_SIZE, GNU_MAGIC, GNU_TAG_ARC, GNU_TAG_BLOCKS, GNU_TAG_HISTOGRAM, GNU_VERSION};
 use crate::{Arc, Block, Counter, Error, Histogram, Order, Part, Profile, Result, Word};
 

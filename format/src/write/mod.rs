@@ -3,11 +3,11 @@
 mod bsd;
 mod gnu;
 mod output;
+mod pieces;
 
 use alloc::vec::Vec;
-use core::iter;
 
-use crate::{Encoding, Form, Histogram, Profile, Result};
+use crate::{Encoding, Form, Profile, Result};
 
 /// The most bytes of records that [`write()`] repeats because a count does not fit its field: 1 GiB. A 16-bit bin of a
 /// million-bin histogram reaches that with 35 million samples; FreeBSD's form with wider counters holds more.
@@ -46,26 +46,4 @@ pub fn write_within(profile: &Profile, encoding: Encoding, repeat_limit: u64) ->
         Form::Gnu => gnu::write(profile, word, order, repeat_limit),
         Form::Bsd | Form::FreeBsd(_) | Form::OpenBsd => bsd::write(profile, encoding, repeat_limit),
     }
-}
-
-/// The histograms that have bins. An error for those that can not be.
-fn inhabited(profile: &Profile) -> Result<Vec<&Histogram>> {
-    let mut histograms = Vec::with_capacity(profile.histograms.len());
-    for histogram in &profile.histograms {
-        if histogram.is_inhabited()? {
-            histograms.push(histogram);
-        }
-    }
-    Ok(histograms)
-}
-
-/// How many [`pieces`] a count has.
-fn piece_count(count: u64, most: u64) -> u64 {
-    count.div_ceil(most).max(1)
-}
-
-/// A count as the sum of numbers that are not greater than `most`: at least one number.
-fn pieces(count: u64, most: u64) -> impl Iterator<Item = u64> {
-    let rests = iter::successors(Some(count), move |rest| rest.checked_sub(most).filter(|rest| *rest != 0));
-    rests.map(move |rest| rest.min(most))
 }

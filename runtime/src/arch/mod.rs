@@ -1,12 +1,11 @@
 //! What only assembly can say, below everything else: one folder per architecture with the same items in each.
 //!
-//! This thread's block, raw system calls, what must be read from a signal context; and the hash of an arc, which is the same
+//! This thread's block, another stack, symbols that need not be there; and the hash of an arc, which is the same
 //! everywhere. The routines that stand *above* the runtime, those that compiled code and the C library call, are in [`crate::entry`].
 //!
 //! # Safety
 //!
-//! Every routine says which registers it reads and writes; the callers' obligations are those of the system call or of
-//! the structure named there.
+//! Every routine says which registers it reads and writes, and what its callers must see to.
 
 // Calls are recorded by the runtime alone.
 #[cfg(any(test, feature = "start", not(feature = "profil")))]

@@ -2,13 +2,14 @@
 
 use core::sync::atomic::Ordering::SeqCst;
 
-use super::writer::{NOBODY, alone};
-use super::{FIRST_THREAD, KEEPS_OUTSIDE, current, is_ours, keep};
+use super::buffer::Buffer;
+use super::merge;
+use super::moncontrol::{FIRST_THREAD, KEEPS_OUTSIDE, current, is_ours, keep};
+use super::writing_thread::{NOBODY, alone};
 use crate::arch;
-use crate::buffer::Buffer;
 use crate::message::look_before_filter;
-use crate::system::reserve_for_good;
-use crate::{gather, kernel};
+use crate::os::reserve_for_good;
+use crate::{file, kernel, objects};
 
 /// Gets ready to give up the calls that a filter may refuse: memory is reserved, what is loaded is looked at, and if the file cannot
 /// be written behind the filter, the profile is moved into the file now. Whether the file can be written matters only where the filter
@@ -29,31 +30,31 @@ pub(crate) fn is_profiled() -> bool {
 /// Gets what the process itself will need behind a filter. `must_move` says that the profile must be in its file by then.
 fn prepare(buffer: &Buffer, must_move: bool) {
     reserve_for_good();
-    kernel::reserve_arcs();
+    file::reserve_arcs();
     look_before_filter();
     if KEEPS_OUTSIDE.load(SeqCst) {
         // What cannot be seen is said at the end.
         // SAFETY: this thread may write the file.
         unsafe {
-            let _ = gather::look();
-            kernel::look_at_all();
+            let _ = merge::look();
+            objects::look_at_all();
         }
     }
-    if must_move && !kernel::is_live() && !kernel::is_in_file() {
+    if must_move && !file::is_live() && !file::is_in_file() {
         move_into_file(buffer);
     }
 }
 
 /// Whether the profile is in its file already.
 pub(crate) fn is_in_file() -> bool {
-    kernel::is_in_file() && is_ours()
+    file::is_in_file() && is_ours()
 }
 
 /// Puts the buffer into the file, with room for many more arcs than there are.
 fn move_into_file(buffer: &Buffer) {
     const AT_LEAST: usize = 1 << 15;
-    let length = buffer.length_with(gather::arcs_number() * 4 + AT_LEAST);
-    let memory = kernel::begin_in_file(length);
+    let length = buffer.length_with(merge::arcs_number() * 4 + AT_LEAST);
+    let memory = file::begin_in_file(length);
     if !memory.is_null() {
         // SAFETY: fresh memory of that length, which is never freed.
         let moved = unsafe { buffer.copy_to(memory, length) };
@@ -62,6 +63,6 @@ fn move_into_file(buffer: &Buffer) {
         // SAFETY: as above.
         unsafe { kernel::rebuffer(memory, length) };
         keep(&moved);
-        kernel::announce_in_file(KEEPS_OUTSIDE.load(SeqCst));
+        file::announce_in_file(KEEPS_OUTSIDE.load(SeqCst));
     }
 }

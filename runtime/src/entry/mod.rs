@@ -1,9 +1,9 @@
-//! Where compiled code and the C library come in: one folder per architecture with the same items in each.
+//! Where compiled code and the C library come in. One folder per system has the names that they know: `_start`, `mcount`, the C
+//! library's functions that the runtime stands in for; and calls `begin`, which is the same everywhere.
 //!
 //! Nothing in the crate calls these; they stand above all of it and call down.
 
-#[cfg(all(feature = "start", not(test)))]
-mod arrays;
-#[cfg_attr(target_arch = "x86_64", path = "x86_64/mod.rs")]
-#[cfg_attr(target_arch = "aarch64", path = "aarch64/mod.rs")]
-mod machine;
+#[cfg(all(any(feature = "start", not(feature = "profil")), not(test)))]
+mod begin;
+#[cfg_attr(target_os = "linux", path = "linux/mod.rs")]
+mod system;

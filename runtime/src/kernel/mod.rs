@@ -8,17 +8,23 @@
 //! What was counted outside the program's text goes another way, since that kernel does not keep it: `look` and `place` tell
 //! where it lies, and [`terminate`] is given it for the files beside the file.
 
+mod fork;
+mod profil;
 #[cfg_attr(target_os = "linux", path = "linux/mod.rs")]
-mod behind;
+pub(crate) mod system;
+mod termination;
 
-pub(crate) use behind::{
-    Children, Clock, Form, HIGHEST_RATE, Iterate, NOWHERE, Naming, OWN_WORD, Output, PROGRAM, Sampler, Seen, TICKS,
-    Wish, adopt, after_fork_in_child, announce, announce_in_file, arcs_grain, begin_in_file, begin_live,
-    blocked_as_told, can_end_by_signal, can_sample, can_write_file, choose_sampler, collect, configure, covers,
-    for_each_gone, for_each_tick_outside, go_on_again, is_child_that, is_copy, is_in_file, is_live, is_object, is_ours,
-    keep_ticks_outside, know_program, leave_file, leave_live, look, look_ahead, look_at_all, look_at_list, map_arcs,
-    next_place, number, path, place, profil, profrate, rebuffer, remember_program, reserve_arcs, settle_for_good,
-    stop_for_good, take_ticks_outside, terminate, to_be_blocked,
-};
+pub(crate) use fork::after_fork_in_child;
 #[cfg(any(test, feature = "profil"))]
-pub(crate) use behind::{NO_BUFFER, accept, buffer, runtimes_profil, store_memory, store_nothing, take_buffer};
+pub(crate) use profil::{NO_BUFFER, accept, buffer, runtimes_profil, take_buffer};
+pub(crate) use profil::{profil, rebuffer};
+#[cfg(not(test))]
+pub(crate) use system::SAMPLER_NAMES;
+#[cfg(any(test, feature = "profil"))]
+pub(crate) use system::profil_clock;
+pub(crate) use system::{
+    Clock, HIGHEST_RATE, Sampler, Wish, choose as choose_sampler, collect, profrate, settle_for_good, to_be_blocked,
+};
+pub(crate) use termination::terminate;
+#[cfg(any(test, feature = "profil"))]
+pub(crate) use termination::{store_memory, store_nothing};

@@ -3,12 +3,12 @@
 use core::ffi::{c_uint, c_void};
 use core::mem;
 
-use super::clock::SIXTY;
+use super::begin;
 use super::engine::{alone, exchange};
-use super::profile::{Dialect, Profile, Range};
-use super::{begin, set_errno};
-use crate::scale;
-use crate::system::{Errno, read};
+use super::profile::{Profile, Range};
+use super::rules::{Dialect, FIRST_SHORT, fraction};
+use crate::kernel::profil_clock::SIXTY;
+use crate::os::{Errno, read, set_errno};
 
 /// `struct prof` of `mon.h`: an address for the low and one for the high end of some code, its counts and how many bytes
 /// they have, and their scale.
@@ -26,31 +26,6 @@ struct Prof {
 const LIST: c_uint = c_uint::MAX;
 /// `p_scale` that is to be computed.
 const COMPUTED: i32 = -1;
-/// The scale that has all code in the first short.
-const FIRST_SHORT: u32 = 1;
-
-/// The index of a pc's short: what it is above the offset, times the low 16 bits of `scale` as a fraction, in shorts, of
-/// which each has two bytes. Scale 1 is the first short for every pc, also for one below the offset; with 0 nothing is
-/// profiled.
-pub(super) fn bin(pc: usize, offset: usize, scale: u32) -> Option<usize> {
-    match fraction(scale) {
-        0 => None,
-        FIRST_SHORT => Some(0),
-        fraction => Some(scale::bin(pc.checked_sub(offset)?, fraction)),
-    }
-}
-
-/// The part of a scale that counts.
-fn fraction(scale: u32) -> u32 {
-    scale & 0xffff
-}
-
-/// A count after so many ticks. It is a `short`, and stays at the highest value of that.
-pub(super) fn raise(count: u16, ticks: u32) -> u16 {
-    const FULL: u16 = i16::MAX as u16;
-    u32::from(count).saturating_add(ticks).min(u32::from(FULL.max(count))) as u16
-}
-
 /// The scale with which `size` bytes of counts go for a whole range: the largest that leaves no address over, and at least
 /// the lowest.
 fn computed(range: usize, size: usize) -> u32 {
@@ -140,6 +115,7 @@ fn profil_list(list: usize) -> Result<(), Errno> {
 #[cfg(test)]
 mod tests {
     use super::super::for_every_scale;
+    use super::super::rules::{aix_bin as bin, aix_raise as raise};
     use super::*;
 
     #[test]

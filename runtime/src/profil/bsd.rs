@@ -2,27 +2,13 @@
 
 use core::ffi::{c_int, c_uint, c_void};
 
-use super::clock::HUNDRED;
 use super::engine::{alone, exchange};
-use super::profile::{Dialect, Profile, Range};
+use super::profile::{Profile, Range};
+use super::rules::Dialect;
 use super::{begin, returned};
-use crate::scale::{self, ONE_TO_ONE};
-use crate::system::{Errno, can_be_written};
-
-/// The bin of a pc, if that is not below the lowest address: [(pc - offset) / 2] * scale / 65536, with half of the
-/// distance taken exactly. `scale` is from 1 to 65536; with 0 nothing is profiled.
-///
-/// The page is silent on rounding. Kernels compute `((pc - offset) * scale >> 16) & ~1`, the place of the bin in bytes;
-/// that is this.
-pub(super) fn bin(pc: usize, offset: usize, scale: u32) -> Option<usize> {
-    let distance = pc.checked_sub(offset)?;
-    (1..=ONE_TO_ONE).contains(&scale).then(|| scale::bin(distance, scale))
-}
-
-/// A count after so many ticks: 16 bits, which begin again at 0, as a kernel's addition does.
-pub(super) fn raise(count: u16, ticks: u32) -> u16 {
-    count.wrapping_add(ticks as u16)
-}
+use crate::kernel::profil_clock::HUNDRED;
+use crate::os::{Errno, can_be_written};
+use crate::samples::scale::ONE_TO_ONE;
 
 /// `int profil(char *samples, size_t size, size_t offset, unsigned scale)`: counts where the process is, at each clock tick.
 #[cfg_attr(not(test), unsafe(no_mangle))]
@@ -57,7 +43,7 @@ fn profil(samples: usize, size: usize, offset: usize, scale: u32) -> Result<(), 
 #[cfg(test)]
 mod tests {
     use super::super::for_every_scale;
-    use super::bin;
+    use super::super::rules::bsd_bin as bin;
 
     #[test]
     fn the_bin_is_half_the_distance_times_the_scale_over_65536() {

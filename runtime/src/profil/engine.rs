@@ -11,10 +11,9 @@ use core::sync::atomic::{
     Ordering::{Relaxed, SeqCst},
 };
 
-use super::clock;
 use super::profile::Profile;
-use crate::arch;
-use crate::system::{Errno, SignalInfo, a_moment, block_signals, set_blocked_signals, thread_id};
+use crate::kernel::profil_clock as clock;
+use crate::os::{Errno, SignalInfo, a_moment, block_signals, interrupted_pc, set_blocked_signals, thread_id};
 
 /// The profiles of the even and the odd generations; the one of the last generation is null, once nobody knows it.
 static PROFILES: [AtomicPtr<Profile>; 2] = [const { AtomicPtr::new(ptr::null_mut()) }; 2];
@@ -100,7 +99,7 @@ fn replace(profile: Option<&'static Profile>) -> usize {
 /// is no profile: the default would end the process if a tick were still under way.
 unsafe extern "C" fn on_signal(signal: c_int, info: *const SignalInfo, context: *const c_void) {
     // SAFETY: the kernel calls the handler as it was installed, with SA_SIGINFO: both pointers are good.
-    let (pc, told) = unsafe { (arch::interrupted_pc(context), &*info) };
+    let (pc, told) = unsafe { (interrupted_pc(context), &*info) };
     match clock::ticks(signal, told) {
         0 => {}
         ticks => count(pc, ticks, || clock::at_tick(on_signal)),
@@ -144,8 +143,9 @@ mod tests {
     use std::sync::atomic::{AtomicBool, AtomicU64};
 
     use super::*;
-    use crate::profil::clock::HUNDRED;
-    use crate::profil::profile::{Dialect, Range};
+    use crate::kernel::profil_clock::HUNDRED;
+    use crate::profil::profile::Range;
+    use crate::profil::rules::Dialect;
 
     fn profile(counts: &mut [u16]) -> &'static Profile {
         let bins = counts.as_mut_ptr().expose_provenance();

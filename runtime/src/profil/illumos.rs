@@ -2,31 +2,12 @@
 
 use core::ffi::{c_long, c_uint, c_void};
 
-use super::clock::HUNDRED;
 use super::engine::{alone, exchange};
-use super::profile::{Dialect, Profile, Range};
-use super::{begin, returned, set_errno};
-use crate::scale;
-use crate::system::{Errno, can_be_written};
-
-/// The finest scale: a fraction with 16 bits behind the point and none before it.
-const FINEST: u32 = 0xffff;
-
-/// The index of a pc's counter, if that is not below the offset: the remainder times `scale`, which says how many bytes of
-/// counters there are to a byte of code, in counters of two bytes. `scale` is from 2 to 0xffff; with 0 and 1 nothing is profiled.
-pub(super) fn bin(pc: usize, offset: usize, scale: u32) -> Option<usize> {
-    let distance = pc.checked_sub(offset)?;
-    (2..=FINEST).contains(&scale).then(|| scale::bin(distance, scale))
-}
-
-/// The count that ends a profile: the highest that a `short` has.
-const FULL: u16 = 32767;
-
-/// A count after so many ticks, and whether the profile goes on.
-pub(super) fn raise(count: u16, ticks: u32) -> (u16, bool) {
-    let raised = u32::from(count).saturating_add(ticks);
-    if raised < u32::from(FULL) { (raised as u16, true) } else { (count.max(FULL), false) }
-}
+use super::profile::{Profile, Range};
+use super::rules::{Dialect, FINEST};
+use super::{begin, returned};
+use crate::kernel::profil_clock::HUNDRED;
+use crate::os::{Errno, can_be_written, set_errno};
 
 /// `void profil(unsigned short *buff, size_t bufsiz, size_t offset, unsigned scale)`: counts where the process is, until a
 /// count is 32767. What is wrong is said in `errno`.
@@ -82,7 +63,7 @@ fn pcsample(samples: usize, nsamples: c_long) -> Result<usize, Errno> {
 #[cfg(test)]
 mod tests {
     use super::super::for_every_scale;
-    use super::bin;
+    use super::super::rules::illumos_bin as bin;
 
     #[test]
     fn the_scale_is_the_reciprocal_of_the_bytes_of_code_to_a_byte_of_counters() {
@@ -115,7 +96,7 @@ mod tests {
 
     #[test]
     fn a_count_ends_the_profile_when_it_reaches_32767() {
-        use super::raise;
+        use super::super::rules::illumos_raise as raise;
         assert_eq!(raise(0, 1), (1, true));
         assert_eq!(raise(32765, 1), (32766, true));
         for (count, ticks) in [(32766, 1), (32760, 100), (0, u32::MAX), (32767, 1)] {

@@ -2,7 +2,7 @@
 //!
 //! It has been called with four arguments and with six, for a buffer and for a list of them, since 1975. Each dialect is a
 //! file that says what its arguments mean: where bins begin, how wide they are, what becomes of a full one. What they
-//! share is below: `clock` makes ticks, `engine` hands them to the one [`profile`] of the process. docs/profil.md has the
+//! share is below: `kernel::profil_clock` makes ticks, `engine` hands them to the one [`profile`] of the process. docs/profil.md has the
 //! manual pages' sentences and the tests of each.
 //!
 //! This is a part of libgmon.a for itself, and needs nothing of the runtime that records calls: its timer and its signal are
@@ -12,27 +12,17 @@ mod aix;
 #[cfg(all(feature = "profil", not(test)))]
 mod attach;
 mod bsd;
-mod clock;
 mod engine;
 mod illumos;
 mod openbsd;
 mod profile;
+mod rules;
 
 use core::ffi::c_int;
 
 use self::engine::exchange;
 use self::profile::Profile;
-use crate::system::Errno;
-
-unsafe extern "C" {
-    fn __errno_location() -> *mut c_int;
-}
-
-/// Sets the C library's `errno`.
-fn set_errno(error: Errno) {
-    // SAFETY: this thread's own.
-    unsafe { *__errno_location() = error.0 };
-}
+use crate::os::{Errno, set_errno};
 
 /// What a C function returns: 0, or -1 and `errno`.
 fn returned(result: Result<(), Errno>) -> c_int {

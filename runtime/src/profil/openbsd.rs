@@ -4,33 +4,24 @@
 //! It is the call that the runtime of `cc -pg` goes through, and the checks are those of `kernel`. In a program that has that
 //! runtime, the first call was the runtime's; it answers then. In one that has not, `kernel` is here for it alone.
 
-use core::ffi::{CStr, c_char, c_int, c_uint, c_ulong, c_void};
+use core::ffi::{c_int, c_uint, c_ulong, c_void};
 use core::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use gmon::layout::GmonHdr;
 
-use super::clock::HUNDRED;
 use super::engine::{alone, exchange};
-use super::profile::{Dialect, Profile, Range};
-use super::{begin, bsd, returned};
-use crate::kernel::{self, Naming};
-use crate::program;
-use crate::system::{Errno, read};
-
-const AT_EXECFN: c_ulong = 31;
-
-unsafe extern "C" {
-    fn getauxval(kind: c_ulong) -> c_ulong;
-}
+use super::profile::{Profile, Range};
+use super::rules::Dialect;
+use super::{begin, returned};
+use crate::file::{self, Naming};
+use crate::kernel;
+use crate::kernel::profil_clock::HUNDRED;
+use crate::objects::program;
+use crate::os::{Errno, executed_path, read};
+use crate::ownership;
 
 /// How many bytes of samples the last call has asked for.
 static SAMPLES_SIZE: AtomicUsize = AtomicUsize::new(0);
-
-/// The bin of a pc, if that is not below the lowest address: [(pc - offset) / 2] * scale / 65536, as in 4.4BSD, whose page
-/// and kernel this one's come from.
-pub(super) fn bin(pc: usize, offset: usize, scale: u32) -> Option<usize> {
-    bsd::bin(pc, offset, scale)
-}
 
 /// `int profil(void *buf, size_t buflen, size_t samplesize, u_long offset, u_int scale, int dirfd)`: samples into the
 /// buffer, and stores it when the process ends.
@@ -76,15 +67,11 @@ fn profil(
 
 /// The file is called as that kernel calls it: after the program that was executed.
 fn name_file() {
-    // SAFETY: the C library is up.
-    let path = unsafe { getauxval(AT_EXECFN) } as usize;
-    let path: *const c_char = core::ptr::with_exposed_provenance(path);
-    // SAFETY: null, or the string that the kernel has put there for the life of the process.
-    let path = if path.is_null() { c"" } else { unsafe { CStr::from_ptr(path) } };
+    let path = executed_path();
     let name = path.to_bytes().rsplit(|byte| *byte == b'/').next().unwrap_or_default();
     // SAFETY: no file has a name yet, and nobody else is in here.
     unsafe {
-        kernel::configure(|output| {
+        file::configure(|output| {
             output.program.clear();
             output.program.push(name);
             output.naming = Naming::Private;
@@ -99,7 +86,7 @@ pub(super) fn store() {
     alone(|| {
         let Some((buf, buflen)) = kernel::take_buffer() else { return };
         let _ = exchange(None);
-        if !kernel::is_ours() {
+        if !ownership::is_ours() {
             return;
         }
         match header(buf.addr()).and_then(|header| file_size(&header, SAMPLES_SIZE.load(SeqCst), buflen)) {
@@ -133,7 +120,8 @@ mod tests {
     fn the_bin_is_4_4bsds() {
         for_every_scale(|scale, distance| {
             let pc = 0x40_1000 + distance;
-            assert_eq!(bin(pc, 0x40_1000, scale), bsd::bin(pc, 0x40_1000, scale));
+            let bin = |pc, offset, scale| Dialect::OpenBsd.bin(pc, offset, scale);
+            assert_eq!(bin(pc, 0x40_1000, scale), Dialect::Bsd.bin(pc, 0x40_1000, scale));
             if let Some(bin) = bin(pc, 0x40_1000, scale) {
                 // The kernel's: ((pc - offset) * scale >> 16) & ~1, in bytes.
                 assert_eq!(bin as u128 * 2, ((distance as u128 * u128::from(scale)) >> 16) & !1);

@@ -2,49 +2,16 @@
 //!
 //! A tick comes in a signal handler, in any thread, and nothing there may wait. It adds to a word of our own, the bin's
 //! *pending* ticks, and sees to it that the bin is on a list; one of the handlers at work, whichever comes first, takes the
-//! list and brings what is pending to the program's counts, by the kernel's hand: see `system::guarded`. So there is only
+//! list and brings what is pending to the program's counts, by the kernel's hand: see `os::guarded`. So there is only
 //! one at a time who reads a count and writes it back, no tick is lost, and no handler stands in another's way.
 
 use core::ptr;
 use core::slice;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::SeqCst};
 
-use super::clock::{self, Rate};
-use super::{aix, bsd, illumos, openbsd};
-use crate::system::{Errno, Handler, LARGEST_PAGE, clear, map, read, unmap, write};
-
-/// Whose rules a profile has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Dialect {
-    Bsd,
-    OpenBsd,
-    Illumos,
-    /// illumos' `pcsample`, which stores addresses: its one range says where, and how many there is room for.
-    Addresses,
-    Aix,
-}
-
-impl Dialect {
-    /// The bin of an address.
-    fn bin(self, pc: usize, offset: usize, scale: u32) -> Option<usize> {
-        match self {
-            Dialect::Bsd => bsd::bin(pc, offset, scale),
-            Dialect::OpenBsd => openbsd::bin(pc, offset, scale),
-            Dialect::Illumos => illumos::bin(pc, offset, scale),
-            Dialect::Aix => aix::bin(pc, offset, scale),
-            Dialect::Addresses => None,
-        }
-    }
-
-    /// A count after so many ticks, and whether the profile goes on.
-    fn raise(self, count: u16, ticks: u32) -> (u16, bool) {
-        match self {
-            Dialect::Illumos => illumos::raise(count, ticks),
-            Dialect::Aix => (aix::raise(count, ticks), true),
-            Dialect::Bsd | Dialect::OpenBsd | Dialect::Addresses => (bsd::raise(count, ticks), true),
-        }
-    }
-}
+use super::rules::Dialect;
+use crate::kernel::profil_clock::{self as clock, Rate};
+use crate::os::{Errno, Handler, LARGEST_PAGE, clear, map, read, unmap, write};
 
 /// Code, and the bins that it counts in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

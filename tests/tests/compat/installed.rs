@@ -103,7 +103,7 @@ fn the_manual_pages_render_without_a_warning() {
 #[test]
 fn the_manual_page_names_every_variable() {
     let page = fs::read_to_string(root().join("docs/man/gmon.5")).unwrap();
-    let source = fs::read_to_string(root().join("runtime/src/environment.rs")).unwrap();
+    let source = fs::read_to_string(root().join("runtime/src/control/environment.rs")).unwrap();
     let names: Vec<_> = source.split("b\"").skip(1).filter_map(|rest| rest.split_once("=\"")).collect();
     let names: Vec<_> = names.into_iter().map(|(name, _)| name).filter(|name| !name.contains('"')).collect();
     assert!(names.len() >= 5, "{names:?}");

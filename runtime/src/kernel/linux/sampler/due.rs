@@ -10,8 +10,6 @@ use core::sync::atomic::{
     Ordering::{Relaxed, SeqCst},
 };
 
-use super::period;
-
 /// An account stands still, and no tick of it was ever due.
 const NEVER: u64 = u64::MAX;
 
@@ -24,6 +22,8 @@ pub(super) const NOTICE_OF_OTHERS: u64 = 250_000_000;
 /// How a tick is settled that the kernel has not noticed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Settling {
+    /// The nanoseconds from one tick to the next.
+    pub(super) period: u64,
     /// The nanoseconds from the time of an expiry to the kernel's notice, on average: the time of the first tick makes up for
     /// them.
     pub(super) late: u64,
@@ -72,9 +72,10 @@ impl Account {
         self.last_place.store(0, Relaxed);
     }
 
-    /// Starts the account at the CPU time `now`, or lets the account go on if it was stopped. The result is the CPU time at
-    /// which the timer is to expire next. The first tick of all is due `first` nanoseconds from now.
-    pub(super) fn start(&self, now: u64, first: u64) -> u64 {
+    /// Starts the account at the CPU time `now`, or lets the account go on if it was stopped, with a tick in every `period`
+    /// nanoseconds. The result is the CPU time at which the timer is to expire next. The first tick of all is due `first`
+    /// nanoseconds from now.
+    pub(super) fn start(&self, now: u64, first: u64, period: u64) -> u64 {
         let origin = match (self.origin.load(Relaxed), self.stopped.swap(NEVER, Relaxed)) {
             (NEVER, _) => now.saturating_add(first),
             (origin, NEVER) => origin,
@@ -83,10 +84,10 @@ impl Account {
         };
         self.origin.store(origin, Relaxed);
         self.place.store(0, Relaxed);
-        let due = due(now, origin);
+        let due = due(now, origin, period);
         // These the kernel does not notice any more: they come with the next tick that the kernel notices.
         self.noticed.fetch_max(due, SeqCst);
-        origin.saturating_add(due.saturating_mul(period_of_account()))
+        origin.saturating_add(due.saturating_mul(period))
     }
 
     /// Stops the account at the CPU time `now`.
@@ -107,7 +108,7 @@ impl Account {
     /// the thread was when the kernel last looked. `None` if there are none, or the kernel has not looked since the start of
     /// the account: then they come with the first tick after the next start.
     pub(super) fn settle(&self, now: u64, settling: Settling) -> Option<(usize, u32)> {
-        let Settling { late, most, is_last } = settling;
+        let Settling { period, late, most, is_last } = settling;
         let (origin, stopped) = (self.origin.load(Relaxed), self.stopped.load(Relaxed));
         let place = match self.place.load(Relaxed) {
             0 if is_last => self.last_place.load(Relaxed),
@@ -116,8 +117,8 @@ impl Account {
         if origin == NEVER || stopped != NEVER && !is_last || place == 0 {
             return None;
         }
-        let due = due(now.min(stopped).saturating_sub(late), origin);
-        let is_late = due.saturating_sub(self.counted.load(SeqCst)) <= most / period_of_account();
+        let due = due(now.min(stopped).saturating_sub(late), origin, period);
+        let is_late = due.saturating_sub(self.counted.load(SeqCst)) <= most / period.max(1);
         let ticks = if is_late { self.count_up_to(due) } else { 0 };
         (ticks > 0).then_some((place, ticks))
     }
@@ -130,28 +131,23 @@ impl Account {
 }
 
 /// How many ticks are due at the CPU time `now` if the first one is due at `origin`.
-fn due(now: u64, origin: u64) -> u64 {
-    now.checked_sub(origin).map_or(0, |passed| passed / period_of_account() + 1)
-}
-
-fn period_of_account() -> u64 {
-    period().max(1) as u64
+fn due(now: u64, origin: u64, period: u64) -> u64 {
+    now.checked_sub(origin).map_or(0, |passed| passed / period.max(1) + 1)
 }
 
 #[cfg(test)]
 mod tests {
     use super::{Account, NOTICE_OF_OTHERS, Settling};
 
-    const AT_A_STOP: Settling = Settling { late: 0, most: NOTICE_OF_OTHERS, is_last: false };
-    const AT_THE_END: Settling = Settling { late: 0, most: NOTICE_OF_OTHERS, is_last: true };
-
     /// The period of 100 ticks each second.
     const PERIOD: u64 = 10_000_000;
+    const AT_A_STOP: Settling = Settling { period: PERIOD, late: 0, most: NOTICE_OF_OTHERS, is_last: false };
+    const AT_THE_END: Settling = Settling { period: PERIOD, late: 0, most: NOTICE_OF_OTHERS, is_last: true };
 
     #[test]
     fn what_was_not_noticed_is_counted_at_a_stop_where_the_thread_was_last() {
         let account = Account::new();
-        assert_eq!(account.start(1_000, 5_000_000), 5_001_000);
+        assert_eq!(account.start(1_000, 5_000_000, PERIOD), 5_001_000);
         assert_eq!(account.notice(3, 0x1234), 3);
         // Three were noticed up to 25 ms; at 67 ms there are four more, the last one due at 65 ms.
         assert_eq!(account.settle(67_000_000, AT_A_STOP), Some((0x1234, 4)));
@@ -163,16 +159,16 @@ mod tests {
     #[test]
     fn a_stopped_account_goes_on_where_it_stopped() {
         let account = Account::new();
-        account.start(0, PERIOD);
+        account.start(0, PERIOD, PERIOD);
         assert_eq!(account.settle(35_000_000, AT_A_STOP), None, "the kernel has not said where the thread is");
         account.stop(35_000_000);
         account.stop(36_000_000);
         assert_eq!(account.settle(90_000_000, AT_A_STOP), None, "it stands still");
         assert_eq!(account.settle(90_000_000, AT_THE_END), None, "nobody has said where the thread was");
         // Five milliseconds are left to the fourth tick.
-        assert_eq!(account.start(135_000_000, PERIOD), 140_000_000);
+        assert_eq!(account.start(135_000_000, PERIOD, PERIOD), 140_000_000);
         assert_eq!(account.notice(1, 0x10), 4, "with the three that nobody noticed");
-        assert_eq!(account.start(145_000_000, PERIOD), 150_000_000, "a second start changes nothing");
+        assert_eq!(account.start(145_000_000, PERIOD, PERIOD), 150_000_000, "a second start changes nothing");
         account.stop(165_000_000);
         assert_eq!(account.settle(165_000_000, AT_A_STOP), None);
         assert_eq!(account.settle(900_000_000, AT_THE_END), Some((0x10, 2)), "at the end: those of 150 and 160 ms");
@@ -181,7 +177,7 @@ mod tests {
     #[test]
     fn what_a_blocked_signal_hides_is_not_invented() {
         let account = Account::new();
-        account.start(0, PERIOD);
+        account.start(0, PERIOD, PERIOD);
         assert_eq!(account.notice(1, 0x10), 1);
         assert_eq!(account.settle(PERIOD + NOTICE_OF_OTHERS + PERIOD, AT_A_STOP), None);
         assert_eq!(account.notice(26, 0x20), 26, "when the signal comes at last, it says how many there were");

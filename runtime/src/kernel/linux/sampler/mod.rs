@@ -21,13 +21,13 @@ use core::sync::atomic::{
 
 pub(crate) use plan::{HIGHEST_RATE, Sampler, Wish};
 
-use super::{bins, output};
-use crate::arch;
 use crate::message::{say, say_error};
-use crate::system::{
-    Errno, SAMPLING_SIGNAL, SignalInfo, TimeOf, Timer, catch_signal, is_caught_by, let_signal_wait, pending_signals,
-    process_time, ticks_per_second, uncatch_signal, without_signal,
+use crate::os::{
+    Errno, SAMPLING_SIGNAL, SignalInfo, TimeOf, Timer, catch_signal, interrupted_pc, is_caught_by, let_signal_wait,
+    numbers, pending_signals, process_time, ticks_per_second, uncatch_signal, without_signal,
 };
+use crate::ownership::is_ours;
+use crate::samples::bins;
 use crate::text::Text;
 use due::{Account, LATEST_NOTICE, NOTICE_OF_OTHERS, Settling};
 use plan::{DEFAULT_RATE, Plan, plan, without_ring};
@@ -125,7 +125,7 @@ fn say_differences(wish: &Wish, plan: &Plan) {
 }
 
 /// Produces ticks from now on, in all threads that have a [`Clock`] and in those to come.
-pub(super) fn start() -> Result<(), Errno> {
+pub(crate) fn start() -> Result<(), Errno> {
     if PRODUCER.load(SeqCst) == NOTHING {
         return Ok(()); // and no handler, which could not return
     }
@@ -143,7 +143,7 @@ pub(super) fn start() -> Result<(), Errno> {
 }
 
 /// Stops. Timers of threads may go on; what they send is not counted.
-pub(super) fn stop() {
+pub(crate) fn stop() {
     process::stop();
     let since = COUNTING_SINCE.swap(u64::MAX, Relaxed);
     COUNTED_TIME.fetch_add(process_time().unwrap_or(0).saturating_sub(since), Relaxed);
@@ -151,12 +151,12 @@ pub(super) fn stop() {
 
 /// Whether samples can go on coming if `permits` answers for system calls: their signal's handler returns by one.
 pub(crate) fn can_sample(permits: impl Fn(usize, [usize; 3]) -> bool) -> bool {
-    permits(arch::numbers::RT_SIGRETURN, [0; 3])
+    permits(numbers::RT_SIGRETURN, [0; 3])
 }
 
 /// Whether a handler can give a signal its own effect if `permits` answers for system calls.
 pub(crate) fn can_end_by_signal(permits: impl Fn(usize, [usize; 3]) -> bool) -> bool {
-    use arch::numbers::{GETPID, GETTID, RT_SIGACTION, RT_SIGPROCMASK, RT_SIGRETURN, TGKILL};
+    use numbers::{GETPID, GETTID, RT_SIGACTION, RT_SIGPROCMASK, RT_SIGRETURN, TGKILL};
     [GETPID, GETTID, RT_SIGACTION, RT_SIGPROCMASK, RT_SIGRETURN, TGKILL]
         .into_iter()
         .all(|number| permits(number, [0; 3]))
@@ -204,7 +204,7 @@ pub(crate) fn settle_for_good() {
 }
 
 /// Sees to it that what has been sampled is not counted.
-pub(super) fn discard() {
+pub(crate) fn discard() {
     if has_ring() {
         ring::discard();
     }
@@ -212,11 +212,11 @@ pub(super) fn discard() {
 
 /// Whether there are rings to be read. A child that was made behind the C library's back has none of its own.
 fn has_ring() -> bool {
-    PRODUCER.load(SeqCst) == RING && output::is_ours()
+    PRODUCER.load(SeqCst) == RING && is_ours()
 }
 
 /// Begins anew: the child of a fork has no timers and no rings.
-pub(super) fn after_fork_in_child() {
+pub(crate) fn after_fork_in_child() {
     process::after_fork_in_child();
     COUNTED_TIME.store(0, Relaxed);
     if PRODUCER.load(SeqCst) == RING {
@@ -235,7 +235,7 @@ pub(super) fn after_fork_in_child() {
 /// The handler of the timers' signal.
 unsafe extern "C" fn on_expiry(signal: c_int, info: *const SignalInfo, context: *const c_void) {
     // SAFETY: the kernel calls the handler as it was installed, with SA_SIGINFO: both pointers are good.
-    let (pc, info) = unsafe { (arch::interrupted_pc(context), &*info) };
+    let (pc, info) = unsafe { (interrupted_pc(context), &*info) };
     if let Some(found) = info.timer_value() {
         if found == value(OF_RING) {
             if has_ring() {
@@ -273,7 +273,7 @@ fn notice(expiries: u32, pc: usize) -> u32 {
 /// This thread's clock, with which the thread's record begins (`threads` proves that); null if there is no record.
 #[cfg(any(test, feature = "start", not(feature = "profil")))]
 fn own_clock() -> *const Clock {
-    arch::record().cast()
+    crate::arch::record().cast()
 }
 
 /// The same where threads have no records.
@@ -400,7 +400,7 @@ impl Clock {
 /// of system calls keeps the time from us, the timer begins anew.
 fn start_timer(timer: Timer, account: &Account, now: Option<u64>, first: i64) -> Result<(), Errno> {
     match now {
-        Some(now) => timer.set_at(account.start(now, first as u64), period()),
+        Some(now) => timer.set_at(account.start(now, first as u64, period() as u64), period()),
         None => timer.set(first, period()),
     }
 }
@@ -410,8 +410,9 @@ fn start_timer(timer: Timer, account: &Account, now: Option<u64>, first: i64) ->
 fn settle(account: &Account, now: u64, is_own: bool, is_last: bool) {
     let is_let_in = is_own && pending_signals() & 1 << (SAMPLING_SIGNAL - 1) == 0;
     let most = if is_let_in { LATEST_NOTICE } else { NOTICE_OF_OTHERS };
+    let settling = Settling { period: period() as u64, late: half_tick() as u64, most, is_last };
     if (bins::is_counting() || is_last)
-        && let Some((pc, ticks)) = account.settle(now, Settling { late: half_tick() as u64, most, is_last })
+        && let Some((pc, ticks)) = account.settle(now, settling)
     {
         bins::count_late(pc, ticks);
     }
@@ -452,7 +453,7 @@ fn fall_back(error: Errno) {
 }
 
 /// Says what went otherwise than was said before.
-pub(super) fn report() {
+pub(crate) fn report() {
     let refused = THREAD_REFUSED.swap(0, Relaxed);
     if refused != 0 {
         let instead: &[u8] = match PRODUCER.load(SeqCst) {

@@ -11,7 +11,7 @@ use core::sync::atomic::{
 
 use super::due::Account;
 use super::{OF_PROCESS, on_expiry, period, value};
-use crate::system::{
+use crate::os::{
     Errno, SAMPLING_SIGNAL, SIGPROF, Timer, catch_signal, interval_timer, is_caught_by, is_not_handled, process_time,
     set_interval_timer, system_release,
 };

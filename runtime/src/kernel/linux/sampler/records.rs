@@ -56,18 +56,18 @@ pub(super) mod tests {
     use super::*;
 
     /// A ring of so many words, into which records are written as the kernel does; what does not fit is lost.
-    pub(in crate::kernel::behind::sampler) struct MadeUp {
-        pub(in crate::kernel::behind::sampler) words: Vec<AtomicU64>,
-        pub(in crate::kernel::behind::sampler) head: u64,
+    pub(in crate::kernel::system::sampler) struct MadeUp {
+        pub(in crate::kernel::system::sampler) words: Vec<AtomicU64>,
+        pub(in crate::kernel::system::sampler) head: u64,
     }
 
     impl MadeUp {
-        pub(in crate::kernel::behind::sampler) fn new(words: usize, head: u64) -> MadeUp {
+        pub(in crate::kernel::system::sampler) fn new(words: usize, head: u64) -> MadeUp {
             // What an older turn has left there must not be taken for anything.
             MadeUp { words: (0..words).map(|_| AtomicU64::new(u64::MAX)).collect(), head }
         }
 
-        pub(in crate::kernel::behind::sampler) fn write(&mut self, kind: u32, payload: &[u64]) {
+        pub(in crate::kernel::system::sampler) fn write(&mut self, kind: u32, payload: &[u64]) {
             let size = (payload.len() as u64 + 1) * WORD;
             for word in [u64::from(kind) | size << 48].iter().chain(payload) {
                 let index = (self.head / WORD) as usize % self.words.len();
@@ -76,7 +76,7 @@ pub(super) mod tests {
             }
         }
 
-        pub(in crate::kernel::behind::sampler) fn sample(&mut self, pc: u64) {
+        pub(in crate::kernel::system::sampler) fn sample(&mut self, pc: u64) {
             self.write(SAMPLE, &[2, pc]);
         }
     }

@@ -11,11 +11,12 @@ use core::sync::atomic::{
 
 use super::records::{self, Record};
 use super::{OF_RING, value};
-use crate::kernel::behind::{bins, live};
+use crate::file::live;
 use crate::message::say;
-use crate::system::{
+use crate::os::{
     Errno, PAGE, SAMPLING_SIGNAL, SampleMemory, Timer, a_moment, block_signals, map, sample_on, set_blocked_signals,
 };
+use crate::samples::bins;
 use crate::text::Text;
 
 /// More processors than Linux can have.

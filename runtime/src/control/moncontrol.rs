@@ -1,0 +1,437 @@
+//! Starting and stopping: `monstartup`, `moncontrol` and `_mcleanup`.
+
+use core::ffi::{c_int, c_ulong, c_void};
+use core::ptr;
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering::SeqCst};
+
+use gmon::layout::RawArc;
+
+use super::buffer::{self, Buffer, Range};
+use super::merge::{self, RECORDED_BIAS};
+use super::writing_thread::{DONE, NOBODY, WRITER, alone, become_writer_soon};
+use crate::arch;
+use crate::file::{self, Children};
+use crate::kernel;
+use crate::message::{say, say_error};
+use crate::objects::{self, program};
+use crate::os::{Errno, a_moment, block_signals, give_way, reserve, set_blocked_signals};
+use crate::samples::outside_text;
+use crate::text::Text;
+use crate::{mcount, ownership};
+
+/// Whether calls are recorded, and with which addresses. 0 says that they are not.
+pub(crate) static RECORDING: AtomicU32 = AtomicU32::new(0);
+/// All ones while that is [`RECORD_AS_RUN`], for certain; else 0. What mcount looks at first.
+pub(crate) static RECORDING_AS_RUN: AtomicU32 = AtomicU32::new(0);
+/// Calls are recorded with the addresses that the code has as it runs: that is faster.
+const RECORD_AS_RUN: u32 = 1;
+/// Calls are recorded with the addresses of the executable file, because the tables are the file.
+const RECORD_AS_LINKED: u32 = 2;
+
+/// Set by the first call of [`monstartup`], whatever came of it.
+static STARTED: AtomicBool = AtomicBool::new(false);
+/// The parts of the buffer; null while there is none.
+static BUFFER: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
+static BUFFER_LENGTH: AtomicUsize = AtomicUsize::new(0);
+/// The lowest sampled address, as the program runs.
+static LOWPC: AtomicUsize = AtomicUsize::new(0);
+
+/// The thread that started, as [`arch::thread_pointer`] has it: most programs end in that.
+pub(super) static FIRST_THREAD: AtomicUsize = AtomicUsize::new(0);
+
+/// What [`moncontrol`] was last called with.
+static WANTED: AtomicBool = AtomicBool::new(true);
+
+/// Whether what happens outside the program is to be told.
+pub(super) static KEEPS_OUTSIDE: AtomicBool = AtomicBool::new(true);
+
+/// A bin for every four bytes of code: a scale of one half, in fixed point with 16 bits of fraction.
+const SCALE: u32 = 0x8000;
+
+/// Starts profiling the addresses from `lowpc` to `highpc`; the directory of the file is that of `directory`, or the
+/// current one. If it is to be `live`, counts are made in the file itself where that can be done. Only the first call does
+/// anything. What goes wrong is said in one line, and the program runs on.
+pub(crate) fn start(lowpc: usize, highpc: usize, directory: Option<c_int>, live: bool) {
+    if STARTED.swap(true, SeqCst) {
+        return;
+    }
+    let Some(range) = Range::around(lowpc, highpc) else {
+        say(&[b"not profiling: the range of addresses is empty or larger than a profile can be"]);
+        return;
+    };
+    let in_file = if live { live_buffer(range, directory) } else { None };
+    let Some(buffer) = in_file.or_else(|| Buffer::allocate(range, program::bias(), kernel::profrate(), 0)) else {
+        say(&[b"not profiling: cannot allocate memory"]);
+        return;
+    };
+    keep(&buffer);
+    FIRST_THREAD.store(arch::thread_pointer(), SeqCst);
+    reserve();
+    objects::know_program(program::base(), program::bias());
+    if KEEPS_OUTSIDE.load(SeqCst) {
+        outside_text::keep_ticks_outside();
+        // SAFETY: this is the first call, and nobody else looks before it is done.
+        unsafe {
+            objects::look_ahead();
+            file::remember_program();
+        }
+        file::announce();
+    }
+    LOWPC.store(range.lowpc, SeqCst);
+    // SAFETY: a buffer as `allocate` makes it, which is never freed.
+    if let Err(error) = unsafe { profil(&buffer, SCALE, directory.unwrap_or(-1)) } {
+        BUFFER.store(ptr::null_mut(), SeqCst);
+        say_error(&[b"not profiling: profil"], error);
+        return;
+    }
+    RECORDED_BIAS.store(if file::is_live() { program::bias() } else { 0 }, SeqCst);
+    record(true);
+    if !mcount::enter_this_thread() {
+        say(&[b"cannot allocate memory for the first thread's calls"]);
+    }
+}
+
+/// Whether profiling was started, whatever came of it.
+#[cfg(not(feature = "start"))]
+pub(crate) fn is_started() -> bool {
+    STARTED.load(SeqCst)
+}
+
+/// Says that what happens outside the program is not to be told. Before anything is started.
+pub(crate) fn forget_outside() {
+    KEEPS_OUTSIDE.store(false, SeqCst);
+}
+
+/// A buffer in the file itself, if it can be mapped.
+fn live_buffer(range: Range, directory: Option<c_int>) -> Option<Buffer> {
+    let range = range.in_whole_pages();
+    let length = range.ncnt();
+    let memory = file::begin_live(directory, length, |memory| {
+        // SAFETY: memory of that length at the beginning of a page, all zero.
+        unsafe { Buffer::place(memory, length, range, program::bias(), kernel::profrate()) };
+    });
+    // SAFETY: the buffer that was just placed there.
+    (!memory.is_null()).then(|| unsafe { Buffer::from_parts(memory, length) })
+}
+
+/// Makes the buffer the one in use.
+pub(super) fn keep(buffer: &Buffer) {
+    let (start, length) = buffer.parts();
+    BUFFER.store(start, SeqCst);
+    BUFFER_LENGTH.store(length, SeqCst);
+}
+
+/// Records calls from now on, or not.
+fn record(on: bool) {
+    // Once link-time addresses are recorded, that stays so: they are in the tables.
+    let mode = match RECORDED_BIAS.load(SeqCst) {
+        _ if !on => 0,
+        0 => RECORD_AS_RUN,
+        _ => RECORD_AS_LINKED,
+    };
+    // Two threads may be here at once; the one that has the last word says both again.
+    RECORDING_AS_RUN.store(0, SeqCst);
+    RECORDING.store(mode, SeqCst);
+    if mode == RECORD_AS_RUN {
+        RECORDING_AS_RUN.store(u32::MAX, SeqCst);
+    }
+}
+
+/// The seam: `profil` on our buffer.
+///
+/// # Safety
+///
+/// The buffer must never be freed.
+unsafe fn profil(buffer: &Buffer, scale: u32, directory: c_int) -> Result<(), Errno> {
+    let (start, length) = buffer.parts();
+    // SAFETY: a buffer has a header, and samples of that size behind it.
+    unsafe { kernel::profil(start, length, buffer.samples_size(), LOWPC.load(SeqCst), scale, directory) }
+}
+
+/// The buffer, if profiling was started.
+pub(super) fn current() -> Option<Buffer> {
+    let start = BUFFER.load(SeqCst);
+    // SAFETY: stored together, from a buffer.
+    (!start.is_null()).then(|| unsafe { Buffer::from_parts(start, BUFFER_LENGTH.load(SeqCst)) })
+}
+
+/// `void monstartup(unsigned long lowpc, unsigned long highpc)`: starts profiling the code between two addresses. The
+/// start-up code has done so for the whole program; only the first call does anything. (Without start-up code it is in
+/// `start`.)
+#[cfg(feature = "start")]
+#[unsafe(no_mangle)]
+extern "C" fn monstartup(lowpc: c_ulong, highpc: c_ulong) {
+    start(lowpc as usize, highpc as usize, None, false);
+}
+
+/// glibc's own name for [`monstartup`].
+#[cfg(feature = "start")]
+#[unsafe(no_mangle)]
+extern "C" fn __monstartup(lowpc: c_ulong, highpc: c_ulong) {
+    monstartup(lowpc, highpc);
+}
+
+/// `void moncontrol(int mode)`: stops recording calls and samples with 0, goes on with anything else. In signal handlers too,
+/// and in any thread: of two that are at it at once, the last one that was called is right in the end.
+#[unsafe(no_mangle)]
+extern "C" fn moncontrol(mode: c_int) {
+    let Some(buffer) = current().filter(|_| is_ours()) else { return };
+    let mut on = mode != 0;
+    WANTED.store(on, SeqCst);
+    loop {
+        switch(&buffer, on);
+        // Another thread or a handler may have switched in between, and we on top of that: then once more as it wants it.
+        let now = WANTED.load(SeqCst);
+        if now == on {
+            return;
+        }
+        on = now;
+    }
+}
+
+/// Goes on recording calls and samples, or stops.
+fn switch(buffer: &Buffer, on: bool) {
+    if !on {
+        // Before the samples are stopped: the ticks that are due are counted then.
+        mcount::run_clocks(false);
+    }
+    // SAFETY: our buffer is never freed.
+    if let Err(error) = unsafe { profil(buffer, if on { SCALE } else { 0 }, -1) } {
+        say_error(&[b"moncontrol: profil"], error);
+        return;
+    }
+    if on {
+        mcount::run_clocks(true);
+    }
+    record(on);
+}
+
+/// glibc's own name for [`moncontrol`].
+#[unsafe(no_mangle)]
+extern "C" fn __moncontrol(mode: c_int) {
+    moncontrol(mode);
+}
+
+/// `void _mcleanup(void)`: stops profiling for good and writes the file. The start-up code calls it at exit; only the
+/// first call does anything. One that comes while another thread writes waits for that. In a child that has its parent's profile, made
+/// behind the C library's back or by `vfork`, it does nothing: that is not to be touched.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn _mcleanup() {
+    if let Some(buffer) = current().filter(|_| is_ours()) {
+        alone(DONE, || {
+            moncontrol(0);
+            write(buffer, true);
+        });
+    }
+}
+
+/// Writes the file as it would be now, and lets profiling go on. In signal handlers too.
+pub(crate) fn write_snapshot() {
+    if let Some(buffer) = current() {
+        alone(NOBODY, || write(buffer, false));
+    }
+}
+
+/// Writes the file, for the last time or not.
+fn write(mut buffer: Buffer, is_last: bool) {
+    mcount::settle_clocks(is_last);
+    if is_last {
+        kernel::settle_for_good();
+    }
+    // SAFETY: `alone` lets in no other thread, here and below.
+    let outside = unsafe { outside(is_last) };
+    if file::is_live() {
+        kernel::terminate(outside, is_last);
+        say_lost();
+        return;
+    }
+    if !file::is_in_file()
+        && let Some(larger) = with_room_for_arcs(&buffer)
+    {
+        buffer = larger;
+    }
+    // SAFETY: as above.
+    let arcs = unsafe { fill(&buffer) };
+    if file::is_in_file() {
+        // Behind the arcs are arcs of no calls.
+        kernel::terminate(outside, is_last);
+        say_lost();
+        return;
+    }
+    if !buffer.set_arcs(arcs) {
+        say(&[b"not written: more arcs than a header can say"]);
+        return;
+    }
+    kernel::terminate(outside, is_last);
+    say_lost();
+}
+
+/// Says it if calls could not be counted.
+fn say_lost() {
+    let why: [(u64, &[u8]); 2] = [
+        (mcount::lost(), b" calls were not recorded: cannot allocate memory"),
+        (
+            mcount::lost_in_children(),
+            b" calls were not recorded: children of vfork made them in threads that had called nothing before",
+        ),
+    ];
+    for (lost, why) in why.iter().filter(|(lost, _)| *lost > 0) {
+        let mut count = Text::<20>::new();
+        count.push_decimal(*lost);
+        say(&[count.as_bytes(), why]);
+    }
+}
+
+/// Whether the profile is this process's own, and not that of a parent whose memory it shares.
+pub(crate) fn is_ours() -> bool {
+    ownership::is_ours()
+}
+
+/// What this thread does before it forks.
+pub(crate) extern "C" fn before_fork() {
+    mcount::before_fork();
+}
+
+/// What it does behind that in the parent.
+pub(crate) extern "C" fn after_fork_in_parent() {
+    mcount::after_fork_in_parent();
+}
+
+/// What it does in the child, which begins at zero and is profiled as its parent is. A file in which the parent counts is
+/// left to it: the child's own is written at its end.
+pub(crate) extern "C" fn after_fork_in_child() {
+    let shared = file::leave_live();
+    let is_buffer_shared = file::leave_file() || shared;
+    kernel::after_fork_in_child(!matches!(WRITER.load(SeqCst), NOBODY | DONE));
+    merge::after_fork_in_child();
+    FIRST_THREAD.store(arch::thread_pointer(), SeqCst);
+    // Another thread may have been writing the parent's file; here it is not.
+    if WRITER.load(SeqCst) != DONE {
+        WRITER.store(NOBODY, SeqCst);
+    }
+    // SAFETY: the child has one thread, and no signals yet.
+    let cleared = current().is_none_or(|buffer| unsafe { buffer.clear(is_buffer_shared) });
+    let whole = mcount::after_fork_in_child(shared);
+    let leaves_nothing = file::is_child_that(Children::None);
+    if !cleared || !whole || leaves_nothing {
+        // Without memory of its own the child would go on in its parent's.
+        moncontrol(0);
+        BUFFER.store(ptr::null_mut(), SeqCst);
+    }
+}
+
+/// A larger buffer, now the one in use, if the arcs of all threads need one.
+fn with_room_for_arcs(buffer: &Buffer) -> Option<Buffer> {
+    let arcs = merge::arcs_number();
+    if arcs <= buffer.arcs_capacity() {
+        return None;
+    }
+    // Threads that still run may meet new ones until they are gathered.
+    let larger = buffer.enlarged(arcs + arcs / 8 + 1000)?;
+    let (start, length) = larger.parts();
+    // SAFETY: a copy with more room, which is never freed.
+    unsafe { kernel::rebuffer(start, length) };
+    keep(&larger);
+    Some(larger)
+}
+
+/// Puts the program's own arcs into the buffer; returns how many there are.
+///
+/// # Safety
+///
+/// Only for the one thread that may write the file.
+unsafe fn fill(buffer: &Buffer) -> usize {
+    let (start, capacity) = (buffer.arcs(), buffer.arcs_capacity());
+    let mut gathered = 0_usize;
+    let mut left_out = 0_u64;
+    let put = |arc: RawArc| {
+        if gathered == capacity {
+            left_out += arc.raw_count as u64;
+            return;
+        }
+        // SAFETY: there is room for `capacity` arcs, and nobody else writes there.
+        unsafe { start.add(gathered).write(arc) };
+        gathered += 1;
+    };
+    // SAFETY: the caller's promise.
+    unsafe { merge::for_each_own_arc(put) };
+    if left_out > 0 {
+        let mut count = Text::<20>::new();
+        count.push_decimal(left_out);
+        say(&[count.as_bytes(), b" calls are not in the file: cannot allocate memory"]);
+    }
+    // SAFETY: that many were just written.
+    let kept = buffer::combine(unsafe { core::slice::from_raw_parts_mut(start, gathered) });
+    // SAFETY: as above; what is left over is no arc.
+    unsafe { ptr::write_bytes(start.add(kept), 0, gathered - kept) };
+    kept
+}
+
+/// Looks at what the dynamic linker has loaded, before and after some of it may go, and settles what was counted there: see
+/// [`merge::settle`].
+///
+/// # Safety
+///
+/// `iterate` must be the C library's `dl_iterate_phdr`.
+pub(crate) unsafe fn look_at_objects(iterate: objects::Iterate) {
+    if !KEEPS_OUTSIDE.load(SeqCst) || !ownership::is_ours() || current().is_none() {
+        return;
+    }
+    // Each other thread can come in between once or twice at most, before it waits for us; and a writer that takes longer
+    // has come to grief.
+    const TURNS: u32 = 1_000_000;
+    const MOMENTS: u32 = 30_000;
+    let blocked = block_signals();
+    for turn in 0..TURNS + MOMENTS {
+        let mut entered = None;
+        let mut enter = || {
+            entered = become_writer_soon();
+            entered == Some(true)
+        };
+        // SAFETY: this thread may write the file by then.
+        let mut settle = |has_changed| unsafe { merge::settle(has_changed) };
+        // SAFETY: the caller's promise.
+        let seen = unsafe { objects::look_at_list(iterate, &mut enter, &mut settle) };
+        match entered {
+            Some(true) => WRITER.store(NOBODY, SeqCst),
+            Some(false) => break,
+            // Not with the dynamic linker's lock held, which others wait for.
+            None if turn < TURNS => give_way(),
+            None => a_moment(),
+        }
+        // What cannot be seen is said at the end.
+        if entered.is_some() && seen != Ok(objects::Seen::News) {
+            break;
+        }
+    }
+    set_blocked_signals(blocked);
+}
+
+/// What was counted outside the program; `None` if that is not to be kept.
+///
+/// # Safety
+///
+/// Only for the one thread that may write the file.
+unsafe fn outside(is_last: bool) -> Option<&'static [RawArc]> {
+    if !KEEPS_OUTSIDE.load(SeqCst) {
+        return None;
+    }
+    // A profile that is in its file was moved there because nothing can be opened any more: what was seen then must do.
+    // SAFETY: the caller's promise.
+    let seen = if file::is_in_file() { Ok(()) } else { unsafe { merge::look() } };
+    if is_last {
+        // SAFETY: as above.
+        unsafe { merge::settle_live() };
+    }
+    // SAFETY: as above.
+    let found = unsafe { merge::outside() };
+    if let Err(error) = seen
+        && found.iter().any(|entry| entry.raw_selfpc == objects::NOWHERE)
+    {
+        say_error(
+            &[b"cannot see what is loaded, using only sums of what was counted in objects that are not known"],
+            error,
+        );
+    }
+    Some(found)
+}

@@ -1,0 +1,48 @@
+//! The start of profiling, once the system's own start-up code has found the program's name and environment.
+
+use core::ffi::{CStr, c_char, c_int};
+
+use crate::control::{self, Environment, settings, snapshot, strings};
+use crate::kernel;
+use crate::message::know_standard_error;
+#[cfg(feature = "start")]
+use crate::process::exits;
+
+unsafe extern "C" {
+    fn pthread_atfork(prepare: extern "C" fn(), parent: extern "C" fn(), child: extern "C" fn()) -> c_int;
+}
+
+/// Starts profiling the code from one address to another of the program of that name.
+///
+/// # Safety
+///
+/// `envp` must be the process's environment, and nobody may change it meanwhile; nothing may have been started yet.
+pub(super) unsafe fn begin(name: Option<&CStr>, envp: *const *const c_char, (lowpc, highpc): (usize, usize)) {
+    know_standard_error();
+    // SAFETY: the caller's promise.
+    let environment = unsafe { Environment::of(strings(envp)) };
+    let directory = settings::configure(name.unwrap_or(c""), &environment);
+    kernel::choose_sampler(&settings::sampling(&environment));
+    if !settings::tells_of_objects(&environment) {
+        control::forget_outside();
+    }
+    control::start(lowpc, highpc, directory.map(|fd| fd.0), settings::is_live(&environment));
+    // SAFETY: the C library is up; ours are the first of the program's own handlers, so they run last before a fork and
+    // first behind it. Without memory for them, children are not profiled.
+    unsafe { pthread_atfork(control::before_fork, control::after_fork_in_parent, after_fork_in_child) };
+    if let Some(signal) = settings::dump_signal(&environment) {
+        snapshot::watch(signal);
+    }
+    #[cfg(feature = "start")]
+    exits::watch(settings::may_catch_signals(&environment));
+    if let Some(fd) = directory {
+        let _ = fd.close();
+    }
+}
+
+/// What the child of a fork does first.
+extern "C" fn after_fork_in_child() {
+    control::after_fork_in_child();
+    #[cfg(feature = "start")]
+    exits::after_fork_in_child();
+}

@@ -1,0 +1,102 @@
+//! `_mcount`: what compiled code calls at the head of every function.
+//!
+//! The common path is a lookup in the thread's own table: no lock, no call, no vector register. Compilers call it as any
+//! function of the C convention, so x0 to x17 are free; those from x9 on are enough.
+//!
+//! The count is raised by a pair of exclusive instructions. Returning from an exception clears the mark that the first of
+//! them sets, so the second fails if a handler ran in between, and both are tried again: no count is lost, neither this
+//! one nor those that the handler made. Between processors nothing is asked of them; each thread has a table of its own.
+
+use core::arch::{global_asm, naked_asm};
+
+use crate::arch::FACTOR;
+use crate::control::{RECORDED_BIAS, RECORDING, RECORDING_AS_RUN};
+use crate::mcount::miss;
+use crate::ownership::OWN_WORD;
+
+/// Records the call of the function that calls this after its prologue: gcc's `-pg`, clang's `-pg`.
+///
+/// gcc passes frompc in x0, older versions of clang pass nothing. Both set up a frame record before, and refuse to
+/// leave it out where they profile: x29 points to it, and its second word is the profiled function's return address. That
+/// may be signed; xpaclri, which does nothing where there are no signatures, takes that off, but only in x30.
+///
+/// An entry is (frompc, selfpc, count), 24 bytes; the last entry of a table is always empty, so the search ends.
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+unsafe extern "C" fn mcount() {
+    naked_asm!(
+        ".p2align 6",
+        ".cfi_startproc",
+        "    hint    #34", // bti c
+        // Before start-up has finished there may be no TLS yet (resolvers of indirect functions run that early).
+        "    adrp    x9, {as_run}",
+        "    ldr     w9, [x9, :lo12:{as_run}]", // not 0 while calls are recorded as the program runs
+        "    cbz     w9, 4f",
+        "7:  mov     x10, x30", // selfpc: our own return address
+        ".cfi_register x30, x10",
+        "    ldr     x30, [x29, #8]", // frompc: the return address of the function that called us
+        "    hint    #7",             // xpaclri
+        "    mov     x11, x30",
+        "    mov     x30, x10",
+        ".cfi_restore x30",
+        "5:  mov     w12, #{factor_low}",
+        "    movk    w12, #{factor_high}, lsl #16",
+        "    madd    w12, w11, w12, w10",
+        "    mrs     x13, tpidr_el0",
+        "    add     x13, x13, #:tprel_hi12:gmon_thread, lsl #12",
+        "    add     x13, x13, #:tprel_lo12_nc:gmon_thread",
+        "    ldr     w14, [x13]", // the mask before the base: see arch::set_table
+        "    and     w12, w12, w14",
+        "    ldr     x14, [x13, #8]",
+        "    add     x12, x12, x12, lsl #1",
+        "    add     x12, x14, x12",
+        "1:  ldp     x13, x14, [x12]",
+        "    cmp     x14, x10",
+        "    ccmp    x13, x11, #0, eq",
+        "    b.ne    2f",
+        "    add     x12, x12, #16",
+        "6:  ldxr    x13, [x12]",
+        "    add     x13, x13, #1",
+        "    stxr    w14, x13, [x12]",
+        "    cbnz    w14, 6b", // a signal came in between
+        "3:  ret",
+        "2:  add     x12, x12, #24",
+        "    cbnz    x14, 1b",
+        "    mov     x0, x11",
+        "    mov     x1, x10",
+        "    b       {miss}", // which returns to our caller
+        "4:  adrp    x9, {recording}",
+        "    ldr     w9, [x9, :lo12:{recording}]", // 0: no, 1: yes, 2: at link-time addresses
+        "    cbz     w9, 3b",
+        "    cmp     w9, #1",
+        "    b.eq    7b",
+        // In the file that the process counts in: not in one of another process, which a copy of this memory may be in.
+        "    adrp    x9, {own}",
+        "    ldr     x9, [x9, :lo12:{own}]",
+        "    ldr     w9, [x9]",
+        "    cbz     w9, 3b",
+        "    mov     x10, x30",
+        ".cfi_register x30, x10",
+        "    ldr     x30, [x29, #8]",
+        "    hint    #7",
+        "    mov     x11, x30",
+        "    mov     x30, x10",
+        ".cfi_restore x30",
+        "    adrp    x12, {bias}",
+        "    ldr     x12, [x12, :lo12:{bias}]",
+        "    sub     x11, x11, x12",
+        "    sub     x10, x10, x12",
+        "    b       5b",
+        ".cfi_endproc",
+        as_run = sym RECORDING_AS_RUN,
+        recording = sym RECORDING,
+        factor_low = const FACTOR & 0xffff,
+        factor_high = const FACTOR >> 16,
+        miss = sym miss,
+        bias = sym RECORDED_BIAS,
+        own = sym OWN_WORD,
+    )
+}
+
+// The name that compilers use; the other is the one that every gprof leaves out of its reports.
+global_asm!(".globl _mcount", ".type _mcount, @function", ".set _mcount, mcount");

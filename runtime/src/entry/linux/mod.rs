@@ -1,0 +1,15 @@
+//! Linux, with glibc or musl: one folder per architecture with the same items in each, and what all architectures share.
+
+#[cfg(all(feature = "start", not(test)))]
+mod arrays;
+#[cfg(all(feature = "start", not(test)))]
+mod dispositions;
+#[cfg_attr(target_arch = "x86_64", path = "x86_64/mod.rs")]
+#[cfg_attr(target_arch = "aarch64", path = "aarch64/mod.rs")]
+mod machine;
+#[cfg(all(feature = "start", not(test)))]
+mod seccomp;
+#[cfg(all(feature = "start", not(test)))]
+mod signal_masks;
+#[cfg(all(any(feature = "start", not(feature = "profil")), not(test)))]
+mod start;

@@ -1,0 +1,48 @@
+//! `syscall`: system calls that the program makes by their numbers.
+
+use core::arch::naked_asm;
+
+use super::super::seccomp::{failed, special};
+use crate::os::numbers;
+
+/// `long syscall(long number, ...)`: the C library's, but for those calls that the runtime must know of.
+///
+/// No frame, as in the C library: the child of a `vfork` so made returns on its parent's stack.
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+unsafe extern "C" fn syscall() {
+    naked_asm!(
+        ".cfi_startproc",
+        "    cmp     rdi, {seccomp}",
+        "    je      {special}",
+        "    cmp     rdi, {prctl}",
+        "    je      {special}",
+        "    cmp     rdi, {mlockall}",
+        "    je      {special}",
+        "    cmp     rdi, {exit}",
+        "    je      {special}",
+        "    cmp     rdi, {exit_group}",
+        "    je      {special}",
+        "    mov     rax, rdi",
+        "    mov     rdi, rsi",
+        "    mov     rsi, rdx",
+        "    mov     rdx, rcx",
+        "    mov     r10, r8",
+        "    mov     r8, r9",
+        "    mov     r9, [rsp + 8]",
+        "    syscall",
+        "    cmp     rax, -4095",
+        "    jae     1f",
+        "    ret",
+        "1:  mov     rdi, rax",
+        "    jmp     {failed}",
+        ".cfi_endproc",
+        seccomp = const numbers::SECCOMP,
+        prctl = const numbers::PRCTL,
+        mlockall = const numbers::MLOCKALL,
+        exit = const numbers::EXIT,
+        exit_group = const numbers::EXIT_GROUP,
+        special = sym special,
+        failed = sym failed,
+    )
+}

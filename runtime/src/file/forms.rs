@@ -1,0 +1,364 @@
+//! Writes a finished buffer in one of the forms of the file.
+//!
+//! The forms are those of the crate `gmon`, whose documentation has their layout; here they are streamed from the
+//! buffer without an allocator.
+
+use core::sync::atomic::{AtomicU8, AtomicU16, Ordering::Relaxed};
+
+use gmon::layout::{
+    GNU_DIMENSION_SIZE, GNU_HEADER_SIZE, GNU_MAGIC, GNU_TAG_ARC, GNU_TAG_HISTOGRAM, GNU_VERSION, GmonHdr, RawArc,
+    SECONDS,
+};
+
+use super::writer::{Writer, Written};
+use crate::os::{Errno, Fd};
+use crate::samples::bins::STRETCH;
+
+/// The forms that a profile can be written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// The buffer itself.
+    OpenBsd = 1,
+    /// FreeBSD's: counters of 16 bits, or of 32 where one needs them.
+    FreeBsd,
+    /// 4.4BSD's: as OpenBSD's, with the spare words 0.
+    Bsd,
+    /// GNU's: what does not fit a counter is written as further records.
+    Gnu,
+}
+
+impl Form {
+    /// The form of that name, as `GMON_FORMAT` has it.
+    pub(crate) fn named(name: &[u8]) -> Option<Form> {
+        match name {
+            b"openbsd" => Some(Form::OpenBsd),
+            b"freebsd" => Some(Form::FreeBsd),
+            b"bsd" => Some(Form::Bsd),
+            b"gnu" => Some(Form::Gnu),
+            _ => None,
+        }
+    }
+}
+
+/// The parts of a finished buffer.
+pub(crate) struct Finished<'a> {
+    pub(crate) header: &'a GmonHdr,
+    pub(crate) bins: Bins<'a>,
+    pub(crate) arcs: &'a [RawArc],
+}
+
+/// The bins at their full width.
+pub(crate) struct Bins<'a> {
+    pub(crate) samples: &'a [AtomicU16],
+    /// How often each ran over its 16 bits, if any did.
+    pub(crate) carries: Option<&'a [AtomicU16]>,
+    /// For each [`STRETCH`] of them, whether anything but 0 may be there; without it, anywhere.
+    pub(crate) touched: Option<&'a [AtomicU8]>,
+}
+
+/// What comes next in the bins.
+pub(crate) enum Part {
+    /// So many of no count.
+    Zeros(usize),
+    Count(u32),
+}
+
+impl Bins<'_> {
+    /// Hands over the counts in order.
+    pub(crate) fn for_each(&self, mut each: impl FnMut(Part)) {
+        for (stretch, samples) in self.samples.chunks(STRETCH).enumerate() {
+            let touched = self.touched.and_then(|touched| touched.get(stretch));
+            if touched.is_some_and(|touched| touched.load(Relaxed) == 0) {
+                each(Part::Zeros(samples.len()));
+                continue;
+            }
+            for (bin, low) in (stretch * STRETCH..).zip(samples) {
+                let carry = self.carries.and_then(|carries| carries.get(bin)).map_or(0, |carry| carry.load(Relaxed));
+                each(Part::Count(u32::from(carry) << 16 | u32::from(low.load(Relaxed))));
+            }
+        }
+    }
+}
+
+/// Writes the profile into a file that is empty. The result is what was written, and the number of bins that the form could
+/// not hold, and that were written as the highest value that it can.
+pub(crate) fn write(file: Fd, profile: &Finished<'_>, form: Form) -> Result<(Written, usize), Errno> {
+    let mut out = Writer::new(file);
+    let clamped = match form {
+        Form::OpenBsd => bsd(&mut out, profile, profile.header.totarc),
+        Form::Bsd => {
+            let clamped = bsd_samples(&mut out, profile, 0);
+            bsd_arcs(&mut out, profile.arcs);
+            clamped
+        }
+        Form::FreeBsd => free_bsd(&mut out, profile),
+        Form::Gnu => gnu(&mut out, profile),
+    };
+    out.finish().map(|written| (written, clamped))
+}
+
+/// 4.4BSD's header, 16-bit samples, arcs; the result is the number of bins that do not fit.
+fn bsd(out: &mut Writer, profile: &Finished<'_>, first_spare: i32) -> usize {
+    let clamped = bsd_samples(out, profile, first_spare);
+    out.raw_arcs(profile.arcs);
+    clamped
+}
+
+/// 4.4BSD's arcs. Where all counts have the same upper half, readers take that for the padding behind a count of 32 bits:
+/// one call is then an arc of its own.
+fn bsd_arcs(out: &mut Writer, arcs: &[RawArc]) {
+    let upper = |arc: &RawArc| arc.raw_count as u64 >> 32;
+    match arcs {
+        [first, rest @ ..] if upper(first) > 0 && rest.iter().all(|arc| upper(arc) == upper(first)) => {
+            out.raw_arcs(&[RawArc { raw_count: 1, ..*first }, RawArc { raw_count: first.raw_count - 1, ..*first }]);
+            out.raw_arcs(rest);
+        }
+        _ => out.raw_arcs(arcs),
+    }
+}
+
+/// 4.4BSD's header and 16-bit samples; the result is the number of bins that do not fit.
+fn bsd_samples(out: &mut Writer, profile: &Finished<'_>, first_spare: i32) -> usize {
+    out.header(&GmonHdr { totarc: first_spare, ..*profile.header });
+    let mut clamped = 0;
+    profile.bins.for_each(|part| match part {
+        Part::Zeros(bins) => out.zeros(bins * size_of::<u16>()),
+        Part::Count(count) => {
+            let low = u16::try_from(count).unwrap_or_else(|_| {
+                clamped += 1;
+                u16::MAX
+            });
+            out.put(&low.to_ne_bytes());
+        }
+    });
+    clamped
+}
+
+/// FreeBSD's, as wide as it must be.
+fn free_bsd(out: &mut Writer, profile: &Finished<'_>) -> usize {
+    if profile.bins.carries.is_none() {
+        return bsd(out, profile, 16);
+    }
+    let Ok(ncnt) = i32::try_from(size_of::<GmonHdr>() + profile.bins.samples.len() * size_of::<u32>()) else {
+        out.fail(Errno::EFBIG);
+        return 0;
+    };
+    out.header(&GmonHdr { ncnt, totarc: 32, ..*profile.header });
+    profile.bins.for_each(|part| match part {
+        Part::Zeros(bins) => out.zeros(bins * size_of::<u32>()),
+        Part::Count(count) => out.put(&count.to_ne_bytes()),
+    });
+    out.raw_arcs(profile.arcs);
+    0
+}
+
+/// GNU's. Readers add up the histograms of one address range, and the arcs of one pair.
+fn gnu(out: &mut Writer, profile: &Finished<'_>) -> usize {
+    gnu_header(out);
+    let mut highest = 0;
+    profile.bins.for_each(|part| match part {
+        Part::Zeros(_) => {}
+        Part::Count(count) => highest = highest.max(count),
+    });
+    for round in 0..highest.div_ceil(u32::from(u16::MAX)).max(1) {
+        gnu_histogram(out, profile.header, profile.bins.samples.len());
+        let told = round * u32::from(u16::MAX);
+        profile.bins.for_each(|part| match part {
+            Part::Zeros(bins) => out.zeros(bins * size_of::<u16>()),
+            Part::Count(count) => {
+                out.put(&(count.saturating_sub(told).min(u32::from(u16::MAX)) as u16).to_ne_bytes());
+            }
+        });
+    }
+    profile.arcs.iter().for_each(|arc| gnu_arc(out, arc));
+    0
+}
+
+/// The header of GNU's form.
+pub(crate) fn gnu_header(out: &mut Writer) {
+    out.put(&GNU_MAGIC);
+    out.put(&GNU_VERSION.to_ne_bytes());
+    out.zeros(GNU_HEADER_SIZE - GNU_MAGIC.len() - size_of_val(&GNU_VERSION));
+}
+
+/// What stands before the bins in a histogram of GNU's form: the range and the rate are those of `header`.
+pub(crate) fn gnu_histogram(out: &mut Writer, header: &GmonHdr, bins: usize) {
+    out.put(&[GNU_TAG_HISTOGRAM]);
+    out.put(&header.lpc.to_ne_bytes());
+    out.put(&header.hpc.to_ne_bytes());
+    out.put(&(bins as u32).to_ne_bytes());
+    out.put(&header.profrate.to_ne_bytes());
+    out.put(SECONDS);
+    out.zeros(GNU_DIMENSION_SIZE - SECONDS.len());
+    out.put(b"s");
+}
+
+/// An arc of GNU's form, in several records if its count takes them.
+pub(crate) fn gnu_arc(out: &mut Writer, arc: &RawArc) {
+    let mut left = arc.raw_count as u64;
+    while left > 0 {
+        let part = u32::try_from(left).unwrap_or(u32::MAX);
+        out.put(&[GNU_TAG_ARC]);
+        out.put(&arc.raw_frompc.to_ne_bytes());
+        out.put(&arc.raw_selfpc.to_ne_bytes());
+        out.put(&part.to_ne_bytes());
+        left -= u64::from(part);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, File};
+    use std::os::fd::AsRawFd;
+    use std::os::unix::fs::MetadataExt;
+    use std::sync::atomic::AtomicU32;
+
+    use gmon::layout::GMONVERSION;
+    use gmon::{Encoding, Hints, Profile};
+
+    use super::*;
+
+    const ARCS: [RawArc; 2] = [
+        RawArc { raw_frompc: 0x1010, raw_selfpc: 0x1024, raw_count: 7 },
+        RawArc { raw_frompc: 0x1020, raw_selfpc: 0x1004, raw_count: 10_000_000_000 },
+    ];
+
+    /// What is said of a file with these bytes.
+    fn whole(bytes: &[u8]) -> Written {
+        let marks = (0..).zip(bytes).map(|(position, byte)| gmon::layout::mark(position, *byte));
+        Written { length: bytes.len(), sum: marks.fold(0, u64::wrapping_add) }
+    }
+
+    /// What a reader makes of a profile of sixteen bins whose sixth was hit `carry * 65536 + 3` times.
+    fn written(form: Form, carry: u16) -> (usize, Encoding, Profile) {
+        written_with(form, carry, &ARCS)
+    }
+
+    fn written_with(form: Form, carry: u16, arcs: &[RawArc]) -> (usize, Encoding, Profile) {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let name = format!("gmon-forms-{}-{}", std::process::id(), NUMBER.fetch_add(1, Relaxed));
+        let path = std::env::temp_dir().join(name);
+        let file = File::create(&path).unwrap();
+        let samples: [AtomicU16; 16] = [0, 1, 0, 0, 65535, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9].map(AtomicU16::new);
+        let carries: [AtomicU16; 16] = std::array::from_fn(|bin| AtomicU16::new(if bin == 5 { carry } else { 0 }));
+        let header = GmonHdr {
+            lpc: 0x1000,
+            hpc: 0x1040,
+            ncnt: 40 + 32,
+            version: GMONVERSION,
+            profrate: 100,
+            totarc: size_of_val(arcs) as i32,
+            spare: [0; 2],
+        };
+        let bins = Bins { samples: &samples, carries: (carry > 0).then_some(&carries), touched: None };
+        let profile = Finished { header: &header, bins, arcs };
+        let _alone = ONE_AT_A_TIME.lock();
+        let (written, clamped) = write(Fd(file.as_raw_fd()), &profile, form).unwrap();
+        let bytes = fs::read(&path).unwrap();
+        assert_eq!(written, whole(&bytes));
+        fs::remove_file(&path).unwrap();
+        let encoding = gmon::detect(&bytes, &Hints::default()).unwrap();
+        (clamped, encoding, gmon::read_as(&bytes, encoding).unwrap())
+    }
+
+    #[test]
+    fn what_was_not_touched_is_a_hole() {
+        const BINS: usize = 1000 * STRETCH + 10;
+        let samples: Vec<_> = (0..BINS).map(|_| AtomicU16::new(0)).collect();
+        let carries: Vec<_> = (0..BINS).map(|_| AtomicU16::new(0)).collect();
+        let touched: Vec<_> = (0..BINS.div_ceil(STRETCH)).map(|_| AtomicU8::new(0)).collect();
+        for (bin, count) in [(0, 3), (500 * STRETCH - 1, 5), (500 * STRETCH, 7)] {
+            samples[bin].store(count, Relaxed);
+            touched[bin / STRETCH].store(1, Relaxed);
+        }
+        let header = GmonHdr {
+            lpc: 0x1000,
+            hpc: 0x1000 + 4 * BINS,
+            ncnt: (40 + 2 * BINS) as i32,
+            version: GMONVERSION,
+            profrate: 100,
+            totarc: 0,
+            spare: [0; 2],
+        };
+        let path = std::env::temp_dir().join(format!("gmon-forms-hole-{}", std::process::id()));
+        let _alone = ONE_AT_A_TIME.lock();
+        for form in [Form::OpenBsd, Form::Bsd, Form::Gnu, Form::FreeBsd] {
+            for arcs in [&ARCS[..], &[]] {
+                let file = File::create(&path).unwrap();
+                let bins = Bins { samples: &samples, carries: Some(&carries), touched: Some(&touched) };
+                let header = GmonHdr { totarc: size_of_val(arcs) as i32, ..header };
+                let (written, _) =
+                    write(Fd(file.as_raw_fd()), &Finished { header: &header, bins, arcs }, form).unwrap();
+                let bytes = fs::read(&path).unwrap();
+                assert_eq!(written, whole(&bytes));
+                let encoding = gmon::detect(&bytes, &Hints::default()).unwrap();
+                let profile = gmon::read_as(&bytes, encoding).unwrap();
+                let [histogram] = &profile.histograms[..] else { panic!("{form:?}") };
+                assert_eq!(histogram.bins.len(), BINS);
+                assert_eq!(histogram.bins.iter().sum::<u64>(), 15);
+                assert_eq!([0, 500 * STRETCH - 1, 500 * STRETCH].map(|bin| histogram.bins[bin]), [3, 5, 7]);
+                assert_eq!(profile.arcs.is_empty(), arcs.is_empty());
+                let room = fs::metadata(&path).unwrap().blocks() * 512;
+                assert!(room < bytes.len() as u64 / 10, "{form:?}: {room} bytes on the disk for {}", bytes.len());
+            }
+        }
+        fs::remove_file(&path).unwrap();
+    }
+
+    /// Tests share the one page of the one writer.
+    static ONE_AT_A_TIME: std::sync::Mutex<()> = std::sync::Mutex::new(());
+
+    #[test]
+    fn every_form_says_the_same() {
+        let all = [
+            (Form::OpenBsd, gmon::Form::OpenBsd),
+            (Form::Bsd, gmon::Form::Bsd),
+            (Form::Gnu, gmon::Form::Gnu),
+            (Form::FreeBsd, gmon::Form::FreeBsd(gmon::Counter { width: gmon::CounterWidth::Bits16, signed: false })),
+        ];
+        for (form, expected) in all {
+            let (clamped, encoding, profile) = written(form, 0);
+            assert_eq!((clamped, encoding.form), (0, expected));
+            let [histogram] = &profile.histograms[..] else { panic!("{form:?}: {profile:?}") };
+            assert_eq!((histogram.lowpc, histogram.highpc, histogram.profrate), (0x1000, 0x1040, 100));
+            assert_eq!(histogram.bins, [0, 1, 0, 0, 65535, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9]);
+            let calls =
+                |selfpc| profile.arcs.iter().filter(|arc| arc.selfpc == selfpc).map(|arc| arc.count).sum::<u64>();
+            assert_eq!((calls(0x1024), calls(0x1004)), (7, 10_000_000_000), "{form:?}");
+        }
+    }
+
+    #[test]
+    fn counts_of_more_than_32_bits_are_whole_also_where_all_are() {
+        const MANY: u64 = (1 << 32) + 5;
+        let arc = |selfpc, count: u64| RawArc { raw_frompc: 0x1010, raw_selfpc: selfpc, raw_count: count as isize };
+        for arcs in [&[arc(0x1004, MANY)][..], &[arc(0x1004, MANY), arc(0x1024, MANY + 1)]] {
+            for form in [Form::OpenBsd, Form::Bsd, Form::Gnu, Form::FreeBsd] {
+                let (_, _, profile) = written_with(form, 0, arcs);
+                for arc in arcs {
+                    let of_it = profile.arcs.iter().filter(|read| read.selfpc == arc.raw_selfpc as u64);
+                    assert_eq!(of_it.map(|read| read.count).sum::<u64>(), arc.raw_count as u64, "{form:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_ran_over_16_bits_is_whole_in_the_forms_that_can_say_it() {
+        for form in [Form::Gnu, Form::FreeBsd] {
+            let (clamped, _, profile) = written(form, 2);
+            assert_eq!(clamped, 0);
+            let sixth: u64 = profile.histograms.iter().map(|histogram| histogram.bins[5]).sum();
+            let fifth: u64 = profile.histograms.iter().map(|histogram| histogram.bins[4]).sum();
+            assert_eq!((fifth, sixth), (65535, 2 * 65536 + 3), "{form:?}");
+        }
+    }
+
+    #[test]
+    fn what_ran_over_16_bits_is_the_highest_value_and_said_in_the_others() {
+        for form in [Form::OpenBsd, Form::Bsd] {
+            let (clamped, _, profile) = written(form, 2);
+            assert_eq!((clamped, profile.histograms[0].bins[5]), (1, 65535), "{form:?}");
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! What the file is called, and those beside it.
+
+use core::cell::UnsafeCell;
+use core::ffi::CStr;
+use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use super::forms::Form;
+use crate::objects::program;
+use crate::os::process_id;
+use crate::ownership::{FORKED, PROCESS};
+use crate::text::Text;
+
+/// The longest name of a file, its NUL included (`PATH_MAX`).
+pub(crate) const NAME_SIZE: usize = 4096;
+
+/// How the file is named and laid out. Fixed at start-up: the program may change its environment and arguments.
+pub(crate) struct Output {
+    pub(crate) naming: Naming,
+    /// What the name begins with, for [`Naming::Prefix`].
+    pub(crate) prefix: Text<NAME_SIZE>,
+    /// The program's own name.
+    pub(crate) program: Text<256>,
+    /// Whether a file with the process's number in its name is replaced, as OpenBSD's kernel does.
+    pub(crate) replaces: bool,
+    /// The permissions that the process made files without at the start: it may not care later.
+    pub(crate) mask: usize,
+    /// What the children of a fork leave.
+    pub(crate) children: Children,
+    /// The form of the file; `None` for the buffer as it is, or the GNU form where that cannot hold a count.
+    pub(crate) form: Option<Form>,
+}
+
+/// What the file is called.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Naming {
+    /// `gmon.out`; for the child of a fork `gmon.<program>.<pid>.out`.
+    Plain,
+    /// `<prefix>.<pid>`.
+    Prefix,
+    /// `gmon.<program>.<pid>.out` as OpenBSD's kernel has it: only the user may have anything to do with the file.
+    Private,
+}
+
+/// What the children of a fork leave.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Children {
+    /// A file each.
+    Separate,
+    /// One file for all, to which each adds itself: see [`super::sum`].
+    Sum,
+    /// Nothing.
+    None,
+}
+
+/// Written at start-up, when there is one thread, or by the one thread that writes the file: `control` lets in no other.
+pub(super) struct Once<T>(pub(super) UnsafeCell<T>);
+
+// SAFETY: the contracts of the functions that write keep writing apart from reading.
+unsafe impl<T> Sync for Once<T> {}
+
+static OUTPUT: Once<Output> = Once(UnsafeCell::new(Output {
+    naming: Naming::Plain,
+    prefix: Text::new(),
+    program: Text::new(),
+    replaces: false,
+    mask: 0,
+    children: Children::Separate,
+    form: None,
+}));
+/// The name of the file, made anew each time. Not on the stack: that may be a thread's smallest, or a signal's.
+static NAME: Once<Text<NAME_SIZE>> = Once(UnsafeCell::new(Text::new()));
+/// The name of a file beside it.
+static BESIDE: Once<Text<NAME_SIZE>> = Once(UnsafeCell::new(Text::new()));
+/// Which one of the files with the process's number in their names is ours; 0 before that is known. Processes in different
+/// namespaces have the same number.
+pub(crate) static TURN: AtomicU32 = AtomicU32::new(0);
+pub(crate) const MOST_TURNS: u32 = 10_000;
+
+/// Says how the file is to be named and laid out.
+///
+/// # Safety
+///
+/// Only at start-up, when no other thread runs.
+pub(crate) unsafe fn configure(change: impl FnOnce(&mut Output)) {
+    // SAFETY: nobody else reads or writes it, by the caller's promise.
+    change(unsafe { &mut *OUTPUT.0.get() });
+}
+
+/// How the file is named and laid out.
+pub(crate) fn output() -> &'static Output {
+    // SAFETY: nothing writes it after start-up.
+    unsafe { &*OUTPUT.0.get() }
+}
+
+/// Whether the file has the process's number in its name, and leaves those alone that have the same.
+pub(crate) fn has_turn() -> bool {
+    let output = output();
+    !output.replaces && (output.naming != Naming::Plain || FORKED.load(Relaxed))
+}
+
+/// The name of the file.
+pub(crate) fn name() -> &'static CStr {
+    let output = output();
+    // SAFETY: only the thread that writes the file is here, and what it had of an earlier call it needs no more.
+    let name = unsafe { &mut *NAME.0.get() };
+    name.clear();
+    match output.naming {
+        Naming::Plain if !FORKED.load(Relaxed) => name.push(b"gmon.out"),
+        Naming::Prefix => {
+            name.push(output.prefix.as_bytes());
+            name.push(b".");
+            push_number(name);
+        }
+        Naming::Plain | Naming::Private => {
+            name.push(b"gmon.");
+            name.push(output.program.as_bytes());
+            name.push(b".");
+            push_number(name);
+            name.push(b".out");
+        }
+    }
+    // A name that is too long is no name.
+    name.as_c_str().unwrap_or(c"")
+}
+
+/// The number of the process, and behind it which process with that number it is, if it is not the first one.
+fn push_number(name: &mut Text<NAME_SIZE>) {
+    name.push_decimal(PROCESS.load(Relaxed) as u64);
+    let turn = TURN.load(Relaxed);
+    if turn > 1 {
+        name.push(b"-");
+        name.push_decimal(u64::from(turn));
+    }
+}
+
+/// Whether this is the child of a fork that leaves a sum or nothing.
+pub(crate) fn is_child_that(leaves: Children) -> bool {
+    FORKED.load(Relaxed) && output().children == leaves
+}
+
+/// The name of the sum of all children, with these parts behind it: `gmon.<program>.children-<build>.out`, or
+/// `<prefix>.children-<build>`.
+pub(crate) fn sum_name(parts: &[&[u8]]) -> &'static CStr {
+    // SAFETY: as for the name itself.
+    make_sum_name(unsafe { &mut *NAME.0.get() }, parts)
+}
+
+/// The same where both are needed at once.
+pub(crate) fn other_sum_name(parts: &[&[u8]]) -> &'static CStr {
+    // SAFETY: as above.
+    make_sum_name(unsafe { &mut *BESIDE.0.get() }, parts)
+}
+
+fn make_sum_name<'a>(name: &'a mut Text<NAME_SIZE>, parts: &[&[u8]]) -> &'a CStr {
+    let output = output();
+    let is_prefixed = output.naming == Naming::Prefix;
+    name.clear();
+    if is_prefixed {
+        name.push(output.prefix.as_bytes());
+    } else {
+        name.push(b"gmon.");
+        name.push(output.program.as_bytes());
+    }
+    name.push(b".children-");
+    name.push_hexadecimal(u64::from(program::build()), 8);
+    name.push(if is_prefixed { b"" } else { b".out" });
+    parts.iter().for_each(|part| name.push(part));
+    name.as_c_str().unwrap_or(c"")
+}
+
+pub(crate) fn name_beforehand() -> &'static CStr {
+    let mut number = Text::<20>::new();
+    number.push_decimal(process_id() as u64);
+    name_beside(&[b".", number.as_bytes(), b".new"])
+}
+
+/// The name of the file with these parts behind it.
+pub(crate) fn name_beside(parts: &[&[u8]]) -> &'static CStr {
+    // SAFETY: as for the name itself.
+    let beside = unsafe { &mut *BESIDE.0.get() };
+    beside.clear();
+    beside.push(name().to_bytes());
+    parts.iter().for_each(|part| beside.push(part));
+    beside.as_c_str().unwrap_or(c"")
+}
+
+/// The name of the profile of an object with that path, so many of whose name came before.
+#[inline(never)]
+pub(super) fn name_of_object(path: &[u8], twins: u64) -> &'static CStr {
+    let mut suffix = Text::<21>::new();
+    if twins > 0 {
+        suffix.push(b".");
+        suffix.push_decimal(twins.wrapping_add(1));
+    }
+    name_beside(&[b".", last_part(path), suffix.as_bytes()])
+}
+
+/// What is behind the last slash of a path.
+pub(super) fn last_part(path: &[u8]) -> &[u8] {
+    path.rsplit(|byte| *byte == b'/').next().unwrap_or_default()
+}

@@ -1,0 +1,369 @@
+//! The files beside the file: a profile for each object that something was counted in, and a list of them.
+//!
+//! The profiles have GNU's form and link-time addresses: any reader takes them with the object as image. The list says which
+//! program the file is of, which objects they are of, and what no single profile can say: calls from one object to another, and
+//! what could not be told apart. docs/format.md has its layout.
+
+use core::ffi::CStr;
+use core::iter;
+
+use gmon::layout::{GmonHdr, RawArc};
+
+use super::forms::{gnu_arc, gnu_header, gnu_histogram};
+use super::output::{self, Refusal};
+use super::writer::{Writer, Written};
+use super::{live, names, stale};
+use crate::objects::{self, ADDRESS_BITS, KERNEL, Object, PROGRAM, VDSO, is_object, number};
+use crate::os::{Errno, Fd};
+use crate::samples::outside_text;
+use crate::text::Text;
+
+/// Stands for a caller where an entry does not tell of calls: so many ticks were at raw_selfpc.
+pub(crate) const TICKS: usize = usize::MAX;
+
+/// The bytes of code that a bin stands for.
+const BIN: usize = 4;
+
+/// What is told only in sum.
+#[derive(Default)]
+pub(crate) struct Rest {
+    kernel: u64,
+    vdso: u64,
+    elsewhere: u64,
+    calls: u64,
+}
+
+/// What a list is of: the whole file, or one that is not at its end, of which only the beginning stays as it is.
+pub(crate) const PROFILE: &[u8] = b"profile";
+pub(crate) const LIVE: &[u8] = b"live";
+
+/// Writes which program the file is of, and what was counted outside that. `main` is the file itself, or its beginning.
+///
+/// The entries are sorted by raw_selfpc, which is a [`objects::place`] as raw_frompc is; or that is [`TICKS`]. Where they are
+/// not wanted, nothing is written. What an earlier run left is removed.
+pub(crate) fn write(what: &[u8], main: Written, profrate: i32, entries: Option<&[RawArc]>) {
+    stale::remove(entries.is_none());
+    let Some(entries) = entries else { return };
+    let mut rest = Rest { elsewhere: outside_text::elsewhere(), ..Rest::default() };
+    // SAFETY: `control` lets only one thread write files.
+    (1..)
+        .map_while(|number| unsafe { objects::object(number) })
+        .for_each(|object| object.written.set(objects::Written::default()));
+    let mut objects = 0;
+    let mut refused = None;
+    for group in groups(entries) {
+        let number = group.first().map_or(PROGRAM, |entry| number(entry.raw_selfpc));
+        // SAFETY: as above.
+        match unsafe { objects::object(number) } {
+            Some(object) => {
+                let twins = twins(entries, number, object);
+                let written = write_profile(object, twins, profrate, group, &mut refused);
+                if written.length == 0 {
+                    rest.add(objects::ELSEWHERE, group);
+                } else {
+                    objects += 1;
+                }
+                object.written.set(objects::Written { twins, length: written.length, sum: written.sum });
+            }
+            None => rest.add(number, group),
+        }
+    }
+    let path = names::name_beside(&[b".objects"]);
+    let listed = output::open_beside(path).and_then(|file| {
+        let listed = write_list(file, what, main, entries, &rest);
+        finish(file, listed)
+    });
+    // Where nothing was counted outside, the profile has all without the list.
+    if let Err(refusal) = listed
+        && (objects > 0 || !rest.is_nothing())
+    {
+        say_once(path.to_bytes(), refusal, &mut refused);
+    }
+}
+
+/// Writes a list that says which program a live file is of: that may be all that is left of the run. At start-up.
+pub(crate) fn announce() {
+    if let Some(header) = live::header() {
+        stale::remove(false);
+        list_live(header);
+    }
+}
+
+/// Writes a list of a file that begins with `header` and grows.
+pub(crate) fn list_live(header: Written) {
+    // What goes wrong is said when there is something to lose.
+    let _ = output::open_beside(names::name_beside(&[b".objects"])).and_then(|file| {
+        let mut out = Writer::new(file);
+        out.begin(LIVE, header);
+        out.put(b"end\n");
+        finish(file, out.finish())
+    });
+}
+
+/// Whether there is anything in the entries, or counted without one, that only files beside the file can tell.
+pub(crate) fn is_anything_told(entries: &[RawArc]) -> bool {
+    outside_text::elsewhere() > 0 || entries.iter().any(|entry| number(entry.raw_selfpc) != PROGRAM)
+}
+
+/// The entries of each object. (The library's way of cutting slices keeps code that can panic.)
+fn groups(entries: &[RawArc]) -> impl Iterator<Item = &[RawArc]> {
+    let mut left = entries;
+    iter::from_fn(move || {
+        let (group, rest) = cut(left)?;
+        left = rest;
+        Some(group)
+    })
+}
+
+#[inline(never)]
+fn cut(entries: &[RawArc]) -> Option<(&[RawArc], &[RawArc])> {
+    let first = number(entries.first()?.raw_selfpc);
+    entries.split_at_checked(entries.partition_point(|entry| number(entry.raw_selfpc) == first))
+}
+
+/// How many of the objects that are told of before this one have the same name.
+fn twins(entries: &[RawArc], this: usize, object: &Object) -> u64 {
+    let numbers = groups(entries).filter_map(|group| group.first()).map(|entry| number(entry.raw_selfpc));
+    // SAFETY: as in `write`.
+    let before = numbers.take_while(|other| *other < this).filter_map(|other| unsafe { objects::object(other) });
+    let same = before.filter(|other| other.name() == object.name()).count() as u64;
+    // The list itself has such a name.
+    same + u64::from(object.name() == b"objects")
+}
+
+/// Closes a file that was written. Of one that was not written whole nothing is left.
+fn finish(file: Fd, written: Result<Written, Errno>) -> Result<Written, Refusal> {
+    if written.is_err() {
+        let _ = file.truncate();
+    }
+    let closed = file.close();
+    written.and_then(|written| closed.map(|()| written)).map_err(|error| (&b"write"[..], error))
+}
+
+/// Says why a file could not be written, unless it is the same reason as that of the file before.
+fn say_once(path: &[u8], refusal: Refusal, refused: &mut Option<Errno>) {
+    if refused.replace(refusal.1) != Some(refusal.1) {
+        output::say_refusal(path, refusal, b"");
+    }
+}
+
+/// Writes an object's profile. What goes wrong is said, and the result then is a file of no length.
+fn write_profile(
+    object: &Object,
+    twins: u64,
+    profrate: i32,
+    entries: &[RawArc],
+    refused: &mut Option<Errno>,
+) -> Written {
+    let path = names::name_of_object(object.path.as_bytes(), twins);
+    let written = output::open_beside(path).and_then(|file| {
+        let mut out = Writer::new(file);
+        profile(&mut out, object, profrate, entries);
+        finish(file, out.finish())
+    });
+    written.unwrap_or_else(|refusal| {
+        say_once(path.to_bytes(), refusal, refused);
+        Written::default()
+    })
+}
+
+/// A profile in GNU's form. Calls from other objects come from nowhere there.
+fn profile(out: &mut Writer, object: &Object, profrate: i32, entries: &[RawArc]) {
+    let header = GmonHdr { lpc: object.lowpc, hpc: object.highpc, profrate, ..GmonHdr::default() };
+    let bins = (object.highpc - object.lowpc) / BIN;
+    let ticks = || entries.iter().filter(|entry| entry.raw_frompc == TICKS);
+    let full = u64::from(u16::MAX);
+    let highest = ticks().map(|entry| entry.raw_count as u64).max().unwrap_or(0);
+    gnu_header(out);
+    for round in 0..highest.div_ceil(full).max(1) {
+        gnu_histogram(out, &header, bins);
+        let mut next = 0;
+        for entry in ticks() {
+            let bin = (address(entry.raw_selfpc) - object.lowpc) / BIN;
+            let left = (entry.raw_count as u64).saturating_sub(round * full).min(full) as u16;
+            out.zeros((bin - next) * size_of::<u16>());
+            out.put(&left.to_ne_bytes());
+            next = bin + 1;
+        }
+        out.zeros((bins - next) * size_of::<u16>());
+    }
+    for call in entries.iter().filter(|entry| entry.raw_frompc != TICKS) {
+        let is_inside = number(call.raw_frompc) == number(call.raw_selfpc);
+        let frompc = if is_inside { address(call.raw_frompc) } else { 0 };
+        gnu_arc(out, &RawArc { raw_frompc: frompc, raw_selfpc: address(call.raw_selfpc), ..*call });
+    }
+}
+
+/// The link-time address in a place.
+fn address(place: usize) -> usize {
+    place & ((1 << ADDRESS_BITS) - 1)
+}
+
+impl Object {
+    /// The last part of its path.
+    fn name(&self) -> &[u8] {
+        names::last_part(self.path.as_bytes())
+    }
+}
+
+impl Rest {
+    /// All of these entries: nothing is told of single objects.
+    pub(crate) fn of(entries: &[RawArc]) -> Rest {
+        let mut rest = Rest { elsewhere: outside_text::elsewhere(), ..Rest::default() };
+        for group in groups(entries) {
+            rest.add(group.first().map_or(PROGRAM, |entry| number(entry.raw_selfpc)), group);
+        }
+        rest
+    }
+
+    /// What a line says that was written, if it is a sum.
+    fn place(&mut self, line: &[u8]) -> Option<(&mut u64, u64)> {
+        let places: [(&[u8], &mut u64); 4] = [
+            (b"samples kernel ", &mut self.kernel),
+            (b"samples vdso ", &mut self.vdso),
+            (b"samples elsewhere ", &mut self.elsewhere),
+            (b"calls elsewhere ", &mut self.calls),
+        ];
+        places.into_iter().find_map(|(name, place)| {
+            let digits = line.strip_prefix(name)?;
+            let add =
+                |number: u64, digit: &u8| number.wrapping_mul(10).wrapping_add(u64::from(digit.wrapping_sub(b'0')));
+            digits.iter().all(u8::is_ascii_digit).then(|| (place, digits.iter().fold(0, add)))
+        })
+    }
+
+    /// Adds what was counted at places of that number.
+    fn add(&mut self, number: usize, entries: &[RawArc]) {
+        let ticks = match number {
+            KERNEL => &mut self.kernel,
+            VDSO => &mut self.vdso,
+            _ => &mut self.elsewhere,
+        };
+        for entry in entries {
+            let sum = if entry.raw_frompc == TICKS {
+                &mut *ticks
+            } else if number == PROGRAM {
+                continue; // told by the file itself
+            } else {
+                &mut self.calls
+            };
+            *sum = sum.saturating_add(entry.raw_count as u64);
+        }
+    }
+
+    pub(crate) fn is_nothing(&self) -> bool {
+        [self.kernel, self.vdso, self.elsewhere, self.calls] == [0; 4]
+    }
+}
+
+/// Writes the list.
+fn write_list(file: Fd, what: &[u8], main: Written, entries: &[RawArc], rest: &Rest) -> Result<Written, Errno> {
+    let mut out = Writer::new(file);
+    out.begin(what, main);
+    for group in groups(entries) {
+        let Some(number) = group.first().map(|entry| number(entry.raw_selfpc)) else { continue };
+        let Some((object, written)) = told(number) else { continue };
+        out.put(b"object");
+        for number in [number as u64, written.twins, written.length as u64] {
+            out.number(number);
+        }
+        out.mark(written.sum);
+        out.put(b" ");
+        out.put(if object.build_id.as_bytes().is_empty() { b"-" } else { object.build_id.as_bytes() });
+        out.put(b" ");
+        out.put(object.path.as_bytes());
+        out.put(b"\n");
+    }
+    let is_told = |number: usize| number == PROGRAM || told(number).is_some();
+    for call in entries.iter().filter(|entry| entry.raw_frompc != TICKS) {
+        let (from, to) = (number(call.raw_frompc), number(call.raw_selfpc));
+        if from != to && is_told(from) && is_told(to) {
+            out.put(b"arc");
+            for number in [from as u64, address(call.raw_frompc) as u64, to as u64, address(call.raw_selfpc) as u64] {
+                out.number(number);
+            }
+            out.number(call.raw_count as u64);
+            out.put(b"\n");
+        }
+    }
+    write_rest(&mut out, rest);
+    out.put(b"end\n");
+    out.finish()
+}
+
+/// Adds the sums of a list that was written, if there is one.
+pub(crate) fn add_sums(path: &CStr, rest: &mut Rest) {
+    let file = output::directory_of(path).ok().and_then(|directory| directory.open_regular_for_reading(path).ok());
+    let Some(file) = file else { return };
+    // The sums are the last lines, and short.
+    let mut bytes = [0; 512];
+    let start = file.status().map_or(0, |status| (status.size as usize).saturating_sub(bytes.len()));
+    let read = file.read_at(&mut bytes, start).unwrap_or(0);
+    let _ = file.close();
+    // What the piece begins with may be the end of a longer line.
+    let lines = bytes.get(..read).unwrap_or(&[]).split(|byte| *byte == b'\n').skip(usize::from(start > 0));
+    for line in lines {
+        if let Some((place, number)) = rest.place(line) {
+            *place = place.saturating_add(number);
+        }
+    }
+}
+
+/// Writes a list of sums alone, beside the file that is `main`.
+pub(crate) fn write_sums(mut out: Writer, main: Written, rest: &Rest) -> Result<Written, Errno> {
+    out.begin(PROFILE, main);
+    write_rest(&mut out, rest);
+    out.put(b"end\n");
+    out.finish()
+}
+
+fn write_rest(out: &mut Writer, rest: &Rest) {
+    let sums: [(&[u8], u64); 4] = [
+        (b"samples kernel", rest.kernel),
+        (b"samples vdso", rest.vdso),
+        (b"samples elsewhere", rest.elsewhere),
+        (b"calls elsewhere", rest.calls),
+    ];
+    for (name, sum) in sums.iter().filter(|(_, sum)| *sum > 0) {
+        out.put(name);
+        out.number(*sum);
+        out.put(b"\n");
+    }
+}
+
+/// An object that has a profile, and what is told of it.
+fn told(number: usize) -> Option<(&'static Object, objects::Written)> {
+    // SAFETY: as in `write`.
+    let object = unsafe { objects::object(number) }.filter(|_| is_object(number))?;
+    let written = object.written.get();
+    (written.length > 0).then_some((object, written))
+}
+
+impl Writer {
+    /// What a list begins with: of which file it is, and of which program.
+    #[inline(never)]
+    fn begin(&mut self, what: &[u8], main: Written) {
+        self.put(b"gmon objects 2\n");
+        self.put(what);
+        self.number(main.length as u64);
+        self.mark(main.sum);
+        self.put(b"\n");
+        self.program();
+    }
+
+    /// A space and a number.
+    fn number(&mut self, number: u64) {
+        let mut text = Text::<21>::new();
+        text.push(b" ");
+        text.push_decimal(number);
+        self.put(text.as_bytes());
+    }
+
+    /// A space and a sum of marks.
+    fn mark(&mut self, sum: u64) {
+        let mut text = Text::<17>::new();
+        text.push(b" ");
+        text.push_hexadecimal(sum, 16);
+        self.put(text.as_bytes());
+    }
+}

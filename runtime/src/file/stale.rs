@@ -1,0 +1,95 @@
+//! What an earlier run left beside the file under its name: profiles of objects that this run may not write.
+//!
+//! Readers would take them for this run's, or say each time that they are not. Only what is provably of that run is removed:
+//! a list of ours, this user's, and regular files that have the length and the mark which the list says.
+
+use core::sync::atomic::{AtomicI32, Ordering::Relaxed};
+
+use super::writer::read_back;
+use super::{names, output};
+use crate::os::{Fd, process_id};
+
+/// More objects than a list has, and a longer line.
+const MOST_LINES: usize = 1100;
+const MOST_LINE: usize = 8192;
+/// How many bytes of profiles are read at most to see whose they are. What is more is left alone.
+const MOST_READ: u64 = 1 << 27;
+
+/// The process that has removed it: what it writes itself is not stale.
+static REMOVED_BY: AtomicI32 = AtomicI32::new(0);
+
+/// Removes the profiles that the list of an earlier run names; and the list, if no new one will replace it.
+pub(super) fn remove(with_list: bool) {
+    if REMOVED_BY.swap(process_id(), Relaxed) == process_id() {
+        return;
+    }
+    let list = || names::name_beside(&[b".objects"]);
+    let Some((file, _)) = output::open_own_beside(list()) else { return };
+    let is_list = remove_named(file);
+    let _ = file.close();
+    if is_list && with_list {
+        output::unlink_beside(list());
+    }
+}
+
+/// Removes the profiles that a list names; says whether it is a list.
+fn remove_named(list: Fd) -> bool {
+    // On the writer's stack.
+    let mut piece = [0; MOST_LINE];
+    let (mut at, mut left) = (0, MOST_READ);
+    for _ in 0..MOST_LINES {
+        let length = list.read_at(&mut piece, at).unwrap_or(0);
+        let read = piece.get(..length).unwrap_or_default();
+        let Some(line) = read.iter().position(|byte| *byte == b'\n').and_then(|end| read.get(..end)) else { break };
+        if at == 0 && !line.starts_with(b"gmon objects ") {
+            return false;
+        }
+        match line.first() {
+            Some(b'o') => _ = remove_profile(line, &mut left),
+            // What the list is, of which file and of which program.
+            Some(b'g' | b'p' | b'l') => {}
+            _ => break,
+        }
+        at += line.len() + 1;
+    }
+    at > 0
+}
+
+/// Removes the profile that a line tells of; `None` if that is not there as the line says.
+fn remove_profile(line: &[u8], left: &mut u64) -> Option<()> {
+    let mut words = line.split(|byte| *byte == b' ').skip(2);
+    let mut number = |base| number(words.next()?, base);
+    let (twins, length, mark) = (number(10)?, number(10)?, number(16)?);
+    // The line ends with a path from the root, of which only the last part is needed.
+    let name = names::name_of_object(line, twins);
+    let (file, size) = output::open_own_beside(name)?;
+    let is_it =
+        size == length && length <= *left && read_back(file, length as usize).is_ok_and(|found| found.sum == mark);
+    let _ = file.close();
+    *left = left.saturating_sub(length);
+    is_it.then(|| output::unlink_beside(name))
+}
+
+/// The number that digits stand for.
+#[inline(never)]
+fn number(text: &[u8], base: u64) -> Option<u64> {
+    text.iter().try_fold(0, |number: u64, byte| {
+        let digit = if byte.is_ascii_digit() { byte - b'0' } else { byte.wrapping_sub(b'a').saturating_add(10) };
+        let digit = Some(u64::from(digit)).filter(|digit| *digit < base)?;
+        number.checked_mul(base)?.checked_add(digit)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::number;
+
+    #[test]
+    fn numbers_of_both_bases() {
+        assert_eq!([number(b"120", 10), number(b"00ff", 16), number(b"", 10)], [Some(120), Some(255), Some(0)]);
+        assert_eq!(number(b"ffffffffffffffff", 16), Some(u64::MAX));
+        for (text, base) in [(&b"1a"[..], 10), (b"-1", 10), (b"fg", 16), (b"F", 16), (b"10000000000000000", 16)] {
+            assert_eq!(number(text, base), None, "{}", text.escape_ascii());
+        }
+    }
+}

@@ -1,0 +1,404 @@
+//! One file for all children of a program: each adds itself as it ends (`GMON_CHILDREN=sum`).
+//!
+//! The new sum is written beside the old one and takes its name in one step, so whoever reads it, and whoever is killed while
+//! writing, has the old one or the new one, whole. The file that is written is also what keeps others out: it is locked, and
+//! has the one name that all children write to. Once it has become the sum, whoever waited for its lock finds that the name
+//! leads elsewhere, and begins anew. What a killed child has left under that name is overwritten by the next.
+
+use core::slice;
+use core::sync::atomic::{
+    AtomicU8, AtomicU16,
+    Ordering::{Relaxed, SeqCst},
+};
+
+use gmon::layout::{
+    GMONVERSION, GNU_HEADER_SIZE, GNU_MAGIC, GNU_TAG_ARC, GNU_TAG_HISTOGRAM, GNU_VERSION, GmonHdr, RawArc,
+};
+
+use super::forms::{self, Bins, Finished, Form, Part};
+use super::names;
+use super::output::{self, Refusal};
+use super::shared_objects::{self, Rest};
+use super::writer::Writer;
+use crate::os::{Errno, Fd, Status, a_moment, map};
+use crate::samples::bins::STRETCH;
+
+/// What is behind the name of the sum while it is written.
+const NEW: &[u8] = b".new";
+
+/// How long a child waits for others, in milliseconds, and how often it begins anew.
+const PATIENCE: u32 = 30_000;
+
+/// A histogram and arcs that are added up.
+struct Sum<'a> {
+    header: GmonHdr,
+    samples: &'a [AtomicU16],
+    carries: &'a [AtomicU16],
+    touched: &'a [AtomicU8],
+    arcs: Arcs,
+    has_carries: bool,
+}
+
+/// Arcs in the order of selfpc and frompc.
+struct Arcs {
+    start: *mut RawArc,
+    length: usize,
+    capacity: usize,
+}
+
+/// Adds a finished profile to the sum, in that form or the one that has room for the counts, and what was counted outside
+/// the program to the sums beside it. The result is the number of bins that the form could not hold.
+///
+/// # Errors
+///
+/// What could not be done; then the sum is as it was.
+pub(crate) fn add(profile: &Finished<'_>, form: Option<Form>, outside: &[RawArc]) -> Result<usize, Refusal> {
+    let new = lock()?;
+    let result = add_locked(new, profile, form, outside);
+    // Also for those who were made by a fork meanwhile, and have it open.
+    let _ = new.unlock();
+    let _ = new.close();
+    result
+}
+
+fn add_locked(new: Fd, profile: &Finished<'_>, form: Option<Form>, outside: &[RawArc]) -> Result<usize, Refusal> {
+    let path = names::sum_name(&[]);
+    let directory = output::directory_of(path)?;
+    let old = match directory.open_regular_for_reading(path) {
+        Ok(file) => Some(file),
+        Err(Errno::ENOENT) => None,
+        Err(error) => return Err((b"open", error)),
+    };
+    let mut rest = Rest::of(outside);
+    let added = match old {
+        Some(file) => {
+            let added = output::refusal(file.status()).and_then(|status| {
+                with_file(profile, file, status.size as usize).map_err(|error| (&b"add to"[..], error))
+            });
+            let _ = file.close();
+            shared_objects::add_sums(names::sum_name(&[b".objects"]), &mut rest);
+            added
+        }
+        None => Sum::of(profile, 0).ok_or((&b"add to"[..], Errno::ENOMEM)),
+    };
+    let mut sum = added?;
+    // More than that says how many there are is 4.4BSD's form, in which they go on to the end of the file.
+    sum.header.totarc = i32::try_from(sum.arcs.length.saturating_mul(size_of::<RawArc>())).unwrap_or(0);
+    let default = if sum.has_carries { Form::Gnu } else { Form::OpenBsd };
+    let written = new.truncate().and_then(|()| forms::write(new, &sum.finished(), form.unwrap_or(default)));
+    let (written, clamped) = written.map_err(|error| (&b"write"[..], error))?;
+    let rename = |from: &[&[u8]], to: &[&[u8]]| {
+        let from = names::other_sum_name(from);
+        directory.rename(from, names::sum_name(to)).map_err(|error| (&b"rename"[..], error))
+    };
+    // First what is beside it: a child that is killed in between has not ended, and the next one makes both fit again.
+    if !rest.is_nothing() {
+        let list = output::open_beside(names::sum_name(&[b".objects", NEW]))?;
+        let listed =
+            shared_objects::write_sums(Writer::new(list), written, &rest).map_err(|error| (&b"write"[..], error));
+        let _ = list.close();
+        listed?;
+        rename(&[b".objects", NEW], &[b".objects"])?;
+    }
+    rename(&[NEW], &[])?;
+    Ok(clamped)
+}
+
+/// Opens the file that is to become the sum, for this process alone.
+fn lock() -> Result<Fd, Refusal> {
+    let path = names::sum_name(&[NEW]);
+    let directory = output::directory_of(path)?;
+    let mut left = PATIENCE;
+    loop {
+        let file = directory.open_for_writing(path, output::mode(), false).map_err(|error| (&b"open"[..], error))?;
+        let locked = loop {
+            match file.lock() {
+                Err(Errno::EAGAIN) if left > 0 => a_moment(),
+                other => break other,
+            }
+            left -= 1;
+        };
+        let is_new = |status: &Status| output::is_named(directory, path, status);
+        let status = locked.and_then(|()| file.status()).map_err(|error| (&b"lock"[..], error));
+        // A file that has lost this name meanwhile is the sum, or was and has no name left: what others may do with it
+        // does not matter.
+        let usable = match status {
+            Ok(status) if is_new(&status) => output::refusal(Ok(status)).map(|_| true),
+            Ok(_) if left == 0 => Err((&b"lock"[..], Errno::EAGAIN)),
+            Ok(_) => Ok(false),
+            Err(refusal) => Err(refusal),
+        };
+        match usable {
+            Ok(true) => return Ok(file),
+            Ok(false) => left -= 1,
+            Err(refusal) => {
+                let _ = file.close();
+                return Err(refusal);
+            }
+        }
+        let _ = file.close();
+    }
+}
+
+/// The sum of a profile and of a file of that length.
+fn with_file<'a>(profile: &Finished<'_>, file: Fd, length: usize) -> Result<Sum<'a>, Errno> {
+    let mut reader = Reader::new(file, length).ok_or(Errno::ENOMEM)?;
+    let mut sum = Sum::of(profile, length / GNU_ARC_SIZE).ok_or(Errno::ENOMEM)?;
+    let mut own = profile.arcs.iter().copied().peekable();
+    let mut add = |arc: RawArc| {
+        while let Some(before) = own.next_if(|own| key(own) < key(&arc)) {
+            sum_arc(&mut sum.arcs, before);
+        }
+        sum_arc(&mut sum.arcs, arc);
+    };
+    let mut histogram =
+        Histogram { header: &sum.header, samples: sum.samples, carries: sum.carries, touched: sum.touched };
+    let is_whole = match reader.peek() {
+        Some(GNU_MAGIC) => reader.gnu(&mut histogram, &mut add),
+        _ => reader.bsd(&mut histogram, &mut add),
+    };
+    // What is not as we wrote it, or of another range or rate, is left alone.
+    is_whole.ok_or(Errno::EINVAL)?;
+    own.for_each(|arc| sum_arc(&mut sum.arcs, arc));
+    sum.has_carries = sum.carries_somewhere();
+    Ok(sum)
+}
+
+/// The least bytes that an arc has in a file.
+const GNU_ARC_SIZE: usize = 20;
+
+fn key(arc: &RawArc) -> (usize, usize) {
+    (arc.raw_selfpc, arc.raw_frompc)
+}
+
+/// Adds an arc that is not before the last one.
+fn sum_arc(arcs: &mut Arcs, arc: RawArc) {
+    // SAFETY: so many were written.
+    let all = unsafe { slice::from_raw_parts_mut(arcs.start, arcs.length) };
+    match all.last_mut() {
+        Some(last) if key(last) == key(&arc) => last.raw_count = last.raw_count.saturating_add(arc.raw_count),
+        _ if arcs.length < arcs.capacity => {
+            // SAFETY: there is room for one more.
+            unsafe { arcs.start.add(arcs.length).write(arc) };
+            arcs.length += 1;
+        }
+        _ => {} // there are no more arcs than the file has room for
+    }
+}
+
+/// The bins of a sum.
+struct Histogram<'a> {
+    header: &'a GmonHdr,
+    samples: &'a [AtomicU16],
+    carries: &'a [AtomicU16],
+    touched: &'a [AtomicU8],
+}
+
+impl Histogram<'_> {
+    fn add(&self, bin: usize, count: u32) {
+        let (Some(low), Some(high)) = (self.samples.get(bin), self.carries.get(bin)) else { return };
+        if count > 0 {
+            let before = u32::from(high.load(Relaxed)) << 16 | u32::from(low.load(Relaxed));
+            let now = before.saturating_add(count);
+            low.store(now as u16, Relaxed);
+            if now > u32::from(u16::MAX) {
+                high.store((now >> 16) as u16, Relaxed);
+            }
+            if let Some(touched) = self.touched.get(bin / STRETCH) {
+                // 2 where a count needs more than 16 bits.
+                let mark = if now > u32::from(u16::MAX) { 2 } else { touched.load(Relaxed).max(1) };
+                touched.store(mark, Relaxed);
+            }
+        }
+    }
+
+    /// Whether a histogram of a file can be added.
+    fn fits(&self, lowpc: usize, highpc: usize, profrate: i32) -> bool {
+        (lowpc, highpc, profrate) == (self.header.lpc, self.header.hpc, self.header.profrate)
+    }
+}
+
+impl<'a> Sum<'a> {
+    /// A copy of a profile, with room for so many more arcs. Without them, it has all; else it has no arcs yet.
+    fn of(profile: &Finished<'_>, more: usize) -> Option<Sum<'a>> {
+        let bins = profile.bins.samples.len();
+        let capacity = profile.arcs.len().checked_add(more)?.max(1);
+        let arcs = Arcs { start: map(capacity.checked_mul(size_of::<RawArc>())?).cast(), length: 0, capacity };
+        let (samples, carries, touched) =
+            (zeros::<AtomicU16>(bins)?, zeros::<AtomicU16>(bins)?, zeros::<AtomicU8>(bins.div_ceil(STRETCH).max(1))?);
+        if arcs.start.is_null() {
+            return None;
+        }
+        let mut sum =
+            Sum { header: GmonHdr { ..*profile.header }, samples, carries, touched, arcs, has_carries: false };
+        let histogram = Histogram { header: &sum.header, samples, carries, touched };
+        let mut bin = 0;
+        profile.bins.for_each(|part| match part {
+            Part::Zeros(bins) => bin += bins,
+            Part::Count(count) => {
+                histogram.add(bin, count);
+                bin += 1;
+            }
+        });
+        if more == 0 {
+            profile.arcs.iter().for_each(|arc| sum_arc(&mut sum.arcs, *arc));
+        }
+        sum.has_carries = sum.carries_somewhere();
+        Some(sum)
+    }
+
+    fn carries_somewhere(&self) -> bool {
+        self.touched.iter().any(|touched| touched.load(SeqCst) == 2)
+    }
+
+    fn finished(&self) -> Finished<'_> {
+        let carries = self.has_carries.then_some(self.carries);
+        let bins = Bins { samples: self.samples, carries, touched: Some(self.touched) };
+        // SAFETY: so many were written, and nobody changes them any more.
+        let arcs = unsafe { slice::from_raw_parts(self.arcs.start, self.arcs.length) };
+        Finished { header: &self.header, bins, arcs }
+    }
+}
+
+/// So many zeros in memory of their own, which is never given back: the process is at its end.
+fn zeros<'a, T>(number: usize) -> Option<&'a [T]> {
+    let memory = map(number.checked_mul(size_of::<T>())?.max(1)).cast::<T>();
+    // SAFETY: fresh memory, of which zeros are valid for the atomic numbers that this is used for.
+    (!memory.is_null()).then(|| unsafe { slice::from_raw_parts(memory, number) })
+}
+
+/// Bytes of a buffer for reading.
+const READ_SIZE: usize = 1 << 16;
+
+/// Reads a file from its beginning to its end.
+struct Reader<'a> {
+    file: Fd,
+    length: usize,
+    buffer: &'a mut [u8],
+    /// The part of the file that is in the buffer, and what comes next.
+    start: usize,
+    filled: usize,
+    next: usize,
+}
+
+impl Reader<'_> {
+    fn new<'a>(file: Fd, length: usize) -> Option<Reader<'a>> {
+        let memory = map(READ_SIZE).cast::<u8>();
+        if memory.is_null() {
+            return None;
+        }
+        // SAFETY: fresh memory of that size, which is never given back.
+        let buffer = unsafe { slice::from_raw_parts_mut(memory, READ_SIZE) };
+        Some(Reader { file, length, buffer, start: 0, filled: 0, next: 0 })
+    }
+
+    fn is_at_end(&self) -> bool {
+        self.next == self.length
+    }
+
+    /// The next bytes; `None` if there are not so many.
+    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let bytes = self.peek()?;
+        self.next += N;
+        Some(bytes)
+    }
+
+    fn peek<const N: usize>(&mut self) -> Option<[u8; N]> {
+        if self.length.checked_sub(self.next)? < N {
+            return None;
+        }
+        if self.next < self.start || self.next + N > self.start + self.filled {
+            (self.start, self.filled) = (self.next, 0);
+            while self.filled < N {
+                match self.file.read_at(self.buffer.get_mut(self.filled..)?, self.start + self.filled) {
+                    Ok(0) => return None,
+                    Ok(read) => self.filled += read,
+                    Err(Errno::EINTR) => {}
+                    Err(_) => return None,
+                }
+            }
+        }
+        self.buffer.get(self.next - self.start..)?.first_chunk().copied()
+    }
+
+    fn word(&mut self) -> Option<usize> {
+        self.take().map(usize::from_ne_bytes)
+    }
+
+    fn number(&mut self) -> Option<i32> {
+        self.take().map(i32::from_ne_bytes)
+    }
+
+    /// Adds so many bins of 16 bits or, if they are wide, of 32.
+    fn bins(&mut self, histogram: &Histogram<'_>, number: usize, is_wide: bool) -> Option<()> {
+        if number != histogram.samples.len() {
+            return None;
+        }
+        let shift = 1 + u32::from(is_wide);
+        let end = self.next.checked_add(number << shift).filter(|end| *end <= self.length)?;
+        let mut bin = 0;
+        while bin < number {
+            if self.next >= self.start + self.filled {
+                // Where nothing was ever counted the file has a hole.
+                let data = self.file.next_data(self.next).unwrap_or(end).max(self.next).min(end);
+                let skipped = (data - self.next) >> shift;
+                bin += skipped;
+                self.next += skipped << shift;
+                if bin >= number {
+                    break;
+                }
+            }
+            let count =
+                if is_wide { u32::from_ne_bytes(self.take()?) } else { u32::from(u16::from_ne_bytes(self.take()?)) };
+            histogram.add(bin, count);
+            bin += 1;
+        }
+        Some(())
+    }
+
+    /// GNU's form.
+    fn gnu(&mut self, histogram: &mut Histogram<'_>, add: &mut dyn FnMut(RawArc)) -> Option<()> {
+        let header: [u8; GNU_HEADER_SIZE] = self.take()?;
+        if *header.get(4..)?.first_chunk()? != GNU_VERSION.to_ne_bytes() {
+            return None;
+        }
+        while !self.is_at_end() {
+            match self.take::<1>()? {
+                [GNU_TAG_HISTOGRAM] => {
+                    let (lowpc, highpc) = (self.word()?, self.word()?);
+                    let (number, profrate) = (self.number()?, self.number()?);
+                    let _dimension: [u8; 16] = self.take()?;
+                    if !histogram.fits(lowpc, highpc, profrate) {
+                        return None;
+                    }
+                    self.bins(histogram, usize::try_from(number).ok()?, false)?;
+                }
+                [GNU_TAG_ARC] => {
+                    let (raw_frompc, raw_selfpc) = (self.word()?, self.word()?);
+                    let count = u32::from_ne_bytes(self.take()?);
+                    add(RawArc { raw_frompc, raw_selfpc, raw_count: count as isize });
+                }
+                _ => return None,
+            }
+        }
+        Some(())
+    }
+
+    /// The others.
+    fn bsd(&mut self, histogram: &mut Histogram<'_>, add: &mut dyn FnMut(RawArc)) -> Option<()> {
+        let (lowpc, highpc) = (self.word()?, self.word()?);
+        let (ncnt, version, profrate) = (self.number()?, self.number()?, self.number()?);
+        let _spare: [u8; 12] = self.take()?;
+        let bytes = usize::try_from(ncnt).ok()?.checked_sub(size_of::<GmonHdr>())?;
+        if version != GMONVERSION || !histogram.fits(lowpc, highpc, profrate) {
+            return None;
+        }
+        let is_wide = bytes >> 2 == histogram.samples.len();
+        self.bins(histogram, bytes >> (1 + u32::from(is_wide)), is_wide)?;
+        while !self.is_at_end() {
+            let (raw_frompc, raw_selfpc) = (self.word()?, self.word()?);
+            add(RawArc { raw_frompc, raw_selfpc, raw_count: self.word()? as isize });
+        }
+        Some(())
+    }
+}

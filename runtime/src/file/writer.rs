@@ -1,0 +1,148 @@
+//! Writes a file from its beginning, by the page.
+
+use core::cell::UnsafeCell;
+
+use gmon::layout::{GmonHdr, RawArc, mark};
+
+use crate::os::{Errno, Fd};
+
+/// Gathers bytes and writes them by the page, from the beginning of an empty file. After a failure it writes no more.
+pub(crate) struct Writer {
+    file: Fd,
+    buffer: &'static mut [u8; 4096],
+    used: usize,
+    /// Bytes of the file so far, those in the buffer among them.
+    written: usize,
+    /// The sum of the marks of its bytes.
+    sum: u64,
+    /// Whether the last of them were left out: what is not written is zero, and takes no time and no room.
+    ends_in_hole: bool,
+    failed: Option<Errno>,
+}
+
+/// A file that was written: its bytes, and the sum of their [`mark`]s.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Written {
+    pub(crate) length: usize,
+    pub(crate) sum: u64,
+}
+
+/// So many zeros in a row, or more, are left out.
+const HOLE: usize = 4096;
+
+/// The page of the one writer. Not on the stack: that may be a thread's smallest, or a signal's.
+struct Page(UnsafeCell<[u8; 4096]>);
+
+// SAFETY: `control` lets only one thread write the file.
+unsafe impl Sync for Page {}
+
+static PAGE: Page = Page(UnsafeCell::new([0; 4096]));
+
+/// What is in the first so many bytes of a file, which must have been opened for reading.
+pub(crate) fn read_back(file: Fd, length: usize) -> Result<Written, Errno> {
+    // SAFETY: there is one writer at a time, and it is not at work now.
+    let page = unsafe { &mut *PAGE.0.get() };
+    let (mut read, mut sum) = (0, 0_u64);
+    while read < length {
+        let left = (length - read).min(page.len());
+        match file.read_at(page.get_mut(..left).unwrap_or_default(), read) {
+            Ok(0) => return Err(Errno::EINVAL),
+            Ok(bytes) => {
+                let marks = (read as u64..).zip(page.iter().take(bytes)).map(|(position, byte)| mark(position, *byte));
+                sum = marks.fold(sum, u64::wrapping_add);
+                read += bytes;
+            }
+            Err(Errno::EINTR) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(Written { length: read, sum })
+}
+
+impl Writer {
+    pub(crate) fn new(file: Fd) -> Writer {
+        // SAFETY: there is one writer at a time, and it is made anew for each file.
+        let buffer = unsafe { &mut *PAGE.0.get() };
+        Writer { file, buffer, used: 0, written: 0, sum: 0, ends_in_hole: false, failed: None }
+    }
+
+    /// Writes bytes.
+    #[inline(never)]
+    pub(crate) fn put(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            if self.used == self.buffer.len() {
+                self.flush();
+            }
+            if let Some(place) = self.buffer.get_mut(self.used) {
+                *place = *byte;
+                self.sum = self.sum.wrapping_add(mark(self.written as u64, *byte));
+                self.used += 1;
+                self.written += 1;
+            }
+        }
+    }
+
+    /// Writes so many zeros. Many of them are left out: the file has a hole there.
+    #[inline(never)]
+    pub(crate) fn zeros(&mut self, length: usize) {
+        if length >= HOLE {
+            self.flush();
+            self.written += length;
+            self.ends_in_hole = true;
+            return;
+        }
+        static SOME: [u8; 64] = [0; 64];
+        let mut left = length;
+        while let Some(some) = SOME.get(..left.min(SOME.len())).filter(|some| !some.is_empty()) {
+            self.put(some);
+            left -= some.len();
+        }
+    }
+
+    /// Writes 4.4BSD's header, the spare words zero.
+    pub(crate) fn header(&mut self, header: &GmonHdr) {
+        self.put(&header.lpc.to_ne_bytes());
+        self.put(&header.hpc.to_ne_bytes());
+        for word in [header.ncnt, header.version, header.profrate, header.totarc, 0, 0] {
+            self.put(&word.to_ne_bytes());
+        }
+    }
+
+    /// Writes 4.4BSD's arcs.
+    pub(crate) fn raw_arcs(&mut self, arcs: &[RawArc]) {
+        for arc in arcs {
+            self.put(&arc.raw_frompc.to_ne_bytes());
+            self.put(&arc.raw_selfpc.to_ne_bytes());
+            self.put(&arc.raw_count.to_ne_bytes());
+        }
+    }
+
+    fn flush(&mut self) {
+        if self.used == 0 {
+            return;
+        }
+        if self.failed.is_none() {
+            let start = self.written - self.used;
+            self.failed = self.file.write_all_at(self.buffer.get(..self.used).unwrap_or(&[]), start).err();
+        }
+        self.used = 0;
+        self.ends_in_hole = false;
+    }
+
+    /// Writes no more, as the file cannot be.
+    pub(crate) fn fail(&mut self, error: Errno) {
+        self.failed = Some(error);
+    }
+
+    /// Writes what is left; what went wrong before is said here.
+    pub(crate) fn finish(mut self) -> Result<Written, Errno> {
+        self.flush();
+        if let Some(error) = self.failed {
+            return Err(error);
+        }
+        if self.ends_in_hole {
+            self.file.set_length(self.written)?;
+        }
+        Ok(Written { length: self.written, sum: self.sum })
+    }
+}

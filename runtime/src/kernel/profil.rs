@@ -1,0 +1,156 @@
+//! OpenBSD's `profil` in user space, for systems whose kernel has it not.
+
+use core::ffi::c_void;
+use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::Relaxed};
+
+use gmon::layout::GmonHdr;
+
+use super::system;
+use crate::file::{is_live, output};
+use crate::objects::program;
+use crate::os::{Errno, Fd};
+use crate::samples::bins;
+use crate::samples::scale::ONE_TO_ONE;
+
+/// The buffer of the first call, null before.
+pub(super) static BUFFER: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());
+/// Its bytes.
+pub(super) static LENGTH: AtomicUsize = AtomicUsize::new(0);
+
+/// OpenBSD's `profil(2)`: [`accept`]s the call, and samples or stops.
+///
+/// # Errors
+///
+/// Those of [`accept`]; and what installing the sampler says.
+///
+/// # Safety
+///
+/// `buf` must have `buflen` bytes, aligned as a `struct gmonhdr`, which are never freed, and the header with
+/// `samplesize` bytes of samples must fit them.
+pub(crate) unsafe fn profil(
+    buf: *mut c_void,
+    buflen: usize,
+    samplesize: usize,
+    offset: usize,
+    scale: u32,
+    dirfd: i32,
+) -> Result<(), Errno> {
+    if !accept(buf, buflen, scale, dirfd)? {
+        system::collect();
+        system::stop();
+        bins::stop();
+        return Ok(());
+    }
+    if !bins::is_counting() {
+        system::discard();
+    }
+    // SAFETY: the samples stand behind the header, inside the buffer, by the caller's promise.
+    unsafe { bins::start(buf.byte_add(size_of::<GmonHdr>()), samplesize, offset, scale) };
+    system::start()
+}
+
+/// The checks of that kernel, in its order: whether the call is one to sample, and not one to stop.
+///
+/// `scale` 0 stops the sampling and changes nothing else. The first other call fixes the buffer and captures the
+/// directory, `dirfd` or the current one for -1, in which the file will be stored; every such call begins to sample: a pc
+/// counts in the 16-bit bin at byte `((pc - offset) * scale >> 16) & !1` of the samples.
+///
+/// # Errors
+///
+/// EPERM, a program without the note; EINVAL, a scale above 65536; EALREADY, another buffer than the first; EBADF and
+/// ENOTDIR, a `dirfd` that is no open descriptor, or not a directory's.
+pub(crate) fn accept(buf: *mut c_void, buflen: usize, scale: u32, dirfd: i32) -> Result<bool, Errno> {
+    if !permits() {
+        return Err(Errno::EPERM);
+    }
+    if scale > ONE_TO_ONE {
+        return Err(Errno::EINVAL);
+    }
+    if scale == 0 {
+        return Ok(false);
+    }
+    match buffer() {
+        None => {
+            output::capture_directory((dirfd != -1).then_some(Fd(dirfd)))?;
+            if !is_live() {
+                output::keep_file();
+            }
+            BUFFER.store(buf, Relaxed);
+            LENGTH.store(buflen, Relaxed);
+        }
+        Some(known) if known != (buf, buflen) => return Err(Errno::EALREADY),
+        Some(_) => {}
+    }
+    Ok(true)
+}
+
+/// Whether the program may be profiled: it has the note, which start-up objects bring; or it links this runtime without
+/// one, and calls it by name.
+fn permits() -> bool {
+    cfg!(not(any(feature = "start", feature = "profil"))) || program::may_be_profiled()
+}
+
+/// The buffer of the first call and its bytes.
+pub(crate) fn buffer() -> Option<(*mut c_void, usize)> {
+    let buffer = BUFFER.load(Relaxed);
+    (!buffer.is_null()).then(|| (buffer, LENGTH.load(Relaxed)))
+}
+
+/// [`profil`] for a program that has the runtime and calls it itself: 0, an error number, or [`NO_BUFFER`].
+pub(crate) type RuntimesProfil = unsafe extern "C" fn(*mut c_void, usize, usize, usize, u32, i32) -> i32;
+
+/// There is no buffer of the runtime's.
+pub(crate) const NO_BUFFER: i32 = -1;
+
+/// How the part of libgmon.a with other systems' `profil`, which has a kernel of its own, finds the runtime's: this one is
+/// weak there, and gives way to that of the runtime where it is linked.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+#[allow(non_upper_case_globals, reason = "C's name")]
+static gmon_kernel_profil: Option<RuntimesProfil> =
+    if cfg!(all(feature = "profil", not(feature = "start"))) { None } else { Some(for_program) };
+
+/// The runtime's `profil`, if it is linked.
+#[cfg(any(test, feature = "profil"))]
+pub(crate) fn runtimes_profil() -> Option<RuntimesProfil> {
+    // SAFETY: one of two statics; volatile, because the other one is not what the compiler sees.
+    unsafe { (&raw const gmon_kernel_profil).read_volatile() }
+}
+
+unsafe extern "C" fn for_program(
+    buf: *mut c_void,
+    buflen: usize,
+    samplesize: usize,
+    offset: usize,
+    scale: u32,
+    dirfd: i32,
+) -> i32 {
+    let Some(known) = buffer() else { return NO_BUFFER };
+    let result = if known == (buf, buflen) && samplesize > buflen.saturating_sub(size_of::<GmonHdr>()) {
+        Err(Errno::EINVAL)
+    } else {
+        // SAFETY: if it is our own buffer, that has room for such samples; another one is refused.
+        unsafe { profil(buf, buflen, samplesize, offset, scale, dirfd) }
+    };
+    result.map_or_else(|error| error.0, |()| 0)
+}
+
+/// The buffer of the first call, which is forgotten.
+#[cfg(any(test, feature = "profil"))]
+pub(crate) fn take_buffer() -> Option<(*mut c_void, usize)> {
+    let taken = buffer();
+    BUFFER.store(core::ptr::null_mut(), Relaxed);
+    taken
+}
+
+/// Puts a larger buffer with the same header and samples in the place of the first one. OpenBSD's kernel has no such
+/// call, and none is needed while the arcs fit.
+///
+/// # Safety
+///
+/// As for [`profil`]. The first buffer must live on: a signal that is being handled may still count into it.
+pub(crate) unsafe fn rebuffer(buf: *mut c_void, buflen: usize) {
+    BUFFER.store(buf, Relaxed);
+    LENGTH.store(buflen, Relaxed);
+    // SAFETY: the samples stand behind the header, by the caller's promise as many as before.
+    unsafe { bins::relocate(buf.byte_add(size_of::<GmonHdr>())) };
+}

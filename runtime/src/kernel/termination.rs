@@ -1,0 +1,165 @@
+//! Stores the buffer as a file when the process ends.
+
+use core::ffi::{CStr, c_void};
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use gmon::layout::{GMONVERSION, GmonHdr, RawArc};
+
+use super::profil::{BUFFER, LENGTH};
+use super::system;
+use crate::file::forms::{self, Bins, Finished, Form};
+use crate::file::names::{self, Children};
+use crate::file::output::{self, Refusal};
+use crate::file::writer::Written;
+use crate::file::{live, mapped, shared_objects, sum};
+use crate::message::{say, say_error};
+use crate::os::Errno;
+use crate::ownership::is_ours;
+use crate::samples::bins;
+use crate::text::Text;
+
+/// Whether a child that will add itself to a sum has left a file of its own.
+static HAS_OWN_FILE: AtomicBool = AtomicBool::new(false);
+
+/// The child of such a child has none.
+pub(super) fn after_fork_in_child() {
+    HAS_OWN_FILE.store(false, Relaxed);
+}
+
+/// Does what OpenBSD's kernel does when a process ends: reads the header back from the buffer and stores the file. What
+/// goes wrong is said in one line; the process ends as it would have.
+///
+/// `outside` is what was counted outside the program, of which files beside that one tell: see [`shared_objects::write`].
+///
+/// The child of a fork that is to add itself to the sum of all does so if this `is_last`, and leaves a file of its own if it
+/// cannot.
+pub(crate) fn terminate(outside: Option<&[RawArc]>, is_last: bool) {
+    system::collect();
+    system::report();
+    let buffer = BUFFER.load(Relaxed);
+    if buffer.is_null() || !is_ours() {
+        return;
+    }
+    if live::is_live() {
+        live::report(bins::full_bins());
+        // What is counted until the end would make a list of the whole file that of another one.
+        let what = if is_last { shared_objects::PROFILE } else { shared_objects::LIVE };
+        if let Some(written) = if is_last { live::whole() } else { live::header() } {
+            shared_objects::write(what, written, system::profrate() as i32, outside);
+        }
+        return;
+    }
+    if mapped::is_in_file() {
+        mapped::finish(outside.is_some_and(shared_objects::is_anything_told));
+        return;
+    }
+    let mut outside = outside;
+    if names::is_child_that(Children::Sum) && !is_last {
+        // Of a snapshot that is to be taken away there are no files beside it.
+        outside = None;
+    } else if names::is_child_that(Children::Sum) {
+        match add_to_sum(buffer, outside.unwrap_or(&[])) {
+            Ok(()) => {
+                if HAS_OWN_FILE.load(Relaxed) {
+                    output::take_away_own();
+                }
+                return;
+            }
+            Err((what, error)) => {
+                let own = names::name().to_bytes();
+                let sum = names::other_sum_name(&[]).to_bytes();
+                say_error(&[sum, b": using ", own, b" instead: cannot ", what], error);
+            }
+        }
+    }
+    match store(buffer) {
+        Ok((written, profrate)) => {
+            HAS_OWN_FILE.store(!is_last, Relaxed);
+            shared_objects::write(shared_objects::PROFILE, written, profrate, outside);
+        }
+        Err(refusal) => output::say_refusal(names::name().to_bytes(), refusal, b", GMON_LIVE=1 opens it at the start"),
+    }
+}
+
+/// Adds the buffer to the sum of all children.
+fn add_to_sum(buffer: *mut c_void, outside: &[RawArc]) -> Result<(), Refusal> {
+    let buffer = checked(buffer.cast(), LENGTH.load(Relaxed)).ok_or((&b"use its buffer"[..], Errno::EINVAL))?;
+    let clamped = sum::add(&buffer, names::output().form, outside)?;
+    say_clamped(names::sum_name(&[]), clamped);
+    Ok(())
+}
+
+/// Says it if bins did not fit the form.
+fn say_clamped(name: &CStr, bins: usize) {
+    if bins > 0 {
+        let mut count = Text::<20>::new();
+        count.push_decimal(bins as u64);
+        say(&[name.to_bytes(), b": ", count.as_bytes(), b" bins overflowed, GMON_FORMAT=gnu keeps all samples"]);
+    }
+}
+
+/// Stores so many bytes of the program's memory as the file, as they are. If they are not all there, it stays empty.
+#[cfg(any(test, feature = "profil"))]
+pub(crate) fn store_memory(address: usize, size: usize) {
+    let stored = output::open_as_captured().and_then(|file| {
+        let written = file.write_memory(address, size);
+        if written.is_err() {
+            let _ = file.truncate();
+        }
+        let closed = output::close(file);
+        written.and(closed).map_err(|error| (&b"write"[..], error))
+    });
+    if let Err(refusal) = stored {
+        output::say_refusal(names::name().to_bytes(), refusal, b"");
+    }
+}
+
+/// Leaves no file, where there is nothing to store.
+#[cfg(any(test, feature = "profil"))]
+pub(crate) fn store_nothing() {
+    output::discard();
+}
+
+/// Checks the buffer, opens the file, and writes it. The result is what was written, and the rate in its header.
+fn store(buffer: *mut c_void) -> Result<(Written, i32), Refusal> {
+    let buffer = checked(buffer.cast(), LENGTH.load(Relaxed)).ok_or((&b"use its buffer"[..], Errno::EINVAL))?;
+    let file = output::open(false)?;
+    let default = if bins::carries().is_some() { Form::Gnu } else { Form::OpenBsd };
+    let form = names::output().form.unwrap_or(default);
+    let written = forms::write(file, &buffer, form);
+    if written.is_err() {
+        // A part of a profile is none: better an empty file than one that seems whole.
+        let _ = file.truncate();
+    }
+    let closed = output::close(file);
+    let profrate = buffer.header.profrate;
+    match written.and_then(|written| closed.map(|()| written)) {
+        Ok((written, bins)) => {
+            say_clamped(names::name(), bins);
+            Ok((written, profrate))
+        }
+        Err(error) => Err((b"write", error)),
+    }
+}
+
+/// The parts of the buffer, if its header is a profile's and its lengths fit it.
+fn checked<'a>(start: *const GmonHdr, length: usize) -> Option<Finished<'a>> {
+    // SAFETY: `profil` was given a buffer that begins with an aligned header and lives as long as the process. Sampling
+    // has stopped, and nobody else writes the header.
+    let header = unsafe { &*start };
+    let arcs_start = usize::try_from(header.ncnt).ok()?;
+    let samples_size = arcs_start.checked_sub(size_of::<GmonHdr>())?;
+    let arcs_size = usize::try_from(header.totarc).ok()?;
+    let aligned = arcs_start.is_multiple_of(align_of::<RawArc>()) && arcs_size.is_multiple_of(size_of::<RawArc>());
+    if header.version != GMONVERSION || !aligned || arcs_start.checked_add(arcs_size)? > length {
+        return None;
+    }
+    // SAFETY: both ranges were just found inside the buffer, each at a multiple of its alignment. Bins are atomic: a
+    // handler at work in another thread may still raise one.
+    unsafe {
+        let samples = core::slice::from_raw_parts(start.add(1).cast(), samples_size / 2);
+        let arcs = core::slice::from_raw_parts(start.byte_add(arcs_start).cast(), arcs_size / size_of::<RawArc>());
+        let bins = Bins { samples, carries: bins::carries(), touched: bins::touched() };
+        Some(Finished { header, bins, arcs })
+    }
+}

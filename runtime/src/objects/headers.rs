@@ -1,0 +1,208 @@
+//! The headers of a loaded object, read from the memory that they are mapped to: the file may be gone.
+
+use crate::os::{OwnMemory, PAGE};
+use crate::text::Text;
+
+/// What they say, as far as it is needed.
+pub(super) struct Headers {
+    /// What must be taken from a run-time address to get the link-time one.
+    pub(super) bias: usize,
+    /// The link-time addresses of its code, in whole sixteens of bytes: the first, and that behind the last.
+    pub(super) lowpc: usize,
+    pub(super) highpc: usize,
+    /// Where the file's first byte is mapped.
+    pub(super) base: usize,
+    /// The build id in hexadecimal; empty if there is none.
+    pub(super) build_id: Text<128>,
+}
+
+const SEGMENT_LOAD: u32 = 1;
+const SEGMENT_NOTE: u32 = 4;
+const EXECUTABLE: u32 = 1;
+const NOTE_BUILD_ID: u32 = 3;
+
+/// More program headers, and more notes of one segment, than any object has.
+const MOST_SEGMENTS: u16 = 256;
+const MOST_NOTES: u32 = 64;
+/// The longest build id that is told.
+const MOST_BUILD_ID: usize = 64;
+/// More code than a number of 32 bits can count bins for.
+const MOST_CODE: usize = 1 << 33;
+
+/// The bytes of an `Elf64_Phdr`.
+const SEGMENT_SIZE: usize = 56;
+/// How many are read at once: few objects have more. The stack may be a signal's.
+const AT_ONCE: usize = 14;
+
+/// `Elf64_Phdr`, in part.
+struct Segment {
+    kind: u32,
+    flags: u32,
+    offset: usize,
+    address: usize,
+    size: usize,
+}
+
+/// Where the program headers are: an address, the size of one, and how many.
+struct Segments<'a> {
+    memory: &'a OwnMemory,
+    start: usize,
+    size: usize,
+    number: u16,
+}
+
+impl Segments<'_> {
+    /// Hands over those that can be read.
+    fn for_each(&self, each: &mut dyn FnMut(Segment)) {
+        let mut left = usize::from(self.number);
+        let mut at = self.start;
+        while left > 0 && self.size == SEGMENT_SIZE {
+            let mut bytes = [0; AT_ONCE * SEGMENT_SIZE];
+            let number = left.min(AT_ONCE);
+            if !self.memory.fill(at, bytes.get_mut(..number * SEGMENT_SIZE).unwrap_or(&mut [])) {
+                return;
+            }
+            bytes.chunks_exact(SEGMENT_SIZE).take(number).filter_map(Segment::of).for_each(&mut *each);
+            left -= number;
+            at = at.wrapping_add(number * SEGMENT_SIZE);
+        }
+    }
+}
+
+impl Segment {
+    fn of(bytes: &[u8]) -> Option<Segment> {
+        Some(Segment {
+            kind: u32_at(bytes, 0)?,
+            flags: u32_at(bytes, 4)?,
+            offset: word_at(bytes, 8)?,
+            address: word_at(bytes, 16)?,
+            size: word_at(bytes, 40)?,
+        })
+    }
+}
+
+fn u16_at(bytes: &[u8], offset: usize) -> Option<u16> {
+    bytes.get(offset..)?.first_chunk().map(|field| u16::from_ne_bytes(*field))
+}
+
+fn u32_at(bytes: &[u8], offset: usize) -> Option<u32> {
+    bytes.get(offset..)?.first_chunk().map(|field| u32::from_ne_bytes(*field))
+}
+
+fn word_at(bytes: &[u8], offset: usize) -> Option<usize> {
+    bytes.get(offset..)?.first_chunk().map(|field| usize::from_ne_bytes(*field))
+}
+
+/// Reads the headers of the object whose first byte is mapped to `base`; `None` if that is no object of this system.
+pub(super) fn read(memory: &OwnMemory, base: usize) -> Option<Headers> {
+    // struct Elf64_Ehdr.
+    let header: [u8; 64] = memory.read(base)?;
+    if !header.starts_with(b"\x7fELF\x02") {
+        return None;
+    }
+    let segments = Segments {
+        memory,
+        start: base.checked_add(word_at(&header, 32)?)?,
+        size: usize::from(u16_at(&header, 54)?),
+        number: u16_at(&header, 56)?.min(MOST_SEGMENTS),
+    };
+    read_segments(&segments, None, base)
+}
+
+/// The same for an object that was moved by `bias` and whose program headers, so many, are at an address, as the dynamic
+/// linker tells.
+pub(super) fn read_listed(memory: &OwnMemory, bias: usize, start: usize, number: u16) -> Option<Headers> {
+    let segments = Segments { memory, start, size: SEGMENT_SIZE, number: number.min(MOST_SEGMENTS) };
+    read_segments(&segments, Some(bias), 0)
+}
+
+/// Reads what the program headers say of an object that was moved by `bias`; if that is not known, its first byte is at
+/// `base`.
+#[inline(never)]
+fn read_segments(segments: &Segments<'_>, bias: Option<usize>, base: usize) -> Option<Headers> {
+    let (mut place, mut lowpc, mut highpc) = (None, usize::MAX, 0);
+    let mut build_id = Text::new();
+    let mut push_notes = |bias: usize, segment: &Segment| {
+        if segment.kind == SEGMENT_NOTE && build_id.as_bytes().is_empty() {
+            let _ = push_build_id(segments.memory, bias.wrapping_add(segment.address), segment.size, &mut build_id);
+        }
+    };
+    // Notes mostly come behind what is loaded; those that do not are read once the rest is known.
+    let mut are_notes_left = false;
+    segments.for_each(&mut |segment| {
+        if segment.kind == SEGMENT_LOAD {
+            // The file's first byte is in the first segment.
+            place = place.or_else(|| {
+                let bias = bias.unwrap_or(base.wrapping_sub(segment.address.wrapping_sub(segment.offset)));
+                Some((bias, bias.wrapping_add(segment.address).wrapping_sub(segment.offset) & !(PAGE - 1)))
+            });
+            if segment.flags & EXECUTABLE != 0 {
+                lowpc = lowpc.min(segment.address);
+                highpc = highpc.max(segment.address.saturating_add(segment.size));
+            }
+        } else if let Some((bias, _)) = place {
+            push_notes(bias, &segment);
+        } else {
+            are_notes_left |= segment.kind == SEGMENT_NOTE;
+        }
+    });
+    if let Some((bias, _)) = place.filter(|_| are_notes_left) {
+        segments.for_each(&mut |segment| push_notes(bias, &segment));
+    }
+    let ((bias, base), lowpc, highpc) = (place?, lowpc & !15, highpc.checked_next_multiple_of(16)?);
+    if highpc.checked_sub(lowpc)? > MOST_CODE {
+        return None;
+    }
+    Some(Headers { bias, lowpc, highpc, base, build_id })
+}
+
+/// Appends the build id if it is one of these notes; `None` if it is not.
+fn push_build_id(memory: &OwnMemory, start: usize, size: usize, build_id: &mut Text<128>) -> Option<()> {
+    let end = start.checked_add(size)?;
+    let mut at = start;
+    for _ in 0..MOST_NOTES {
+        // The size of the name, that of what is noted, the kind; then both, each filled up to whole words of four bytes.
+        let head: [u8; 16] = memory.read(at)?;
+        let (name, length) = (u32_at(&head, 0)? as usize, u32_at(&head, 4)? as usize);
+        let noted = at.checked_add(12)?.checked_add(name.checked_next_multiple_of(4)?)?;
+        if u32_at(&head, 8)? == NOTE_BUILD_ID && head.ends_with(b"GNU\0") && length <= MOST_BUILD_ID {
+            // In one piece, unless nothing is mapped behind it.
+            let piece: Option<[u8; MOST_BUILD_ID]> = memory.read(noted);
+            for offset in 0..length {
+                let byte = match piece.as_ref().and_then(|piece| piece.get(offset)) {
+                    Some(byte) => *byte,
+                    None => memory.read::<1>(noted.checked_add(offset)?)?[0],
+                };
+                build_id.push_hexadecimal(u64::from(byte), 2);
+            }
+            return Some(());
+        }
+        at = noted.checked_add(length.checked_next_multiple_of(4)?)?;
+        if at >= end {
+            return None;
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    unsafe extern "C" {
+        static __ehdr_start: u8;
+    }
+
+    #[test]
+    fn this_program_is_an_object_with_code_and_a_bias() {
+        let memory = OwnMemory::open().unwrap();
+        let base = (&raw const __ehdr_start).addr();
+        let headers = read(&memory, base).unwrap();
+        let here = this_program_is_an_object_with_code_and_a_bias as fn() as usize - headers.bias;
+        assert!(headers.lowpc <= here && here < headers.highpc);
+        assert!(headers.build_id.as_bytes().iter().all(u8::is_ascii_hexdigit));
+        assert!(read(&memory, base + 1).is_none());
+        assert!(read(&memory, 16).is_none(), "nothing is mapped there");
+        memory.close();
+    }
+}

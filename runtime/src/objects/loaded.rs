@@ -1,0 +1,473 @@
+//! What is loaded: which object an address is in, and what its link-time address there is.
+//!
+//! What is mapped is looked at when the file is written, and what the dynamic linker has loaded before and after an object is
+//! closed ([`super::loader`]): not while the program runs. What was counted in an object is settled before another one can be
+//! taken for it.
+//!
+//! A [`place`] is one word: the number of the object in the upper bits, the link-time address in the lower ones. The program
+//! itself is number 0, so that its places are its link-time addresses.
+
+use core::cell::{Cell, UnsafeCell};
+use core::ptr;
+use core::sync::atomic::{
+    AtomicPtr, AtomicUsize,
+    Ordering::{Relaxed, SeqCst},
+};
+
+use super::headers::{self, Headers};
+use super::linker_list::List;
+use crate::os::{
+    Errno, Identity, Mapping, MapsRoom, OwnMemory, VDSO_PATH, clear, effective_user, for_each_mapping, map,
+};
+use crate::samples::bins;
+use crate::text::Text;
+
+/// The bits of a place that are an address.
+pub(crate) const ADDRESS_BITS: u32 = 48;
+/// The number of the program.
+pub(crate) const PROGRAM: usize = 0;
+/// Numbers for what is no object: what the kernel lends to every process, the kernel, and anything else.
+pub(crate) const VDSO: usize = 0xfffd;
+pub(crate) const KERNEL: usize = 0xfffe;
+pub(crate) const ELSEWHERE: usize = 0xffff;
+
+/// How many objects, and how many executable stretches of them at one time, are known; what is more is elsewhere.
+const MOST_OBJECTS: usize = 1024;
+const MOST_LOADED: usize = 4096;
+
+/// A file that is or was loaded.
+pub(crate) struct Object {
+    pub(super) device: u64,
+    pub(super) inode: u64,
+    /// What its name in the dynamic linker's list led to; zeros if that is not known.
+    pub(super) named: Cell<Identity>,
+    /// The link-time addresses of its code, in whole sixteens of bytes.
+    pub(crate) lowpc: usize,
+    pub(crate) highpc: usize,
+    pub(crate) build_id: Text<128>,
+    pub(crate) path: Text<4096>,
+    /// Its profile among the files that are being written.
+    pub(crate) written: Cell<Written>,
+}
+
+/// The profile of an object.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Written {
+    /// How many objects of the same name came before.
+    pub(crate) twins: u64,
+    /// Its bytes; 0 if there is none.
+    pub(crate) length: usize,
+    /// The sum of the marks of its bytes.
+    pub(crate) sum: u64,
+}
+
+/// An executable stretch of a loaded object.
+#[derive(Clone, Copy)]
+pub(super) struct Loaded {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) device: u64,
+    pub(super) inode: u64,
+    /// Where the file's first byte is mapped.
+    pub(super) base: usize,
+    pub(super) bias: usize,
+    pub(super) object: usize,
+    /// Its place in the dynamic linker's list, from 1 on; 0 if it was not seen there.
+    pub(super) listed: usize,
+}
+
+/// What is loaded at one time, by address.
+pub(super) struct Loads {
+    pub(super) number: usize,
+    pub(super) all: [Loaded; MOST_LOADED],
+}
+
+/// All objects that were ever seen, by number, from 1 on. One that has its number stays as it is.
+pub(super) struct Objects {
+    number: Cell<usize>,
+    all: [UnsafeCell<Object>; MOST_OBJECTS],
+}
+
+/// All that is known. All zero, that is nothing. There may be several references to it at a time, all in one thread.
+pub(super) struct Known {
+    pub(super) objects: Objects,
+    /// What is known to be loaded, and what the latest look found: which is which changes. No reference to them lives longer
+    /// than a function here.
+    loads: [UnsafeCell<Loads>; 2],
+    pub(super) is_second_known: Cell<bool>,
+    pub(super) room: UnsafeCell<MapsRoom>,
+    pub(super) list: List,
+}
+
+static KNOWN: AtomicPtr<Known> = AtomicPtr::new(ptr::null_mut());
+/// Where the program's first byte is, and what must be taken from its addresses.
+static PROGRAM_BASE: AtomicUsize = AtomicUsize::new(0);
+pub(super) static PROGRAM_BIAS: AtomicUsize = AtomicUsize::new(0);
+
+/// Says where the program is. At start-up.
+pub(crate) fn know_program(base: usize, bias: usize) {
+    PROGRAM_BASE.store(base, Relaxed);
+    PROGRAM_BIAS.store(bias, Relaxed);
+}
+
+/// Forgets all in the child of a fork if another thread may have been changing it. What is known is true of the child as well, which may
+/// have given up what it would take to look again.
+pub(crate) fn after_fork_in_child(was_changing: bool) {
+    if !was_changing {
+        return;
+    }
+    let known = KNOWN.load(SeqCst);
+    if !known.is_null() {
+        // SAFETY: all of the memory that `known` mapped, and no other thread is here; all zero, nothing is known.
+        unsafe { clear(known.cast(), size_of::<Known>()) };
+    }
+}
+
+/// What is known; `None` where there is no memory for it.
+///
+/// # Safety
+///
+/// Only for one thread at a time.
+#[inline(never)]
+pub(super) unsafe fn known() -> Option<&'static Known> {
+    if KNOWN.load(SeqCst).is_null() {
+        KNOWN.store(map(size_of::<Known>()).cast(), SeqCst);
+    }
+    // SAFETY: null, or memory of that size, which zeros are valid for, and which is never freed; the caller keeps others away.
+    unsafe { KNOWN.load(SeqCst).as_ref() }
+}
+
+/// Looks at what is mapped now. It becomes what is known by [`adopt`]. Of objects that were not known only those are looked
+/// into of which something `is_wanted`, by their addresses.
+///
+/// # Errors
+///
+/// What reading says.
+///
+/// # Safety
+///
+/// Only for the one thread that may write the file.
+pub(crate) unsafe fn look(is_wanted: impl Fn(usize, usize) -> bool) -> Result<(), Errno> {
+    // SAFETY: the caller's promise.
+    let known = unsafe { known() }.ok_or(Errno::ENOMEM)?;
+    known.list.forget_what_is_prepared();
+    let memory = OwnMemory::open()?;
+    // SAFETY: nobody else has a reference to the room or to what was found by the look before.
+    let (now, next, room) = unsafe { (known.now(), known.next_to_fill(), &mut *known.room.get()) };
+    next.number = 0;
+    let result = for_each_code(room, &mut |mapping, base| {
+        let new = Loaded::of(mapping, base);
+        if mapping.path == VDSO_PATH {
+            next.push(Loaded { object: VDSO, ..new });
+        } else if let Some(before) = now.at(new.start).filter(|before| before.is_same_file(&new)) {
+            next.push(Loaded { bias: before.bias, object: before.object, listed: before.listed, ..new });
+        } else if is_wanted(new.start, new.end)
+            && let Some((object, bias)) = known.objects.number_at(&memory, mapping, base)
+        {
+            next.push(Loaded { bias, object, ..new });
+        }
+    });
+    memory.close();
+    if result == Ok(false) {
+        // There is nothing to see of a process whose first thread has ended, where threads have no list of their own: what is
+        // known stays.
+        next.number = 0;
+        now.all.iter().take(now.number).for_each(|loaded| next.push(*loaded));
+    }
+    result.map(|_| ())
+}
+
+/// Looks already at the start if the process is the superuser's, who may give up the right or the means to look later. Where
+/// there is nothing to see then, that is said at the end.
+///
+/// # Safety
+///
+/// As for [`look`].
+pub(crate) unsafe fn look_ahead() {
+    if effective_user() == 0 {
+        // SAFETY: the caller's promise.
+        unsafe { look_at_all() };
+    }
+}
+
+/// Looks at all that is mapped now, and makes that what is known, where nothing has gone since the last look.
+///
+/// # Safety
+///
+/// As for [`look`].
+pub(crate) unsafe fn look_at_all() {
+    // SAFETY: the caller's promise.
+    if unsafe { look(|_, _| true) }.is_ok() {
+        // SAFETY: as above.
+        unsafe { adopt() };
+    }
+}
+
+/// Hands over each executable stretch of an object, with where the object's first byte is mapped. The result is whether the
+/// list is that of this process.
+pub(super) fn for_each_code(room: &mut MapsRoom, each: &mut dyn FnMut(&Mapping<'_>, usize)) -> Result<bool, Errno> {
+    // This very code. A list in which it cannot run is not that of this process: emulators show their own.
+    let here = (know_program as fn(usize, usize)) as usize;
+    let mut has_program = false;
+    // The stretch that was last seen to begin a file.
+    let (mut base, mut file) = (0, (0, 0));
+    for_each_mapping(room, |mapping| {
+        has_program |= mapping.is_executable && (mapping.start..mapping.end).contains(&here);
+        if mapping.offset == 0 {
+            (base, file) = (mapping.start, (mapping.device, mapping.inode));
+        }
+        let is_object = mapping.inode != 0 || mapping.path == VDSO_PATH;
+        if mapping.is_executable && is_object && file == (mapping.device, mapping.inode) {
+            each(mapping, base);
+        }
+    })?;
+    Ok(has_program)
+}
+
+/// The [`place`] of a run-time address by the latest look.
+///
+/// # Safety
+///
+/// As for [`look`].
+#[inline(never)]
+pub(crate) unsafe fn next_place(pc: usize) -> usize {
+    if bins::covers(pc) {
+        return pc.wrapping_sub(PROGRAM_BIAS.load(Relaxed));
+    }
+    // SAFETY: the caller's promise.
+    unsafe { known() }.map_or(NOWHERE, |known| known.objects.place(known.next(), pc))
+}
+
+/// Hands over the number of each object that is known and that the latest look has not found.
+///
+/// # Safety
+///
+/// As for [`look`].
+pub(crate) unsafe fn for_each_gone(mut each: impl FnMut(usize)) {
+    // SAFETY: the caller's promise.
+    let Some(known) = (unsafe { known() }) else { return };
+    let (now, next) = (known.now(), known.next());
+    for loaded in now.entries().iter().filter(|loaded| is_object(loaded.object)) {
+        if !next.at(loaded.start).is_some_and(|new| new.is_same_file(loaded)) {
+            each(loaded.object);
+        }
+    }
+}
+
+/// Makes what was found by the latest look what is known.
+///
+/// # Safety
+///
+/// As for [`look`].
+pub(crate) unsafe fn adopt() {
+    // SAFETY: the caller's promise.
+    if let Some(known) = unsafe { known() } {
+        known.is_second_known.set(!known.is_second_known.get());
+    }
+}
+
+/// The place of a run-time address: the number of the object and the link-time address. Of what is no object only the
+/// number is told.
+///
+/// # Safety
+///
+/// As for [`look`].
+#[inline(never)]
+pub(crate) unsafe fn place(pc: usize) -> usize {
+    if bins::covers(pc) {
+        return pc.wrapping_sub(PROGRAM_BIAS.load(Relaxed));
+    }
+    // SAFETY: the caller's promise.
+    unsafe { known() }.map_or(ELSEWHERE << ADDRESS_BITS, |known| known.objects.place(known.now(), pc))
+}
+
+/// The place of what is nowhere.
+pub(crate) const NOWHERE: usize = ELSEWHERE << ADDRESS_BITS;
+
+/// The number in a place.
+pub(crate) fn number(place: usize) -> usize {
+    place >> ADDRESS_BITS
+}
+
+/// Whether a number is an object's, the program aside.
+pub(crate) fn is_object(number: usize) -> bool {
+    number != PROGRAM && number < MOST_OBJECTS
+}
+
+/// The object of that number.
+///
+/// # Safety
+///
+/// As for [`look`].
+#[inline(never)]
+pub(crate) unsafe fn object(number: usize) -> Option<&'static Object> {
+    // SAFETY: the caller's promise.
+    unsafe { known() }?.objects.get(number)
+}
+
+/// The path of the object of that number.
+///
+/// # Safety
+///
+/// As for [`look`].
+pub(crate) unsafe fn path(number: usize) -> Option<&'static [u8]> {
+    // SAFETY: the caller's promise.
+    unsafe { object(number) }.map(|object| object.path.as_bytes())
+}
+
+impl Known {
+    pub(super) fn now(&self) -> &Loads {
+        let [first, second] = &self.loads;
+        // SAFETY: what is known changes only by `adopt`, which has no reference to it.
+        unsafe { &*(if self.is_second_known.get() { second } else { first }).get() }
+    }
+
+    fn next(&self) -> &Loads {
+        let [first, second] = &self.loads;
+        // SAFETY: this is filled by a look alone, which hands out no reference to it.
+        unsafe { &*(if self.is_second_known.get() { first } else { second }).get() }
+    }
+
+    /// What a look is to fill.
+    ///
+    /// # Safety
+    ///
+    /// Nobody may have a reference to it.
+    #[expect(clippy::mut_from_ref, reason = "the caller's promise")]
+    pub(super) unsafe fn next_to_fill(&self) -> &mut Loads {
+        let [first, second] = &self.loads;
+        // SAFETY: the caller's promise.
+        unsafe { &mut *(if self.is_second_known.get() { first } else { second }).get() }
+    }
+}
+
+impl Loads {
+    pub(super) fn entries(&self) -> &[Loaded] {
+        self.all.get(..self.number).unwrap_or(&[])
+    }
+
+    /// The stretch that an address is in.
+    fn at(&self, pc: usize) -> Option<&Loaded> {
+        let next = self.entries().partition_point(|loaded| loaded.start <= pc);
+        self.entries().get(next.checked_sub(1)?).filter(|loaded| pc < loaded.end)
+    }
+
+    pub(super) fn push(&mut self, loaded: Loaded) {
+        if let Some(place) = self.all.get_mut(self.number) {
+            *place = loaded;
+            self.number += 1;
+        }
+    }
+
+    /// Puts a stretch between the others, in the place of those that it overlaps.
+    #[inline(never)]
+    pub(super) fn insert(&mut self, loaded: Loaded) {
+        let first = self.entries().partition_point(|other| other.end <= loaded.start);
+        let behind = self.entries().partition_point(|other| other.start < loaded.end).max(first);
+        let number = self.number + 1 - (behind - first);
+        if number <= self.all.len() {
+            // SAFETY: both are inside the array: there are fewer entries than `number`, or as many as fit.
+            unsafe {
+                let all = self.all.as_mut_ptr();
+                ptr::copy(all.add(behind), all.add(first + 1), self.number - behind);
+            }
+            self.number = number;
+            if let Some(place) = self.all.get_mut(first) {
+                *place = loaded;
+            }
+        }
+    }
+}
+
+impl Loaded {
+    /// The stretch that a mapping is, of no object yet.
+    pub(super) fn of(mapping: &Mapping<'_>, base: usize) -> Loaded {
+        Loaded {
+            start: mapping.start,
+            end: mapping.end,
+            device: mapping.device,
+            inode: mapping.inode,
+            base,
+            bias: 0,
+            object: ELSEWHERE,
+            listed: 0,
+        }
+    }
+
+    fn is_same_file(&self, other: &Loaded) -> bool {
+        (self.start, self.base, self.device, self.inode) == (other.start, other.base, other.device, other.inode)
+    }
+}
+
+impl Objects {
+    /// The object of that number; `None` if there is none, and for the program.
+    pub(super) fn get(&self, number: usize) -> Option<&Object> {
+        let object = self.all.get(number).filter(|_| is_object(number) && number <= self.number.get())?;
+        // SAFETY: an object that has its number stays as it is.
+        Some(unsafe { &*object.get() })
+    }
+
+    /// The number of the first object that is as asked for.
+    pub(super) fn find(&self, is_this: impl Fn(&Object) -> bool) -> Option<usize> {
+        (1..=self.number.get()).find(|number| self.get(*number).is_some_and(&is_this))
+    }
+
+    /// The number of the object that a stretch is of, and what must be taken from addresses in it; `None` if it is none that
+    /// can be told.
+    fn number_at(&self, memory: &OwnMemory, mapping: &Mapping<'_>, base: usize) -> Option<(usize, usize)> {
+        if base == PROGRAM_BASE.load(Relaxed) {
+            return Some((PROGRAM, PROGRAM_BIAS.load(Relaxed)));
+        }
+        let headers = headers::read(memory, base)?;
+        self.number_of(&headers, mapping, Identity::NONE).map(|number| (number, headers.bias))
+    }
+
+    /// The number of the object of these headers that is mapped there, and that its name leads to.
+    pub(super) fn number_of(&self, headers: &Headers, mapping: &Mapping<'_>, named: Identity) -> Option<usize> {
+        let is_this =
+            |object: &Object| (object.device, object.inode) == (mapping.device, mapping.inode) && object.has(headers);
+        let number = self.find(is_this).or_else(|| {
+            let number = self.number.get() + 1;
+            // SAFETY: nobody has a reference to one that has no number yet.
+            let object = unsafe { &mut *self.all.get(number)?.get() };
+            (object.device, object.inode) = (mapping.device, mapping.inode);
+            (object.lowpc, object.highpc) = (headers.lowpc, headers.highpc);
+            object.build_id.clear();
+            object.build_id.push(headers.build_id.as_bytes());
+            object.path.clear();
+            object.path.push(mapping.path_of_file());
+            self.number.set(number);
+            Some(number)
+        })?;
+        if let Some(object) = self.get(number).filter(|_| named != Identity::NONE) {
+            object.named.set(named);
+        }
+        Some(number)
+    }
+
+    /// The [`place`] of an address outside the bins.
+    #[inline(never)]
+    fn place(&self, loads: &Loads, pc: usize) -> usize {
+        let Some(loaded) = loads.at(pc) else {
+            return if pc >> (usize::BITS - 1) == 1 { KERNEL << ADDRESS_BITS } else { NOWHERE };
+        };
+        if loaded.object == VDSO {
+            return VDSO << ADDRESS_BITS;
+        }
+        let address = pc.wrapping_sub(loaded.bias);
+        let is_code = self.get(loaded.object).is_some_and(|object| object.lowpc <= address && address < object.highpc);
+        if address >> ADDRESS_BITS == 0 && (is_code || loaded.object == PROGRAM) {
+            loaded.object << ADDRESS_BITS | address
+        } else {
+            NOWHERE
+        }
+    }
+}
+
+impl Object {
+    /// Whether it is an object of these headers.
+    pub(super) fn has(&self, headers: &Headers) -> bool {
+        (self.lowpc, self.highpc) == (headers.lowpc, headers.highpc)
+            && self.build_id.as_bytes() == headers.build_id.as_bytes()
+    }
+}

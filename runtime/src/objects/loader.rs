@@ -1,0 +1,187 @@
+//! What the dynamic linker has loaded, by its own list: before and after it closes an object.
+//!
+//! The list is read under the dynamic linker's lock (`dl_iterate_phdr`), which it also has while it takes an object out of
+//! the list and out of memory, and while it puts one in that was mapped: while we have it, no object comes or goes. In that
+//! time what was counted is settled, so that it is certain for each object whose addresses these were.
+//!
+//! The list tells how many objects were ever put in and taken out. If these numbers are as before, nothing else is looked at.
+//! Otherwise what is new is at its end; that is looked into, and all else is as it was.
+
+use core::ffi::{c_int, c_void};
+use core::sync::atomic::Ordering::Relaxed;
+
+use super::headers::{self, Headers};
+use super::linker_list::{Counters, Kept, New};
+use super::loaded::{Known, Loaded, Object, PROGRAM, PROGRAM_BIAS, VDSO, for_each_code, known};
+use crate::os::{Errno, Identity, ListedObject, OwnMemory, PAGE, VDSO_PATH};
+
+type Each = unsafe extern "C" fn(*const ListedObject, usize, *mut c_void) -> c_int;
+
+/// `dl_iterate_phdr`.
+pub(crate) type Iterate = unsafe extern "C" fn(Each, *mut c_void) -> c_int;
+
+/// What a look at the list has come to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Seen {
+    /// Nobody may look.
+    Nothing,
+    /// What was counted is settled.
+    All,
+    /// What is new was looked into: settle it by another look.
+    News,
+}
+
+/// A look at the list.
+struct Walk<'a> {
+    enter: &'a mut dyn FnMut() -> bool,
+    settle: &'a mut dyn FnMut(bool),
+    seen: Seen,
+    counters: Counters,
+    known: Option<&'static Known>,
+    kept: Kept,
+}
+
+/// Looks at the list. `enter` is called before anything else, with the dynamic linker's lock held, and says whether this
+/// thread may do what only one thread may; it may still do so when this returns. If the list was looked into, `settle` is
+/// called, still with that lock, with whether something has changed: [`super::place`] has what was there before, and
+/// [`super::next_place`] what is there now, which then becomes known.
+///
+/// # Errors
+///
+/// What looking into new objects says.
+///
+/// # Safety
+///
+/// `iterate` must be the C library's, and `enter` say the truth.
+pub(crate) unsafe fn look_at_list(
+    iterate: Iterate,
+    enter: &mut dyn FnMut() -> bool,
+    settle: &mut dyn FnMut(bool),
+) -> Result<Seen, Errno> {
+    let mut walk =
+        Walk { enter, settle, seen: Seen::Nothing, counters: (0, 0), known: None, kept: Kept { number: 0, at: 0 } };
+    // SAFETY: the caller's promise; it calls `each` with that pointer.
+    unsafe { iterate(each, (&raw mut walk).cast()) };
+    if let Some(known) = walk.known.filter(|_| walk.seen == Seen::News) {
+        known.look_into_news()?;
+        known.list.prepared.set(walk.counters);
+    }
+    Ok(walk.seen)
+}
+
+/// Called for each entry of the list, until it returns anything but 0.
+unsafe extern "C" fn each(info: *const ListedObject, _size: usize, walk: *mut c_void) -> c_int {
+    // SAFETY: what the caller of this hands over.
+    let (info, walk) = unsafe { (&*info, &mut *walk.cast::<Walk<'_>>()) };
+    if walk.known.is_none() {
+        if !(walk.enter)() {
+            return 1;
+        }
+        // SAFETY: that has said that this is the one thread.
+        walk.known = unsafe { known() };
+        walk.counters = (info.added, info.removed);
+        let Some(known) = walk.known else { return 1 };
+        if [known.list.known.get(), known.list.prepared.get()].contains(&walk.counters) {
+            walk.seen = Seen::All;
+            let has_changed = known.list.known.get() != walk.counters;
+            (walk.settle)(has_changed);
+            if has_changed {
+                known.adopt_list();
+            }
+            return 1;
+        }
+        walk.seen = Seen::News;
+        walk.kept.number = known.list.begin(info.removed);
+    }
+    if let Some(known) = walk.known {
+        known.list.add(&mut walk.kept, info);
+    }
+    0
+}
+
+impl Known {
+    /// Makes what was prepared what is known.
+    fn adopt_list(&self) {
+        self.list.known.set(self.list.prepared.take());
+        self.list.is_second_known.set(!self.list.is_second_known.get());
+        self.is_second_known.set(!self.is_second_known.get());
+    }
+
+    /// Finds out which objects the new ones are, and what is now loaded.
+    fn look_into_news(&self) -> Result<(), Errno> {
+        let memory = OwnMemory::open()?;
+        // SAFETY: no function here returns a reference to these.
+        let ((before, _), news, next) =
+            unsafe { (self.list.entries(), &mut *self.list.news.get(), self.next_to_fill()) };
+        next.number = 0;
+        for loaded in self.now().entries() {
+            let entry = loaded.listed.checked_sub(1).and_then(|index| before.all.get(index));
+            match entry.map(|entry| entry.successor) {
+                None => next.push(*loaded),
+                Some(0) => {}
+                Some(listed) => next.push(Loaded { listed, ..*loaded }),
+            }
+        }
+        let mut unknown = 0;
+        for new in news.all.iter_mut().take(news.number) {
+            new.headers = headers::read_listed(&memory, new.bias, new.segments, new.segments_number);
+            let Some(headers) = &new.headers else { continue };
+            new.named = Identity::of(new.name);
+            // The program is the first of the list.
+            let is_program = new.place == 1 && new.bias == PROGRAM_BIAS.load(Relaxed);
+            let is_this =
+                |object: &Object| new.named != Identity::NONE && object.named.get() == new.named && object.has(headers);
+            let found = if is_program { Some(PROGRAM) } else { self.objects.find(is_this) };
+            match found {
+                Some(object) => next.insert(new.loaded(headers, object, self.objects.get(object))),
+                None => unknown += 1,
+            }
+            if found.is_some() {
+                new.headers = None;
+            }
+        }
+        memory.close();
+        if unknown > 0 { self.look_up_news() } else { Ok(()) }
+    }
+
+    /// The same for those that were not found among the objects that are known.
+    fn look_up_news(&self) -> Result<(), Errno> {
+        // SAFETY: as above; and nobody else has a reference to the room.
+        let (news, next, room) = unsafe { (&mut *self.list.news.get(), self.next_to_fill(), &mut *self.room.get()) };
+        for_each_code(room, &mut |mapping, base| {
+            let is_there =
+                |new: &&mut New| new.headers.as_ref().is_some_and(|headers| headers.is_at(mapping.start, mapping.end));
+            let Some(new) = news.all.iter_mut().take(news.number).find(is_there) else { return };
+            let Some(headers) = new.headers.take() else { return };
+            if mapping.path == VDSO_PATH {
+                next.insert(Loaded { object: VDSO, listed: new.place, ..Loaded::of(mapping, base) });
+            } else if let Some(object) = self.objects.number_of(&headers, mapping, new.named) {
+                next.insert(new.loaded(&headers, object, self.objects.get(object)));
+            }
+        })
+        .map(|_| ())
+    }
+}
+
+impl New {
+    /// The stretch that its code is.
+    fn loaded(&self, headers: &Headers, number: usize, object: Option<&Object>) -> Loaded {
+        Loaded {
+            start: headers.bias.wrapping_add(headers.lowpc) & !(PAGE - 1),
+            end: headers.bias.wrapping_add(headers.highpc).next_multiple_of(PAGE),
+            device: object.map_or(0, |object| object.device),
+            inode: object.map_or(0, |object| object.inode),
+            base: headers.base,
+            bias: headers.bias,
+            object: number,
+            listed: self.place,
+        }
+    }
+}
+
+impl Headers {
+    /// Whether its code begins in a stretch.
+    fn is_at(&self, start: usize, end: usize) -> bool {
+        (start..end).contains(&self.bias.wrapping_add(self.lowpc))
+    }
+}

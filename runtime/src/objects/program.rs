@@ -1,0 +1,197 @@
+//! The bounds of the program's text, how far it was moved from where it was linked, and whether it may be profiled.
+
+use gmon::layout::mark;
+
+use crate::os::linked;
+pub(crate) use crate::os::linked::text;
+
+/// The part of `Elf64_Ehdr` that is needed.
+#[repr(C)]
+struct ElfHeader {
+    identification: [u8; 16],
+    kind: u16,
+    machine: u16,
+    version: u32,
+    entry: u64,
+    program_headers: u64,
+    section_headers: u64,
+    flags: u32,
+    size: u16,
+    program_header_size: u16,
+    program_headers_number: u16,
+}
+
+/// `Elf64_Phdr`.
+#[repr(C)]
+struct ProgramHeader {
+    kind: u32,
+    flags: u32,
+    offset: u64,
+    address: u64,
+    physical: u64,
+    file_size: u64,
+    memory_size: u64,
+    alignment: u64,
+}
+
+/// ET_DYN: the program may be loaded anywhere.
+const KIND_DYNAMIC: u16 = 3;
+/// PT_LOAD.
+const SEGMENT_LOAD: u32 = 1;
+/// PT_NOTE.
+const SEGMENT_NOTE: u32 = 4;
+
+/// The note that OpenBSD's kernel wants of a program that calls its `profil`: the type, and the words of the name. There is
+/// nothing else in the note.
+const PROFIL: (u32, &[u32]) = (2, &[u32::from_ne_bytes(*b"Open"), u32::from_ne_bytes(*b"BSD\0")]);
+/// That of the build ID (NT_GNU_BUILD_ID).
+const BUILD_ID: (u32, &[u32]) = (3, &[u32::from_ne_bytes(*b"GNU\0")]);
+const WORD: usize = size_of::<u32>();
+
+/// The run-time address of the executable file's first byte.
+pub(crate) fn base() -> usize {
+    linked::headers().addr()
+}
+
+/// What must be taken from a run-time address to get the address in the executable file.
+#[inline(never)]
+pub(crate) fn bias() -> usize {
+    let header = header();
+    if header.kind != KIND_DYNAMIC {
+        return 0;
+    }
+    segments(SEGMENT_LOAD)
+        .find(|segment| segment.offset == 0)
+        .map_or(0, |first| linked::headers().addr().wrapping_sub(first.address as usize))
+}
+
+/// Whether the program has the note that lets it be profiled; the start-up objects bring it.
+pub(crate) fn may_be_profiled() -> bool {
+    note(PROFIL).is_some_and(<[u32]>::is_empty)
+}
+
+/// The build ID: its bytes, as words of memory.
+pub(crate) fn build_id() -> Option<&'static [u32]> {
+    note(BUILD_ID)
+}
+
+/// Hands on the numbers in the headers by which programs differ that have no build ID: the entry point, and the address and
+/// the sizes of each segment that is loaded. `strip` leaves them as they are.
+fn for_each_of_layout(mut each: impl FnMut(u64)) {
+    each(header().entry);
+    for segment in segments(SEGMENT_LOAD) {
+        [segment.address, segment.file_size, segment.memory_size].into_iter().for_each(&mut each);
+    }
+}
+
+/// What the program's note of this type and name holds, in whole words.
+#[inline(never)]
+fn note(wanted: (u32, &[u32])) -> Option<&'static [u32]> {
+    let bias = bias();
+    segments(SEGMENT_NOTE).find_map(|segment| {
+        let notes = core::ptr::with_exposed_provenance((segment.address as usize).wrapping_add(bias));
+        // SAFETY: the segment is a part of the loaded program, which nobody changes, and begins at a whole word.
+        let notes = unsafe { core::slice::from_raw_parts(notes, segment.memory_size as usize / WORD) };
+        note_among(notes, segment.alignment as usize, wanted)
+    })
+}
+
+/// The first 32 bits of the program's build ID; of a program that has none, of the sum of its layout.
+pub(crate) fn build() -> u32 {
+    match build_id() {
+        Some([first, ..]) => u32::from_be(*first),
+        _ => layout_sum() as u32,
+    }
+}
+
+/// The sum of the marks of the numbers in the headers by which programs differ that have no build ID.
+pub(crate) fn layout_sum() -> u64 {
+    let (mut sum, mut position) = (0, 0);
+    for_each_of_layout(|number| {
+        sum = add_marks(sum, position, number);
+        position += size_of::<u64>() as u64;
+    });
+    sum
+}
+
+/// Adds the marks of a number's bytes, the lowest one first.
+#[inline(never)]
+fn add_marks(sum: u64, position: u64, number: u64) -> u64 {
+    let marks = (position..).zip(number.to_le_bytes()).map(|(position, byte)| mark(position, byte));
+    marks.fold(sum, u64::wrapping_add)
+}
+
+/// What the note of this type and name holds. The name, which begins behind three words, and what follows it are each filled up
+/// to a multiple of `alignment`.
+fn note_among<'a>(mut notes: &'a [u32], alignment: usize, (wanted, name): (u32, &[u32])) -> Option<&'a [u32]> {
+    let alignment = alignment.max(WORD);
+    while let [name_size, size, kind, rest @ ..] = notes {
+        let start = (3 * WORD + *name_size as usize).next_multiple_of(alignment);
+        let end = start + *size as usize;
+        if *kind == wanted && *name_size as usize == size_of_val(name) && rest.starts_with(name) {
+            return notes.get(start / WORD..end.div_ceil(WORD));
+        }
+        notes = notes.get(end.next_multiple_of(alignment) / WORD..).unwrap_or(&[]);
+    }
+    None
+}
+
+fn header() -> &'static ElfHeader {
+    // SAFETY: the linker defines the symbol at the program's ELF header, which is loaded with its first segment.
+    unsafe { &*linked::headers().cast() }
+}
+
+/// The program headers of one kind.
+fn segments(kind: u32) -> impl Iterator<Item = &'static ProgramHeader> {
+    let header = header();
+    (0..usize::from(header.program_headers_number))
+        .map(|index| {
+            let offset = header.program_headers as usize + index * usize::from(header.program_header_size);
+            // SAFETY: program headers stand in the first segment too, at that offset from the ELF header.
+            unsafe { &*linked::headers().byte_add(offset).cast::<ProgramHeader>() }
+        })
+        .filter(move |segment| segment.kind == kind)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_structures_have_the_files_layout() {
+        assert_eq!(core::mem::offset_of!(super::ElfHeader, program_headers), 32);
+        assert_eq!(core::mem::offset_of!(super::ElfHeader, program_headers_number), 56);
+        assert_eq!(size_of::<super::ProgramHeader>(), 56);
+    }
+
+    #[test]
+    fn a_note_is_found_among_others_and_nothing_else_is_taken_for_it() {
+        use super::{BUILD_ID, PROFIL, note_among};
+        let [open, bsd] = *PROFIL.1 else { panic!() };
+        let profil = [8, 0, 2, open, bsd];
+        let version = [8, 4, 1, open, bsd, 0];
+        let build = [4, 8, 3, BUILD_ID.1[0], 0x01020304, 5];
+        let has = |notes: &[u32], alignment| note_among(notes, alignment, PROFIL) == Some(&[]);
+        assert!(has(&profil, 4) && has(&profil, 0));
+        let all = [&build[..], &version, &profil].concat();
+        assert!(has(&all, 4));
+        assert_eq!(note_among(&all, 4, BUILD_ID), Some(&build[4..]));
+        assert_eq!(note_among(&[&profil[..], &build].concat(), 4, BUILD_ID), Some(&build[4..]));
+        assert!(!has(&[&build[..], &version].concat(), 4), "another type of note by the same name");
+        let other = [8, 0, 2, u32::from_ne_bytes(*b"NetB"), bsd];
+        assert!(!has(&other, 4) && !has(&profil[..4], 4) && !has(&[], 4));
+        // What follows a name of 4 bytes begins at the next multiple of 8.
+        let property = [4, 16, 5, 0x554e47, 0, 0, 0, 0];
+        assert!(has(&[&property[..], &profil].concat(), 4));
+        assert_eq!(note_among(&[&property[..], &build].concat(), 8, BUILD_ID), Some(&build[4..]));
+        assert!(!has(&[u32::MAX, u32::MAX, 2, 0, 0, 0], 4), "lengths that lead outside");
+        assert_eq!(note_among(&build[..5], 4, BUILD_ID), None, "one that is cut");
+        assert!(!super::may_be_profiled(), "this program has none");
+    }
+
+    #[test]
+    fn this_function_is_inside_the_text_and_behind_the_bias() {
+        let (start, end) = super::text();
+        let here = this_function_is_inside_the_text_and_behind_the_bias as fn() as usize;
+        assert!(start <= here && here < end);
+        assert!(super::bias() <= start);
+    }
+}

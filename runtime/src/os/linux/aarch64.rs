@@ -1,0 +1,160 @@
+//! Linux on AArch64: raw system calls, and what the kernel lays out in memory.
+
+use core::arch::{asm, naked_asm};
+use core::ffi::c_void;
+
+/// The numbers of the system calls that the runtime makes (`asm-generic/unistd.h`).
+pub(crate) mod numbers {
+    pub(crate) const READ: usize = 63;
+    pub(crate) const WRITE: usize = 64;
+    pub(crate) const CLOSE: usize = 57;
+    pub(crate) const MMAP: usize = 222;
+    pub(crate) const PREAD: usize = 67;
+    pub(crate) const PWRITE: usize = 68;
+    pub(crate) const RT_SIGRETURN: usize = 139;
+    pub(crate) const EXIT: usize = 93;
+    pub(crate) const MLOCKALL: usize = 230;
+    pub(crate) const PRCTL: usize = 167;
+    pub(crate) const PROCESS_VM_READV: usize = 270;
+    pub(crate) const CAPGET: usize = 90;
+    pub(crate) const SECCOMP: usize = 277;
+    pub(crate) const NANOSLEEP: usize = 101;
+    pub(crate) const MUNMAP: usize = 215;
+    pub(crate) const RT_SIGACTION: usize = 134;
+    pub(crate) const RT_SIGPROCMASK: usize = 135;
+    pub(crate) const MADVISE: usize = 233;
+    pub(crate) const GETITIMER: usize = 102;
+    pub(crate) const SETITIMER: usize = 103;
+    pub(crate) const GETPID: usize = 172;
+    pub(crate) const UNAME: usize = 160;
+    pub(crate) const FCNTL: usize = 25;
+    pub(crate) const FTRUNCATE: usize = 46;
+    pub(crate) const GETEUID: usize = 175;
+    pub(crate) const GETTID: usize = 178;
+    pub(crate) const TIMER_CREATE: usize = 107;
+    pub(crate) const TIMER_SETTIME: usize = 110;
+    pub(crate) const TIMER_DELETE: usize = 111;
+    pub(crate) const CLOCK_GETTIME: usize = 113;
+    pub(crate) const CLOCK_GETRES: usize = 114;
+    pub(crate) const EXIT_GROUP: usize = 94;
+    pub(crate) const TGKILL: usize = 131;
+    pub(crate) const RT_TGSIGQUEUEINFO: usize = 240;
+    pub(crate) const OPENAT: usize = 56;
+    pub(crate) const UNLINKAT: usize = 35;
+    pub(crate) const RENAMEAT: usize = 38;
+    pub(crate) const READLINKAT: usize = 78;
+    pub(crate) const FALLOCATE: usize = 47;
+    pub(crate) const PERF_EVENT_OPEN: usize = 241;
+    pub(crate) const FSTAT: usize = 80;
+    pub(crate) const NEWFSTATAT: usize = 79;
+    pub(crate) const SCHED_YIELD: usize = 124;
+    pub(crate) const FLOCK: usize = 32;
+    pub(crate) const LSEEK: usize = 62;
+    pub(crate) const PRLIMIT: usize = 261;
+    pub(crate) const STATX: usize = 291;
+    pub(crate) const UMASK: usize = 166;
+    pub(crate) const PPOLL: usize = 73;
+    pub(crate) const RT_SIGPENDING: usize = 136;
+    pub(crate) const RT_SIGTIMEDWAIT: usize = 137;
+}
+
+/// `AUDIT_ARCH_AARCH64`: what filters of system calls know the machine by (`linux/audit.h`).
+pub(crate) const AUDIT_MACHINE: u32 = 0xc000_00b7;
+
+/// `struct stat` (`asm-generic/stat.h`), as far as it is needed.
+#[repr(C)]
+pub(crate) struct Stat {
+    pub(crate) device: u64,
+    pub(crate) inode: u64,
+    pub(crate) mode: u32,
+    pub(crate) links: u32,
+    pub(crate) owner: u32,
+    group: u32,
+    special_device: [u64; 2],
+    pub(crate) size: u64,
+    rest: [u64; 9],
+}
+
+/// The program counter among the registers that perf records (`asm/perf_regs.h`), as a set of one.
+pub(crate) const PERF_PROGRAM_COUNTER: u64 = 1 << 32;
+
+/// The flags of `open` whose values differ from machine to machine (`asm/fcntl.h`).
+pub(crate) const O_DIRECTORY: usize = 0o40_000;
+pub(crate) const O_NOFOLLOW: usize = 0o100_000;
+
+/// Those that only the `profil` of other systems needs.
+#[cfg(any(test, feature = "profil"))]
+pub(crate) mod profil_numbers {
+    pub(crate) const FUTEX: usize = 98;
+    pub(crate) const PROCESS_VM_WRITEV: usize = 271;
+}
+
+/// Makes a system call; the result is the kernel's own, an error from -4095 to -1.
+///
+/// # Safety
+///
+/// Whatever the call does to memory must be sound: pointers among the arguments are valid for what the kernel reads and
+/// writes through them.
+#[inline]
+pub(crate) unsafe fn syscall(number: usize, arguments: [usize; 6]) -> isize {
+    let [a, b, c, d, e, f] = arguments;
+    let result;
+    // SAFETY: the kernel changes x0 and no other register; memory is the caller's affair.
+    unsafe {
+        asm!(
+            "svc #0",
+            in("x8") number,
+            inlateout("x0") a as isize => result,
+            in("x1") b,
+            in("x2") c,
+            in("x3") d,
+            in("x4") e,
+            in("x5") f,
+            options(nostack),
+        );
+    }
+    result
+}
+
+/// Where a signal handler returns to. Debuggers and unwinders know the trampoline by these very words.
+#[unsafe(naked)]
+pub(crate) unsafe extern "C" fn signal_return() {
+    naked_asm!(
+        "    mov     x8, #139", // rt_sigreturn
+        "    svc     #0",
+    )
+}
+
+/// The program counter that a signal interrupted.
+///
+/// # Safety
+///
+/// `context` must be the third argument of a handler that was installed with SA_SIGINFO.
+#[inline]
+pub(crate) unsafe fn interrupted_pc(context: *const c_void) -> usize {
+    // struct ucontext: flags, link, stack (8 + 8 + 24 bytes), 128 bytes for the signals, 8 that align what follows to 16;
+    // there a fault's address, x0 to x30, sp and pc, eight bytes each (asm/ucontext.h, asm/sigcontext.h).
+    const PC: usize = 8 + 8 + 24 + 128 + 8 + (1 + 31 + 1) * 8;
+    // SAFETY: the kernel wrote a whole struct ucontext there.
+    unsafe { context.byte_add(PC).cast::<usize>().read() }
+}
+
+/// Whether the second and the third argument of a handler lie as in the kernel's frame of a signal, by their addresses.
+#[inline]
+pub(crate) fn is_signal_frame(info: usize, context: usize) -> bool {
+    // struct rt_sigframe: the information, 128 bytes, and the context.
+    context.wrapping_sub(info) == 128
+}
+
+/// The signals that are blocked once the handler has returned.
+///
+/// # Safety
+///
+/// As for [`interrupted_pc`].
+#[inline]
+pub(crate) unsafe fn blocked_on_return(context: *mut c_void) -> *mut u64 {
+    // struct ucontext: flags, link, stack.
+    const BLOCKED: usize = 8 + 8 + 24;
+    // SAFETY: the kernel wrote a whole struct ucontext there.
+    unsafe { context.byte_add(BLOCKED).cast() }
+}

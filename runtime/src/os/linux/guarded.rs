@@ -1,0 +1,195 @@
+//! Memory of the program's that may not be there, or not be for writing: to reach it fails, where an access would end the
+//! process. Async-signal-safe.
+//!
+//! The kernel does it for us: `process_vm_readv` and `process_vm_writev` on the own process go through the page tables and
+//! say EFAULT. A system that has them not, or forbids them, leaves a futex operation that changes nothing to find out
+//! whether a word can be written, and then an access; memory that goes away between the two is not survived.
+
+use core::sync::atomic::{AtomicBool, AtomicI32, Ordering::Relaxed};
+
+use super::file::within_limit;
+use super::machine::{numbers, profil_numbers};
+use super::maps::transfer;
+use super::{Errno, Fd, PAGE, call, process_id};
+
+const FUTEX_PRIVATE: usize = 128;
+const FUTEX_WAIT: usize = FUTEX_PRIVATE;
+const FUTEX_WAKE_OP: usize = 5 | FUTEX_PRIVATE;
+/// `FUTEX_OP(FUTEX_OP_ADD, 0, FUTEX_OP_CMP_EQ, 0)`: adds 0.
+const FUTEX_OP_ADD_NOTHING: usize = 1 << 28;
+const FUTEX_WORD: usize = size_of::<u32>();
+
+/// Set once the kernel does not do it.
+static DIRECT: AtomicBool = AtomicBool::new(false);
+/// A futex on which nobody waits.
+static NOBODY: AtomicI32 = AtomicI32::new(0);
+
+/// Reads `bytes.len()` bytes from `address`.
+///
+/// # Errors
+///
+/// EFAULT if they are not all there; a part may have been read.
+pub(crate) fn read(address: usize, bytes: &mut [u8]) -> Result<(), Errno> {
+    if !DIRECT.load(Relaxed) {
+        match transfer(numbers::PROCESS_VM_READV, process_id(), bytes.as_ptr().addr(), address, bytes.len()) {
+            Err(Errno::ENOSYS | Errno::EPERM) => DIRECT.store(true, Relaxed),
+            result => return result,
+        }
+    }
+    each_word(address, bytes.len(), is_readable)?;
+    let source: *const u8 = core::ptr::with_exposed_provenance(address);
+    for (index, byte) in bytes.iter_mut().enumerate() {
+        // SAFETY: the kernel has just read the word that it is in. Whoever else writes it, writes plain integers.
+        *byte = unsafe { source.add(index).read_volatile() };
+    }
+    Ok(())
+}
+
+/// Writes `bytes` to `address`.
+///
+/// # Errors
+///
+/// EFAULT if there is no memory that may be written for all of them; a part may have been written.
+pub(crate) fn write(address: usize, bytes: &[u8]) -> Result<(), Errno> {
+    if !DIRECT.load(Relaxed) {
+        match transfer(profil_numbers::PROCESS_VM_WRITEV, process_id(), bytes.as_ptr().addr(), address, bytes.len()) {
+            Err(Errno::ENOSYS | Errno::EPERM) => DIRECT.store(true, Relaxed),
+            result => return result,
+        }
+    }
+    each_word(address, bytes.len(), is_writable)?;
+    let place: *mut u8 = core::ptr::with_exposed_provenance_mut(address);
+    for (index, byte) in bytes.iter().enumerate() {
+        // SAFETY: the kernel has just written the word that it is in, and the caller vouches that it may be changed.
+        unsafe { place.add(index).write_volatile(*byte) };
+    }
+    Ok(())
+}
+
+impl Fd {
+    /// Writes `length` bytes from `address` on at the beginning of the file.
+    ///
+    /// # Errors
+    ///
+    /// EFAULT if they are not all there; a part has been written then.
+    pub(crate) fn write_memory(self, address: usize, length: usize) -> Result<(), Errno> {
+        within_limit(length)?;
+        let mut done = 0;
+        while done < length {
+            let arguments = [self.0 as usize, address.wrapping_add(done), length - done, done];
+            // SAFETY: the kernel only reads, what is there.
+            match unsafe { call(numbers::PWRITE, arguments) } {
+                Ok(0) => return Err(Errno::EFBIG),
+                Ok(written) => done += written,
+                Err(Errno::EINTR) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether `length` bytes from `address` on can all be written. Each page is touched, and nothing in it changed, at no
+/// moment.
+pub(crate) fn can_be_written(address: usize, length: usize) -> bool {
+    let Some(last) = length.checked_sub(1).map(|more| address.checked_add(more)) else { return true };
+    let Some(last) = last else { return false };
+    let first = address & !(PAGE - 1);
+    (first..=last).step_by(PAGE).all(|page| is_writable(page.max(address) & !(FUTEX_WORD - 1)))
+}
+
+/// Whether `is_so` of each aligned word that has some of the bytes; EFAULT if not.
+fn each_word(address: usize, length: usize, is_so: impl Fn(usize) -> bool) -> Result<(), Errno> {
+    let end = address.checked_add(length).ok_or(Errno::EFAULT)?;
+    let mut word = address & !(FUTEX_WORD - 1);
+    while word < end {
+        if !is_so(word) {
+            return Err(Errno::EFAULT);
+        }
+        word += FUTEX_WORD;
+    }
+    Ok(())
+}
+
+/// Adds nothing to an aligned word, atomically.
+fn is_writable(word: usize) -> bool {
+    let arguments = [NOBODY.as_ptr().addr(), FUTEX_WAKE_OP, 1, 1, word, FUTEX_OP_ADD_NOTHING];
+    // SAFETY: the word does not change, and nobody waits on either.
+    unsafe { call(profil_numbers::FUTEX, arguments) }.is_ok()
+}
+
+/// Waits for no time at all, and only if the word is 0.
+fn is_readable(word: usize) -> bool {
+    static NO_TIME: [i64; 2] = [0, 0];
+    let arguments = [word, FUTEX_WAIT, 0, (&raw const NO_TIME).addr(), 0, 0];
+    // SAFETY: the kernel reads the word and a struct timespec.
+    let result = unsafe { call(profil_numbers::FUTEX, arguments) };
+    result != Err(Errno::EFAULT)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+    use crate::os::{map, unmap};
+
+    /// Both ways, one after the other; tests share the switch.
+    fn both_ways(test: impl Fn()) {
+        static ALONE: Mutex<()> = Mutex::new(());
+        let _alone = ALONE.lock();
+        for direct in [false, true] {
+            DIRECT.store(direct, Relaxed);
+            test();
+        }
+        DIRECT.store(false, Relaxed);
+    }
+
+    #[test]
+    fn what_is_there_is_read_and_written_at_any_address() {
+        both_ways(|| {
+            let mut memory = [0_u8; 24];
+            for offset in 0..9 {
+                let address = memory.as_mut_ptr().expose_provenance() + offset;
+                write(address, &[offset as u8, 7, 9]).unwrap();
+                let mut found = [0; 3];
+                read(address, &mut found).unwrap();
+                assert_eq!(found, [offset as u8, 7, 9]);
+                assert!(can_be_written(address, 3));
+            }
+            assert!(read(memory.as_ptr().addr(), &mut []).is_ok() && can_be_written(0, 0));
+        });
+    }
+
+    #[test]
+    fn what_is_not_there_is_a_bad_address() {
+        both_ways(|| {
+            let memory = map(2 * PAGE).expose_provenance();
+            // SAFETY: the second of two pages, which nobody uses.
+            unsafe { unmap(core::ptr::with_exposed_provenance_mut(memory + PAGE), PAGE) };
+            let edge = memory + PAGE;
+            for bad in [0, 4096, edge, edge - 1, usize::MAX - 3, usize::MAX] {
+                assert_eq!(read(bad, &mut [0; 2]), Err(Errno::EFAULT), "{bad:#x}");
+                assert_eq!(write(bad, &[0; 2]), Err(Errno::EFAULT), "{bad:#x}");
+                assert!(!can_be_written(bad, 2), "{bad:#x}");
+            }
+            assert!(can_be_written(memory, PAGE) && !can_be_written(memory, PAGE + 1));
+            assert!(!can_be_written(memory, usize::MAX));
+            // SAFETY: the first page, which nobody uses any more.
+            unsafe { unmap(core::ptr::with_exposed_provenance_mut(memory), PAGE) };
+        });
+    }
+
+    #[test]
+    fn what_is_only_for_reading_is_not_written() {
+        static CONSTANT: [u8; 8] = *b"constant";
+        both_ways(|| {
+            let address = CONSTANT.as_ptr().expose_provenance();
+            let mut found = [0; 8];
+            read(address, &mut found).unwrap();
+            assert_eq!(found, CONSTANT);
+            assert_eq!(write(address, b"X"), Err(Errno::EFAULT));
+            assert!(!can_be_written(address, 1));
+        });
+    }
+}

@@ -1,0 +1,46 @@
+//! Which handlers of the runtime's the program does not see: one for each signal, and the addresses of that for fatal signals.
+
+use core::ffi::c_int;
+use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+/// The last signal.
+pub(super) const SIGRTMAX: c_int = 64;
+
+/// The runtime's handler of each signal, or the first of the doors to it; 0 for none.
+static HIDDEN: [AtomicUsize; SIGRTMAX as usize + 1] = [const { AtomicUsize::new(0) }; SIGRTMAX as usize + 1];
+
+/// The first of the doors, 16 addresses of the handler of fatal signals, each 8 bytes behind the one before. Which door the
+/// kernel has for a signal says what the program set.
+static DOORS: AtomicUsize = AtomicUsize::new(0);
+pub(super) const DOOR: usize = 8;
+const DOORS_NUMBER: usize = 16;
+
+/// Hides the handler of a signal from the program.
+pub(super) fn hide(signal: c_int, handler: usize) {
+    if let Some(place) = HIDDEN.get(signal as usize) {
+        place.store(handler, Relaxed);
+    }
+}
+
+/// Says where the doors are.
+pub(crate) fn set_doors(doors: usize) {
+    DOORS.store(doors, Relaxed);
+}
+
+/// The door of such an address, if it is one.
+pub(super) fn door(handler: usize) -> Option<usize> {
+    let doors = DOORS.load(Relaxed);
+    let distance = handler.wrapping_sub(doors);
+    (doors != 0 && distance < DOORS_NUMBER * DOOR).then_some(distance / DOOR)
+}
+
+/// The runtime's handler of a signal; 0 for none.
+pub(super) fn hidden(signal: c_int) -> usize {
+    HIDDEN.get(signal as usize).map_or(0, |place| place.load(Relaxed))
+}
+
+/// Whether `handler` is one of the runtime's that the signal has unseen. Below mcount.
+pub(super) fn is_hidden(signal: c_int, handler: usize) -> bool {
+    let hidden = hidden(signal);
+    hidden != 0 && (handler == hidden || door(handler).is_some())
+}

@@ -1,0 +1,243 @@
+//! Memory.
+
+use core::ffi::c_void;
+use core::ptr;
+use core::sync::atomic::{
+    AtomicUsize,
+    Ordering::{Relaxed, SeqCst},
+};
+
+use super::machine::numbers;
+use super::{Errno, Fd, call};
+use crate::arch::LARGEST_PAGE;
+
+/// The unit of memory where the kernel has the smallest; elsewhere it is a multiple, up to [`LARGEST_PAGE`].
+pub(crate) const PAGE: usize = 4096;
+
+const MADV_DONTNEED: usize = 4;
+const MADV_DONTDUMP: usize = 16;
+const MADV_WIPEONFORK: usize = 18;
+const RLIMIT_AS: usize = 9;
+const MAP_SHARED: usize = 1;
+const MAP_FIXED: usize = 0x10;
+const PROT_READ_WRITE: usize = 1 | 2;
+/// MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE: what is never touched costs no memory, nor the promise of any.
+const PRIVATE_UNRESERVED: usize = 0x2 | 0x20 | 0x4000;
+
+/// How much address space is reserved at start-up: as much as most programs' tables need, and less than the kernel makes a huge
+/// page of.
+const RESERVE: usize = (2 << 20) - LARGEST_PAGE;
+/// How much there is before a filter of system calls, behind which there may be no more.
+const RESERVE_BEHIND_FILTER: usize = 64 << 20;
+/// Which part of the limit of address space the reserve may take.
+const PART_OF_LIMIT: usize = 64;
+
+/// Memory that was mapped beforehand, and is handed out from one end: without a system call, and to whichever thread asks.
+pub(crate) struct Reserve {
+    /// The first byte that is free, and the one behind the last. Those of a new piece are set with the reserve empty.
+    next: AtomicUsize,
+    end: AtomicUsize,
+}
+
+static OURS: Reserve = Reserve::none();
+
+impl Reserve {
+    pub(crate) const fn none() -> Reserve {
+        Reserve { next: AtomicUsize::new(0), end: AtomicUsize::new(0) }
+    }
+
+    /// `length` bytes, rounded up to `grain`, all zero; null when there are not so many. Async-signal-safe.
+    pub(crate) fn take(&self, length: usize, grain: usize) -> *mut c_void {
+        let length = length.next_multiple_of(grain);
+        let taken = self.next.fetch_update(SeqCst, SeqCst, |next| {
+            // The end is never below a place that was found: it is lowered to 0 only with `next` at the top.
+            let behind = next.checked_add(length)?;
+            (next != 0 && behind <= self.end.load(SeqCst)).then_some(behind)
+        });
+        taken.map_or(ptr::null_mut(), ptr::with_exposed_provenance_mut)
+    }
+
+    /// Whether at least half of `size` bytes is left.
+    pub(crate) fn has_half_of(&self, size: usize) -> bool {
+        self.end.load(SeqCst).saturating_sub(self.next.load(SeqCst)) >= size / 2
+    }
+
+    /// Puts another piece in the place of what is left, which is returned as (address, length).
+    pub(crate) fn replace(&self, memory: *mut c_void, length: usize) -> (usize, usize) {
+        // Whoever takes meanwhile finds nothing.
+        let next = self.next.swap(usize::MAX, SeqCst);
+        let end = self.end.swap(0, SeqCst);
+        self.end.store(memory.addr() + length, SeqCst);
+        self.next.store(memory.expose_provenance(), SeqCst);
+        (next, end.saturating_sub(next))
+    }
+}
+
+/// Reserves address space for what [`take_reserved`] hands out. Only touched pages cost memory; none is in a core dump. Not
+/// where the process may not have much: the program shall have that. At start-up.
+pub(crate) fn reserve() {
+    let mut limit = [0_u64; 2];
+    // SAFETY: the kernel writes a struct rlimit, two words.
+    let known = unsafe { call(numbers::PRLIMIT, [0, RLIMIT_AS, 0, limit.as_mut_ptr().addr()]) };
+    let [limit, _] = limit;
+    if known.is_ok() && limit / PART_OF_LIMIT as u64 >= RESERVE as u64 {
+        let _ = OURS.refill(RESERVE);
+    }
+}
+
+/// Reserves more, because there may be none later: the program is about to install a filter of system calls.
+pub(crate) fn reserve_for_good() {
+    let is_wanted = OURS.next.load(Relaxed) != usize::MAX && !OURS.has_half_of(RESERVE_BEHIND_FILTER);
+    if is_wanted && !OURS.refill(RESERVE_BEHIND_FILTER) {
+        let _ = OURS.refill(RESERVE);
+    }
+}
+
+/// Gives the reserve back, for good: the program will have all its memory locked, touched or not.
+pub(crate) fn unreserve() {
+    let (left, length) = OURS.replace(ptr::null_mut(), 0);
+    OURS.next.store(usize::MAX, SeqCst);
+    let unused = left.checked_next_multiple_of(LARGEST_PAGE).unwrap_or(0);
+    let length = (left.saturating_add(length)).saturating_sub(unused);
+    if left != 0 && length > 0 {
+        // SAFETY: whole pages of the reserve, which nobody has been given.
+        unsafe { unmap(ptr::with_exposed_provenance_mut(unused), length) };
+    }
+}
+
+impl Reserve {
+    fn refill(&self, size: usize) -> bool {
+        let memory = map_now(size);
+        if memory.is_null() {
+            return false;
+        }
+        // SAFETY: fresh memory. Older kernels have it in their dumps.
+        let _ = unsafe { call(numbers::MADVISE, [memory.addr(), size, MADV_DONTDUMP]) };
+        let _ = self.replace(memory, size);
+        true
+    }
+}
+
+/// Memory of the reserve, whole pages, all zero, or new memory where that is used up; null when there is none. Async-signal-safe.
+pub(crate) fn take_reserved(length: usize) -> *mut c_void {
+    let taken = OURS.take(length, LARGEST_PAGE);
+    if taken.is_null() { map_now(length) } else { taken }
+}
+
+/// Gives back what was taken last, and leaves what was taken before.
+pub(super) fn give_back_reserved(memory: *mut c_void, length: usize) {
+    let behind = memory.addr() + length.next_multiple_of(LARGEST_PAGE);
+    if !memory.is_null() {
+        // SAFETY: the caller has that memory, and nobody else. Who takes it again finds it all zero.
+        unsafe { ptr::write_bytes(memory.cast::<u8>(), 0, length) };
+        let _ = OURS.next.compare_exchange(behind, memory.addr(), SeqCst, SeqCst);
+    }
+}
+
+/// A word of memory that is 1 in this process and 0 in a child with a copy of the memory, however that was made; null where the kernel does
+/// not do that.
+pub(crate) fn map_own_word() -> *mut c_void {
+    let memory = map_now(LARGEST_PAGE);
+    if memory.is_null() {
+        return memory;
+    }
+    // SAFETY: fresh memory.
+    match unsafe { call(numbers::MADVISE, [memory.addr(), LARGEST_PAGE, MADV_WIPEONFORK]) } {
+        Ok(_) => memory,
+        Err(_) => {
+            // SAFETY: mapped just now, and nobody has it.
+            unsafe { unmap(memory, LARGEST_PAGE) };
+            ptr::null_mut()
+        }
+    }
+}
+
+/// New memory, all zero; null when there is none. Async-signal-safe.
+pub(crate) fn map(length: usize) -> *mut c_void {
+    let memory = map_now(length);
+    // Where a filter refuses the call, what was reserved for that.
+    if memory.is_null() { OURS.take(length, LARGEST_PAGE) } else { memory }
+}
+
+fn map_now(length: usize) -> *mut c_void {
+    // SAFETY: an anonymous mapping at an address of the kernel's choice touches nothing that exists.
+    let result = unsafe { call(numbers::MMAP, [0, length, PROT_READ_WRITE, PRIVATE_UNRESERVED, usize::MAX, 0]) };
+    match result {
+        Ok(address) => ptr::with_exposed_provenance_mut(address),
+        Err(_) => ptr::null_mut(),
+    }
+}
+
+/// A part of a file as memory: what is written there is in the file at once.
+pub(crate) fn map_file(file: Fd, offset: usize, length: usize) -> Result<*mut c_void, Errno> {
+    let arguments = [0, length, PROT_READ_WRITE, MAP_SHARED, file.0 as usize, offset];
+    // SAFETY: a mapping at an address of the kernel's choice touches nothing that exists.
+    unsafe { call(numbers::MMAP, arguments) }.map(ptr::with_exposed_provenance_mut)
+}
+
+/// Puts memory of this process's own, all zero, in the place of memory that it shares: whoever has its address does not
+/// notice. Where there is none, the process cannot go on as it was asked to, and false is returned.
+///
+/// # Safety
+///
+/// `memory` must be whole pages of one [`map_file`], and nobody may count on what is in it.
+pub(crate) unsafe fn replace(memory: *mut c_void, length: usize) -> bool {
+    let arguments = [memory.addr(), length, PROT_READ_WRITE, PRIVATE_UNRESERVED | MAP_FIXED, usize::MAX, 0];
+    // SAFETY: only that memory is replaced, by the caller's promise.
+    unsafe { call(numbers::MMAP, arguments) }.is_ok()
+}
+
+/// Makes memory zero again, which frees its pages.
+///
+/// # Safety
+///
+/// `memory` must be whole pages of one [`map`], and nobody may count on what is in it.
+pub(crate) unsafe fn clear(memory: *mut c_void, length: usize) {
+    // SAFETY: the caller's promise.
+    if unsafe { call(numbers::MADVISE, [memory.addr(), length, MADV_DONTNEED]) }.is_err() {
+        // A filter refuses the call: it cannot fail otherwise for such memory.
+        // SAFETY: as above.
+        unsafe { ptr::write_bytes(memory.cast::<u8>(), 0, length) };
+    }
+}
+
+/// Gives memory back.
+///
+/// # Safety
+///
+/// `memory` and `length` must be those of one [`map`] or [`map_file`], and nobody may use the memory any more.
+pub(crate) unsafe fn unmap(memory: *mut c_void, length: usize) {
+    // SAFETY: the caller's promise. Failure would only leave the memory mapped.
+    let _ = unsafe { call(numbers::MUNMAP, [memory.addr(), length]) };
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn a_reserve_gives_each_piece_once() {
+        let size = 1 << 20;
+        let reserve = Reserve::none();
+        assert!(reserve.take(1, 4096).is_null(), "there is nothing yet");
+        let memory = map_now(size);
+        assert_eq!(reserve.replace(memory, size), (0, 0));
+        let take = || {
+            let pieces = std::iter::from_fn(|| Some(reserve.take(5000, 4096)).filter(|piece| !piece.is_null()));
+            pieces.map(<*mut c_void>::addr).collect::<Vec<_>>()
+        };
+        let taken: Vec<usize> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..4).map(|_| scope.spawn(take)).collect();
+            threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+        });
+        assert_eq!(taken.len(), size / 8192);
+        let distinct: HashSet<_> = taken.iter().map(|piece| (piece - memory.addr()) / 8192).collect();
+        assert_eq!((distinct.len(), distinct.into_iter().max()), (size / 8192, Some(size / 8192 - 1)));
+        let another = map_now(size);
+        assert_eq!(reserve.replace(another, size), (memory.addr() + size, 0));
+        assert_eq!(reserve.take(size, 4096), another);
+        assert!(reserve.take(1, 4096).is_null() && reserve.take(usize::MAX - 4096, 4096).is_null());
+    }
+}

@@ -1,0 +1,188 @@
+//! Timers.
+
+use core::ffi::c_int;
+use core::mem::MaybeUninit;
+
+use super::machine::numbers;
+use super::signal::SAMPLING_SIGNAL;
+use super::{Errno, call};
+
+const CLOCK_MONOTONIC: usize = 1;
+const CLOCK_PROCESS_CPUTIME_ID: usize = 2;
+const CLOCK_THREAD_CPUTIME_ID: usize = 3;
+const CLOCK_MONOTONIC_COARSE: usize = 6;
+const ITIMER_PROF: usize = 2;
+const TIMER_ABSTIME: usize = 1;
+const SIGEV_SIGNAL: u64 = 0;
+const SIGEV_THREAD_ID: u64 = 4;
+
+/// Of a second.
+const NANOSECONDS: i64 = 1_000_000_000;
+const MICROSECONDS: i64 = 1_000_000;
+
+/// `struct sigevent`: a value, the signal and the way of notification, the thread, and nothing for us in the rest.
+type SignalEvent = [u64; 8];
+
+/// `struct itimerspec` and `struct itimerval`: the time from one expiry to the next and that to the first, each in seconds
+/// and in a part of one, which is in nanoseconds in the one and in microseconds in the other.
+type Setting = [i64; 4];
+
+/// Puts a setting together. Volatile, word by word: below mcount, where no vector register may be used, the compiler would
+/// take one.
+fn fill(setting: &mut MaybeUninit<Setting>, every: (i64, i64), first: (i64, i64)) {
+    let words: *mut i64 = setting.as_mut_ptr().cast();
+    // SAFETY: the four words of the structure.
+    unsafe {
+        words.write_volatile(every.0);
+        words.add(1).write_volatile(every.1);
+        words.add(2).write_volatile(first.0);
+        words.add(3).write_volatile(first.1);
+    }
+}
+
+/// What a timer runs by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TimeOf {
+    /// The CPU time of the thread.
+    ThisThread,
+    /// The world's.
+    World,
+}
+
+impl TimeOf {
+    /// That time in nanoseconds, of the thread with that number; `None` if the thread is gone, or where a filter of
+    /// system calls does not say.
+    pub(crate) fn of(self, thread: i32) -> Option<u64> {
+        // The kernel's numbers of clocks of CPU time: the thread's number inverted, then 1 for a thread, and 2 for the time as
+        // the scheduler measures time.
+        let clock = if self == TimeOf::World { CLOCK_MONOTONIC } else { (!thread << 3 | 0b110) as usize };
+        clock_time(clock).ok()
+    }
+}
+
+/// A POSIX timer. The process has it until it ends or executes another program; the child of a fork does not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Timer(pub(crate) i32);
+
+impl Timer {
+    /// A timer, not running yet, that sends the sampling signal with this value to this thread, whose number is `thread`.
+    pub(crate) fn for_this_thread(time: TimeOf, thread: i32, value: usize) -> Result<Timer, Errno> {
+        let clock = if time == TimeOf::World { CLOCK_MONOTONIC } else { CLOCK_THREAD_CPUTIME_ID };
+        Timer::create(clock, SIGEV_THREAD_ID, SAMPLING_SIGNAL, thread as u64, value)
+    }
+
+    /// A timer over the process's CPU time, not running yet, that sends `signal` with this value to the process.
+    pub(crate) fn for_process(signal: c_int, value: usize) -> Result<Timer, Errno> {
+        Timer::create(CLOCK_PROCESS_CPUTIME_ID, SIGEV_SIGNAL, signal, 0, value)
+    }
+
+    fn create(clock: usize, notify: u64, signal: c_int, thread: u64, value: usize) -> Result<Timer, Errno> {
+        let mut event = MaybeUninit::<SignalEvent>::uninit();
+        let words: *mut u64 = event.as_mut_ptr().cast();
+        // SAFETY: inside the structure, whose words are all written. Volatile, word by word: this runs below mcount,
+        // where no vector register may be used, and the compiler would take one to clear the whole.
+        unsafe {
+            words.write_volatile(value as u64);
+            words.add(1).write_volatile(signal as u64 | notify << 32);
+            words.add(2).write_volatile(thread);
+            for word in 3..8 {
+                words.add(word).write_volatile(0);
+            }
+        }
+        let mut id: c_int = 0;
+        let arguments = [clock, event.as_ptr().addr(), (&raw mut id).addr()];
+        // SAFETY: the kernel reads the event and writes the identifier, an int.
+        unsafe { call(numbers::TIMER_CREATE, arguments) }?;
+        Ok(Timer(id))
+    }
+
+    /// Lets the timer expire when `first` nanoseconds have passed and then each time after `every`. With 0 for both it
+    /// stands still.
+    pub(crate) fn set(self, first: i64, every: i64) -> Result<(), Errno> {
+        self.set_with(0, first, every)
+    }
+
+    /// The same, with the time on the timer's clock at which the timer is to expire first.
+    pub(crate) fn set_at(self, first: u64, every: i64) -> Result<(), Errno> {
+        self.set_with(TIMER_ABSTIME, i64::try_from(first).unwrap_or(i64::MAX), every)
+    }
+
+    fn set_with(self, flags: usize, first: i64, every: i64) -> Result<(), Errno> {
+        let seconds = |time: i64| (time / NANOSECONDS, time % NANOSECONDS);
+        let mut setting = MaybeUninit::uninit();
+        fill(&mut setting, seconds(every), seconds(first));
+        // SAFETY: the kernel reads the structure.
+        unsafe { call(numbers::TIMER_SETTIME, [self.0 as usize, flags, setting.as_ptr().addr(), 0]) }.map(|_| ())
+    }
+
+    pub(crate) fn delete(self) {
+        // SAFETY: no pointers. An identifier that is not one changes nothing.
+        let _ = unsafe { call(numbers::TIMER_DELETE, [self.0 as usize]) };
+    }
+}
+
+/// Lets the process's one interval timer of CPU time (`ITIMER_PROF`) expire each time after so many microseconds; with 0 it
+/// stands still. It sends SIGPROF to whichever thread runs, and goes on in a program that the process executes.
+pub(crate) fn set_interval_timer(every: i64) -> Result<(), Errno> {
+    let seconds = (every / MICROSECONDS, every % MICROSECONDS);
+    let mut setting = MaybeUninit::uninit();
+    fill(&mut setting, seconds, seconds);
+    // SAFETY: the kernel reads the structure.
+    unsafe { call(numbers::SETITIMER, [ITIMER_PROF, setting.as_ptr().addr(), 0]) }.map(|_| ())
+}
+
+/// The microseconds after which the process's interval timer expires each time, 0 if it stands still. Below mcount.
+pub(crate) fn interval_timer() -> i64 {
+    let mut found = MaybeUninit::<Setting>::uninit();
+    let words: *mut i64 = found.as_mut_ptr().cast();
+    // SAFETY: the kernel writes the structure, of which two words are read if the call went well.
+    unsafe {
+        match call(numbers::GETITIMER, [ITIMER_PROF, words.addr()]) {
+            Ok(_) => words.read_volatile().saturating_mul(MICROSECONDS).saturating_add(words.add(1).read_volatile()),
+            Err(_) => 0,
+        }
+    }
+}
+
+/// The CPU time that the process has used, in nanoseconds; `None` where a filter of system calls does not say.
+pub(crate) fn process_time() -> Option<u64> {
+    clock_time(CLOCK_PROCESS_CPUTIME_ID).ok()
+}
+
+/// The nanoseconds that a clock shows. Volatile, as for [`fill`].
+fn clock_time(clock: usize) -> Result<u64, Errno> {
+    let mut time = MaybeUninit::<[i64; 2]>::uninit();
+    let words: *mut i64 = time.as_mut_ptr().cast();
+    // SAFETY: the kernel writes a struct timespec, whose two words are read if the call went well.
+    let [seconds, nanoseconds] = unsafe {
+        call(numbers::CLOCK_GETTIME, [clock, words.addr()])?;
+        [words.read_volatile(), words.add(1).read_volatile()]
+    };
+    Ok(seconds.saturating_mul(NANOSECONDS).saturating_add(nanoseconds) as u64)
+}
+
+/// How often each second the kernel looks at timers of CPU time (CONFIG_HZ), which is how often they can expire.
+pub(crate) fn ticks_per_second() -> u32 {
+    let mut resolution = MaybeUninit::<[i64; 2]>::uninit();
+    // SAFETY: the kernel writes a struct timespec, for which there is room.
+    let known = unsafe { call(numbers::CLOCK_GETRES, [CLOCK_MONOTONIC_COARSE, resolution.as_mut_ptr().addr()]) };
+    // The coarse clocks go on from tick to tick. A kernel that does not know them has the rate of old.
+    const OF_OLD: u32 = 100;
+    // SAFETY: written if the call went well.
+    match known.map(|_| unsafe { resolution.assume_init() }) {
+        Ok([0, tick]) if tick > 0 => {
+            u32::try_from((NANOSECONDS + tick / 2) / tick).map_or(OF_OLD, |ticks| ticks.max(1))
+        }
+        _ => OF_OLD,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernels_tick_is_one_of_those_that_kernels_are_built_with() {
+        assert!((24..=1200).contains(&ticks_per_second()), "{}", ticks_per_second());
+    }
+}

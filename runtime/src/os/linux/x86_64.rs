@@ -1,0 +1,164 @@
+//! Linux on x86-64: raw system calls, and what the kernel lays out in memory.
+
+use core::arch::{asm, naked_asm};
+use core::ffi::c_void;
+
+/// The numbers of the system calls that the runtime makes (`asm/unistd_64.h`).
+pub(crate) mod numbers {
+    pub(crate) const READ: usize = 0;
+    pub(crate) const WRITE: usize = 1;
+    pub(crate) const CLOSE: usize = 3;
+    pub(crate) const MMAP: usize = 9;
+    pub(crate) const PREAD: usize = 17;
+    pub(crate) const PWRITE: usize = 18;
+    pub(crate) const RT_SIGRETURN: usize = 15;
+    pub(crate) const EXIT: usize = 60;
+    pub(crate) const MLOCKALL: usize = 151;
+    pub(crate) const PRCTL: usize = 157;
+    pub(crate) const PROCESS_VM_READV: usize = 310;
+    pub(crate) const CAPGET: usize = 125;
+    pub(crate) const SECCOMP: usize = 317;
+    pub(crate) const NANOSLEEP: usize = 35;
+    pub(crate) const MUNMAP: usize = 11;
+    pub(crate) const RT_SIGACTION: usize = 13;
+    pub(crate) const RT_SIGPROCMASK: usize = 14;
+    pub(crate) const MADVISE: usize = 28;
+    pub(crate) const GETITIMER: usize = 36;
+    pub(crate) const SETITIMER: usize = 38;
+    pub(crate) const GETPID: usize = 39;
+    pub(crate) const UNAME: usize = 63;
+    pub(crate) const FCNTL: usize = 72;
+    pub(crate) const FTRUNCATE: usize = 77;
+    pub(crate) const GETEUID: usize = 107;
+    pub(crate) const GETTID: usize = 186;
+    pub(crate) const TIMER_CREATE: usize = 222;
+    pub(crate) const TIMER_SETTIME: usize = 223;
+    pub(crate) const TIMER_DELETE: usize = 226;
+    pub(crate) const CLOCK_GETTIME: usize = 228;
+    pub(crate) const CLOCK_GETRES: usize = 229;
+    pub(crate) const EXIT_GROUP: usize = 231;
+    pub(crate) const TGKILL: usize = 234;
+    pub(crate) const RT_TGSIGQUEUEINFO: usize = 297;
+    pub(crate) const OPENAT: usize = 257;
+    pub(crate) const UNLINKAT: usize = 263;
+    pub(crate) const RENAMEAT: usize = 264;
+    pub(crate) const READLINKAT: usize = 267;
+    pub(crate) const FALLOCATE: usize = 285;
+    pub(crate) const PERF_EVENT_OPEN: usize = 298;
+    pub(crate) const FSTAT: usize = 5;
+    pub(crate) const NEWFSTATAT: usize = 262;
+    pub(crate) const SCHED_YIELD: usize = 24;
+    pub(crate) const FLOCK: usize = 73;
+    pub(crate) const LSEEK: usize = 8;
+    pub(crate) const PRLIMIT: usize = 302;
+    pub(crate) const STATX: usize = 332;
+    pub(crate) const UMASK: usize = 95;
+    pub(crate) const PPOLL: usize = 271;
+    pub(crate) const RT_SIGPENDING: usize = 127;
+    pub(crate) const RT_SIGTIMEDWAIT: usize = 128;
+}
+
+/// `AUDIT_ARCH_X86_64`: what filters of system calls know the machine by (`linux/audit.h`).
+pub(crate) const AUDIT_MACHINE: u32 = 0xc000_003e;
+
+/// `struct stat` (`asm/stat.h`), as far as it is needed.
+#[repr(C)]
+pub(crate) struct Stat {
+    pub(crate) device: u64,
+    pub(crate) inode: u64,
+    pub(crate) links: u64,
+    pub(crate) mode: u32,
+    pub(crate) owner: u32,
+    group: [u32; 2],
+    special_device: u64,
+    pub(crate) size: u64,
+    rest: [u64; 11],
+}
+
+/// The program counter among the registers that perf records (`asm/perf_regs.h`), as a set of one.
+pub(crate) const PERF_PROGRAM_COUNTER: u64 = 1 << 8;
+
+/// The flags of `open` whose values differ from machine to machine (`asm/fcntl.h`).
+pub(crate) const O_DIRECTORY: usize = 0o200_000;
+pub(crate) const O_NOFOLLOW: usize = 0o400_000;
+
+/// Those that only the `profil` of other systems needs.
+#[cfg(any(test, feature = "profil"))]
+pub(crate) mod profil_numbers {
+    pub(crate) const FUTEX: usize = 202;
+    pub(crate) const PROCESS_VM_WRITEV: usize = 311;
+}
+
+/// Makes a system call; the result is the kernel's own, an error from -4095 to -1.
+///
+/// # Safety
+///
+/// Whatever the call does to memory must be sound: pointers among the arguments are valid for what the kernel reads and
+/// writes through them.
+#[inline]
+pub(crate) unsafe fn syscall(number: usize, arguments: [usize; 6]) -> isize {
+    let [a, b, c, d, e, f] = arguments;
+    let result;
+    // SAFETY: the kernel changes rax, rcx and r11 and no other register; memory is the caller's affair.
+    unsafe {
+        asm!(
+            "syscall",
+            inlateout("rax") number as isize => result,
+            in("rdi") a,
+            in("rsi") b,
+            in("rdx") c,
+            in("r10") d,
+            in("r8") e,
+            in("r9") f,
+            lateout("rcx") _,
+            lateout("r11") _,
+            options(nostack),
+        );
+    }
+    result
+}
+
+/// Where a signal handler returns to. Debuggers and unwinders know the trampoline by these very bytes.
+#[unsafe(naked)]
+pub(crate) unsafe extern "C" fn signal_return() {
+    naked_asm!(
+        "    mov     rax, 15", // rt_sigreturn
+        "    syscall",
+    )
+}
+
+/// The program counter that a signal interrupted.
+///
+/// # Safety
+///
+/// `context` must be the third argument of a handler that was installed with SA_SIGINFO.
+#[inline]
+pub(crate) unsafe fn interrupted_pc(context: *const c_void) -> usize {
+    // struct ucontext: flags, link, stack (8 + 8 + 24 bytes), then r8 to r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp
+    // and rip, eight bytes each (asm/ucontext.h, asm/sigcontext.h).
+    const RIP: usize = 8 + 8 + 24 + 16 * 8;
+    // SAFETY: the kernel wrote a whole struct ucontext there.
+    unsafe { context.byte_add(RIP).cast::<usize>().read() }
+}
+
+/// Whether the second and the third argument of a handler lie as in the kernel's frame of a signal, by their addresses.
+#[inline]
+pub(crate) fn is_signal_frame(info: usize, context: usize) -> bool {
+    // struct rt_sigframe: a return address, the context, the information.
+    info.wrapping_sub(context) == BLOCKED + size_of::<u64>()
+}
+
+/// The signals that are blocked once the handler has returned.
+///
+/// # Safety
+///
+/// As for [`interrupted_pc`].
+#[inline]
+pub(crate) unsafe fn blocked_on_return(context: *mut c_void) -> *mut u64 {
+    // SAFETY: the kernel wrote a whole struct ucontext there.
+    unsafe { context.byte_add(BLOCKED).cast() }
+}
+
+/// Where a struct ucontext, up to the set of blocked signals the kernel's own, has that set: behind a struct sigcontext of
+/// 256 bytes, at the end.
+const BLOCKED: usize = 8 + 8 + 24 + 256;

@@ -1,0 +1,211 @@
+//! Counts where the program is: the bins of the samples.
+//!
+//! Whatever produces ticks, a signal's handler or a ring that is read, hands them to [`count`] as (pc, ticks). It counts in
+//! static memory, without a lock, a call or the C library.
+
+use core::ffi::c_void;
+use core::ptr;
+use core::slice;
+use core::sync::atomic::{
+    AtomicBool, AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize,
+    Ordering::{Relaxed, SeqCst},
+};
+
+use super::{outside_text, scale};
+use crate::os::{PAGE, clear, map};
+
+/// What is counted into. `SCALE` 0 says: nothing; the rest is set before it.
+static SCALE: AtomicU32 = AtomicU32::new(0);
+/// The scale when something was counted last.
+static LATEST_SCALE: AtomicU32 = AtomicU32::new(0);
+static SAMPLES: AtomicPtr<AtomicU16> = AtomicPtr::new(ptr::null_mut());
+static SAMPLES_SIZE: AtomicUsize = AtomicUsize::new(0);
+static OFFSET: AtomicUsize = AtomicUsize::new(0);
+/// Gives the bins that ran over their highest value, where there is no room for more; returns how many there are.
+pub(crate) fn fill_overflowed() -> usize {
+    let (samples, carries) = (SAMPLES.load(Relaxed), carries().unwrap_or(&[]));
+    let overflowed = carries.iter().enumerate().filter(|(_, carry)| carry.load(Relaxed) > 0);
+    // SAFETY: there are as many samples as carries, and they are never freed.
+    overflowed.inspect(|(bin, _)| unsafe { (*samples.add(*bin)).store(u16::MAX, Relaxed) }).count()
+}
+
+/// How often each bin ran over, in an array like that of the samples; null if there was no memory for it.
+static CARRIES: AtomicPtr<AtomicU16> = AtomicPtr::new(ptr::null_mut());
+static OVERFLOWED: AtomicBool = AtomicBool::new(false);
+/// For each stretch of the bins, whether anything was counted there; null if there was no memory for it. So that the end of
+/// a large program of which little ran does not have to look at all of them.
+static TOUCHED: AtomicPtr<AtomicU8> = AtomicPtr::new(ptr::null_mut());
+
+/// The ticks that were to be counted, those outside the bins among them.
+static TICKS: AtomicU64 = AtomicU64::new(0);
+
+/// The bins of a stretch: a page of them.
+pub(crate) const STRETCH: usize = PAGE / size_of::<u16>();
+
+/// Whether the samples are the file itself.
+static ARE_FILE: AtomicBool = AtomicBool::new(false);
+
+/// Says that the samples will be the file itself. Before the first [`start`].
+pub(crate) fn are_file() {
+    ARE_FILE.store(true, Relaxed);
+}
+
+/// Counts from now on.
+///
+/// # Safety
+///
+/// `samples` must point to `size` bytes of 16-bit bins that are never freed.
+pub(crate) unsafe fn start(samples: *mut c_void, size: usize, offset: usize, scale: u32) {
+    if SAMPLES.load(Relaxed).is_null() {
+        // Memory that is touched only when a bin overflows. Without it, and where the samples are the file itself, such a
+        // bin stays at its highest value.
+        if !ARE_FILE.load(Relaxed) {
+            CARRIES.store(map(size).cast(), Relaxed);
+            TOUCHED.store(map(stretches(size)).cast(), Relaxed);
+        }
+        SAMPLES.store(samples.cast(), Relaxed);
+        SAMPLES_SIZE.store(size, Relaxed);
+    }
+    OFFSET.store(offset, Relaxed);
+    LATEST_SCALE.store(scale, Relaxed);
+    SCALE.store(scale, SeqCst);
+}
+
+/// How many stretches there are in so many bytes of samples.
+fn stretches(size: usize) -> usize {
+    (size / size_of::<u16>()).div_ceil(STRETCH).max(1)
+}
+
+/// Counts no more.
+pub(crate) fn stop() {
+    SCALE.store(0, SeqCst);
+}
+
+/// Whether ticks are counted.
+pub(crate) fn is_counting() -> bool {
+    SCALE.load(SeqCst) != 0
+}
+
+/// Whether there is a bin for an address, at a bin for each four bytes.
+pub(crate) fn covers(pc: usize) -> bool {
+    bin(pc, OFFSET.load(Relaxed), 0x8000, SAMPLES_SIZE.load(Relaxed)).is_some()
+}
+
+/// All ticks since the start, wherever they fell.
+pub(crate) fn ticks() -> u64 {
+    TICKS.load(Relaxed)
+}
+
+/// Forgets what was counted beside the samples.
+pub(crate) fn after_fork_in_child() {
+    TICKS.store(0, Relaxed);
+    let carries = CARRIES.load(Relaxed);
+    if OVERFLOWED.swap(false, SeqCst) && !carries.is_null() {
+        // SAFETY: all of the memory that `start` mapped, and no other thread is here.
+        unsafe { clear(carries.cast(), SAMPLES_SIZE.load(Relaxed)) };
+    }
+    let touched = TOUCHED.load(Relaxed);
+    if !touched.is_null() {
+        // SAFETY: as above.
+        unsafe { clear(touched.cast(), stretches(SAMPLES_SIZE.load(Relaxed))) };
+    }
+}
+
+/// Goes on counting in another copy of the samples.
+///
+/// # Safety
+///
+/// `samples` must point to as many bins as [`start`] was given, which are never freed.
+pub(crate) unsafe fn relocate(samples: *mut c_void) {
+    SAMPLES.store(samples.cast(), SeqCst);
+}
+
+/// How many bins are at their highest value.
+pub(crate) fn full_bins() -> usize {
+    let (samples, bins) = (SAMPLES.load(Relaxed), SAMPLES_SIZE.load(Relaxed) / size_of::<u16>());
+    // SAFETY: there are as many samples, and they are never freed.
+    (0..bins).filter(|bin| unsafe { (*samples.add(*bin)).load(Relaxed) } == u16::MAX).count()
+}
+
+/// How often each bin ran over its 16 bits; `None` if none did.
+pub(crate) fn carries() -> Option<&'static [AtomicU16]> {
+    let bins = SAMPLES_SIZE.load(Relaxed) / size_of::<u16>();
+    // SAFETY: a bin is only said to have run over once there are carries; there are as many as bins, and they are never
+    // freed.
+    OVERFLOWED.load(SeqCst).then(|| unsafe { slice::from_raw_parts(CARRIES.load(Relaxed), bins) })
+}
+
+/// For each [`STRETCH`] of bins, whether anything but 0 may be there; `None` if that is not known.
+pub(crate) fn touched() -> Option<&'static [AtomicU8]> {
+    let touched = TOUCHED.load(Relaxed);
+    // SAFETY: there are that many, and they are never freed.
+    (!touched.is_null()).then(|| unsafe { slice::from_raw_parts(touched, stretches(SAMPLES_SIZE.load(Relaxed))) })
+}
+
+/// The bin of a pc: [(pc - offset) / 2] * scale / 65536 as kernels compute it; `None` outside the samples.
+#[inline]
+fn bin(pc: usize, offset: usize, scale: u32, samples_size: usize) -> Option<usize> {
+    let bin = scale::bin(pc.checked_sub(offset)?, scale);
+    (bin < samples_size / size_of::<u16>()).then_some(bin)
+}
+
+/// Counts so many ticks at a pc, as the program runs. In signal handlers.
+pub(crate) fn count(pc: usize, ticks: u32) {
+    count_at(SCALE.load(Relaxed), pc, ticks);
+}
+
+/// Counts so many ticks at a pc that belong to a time when ticks were counted, also if that time is over.
+pub(crate) fn count_late(pc: usize, ticks: u32) {
+    count_at(LATEST_SCALE.load(Relaxed), pc, ticks);
+}
+
+fn count_at(scale: u32, pc: usize, ticks: u32) {
+    if scale == 0 || ticks == 0 {
+        return;
+    }
+    TICKS.fetch_add(u64::from(ticks), Relaxed);
+    let Some(bin) = bin(pc, OFFSET.load(Relaxed), scale, SAMPLES_SIZE.load(Relaxed)) else {
+        outside_text::count(pc, ticks);
+        return;
+    };
+    // More ticks than a bin can hold at once (11 minutes without a delivery) are beyond what is kept.
+    let ticks = ticks.min(u32::from(u16::MAX)) as u16;
+    let touched = TOUCHED.load(Relaxed);
+    if !touched.is_null() {
+        // SAFETY: every bin is in one of the stretches; they are never freed.
+        unsafe { (*touched.add(bin / STRETCH)).store(1, Relaxed) };
+    }
+    // SAFETY: `bin` is an index into the samples; they are never freed.
+    let place = unsafe { &*SAMPLES.load(Relaxed).add(bin) };
+    let carries = CARRIES.load(Relaxed);
+    if carries.is_null() {
+        // At no moment is less than what was counted there.
+        let add = |count: u16| Some(count.saturating_add(ticks));
+        let _ = place.fetch_update(Relaxed, Relaxed, add);
+    } else if place.fetch_add(ticks, Relaxed).checked_add(ticks).is_none() {
+        // SAFETY: there are as many carries as samples, and they are never freed.
+        unsafe { (*carries.add(bin)).fetch_add(1, Relaxed) };
+        OVERFLOWED.store(true, SeqCst);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bin;
+
+    #[test]
+    fn a_bin_is_two_bytes_of_code_at_scale_65536_and_four_at_half_of_it() {
+        for pc in 0..64 {
+            assert_eq!(bin(0x1000 + pc, 0x1000, 0x10000, 64), Some(pc / 2).filter(|bin| *bin < 32));
+            assert_eq!(bin(0x1000 + pc, 0x1000, 0x8000, 32), Some(pc / 4));
+        }
+    }
+
+    #[test]
+    fn what_is_outside_has_no_bin() {
+        assert_eq!(bin(0xfff, 0x1000, 0x8000, 32), None);
+        assert_eq!(bin(0x1040, 0x1000, 0x8000, 32), None);
+        assert_eq!(bin(usize::MAX, 0, 0x10000, 32), None, "no product wraps back into the buffer");
+        assert_eq!(bin(0x1000, 0x1000, 0x8000, 1), None, "an odd size does not lend half a bin");
+    }
+}

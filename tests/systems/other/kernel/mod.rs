@@ -1,0 +1,99 @@
+//! The items that the runtime wants of a system in `kernel/`. It is compiled by `tests/tests/systems.rs`, and never run.
+#![allow(unused_variables, clippy::all)]
+
+use crate::os::{Errno, SignalSet};
+
+/// What produces samples: here, one thing only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sampler {
+    Kernel,
+}
+
+impl Sampler {
+    pub(crate) fn named(name: &[u8]) -> Option<Sampler> {
+        (name == b"kernel").then_some(Sampler::Kernel)
+    }
+}
+
+pub(crate) const SAMPLER_NAMES: &[u8] = b"kernel";
+
+/// What the user wishes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Wish {
+    pub(crate) rate: Option<u32>,
+    pub(crate) wall: bool,
+    pub(crate) sampler: Option<Sampler>,
+}
+
+pub(crate) const HIGHEST_RATE: u32 = 128;
+
+/// What a system keeps of each thread. All zero, it is valid.
+pub(crate) struct Clock;
+
+impl Clock {
+    pub(crate) fn reset(&self) {}
+    pub(crate) fn attach(&self, thread: i32) {}
+    pub(crate) fn run(&self, on: bool) {}
+}
+
+pub(crate) fn choose(wish: &Wish) {}
+
+pub(crate) fn profrate() -> u32 {
+    128
+}
+
+pub(crate) fn start() -> Result<(), Errno> {
+    loop {}
+}
+
+pub(crate) fn stop() {}
+
+pub(crate) fn collect() {}
+
+pub(crate) fn discard() {}
+
+pub(crate) fn report() {}
+
+pub(crate) fn after_fork_in_child() {}
+
+pub(crate) fn to_be_blocked(signals: SignalSet) -> SignalSet {
+    signals
+}
+
+/// The ticks of `profil` in the dialects of other systems.
+#[cfg(feature = "profil")]
+pub(crate) mod profil_clock {
+    use core::ffi::{c_int, c_void};
+
+    use crate::os::{Errno, Handler, SignalInfo};
+
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(crate) struct Rate;
+
+    pub(crate) const HUNDRED: Rate = Rate;
+    pub(crate) const SIXTY: Rate = Rate;
+
+    pub(crate) fn listen(handler: Handler) -> Result<(), Errno> {
+        loop {}
+    }
+
+    pub(crate) fn go_on() {}
+
+    pub(crate) fn run(rate: Rate, handler: Handler) -> Result<(), Errno> {
+        loop {}
+    }
+
+    pub(crate) fn stop_soon() {}
+
+    pub(crate) fn stop() {}
+
+    pub(crate) fn ticks(signal: c_int, info: &SignalInfo) -> u32 {
+        0
+    }
+
+    pub(crate) fn at_tick(handler: Handler) {}
+
+    pub(crate) unsafe fn pass_on(signal: c_int, info: *const SignalInfo, context: *const c_void) {}
+
+    pub(crate) fn after_fork_in_child() {}
+}

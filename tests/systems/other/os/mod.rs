@@ -1,0 +1,444 @@
+//! The items that the runtime wants of a system in `os/`: numbers, layouts and sizes as no other system has them, and functions
+//! without a body. It is compiled by `tests/tests/systems.rs`, and never run.
+#![allow(unused_variables, unused_mut, clippy::all)]
+
+use core::ffi::{CStr, c_char, c_int, c_void};
+use core::sync::atomic::{AtomicU32, AtomicUsize};
+
+pub(crate) use crate::arch::LARGEST_PAGE;
+use crate::text::Text;
+
+// Errors.
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Errno(pub(crate) i32);
+impl Errno {
+    pub(crate) const ENOENT: Errno = Errno(2);
+    pub(crate) const EAGAIN: Errno = Errno(35);
+    pub(crate) const ENOMEM: Errno = Errno(12);
+    pub(crate) const EACCES: Errno = Errno(13);
+    pub(crate) const EEXIST: Errno = Errno(17);
+    pub(crate) const EMFILE: Errno = Errno(24);
+    pub(crate) const ENFILE: Errno = Errno(23);
+    pub(crate) const EROFS: Errno = Errno(30);
+    pub(crate) const EPIPE: Errno = Errno(32);
+    pub(crate) const EPERM: Errno = Errno(1);
+    pub(crate) const EFBIG: Errno = Errno(27);
+    pub(crate) const EINTR: Errno = Errno(4);
+    pub(crate) const EINVAL: Errno = Errno(22);
+    pub(crate) const ENAMETOOLONG: Errno = Errno(63);
+    pub(crate) const ENOTDIR: Errno = Errno(20);
+    pub(crate) const EALREADY: Errno = Errno(37);
+    pub(crate) fn text(self) -> &'static [u8] {
+        loop {}
+    }
+}
+#[cfg(feature = "profil")]
+impl Errno {
+    pub(crate) const EFAULT: Errno = Errno(14);
+}
+#[cfg(feature = "profil")]
+pub(crate) fn set_errno(error: Errno) {
+    loop {}
+}
+
+// Files.
+
+pub(crate) const CURRENT: Fd = Fd(-100);
+pub(crate) const O_RDWR: usize = 0o2;
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fd(pub(crate) i32);
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Status {
+    mode: u16,
+    pub(crate) size: u64,
+    pub(crate) links: u32,
+    pub(crate) owner: u32,
+    inode: u64,
+    device: [u32; 2],
+    /// When it was made, where the file system says: numbers of files that are gone are given away again.
+    born: [u64; 2],
+}
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Identity {
+    pub(crate) inode: u64,
+    pub(crate) device: u64,
+}
+impl Identity {
+    pub(crate) const NONE: Identity = Identity { inode: 0, device: 0 };
+    pub(crate) fn of(path: *const c_char) -> Identity {
+        loop {}
+    }
+}
+impl Status {
+    pub(crate) fn is_directory(&self) -> bool {
+        loop {}
+    }
+    pub(crate) fn is_character_device(&self) -> bool {
+        loop {}
+    }
+    pub(crate) fn is_regular(&self) -> bool {
+        loop {}
+    }
+    pub(crate) fn is_shared(&self) -> bool {
+        loop {}
+    }
+    pub(crate) fn is_same_file(&self, other: &Status) -> bool {
+        loop {}
+    }
+}
+impl Fd {
+    pub(crate) fn open_directory(path: &CStr) -> Result<Fd, Errno> {
+        loop {}
+    }
+    pub(crate) fn create_for_writing(self, path: &CStr, mode: usize, to_map: bool) -> Result<Fd, Errno> {
+        loop {}
+    }
+    pub(crate) fn unlink(self, path: &CStr) -> Result<(), Errno> {
+        loop {}
+    }
+    pub(crate) fn rename(self, from: &CStr, to: &CStr) -> Result<(), Errno> {
+        loop {}
+    }
+    pub(crate) fn open_existing(self, path: &CStr) -> Result<Fd, Errno> {
+        loop {}
+    }
+    pub(crate) fn open_for_writing(self, path: &CStr, mode: usize, to_map: bool) -> Result<Fd, Errno> {
+        loop {}
+    }
+    pub(crate) fn takes_writing(self, milliseconds: u32) -> bool {
+        loop {}
+    }
+    pub(crate) fn duplicate(self, lowest: usize) -> Result<Fd, Errno> {
+        loop {}
+    }
+    pub(crate) fn appends(self) -> bool {
+        loop {}
+    }
+    pub(crate) fn out_of_the_way(self) -> Fd {
+        loop {}
+    }
+    pub(crate) fn push_path<const N: usize>(self, path: &mut Text<N>) {
+        loop {}
+    }
+    pub(crate) fn extend(self, offset: usize, length: usize) -> Result<(), Errno> {
+        loop {}
+    }
+    pub(crate) fn status(self) -> Result<Status, Errno> {
+        loop {}
+    }
+    pub(crate) fn identity(self) -> Option<Identity> {
+        loop {}
+    }
+    pub(crate) fn open_regular_for_reading(self, path: &CStr) -> Result<Fd, Errno> {
+        loop {}
+    }
+    pub(crate) fn lock(self) -> Result<(), Errno> {
+        loop {}
+    }
+    pub(crate) fn unlock(self) -> Result<(), Errno> {
+        loop {}
+    }
+    pub(crate) fn next_data(self, offset: usize) -> Option<usize> {
+        loop {}
+    }
+    pub(crate) fn read_at(self, bytes: &mut [u8], offset: usize) -> Result<usize, Errno> {
+        loop {}
+    }
+    pub(crate) fn write_all(self, bytes: &[u8]) -> Result<(), Errno> {
+        loop {}
+    }
+    pub(crate) fn write_all_at(self, bytes: &[u8], offset: usize) -> Result<(), Errno> {
+        loop {}
+    }
+    pub(crate) fn truncate(self) -> Result<(), Errno> {
+        loop {}
+    }
+    pub(crate) fn set_length(self, length: usize) -> Result<(), Errno> {
+        loop {}
+    }
+    pub(crate) fn close(self) -> Result<(), Errno> {
+        loop {}
+    }
+}
+pub(crate) fn file_mask() -> usize {
+    loop {}
+}
+pub(crate) fn push_program_path<const N: usize>(path: &mut Text<N>) {
+    loop {}
+}
+
+// What is mapped.
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Mapping<'a> {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    pub(crate) is_executable: bool,
+    /// Where in the file it begins.
+    pub(crate) offset: usize,
+    /// The file, by the numbers of its device and of itself; 0 and 0 for none.
+    pub(crate) device: u64,
+    pub(crate) inode: u64,
+    /// The file's path, or a name in brackets; a newline in it is `\012`.
+    pub(crate) path: &'a [u8],
+}
+impl<'a> Mapping<'a> {
+    pub(crate) fn path_of_file(&self) -> &'a [u8] {
+        loop {}
+    }
+}
+pub(crate) const VDSO_PATH: &[u8] = b"[vdso]";
+pub(crate) struct MapsRoom {
+    room: [u8; 4096],
+}
+pub(crate) fn for_each_mapping(room: &mut MapsRoom, mut each: impl FnMut(&Mapping<'_>)) -> Result<(), Errno> {
+    loop {}
+}
+pub(crate) struct OwnMemory {
+    process: i32,
+    file: Option<Fd>,
+}
+impl OwnMemory {
+    pub(crate) fn open() -> Result<OwnMemory, Errno> {
+        loop {}
+    }
+    pub(crate) fn read<const N: usize>(&self, address: usize) -> Option<[u8; N]> {
+        loop {}
+    }
+    pub(crate) fn fill(&self, address: usize, bytes: &mut [u8]) -> bool {
+        loop {}
+    }
+    pub(crate) fn close(self) {
+        loop {}
+    }
+}
+
+// Memory.
+
+pub(crate) const PAGE: usize = 4096;
+pub(crate) struct Reserve {
+    /// The first byte that is free, and the one behind the last. Those of a new piece are set with the reserve empty.
+    next: AtomicUsize,
+    end: AtomicUsize,
+}
+impl Reserve {
+    pub(crate) const fn none() -> Reserve {
+        Reserve { next: AtomicUsize::new(0), end: AtomicUsize::new(0) }
+    }
+    pub(crate) fn take(&self, length: usize, grain: usize) -> *mut c_void {
+        loop {}
+    }
+    pub(crate) fn has_half_of(&self, size: usize) -> bool {
+        loop {}
+    }
+    pub(crate) fn replace(&self, memory: *mut c_void, length: usize) -> (usize, usize) {
+        loop {}
+    }
+}
+pub(crate) fn reserve() {
+    loop {}
+}
+pub(crate) fn reserve_for_good() {
+    loop {}
+}
+pub(crate) fn take_reserved(length: usize) -> *mut c_void {
+    loop {}
+}
+pub(crate) fn map_own_word() -> *mut c_void {
+    loop {}
+}
+pub(crate) fn map(length: usize) -> *mut c_void {
+    loop {}
+}
+pub(crate) fn map_file(file: Fd, offset: usize, length: usize) -> Result<*mut c_void, Errno> {
+    loop {}
+}
+pub(crate) unsafe fn replace(memory: *mut c_void, length: usize) -> bool {
+    loop {}
+}
+pub(crate) unsafe fn clear(memory: *mut c_void, length: usize) {
+    loop {}
+}
+pub(crate) unsafe fn unmap(memory: *mut c_void, length: usize) {
+    loop {}
+}
+
+// Signals.
+
+pub(crate) const SIGPIPE: c_int = 13;
+pub(crate) const SIGXFSZ: c_int = 25;
+pub(crate) const FATAL_SIGNALS: [c_int; 21] =
+    [1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13, 14, 15, 16, 24, 26, 27, 29, 30, 31];
+pub(crate) const LOOKED_FOR_SIGNALS: [c_int; 4] = [2, 7, 11, 14];
+pub(crate) fn signal_named(name: &[u8]) -> Option<c_int> {
+    loop {}
+}
+pub(crate) fn is_free_for_use(signal: c_int) -> bool {
+    loop {}
+}
+#[repr(C)]
+pub(crate) struct SignalInfo {
+    signal: c_int,
+}
+pub(crate) type Handler = unsafe extern "C" fn(c_int, *const SignalInfo, *const c_void);
+pub(crate) fn catch_signal(signal: c_int, handler: Handler) -> Result<(), Errno> {
+    loop {}
+}
+pub(crate) fn on_fatal_signal(signal: c_int, doors: usize) -> Result<(), Errno> {
+    loop {}
+}
+pub(crate) fn uncatch_signal(signal: c_int, handler: Handler) {
+    loop {}
+}
+pub(crate) fn is_not_handled(signal: c_int) -> bool {
+    loop {}
+}
+pub(crate) fn default_action(signal: c_int) {
+    loop {}
+}
+pub(crate) unsafe fn let_signal_end(signal: c_int, info: *const SignalInfo, context: *mut c_void) {
+    loop {}
+}
+pub(crate) fn block_signals() -> SignalSet {
+    loop {}
+}
+pub(crate) fn try_to_block_signals() -> Result<SignalSet, Errno> {
+    loop {}
+}
+#[derive(Clone, Copy)]
+pub(crate) struct SignalSet([u32; 4]);
+pub(crate) const NO_SIGNALS: SignalSet = SignalSet([0; 4]);
+pub(crate) struct SavedSignals([AtomicU32; 4]);
+impl SavedSignals {
+    pub(crate) fn save(&self, signals: SignalSet) {
+        loop {}
+    }
+    pub(crate) fn saved(&self) -> SignalSet {
+        loop {}
+    }
+}
+pub(crate) fn with_signal(signals: SignalSet, signal: c_int) -> SignalSet {
+    loop {}
+}
+pub(crate) fn contains(signals: SignalSet, signal: c_int) -> bool {
+    loop {}
+}
+pub(crate) fn set_blocked_signals(blocked: SignalSet) {
+    loop {}
+}
+pub(crate) fn pending_signals() -> SignalSet {
+    loop {}
+}
+pub(crate) fn take_signal(signal: c_int) {
+    loop {}
+}
+
+// Handlers that the program does not see.
+
+pub(crate) fn set_doors(doors: usize) {
+    loop {}
+}
+
+pub(crate) fn reveal(signal: c_int) -> bool {
+    loop {}
+}
+
+// The signal context.
+
+#[cfg(feature = "profil")]
+pub(crate) unsafe fn interrupted_pc(context: *const c_void) -> usize {
+    loop {}
+}
+
+// Processes and threads.
+
+pub(crate) fn process_id() -> i32 {
+    loop {}
+}
+pub(crate) fn known_process_id() -> Option<i32> {
+    loop {}
+}
+pub(crate) fn a_moment() {
+    loop {}
+}
+pub(crate) fn give_way() {
+    loop {}
+}
+pub(crate) fn effective_user() -> u32 {
+    loop {}
+}
+pub(crate) fn thread_id() -> i32 {
+    loop {}
+}
+pub(crate) const UNKNOWN_THREAD: i32 = -1;
+pub(crate) fn exit_process(status: i32) -> ! {
+    loop {}
+}
+pub(crate) fn thread_is_gone(id: i32) -> bool {
+    loop {}
+}
+
+pub(crate) fn enter_thread() {
+    loop {}
+}
+
+// Memory that may not be there.
+
+#[cfg(feature = "profil")]
+pub(crate) fn read(address: usize, bytes: &mut [u8]) -> Result<(), Errno> {
+    loop {}
+}
+#[cfg(feature = "profil")]
+pub(crate) fn write(address: usize, bytes: &[u8]) -> Result<(), Errno> {
+    loop {}
+}
+#[cfg(feature = "profil")]
+impl Fd {
+    pub(crate) fn write_memory(self, address: usize, length: usize) -> Result<(), Errno> {
+        loop {}
+    }
+}
+#[cfg(feature = "profil")]
+pub(crate) fn can_be_written(address: usize, length: usize) -> bool {
+    loop {}
+}
+
+// The dynamic linker.
+
+pub(crate) fn next_definition(name: &CStr) -> usize {
+    loop {}
+}
+
+// What the linker says.
+
+pub(crate) mod linked {
+    use core::ffi::c_void;
+
+    pub(crate) fn text() -> (usize, usize) {
+        loop {}
+    }
+    pub(crate) fn headers() -> *const c_void {
+        loop {}
+    }
+}
+
+// The dynamic linker's list.
+
+#[repr(C)]
+pub(crate) struct ListedObject {
+    pub(crate) bias: usize,
+    pub(crate) name: *const c_char,
+    pub(crate) segments: *const c_void,
+    pub(crate) segments_number: u16,
+    /// How many objects were ever put in, and how many taken out.
+    pub(crate) added: u64,
+    pub(crate) removed: u64,
+}
+
+// What the kernel says to a program at its start.
+
+#[cfg(feature = "profil")]
+pub(crate) fn executed_path() -> &'static CStr {
+    loop {}
+}

@@ -1,0 +1,105 @@
+//! A new operating system is a folder in `os/`, one in `entry/` and one in `kernel/` of the runtime, and nothing else: all the rest is
+//! compiled here with folders of a system that there is not (`tests/systems/other`), which have the items that are wanted and
+//! nothing of Linux's.
+#![allow(clippy::unwrap_used, reason = "a test fails loudly")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Where systems have their folders.
+const SEAMS: [&str; 3] = ["os", "entry", "kernel"];
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+}
+
+/// The files in a folder and below it, by their paths in it.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = PathBuf::from(path.file_name().unwrap());
+        if path.is_dir() {
+            found.extend(files(&path).into_iter().map(|inside| name.join(inside)));
+        } else {
+            found.push(name);
+        }
+    }
+    found
+}
+
+fn copy(from: &Path, to: &Path) {
+    for file in files(from) {
+        let place = to.join(&file);
+        fs::create_dir_all(place.parent().unwrap()).unwrap();
+        fs::copy(from.join(&file), place).unwrap();
+    }
+}
+
+/// The runtime's files that every system shares.
+fn shared(source: &Path) -> Vec<PathBuf> {
+    let is_a_systems = |file: &Path| SEAMS.iter().any(|seam| file.starts_with(Path::new(seam).join("linux")));
+    files(source).into_iter().filter(|file| !is_a_systems(file)).collect()
+}
+
+#[test]
+fn what_every_system_shares_asks_for_no_system() {
+    let source = root().join("runtime/src");
+    for file in shared(&source) {
+        let text = fs::read_to_string(source.join(&file)).unwrap();
+        let is_seam = SEAMS.iter().any(|seam| file == Path::new(seam).join("mod.rs"));
+        for line in text.lines().filter(|line| !line.trim_start().starts_with("//")) {
+            let is_choice = line.trim() == "#[cfg_attr(target_os = \"linux\", path = \"linux/mod.rs\")]";
+            assert!(!line.contains("target_os") || (is_seam && is_choice), "{}: {line}", file.display());
+        }
+        let choices = text.matches("#[cfg_attr(target_os = ").count();
+        assert_eq!(choices, usize::from(is_seam), "{}: one list of systems", file.display());
+    }
+}
+
+/// Compiles one file, as far as its types are right; what the compiler says.
+fn compile(name: &str, source: &Path, target: &Path, options: &[&str]) -> String {
+    let compiler = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let output = Command::new(compiler)
+        .args(["--edition", "2024", "--crate-type", "rlib", "--emit", "metadata", "--error-format", "short"])
+        .args(["--crate-name", name])
+        .args(options)
+        .arg("-o")
+        .arg(target.join(format!("lib{name}.rmeta")))
+        .arg(source)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{name} {options:?}:\n{said}");
+    said
+}
+
+#[test]
+fn another_system_is_three_folders() {
+    let target = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("systems");
+    let _ = fs::remove_dir_all(&target);
+    let source = root().join("runtime/src");
+    for file in shared(&source) {
+        let place = target.join("src").join(&file);
+        fs::create_dir_all(place.parent().unwrap()).unwrap();
+        let text = fs::read_to_string(source.join(&file)).unwrap();
+        let choice = "#[cfg_attr(target_os = \"linux\", path = \"linux/mod.rs\")]";
+        fs::write(place, text.replace(choice, "#[path = \"other/mod.rs\"]")).unwrap();
+    }
+    for seam in SEAMS {
+        copy(&root().join("tests/systems/other").join(seam), &target.join("src").join(seam).join("other"));
+    }
+    compile("gmon", &root().join("format/src/lib.rs"), &target, &[]);
+    let layout = format!("gmon={}", target.join("libgmon.rmeta").display());
+    let runtime = target.join("src/lib.rs");
+    let runtime_of = |options: &[&str]| {
+        compile("gmon_runtime", &runtime, &target, &[&["--extern", &layout, "-C", "panic=abort"], options].concat())
+    };
+    let said = runtime_of(&["--cfg", "feature=\"start\""]);
+    let left_over: Vec<_> =
+        said.lines().filter(|line| line.contains("/other/") && line.contains("never used")).collect();
+    assert!(left_over.is_empty(), "the start-up objects do not want these of a system: {left_over:#?}");
+    runtime_of(&[]);
+    runtime_of(&["--cfg", "feature=\"profil\""]);
+}
