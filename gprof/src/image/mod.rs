@@ -5,7 +5,6 @@
 //! nothing panics.
 
 mod addresses;
-mod demangle;
 mod elf;
 mod foreign;
 pub mod frames;
@@ -28,7 +27,7 @@ use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-pub use demangle::{LONGEST as LONGEST_READABLE, Style, demangle, demangle_as, looks_mangled};
+pub use gmon_demangle::{LONGEST as LONGEST_READABLE, Style, demangle, demangle_as, looks_mangled};
 pub use lines::SourceFiles;
 pub use made::Names;
 pub use nearest::Nearest;

@@ -1,19 +1,18 @@
 //! Names as people wrote them.
 
 mod cpp;
-#[cfg(test)]
-mod fuzz;
 mod gnat;
 
 use std::borrow::Cow;
-
 use std::fmt::Write;
 
-use super::made;
 use cpp::Spelling;
 
 /// The longest text that a name may stand for: whoever needs more was made to harm.
 pub const LONGEST: usize = 1 << 16;
+
+/// The suffix that readers of symbol tables add to the name of a function for the stub that calls the function.
+pub const PLT_SUFFIX: &[u8] = b"@plt";
 
 /// How names are mangled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,9 +46,9 @@ pub fn demangle(name: &[u8], most: usize) -> Cow<'_, [u8]> {
 #[must_use]
 pub fn demangle_as(name: &[u8], most: usize, style: Style) -> Cow<'_, [u8]> {
     // What was added to the name of a stub is no part of it.
-    if let Some(core) = name.strip_suffix(made::STUB) {
+    if let Some(core) = name.strip_suffix(PLT_SUFFIX) {
         return match demangle_as(core, most, style) {
-            Cow::Owned(text) => Cow::Owned([&text, made::STUB].concat()),
+            Cow::Owned(text) => Cow::Owned([&text, PLT_SUFFIX].concat()),
             Cow::Borrowed(_) => Cow::Borrowed(name),
         };
     }

@@ -1,6 +1,6 @@
 //! Names that nobody made with care: whatever the bytes, there is an answer.
 
-use super::{LONGEST, Style, demangle, demangle_as};
+use gmon_demangle::{LONGEST, Style, demangle, demangle_as};
 
 /// Names of both languages with most of what a mangled name can have.
 const SEEDS: &[&str] = &[

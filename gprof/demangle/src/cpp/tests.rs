@@ -1,7 +1,7 @@
 //! Names and their readable forms, as GNU's tools print them.
 
 use super::Spelling;
-use crate::image::LONGEST_READABLE;
+use crate::LONGEST as LONGEST_READABLE;
 
 fn demangle(name: &str) -> Option<String> {
     super::demangle(name.as_bytes(), LONGEST_READABLE, Spelling::Cpp).map(|text| String::from_utf8(text).unwrap())
