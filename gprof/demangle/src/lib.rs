@@ -1,10 +1,26 @@
 //! Names as people wrote them.
+#![no_std]
+#![forbid(unsafe_code)]
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::arithmetic_side_effects,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::panic,
+        clippy::unwrap_used
+    )
+)]
+
+extern crate alloc;
 
 mod cpp;
 mod gnat;
 
-use std::borrow::Cow;
-use std::fmt::Write;
+use alloc::borrow::Cow;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt::Write;
 
 use cpp::Spelling;
 
@@ -84,11 +100,11 @@ fn marks(name: &[u8]) -> usize {
 }
 
 fn rust(name: &[u8], most: usize) -> Option<Vec<u8>> {
-    let name = std::str::from_utf8(name).ok()?;
+    let name = str::from_utf8(name).ok()?;
     // Copies of functions have suffixes, which stand behind the last letter of the name proper. The older of the two
     // ways to mangle ends in `E` and has dots of its own; the newer has neither.
     let is_old = !name.starts_with("_R");
-    let end = if is_old { name.rfind("E.").map(|at| at + 1) } else { name.find('.') };
+    let end = if is_old { name.rfind("E.").map(|at| at.saturating_add(1)) } else { name.find('.') };
     let name = name.get(..end.unwrap_or(name.len()))?;
     // Hardly any name becomes longer.
     let room = name.len().min(most);
@@ -108,9 +124,9 @@ struct Bounded {
 }
 
 impl Write for Bounded {
-    fn write_str(&mut self, more: &str) -> std::fmt::Result {
-        if self.text.len() + more.len() > self.most {
-            return Err(std::fmt::Error);
+    fn write_str(&mut self, more: &str) -> core::fmt::Result {
+        if self.text.len().saturating_add(more.len()) > self.most {
+            return Err(core::fmt::Error);
         }
         self.text.push_str(more);
         Ok(())

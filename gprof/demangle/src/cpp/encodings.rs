@@ -20,12 +20,12 @@ impl<'a> Parser<'a> {
         let start = self.at;
         self.expect(".")?;
         let letters = self.count(|byte| byte.is_ascii_lowercase() || byte == b'_');
-        self.at += letters;
+        self.skip(letters);
         if letters == 0 && self.digits().is_empty() {
             return None;
         }
         while self.peek() == Some(b'.') && self.peek_next().is_some_and(|next| next.is_ascii_digit()) {
-            self.at += 1;
+            self.skip(1);
             self.digits();
         }
         self.text.get(start..self.at)

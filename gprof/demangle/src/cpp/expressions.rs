@@ -1,12 +1,15 @@
 //! The parser: expressions in template arguments and in types.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use super::operators::{self, Operator};
 use super::parser::Parser;
 use super::tree::{Id, Node};
 
 impl<'a> Parser<'a> {
     pub(super) fn expression(&mut self) -> Option<Id> {
-        let outer = std::mem::replace(&mut self.in_expression, true);
+        let outer = core::mem::replace(&mut self.in_expression, true);
         let result = self.nested(Self::expression_proper);
         self.in_expression = outer;
         result
@@ -105,7 +108,7 @@ impl<'a> Parser<'a> {
         }
         self.qualifiers();
         let number = self.compact_number()?;
-        Some(self.add(Node::Parameter(number + 1)))
+        Some(self.add(Node::Parameter(number.saturating_add(1))))
     }
 
     fn operation(&mut self) -> Option<Id> {

@@ -19,6 +19,8 @@ mod types;
 #[cfg(test)]
 mod tests;
 
+use alloc::vec::Vec;
+
 use parser::Parser;
 use printer::Printer;
 
@@ -39,5 +41,5 @@ pub(super) enum Spelling {
 pub(super) fn demangle(name: &[u8], most: usize, spelling: Spelling) -> Option<Vec<u8>> {
     let mut parser = Parser::new(name.strip_prefix(b"_Z")?, most);
     let root = parser.symbol()?;
-    Printer::new(parser.into_tree(), most, spelling).print(root)
+    Printer::new(&parser.into_tree(), most, spelling).print(root)
 }

@@ -1,5 +1,7 @@
 //! The parser: names.
 
+use alloc::vec::Vec;
+
 use super::parser::Parser;
 use super::tree::{Id, Node, Qualifier, Signature};
 use super::{operators, printer};
@@ -26,7 +28,7 @@ impl<'a> Parser<'a> {
                 parser.maybe_template(name, false)
             }
             b'S' => {
-                parser.at += 2;
+                parser.skip(2);
                 let standard = parser.add(Node::Text(b"std"));
                 let name = parser.unqualified_name()?;
                 let name = parser.add(Node::Member(standard, name));
@@ -59,7 +61,7 @@ impl<'a> Parser<'a> {
             Some(b'O') => qualifiers.push(" &&"),
             _ => {}
         }
-        self.at += usize::from(matches!(self.peek(), Some(b'R' | b'O')));
+        self.skip(usize::from(matches!(self.peek(), Some(b'R' | b'O'))));
         let mut name = self.prefix()?;
         self.expect("E")?;
         for qualifier in qualifiers {
@@ -78,7 +80,7 @@ impl<'a> Parser<'a> {
                 Some(b'K') => " const",
                 _ => break,
             });
-            self.at += 1;
+            self.skip(1);
         }
         // The innermost comes last.
         found.reverse();
@@ -92,7 +94,7 @@ impl<'a> Parser<'a> {
             let part = match peek {
                 b'E' => return whole,
                 b'M' => {
-                    self.at += 1;
+                    self.skip(1);
                     continue;
                 }
                 b'I' => {
@@ -127,7 +129,7 @@ impl<'a> Parser<'a> {
             b'D' if self.peek_next() == Some(b'C') => self.bound_names()?,
             b'C' | b'D' => self.constructor()?,
             b'L' => {
-                self.at += 1;
+                self.skip(1);
                 let name = self.source_name()?;
                 self.discriminator()?;
                 name
@@ -158,7 +160,7 @@ impl<'a> Parser<'a> {
 
     fn operator_name(&mut self) -> Option<Id> {
         if self.eat("cv") {
-            let conversion = std::mem::replace(&mut self.in_conversion, !self.in_expression);
+            let conversion = core::mem::replace(&mut self.in_conversion, !self.in_expression);
             let target = self.ty();
             self.in_conversion = conversion;
             let target = target?;
@@ -173,7 +175,7 @@ impl<'a> Parser<'a> {
             return Some(self.add(Node::LiteralOperator(suffix)));
         }
         let operator = operators::find(self.text.get(self.at..)?.get(..2)?)?;
-        self.at += 2;
+        self.skip(2);
         Some(self.add(Node::Operator(operator)))
     }
 
@@ -237,7 +239,7 @@ impl<'a> Parser<'a> {
         };
         // What the function gives would look like what the thing in it gives.
         if let Node::Function(_, signature) = *self.node(function)
-            && let Node::Signature(Signature { gives, .. }) = &mut self.tree.nodes[signature]
+            && let Some(Node::Signature(Signature { gives, .. })) = self.tree.nodes.get_mut(signature)
         {
             *gives = None;
         }
@@ -253,7 +255,7 @@ impl<'a> Parser<'a> {
             return self.substitutions.get(number).copied();
         }
         let (_, short, full, constructor) = STANDARD.iter().find(|(letter, ..)| *letter == next)?;
-        self.at += 1;
+        self.skip(1);
         if !constructor.is_empty() {
             self.last_name = Some(self.add(Node::Text(constructor.as_bytes())));
         }
@@ -289,7 +291,7 @@ impl<'a> Parser<'a> {
     pub(super) fn template_argument(&mut self) -> Option<Id> {
         self.nested(|parser| match parser.peek()? {
             b'X' => {
-                parser.at += 1;
+                parser.skip(1);
                 let expression = parser.expression()?;
                 parser.expect("E")?;
                 Some(expression)

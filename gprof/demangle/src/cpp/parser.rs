@@ -1,5 +1,7 @@
 //! The parser: where it stands, and the smallest things that it reads.
 
+use alloc::vec::Vec;
+
 use super::DEEPEST;
 use super::tree::{Id, Node, Tree};
 
@@ -43,20 +45,25 @@ impl<'a> Parser<'a> {
     }
 
     pub(super) fn peek_next(&self) -> Option<u8> {
-        self.text.get(self.at + 1).copied()
+        self.rest().get(1).copied()
     }
 
     /// Goes on behind a text, if it comes next.
     pub(super) fn eat(&mut self, text: &str) -> bool {
         let found = self.rest().starts_with(text.as_bytes());
         if found {
-            self.at += text.len();
+            self.skip(text.len());
         }
         found
     }
 
     pub(super) fn expect(&mut self, text: &str) -> Option<()> {
         self.eat(text).then_some(())
+    }
+
+    /// Goes on behind some bytes.
+    pub(super) fn skip(&mut self, count: usize) {
+        self.at = self.at.saturating_add(count);
     }
 
     /// What was not read yet.
@@ -71,17 +78,18 @@ impl<'a> Parser<'a> {
 
     pub(super) fn bump(&mut self) -> Option<u8> {
         let byte = self.peek()?;
-        self.at += 1;
+        self.skip(1);
         Some(byte)
     }
 
     pub(super) fn add(&mut self, node: Node<'a>) -> Id {
+        let id = self.tree.nodes.len();
         self.tree.nodes.push(node);
-        self.tree.nodes.len() - 1
+        id
     }
 
     pub(super) fn node(&self, id: Id) -> &Node<'a> {
-        &self.tree.nodes[id]
+        self.tree.node(id)
     }
 
     /// Makes a part one that later text may abbreviate.
@@ -92,13 +100,13 @@ impl<'a> Parser<'a> {
 
     /// Reads a part that may hold others of its kind, unless they lie too deep.
     pub(super) fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
-        if self.depth == DEEPEST || self.left == 0 {
+        if self.depth == DEEPEST {
             return None;
         }
-        self.left -= 1;
-        self.depth += 1;
+        self.left = self.left.checked_sub(1)?;
+        self.depth = self.depth.saturating_add(1);
         let result = read(self);
-        self.depth -= 1;
+        self.depth = self.depth.saturating_sub(1);
         result
     }
 
@@ -119,7 +127,7 @@ impl<'a> Parser<'a> {
     pub(super) fn identifier(&mut self) -> Option<&'a [u8]> {
         let length = usize::try_from(self.number()?).ok().filter(|length| *length > 0)?;
         let text = self.text.get(self.at..self.at.checked_add(length)?)?;
-        self.at += length;
+        self.skip(length);
         Some(text)
     }
 
@@ -141,7 +149,7 @@ impl<'a> Parser<'a> {
     pub(super) fn digits(&mut self) -> &'a [u8] {
         let count = self.count(|byte| byte.is_ascii_digit());
         let digits = self.rest().get(..count).unwrap_or_default();
-        self.at += count;
+        self.skip(count);
         digits
     }
 
@@ -154,7 +162,7 @@ impl<'a> Parser<'a> {
     fn up_to(&mut self, end: u8) -> Option<&'a [u8]> {
         let rest = self.rest();
         let text = rest.get(..rest.iter().position(|byte| *byte == end)?)?;
-        self.at += text.len() + 1;
+        self.skip(text.len().saturating_add(1));
         Some(text)
     }
 

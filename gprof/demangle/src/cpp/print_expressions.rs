@@ -4,9 +4,9 @@ use super::operators::Operator;
 use super::printer::Printer;
 use super::tree::{Id, Node};
 
-impl<'a> Printer<'a> {
-    pub(super) fn expression(&mut self, node: Node<'a>) {
-        match node {
+impl<'t, 'a> Printer<'t, 'a> {
+    pub(super) fn expression(&mut self, node: &'t Node<'a>) {
+        match *node {
             Node::Decltype(expression) => {
                 self.write("decltype (");
                 self.whole(expression);
@@ -31,42 +31,42 @@ impl<'a> Printer<'a> {
                 self.write(" : ");
                 self.operand(no);
             }
-            Node::Call(function, arguments) => {
+            Node::Call(function, ref arguments) => {
                 // The types of a function that is called are not shown.
-                match self.node(function) {
+                match *self.node(function) {
                     Node::Function(name, _) => self.operand(name),
                     _ => self.operand(function),
                 }
-                self.enclosed("(", &arguments, ")");
+                self.enclosed("(", arguments, ")");
             }
-            Node::New(operator, placement, ty, arguments) => {
+            Node::New(operator, ref placement, ty, ref arguments) => {
                 self.write(operator.text);
                 self.write(" ");
                 if !placement.is_empty() {
-                    self.enclosed("(", &placement, ") ");
+                    self.enclosed("(", placement, ") ");
                 }
                 self.whole(ty);
                 if let Some(arguments) = arguments {
-                    self.enclosed("(", &arguments, ")");
+                    self.enclosed("(", arguments, ")");
                 }
             }
-            Node::Cast(ty, operands) => {
+            Node::Cast(ty, ref operands) => {
                 self.enclosed("(", &[ty], ")");
-                self.enclosed("(", &operands, ")");
+                self.enclosed("(", operands, ")");
             }
             Node::NamedCast(cast, ty, operand) => {
                 self.write(cast);
                 self.enclosed("<", &[ty], ">");
                 self.enclosed("(", &[operand], ")");
             }
-            Node::Braces(ty, list) => {
+            Node::Braces(ty, ref list) => {
                 if let Some(ty) = ty {
                     self.whole(ty);
                 }
-                self.enclosed("{", &list, "}");
+                self.enclosed("{", list, "}");
             }
             Node::PackSize(pack) => {
-                let size = self.pack_in(pack).map_or(0, |pack| pack.len());
+                let size = self.pack_in(pack).map_or(0, <[Id]>::len);
                 self.number(size as u64);
             }
             _ => self.failed = true,
@@ -106,7 +106,7 @@ impl<'a> Printer<'a> {
             (b"gs", _) => self.whole(operand),
             (b"st" | b"nx", _) => self.enclosed("(", &[operand], ")"),
             // Of a function whose address is taken, only the name is shown.
-            (b"ad", Node::Function(name, _)) if matches!(self.node(name), Node::Member(..)) => self.operand(name),
+            (b"ad", Node::Function(name, _)) if matches!(self.node(*name), Node::Member(..)) => self.operand(*name),
             _ => self.operand(operand),
         }
     }
@@ -132,7 +132,7 @@ impl<'a> Printer<'a> {
     /// An operand, in parentheses unless it is simple.
     pub(super) fn operand(&mut self, id: Id) {
         let simple = matches!(
-            self.tree.nodes[id],
+            self.node(id),
             Node::Text(_) | Node::Member(..) | Node::Braces(..) | Node::Parameter(_) | Node::Constructor(_)
         );
         if simple { self.whole(id) } else { self.enclosed("(", &[id], ")") }

@@ -4,44 +4,48 @@
 //! one around the place where it was read: `S_` may stand for `T_` in another function. An argument in turn belongs to
 //! the place around its function.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use super::DEEPEST;
 use super::printer::Printer;
 use super::tree::{Id, Node, Signature};
 
 /// The arguments of a function template, and the scope around it.
-pub(super) struct Scope {
-    pub(super) arguments: Vec<Id>,
+pub(super) struct Scope<'t> {
+    pub(super) arguments: &'t [Id],
     outer: Option<usize>,
 }
 
 /// A part, and the scope that it is written in.
 pub(super) type Place = (Id, Option<usize>);
 
-impl Printer<'_> {
+impl<'t> Printer<'t, '_> {
     /// A scope in the one of now.
-    pub(super) fn inner_scope(&mut self, arguments: Vec<Id>) -> Option<usize> {
+    pub(super) fn inner_scope(&mut self, arguments: &'t [Id]) -> Option<usize> {
+        let scope = self.scopes.len();
         self.scopes.push(Scope { arguments, outer: self.scope });
-        Some(self.scopes.len() - 1)
+        Some(scope)
     }
 
     /// Writes in another scope.
     pub(super) fn within(&mut self, scope: Option<usize>, write: impl FnOnce(&mut Self)) {
-        let outer = std::mem::replace(&mut self.scope, scope);
+        let outer = core::mem::replace(&mut self.scope, scope);
         write(self);
         self.scope = outer;
     }
 
     /// The argument that a parameter of a template stands for. Of a pack, it is the one that is being written.
     pub(super) fn argument(&self, (id, scope): Place) -> Option<Place> {
-        let Node::TemplateParameter(index) = self.tree.nodes[id] else {
+        let Node::TemplateParameter(index) = *self.node(id) else {
             return None;
         };
         if self.in_lambda {
             return None;
         }
-        let scope = &self.scopes[scope?];
+        let scope = self.scopes.get(scope?)?;
         let argument = *scope.arguments.get(index)?;
-        let argument = match &self.tree.nodes[argument] {
+        let argument = match self.node(argument) {
             Node::Pack(arguments) => arguments.get(self.pack_index).copied().unwrap_or(argument),
             _ => argument,
         };
@@ -64,7 +68,7 @@ impl Printer<'_> {
         let (mut part, mut sign) = ((id, self.scope), "&&");
         for _ in 0..DEEPEST {
             let (reference, scope) = self.meant(part);
-            let Node::Reference(inner, of) = self.tree.nodes[reference] else {
+            let Node::Reference(inner, of) = *self.node(reference) else {
                 break;
             };
             sign = if of == "&" { of } else { sign };
@@ -76,7 +80,7 @@ impl Printer<'_> {
     /// The scope of what a reference refers to. A reference to a parameter keeps the scope in which it was written
     /// first, as the judge has it, unless it is being written already.
     fn scope_of_reference(&mut self, reference: Id, inner: Id, scope: Option<usize>) -> Option<usize> {
-        if self.in_lambda || !matches!(self.tree.nodes[inner], Node::TemplateParameter(_)) {
+        if self.in_lambda || !matches!(self.node(inner), Node::TemplateParameter(_)) {
             return scope;
         }
         let first = *self.kept.entry(inner).or_insert(scope);
@@ -103,16 +107,16 @@ impl Printer<'_> {
     }
 
     /// The first pack that is an argument somewhere in a part.
-    pub(super) fn pack_in(&mut self, id: Id) -> Option<Vec<Id>> {
+    pub(super) fn pack_in(&mut self, id: Id) -> Option<&'t [Id]> {
         let mut search = vec![id];
         while let Some(id) = search.pop() {
             self.left = self.left.checked_sub(1)?;
-            match &self.tree.nodes[id] {
+            match self.node(id) {
                 Node::TemplateParameter(index) => {
-                    let scope = self.scope.map(|scope| &self.scopes[scope]);
+                    let scope = self.scope.and_then(|scope| self.scopes.get(scope));
                     let argument = scope.and_then(|scope| scope.arguments.get(*index));
-                    if let Some(Node::Pack(pack)) = argument.map(|argument| &self.tree.nodes[*argument]) {
-                        return Some(pack.clone());
+                    if let Some(Node::Pack(pack)) = argument.map(|argument| self.node(*argument)) {
+                        return Some(pack);
                     }
                 }
                 Node::PackExpansion(_) | Node::Lambda(..) => {}
@@ -136,7 +140,7 @@ fn parts(node: &Node<'_>) -> Vec<Id> {
         }
         Node::Conditional(one, two, three) => vec![*one, *two, *three],
         Node::Template(one, more) | Node::Call(one, more) | Node::Cast(one, more) => {
-            std::iter::once(*one).chain(more.iter().copied()).collect()
+            core::iter::once(*one).chain(more.iter().copied()).collect()
         }
         Node::Signature(Signature { gives, takes }) => gives.iter().chain(takes).copied().collect(),
         Node::Array(size, element) => size.iter().chain([element]).copied().collect(),

@@ -1,5 +1,8 @@
 //! Names and their readable forms, as GNU's tools print them.
 
+use alloc::string::String;
+use alloc::{format, vec};
+
 use super::Spelling;
 use crate::LONGEST as LONGEST_READABLE;
 

@@ -1,5 +1,7 @@
 //! The tree of a name.
 
+use alloc::vec::Vec;
+
 use super::DEEPEST;
 use super::operators::Operator;
 
@@ -90,7 +92,11 @@ pub(super) enum Node<'a> {
     Braces(Option<Id>, Vec<Id>),
     /// How many a pack holds.
     PackSize(Id),
+    /// What an id stands for that no node has. The printer gives up on it.
+    Missing,
 }
+
+static MISSING: Node<'static> = Node::Missing;
 
 /// All parts of a name.
 #[derive(Debug, Default)]
@@ -98,11 +104,16 @@ pub(super) struct Tree<'a> {
     pub(super) nodes: Vec<Node<'a>>,
 }
 
-impl Tree<'_> {
+impl<'a> Tree<'a> {
+    /// The node of an id.
+    pub(super) fn node(&self, id: Id) -> &Node<'a> {
+        self.nodes.get(id).unwrap_or(&MISSING)
+    }
+
     /// A name without its qualifiers and the function around it.
     pub(super) fn bare(&self, mut name: Id) -> Id {
         for _ in 0..DEEPEST {
-            match &self.nodes[name] {
+            match self.node(name) {
                 Node::Qualified(inner, _) | Node::Local(_, inner) | Node::DefaultArgument(_, inner) => name = *inner,
                 _ => break,
             }

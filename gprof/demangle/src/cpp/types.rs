@@ -1,5 +1,7 @@
 //! The parser: types.
 
+use alloc::vec::Vec;
+
 use super::parser::Parser;
 use super::tree::{Id, Node, Signature};
 
