@@ -10,7 +10,9 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::image::{Style, Symbol};
+use gmon_demangle::Style;
+
+use crate::image::Symbol;
 use buckets::Buckets;
 pub use joined::Part;
 

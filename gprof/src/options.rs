@@ -3,8 +3,9 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use gmon_demangle::Style;
+
 use crate::error::Error;
-use crate::image::Style;
 use crate::pager;
 use crate::symspec::{Pattern, Spec, What};
 

@@ -38,7 +38,7 @@ const ORDER: [(&str, &[&str]); 4] = [
             "entry",
         ],
     ),
-    ("gprof/demangle", &["gnat", "cpp"]),
+    ("gprof/demangle", &["gnat", "rust", "cpp"]),
     (
         "gprof",
         &[

@@ -1,4 +1,34 @@
-//! Names as people wrote them.
+//! Demangles symbol names: C++ (the Itanium ABI), Rust (legacy and v0) and Ada (GNAT) names become what the programmer
+//! wrote, in the spelling of GNU's tools.
+//!
+//! Profilers, debuggers and symbolizers print names that users compare with the output of `c++filt`, `nm -C` and
+//! `gprof`. So this crate spells a C++ name exactly as the demangler of GNU binutils does: function types, template
+//! arguments, lambdas, clones and ABI tags included. The parser and the printer for C++ are this crate's own; on the
+//! 8,025 C++ names of GCC 12's libstdc++.a the output is equal to that of `c++filt` byte for byte.
+//!
+//! The crate is `no_std`, forbids unsafe code, takes names as bytes, and holds every name to be hostile: no function
+//! panics, and depth, work and the length of the result are bounded.
+//!
+//! # Example
+//!
+//! A filter like `c++filt` for lists of names:
+//!
+//! ```no_run
+#![doc = include_str!("../examples/filter.rs")]
+//! ```
+//!
+//! One name, and one name in the spelling of Java:
+//!
+//! ```
+//! use gmon_demangle::{Options, Style, demangle, demangle_with};
+//!
+//! assert_eq!(&*demangle(b"_ZN5shape6Circle4areaEv"), b"shape::Circle::area()");
+//! assert_eq!(&*demangle(b"_ZN4core3fmt5write17h0123456789abcdefE"), b"core::fmt::write");
+//! assert_eq!(&*demangle(b"main"), b"main");
+//!
+//! let java = Options { style: Style::Java, ..Options::default() };
+//! assert_eq!(&*demangle_with(b"_ZN4java4lang6String6equalsEPNS0_6ObjectE", &java), b"java.lang.String.equals(java.lang.Object)");
+//! ```
 #![no_std]
 #![forbid(unsafe_code)]
 #![cfg_attr(
@@ -16,74 +46,86 @@ extern crate alloc;
 
 mod cpp;
 mod gnat;
+mod rust;
 
 use alloc::borrow::Cow;
-use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt::Write;
 
 use cpp::Spelling;
 
-/// The longest text that a name may stand for: whoever needs more was made to harm.
-pub const LONGEST: usize = 1 << 16;
+/// The default bound on the length of a demangled name, in bytes: names that need more are made to exhaust memory.
+pub const MAX_LENGTH: usize = 1 << 16;
 
 /// The suffix that readers of symbol tables add to the name of a function for the stub that calls the function.
 pub const PLT_SUFFIX: &[u8] = b"@plt";
 
-/// How names are mangled.
+/// How names are mangled, and in which language's spelling they are shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Style {
-    /// As C++ and Rust do; names that could be of either are Rust's if they end in a hash.
+    /// C++ or Rust. A name that fits both is Rust's if the name ends in a hash.
     #[default]
     Auto,
-    /// As C++ does.
+    /// C++.
     Cpp,
-    /// As Rust does.
+    /// Rust.
     Rust,
-    /// As C++ does, to be spelt as in Java.
+    /// Java as gcj compiled it: mangled like C++, spelled like Java.
     Java,
-    /// As GNAT does for Ada: no name is left as it is unless it is Ada's.
+    /// Ada as GNAT encodes it. Any name that is not Ada's is put in angle brackets.
     Gnat,
-    /// As D does. Of that only the name of the main function is known.
+    /// D. Only the name of the main function is known.
     Dlang,
 }
 
-/// Turns a mangled C++ or Rust name into what the programmer wrote; any other name is given back as it is.
-///
-/// Parameters are shown, and the hashes that Rust's compiler adds are not. A name is also given back as it is when its
-/// text is longer than `most`, or takes much more work than a text of that length; of [`LONGEST`] all that is of any
-/// use is.
-#[must_use]
-pub fn demangle(name: &[u8], most: usize) -> Cow<'_, [u8]> {
-    demangle_as(name, most, Style::Auto)
+/// What a caller chooses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// How names are mangled.
+    pub style: Style,
+    /// The bound on the length of a demangled name, in bytes. A name whose text is longer, or takes much more work than
+    /// a text of that length, stays mangled.
+    pub max_length: usize,
 }
 
-/// Turns a name that was mangled in a style into what the programmer wrote, as [`demangle`] does.
+impl Default for Options {
+    fn default() -> Options {
+        Options { style: Style::default(), max_length: MAX_LENGTH }
+    }
+}
+
+/// Turns a mangled C++ or Rust name into what the programmer wrote; any other name is returned as it is.
+///
+/// Parameters of functions are shown. The hashes that Rust's compiler adds are not.
 #[must_use]
-pub fn demangle_as(name: &[u8], most: usize, style: Style) -> Cow<'_, [u8]> {
-    // What was added to the name of a stub is no part of it.
+pub fn demangle(name: &[u8]) -> Cow<'_, [u8]> {
+    demangle_with(name, &Options::default())
+}
+
+/// Turns a mangled name into what the programmer wrote, as [`demangle`] does, with the caller's options.
+#[must_use]
+pub fn demangle_with<'a>(name: &'a [u8], options: &Options) -> Cow<'a, [u8]> {
+    // The suffix of a stub is not part of the mangled name.
     if let Some(core) = name.strip_suffix(PLT_SUFFIX) {
-        return match demangle_as(core, most, style) {
+        return match demangle_with(core, options) {
             Cow::Owned(text) => Cow::Owned([&text, PLT_SUFFIX].concat()),
             Cow::Borrowed(_) => Cow::Borrowed(name),
         };
     }
-    readable(name, most, style).map_or(Cow::Borrowed(name), Cow::Owned)
+    readable(name, options).map_or(Cow::Borrowed(name), Cow::Owned)
 }
 
-/// Whether a name begins as mangled ones do.
+/// Whether a name begins like a mangled C++ or Rust name.
 #[must_use]
 pub fn looks_mangled(name: &[u8]) -> bool {
     let (_, core) = name.split_at(marks(name));
     core.starts_with(b"_Z") || core.starts_with(b"_R")
 }
 
-fn readable(name: &[u8], most: usize, style: Style) -> Option<Vec<u8>> {
-    let (before, core) = name.split_at(marks(name));
-    let is_mangled = core.starts_with(b"_Z") || core.starts_with(b"_R");
-    let rust = || rust(core, most).filter(|_| is_mangled);
-    let cpp = |spelling| cpp::demangle(core, most, spelling);
-    let text = match style {
+fn readable(name: &[u8], options: &Options) -> Option<Vec<u8>> {
+    let (marks, core) = name.split_at(marks(name));
+    let rust = || looks_mangled(core).then(|| rust::demangle(core, options.max_length)).flatten();
+    let cpp = |spelling| cpp::demangle(core, options.max_length, spelling);
+    let text = match options.style {
         Style::Auto => rust().or_else(|| cpp(Spelling::Cpp)),
         Style::Cpp => cpp(Spelling::Cpp),
         Style::Rust => rust(),
@@ -91,65 +133,30 @@ fn readable(name: &[u8], most: usize, style: Style) -> Option<Vec<u8>> {
         Style::Gnat => Some(gnat::demangle(core)),
         Style::Dlang => (core == b"_Dmain").then(|| b"D main".to_vec()),
     }?;
-    Some(if before.is_empty() { text } else { [before, &text].concat() })
+    Some(if marks.is_empty() { text } else { [marks, &text].concat() })
 }
 
-/// How many characters a system has put before a name.
+/// How many characters a system puts before a name.
 fn marks(name: &[u8]) -> usize {
     name.iter().take_while(|byte| matches!(byte, b'.' | b'$')).count()
 }
 
-fn rust(name: &[u8], most: usize) -> Option<Vec<u8>> {
-    let name = str::from_utf8(name).ok()?;
-    // Copies of functions have suffixes, which stand behind the last letter of the name proper. The older of the two
-    // ways to mangle ends in `E` and has dots of its own; the newer has neither.
-    let is_old = !name.starts_with("_R");
-    let end = if is_old { name.rfind("E.").map(|at| at.saturating_add(1)) } else { name.find('.') };
-    let name = name.get(..end.unwrap_or(name.len()))?;
-    // Hardly any name becomes longer.
-    let room = name.len().min(most);
-    if is_old && !has_hash(name) {
-        return None;
-    }
-    let name = rustc_demangle::try_demangle(name).ok()?;
-    let mut text = Bounded { text: String::with_capacity(room), most };
-    write!(text, "{name:#}").ok()?;
-    Some(text.text.into_bytes())
-}
-
-/// A text that is no longer than it may be: what does not fit ends the writing.
-struct Bounded {
-    text: String,
-    most: usize,
-}
-
-impl Write for Bounded {
-    fn write_str(&mut self, more: &str) -> core::fmt::Result {
-        if self.text.len().saturating_add(more.len()) > self.most {
-            return Err(core::fmt::Error);
-        }
-        self.text.push_str(more);
-        Ok(())
-    }
-}
-
-/// Whether a name ends as Rust's older mangling does, which is else that of C++: with a hash of sixteen digits, of
-/// which chance makes at least five different ones.
-fn has_hash(name: &str) -> bool {
-    let Some((_, hash)) = name.strip_suffix('E').and_then(|name| name.rsplit_once("17h")) else {
-        return false;
-    };
-    let is_digit = |digit: u8| matches!(digit, b'0'..=b'9' | b'a'..=b'f');
-    let kinds = (b'0'..=b'f').filter(|digit| hash.as_bytes().contains(digit)).count();
-    hash.len() == 16 && hash.bytes().all(is_digit) && kinds >= 5
-}
-
 #[cfg(test)]
 mod tests {
+    use alloc::string::String;
+
     use super::*;
 
+    fn demangle_as(name: &[u8], style: Style) -> Cow<'_, [u8]> {
+        demangle_with(name, &Options { style, ..Options::default() })
+    }
+
+    fn demangle_within(name: &[u8], max_length: usize) -> Cow<'_, [u8]> {
+        demangle_with(name, &Options { max_length, ..Options::default() })
+    }
+
     fn shown(name: &str) -> String {
-        String::from_utf8(demangle(name.as_bytes(), LONGEST).into_owned()).unwrap()
+        String::from_utf8(demangle(name.as_bytes()).into_owned()).unwrap()
     }
 
     #[test]
@@ -170,7 +177,7 @@ mod tests {
     fn styles() {
         let shown = |name: &str| {
             let styles = [Style::Auto, Style::Cpp, Style::Rust, Style::Java, Style::Gnat, Style::Dlang];
-            styles.map(|style| String::from_utf8(demangle_as(name.as_bytes(), LONGEST, style).into_owned()).unwrap())
+            styles.map(|style| String::from_utf8(demangle_as(name.as_bytes(), style).into_owned()).unwrap())
         };
         let cpp = "_ZN1a1bEi";
         assert_eq!(shown(cpp), ["a::b(int)", "a::b(int)", cpp, "a.b(int)", "<_ZN1a1bEi>", cpp]);
@@ -221,7 +228,7 @@ mod tests {
             ("a_", "<a_>"),
             ("a__", "<a__>"),
         ] {
-            assert_eq!(demangle_as(name.as_bytes(), LONGEST, Style::Gnat).as_ref(), text.as_bytes(), "{name}");
+            assert_eq!(demangle_as(name.as_bytes(), Style::Gnat).as_ref(), text.as_bytes(), "{name}");
         }
     }
 
@@ -234,10 +241,10 @@ mod tests {
 
     #[test]
     fn names_that_stand_for_too_much() {
-        assert_eq!(demangle(b"_RNvC7mycrate3foo", 12).as_ref(), b"mycrate::foo");
-        assert_eq!(demangle(b"_RNvC7mycrate3foo", 11).as_ref(), b"_RNvC7mycrate3foo");
-        assert_eq!(demangle(b"_ZN1a1bEi", 20).as_ref(), b"a::b(int)");
-        assert_eq!(demangle(b"_ZN1a1bEi", 3).as_ref(), b"_ZN1a1bEi");
+        assert_eq!(demangle_within(b"_RNvC7mycrate3foo", 12).as_ref(), b"mycrate::foo");
+        assert_eq!(demangle_within(b"_RNvC7mycrate3foo", 11).as_ref(), b"_RNvC7mycrate3foo");
+        assert_eq!(demangle_within(b"_ZN1a1bEi", 20).as_ref(), b"a::b(int)");
+        assert_eq!(demangle_within(b"_ZN1a1bEi", 3).as_ref(), b"_ZN1a1bEi");
         // A function of a quarter of a million lifetimes.
         assert_eq!(shown("_RMC0FGZZZ_Eu"), "_RMC0FGZZZ_Eu");
     }
@@ -247,6 +254,6 @@ mod tests {
         for name in ["main", "_Z", "_Zqqq", "_R", "", "_start"] {
             assert_eq!(shown(name), name);
         }
-        assert_eq!(demangle(b"\xff_Z", LONGEST).as_ref(), b"\xff_Z");
+        assert_eq!(demangle(b"\xff_Z").as_ref(), b"\xff_Z");
     }
 }

@@ -18,7 +18,7 @@ impl<'a> Parser<'a> {
     /// What tells a copy of a function: a dot with a word or a number, and further numbers, each behind a dot.
     fn clone_suffix(&mut self) -> Option<&'a [u8]> {
         let start = self.at;
-        self.expect(".")?;
+        self.expect(b".")?;
         let letters = self.count(|byte| byte.is_ascii_lowercase() || byte == b'_');
         self.skip(letters);
         if letters == 0 && self.digits().is_empty() {
@@ -107,7 +107,7 @@ impl<'a> Parser<'a> {
     fn construction_vtable(&mut self) -> Option<Id> {
         let derived = self.ty()?;
         self.number()?;
-        self.expect("_")?;
+        self.expect(b"_")?;
         let base = self.ty()?;
         Some(self.add(Node::ConstructionVtable(base, derived)))
     }
@@ -121,10 +121,10 @@ impl<'a> Parser<'a> {
     /// The offset of a thunk, which nobody shows.
     fn offset(&mut self, kind: u8) -> Option<()> {
         self.signed_number()?;
-        self.expect("_")?;
+        self.expect(b"_")?;
         if kind == b'v' {
             self.signed_number()?;
-            self.expect("_")?;
+            self.expect(b"_")?;
         }
         matches!(kind, b'h' | b'v').then_some(())
     }

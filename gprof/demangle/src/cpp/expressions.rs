@@ -21,28 +21,28 @@ impl<'a> Parser<'a> {
             (b'T', _) => self.template_parameter(),
             (b's', b'r') => self.scoped(),
             (b's', b'p') => {
-                self.expect("sp")?;
+                self.expect(b"sp")?;
                 let pattern = self.expression()?;
                 Some(self.add(Node::PackExpansion(pattern)))
             }
             (b's', b'Z') => {
-                self.expect("sZ")?;
+                self.expect(b"sZ")?;
                 let pack = self.expression()?;
                 Some(self.add(Node::PackSize(pack)))
             }
             (b'f', b'p') => self.function_parameter(),
             (b'0'..=b'9', _) | (b'o', b'n') => {
-                self.eat("on");
+                self.eat(b"on");
                 let name = self.unqualified_name()?;
                 self.with_arguments(name)
             }
             (b'i', b'l') => {
-                self.expect("il")?;
+                self.expect(b"il")?;
                 let list = self.list()?;
                 Some(self.add(Node::Braces(None, list)))
             }
             (b't', b'l') => {
-                self.expect("tl")?;
+                self.expect(b"tl")?;
                 let ty = self.ty()?;
                 let list = self.list()?;
                 Some(self.add(Node::Braces(Some(ty), list)))
@@ -54,7 +54,7 @@ impl<'a> Parser<'a> {
     /// Expressions up to an `E`.
     fn list(&mut self) -> Option<Vec<Id>> {
         let mut list = Vec::new();
-        while !self.eat("E") {
+        while !self.eat(b"E") {
             list.push(self.expression()?);
         }
         Some(list)
@@ -69,7 +69,7 @@ impl<'a> Parser<'a> {
     }
 
     fn scoped(&mut self) -> Option<Id> {
-        self.expect("sr")?;
+        self.expect(b"sr")?;
         if self.peek()?.is_ascii_digit()
             && let Some(name) = self.attempt(Self::name_in_levels)
         {
@@ -90,7 +90,7 @@ impl<'a> Parser<'a> {
     /// Names with `::` between them up to an `E`.
     fn levels(&mut self) -> Option<Id> {
         let mut scope = None;
-        while !self.eat("E") {
+        while !self.eat(b"E") {
             let name = self.source_name()?;
             let level = match scope {
                 Some(outer) => self.add(Node::Member(outer, name)),
@@ -102,8 +102,8 @@ impl<'a> Parser<'a> {
     }
 
     fn function_parameter(&mut self) -> Option<Id> {
-        self.expect("fp")?;
-        if self.eat("T") {
+        self.expect(b"fp")?;
+        if self.eat(b"T") {
             return Some(self.add(Node::Text(b"this")));
         }
         self.qualifiers();
@@ -118,7 +118,7 @@ impl<'a> Parser<'a> {
             b"st" | b"at" | b"ti" => return self.of_type(code),
             b"sz" | b"te" | b"tw" => return self.of_expression(code),
             b"tr" => {
-                self.expect("tr")?;
+                self.expect(b"tr")?;
                 return Some(self.add(Node::Text(b"throw")));
             }
             _ => {}
@@ -166,14 +166,14 @@ impl<'a> Parser<'a> {
 
     fn new_expression(&mut self, operator: Operator) -> Option<Id> {
         let mut placement = Vec::new();
-        while !self.eat("_") {
+        while !self.eat(b"_") {
             placement.push(self.expression()?);
         }
         let ty = self.ty()?;
-        let arguments = if self.eat("pi") {
+        let arguments = if self.eat(b"pi") {
             Some(self.list()?)
         } else {
-            self.expect("E")?;
+            self.expect(b"E")?;
             None
         };
         Some(self.add(Node::New(operator, placement, ty, arguments)))
@@ -181,13 +181,13 @@ impl<'a> Parser<'a> {
 
     /// `++` and `--`, which stand before their operand if a `_` does.
     fn step(&mut self, operator: Operator) -> Option<Id> {
-        let before = self.eat("_");
+        let before = self.eat(b"_");
         let operand = self.expression()?;
         Some(self.add(if before { Node::Unary(operator, operand) } else { Node::Suffix(operator, operand) }))
     }
 
     fn member(&mut self) -> Option<Id> {
-        if self.peek()?.is_ascii_digit() || self.eat("on") {
+        if self.peek()?.is_ascii_digit() || self.eat(b"on") {
             let name = self.unqualified_name()?;
             return self.with_arguments(name);
         }
@@ -195,9 +195,9 @@ impl<'a> Parser<'a> {
     }
 
     fn cast(&mut self) -> Option<Id> {
-        self.expect("cv")?;
+        self.expect(b"cv")?;
         let ty = self.ty()?;
-        let operands = if self.eat("_") { self.list()? } else { vec![self.expression()?] };
+        let operands = if self.eat(b"_") { self.list()? } else { vec![self.expression()?] };
         Some(self.add(Node::Cast(ty, operands)))
     }
 
@@ -227,17 +227,17 @@ impl<'a> Parser<'a> {
 
     /// A literal, or the name of something that is not known before the program is linked.
     pub(super) fn literal(&mut self) -> Option<Id> {
-        self.expect("L")?;
-        if self.eat("_Z") || self.eat("Z") {
+        self.expect(b"L")?;
+        if self.eat(b"_Z") || self.eat(b"Z") {
             let encoding = self.encoding()?;
-            self.expect("E")?;
+            self.expect(b"E")?;
             return Some(encoding);
         }
         let ty = self.ty()?;
-        if matches!(self.node(ty), Node::Builtin("decltype(nullptr)", _)) && self.eat("E") {
+        if matches!(self.node(ty), Node::Builtin("decltype(nullptr)", _)) && self.eat(b"E") {
             return Some(ty);
         }
-        let negative = self.eat("n");
+        let negative = self.eat(b"n");
         let digits = self.up_to_end()?;
         Some(self.add(Node::Literal(ty, negative, digits)))
     }

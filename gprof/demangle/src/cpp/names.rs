@@ -54,7 +54,7 @@ impl<'a> Parser<'a> {
     }
 
     fn nested_name(&mut self) -> Option<Id> {
-        self.expect("N")?;
+        self.expect(b"N")?;
         let mut qualifiers = self.qualifiers();
         match self.peek() {
             Some(b'R') => qualifiers.push(" &"),
@@ -63,7 +63,7 @@ impl<'a> Parser<'a> {
         }
         self.skip(usize::from(matches!(self.peek(), Some(b'R' | b'O'))));
         let mut name = self.prefix()?;
-        self.expect("E")?;
+        self.expect(b"E")?;
         for qualifier in qualifiers {
             name = self.add(Node::Qualified(name, qualifier));
         }
@@ -142,7 +142,7 @@ impl<'a> Parser<'a> {
 
     fn tags(&mut self, mut name: Id) -> Option<Id> {
         let last_name = self.last_name;
-        while self.eat("B") {
+        while self.eat(b"B") {
             let tag = self.identifier()?;
             name = self.add(Node::Tagged(name, tag));
         }
@@ -159,7 +159,7 @@ impl<'a> Parser<'a> {
     }
 
     fn operator_name(&mut self) -> Option<Id> {
-        if self.eat("cv") {
+        if self.eat(b"cv") {
             let conversion = core::mem::replace(&mut self.in_conversion, !self.in_expression);
             let target = self.ty();
             self.in_conversion = conversion;
@@ -170,7 +170,7 @@ impl<'a> Parser<'a> {
                 self.add(Node::Conversion(target))
             });
         }
-        if self.eat("li") {
+        if self.eat(b"li") {
             let suffix = self.source_name()?;
             return Some(self.add(Node::LiteralOperator(suffix)));
         }
@@ -180,12 +180,12 @@ impl<'a> Parser<'a> {
     }
 
     fn constructor(&mut self) -> Option<Id> {
-        if self.eat("D") {
+        if self.eat(b"D") {
             let class = self.last_name?;
             return matches!(self.bump()?, b'0'..=b'5').then(|| self.add(Node::Destructor(class)));
         }
-        self.expect("C")?;
-        let inherits = self.eat("I");
+        self.expect(b"C")?;
+        let inherits = self.eat(b"I");
         if !matches!(self.bump()?, b'1'..=b'5') {
             return None;
         }
@@ -198,36 +198,36 @@ impl<'a> Parser<'a> {
     }
 
     fn bound_names(&mut self) -> Option<Id> {
-        self.expect("DC")?;
+        self.expect(b"DC")?;
         let mut names = Vec::new();
-        while !self.eat("E") {
+        while !self.eat(b"E") {
             names.push(self.source_name()?);
         }
         Some(self.add(Node::Bound(names)))
     }
 
     fn unnamed(&mut self) -> Option<Id> {
-        if self.eat("Ut") {
+        if self.eat(b"Ut") {
             let number = self.compact_number()?;
             let unnamed = self.add(Node::Unnamed(number));
             return Some(self.remember(unnamed));
         }
-        self.expect("Ul")?;
+        self.expect(b"Ul")?;
         let takes = self.parameters()?;
-        self.expect("E")?;
+        self.expect(b"E")?;
         let number = self.compact_number()?;
         Some(self.add(Node::Lambda(takes, number)))
     }
 
     fn local_name(&mut self) -> Option<Id> {
-        self.expect("Z")?;
+        self.expect(b"Z")?;
         let function = self.encoding()?;
-        self.expect("E")?;
-        let entity = if self.eat("s") {
+        self.expect(b"E")?;
+        let entity = if self.eat(b"s") {
             self.discriminator()?;
             self.add(Node::Text(b"string literal"))
         } else {
-            let argument = if self.eat("d") { Some(self.compact_number()?) } else { None };
+            let argument = if self.eat(b"d") { Some(self.compact_number()?) } else { None };
             let name = self.name()?;
             if !matches!(self.node(name), Node::Lambda(..) | Node::Unnamed(_)) {
                 self.discriminator()?;
@@ -248,7 +248,7 @@ impl<'a> Parser<'a> {
 
     /// An abbreviation. In a prefix, one before a constructor or destructor is spelt out.
     pub(super) fn substitution(&mut self, in_prefix: bool) -> Option<Id> {
-        self.expect("S")?;
+        self.expect(b"S")?;
         let next = self.peek()?;
         if next == b'_' || next.is_ascii_digit() || next.is_ascii_uppercase() {
             let number = usize::try_from(self.sequence()?).ok()?;
@@ -269,7 +269,7 @@ impl<'a> Parser<'a> {
     }
 
     pub(super) fn template_parameter(&mut self) -> Option<Id> {
-        self.expect("T")?;
+        self.expect(b"T")?;
         let number = self.compact_number()?;
         let index = usize::try_from(number).ok()?;
         Some(self.add(Node::TemplateParameter(index)))
@@ -277,11 +277,11 @@ impl<'a> Parser<'a> {
 
     pub(super) fn template_arguments(&mut self) -> Option<Vec<Id>> {
         let last_name = self.last_name;
-        if !self.eat("I") {
-            self.expect("J")?;
+        if !self.eat(b"I") {
+            self.expect(b"J")?;
         }
         let mut arguments = Vec::new();
-        while !self.eat("E") {
+        while !self.eat(b"E") {
             arguments.push(self.template_argument()?);
         }
         self.last_name = last_name;
@@ -293,7 +293,7 @@ impl<'a> Parser<'a> {
             b'X' => {
                 parser.skip(1);
                 let expression = parser.expression()?;
-                parser.expect("E")?;
+                parser.expect(b"E")?;
                 Some(expression)
             }
             b'L' => parser.literal(),

@@ -49,15 +49,15 @@ impl<'a> Parser<'a> {
     }
 
     /// Goes on behind a text, if it comes next.
-    pub(super) fn eat(&mut self, text: &str) -> bool {
-        let found = self.rest().starts_with(text.as_bytes());
+    pub(super) fn eat(&mut self, text: &[u8]) -> bool {
+        let found = self.rest().starts_with(text);
         if found {
             self.skip(text.len());
         }
         found
     }
 
-    pub(super) fn expect(&mut self, text: &str) -> Option<()> {
+    pub(super) fn expect(&mut self, text: &[u8]) -> Option<()> {
         self.eat(text).then_some(())
     }
 
@@ -141,7 +141,7 @@ impl<'a> Parser<'a> {
     }
 
     pub(super) fn signed_number(&mut self) -> Option<u64> {
-        self.eat("n");
+        self.eat(b"n");
         self.number()
     }
 
@@ -168,11 +168,11 @@ impl<'a> Parser<'a> {
 
     /// A number that counts from `_`, `0_`, `1_`, …
     pub(super) fn compact_number(&mut self) -> Option<u64> {
-        if self.eat("_") {
+        if self.eat(b"_") {
             return Some(0);
         }
         let number = self.number()?.checked_add(1)?;
-        self.expect("_")?;
+        self.expect(b"_")?;
         Some(number)
     }
 
@@ -182,24 +182,31 @@ impl<'a> Parser<'a> {
         if digits.is_empty() {
             return Some(0);
         }
-        if !digits.iter().all(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase()) {
+        if digits.iter().any(u8::is_ascii_lowercase) {
             return None;
         }
-        u64::from_str_radix(str::from_utf8(digits).ok()?, 36).ok()?.checked_add(1)
+        in_base(36, digits)?.checked_add(1)
     }
 
     /// What tells things of one name in one function apart, which nobody shows.
     pub(super) fn discriminator(&mut self) -> Option<()> {
-        if !self.eat("_") {
+        if !self.eat(b"_") {
             return Some(());
         }
-        let long = self.eat("_");
+        let long = self.eat(b"_");
         let number: u64 = value(self.digits()).unwrap_or(0);
-        if long && number >= 10 { self.expect("_") } else { Some(()) }
+        if long && number >= 10 { self.expect(b"_") } else { Some(()) }
     }
 }
 
 /// The value of digits; none when there are none or it is too great.
 pub(super) fn value(digits: &[u8]) -> Option<u64> {
-    str::from_utf8(digits).ok()?.parse().ok()
+    if digits.is_empty() { None } else { in_base(10, digits) }
+}
+
+fn in_base(base: u32, digits: &[u8]) -> Option<u64> {
+    digits.iter().try_fold(0_u64, |number, digit| {
+        let digit = char::from(*digit).to_digit(base)?;
+        number.checked_mul(u64::from(base))?.checked_add(u64::from(digit))
+    })
 }

@@ -97,29 +97,29 @@ impl<'a> Parser<'a> {
     }
 
     fn vendor_qualified(&mut self) -> Option<Id> {
-        self.expect("U")?;
+        self.expect(b"U")?;
         let name = self.identifier()?;
         let ty = self.ty()?;
         Some(self.add(Node::VendorQualified(ty, name)))
     }
 
     fn function(&mut self) -> Option<Id> {
-        self.expect("F")?;
-        self.eat("Y");
+        self.expect(b"F")?;
+        self.eat(b"Y");
         let signature = self.bare_function(true)?;
         let mut function = self.add(Node::Signature(signature));
-        if self.eat("R") {
+        if self.eat(b"R") {
             function = self.add(Node::Qualified(function, " &"));
-        } else if self.eat("O") {
+        } else if self.eat(b"O") {
             function = self.add(Node::Qualified(function, " &&"));
         }
-        self.expect("E")?;
+        self.expect(b"E")?;
         Some(function)
     }
 
     /// A signature without what tells where it ends.
     pub(super) fn bare_function(&mut self, gives: bool) -> Option<Signature> {
-        self.eat("J");
+        self.eat(b"J");
         let gives = if gives { Some(self.ty()?) } else { None };
         Some(Signature { gives, takes: self.parameters()? })
     }
@@ -141,7 +141,7 @@ impl<'a> Parser<'a> {
     }
 
     fn array(&mut self) -> Option<Id> {
-        self.expect("A")?;
+        self.expect(b"A")?;
         let size = self.size()?;
         let element = self.ty()?;
         Some(self.add(Node::Array(size, element)))
@@ -157,12 +157,12 @@ impl<'a> Parser<'a> {
             }
             _ => Some(self.expression()?),
         };
-        self.expect("_")?;
+        self.expect(b"_")?;
         Some(size)
     }
 
     fn member_pointer(&mut self) -> Option<Id> {
-        self.expect("M")?;
+        self.expect(b"M")?;
         let class = self.ty()?;
         let member = self.ty()?;
         Some(self.add(Node::MemberPointer(class, member)))
@@ -209,13 +209,13 @@ impl<'a> Parser<'a> {
     fn longer_type(&mut self) -> Option<Id> {
         let next = self.peek_next()?;
         if let Some((_, name)) = MORE_BUILTIN.iter().find(|(letter, _)| *letter == next) {
-            self.expect("D")?;
+            self.expect(b"D")?;
             self.bump();
             return Some(self.add(Node::Builtin(name, None)));
         }
         let ty = match next {
             b'p' => {
-                self.expect("Dp")?;
+                self.expect(b"Dp")?;
                 let pattern = self.ty()?;
                 self.add(Node::PackExpansion(pattern))
             }
@@ -223,23 +223,23 @@ impl<'a> Parser<'a> {
                 self.bump();
                 self.bump();
                 let expression = self.expression()?;
-                self.expect("E")?;
+                self.expect(b"E")?;
                 self.add(Node::Decltype(expression))
             }
             b'v' => {
-                self.expect("Dv")?;
+                self.expect(b"Dv")?;
                 let size = self.size()??;
                 let element = self.ty()?;
                 self.add(Node::Vector(size, element))
             }
             b'F' => {
-                self.expect("DF")?;
+                self.expect(b"DF")?;
                 let bits = self.digits();
-                self.expect("_")?;
+                self.expect(b"_")?;
                 return Some(self.add(Node::FloatOf(bits)));
             }
             b'o' => {
-                self.expect("Do")?;
+                self.expect(b"Do")?;
                 let function = self.function()?;
                 self.add(Node::Qualified(function, " noexcept"))
             }
