@@ -82,7 +82,7 @@ impl<'t, 'a> Printer<'t, 'a> {
     /// The text of a tree, or `None` when it nests too deep or gets too long.
     pub(super) fn print(mut self, root: Id) -> Option<Vec<u8>> {
         self.whole(root);
-        (!self.failed).then_some(self.out)
+        (!self.failed && self.out.len() <= self.most).then_some(self.out)
     }
 
     pub(super) fn write(&mut self, text: impl AsRef<[u8]>) {
