@@ -51,7 +51,7 @@ mod rust;
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
-use cpp::Spelling;
+use cpp::{Grammar, Spelling};
 
 /// The default bound on the length of a demangled name, in bytes: names that need more are made to exhaust memory.
 pub const MAX_LENGTH: usize = 1 << 16;
@@ -124,7 +124,7 @@ pub fn looks_mangled(name: &[u8]) -> bool {
 fn readable(name: &[u8], options: &Options) -> Option<Vec<u8>> {
     let (marks, core) = name.split_at(marks(name));
     let rust = || looks_mangled(core).then(|| rust::demangle(core, options.max_length)).flatten();
-    let cpp = |spelling| cpp::demangle(core, options.max_length, spelling);
+    let cpp = |spelling| cpp::demangle(core, options.max_length, spelling, Grammar::Gnu);
     let text = match options.style {
         Style::Auto => rust().or_else(|| cpp(Spelling::Cpp)),
         Style::Cpp => cpp(Spelling::Cpp),

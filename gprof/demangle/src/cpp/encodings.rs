@@ -94,6 +94,7 @@ impl<'a> Parser<'a> {
             (b'T', b'C') => return self.construction_vtable(),
             (b'G', b'V') => ("guard variable for ", self.name()?),
             (b'G', b'R') => return self.reference_temporary(),
+            (b'G', b'I') => ("initializer for module ", self.module(None)??),
             (b'G', b'A') => ("hidden alias for ", self.encoding()?),
             (b'G', b'T') => match self.bump()? {
                 b'n' => ("non-transaction clone for ", self.encoding()?),

@@ -1,11 +1,10 @@
 //! The parser: expressions in template arguments and in types.
 
-use alloc::vec;
 use alloc::vec::Vec;
 
 use super::operators::{self, Operator};
 use super::parser::Parser;
-use super::tree::{Id, Node};
+use super::tree::{DesignatorKind, Id, Node};
 
 impl<'a> Parser<'a> {
     pub(super) fn expression(&mut self) -> Option<Id> {
@@ -30,9 +29,26 @@ impl<'a> Parser<'a> {
                 let pack = self.expression()?;
                 Some(self.add(Node::PackSize(pack)))
             }
+            (b's', b'P') => {
+                self.expect(b"sP")?;
+                let arguments = self.list_of(Self::template_argument)?;
+                Some(self.add(Node::ArgumentCount(arguments)))
+            }
             (b'f', b'p') => self.function_parameter(),
+            (b'f', b'l' | b'r' | b'L' | b'R') => self.fold(),
+            (b'd', b'i' | b'x' | b'X') => self.designated(),
+            (b'u', _) => {
+                self.expect(b"u")?;
+                let name = self.source_name()?;
+                let arguments = self.list_of(Self::template_argument)?;
+                Some(self.add(Node::VendorExpression(name, arguments)))
+            }
             (b'0'..=b'9', _) | (b'o', b'n') => {
-                self.eat(b"on");
+                if !self.rest().starts_with(b"oncv") {
+                    self.eat(b"on");
+                } else if !self.is_newest {
+                    return None;
+                }
                 let name = self.unqualified_name()?;
                 self.with_arguments(name)
             }
@@ -53,14 +69,43 @@ impl<'a> Parser<'a> {
 
     /// Expressions up to an `E`.
     fn list(&mut self) -> Option<Vec<Id>> {
+        self.list_of(Self::expression)
+    }
+
+    /// Parts of a kind up to an `E`.
+    fn list_of(&mut self, read: impl Fn(&mut Self) -> Option<Id>) -> Option<Vec<Id>> {
         let mut list = Vec::new();
         while !self.eat(b"E") {
-            list.push(self.expression()?);
+            list.push(read(self)?);
         }
         Some(list)
     }
 
-    fn with_arguments(&mut self, name: Id) -> Option<Id> {
+    fn fold(&mut self) -> Option<Id> {
+        self.expect(b"f")?;
+        let kind = self.bump()?;
+        let operator = operators::find(self.text.get(self.at..)?.get(..2)?)?;
+        self.skip(2);
+        let first = self.expression()?;
+        let second = if matches!(kind, b'L' | b'R') { Some(self.expression()?) } else { None };
+        Some(self.add(Node::Fold(kind, operator, first, second)))
+    }
+
+    fn designated(&mut self) -> Option<Id> {
+        self.expect(b"d")?;
+        let (designator, kind) = match self.bump()? {
+            b'i' => (self.unqualified_name()?, DesignatorKind::Member),
+            b'x' => (self.expression()?, DesignatorKind::Index),
+            _ => {
+                let first = self.expression()?;
+                (first, DesignatorKind::Range(self.expression()?))
+            }
+        };
+        let value = self.expression()?;
+        Some(self.add(Node::Designated(designator, kind, value)))
+    }
+
+    pub(super) fn with_arguments(&mut self, name: Id) -> Option<Id> {
         if self.peek() != Some(b'I') {
             return Some(name);
         }
@@ -77,8 +122,8 @@ impl<'a> Parser<'a> {
         }
         let scope = self.ty()?;
         let name = self.unqualified_name()?;
-        let name = self.with_arguments(name)?;
-        Some(self.add(Node::Member(scope, name)))
+        let name = self.add(Node::Member(scope, name));
+        self.with_arguments(name)
     }
 
     fn name_in_levels(&mut self) -> Option<Id> {
@@ -106,7 +151,9 @@ impl<'a> Parser<'a> {
         if self.eat(b"T") {
             return Some(self.add(Node::Text(b"this")));
         }
-        self.qualifiers();
+        if !self.qualifiers()?.is_empty() && !self.is_newest {
+            return None;
+        }
         let number = self.compact_number()?;
         Some(self.add(Node::Parameter(number.saturating_add(1))))
     }
@@ -115,12 +162,16 @@ impl<'a> Parser<'a> {
         let code = [self.peek()?, self.peek_next()?];
         match &code {
             b"cv" => return self.cast(),
-            b"st" | b"at" | b"ti" => return self.of_type(code),
-            b"sz" | b"te" | b"tw" => return self.of_expression(code),
+            b"st" | b"at" => return self.of_type(code),
+            b"ti" if self.is_newest => return self.of_type(code),
+            b"sz" | b"tw" => return self.of_expression(code),
+            b"te" if self.is_newest => return self.of_expression(code),
             b"tr" => {
                 self.expect(b"tr")?;
                 return Some(self.add(Node::Text(b"throw")));
             }
+            b"li" => return self.operator_name(),
+            b"nx" if !self.is_newest => return None,
             _ => {}
         }
         let operator = operators::find(&code)?;
@@ -143,7 +194,7 @@ impl<'a> Parser<'a> {
                 Some(self.add(Node::Binary(operator, whole, part)))
             }
             b"pp" | b"mm" => self.step(operator),
-            b"nw" | b"na" => self.new_expression(operator),
+            b"nw" | b"na" => self.new_expression(),
             b"qu" => {
                 let (test, yes, no) = (self.expression()?, self.expression()?, self.expression()?);
                 Some(self.add(Node::Conditional(test, yes, no)))
@@ -164,19 +215,23 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn new_expression(&mut self, operator: Operator) -> Option<Id> {
+    fn new_expression(&mut self) -> Option<Id> {
         let mut placement = Vec::new();
         while !self.eat(b"_") {
             placement.push(self.expression()?);
         }
         let ty = self.ty()?;
         let arguments = if self.eat(b"pi") {
-            Some(self.list()?)
+            let list = self.list()?;
+            Some(self.add(Node::Cast(None, list)))
+        } else if self.eat(b"il") {
+            let list = self.list()?;
+            Some(self.add(Node::Braces(None, list)))
         } else {
             self.expect(b"E")?;
             None
         };
-        Some(self.add(Node::New(operator, placement, ty, arguments)))
+        Some(self.add(Node::New(placement, ty, arguments)))
     }
 
     /// `++` and `--`, which stand before their operand if a `_` does.
@@ -187,7 +242,10 @@ impl<'a> Parser<'a> {
     }
 
     fn member(&mut self) -> Option<Id> {
-        if self.peek()?.is_ascii_digit() || self.eat(b"on") {
+        if self.peek()?.is_ascii_digit() || self.rest().starts_with(b"on") {
+            if self.is_newest {
+                self.eat(b"on");
+            }
             let name = self.unqualified_name()?;
             return self.with_arguments(name);
         }
@@ -197,8 +255,12 @@ impl<'a> Parser<'a> {
     fn cast(&mut self) -> Option<Id> {
         self.expect(b"cv")?;
         let ty = self.ty()?;
-        let operands = if self.eat(b"_") { self.list()? } else { vec![self.expression()?] };
-        Some(self.add(Node::Cast(ty, operands)))
+        if self.eat(b"_") {
+            let operands = self.list()?;
+            return Some(self.add(Node::Cast(Some(ty), operands)));
+        }
+        let operand = self.expression()?;
+        Some(self.add(Node::CastOne(ty, operand)))
     }
 
     fn of_type(&mut self, code: [u8; 2]) -> Option<Id> {
@@ -238,7 +300,7 @@ impl<'a> Parser<'a> {
             return Some(ty);
         }
         let negative = self.eat(b"n");
-        let digits = self.up_to_end()?;
+        let digits = self.up_to_end().filter(|digits| !digits.is_empty())?;
         Some(self.add(Node::Literal(ty, negative, digits)))
     }
 }

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::parser::Parser;
-use super::tree::{Id, Node, Qualifier, Signature};
+use super::tree::{Id, Lambda, Node, Qualifier, Signature};
 use super::{operators, printer};
 
 /// The standard library's names that have abbreviations: the letter, the name, what it stands for when constructors or
@@ -23,17 +23,7 @@ impl<'a> Parser<'a> {
         self.nested(|parser| match parser.peek()? {
             b'N' => parser.nested_name(),
             b'Z' => parser.local_name(),
-            b'S' if parser.peek_next() != Some(b't') => {
-                let name = parser.substitution(false)?;
-                parser.maybe_template(name, false)
-            }
-            b'S' => {
-                parser.skip(2);
-                let standard = parser.add(Node::Text(b"std"));
-                let name = parser.unqualified_name()?;
-                let name = parser.add(Node::Member(standard, name));
-                parser.maybe_template(name, true)
-            }
+            b'S' => parser.name_from_abbreviation(),
             _ => {
                 let name = parser.unqualified_name()?;
                 parser.maybe_template(name, true)
@@ -41,8 +31,27 @@ impl<'a> Parser<'a> {
         })
     }
 
+    /// A name that begins with `std::`, an abbreviation, or both.
+    fn name_from_abbreviation(&mut self) -> Option<Id> {
+        let standard = if self.eat(b"St") { Some(self.add(Node::Text(b"std"))) } else { None };
+        let mut module = None;
+        if self.peek() == Some(b'S') {
+            let known = self.substitution(false)?;
+            if !matches!(self.node(known), Node::Module(..)) {
+                return if standard.is_none() { self.maybe_template(known, false) } else { None };
+            }
+            module = Some(known);
+        }
+        let name = self.unqualified_name_in(module)?;
+        let name = match standard {
+            Some(standard) => self.add(Node::Member(standard, name)),
+            None => name,
+        };
+        self.maybe_template(name, true)
+    }
+
     /// An instance of the template of this name, if arguments follow.
-    fn maybe_template(&mut self, name: Id, is_new: bool) -> Option<Id> {
+    pub(super) fn maybe_template(&mut self, name: Id, is_new: bool) -> Option<Id> {
         if self.peek() != Some(b'I') {
             return Some(name);
         }
@@ -55,10 +64,10 @@ impl<'a> Parser<'a> {
 
     fn nested_name(&mut self) -> Option<Id> {
         self.expect(b"N")?;
-        let mut qualifiers = self.qualifiers();
+        let mut qualifiers = self.qualifiers()?;
         match self.peek() {
-            Some(b'R') => qualifiers.push(" &"),
-            Some(b'O') => qualifiers.push(" &&"),
+            Some(b'R') => qualifiers.push(Qualifier::plain(" &")),
+            Some(b'O') => qualifiers.push(Qualifier::plain(" &&")),
             _ => {}
         }
         self.skip(usize::from(matches!(self.peek(), Some(b'R' | b'O'))));
@@ -71,26 +80,52 @@ impl<'a> Parser<'a> {
     }
 
     /// The qualifiers that come next. They stand in the order in which they are written.
-    pub(super) fn qualifiers(&mut self) -> Vec<Qualifier> {
+    pub(super) fn qualifiers(&mut self) -> Option<Vec<Qualifier>> {
         let mut found = Vec::new();
-        loop {
-            found.push(match self.peek() {
-                Some(b'r') => " __restrict",
-                Some(b'V') => " volatile",
-                Some(b'K') => " const",
-                _ => break,
-            });
-            self.skip(1);
+        while let Some(qualifier) = self.qualifier()? {
+            found.push(qualifier);
         }
         // The innermost comes last.
         found.reverse();
-        found
+        Some(found)
+    }
+
+    /// The qualifier that comes next, if one does.
+    fn qualifier(&mut self) -> Option<Option<Qualifier>> {
+        let text = match (self.peek(), self.peek_next()) {
+            (Some(b'r'), _) => " __restrict",
+            (Some(b'V'), _) => " volatile",
+            (Some(b'K'), _) => " const",
+            (Some(b'D'), Some(b'x' | b'o' | b'O' | b'w')) => return self.exception_specification().map(Some),
+            _ => return Some(None),
+        };
+        self.skip(1);
+        Some(Some(Qualifier::plain(text)))
+    }
+
+    fn exception_specification(&mut self) -> Option<Qualifier> {
+        self.expect(b"D")?;
+        let (text, argument) = match self.bump()? {
+            b'x' => (" transaction_safe", None),
+            b'o' => (" noexcept", None),
+            b'O' => {
+                let condition = self.expression()?;
+                self.expect(b"E")?;
+                (" noexcept", Some(condition))
+            }
+            _ => {
+                let types = self.parameters()?;
+                self.expect(b"E")?;
+                (" throw", Some(self.add(Node::Pack(types))))
+            }
+        };
+        Some(Qualifier { text, argument })
     }
 
     fn prefix(&mut self) -> Option<Id> {
         let mut whole: Option<Id> = None;
         loop {
-            let peek = self.peek()?;
+            let mut peek = self.peek()?;
             let part = match peek {
                 b'E' => return whole,
                 b'M' => {
@@ -106,9 +141,20 @@ impl<'a> Parser<'a> {
                     whole = Some(template);
                     continue;
                 }
-                b'S' => self.substitution(true)?,
-                b'T' => self.template_parameter()?,
-                b'D' if matches!(self.peek_next(), Some(b'T' | b't')) => self.ty()?,
+                b'S' => {
+                    let known = self.substitution(true)?;
+                    if matches!(self.node(known), Node::Module(..)) {
+                        // This name is not an abbreviation: later text may abbreviate it.
+                        peek = b'W';
+                        self.unqualified_name_in(Some(known))?
+                    } else if whole.is_none() {
+                        known
+                    } else {
+                        return None;
+                    }
+                }
+                b'T' if whole.is_none() => self.template_parameter()?,
+                b'D' if whole.is_none() && matches!(self.peek_next(), Some(b'T' | b't')) => self.ty()?,
                 _ => self.unqualified_name()?,
             };
             let joined = match whole {
@@ -123,8 +169,21 @@ impl<'a> Parser<'a> {
     }
 
     pub(super) fn unqualified_name(&mut self) -> Option<Id> {
+        self.unqualified_name_in(None)
+    }
+
+    /// A name that is attached to a module, which the name itself may tell.
+    pub(super) fn unqualified_name_in(&mut self, module: Option<Id>) -> Option<Id> {
+        let module = self.module(module)?;
         let name = match self.peek()? {
             b'0'..=b'9' => self.source_name()?,
+            b'a'..=b'z' if self.eat(b"on") => {
+                // Behind `on`, `cv` names an operator and is no cast.
+                let in_expression = core::mem::replace(&mut self.in_expression, false);
+                let name = self.operator_name();
+                self.in_expression = in_expression;
+                name?
+            }
             b'a'..=b'z' => self.operator_name()?,
             b'D' if self.peek_next() == Some(b'C') => self.bound_names()?,
             b'C' | b'D' => self.constructor()?,
@@ -137,7 +196,22 @@ impl<'a> Parser<'a> {
             b'U' => self.unnamed()?,
             _ => return None,
         };
+        let name = match module {
+            Some(module) => self.add(Node::InModule(name, module)),
+            None => name,
+        };
         self.tags(name)
+    }
+
+    /// The module that a name is attached to: the one known already, and what follows of it.
+    pub(super) fn module(&mut self, mut module: Option<Id>) -> Option<Option<Id>> {
+        while self.eat(b"W") {
+            let is_partition = self.eat(b"P");
+            let name = self.identifier()?;
+            let id = self.add(Node::Module(module, name, is_partition));
+            module = Some(self.remember(id));
+        }
+        Some(module)
     }
 
     fn tags(&mut self, mut name: Id) -> Option<Id> {
@@ -158,17 +232,14 @@ impl<'a> Parser<'a> {
         Some(name)
     }
 
-    fn operator_name(&mut self) -> Option<Id> {
+    pub(super) fn operator_name(&mut self) -> Option<Id> {
         if self.eat(b"cv") {
             let conversion = core::mem::replace(&mut self.in_conversion, !self.in_expression);
             let target = self.ty();
             self.in_conversion = conversion;
             let target = target?;
-            return Some(if self.in_expression {
-                self.add(Node::Cast(target, Vec::new()))
-            } else {
-                self.add(Node::Conversion(target))
-            });
+            // In an expression, an operator that converts follows `on`.
+            return if self.in_expression && !self.is_newest { None } else { Some(self.add(Node::Conversion(target))) };
         }
         if self.eat(b"li") {
             let suffix = self.source_name()?;
@@ -213,10 +284,38 @@ impl<'a> Parser<'a> {
             return Some(self.remember(unnamed));
         }
         self.expect(b"Ul")?;
+        let head = self.template_head()?;
         let takes = self.parameters()?;
         self.expect(b"E")?;
         let number = self.compact_number()?;
-        Some(self.add(Node::Lambda(takes, number)))
+        Some(self.add(Node::Lambda(Lambda { head, takes, number })))
+    }
+
+    /// The declarations of template parameters that come next.
+    fn template_head(&mut self) -> Option<Vec<Id>> {
+        let mut head = Vec::new();
+        while self.at_parameter_declaration() {
+            head.push(self.parameter_declaration()?);
+        }
+        Some(head)
+    }
+
+    fn parameter_declaration(&mut self) -> Option<Id> {
+        self.nested(|parser| {
+            parser.expect(b"T")?;
+            let node = match parser.bump()? {
+                b'y' => Node::TypeParameter,
+                b'n' => Node::ValueParameter(parser.ty()?),
+                b't' => {
+                    let head = parser.template_head().filter(|head| !head.is_empty())?;
+                    parser.expect(b"E")?;
+                    Node::TemplateTemplateParameter(head)
+                }
+                b'p' => Node::PackParameter(parser.parameter_declaration()?),
+                _ => return None,
+            };
+            Some(parser.add(node))
+        })
     }
 
     fn local_name(&mut self) -> Option<Id> {
@@ -229,7 +328,7 @@ impl<'a> Parser<'a> {
         } else {
             let argument = if self.eat(b"d") { Some(self.compact_number()?) } else { None };
             let name = self.name()?;
-            if !matches!(self.node(name), Node::Lambda(..) | Node::Unnamed(_)) {
+            if !matches!(self.node(name), Node::Lambda(_) | Node::Unnamed(_)) {
                 self.discriminator()?;
             }
             match argument {

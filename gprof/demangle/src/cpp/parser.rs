@@ -2,8 +2,8 @@
 
 use alloc::vec::Vec;
 
-use super::DEEPEST;
 use super::tree::{Id, Node, Tree};
+use super::{DEEPEST, Grammar};
 
 /// Reads a mangled name from front to back. What cannot be read ends the whole with `None`.
 pub(super) struct Parser<'a> {
@@ -19,10 +19,12 @@ pub(super) struct Parser<'a> {
     pub(super) left: usize,
     pub(super) in_expression: bool,
     pub(super) in_conversion: bool,
+    /// Whether names are read that GNU binutils 2.40 leaves mangled.
+    pub(super) is_newest: bool,
 }
 
 impl<'a> Parser<'a> {
-    pub(super) fn new(text: &'a [u8], most: usize) -> Parser<'a> {
+    pub(super) fn new(text: &'a [u8], most: usize, grammar: Grammar) -> Parser<'a> {
         Parser {
             text,
             at: 0,
@@ -33,6 +35,7 @@ impl<'a> Parser<'a> {
             left: most,
             in_expression: false,
             in_conversion: false,
+            is_newest: grammar == Grammar::Newest,
         }
     }
 
@@ -67,7 +70,7 @@ impl<'a> Parser<'a> {
     }
 
     /// What was not read yet.
-    fn rest(&self) -> &'a [u8] {
+    pub(super) fn rest(&self) -> &'a [u8] {
         self.text.get(self.at..).unwrap_or_default()
     }
 
@@ -138,6 +141,11 @@ impl<'a> Parser<'a> {
             self.at = start;
         }
         number
+    }
+
+    /// Whether what comes next begins like the declaration of a template parameter.
+    pub(super) fn at_parameter_declaration(&self) -> bool {
+        self.peek() == Some(b'T') && matches!(self.peek_next(), Some(b'y' | b'n' | b't' | b'p'))
     }
 
     pub(super) fn signed_number(&mut self) -> Option<u64> {

@@ -2,7 +2,7 @@
 
 use super::operators::Operator;
 use super::printer::Printer;
-use super::tree::{Id, Node};
+use super::tree::{DesignatorKind, Id, Node};
 
 impl<'t, 'a> Printer<'t, 'a> {
     pub(super) fn expression(&mut self, node: &'t Node<'a>) {
@@ -39,20 +39,25 @@ impl<'t, 'a> Printer<'t, 'a> {
                 }
                 self.enclosed("(", arguments, ")");
             }
-            Node::New(operator, ref placement, ty, ref arguments) => {
-                self.write(operator.text);
-                self.write(" ");
+            Node::New(ref placement, ty, arguments) => {
+                self.write("new ");
                 if !placement.is_empty() {
                     self.enclosed("(", placement, ") ");
                 }
                 self.whole(ty);
                 if let Some(arguments) = arguments {
-                    self.enclosed("(", arguments, ")");
+                    self.whole(arguments);
                 }
             }
             Node::Cast(ty, ref operands) => {
-                self.enclosed("(", &[ty], ")");
+                if let Some(ty) = ty {
+                    self.enclosed("(", &[ty], ")");
+                }
                 self.enclosed("(", operands, ")");
+            }
+            Node::CastOne(ty, operand) => {
+                self.enclosed("(", &[ty], ")");
+                self.operand(operand);
             }
             Node::NamedCast(cast, ty, operand) => {
                 self.write(cast);
@@ -69,8 +74,65 @@ impl<'t, 'a> Printer<'t, 'a> {
                 let size = self.pack_in(pack).map_or(0, <[Id]>::len);
                 self.number(size as u64);
             }
+            Node::ArgumentCount(ref arguments) => {
+                let mut count = 0_usize;
+                for argument in arguments {
+                    let length = match *self.node(*argument) {
+                        Node::PackExpansion(pattern) => self.pack_in(pattern).map_or(0, <[Id]>::len),
+                        _ => 1,
+                    };
+                    count = count.saturating_add(length);
+                }
+                self.number(count as u64);
+            }
+            Node::Fold(kind, operator, first, second) => self.fold(kind, operator, first, second),
+            Node::Designated(designator, kind, value) => self.designated(designator, kind, value),
+            Node::VendorExpression(name, ref arguments) => {
+                self.whole(name);
+                self.enclosed("(", arguments, ")");
+            }
             _ => self.failed = true,
         }
+    }
+
+    fn fold(&mut self, kind: u8, operator: Operator, first: Id, second: Option<Id>) {
+        // What is folded is written with all arguments of its packs.
+        let pack_index = core::mem::replace(&mut self.pack_index, usize::MAX);
+        self.write("(");
+        if kind == b'l' {
+            self.write("...");
+        } else {
+            self.operand(first);
+        }
+        self.write(operator.text);
+        match (kind, second) {
+            (b'l', _) => self.operand(first),
+            (_, Some(second)) => {
+                self.write("...");
+                self.write(operator.text);
+                self.operand(second);
+            }
+            _ => self.write("..."),
+        }
+        self.write(")");
+        self.pack_index = pack_index;
+    }
+
+    fn designated(&mut self, designator: Id, kind: DesignatorKind, value: Id) {
+        self.write(if kind == DesignatorKind::Member { "." } else { "[" });
+        self.whole(designator);
+        if let DesignatorKind::Range(end) = kind {
+            self.write(" ... ");
+            self.whole(end);
+        }
+        if kind != DesignatorKind::Member {
+            self.write("]");
+        }
+        if matches!(self.node(value), Node::Designated(..)) {
+            return self.whole(value);
+        }
+        self.write("=");
+        self.operand(value);
     }
 
     pub(super) fn literal(&mut self, ty: Id, negative: bool, digits: &[u8]) {

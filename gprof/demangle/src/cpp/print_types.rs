@@ -25,6 +25,14 @@ impl<'t, 'a> Printer<'t, 'a> {
         self.right(inner);
     }
 
+    /// Writes a qualifier with what stands in parentheses behind it.
+    pub(super) fn qualifier(&mut self, qualifier: Qualifier) {
+        self.write(qualifier.text);
+        if let Some(argument) = qualifier.argument {
+            self.enclosed("(", &[argument], ")");
+        }
+    }
+
     /// Whether a type is written around what points to it: functions and arrays are.
     pub(super) fn is_around(&self, id: Id) -> bool {
         matches!(self.below_qualifiers(id), Node::Signature(_) | Node::Array(..))
@@ -126,7 +134,7 @@ impl<'t, 'a> Printer<'t, 'a> {
         self.whole(bare);
         self.enclosed("(", takes, ")");
         for qualifier in qualifiers.into_iter().rev() {
-            self.write(qualifier);
+            self.qualifier(qualifier);
         }
         if let Some(gives) = before {
             self.right(gives);

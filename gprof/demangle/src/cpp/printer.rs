@@ -35,6 +35,8 @@ pub(super) struct Printer<'t, 'a> {
     pub(super) most: usize,
     /// Whether the parameters of a lambda are being written.
     pub(super) in_lambda: bool,
+    /// Of that lambda, the declarations of template parameters that are known so far.
+    pub(super) head: &'t [Id],
     /// The scope of now, and all that there were.
     pub(super) scope: Option<usize>,
     pub(super) scopes: Vec<Scope<'t>>,
@@ -69,6 +71,7 @@ impl<'t, 'a> Printer<'t, 'a> {
             left: most,
             most,
             in_lambda: false,
+            head: &[],
             scope: None,
             scopes: Vec::new(),
             kept: BTreeMap::new(),
@@ -147,10 +150,7 @@ impl<'t, 'a> Printer<'t, 'a> {
             }
             Node::Template(name, ref arguments) => self.template(name, arguments),
             Node::Function(name, signature) => self.function(name, signature),
-            Node::TemplateParameter(index) if self.in_lambda => {
-                self.write("auto:");
-                self.number((index as u64).saturating_add(1));
-            }
+            Node::TemplateParameter(index) if self.in_lambda => self.parameter_of_lambda(index),
             Node::TemplateParameter(_) => self.with_argument(id, Self::left),
             Node::Constructor(class) => self.whole(class),
             Node::Destructor(class) => {
@@ -169,7 +169,7 @@ impl<'t, 'a> Printer<'t, 'a> {
             Node::Qualified(inner, qualifier) => {
                 self.left(inner);
                 if !self.is_function(inner) && !self.is_qualified(inner, qualifier) {
-                    self.write(qualifier);
+                    self.qualifier(qualifier);
                 }
             }
             Node::Pointer(inner) => self.pointer_left(inner, if self.spelling == Spelling::Java { "" } else { "*" }),
@@ -211,14 +211,23 @@ impl<'t, 'a> Printer<'t, 'a> {
     /// The rest of the nodes, which have no right part.
     pub(super) fn rarer(&mut self, node: &'t Node<'a>) {
         match *node {
-            Node::Lambda(ref takes, number) => {
-                self.write("{lambda(");
-                let outer = core::mem::replace(&mut self.in_lambda, true);
-                self.list(takes);
-                self.in_lambda = outer;
-                self.write(")#");
-                self.number(number.saturating_add(1));
-                self.write("}");
+            Node::Lambda(ref lambda) => self.lambda(lambda),
+            Node::TypeParameter => self.write("typename"),
+            Node::ValueParameter(ty) => self.whole(ty),
+            Node::TemplateTemplateParameter(ref head) => {
+                self.write("template<");
+                self.list(head);
+                self.write("> class");
+            }
+            Node::PackParameter(declared) => {
+                self.whole(declared);
+                self.write("...");
+            }
+            Node::Module(outer, name, is_partition) => self.module(outer, name, is_partition),
+            Node::InModule(name, module) => {
+                self.whole(name);
+                self.write("@");
+                self.whole(module);
             }
             Node::Unnamed(number) => {
                 self.write("{unnamed type#");
@@ -257,7 +266,7 @@ impl<'t, 'a> Printer<'t, 'a> {
             Node::VendorQualified(ty, name) => {
                 self.whole(ty);
                 self.write(" ");
-                self.write(name);
+                self.whole(name);
             }
             Node::Complex(ty) => {
                 self.whole(ty);
@@ -267,9 +276,10 @@ impl<'t, 'a> Printer<'t, 'a> {
                 self.whole(ty);
                 self.write(" _Imaginary");
             }
-            Node::FloatOf(bits) => {
+            Node::FloatOf(bits, suffix) => {
                 self.write("_Float");
-                self.write(bits);
+                self.number(bits);
+                self.write(suffix);
             }
             Node::Vector(size, element) => {
                 self.whole(element);
@@ -290,7 +300,7 @@ impl<'t, 'a> Printer<'t, 'a> {
             Node::Qualified(inner, qualifier) => {
                 printer.right(inner);
                 if printer.is_function(inner) {
-                    printer.write(qualifier);
+                    printer.qualifier(qualifier);
                 }
             }
             Node::Pointer(inner) | Node::MemberPointer(_, inner) => printer.pointer_right(inner),

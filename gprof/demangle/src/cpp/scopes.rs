@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 use super::DEEPEST;
 use super::printer::Printer;
-use super::tree::{Id, Node, Signature};
+use super::tree::{DesignatorKind, Id, Node, Qualifier, Signature};
 
 /// The arguments of a function template, and the scope around it.
 pub(super) struct Scope<'t> {
@@ -119,7 +119,7 @@ impl<'t> Printer<'t, '_> {
                         return Some(pack);
                     }
                 }
-                Node::PackExpansion(_) | Node::Lambda(..) => {}
+                Node::PackExpansion(_) | Node::Lambda(_) => {}
                 node => search.extend(parts(node).into_iter().rev()),
             }
         }
@@ -134,19 +134,25 @@ fn parts(node: &Node<'_>) -> Vec<Id> {
         Node::MemberPointer(one, other) | Node::Vector(one, other) | Node::NamedCast(_, one, other) => {
             vec![*one, *other]
         }
-        Node::Binary(_, one, other) => vec![*one, *other],
-        Node::New(_, placement, ty, arguments) => {
-            placement.iter().chain([ty]).chain(arguments.iter().flatten()).copied().collect()
-        }
+        Node::Binary(_, one, other) | Node::CastOne(one, other) => vec![*one, *other],
+        Node::InModule(one, other) => vec![*one, *other],
+        Node::Designated(designator, DesignatorKind::Range(end), value) => vec![*designator, *end, *value],
+        Node::Designated(designator, _, value) => vec![*designator, *value],
+        Node::Fold(_, _, first, second) => core::iter::once(first).chain(second).copied().collect(),
+        Node::New(placement, ty, arguments) => placement.iter().chain([ty]).chain(arguments).copied().collect(),
         Node::Conditional(one, two, three) => vec![*one, *two, *three],
-        Node::Template(one, more) | Node::Call(one, more) | Node::Cast(one, more) => {
+        Node::Template(one, more) | Node::Call(one, more) | Node::VendorExpression(one, more) => {
             core::iter::once(*one).chain(more.iter().copied()).collect()
         }
         Node::Signature(Signature { gives, takes }) => gives.iter().chain(takes).copied().collect(),
         Node::Array(size, element) => size.iter().chain([element]).copied().collect(),
-        Node::Braces(ty, list) => ty.iter().chain(list).copied().collect(),
+        Node::Braces(ty, list) | Node::Cast(ty, list) => ty.iter().chain(list).copied().collect(),
         Node::Pack(list) => list.clone(),
-        Node::Qualified(inner, _) | Node::Pointer(inner) | Node::Reference(inner, _) | Node::Decltype(inner) => {
+        Node::Qualified(inner, Qualifier { argument: Some(argument), .. }) => vec![*inner, *argument],
+        Node::Qualified(inner, Qualifier { argument: None, .. })
+        | Node::Pointer(inner)
+        | Node::Reference(inner, _)
+        | Node::Decltype(inner) => {
             vec![*inner]
         }
         Node::Unary(_, inner) | Node::Suffix(_, inner) | Node::Tagged(inner, _) | Node::Conversion(inner) => {

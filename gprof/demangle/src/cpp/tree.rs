@@ -8,14 +8,38 @@ use super::operators::Operator;
 /// A node of a [`Tree`].
 pub(super) type Id = usize;
 
-/// Qualifiers of types and of member functions, each with the blank before it.
-pub(super) type Qualifier = &'static str;
+/// A qualifier or an exception specification of a type or of a member function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Qualifier {
+    /// The text, with the blank before it.
+    pub(super) text: &'static str,
+    /// What stands in parentheses behind the text.
+    pub(super) argument: Option<Id>,
+}
+
+impl Qualifier {
+    /// A qualifier without an argument.
+    pub(super) const fn plain(text: &'static str) -> Qualifier {
+        Qualifier { text, argument: None }
+    }
+}
 
 /// What a function takes and gives.
 #[derive(Clone, Debug)]
 pub(super) struct Signature {
     pub(super) gives: Option<Id>,
     pub(super) takes: Vec<Id>,
+}
+
+/// The type of a lambda.
+#[derive(Clone, Debug)]
+pub(super) struct Lambda {
+    /// The declarations of its own template parameters.
+    pub(super) head: Vec<Id>,
+    /// The parameters of its call operator.
+    pub(super) takes: Vec<Id>,
+    /// Which of the lambdas in its scope it is, from 0.
+    pub(super) number: u64,
 }
 
 /// One part of a name.
@@ -34,7 +58,15 @@ pub(super) enum Node<'a> {
     Function(Id, Id),
     /// The n-th parameter of the innermost function template around it.
     TemplateParameter(usize),
-    Lambda(Vec<Id>, u64),
+    Lambda(Lambda),
+    /// The declaration of a template parameter: a type.
+    TypeParameter,
+    /// The declaration of a template parameter: a value of a type.
+    ValueParameter(Id),
+    /// The declaration of a template parameter: a template with parameters of its own.
+    TemplateTemplateParameter(Vec<Id>),
+    /// The declaration of a template parameter: a pack of what is declared.
+    PackParameter(Id),
     Unnamed(u64),
     Constructor(Id),
     Destructor(Id),
@@ -47,6 +79,10 @@ pub(super) enum Node<'a> {
     Tagged(Id, &'a [u8]),
     /// Names that are bound together: `[a, b]`.
     Bound(Vec<Id>),
+    /// A module: the module it is a part of, its name, and whether it is a partition.
+    Module(Option<Id>, &'a [u8], bool),
+    /// A name, and the module that it is attached to.
+    InModule(Id, Id),
     /// Something that compilers make, with the words that say what.
     Special(&'static str, Id),
     ConstructionVtable(Id, Id),
@@ -55,7 +91,7 @@ pub(super) enum Node<'a> {
     Clone(Id, &'a [u8]),
 
     Qualified(Id, Qualifier),
-    VendorQualified(Id, &'a [u8]),
+    VendorQualified(Id, Id),
     Pointer(Id),
     /// A reference, `&` or `&&`.
     Reference(Id, &'static str),
@@ -63,8 +99,8 @@ pub(super) enum Node<'a> {
     Imaginary(Id),
     /// A type that the language brings, with the suffix of its literals, if they are written as bare numbers.
     Builtin(&'static str, Option<&'static str>),
-    /// A floating type of so many bits.
-    FloatOf(&'a [u8]),
+    /// A floating type of so many bits, and the text behind the number.
+    FloatOf(u64, &'static str),
     Signature(Signature),
     Array(Option<Id>, Id),
     MemberPointer(Id, Id),
@@ -84,19 +120,39 @@ pub(super) enum Node<'a> {
     Binary(Operator, Id, Id),
     Conditional(Id, Id, Id),
     Call(Id, Vec<Id>),
-    Cast(Id, Vec<Id>),
-    /// `new`, with where to place it, the type, and the arguments, if there are parentheses for them.
-    New(Operator, Vec<Id>, Id, Option<Vec<Id>>),
+    /// A list in parentheses, with the type that the list is cast to.
+    Cast(Option<Id>, Vec<Id>),
+    /// A cast of one operand.
+    CastOne(Id, Id),
+    /// `new`, with where to place it, the type, and the arguments with their parentheses or braces.
+    New(Vec<Id>, Id, Option<Id>),
     /// A cast that has a name.
     NamedCast(&'static str, Id, Id),
     Braces(Option<Id>, Vec<Id>),
     /// How many a pack holds.
     PackSize(Id),
+    /// How many arguments a list holds once its packs are expanded.
+    ArgumentCount(Vec<Id>),
+    /// A fold expression: the second letter of its code, the operator, and one or two operands.
+    Fold(u8, Operator, Id, Option<Id>),
+    /// A designated initializer: the member or index, the end of a range of indices, and the value.
+    Designated(Id, DesignatorKind, Id),
+    /// A vendor's expression.
+    VendorExpression(Id, Vec<Id>),
     /// What an id stands for that no node has. The printer gives up on it.
     Missing,
 }
 
 static MISSING: Node<'static> = Node::Missing;
+
+/// What a designated initializer designates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum DesignatorKind {
+    Member,
+    Index,
+    /// A range of indices, with its end.
+    Range(Id),
+}
 
 /// All parts of a name.
 #[derive(Debug, Default)]

@@ -2,8 +2,8 @@
 
 use alloc::vec::Vec;
 
-use super::parser::Parser;
-use super::tree::{Id, Node, Signature};
+use super::parser::{Parser, value};
+use super::tree::{Id, Node, Qualifier, Signature};
 
 /// Types that one letter stands for, with the suffix of their literals.
 const BUILTIN: [(u8, &str, Option<&str>); 21] = [
@@ -74,7 +74,8 @@ impl<'a> Parser<'a> {
                 self.add(Node::Text(name))
             }
             b'U' if self.peek_next().is_some_and(|next| next.is_ascii_digit()) => self.vendor_qualified()?,
-            b'0'..=b'9' | b'N' | b'Z' | b'U' => self.name()?,
+            b'0'..=b'9' | b'N' | b'Z' | b'W' => self.name()?,
+            b'U' if self.is_newest => self.name()?,
             _ => return None,
         };
         Some(self.remember(ty))
@@ -87,9 +88,15 @@ impl<'a> Parser<'a> {
     }
 
     fn qualified(&mut self) -> Option<Id> {
-        let qualifiers = self.qualifiers();
+        let mut qualifiers = self.qualifiers()?;
         // A function that is qualified is a member: the function alone is nothing to abbreviate.
-        let mut ty = if self.peek() == Some(b'F') { self.function()? } else { self.ty()? };
+        let mut ty = if self.peek() == Some(b'F') {
+            let (function, reference) = self.bare_function_type()?;
+            qualifiers.extend(reference);
+            function
+        } else {
+            self.ty()?
+        };
         for qualifier in qualifiers {
             ty = self.add(Node::Qualified(ty, qualifier));
         }
@@ -99,22 +106,35 @@ impl<'a> Parser<'a> {
     fn vendor_qualified(&mut self) -> Option<Id> {
         self.expect(b"U")?;
         let name = self.identifier()?;
+        let name = self.add(Node::Text(name));
+        let name = self.with_arguments(name)?;
         let ty = self.ty()?;
         Some(self.add(Node::VendorQualified(ty, name)))
     }
 
     fn function(&mut self) -> Option<Id> {
+        let (function, reference) = self.bare_function_type()?;
+        Some(match reference {
+            Some(reference) => self.add(Node::Qualified(function, reference)),
+            None => function,
+        })
+    }
+
+    /// The type of a function, and the `&` or `&&` for the object of a member function.
+    fn bare_function_type(&mut self) -> Option<(Id, Option<Qualifier>)> {
         self.expect(b"F")?;
         self.eat(b"Y");
         let signature = self.bare_function(true)?;
-        let mut function = self.add(Node::Signature(signature));
-        if self.eat(b"R") {
-            function = self.add(Node::Qualified(function, " &"));
+        let function = self.add(Node::Signature(signature));
+        let reference = if self.eat(b"R") {
+            Some(Qualifier::plain(" &"))
         } else if self.eat(b"O") {
-            function = self.add(Node::Qualified(function, " &&"));
-        }
+            Some(Qualifier::plain(" &&"))
+        } else {
+            None
+        };
         self.expect(b"E")?;
-        Some(function)
+        Some((function, reference))
     }
 
     /// A signature without what tells where it ends.
@@ -198,6 +218,11 @@ impl<'a> Parser<'a> {
             return Some(if self.is_standard(name) { name } else { self.remember(name) });
         }
         let known = self.substitution(false)?;
+        if matches!(self.node(known), Node::Module(..)) {
+            let name = self.unqualified_name_in(Some(known))?;
+            let name = self.maybe_template(name, true)?;
+            return Some(self.remember(name));
+        }
         if self.peek() != Some(b'I') {
             return Some(known);
         }
@@ -228,23 +253,41 @@ impl<'a> Parser<'a> {
             }
             b'v' => {
                 self.expect(b"Dv")?;
-                let size = self.size()??;
+                let size = self.vector_size()?;
                 let element = self.ty()?;
                 self.add(Node::Vector(size, element))
             }
-            b'F' => {
-                self.expect(b"DF")?;
-                let bits = self.digits();
-                self.expect(b"_")?;
-                return Some(self.add(Node::FloatOf(bits)));
-            }
-            b'o' => {
-                self.expect(b"Do")?;
-                let function = self.function()?;
-                self.add(Node::Qualified(function, " noexcept"))
-            }
+            b'F' => return self.sized_float(),
+            b'x' | b'o' | b'O' | b'w' => self.qualified()?,
             _ => return None,
         };
         Some(self.remember(ty))
+    }
+
+    fn sized_float(&mut self) -> Option<Id> {
+        self.expect(b"DF")?;
+        let digits = self.digits();
+        let bits = if digits.is_empty() { 0 } else { value(digits).filter(|bits| i32::try_from(*bits).is_ok())? };
+        if self.eat(b"x") {
+            return Some(self.add(Node::FloatOf(bits, "x")));
+        }
+        if bits == 16 && self.eat(b"b") {
+            return Some(self.add(Node::Builtin("std::bfloat16_t", None)));
+        }
+        self.expect(b"_")?;
+        Some(self.add(Node::FloatOf(bits, "")))
+    }
+
+    /// The size of a vector, and the `_` behind it.
+    fn vector_size(&mut self) -> Option<Id> {
+        let size = if self.eat(b"_") {
+            self.expression()?
+        } else {
+            let digits = self.digits();
+            value(digits)?;
+            self.add(Node::Text(digits))
+        };
+        self.expect(b"_")?;
+        Some(size)
     }
 }
