@@ -261,6 +261,13 @@ impl Options {
         self.compat == Compat::Gnu
     }
 
+    /// How names are demangled: names that GNU's tools leave mangled stay so where GNU's output is wanted.
+    #[must_use]
+    pub fn demangling(&self) -> gmon_demangle::Options {
+        let compat = if self.is_gnu() { gmon_demangle::Compat::Gnu } else { gmon_demangle::Compat::None };
+        gmon_demangle::Options { style: self.style, compat, ..gmon_demangle::Options::default() }
+    }
+
     /// Whether a footer says how much of the profiles the reports account for.
     #[must_use]
     pub fn has_footer(&self, wanted: Wanted) -> bool {

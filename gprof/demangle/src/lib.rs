@@ -77,11 +77,23 @@ pub enum Style {
     Dlang,
 }
 
+/// Whose demangler decides which C++ names can be read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Compat {
+    /// This crate's: names of newer compilers are read too.
+    #[default]
+    None,
+    /// That of GNU binutils 2.40: names that it cannot read stay mangled.
+    Gnu,
+}
+
 /// What a caller chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// How names are mangled.
     pub style: Style,
+    /// Whose demangler decides which C++ names can be read.
+    pub compat: Compat,
     /// The bound on the length of a demangled name, in bytes. A name whose text is longer, or takes much more work than
     /// a text of that length, stays mangled.
     pub max_length: usize,
@@ -89,7 +101,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Options {
-        Options { style: Style::default(), max_length: MAX_LENGTH }
+        Options { style: Style::default(), compat: Compat::default(), max_length: MAX_LENGTH }
     }
 }
 
@@ -124,7 +136,7 @@ pub fn looks_mangled(name: &[u8]) -> bool {
 fn readable(name: &[u8], options: &Options) -> Option<Vec<u8>> {
     let (marks, core) = name.split_at(marks(name));
     let rust = || looks_mangled(core).then(|| rust::demangle(core, options.max_length)).flatten();
-    let cpp = |spelling| cpp::demangle(core, options.max_length, spelling, Grammar::Gnu);
+    let cpp = |spelling| read_cpp(core, options, spelling);
     let text = match options.style {
         Style::Auto => rust().or_else(|| cpp(Spelling::Cpp)),
         Style::Cpp => cpp(Spelling::Cpp),
@@ -134,6 +146,14 @@ fn readable(name: &[u8], options: &Options) -> Option<Vec<u8>> {
         Style::Dlang => (core == b"_Dmain").then(|| b"D main".to_vec()),
     }?;
     Some(if marks.is_empty() { text } else { [marks, &text].concat() })
+}
+
+fn read_cpp(name: &[u8], options: &Options, spelling: Spelling) -> Option<Vec<u8>> {
+    let read = |grammar| cpp::demangle(name, options.max_length, spelling, grammar);
+    match options.compat {
+        Compat::Gnu => read(Grammar::Gnu),
+        Compat::None => read(Grammar::Gnu).or_else(|| read(Grammar::Newest)),
+    }
 }
 
 /// How many characters a system puts before a name.

@@ -61,7 +61,7 @@ impl Numbers {
 
 /// Readable text is within its bound, and a name that is none stays.
 fn check(name: &[u8], max_length: usize) -> bool {
-    let demangle = |style| demangle_with(name, &Options { style, max_length });
+    let demangle = |style| demangle_with(name, &Options { style, max_length, ..Options::default() });
     for style in [Style::Java, Style::Gnat] {
         let _ = demangle(style);
     }

@@ -57,7 +57,7 @@ fn check(name: &[u8]) {
     for style in [Style::Auto, Style::Java, Style::Gnat] {
         for max_length in [0, 100, MAX_LENGTH] {
             let bound = PER_BYTE * name.len() + PER_LENGTH * max_length + 1024;
-            let used = peak(name, &Options { style, max_length });
+            let used = peak(name, &Options { style, max_length, ..Options::default() });
             assert!(used <= bound, "{used} bytes for a name of {}, text of {max_length}", name.len());
         }
     }

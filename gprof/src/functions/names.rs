@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 
-use gmon_demangle::{MAX_LENGTH, Options, Style, demangle_with, looks_mangled};
+use gmon_demangle::{MAX_LENGTH, Options, demangle_with, looks_mangled};
 
 use crate::image::Symbol;
 use crate::terminal;
@@ -39,8 +39,8 @@ pub(super) fn bound(symbols: &mut [Symbol<'_>]) {
 pub(super) struct Room {
     /// Memory for those that are readable, and work to make them.
     readable: Cell<usize>,
-    /// How names are mangled.
-    pub(super) style: Style,
+    /// How names are demangled.
+    pub(super) demangling: Options,
     /// Bytes of long names in reports.
     written: Cell<usize>,
     /// Whether reports show control characters in names spelt.
@@ -49,7 +49,7 @@ pub(super) struct Room {
 
 impl Default for Room {
     fn default() -> Room {
-        Room { readable: Cell::new(ROOM), style: Style::default(), written: Cell::new(TOTAL), spells: false }
+        Room { readable: Cell::new(ROOM), demangling: Options::default(), written: Cell::new(TOTAL), spells: false }
     }
 }
 
@@ -58,7 +58,7 @@ impl Room {
     pub(super) fn readable<'a>(&self, name: &'a [u8]) -> (Cow<'a, [u8]>, bool) {
         let left = self.readable.get();
         let most = if left > 0 { MAX_LENGTH } else { name.len().saturating_mul(GAIN).max(SHORT) };
-        let text = demangle_with(name, &Options { style: self.style, max_length: most.min(MAX_LENGTH) });
+        let text = demangle_with(name, &Options { max_length: most.min(MAX_LENGTH), ..self.demangling });
         let work = match &text {
             Cow::Owned(text) => text.len(),
             // It took so much in vain.

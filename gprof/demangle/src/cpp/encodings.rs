@@ -41,10 +41,17 @@ impl<'a> Parser<'a> {
             if matches!(parser.peek(), None | Some(b'E')) {
                 return Some(name);
             }
+            let conditions =
+                if parser.is_newest && parser.eat(b"Ua9enable_ifI") { Some(parser.argument_list()?) } else { None };
             let gives = parser.gives_type(name);
             let signature = parser.bare_function(gives)?;
             let signature = parser.add(Node::Signature(signature));
-            Some(parser.add(Node::Function(name, signature)))
+            let function = parser.add(Node::Function(name, signature));
+            let function = parser.constrained(function)?;
+            Some(match conditions {
+                Some(conditions) => parser.add(Node::Enabled(function, conditions)),
+                None => function,
+            })
         })
     }
 
@@ -56,7 +63,7 @@ impl<'a> Parser<'a> {
         };
         for _ in 0..DEEPEST {
             match self.node(name) {
-                Node::Member(_, inner) | Node::Local(_, inner) => name = *inner,
+                Node::Member(_, inner) | Node::Local(_, inner) | Node::Friend(inner) => name = *inner,
                 Node::Constructor(_) | Node::Destructor(_) | Node::Conversion(_) => return false,
                 _ => return true,
             }

@@ -35,6 +35,18 @@ impl<'a> Parser<'a> {
                 Some(self.add(Node::ArgumentCount(arguments)))
             }
             (b'f', b'p') => self.function_parameter(),
+            (b'f', b'L') if self.is_newest && self.at_deep_parameter() => self.function_parameter(),
+            (b'r', b'q' | b'Q') if self.is_newest => self.requires(),
+            (b's', b'o') if self.is_newest => self.sub_object(),
+            (b'm', b'c') if self.is_newest => {
+                self.expect(b"mc")?;
+                let ty = self.ty()?;
+                let member = self.expression()?;
+                self.eat(b"n");
+                self.digits();
+                self.expect(b"E")?;
+                Some(self.add(Node::CastOne(ty, member)))
+            }
             (b'f', b'l' | b'r' | b'L' | b'R') => self.fold(),
             (b'd', b'i' | b'x' | b'X') => self.designated(),
             (b'u', _) => {
@@ -146,8 +158,18 @@ impl<'a> Parser<'a> {
         scope
     }
 
+    /// Whether the parameter of a function around the innermost one comes next.
+    fn at_deep_parameter(&self) -> bool {
+        self.rest().get(2).is_some_and(u8::is_ascii_digit)
+    }
+
     fn function_parameter(&mut self) -> Option<Id> {
-        self.expect(b"fp")?;
+        if self.eat(b"fL") {
+            self.number()?;
+            self.expect(b"p")?;
+        } else {
+            self.expect(b"fp")?;
+        }
         if self.eat(b"T") {
             return Some(self.add(Node::Text(b"this")));
         }
@@ -156,6 +178,20 @@ impl<'a> Parser<'a> {
         }
         let number = self.compact_number()?;
         Some(self.add(Node::Parameter(number.saturating_add(1))))
+    }
+
+    fn sub_object(&mut self) -> Option<Id> {
+        self.expect(b"so")?;
+        let ty = self.ty()?;
+        let object = self.expression()?;
+        let negative = self.eat(b"n");
+        let offset = self.digits();
+        while self.eat(b"_") {
+            self.digits();
+        }
+        self.eat(b"p");
+        self.expect(b"E")?;
+        Some(self.add(Node::SubObject(ty, object, negative, offset)))
     }
 
     fn operation(&mut self) -> Option<Id> {
@@ -242,7 +278,8 @@ impl<'a> Parser<'a> {
     }
 
     fn member(&mut self) -> Option<Id> {
-        if self.peek()?.is_ascii_digit() || self.rest().starts_with(b"on") {
+        let names_destructor = self.is_newest && self.rest().starts_with(b"dn");
+        if names_destructor || self.peek()?.is_ascii_digit() || self.rest().starts_with(b"on") {
             if self.is_newest {
                 self.eat(b"on");
             }
@@ -298,6 +335,9 @@ impl<'a> Parser<'a> {
         let ty = self.ty()?;
         if matches!(self.node(ty), Node::Builtin("decltype(nullptr)", _)) && self.eat(b"E") {
             return Some(ty);
+        }
+        if self.is_newest && matches!(self.node(ty), Node::Lambda(_) | Node::Array(..)) && self.eat(b"E") {
+            return Some(if let Node::Lambda(_) = self.node(ty) { ty } else { self.add(Node::StringLiteral(ty)) });
         }
         let negative = self.eat(b"n");
         let digits = self.up_to_end().filter(|digits| !digits.is_empty())?;

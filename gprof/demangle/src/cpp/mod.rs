@@ -4,11 +4,13 @@
 //! A tree is small, but what it spells can be exponentially long, and a name may nest as deep as it is long: both are
 //! bounded, and a name that goes beyond is left as it is.
 
+mod declarations;
 mod encodings;
 mod expressions;
 mod names;
 mod operators;
 mod parser;
+mod print_constraints;
 mod print_expressions;
 mod print_lambdas;
 mod print_types;

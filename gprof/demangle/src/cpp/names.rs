@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::parser::Parser;
-use super::tree::{Id, Lambda, Node, Qualifier, Signature};
+use super::tree::{Id, Node, Qualifier, Signature};
 use super::{operators, printer};
 
 /// The standard library's names that have abbreviations: the letter, the name, what it stands for when constructors or
@@ -64,6 +64,7 @@ impl<'a> Parser<'a> {
 
     fn nested_name(&mut self) -> Option<Id> {
         self.expect(b"N")?;
+        let is_explicit = self.is_newest && self.eat(b"H");
         let mut qualifiers = self.qualifiers()?;
         match self.peek() {
             Some(b'R') => qualifiers.push(Qualifier::plain(" &")),
@@ -76,7 +77,7 @@ impl<'a> Parser<'a> {
         for qualifier in qualifiers {
             name = self.add(Node::Qualified(name, qualifier));
         }
-        Some(name)
+        Some(if is_explicit { self.add(Node::ExplicitObject(name)) } else { name })
     }
 
     /// The qualifiers that come next. They stand in the order in which they are written.
@@ -175,8 +176,17 @@ impl<'a> Parser<'a> {
     /// A name that is attached to a module, which the name itself may tell.
     pub(super) fn unqualified_name_in(&mut self, module: Option<Id>) -> Option<Id> {
         let module = self.module(module)?;
+        let is_friend = self.is_newest && self.eat(b"F");
+        while self.is_newest && self.peek() == Some(b'L') && !self.peek_next().is_some_and(|next| next.is_ascii_digit())
+        {
+            self.skip(1);
+        }
         let name = match self.peek()? {
             b'0'..=b'9' => self.source_name()?,
+            b'd' if self.is_newest && self.in_expression && self.eat(b"dn") => {
+                let class = if self.peek()?.is_ascii_digit() { self.source_name()? } else { self.ty()? };
+                self.add(Node::Destructor(class))
+            }
             b'a'..=b'z' if self.eat(b"on") => {
                 // Behind `on`, `cv` names an operator and is no cast.
                 let in_expression = core::mem::replace(&mut self.in_expression, false);
@@ -200,7 +210,8 @@ impl<'a> Parser<'a> {
             Some(module) => self.add(Node::InModule(name, module)),
             None => name,
         };
-        self.tags(name)
+        let name = self.tags(name)?;
+        Some(if is_friend { self.add(Node::Friend(name)) } else { name })
     }
 
     /// The module that a name is attached to: the one known already, and what follows of it.
@@ -283,39 +294,7 @@ impl<'a> Parser<'a> {
             let unnamed = self.add(Node::Unnamed(number));
             return Some(self.remember(unnamed));
         }
-        self.expect(b"Ul")?;
-        let head = self.template_head()?;
-        let takes = self.parameters()?;
-        self.expect(b"E")?;
-        let number = self.compact_number()?;
-        Some(self.add(Node::Lambda(Lambda { head, takes, number })))
-    }
-
-    /// The declarations of template parameters that come next.
-    fn template_head(&mut self) -> Option<Vec<Id>> {
-        let mut head = Vec::new();
-        while self.at_parameter_declaration() {
-            head.push(self.parameter_declaration()?);
-        }
-        Some(head)
-    }
-
-    fn parameter_declaration(&mut self) -> Option<Id> {
-        self.nested(|parser| {
-            parser.expect(b"T")?;
-            let node = match parser.bump()? {
-                b'y' => Node::TypeParameter,
-                b'n' => Node::ValueParameter(parser.ty()?),
-                b't' => {
-                    let head = parser.template_head().filter(|head| !head.is_empty())?;
-                    parser.expect(b"E")?;
-                    Node::TemplateTemplateParameter(head)
-                }
-                b'p' => Node::PackParameter(parser.parameter_declaration()?),
-                _ => return None,
-            };
-            Some(parser.add(node))
-        })
+        self.lambda()
     }
 
     fn local_name(&mut self) -> Option<Id> {
@@ -337,12 +316,24 @@ impl<'a> Parser<'a> {
             }
         };
         // What the function gives would look like what the thing in it gives.
-        if let Node::Function(_, signature) = *self.node(function)
+        if let Some(signature) = self.signature(function)
             && let Some(Node::Signature(Signature { gives, .. })) = self.tree.nodes.get_mut(signature)
         {
             *gives = None;
         }
         Some(self.add(Node::Local(function, entity)))
+    }
+
+    /// The signature of a function.
+    fn signature(&self, mut function: Id) -> Option<Id> {
+        for _ in 0..3 {
+            match self.node(function) {
+                Node::Function(_, signature) => return Some(*signature),
+                Node::Constrained(inner, ..) | Node::Enabled(inner, _) => function = *inner,
+                _ => return None,
+            }
+        }
+        None
     }
 
     /// An abbreviation. In a prefix, one before a constructor or destructor is spelt out.
@@ -369,9 +360,16 @@ impl<'a> Parser<'a> {
 
     pub(super) fn template_parameter(&mut self) -> Option<Id> {
         self.expect(b"T")?;
-        let number = self.compact_number()?;
-        let index = usize::try_from(number).ok()?;
-        Some(self.add(Node::TemplateParameter(index)))
+        let level = if self.is_newest && self.eat(b"L") {
+            let level = usize::try_from(self.number()?).ok()?.checked_add(1)?;
+            self.expect(b"_")?;
+            level
+        } else {
+            0
+        };
+        let index = usize::try_from(self.compact_number()?).ok()?;
+        self.deepest_level = self.deepest_level.max(level);
+        Some(self.add(if level == 0 { Node::TemplateParameter(index) } else { Node::DeepParameter(level, index) }))
     }
 
     pub(super) fn template_arguments(&mut self) -> Option<Vec<Id>> {
@@ -379,12 +377,28 @@ impl<'a> Parser<'a> {
         if !self.eat(b"I") {
             self.expect(b"J")?;
         }
-        let mut arguments = Vec::new();
-        while !self.eat(b"E") {
-            arguments.push(self.template_argument()?);
-        }
+        let arguments = self.argument_list()?;
         self.last_name = last_name;
         Some(arguments)
+    }
+
+    /// Template arguments up to an `E`. Constraints are read, since later text may abbreviate parts of them, and not
+    /// shown.
+    pub(super) fn argument_list(&mut self) -> Option<Vec<Id>> {
+        let mut arguments = Vec::new();
+        loop {
+            if self.eat(b"E") {
+                return Some(arguments);
+            }
+            if self.constraint()?.is_some() {
+                self.expect(b"E")?;
+                return Some(arguments);
+            }
+            if self.is_newest && self.at_parameter_declaration() {
+                self.parameter_declaration()?;
+            }
+            arguments.push(self.template_argument()?);
+        }
     }
 
     pub(super) fn template_argument(&mut self) -> Option<Id> {

@@ -21,6 +21,8 @@ pub(super) struct Parser<'a> {
     pub(super) in_conversion: bool,
     /// Whether names are read that GNU binutils 2.40 leaves mangled.
     pub(super) is_newest: bool,
+    /// The deepest level of template parameters that was read since a constraint began.
+    pub(super) deepest_level: usize,
 }
 
 impl<'a> Parser<'a> {
@@ -36,6 +38,7 @@ impl<'a> Parser<'a> {
             in_expression: false,
             in_conversion: false,
             is_newest: grammar == Grammar::Newest,
+            deepest_level: 0,
         }
     }
 
@@ -141,11 +144,6 @@ impl<'a> Parser<'a> {
             self.at = start;
         }
         number
-    }
-
-    /// Whether what comes next begins like the declaration of a template parameter.
-    pub(super) fn at_parameter_declaration(&self) -> bool {
-        self.peek() == Some(b'T') && matches!(self.peek_next(), Some(b'y' | b'n' | b't' | b'p'))
     }
 
     pub(super) fn signed_number(&mut self) -> Option<u64> {

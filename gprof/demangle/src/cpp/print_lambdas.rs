@@ -23,11 +23,19 @@ impl<'t> Printer<'t, '_> {
             }
             self.write(">");
             self.head = &lambda.head;
+            if let Some(constraint) = lambda.head_constraint {
+                self.requires(constraint);
+                self.write(" ");
+            }
         }
         self.write("(");
         self.list(&lambda.takes);
+        self.write(")");
+        if let Some(constraint) = lambda.constraint {
+            self.requires(constraint);
+        }
         (self.in_lambda, self.head) = outer;
-        self.write(")#");
+        self.write("#");
         self.number(lambda.number.saturating_add(1));
         self.write("}");
     }
@@ -39,7 +47,7 @@ impl<'t> Printer<'t, '_> {
             _ => declaration,
         };
         match self.node(declared) {
-            Node::TypeParameter => self.write("$T"),
+            Node::TypeParameter | Node::ConstrainedParameter(_) => self.write("$T"),
             Node::ValueParameter(_) => self.write("$N"),
             Node::TemplateTemplateParameter(_) => self.write("$TT"),
             _ => self.failed = true,

@@ -93,7 +93,7 @@ impl<'t, 'a> Printer<'t, 'a> {
 
     pub(super) fn function(&mut self, name: Id, signature: Id) {
         let scope = match self.node(self.tree.bare(name)) {
-            Node::Template(_, arguments) => self.inner_scope(arguments),
+            Node::Template(_, arguments) => self.inner_scope(arguments, name),
             _ => self.scope,
         };
         self.within(scope, |printer| printer.function_in_scope(name, signature));
@@ -111,6 +111,12 @@ impl<'t, 'a> Printer<'t, 'a> {
             self.gives(gives);
         }
         let (mut bare, mut qualifiers) = (name, Vec::new());
+        let is_explicit = if let Node::ExplicitObject(inner) = *self.node(bare) {
+            bare = inner;
+            true
+        } else {
+            false
+        };
         while let Node::Qualified(inner, qualifier) = *self.node(bare) {
             qualifiers.push(qualifier);
             bare = inner;
@@ -132,7 +138,7 @@ impl<'t, 'a> Printer<'t, 'a> {
             }
         }
         self.whole(bare);
-        self.enclosed("(", takes, ")");
+        self.enclosed(if is_explicit && !takes.is_empty() { "(this " } else { "(" }, takes, ")");
         for qualifier in qualifiers.into_iter().rev() {
             self.qualifier(qualifier);
         }

@@ -37,6 +37,8 @@ pub(super) struct Printer<'t, 'a> {
     pub(super) in_lambda: bool,
     /// Of that lambda, the declarations of template parameters that are known so far.
     pub(super) head: &'t [Id],
+    /// Whether a constraint is being written.
+    pub(super) in_constraint: bool,
     /// The scope of now, and all that there were.
     pub(super) scope: Option<usize>,
     pub(super) scopes: Vec<Scope<'t>>,
@@ -72,6 +74,7 @@ impl<'t, 'a> Printer<'t, 'a> {
             most,
             in_lambda: false,
             head: &[],
+            in_constraint: false,
             scope: None,
             scopes: Vec::new(),
             kept: BTreeMap::new(),
@@ -151,7 +154,7 @@ impl<'t, 'a> Printer<'t, 'a> {
             Node::Template(name, ref arguments) => self.template(name, arguments),
             Node::Function(name, signature) => self.function(name, signature),
             Node::TemplateParameter(index) if self.in_lambda => self.parameter_of_lambda(index),
-            Node::TemplateParameter(_) => self.with_argument(id, Self::left),
+            Node::TemplateParameter(_) | Node::DeepParameter(..) => self.with_argument(id, Self::left),
             Node::Constructor(class) => self.whole(class),
             Node::Destructor(class) => {
                 self.write("~");
@@ -204,7 +207,7 @@ impl<'t, 'a> Printer<'t, 'a> {
                 self.within(scope, |printer| write(printer, argument));
                 self.active.pop();
             }
-            None => self.failed = true,
+            None => self.unknown_parameter(id),
         }
     }
 
@@ -213,6 +216,7 @@ impl<'t, 'a> Printer<'t, 'a> {
         match *node {
             Node::Lambda(ref lambda) => self.lambda(lambda),
             Node::TypeParameter => self.write("typename"),
+            Node::ConstrainedParameter(concept) => self.whole(concept),
             Node::ValueParameter(ty) => self.whole(ty),
             Node::TemplateTemplateParameter(ref head) => {
                 self.write("template<");
@@ -288,7 +292,7 @@ impl<'t, 'a> Printer<'t, 'a> {
                 self.write(")");
             }
             Node::Pack(ref arguments) => self.list(arguments),
-            _ => self.expression(node),
+            _ => self.constraint(node),
         }
     }
 
@@ -296,7 +300,9 @@ impl<'t, 'a> Printer<'t, 'a> {
         let node = self.node(id);
         self.step(|printer| match *node {
             Node::TemplateParameter(_) if printer.in_lambda => {}
-            Node::TemplateParameter(_) => printer.with_argument(id, Self::right),
+            Node::TemplateParameter(_) | Node::DeepParameter(..) if printer.argument((id, printer.scope)).is_some() => {
+                printer.with_argument(id, Self::right);
+            }
             Node::Qualified(inner, qualifier) => {
                 printer.right(inner);
                 if printer.is_function(inner) {

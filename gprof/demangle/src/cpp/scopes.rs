@@ -15,6 +15,8 @@ use super::tree::{DesignatorKind, Id, Node, Qualifier, Signature};
 pub(super) struct Scope<'t> {
     pub(super) arguments: &'t [Id],
     outer: Option<usize>,
+    /// The name of the function: the templates around the function have arguments too.
+    function: Id,
 }
 
 /// A part, and the scope that it is written in.
@@ -22,10 +24,39 @@ pub(super) type Place = (Id, Option<usize>);
 
 impl<'t> Printer<'t, '_> {
     /// A scope in the one of now.
-    pub(super) fn inner_scope(&mut self, arguments: &'t [Id]) -> Option<usize> {
+    pub(super) fn inner_scope(&mut self, arguments: &'t [Id], function: Id) -> Option<usize> {
         let scope = self.scopes.len();
-        self.scopes.push(Scope { arguments, outer: self.scope });
+        self.scopes.push(Scope { arguments, outer: self.scope, function });
         Some(scope)
+    }
+
+    /// A scope for the constraint of a function. There, parameters count from the outermost template, and those of a
+    /// level that the function's name does not have stay unknown: then the others would be taken for wrong ones.
+    pub(super) fn scope_of_constraint(&mut self, function: Id, level: usize) -> Option<usize> {
+        let Node::Function(name, _) = *self.node(function) else {
+            return None;
+        };
+        self.arguments_at(name, level)?;
+        let arguments = self.arguments_at(name, 0)?;
+        self.inner_scope(arguments, name)
+    }
+
+    /// The arguments of the n-th template in a name, from the outside.
+    fn arguments_at(&self, name: Id, level: usize) -> Option<&'t [Id]> {
+        let mut levels = Vec::new();
+        let mut part = self.tree.bare(name);
+        for _ in 0..DEEPEST {
+            part = match self.node(part) {
+                Node::Template(inner, arguments) => {
+                    levels.push(arguments.as_slice());
+                    *inner
+                }
+                Node::Member(scope, _) => *scope,
+                Node::Qualified(inner, _) | Node::Tagged(inner, _) | Node::Friend(inner) => *inner,
+                _ => break,
+            };
+        }
+        levels.iter().rev().nth(level).copied()
     }
 
     /// Writes in another scope.
@@ -37,14 +68,20 @@ impl<'t> Printer<'t, '_> {
 
     /// The argument that a parameter of a template stands for. Of a pack, it is the one that is being written.
     pub(super) fn argument(&self, (id, scope): Place) -> Option<Place> {
-        let Node::TemplateParameter(index) = *self.node(id) else {
-            return None;
+        let (level, index) = match *self.node(id) {
+            Node::TemplateParameter(index) => (None, index),
+            Node::DeepParameter(level, index) => (Some(level), index),
+            _ => return None,
         };
         if self.in_lambda {
             return None;
         }
         let scope = self.scopes.get(scope?)?;
-        let argument = *scope.arguments.get(index)?;
+        let arguments = match level {
+            Some(level) => self.arguments_at(scope.function, level)?,
+            None => scope.arguments,
+        };
+        let argument = *arguments.get(index)?;
         let argument = match self.node(argument) {
             Node::Pack(arguments) => arguments.get(self.pack_index).copied().unwrap_or(argument),
             _ => argument,
@@ -112,6 +149,14 @@ impl<'t> Printer<'t, '_> {
         while let Some(id) = search.pop() {
             self.left = self.left.checked_sub(1)?;
             match self.node(id) {
+                Node::DeepParameter(level, index) => {
+                    let scope = self.scope.and_then(|scope| self.scopes.get(scope));
+                    let arguments = scope.and_then(|scope| self.arguments_at(scope.function, *level));
+                    let argument = arguments.and_then(|arguments| arguments.get(*index));
+                    if let Some(Node::Pack(pack)) = argument.map(|argument| self.node(*argument)) {
+                        return Some(pack);
+                    }
+                }
                 Node::TemplateParameter(index) => {
                     let scope = self.scope.and_then(|scope| self.scopes.get(scope));
                     let argument = scope.and_then(|scope| scope.arguments.get(*index));
@@ -145,6 +190,11 @@ fn parts(node: &Node<'_>) -> Vec<Id> {
             core::iter::once(*one).chain(more.iter().copied()).collect()
         }
         Node::Signature(Signature { gives, takes }) => gives.iter().chain(takes).copied().collect(),
+        Node::Requires(one, more) => one.iter().chain(more).copied().collect(),
+        Node::RequiredExpression(one, _, other) => core::iter::once(one).chain(other).copied().collect(),
+        Node::Transformed(one, more) => core::iter::once(one).chain(more).copied().collect(),
+        Node::SubObject(one, other, ..) => vec![*one, *other],
+        Node::RequiredType(inner) | Node::RequiredConstraint(inner) | Node::ConstrainedAuto(inner, _) => vec![*inner],
         Node::Array(size, element) => size.iter().chain([element]).copied().collect(),
         Node::Braces(ty, list) | Node::Cast(ty, list) => ty.iter().chain(list).copied().collect(),
         Node::Pack(list) => list.clone(),

@@ -36,8 +36,12 @@ pub(super) struct Signature {
 pub(super) struct Lambda {
     /// The declarations of its own template parameters.
     pub(super) head: Vec<Id>,
+    /// The constraint behind those.
+    pub(super) head_constraint: Option<Id>,
     /// The parameters of its call operator.
     pub(super) takes: Vec<Id>,
+    /// The constraint behind those.
+    pub(super) constraint: Option<Id>,
     /// Which of the lambdas in its scope it is, from 0.
     pub(super) number: u64,
 }
@@ -58,9 +62,13 @@ pub(super) enum Node<'a> {
     Function(Id, Id),
     /// The n-th parameter of the innermost function template around it.
     TemplateParameter(usize),
+    /// A parameter of a template inside other templates: how many those are, and the n-th parameter.
+    DeepParameter(usize, usize),
     Lambda(Lambda),
     /// The declaration of a template parameter: a type.
     TypeParameter,
+    /// The declaration of a template parameter: a type that a concept constrains.
+    ConstrainedParameter(Id),
     /// The declaration of a template parameter: a value of a type.
     ValueParameter(Id),
     /// The declaration of a template parameter: a template with parameters of its own.
@@ -87,6 +95,14 @@ pub(super) enum Node<'a> {
     Special(&'static str, Id),
     ConstructionVtable(Id, Id),
     ReferenceTemporary(u64, Id),
+    /// A function with its constraint, and the deepest level of template parameters in the constraint.
+    Constrained(Id, Id, usize),
+    /// A function with the conditions that enable it, an extension of Clang.
+    Enabled(Id, Vec<Id>),
+    /// The name of a function whose first parameter is the object.
+    ExplicitObject(Id),
+    /// The name of a friend that is defined in a class template.
+    Friend(Id),
     /// A copy of a function.
     Clone(Id, &'a [u8]),
 
@@ -109,6 +125,12 @@ pub(super) enum Node<'a> {
     Pack(Vec<Id>),
     PackExpansion(Id),
     Decltype(Id),
+    /// `auto` or `decltype(auto)` that a concept constrains.
+    ConstrainedAuto(Id, &'static str),
+    /// An integer of so many bits: whether it is signed, and the bits.
+    BitInt(bool, Id),
+    /// A trait of a compiler that makes a type of types.
+    Transformed(Id, Vec<Id>),
 
     /// A literal: its type, and whether it is negative, and its digits.
     Literal(Id, bool, &'a [u8]),
@@ -137,6 +159,16 @@ pub(super) enum Node<'a> {
     Fold(u8, Operator, Id, Option<Id>),
     /// A designated initializer: the member or index, the end of a range of indices, and the value.
     Designated(Id, DesignatorKind, Id),
+    /// A part of an object: its type, the object, whether its offset is negative, and the offset.
+    SubObject(Id, Id, bool, &'a [u8]),
+    /// The text of a string literal, of which only the type is known.
+    StringLiteral(Id),
+    /// A `requires` expression: its parameters and requirements.
+    Requires(Vec<Id>, Vec<Id>),
+    /// A requirement: an expression, whether it must not throw, and the concept that its type has to satisfy.
+    RequiredExpression(Id, bool, Option<Id>),
+    RequiredType(Id),
+    RequiredConstraint(Id),
     /// A vendor's expression.
     VendorExpression(Id, Vec<Id>),
     /// What an id stands for that no node has. The printer gives up on it.
@@ -170,6 +202,7 @@ impl<'a> Tree<'a> {
     pub(super) fn bare(&self, mut name: Id) -> Id {
         for _ in 0..DEEPEST {
             match self.node(name) {
+                Node::ExplicitObject(inner) | Node::Friend(inner) => name = *inner,
                 Node::Qualified(inner, _) | Node::Local(_, inner) | Node::DefaultArgument(_, inner) => name = *inner,
                 _ => break,
             }

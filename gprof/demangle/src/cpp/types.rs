@@ -71,7 +71,13 @@ impl<'a> Parser<'a> {
             b'u' => {
                 self.bump();
                 let name = self.identifier()?;
-                self.add(Node::Text(name))
+                let name = self.add(Node::Text(name));
+                if self.is_newest && self.peek() == Some(b'I') {
+                    let arguments = self.template_arguments()?;
+                    self.add(Node::Transformed(name, arguments))
+                } else {
+                    name
+                }
             }
             b'U' if self.peek_next().is_some_and(|next| next.is_ascii_digit()) => self.vendor_qualified()?,
             b'0'..=b'9' | b'N' | b'Z' | b'W' => self.name()?,
@@ -147,7 +153,12 @@ impl<'a> Parser<'a> {
     /// The types of parameters. `void` alone says that there is none.
     pub(super) fn parameters(&mut self) -> Option<Vec<Id>> {
         let mut found = Vec::new();
-        while !matches!(self.peek(), None | Some(b'E' | b'.')) {
+        let ends = |parser: &Self| match parser.peek() {
+            None | Some(b'E' | b'.') => true,
+            Some(b'Q') => parser.is_newest,
+            _ => false,
+        };
+        while !ends(self) {
             if matches!(self.peek(), Some(b'R' | b'O')) && self.peek_next() == Some(b'E') {
                 break;
             }
@@ -258,6 +269,14 @@ impl<'a> Parser<'a> {
                 self.add(Node::Vector(size, element))
             }
             b'F' => return self.sized_float(),
+            // Unlike the other types that the language brings, later text may abbreviate this type: Clang does.
+            b'B' | b'U' if self.is_newest => self.bit_int()?,
+            b'k' | b'K' if self.is_newest => {
+                self.skip(2);
+                let concept = self.name()?;
+                let placeholder = if next == b'k' { " auto" } else { " decltype(auto)" };
+                return Some(self.add(Node::ConstrainedAuto(concept, placeholder)));
+            }
             b'x' | b'o' | b'O' | b'w' => self.qualified()?,
             _ => return None,
         };
@@ -276,6 +295,13 @@ impl<'a> Parser<'a> {
         }
         self.expect(b"_")?;
         Some(self.add(Node::FloatOf(bits, "")))
+    }
+
+    fn bit_int(&mut self) -> Option<Id> {
+        let is_signed = self.peek_next() == Some(b'B');
+        self.skip(2);
+        let bits = self.size()??;
+        Some(self.add(Node::BitInt(is_signed, bits)))
     }
 
     /// The size of a vector, and the `_` behind it.
