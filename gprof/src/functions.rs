@@ -10,7 +10,7 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::image::{Style, Symbol};
+use crate::image::Symbol;
 use buckets::Buckets;
 pub use joined::Part;
 
@@ -200,9 +200,9 @@ impl<'data> Functions<'data> {
         (index < self.sorted.len()).then_some(FunctionId(index as u32))
     }
 
-    /// Says how names are mangled, before any is shown.
-    pub fn set_style(&mut self, style: Style) {
-        self.room.style = style;
+    /// Says how names are demangled, before any is shown.
+    pub fn set_demangling(&mut self, demangling: gmon_demangle::Options) {
+        self.room.demangling = demangling;
     }
 
     /// The name of a function as the programmer wrote it. The first ones are kept; what finds no room any more is

@@ -309,7 +309,7 @@ fn analyse<'data>(
     summed: u64,
 ) -> Result<Analysis<'data>, Error> {
     let Table { mut functions, sources, object_files, inlined, chains, line_times } = images.join(tables);
-    functions.set_style(options.style);
+    functions.set_demangling(options.demangling());
     let selections = Selections::new(options, &functions, &sources)?;
     if options.sums_lines()
         && let Some(image) = images.iter().next()

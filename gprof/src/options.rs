@@ -3,8 +3,9 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use gmon_demangle::Style;
+
 use crate::error::Error;
-use crate::image::Style;
 use crate::pager;
 use crate::symspec::{Pattern, Spec, What};
 
@@ -258,6 +259,13 @@ impl Options {
     #[must_use]
     pub fn is_gnu(&self) -> bool {
         self.compat == Compat::Gnu
+    }
+
+    /// How names are demangled: names that GNU's tools leave mangled stay so where GNU's output is wanted.
+    #[must_use]
+    pub fn demangling(&self) -> gmon_demangle::Options {
+        let compat = if self.is_gnu() { gmon_demangle::Compat::Gnu } else { gmon_demangle::Compat::None };
+        gmon_demangle::Options { style: self.style, compat, ..gmon_demangle::Options::default() }
     }
 
     /// Whether a footer says how much of the profiles the reports account for.

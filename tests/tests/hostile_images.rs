@@ -424,7 +424,8 @@ fn reports_of_names_that_stand_for_too_much() {
     let rust = "_RMC0FGZZZ_Eu".to_owned();
     let pairs: String = (1..10).map(|at| format!("ES0_IS{at}_S{at}_")).collect();
     let cpp = format!("_Z1fISt4pairIii{pairs}EEvv");
-    assert!(gprof::image::demangle(cpp.as_bytes(), usize::MAX).len() > 10_000);
+    let unbounded = gmon_demangle::Options { max_length: usize::MAX, ..Default::default() };
+    assert!(gmon_demangle::demangle_with(cpp.as_bytes(), &unbounded).len() > 10_000);
     for (name, most) in [(rust, 4 << 20), (cpp, 150 << 20)] {
         let names = [SECTIONS, name.as_bytes(), b"\0"].concat();
         let image = with_functions(&names, false, std::iter::repeat_n(SECTIONS.len() as u32, 3000));

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use modules::{Modules, Name};
 
 /// The modules of each crate from the ground up: a module uses only those before it.
-const ORDER: [(&str, &[&str]); 3] = [
+const ORDER: [(&str, &[&str]); 4] = [
     (
         "format",
         &["layout", "encoding", "profile", "error", "histogram", "distinct", "accumulate", "read", "detect", "write"],
@@ -37,6 +37,7 @@ const ORDER: [(&str, &[&str]); 3] = [
             "profil",
         ],
     ),
+    ("gprof/demangle", &["gnat", "rust", "cpp"]),
     (
         "gprof",
         &[
@@ -284,14 +285,17 @@ fn dependencies(name: &str) -> BTreeSet<String> {
     let manifest = fs::read_to_string(root().join(name).join("Cargo.toml")).unwrap();
     let section = manifest.split("\n[dependencies]\n").nth(1).unwrap_or("").split("\n[").next().unwrap();
     let keys = section.lines().filter_map(|line| line.split(['.', ' ', '=']).next());
-    keys.filter(|key| ["gmon", "gmon-runtime", "gprof", "gmon-tests"].contains(key)).map(str::to_owned).collect()
+    keys.filter(|key| ["gmon", "gmon-demangle", "gmon-runtime", "gprof", "gmon-tests"].contains(key))
+        .map(str::to_owned)
+        .collect()
 }
 
 #[test]
 fn crates_depend_one_way() {
     assert_eq!(dependencies("format"), BTreeSet::new());
     assert_eq!(dependencies("runtime"), BTreeSet::from(["gmon".to_owned()]));
-    assert_eq!(dependencies("gprof"), BTreeSet::from(["gmon".to_owned()]));
+    assert_eq!(dependencies("gprof/demangle"), BTreeSet::new());
+    assert_eq!(dependencies("gprof"), BTreeSet::from(["gmon", "gmon-demangle"].map(str::to_owned)));
 }
 
 #[test]

@@ -7,9 +7,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use gmon_demangle::{Options, Style, demangle_with};
 use gmon_tests::random::Random;
 use gmon_tests::{compare, compile, directory, run};
-use gprof::image::{LONGEST_READABLE, Style, demangle_as};
 
 const STYLES: [(&str, Style); 4] =
     [("java", Style::Java), ("gnat", Style::Gnat), ("gnu-v3", Style::Cpp), ("rust", Style::Rust)];
@@ -36,7 +36,10 @@ fn compare_names(style: (&str, Style), names: &BTreeSet<String>) {
     };
     assert_eq!(theirs.lines().count(), names.len());
     let ours = |name: &String| {
-        String::from_utf8(demangle_as(name.as_bytes(), LONGEST_READABLE, style.1).into_owned()).unwrap()
+        String::from_utf8(
+            demangle_with(name.as_bytes(), &Options { style: style.1, ..Options::default() }).into_owned(),
+        )
+        .unwrap()
     };
     let different: Vec<_> =
         names.iter().zip(theirs.lines()).filter(|(name, theirs)| ours(name) != *theirs).take(5).collect();

@@ -5,11 +5,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use clap::ArgMatches;
+use gmon_demangle::Style;
 
 use super::arguments::Arguments;
 use super::groups;
 use crate::error::Error;
-use crate::image::Style;
 use crate::options::{Annotation, Asked, Choice, Compat, Limit, Options, Reports, Subject};
 use crate::pager;
 use crate::symspec::{Malformed, Pattern};

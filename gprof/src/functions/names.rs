@@ -7,7 +7,9 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 
-use crate::image::{self, LONGEST_READABLE, Style, Symbol};
+use gmon_demangle::{MAX_LENGTH, Options, demangle_with, looks_mangled};
+
+use crate::image::Symbol;
 use crate::terminal;
 
 /// What every name may have, however many there are.
@@ -37,8 +39,8 @@ pub(super) fn bound(symbols: &mut [Symbol<'_>]) {
 pub(super) struct Room {
     /// Memory for those that are readable, and work to make them.
     readable: Cell<usize>,
-    /// How names are mangled.
-    pub(super) style: Style,
+    /// How names are demangled.
+    pub(super) demangling: Options,
     /// Bytes of long names in reports.
     written: Cell<usize>,
     /// Whether reports show control characters in names spelt.
@@ -47,7 +49,7 @@ pub(super) struct Room {
 
 impl Default for Room {
     fn default() -> Room {
-        Room { readable: Cell::new(ROOM), style: Style::default(), written: Cell::new(TOTAL), spells: false }
+        Room { readable: Cell::new(ROOM), demangling: Options::default(), written: Cell::new(TOTAL), spells: false }
     }
 }
 
@@ -55,12 +57,12 @@ impl Room {
     /// The readable form of a name, and whether there is room to keep it.
     pub(super) fn readable<'a>(&self, name: &'a [u8]) -> (Cow<'a, [u8]>, bool) {
         let left = self.readable.get();
-        let most = if left > 0 { LONGEST_READABLE } else { name.len().saturating_mul(GAIN).max(SHORT) };
-        let text = image::demangle_as(name, most.min(LONGEST_READABLE), self.style);
+        let most = if left > 0 { MAX_LENGTH } else { name.len().saturating_mul(GAIN).max(SHORT) };
+        let text = demangle_with(name, &Options { max_length: most.min(MAX_LENGTH), ..self.demangling });
         let work = match &text {
             Cow::Owned(text) => text.len(),
             // It took so much in vain.
-            Cow::Borrowed(_) if image::looks_mangled(name) => most,
+            Cow::Borrowed(_) if looks_mangled(name) => most,
             Cow::Borrowed(_) => 0,
         };
         self.readable.set(left.saturating_sub(work));
@@ -107,7 +109,7 @@ mod tests {
     fn readable_names_take_no_more_than_there_is_room_for() {
         let room = Room::default();
         assert_eq!(room.readable(b"_RMC0FGZZZ_Eu"), (Cow::Borrowed(b"_RMC0FGZZZ_Eu".as_slice()), true));
-        assert!(room.readable.get() == ROOM - LONGEST_READABLE);
+        assert!(room.readable.get() == ROOM - MAX_LENGTH);
         assert!(matches!(room.readable(b"_Z1fv"), (Cow::Owned(_), true)));
         assert!(matches!(room.readable(b"main"), (Cow::Borrowed(b"main"), _)));
         room.readable.set(2);

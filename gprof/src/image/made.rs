@@ -17,7 +17,7 @@ pub struct Names {
 }
 
 /// What stands behind the name of a function in that of the stub that leads to it.
-pub(super) const STUB: &[u8] = b"@plt";
+pub(super) const STUB: &[u8] = gmon_demangle::PLT_SUFFIX;
 
 /// Functions without symbols, as they are found.
 #[derive(Debug, Default)]

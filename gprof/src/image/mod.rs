@@ -1,11 +1,10 @@
 //! The program that was profiled: its symbols, where its code lies, and what its debug information says of files.
 //!
-//! Nothing outside this module knows the object file format, the debug information or how names are mangled. Everything
+//! Nothing outside this module knows the object file format or the debug information. Everything
 //! read here comes from a file that may be damaged or made to harm: sizes are checked before memory is asked for, and
 //! nothing panics.
 
 mod addresses;
-mod demangle;
 mod elf;
 mod foreign;
 pub mod frames;
@@ -28,7 +27,6 @@ use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-pub use demangle::{LONGEST as LONGEST_READABLE, Style, demangle, demangle_as, looks_mangled};
 pub use lines::SourceFiles;
 pub use made::Names;
 pub use nearest::Nearest;

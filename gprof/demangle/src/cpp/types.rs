@@ -1,7 +1,9 @@
 //! The parser: types.
 
-use super::parser::Parser;
-use super::tree::{Id, Node, Signature};
+use alloc::vec::Vec;
+
+use super::parser::{Parser, value};
+use super::tree::{Id, Node, Qualifier, Signature};
 
 /// Types that one letter stands for, with the suffix of their literals.
 const BUILTIN: [(u8, &str, Option<&str>); 21] = [
@@ -69,10 +71,17 @@ impl<'a> Parser<'a> {
             b'u' => {
                 self.bump();
                 let name = self.identifier()?;
-                self.add(Node::Text(name))
+                let name = self.add(Node::Text(name));
+                if self.is_newest && self.peek() == Some(b'I') {
+                    let arguments = self.template_arguments()?;
+                    self.add(Node::Transformed(name, arguments))
+                } else {
+                    name
+                }
             }
             b'U' if self.peek_next().is_some_and(|next| next.is_ascii_digit()) => self.vendor_qualified()?,
-            b'0'..=b'9' | b'N' | b'Z' | b'U' => self.name()?,
+            b'0'..=b'9' | b'N' | b'Z' | b'W' => self.name()?,
+            b'U' if self.is_newest => self.name()?,
             _ => return None,
         };
         Some(self.remember(ty))
@@ -85,9 +94,15 @@ impl<'a> Parser<'a> {
     }
 
     fn qualified(&mut self) -> Option<Id> {
-        let qualifiers = self.qualifiers();
+        let mut qualifiers = self.qualifiers()?;
         // A function that is qualified is a member: the function alone is nothing to abbreviate.
-        let mut ty = if self.peek() == Some(b'F') { self.function()? } else { self.ty()? };
+        let mut ty = if self.peek() == Some(b'F') {
+            let (function, reference) = self.bare_function_type()?;
+            qualifiers.extend(reference);
+            function
+        } else {
+            self.ty()?
+        };
         for qualifier in qualifiers {
             ty = self.add(Node::Qualified(ty, qualifier));
         }
@@ -95,29 +110,42 @@ impl<'a> Parser<'a> {
     }
 
     fn vendor_qualified(&mut self) -> Option<Id> {
-        self.expect("U")?;
+        self.expect(b"U")?;
         let name = self.identifier()?;
+        let name = self.add(Node::Text(name));
+        let name = self.with_arguments(name)?;
         let ty = self.ty()?;
         Some(self.add(Node::VendorQualified(ty, name)))
     }
 
     fn function(&mut self) -> Option<Id> {
-        self.expect("F")?;
-        self.eat("Y");
+        let (function, reference) = self.bare_function_type()?;
+        Some(match reference {
+            Some(reference) => self.add(Node::Qualified(function, reference)),
+            None => function,
+        })
+    }
+
+    /// The type of a function, and the `&` or `&&` for the object of a member function.
+    fn bare_function_type(&mut self) -> Option<(Id, Option<Qualifier>)> {
+        self.expect(b"F")?;
+        self.eat(b"Y");
         let signature = self.bare_function(true)?;
-        let mut function = self.add(Node::Signature(signature));
-        if self.eat("R") {
-            function = self.add(Node::Qualified(function, " &"));
-        } else if self.eat("O") {
-            function = self.add(Node::Qualified(function, " &&"));
-        }
-        self.expect("E")?;
-        Some(function)
+        let function = self.add(Node::Signature(signature));
+        let reference = if self.eat(b"R") {
+            Some(Qualifier::plain(" &"))
+        } else if self.eat(b"O") {
+            Some(Qualifier::plain(" &&"))
+        } else {
+            None
+        };
+        self.expect(b"E")?;
+        Some((function, reference))
     }
 
     /// A signature without what tells where it ends.
     pub(super) fn bare_function(&mut self, gives: bool) -> Option<Signature> {
-        self.eat("J");
+        self.eat(b"J");
         let gives = if gives { Some(self.ty()?) } else { None };
         Some(Signature { gives, takes: self.parameters()? })
     }
@@ -125,7 +153,12 @@ impl<'a> Parser<'a> {
     /// The types of parameters. `void` alone says that there is none.
     pub(super) fn parameters(&mut self) -> Option<Vec<Id>> {
         let mut found = Vec::new();
-        while !matches!(self.peek(), None | Some(b'E' | b'.')) {
+        let ends = |parser: &Self| match parser.peek() {
+            None | Some(b'E' | b'.') => true,
+            Some(b'Q') => parser.is_newest,
+            _ => false,
+        };
+        while !ends(self) {
             if matches!(self.peek(), Some(b'R' | b'O')) && self.peek_next() == Some(b'E') {
                 break;
             }
@@ -139,7 +172,7 @@ impl<'a> Parser<'a> {
     }
 
     fn array(&mut self) -> Option<Id> {
-        self.expect("A")?;
+        self.expect(b"A")?;
         let size = self.size()?;
         let element = self.ty()?;
         Some(self.add(Node::Array(size, element)))
@@ -155,12 +188,12 @@ impl<'a> Parser<'a> {
             }
             _ => Some(self.expression()?),
         };
-        self.expect("_")?;
+        self.expect(b"_")?;
         Some(size)
     }
 
     fn member_pointer(&mut self) -> Option<Id> {
-        self.expect("M")?;
+        self.expect(b"M")?;
         let class = self.ty()?;
         let member = self.ty()?;
         Some(self.add(Node::MemberPointer(class, member)))
@@ -196,6 +229,11 @@ impl<'a> Parser<'a> {
             return Some(if self.is_standard(name) { name } else { self.remember(name) });
         }
         let known = self.substitution(false)?;
+        if matches!(self.node(known), Node::Module(..)) {
+            let name = self.unqualified_name_in(Some(known))?;
+            let name = self.maybe_template(name, true)?;
+            return Some(self.remember(name));
+        }
         if self.peek() != Some(b'I') {
             return Some(known);
         }
@@ -207,13 +245,13 @@ impl<'a> Parser<'a> {
     fn longer_type(&mut self) -> Option<Id> {
         let next = self.peek_next()?;
         if let Some((_, name)) = MORE_BUILTIN.iter().find(|(letter, _)| *letter == next) {
-            self.expect("D")?;
+            self.expect(b"D")?;
             self.bump();
             return Some(self.add(Node::Builtin(name, None)));
         }
         let ty = match next {
             b'p' => {
-                self.expect("Dp")?;
+                self.expect(b"Dp")?;
                 let pattern = self.ty()?;
                 self.add(Node::PackExpansion(pattern))
             }
@@ -221,28 +259,61 @@ impl<'a> Parser<'a> {
                 self.bump();
                 self.bump();
                 let expression = self.expression()?;
-                self.expect("E")?;
+                self.expect(b"E")?;
                 self.add(Node::Decltype(expression))
             }
             b'v' => {
-                self.expect("Dv")?;
-                let size = self.size()??;
+                self.expect(b"Dv")?;
+                let size = self.vector_size()?;
                 let element = self.ty()?;
                 self.add(Node::Vector(size, element))
             }
-            b'F' => {
-                self.expect("DF")?;
-                let bits = self.digits();
-                self.expect("_")?;
-                return Some(self.add(Node::FloatOf(bits)));
+            b'F' => return self.sized_float(),
+            // Unlike the other types that the language brings, later text may abbreviate this type: Clang does.
+            b'B' | b'U' if self.is_newest => self.bit_int()?,
+            b'k' | b'K' if self.is_newest => {
+                self.skip(2);
+                let concept = self.name()?;
+                let placeholder = if next == b'k' { " auto" } else { " decltype(auto)" };
+                return Some(self.add(Node::ConstrainedAuto(concept, placeholder)));
             }
-            b'o' => {
-                self.expect("Do")?;
-                let function = self.function()?;
-                self.add(Node::Qualified(function, " noexcept"))
-            }
+            b'x' | b'o' | b'O' | b'w' => self.qualified()?,
             _ => return None,
         };
         Some(self.remember(ty))
+    }
+
+    fn sized_float(&mut self) -> Option<Id> {
+        self.expect(b"DF")?;
+        let digits = self.digits();
+        let bits = if digits.is_empty() { 0 } else { value(digits).filter(|bits| i32::try_from(*bits).is_ok())? };
+        if self.eat(b"x") {
+            return Some(self.add(Node::FloatOf(bits, "x")));
+        }
+        if bits == 16 && self.eat(b"b") {
+            return Some(self.add(Node::Builtin("std::bfloat16_t", None)));
+        }
+        self.expect(b"_")?;
+        Some(self.add(Node::FloatOf(bits, "")))
+    }
+
+    fn bit_int(&mut self) -> Option<Id> {
+        let is_signed = self.peek_next() == Some(b'B');
+        self.skip(2);
+        let bits = self.size()??;
+        Some(self.add(Node::BitInt(is_signed, bits)))
+    }
+
+    /// The size of a vector, and the `_` behind it.
+    fn vector_size(&mut self) -> Option<Id> {
+        let size = if self.eat(b"_") {
+            self.expression()?
+        } else {
+            let digits = self.digits();
+            value(digits)?;
+            self.add(Node::Text(digits))
+        };
+        self.expect(b"_")?;
+        Some(size)
     }
 }

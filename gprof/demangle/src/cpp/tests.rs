@@ -1,10 +1,14 @@
 //! Names and their readable forms, as GNU's tools print them.
 
-use super::Spelling;
-use crate::image::LONGEST_READABLE;
+use alloc::string::String;
+use alloc::{format, vec};
+
+use super::{Grammar, Spelling};
+use crate::MAX_LENGTH;
 
 fn demangle(name: &str) -> Option<String> {
-    super::demangle(name.as_bytes(), LONGEST_READABLE, Spelling::Cpp).map(|text| String::from_utf8(text).unwrap())
+    super::demangle(name.as_bytes(), MAX_LENGTH, Spelling::Cpp, Grammar::Gnu)
+        .map(|text| String::from_utf8(text).unwrap())
 }
 
 #[test]
@@ -230,7 +234,7 @@ fn names_of_java() {
         ("_ZNKSt8functionIFiiEEclEi", "std.function<int (int)>.operator()(int) const"),
         ("_ZN1a1bEiPc.cold", "a.b(int, byte) [clone .cold]"),
     ] {
-        let text = super::demangle(mangled.as_bytes(), LONGEST_READABLE, Spelling::Java).unwrap();
+        let text = super::demangle(mangled.as_bytes(), MAX_LENGTH, Spelling::Java, Grammar::Gnu).unwrap();
         assert_eq!(String::from_utf8(text).unwrap(), readable, "{mangled}");
     }
 }

@@ -18,14 +18,14 @@ impl<'a> Parser<'a> {
     /// What tells a copy of a function: a dot with a word or a number, and further numbers, each behind a dot.
     fn clone_suffix(&mut self) -> Option<&'a [u8]> {
         let start = self.at;
-        self.expect(".")?;
+        self.expect(b".")?;
         let letters = self.count(|byte| byte.is_ascii_lowercase() || byte == b'_');
-        self.at += letters;
+        self.skip(letters);
         if letters == 0 && self.digits().is_empty() {
             return None;
         }
         while self.peek() == Some(b'.') && self.peek_next().is_some_and(|next| next.is_ascii_digit()) {
-            self.at += 1;
+            self.skip(1);
             self.digits();
         }
         self.text.get(start..self.at)
@@ -41,10 +41,17 @@ impl<'a> Parser<'a> {
             if matches!(parser.peek(), None | Some(b'E')) {
                 return Some(name);
             }
+            let conditions =
+                if parser.is_newest && parser.eat(b"Ua9enable_ifI") { Some(parser.argument_list()?) } else { None };
             let gives = parser.gives_type(name);
             let signature = parser.bare_function(gives)?;
             let signature = parser.add(Node::Signature(signature));
-            Some(parser.add(Node::Function(name, signature)))
+            let function = parser.add(Node::Function(name, signature));
+            let function = parser.constrained(function)?;
+            Some(match conditions {
+                Some(conditions) => parser.add(Node::Enabled(function, conditions)),
+                None => function,
+            })
         })
     }
 
@@ -56,7 +63,7 @@ impl<'a> Parser<'a> {
         };
         for _ in 0..DEEPEST {
             match self.node(name) {
-                Node::Member(_, inner) | Node::Local(_, inner) => name = *inner,
+                Node::Member(_, inner) | Node::Local(_, inner) | Node::Friend(inner) => name = *inner,
                 Node::Constructor(_) | Node::Destructor(_) | Node::Conversion(_) => return false,
                 _ => return true,
             }
@@ -94,6 +101,7 @@ impl<'a> Parser<'a> {
             (b'T', b'C') => return self.construction_vtable(),
             (b'G', b'V') => ("guard variable for ", self.name()?),
             (b'G', b'R') => return self.reference_temporary(),
+            (b'G', b'I') => ("initializer for module ", self.module(None)??),
             (b'G', b'A') => ("hidden alias for ", self.encoding()?),
             (b'G', b'T') => match self.bump()? {
                 b'n' => ("non-transaction clone for ", self.encoding()?),
@@ -107,7 +115,7 @@ impl<'a> Parser<'a> {
     fn construction_vtable(&mut self) -> Option<Id> {
         let derived = self.ty()?;
         self.number()?;
-        self.expect("_")?;
+        self.expect(b"_")?;
         let base = self.ty()?;
         Some(self.add(Node::ConstructionVtable(base, derived)))
     }
@@ -121,10 +129,10 @@ impl<'a> Parser<'a> {
     /// The offset of a thunk, which nobody shows.
     fn offset(&mut self, kind: u8) -> Option<()> {
         self.signed_number()?;
-        self.expect("_")?;
+        self.expect(b"_")?;
         if kind == b'v' {
             self.signed_number()?;
-            self.expect("_")?;
+            self.expect(b"_")?;
         }
         matches!(kind, b'h' | b'v').then_some(())
     }

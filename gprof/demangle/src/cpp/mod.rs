@@ -4,12 +4,15 @@
 //! A tree is small, but what it spells can be exponentially long, and a name may nest as deep as it is long: both are
 //! bounded, and a name that goes beyond is left as it is.
 
+mod declarations;
 mod encodings;
 mod expressions;
 mod names;
 mod operators;
 mod parser;
+mod print_constraints;
 mod print_expressions;
+mod print_lambdas;
 mod print_types;
 mod printer;
 mod scopes;
@@ -18,6 +21,8 @@ mod types;
 
 #[cfg(test)]
 mod tests;
+
+use alloc::vec::Vec;
 
 use parser::Parser;
 use printer::Printer;
@@ -34,10 +39,19 @@ pub(super) enum Spelling {
     Java,
 }
 
-/// The readable form of a mangled name, or `None` when it is no mangled C++ name, is longer than `most`, or takes more
-/// steps than that to read or to write.
-pub(super) fn demangle(name: &[u8], most: usize, spelling: Spelling) -> Option<Vec<u8>> {
-    let mut parser = Parser::new(name.strip_prefix(b"_Z")?, most);
+/// Which names are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Grammar {
+    /// Those that GNU binutils 2.40 reads.
+    Gnu,
+    /// Those, and what newer compilers write. A name of [`Grammar::Gnu`] may be read otherwise: that grammar comes first.
+    Newest,
+}
+
+/// The readable form of a mangled name, or `None` when the name is not a C++ name of the grammar, its text is longer
+/// than `most`, or the name takes more than `most` steps to read or to write.
+pub(super) fn demangle(name: &[u8], most: usize, spelling: Spelling, grammar: Grammar) -> Option<Vec<u8>> {
+    let mut parser = Parser::new(name.strip_prefix(b"_Z")?, most, grammar);
     let root = parser.symbol()?;
-    Printer::new(parser.into_tree(), most, spelling).print(root)
+    Printer::new(&parser.into_tree(), most, spelling).print(root)
 }

@@ -3,6 +3,8 @@
 //!
 //! In this style every name is taken for one of Ada's. One that is none stands in angle brackets.
 
+use alloc::vec::Vec;
+
 /// What operators are encoded as.
 const OPERATORS: [(&[u8], &[u8]); 19] = [
     (b"Oabs", b"abs"),

@@ -2,11 +2,11 @@
 
 use super::operators::Operator;
 use super::printer::Printer;
-use super::tree::{Id, Node};
+use super::tree::{DesignatorKind, Id, Node};
 
-impl<'a> Printer<'a> {
-    pub(super) fn expression(&mut self, node: Node<'a>) {
-        match node {
+impl<'t, 'a> Printer<'t, 'a> {
+    pub(super) fn expression(&mut self, node: &'t Node<'a>) {
+        match *node {
             Node::Decltype(expression) => {
                 self.write("decltype (");
                 self.whole(expression);
@@ -31,46 +31,108 @@ impl<'a> Printer<'a> {
                 self.write(" : ");
                 self.operand(no);
             }
-            Node::Call(function, arguments) => {
+            Node::Call(function, ref arguments) => {
                 // The types of a function that is called are not shown.
-                match self.node(function) {
+                match *self.node(function) {
                     Node::Function(name, _) => self.operand(name),
                     _ => self.operand(function),
                 }
-                self.enclosed("(", &arguments, ")");
+                self.enclosed("(", arguments, ")");
             }
-            Node::New(operator, placement, ty, arguments) => {
-                self.write(operator.text);
-                self.write(" ");
+            Node::New(ref placement, ty, arguments) => {
+                self.write("new ");
                 if !placement.is_empty() {
-                    self.enclosed("(", &placement, ") ");
+                    self.enclosed("(", placement, ") ");
                 }
                 self.whole(ty);
                 if let Some(arguments) = arguments {
-                    self.enclosed("(", &arguments, ")");
+                    self.whole(arguments);
                 }
             }
-            Node::Cast(ty, operands) => {
+            Node::Cast(ty, ref operands) => {
+                if let Some(ty) = ty {
+                    self.enclosed("(", &[ty], ")");
+                }
+                self.enclosed("(", operands, ")");
+            }
+            Node::CastOne(ty, operand) => {
                 self.enclosed("(", &[ty], ")");
-                self.enclosed("(", &operands, ")");
+                self.operand(operand);
             }
             Node::NamedCast(cast, ty, operand) => {
                 self.write(cast);
                 self.enclosed("<", &[ty], ">");
                 self.enclosed("(", &[operand], ")");
             }
-            Node::Braces(ty, list) => {
+            Node::Braces(ty, ref list) => {
                 if let Some(ty) = ty {
                     self.whole(ty);
                 }
-                self.enclosed("{", &list, "}");
+                self.enclosed("{", list, "}");
             }
             Node::PackSize(pack) => {
-                let size = self.pack_in(pack).map_or(0, |pack| pack.len());
+                let size = self.pack_in(pack).map_or(0, <[Id]>::len);
                 self.number(size as u64);
+            }
+            Node::ArgumentCount(ref arguments) => {
+                let mut count = 0_usize;
+                for argument in arguments {
+                    let length = match *self.node(*argument) {
+                        Node::PackExpansion(pattern) => self.pack_in(pattern).map_or(0, <[Id]>::len),
+                        _ => 1,
+                    };
+                    count = count.saturating_add(length);
+                }
+                self.number(count as u64);
+            }
+            Node::Fold(kind, operator, first, second) => self.fold(kind, operator, first, second),
+            Node::Designated(designator, kind, value) => self.designated(designator, kind, value),
+            Node::VendorExpression(name, ref arguments) => {
+                self.whole(name);
+                self.enclosed("(", arguments, ")");
             }
             _ => self.failed = true,
         }
+    }
+
+    fn fold(&mut self, kind: u8, operator: Operator, first: Id, second: Option<Id>) {
+        // What is folded is written with all arguments of its packs.
+        let pack_index = core::mem::replace(&mut self.pack_index, usize::MAX);
+        self.write("(");
+        if kind == b'l' {
+            self.write("...");
+        } else {
+            self.operand(first);
+        }
+        self.write(operator.text);
+        match (kind, second) {
+            (b'l', _) => self.operand(first),
+            (_, Some(second)) => {
+                self.write("...");
+                self.write(operator.text);
+                self.operand(second);
+            }
+            _ => self.write("..."),
+        }
+        self.write(")");
+        self.pack_index = pack_index;
+    }
+
+    fn designated(&mut self, designator: Id, kind: DesignatorKind, value: Id) {
+        self.write(if kind == DesignatorKind::Member { "." } else { "[" });
+        self.whole(designator);
+        if let DesignatorKind::Range(end) = kind {
+            self.write(" ... ");
+            self.whole(end);
+        }
+        if kind != DesignatorKind::Member {
+            self.write("]");
+        }
+        if matches!(self.node(value), Node::Designated(..)) {
+            return self.whole(value);
+        }
+        self.write("=");
+        self.operand(value);
     }
 
     pub(super) fn literal(&mut self, ty: Id, negative: bool, digits: &[u8]) {
@@ -106,7 +168,7 @@ impl<'a> Printer<'a> {
             (b"gs", _) => self.whole(operand),
             (b"st" | b"nx", _) => self.enclosed("(", &[operand], ")"),
             // Of a function whose address is taken, only the name is shown.
-            (b"ad", Node::Function(name, _)) if matches!(self.node(name), Node::Member(..)) => self.operand(name),
+            (b"ad", Node::Function(name, _)) if matches!(self.node(*name), Node::Member(..)) => self.operand(*name),
             _ => self.operand(operand),
         }
     }
@@ -132,7 +194,7 @@ impl<'a> Printer<'a> {
     /// An operand, in parentheses unless it is simple.
     pub(super) fn operand(&mut self, id: Id) {
         let simple = matches!(
-            self.tree.nodes[id],
+            self.node(id),
             Node::Text(_) | Node::Member(..) | Node::Braces(..) | Node::Parameter(_) | Node::Constructor(_)
         );
         if simple { self.whole(id) } else { self.enclosed("(", &[id], ")") }

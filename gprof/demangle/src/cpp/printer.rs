@@ -3,7 +3,9 @@
 //! A type is written around what it is the type of: `int (*name)[3]`. So every node has a left part and a right part,
 //! and most have no right part.
 
-use std::collections::BTreeMap;
+use alloc::collections::BTreeMap;
+use alloc::string::ToString;
+use alloc::vec::Vec;
 
 use super::operators::Operator;
 use super::scopes::Scope;
@@ -15,9 +17,12 @@ pub(super) fn is_standard(text: &[u8]) -> bool {
     text.starts_with(b"std::")
 }
 
+/// How deep the printer may be in the tree: deeper than the parser was, since arguments stand for parameters.
+const DEEPEST_TEXT: usize = 4 * DEEPEST;
+
 /// Writes a tree.
-pub(super) struct Printer<'a> {
-    pub(super) tree: Tree<'a>,
+pub(super) struct Printer<'t, 'a> {
+    pub(super) tree: &'t Tree<'a>,
     pub(super) out: Vec<u8>,
     /// The byte written last. The judge forgets to look again after it takes a comma back.
     pub(super) last: u8,
@@ -30,9 +35,13 @@ pub(super) struct Printer<'a> {
     pub(super) most: usize,
     /// Whether the parameters of a lambda are being written.
     pub(super) in_lambda: bool,
+    /// Of that lambda, the declarations of template parameters that are known so far.
+    pub(super) head: &'t [Id],
+    /// Whether a constraint is being written.
+    pub(super) in_constraint: bool,
     /// The scope of now, and all that there were.
     pub(super) scope: Option<usize>,
-    pub(super) scopes: Vec<Scope>,
+    pub(super) scopes: Vec<Scope<'t>>,
     /// The scopes that references to parameters keep.
     pub(super) kept: BTreeMap<Id, Option<usize>>,
     /// The references and parameters being written.
@@ -53,8 +62,8 @@ const OF_JAVA: [(&str, &str); 6] = [
     ("::", "."),
 ];
 
-impl<'a> Printer<'a> {
-    pub(super) fn new(tree: Tree<'a>, most: usize, spelling: Spelling) -> Printer<'a> {
+impl<'t, 'a> Printer<'t, 'a> {
+    pub(super) fn new(tree: &'t Tree<'a>, most: usize, spelling: Spelling) -> Printer<'t, 'a> {
         Printer {
             tree,
             out: Vec::new(),
@@ -64,6 +73,8 @@ impl<'a> Printer<'a> {
             left: most,
             most,
             in_lambda: false,
+            head: &[],
+            in_constraint: false,
             scope: None,
             scopes: Vec::new(),
             kept: BTreeMap::new(),
@@ -77,7 +88,7 @@ impl<'a> Printer<'a> {
     /// The text of a tree, or `None` when it nests too deep or gets too long.
     pub(super) fn print(mut self, root: Id) -> Option<Vec<u8>> {
         self.whole(root);
-        (!self.failed).then_some(self.out)
+        (!self.failed && self.out.len() <= self.most).then_some(self.out)
     }
 
     pub(super) fn write(&mut self, text: impl AsRef<[u8]>) {
@@ -96,20 +107,21 @@ impl<'a> Printer<'a> {
         self.write(number.to_string());
     }
 
-    pub(super) fn node(&self, id: Id) -> Node<'a> {
-        self.tree.nodes[id].clone()
+    pub(super) fn node(&self, id: Id) -> &'t Node<'a> {
+        self.tree.node(id)
     }
 
     /// Runs one step, unless that is one too many.
     pub(super) fn step(&mut self, run: impl FnOnce(&mut Self)) {
-        if self.failed || self.depth == 4 * DEEPEST || self.left == 0 || self.out.len() > self.most {
+        let left = self.left.checked_sub(1).filter(|_| !self.failed && self.depth < DEEPEST_TEXT);
+        let Some(left) = left.filter(|_| self.out.len() <= self.most) else {
             self.failed = true;
             return;
-        }
-        self.left -= 1;
-        self.depth += 1;
+        };
+        self.left = left;
+        self.depth = self.depth.saturating_add(1);
         run(self);
-        self.depth -= 1;
+        self.depth = self.depth.saturating_sub(1);
     }
 
     pub(super) fn whole(&mut self, id: Id) {
@@ -124,8 +136,8 @@ impl<'a> Printer<'a> {
         self.step(|printer| printer.left_of(id, node));
     }
 
-    pub(super) fn left_of(&mut self, id: Id, node: Node<'a>) {
-        match node {
+    pub(super) fn left_of(&mut self, id: Id, node: &'t Node<'a>) {
+        match *node {
             Node::Text(text) => self.write(text),
             Node::Builtin(name, _) => self.write_as_spelt(name),
             Node::Member(whole, part) | Node::Local(whole, part) => {
@@ -135,17 +147,14 @@ impl<'a> Printer<'a> {
             }
             Node::DefaultArgument(number, name) => {
                 self.write("{default arg#");
-                self.number(number + 1);
+                self.number(number.saturating_add(1));
                 self.write("}::");
                 self.whole(name);
             }
-            Node::Template(name, arguments) => self.template(name, &arguments),
+            Node::Template(name, ref arguments) => self.template(name, arguments),
             Node::Function(name, signature) => self.function(name, signature),
-            Node::TemplateParameter(index) if self.in_lambda => {
-                self.write("auto:");
-                self.number(index as u64 + 1);
-            }
-            Node::TemplateParameter(_) => self.with_argument(id, Self::left),
+            Node::TemplateParameter(index) if self.in_lambda => self.parameter_of_lambda(index),
+            Node::TemplateParameter(_) | Node::DeepParameter(..) => self.with_argument(id, Self::left),
             Node::Constructor(class) => self.whole(class),
             Node::Destructor(class) => {
                 self.write("~");
@@ -163,7 +172,7 @@ impl<'a> Printer<'a> {
             Node::Qualified(inner, qualifier) => {
                 self.left(inner);
                 if !self.is_function(inner) && !self.is_qualified(inner, qualifier) {
-                    self.write(qualifier);
+                    self.qualifier(qualifier);
                 }
             }
             Node::Pointer(inner) => self.pointer_left(inner, if self.spelling == Spelling::Java { "" } else { "*" }),
@@ -179,14 +188,14 @@ impl<'a> Printer<'a> {
                 self.whole(class);
                 self.write("::*");
             }
-            Node::Signature(signature) => {
-                if let Some(gives) = signature.gives {
+            Node::Signature(Signature { gives, .. }) => {
+                if let Some(gives) = gives {
                     self.gives(gives);
                 }
             }
             Node::Array(_, element) => self.left(element),
             Node::PackExpansion(pattern) => self.expand(pattern),
-            node => self.rarer(node),
+            _ => self.rarer(node),
         }
     }
 
@@ -198,25 +207,35 @@ impl<'a> Printer<'a> {
                 self.within(scope, |printer| write(printer, argument));
                 self.active.pop();
             }
-            None => self.failed = true,
+            None => self.unknown_parameter(id),
         }
     }
 
     /// The rest of the nodes, which have no right part.
-    pub(super) fn rarer(&mut self, node: Node<'a>) {
-        match node {
-            Node::Lambda(takes, number) => {
-                self.write("{lambda(");
-                let outer = std::mem::replace(&mut self.in_lambda, true);
-                self.list(&takes);
-                self.in_lambda = outer;
-                self.write(")#");
-                self.number(number + 1);
-                self.write("}");
+    pub(super) fn rarer(&mut self, node: &'t Node<'a>) {
+        match *node {
+            Node::Lambda(ref lambda) => self.lambda(lambda),
+            Node::TypeParameter => self.write("typename"),
+            Node::ConstrainedParameter(concept) => self.whole(concept),
+            Node::ValueParameter(ty) => self.whole(ty),
+            Node::TemplateTemplateParameter(ref head) => {
+                self.write("template<");
+                self.list(head);
+                self.write("> class");
+            }
+            Node::PackParameter(declared) => {
+                self.whole(declared);
+                self.write("...");
+            }
+            Node::Module(outer, name, is_partition) => self.module(outer, name, is_partition),
+            Node::InModule(name, module) => {
+                self.whole(name);
+                self.write("@");
+                self.whole(module);
             }
             Node::Unnamed(number) => {
                 self.write("{unnamed type#");
-                self.number(number + 1);
+                self.number(number.saturating_add(1));
                 self.write("}");
             }
             Node::Tagged(name, tag) => {
@@ -225,7 +244,7 @@ impl<'a> Printer<'a> {
                 self.write(tag);
                 self.write("]");
             }
-            Node::Bound(names) => self.enclosed("[", &names, "]"),
+            Node::Bound(ref names) => self.enclosed("[", names, "]"),
             Node::Special(words, subject) => {
                 self.write(words);
                 self.whole(subject);
@@ -251,7 +270,7 @@ impl<'a> Printer<'a> {
             Node::VendorQualified(ty, name) => {
                 self.whole(ty);
                 self.write(" ");
-                self.write(name);
+                self.whole(name);
             }
             Node::Complex(ty) => {
                 self.whole(ty);
@@ -261,9 +280,10 @@ impl<'a> Printer<'a> {
                 self.whole(ty);
                 self.write(" _Imaginary");
             }
-            Node::FloatOf(bits) => {
+            Node::FloatOf(bits, suffix) => {
                 self.write("_Float");
-                self.write(bits);
+                self.number(bits);
+                self.write(suffix);
             }
             Node::Vector(size, element) => {
                 self.whole(element);
@@ -271,20 +291,22 @@ impl<'a> Printer<'a> {
                 self.whole(size);
                 self.write(")");
             }
-            Node::Pack(arguments) => self.list(&arguments),
-            node => self.expression(node),
+            Node::Pack(ref arguments) => self.list(arguments),
+            _ => self.constraint(node),
         }
     }
 
     pub(super) fn right(&mut self, id: Id) {
         let node = self.node(id);
-        self.step(|printer| match node {
+        self.step(|printer| match *node {
             Node::TemplateParameter(_) if printer.in_lambda => {}
-            Node::TemplateParameter(_) => printer.with_argument(id, Self::right),
+            Node::TemplateParameter(_) | Node::DeepParameter(..) if printer.argument((id, printer.scope)).is_some() => {
+                printer.with_argument(id, Self::right);
+            }
             Node::Qualified(inner, qualifier) => {
                 printer.right(inner);
                 if printer.is_function(inner) {
-                    printer.write(qualifier);
+                    printer.qualifier(qualifier);
                 }
             }
             Node::Pointer(inner) | Node::MemberPointer(_, inner) => printer.pointer_right(inner),
@@ -294,8 +316,8 @@ impl<'a> Printer<'a> {
                 printer.within(scope, |printer| printer.pointer_right(inner));
                 printer.active.pop();
             }
-            Node::Signature(Signature { gives, takes }) => {
-                printer.enclosed("(", &takes, ")");
+            Node::Signature(Signature { gives, ref takes }) => {
+                printer.enclosed("(", takes, ")");
                 if let Some(gives) = gives {
                     printer.right(gives);
                 }
@@ -316,7 +338,7 @@ impl<'a> Printer<'a> {
     }
 
     pub(super) fn template(&mut self, name: Id, arguments: &[Id]) {
-        if self.spelling == Spelling::Java && matches!(self.tree.nodes[name], Node::Text(b"JArray")) {
+        if self.spelling == Spelling::Java && matches!(self.node(name), Node::Text(b"JArray")) {
             self.list(arguments);
             return self.write("[]");
         }
@@ -351,7 +373,7 @@ impl<'a> Printer<'a> {
             self.whole(*part);
         }
         while commas.pop().is_some_and(|end| end == self.out.len()) {
-            self.out.truncate(self.out.len() - 2);
+            self.out.truncate(self.out.len().saturating_sub(2));
         }
     }
 

@@ -1,7 +1,9 @@
 //! The parser: where it stands, and the smallest things that it reads.
 
-use super::DEEPEST;
+use alloc::vec::Vec;
+
 use super::tree::{Id, Node, Tree};
+use super::{DEEPEST, Grammar};
 
 /// Reads a mangled name from front to back. What cannot be read ends the whole with `None`.
 pub(super) struct Parser<'a> {
@@ -17,10 +19,14 @@ pub(super) struct Parser<'a> {
     pub(super) left: usize,
     pub(super) in_expression: bool,
     pub(super) in_conversion: bool,
+    /// Whether names are read that GNU binutils 2.40 leaves mangled.
+    pub(super) is_newest: bool,
+    /// The deepest level of template parameters that was read since a constraint began.
+    pub(super) deepest_level: usize,
 }
 
 impl<'a> Parser<'a> {
-    pub(super) fn new(text: &'a [u8], most: usize) -> Parser<'a> {
+    pub(super) fn new(text: &'a [u8], most: usize, grammar: Grammar) -> Parser<'a> {
         Parser {
             text,
             at: 0,
@@ -31,6 +37,8 @@ impl<'a> Parser<'a> {
             left: most,
             in_expression: false,
             in_conversion: false,
+            is_newest: grammar == Grammar::Newest,
+            deepest_level: 0,
         }
     }
 
@@ -43,24 +51,29 @@ impl<'a> Parser<'a> {
     }
 
     pub(super) fn peek_next(&self) -> Option<u8> {
-        self.text.get(self.at + 1).copied()
+        self.rest().get(1).copied()
     }
 
     /// Goes on behind a text, if it comes next.
-    pub(super) fn eat(&mut self, text: &str) -> bool {
-        let found = self.rest().starts_with(text.as_bytes());
+    pub(super) fn eat(&mut self, text: &[u8]) -> bool {
+        let found = self.rest().starts_with(text);
         if found {
-            self.at += text.len();
+            self.skip(text.len());
         }
         found
     }
 
-    pub(super) fn expect(&mut self, text: &str) -> Option<()> {
+    pub(super) fn expect(&mut self, text: &[u8]) -> Option<()> {
         self.eat(text).then_some(())
     }
 
+    /// Goes on behind some bytes.
+    pub(super) fn skip(&mut self, count: usize) {
+        self.at = self.at.saturating_add(count);
+    }
+
     /// What was not read yet.
-    fn rest(&self) -> &'a [u8] {
+    pub(super) fn rest(&self) -> &'a [u8] {
         self.text.get(self.at..).unwrap_or_default()
     }
 
@@ -71,17 +84,18 @@ impl<'a> Parser<'a> {
 
     pub(super) fn bump(&mut self) -> Option<u8> {
         let byte = self.peek()?;
-        self.at += 1;
+        self.skip(1);
         Some(byte)
     }
 
     pub(super) fn add(&mut self, node: Node<'a>) -> Id {
+        let id = self.tree.nodes.len();
         self.tree.nodes.push(node);
-        self.tree.nodes.len() - 1
+        id
     }
 
     pub(super) fn node(&self, id: Id) -> &Node<'a> {
-        &self.tree.nodes[id]
+        self.tree.node(id)
     }
 
     /// Makes a part one that later text may abbreviate.
@@ -92,13 +106,13 @@ impl<'a> Parser<'a> {
 
     /// Reads a part that may hold others of its kind, unless they lie too deep.
     pub(super) fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
-        if self.depth == DEEPEST || self.left == 0 {
+        if self.depth == DEEPEST {
             return None;
         }
-        self.left -= 1;
-        self.depth += 1;
+        self.left = self.left.checked_sub(1)?;
+        self.depth = self.depth.saturating_add(1);
         let result = read(self);
-        self.depth -= 1;
+        self.depth = self.depth.saturating_sub(1);
         result
     }
 
@@ -119,7 +133,7 @@ impl<'a> Parser<'a> {
     pub(super) fn identifier(&mut self) -> Option<&'a [u8]> {
         let length = usize::try_from(self.number()?).ok().filter(|length| *length > 0)?;
         let text = self.text.get(self.at..self.at.checked_add(length)?)?;
-        self.at += length;
+        self.skip(length);
         Some(text)
     }
 
@@ -133,7 +147,7 @@ impl<'a> Parser<'a> {
     }
 
     pub(super) fn signed_number(&mut self) -> Option<u64> {
-        self.eat("n");
+        self.eat(b"n");
         self.number()
     }
 
@@ -141,7 +155,7 @@ impl<'a> Parser<'a> {
     pub(super) fn digits(&mut self) -> &'a [u8] {
         let count = self.count(|byte| byte.is_ascii_digit());
         let digits = self.rest().get(..count).unwrap_or_default();
-        self.at += count;
+        self.skip(count);
         digits
     }
 
@@ -154,17 +168,17 @@ impl<'a> Parser<'a> {
     fn up_to(&mut self, end: u8) -> Option<&'a [u8]> {
         let rest = self.rest();
         let text = rest.get(..rest.iter().position(|byte| *byte == end)?)?;
-        self.at += text.len() + 1;
+        self.skip(text.len().saturating_add(1));
         Some(text)
     }
 
     /// A number that counts from `_`, `0_`, `1_`, …
     pub(super) fn compact_number(&mut self) -> Option<u64> {
-        if self.eat("_") {
+        if self.eat(b"_") {
             return Some(0);
         }
         let number = self.number()?.checked_add(1)?;
-        self.expect("_")?;
+        self.expect(b"_")?;
         Some(number)
     }
 
@@ -174,24 +188,31 @@ impl<'a> Parser<'a> {
         if digits.is_empty() {
             return Some(0);
         }
-        if !digits.iter().all(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase()) {
+        if digits.iter().any(u8::is_ascii_lowercase) {
             return None;
         }
-        u64::from_str_radix(str::from_utf8(digits).ok()?, 36).ok()?.checked_add(1)
+        in_base(36, digits)?.checked_add(1)
     }
 
     /// What tells things of one name in one function apart, which nobody shows.
     pub(super) fn discriminator(&mut self) -> Option<()> {
-        if !self.eat("_") {
+        if !self.eat(b"_") {
             return Some(());
         }
-        let long = self.eat("_");
+        let long = self.eat(b"_");
         let number: u64 = value(self.digits()).unwrap_or(0);
-        if long && number >= 10 { self.expect("_") } else { Some(()) }
+        if long && number >= 10 { self.expect(b"_") } else { Some(()) }
     }
 }
 
 /// The value of digits; none when there are none or it is too great.
 pub(super) fn value(digits: &[u8]) -> Option<u64> {
-    str::from_utf8(digits).ok()?.parse().ok()
+    if digits.is_empty() { None } else { in_base(10, digits) }
+}
+
+fn in_base(base: u32, digits: &[u8]) -> Option<u64> {
+    digits.iter().try_fold(0_u64, |number, digit| {
+        let digit = char::from(*digit).to_digit(base)?;
+        number.checked_mul(u64::from(base))?.checked_add(u64::from(digit))
+    })
 }

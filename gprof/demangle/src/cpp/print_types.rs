@@ -1,10 +1,12 @@
 //! The printer: types, and what stands for the parameters of templates.
 
+use alloc::vec::Vec;
+
 use super::printer::Printer;
 use super::tree::{Id, Node, Qualifier, Signature};
 use super::{DEEPEST, Spelling};
 
-impl<'a> Printer<'a> {
+impl<'t, 'a> Printer<'t, 'a> {
     pub(super) fn pointer_left(&mut self, inner: Id, sign: &str) {
         self.left(inner);
         match self.below_qualifiers(inner) {
@@ -23,6 +25,14 @@ impl<'a> Printer<'a> {
         self.right(inner);
     }
 
+    /// Writes a qualifier with what stands in parentheses behind it.
+    pub(super) fn qualifier(&mut self, qualifier: Qualifier) {
+        self.write(qualifier.text);
+        if let Some(argument) = qualifier.argument {
+            self.enclosed("(", &[argument], ")");
+        }
+    }
+
     /// Whether a type is written around what points to it: functions and arrays are.
     pub(super) fn is_around(&self, id: Id) -> bool {
         matches!(self.below_qualifiers(id), Node::Signature(_) | Node::Array(..))
@@ -38,7 +48,7 @@ impl<'a> Printer<'a> {
         let mut part = (id, self.scope);
         for _ in 0..DEEPEST {
             part = self.meant(part);
-            match self.tree.nodes[part.0] {
+            match *self.node(part.0) {
                 Node::Qualified(_, known) if known == qualifier => return true,
                 Node::Qualified(inner, _) => part.0 = inner,
                 _ => break,
@@ -47,15 +57,15 @@ impl<'a> Printer<'a> {
         false
     }
 
-    fn below_qualifiers(&self, id: Id) -> &Node<'a> {
+    fn below_qualifiers(&self, id: Id) -> &'t Node<'a> {
         let mut part = self.meant((id, self.scope));
         for _ in 0..DEEPEST {
-            match &self.tree.nodes[part.0] {
+            match self.node(part.0) {
                 Node::Qualified(inner, _) => part = self.meant((*inner, part.1)),
                 _ => break,
             }
         }
-        &self.tree.nodes[part.0]
+        self.node(part.0)
     }
 
     /// What a function gives, before the function.
@@ -71,7 +81,7 @@ impl<'a> Printer<'a> {
         let mut part = (id, self.scope);
         for _ in 0..DEEPEST {
             part = self.meant(part);
-            match &self.tree.nodes[part.0] {
+            match self.node(part.0) {
                 Node::Signature(_) | Node::Array(..) => return true,
                 Node::Pointer(inner) | Node::Reference(inner, _) => part.0 = *inner,
                 Node::MemberPointer(_, inner) | Node::Qualified(inner, _) => part.0 = *inner,
@@ -82,8 +92,8 @@ impl<'a> Printer<'a> {
     }
 
     pub(super) fn function(&mut self, name: Id, signature: Id) {
-        let scope = match &self.tree.nodes[self.tree.bare(name)] {
-            Node::Template(_, arguments) => self.inner_scope(arguments.clone()),
+        let scope = match self.node(self.tree.bare(name)) {
+            Node::Template(_, arguments) => self.inner_scope(arguments, name),
             _ => self.scope,
         };
         self.within(scope, |printer| printer.function_in_scope(name, signature));
@@ -94,36 +104,43 @@ impl<'a> Printer<'a> {
             self.failed = true;
             return;
         };
-        let is_inner = std::mem::replace(&mut self.in_function, true);
-        let (before, behind) = if self.spelling == Spelling::Java && !is_inner { (None, gives) } else { (gives, None) };
+        let is_inner = core::mem::replace(&mut self.in_function, true);
+        let (before, behind) =
+            if self.spelling == Spelling::Java && !is_inner { (None, *gives) } else { (*gives, None) };
         if let Some(gives) = before {
             self.gives(gives);
         }
         let (mut bare, mut qualifiers) = (name, Vec::new());
-        while let Node::Qualified(inner, qualifier) = self.tree.nodes[bare] {
+        let is_explicit = if let Node::ExplicitObject(inner) = *self.node(bare) {
+            bare = inner;
+            true
+        } else {
+            false
+        };
+        while let Node::Qualified(inner, qualifier) = *self.node(bare) {
             qualifiers.push(qualifier);
             bare = inner;
         }
         // Qualifiers of a member function that is local to another are those of its own name.
-        if let Node::Local(function, entity) = self.node(bare) {
+        if let Node::Local(function, entity) = *self.node(bare) {
             self.whole(function);
             self.write_as_spelt("::");
             bare = entity;
-            if let Node::DefaultArgument(number, inner) = self.node(bare) {
+            if let Node::DefaultArgument(number, inner) = *self.node(bare) {
                 self.write("{default arg#");
-                self.number(number + 1);
+                self.number(number.saturating_add(1));
                 self.write("}::");
                 bare = inner;
             }
-            while let Node::Qualified(inner, qualifier) = self.tree.nodes[bare] {
+            while let Node::Qualified(inner, qualifier) = *self.node(bare) {
                 qualifiers.push(qualifier);
                 bare = inner;
             }
         }
         self.whole(bare);
-        self.enclosed("(", &takes, ")");
+        self.enclosed(if is_explicit && !takes.is_empty() { "(this " } else { "(" }, takes, ")");
         for qualifier in qualifiers.into_iter().rev() {
-            self.write(qualifier);
+            self.qualifier(qualifier);
         }
         if let Some(gives) = before {
             self.right(gives);

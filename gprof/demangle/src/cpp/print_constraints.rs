@@ -1,0 +1,115 @@
+//! The printer: constraints, and what else GNU binutils 2.40 does not read.
+
+use super::printer::Printer;
+use super::tree::{Id, Node};
+
+impl<'t, 'a> Printer<'t, 'a> {
+    pub(super) fn constraint(&mut self, node: &'t Node<'a>) {
+        match *node {
+            Node::Constrained(function, constraint, level) => {
+                self.whole(function);
+                let scope = self.scope_of_constraint(function, level);
+                self.within(scope, |printer| printer.requires(constraint));
+            }
+            Node::Enabled(function, ref conditions) => {
+                self.whole(function);
+                self.enclosed(" [enable_if:", conditions, "]");
+            }
+            Node::Friend(name) => {
+                self.whole(name);
+                self.write("[friend]");
+            }
+            Node::ConstrainedAuto(concept, placeholder) => {
+                self.whole(concept);
+                self.write(placeholder);
+            }
+            Node::BitInt(is_signed, bits) => {
+                self.write(if is_signed { "_BitInt" } else { "unsigned _BitInt" });
+                self.enclosed("(", &[bits], ")");
+            }
+            Node::Transformed(name, ref arguments) => {
+                self.whole(name);
+                self.enclosed("(", arguments, ")");
+            }
+            Node::SubObject(ty, object, negative, offset) => {
+                self.whole(object);
+                self.write(".<");
+                self.whole(ty);
+                self.write(" at offset ");
+                self.write(if negative { "-" } else { "" });
+                self.write(if offset.is_empty() { b"0" } else { offset });
+                self.write(">");
+            }
+            Node::StringLiteral(ty) => self.enclosed("\"<", &[ty], ">\""),
+            Node::Requires(ref takes, ref requirements) => self.requires_expression(takes, requirements),
+            Node::RequiredExpression(expression, is_noexcept, concept) => {
+                self.required_expression(expression, is_noexcept, concept);
+            }
+            Node::RequiredType(ty) => {
+                self.write(" typename ");
+                self.whole(ty);
+                self.write(";");
+            }
+            Node::RequiredConstraint(constraint) => {
+                self.requires(constraint);
+                self.write(";");
+            }
+            _ => self.expression(node),
+        }
+    }
+
+    /// Writes `requires` and the constraint.
+    pub(super) fn requires(&mut self, constraint: Id) {
+        self.write(" requires ");
+        let outer = core::mem::replace(&mut self.in_constraint, true);
+        self.whole(constraint);
+        self.in_constraint = outer;
+    }
+
+    fn requires_expression(&mut self, takes: &'t [Id], requirements: &'t [Id]) {
+        self.write("requires ");
+        if !takes.is_empty() {
+            self.enclosed("(", takes, ") ");
+        }
+        self.write("{");
+        for requirement in requirements {
+            self.whole(*requirement);
+        }
+        self.write(" }");
+    }
+
+    fn required_expression(&mut self, expression: Id, is_noexcept: bool, concept: Option<Id>) {
+        let has_braces = is_noexcept || concept.is_some();
+        self.write(if has_braces { " {" } else { " " });
+        self.whole(expression);
+        self.write(if has_braces { "}" } else { "" });
+        self.write(if is_noexcept { " noexcept" } else { "" });
+        if let Some(concept) = concept {
+            self.write(" -> ");
+            self.whole(concept);
+        }
+        self.write(";");
+    }
+
+    /// A template parameter that the name gives no argument for: in a constraint, the parameter as the ABI writes it.
+    pub(super) fn unknown_parameter(&mut self, id: Id) {
+        let (level, index) = match *self.node(id) {
+            Node::TemplateParameter(index) if self.in_constraint => (None, index),
+            Node::DeepParameter(level, index) => (level.checked_sub(1), index),
+            _ => {
+                self.failed = true;
+                return;
+            }
+        };
+        self.write("T");
+        if let Some(level) = level {
+            self.write("L");
+            self.number(level as u64);
+            self.write("_");
+        }
+        if let Some(index) = index.checked_sub(1) {
+            self.number(index as u64);
+        }
+        self.write("_");
+    }
+}

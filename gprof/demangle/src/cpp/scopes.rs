@@ -1,0 +1,213 @@
+//! The printer: what the parameters of templates stand for.
+//!
+//! `T_` is a parameter of the innermost function template around the place where it is *written*, which need not be the
+//! one around the place where it was read: `S_` may stand for `T_` in another function. An argument in turn belongs to
+//! the place around its function.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::DEEPEST;
+use super::printer::Printer;
+use super::tree::{DesignatorKind, Id, Node, Qualifier, Signature};
+
+/// The arguments of a function template, and the scope around it.
+pub(super) struct Scope<'t> {
+    pub(super) arguments: &'t [Id],
+    outer: Option<usize>,
+    /// The name of the function: the templates around the function have arguments too.
+    function: Id,
+}
+
+/// A part, and the scope that it is written in.
+pub(super) type Place = (Id, Option<usize>);
+
+impl<'t> Printer<'t, '_> {
+    /// A scope in the one of now.
+    pub(super) fn inner_scope(&mut self, arguments: &'t [Id], function: Id) -> Option<usize> {
+        let scope = self.scopes.len();
+        self.scopes.push(Scope { arguments, outer: self.scope, function });
+        Some(scope)
+    }
+
+    /// A scope for the constraint of a function. There, parameters count from the outermost template, and those of a
+    /// level that the function's name does not have stay unknown: then the others would be taken for wrong ones.
+    pub(super) fn scope_of_constraint(&mut self, function: Id, level: usize) -> Option<usize> {
+        let Node::Function(name, _) = *self.node(function) else {
+            return None;
+        };
+        self.arguments_at(name, level)?;
+        let arguments = self.arguments_at(name, 0)?;
+        self.inner_scope(arguments, name)
+    }
+
+    /// The arguments of the n-th template in a name, from the outside.
+    fn arguments_at(&self, name: Id, level: usize) -> Option<&'t [Id]> {
+        let mut levels = Vec::new();
+        let mut part = self.tree.bare(name);
+        for _ in 0..DEEPEST {
+            part = match self.node(part) {
+                Node::Template(inner, arguments) => {
+                    levels.push(arguments.as_slice());
+                    *inner
+                }
+                Node::Member(scope, _) => *scope,
+                Node::Qualified(inner, _) | Node::Tagged(inner, _) | Node::Friend(inner) => *inner,
+                _ => break,
+            };
+        }
+        levels.iter().rev().nth(level).copied()
+    }
+
+    /// Writes in another scope.
+    pub(super) fn within(&mut self, scope: Option<usize>, write: impl FnOnce(&mut Self)) {
+        let outer = core::mem::replace(&mut self.scope, scope);
+        write(self);
+        self.scope = outer;
+    }
+
+    /// The argument that a parameter of a template stands for. Of a pack, it is the one that is being written.
+    pub(super) fn argument(&self, (id, scope): Place) -> Option<Place> {
+        let (level, index) = match *self.node(id) {
+            Node::TemplateParameter(index) => (None, index),
+            Node::DeepParameter(level, index) => (Some(level), index),
+            _ => return None,
+        };
+        if self.in_lambda {
+            return None;
+        }
+        let scope = self.scopes.get(scope?)?;
+        let arguments = match level {
+            Some(level) => self.arguments_at(scope.function, level)?,
+            None => scope.arguments,
+        };
+        let argument = *arguments.get(index)?;
+        let argument = match self.node(argument) {
+            Node::Pack(arguments) => arguments.get(self.pack_index).copied().unwrap_or(argument),
+            _ => argument,
+        };
+        Some((argument, scope.outer))
+    }
+
+    /// A part, or for a parameter of a template its argument.
+    pub(super) fn meant(&self, mut part: Place) -> Place {
+        for _ in 0..DEEPEST {
+            match self.argument(part) {
+                Some(argument) => part = argument,
+                None => break,
+            }
+        }
+        part
+    }
+
+    /// A reference to a reference is one reference, and `&` wins.
+    pub(super) fn collapsed(&mut self, id: Id) -> (Place, &'static str) {
+        let (mut part, mut sign) = ((id, self.scope), "&&");
+        for _ in 0..DEEPEST {
+            let (reference, scope) = self.meant(part);
+            let Node::Reference(inner, of) = *self.node(reference) else {
+                break;
+            };
+            sign = if of == "&" { of } else { sign };
+            part = (inner, self.scope_of_reference(reference, inner, scope));
+        }
+        (part, sign)
+    }
+
+    /// The scope of what a reference refers to. A reference to a parameter keeps the scope in which it was written
+    /// first, as the judge has it, unless it is being written already.
+    fn scope_of_reference(&mut self, reference: Id, inner: Id, scope: Option<usize>) -> Option<usize> {
+        if self.in_lambda || !matches!(self.node(inner), Node::TemplateParameter(_)) {
+            return scope;
+        }
+        let first = *self.kept.entry(inner).or_insert(scope);
+        let above = self.active.split_last().map_or(&[][..], |(_, above)| above);
+        if self.active.contains(&inner) || above.contains(&reference) { scope } else { first }
+    }
+
+    pub(super) fn expand(&mut self, pattern: Id) {
+        let pack = if self.in_lambda { None } else { self.pack_in(pattern) };
+        let Some(pack) = pack else {
+            self.operand(pattern);
+            self.write("...");
+            return;
+        };
+        let outer = self.pack_index;
+        for index in 0..pack.len() {
+            if index > 0 {
+                self.write(", ");
+            }
+            self.pack_index = index;
+            self.whole(pattern);
+        }
+        self.pack_index = outer;
+    }
+
+    /// The first pack that is an argument somewhere in a part.
+    pub(super) fn pack_in(&mut self, id: Id) -> Option<&'t [Id]> {
+        let mut search = vec![id];
+        while let Some(id) = search.pop() {
+            self.left = self.left.checked_sub(1)?;
+            match self.node(id) {
+                Node::DeepParameter(level, index) => {
+                    let scope = self.scope.and_then(|scope| self.scopes.get(scope));
+                    let arguments = scope.and_then(|scope| self.arguments_at(scope.function, *level));
+                    let argument = arguments.and_then(|arguments| arguments.get(*index));
+                    if let Some(Node::Pack(pack)) = argument.map(|argument| self.node(*argument)) {
+                        return Some(pack);
+                    }
+                }
+                Node::TemplateParameter(index) => {
+                    let scope = self.scope.and_then(|scope| self.scopes.get(scope));
+                    let argument = scope.and_then(|scope| scope.arguments.get(*index));
+                    if let Some(Node::Pack(pack)) = argument.map(|argument| self.node(*argument)) {
+                        return Some(pack);
+                    }
+                }
+                Node::PackExpansion(_) | Node::Lambda(_) => {}
+                node => search.extend(parts(node).into_iter().rev()),
+            }
+        }
+        None
+    }
+}
+
+/// The parts of a part that may hold packs.
+fn parts(node: &Node<'_>) -> Vec<Id> {
+    match node {
+        Node::Member(one, other) | Node::Local(one, other) | Node::Function(one, other) => vec![*one, *other],
+        Node::MemberPointer(one, other) | Node::Vector(one, other) | Node::NamedCast(_, one, other) => {
+            vec![*one, *other]
+        }
+        Node::Binary(_, one, other) | Node::CastOne(one, other) => vec![*one, *other],
+        Node::InModule(one, other) => vec![*one, *other],
+        Node::Designated(designator, DesignatorKind::Range(end), value) => vec![*designator, *end, *value],
+        Node::Designated(designator, _, value) => vec![*designator, *value],
+        Node::Fold(_, _, first, second) => core::iter::once(first).chain(second).copied().collect(),
+        Node::New(placement, ty, arguments) => placement.iter().chain([ty]).chain(arguments).copied().collect(),
+        Node::Conditional(one, two, three) => vec![*one, *two, *three],
+        Node::Template(one, more) | Node::Call(one, more) | Node::VendorExpression(one, more) => {
+            core::iter::once(*one).chain(more.iter().copied()).collect()
+        }
+        Node::Signature(Signature { gives, takes }) => gives.iter().chain(takes).copied().collect(),
+        Node::Requires(one, more) => one.iter().chain(more).copied().collect(),
+        Node::RequiredExpression(one, _, other) => core::iter::once(one).chain(other).copied().collect(),
+        Node::Transformed(one, more) => core::iter::once(one).chain(more).copied().collect(),
+        Node::SubObject(one, other, ..) => vec![*one, *other],
+        Node::RequiredType(inner) | Node::RequiredConstraint(inner) | Node::ConstrainedAuto(inner, _) => vec![*inner],
+        Node::Array(size, element) => size.iter().chain([element]).copied().collect(),
+        Node::Braces(ty, list) | Node::Cast(ty, list) => ty.iter().chain(list).copied().collect(),
+        Node::Pack(list) => list.clone(),
+        Node::Qualified(inner, Qualifier { argument: Some(argument), .. }) => vec![*inner, *argument],
+        Node::Qualified(inner, Qualifier { argument: None, .. })
+        | Node::Pointer(inner)
+        | Node::Reference(inner, _)
+        | Node::Decltype(inner) => {
+            vec![*inner]
+        }
+        Node::Unary(_, inner) | Node::Suffix(_, inner) | Node::Tagged(inner, _) | Node::Conversion(inner) => {
+            vec![*inner]
+        }
+        _ => Vec::new(),
+    }
+}
