@@ -1,6 +1,6 @@
 //! The parser: whole symbols.
 
-use super::DEEPEST;
+use super::options::DEEPEST;
 use super::parser::{self, Parser};
 use super::tree::{Id, Node};
 

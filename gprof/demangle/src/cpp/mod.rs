@@ -9,6 +9,7 @@ mod encodings;
 mod expressions;
 mod names;
 mod operators;
+mod options;
 mod parser;
 mod print_constraints;
 mod print_expressions;
@@ -24,29 +25,9 @@ mod tests;
 
 use alloc::vec::Vec;
 
+pub(crate) use options::{Grammar, Spelling};
 use parser::Parser;
 use printer::Printer;
-
-/// How deep parts of a name may lie in each other.
-const DEEPEST: usize = 200;
-
-/// The language in whose spelling a name is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Spelling {
-    Cpp,
-    /// That of Java, which was compiled to names mangled as those of C++: dots between the parts, no signs of pointers,
-    /// `[]` for arrays, and what a function gives behind it.
-    Java,
-}
-
-/// Which names are read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Grammar {
-    /// Those that GNU binutils 2.40 reads.
-    Gnu,
-    /// Those, and what newer compilers write. A name of [`Grammar::Gnu`] may be read otherwise: that grammar comes first.
-    Newest,
-}
 
 /// The readable form of a mangled name, or `None` when the name is not a C++ name of the grammar, its text is longer
 /// than `most`, or the name takes more than `most` steps to read or to write.

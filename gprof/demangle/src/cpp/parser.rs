@@ -2,8 +2,8 @@
 
 use alloc::vec::Vec;
 
+use super::options::{DEEPEST, Grammar};
 use super::tree::{Id, Node, Tree};
-use super::{DEEPEST, Grammar};
 
 /// Reads a mangled name from front to back. What cannot be read ends the whole with `None`.
 pub(super) struct Parser<'a> {

@@ -2,9 +2,9 @@
 
 use alloc::vec::Vec;
 
+use super::options::{DEEPEST, Spelling};
 use super::printer::Printer;
 use super::tree::{Id, Node, Qualifier, Signature};
-use super::{DEEPEST, Spelling};
 
 impl<'t, 'a> Printer<'t, 'a> {
     pub(super) fn pointer_left(&mut self, inner: Id, sign: &str) {

@@ -8,9 +8,8 @@ use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use super::operators::Operator;
-use super::scopes::Scope;
+use super::options::{DEEPEST, Spelling};
 use super::tree::{Id, Node, Signature, Tree};
-use super::{DEEPEST, Spelling};
 
 /// Whether a text is a name of the standard library as the parser spells it.
 pub(super) fn is_standard(text: &[u8]) -> bool {
@@ -19,6 +18,14 @@ pub(super) fn is_standard(text: &[u8]) -> bool {
 
 /// How deep the printer may be in the tree: deeper than the parser was, since arguments stand for parameters.
 const DEEPEST_TEXT: usize = 4 * DEEPEST;
+
+/// The arguments of a function template, and the scope around it.
+pub(super) struct Scope<'t> {
+    pub(super) arguments: &'t [Id],
+    pub(super) outer: Option<usize>,
+    /// The name of the function: the templates around the function have arguments too.
+    pub(super) function: Id,
+}
 
 /// Writes a tree.
 pub(super) struct Printer<'t, 'a> {

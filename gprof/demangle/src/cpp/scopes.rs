@@ -7,17 +7,9 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::DEEPEST;
-use super::printer::Printer;
+use super::options::DEEPEST;
+use super::printer::{Printer, Scope};
 use super::tree::{DesignatorKind, Id, Node, Qualifier, Signature};
-
-/// The arguments of a function template, and the scope around it.
-pub(super) struct Scope<'t> {
-    pub(super) arguments: &'t [Id],
-    outer: Option<usize>,
-    /// The name of the function: the templates around the function have arguments too.
-    function: Id,
-}
 
 /// A part, and the scope that it is written in.
 pub(super) type Place = (Id, Option<usize>);

@@ -2,8 +2,8 @@
 
 use alloc::vec::Vec;
 
-use super::DEEPEST;
 use super::operators::Operator;
+use super::options::DEEPEST;
 
 /// A node of a [`Tree`].
 pub(super) type Id = usize;
