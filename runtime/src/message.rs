@@ -70,6 +70,15 @@ pub(crate) fn say(parts: &[&[u8]]) {
     }
 }
 
+/// Says a number, unless that is 0: `gmon: gmon.out: 3 bins are full`, or without the name if that is empty.
+pub(crate) fn say_count(name: &[u8], number: u64, what: &[u8]) {
+    if number > 0 {
+        let mut count = Text::<20>::new();
+        count.push_decimal(number);
+        say(&[name, if name.is_empty() { b"" } else { b": " }, count.as_bytes(), what]);
+    }
+}
+
 /// Writes the line, if that can be done without harm. Where it cannot there is nobody to tell.
 fn write(line: &[u8]) {
     // SIGTTOU too, which would stop a program in the background of its terminal: blocked, it is not sent.

@@ -47,11 +47,10 @@ pub(crate) struct Buffer {
 }
 
 impl Buffer {
-    /// A buffer for samples over `range` and at least `arcs` arcs, whose header says all but the arcs and has the
-    /// addresses of the executable file, `bias` below those of the run.
-    pub(crate) fn allocate(range: Range, bias: usize, profrate: u32, arcs: usize) -> Option<Buffer> {
-        let ncnt = range.ncnt();
-        let length = arcs.max(MAXARCS).checked_mul(size_of::<RawArc>())?.checked_add(ncnt)?;
+    /// A buffer for samples over `range` and [`MAXARCS`] arcs, whose header says all but the arcs and has the addresses of
+    /// the executable file, `bias` below those of the run.
+    pub(crate) fn allocate(range: Range, bias: usize, profrate: u32) -> Option<Buffer> {
+        let length = (MAXARCS * size_of::<RawArc>()).checked_add(range.ncnt())?;
         // SAFETY: fresh memory of that length, page-aligned.
         unsafe { Buffer::place(map(length), length, range, bias, profrate) }
     }
@@ -100,13 +99,18 @@ impl Buffer {
         (self.start, self.length)
     }
 
-    fn header(&self) -> *mut GmonHdr {
+    fn header_place(&self) -> *mut GmonHdr {
         self.start.cast()
     }
 
-    fn ncnt(&self) -> usize {
+    /// The header.
+    pub(super) fn header(&self) -> GmonHdr {
         // SAFETY: every buffer begins with a header.
-        unsafe { (*self.header()).ncnt as usize }
+        unsafe { *self.header_place() }
+    }
+
+    fn ncnt(&self) -> usize {
+        self.header().ncnt as usize
     }
 
     /// Bytes of samples.
@@ -114,23 +118,17 @@ impl Buffer {
         self.ncnt() - size_of::<GmonHdr>()
     }
 
-    /// How many arcs there is room for.
-    pub(crate) fn arcs_capacity(&self) -> usize {
-        (self.length - self.ncnt()) / size_of::<RawArc>()
-    }
-
-    /// Where the arcs are.
-    pub(crate) fn arcs(&self) -> *mut RawArc {
+    /// Where the arcs are, and how many there is room for.
+    pub(crate) fn room_for_arcs(&self) -> (*mut RawArc, usize) {
         // SAFETY: the header's ncnt is inside the buffer, and a multiple of an arc's alignment: see GRAIN.
-        unsafe { self.start.byte_add(self.ncnt()).cast() }
+        let arcs = unsafe { self.start.byte_add(self.ncnt()).cast() };
+        (arcs, (self.length - self.ncnt()) / size_of::<RawArc>())
     }
 
-    /// Says in the header how many arcs there are; false if it cannot.
-    pub(crate) fn set_arcs(&self, arcs: usize) -> bool {
-        let Ok(totarc) = i32::try_from(arcs.saturating_mul(size_of::<RawArc>())) else { return false };
+    /// Says in the header how many arcs there are, not more than there is room for.
+    pub(crate) fn set_arcs(&self, arcs: usize) {
         // SAFETY: every buffer begins with a header; only the end of the program writes it.
-        unsafe { (*self.header()).totarc = totarc };
-        true
+        unsafe { (*self.header_place()).totarc = (arcs * size_of::<RawArc>()) as i32 };
     }
 
     /// Makes all samples zero, and forgets the arcs. If the buffer is `shared` with another process, it becomes this
@@ -144,7 +142,7 @@ impl Buffer {
         // SAFETY: inside the buffer, which begins at a page, and is whole pages where it is shared; by the caller's
         // promise it is only ours.
         unsafe {
-            let header = self.header().read();
+            let header = self.header();
             if shared {
                 if !replace(self.start, self.length) {
                     return false;
@@ -153,34 +151,9 @@ impl Buffer {
                 ptr::write_bytes(self.start.cast::<u8>(), 0, first_page);
                 clear(self.start.byte_add(first_page), self.length - first_page);
             }
-            self.header().write(GmonHdr { totarc: 0, ..header });
+            self.header_place().write(GmonHdr { totarc: 0, ..header });
         }
         true
-    }
-
-    /// Bytes of a buffer with the same header and samples and room for `arcs` arcs.
-    pub(crate) fn length_with(&self, arcs: usize) -> usize {
-        arcs.saturating_mul(size_of::<RawArc>()).saturating_add(self.ncnt())
-    }
-
-    /// Another buffer with the same header and samples and room for `arcs` arcs.
-    pub(crate) fn enlarged(&self, arcs: usize) -> Option<Buffer> {
-        let length = self.length_with(arcs);
-        let start = map(length);
-        // SAFETY: fresh memory of that length.
-        (!start.is_null()).then(|| unsafe { self.copy_to(start, length) })
-    }
-
-    /// A buffer with the same header and samples at another place.
-    ///
-    /// # Safety
-    ///
-    /// There must be `length` bytes, at least the header's ncnt, all zero and aligned as a header, that are never freed.
-    pub(crate) unsafe fn copy_to(&self, start: *mut c_void, length: usize) -> Buffer {
-        // SAFETY: both have at least ncnt bytes and do not overlap. A handler at work in another thread may raise a bin
-        // meanwhile: that sample is in the copy, or it is not.
-        unsafe { ptr::copy_nonoverlapping(self.start.cast::<u8>(), start.cast(), self.ncnt()) };
-        Buffer { start, length }
     }
 }
 

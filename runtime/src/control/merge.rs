@@ -20,10 +20,14 @@ use crate::os::{Errno, map, unmap};
 use crate::samples::{bins, outside_text};
 
 /// Entries in memory that grows; a static one, so that they are there when an object is closed and at the end.
-pub(crate) struct Pile {
+struct Pile {
     start: AtomicPtr<RawArc>,
     length: AtomicUsize,
     capacity: AtomicUsize,
+    /// The memory that the pile was given to begin with, which is not the pile's own.
+    given: AtomicPtr<RawArc>,
+    /// Calls and ticks for which there was no memory.
+    lost: AtomicU64,
 }
 
 /// What is taken from an address before it is recorded: see `control`.
@@ -33,15 +37,29 @@ pub(crate) static RECORDED_BIAS: AtomicUsize = AtomicUsize::new(0);
 static SETTLED: Pile = Pile::new();
 /// All that is outside, made anew each time.
 static OUTSIDE: Pile = Pile::new();
-/// Calls and ticks for which there was no memory.
-static LOST: AtomicU64 = AtomicU64::new(0);
+/// The program's own arcs, made anew each time.
+static OWN: Pile = Pile::new();
 
 /// The entries that a pile begins with.
 const FIRST_CAPACITY: usize = 4096;
 
 impl Pile {
     const fn new() -> Pile {
-        Pile { start: AtomicPtr::new(ptr::null_mut()), length: AtomicUsize::new(0), capacity: AtomicUsize::new(0) }
+        Pile {
+            start: AtomicPtr::new(ptr::null_mut()),
+            length: AtomicUsize::new(0),
+            capacity: AtomicUsize::new(0),
+            given: AtomicPtr::new(ptr::null_mut()),
+            lost: AtomicU64::new(0),
+        }
+    }
+
+    /// Begins anew in memory for `capacity` entries.
+    fn give(&self, start: *mut RawArc, capacity: usize) {
+        self.given.store(start, Relaxed);
+        self.start.store(start, Relaxed);
+        self.capacity.store(capacity, Relaxed);
+        self.clear();
     }
 
     fn entries(&self) -> &[RawArc] {
@@ -53,7 +71,7 @@ impl Pile {
     fn push(&self, entry: RawArc) {
         let length = self.length.load(Relaxed);
         if length == self.capacity.load(Relaxed) && !self.make_room() {
-            LOST.fetch_add(entry.raw_count as u64, Relaxed);
+            self.lost.fetch_add(entry.raw_count as u64, Relaxed);
             return;
         }
         let length = self.length.load(Relaxed);
@@ -70,6 +88,8 @@ impl Pile {
             // SAFETY: so many were written, and nobody else looks at them.
             let kept = buffer::combine(unsafe { core::slice::from_raw_parts_mut(start, length) });
             self.length.store(kept, Relaxed);
+            // SAFETY: as above. Zeros are no entry, and the memory may be the file.
+            unsafe { ptr::write_bytes(start.add(kept), 0, length - kept) };
         }
     }
 
@@ -93,11 +113,16 @@ impl Pile {
         // A thread may end the process at any moment and be taken for the writer's: what is said is always there.
         self.start.store(memory, SeqCst);
         self.capacity.store(larger, SeqCst);
-        if capacity > 0 {
-            // SAFETY: nobody has an address of the old memory any more.
+        self.unmap(start, capacity);
+        true
+    }
+
+    /// Gives memory back that was the pile's own.
+    fn unmap(&self, start: *mut RawArc, capacity: usize) {
+        if start != self.given.load(Relaxed) {
+            // SAFETY: mapped by `make_room`; nobody has an address of that memory any more.
             unsafe { unmap(start.cast(), capacity * size_of::<RawArc>()) };
         }
-        true
     }
 
     fn clear(&self) {
@@ -265,22 +290,49 @@ pub(crate) fn arcs_number() -> usize {
     arcs
 }
 
-/// Hands those arcs to `each` that lead to the program's own functions, at the addresses of the executable file: calls from
-/// outside come from address 0.
+/// The arcs that lead to the program's own functions, at the addresses of the executable file, sorted by raw_selfpc and raw_frompc.
+/// Calls from outside come from address 0.
+pub(crate) struct OwnArcs {
+    /// How many are in the room that was given.
+    pub(crate) in_room: usize,
+    /// Those behind them for which there was no room. They are there until [`give_back`].
+    pub(crate) more: &'static [RawArc],
+    /// Calls for which there was no memory.
+    pub(crate) lost: u64,
+}
+
+/// Puts the program's own arcs where there is room for `capacity` of them at `start`. Where they do not fit, they are put
+/// together in other memory.
 ///
 /// # Safety
 ///
-/// As for [`look`].
-pub(crate) unsafe fn for_each_own_arc(mut each: impl FnMut(RawArc)) {
+/// As for [`look`]. There must be that much room, and nobody else may use it.
+pub(crate) unsafe fn own_arcs((start, capacity): (*mut RawArc, usize)) -> OwnArcs {
+    OWN.give(start, capacity);
     // SAFETY: the caller's promise.
     unsafe {
         for_each_arc(|arc| {
             if objects::number(arc.raw_selfpc) == PROGRAM {
                 let is_own = objects::number(arc.raw_frompc) == PROGRAM;
-                each(RawArc { raw_frompc: if is_own { arc.raw_frompc } else { 0 }, ..arc });
+                OWN.push(RawArc { raw_frompc: if is_own { arc.raw_frompc } else { 0 }, ..arc });
             }
         });
     }
+    OWN.combine();
+    let (memory, length) = (OWN.start.load(Relaxed), OWN.length.load(Relaxed));
+    let in_room = length.min(capacity);
+    // SAFETY: there is room for so many, and so many were written; the rest stays until `give_back`.
+    let more = unsafe {
+        ptr::copy(memory, start, in_room);
+        slice(memory.add(in_room), length - in_room)
+    };
+    OwnArcs { in_room, more, lost: OWN.lost.swap(0, Relaxed) }
+}
+
+/// Gives the memory back in which arcs were put together that did not fit.
+pub(crate) fn give_back() {
+    OWN.unmap(OWN.start.load(Relaxed), OWN.capacity.load(Relaxed));
+    OWN.give(ptr::null_mut(), 0);
 }
 
 /// All that was counted outside the program or leads out of it or into it, sorted by raw_selfpc and raw_frompc, as
@@ -305,8 +357,7 @@ pub(crate) unsafe fn outside() -> &'static [RawArc] {
     }
     SETTLED.entries().iter().filter(|entry| entry.raw_frompc == TICKS).for_each(|entry| OUTSIDE.push(*entry));
     outside_text::for_each_tick_outside(|pc, ticks| OUTSIDE.push(entry(TICKS, place(pc), ticks)));
-    let lost = LOST.swap(0, SeqCst);
-    if lost > 0 {
+    if OUTSIDE.lost.swap(0, Relaxed) + SETTLED.lost.swap(0, Relaxed) > 0 {
         say_error(&[b"not all that was counted outside the program is told"], Errno::ENOMEM);
     }
     OUTSIDE.combine();

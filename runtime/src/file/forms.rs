@@ -44,7 +44,27 @@ impl Form {
 pub(crate) struct Finished<'a> {
     pub(crate) header: &'a GmonHdr,
     pub(crate) bins: Bins<'a>,
-    pub(crate) arcs: &'a [RawArc],
+    /// The arcs that had room in the buffer, and those behind them.
+    pub(crate) arcs: [&'a [RawArc]; 2],
+}
+
+impl Finished<'_> {
+    /// All arcs in order.
+    pub(super) fn all_arcs(&self) -> impl Iterator<Item = &RawArc> + Clone {
+        (0..).map_while(|index| self.arc(index))
+    }
+
+    #[inline(never)]
+    fn arc(&self, index: usize) -> Option<&RawArc> {
+        let [in_buffer, behind] = self.arcs;
+        in_buffer.get(index).or_else(|| behind.get(index.wrapping_sub(in_buffer.len())))
+    }
+
+    /// How many arcs there are.
+    pub(super) fn arcs_number(&self) -> usize {
+        let [in_buffer, behind] = self.arcs;
+        in_buffer.len() + behind.len()
+    }
 }
 
 /// The bins at their full width.
@@ -84,41 +104,45 @@ impl Bins<'_> {
 /// not hold, and that were written as the highest value that it can.
 pub(crate) fn write(file: Fd, profile: &Finished<'_>, form: Form) -> Result<(Written, usize), Errno> {
     let mut out = Writer::new(file);
-    let clamped = match form {
-        Form::OpenBsd => bsd(&mut out, profile, profile.header.totarc),
-        Form::Bsd => {
-            let clamped = bsd_samples(&mut out, profile, 0);
-            bsd_arcs(&mut out, profile.arcs);
-            clamped
+    let mut clamped = 0;
+    match form {
+        Form::Gnu => gnu_histograms(&mut out, profile),
+        Form::FreeBsd if profile.bins.carries.is_some() => wide_samples(&mut out, profile),
+        Form::FreeBsd => clamped = samples(&mut out, profile, 16),
+        Form::Bsd => clamped = samples(&mut out, profile, 0),
+        Form::OpenBsd => {
+            // More arcs than the header can tell of make 4.4BSD's form, in which they go on to the end of the file.
+            let size = profile.arcs_number().saturating_mul(size_of::<RawArc>());
+            clamped = samples(&mut out, profile, i32::try_from(size).unwrap_or(0));
         }
-        Form::FreeBsd => free_bsd(&mut out, profile),
-        Form::Gnu => gnu(&mut out, profile),
-    };
+    }
+    arcs(&mut out, profile, form);
     out.finish().map(|written| (written, clamped))
 }
 
-/// 4.4BSD's header, 16-bit samples, arcs; the result is the number of bins that do not fit.
-fn bsd(out: &mut Writer, profile: &Finished<'_>, first_spare: i32) -> usize {
-    let clamped = bsd_samples(out, profile, first_spare);
-    out.raw_arcs(profile.arcs);
-    clamped
-}
-
-/// 4.4BSD's arcs. Where all counts have the same upper half, readers take that for the padding behind a count of 32 bits:
-/// one call is then an arc of its own.
-fn bsd_arcs(out: &mut Writer, arcs: &[RawArc]) {
+/// The arcs. Where all counts have the same upper half, readers of 4.4BSD's form take that for the padding behind a count of 32
+/// bits: one call is then an arc of its own.
+fn arcs(out: &mut Writer, profile: &Finished<'_>, form: Form) {
     let upper = |arc: &RawArc| arc.raw_count as u64 >> 32;
-    match arcs {
-        [first, rest @ ..] if upper(first) > 0 && rest.iter().all(|arc| upper(arc) == upper(first)) => {
-            out.raw_arcs(&[RawArc { raw_count: 1, ..*first }, RawArc { raw_count: first.raw_count - 1, ..*first }]);
-            out.raw_arcs(rest);
+    let first = profile.arc(0).map_or(0, upper);
+    let mut is_apart = form == Form::Bsd && first > 0 && profile.all_arcs().all(|arc| upper(arc) == first);
+    for arc in profile.all_arcs() {
+        let mut arc = *arc;
+        if form == Form::Gnu {
+            gnu_arc(out, &arc);
+            continue;
         }
-        _ => out.raw_arcs(arcs),
+        if is_apart {
+            out.raw_arc(&RawArc { raw_count: 1, ..arc });
+            arc.raw_count -= 1;
+            is_apart = false;
+        }
+        out.raw_arc(&arc);
     }
 }
 
 /// 4.4BSD's header and 16-bit samples; the result is the number of bins that do not fit.
-fn bsd_samples(out: &mut Writer, profile: &Finished<'_>, first_spare: i32) -> usize {
+fn samples(out: &mut Writer, profile: &Finished<'_>, first_spare: i32) -> usize {
     out.header(&GmonHdr { totarc: first_spare, ..*profile.header });
     let mut clamped = 0;
     profile.bins.for_each(|part| match part {
@@ -134,26 +158,21 @@ fn bsd_samples(out: &mut Writer, profile: &Finished<'_>, first_spare: i32) -> us
     clamped
 }
 
-/// FreeBSD's, as wide as it must be.
-fn free_bsd(out: &mut Writer, profile: &Finished<'_>) -> usize {
-    if profile.bins.carries.is_none() {
-        return bsd(out, profile, 16);
-    }
+/// FreeBSD's header and samples of 32 bits.
+fn wide_samples(out: &mut Writer, profile: &Finished<'_>) {
     let Ok(ncnt) = i32::try_from(size_of::<GmonHdr>() + profile.bins.samples.len() * size_of::<u32>()) else {
         out.fail(Errno::EFBIG);
-        return 0;
+        return;
     };
     out.header(&GmonHdr { ncnt, totarc: 32, ..*profile.header });
     profile.bins.for_each(|part| match part {
         Part::Zeros(bins) => out.zeros(bins * size_of::<u32>()),
         Part::Count(count) => out.put(&count.to_ne_bytes()),
     });
-    out.raw_arcs(profile.arcs);
-    0
 }
 
-/// GNU's. Readers add up the histograms of one address range, and the arcs of one pair.
-fn gnu(out: &mut Writer, profile: &Finished<'_>) -> usize {
+/// GNU's header and histograms. Readers add up those of one address range, and the arcs of one pair.
+fn gnu_histograms(out: &mut Writer, profile: &Finished<'_>) {
     gnu_header(out);
     let mut highest = 0;
     profile.bins.for_each(|part| match part {
@@ -170,8 +189,6 @@ fn gnu(out: &mut Writer, profile: &Finished<'_>) -> usize {
             }
         });
     }
-    profile.arcs.iter().for_each(|arc| gnu_arc(out, arc));
-    0
 }
 
 /// The header of GNU's form.
@@ -251,7 +268,8 @@ mod tests {
             spare: [0; 2],
         };
         let bins = Bins { samples: &samples, carries: (carry > 0).then_some(&carries), touched: None };
-        let profile = Finished { header: &header, bins, arcs };
+        let (in_buffer, behind) = arcs.split_at(arcs.len() / 2);
+        let profile = Finished { header: &header, bins, arcs: [in_buffer, behind] };
         let _alone = ONE_AT_A_TIME.lock();
         let (written, clamped) = write(Fd(file.as_raw_fd()), &profile, form).unwrap();
         let bytes = fs::read(&path).unwrap();
@@ -288,7 +306,7 @@ mod tests {
                 let bins = Bins { samples: &samples, carries: Some(&carries), touched: Some(&touched) };
                 let header = GmonHdr { totarc: size_of_val(arcs) as i32, ..header };
                 let (written, _) =
-                    write(Fd(file.as_raw_fd()), &Finished { header: &header, bins, arcs }, form).unwrap();
+                    write(Fd(file.as_raw_fd()), &Finished { header: &header, bins, arcs: [arcs, &[]] }, form).unwrap();
                 let bytes = fs::read(&path).unwrap();
                 assert_eq!(written, whole(&bytes));
                 let encoding = gmon::detect(&bytes, &Hints::default()).unwrap();

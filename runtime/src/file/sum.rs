@@ -81,9 +81,7 @@ fn add_locked(new: Fd, profile: &Finished<'_>, form: Option<Form>, outside: &[Ra
         }
         None => Sum::of(profile, 0).ok_or((&b"add to"[..], Errno::ENOMEM)),
     };
-    let mut sum = added?;
-    // More than that says how many there are is 4.4BSD's form, in which they go on to the end of the file.
-    sum.header.totarc = i32::try_from(sum.arcs.length.saturating_mul(size_of::<RawArc>())).unwrap_or(0);
+    let sum = added?;
     let default = if sum.has_carries { Form::Gnu } else { Form::OpenBsd };
     let written = new.truncate().and_then(|()| forms::write(new, &sum.finished(), form.unwrap_or(default)));
     let (written, clamped) = written.map_err(|error| (&b"write"[..], error))?;
@@ -139,7 +137,7 @@ fn lock() -> Result<Fd, Refusal> {
 fn with_file<'a>(profile: &Finished<'_>, file: Fd, length: usize) -> Result<Sum<'a>, Errno> {
     let mut reader = Reader::new(file, length).ok_or(Errno::ENOMEM)?;
     let mut sum = Sum::of(profile, length / GNU_ARC_SIZE).ok_or(Errno::ENOMEM)?;
-    let mut own = profile.arcs.iter().copied().peekable();
+    let mut own = profile.all_arcs().copied().peekable();
     let mut add = |arc: RawArc| {
         while let Some(before) = own.next_if(|own| key(own) < key(&arc)) {
             sum_arc(&mut sum.arcs, before);
@@ -217,7 +215,7 @@ impl<'a> Sum<'a> {
     /// A copy of a profile, with room for so many more arcs. Without them, it has all; else it has no arcs yet.
     fn of(profile: &Finished<'_>, more: usize) -> Option<Sum<'a>> {
         let bins = profile.bins.samples.len();
-        let capacity = profile.arcs.len().checked_add(more)?.max(1);
+        let capacity = profile.arcs_number().checked_add(more)?.max(1);
         let arcs = Arcs { start: map(capacity.checked_mul(size_of::<RawArc>())?).cast(), length: 0, capacity };
         let (samples, carries, touched) =
             (zeros::<AtomicU16>(bins)?, zeros::<AtomicU16>(bins)?, zeros::<AtomicU8>(bins.div_ceil(STRETCH).max(1))?);
@@ -236,7 +234,7 @@ impl<'a> Sum<'a> {
             }
         });
         if more == 0 {
-            profile.arcs.iter().for_each(|arc| sum_arc(&mut sum.arcs, *arc));
+            profile.all_arcs().for_each(|arc| sum_arc(&mut sum.arcs, *arc));
         }
         sum.has_carries = sum.carries_somewhere();
         Some(sum)
@@ -251,7 +249,7 @@ impl<'a> Sum<'a> {
         let bins = Bins { samples: self.samples, carries, touched: Some(self.touched) };
         // SAFETY: so many were written, and nobody changes them any more.
         let arcs = unsafe { slice::from_raw_parts(self.arcs.start, self.arcs.length) };
-        Finished { header: &self.header, bins, arcs }
+        Finished { header: &self.header, bins, arcs: [arcs, &[]] }
     }
 }
 

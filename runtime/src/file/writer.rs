@@ -108,13 +108,11 @@ impl Writer {
         }
     }
 
-    /// Writes 4.4BSD's arcs.
-    pub(crate) fn raw_arcs(&mut self, arcs: &[RawArc]) {
-        for arc in arcs {
-            self.put(&arc.raw_frompc.to_ne_bytes());
-            self.put(&arc.raw_selfpc.to_ne_bytes());
-            self.put(&arc.raw_count.to_ne_bytes());
-        }
+    /// Writes 4.4BSD's arc.
+    pub(crate) fn raw_arc(&mut self, arc: &RawArc) {
+        self.put(&arc.raw_frompc.to_ne_bytes());
+        self.put(&arc.raw_selfpc.to_ne_bytes());
+        self.put(&arc.raw_count.to_ne_bytes());
     }
 
     fn flush(&mut self) {
