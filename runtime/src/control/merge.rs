@@ -4,7 +4,7 @@
 
 use core::ptr;
 use core::sync::atomic::{
-    AtomicPtr, AtomicU64, AtomicUsize,
+    AtomicBool, AtomicPtr, AtomicU64, AtomicUsize,
     Ordering::{Relaxed, SeqCst},
 };
 
@@ -26,6 +26,8 @@ struct Pile {
     capacity: AtomicUsize,
     /// The memory that the pile was given to begin with, which is not the pile's own.
     given: AtomicPtr<RawArc>,
+    /// Whether the pile is full and there was no memory for a larger one: each try would sort all entries.
+    is_full: AtomicBool,
     /// Calls and ticks for which there was no memory.
     lost: AtomicU64,
 }
@@ -50,6 +52,7 @@ impl Pile {
             length: AtomicUsize::new(0),
             capacity: AtomicUsize::new(0),
             given: AtomicPtr::new(ptr::null_mut()),
+            is_full: AtomicBool::new(false),
             lost: AtomicU64::new(0),
         }
     }
@@ -70,7 +73,8 @@ impl Pile {
     #[inline(never)]
     fn push(&self, entry: RawArc) {
         let length = self.length.load(Relaxed);
-        if length == self.capacity.load(Relaxed) && !self.make_room() {
+        if length == self.capacity.load(Relaxed) && (self.is_full.load(Relaxed) || !self.make_room()) {
+            self.is_full.store(true, Relaxed);
             self.lost.fetch_add(entry.raw_count as u64, Relaxed);
             return;
         }
@@ -126,6 +130,7 @@ impl Pile {
     }
 
     fn clear(&self) {
+        self.is_full.store(false, Relaxed);
         self.length.store(0, Relaxed);
     }
 }
@@ -225,6 +230,8 @@ pub(crate) unsafe fn settle(has_changed: bool) {
 /// As for [`look`].
 #[inline(never)]
 unsafe fn settle_where(only_gone: bool, has_changed: bool) {
+    // There may be memory now.
+    SETTLED.is_full.store(false, Relaxed);
     let places = |pc| {
         // SAFETY: the caller's promise.
         let before = unsafe { objects::place(pc) };
