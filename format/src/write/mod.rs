@@ -5,7 +5,6 @@ mod gnu;
 mod output;
 
 use alloc::vec::Vec;
-use core::iter;
 
 use crate::{Encoding, Form, Histogram, Profile, Result};
 
@@ -59,13 +58,7 @@ fn inhabited(profile: &Profile) -> Result<Vec<&Histogram>> {
     Ok(histograms)
 }
 
-/// How many [`pieces`] a count has.
+/// How many [`pieces`](crate::encode::pieces) a count has.
 fn piece_count(count: u64, most: u64) -> u64 {
     count.div_ceil(most).max(1)
-}
-
-/// A count as the sum of numbers that are not greater than `most`: at least one number.
-fn pieces(count: u64, most: u64) -> impl Iterator<Item = u64> {
-    let rests = iter::successors(Some(count), move |rest| rest.checked_sub(most).filter(|rest| *rest != 0));
-    rests.map(move |rest| rest.min(most))
 }

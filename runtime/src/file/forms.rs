@@ -1,16 +1,14 @@
 //! Writes a finished buffer in one of the forms of the file.
 //!
-//! The forms are those of the crate `gmon`, whose documentation has their layout; here they are streamed from the
-//! buffer without an allocator.
+//! The forms are those of the crate `gmon`, whose encoders put the records together; here they are streamed from the buffer without
+//! an allocator.
 
 use core::sync::atomic::{AtomicU8, AtomicU16, Ordering::Relaxed};
 
-use gmon::layout::{
-    GNU_DIMENSION_SIZE, GNU_HEADER_SIZE, GNU_MAGIC, GNU_TAG_ARC, GNU_TAG_HISTOGRAM, GNU_VERSION, GmonHdr, RawArc,
-    SECONDS,
-};
+use gmon::encode::{bsd_arcs, gnu_arc, gnu_bin, gnu_header, gnu_histograms, looks_padded};
+use gmon::layout::{GmonHdr, RawArc};
 
-use super::writer::{Writer, Written};
+use super::writer::{Writer, Written, encoded};
 use crate::os::{Errno, Fd};
 use crate::samples::bins::STRETCH;
 
@@ -106,7 +104,7 @@ pub(crate) fn write(file: Fd, profile: &Finished<'_>, form: Form) -> Result<(Wri
     let mut out = Writer::new(file);
     let mut clamped = 0;
     match form {
-        Form::Gnu => gnu_histograms(&mut out, profile),
+        Form::Gnu => gnu_samples(&mut out, profile),
         Form::FreeBsd if profile.bins.carries.is_some() => wide_samples(&mut out, profile),
         Form::FreeBsd => clamped = samples(&mut out, profile, 16),
         Form::Bsd => clamped = samples(&mut out, profile, 0),
@@ -120,30 +118,22 @@ pub(crate) fn write(file: Fd, profile: &Finished<'_>, form: Form) -> Result<(Wri
     out.finish().map(|written| (written, clamped))
 }
 
-/// The arcs. Where all counts have the same upper half, readers of 4.4BSD's form take that for the padding behind a count of 32
-/// bits: one call is then an arc of its own.
+/// The arcs.
 fn arcs(out: &mut Writer, profile: &Finished<'_>, form: Form) {
-    let upper = |arc: &RawArc| arc.raw_count as u64 >> 32;
-    let first = profile.arc(0).map_or(0, upper);
-    let mut is_apart = form == Form::Bsd && first > 0 && profile.all_arcs().all(|arc| upper(arc) == first);
-    for arc in profile.all_arcs() {
-        let mut arc = *arc;
-        if form == Form::Gnu {
-            gnu_arc(out, &arc);
-            continue;
+    let all = || profile.all_arcs().map(encoded);
+    if form == Form::Gnu {
+        for arc in all() {
+            let Ok(()) = gnu_arc(out, &arc);
         }
-        if is_apart {
-            out.raw_arc(&RawArc { raw_count: 1, ..arc });
-            arc.raw_count -= 1;
-            is_apart = false;
-        }
-        out.raw_arc(&arc);
+        return;
     }
+    let is_apart = form == Form::Bsd && looks_padded(all().map(|arc| arc.count));
+    let Ok(()) = bsd_arcs(out, all(), isize::MAX as u64, is_apart);
 }
 
 /// 4.4BSD's header and 16-bit samples; the result is the number of bins that do not fit.
 fn samples(out: &mut Writer, profile: &Finished<'_>, first_spare: i32) -> usize {
-    out.header(&GmonHdr { totarc: first_spare, ..*profile.header });
+    out.bsd_header(profile.header, profile.header.ncnt, first_spare);
     let mut clamped = 0;
     profile.bins.for_each(|part| match part {
         Part::Zeros(bins) => out.zeros(bins * size_of::<u16>()),
@@ -164,62 +154,27 @@ fn wide_samples(out: &mut Writer, profile: &Finished<'_>) {
         out.fail(Errno::EFBIG);
         return;
     };
-    out.header(&GmonHdr { ncnt, totarc: 32, ..*profile.header });
+    out.bsd_header(profile.header, ncnt, 32);
     profile.bins.for_each(|part| match part {
         Part::Zeros(bins) => out.zeros(bins * size_of::<u32>()),
         Part::Count(count) => out.put(&count.to_ne_bytes()),
     });
 }
 
-/// GNU's header and histograms. Readers add up those of one address range, and the arcs of one pair.
-fn gnu_histograms(out: &mut Writer, profile: &Finished<'_>) {
+/// GNU's header and histograms.
+fn gnu_samples(out: &mut Writer, profile: &Finished<'_>) {
     gnu_header(out);
     let mut highest = 0;
     profile.bins.for_each(|part| match part {
         Part::Zeros(_) => {}
         Part::Count(count) => highest = highest.max(count),
     });
-    for round in 0..highest.div_ceil(u32::from(u16::MAX)).max(1) {
-        gnu_histogram(out, profile.header, profile.bins.samples.len());
-        let told = round * u32::from(u16::MAX);
+    for histogram in 0..gnu_histograms(u64::from(highest)) {
+        out.gnu_histogram(profile.header, profile.bins.samples.len());
         profile.bins.for_each(|part| match part {
             Part::Zeros(bins) => out.zeros(bins * size_of::<u16>()),
-            Part::Count(count) => {
-                out.put(&(count.saturating_sub(told).min(u32::from(u16::MAX)) as u16).to_ne_bytes());
-            }
+            Part::Count(count) => out.put(&gnu_bin(u64::from(count), histogram).to_ne_bytes()),
         });
-    }
-}
-
-/// The header of GNU's form.
-pub(crate) fn gnu_header(out: &mut Writer) {
-    out.put(&GNU_MAGIC);
-    out.put(&GNU_VERSION.to_ne_bytes());
-    out.zeros(GNU_HEADER_SIZE - GNU_MAGIC.len() - size_of_val(&GNU_VERSION));
-}
-
-/// What stands before the bins in a histogram of GNU's form: the range and the rate are those of `header`.
-pub(crate) fn gnu_histogram(out: &mut Writer, header: &GmonHdr, bins: usize) {
-    out.put(&[GNU_TAG_HISTOGRAM]);
-    out.put(&header.lpc.to_ne_bytes());
-    out.put(&header.hpc.to_ne_bytes());
-    out.put(&(bins as u32).to_ne_bytes());
-    out.put(&header.profrate.to_ne_bytes());
-    out.put(SECONDS);
-    out.zeros(GNU_DIMENSION_SIZE - SECONDS.len());
-    out.put(b"s");
-}
-
-/// An arc of GNU's form, in several records if its count takes them.
-pub(crate) fn gnu_arc(out: &mut Writer, arc: &RawArc) {
-    let mut left = arc.raw_count as u64;
-    while left > 0 {
-        let part = u32::try_from(left).unwrap_or(u32::MAX);
-        out.put(&[GNU_TAG_ARC]);
-        out.put(&arc.raw_frompc.to_ne_bytes());
-        out.put(&arc.raw_selfpc.to_ne_bytes());
-        out.put(&part.to_ne_bytes());
-        left -= u64::from(part);
     }
 }
 

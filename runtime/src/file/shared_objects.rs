@@ -7,9 +7,9 @@
 use core::ffi::CStr;
 use core::iter;
 
+use gmon::encode::{Arc, gnu_arc, gnu_bin, gnu_header, gnu_histograms};
 use gmon::layout::{GmonHdr, RawArc};
 
-use super::forms::{gnu_arc, gnu_header, gnu_histogram};
 use super::output::{self, Refusal};
 use super::writer::{Writer, Written};
 use super::{live, names, stale};
@@ -172,17 +172,15 @@ fn profile(out: &mut Writer, object: &Object, profrate: i32, entries: &[RawArc])
     let header = GmonHdr { lpc: object.lowpc, hpc: object.highpc, profrate, ..GmonHdr::default() };
     let bins = (object.highpc - object.lowpc) / BIN;
     let ticks = || entries.iter().filter(|entry| entry.raw_frompc == TICKS);
-    let full = u64::from(u16::MAX);
     let highest = ticks().map(|entry| entry.raw_count as u64).max().unwrap_or(0);
     gnu_header(out);
-    for round in 0..highest.div_ceil(full).max(1) {
-        gnu_histogram(out, &header, bins);
+    for histogram in 0..gnu_histograms(highest) {
+        out.gnu_histogram(&header, bins);
         let mut next = 0;
         for entry in ticks() {
             let bin = (address(entry.raw_selfpc) - object.lowpc) / BIN;
-            let left = (entry.raw_count as u64).saturating_sub(round * full).min(full) as u16;
             out.zeros((bin - next) * size_of::<u16>());
-            out.put(&left.to_ne_bytes());
+            out.put(&gnu_bin(entry.raw_count as u64, histogram).to_ne_bytes());
             next = bin + 1;
         }
         out.zeros((bins - next) * size_of::<u16>());
@@ -190,7 +188,8 @@ fn profile(out: &mut Writer, object: &Object, profrate: i32, entries: &[RawArc])
     for call in entries.iter().filter(|entry| entry.raw_frompc != TICKS) {
         let is_inside = number(call.raw_frompc) == number(call.raw_selfpc);
         let frompc = if is_inside { address(call.raw_frompc) } else { 0 };
-        gnu_arc(out, &RawArc { raw_frompc: frompc, raw_selfpc: address(call.raw_selfpc), ..*call });
+        let (frompc, selfpc) = (frompc as u64, address(call.raw_selfpc) as u64);
+        let Ok(()) = gnu_arc(out, &Arc { frompc, selfpc, count: call.raw_count as u64 });
     }
 }
 
