@@ -11,7 +11,7 @@ use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use crate::os::{
     Errno, Fd, SIGPIPE, SIGXFSZ, Status, pending_signals, set_blocked_signals, take_signal, try_to_block_signals,
 };
-use crate::text::Text;
+use crate::text::{Digits, Text};
 
 const STANDARD_ERROR: Fd = Fd(2);
 
@@ -73,7 +73,7 @@ pub(crate) fn say(parts: &[&[u8]]) {
 /// Says a number, unless that is 0: `gmon: gmon.out: 3 bins are full`, or without the name if that is empty.
 pub(crate) fn say_count(name: &[u8], number: u64, what: &[u8]) {
     if number > 0 {
-        let mut count = Text::<20>::new();
+        let mut count = Digits::new();
         count.push_decimal(number);
         say(&[name, if name.is_empty() { b"" } else { b": " }, count.as_bytes(), what]);
     }

@@ -12,7 +12,7 @@ use crate::arch;
 use crate::file::{self, Children};
 use crate::kernel;
 use crate::message::{say, say_count, say_error};
-use crate::objects::{self, program};
+use crate::objects::{self, Tally, program};
 use crate::os::{Errno, a_moment, block_signals, give_way, reserve, set_blocked_signals};
 use crate::samples::outside_text;
 use crate::{mcount, ownership};
@@ -234,7 +234,6 @@ fn write(buffer: Buffer, is_last: bool) {
         say_count(b"", left_out, b" calls are not in the file: cannot allocate memory");
     }
     kernel::terminate(more_arcs, outside, is_last);
-    merge::give_back();
     say_lost();
 }
 
@@ -328,7 +327,7 @@ pub(crate) unsafe fn look_at_objects(iterate: objects::Iterate) {
 /// # Safety
 ///
 /// Only for the one thread that may write the file.
-unsafe fn outside(is_last: bool) -> Option<&'static [RawArc]> {
+unsafe fn outside(is_last: bool) -> Option<&'static [Tally]> {
     if !KEEPS_OUTSIDE.load(SeqCst) {
         return None;
     }
@@ -342,7 +341,7 @@ unsafe fn outside(is_last: bool) -> Option<&'static [RawArc]> {
     // SAFETY: as above.
     let found = unsafe { merge::outside() };
     if let Err(error) = seen
-        && found.iter().any(|entry| entry.raw_selfpc == objects::NOWHERE)
+        && found.iter().any(|entry| entry.place == objects::NOWHERE)
     {
         say_error(
             &[b"cannot see what is loaded, using only sums of what was counted in objects that are not known"],

@@ -19,4 +19,4 @@ pub(crate) use mapped::{
 };
 pub(crate) use names::{Children, Naming, Output, configure, is_child_that};
 pub(crate) use program_identity::remember_program;
-pub(crate) use shared_objects::{TICKS, announce};
+pub(crate) use shared_objects::announce;

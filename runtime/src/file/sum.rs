@@ -20,6 +20,7 @@ use super::names;
 use super::output::{self, Refusal};
 use super::shared_objects::{self, Rest};
 use super::writer::Writer;
+use crate::objects::Tally;
 use crate::os::{Errno, Fd, a_moment, map};
 use crate::samples::bins::STRETCH;
 
@@ -52,7 +53,7 @@ struct Arcs {
 /// # Errors
 ///
 /// What could not be done; then the sum is as it was.
-pub(crate) fn add(profile: &Finished<'_>, form: Option<Form>, outside: &[RawArc]) -> Result<usize, Refusal> {
+pub(crate) fn add(profile: &Finished<'_>, form: Option<Form>, outside: &[Tally]) -> Result<usize, Refusal> {
     let new = lock()?;
     let result = add_locked(new, profile, form, outside);
     // Also for those who were made by a fork meanwhile, and have it open.
@@ -61,7 +62,7 @@ pub(crate) fn add(profile: &Finished<'_>, form: Option<Form>, outside: &[RawArc]
     result
 }
 
-fn add_locked(new: Fd, profile: &Finished<'_>, form: Option<Form>, outside: &[RawArc]) -> Result<usize, Refusal> {
+fn add_locked(new: Fd, profile: &Finished<'_>, form: Option<Form>, outside: &[Tally]) -> Result<usize, Refusal> {
     let path = names::sum_name(&[]);
     let directory = output::directory_of(path)?;
     let old = match directory.open_regular_for_reading(path) {

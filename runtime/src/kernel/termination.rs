@@ -13,6 +13,7 @@ use crate::file::output::{self, Refusal};
 use crate::file::writer::Written;
 use crate::file::{live, mapped, shared_objects, sum};
 use crate::message::{say_count, say_error};
+use crate::objects::Tally;
 use crate::os::Errno;
 use crate::ownership::is_ours;
 use crate::samples::bins;
@@ -33,7 +34,7 @@ pub(super) fn after_fork_in_child() {
 ///
 /// The child of a fork that is to add itself to the sum of all does so if this `is_last`, and leaves a file of its own if it
 /// cannot.
-pub(crate) fn terminate(more_arcs: &[RawArc], outside: Option<&[RawArc]>, is_last: bool) {
+pub(crate) fn terminate(more_arcs: &[RawArc], outside: Option<&[Tally]>, is_last: bool) {
     sampler::collect();
     sampler::report();
     if buffer().is_none() || !is_ours() {
@@ -81,7 +82,7 @@ pub(crate) fn terminate(more_arcs: &[RawArc], outside: Option<&[RawArc]>, is_las
 }
 
 /// Adds the buffer to the sum of all children.
-fn add_to_sum(more_arcs: &[RawArc], outside: &[RawArc]) -> Result<(), Refusal> {
+fn add_to_sum(more_arcs: &[RawArc], outside: &[Tally]) -> Result<(), Refusal> {
     let profile = finished(more_arcs).ok_or((&b"use its buffer"[..], Errno::EINVAL))?;
     let clamped = sum::add(&profile, names::output().form, outside)?;
     say_clamped(names::sum_name(&[]), clamped);
