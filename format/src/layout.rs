@@ -1,6 +1,6 @@
 //! The constants and the C structures of the files, as writers lay them out in memory.
 //!
-//! This module needs no allocator and is all that the profiling runtime uses of this crate. Every structure is in the
+//! This module needs no allocator; the profiling runtime uses it and [`crate::encode`]. Every structure is in the
 //! byte order and the word size of the system it is compiled for; [`crate::read`] does not use them, because a file may
 //! come from any system.
 
@@ -29,8 +29,8 @@ pub const GNU_TAG_BLOCKS: u8 = 2;
 /// Bytes of the dimension's name in a GNU histogram record.
 pub const GNU_DIMENSION_SIZE: usize = 15;
 
-/// What the samples count when a file does not say: seconds, written `s`.
-pub const SECONDS: &[u8] = b"seconds";
+/// What the samples of a GNU histogram count unless a file says otherwise: seconds, as in the dimension's field.
+pub const GNU_SECONDS: [u8; GNU_DIMENSION_SIZE] = *b"seconds\0\0\0\0\0\0\0\0";
 
 /// Code bytes for each byte of the samples buffer: with 16-bit bins, one bin for four bytes of code.
 pub const HISTFRACTION: usize = 2;

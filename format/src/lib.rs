@@ -18,8 +18,8 @@
 //!
 //! # Features
 //!
-//! `alloc`, on by default, is everything but [`layout`]: without it the crate is a few constants and two C structures,
-//! which is what a profiling runtime needs.
+//! `alloc`, on by default, is everything but [`layout`] and [`encode`]: without it the crate is a few constants, two C structures,
+//! and the functions that put records together, which is what a profiling runtime needs.
 #![no_std]
 #![forbid(unsafe_code)]
 #![cfg_attr(
@@ -36,6 +36,7 @@
 #[cfg(feature = "alloc")]
 extern crate alloc;
 
+pub mod encode;
 pub mod layout;
 
 #[cfg(feature = "alloc")]
@@ -63,12 +64,13 @@ pub use accumulate::Accumulator;
 pub use detect::{detect, read};
 #[cfg(feature = "alloc")]
 pub use distinct::{Crowded, Distinct};
+pub use encode::Arc;
 #[cfg(feature = "alloc")]
 pub use encoding::{Counter, CounterWidth, Encoding, Form, Hints, Order, Word};
 #[cfg(feature = "alloc")]
 pub use error::{Error, Foreign, Part, Result};
 #[cfg(feature = "alloc")]
-pub use profile::{Arc, Block, Dimension, Histogram, Profile};
+pub use profile::{Block, Dimension, Histogram, Profile};
 #[cfg(feature = "alloc")]
 pub use read::{RecordCounts, count_records, read_as};
 #[cfg(feature = "alloc")]

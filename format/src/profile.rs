@@ -3,6 +3,9 @@
 use alloc::vec::Vec;
 use core::fmt;
 
+use crate::Arc;
+use crate::layout::GNU_SECONDS;
+
 /// Everything that one profile file, or the sum of several, says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Profile {
@@ -34,17 +37,6 @@ pub struct Histogram {
     pub bins: Vec<u64>,
 }
 
-/// Calls from one place to one function.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Arc {
-    /// An address in the caller: the call's return address, on some systems rounded down.
-    pub frompc: u64,
-    /// An address in the function called.
-    pub selfpc: u64,
-    /// How many calls.
-    pub count: u64,
-}
-
 /// Executions of one basic block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Block {
@@ -60,7 +52,7 @@ pub struct Dimension([u8; 15]);
 
 impl Dimension {
     /// Seconds of CPU time: what every known writer but hand-made files says.
-    pub const SECONDS: Dimension = Dimension(*b"seconds\0\0\0\0\0\0\0\0");
+    pub const SECONDS: Dimension = Dimension(GNU_SECONDS);
 
     /// A dimension from the field of a GNU record. Bytes behind the first NUL do not count and are cleared.
     #[must_use]

@@ -12,7 +12,7 @@ use crate::os::{
     Errno, Fd, SIGPIPE, SIGXFSZ, Status, contains, pending_signals, set_blocked_signals, take_signal,
     try_to_block_signals,
 };
-use crate::text::Text;
+use crate::text::{Digits, Text};
 
 const STANDARD_ERROR: Fd = Fd(2);
 
@@ -68,6 +68,15 @@ pub(crate) fn say(parts: &[&[u8]]) {
     line.end();
     if is_for_lines() {
         write(line.as_bytes());
+    }
+}
+
+/// Says a number, unless that is 0: `gmon: gmon.out: 3 bins are full`, or without the name if that is empty.
+pub(crate) fn say_count(name: &[u8], number: u64, what: &[u8]) {
+    if number > 0 {
+        let mut count = Digits::new();
+        count.push_decimal(number);
+        say(&[name, if name.is_empty() { b"" } else { b": " }, count.as_bytes(), what]);
     }
 }
 

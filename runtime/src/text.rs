@@ -9,6 +9,9 @@ pub(crate) struct Text<const N: usize> {
     cut: bool,
 }
 
+/// The digits of a number, decimal or hexadecimal, and a character or two.
+pub(crate) type Digits = Text<20>;
+
 impl<const N: usize> Text<N> {
     pub(crate) const fn new() -> Text<N> {
         Text { bytes: [0; N], length: 0, cut: false }

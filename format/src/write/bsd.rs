@@ -3,8 +3,8 @@
 use alloc::vec::Vec;
 
 use super::output::Output;
-use super::pieces::{inhabited, piece_count, pieces};
-use crate::layout::GMONVERSION;
+use super::pieces::{inhabited, piece_count};
+use crate::encode::{BsdHeader, bsd_arcs, bsd_header, looks_padded, pieces};
 use crate::{Arc, Dimension, Encoding, Error, Form, Histogram, Order, Part, Profile, Result, Word};
 
 pub(super) fn write(profile: &Profile, encoding: Encoding, repeat_limit: u64) -> Result<Vec<u8>> {
@@ -17,19 +17,13 @@ pub(super) fn write(profile: &Profile, encoding: Encoding, repeat_limit: u64) ->
     let sizes = Sizes::new(histogram, &arcs, form, word)?;
     let mut output = Output::new(u64::from(sizes.ncnt.unsigned_abs()).saturating_add(arcs.size), word, order);
     let (lowpc, highpc, profrate) = histogram.map_or((0, 0, 0), |of| (of.lowpc, of.highpc, of.profrate));
-    output.word(lowpc)?;
-    output.word(highpc)?;
-    output.i32(sizes.ncnt);
-    output.i32(GMONVERSION);
-    output.u32(profrate);
-    output.i32(sizes.spare);
-    output.bytes(&[0; 8]);
+    bsd_header(&mut output, &BsdHeader { lowpc, highpc, ncnt: sizes.ncnt, profrate, spare: sizes.spare })?;
     if let Some(histogram) = histogram {
         for bin in 0..histogram.bins.len() {
             output.bin(bin, histogram.count(bin), form.counter())?;
         }
     }
-    arcs.write(&mut output)?;
+    bsd_arcs(&mut output, profile.arcs.iter().copied(), arcs.most, arcs.apart)?;
     Ok(output.finish())
 }
 
@@ -55,7 +49,7 @@ struct Sizes {
 }
 
 impl Sizes {
-    fn new(histogram: Option<&Histogram>, arcs: &Arcs<'_>, form: Form, word: Word) -> Result<Sizes> {
+    fn new(histogram: Option<&Histogram>, arcs: &Arcs, form: Form, word: Word) -> Result<Sizes> {
         let bins = histogram.map_or(0, |histogram| histogram.bins.len() as u64);
         let samples = bins.saturating_mul(form.counter().width.size() as u64);
         let ncnt = size_field(samples.saturating_add(word.header_size()), Part::Samples)?;
@@ -72,9 +66,8 @@ fn size_field(size: u64, part: Part) -> Result<i32> {
     i32::try_from(size).map_err(|_| Error::TooLarge { part, size, limit: u64::from(i32::MAX.unsigned_abs()) })
 }
 
-/// The arcs as they are to be written.
-struct Arcs<'a> {
-    arcs: &'a [Arc],
+/// How the arcs are to be written.
+struct Arcs {
     /// The most that one record counts: it is a C `long`.
     most: u64,
     /// Whether one call of the first arc is to be written as an arc of its own.
@@ -83,8 +76,8 @@ struct Arcs<'a> {
     size: u64,
 }
 
-impl<'a> Arcs<'a> {
-    fn new(arcs: &'a [Arc], encoding: Encoding, repeat_limit: u64) -> Result<Arcs<'a>> {
+impl Arcs {
+    fn new(arcs: &[Arc], encoding: Encoding, repeat_limit: u64) -> Result<Arcs> {
         let Encoding { form, word, order } = encoding;
         let most = match word {
             Word::W32 => u64::from(i32::MAX.unsigned_abs()),
@@ -96,36 +89,8 @@ impl<'a> Arcs<'a> {
         if repeated > repeat_limit {
             return Err(Error::TooManyRepeats { size: repeated });
         }
-        let apart = form == Form::Bsd && order == Order::Little && looks_padded(arcs, most);
-        Ok(Arcs { arcs, most, apart, size })
+        let counts = arcs.iter().flat_map(|arc| pieces(arc.count, most));
+        let apart = form == Form::Bsd && order == Order::Little && looks_padded(counts);
+        Ok(Arcs { most, apart, size })
     }
-
-    fn write(&self, output: &mut Output) -> Result<()> {
-        let mut apart = self.apart;
-        for arc in self.arcs {
-            let mut count = arc.count;
-            if apart {
-                write_arc(output, arc, 1)?;
-                count = count.saturating_sub(1);
-                apart = false;
-            }
-            for count in pieces(count, self.most) {
-                write_arc(output, arc, count)?;
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Whether all counts that would be written have the same upper half, so that a reader takes them for those of a 32-bit
-/// `long` with padding behind it.
-fn looks_padded(arcs: &[Arc], most: u64) -> bool {
-    let mut uppers = arcs.iter().flat_map(|arc| pieces(arc.count, most)).map(|count| count >> 32);
-    uppers.next().is_some_and(|first| first != 0 && uppers.all(|upper| upper == first))
-}
-
-fn write_arc(output: &mut Output, arc: &Arc, count: u64) -> Result<()> {
-    output.word(arc.frompc)?;
-    output.word(arc.selfpc)?;
-    output.word(count)
 }

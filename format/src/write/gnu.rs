@@ -3,31 +3,25 @@
 use alloc::vec::Vec;
 
 use super::output::Output;
-use super::pieces::{inhabited, piece_count, pieces};
-use crate::layout::{GNU_HEADER_SIZE, GNU_MAGIC, GNU_TAG_ARC, GNU_TAG_BLOCKS, GNU_TAG_HISTOGRAM, GNU_VERSION};
-use crate::{Arc, Block, Counter, Error, Histogram, Order, Part, Profile, Result, Word};
-
-/// The most that a bin of one record counts.
-const BIN_MOST: i128 = u16::MAX as i128;
-/// The most that an arc of one record counts.
-const ARC_MOST: u64 = u32::MAX as u64;
+use super::pieces::{inhabited, piece_count};
+use crate::encode::{
+    GNU_ARC_MOST, GnuHistogram, Sink as _, gnu_arc, gnu_bin, gnu_header, gnu_histogram, gnu_histograms, pieces,
+};
+use crate::layout::{GNU_HEADER_SIZE, GNU_TAG_BLOCKS};
+use crate::{Block, Counter, Error, Histogram, Order, Part, Profile, Result, Word};
 
 pub(super) fn write(profile: &Profile, word: Word, order: Order, repeat_limit: u64) -> Result<Vec<u8>> {
     let histograms = inhabited(profile)?;
     let size = file_size(profile, &histograms, word, repeat_limit)?;
     let mut output = Output::new(size, word, order);
-    output.bytes(&GNU_MAGIC);
-    output.u32(GNU_VERSION);
-    output.bytes(&[0; GNU_HEADER_SIZE - 8]);
+    gnu_header(&mut output);
     for histogram in histograms {
         for record in 0..histogram_records(histogram) {
             write_histogram(&mut output, histogram, record)?;
         }
     }
     for arc in &profile.arcs {
-        for count in pieces(arc.count, ARC_MOST) {
-            write_arc(&mut output, arc, count as u32)?;
-        }
+        gnu_arc(&mut output, arc)?;
     }
     write_blocks(&mut output, &profile.blocks, block_most(word))?;
     Ok(output.finish())
@@ -53,7 +47,7 @@ fn file_size(profile: &Profile, histograms: &[&Histogram], word: Word, repeat_li
         count(histogram_records(histogram), bins.saturating_add(words).saturating_add(25));
     }
     for arc in &profile.arcs {
-        count(piece_count(arc.count, ARC_MOST), words.saturating_add(5));
+        count(piece_count(arc.count, GNU_ARC_MOST), words.saturating_add(5));
     }
     for block in &profile.blocks {
         count(piece_count(block.count, block_most), words);
@@ -67,7 +61,7 @@ fn file_size(profile: &Profile, histograms: &[&Histogram], word: Word, repeat_li
 /// How many records a histogram takes: one for each time that its highest bin is full.
 fn histogram_records(histogram: &Histogram) -> u64 {
     let highest = (0..histogram.bins.len()).map(|bin| histogram.count(bin)).max().unwrap_or(0);
-    u64::try_from(highest).unwrap_or(0).div_ceil(u64::from(u16::MAX)).max(1)
+    gnu_histograms(u64::try_from(highest).unwrap_or(0))
 }
 
 /// Writes one of the records of a histogram, which holds what the ones before it do not.
@@ -75,28 +69,21 @@ fn write_histogram(output: &mut Output, histogram: &Histogram, record: u64) -> R
     let bins = histogram.bins.len();
     let (size, limit) = (bins as u64, u64::from(u32::MAX));
     let part = Part::Histogram;
-    output.bytes(&[GNU_TAG_HISTOGRAM]);
-    output.word(histogram.lowpc)?;
-    output.word(histogram.highpc)?;
-    output.u32(u32::try_from(bins).map_err(|_| Error::TooLarge { part, size, limit })?);
-    output.u32(histogram.profrate);
-    output.bytes(histogram.dimension.field());
-    output.bytes(&[histogram.abbrev]);
-    let before = i128::from(record).saturating_mul(BIN_MOST);
+    let head = GnuHistogram {
+        lowpc: histogram.lowpc,
+        highpc: histogram.highpc,
+        bins: u32::try_from(bins).map_err(|_| Error::TooLarge { part, size, limit })?,
+        profrate: histogram.profrate,
+        dimension: histogram.dimension.field(),
+        abbrev: histogram.abbrev,
+    };
+    gnu_histogram(output, &head)?;
     for bin in 0..bins {
         // A count below zero is left as it is, for `bin` to reject.
         let count = histogram.count(bin);
-        let piece = if count < 0 { count } else { count.saturating_sub(before).clamp(0, BIN_MOST) };
+        let piece = u64::try_from(count).map_or(count, |count| i128::from(gnu_bin(count, record)));
         output.bin(bin, piece, Counter::U16)?;
     }
-    Ok(())
-}
-
-fn write_arc(output: &mut Output, arc: &Arc, count: u32) -> Result<()> {
-    output.bytes(&[GNU_TAG_ARC]);
-    output.word(arc.frompc)?;
-    output.word(arc.selfpc)?;
-    output.u32(count);
     Ok(())
 }
 

@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use byteorder::{BigEndian, ByteOrder as _, LittleEndian};
 
+use crate::encode::Sink;
 use crate::{Counter, CounterWidth, Error, Order, Result, Word};
 
 /// A file in the making.
@@ -27,10 +28,6 @@ impl Output {
         self.bytes.len() as u64
     }
 
-    pub(super) fn bytes(&mut self, bytes: &[u8]) {
-        self.bytes.extend_from_slice(bytes);
-    }
-
     pub(super) fn u16(&mut self, value: u16) {
         let mut field = [0; 2];
         match self.order {
@@ -38,19 +35,6 @@ impl Output {
             Order::Big => BigEndian::write_u16(&mut field, value),
         }
         self.bytes(&field);
-    }
-
-    pub(super) fn u32(&mut self, value: u32) {
-        let mut field = [0; 4];
-        match self.order {
-            Order::Little => LittleEndian::write_u32(&mut field, value),
-            Order::Big => BigEndian::write_u32(&mut field, value),
-        }
-        self.bytes(&field);
-    }
-
-    pub(super) fn i32(&mut self, value: i32) {
-        self.u32(value.cast_unsigned());
     }
 
     fn u64(&mut self, value: u64) {
@@ -62,18 +46,6 @@ impl Output {
         self.bytes(&field);
     }
 
-    /// An address, or a count of the same size.
-    pub(super) fn word(&mut self, value: u64) -> Result<()> {
-        match self.word {
-            Word::W64 => self.u64(value),
-            Word::W32 => {
-                let narrow = u32::try_from(value);
-                self.u32(narrow.map_err(|_| Error::WideAddress { address: value, offset: self.offset() })?);
-            }
-        }
-        Ok(())
-    }
-
     /// The count of a bin, in as many bytes as the counter has.
     pub(super) fn bin(&mut self, bin: usize, count: i128, counter: Counter) -> Result<()> {
         let wide = Error::WideBin { bin, count, offset: self.offset() };
@@ -83,6 +55,34 @@ impl Output {
             CounterWidth::Bits16 => self.u16(bits as u16),
             CounterWidth::Bits32 => self.u32(bits as u32),
             CounterWidth::Bits64 => self.u64(bits),
+        }
+        Ok(())
+    }
+}
+
+impl Sink for Output {
+    type Error = Error;
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    fn u32(&mut self, value: u32) {
+        let mut field = [0; 4];
+        match self.order {
+            Order::Little => LittleEndian::write_u32(&mut field, value),
+            Order::Big => BigEndian::write_u32(&mut field, value),
+        }
+        self.bytes(&field);
+    }
+
+    fn word(&mut self, value: u64) -> Result<()> {
+        match self.word {
+            Word::W64 => self.u64(value),
+            Word::W32 => {
+                let narrow = u32::try_from(value);
+                self.u32(narrow.map_err(|_| Error::WideAddress { address: value, offset: self.offset() })?);
+            }
         }
         Ok(())
     }

@@ -1,7 +1,6 @@
-//! What a form has room for: the histograms that it holds, and counts in pieces that fit a field.
+//! What a form has room for: the histograms that it holds, and how many fields a count needs.
 
 use alloc::vec::Vec;
-use core::iter;
 
 use crate::{Histogram, Profile, Result};
 
@@ -16,13 +15,7 @@ pub(super) fn inhabited(profile: &Profile) -> Result<Vec<&Histogram>> {
     Ok(histograms)
 }
 
-/// How many [`pieces`] a count has.
+/// How many [`pieces`](crate::encode::pieces) a count has.
 pub(super) fn piece_count(count: u64, most: u64) -> u64 {
     count.div_ceil(most).max(1)
-}
-
-/// A count as the sum of numbers that are not greater than `most`: at least one number.
-pub(super) fn pieces(count: u64, most: u64) -> impl Iterator<Item = u64> {
-    let rests = iter::successors(Some(count), move |rest| rest.checked_sub(most).filter(|rest| *rest != 0));
-    rests.map(move |rest| rest.min(most))
 }

@@ -4,12 +4,12 @@ use core::sync::atomic::Ordering::SeqCst;
 
 use super::buffer::Buffer;
 use super::merge;
-use super::moncontrol::{FIRST_THREAD, KEEPS_OUTSIDE, current, is_ours, keep};
+use super::moncontrol::{FIRST_THREAD, KEEPS_OUTSIDE, current, is_ours};
 use super::writing_thread::{NOBODY, alone};
 use crate::arch;
 use crate::message::look_before_filter;
 use crate::os::reserve_for_good;
-use crate::{file, kernel, objects};
+use crate::{file, objects};
 
 /// Gets ready to give up the calls that a filter may refuse: memory is reserved, what is loaded is looked at, and if the file cannot
 /// be written behind the filter, the profile is moved into the file now. Whether the file can be written matters only where the filter
@@ -50,19 +50,10 @@ pub(crate) fn is_in_file() -> bool {
     file::is_in_file() && is_ours()
 }
 
-/// Puts the buffer into the file, with room for many more arcs than there are.
+/// Goes on counting in the file, with room for many more arcs than there are.
 fn move_into_file(buffer: &Buffer) {
     const AT_LEAST: usize = 1 << 15;
-    let length = buffer.length_with(merge::arcs_number() * 4 + AT_LEAST);
-    let memory = file::begin_in_file(length);
-    if !memory.is_null() {
-        // SAFETY: fresh memory of that length, which is never freed.
-        let moved = unsafe { buffer.copy_to(memory, length) };
-        // A file that was written before said how many there were.
-        moved.set_arcs(0);
-        // SAFETY: as above.
-        unsafe { kernel::rebuffer(memory, length) };
-        keep(&moved);
+    if file::begin_in_file(buffer.header(), merge::arcs_number() * 4 + AT_LEAST) {
         file::announce_in_file(KEEPS_OUTSIDE.load(SeqCst));
     }
 }

@@ -3,115 +3,28 @@
 //! Only the one thread that may write the file is here, see `control`.
 
 use core::ptr;
-use core::sync::atomic::{
-    AtomicPtr, AtomicU64, AtomicUsize,
-    Ordering::{Relaxed, SeqCst},
-};
+use core::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use gmon::layout::RawArc;
 
-use super::buffer;
-use crate::file::{self, TICKS};
+use super::pile::Pile;
+use crate::file;
 use crate::kernel;
 use crate::mcount;
 use crate::message::{say, say_error};
-use crate::objects::{self, NOWHERE, PROGRAM};
-use crate::os::{Errno, map, unmap};
+use crate::objects::{self, NOWHERE, PROGRAM, Tally};
+use crate::os::Errno;
 use crate::samples::{bins, outside_text};
-
-/// Entries in memory that grows; a static one, so that they are there when an object is closed and at the end.
-pub(crate) struct Pile {
-    start: AtomicPtr<RawArc>,
-    length: AtomicUsize,
-    capacity: AtomicUsize,
-}
 
 /// What is taken from an address before it is recorded: see `control`.
 pub(crate) static RECORDED_BIAS: AtomicUsize = AtomicUsize::new(0);
 
 /// What was counted in objects that are gone, and between them and others: [`objects::place`]s in place of addresses.
-static SETTLED: Pile = Pile::new();
+static SETTLED: Pile<Tally> = Pile::new();
 /// All that is outside, made anew each time.
-static OUTSIDE: Pile = Pile::new();
-/// Calls and ticks for which there was no memory.
-static LOST: AtomicU64 = AtomicU64::new(0);
-
-/// The entries that a pile begins with.
-const FIRST_CAPACITY: usize = 4096;
-
-impl Pile {
-    const fn new() -> Pile {
-        Pile { start: AtomicPtr::new(ptr::null_mut()), length: AtomicUsize::new(0), capacity: AtomicUsize::new(0) }
-    }
-
-    fn entries(&self) -> &[RawArc] {
-        // SAFETY: so many were written, and only this thread changes that; without memory there are none.
-        unsafe { slice(self.start.load(Relaxed), self.length.load(Relaxed)) }
-    }
-
-    #[inline(never)]
-    fn push(&self, entry: RawArc) {
-        let length = self.length.load(Relaxed);
-        if length == self.capacity.load(Relaxed) && !self.make_room() {
-            LOST.fetch_add(entry.raw_count as u64, Relaxed);
-            return;
-        }
-        let length = self.length.load(Relaxed);
-        // SAFETY: there is room for more than that.
-        unsafe { self.start.load(Relaxed).add(length).write(entry) };
-        self.length.store(length + 1, Relaxed);
-    }
-
-    /// Makes one entry of those that tell of the same.
-    #[inline(never)]
-    fn combine(&self) {
-        let (start, length) = (self.start.load(Relaxed), self.length.load(Relaxed));
-        if length > 0 {
-            // SAFETY: so many were written, and nobody else looks at them.
-            let kept = buffer::combine(unsafe { core::slice::from_raw_parts_mut(start, length) });
-            self.length.store(kept, Relaxed);
-        }
-    }
-
-    /// Makes room for one more entry at least; false if there is no memory.
-    fn make_room(&self) -> bool {
-        self.combine();
-        let (start, length, capacity) =
-            (self.start.load(Relaxed), self.length.load(Relaxed), self.capacity.load(Relaxed));
-        if length < capacity / 2 {
-            return true;
-        }
-        let larger = (capacity * 2).max(FIRST_CAPACITY);
-        let memory: *mut RawArc = map(larger * size_of::<RawArc>()).cast();
-        if memory.is_null() {
-            return length < capacity;
-        }
-        if capacity > 0 {
-            // SAFETY: the new memory has room for more than that and is another.
-            unsafe { ptr::copy_nonoverlapping(start, memory, length) };
-        }
-        // A thread may end the process at any moment and be taken for the writer's: what is said is always there.
-        self.start.store(memory, SeqCst);
-        self.capacity.store(larger, SeqCst);
-        if capacity > 0 {
-            // SAFETY: nobody has an address of the old memory any more.
-            unsafe { unmap(start.cast(), capacity * size_of::<RawArc>()) };
-        }
-        true
-    }
-
-    fn clear(&self) {
-        self.length.store(0, Relaxed);
-    }
-}
-
-/// # Safety
-///
-/// At `start` must be so many entries that stay as they are, or `length` be 0.
-unsafe fn slice<'a>(start: *const RawArc, length: usize) -> &'a [RawArc] {
-    // SAFETY: the caller's promise.
-    if length == 0 { &[] } else { unsafe { core::slice::from_raw_parts(start, length) } }
-}
+static OUTSIDE: Pile<Tally> = Pile::new();
+/// The program's own arcs, made anew each time.
+static OWN: Pile<RawArc> = Pile::new();
 
 /// Looks at what is mapped, and settles what was counted where an object is no more. If no object is being closed, it is
 /// said: it may have been gone for long, and another one may have been at its addresses.
@@ -126,8 +39,8 @@ pub(crate) unsafe fn look() -> Result<(), Errno> {
     }
     let addresses = OUTSIDE.entries();
     let is_wanted = |start: usize, end: usize| {
-        let next = addresses.partition_point(|entry| entry.raw_selfpc < start);
-        addresses.get(next).is_some_and(|entry| entry.raw_selfpc < end)
+        let next = addresses.partition_point(|entry| entry.place < start);
+        addresses.get(next).is_some_and(|entry| entry.place < end)
     };
     // SAFETY: the caller's promise.
     unsafe { objects::look(is_wanted) }?;
@@ -144,15 +57,14 @@ pub(crate) unsafe fn look() -> Result<(), Errno> {
 
 /// Says that an object was unmapped, if something was counted in it.
 fn say_if_counted(number: usize) {
-    let is_in = |entry: &&RawArc| objects::number(entry.raw_selfpc) == number;
     // SAFETY: this is the thread that may write the file.
     let path = unsafe { objects::path(number) };
-    if let Some(path) = path.filter(|_| SETTLED.entries().iter().any(|entry| is_in(&entry))) {
+    if let Some(path) = path.filter(|_| SETTLED.entries().iter().any(|entry| objects::number(entry.place) == number)) {
         say(&[path, b" was unmapped, not by dlclose: using what was counted at its addresses until now as its own"]);
     }
 }
 
-/// Makes a sorted list of all addresses outside the program that are not settled yet, as raw_selfpc in `OUTSIDE`. False if
+/// Makes a sorted list of all addresses outside the program that are not settled yet, in `OUTSIDE`, as places. False if
 /// there is nothing to tell of: nothing was settled, and outside there are only callers of the program's functions.
 fn list_addresses() -> bool {
     OUTSIDE.clear();
@@ -161,12 +73,12 @@ fn list_addresses() -> bool {
         let (frompc, selfpc) = (as_run(frompc), as_run(selfpc));
         any |= !bins::covers(selfpc);
         for pc in [frompc, selfpc].iter().filter(|pc| !bins::covers(**pc)) {
-            OUTSIDE.push(entry(0, *pc, 1));
+            OUTSIDE.push(Tally::samples(*pc, 1));
         }
     });
     outside_text::for_each_tick_outside(|pc, _| {
         any = true;
-        OUTSIDE.push(entry(0, pc, 1));
+        OUTSIDE.push(Tally::samples(pc, 1));
     });
     OUTSIDE.combine();
     any
@@ -200,6 +112,8 @@ pub(crate) unsafe fn settle(has_changed: bool) {
 /// As for [`look`].
 #[inline(never)]
 unsafe fn settle_where(only_gone: bool, has_changed: bool) {
+    // There may be memory now.
+    SETTLED.try_again();
     let places = |pc| {
         // SAFETY: the caller's promise.
         let before = unsafe { objects::place(pc) };
@@ -219,10 +133,10 @@ unsafe fn settle_where(only_gone: bool, has_changed: bool) {
     mcount::take_arcs(
         |frompc, selfpc| is_wanted(as_run(selfpc)) || is_wanted(as_run(frompc)),
         |frompc, selfpc, count, is_closing| {
-            SETTLED.push(entry(place(as_run(frompc), is_closing), place(as_run(selfpc), is_closing), count));
+            SETTLED.push(Tally::calls(place(as_run(frompc), is_closing), place(as_run(selfpc), is_closing), count));
         },
     );
-    outside_text::take_ticks_outside(is_wanted, |pc, ticks| SETTLED.push(entry(TICKS, place(pc, false), ticks)));
+    outside_text::take_ticks_outside(is_wanted, |pc, ticks| SETTLED.push(Tally::samples(place(pc, false), ticks)));
 }
 
 /// Takes those arcs out of a file in which the process counts that lead to no function of the program: there they have
@@ -237,25 +151,25 @@ pub(crate) unsafe fn settle_live() {
     if file::is_live() {
         mcount::empty_arcs(
             |_, selfpc| objects::number(place(selfpc)) != PROGRAM,
-            |frompc, selfpc, count| SETTLED.push(entry(place(frompc), place(selfpc), count)),
+            |frompc, selfpc, count| SETTLED.push(Tally::calls(place(frompc), place(selfpc), count)),
         );
     }
 }
 
-fn entry(frompc: usize, selfpc: usize, count: u64) -> RawArc {
-    RawArc { raw_frompc: frompc, raw_selfpc: selfpc, raw_count: isize::try_from(count).unwrap_or(isize::MAX) }
-}
-
-/// Hands every arc to `each`, as places; one may come several times.
+/// Hands every arc to `each`, as the places that it leads from and to, and its count; one may come several times.
 ///
 /// # Safety
 ///
 /// As for [`look`].
-unsafe fn for_each_arc(mut each: impl FnMut(RawArc)) {
+unsafe fn for_each_arc(mut each: impl FnMut(usize, usize, u64)) {
     // SAFETY: the caller's promise.
     let place = |address: usize| unsafe { objects::place(address.wrapping_add(RECORDED_BIAS.load(SeqCst))) };
-    SETTLED.entries().iter().filter(|entry| entry.raw_frompc != TICKS).for_each(|entry| each(*entry));
-    mcount::for_each_arc(|frompc, selfpc, count| each(entry(place(frompc), place(selfpc), count)));
+    for tally in SETTLED.entries() {
+        if let Some(from) = tally.caller() {
+            each(from, tally.place, tally.count);
+        }
+    }
+    mcount::for_each_arc(|frompc, selfpc, count| each(place(frompc), place(selfpc), count));
 }
 
 /// How many arcs there are, or a few more.
@@ -265,48 +179,66 @@ pub(crate) fn arcs_number() -> usize {
     arcs
 }
 
-/// Hands those arcs to `each` that lead to the program's own functions, at the addresses of the executable file: calls from
-/// outside come from address 0.
+/// The arcs that lead to the program's own functions, at the addresses of the executable file, sorted by raw_selfpc and raw_frompc.
+/// Calls from outside come from address 0.
+pub(crate) struct OwnArcs {
+    /// How many are in the room that was given.
+    pub(crate) in_room: usize,
+    /// Those behind them for which there was no room. They are there until the next call.
+    pub(crate) more: &'static [RawArc],
+    /// Calls for which there was no memory.
+    pub(crate) lost: u64,
+}
+
+/// Puts the program's own arcs where there is room for `capacity` of them at `start`. Where they do not fit, they are put
+/// together in other memory.
 ///
 /// # Safety
 ///
-/// As for [`look`].
-pub(crate) unsafe fn for_each_own_arc(mut each: impl FnMut(RawArc)) {
+/// As for [`look`]. There must be that much room, and nobody else may use it.
+pub(crate) unsafe fn own_arcs((start, capacity): (*mut RawArc, usize)) -> OwnArcs {
+    OWN.give(start, capacity);
     // SAFETY: the caller's promise.
     unsafe {
-        for_each_arc(|arc| {
-            if objects::number(arc.raw_selfpc) == PROGRAM {
-                let is_own = objects::number(arc.raw_frompc) == PROGRAM;
-                each(RawArc { raw_frompc: if is_own { arc.raw_frompc } else { 0 }, ..arc });
+        for_each_arc(|from, to, count| {
+            if objects::number(to) == PROGRAM {
+                let raw_frompc = if objects::number(from) == PROGRAM { from } else { 0 };
+                let raw_count = isize::try_from(count).unwrap_or(isize::MAX);
+                OWN.push(RawArc { raw_frompc, raw_selfpc: to, raw_count });
             }
         });
     }
+    OWN.combine();
+    let all = OWN.entries();
+    let (first, more) = all.split_at_checked(capacity).unwrap_or((all, &[]));
+    // SAFETY: there is room for so many.
+    unsafe { ptr::copy(first.as_ptr(), start, first.len()) };
+    OwnArcs { in_room: first.len(), more, lost: OWN.take_lost() }
 }
 
-/// All that was counted outside the program or leads out of it or into it, sorted by raw_selfpc and raw_frompc, as
-/// [`kernel::terminate`] wants it. It stays as it is until the next call.
+/// All that was counted outside the program or leads out of it or into it, sorted by place and caller, as [`kernel::terminate`]
+/// wants it. It stays as it is until the next call.
 ///
 /// # Safety
 ///
 /// As for [`look`].
-pub(crate) unsafe fn outside() -> &'static [RawArc] {
+pub(crate) unsafe fn outside() -> &'static [Tally] {
     // SAFETY: the caller's promise.
     let place = |pc| unsafe { objects::place(pc) };
     let is_own = |place| objects::number(place) == PROGRAM;
     OUTSIDE.clear();
     // SAFETY: as above.
     unsafe {
-        for_each_arc(|arc| {
-            let is_nothing = is_own(arc.raw_selfpc) && (is_own(arc.raw_frompc) || arc.raw_frompc == NOWHERE);
+        for_each_arc(|from, to, count| {
+            let is_nothing = is_own(to) && (is_own(from) || from == NOWHERE);
             if !is_nothing {
-                OUTSIDE.push(arc);
+                OUTSIDE.push(Tally::calls(from, to, count));
             }
         });
     }
-    SETTLED.entries().iter().filter(|entry| entry.raw_frompc == TICKS).for_each(|entry| OUTSIDE.push(*entry));
-    outside_text::for_each_tick_outside(|pc, ticks| OUTSIDE.push(entry(TICKS, place(pc), ticks)));
-    let lost = LOST.swap(0, SeqCst);
-    if lost > 0 {
+    SETTLED.entries().iter().filter(|tally| tally.is_samples()).for_each(|tally| OUTSIDE.push(*tally));
+    outside_text::for_each_tick_outside(|pc, ticks| OUTSIDE.push(Tally::samples(place(pc), ticks)));
+    if OUTSIDE.take_lost() + SETTLED.take_lost() > 0 {
         say_error(&[b"not all that was counted outside the program is told"], Errno::ENOMEM);
     }
     OUTSIDE.combine();

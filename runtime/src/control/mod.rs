@@ -1,11 +1,13 @@
 //! Starting, stopping and writing: `monstartup`, `moncontrol`, `_mcleanup`, `gmon_dump`; and what the user asked for.
 
 mod buffer;
+mod combine;
 mod environment;
 #[cfg(all(feature = "start", not(test)))]
 mod filters;
 mod merge;
 mod moncontrol;
+mod pile;
 #[cfg(not(test))]
 pub(crate) mod settings;
 pub(crate) mod snapshot;

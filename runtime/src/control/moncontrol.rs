@@ -1,22 +1,20 @@
 //! Starting and stopping: `monstartup`, `moncontrol` and `_mcleanup`.
 
-use core::ffi::{c_int, c_ulong, c_void};
-use core::ptr;
-use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering::SeqCst};
+use core::ffi::{c_int, c_ulong};
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::SeqCst};
 
 use gmon::layout::RawArc;
 
-use super::buffer::{self, Buffer, Range};
+use super::buffer::{Buffer, Range};
 use super::merge::{self, RECORDED_BIAS};
 use super::writing_thread::{DONE, NOBODY, WRITER, alone, become_writer_soon};
 use crate::arch;
 use crate::file::{self, Children};
 use crate::kernel;
-use crate::message::{say, say_error};
-use crate::objects::{self, program};
+use crate::message::{say, say_count, say_error};
+use crate::objects::{self, Tally, program};
 use crate::os::{Errno, a_moment, block_signals, give_way, reserve, set_blocked_signals};
 use crate::samples::outside_text;
-use crate::text::Text;
 use crate::{mcount, ownership};
 
 /// Whether calls are recorded, and with which addresses. 0 says that they are not.
@@ -30,9 +28,8 @@ const RECORD_AS_LINKED: u32 = 2;
 
 /// Set by the first call of [`monstartup`], whatever came of it.
 static STARTED: AtomicBool = AtomicBool::new(false);
-/// The parts of the buffer; null while there is none.
-static BUFFER: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
-static BUFFER_LENGTH: AtomicUsize = AtomicUsize::new(0);
+/// Whether the process is profiled; then the kernel has the buffer.
+static IS_PROFILED: AtomicBool = AtomicBool::new(false);
 /// The lowest sampled address, as the program runs.
 static LOWPC: AtomicUsize = AtomicUsize::new(0);
 
@@ -60,11 +57,10 @@ pub(crate) fn start(lowpc: usize, highpc: usize, directory: Option<c_int>, live:
         return;
     };
     let in_file = if live { live_buffer(range, directory) } else { None };
-    let Some(buffer) = in_file.or_else(|| Buffer::allocate(range, program::bias(), kernel::profrate(), 0)) else {
+    let Some(buffer) = in_file.or_else(|| Buffer::allocate(range, program::bias(), kernel::profrate())) else {
         say(&[b"not profiling: cannot allocate memory"]);
         return;
     };
-    keep(&buffer);
     FIRST_THREAD.store(arch::thread_pointer(), SeqCst);
     reserve();
     objects::know_program(program::base(), program::bias());
@@ -80,10 +76,10 @@ pub(crate) fn start(lowpc: usize, highpc: usize, directory: Option<c_int>, live:
     LOWPC.store(range.lowpc, SeqCst);
     // SAFETY: a buffer as `allocate` makes it, which is never freed.
     if let Err(error) = unsafe { profil(&buffer, SCALE, directory.unwrap_or(-1)) } {
-        BUFFER.store(ptr::null_mut(), SeqCst);
         say_error(&[b"not profiling: profil"], error);
         return;
     }
+    IS_PROFILED.store(true, SeqCst);
     RECORDED_BIAS.store(if file::is_live() { program::bias() } else { 0 }, SeqCst);
     record(true);
     if !mcount::enter_this_thread() {
@@ -112,13 +108,6 @@ fn live_buffer(range: Range, directory: Option<c_int>) -> Option<Buffer> {
     });
     // SAFETY: the buffer that was just placed there.
     (!memory.is_null()).then(|| unsafe { Buffer::from_parts(memory, length) })
-}
-
-/// Makes the buffer the one in use.
-pub(super) fn keep(buffer: &Buffer) {
-    let (start, length) = buffer.parts();
-    BUFFER.store(start, SeqCst);
-    BUFFER_LENGTH.store(length, SeqCst);
 }
 
 /// Records calls from now on, or not.
@@ -150,9 +139,9 @@ unsafe fn profil(buffer: &Buffer, scale: u32, directory: c_int) -> Result<(), Er
 
 /// The buffer, if profiling was started.
 pub(super) fn current() -> Option<Buffer> {
-    let start = BUFFER.load(SeqCst);
-    // SAFETY: stored together, from a buffer.
-    (!start.is_null()).then(|| unsafe { Buffer::from_parts(start, BUFFER_LENGTH.load(SeqCst)) })
+    let (start, length) = kernel::buffer().filter(|_| IS_PROFILED.load(SeqCst))?;
+    // SAFETY: `start` gave the kernel the parts of a buffer.
+    Some(unsafe { Buffer::from_parts(start, length) })
 }
 
 /// `void monstartup(unsigned long lowpc, unsigned long highpc)`: starts profiling the code between two addresses. The
@@ -233,53 +222,36 @@ pub(crate) fn write_snapshot() {
 }
 
 /// Writes the file, for the last time or not.
-fn write(mut buffer: Buffer, is_last: bool) {
+fn write(buffer: Buffer, is_last: bool) {
     mcount::settle_clocks(is_last);
     if is_last {
         kernel::settle_for_good();
     }
     // SAFETY: `alone` lets in no other thread, here and below.
     let outside = unsafe { outside(is_last) };
-    if file::is_live() {
-        kernel::terminate(outside, is_last);
-        say_lost();
-        return;
+    let mut more_arcs: &[RawArc] = &[];
+    if !file::is_live() {
+        let in_file = file::room_for_arcs_in_file();
+        // SAFETY: as above; nobody else writes there.
+        let own = unsafe { merge::own_arcs(in_file.unwrap_or(buffer.room_for_arcs())) };
+        let mut left_out = own.lost;
+        if in_file.is_none() {
+            buffer.set_arcs(own.in_room);
+            more_arcs = own.more;
+        } else {
+            left_out += own.more.iter().map(|arc| arc.raw_count as u64).sum::<u64>();
+        }
+        say_count(b"", left_out, b" calls are not in the file: cannot allocate memory");
     }
-    if !file::is_in_file()
-        && let Some(larger) = with_room_for_arcs(&buffer)
-    {
-        buffer = larger;
-    }
-    // SAFETY: as above.
-    let arcs = unsafe { fill(&buffer) };
-    if file::is_in_file() {
-        // Behind the arcs are arcs of no calls.
-        kernel::terminate(outside, is_last);
-        say_lost();
-        return;
-    }
-    if !buffer.set_arcs(arcs) {
-        say(&[b"not written: more arcs than a header can say"]);
-        return;
-    }
-    kernel::terminate(outside, is_last);
+    kernel::terminate(more_arcs, outside, is_last);
     say_lost();
 }
 
 /// Says it if calls could not be counted.
 fn say_lost() {
-    let why: [(u64, &[u8]); 2] = [
-        (mcount::lost(), b" calls were not recorded: cannot allocate memory"),
-        (
-            mcount::lost_in_children(),
-            b" calls were not recorded: children of vfork made them in threads that had called nothing before",
-        ),
-    ];
-    for (lost, why) in why.iter().filter(|(lost, _)| *lost > 0) {
-        let mut count = Text::<20>::new();
-        count.push_decimal(*lost);
-        say(&[count.as_bytes(), why]);
-    }
+    say_count(b"", mcount::lost(), b" calls were not recorded: cannot allocate memory");
+    let why = b" calls were not recorded: children of vfork made them in threads that had called nothing before";
+    say_count(b"", mcount::lost_in_children(), why);
 }
 
 /// Whether the profile is this process's own, and not that of a parent whose memory it shares.
@@ -301,7 +273,7 @@ pub(crate) extern "C" fn after_fork_in_parent() {
 /// left to it: the child's own is written at its end.
 pub(crate) extern "C" fn after_fork_in_child() {
     let shared = file::leave_live();
-    let is_buffer_shared = file::leave_file() || shared;
+    let has_left = file::leave_file();
     kernel::after_fork_in_child(!matches!(WRITER.load(SeqCst), NOBODY | DONE));
     merge::after_fork_in_child();
     FIRST_THREAD.store(arch::thread_pointer(), SeqCst);
@@ -310,61 +282,14 @@ pub(crate) extern "C" fn after_fork_in_child() {
         WRITER.store(NOBODY, SeqCst);
     }
     // SAFETY: the child has one thread, and no signals yet.
-    let cleared = current().is_none_or(|buffer| unsafe { buffer.clear(is_buffer_shared) });
+    let cleared = current().is_none_or(|buffer| unsafe { buffer.clear(shared) });
     let whole = mcount::after_fork_in_child(shared);
     let leaves_nothing = file::is_child_that(Children::None);
-    if !cleared || !whole || leaves_nothing {
+    if !has_left || !cleared || !whole || leaves_nothing {
         // Without memory of its own the child would go on in its parent's.
         moncontrol(0);
-        BUFFER.store(ptr::null_mut(), SeqCst);
+        IS_PROFILED.store(false, SeqCst);
     }
-}
-
-/// A larger buffer, now the one in use, if the arcs of all threads need one.
-fn with_room_for_arcs(buffer: &Buffer) -> Option<Buffer> {
-    let arcs = merge::arcs_number();
-    if arcs <= buffer.arcs_capacity() {
-        return None;
-    }
-    // Threads that still run may meet new ones until they are gathered.
-    let larger = buffer.enlarged(arcs + arcs / 8 + 1000)?;
-    let (start, length) = larger.parts();
-    // SAFETY: a copy with more room, which is never freed.
-    unsafe { kernel::rebuffer(start, length) };
-    keep(&larger);
-    Some(larger)
-}
-
-/// Puts the program's own arcs into the buffer; returns how many there are.
-///
-/// # Safety
-///
-/// Only for the one thread that may write the file.
-unsafe fn fill(buffer: &Buffer) -> usize {
-    let (start, capacity) = (buffer.arcs(), buffer.arcs_capacity());
-    let mut gathered = 0_usize;
-    let mut left_out = 0_u64;
-    let put = |arc: RawArc| {
-        if gathered == capacity {
-            left_out += arc.raw_count as u64;
-            return;
-        }
-        // SAFETY: there is room for `capacity` arcs, and nobody else writes there.
-        unsafe { start.add(gathered).write(arc) };
-        gathered += 1;
-    };
-    // SAFETY: the caller's promise.
-    unsafe { merge::for_each_own_arc(put) };
-    if left_out > 0 {
-        let mut count = Text::<20>::new();
-        count.push_decimal(left_out);
-        say(&[count.as_bytes(), b" calls are not in the file: cannot allocate memory"]);
-    }
-    // SAFETY: that many were just written.
-    let kept = buffer::combine(unsafe { core::slice::from_raw_parts_mut(start, gathered) });
-    // SAFETY: as above; what is left over is no arc.
-    unsafe { ptr::write_bytes(start.add(kept), 0, gathered - kept) };
-    kept
 }
 
 /// Looks at what the dynamic linker has loaded, before and after some of it may go, and settles what was counted there: see
@@ -412,7 +337,7 @@ pub(crate) unsafe fn look_at_objects(iterate: objects::Iterate) {
 /// # Safety
 ///
 /// Only for the one thread that may write the file.
-unsafe fn outside(is_last: bool) -> Option<&'static [RawArc]> {
+unsafe fn outside(is_last: bool) -> Option<&'static [Tally]> {
     if !KEEPS_OUTSIDE.load(SeqCst) {
         return None;
     }
@@ -426,7 +351,7 @@ unsafe fn outside(is_last: bool) -> Option<&'static [RawArc]> {
     // SAFETY: as above.
     let found = unsafe { merge::outside() };
     if let Err(error) = seen
-        && found.iter().any(|entry| entry.raw_selfpc == objects::NOWHERE)
+        && found.iter().any(|entry| entry.place == objects::NOWHERE)
     {
         say_error(
             &[b"cannot see what is loaded, using only sums of what was counted in objects that are not known"],

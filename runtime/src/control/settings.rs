@@ -7,7 +7,7 @@ use crate::file::{self, Children, Form, Naming, Output};
 use crate::kernel::{HIGHEST_RATE, SAMPLER_NAMES, Sampler, Wish};
 use crate::message::{say, say_error};
 use crate::os::{Fd, file_mask, is_free_for_use, signal_named};
-use crate::text::{Text, decimal};
+use crate::text::{Digits, decimal};
 
 /// Settles the name and the form of the file; returns the directory that the user asked for.
 pub(crate) fn configure(argv0: &CStr, environment: &Environment<'_>) -> Option<Fd> {
@@ -97,7 +97,7 @@ pub(crate) fn sampling(environment: &Environment<'_>) -> Wish {
     let rate = environment.rate.and_then(|value| {
         let rate = decimal(value.to_bytes()).filter(|rate| (1..=HIGHEST_RATE).contains(rate));
         if rate.is_none() {
-            let mut highest = Text::<10>::new();
+            let mut highest = Digits::new();
             highest.push_decimal(u64::from(HIGHEST_RATE));
             let range: [&[u8]; 3] = [b" is not a number from 1 to ", highest.as_bytes(), b": using 100"];
             say(&[b"GMON_HZ=", value.to_bytes(), range[0], range[1], range[2]]);

@@ -1,16 +1,14 @@
 //! Writes a finished buffer in one of the forms of the file.
 //!
-//! The forms are those of the crate `gmon`, whose documentation has their layout; here they are streamed from the
-//! buffer without an allocator.
+//! The forms are those of the crate `gmon`, whose encoders put the records together; here they are streamed from the buffer without
+//! an allocator.
 
 use core::sync::atomic::{AtomicU8, AtomicU16, Ordering::Relaxed};
 
-use gmon::layout::{
-    GNU_DIMENSION_SIZE, GNU_HEADER_SIZE, GNU_MAGIC, GNU_TAG_ARC, GNU_TAG_HISTOGRAM, GNU_VERSION, GmonHdr, RawArc,
-    SECONDS,
-};
+use gmon::encode::{bsd_arcs, gnu_arc, gnu_bin, gnu_header, gnu_histograms, looks_padded};
+use gmon::layout::{GmonHdr, RawArc};
 
-use super::writer::{Writer, Written};
+use super::writer::{Writer, Written, encoded};
 use crate::os::{Errno, Fd};
 use crate::samples::bins::STRETCH;
 
@@ -44,7 +42,27 @@ impl Form {
 pub(crate) struct Finished<'a> {
     pub(crate) header: &'a GmonHdr,
     pub(crate) bins: Bins<'a>,
-    pub(crate) arcs: &'a [RawArc],
+    /// The arcs that had room in the buffer, and those behind them.
+    pub(crate) arcs: [&'a [RawArc]; 2],
+}
+
+impl Finished<'_> {
+    /// All arcs in order.
+    pub(super) fn all_arcs(&self) -> impl Iterator<Item = &RawArc> + Clone {
+        (0..).map_while(|index| self.arc(index))
+    }
+
+    #[inline(never)]
+    fn arc(&self, index: usize) -> Option<&RawArc> {
+        let [in_buffer, behind] = self.arcs;
+        in_buffer.get(index).or_else(|| behind.get(index.wrapping_sub(in_buffer.len())))
+    }
+
+    /// How many arcs there are.
+    pub(super) fn arcs_number(&self) -> usize {
+        let [in_buffer, behind] = self.arcs;
+        in_buffer.len() + behind.len()
+    }
 }
 
 /// The bins at their full width.
@@ -84,42 +102,38 @@ impl Bins<'_> {
 /// not hold, and that were written as the highest value that it can.
 pub(crate) fn write(file: Fd, profile: &Finished<'_>, form: Form) -> Result<(Written, usize), Errno> {
     let mut out = Writer::new(file);
-    let clamped = match form {
-        Form::OpenBsd => bsd(&mut out, profile, profile.header.totarc),
-        Form::Bsd => {
-            let clamped = bsd_samples(&mut out, profile, 0);
-            bsd_arcs(&mut out, profile.arcs);
-            clamped
+    let mut clamped = 0;
+    match form {
+        Form::Gnu => gnu_samples(&mut out, profile),
+        Form::FreeBsd if profile.bins.carries.is_some() => wide_samples(&mut out, profile),
+        Form::FreeBsd => clamped = samples(&mut out, profile, 16),
+        Form::Bsd => clamped = samples(&mut out, profile, 0),
+        Form::OpenBsd => {
+            // More arcs than the header can tell of make 4.4BSD's form, in which they go on to the end of the file.
+            let size = profile.arcs_number().saturating_mul(size_of::<RawArc>());
+            clamped = samples(&mut out, profile, i32::try_from(size).unwrap_or(0));
         }
-        Form::FreeBsd => free_bsd(&mut out, profile),
-        Form::Gnu => gnu(&mut out, profile),
-    };
+    }
+    arcs(&mut out, profile, form);
     out.finish().map(|written| (written, clamped))
 }
 
-/// 4.4BSD's header, 16-bit samples, arcs; the result is the number of bins that do not fit.
-fn bsd(out: &mut Writer, profile: &Finished<'_>, first_spare: i32) -> usize {
-    let clamped = bsd_samples(out, profile, first_spare);
-    out.raw_arcs(profile.arcs);
-    clamped
-}
-
-/// 4.4BSD's arcs. Where all counts have the same upper half, readers take that for the padding behind a count of 32 bits:
-/// one call is then an arc of its own.
-fn bsd_arcs(out: &mut Writer, arcs: &[RawArc]) {
-    let upper = |arc: &RawArc| arc.raw_count as u64 >> 32;
-    match arcs {
-        [first, rest @ ..] if upper(first) > 0 && rest.iter().all(|arc| upper(arc) == upper(first)) => {
-            out.raw_arcs(&[RawArc { raw_count: 1, ..*first }, RawArc { raw_count: first.raw_count - 1, ..*first }]);
-            out.raw_arcs(rest);
+/// The arcs.
+fn arcs(out: &mut Writer, profile: &Finished<'_>, form: Form) {
+    let all = || profile.all_arcs().map(encoded);
+    if form == Form::Gnu {
+        for arc in all() {
+            let Ok(()) = gnu_arc(out, &arc);
         }
-        _ => out.raw_arcs(arcs),
+        return;
     }
+    let is_apart = form == Form::Bsd && looks_padded(all().map(|arc| arc.count));
+    let Ok(()) = bsd_arcs(out, all(), isize::MAX as u64, is_apart);
 }
 
 /// 4.4BSD's header and 16-bit samples; the result is the number of bins that do not fit.
-fn bsd_samples(out: &mut Writer, profile: &Finished<'_>, first_spare: i32) -> usize {
-    out.header(&GmonHdr { totarc: first_spare, ..*profile.header });
+fn samples(out: &mut Writer, profile: &Finished<'_>, first_spare: i32) -> usize {
+    out.bsd_header(profile.header, profile.header.ncnt, first_spare);
     let mut clamped = 0;
     profile.bins.for_each(|part| match part {
         Part::Zeros(bins) => out.zeros(bins * size_of::<u16>()),
@@ -134,75 +148,33 @@ fn bsd_samples(out: &mut Writer, profile: &Finished<'_>, first_spare: i32) -> us
     clamped
 }
 
-/// FreeBSD's, as wide as it must be.
-fn free_bsd(out: &mut Writer, profile: &Finished<'_>) -> usize {
-    if profile.bins.carries.is_none() {
-        return bsd(out, profile, 16);
-    }
+/// FreeBSD's header and samples of 32 bits.
+fn wide_samples(out: &mut Writer, profile: &Finished<'_>) {
     let Ok(ncnt) = i32::try_from(size_of::<GmonHdr>() + profile.bins.samples.len() * size_of::<u32>()) else {
         out.fail(Errno::EFBIG);
-        return 0;
+        return;
     };
-    out.header(&GmonHdr { ncnt, totarc: 32, ..*profile.header });
+    out.bsd_header(profile.header, ncnt, 32);
     profile.bins.for_each(|part| match part {
         Part::Zeros(bins) => out.zeros(bins * size_of::<u32>()),
         Part::Count(count) => out.put(&count.to_ne_bytes()),
     });
-    out.raw_arcs(profile.arcs);
-    0
 }
 
-/// GNU's. Readers add up the histograms of one address range, and the arcs of one pair.
-fn gnu(out: &mut Writer, profile: &Finished<'_>) -> usize {
+/// GNU's header and histograms.
+fn gnu_samples(out: &mut Writer, profile: &Finished<'_>) {
     gnu_header(out);
     let mut highest = 0;
     profile.bins.for_each(|part| match part {
         Part::Zeros(_) => {}
         Part::Count(count) => highest = highest.max(count),
     });
-    for round in 0..highest.div_ceil(u32::from(u16::MAX)).max(1) {
-        gnu_histogram(out, profile.header, profile.bins.samples.len());
-        let told = round * u32::from(u16::MAX);
+    for histogram in 0..gnu_histograms(u64::from(highest)) {
+        out.gnu_histogram(profile.header, profile.bins.samples.len());
         profile.bins.for_each(|part| match part {
             Part::Zeros(bins) => out.zeros(bins * size_of::<u16>()),
-            Part::Count(count) => {
-                out.put(&(count.saturating_sub(told).min(u32::from(u16::MAX)) as u16).to_ne_bytes());
-            }
+            Part::Count(count) => out.put(&gnu_bin(u64::from(count), histogram).to_ne_bytes()),
         });
-    }
-    profile.arcs.iter().for_each(|arc| gnu_arc(out, arc));
-    0
-}
-
-/// The header of GNU's form.
-pub(crate) fn gnu_header(out: &mut Writer) {
-    out.put(&GNU_MAGIC);
-    out.put(&GNU_VERSION.to_ne_bytes());
-    out.zeros(GNU_HEADER_SIZE - GNU_MAGIC.len() - size_of_val(&GNU_VERSION));
-}
-
-/// What stands before the bins in a histogram of GNU's form: the range and the rate are those of `header`.
-pub(crate) fn gnu_histogram(out: &mut Writer, header: &GmonHdr, bins: usize) {
-    out.put(&[GNU_TAG_HISTOGRAM]);
-    out.put(&header.lpc.to_ne_bytes());
-    out.put(&header.hpc.to_ne_bytes());
-    out.put(&(bins as u32).to_ne_bytes());
-    out.put(&header.profrate.to_ne_bytes());
-    out.put(SECONDS);
-    out.zeros(GNU_DIMENSION_SIZE - SECONDS.len());
-    out.put(b"s");
-}
-
-/// An arc of GNU's form, in several records if its count takes them.
-pub(crate) fn gnu_arc(out: &mut Writer, arc: &RawArc) {
-    let mut left = arc.raw_count as u64;
-    while left > 0 {
-        let part = u32::try_from(left).unwrap_or(u32::MAX);
-        out.put(&[GNU_TAG_ARC]);
-        out.put(&arc.raw_frompc.to_ne_bytes());
-        out.put(&arc.raw_selfpc.to_ne_bytes());
-        out.put(&part.to_ne_bytes());
-        left -= u64::from(part);
     }
 }
 
@@ -251,7 +223,8 @@ mod tests {
             spare: [0; 2],
         };
         let bins = Bins { samples: &samples, carries: (carry > 0).then_some(&carries), touched: None };
-        let profile = Finished { header: &header, bins, arcs };
+        let (in_buffer, behind) = arcs.split_at(arcs.len() / 2);
+        let profile = Finished { header: &header, bins, arcs: [in_buffer, behind] };
         let _alone = ONE_AT_A_TIME.lock();
         let (written, clamped) = write(Fd(file.as_raw_fd()), &profile, form).unwrap();
         let bytes = fs::read(&path).unwrap();
@@ -288,7 +261,7 @@ mod tests {
                 let bins = Bins { samples: &samples, carries: Some(&carries), touched: Some(&touched) };
                 let header = GmonHdr { totarc: size_of_val(arcs) as i32, ..header };
                 let (written, _) =
-                    write(Fd(file.as_raw_fd()), &Finished { header: &header, bins, arcs }, form).unwrap();
+                    write(Fd(file.as_raw_fd()), &Finished { header: &header, bins, arcs: [arcs, &[]] }, form).unwrap();
                 let bytes = fs::read(&path).unwrap();
                 assert_eq!(written, whole(&bytes));
                 let encoding = gmon::detect(&bytes, &Hints::default()).unwrap();

@@ -16,10 +16,9 @@ use gmon::layout::GmonHdr;
 use super::names;
 use super::output::{self, Refusal};
 use super::writer::{self, Written};
-use crate::message::{say, say_error};
+use crate::message::{say_count, say_error};
 use crate::os::{Fd, Identity, LARGEST_PAGE, PAGE, Reserve, map, map_file, take_reserved, unmap};
 use crate::samples::bins;
-use crate::text::Text;
 
 /// Tables are of so many bytes: whole pages, and whole arcs of 24 bytes.
 const GRAIN: usize = 3 * LARGEST_PAGE;
@@ -152,11 +151,7 @@ pub(crate) fn header() -> Option<Written> {
 
 /// Says what the file could not have: in its form, a bin ends at 65,535.
 pub(crate) fn report(full_bins: usize) {
-    if full_bins > 0 {
-        let mut count = Text::<20>::new();
-        count.push_decimal(full_bins as u64);
-        say(&[names::name().to_bytes(), b": ", count.as_bytes(), b" bins are full, some samples are missing"]);
-    }
+    say_count(names::name().to_bytes(), full_bins as u64, b" bins are full, some samples are missing");
 }
 
 /// What the file is now, if it can be read.

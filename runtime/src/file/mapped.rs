@@ -1,29 +1,42 @@
-//! The buffer as the file, from a moment on: behind a filter of system calls that forbids to open or to write files.
+//! Counting in the file from a moment on: behind a filter of system calls that forbids to open or to write files.
 //!
 //! The file has 4.4BSD's form, as with `GMON_LIVE=1`: header and samples are there at any moment, arcs at the end, and behind them
-//! arcs of no calls. No descriptor stays open, and nothing needs to be called to write it.
+//! arcs of no calls. No descriptor stays open, and nothing needs to be called to write it. The buffer stays where it is.
 
 use core::ffi::c_void;
 use core::ptr;
-use core::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::SeqCst};
 
-use gmon::layout::GmonHdr;
+use gmon::layout::{GmonHdr, RawArc};
 
-use super::{names, output, shared_objects, stale, writer};
+use super::{live, names, output, shared_objects, stale, writer};
 use crate::message::{say, say_error};
-use crate::os::map_file;
+use crate::os::{map_file, replace};
 use crate::samples::bins;
-use crate::text::Text;
 
-static IS_IN_FILE: AtomicBool = AtomicBool::new(false);
+/// Where the file is mapped; null while samples are not counted there.
+static FILE: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
+/// The bytes of the file, known before the file is.
+static LENGTH: AtomicUsize = AtomicUsize::new(0);
 
-/// Whether the buffer is in the file.
+/// Whether samples are counted in the file.
 pub(crate) fn is_in_file() -> bool {
-    IS_IN_FILE.load(SeqCst)
+    !FILE.load(SeqCst).is_null()
 }
 
-/// Makes the file, of `length` zeros, for the buffer; null where that fails, which is said.
-pub(crate) fn begin(length: usize) -> *mut c_void {
+/// Where in the file the arcs are to be, and how many there is room for.
+pub(crate) fn room_for_arcs() -> Option<(*mut RawArc, usize)> {
+    let (file, length) = (FILE.load(SeqCst), LENGTH.load(SeqCst));
+    // SAFETY: null, or a header that was written.
+    let ncnt = unsafe { file.cast::<GmonHdr>().as_ref() }?.ncnt as usize;
+    // SAFETY: the file is longer than header and samples.
+    Some((unsafe { file.byte_add(ncnt).cast() }, (length - ncnt) / size_of::<RawArc>()))
+}
+
+/// Makes the file, with that header and room for so many `arcs`, and counts samples there from now on. False where that fails,
+/// which is said.
+pub(crate) fn begin(header: GmonHdr, arcs: usize) -> bool {
+    let length = header.ncnt as usize + arcs * size_of::<RawArc>();
     let mapped = output::open(true).and_then(|file| {
         let mapped = file.extend(0, length).and_then(|()| map_file(file, 0, length));
         if mapped.is_err() {
@@ -34,18 +47,24 @@ pub(crate) fn begin(length: usize) -> *mut c_void {
     });
     match mapped {
         Ok(memory) => {
-            IS_IN_FILE.store(true, SeqCst);
-            memory
+            // SAFETY: fresh memory of that length, which is never freed: header and samples fit it.
+            unsafe {
+                memory.cast::<GmonHdr>().write(GmonHdr { totarc: 0, ..header });
+                bins::relocate(memory.byte_add(size_of::<GmonHdr>()));
+            }
+            LENGTH.store(length, SeqCst);
+            FILE.store(memory, SeqCst);
+            true
         }
         Err((what, error)) => {
             let why = b": the program's filter of system calls leaves no way to write it later, and now: cannot ";
             say_error(&[names::name().to_bytes(), why, what], error);
-            ptr::null_mut()
+            false
         }
     }
 }
 
-/// Takes away what an earlier run left beside the file, once the buffer is there. Where it `has_list`, a list says which program the file
+/// Takes away what an earlier run left beside the file, once samples are counted there. Where it `has_list`, a list says which program the file
 /// is of.
 pub(crate) fn announce(has_list: bool) {
     stale::remove(!has_list);
@@ -57,19 +76,22 @@ pub(crate) fn announce(has_list: bool) {
     }
 }
 
-/// Leaves the file to the parent; says whether the buffer was in it.
+/// Leaves the file to the parent, in the child of a fork, which counts in the buffer again; false if there is no memory for that. A
+/// handler that was interrupted by the fork may still count at the file's address: there is memory of the child's own from here on.
 pub(crate) fn leave() -> bool {
-    IS_IN_FILE.swap(false, SeqCst)
+    let file = FILE.swap(ptr::null_mut(), SeqCst);
+    if file.is_null() {
+        return true;
+    }
+    bins::restore();
+    // SAFETY: the file's own memory, of which nobody in this process expects anything any more.
+    unsafe { replace(file, LENGTH.load(SeqCst)) }
 }
 
 /// Says what the file could not have. `is_anything_outside` says whether something was counted outside the program.
 pub(crate) fn finish(is_anything_outside: bool) {
-    let full = bins::fill_overflowed();
-    if full > 0 {
-        let mut count = Text::<20>::new();
-        count.push_decimal(full as u64);
-        say(&[names::name().to_bytes(), b": ", count.as_bytes(), b" bins are full, some samples are missing"]);
-    }
+    bins::collect_left();
+    live::report(bins::fill_overflowed());
     if is_anything_outside {
         say(&[b"what was counted in shared objects is not kept: the program's filter of system calls forbids to write files"]);
     }

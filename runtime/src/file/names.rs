@@ -8,7 +8,7 @@ use super::forms::Form;
 use crate::objects::program;
 use crate::os::process_id;
 use crate::ownership::{FORKED, PROCESS};
-use crate::text::Text;
+use crate::text::{Digits, Text};
 
 /// The longest name of a file, its NUL included (`PATH_MAX`).
 pub(crate) const NAME_SIZE: usize = 4096;
@@ -169,7 +169,7 @@ fn make_sum_name<'a>(name: &'a mut Text<NAME_SIZE>, parts: &[&[u8]]) -> &'a CStr
 }
 
 pub(crate) fn name_beforehand() -> &'static CStr {
-    let mut number = Text::<20>::new();
+    let mut number = Digits::new();
     number.push_decimal(process_id() as u64);
     name_beside(&[b".", number.as_bytes(), b".new"])
 }
@@ -187,7 +187,7 @@ pub(crate) fn name_beside(parts: &[&[u8]]) -> &'static CStr {
 /// The name of the profile of an object with that path, so many of whose name came before.
 #[inline(never)]
 pub(super) fn name_of_object(path: &[u8], twins: u64) -> &'static CStr {
-    let mut suffix = Text::<21>::new();
+    let mut suffix = Digits::new();
     if twins > 0 {
         suffix.push(b".");
         suffix.push_decimal(twins.wrapping_add(1));

@@ -8,7 +8,7 @@ use super::names::{MOST_TURNS, NAME_SIZE, Naming, Once, TURN, has_turn, name, na
 use crate::message::{know_standard_error, say_cure};
 use crate::os::{CURRENT, Errno, Fd, Status, effective_user, process_id};
 use crate::ownership::{FORKED, own};
-use crate::text::Text;
+use crate::text::{Digits, Text};
 
 /// What could not be done, as the end of "cannot ...", and why.
 pub(crate) type Refusal = (&'static [u8], Errno);
@@ -180,7 +180,7 @@ fn is_anothers(directory: Fd) -> bool {
 
 /// Says that a file could not be written, and what helps: where the user has no right to, and for want of a descriptor.
 pub(crate) fn say_refusal(path: &[u8], (what, error): Refusal, descriptor: &[u8]) {
-    let mut user = Text::<10>::new();
+    let mut user = Digits::new();
     user.push_decimal(u64::from(effective_user()));
     let private: [&[u8]; 3] = [b", set PROFDIR to a directory where user ", user.as_bytes(), b" may make files"];
     let cure: &[&[u8]] = match error {

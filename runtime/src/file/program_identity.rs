@@ -9,7 +9,7 @@ use super::names::NAME_SIZE;
 use super::writer::Writer;
 use crate::objects::program;
 use crate::os::push_program_path;
-use crate::text::Text;
+use crate::text::{Digits, Text};
 
 /// The longest build ID that is told.
 const MOST_WORDS: usize = 64 / size_of::<u32>();
@@ -55,7 +55,7 @@ impl Writer {
 
     #[inline(never)]
     fn hexadecimal(&mut self, number: u64, digits: u32) {
-        let mut text = Text::<16>::new();
+        let mut text = Digits::new();
         text.push_hexadecimal(number, digits);
         self.put(text.as_bytes());
     }

@@ -7,19 +7,16 @@
 use core::ffi::CStr;
 use core::iter;
 
-use gmon::layout::{GmonHdr, RawArc};
+use gmon::encode::{Arc, gnu_arc, gnu_bin, gnu_header, gnu_histograms};
+use gmon::layout::GmonHdr;
 
-use super::forms::{gnu_arc, gnu_header, gnu_histogram};
 use super::output::{self, Refusal};
 use super::writer::{Writer, Written};
 use super::{live, names, stale};
-use crate::objects::{self, ADDRESS_BITS, KERNEL, Object, PROGRAM, VDSO, is_object, number};
+use crate::objects::{self, ADDRESS_BITS, KERNEL, Object, PROGRAM, Tally, VDSO, is_object, number};
 use crate::os::{Errno, Fd};
 use crate::samples::outside_text;
-use crate::text::Text;
-
-/// Stands for a caller where an entry does not tell of calls: so many ticks were at raw_selfpc.
-pub(crate) const TICKS: usize = usize::MAX;
+use crate::text::Digits;
 
 /// The bytes of code that a bin stands for.
 const BIN: usize = 4;
@@ -39,9 +36,8 @@ pub(crate) const LIVE: &[u8] = b"live";
 
 /// Writes which program the file is of, and what was counted outside that. `main` is the file itself, or its beginning.
 ///
-/// The entries are sorted by raw_selfpc, which is a [`objects::place`] as raw_frompc is; or that is [`TICKS`]. Where they are
-/// not wanted, nothing is written. What an earlier run left is removed.
-pub(crate) fn write(what: &[u8], main: Written, profrate: i32, entries: Option<&[RawArc]>) {
+/// The entries are sorted by place and caller. Where they are not wanted, nothing is written. What an earlier run left is removed.
+pub(crate) fn write(what: &[u8], main: Written, profrate: i32, entries: Option<&[Tally]>) {
     stale::remove(entries.is_none());
     let Some(entries) = entries else { return };
     let mut rest = Rest { elsewhere: outside_text::elsewhere(), ..Rest::default() };
@@ -52,7 +48,7 @@ pub(crate) fn write(what: &[u8], main: Written, profrate: i32, entries: Option<&
     let mut objects = 0;
     let mut refused = None;
     for group in groups(entries) {
-        let number = group.first().map_or(PROGRAM, |entry| number(entry.raw_selfpc));
+        let number = group.first().map_or(PROGRAM, |entry| number(entry.place));
         // SAFETY: as above.
         match unsafe { objects::object(number) } {
             Some(object) => {
@@ -101,12 +97,12 @@ pub(crate) fn list_live(header: Written) {
 }
 
 /// Whether there is anything in the entries, or counted without one, that only files beside the file can tell.
-pub(crate) fn is_anything_told(entries: &[RawArc]) -> bool {
-    outside_text::elsewhere() > 0 || entries.iter().any(|entry| number(entry.raw_selfpc) != PROGRAM)
+pub(crate) fn is_anything_told(entries: &[Tally]) -> bool {
+    outside_text::elsewhere() > 0 || entries.iter().any(|entry| number(entry.place) != PROGRAM)
 }
 
 /// The entries of each object. (The library's way of cutting slices keeps code that can panic.)
-fn groups(entries: &[RawArc]) -> impl Iterator<Item = &[RawArc]> {
+fn groups(entries: &[Tally]) -> impl Iterator<Item = &[Tally]> {
     let mut left = entries;
     iter::from_fn(move || {
         let (group, rest) = cut(left)?;
@@ -116,14 +112,14 @@ fn groups(entries: &[RawArc]) -> impl Iterator<Item = &[RawArc]> {
 }
 
 #[inline(never)]
-fn cut(entries: &[RawArc]) -> Option<(&[RawArc], &[RawArc])> {
-    let first = number(entries.first()?.raw_selfpc);
-    entries.split_at_checked(entries.partition_point(|entry| number(entry.raw_selfpc) == first))
+fn cut(entries: &[Tally]) -> Option<(&[Tally], &[Tally])> {
+    let first = number(entries.first()?.place);
+    entries.split_at_checked(entries.partition_point(|entry| number(entry.place) == first))
 }
 
 /// How many of the objects that are told of before this one have the same name.
-fn twins(entries: &[RawArc], this: usize, object: &Object) -> u64 {
-    let numbers = groups(entries).filter_map(|group| group.first()).map(|entry| number(entry.raw_selfpc));
+fn twins(entries: &[Tally], this: usize, object: &Object) -> u64 {
+    let numbers = groups(entries).filter_map(|group| group.first()).map(|entry| number(entry.place));
     // SAFETY: as in `write`.
     let before = numbers.take_while(|other| *other < this).filter_map(|other| unsafe { objects::object(other) });
     let same = before.filter(|other| other.name() == object.name()).count() as u64;
@@ -152,7 +148,7 @@ fn write_profile(
     object: &Object,
     twins: u64,
     profrate: i32,
-    entries: &[RawArc],
+    entries: &[Tally],
     refused: &mut Option<Errno>,
 ) -> Written {
     let path = names::name_of_object(object.path.as_bytes(), twins);
@@ -168,29 +164,27 @@ fn write_profile(
 }
 
 /// A profile in GNU's form. Calls from other objects come from nowhere there.
-fn profile(out: &mut Writer, object: &Object, profrate: i32, entries: &[RawArc]) {
+fn profile(out: &mut Writer, object: &Object, profrate: i32, entries: &[Tally]) {
     let header = GmonHdr { lpc: object.lowpc, hpc: object.highpc, profrate, ..GmonHdr::default() };
     let bins = (object.highpc - object.lowpc) / BIN;
-    let ticks = || entries.iter().filter(|entry| entry.raw_frompc == TICKS);
-    let full = u64::from(u16::MAX);
-    let highest = ticks().map(|entry| entry.raw_count as u64).max().unwrap_or(0);
+    let ticks = || entries.iter().filter(|entry| entry.is_samples());
+    let highest = ticks().map(|entry| entry.count).max().unwrap_or(0);
     gnu_header(out);
-    for round in 0..highest.div_ceil(full).max(1) {
-        gnu_histogram(out, &header, bins);
+    for histogram in 0..gnu_histograms(highest) {
+        out.gnu_histogram(&header, bins);
         let mut next = 0;
         for entry in ticks() {
-            let bin = (address(entry.raw_selfpc) - object.lowpc) / BIN;
-            let left = (entry.raw_count as u64).saturating_sub(round * full).min(full) as u16;
+            let bin = (address(entry.place) - object.lowpc) / BIN;
             out.zeros((bin - next) * size_of::<u16>());
-            out.put(&left.to_ne_bytes());
+            out.put(&gnu_bin(entry.count, histogram).to_ne_bytes());
             next = bin + 1;
         }
         out.zeros((bins - next) * size_of::<u16>());
     }
-    for call in entries.iter().filter(|entry| entry.raw_frompc != TICKS) {
-        let is_inside = number(call.raw_frompc) == number(call.raw_selfpc);
-        let frompc = if is_inside { address(call.raw_frompc) } else { 0 };
-        gnu_arc(out, &RawArc { raw_frompc: frompc, raw_selfpc: address(call.raw_selfpc), ..*call });
+    for call in entries {
+        let Some(from) = call.caller() else { continue };
+        let frompc = if number(from) == number(call.place) { address(from) as u64 } else { 0 };
+        let Ok(()) = gnu_arc(out, &Arc { frompc, selfpc: address(call.place) as u64, count: call.count });
     }
 }
 
@@ -208,10 +202,10 @@ impl Object {
 
 impl Rest {
     /// All of these entries: nothing is told of single objects.
-    pub(crate) fn of(entries: &[RawArc]) -> Rest {
+    pub(crate) fn of(entries: &[Tally]) -> Rest {
         let mut rest = Rest { elsewhere: outside_text::elsewhere(), ..Rest::default() };
         for group in groups(entries) {
-            rest.add(group.first().map_or(PROGRAM, |entry| number(entry.raw_selfpc)), group);
+            rest.add(group.first().map_or(PROGRAM, |entry| number(entry.place)), group);
         }
         rest
     }
@@ -233,21 +227,21 @@ impl Rest {
     }
 
     /// Adds what was counted at places of that number.
-    fn add(&mut self, number: usize, entries: &[RawArc]) {
+    fn add(&mut self, number: usize, entries: &[Tally]) {
         let ticks = match number {
             KERNEL => &mut self.kernel,
             VDSO => &mut self.vdso,
             _ => &mut self.elsewhere,
         };
         for entry in entries {
-            let sum = if entry.raw_frompc == TICKS {
+            let sum = if entry.is_samples() {
                 &mut *ticks
             } else if number == PROGRAM {
                 continue; // told by the file itself
             } else {
                 &mut self.calls
             };
-            *sum = sum.saturating_add(entry.raw_count as u64);
+            *sum = sum.saturating_add(entry.count);
         }
     }
 
@@ -257,11 +251,11 @@ impl Rest {
 }
 
 /// Writes the list.
-fn write_list(file: Fd, what: &[u8], main: Written, entries: &[RawArc], rest: &Rest) -> Result<Written, Errno> {
+fn write_list(file: Fd, what: &[u8], main: Written, entries: &[Tally], rest: &Rest) -> Result<Written, Errno> {
     let mut out = Writer::new(file);
     out.begin(what, main);
     for group in groups(entries) {
-        let Some(number) = group.first().map(|entry| number(entry.raw_selfpc)) else { continue };
+        let Some(number) = group.first().map(|entry| number(entry.place)) else { continue };
         let Some((object, written)) = told(number) else { continue };
         out.put(b"object");
         for number in [number as u64, written.twins, written.length as u64] {
@@ -275,14 +269,15 @@ fn write_list(file: Fd, what: &[u8], main: Written, entries: &[RawArc], rest: &R
         out.put(b"\n");
     }
     let is_told = |number: usize| number == PROGRAM || told(number).is_some();
-    for call in entries.iter().filter(|entry| entry.raw_frompc != TICKS) {
-        let (from, to) = (number(call.raw_frompc), number(call.raw_selfpc));
+    for call in entries {
+        let Some(caller) = call.caller() else { continue };
+        let (from, to) = (number(caller), number(call.place));
         if from != to && is_told(from) && is_told(to) {
             out.put(b"arc");
-            for number in [from as u64, address(call.raw_frompc) as u64, to as u64, address(call.raw_selfpc) as u64] {
+            for number in [from as u64, address(caller) as u64, to as u64, address(call.place) as u64] {
                 out.number(number);
             }
-            out.number(call.raw_count as u64);
+            out.number(call.count);
             out.put(b"\n");
         }
     }
@@ -353,15 +348,15 @@ impl Writer {
 
     /// A space and a number.
     fn number(&mut self, number: u64) {
-        let mut text = Text::<21>::new();
-        text.push(b" ");
+        self.put(b" ");
+        let mut text = Digits::new();
         text.push_decimal(number);
         self.put(text.as_bytes());
     }
 
     /// A space and a sum of marks.
     fn mark(&mut self, sum: u64) {
-        let mut text = Text::<17>::new();
+        let mut text = Digits::new();
         text.push(b" ");
         text.push_hexadecimal(sum, 16);
         self.put(text.as_bytes());

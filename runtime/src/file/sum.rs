@@ -20,6 +20,7 @@ use super::names;
 use super::output::{self, Refusal};
 use super::shared_objects::{self, Rest};
 use super::writer::Writer;
+use crate::objects::Tally;
 use crate::os::{Errno, Fd, Status, a_moment, map};
 use crate::samples::bins::STRETCH;
 
@@ -52,7 +53,7 @@ struct Arcs {
 /// # Errors
 ///
 /// What could not be done; then the sum is as it was.
-pub(crate) fn add(profile: &Finished<'_>, form: Option<Form>, outside: &[RawArc]) -> Result<usize, Refusal> {
+pub(crate) fn add(profile: &Finished<'_>, form: Option<Form>, outside: &[Tally]) -> Result<usize, Refusal> {
     let new = lock()?;
     let result = add_locked(new, profile, form, outside);
     // Also for those who were made by a fork meanwhile, and have it open.
@@ -61,7 +62,7 @@ pub(crate) fn add(profile: &Finished<'_>, form: Option<Form>, outside: &[RawArc]
     result
 }
 
-fn add_locked(new: Fd, profile: &Finished<'_>, form: Option<Form>, outside: &[RawArc]) -> Result<usize, Refusal> {
+fn add_locked(new: Fd, profile: &Finished<'_>, form: Option<Form>, outside: &[Tally]) -> Result<usize, Refusal> {
     let path = names::sum_name(&[]);
     let directory = output::directory_of(path)?;
     let old = match directory.open_regular_for_reading(path) {
@@ -81,9 +82,7 @@ fn add_locked(new: Fd, profile: &Finished<'_>, form: Option<Form>, outside: &[Ra
         }
         None => Sum::of(profile, 0).ok_or((&b"add to"[..], Errno::ENOMEM)),
     };
-    let mut sum = added?;
-    // More than that says how many there are is 4.4BSD's form, in which they go on to the end of the file.
-    sum.header.totarc = i32::try_from(sum.arcs.length.saturating_mul(size_of::<RawArc>())).unwrap_or(0);
+    let sum = added?;
     let default = if sum.has_carries { Form::Gnu } else { Form::OpenBsd };
     let written = new.truncate().and_then(|()| forms::write(new, &sum.finished(), form.unwrap_or(default)));
     let (written, clamped) = written.map_err(|error| (&b"write"[..], error))?;
@@ -144,7 +143,7 @@ fn lock() -> Result<Fd, Refusal> {
 fn with_file<'a>(profile: &Finished<'_>, file: Fd, length: usize) -> Result<Sum<'a>, Errno> {
     let mut reader = Reader::new(file, length).ok_or(Errno::ENOMEM)?;
     let mut sum = Sum::of(profile, length / GNU_ARC_SIZE).ok_or(Errno::ENOMEM)?;
-    let mut own = profile.arcs.iter().copied().peekable();
+    let mut own = profile.all_arcs().copied().peekable();
     let mut add = |arc: RawArc| {
         while let Some(before) = own.next_if(|own| key(own) < key(&arc)) {
             sum_arc(&mut sum.arcs, before);
@@ -222,7 +221,7 @@ impl<'a> Sum<'a> {
     /// A copy of a profile, with room for so many more arcs. Without them, it has all; else it has no arcs yet.
     fn of(profile: &Finished<'_>, more: usize) -> Option<Sum<'a>> {
         let bins = profile.bins.samples.len();
-        let capacity = profile.arcs.len().checked_add(more)?.max(1);
+        let capacity = profile.arcs_number().checked_add(more)?.max(1);
         let arcs = Arcs { start: map(capacity.checked_mul(size_of::<RawArc>())?).cast(), length: 0, capacity };
         let (samples, carries, touched) =
             (zeros::<AtomicU16>(bins)?, zeros::<AtomicU16>(bins)?, zeros::<AtomicU8>(bins.div_ceil(STRETCH).max(1))?);
@@ -241,7 +240,7 @@ impl<'a> Sum<'a> {
             }
         });
         if more == 0 {
-            profile.arcs.iter().for_each(|arc| sum_arc(&mut sum.arcs, *arc));
+            profile.all_arcs().for_each(|arc| sum_arc(&mut sum.arcs, *arc));
         }
         sum.has_carries = sum.carries_somewhere();
         Some(sum)
@@ -256,7 +255,7 @@ impl<'a> Sum<'a> {
         let bins = Bins { samples: self.samples, carries, touched: Some(self.touched) };
         // SAFETY: so many were written, and nobody changes them any more.
         let arcs = unsafe { slice::from_raw_parts(self.arcs.start, self.arcs.length) };
-        Finished { header: &self.header, bins, arcs }
+        Finished { header: &self.header, bins, arcs: [arcs, &[]] }
     }
 }
 

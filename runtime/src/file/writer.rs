@@ -2,7 +2,10 @@
 
 use core::cell::UnsafeCell;
 
-use gmon::layout::{GmonHdr, RawArc, mark};
+use core::convert::Infallible;
+
+use gmon::encode::{Arc, BsdHeader, GnuHistogram, Sink, bsd_header, gnu_histogram};
+use gmon::layout::{GNU_SECONDS, GmonHdr, RawArc, mark};
 
 use crate::os::{Errno, Fd};
 
@@ -99,22 +102,24 @@ impl Writer {
         }
     }
 
-    /// Writes 4.4BSD's header, the spare words zero.
-    pub(crate) fn header(&mut self, header: &GmonHdr) {
-        self.put(&header.lpc.to_ne_bytes());
-        self.put(&header.hpc.to_ne_bytes());
-        for word in [header.ncnt, header.version, header.profrate, header.totarc, 0, 0] {
-            self.put(&word.to_ne_bytes());
-        }
+    /// Writes 4.4BSD's header with that first spare word.
+    pub(crate) fn bsd_header(&mut self, header: &GmonHdr, ncnt: i32, spare: i32) {
+        let (lowpc, highpc) = (header.lpc as u64, header.hpc as u64);
+        let header = BsdHeader { lowpc, highpc, ncnt, profrate: header.profrate as u32, spare };
+        let Ok(()) = bsd_header(self, &header);
     }
 
-    /// Writes 4.4BSD's arcs.
-    pub(crate) fn raw_arcs(&mut self, arcs: &[RawArc]) {
-        for arc in arcs {
-            self.put(&arc.raw_frompc.to_ne_bytes());
-            self.put(&arc.raw_selfpc.to_ne_bytes());
-            self.put(&arc.raw_count.to_ne_bytes());
-        }
+    /// Writes what stands before the bins of a histogram of GNU's form: the range and the rate are those of `header`.
+    pub(crate) fn gnu_histogram(&mut self, header: &GmonHdr, bins: usize) {
+        let histogram = GnuHistogram {
+            lowpc: header.lpc as u64,
+            highpc: header.hpc as u64,
+            bins: bins as u32,
+            profrate: header.profrate as u32,
+            dimension: &GNU_SECONDS,
+            abbrev: b's',
+        };
+        let Ok(()) = gnu_histogram(self, &histogram);
     }
 
     fn flush(&mut self) {
@@ -145,4 +150,26 @@ impl Writer {
         }
         Ok(Written { length: self.written, sum: self.sum })
     }
+}
+
+impl Sink for Writer {
+    type Error = Infallible;
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.put(bytes);
+    }
+
+    fn u32(&mut self, value: u32) {
+        self.put(&value.to_ne_bytes());
+    }
+
+    fn word(&mut self, value: u64) -> Result<(), Infallible> {
+        self.put(&(value as usize).to_ne_bytes());
+        Ok(())
+    }
+}
+
+/// An arc of the buffer as the encoders have it.
+pub(crate) fn encoded(arc: &RawArc) -> Arc {
+    Arc { frompc: arc.raw_frompc as u64, selfpc: arc.raw_selfpc as u64, count: arc.raw_count as u64 }
 }

@@ -3,7 +3,7 @@
 //! Everything above is the same on all systems; on OpenBSD this is the system call. `profil(buf, buflen, samplesize,
 //! offset, scale, dirfd)` hands over one buffer in the layout of the file, a `struct gmonhdr`, `samplesize` bytes of
 //! 16-bit bins and room for arcs; from then on the bins are counted up, and when the process ends, [`terminate`], the
-//! buffer is stored as the file.
+//! buffer is stored as the file, and behind the buffer those arcs for which the buffer had no room.
 //!
 //! What was counted outside the program's text goes another way, since that kernel does not keep it: `look` and `place` tell
 //! where it lies, and [`terminate`] is given it for the files beside the file.
@@ -16,8 +16,8 @@ mod termination;
 
 pub(crate) use fork::after_fork_in_child;
 #[cfg(any(test, feature = "profil"))]
-pub(crate) use profil::{NO_BUFFER, accept, buffer, runtimes_profil, take_buffer};
-pub(crate) use profil::{profil, rebuffer};
+pub(crate) use profil::{NO_BUFFER, accept, runtimes_profil, take_buffer};
+pub(crate) use profil::{buffer, profil};
 #[cfg(not(test))]
 pub(crate) use system::SAMPLER_NAMES;
 #[cfg(any(test, feature = "profil"))]

@@ -1,7 +1,7 @@
 //! OpenBSD's `profil` in user space, for systems whose kernel has it not.
 
 use core::ffi::c_void;
-use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::Relaxed};
+use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::SeqCst};
 
 use gmon::layout::GmonHdr;
 
@@ -12,10 +12,10 @@ use crate::os::{Errno, Fd};
 use crate::samples::bins;
 use crate::samples::scale::ONE_TO_ONE;
 
-/// The buffer of the first call, null before.
-pub(super) static BUFFER: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());
-/// Its bytes.
-pub(super) static LENGTH: AtomicUsize = AtomicUsize::new(0);
+/// The buffer of the first call, null before that call. The buffer never changes.
+static BUFFER: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());
+/// The bytes of the buffer, known before the buffer is.
+static LENGTH: AtomicUsize = AtomicUsize::new(0);
 
 /// OpenBSD's `profil(2)`: [`accept`]s the call, and samples or stops.
 ///
@@ -75,8 +75,8 @@ pub(crate) fn accept(buf: *mut c_void, buflen: usize, scale: u32, dirfd: i32) ->
             if !is_live() {
                 output::keep_file();
             }
-            BUFFER.store(buf, Relaxed);
-            LENGTH.store(buflen, Relaxed);
+            LENGTH.store(buflen, SeqCst);
+            BUFFER.store(buf, SeqCst);
         }
         Some(known) if known != (buf, buflen) => return Err(Errno::EALREADY),
         Some(_) => {}
@@ -92,8 +92,8 @@ fn permits() -> bool {
 
 /// The buffer of the first call and its bytes.
 pub(crate) fn buffer() -> Option<(*mut c_void, usize)> {
-    let buffer = BUFFER.load(Relaxed);
-    (!buffer.is_null()).then(|| (buffer, LENGTH.load(Relaxed)))
+    let buffer = BUFFER.load(SeqCst);
+    (!buffer.is_null()).then(|| (buffer, LENGTH.load(SeqCst)))
 }
 
 /// [`profil`] for a program that has the runtime and calls it itself: 0, an error number, or [`NO_BUFFER`].
@@ -138,19 +138,6 @@ unsafe extern "C" fn for_program(
 #[cfg(any(test, feature = "profil"))]
 pub(crate) fn take_buffer() -> Option<(*mut c_void, usize)> {
     let taken = buffer();
-    BUFFER.store(core::ptr::null_mut(), Relaxed);
+    BUFFER.store(core::ptr::null_mut(), SeqCst);
     taken
-}
-
-/// Puts a larger buffer with the same header and samples in the place of the first one. OpenBSD's kernel has no such
-/// call, and none is needed while the arcs fit.
-///
-/// # Safety
-///
-/// As for [`profil`]. The first buffer must live on: a signal that is being handled may still count into it.
-pub(crate) unsafe fn rebuffer(buf: *mut c_void, buflen: usize) {
-    BUFFER.store(buf, Relaxed);
-    LENGTH.store(buflen, Relaxed);
-    // SAFETY: the samples stand behind the header, by the caller's promise as many as before.
-    unsafe { bins::relocate(buf.byte_add(size_of::<GmonHdr>())) };
 }

@@ -1,22 +1,22 @@
 //! Stores the buffer as a file when the process ends.
 
-use core::ffi::{CStr, c_void};
+use core::ffi::CStr;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use gmon::layout::{GMONVERSION, GmonHdr, RawArc};
 
-use super::profil::{BUFFER, LENGTH};
+use super::profil::buffer;
 use super::system;
 use crate::file::forms::{self, Bins, Finished, Form};
 use crate::file::names::{self, Children};
 use crate::file::output::{self, Refusal};
 use crate::file::writer::Written;
 use crate::file::{live, mapped, shared_objects, sum};
-use crate::message::{say, say_error};
+use crate::message::{say_count, say_error};
+use crate::objects::Tally;
 use crate::os::Errno;
 use crate::ownership::is_ours;
 use crate::samples::bins;
-use crate::text::Text;
 
 /// Whether a child that will add itself to a sum has left a file of its own.
 static HAS_OWN_FILE: AtomicBool = AtomicBool::new(false);
@@ -29,15 +29,15 @@ pub(super) fn after_fork_in_child() {
 /// Does what OpenBSD's kernel does when a process ends: reads the header back from the buffer and stores the file. What
 /// goes wrong is said in one line; the process ends as it would have.
 ///
-/// `outside` is what was counted outside the program, of which files beside that one tell: see [`shared_objects::write`].
+/// `more_arcs` are those for which the buffer has no room; they come behind the buffer. `outside` is what was counted outside the
+/// program, of which files beside that one tell: see [`shared_objects::write`].
 ///
 /// The child of a fork that is to add itself to the sum of all does so if this `is_last`, and leaves a file of its own if it
 /// cannot.
-pub(crate) fn terminate(outside: Option<&[RawArc]>, is_last: bool) {
+pub(crate) fn terminate(more_arcs: &[RawArc], outside: Option<&[Tally]>, is_last: bool) {
     system::collect();
     system::report();
-    let buffer = BUFFER.load(Relaxed);
-    if buffer.is_null() || !is_ours() {
+    if buffer().is_none() || !is_ours() {
         return;
     }
     if live::is_live() {
@@ -58,7 +58,7 @@ pub(crate) fn terminate(outside: Option<&[RawArc]>, is_last: bool) {
         // Of a snapshot that is to be taken away there are no files beside it.
         outside = None;
     } else if names::is_child_that(Children::Sum) {
-        match add_to_sum(buffer, outside.unwrap_or(&[])) {
+        match add_to_sum(more_arcs, outside.unwrap_or(&[])) {
             Ok(()) => {
                 if HAS_OWN_FILE.load(Relaxed) {
                     output::take_away_own();
@@ -72,7 +72,7 @@ pub(crate) fn terminate(outside: Option<&[RawArc]>, is_last: bool) {
             }
         }
     }
-    match store(buffer) {
+    match store(more_arcs) {
         Ok((written, profrate)) => {
             HAS_OWN_FILE.store(!is_last, Relaxed);
             shared_objects::write(shared_objects::PROFILE, written, profrate, outside);
@@ -82,20 +82,16 @@ pub(crate) fn terminate(outside: Option<&[RawArc]>, is_last: bool) {
 }
 
 /// Adds the buffer to the sum of all children.
-fn add_to_sum(buffer: *mut c_void, outside: &[RawArc]) -> Result<(), Refusal> {
-    let buffer = checked(buffer.cast(), LENGTH.load(Relaxed)).ok_or((&b"use its buffer"[..], Errno::EINVAL))?;
-    let clamped = sum::add(&buffer, names::output().form, outside)?;
+fn add_to_sum(more_arcs: &[RawArc], outside: &[Tally]) -> Result<(), Refusal> {
+    let profile = finished(more_arcs).ok_or((&b"use its buffer"[..], Errno::EINVAL))?;
+    let clamped = sum::add(&profile, names::output().form, outside)?;
     say_clamped(names::sum_name(&[]), clamped);
     Ok(())
 }
 
 /// Says it if bins did not fit the form.
 fn say_clamped(name: &CStr, bins: usize) {
-    if bins > 0 {
-        let mut count = Text::<20>::new();
-        count.push_decimal(bins as u64);
-        say(&[name.to_bytes(), b": ", count.as_bytes(), b" bins overflowed, GMON_FORMAT=gnu keeps all samples"]);
-    }
+    say_count(name.to_bytes(), bins as u64, b" bins overflowed, GMON_FORMAT=gnu keeps all samples");
 }
 
 /// Stores so many bytes of the program's memory as the file, as they are. If they are not all there, it stays empty.
@@ -121,18 +117,18 @@ pub(crate) fn store_nothing() {
 }
 
 /// Checks the buffer, opens the file, and writes it. The result is what was written, and the rate in its header.
-fn store(buffer: *mut c_void) -> Result<(Written, i32), Refusal> {
-    let buffer = checked(buffer.cast(), LENGTH.load(Relaxed)).ok_or((&b"use its buffer"[..], Errno::EINVAL))?;
+fn store(more_arcs: &[RawArc]) -> Result<(Written, i32), Refusal> {
+    let profile = finished(more_arcs).ok_or((&b"use its buffer"[..], Errno::EINVAL))?;
     let file = output::open(false)?;
     let default = if bins::carries().is_some() { Form::Gnu } else { Form::OpenBsd };
     let form = names::output().form.unwrap_or(default);
-    let written = forms::write(file, &buffer, form);
+    let written = forms::write(file, &profile, form);
     if written.is_err() {
         // A part of a profile is none: better an empty file than one that seems whole.
         let _ = file.truncate();
     }
     let closed = output::close(file);
-    let profrate = buffer.header.profrate;
+    let profrate = profile.header.profrate;
     match written.and_then(|written| closed.map(|()| written)) {
         Ok((written, bins)) => {
             say_clamped(names::name(), bins);
@@ -142,8 +138,10 @@ fn store(buffer: *mut c_void) -> Result<(Written, i32), Refusal> {
     }
 }
 
-/// The parts of the buffer, if its header is a profile's and its lengths fit it.
-fn checked<'a>(start: *const GmonHdr, length: usize) -> Option<Finished<'a>> {
+/// The parts of the buffer, if its header is a profile's and its lengths fit it, and the arcs behind the buffer.
+fn finished(more_arcs: &[RawArc]) -> Option<Finished<'_>> {
+    let (start, length) = buffer()?;
+    let start: *const GmonHdr = start.cast();
     // SAFETY: `profil` was given a buffer that begins with an aligned header and lives as long as the process. Sampling
     // has stopped, and nobody else writes the header.
     let header = unsafe { &*start };
@@ -160,6 +158,6 @@ fn checked<'a>(start: *const GmonHdr, length: usize) -> Option<Finished<'a>> {
         let samples = core::slice::from_raw_parts(start.add(1).cast(), samples_size / 2);
         let arcs = core::slice::from_raw_parts(start.byte_add(arcs_start).cast(), arcs_size / size_of::<RawArc>());
         let bins = Bins { samples, carries: bins::carries(), touched: bins::touched() };
-        Some(Finished { header, bins, arcs })
+        Some(Finished { header, bins, arcs: [arcs, more_arcs] })
     }
 }

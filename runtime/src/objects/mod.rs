@@ -5,9 +5,11 @@ mod linker_list;
 mod loaded;
 mod loader;
 pub(crate) mod program;
+mod tally;
 
 pub(crate) use loaded::{
     ADDRESS_BITS, ELSEWHERE, KERNEL, NOWHERE, Object, PROGRAM, VDSO, Written, adopt, after_fork_in_child,
     for_each_gone, is_object, know_program, look, look_ahead, look_at_all, next_place, number, object, path, place,
 };
 pub(crate) use loader::{Iterate, Seen, look_at_list};
+pub(crate) use tally::Tally;

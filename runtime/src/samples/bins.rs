@@ -19,6 +19,8 @@ static SCALE: AtomicU32 = AtomicU32::new(0);
 /// The scale when something was counted last.
 static LATEST_SCALE: AtomicU32 = AtomicU32::new(0);
 static SAMPLES: AtomicPtr<AtomicU16> = AtomicPtr::new(ptr::null_mut());
+/// The samples that were counted into before [`relocate`], null if there were none.
+static LEFT: AtomicPtr<AtomicU16> = AtomicPtr::new(ptr::null_mut());
 static SAMPLES_SIZE: AtomicUsize = AtomicUsize::new(0);
 static OFFSET: AtomicUsize = AtomicUsize::new(0);
 /// Gives the bins that ran over their highest value, where there is no room for more; returns how many there are.
@@ -111,13 +113,36 @@ pub(crate) fn after_fork_in_child() {
     }
 }
 
-/// Goes on counting in another copy of the samples.
+/// Goes on counting in other samples, to which [`collect_left`] moves what was counted.
 ///
 /// # Safety
 ///
-/// `samples` must point to as many bins as [`start`] was given, which are never freed.
+/// `samples` must point to as many bins as [`start`] was given, which are never freed and belong to nobody else.
 pub(crate) unsafe fn relocate(samples: *mut c_void) {
-    SAMPLES.store(samples.cast(), SeqCst);
+    LEFT.store(SAMPLES.swap(samples.cast(), SeqCst), SeqCst);
+    collect_left();
+}
+
+/// Goes on counting in the samples that [`relocate`] left, without those that it was given. In the child of a fork.
+pub(crate) fn restore() {
+    SAMPLES.store(LEFT.swap(ptr::null_mut(), SeqCst), SeqCst);
+}
+
+/// Moves what was counted from the samples that [`relocate`] left. A handler that was at work in another thread then may have
+/// counted there since.
+pub(crate) fn collect_left() {
+    let (left, bins) = (LEFT.load(SeqCst), SAMPLES_SIZE.load(Relaxed) / size_of::<u16>());
+    let is_touched = |bin: &usize| {
+        let touched = touched().and_then(|touched| touched.get(bin / STRETCH));
+        touched.is_none_or(|touched| touched.load(Relaxed) != 0)
+    };
+    for bin in (0..bins).filter(|bin| !left.is_null() && is_touched(bin)) {
+        // SAFETY: there are as many bins, and they are never freed.
+        let ticks = unsafe { (*left.add(bin)).swap(0, SeqCst) };
+        if ticks > 0 {
+            add(bin, ticks);
+        }
+    }
 }
 
 /// How many bins are at their highest value.
@@ -175,6 +200,12 @@ fn count_at(scale: u32, pc: usize, ticks: u32) {
         // SAFETY: every bin is in one of the stretches; they are never freed.
         unsafe { (*touched.add(bin / STRETCH)).store(1, Relaxed) };
     }
+    add(bin, ticks);
+}
+
+/// Adds so many ticks to one of the bins.
+#[inline]
+fn add(bin: usize, ticks: u16) {
     // SAFETY: `bin` is an index into the samples; they are never freed.
     let place = unsafe { &*SAMPLES.load(Relaxed).add(bin) };
     let carries = CARRIES.load(Relaxed);

@@ -45,6 +45,50 @@ fn a_million_distinct_arcs() {
     assert_eq!(distinct, 1_000_000);
 }
 
+/// Runs `grows`, whose arcs soon do not fit the profiling buffer, and checks all of its counts; returns the samples and the calls of
+/// the function that sends the sampling signal.
+fn grown(what: &str) -> (u64, u64) {
+    let (name, flags) = (format!("extremes-grows-{what}"), ["-O1"]);
+    let program = Program::compile(&name, "grows.c", &flags);
+    let output = program.command(&[what]).env("GMON_HZ", "1").output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    // Timers that are switched all the time do not expire.
+    assert!(said.lines().all(|line| what == "switch" && line.contains(" samples are missing: ")), "{said}");
+    assert!(output.status.success(), "{:?}", output.status);
+    let printed = String::from_utf8(output.stdout).unwrap();
+    let (profile, symbols) = (program.profile(), program.symbols());
+    compare(&printed, &profile, symbols);
+    let counted = calls(&profile, symbols);
+    for number in 0..1000 {
+        assert_eq!(counted.get(&format!("calls callee{number:03}")), Some(&800));
+    }
+    assert!(profile.arcs.len() > 400_000, "{}", profile.arcs.len());
+    (ticks(&profile, symbols).get("tick").copied().unwrap_or(0), counted.get("calls tick").copied().unwrap_or(0))
+}
+
+#[test]
+fn no_sample_is_lost_while_more_arcs_than_fit_the_buffer_are_written() {
+    let (samples, sent) = grown("ticks");
+    // One sample in each second of a thread's CPU time comes from the timers.
+    assert!(samples >= sent && samples < sent + 60, "{samples} samples, {sent} sent");
+    assert!(sent > 100_000, "{sent}");
+}
+
+#[test]
+fn profiling_can_be_switched_while_more_arcs_than_fit_the_buffer_are_written() {
+    grown("switch");
+}
+
+#[test]
+fn more_arcs_than_fit_the_buffer_need_no_second_copy_of_the_samples() {
+    let program = Program::compile("extremes-grows-memory", "grows.c", &["-O1"]);
+    let printed = program.run(&["memory"]);
+    let grown: u64 = printed.trim().strip_prefix("grown ").unwrap().parse().unwrap();
+    // 80,000 arcs of 24 bytes are 1,875 KiB; the samples alone are 12,288 KiB.
+    assert!((1..6000).contains(&grown), "{printed}");
+    assert_eq!(program.profile().arcs.iter().filter(|arc| arc.count == 2).count(), 80_000);
+}
+
 #[test]
 fn arcs_that_have_one_home() {
     let program = Program::compile("extremes-pages", "pages.c", &["-O1"]);

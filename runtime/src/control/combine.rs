@@ -1,0 +1,212 @@
+//! Puts entries together that tell of the same.
+
+use core::mem;
+
+use gmon::layout::RawArc;
+
+use crate::objects::Tally;
+
+/// A row of what is sorted and added up: two words by which rows are compared, and a count.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(super) struct Row {
+    second: usize,
+    first: usize,
+    pub(super) count: u64,
+}
+
+/// What is put together as rows: arcs, and what was counted outside the program. There is one copy of the code for both.
+///
+/// # Safety
+///
+/// The type must have the layout of [`Row`].
+pub(super) unsafe trait Entry: Copy + 'static {
+    /// The entry as a row.
+    fn row(self) -> Row {
+        // SAFETY: they have the same layout.
+        unsafe { *(&raw const self).cast() }
+    }
+}
+
+// SAFETY: the caller, the function called, the count.
+unsafe impl Entry for RawArc {}
+
+// SAFETY: the caller, a word in which 0 is none; the place; the count.
+unsafe impl Entry for Tally {}
+
+impl Row {
+    fn key(&self) -> (usize, usize) {
+        (self.first, self.second)
+    }
+}
+
+/// Sorts rows, arcs by selfpc and frompc, and makes one of those that tell of the same; returns how many are left.
+///
+/// Sorted, because the order of the tables depends on where the program was loaded: the same run gives the same file.
+pub(super) fn combine(rows: &mut [Row]) -> usize {
+    sort(rows);
+    let mut kept = 0_usize;
+    for index in 0..rows.len() {
+        let Some(row) = rows.get(index).copied() else { break };
+        match kept.checked_sub(1).and_then(|last| rows.get_mut(last)) {
+            Some(last) if last.key() == row.key() => {
+                last.count = last.count.saturating_add(row.count).min(isize::MAX as u64);
+            }
+            _ => {
+                if let Some(place) = rows.get_mut(kept) {
+                    *place = row;
+                }
+                kept += 1;
+            }
+        }
+    }
+    kept
+}
+
+/// Sorts in place, n log n at worst: quick sort, and heap sort for a part that it splits badly too often. (The library's
+/// sorts keep code that can panic.)
+fn sort(rows: &mut [Row]) {
+    quick_sort(rows, 2 * (usize::BITS - rows.len().leading_zeros()));
+}
+
+fn quick_sort(mut rows: &mut [Row], mut splits_left: u32) {
+    while rows.len() > 1 {
+        if splits_left == 0 {
+            heap_sort(rows);
+            return;
+        }
+        splits_left -= 1;
+        let (low, high) = split(rows);
+        // The shorter part is sorted in a call, so that calls are never nested deeply.
+        let (short, long) = if low.len() < high.len() { (low, high) } else { (high, low) };
+        quick_sort(short, splits_left);
+        rows = long;
+    }
+}
+
+/// Puts what is less than some row before what is not; neither part is the whole.
+fn split(rows: &mut [Row]) -> (&mut [Row], &mut [Row]) {
+    let at = |index: usize| rows.get(index).map(Row::key);
+    let mut ends = [at(0), at(rows.len() / 2), at(rows.len().saturating_sub(1))];
+    // The middle one of the three.
+    if ends[0] > ends[1] {
+        ends.swap(0, 1);
+    }
+    if ends[1] > ends[2] {
+        ends.swap(1, 2);
+    }
+    let pivot = ends[0].max(ends[1]);
+    let (mut low, mut high) = (0, rows.len());
+    // Hoare's way: all before `low` are at most the pivot, all from `high` on at least.
+    loop {
+        while rows.get(low).map(Row::key) < pivot {
+            low += 1;
+        }
+        high = high.saturating_sub(1);
+        while rows.get(high).map(Row::key) > pivot {
+            high = high.saturating_sub(1);
+        }
+        if low >= high {
+            break;
+        }
+        if let Ok([left, right]) = rows.get_disjoint_mut([low, high]) {
+            mem::swap(left, right);
+        }
+        low += 1;
+    }
+    let length = rows.len();
+    rows.split_at_mut_checked(low.clamp(1, length - 1)).unwrap_or_default()
+}
+
+fn heap_sort(rows: &mut [Row]) {
+    for root in (0..rows.len() / 2).rev() {
+        sift_down(rows, root);
+    }
+    for end in (1..rows.len()).rev() {
+        let Some((last, heap)) = rows.get_mut(..=end).and_then(<[Row]>::split_last_mut) else { return };
+        if let Some(greatest) = heap.first_mut() {
+            mem::swap(greatest, last);
+        }
+        sift_down(heap, 0);
+    }
+}
+
+/// Lets the row at `root` sink until no row below it is greater.
+fn sift_down(heap: &mut [Row], mut root: usize) {
+    loop {
+        let greatest = [root, 2 * root + 1, 2 * root + 2]
+            .into_iter()
+            .filter(|index| *index < heap.len())
+            .max_by_key(|index| heap.get(*index).map(Row::key));
+        match greatest {
+            Some(child) if heap.get(child).map(Row::key) > heap.get(root).map(Row::key) => {
+                if let Ok([above, below]) = heap.get_disjoint_mut([root, child]) {
+                    mem::swap(above, below);
+                }
+                root = child;
+            }
+            _ => return,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Has rows made of arcs and arcs again of what is left.
+    fn combined(arcs: &[RawArc]) -> Vec<RawArc> {
+        let mut rows: Vec<Row> = arcs.iter().map(|arc| arc.row()).collect();
+        let kept = combine(&mut rows);
+        let arc = |row: &Row| RawArc { raw_frompc: row.second, raw_selfpc: row.first, raw_count: row.count as isize };
+        rows[..kept].iter().map(arc).collect()
+    }
+
+    #[test]
+    fn arcs_that_agree_become_one() {
+        let arc = |from, this, count| RawArc { raw_frompc: from, raw_selfpc: this, raw_count: count };
+        let arcs = [arc(1, 2, 3), arc(9, 1, 1), arc(1, 2, 4), arc(0, 2, 1), arc(9, 1, 2), arc(1, 2, isize::MAX)];
+        assert_eq!(combined(&arcs), [arc(9, 1, 3), arc(0, 2, 1), arc(1, 2, isize::MAX)]);
+    }
+
+    #[test]
+    fn tallies_are_sorted_by_place_and_samples_are_not_added_to_calls() {
+        let [samples, calls] = [Tally::samples(5, 3), Tally::calls(0, 5, 4)];
+        let mut rows = [calls, samples, Tally::calls(9, 4, 1), samples, calls].map(Entry::row);
+        assert_eq!(combine(&mut rows), 3);
+        let expected = [Tally::calls(9, 4, 1), Tally::samples(5, 6), Tally::calls(0, 5, 8)].map(Entry::row);
+        for (row, expected) in rows.iter().zip(expected) {
+            assert_eq!((row.key(), row.count), (expected.key(), expected.count));
+        }
+    }
+
+    #[test]
+    fn any_number_of_arcs_is_sorted() {
+        for length in 0..200_usize {
+            let value = |index: usize| index.wrapping_mul(2_654_435_761) % 1000;
+            let mut arcs: Vec<Row> =
+                (0..length).map(|index| Row { second: value(index), first: value(index + 7) % 10, count: 1 }).collect();
+            let mut expected: Vec<_> = arcs.iter().map(Row::key).collect();
+            expected.sort_unstable();
+            let mut same = arcs.clone();
+            heap_sort(&mut same);
+            sort(&mut arcs);
+            for sorted in [&arcs, &same] {
+                assert_eq!(sorted.iter().map(Row::key).collect::<Vec<_>>(), expected);
+            }
+            let kept = combine(&mut arcs);
+            assert_eq!(arcs[..kept].iter().map(|arc| arc.count).sum::<u64>(), length as u64);
+        }
+    }
+
+    #[test]
+    fn no_order_makes_sorting_slow() {
+        // Sorted, backwards, all alike, up and down: each would be a matter of minutes if a split went wrong every time.
+        let orders: [fn(usize) -> usize; 4] = [|n| n, |n| 300_000 - n, |_| 7, |n| n.min(300_000 - n)];
+        for order in orders {
+            let mut arcs: Vec<Row> = (0..300_000).map(|n| Row { second: order(n), first: 1, count: 1 }).collect();
+            sort(&mut arcs);
+            assert!(arcs.is_sorted_by_key(Row::key));
+        }
+    }
+}
