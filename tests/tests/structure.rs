@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use modules::{Modules, Name};
 
 /// The modules of each crate from the ground up: a module uses only those before it.
-const ORDER: [(&str, &[&str]); 3] = [
+const ORDER: [(&str, &[&str]); 4] = [
     (
         "format",
         &["layout", "encoding", "profile", "error", "histogram", "distinct", "accumulate", "read", "detect", "write"],
@@ -34,9 +34,9 @@ const ORDER: [(&str, &[&str]); 3] = [
             "control",
             "process",
             "entry",
-            "profil",
         ],
     ),
+    ("runtime/profil", &["rules", "profile", "engine", "bsd", "openbsd", "illumos", "aix", "attach"]),
     (
         "gprof",
         &[
@@ -284,25 +284,33 @@ fn dependencies(name: &str) -> BTreeSet<String> {
     let manifest = fs::read_to_string(root().join(name).join("Cargo.toml")).unwrap();
     let section = manifest.split("\n[dependencies]\n").nth(1).unwrap_or("").split("\n[").next().unwrap();
     let keys = section.lines().filter_map(|line| line.split(['.', ' ', '=']).next());
-    keys.filter(|key| ["gmon", "gmon-runtime", "gprof", "gmon-tests"].contains(key)).map(str::to_owned).collect()
+    keys.filter(|key| ["gmon", "gmon-runtime", "gmon-profil", "gprof", "gmon-tests"].contains(key))
+        .map(str::to_owned)
+        .collect()
 }
 
 #[test]
 fn crates_depend_one_way() {
     assert_eq!(dependencies("format"), BTreeSet::new());
     assert_eq!(dependencies("runtime"), BTreeSet::from(["gmon".to_owned()]));
+    assert_eq!(dependencies("runtime/profil"), BTreeSet::from(["gmon".to_owned(), "gmon-runtime".to_owned()]));
     assert_eq!(dependencies("gprof"), BTreeSet::from(["gmon".to_owned()]));
 }
 
 #[test]
 fn the_runtime_uses_only_the_layout_and_nothing_else_at_all() {
-    let manifest = fs::read_to_string(root().join("runtime/Cargo.toml")).unwrap();
-    let section = manifest.split("\n[dependencies]\n").nth(1).unwrap().split("\n[").next().unwrap();
-    assert_eq!(section.trim(), "gmon.workspace = true", "no other dependency, and no feature of this one");
-    for path in sources(&root().join("runtime/src")) {
-        let code = code(&path);
-        for rest in code.split("gmon::").skip(1) {
-            assert!(rest.starts_with("layout"), "{}: gmon::{}", path.display(), rest.lines().next().unwrap());
+    for (name, allowed) in [
+        ("runtime", "gmon.workspace = true"),
+        ("runtime/profil", "gmon.workspace = true\ngmon-runtime.workspace = true"),
+    ] {
+        let manifest = fs::read_to_string(root().join(name).join("Cargo.toml")).unwrap();
+        let section = manifest.split("\n[dependencies]\n").nth(1).unwrap().split("\n[").next().unwrap();
+        assert_eq!(section.trim(), allowed, "{name}: no other dependency, and no feature of these");
+        for path in sources(&root().join(name).join("src")) {
+            let code = code(&path);
+            for rest in code.split("gmon::").skip(1) {
+                assert!(rest.starts_with("layout"), "{}: gmon::{}", path.display(), rest.lines().next().unwrap());
+            }
         }
     }
 }

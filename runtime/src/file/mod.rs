@@ -14,6 +14,7 @@ pub(crate) mod writer;
 pub(crate) use forms::Form;
 pub(crate) use live::{arcs_grain, begin as begin_live, is_live, leave as leave_live, map_arcs, reserve_arcs};
 pub(crate) use mapped::{announce as announce_in_file, begin as begin_in_file, is_in_file, leave as leave_file};
-pub(crate) use names::{Children, Naming, Output, configure, is_child_that};
+pub(crate) use names::{Children, is_child_that};
+pub use names::{Naming, Output, configure};
 pub(crate) use program_identity::remember_program;
 pub(crate) use shared_objects::{TICKS, announce};

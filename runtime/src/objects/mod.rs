@@ -4,7 +4,7 @@ mod headers;
 mod linker_list;
 mod loaded;
 mod loader;
-pub(crate) mod program;
+pub mod program;
 
 pub(crate) use loaded::{
     ADDRESS_BITS, ELSEWHERE, KERNEL, NOWHERE, Object, PROGRAM, VDSO, Written, adopt, after_fork_in_child,
