@@ -59,24 +59,26 @@ PROFIL += --weaken-symbol=profil --weaken-symbol=gmon_kernel_profil
 # Functions are not inlined for speed: all but mcount, which is assembly, runs rarely.
 SMALL = -C llvm-args=--inline-threshold=5
 RUSTC_RUNTIME = $(CARGO) rustc --package gmon-runtime --profile runtime --crate-type staticlib
+# Two crates: what holds of the code of one must hold of the other.
+RUSTC_PROFIL = RUSTFLAGS="$(RUSTFLAGS) $(SMALL) -C jump-tables=no" $(CARGO) rustc --package gmon-profil --profile runtime --crate-type staticlib
 
 # All are made without jump tables, so that what runs below mcount and in signal handlers can be read off the code.
 # $(call objects,OPTIONS,BUILT,LIBRARY,LD,OBJCOPY,AR): builds with those options of cargo, which leaves its archive in
 # the directory BUILT, and stages the objects in LIBRARY.
 define objects
 	@mkdir -p "$(2)" "$(3)/static-pie"
-	$(RUSTC_RUNTIME) $(1) -- $(SMALL) -C jump-tables=no
+	$(RUSTC_RUNTIME) $(1) --features start -- $(SMALL) -C jump-tables=no
 	@$(4) -r -T runtime/merge.ld -u _start -u mcount -o "$(2)/start.o" "$(2)/libgmon_runtime.a"
 	@$(5) $(GLOBALS) "$(2)/start.o" "$(3)/gcrt1.o"
 	@$(5) --localize-symbol=_dl_relocate_static_pie "$(3)/gcrt1.o" "$(3)/grcrt1.o"
 	@cp "$(3)/grcrt1.o" "$(3)/static-pie/"
 	@cp "$(3)/grcrt1.o" "$(3)/static-pie/gcrt1.o"
 	@$(5) $(foreach name,$(ENTRY),--localize-symbol=$(name)) "$(3)/gcrt1.o" "$(3)/gmon.o"
-	$(RUSTC_RUNTIME) $(1) --no-default-features -- $(SMALL) -C jump-tables=no
+	$(RUSTC_RUNTIME) $(1) --features runtime -- $(SMALL) -C jump-tables=no
 	@$(4) -r -T runtime/merge.ld -u mcount -o "$(2)/all.o" "$(2)/libgmon_runtime.a"
 	@$(5) $(GLOBALS) "$(2)/all.o" "$(2)/gmon.o"
-	$(RUSTC_RUNTIME) $(1) --no-default-features --features profil -- $(SMALL) -C jump-tables=no
-	@$(4) -r -T runtime/merge.ld -u gmon_profil_bsd -o "$(2)/calls.o" "$(2)/libgmon_runtime.a"
+	$(RUSTC_PROFIL) $(1)
+	@$(4) -r -T runtime/merge.ld -u gmon_profil_bsd -o "$(2)/calls.o" "$(2)/libgmon_profil.a"
 	@$(5) $(PROFIL) "$(2)/calls.o" "$(2)/profil.o"
 	@rm -f "$(3)/libgmon.a"
 	@$(6) rcs "$(3)/libgmon.a" "$(2)/gmon.o" "$(2)/profil.o"

@@ -90,16 +90,17 @@ fi
 step "formatting and lints"
 "$cargo" fmt --all --check
 "$cargo" clippy --workspace --all-targets -- -D warnings
-# The parts that other builds see: the layout alone, and the runtime without its start-up code.
+# The parts that other builds see: the layout alone, and the runtime with its start-up code and without.
 "$cargo" clippy --package gmon --no-default-features -- -D warnings
-"$cargo" clippy --package gmon-runtime --no-default-features -- -D warnings
-"$cargo" clippy --package gmon-runtime --no-default-features --features profil -- -D warnings
+"$cargo" clippy --package gmon-runtime --features start -- -D warnings
+"$cargo" clippy --package gmon-runtime --features runtime -- -D warnings
 
 step "documentation"
 export RUSTDOCFLAGS="-D warnings"
 "$cargo" doc --workspace --no-deps --quiet
 # All of the runtime is private.
-"$cargo" doc --package gmon-runtime --features profil --no-deps --document-private-items --quiet
+"$cargo" doc --package gmon-runtime --features start --no-deps --document-private-items --quiet
+"$cargo" doc --package gmon-profil --no-deps --document-private-items --quiet
 
 step "the distribution"
 make --no-print-directory dist

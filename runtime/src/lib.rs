@@ -11,38 +11,47 @@
 //! * `mcount`, every thread's tables of arcs;
 //! * `control`, starting and stopping: the buffer, the environment, what all threads counted;
 //! * `process`, exits, signals and `dlclose`;
-//! * `entry`, the C start-up contract, and where compiled code comes in;
-//! * `profil`, the calls of other systems, for programs of their own: a part of libgmon.a for itself.
+//! * `entry`, the C start-up contract, and where compiled code comes in.
+//!
+//! The last four are the runtime. All others are a library as well, for the calls of other systems (the crate gmon-profil): what is public
+//! is for those.
 //!
 //! Nothing here panics, calls an allocator or takes a lock. Below `mcount` and in the signal handler nothing calls the C
 //! library, and below `mcount` nothing uses a vector register.
 #![cfg_attr(not(test), no_std)]
+// The documentation is of use with private items alone.
+#![allow(rustdoc::private_intra_doc_links)]
 #![warn(clippy::indexing_slicing, clippy::expect_used, clippy::panic)]
-// Only the start-up code reads the environment, and a test has a start of its own.
+// Only the start-up objects have everything; a test has a start of its own.
 #![cfg_attr(any(test, not(feature = "start")), allow(dead_code, unused_imports))]
 
 mod arch;
-#[cfg(any(test, feature = "start", not(feature = "profil")))]
+#[cfg(any(test, feature = "runtime"))]
 mod control;
-#[cfg(any(test, feature = "start", not(feature = "profil")))]
+#[cfg(any(test, feature = "runtime"))]
 mod entry;
-mod file;
-mod kernel;
-#[cfg(any(test, feature = "start", not(feature = "profil")))]
+#[doc(hidden)]
+pub mod file;
+#[doc(hidden)]
+pub mod kernel;
+#[cfg(any(test, feature = "runtime"))]
 mod mcount;
 mod message;
-mod objects;
-mod os;
-mod ownership;
+#[doc(hidden)]
+pub mod objects;
+#[doc(hidden)]
+pub mod os;
+#[doc(hidden)]
+pub mod ownership;
 #[cfg(all(feature = "start", not(test)))]
 mod process;
-#[cfg(any(test, feature = "profil"))]
-mod profil;
-mod samples;
-mod text;
+#[doc(hidden)]
+pub mod samples;
+#[doc(hidden)]
+pub mod text;
 
 /// The compiler wants one; nothing reaches it, and a test of the linked objects shows that it is gone from them.
-#[cfg(not(test))]
+#[cfg(all(feature = "runtime", not(test)))]
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     loop {}

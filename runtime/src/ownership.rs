@@ -38,7 +38,7 @@ pub(crate) fn is_copy() -> bool {
 
 /// Whether the buffer is this process's own. The memory says so, without a system call, of a child that has a copy of it; of the
 /// child of a vfork, which shares it, the kernel. A process that may not ask is held to be no such child.
-pub(crate) fn is_ours() -> bool {
+pub fn is_ours() -> bool {
     let owner = PROCESS.load(Relaxed);
     // Without an owner nothing was begun, and nobody needs to be asked.
     owner != 0 && !is_copy() && known_process_id().is_none_or(|process| process == owner)

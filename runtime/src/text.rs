@@ -3,7 +3,7 @@
 use core::ffi::CStr;
 
 /// Up to `N` bytes of text. What does not fit is left off, and [`Text::is_whole`] says so.
-pub(crate) struct Text<const N: usize> {
+pub struct Text<const N: usize> {
     bytes: [u8; N],
     length: usize,
     cut: bool,
@@ -19,7 +19,7 @@ impl<const N: usize> Text<N> {
 
     /// Appends bytes.
     #[inline(never)]
-    pub(crate) fn push(&mut self, bytes: &[u8]) {
+    pub fn push(&mut self, bytes: &[u8]) {
         for byte in bytes {
             match self.bytes.get_mut(self.length) {
                 Some(place) => {
@@ -32,7 +32,7 @@ impl<const N: usize> Text<N> {
     }
 
     /// Forgets the text.
-    pub(crate) fn clear(&mut self) {
+    pub fn clear(&mut self) {
         self.length = 0;
         self.cut = false;
     }

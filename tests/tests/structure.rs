@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use modules::{Modules, Name};
 
 /// The modules of each crate from the ground up: a module uses only those before it.
-const ORDER: [(&str, &[&str]); 4] = [
+const ORDER: [(&str, &[&str]); 5] = [
     (
         "format",
         &[
@@ -46,10 +46,10 @@ const ORDER: [(&str, &[&str]); 4] = [
             "control",
             "process",
             "entry",
-            "profil",
         ],
     ),
     ("gprof/demangle", &["gnat", "rust", "cpp"]),
+    ("runtime/profil", &["rules", "profile", "engine", "bsd", "openbsd", "illumos", "aix", "attach"]),
     (
         "gprof",
         &[
@@ -292,7 +292,7 @@ fn dependencies(name: &str) -> BTreeSet<String> {
     let manifest = fs::read_to_string(root().join(name).join("Cargo.toml")).unwrap();
     let section = manifest.split("\n[dependencies]\n").nth(1).unwrap_or("").split("\n[").next().unwrap();
     let keys = section.lines().filter_map(|line| line.split(['.', ' ', '=']).next());
-    keys.filter(|key| ["gmon", "gmon-demangle", "gmon-runtime", "gprof", "gmon-tests"].contains(key))
+    keys.filter(|key| ["gmon", "gmon-demangle", "gmon-runtime", "gmon-profil", "gprof", "gmon-tests"].contains(key))
         .map(str::to_owned)
         .collect()
 }
@@ -301,24 +301,30 @@ fn dependencies(name: &str) -> BTreeSet<String> {
 fn crates_depend_one_way() {
     assert_eq!(dependencies("format"), BTreeSet::new());
     assert_eq!(dependencies("runtime"), BTreeSet::from(["gmon".to_owned()]));
+    assert_eq!(dependencies("runtime/profil"), BTreeSet::from(["gmon".to_owned(), "gmon-runtime".to_owned()]));
     assert_eq!(dependencies("gprof/demangle"), BTreeSet::new());
     assert_eq!(dependencies("gprof"), BTreeSet::from(["gmon", "gmon-demangle"].map(str::to_owned)));
 }
 
 #[test]
 fn the_runtime_uses_only_the_layout_and_the_encoders_and_nothing_else_at_all() {
-    let manifest = fs::read_to_string(root().join("runtime/Cargo.toml")).unwrap();
-    let section = manifest.split("\n[dependencies]\n").nth(1).unwrap().split("\n[").next().unwrap();
-    assert_eq!(section.trim(), "gmon.workspace = true", "no other dependency, and no feature of this one");
-    for path in sources(&root().join("runtime/src")) {
-        let code = code(&path);
-        for rest in code.split("gmon::").skip(1) {
-            assert!(
-                rest.starts_with("layout") || rest.starts_with("encode::"),
-                "{}: gmon::{}",
-                path.display(),
-                rest.lines().next().unwrap()
-            );
+    for (name, allowed) in [
+        ("runtime", "gmon.workspace = true"),
+        ("runtime/profil", "gmon.workspace = true\ngmon-runtime.workspace = true"),
+    ] {
+        let manifest = fs::read_to_string(root().join(name).join("Cargo.toml")).unwrap();
+        let section = manifest.split("\n[dependencies]\n").nth(1).unwrap().split("\n[").next().unwrap();
+        assert_eq!(section.trim(), allowed, "{name}: no other dependency, and no feature of these");
+        for path in sources(&root().join(name).join("src")) {
+            let code = code(&path);
+            for rest in code.split("gmon::").skip(1) {
+                assert!(
+                    rest.starts_with("layout") || rest.starts_with("encode::"),
+                    "{}: gmon::{}",
+                    path.display(),
+                    rest.lines().next().unwrap()
+                );
+            }
         }
     }
 }

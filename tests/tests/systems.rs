@@ -65,6 +65,8 @@ fn compile(name: &str, source: &Path, target: &Path, options: &[&str]) -> String
         .args(["--edition", "2024", "--crate-type", "rlib", "--emit", "metadata", "--error-format", "short"])
         .args(["--crate-name", name])
         .args(options)
+        .arg("-L")
+        .arg(target)
         .arg("-o")
         .arg(target.join(format!("lib{name}.rmeta")))
         .arg(source)
@@ -93,13 +95,20 @@ fn another_system_is_three_folders() {
     compile("gmon", &root().join("format/src/lib.rs"), &target, &[]);
     let layout = format!("gmon={}", target.join("libgmon.rmeta").display());
     let runtime = target.join("src/lib.rs");
-    let runtime_of = |options: &[&str]| {
-        compile("gmon_runtime", &runtime, &target, &[&["--extern", &layout, "-C", "panic=abort"], options].concat())
+    let runtime_of = |features: &[&str]| {
+        let features = features.iter().flat_map(|feature| ["--cfg".to_owned(), format!("feature=\"{feature}\"")]);
+        let options: Vec<_> = ["--extern", &layout].map(str::to_owned).into_iter().chain(features).collect();
+        let options: Vec<_> = options.iter().map(String::as_str).collect();
+        compile("gmon_runtime", &runtime, &target, &[&options[..], &["-C", "panic=abort"]].concat())
     };
-    let said = runtime_of(&["--cfg", "feature=\"start\""]);
+    let said = runtime_of(&["start", "runtime"]);
     let left_over: Vec<_> =
         said.lines().filter(|line| line.contains("/other/") && line.contains("never used")).collect();
-    assert!(left_over.is_empty(), "the start-up objects do not want these of a system: {left_over:#?}");
+    assert!(left_over.is_empty(), "nobody wants these of a system: {left_over:#?}");
+    runtime_of(&["runtime"]);
+    // The library alone, and the calls of other systems with it.
     runtime_of(&[]);
-    runtime_of(&["--cfg", "feature=\"profil\""]);
+    let library = format!("gmon_runtime={}", target.join("libgmon_runtime.rmeta").display());
+    let options = ["--extern", &layout, "--extern", &library, "-C", "panic=abort"];
+    compile("gmon_profil", &root().join("runtime/profil/src/lib.rs"), &target, &options);
 }

@@ -55,7 +55,7 @@ pub(super) fn named(functions: &Functions<'_>) -> Vec<bool> {
 /// of this project.
 ///
 /// A linker keeps the code of an object together. The code of this project's objects begins with local functions of the
-/// crate `gmon_runtime`; global functions and local copies of functions of the standard library follow.
+/// crates `gmon_runtime` and `gmon_profil`; global functions and local copies of functions of the standard library follow.
 pub(super) fn all(functions: &Functions<'_>) -> Vec<bool> {
     let mut is_inside = false;
     let is_runtime = |function: &Function<'_>| {
@@ -67,11 +67,14 @@ pub(super) fn all(functions: &Functions<'_>) -> Vec<bool> {
     functions.as_slice().iter().map(is_runtime).collect()
 }
 
-/// Whether a function is one of the crate `gmon_runtime`, or an instance that a type of the crate was put into.
+/// Whether a function is one of the crates `gmon_runtime` and `gmon_profil`, or an instance that a type of theirs was put into.
 fn is_of_runtime(function: &Function<'_>) -> bool {
     let has = |part: &[u8]| function.name.windows(part.len()).any(|window| window == part);
-    function.is_static && is_rust(function.name) && (has(b"12gmon_runtime") || has(b"gmon_runtime.."))
+    function.is_static && is_rust(function.name) && CRATES.iter().any(|name| has(name))
 }
+
+/// How names of functions name those crates: with the length, and in a list of types.
+const CRATES: [&[u8]; 4] = [b"12gmon_runtime", b"gmon_runtime..", b"11gmon_profil", b"gmon_profil.."];
 
 /// Whether a function that lies behind one of the runtime may be of the runtime as well.
 fn may_follow(function: &Function<'_>) -> bool {

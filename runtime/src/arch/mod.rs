@@ -8,14 +8,15 @@
 //! Every routine says which registers it reads and writes, and what its callers must see to.
 
 // Calls are recorded by the runtime alone.
-#[cfg(any(test, feature = "start", not(feature = "profil")))]
+#[cfg(any(test, feature = "runtime"))]
 mod block;
 mod hash;
 #[cfg_attr(target_arch = "x86_64", path = "x86_64/mod.rs")]
 #[cfg_attr(target_arch = "aarch64", path = "aarch64/mod.rs")]
 mod machine;
 
-#[cfg(any(test, feature = "start", not(feature = "profil")))]
+#[cfg(any(test, feature = "runtime"))]
 pub(crate) use block::{filters_before, set_filters_before};
 pub(crate) use hash::{FACTOR, hash};
+pub use machine::LARGEST_PAGE;
 pub(crate) use machine::*;

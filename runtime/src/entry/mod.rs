@@ -3,7 +3,7 @@
 //!
 //! Nothing in the crate calls these; they stand above all of it and call down.
 
-#[cfg(all(any(feature = "start", not(feature = "profil")), not(test)))]
+#[cfg(all(feature = "runtime", not(test)))]
 mod begin;
 #[cfg_attr(target_os = "linux", path = "linux/mod.rs")]
 mod system;

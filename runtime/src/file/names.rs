@@ -14,14 +14,14 @@ use crate::text::{Digits, Text};
 pub(crate) const NAME_SIZE: usize = 4096;
 
 /// How the file is named and laid out. Fixed at start-up: the program may change its environment and arguments.
-pub(crate) struct Output {
-    pub(crate) naming: Naming,
+pub struct Output {
+    pub naming: Naming,
     /// What the name begins with, for [`Naming::Prefix`].
     pub(crate) prefix: Text<NAME_SIZE>,
     /// The program's own name.
-    pub(crate) program: Text<256>,
+    pub program: Text<256>,
     /// Whether a file with the process's number in its name is replaced, as OpenBSD's kernel does.
-    pub(crate) replaces: bool,
+    pub replaces: bool,
     /// The permissions that the process made files without at the start: it may not care later.
     pub(crate) mask: usize,
     /// What the children of a fork leave.
@@ -32,7 +32,7 @@ pub(crate) struct Output {
 
 /// What the file is called.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Naming {
+pub enum Naming {
     /// `gmon.out`; for the child of a fork `gmon.<program>.<pid>.out`.
     Plain,
     /// `<prefix>.<pid>`.
@@ -81,7 +81,7 @@ pub(crate) const MOST_TURNS: u32 = 10_000;
 /// # Safety
 ///
 /// Only at start-up, when no other thread runs.
-pub(crate) unsafe fn configure(change: impl FnOnce(&mut Output)) {
+pub unsafe fn configure(change: impl FnOnce(&mut Output)) {
     // SAFETY: nobody else reads or writes it, by the caller's promise.
     change(unsafe { &mut *OUTPUT.0.get() });
 }

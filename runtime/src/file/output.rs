@@ -239,7 +239,6 @@ pub(crate) fn give_up(file: Fd) {
 }
 
 /// Opens the file with the rights that the process had when the directory was captured, as far as it still can.
-#[cfg(any(test, feature = "profil"))]
 pub(crate) fn open_as_captured() -> Result<Fd, Refusal> {
     match kept_file() {
         Some(kept) if kept.status().is_ok_and(|status| is_private(&status, 0)) => {
@@ -250,7 +249,6 @@ pub(crate) fn open_as_captured() -> Result<Fd, Refusal> {
 }
 
 /// Takes the file away that was opened at the start, if nothing is in it.
-#[cfg(any(test, feature = "profil"))]
 pub(crate) fn discard() {
     if kept_file().is_some_and(|kept| kept.status().is_ok_and(|status| status.size == 0)) {
         let _ = Fd(DIRECTORY.load(Relaxed)).unlink(name());
@@ -258,7 +256,6 @@ pub(crate) fn discard() {
 }
 
 /// The file that was opened at the start.
-#[cfg(any(test, feature = "profil"))]
 fn kept_file() -> Option<Fd> {
     let kept = Fd(FILE.load(Relaxed));
     // SAFETY: nothing writes it after the directory was captured.

@@ -14,17 +14,14 @@ mod profil;
 pub(crate) mod system;
 mod termination;
 
-pub(crate) use fork::after_fork_in_child;
-#[cfg(any(test, feature = "profil"))]
-pub(crate) use profil::{NO_BUFFER, accept, runtimes_profil, take_buffer};
-pub(crate) use profil::{buffer, profil};
+pub use fork::after_fork_in_child;
+pub(crate) use profil::profil;
+pub use profil::{NO_BUFFER, RuntimesProfil, accept, buffer, take_buffer};
 #[cfg(not(test))]
 pub(crate) use system::SAMPLER_NAMES;
-#[cfg(any(test, feature = "profil"))]
-pub(crate) use system::profil_clock;
+pub use system::profil_clock;
 pub(crate) use system::{
     Clock, HIGHEST_RATE, Sampler, Wish, choose as choose_sampler, collect, profrate, settle_for_good, to_be_blocked,
 };
 pub(crate) use termination::terminate;
-#[cfg(any(test, feature = "profil"))]
-pub(crate) use termination::{store_memory, store_nothing};
+pub use termination::{store_memory, store_nothing};

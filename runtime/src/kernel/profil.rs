@@ -59,7 +59,7 @@ pub(crate) unsafe fn profil(
 ///
 /// EPERM, a program without the note; EINVAL, a scale above 65536; EALREADY, another buffer than the first; EBADF and
 /// ENOTDIR, a `dirfd` that is no open descriptor, or not a directory's.
-pub(crate) fn accept(buf: *mut c_void, buflen: usize, scale: u32, dirfd: i32) -> Result<bool, Errno> {
+pub fn accept(buf: *mut c_void, buflen: usize, scale: u32, dirfd: i32) -> Result<bool, Errno> {
     if !permits() {
         return Err(Errno::EPERM);
     }
@@ -87,34 +87,27 @@ pub(crate) fn accept(buf: *mut c_void, buflen: usize, scale: u32, dirfd: i32) ->
 /// Whether the program may be profiled: it has the note, which start-up objects bring; or it links this runtime without
 /// one, and calls it by name.
 fn permits() -> bool {
-    cfg!(not(any(feature = "start", feature = "profil"))) || program::may_be_profiled()
+    cfg!(all(feature = "runtime", not(feature = "start"))) || program::may_be_profiled()
 }
 
 /// The buffer of the first call and its bytes.
-pub(crate) fn buffer() -> Option<(*mut c_void, usize)> {
+pub fn buffer() -> Option<(*mut c_void, usize)> {
     let buffer = BUFFER.load(SeqCst);
     (!buffer.is_null()).then(|| (buffer, LENGTH.load(SeqCst)))
 }
 
 /// [`profil`] for a program that has the runtime and calls it itself: 0, an error number, or [`NO_BUFFER`].
-pub(crate) type RuntimesProfil = unsafe extern "C" fn(*mut c_void, usize, usize, usize, u32, i32) -> i32;
+pub type RuntimesProfil = unsafe extern "C" fn(*mut c_void, usize, usize, usize, u32, i32) -> i32;
 
 /// There is no buffer of the runtime's.
-pub(crate) const NO_BUFFER: i32 = -1;
+pub const NO_BUFFER: i32 = -1;
 
-/// How the part of libgmon.a with other systems' `profil`, which has a kernel of its own, finds the runtime's: this one is
-/// weak there, and gives way to that of the runtime where it is linked.
-#[cfg_attr(not(test), unsafe(no_mangle))]
+/// How the part of libgmon.a with other systems' `profil`, which has a kernel of its own, finds the runtime's: another one is
+/// weak there, and gives way to this one where the runtime is linked.
+#[cfg(all(feature = "runtime", not(test)))]
+#[unsafe(no_mangle)]
 #[allow(non_upper_case_globals, reason = "C's name")]
-static gmon_kernel_profil: Option<RuntimesProfil> =
-    if cfg!(all(feature = "profil", not(feature = "start"))) { None } else { Some(for_program) };
-
-/// The runtime's `profil`, if it is linked.
-#[cfg(any(test, feature = "profil"))]
-pub(crate) fn runtimes_profil() -> Option<RuntimesProfil> {
-    // SAFETY: one of two statics; volatile, because the other one is not what the compiler sees.
-    unsafe { (&raw const gmon_kernel_profil).read_volatile() }
-}
+static gmon_kernel_profil: Option<RuntimesProfil> = Some(for_program);
 
 unsafe extern "C" fn for_program(
     buf: *mut c_void,
@@ -135,8 +128,7 @@ unsafe extern "C" fn for_program(
 }
 
 /// The buffer of the first call, which is forgotten.
-#[cfg(any(test, feature = "profil"))]
-pub(crate) fn take_buffer() -> Option<(*mut c_void, usize)> {
+pub fn take_buffer() -> Option<(*mut c_void, usize)> {
     let taken = buffer();
     BUFFER.store(core::ptr::null_mut(), SeqCst);
     taken

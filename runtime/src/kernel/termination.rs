@@ -95,8 +95,7 @@ fn say_clamped(name: &CStr, bins: usize) {
 }
 
 /// Stores so many bytes of the program's memory as the file, as they are. If they are not all there, it stays empty.
-#[cfg(any(test, feature = "profil"))]
-pub(crate) fn store_memory(address: usize, size: usize) {
+pub fn store_memory(address: usize, size: usize) {
     let stored = output::open_as_captured().and_then(|file| {
         let written = file.write_memory(address, size);
         if written.is_err() {
@@ -111,8 +110,7 @@ pub(crate) fn store_memory(address: usize, size: usize) {
 }
 
 /// Leaves no file, where there is nothing to store.
-#[cfg(any(test, feature = "profil"))]
-pub(crate) fn store_nothing() {
+pub fn store_nothing() {
     output::discard();
 }
 

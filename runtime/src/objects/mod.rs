@@ -4,7 +4,7 @@ mod headers;
 mod linker_list;
 mod loaded;
 mod loader;
-pub(crate) mod program;
+pub mod program;
 mod tally;
 
 pub(crate) use loaded::{

@@ -66,7 +66,7 @@ pub(crate) fn bias() -> usize {
 }
 
 /// Whether the program has the note that lets it be profiled; the start-up objects bring it.
-pub(crate) fn may_be_profiled() -> bool {
+pub fn may_be_profiled() -> bool {
     note(PROFIL).is_some_and(<[u32]>::is_empty)
 }
 

@@ -3,4 +3,4 @@
 #[cfg_attr(target_os = "linux", path = "linux/mod.rs")]
 mod calls;
 
-pub(crate) use calls::*;
+pub use calls::*;

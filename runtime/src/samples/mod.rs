@@ -2,4 +2,4 @@
 
 pub(crate) mod bins;
 pub(crate) mod outside_text;
-pub(crate) mod scale;
+pub mod scale;

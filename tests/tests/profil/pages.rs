@@ -35,7 +35,7 @@ fn every_sentence_has_tests_that_are_there() {
         for test in tests {
             let (place, test) = test.split_once("::").unwrap_or_else(|| panic!("{page}: {sentence}: {test}"));
             let path = match place.split_once(' ') {
-                Some(("unit", file)) => format!("runtime/src/profil/{file}.rs"),
+                Some(("unit", file)) => format!("runtime/profil/src/{file}.rs"),
                 Some(("runtime", file)) => format!("tests/tests/runtime/{file}.rs"),
                 _ => format!("tests/tests/profil/{place}.rs"),
             };

@@ -3,10 +3,10 @@
 #[cfg(all(feature = "start", not(test)))]
 mod handler_entries;
 // Only the runtime writes a file in the middle of anything.
-#[cfg(any(test, feature = "start", not(feature = "profil")))]
+#[cfg(any(test, feature = "runtime"))]
 mod stack;
 // Calls are recorded by the runtime alone.
-#[cfg(any(test, feature = "start", not(feature = "profil")))]
+#[cfg(any(test, feature = "runtime"))]
 mod thread;
 mod valgrind;
 #[cfg(all(feature = "start", not(test)))]
@@ -14,9 +14,9 @@ mod weak_symbols;
 
 #[cfg(all(feature = "start", not(test)))]
 pub(crate) use handler_entries::handler_entries;
-#[cfg(any(test, feature = "start", not(feature = "profil")))]
+#[cfg(any(test, feature = "runtime"))]
 pub(crate) use stack::call_on_stack;
-#[cfg(any(test, feature = "start", not(feature = "profil")))]
+#[cfg(any(test, feature = "runtime"))]
 pub(crate) use thread::{fourth_word, publish_record, record, set_fourth_word, set_table, thread_pointer};
 pub(crate) use valgrind::is_in_valgrind;
 #[cfg(all(feature = "start", not(test)))]
@@ -25,4 +25,4 @@ pub(crate) use weak_symbols::{
 };
 
 /// The largest unit of memory that a kernel may have here.
-pub(crate) const LARGEST_PAGE: usize = 65536;
+pub const LARGEST_PAGE: usize = 65536;

@@ -11,5 +11,5 @@ mod machine;
 mod seccomp;
 #[cfg(all(feature = "start", not(test)))]
 mod signal_masks;
-#[cfg(all(any(feature = "start", not(feature = "profil")), not(test)))]
+#[cfg(all(feature = "runtime", not(test)))]
 mod start;

@@ -1,7 +1,5 @@
 //! Linux has no `profil`: timers of its own or the kernel's ring of samples take its place.
-
-#[cfg(any(test, feature = "profil"))]
-pub(crate) mod profil_clock;
+pub mod profil_clock;
 mod sampler;
 
 /// The names of the samplers, as `GMON_SAMPLER` has them.

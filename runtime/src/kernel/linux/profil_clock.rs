@@ -15,11 +15,11 @@ use crate::os::{
 
 /// The nanoseconds of CPU time between two ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Rate(i64);
+pub struct Rate(i64);
 
 /// So many ticks a second.
-pub(crate) const HUNDRED: Rate = Rate(1_000_000_000 / 100);
-pub(crate) const SIXTY: Rate = Rate(1_000_000_000 / 60);
+pub const HUNDRED: Rate = Rate(1_000_000_000 / 100);
+pub const SIXTY: Rate = Rate(1_000_000_000 / 60);
 /// The nanoseconds of the unit in which `ITIMER_PROF` counts.
 const MICROSECOND: i64 = 1000;
 
@@ -42,13 +42,13 @@ fn mark() -> usize {
 }
 
 /// Has `handler` told of ticks.
-pub(crate) fn listen(handler: Handler) -> Result<(), Errno> {
+pub fn listen(handler: Handler) -> Result<(), Errno> {
     if is_caught_by(PROFIL_SIGNAL, handler) { Ok(()) } else { catch_signal(PROFIL_SIGNAL, handler) }
 }
 
 /// Has the timer go on that was to end with its next tick. Called before handlers of the time before are waited for, of
 /// which one may be about to end it; and after that, [`run`].
-pub(crate) fn go_on() {
+pub fn go_on() {
     let _ = RATE.fetch_update(SeqCst, SeqCst, |rate| (rate > UNWANTED).then_some(rate - UNWANTED));
 }
 
@@ -58,7 +58,7 @@ pub(crate) fn go_on() {
 /// # Errors
 ///
 /// What the system says to `ITIMER_PROF`, when there was no timer of the other kind either.
-pub(crate) fn run(rate: Rate, handler: Handler) -> Result<(), Errno> {
+pub fn run(rate: Rate, handler: Handler) -> Result<(), Errno> {
     if RATE.load(SeqCst) == rate.0 {
         return Ok(());
     }
@@ -93,7 +93,7 @@ fn run_interval_timer(rate: Rate, handler: Handler) -> Result<(), Errno> {
 
 /// Lets no more ticks come, but for one of the timer, which ends it: a program that turns its profile off and on more often
 /// than there are ticks gets them too. `ITIMER_PROF` may be wanted by others.
-pub(crate) fn stop_soon() {
+pub fn stop_soon() {
     if INTERVAL.load(SeqCst) {
         stop();
     } else {
@@ -102,7 +102,7 @@ pub(crate) fn stop_soon() {
 }
 
 /// Lets no more ticks come. Async-signal-safe.
-pub(crate) fn stop() {
+pub fn stop() {
     if RATE.swap(0, SeqCst) == 0 {
         return;
     }
@@ -119,7 +119,7 @@ fn give_interval_timer_back() {
 }
 
 /// How many ticks a signal stands for; 0 for one that is none. What the process sends itself counts as well.
-pub(crate) fn ticks(signal: c_int, info: &SignalInfo) -> u32 {
+pub fn ticks(signal: c_int, info: &SignalInfo) -> u32 {
     let is_tick = match info.timer_value() {
         Some(value) => value == mark(),
         None if signal == SIGPROF => info.is_from_kernel() && INTERVAL.load(SeqCst),
@@ -130,7 +130,7 @@ pub(crate) fn ticks(signal: c_int, info: &SignalInfo) -> u32 {
 
 /// What the handler does at a tick, before it forgets the profile: ends the timer if nobody wants it any more; and where the
 /// main thread would get the ticks of all, changes to the other one. Async-signal-safe.
-pub(crate) fn at_tick(handler: Handler) {
+pub fn at_tick(handler: Handler) {
     let rate = RATE.load(SeqCst);
     if rate > UNWANTED {
         if RATE.compare_exchange(rate, 0, SeqCst, SeqCst).is_ok() {
@@ -152,7 +152,7 @@ pub(crate) fn at_tick(handler: Handler) {
 /// # Safety
 ///
 /// In a handler, with what that got.
-pub(crate) unsafe fn pass_on(signal: c_int, info: *const SignalInfo, context: *const c_void) {
+pub unsafe fn pass_on(signal: c_int, info: *const SignalInfo, context: *const c_void) {
     if signal != SIGPROF {
         return;
     }
@@ -168,7 +168,7 @@ pub(crate) unsafe fn pass_on(signal: c_int, info: *const SignalInfo, context: *c
 }
 
 /// The child of a fork has no timers.
-pub(crate) fn after_fork_in_child() {
+pub fn after_fork_in_child() {
     RATE.store(0, SeqCst);
     TIMER.store(NO_TIMER, SeqCst);
     INTERVAL.store(false, SeqCst);

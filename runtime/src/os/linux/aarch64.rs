@@ -83,7 +83,6 @@ pub(crate) const O_DIRECTORY: usize = 0o40_000;
 pub(crate) const O_NOFOLLOW: usize = 0o100_000;
 
 /// Those that only the `profil` of other systems needs.
-#[cfg(any(test, feature = "profil"))]
 pub(crate) mod profil_numbers {
     pub(crate) const FUTEX: usize = 98;
     pub(crate) const PROCESS_VM_WRITEV: usize = 271;
@@ -131,7 +130,7 @@ pub(crate) unsafe extern "C" fn signal_return() {
 ///
 /// `context` must be the third argument of a handler that was installed with SA_SIGINFO.
 #[inline]
-pub(crate) unsafe fn interrupted_pc(context: *const c_void) -> usize {
+pub unsafe fn interrupted_pc(context: *const c_void) -> usize {
     // struct ucontext: flags, link, stack (8 + 8 + 24 bytes), 128 bytes for the signals, 8 that align what follows to 16;
     // there a fault's address, x0 to x30, sp and pc, eight bytes each (asm/ucontext.h, asm/sigcontext.h).
     const PC: usize = 8 + 8 + 24 + 128 + 8 + (1 + 31 + 1) * 8;

@@ -9,7 +9,7 @@ unsafe extern "C" {
 }
 
 /// The path by which the program was executed; empty if that is not known. Once the C library is up.
-pub(crate) fn executed_path() -> &'static CStr {
+pub fn executed_path() -> &'static CStr {
     // SAFETY: the caller's promise.
     let path = unsafe { getauxval(AT_EXECFN) } as usize;
     let path: *const c_char = core::ptr::with_exposed_provenance(path);

@@ -2,31 +2,31 @@
 
 /// An error number, as system calls return it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Errno(pub(crate) i32);
+pub struct Errno(pub i32);
 
 impl Errno {
-    pub(crate) const ENOENT: Errno = Errno(2);
-    pub(crate) const ENXIO: Errno = Errno(6);
-    pub(crate) const EAGAIN: Errno = Errno(11);
-    pub(crate) const ENOMEM: Errno = Errno(12);
-    pub(crate) const EBUSY: Errno = Errno(16);
-    pub(crate) const ENODEV: Errno = Errno(19);
-    pub(crate) const EACCES: Errno = Errno(13);
-    pub(crate) const EFAULT: Errno = Errno(14);
-    pub(crate) const EEXIST: Errno = Errno(17);
-    pub(crate) const EMFILE: Errno = Errno(24);
-    pub(crate) const ENFILE: Errno = Errno(23);
-    pub(crate) const EROFS: Errno = Errno(30);
-    pub(crate) const EPIPE: Errno = Errno(32);
-    pub(crate) const EPERM: Errno = Errno(1);
-    pub(crate) const EBADF: Errno = Errno(9);
-    pub(crate) const EFBIG: Errno = Errno(27);
-    pub(crate) const EINTR: Errno = Errno(4);
-    pub(crate) const EINVAL: Errno = Errno(22);
-    pub(crate) const ENAMETOOLONG: Errno = Errno(36);
-    pub(crate) const ENOTDIR: Errno = Errno(20);
-    pub(crate) const ESRCH: Errno = Errno(3);
-    pub(crate) const EALREADY: Errno = Errno(114);
+    pub const ENOENT: Errno = Errno(2);
+    pub const ENXIO: Errno = Errno(6);
+    pub const EAGAIN: Errno = Errno(11);
+    pub const ENOMEM: Errno = Errno(12);
+    pub const EBUSY: Errno = Errno(16);
+    pub const ENODEV: Errno = Errno(19);
+    pub const EACCES: Errno = Errno(13);
+    pub const EFAULT: Errno = Errno(14);
+    pub const EEXIST: Errno = Errno(17);
+    pub const EMFILE: Errno = Errno(24);
+    pub const ENFILE: Errno = Errno(23);
+    pub const EROFS: Errno = Errno(30);
+    pub const EPIPE: Errno = Errno(32);
+    pub const EPERM: Errno = Errno(1);
+    pub const EBADF: Errno = Errno(9);
+    pub const EFBIG: Errno = Errno(27);
+    pub const EINTR: Errno = Errno(4);
+    pub const EINVAL: Errno = Errno(22);
+    pub const ENAMETOOLONG: Errno = Errno(36);
+    pub const ENOTDIR: Errno = Errno(20);
+    pub const ESRCH: Errno = Errno(3);
+    pub const EALREADY: Errno = Errno(114);
 
     /// What the number means where it is likely here; empty for the others.
     pub(crate) fn text(self) -> &'static [u8] {
@@ -60,9 +60,8 @@ impl Errno {
 }
 
 // What only the `profil` of other systems says.
-#[cfg(any(test, feature = "profil"))]
 impl Errno {
-    pub(crate) const ENOSYS: Errno = Errno(38);
+    pub const ENOSYS: Errno = Errno(38);
 }
 
 unsafe extern "C" {
@@ -70,7 +69,7 @@ unsafe extern "C" {
 }
 
 /// Sets the C library's `errno` of this thread.
-pub(crate) fn set_errno(error: Errno) {
+pub fn set_errno(error: Errno) {
     // SAFETY: this thread's own.
     unsafe { *__errno_location() = error.0 };
 }

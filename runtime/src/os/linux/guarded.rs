@@ -29,7 +29,7 @@ static NOBODY: AtomicI32 = AtomicI32::new(0);
 /// # Errors
 ///
 /// EFAULT if they are not all there; a part may have been read.
-pub(crate) fn read(address: usize, bytes: &mut [u8]) -> Result<(), Errno> {
+pub fn read(address: usize, bytes: &mut [u8]) -> Result<(), Errno> {
     if !DIRECT.load(Relaxed) {
         match transfer(numbers::PROCESS_VM_READV, process_id(), bytes.as_ptr().addr(), address, bytes.len()) {
             Err(Errno::ENOSYS | Errno::EPERM) => DIRECT.store(true, Relaxed),
@@ -50,7 +50,7 @@ pub(crate) fn read(address: usize, bytes: &mut [u8]) -> Result<(), Errno> {
 /// # Errors
 ///
 /// EFAULT if there is no memory that may be written for all of them; a part may have been written.
-pub(crate) fn write(address: usize, bytes: &[u8]) -> Result<(), Errno> {
+pub fn write(address: usize, bytes: &[u8]) -> Result<(), Errno> {
     if !DIRECT.load(Relaxed) {
         match transfer(profil_numbers::PROCESS_VM_WRITEV, process_id(), bytes.as_ptr().addr(), address, bytes.len()) {
             Err(Errno::ENOSYS | Errno::EPERM) => DIRECT.store(true, Relaxed),
@@ -91,7 +91,7 @@ impl Fd {
 
 /// Whether `length` bytes from `address` on can all be written. Each page is touched, and nothing in it changed, at no
 /// moment.
-pub(crate) fn can_be_written(address: usize, length: usize) -> bool {
+pub fn can_be_written(address: usize, length: usize) -> bool {
     let Some(last) = length.checked_sub(1).map(|more| address.checked_add(more)) else { return true };
     let Some(last) = last else { return false };
     let first = address & !(PAGE - 1);

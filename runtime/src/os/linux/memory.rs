@@ -153,7 +153,7 @@ pub(crate) fn map_own_word() -> *mut c_void {
 }
 
 /// New memory, all zero; null when there is none. Async-signal-safe.
-pub(crate) fn map(length: usize) -> *mut c_void {
+pub fn map(length: usize) -> *mut c_void {
     let memory = map_now(length);
     // Where a filter refuses the call, what was reserved for that.
     if memory.is_null() { OURS.take(length, LARGEST_PAGE) } else { memory }
@@ -192,7 +192,7 @@ pub(crate) unsafe fn replace(memory: *mut c_void, length: usize) -> bool {
 /// # Safety
 ///
 /// `memory` must be whole pages of one [`map`], and nobody may count on what is in it.
-pub(crate) unsafe fn clear(memory: *mut c_void, length: usize) {
+pub unsafe fn clear(memory: *mut c_void, length: usize) {
     // SAFETY: the caller's promise.
     if unsafe { call(numbers::MADVISE, [memory.addr(), length, MADV_DONTNEED]) }.is_err() {
         // A filter refuses the call: it cannot fail otherwise for such memory.
@@ -206,7 +206,7 @@ pub(crate) unsafe fn clear(memory: *mut c_void, length: usize) {
 /// # Safety
 ///
 /// `memory` and `length` must be those of one [`map`] or [`map_file`], and nobody may use the memory any more.
-pub(crate) unsafe fn unmap(memory: *mut c_void, length: usize) {
+pub unsafe fn unmap(memory: *mut c_void, length: usize) {
     // SAFETY: the caller's promise. Failure would only leave the memory mapped.
     let _ = unsafe { call(numbers::MUNMAP, [memory.addr(), length]) };
 }

@@ -101,7 +101,7 @@ pub(super) struct SignalAction {
 
 /// The start of `siginfo_t`.
 #[repr(C)]
-pub(crate) struct SignalInfo {
+pub struct SignalInfo {
     signal: i32,
     pub(super) error: i32,
     pub(super) code: i32,
@@ -142,7 +142,7 @@ impl SignalInfo {
 }
 
 /// A handler of a signal.
-pub(crate) type Handler = unsafe extern "C" fn(c_int, *const SignalInfo, *const c_void);
+pub type Handler = unsafe extern "C" fn(c_int, *const SignalInfo, *const c_void);
 
 /// Makes `handler` the handler of a signal, whatever it was, and hides the handler from the program. No signal comes in
 /// while it runs, and calls that can be restarted go on behind it. Below mcount.
@@ -311,7 +311,7 @@ fn queue_to_this_thread(signal: c_int, info: *const SignalInfo) -> Result<(), Er
 }
 
 /// Blocks every signal for this thread; returns which were blocked.
-pub(crate) fn block_signals() -> SignalSet {
+pub fn block_signals() -> SignalSet {
     change_blocked(SIG_BLOCK, u64::MAX)
 }
 
@@ -330,7 +330,7 @@ fn unblock_signal(signal: c_int) {
 }
 
 /// A set of signals.
-pub(crate) type SignalSet = u64;
+pub type SignalSet = u64;
 
 /// The set without signals.
 pub(crate) const NO_SIGNALS: SignalSet = 0;
@@ -364,7 +364,7 @@ pub(crate) fn without_signal(signals: SignalSet, signal: c_int) -> SignalSet {
 }
 
 /// Blocks just these signals for this thread.
-pub(crate) fn set_blocked_signals(blocked: SignalSet) {
+pub fn set_blocked_signals(blocked: SignalSet) {
     change_blocked(SIG_SETMASK, blocked);
 }
 

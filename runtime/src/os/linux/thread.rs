@@ -16,7 +16,7 @@ pub(crate) fn known_process_id() -> Option<i32> {
 }
 
 /// Waits for a millisecond.
-pub(crate) fn a_moment() {
+pub fn a_moment() {
     static MILLISECOND: [i64; 2] = [0, 1_000_000];
     // SAFETY: the kernel reads a struct timespec. To be woken early does no harm.
     let waited = unsafe { call(numbers::NANOSLEEP, [(&raw const MILLISECOND).addr(), 0]) };
@@ -39,7 +39,7 @@ pub(crate) fn effective_user() -> u32 {
 }
 
 /// This thread, in the kernel's numbering; [`UNKNOWN_THREAD`] where a filter of system calls does not let it know.
-pub(crate) fn thread_id() -> i32 {
+pub fn thread_id() -> i32 {
     // SAFETY: takes no argument.
     unsafe { call(numbers::GETTID, []) }.map_or(UNKNOWN_THREAD, |id| id as i32)
 }

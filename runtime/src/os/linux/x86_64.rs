@@ -83,7 +83,6 @@ pub(crate) const O_DIRECTORY: usize = 0o200_000;
 pub(crate) const O_NOFOLLOW: usize = 0o400_000;
 
 /// Those that only the `profil` of other systems needs.
-#[cfg(any(test, feature = "profil"))]
 pub(crate) mod profil_numbers {
     pub(crate) const FUTEX: usize = 202;
     pub(crate) const PROCESS_VM_WRITEV: usize = 311;
@@ -133,7 +132,7 @@ pub(crate) unsafe extern "C" fn signal_return() {
 ///
 /// `context` must be the third argument of a handler that was installed with SA_SIGINFO.
 #[inline]
-pub(crate) unsafe fn interrupted_pc(context: *const c_void) -> usize {
+pub unsafe fn interrupted_pc(context: *const c_void) -> usize {
     // struct ucontext: flags, link, stack (8 + 8 + 24 bytes), then r8 to r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp
     // and rip, eight bytes each (asm/ucontext.h, asm/sigcontext.h).
     const RIP: usize = 8 + 8 + 24 + 16 * 8;

@@ -9,7 +9,6 @@ use crate::objects::program;
 use crate::ownership::OWN_WORD;
 
 /// At the start of the program.
-#[cfg(any(feature = "start", not(feature = "profil")))]
 #[unsafe(no_mangle)]
 unsafe extern "C" fn at_start(name: *const c_char, environment: *const *const c_char) {
     // SAFETY: what the C library hands over.

@@ -61,39 +61,38 @@ pub(crate) fn to_be_blocked(signals: SignalSet) -> SignalSet {
 }
 
 /// The ticks of `profil` in the dialects of other systems.
-#[cfg(feature = "profil")]
-pub(crate) mod profil_clock {
+pub mod profil_clock {
     use core::ffi::{c_int, c_void};
 
     use crate::os::{Errno, Handler, SignalInfo};
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub(crate) struct Rate;
+    pub struct Rate;
 
-    pub(crate) const HUNDRED: Rate = Rate;
-    pub(crate) const SIXTY: Rate = Rate;
+    pub const HUNDRED: Rate = Rate;
+    pub const SIXTY: Rate = Rate;
 
-    pub(crate) fn listen(handler: Handler) -> Result<(), Errno> {
+    pub fn listen(handler: Handler) -> Result<(), Errno> {
         loop {}
     }
 
-    pub(crate) fn go_on() {}
+    pub fn go_on() {}
 
-    pub(crate) fn run(rate: Rate, handler: Handler) -> Result<(), Errno> {
+    pub fn run(rate: Rate, handler: Handler) -> Result<(), Errno> {
         loop {}
     }
 
-    pub(crate) fn stop_soon() {}
+    pub fn stop_soon() {}
 
-    pub(crate) fn stop() {}
+    pub fn stop() {}
 
-    pub(crate) fn ticks(signal: c_int, info: &SignalInfo) -> u32 {
+    pub fn ticks(signal: c_int, info: &SignalInfo) -> u32 {
         0
     }
 
-    pub(crate) fn at_tick(handler: Handler) {}
+    pub fn at_tick(handler: Handler) {}
 
-    pub(crate) unsafe fn pass_on(signal: c_int, info: *const SignalInfo, context: *const c_void) {}
+    pub unsafe fn pass_on(signal: c_int, info: *const SignalInfo, context: *const c_void) {}
 
-    pub(crate) fn after_fork_in_child() {}
+    pub fn after_fork_in_child() {}
 }

@@ -5,40 +5,38 @@
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::sync::atomic::{AtomicU32, AtomicUsize};
 
-pub(crate) use crate::arch::LARGEST_PAGE;
+pub use crate::arch::LARGEST_PAGE;
 use crate::text::Text;
 
 // Errors.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Errno(pub(crate) i32);
+pub struct Errno(pub i32);
 impl Errno {
-    pub(crate) const ENOENT: Errno = Errno(2);
-    pub(crate) const EAGAIN: Errno = Errno(35);
-    pub(crate) const ENOMEM: Errno = Errno(12);
-    pub(crate) const EACCES: Errno = Errno(13);
-    pub(crate) const EEXIST: Errno = Errno(17);
-    pub(crate) const EMFILE: Errno = Errno(24);
-    pub(crate) const ENFILE: Errno = Errno(23);
-    pub(crate) const EROFS: Errno = Errno(30);
-    pub(crate) const EPIPE: Errno = Errno(32);
-    pub(crate) const EPERM: Errno = Errno(1);
-    pub(crate) const EFBIG: Errno = Errno(27);
-    pub(crate) const EINTR: Errno = Errno(4);
-    pub(crate) const EINVAL: Errno = Errno(22);
-    pub(crate) const ENAMETOOLONG: Errno = Errno(63);
-    pub(crate) const ENOTDIR: Errno = Errno(20);
-    pub(crate) const EALREADY: Errno = Errno(37);
+    pub const ENOENT: Errno = Errno(2);
+    pub const EAGAIN: Errno = Errno(35);
+    pub const ENOMEM: Errno = Errno(12);
+    pub const EACCES: Errno = Errno(13);
+    pub const EEXIST: Errno = Errno(17);
+    pub const EMFILE: Errno = Errno(24);
+    pub const ENFILE: Errno = Errno(23);
+    pub const EROFS: Errno = Errno(30);
+    pub const EPIPE: Errno = Errno(32);
+    pub const EPERM: Errno = Errno(1);
+    pub const EFBIG: Errno = Errno(27);
+    pub const EINTR: Errno = Errno(4);
+    pub const EINVAL: Errno = Errno(22);
+    pub const ENAMETOOLONG: Errno = Errno(63);
+    pub const ENOTDIR: Errno = Errno(20);
+    pub const EALREADY: Errno = Errno(37);
     pub(crate) fn text(self) -> &'static [u8] {
         loop {}
     }
 }
-#[cfg(feature = "profil")]
 impl Errno {
-    pub(crate) const EFAULT: Errno = Errno(14);
+    pub const EFAULT: Errno = Errno(14);
 }
-#[cfg(feature = "profil")]
-pub(crate) fn set_errno(error: Errno) {
+pub fn set_errno(error: Errno) {
     loop {}
 }
 
@@ -248,7 +246,7 @@ pub(crate) fn take_reserved(length: usize) -> *mut c_void {
 pub(crate) fn map_own_word() -> *mut c_void {
     loop {}
 }
-pub(crate) fn map(length: usize) -> *mut c_void {
+pub fn map(length: usize) -> *mut c_void {
     loop {}
 }
 pub(crate) fn map_file(file: Fd, offset: usize, length: usize) -> Result<*mut c_void, Errno> {
@@ -257,10 +255,10 @@ pub(crate) fn map_file(file: Fd, offset: usize, length: usize) -> Result<*mut c_
 pub(crate) unsafe fn replace(memory: *mut c_void, length: usize) -> bool {
     loop {}
 }
-pub(crate) unsafe fn clear(memory: *mut c_void, length: usize) {
+pub unsafe fn clear(memory: *mut c_void, length: usize) {
     loop {}
 }
-pub(crate) unsafe fn unmap(memory: *mut c_void, length: usize) {
+pub unsafe fn unmap(memory: *mut c_void, length: usize) {
     loop {}
 }
 
@@ -278,10 +276,10 @@ pub(crate) fn is_free_for_use(signal: c_int) -> bool {
     loop {}
 }
 #[repr(C)]
-pub(crate) struct SignalInfo {
+pub struct SignalInfo {
     signal: c_int,
 }
-pub(crate) type Handler = unsafe extern "C" fn(c_int, *const SignalInfo, *const c_void);
+pub type Handler = unsafe extern "C" fn(c_int, *const SignalInfo, *const c_void);
 pub(crate) fn catch_signal(signal: c_int, handler: Handler) -> Result<(), Errno> {
     loop {}
 }
@@ -300,14 +298,14 @@ pub(crate) fn default_action(signal: c_int) {
 pub(crate) unsafe fn let_signal_end(signal: c_int, info: *const SignalInfo, context: *mut c_void) {
     loop {}
 }
-pub(crate) fn block_signals() -> SignalSet {
+pub fn block_signals() -> SignalSet {
     loop {}
 }
 pub(crate) fn try_to_block_signals() -> Result<SignalSet, Errno> {
     loop {}
 }
 #[derive(Clone, Copy)]
-pub(crate) struct SignalSet([u32; 4]);
+pub struct SignalSet([u32; 4]);
 pub(crate) const NO_SIGNALS: SignalSet = SignalSet([0; 4]);
 pub(crate) struct SavedSignals([AtomicU32; 4]);
 impl SavedSignals {
@@ -324,7 +322,7 @@ pub(crate) fn with_signal(signals: SignalSet, signal: c_int) -> SignalSet {
 pub(crate) fn contains(signals: SignalSet, signal: c_int) -> bool {
     loop {}
 }
-pub(crate) fn set_blocked_signals(blocked: SignalSet) {
+pub fn set_blocked_signals(blocked: SignalSet) {
     loop {}
 }
 pub(crate) fn pending_signals() -> SignalSet {
@@ -346,8 +344,7 @@ pub(crate) fn reveal(signal: c_int) -> bool {
 
 // The signal context.
 
-#[cfg(feature = "profil")]
-pub(crate) unsafe fn interrupted_pc(context: *const c_void) -> usize {
+pub unsafe fn interrupted_pc(context: *const c_void) -> usize {
     loop {}
 }
 
@@ -359,7 +356,7 @@ pub(crate) fn process_id() -> i32 {
 pub(crate) fn known_process_id() -> Option<i32> {
     loop {}
 }
-pub(crate) fn a_moment() {
+pub fn a_moment() {
     loop {}
 }
 pub(crate) fn give_way() {
@@ -368,7 +365,7 @@ pub(crate) fn give_way() {
 pub(crate) fn effective_user() -> u32 {
     loop {}
 }
-pub(crate) fn thread_id() -> i32 {
+pub fn thread_id() -> i32 {
     loop {}
 }
 pub(crate) const UNKNOWN_THREAD: i32 = -1;
@@ -385,22 +382,18 @@ pub(crate) fn enter_thread() {
 
 // Memory that may not be there.
 
-#[cfg(feature = "profil")]
-pub(crate) fn read(address: usize, bytes: &mut [u8]) -> Result<(), Errno> {
+pub fn read(address: usize, bytes: &mut [u8]) -> Result<(), Errno> {
     loop {}
 }
-#[cfg(feature = "profil")]
-pub(crate) fn write(address: usize, bytes: &[u8]) -> Result<(), Errno> {
+pub fn write(address: usize, bytes: &[u8]) -> Result<(), Errno> {
     loop {}
 }
-#[cfg(feature = "profil")]
 impl Fd {
     pub(crate) fn write_memory(self, address: usize, length: usize) -> Result<(), Errno> {
         loop {}
     }
 }
-#[cfg(feature = "profil")]
-pub(crate) fn can_be_written(address: usize, length: usize) -> bool {
+pub fn can_be_written(address: usize, length: usize) -> bool {
     loop {}
 }
 
@@ -438,7 +431,6 @@ pub(crate) struct ListedObject {
 
 // What the kernel says to a program at its start.
 
-#[cfg(feature = "profil")]
-pub(crate) fn executed_path() -> &'static CStr {
+pub fn executed_path() -> &'static CStr {
     loop {}
 }

@@ -271,13 +271,13 @@ fn notice(expiries: u32, pc: usize) -> u32 {
 }
 
 /// This thread's clock, with which the thread's record begins (`threads` proves that); null if there is no record.
-#[cfg(any(test, feature = "start", not(feature = "profil")))]
+#[cfg(any(test, feature = "runtime"))]
 fn own_clock() -> *const Clock {
     crate::arch::record().cast()
 }
 
 /// The same where threads have no records.
-#[cfg(not(any(test, feature = "start", not(feature = "profil"))))]
+#[cfg(not(any(test, feature = "runtime")))]
 fn own_clock() -> *const Clock {
     ptr::null()
 }

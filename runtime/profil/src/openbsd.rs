@@ -9,24 +9,27 @@ use core::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use gmon::layout::GmonHdr;
 
-use super::engine::{alone, exchange};
+use super::engine::{alone, begin, exchange, returned};
 use super::profile::{Profile, Range};
 use super::rules::Dialect;
-use super::{begin, returned};
-use crate::file::{self, Naming};
-use crate::kernel;
-use crate::kernel::profil_clock::HUNDRED;
-use crate::objects::program;
-use crate::os::{Errno, executed_path, read};
-use crate::ownership;
+use gmon_runtime::file::{self, Naming};
+use gmon_runtime::kernel::profil_clock::HUNDRED;
+use gmon_runtime::kernel::{self, RuntimesProfil};
+use gmon_runtime::objects::program;
+use gmon_runtime::os::{Errno, executed_path, read};
+use gmon_runtime::ownership;
 
 /// How many bytes of samples the last call has asked for.
 static SAMPLES_SIZE: AtomicUsize = AtomicUsize::new(0);
 
 /// `int profil(void *buf, size_t buflen, size_t samplesize, u_long offset, u_int scale, int dirfd)`: samples into the
 /// buffer, and stores it when the process ends.
+///
+/// # Safety
+///
+/// The memory at `buf` must be the program's to have counted in. It is written by way of the kernel, which refuses what is no memory.
 #[cfg_attr(not(test), unsafe(no_mangle))]
-pub(super) extern "C" fn gmon_profil_openbsd(
+pub unsafe extern "C" fn gmon_profil_openbsd(
     buf: *mut c_void,
     buflen: usize,
     samplesize: usize,
@@ -35,7 +38,7 @@ pub(super) extern "C" fn gmon_profil_openbsd(
     dirfd: c_int,
 ) -> c_int {
     returned(alone(|| {
-        let runtimes = kernel::runtimes_profil().filter(|_| program::may_be_profiled());
+        let runtimes = runtimes_profil().filter(|_| program::may_be_profiled());
         // SAFETY: it looks for itself whether the buffer is its own.
         match runtimes.map(|profil| unsafe { profil(buf, buflen, samplesize, offset as usize, scale, dirfd) }) {
             None | Some(kernel::NO_BUFFER) => profil(buf, buflen, samplesize, offset as usize, scale, dirfd),
@@ -43,6 +46,16 @@ pub(super) extern "C" fn gmon_profil_openbsd(
             Some(error) => Err(Errno(error)),
         }
     }))
+}
+
+/// The runtime's `profil`, if that is linked: this one is weak then, and gives way to the runtime's.
+#[cfg_attr(not(test), unsafe(no_mangle))]
+#[allow(non_upper_case_globals, reason = "C's name")]
+static gmon_kernel_profil: Option<RuntimesProfil> = None;
+
+fn runtimes_profil() -> Option<RuntimesProfil> {
+    // SAFETY: one of two statics; volatile, because the other one is not what the compiler sees.
+    unsafe { (&raw const gmon_kernel_profil).read_volatile() }
 }
 
 fn profil(
@@ -82,7 +95,7 @@ fn name_file() {
 
 /// What that kernel does when a process ends: reads the header back from the buffer, and stores the whole if there are arcs.
 /// Only the first call does anything.
-pub(super) fn store() {
+pub(crate) fn store() {
     alone(|| {
         let Some((buf, buflen)) = kernel::take_buffer() else { return };
         let _ = exchange(None);
@@ -113,8 +126,8 @@ fn file_size(header: &GmonHdr, samplesize: usize, buflen: usize) -> Option<usize
 
 #[cfg(test)]
 mod tests {
-    use super::super::for_every_scale;
     use super::*;
+    use crate::for_every_scale;
 
     #[test]
     fn the_bin_is_4_4bsds() {

@@ -3,12 +3,11 @@
 use core::ffi::{c_uint, c_void};
 use core::mem;
 
-use super::begin;
-use super::engine::{alone, exchange};
+use super::engine::{alone, begin, exchange};
 use super::profile::{Profile, Range};
 use super::rules::{Dialect, FIRST_SHORT, fraction};
-use crate::kernel::profil_clock::SIXTY;
-use crate::os::{Errno, read, set_errno};
+use gmon_runtime::kernel::profil_clock::SIXTY;
+use gmon_runtime::os::{Errno, read, set_errno};
 
 /// `struct prof` of `mon.h`: an address for the low and one for the high end of some code, its counts and how many bytes
 /// they have, and their scale.
@@ -64,7 +63,7 @@ impl Prof {
 /// `void profil(short *shortbuff, unsigned bufsiz, size_t offset, unsigned scale)`, and `void profil(struct prof *profbuff,
 /// -1, 0, 0)`: counts where the process is, sixty times a second. What is wrong is said in `errno`.
 #[cfg_attr(not(test), unsafe(no_mangle))]
-pub(super) extern "C" fn gmon_profil_aix(buffer: *mut c_void, bufsiz: c_uint, offset: usize, scale: c_uint) {
+pub extern "C" fn gmon_profil_aix(buffer: *mut c_void, bufsiz: c_uint, offset: usize, scale: c_uint) {
     let buffer = buffer.expose_provenance();
     let work = || if bufsiz == LIST { profil_list(buffer) } else { profil(buffer, bufsiz as usize, offset, scale) };
     if let Err(error) = alone(work) {
@@ -114,9 +113,9 @@ fn profil_list(list: usize) -> Result<(), Errno> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::for_every_scale;
     use super::super::rules::{aix_bin as bin, aix_raise as raise};
     use super::*;
+    use crate::for_every_scale;
 
     #[test]
     fn the_index_is_the_product_in_shorts() {

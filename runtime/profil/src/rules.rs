@@ -1,10 +1,10 @@
 //! What the dialects do not share: in which bin an address counts, and what becomes of a count.
 
-use crate::samples::scale::{self, ONE_TO_ONE};
+use gmon_runtime::samples::scale::{self, ONE_TO_ONE};
 
 /// Whose rules a profile has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Dialect {
+pub(crate) enum Dialect {
     Bsd,
     OpenBsd,
     Illumos,
@@ -15,7 +15,7 @@ pub(super) enum Dialect {
 
 impl Dialect {
     /// The bin of an address.
-    pub(super) fn bin(self, pc: usize, offset: usize, scale: u32) -> Option<usize> {
+    pub(crate) fn bin(self, pc: usize, offset: usize, scale: u32) -> Option<usize> {
         match self {
             // OpenBSD's page and kernel come from 4.4BSD.
             Dialect::Bsd | Dialect::OpenBsd => bsd_bin(pc, offset, scale),
@@ -26,7 +26,7 @@ impl Dialect {
     }
 
     /// A count after so many ticks, and whether the profile goes on.
-    pub(super) fn raise(self, count: u16, ticks: u32) -> (u16, bool) {
+    pub(crate) fn raise(self, count: u16, ticks: u32) -> (u16, bool) {
         match self {
             Dialect::Illumos => illumos_raise(count, ticks),
             Dialect::Aix => (aix_raise(count, ticks), true),
@@ -40,22 +40,22 @@ impl Dialect {
 ///
 /// The page is silent on rounding. Kernels compute `((pc - offset) * scale >> 16) & ~1`, the place of the bin in bytes;
 /// that is this.
-pub(super) fn bsd_bin(pc: usize, offset: usize, scale: u32) -> Option<usize> {
+pub(crate) fn bsd_bin(pc: usize, offset: usize, scale: u32) -> Option<usize> {
     let distance = pc.checked_sub(offset)?;
     (1..=ONE_TO_ONE).contains(&scale).then(|| scale::bin(distance, scale))
 }
 
 /// A count after so many ticks: 16 bits, which begin again at 0, as a kernel's addition does.
-pub(super) fn bsd_raise(count: u16, ticks: u32) -> u16 {
+pub(crate) fn bsd_raise(count: u16, ticks: u32) -> u16 {
     count.wrapping_add(ticks as u16)
 }
 
 /// The finest scale: a fraction with 16 bits behind the point and none before it.
-pub(super) const FINEST: u32 = 0xffff;
+pub(crate) const FINEST: u32 = 0xffff;
 
 /// The index of a pc's counter, if that is not below the offset: the remainder times `scale`, which says how many bytes of
 /// counters there are to a byte of code, in counters of two bytes. `scale` is from 2 to 0xffff; with 0 and 1 nothing is profiled.
-pub(super) fn illumos_bin(pc: usize, offset: usize, scale: u32) -> Option<usize> {
+pub(crate) fn illumos_bin(pc: usize, offset: usize, scale: u32) -> Option<usize> {
     let distance = pc.checked_sub(offset)?;
     (2..=FINEST).contains(&scale).then(|| scale::bin(distance, scale))
 }
@@ -64,18 +64,18 @@ pub(super) fn illumos_bin(pc: usize, offset: usize, scale: u32) -> Option<usize>
 const FULL: u16 = 32767;
 
 /// A count after so many ticks, and whether the profile goes on.
-pub(super) fn illumos_raise(count: u16, ticks: u32) -> (u16, bool) {
+pub(crate) fn illumos_raise(count: u16, ticks: u32) -> (u16, bool) {
     let raised = u32::from(count).saturating_add(ticks);
     if raised < u32::from(FULL) { (raised as u16, true) } else { (count.max(FULL), false) }
 }
 
 /// The scale that has all code in the first short.
-pub(super) const FIRST_SHORT: u32 = 1;
+pub(crate) const FIRST_SHORT: u32 = 1;
 
 /// The index of a pc's short: what it is above the offset, times the low 16 bits of `scale` as a fraction, in shorts, of
 /// which each has two bytes. Scale 1 is the first short for every pc, also for one below the offset; with 0 nothing is
 /// profiled.
-pub(super) fn aix_bin(pc: usize, offset: usize, scale: u32) -> Option<usize> {
+pub(crate) fn aix_bin(pc: usize, offset: usize, scale: u32) -> Option<usize> {
     match fraction(scale) {
         0 => None,
         FIRST_SHORT => Some(0),
@@ -84,12 +84,12 @@ pub(super) fn aix_bin(pc: usize, offset: usize, scale: u32) -> Option<usize> {
 }
 
 /// The part of a scale that counts.
-pub(super) fn fraction(scale: u32) -> u32 {
+pub(crate) fn fraction(scale: u32) -> u32 {
     scale & 0xffff
 }
 
 /// A count after so many ticks. It is a `short`, and stays at the highest value of that.
-pub(super) fn aix_raise(count: u16, ticks: u32) -> u16 {
+pub(crate) fn aix_raise(count: u16, ticks: u32) -> u16 {
     const FULL: u16 = i16::MAX as u16;
     u32::from(count).saturating_add(ticks).min(u32::from(FULL.max(count))) as u16
 }

@@ -34,7 +34,7 @@ extern "C" fn nothing() {}
 
 extern "C" fn after_fork_in_child() {
     engine::after_fork_in_child();
-    crate::kernel::after_fork_in_child(false);
+    gmon_runtime::kernel::after_fork_in_child(false);
 }
 
 unsafe extern "C" fn end() {

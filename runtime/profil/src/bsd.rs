@@ -2,23 +2,22 @@
 
 use core::ffi::{c_int, c_uint, c_void};
 
-use super::engine::{alone, exchange};
+use super::engine::{alone, begin, exchange, returned};
 use super::profile::{Profile, Range};
 use super::rules::Dialect;
-use super::{begin, returned};
-use crate::kernel::profil_clock::HUNDRED;
-use crate::os::{Errno, can_be_written};
-use crate::samples::scale::ONE_TO_ONE;
+use gmon_runtime::kernel::profil_clock::HUNDRED;
+use gmon_runtime::os::{Errno, can_be_written};
+use gmon_runtime::samples::scale::ONE_TO_ONE;
 
 /// `int profil(char *samples, size_t size, size_t offset, unsigned scale)`: counts where the process is, at each clock tick.
 #[cfg_attr(not(test), unsafe(no_mangle))]
-pub(super) extern "C" fn gmon_profil_bsd(samples: *mut c_void, size: usize, offset: usize, scale: c_uint) -> c_int {
+pub extern "C" fn gmon_profil_bsd(samples: *mut c_void, size: usize, offset: usize, scale: c_uint) -> c_int {
     returned(alone(|| profil(samples.expose_provenance(), size, offset, scale)))
 }
 
 /// The C library's `profil`, which can be told to stop by giving it no buffer.
 #[cfg_attr(not(test), unsafe(export_name = "profil"))]
-pub(super) extern "C" fn host(samples: *mut c_void, size: usize, offset: usize, scale: c_uint) -> c_int {
+pub extern "C" fn host(samples: *mut c_void, size: usize, offset: usize, scale: c_uint) -> c_int {
     gmon_profil_bsd(samples, size, offset, if samples.is_null() { 0 } else { scale })
 }
 
@@ -42,8 +41,8 @@ fn profil(samples: usize, size: usize, offset: usize, scale: u32) -> Result<(), 
 
 #[cfg(test)]
 mod tests {
-    use super::super::for_every_scale;
     use super::super::rules::bsd_bin as bin;
+    use crate::for_every_scale;
 
     #[test]
     fn the_bin_is_half_the_distance_times_the_scale_over_65536() {

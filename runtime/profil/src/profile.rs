@@ -10,21 +10,21 @@ use core::slice;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::SeqCst};
 
 use super::rules::Dialect;
-use crate::kernel::profil_clock::{self as clock, Rate};
-use crate::os::{Errno, Handler, LARGEST_PAGE, clear, map, read, unmap, write};
+use gmon_runtime::kernel::profil_clock::{self as clock, Rate};
+use gmon_runtime::os::{Errno, Handler, LARGEST_PAGE, clear, map, read, unmap, write};
 
 /// Code, and the bins that it counts in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Range {
+pub(crate) struct Range {
     /// The lowest address that counts, and the one behind the highest.
-    pub(super) lowpc: usize,
-    pub(super) highpc: usize,
+    pub(crate) lowpc: usize,
+    pub(crate) highpc: usize,
     /// As the dialect has it.
-    pub(super) scale: u32,
+    pub(crate) scale: u32,
     /// Where the first bin is, at any address.
-    pub(super) bins: usize,
+    pub(crate) bins: usize,
     /// How many there are.
-    pub(super) length: usize,
+    pub(crate) length: usize,
 }
 
 impl Range {
@@ -44,7 +44,7 @@ struct Pending {
 }
 
 /// A profile: this, its ranges, and from the next page on a [`Pending`] for each bin, all in one mapping.
-pub(super) struct Profile {
+pub(crate) struct Profile {
     dialect: Dialect,
     rate: Rate,
     /// Bytes of the mapping.
@@ -68,7 +68,7 @@ impl Profile {
     /// # Errors
     ///
     /// ENOMEM, when there is no memory to remember it, and where there are more bins than a number of 32 bits can say.
-    pub(super) fn new(
+    pub(crate) fn new(
         dialect: Dialect,
         rate: Rate,
         ranges: impl Iterator<Item = Range> + Clone,
@@ -117,7 +117,7 @@ impl Profile {
     /// # Safety
     ///
     /// Nobody may know of the profile any more.
-    pub(super) unsafe fn free(&'static self) {
+    pub(crate) unsafe fn free(&'static self) {
         // SAFETY: what `new` mapped, and the caller's promise.
         unsafe { unmap(ptr::from_ref(self).cast_mut().cast(), self.size) };
     }
@@ -134,17 +134,17 @@ impl Profile {
     }
 
     /// How often it is to be told where the program is.
-    pub(super) fn rate(&self) -> Rate {
+    pub(crate) fn rate(&self) -> Rate {
         self.rate
     }
 
     /// How many addresses it has stored.
-    pub(super) fn stored(&self) -> usize {
+    pub(crate) fn stored(&self) -> usize {
         self.stored.load(SeqCst)
     }
 
     /// Counts so many ticks at an address. Async-signal-safe.
-    pub(super) fn count(&self, pc: usize, ticks: u32) {
+    pub(crate) fn count(&self, pc: usize, ticks: u32) {
         if self.over.load(SeqCst) {
             return;
         }
@@ -244,7 +244,7 @@ impl Profile {
     }
 
     /// Begins the profile in the child of a fork, where no other handler is: what others had pending is the parent's.
-    pub(super) fn begin_in_child(&self, handler: Handler) {
+    pub(crate) fn begin_in_child(&self, handler: Handler) {
         let pending = self.pending();
         // SAFETY: whole pages of the mapping, and only this thread is here.
         unsafe { clear(pending.as_ptr().cast_mut().cast(), size_of_val(pending)) };

@@ -12,8 +12,10 @@ use core::sync::atomic::{
 };
 
 use super::profile::Profile;
-use crate::kernel::profil_clock as clock;
-use crate::os::{Errno, SignalInfo, a_moment, block_signals, interrupted_pc, set_blocked_signals, thread_id};
+use gmon_runtime::kernel::profil_clock as clock;
+use gmon_runtime::os::{
+    Errno, SignalInfo, a_moment, block_signals, interrupted_pc, set_blocked_signals, set_errno, thread_id,
+};
 
 /// The profiles of the even and the odd generations; the one of the last generation is null, once nobody knows it.
 static PROFILES: [AtomicPtr<Profile>; 2] = [const { AtomicPtr::new(ptr::null_mut()) }; 2];
@@ -56,7 +58,7 @@ fn count(pc: usize, ticks: u32, more: impl Fn()) {
 /// # Errors
 ///
 /// What stands in the way of ticks; there is no profile then.
-pub(super) fn exchange(profile: Option<&'static Profile>) -> Result<usize, Errno> {
+pub(crate) fn exchange(profile: Option<&'static Profile>) -> Result<usize, Errno> {
     let Some(profile) = profile else {
         clock::stop_soon();
         return Ok(replace(None));
@@ -108,8 +110,27 @@ unsafe extern "C" fn on_signal(signal: c_int, info: *const SignalInfo, context: 
     unsafe { clock::pass_on(signal, info, context) };
 }
 
+/// What a C function returns: 0, or -1 and `errno`.
+pub(crate) fn returned(result: Result<(), Errno>) -> c_int {
+    match result {
+        Ok(()) => 0,
+        Err(error) => {
+            set_errno(error);
+            -1
+        }
+    }
+}
+
+/// Makes it the profile. Where there is none for want of memory, the one before ends as well.
+pub(crate) fn begin(profile: Result<&'static Profile, Errno>) -> Result<(), Errno> {
+    match profile {
+        Ok(profile) => exchange(Some(profile)).map(drop),
+        Err(error) => exchange(None).and(Err(error)),
+    }
+}
+
 /// Runs `work` as the only one in the process that does, and without a signal coming in. Async-signal-safe.
-pub(super) fn alone<T>(work: impl FnOnce() -> T) -> T {
+pub(crate) fn alone<T>(work: impl FnOnce() -> T) -> T {
     let blocked = block_signals();
     while WORKING.compare_exchange(NOBODY, thread_id(), SeqCst, SeqCst).is_err() {
         a_moment();
@@ -125,7 +146,7 @@ static WORKING: AtomicI32 = AtomicI32::new(NOBODY);
 const NOBODY: i32 = 0;
 
 /// What the child of a fork does first: no other thread is here, and no timer.
-pub(super) fn after_fork_in_child() {
+pub(crate) fn after_fork_in_child() {
     for looking in &LOOKING {
         looking.store(0, Relaxed);
     }
@@ -143,9 +164,9 @@ mod tests {
     use std::sync::atomic::{AtomicBool, AtomicU64};
 
     use super::*;
-    use crate::kernel::profil_clock::HUNDRED;
-    use crate::profil::profile::Range;
-    use crate::profil::rules::Dialect;
+    use crate::profile::Range;
+    use crate::rules::Dialect;
+    use gmon_runtime::kernel::profil_clock::HUNDRED;
 
     fn profile(counts: &mut [u16]) -> &'static Profile {
         let bins = counts.as_mut_ptr().expose_provenance();

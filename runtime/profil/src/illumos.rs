@@ -2,17 +2,16 @@
 
 use core::ffi::{c_long, c_uint, c_void};
 
-use super::engine::{alone, exchange};
+use super::engine::{alone, begin, exchange, returned};
 use super::profile::{Profile, Range};
 use super::rules::{Dialect, FINEST};
-use super::{begin, returned};
-use crate::kernel::profil_clock::HUNDRED;
-use crate::os::{Errno, can_be_written, set_errno};
+use gmon_runtime::kernel::profil_clock::HUNDRED;
+use gmon_runtime::os::{Errno, can_be_written, set_errno};
 
 /// `void profil(unsigned short *buff, size_t bufsiz, size_t offset, unsigned scale)`: counts where the process is, until a
 /// count is 32767. What is wrong is said in `errno`.
 #[cfg_attr(not(test), unsafe(no_mangle))]
-pub(super) extern "C" fn gmon_profil_illumos(buff: *mut c_void, bufsiz: usize, offset: usize, scale: c_uint) {
+pub extern "C" fn gmon_profil_illumos(buff: *mut c_void, bufsiz: usize, offset: usize, scale: c_uint) {
     if let Err(error) = alone(|| profil(buff.expose_provenance(), bufsiz, offset, scale)) {
         set_errno(error);
     }
@@ -21,7 +20,7 @@ pub(super) extern "C" fn gmon_profil_illumos(buff: *mut c_void, bufsiz: usize, o
 /// `long pcsample(uintptr_t samples[], long nsamples)`: stores where the process is at each tick, until there is no room,
 /// and returns how many of these addresses the call before has got. With `nsamples` 0 it ends that.
 #[cfg_attr(not(test), unsafe(no_mangle))]
-pub(super) extern "C" fn gmon_pcsample(samples: *mut c_void, nsamples: c_long) -> c_long {
+pub extern "C" fn gmon_pcsample(samples: *mut c_void, nsamples: c_long) -> c_long {
     match alone(|| pcsample(samples.expose_provenance(), nsamples)) {
         Ok(stored) => stored as c_long,
         Err(error) => returned(Err(error)).into(),
@@ -62,8 +61,8 @@ fn pcsample(samples: usize, nsamples: c_long) -> Result<usize, Errno> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::for_every_scale;
     use super::super::rules::illumos_bin as bin;
+    use crate::for_every_scale;
 
     #[test]
     fn the_scale_is_the_reciprocal_of_the_bytes_of_code_to_a_byte_of_counters() {
