@@ -1,43 +1,18 @@
 //! Reports where a program built with `cc -pg` spent its time, in the words and the layout of GNU gprof.
 //!
-//! The program is read once ([`image`]), its functions are sorted and numbered ([`functions`]), samples become time
-//! ([`flat`]) and calls a graph in which time is handed from the called to the callers ([`graph`]). All of that is frozen
-//! in an [`analysis`], from which renderers ([`report`]) write text.
+//! Files are read ([`load`]): images ([`mod@image`]) and profiles. The functions of the images are sorted and numbered
+//! ([`symbols`]), samples become time and calls a graph in which time is handed from the called to the callers. All of that is
+//! frozen in an [`analysis`], from which renderers ([`report`]) write text.
 //!
 //! No step takes more than the time of a sort, and none trusts its input.
 
 pub mod analysis;
-pub mod annotate;
-mod beside;
-pub mod bsd;
 pub mod cli;
-pub mod doubts;
 pub mod error;
-pub mod file_map;
-mod files;
-pub mod flat;
-pub mod functions;
-pub mod graph;
 pub mod image;
-pub mod images;
-pub mod inlines;
-pub mod input;
-pub mod line_symbols;
-pub mod line_times;
-mod mismatch;
-mod number;
-pub mod options;
-pub mod pager;
-pub mod progress;
+pub mod load;
 pub mod report;
-mod runs;
-pub mod selection;
-pub mod sources;
-pub mod static_calls;
-pub mod sum;
-mod symbol_file;
-pub mod symspec;
-mod tables;
+pub mod symbols;
 pub mod terminal;
 
 use std::ffi::OsString;
@@ -48,20 +23,23 @@ use std::time::Instant;
 
 use gmon::Profile;
 
-use analysis::{Analysis, Beyond, Input};
-use beside::Beside;
+use analysis::selection::Selections;
+use analysis::symbolize::{Table, Texts};
+use analysis::{Analysis, Input, gnu_sum};
 use cli::Request;
+use cli::bsd::Arguments;
+use cli::options::{Group, Options, Wanted};
 use error::Error;
+use image::address_space::{Images, TooLarge};
 use image::{Image, Names, Policy};
-use images::{Images, Table};
-use input::Parts;
-use options::{Group, Options, Wanted};
-use pager::Pager;
-use progress::Progress;
-use report::Writer;
-use runs::Runs;
-use selection::Selections;
-use tables::Texts;
+use load::outside::Beyond;
+use load::profile_file::Parts;
+use load::profiles::Runs;
+use load::shared_objects::{self, Beside};
+use load::{build_mismatch, profile_file, sum};
+use report::{Writer, annotate};
+use terminal::pager::{self, Pager};
+use terminal::progress::Progress;
 use terminal::{Terminal, Visible};
 
 /// Does what a command line asks for, whose first word is the name of this program.
@@ -107,8 +85,8 @@ fn answer(
     progress: &mut Progress<'_>,
     terminal: &Terminal,
 ) -> Result<(), Error> {
-    if let Some(arguments) = bsd::cli::parse(&words)? {
-        return bsd::run(&arguments, out, progress);
+    if let Some(arguments) = cli::bsd::parse(&words)? {
+        return report_as_bsd(&arguments, out, progress);
     }
     match cli::parse(words)? {
         Request::Text(text) => out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Error::Output),
@@ -152,18 +130,22 @@ fn report(
     terminal: &Terminal,
 ) -> Result<(), Error> {
     progress.tell("reading the program");
-    let mut beside = beside::find(options, progress);
-    let own = options.groups.iter().map(|group| Ok((group.clone(), input::image(&group.image, options.static_calls)?)));
+    let mut beside = shared_objects::find(options, progress);
+    let own = options
+        .groups
+        .iter()
+        .map(|group| Ok((group.clone(), profile_file::image(&group.image, options.static_calls)?)));
     let more = beside.objects.iter_mut().map(|object| Ok((object.group.clone(), mem::take(&mut object.bytes))));
     let files: Vec<(Group, Vec<u8>)> = own.chain(more).collect::<Result<_, _>>()?;
     let rooms: Vec<Names> = files.iter().map(|_| Names::default()).collect();
-    let symbols = options.symbols.as_deref().map(input::text).transpose()?;
-    let map = options.file_map.as_deref().map(input::text).transpose()?;
+    let symbols = options.symbols.as_deref().map(profile_file::text).transpose()?;
+    let map = options.file_map.as_deref().map(profile_file::text).transpose()?;
     let texts = Texts::new(options, symbols.as_deref(), map.as_deref())?;
     let mut runs = Runs::default();
     let (images, mut profiles) = read_all(options, &files, &rooms, &mut beside, &mut runs, progress)?;
     let Runs { contents, parts, .. } = runs;
-    let images = Images::new(images, &profiles)?;
+    let images = Images::new(images, &profiles);
+    let images = images.map_err(|TooLarge { file }| Error::TooLarge { file: file.display().to_string() })?;
     let wanted = options.wanted(contents)?;
     progress.tell("working out the reports");
     let needs_analysis = wanted.analysis() || options.sums_lines();
@@ -184,7 +166,7 @@ fn report(
     }
     if needs_analysis {
         let mut analysis = analyse(options, &images, tables, &profile, beside.beyond, wanted, length(&parts))?;
-        mismatch::tell_of_nothing(analysis.stats.as_ref(), !profile.blocks.is_empty(), &options.groups, progress);
+        analysis::tell_of_nothing(analysis.stats.as_ref(), !profile.blocks.is_empty(), &options.groups, progress);
         if terminal.reports.is_some() {
             analysis.functions.spell_controls();
         }
@@ -196,6 +178,34 @@ fn report(
         let _ = writeln!(progress, "gprof: warning: {file}: damaged section .debug_line: some lines are not known");
     }
     writer.finish().map_err(Error::Output)
+}
+
+/// Does what a command line of the BSDs asks for.
+fn report_as_bsd(arguments: &Arguments, out: &mut dyn Write, progress: &mut Progress<'_>) -> Result<(), Error> {
+    let path = arguments.image();
+    progress.tell("reading the program");
+    let bytes = profile_file::image(&path, arguments.static_calls)?;
+    let room = Names::default();
+    let policy = Policy::Bsd { statics: !arguments.without_statics, dots: !arguments.without_dots };
+    let image = Image::parse(&bytes, policy, &room)
+        .map_err(|source| Error::Image { file: path.display().to_string(), source })?;
+    let profile = load::bsd::profiles(arguments, &image, progress)?;
+    build_mismatch::check(&path, &bytes, &arguments.profiles(), progress);
+    if arguments.sum {
+        load::bsd::store(&profile, arguments.dialect, &image)?;
+    }
+    if profile.histograms.is_empty() {
+        // Where even a warning cannot be written, nobody is left to be told.
+        let _ = writeln!(progress, "gprof: warning: time is in ticks, not seconds");
+    }
+    progress.tell("working out the reports");
+    let mut report = analysis::bsd::report(arguments, &profile, image);
+    if progress.is_among_reports() {
+        report.functions.spell_controls();
+    }
+    progress.begin_reports();
+    let mut buffer = BufWriter::with_capacity(1 << 16, out);
+    report::bsd::render(&report, &mut buffer).and_then(|()| buffer.flush()).map_err(Error::Output)
 }
 
 /// Writes all reports that need an analysis.
@@ -264,7 +274,7 @@ fn read_all<'data>(
             read => read?,
         };
         if !is_beside {
-            mismatch::check(&group.image, bytes, &group.profiles, progress);
+            build_mismatch::check(&group.image, bytes, &group.profiles, progress);
         }
         runs.parts.iter_mut().skip(before).for_each(|part| part.is_beside = is_beside);
         if options.reports.sum && !options.sums_lines() {
@@ -308,13 +318,13 @@ fn analyse<'data>(
     wanted: Wanted,
     summed: u64,
 ) -> Result<Analysis<'data>, Error> {
-    let Table { mut functions, sources, object_files, inlined, chains, line_times } = images.join(tables);
+    let Table { mut functions, sources, object_files, inlined, chains, line_times } = Table::join(images, tables);
     functions.set_style(options.style);
     let selections = Selections::new(options, &functions, &sources)?;
     if options.sums_lines()
         && let Some(image) = images.iter().next()
     {
-        sum::write(&sum::as_gnu(profile, &functions, &selections.arcs), image.word, image.order, summed)?;
+        sum::write(&gnu_sum::as_gnu(profile, &functions, &selections.arcs), image.word, image.order, summed)?;
     }
     let input = Input {
         profile,

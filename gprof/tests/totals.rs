@@ -6,16 +6,16 @@ mod common;
 use std::fs;
 
 use gmon::Profile;
+use gprof::analysis::flat::Flat;
+use gprof::analysis::selection::{Selection, Selections};
 use gprof::analysis::{Analysis, Input};
+use gprof::cli::options::{Options, Wanted};
 use gprof::cli::{self, Request};
-use gprof::flat::Flat;
-use gprof::functions::{FunctionId, Functions};
+use gprof::image::address_space::Images;
 use gprof::image::{Image, Names, Policy};
-use gprof::images::Images;
-use gprof::options::{Options, Wanted};
 use gprof::report::Writer;
-use gprof::selection::{Selection, Selections};
-use gprof::sources::Sources;
+use gprof::symbols::functions::{FunctionId, Functions};
+use gprof::symbols::sources::Sources;
 use gprof::terminal::Terminal;
 use proptest::prelude::*;
 

@@ -1,38 +1,50 @@
 //! Everything that a report may show, worked out and frozen.
 
 mod blocks;
+pub mod bsd;
 mod chains;
 mod counts;
 mod errors;
+pub mod flat;
+pub(crate) mod gnu_sum;
+pub mod graph;
 mod index;
+pub mod inlined_times;
 mod limit;
+pub mod line_times;
 mod order;
+pub(crate) mod ordered;
 mod rows;
+pub mod selection;
+pub mod static_calls;
 mod stats;
+pub(crate) mod symbolize;
 
 use gmon::{Dimension, Profile};
 
+use crate::load::outside::Beyond;
 pub use blocks::Blocks;
 pub use counts::Count;
 pub use errors::Errors;
 pub use index::IndexEntry;
 pub use limit::LeftOut;
 pub use rows::{FlatRow, FlatTable, Unit};
-pub use stats::{Beyond, Stats};
+pub use stats::Stats;
+pub(crate) use stats::tell_of_nothing;
 
-use crate::file_map::ObjectFiles;
-use crate::flat::{self, Flat};
-use crate::functions::{FunctionId, Functions};
-use crate::graph::arcs::Arcs;
-use crate::graph::propagate::Choices;
-use crate::graph::{Graph, Node};
-use crate::images::Images;
-use crate::inlines::{Chains, Inlined};
-use crate::line_times::LineTimes;
-use crate::options::{Options, Wanted};
-use crate::selection::Selections;
-use crate::sources::Sources;
-use crate::static_calls;
+use crate::analysis::graph::arcs::Arcs;
+use crate::analysis::graph::propagate::Choices;
+use crate::analysis::graph::{Graph, Node};
+use crate::analysis::line_times::LineTimes;
+use crate::analysis::selection::Selections;
+use crate::cli::options::{Options, Wanted};
+use crate::image::UNIT;
+use crate::image::address_space::Images;
+use crate::symbols::file_map::ObjectFiles;
+use crate::symbols::functions::{FunctionId, Functions};
+use crate::symbols::inlines::{Chains, Inlined};
+use crate::symbols::sources::Sources;
+use flat::Flat;
 
 /// What the numbers of a report measure.
 #[derive(Debug)]
@@ -220,7 +232,7 @@ fn clock(profile: &Profile, is_gnu: bool) -> Clock {
         dimension: first.map_or(Dimension::SECONDS, |histogram| histogram.dimension),
         abbrev: first.map_or(b's', |histogram| histogram.abbrev),
         granularity: if is_gnu {
-            (scale as u64).saturating_mul(flat::UNIT) as f64
+            (scale as u64).saturating_mul(UNIT) as f64
         } else {
             profile.histograms.last().map_or(0.0, flat::bin_size)
         },

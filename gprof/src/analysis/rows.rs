@@ -4,11 +4,11 @@ use std::cmp::Reverse;
 
 use super::limit::{self, LeftOut};
 use super::{Analysed, Errors};
-use crate::flat::Flat;
-use crate::functions::{FunctionId, Functions};
-use crate::graph::Graph;
-use crate::inlines::InlinedTime;
-use crate::number::Ordered;
+use crate::analysis::flat::Flat;
+use crate::analysis::graph::Graph;
+use crate::analysis::inlined_times::InlinedTime;
+use crate::analysis::ordered::Ordered;
+use crate::symbols::functions::{FunctionId, Functions};
 
 /// A row of the flat profile.
 #[derive(Debug)]

@@ -8,11 +8,11 @@ use clap::ArgMatches;
 
 use super::arguments::Arguments;
 use super::groups;
+use crate::cli::options::{Annotation, Asked, Choice, Compat, Limit, Options, Reports, Subject};
+use crate::cli::symspec::{Malformed, Pattern};
 use crate::error::Error;
 use crate::image::Style;
-use crate::options::{Annotation, Asked, Choice, Compat, Limit, Options, Reports, Subject};
-use crate::pager;
-use crate::symspec::{Malformed, Pattern};
+use crate::terminal::pager;
 
 /// What an option says that chooses functions, or is for or against a report.
 struct Meaning {

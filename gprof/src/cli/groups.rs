@@ -7,8 +7,8 @@ use clap::ArgMatches;
 use clap::parser::ValueSource;
 
 use super::arguments::Arguments;
+use crate::cli::options::{Compat, Group, Source};
 use crate::error::Error;
-use crate::options::{Compat, Group, Source};
 
 /// The profile of an image for which none is named.
 const PROFILE: &str = "gmon.out";

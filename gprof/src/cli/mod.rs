@@ -1,9 +1,12 @@
 //! The command line: from words to frozen options.
 
 mod arguments;
+pub mod bsd;
 mod check;
 mod groups;
 mod nearest;
+pub mod options;
+pub mod symspec;
 mod words;
 
 use std::ffi::OsString;
@@ -11,8 +14,8 @@ use std::ffi::OsString;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, Command, CommandFactory, FromArgMatches};
 
+use crate::cli::options::Options;
 use crate::error::Error;
-use crate::options::Options;
 use arguments::Arguments;
 
 /// What a command line asks for.
@@ -83,7 +86,7 @@ fn one_line(error: &clap::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::{Asked, Group};
+    use crate::cli::options::{Asked, Group};
 
     fn options(line: &str) -> Result<Options, String> {
         let words = std::iter::once("gprof").chain(line.split_whitespace()).map(OsString::from);

@@ -8,10 +8,10 @@ use object::read::elf::{CompressionHeader, FileHeader, ProgramHeader, SectionHea
 use object::read::{CompressedData, CompressedFileRange, CompressionFormat};
 
 use super::lines::SourceFiles;
-use super::made::Names;
 use super::nearest::Place;
 use super::sections::{Owned, Sections};
 use super::separate::Marks;
+use super::synthetic_symbols::Names;
 use super::{Code, Image, ImageError, LocalFiles, Machine, Policy, Symbol, foreign, identity, listing};
 
 /// Reads an ELF file of either word size and byte order.

@@ -5,7 +5,7 @@ use std::cell::Cell;
 
 use addr2line::{Context, FrameIter, LookupContinuation, LookupResult};
 
-use super::honesty;
+use super::limits;
 use super::lines::SourceFiles;
 use super::sections::Reader;
 use super::split::Units;
@@ -58,7 +58,7 @@ impl<'a> Frames<'a> {
     pub(super) fn new(files: &'a SourceFiles<'_>) -> Option<Frames<'a>> {
         let sections = &files.sections;
         let dwarf = gimli::Dwarf::load(|id| Ok::<_, gimli::Error>(sections.get(id))).ok()?;
-        if !honesty::is_honest(sections, &dwarf) {
+        if !limits::is_honest(sections, &dwarf) {
             return None;
         }
         let left = usize::try_from(sections.len()).unwrap_or(usize::MAX).saturating_mul(16).saturating_add(ROOM);

@@ -8,9 +8,9 @@ use std::path::PathBuf;
 use gimli::Dwarf;
 
 use super::frames::Frames;
+use super::line_tables::{Header, Row, Tables};
 use super::sections::{Reader, Sections};
 use super::split::{self, Split};
-use super::tables::{Header, Row, Tables};
 use super::units;
 
 /// The debug information of a program: what source file and line its code comes from, as far as it says so.

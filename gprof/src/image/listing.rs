@@ -9,9 +9,9 @@ use object::{Endianness, SymbolIndex};
 
 use super::addresses::Addresses;
 use super::elf::File;
-use super::made::{Made, Names, Stubs};
 use super::nearest::Place;
 use super::symbols::{self, Candidate, NameTable};
+use super::synthetic_symbols::{Made, Names, Stubs};
 use super::{ImageError, LocalFiles, Origin, Policy, Symbol};
 
 /// The functions of a file, and what tells of them.

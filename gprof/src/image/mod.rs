@@ -4,23 +4,25 @@
 //! read here comes from a file that may be damaged or made to harm: sizes are checked before memory is asked for, and
 //! nothing panics.
 
+pub mod address_space;
 mod addresses;
 mod demangle;
 mod elf;
+pub(crate) mod files;
 mod foreign;
 pub mod frames;
-mod honesty;
 mod identity;
+mod limits;
+mod line_tables;
 pub mod lines;
 mod listing;
-mod made;
 mod nearest;
 mod partial;
 mod sections;
 mod separate;
 mod split;
 mod symbols;
-mod tables;
+mod synthetic_symbols;
 mod units;
 
 use std::collections::HashMap;
@@ -30,10 +32,14 @@ use std::path::{Path, PathBuf};
 
 pub use demangle::{LONGEST as LONGEST_READABLE, Style, demangle, demangle_as, looks_mangled};
 pub use lines::SourceFiles;
-pub use made::Names;
 pub use nearest::Nearest;
 pub use partial::read;
 pub use separate::DEFAULT_DIRECTORY;
+use synthetic_symbols as made;
+pub use synthetic_symbols::Names;
+
+/// Code is measured in units of two bytes: what falls within one unit is not told apart.
+pub const UNIT: u64 = 2;
 
 /// An executable file, as far as a profile needs it.
 pub struct Image<'data> {
@@ -214,7 +220,7 @@ impl<'data> Image<'data> {
         if !named.is_empty() {
             self.origin = Origin::Symbols;
             // The other file has no code, so that stubs are known from this one.
-            self.symbols.retain(|symbol| symbol.name.ends_with(made::STUB));
+            self.symbols.retain(|symbol| symbol.name.ends_with(synthetic_symbols::STUB));
             self.symbols.extend(named);
         }
         Some(path)

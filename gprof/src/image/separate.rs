@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::elf;
-use crate::files;
+use crate::image::files;
 
 /// Where systems keep debug information.
 pub const DEFAULT_DIRECTORY: &str = "/usr/lib/debug";

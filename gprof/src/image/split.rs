@@ -12,8 +12,8 @@ use std::sync::Arc;
 use gimli::{Dwarf, DwarfPackage, Unit};
 
 use super::sections::{Owned, Reader};
-use super::{elf, honesty};
-use crate::files;
+use super::{elf, limits};
+use crate::image::files;
 
 /// How many bytes of files that turn out to be of other units are read before no more are.
 const WASTE: usize = 64 << 20;
@@ -76,7 +76,7 @@ impl Split {
                     Some(dwarf)
                 }),
             };
-            if let Some(unit) = unit.filter(|unit| honesty::is_honest_split(unit, &skeleton)) {
+            if let Some(unit) = unit.filter(|unit| limits::is_honest_split(unit, &skeleton)) {
                 found.insert(id, Arc::new(unit));
             }
         }

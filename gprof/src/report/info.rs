@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::input::Parts;
+use crate::load::profile_file::Parts;
 
 pub(super) fn render(parts: &[Parts], out: &mut dyn Write) -> io::Result<()> {
     for part in parts {

@@ -3,6 +3,7 @@
 //! A renderer gets the frozen [`Analysis`] and writes text. It looks nothing up and works nothing out; what is printed
 //! by a computer program is read by computer programs, so every blank counts.
 
+pub mod annotate;
 mod blurbs;
 pub mod bsd;
 mod columns;
@@ -15,6 +16,7 @@ mod index;
 mod info;
 mod labels;
 mod names;
+mod number;
 mod order;
 mod source;
 mod stats;
@@ -23,10 +25,10 @@ mod table;
 use std::io::{self, Write};
 
 use crate::analysis::Analysis;
-use crate::annotate::AnnotatedFile;
-use crate::input::Parts;
-use crate::options::{Options, Wanted};
+use crate::cli::options::{Options, Wanted};
+use crate::load::profile_file::Parts;
 use crate::terminal::Terminal;
+use annotate::AnnotatedFile;
 
 pub use source::render as render_source;
 use stats::Detail;

@@ -3,9 +3,10 @@
 use std::cmp::Reverse;
 use std::io::{self, Write};
 
-use crate::annotate::{AnnotatedFile, Label, Times};
-use crate::number::{Fixed, Ordered};
-use crate::options::Options;
+use crate::analysis::ordered::Ordered;
+use crate::cli::options::Options;
+use crate::report::annotate::{AnnotatedFile, Label, Times};
+use crate::report::number::Fixed;
 
 /// How wide the counts are.
 const WIDTH: usize = 16;

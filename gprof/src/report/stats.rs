@@ -2,9 +2,10 @@
 
 use std::io::{self, Write};
 
-use crate::analysis::{Analysis, Beyond, LeftOut, Stats};
-use crate::input::Parts;
-use crate::number::{Fixed, General};
+use crate::analysis::{Analysis, LeftOut, Stats};
+use crate::load::outside::Beyond;
+use crate::load::profile_file::Parts;
+use crate::report::number::{Fixed, General};
 
 /// How much to tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

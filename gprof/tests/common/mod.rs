@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
 use gmon::{Arc, Dimension, Histogram, Profile};
-use gprof::functions::{FunctionId, Functions};
 use gprof::image::Symbol;
+use gprof::symbols::functions::{FunctionId, Functions};
 use proptest::prelude::*;
 
 /// Where functions begin.

@@ -1,0 +1,81 @@
+//! Whether profiles are of the very program that they are read with.
+//!
+//! A program that was rebuilt has other functions at the same addresses, and another program may have functions where this one
+//! has some: the reports would be nonsense that looks like sense. The list beside a profile names the program. Where there is no
+//! list, the times of the files tell whether the program may have been rebuilt.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use crate::cli::options::Source;
+use crate::image;
+use crate::load::shared_objects;
+
+/// Files that are copied or checked out together differ by less.
+const AT_ONCE: Duration = Duration::from_secs(2);
+
+/// Profiles with which the same is wrong: the first, and how many there are.
+struct Group {
+    what: String,
+    first: String,
+    count: usize,
+}
+
+/// Says which of these profiles are not of the image, or may not be.
+pub(crate) fn check(path: &Path, image: &[u8], profiles: &[Source], warnings: &mut dyn Write) {
+    // What is wrong with the image itself is said when it is read.
+    let Ok(own) = image::identity(image) else { return };
+    let built = fs::metadata(path).and_then(|status| status.modified()).ok();
+    let mut groups: Vec<Group> = Vec::new();
+    for source in profiles {
+        let Source::File(profile) = source else { continue };
+        let ran = shared_objects::program(profile, |identity| own.as_deref().is_some_and(|own| own != identity));
+        let what = match (ran, &own) {
+            (Some(Some((identity, ran))), Some(own)) => {
+                format!(
+                    "of another build or program: {} ran ({}), {} is {}",
+                    name(&identity),
+                    ran.display(),
+                    path.display(),
+                    name(own)
+                )
+            }
+            (None, _) if built.zip(modified(profile)).is_some_and(|(built, ran)| is_later(built, ran)) => {
+                format!("older than {}: was that rebuilt since it ran?", path.display())
+            }
+            _ => continue,
+        };
+        if let Some(group) = groups.iter_mut().find(|group| group.what == what) {
+            group.count += 1;
+        } else if groups.len() < MOST_GROUPS {
+            groups.push(Group { what, first: source.to_string(), count: 1 });
+        }
+    }
+    for Group { what, first, count } in groups {
+        let more = if count > 1 { format!(" and {} more", count - 1) } else { String::new() };
+        // Where even a warning cannot be written, nobody is left to be told.
+        let _ = writeln!(warnings, "gprof: warning: {first}{more}: {what}");
+    }
+}
+
+/// How many programs are told of that ran in the place of this one.
+const MOST_GROUPS: usize = 10;
+
+/// An identity in words.
+fn name(identity: &str) -> String {
+    match identity.strip_prefix("headers:") {
+        Some(sum) => format!("a program without build ID (headers {sum})"),
+        None => format!("build {identity}"),
+    }
+}
+
+/// When a file was last written; `None` of what is no file.
+fn modified(path: &Path) -> Option<SystemTime> {
+    fs::metadata(path).ok().filter(fs::Metadata::is_file)?.modified().ok()
+}
+
+fn is_later(one: SystemTime, other: SystemTime) -> bool {
+    one.duration_since(other).is_ok_and(|later| later > AT_ONCE)
+}
