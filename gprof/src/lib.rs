@@ -24,18 +24,18 @@ use std::time::Instant;
 use gmon::Profile;
 
 use analysis::selection::Selections;
-use analysis::symbolize::{Table, Texts};
+use analysis::symbolize::{Symbolized, UserSymbols};
 use analysis::{Analysis, Input, gnu_sum};
 use cli::Request;
 use cli::bsd::Arguments;
-use cli::options::{Group, Options, Wanted};
+use cli::options::{Options, ProfiledImage, Wanted};
 use error::Error;
 use image::address_space::{Images, TooLarge};
-use image::{Image, Names, Policy};
-use load::outside::Beyond;
-use load::profile_file::Parts;
+use image::{Image, ImageStorage, Policy};
+use load::outside::OutsideImages;
+use load::profile_file::FileInfo;
 use load::profiles::Runs;
-use load::shared_objects::{self, Beside};
+use load::shared_objects::{self, SharedObjects};
 use load::{build_mismatch, profile_file, sum};
 use report::{Writer, annotate};
 use terminal::pager::{self, Pager};
@@ -100,7 +100,7 @@ fn answer(
 /// Reports through a pager. What is to be said among the reports is said when the pager has ended, so that the pager
 /// does not paint over the words.
 fn paged(
-    choice: &pager::Choice,
+    choice: &pager::PagerCommand,
     options: &Options,
     out: &mut dyn Write,
     progress: &mut Progress<'_>,
@@ -132,25 +132,26 @@ fn report(
     progress.tell("reading the program");
     let mut beside = shared_objects::find(options, progress);
     let own = options
-        .groups
+        .images
         .iter()
         .map(|group| Ok((group.clone(), profile_file::image(&group.image, options.static_calls)?)));
     let more = beside.objects.iter_mut().map(|object| Ok((object.group.clone(), mem::take(&mut object.bytes))));
-    let files: Vec<(Group, Vec<u8>)> = own.chain(more).collect::<Result<_, _>>()?;
-    let rooms: Vec<Names> = files.iter().map(|_| Names::default()).collect();
+    let files: Vec<(ProfiledImage, Vec<u8>)> = own.chain(more).collect::<Result<_, _>>()?;
+    let storages: Vec<ImageStorage> = files.iter().map(|_| ImageStorage::default()).collect();
     let symbols = options.symbols.as_deref().map(profile_file::text).transpose()?;
     let map = options.file_map.as_deref().map(profile_file::text).transpose()?;
-    let texts = Texts::new(options, symbols.as_deref(), map.as_deref())?;
+    let user_symbols = UserSymbols::new(options, symbols.as_deref(), map.as_deref())?;
     let mut runs = Runs::default();
-    let (images, mut profiles) = read_all(options, &files, &rooms, &mut beside, &mut runs, progress)?;
-    let Runs { contents, parts, .. } = runs;
+    let (images, mut profiles) = read_all(options, &files, &storages, &mut beside, &mut runs, progress)?;
+    let Runs { contents, files, .. } = runs;
     let images = Images::new(images, &profiles);
     let images = images.map_err(|TooLarge { file }| Error::TooLarge { file: file.display().to_string() })?;
     let wanted = options.wanted(contents)?;
     progress.tell("working out the reports");
     let needs_analysis = wanted.analysis() || options.sums_lines();
-    let tables = images.iter().zip(&profiles).filter(|_| needs_analysis);
-    let tables = tables.map(|(image, profile)| texts.table(options, image, profile, wanted, progress)).collect();
+    let symbolized = images.iter().zip(&profiles).filter(|_| needs_analysis);
+    let symbolized =
+        symbolized.map(|(image, profile)| user_symbols.symbolize(options, image, profile, wanted, progress)).collect();
     let code: Vec<_> = images.iter().map(|image| image.code.clone()).collect();
     beside.settle(&mut profiles, &code);
     let mut profile = images.merge(profiles);
@@ -162,18 +163,19 @@ fn report(
     }
     if wanted.info {
         progress.begin_reports();
-        writer.info(&parts).map_err(Error::Output)?;
+        writer.info(&files).map_err(Error::Output)?;
     }
     if needs_analysis {
-        let mut analysis = analyse(options, &images, tables, &profile, beside.beyond, wanted, length(&parts))?;
-        analysis::tell_of_nothing(analysis.stats.as_ref(), !profile.blocks.is_empty(), &options.groups, progress);
+        let mut analysis =
+            analyse(options, &images, symbolized, &profile, beside.outside_images, wanted, length(&files))?;
+        analysis::tell_of_nothing(analysis.stats.as_ref(), !profile.blocks.is_empty(), &options.images, progress);
         if terminal.reports.is_some() {
             analysis.functions.spell_controls();
         }
         progress.begin_reports();
-        write(&analysis, options, wanted, &parts, &mut writer, progress)?;
+        write(&analysis, options, wanted, &files, &mut writer, progress)?;
     }
-    for (_, group) in images.iter().zip(&options.groups).filter(|(image, _)| image.files.has_damaged_lines()) {
+    for (_, group) in images.iter().zip(&options.images).filter(|(image, _)| image.files.has_damaged_lines()) {
         let file = group.image.display();
         let _ = writeln!(progress, "gprof: warning: {file}: damaged section .debug_line: some lines are not known");
     }
@@ -185,9 +187,9 @@ fn report_as_bsd(arguments: &Arguments, out: &mut dyn Write, progress: &mut Prog
     let path = arguments.image();
     progress.tell("reading the program");
     let bytes = profile_file::image(&path, arguments.static_calls)?;
-    let room = Names::default();
+    let storage = ImageStorage::default();
     let policy = Policy::Bsd { statics: !arguments.without_statics, dots: !arguments.without_dots };
-    let image = Image::parse(&bytes, policy, &room)
+    let image = Image::parse(&bytes, policy, &storage)
         .map_err(|source| Error::Image { file: path.display().to_string(), source })?;
     let profile = load::bsd::profiles(arguments, &image, progress)?;
     build_mismatch::check(&path, &bytes, &arguments.profiles(), progress);
@@ -213,7 +215,7 @@ fn write(
     analysis: &Analysis<'_>,
     options: &Options,
     wanted: Wanted,
-    parts: &[Parts],
+    files: &[FileInfo],
     writer: &mut Writer<'_>,
     warnings: &mut dyn Write,
 ) -> Result<(), Error> {
@@ -228,9 +230,9 @@ fn write(
         writer.file_order(analysis).map_err(Error::Output)?;
     }
     if wanted.stats {
-        writer.stats(analysis, parts).map_err(Error::Output)?;
+        writer.stats(analysis, files).map_err(Error::Output)?;
     } else if options.has_footer(wanted) {
-        writer.footer(analysis, parts).map_err(Error::Output)?;
+        writer.footer(analysis, files).map_err(Error::Output)?;
     }
     Ok(())
 }
@@ -242,44 +244,44 @@ type Read<'data> = (Vec<(PathBuf, Image<'data>)>, Vec<Profile>);
 /// that cannot be read is given up with a warning.
 fn read_all<'data>(
     options: &Options,
-    files: &'data [(Group, Vec<u8>)],
-    rooms: &'data [Names],
-    beside: &mut Beside,
+    files: &'data [(ProfiledImage, Vec<u8>)],
+    storages: &'data [ImageStorage],
+    beside: &mut SharedObjects,
     runs: &mut Runs,
     progress: &mut Progress<'_>,
 ) -> Result<Read<'data>, Error> {
     let (mut images, mut profiles) = (Vec::new(), Vec::new());
-    for ((group, bytes), room) in files.iter().zip(rooms) {
-        let is_beside = images.len() >= options.groups.len();
-        let image = match read_image(options, &group.image, bytes, room) {
+    for ((group, bytes), storage) in files.iter().zip(storages) {
+        let is_shared_object = images.len() >= options.images.len();
+        let image = match read_image(options, &group.image, bytes, storage) {
             Ok(image) => image,
-            Err(why) if is_beside => {
+            Err(why) if is_shared_object => {
                 let _ = writeln!(progress, "gprof: warning: {why}: its time is outside");
-                beside.give_up(images.len() - options.groups.len());
+                beside.give_up(images.len() - options.images.len());
                 continue;
             }
             Err(why) => return Err(why),
         };
         // Of objects that were found only what is of no use is said: that they are stripped is usual.
-        if let Some(doubt) = image.doubt().filter(|_| !is_beside) {
-            let _ = writeln!(progress, "gprof: warning: {}: {doubt}", group.image.display());
+        if let Some(warning) = image.warning().filter(|_| !is_shared_object) {
+            let _ = writeln!(progress, "gprof: warning: {}: {warning}", group.image.display());
         }
-        let (form, before) = (options.form.filter(|_| !is_beside), runs.parts.len());
+        let (form, before) = (options.form.filter(|_| !is_shared_object), runs.files.len());
         let profile = match runs.read(form, &group.profiles, &image, progress) {
-            Err(why) if is_beside => {
+            Err(why) if is_shared_object => {
                 let _ = writeln!(progress, "gprof: warning: {why}: its time is outside");
-                beside.give_up(images.len() - options.groups.len());
+                beside.give_up(images.len() - options.images.len());
                 continue;
             }
             read => read?,
         };
-        if !is_beside {
+        if !is_shared_object {
             build_mismatch::check(&group.image, bytes, &group.profiles, progress);
         }
-        runs.parts.iter_mut().skip(before).for_each(|part| part.is_beside = is_beside);
+        runs.files.iter_mut().skip(before).for_each(|part| part.is_shared_object = is_shared_object);
         if options.reports.sum && !options.sums_lines() {
             progress.tell("writing the sum");
-            sum::write(&profile, image.word, image.order, length(&runs.parts))?;
+            sum::write(&profile, image.word, image.order, length(&runs.files))?;
         }
         images.push((group.image.clone(), image));
         profiles.push(profile);
@@ -292,33 +294,34 @@ fn read_image<'data>(
     options: &Options,
     path: &Path,
     bytes: &'data [u8],
-    room: &'data Names,
+    storage: &'data ImageStorage,
 ) -> Result<Image<'data>, Error> {
     let policy = if options.is_gnu() { Policy::Compat } else { Policy::Full };
-    let image = Image::parse(bytes, policy, room);
+    let image = Image::parse(bytes, policy, storage);
     let mut image = image.map_err(|source| Error::Image { file: path.display().to_string(), source })?;
     let system = PathBuf::from(image::DEFAULT_DIRECTORY);
     let directories: Vec<PathBuf> = options.debug_directories.iter().cloned().chain([system]).collect();
-    image.find_debug_file(path, &directories, policy, room);
+    image.find_debug_file(path, &directories, policy, storage);
     Ok(image)
 }
 
 /// The length of all profiles that were read, in bytes.
-fn length(parts: &[Parts]) -> u64 {
-    parts.iter().fold(0, |sum, part| sum.saturating_add(part.length))
+fn length(files: &[FileInfo]) -> u64 {
+    files.iter().fold(0, |sum, part| sum.saturating_add(part.length))
 }
 
 /// From images and the sum of their profiles, whose files have `summed` bytes, to all that reports show.
 fn analyse<'data>(
     options: &Options,
     images: &'data Images<'data>,
-    tables: Vec<Table<'data>>,
+    symbolized: Vec<Symbolized<'data>>,
     profile: &Profile,
-    beyond: Beyond,
+    outside_images: OutsideImages,
     wanted: Wanted,
     summed: u64,
 ) -> Result<Analysis<'data>, Error> {
-    let Table { mut functions, sources, object_files, inlined, chains, line_times } = Table::join(images, tables);
+    let Symbolized { mut functions, sources, object_files, inlined, chains, line_times } =
+        Symbolized::join(images, symbolized);
     functions.set_style(options.style);
     let selections = Selections::new(options, &functions, &sources)?;
     if options.sums_lines()
@@ -335,7 +338,7 @@ fn analyse<'data>(
         inlined,
         chains,
         line_times,
-        beyond,
+        outside_images,
         options,
         wanted,
     };

@@ -12,7 +12,7 @@ use gprof::analysis::{Analysis, Input};
 use gprof::cli::options::{Options, Wanted};
 use gprof::cli::{self, Request};
 use gprof::image::address_space::Images;
-use gprof::image::{Image, Names, Policy};
+use gprof::image::{Image, ImageStorage, Policy};
 use gprof::report::Writer;
 use gprof::symbols::functions::{FunctionId, Functions};
 use gprof::symbols::sources::Sources;
@@ -63,7 +63,7 @@ fn options(words: &[&str]) -> Options {
 fn analyse(profile: &Profile, functions: Functions<'static>) -> (Analysis<'static>, String) {
     thread_local! {
         static IMAGES: &'static Images<'static> = {
-            let (bytes, room) = (fs::read(std::env::current_exe().unwrap()).unwrap(), Names::default());
+            let (bytes, room) = (fs::read(std::env::current_exe().unwrap()).unwrap(), ImageStorage::default());
             let (bytes, room) = (bytes.leak(), Box::leak(Box::new(room)));
             Box::leak(Box::new(Images::alone(Image::parse(bytes, Policy::Compat, room).unwrap())))
         };
@@ -81,7 +81,7 @@ fn analyse(profile: &Profile, functions: Functions<'static>) -> (Analysis<'stati
         inlined: None,
         chains: Default::default(),
         line_times: Default::default(),
-        beyond: Default::default(),
+        outside_images: Default::default(),
         options: &options,
         wanted,
     };

@@ -22,13 +22,13 @@ pub(crate) mod symbolize;
 
 use gmon::{Dimension, Profile};
 
-use crate::load::outside::Beyond;
+use crate::load::outside::OutsideImages;
 pub use blocks::Blocks;
 pub use counts::Count;
 pub use errors::Errors;
 pub use index::IndexEntry;
 pub use limit::LeftOut;
-pub use rows::{FlatRow, FlatTable, Unit};
+pub use rows::{FlatProfile, FlatRow, Unit};
 pub use stats::Stats;
 pub(crate) use stats::tell_of_nothing;
 
@@ -42,7 +42,7 @@ use crate::image::UNIT;
 use crate::image::address_space::Images;
 use crate::symbols::file_map::ObjectFiles;
 use crate::symbols::functions::{FunctionId, Functions};
-use crate::symbols::inlines::{Chains, Inlined};
+use crate::symbols::inlines::{InlineStacks, Inlined};
 use crate::symbols::sources::Sources;
 use flat::Flat;
 
@@ -84,7 +84,7 @@ pub struct Analysis<'data> {
     /// What the numbers measure.
     pub clock: Clock,
     /// The flat profile.
-    pub flat: FlatTable<'data>,
+    pub flat: FlatProfile<'data>,
     /// The call graph.
     pub calls: CallGraph<'data>,
     /// Where functions stand in source files, if any report shows it.
@@ -94,7 +94,7 @@ pub struct Analysis<'data> {
     /// How often basic blocks ran, by line.
     pub blocks: Blocks,
     /// Where lines were inlined, by their addresses; empty unless that is to be told.
-    pub chains: Chains<'data>,
+    pub chains: InlineStacks<'data>,
     /// The self time of source lines; empty unless a report shows it.
     pub line_times: LineTimes,
     /// The list of counts.
@@ -124,11 +124,11 @@ pub struct Input<'a, 'data> {
     /// What was inlined, if functions of that are to be told of.
     pub inlined: Option<Inlined<'data>>,
     /// Where lines were inlined, if that is to be told.
-    pub chains: Chains<'data>,
+    pub chains: InlineStacks<'data>,
     /// The self time of source lines, if a report shows it.
     pub line_times: LineTimes,
     /// What is in none of the images.
-    pub beyond: Beyond,
+    pub outside_images: OutsideImages,
     /// What the user asked for.
     pub options: &'a Options,
     /// The reports to write.
@@ -152,7 +152,7 @@ impl<'data> Analysis<'data> {
     #[must_use]
     pub fn new(functions: Functions<'data>, input: Input<'_, 'data>) -> Analysis<'data> {
         let Input { profile, images, object_files, sources, selections, inlined, chains, .. } = input;
-        let Input { line_times, beyond, options, wanted, .. } = input;
+        let Input { line_times, outside_images, options, wanted, .. } = input;
         let assign = if options.is_gnu() { Flat::new } else { Flat::exact };
         let flat = assign(&profile.histograms, &functions, &selections.flat);
         let possible = if options.static_calls {
@@ -190,7 +190,7 @@ impl<'data> Analysis<'data> {
         let index = if wanted.graph { index::index(&analysed, images, last_rank) } else { Vec::new() };
         let has_time = flat.runtime != 0.0 || flat.time.iter().any(|time| *time != 0.0);
         let is_told = wanted.stats || options.has_footer(wanted) || !has_time;
-        let stats = is_told.then(|| Stats::new(profile, &functions, &flat, beyond));
+        let stats = is_told.then(|| Stats::new(profile, &functions, &flat, outside_images));
         let clock = clock(profile, options.is_gnu());
         let inlined = inlined.map(|inlined| inlined.times(&profile.histograms)).unwrap_or_default();
         let mut flat_table = rows::flat_table(&analysed, inlined, clock.rate);

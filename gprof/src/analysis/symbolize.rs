@@ -11,15 +11,15 @@ use crate::image::address_space::Images;
 use crate::image::lines::Lines;
 use crate::image::{Image, Symbol};
 use crate::symbols::file_map::{FileMap, ObjectFiles};
-use crate::symbols::functions::{Functions, Part};
-use crate::symbols::inlines::{Chains, Inlined};
-use crate::symbols::line_symbols::{Line, Owners, Source, Touched};
+use crate::symbols::functions::{Functions, ImageFunctions};
+use crate::symbols::inlines::{InlineStacks, Inlined};
+use crate::symbols::line_symbols::{LineSymbol, LineSymbolizer, Owners, ProfiledCode};
 use crate::symbols::sources::Sources;
 use crate::symbols::symbol_file;
 
 /// What is known of the functions of one image, or of all.
 #[derive(Debug)]
-pub(crate) struct Table<'data> {
+pub(crate) struct Symbolized<'data> {
     /// The functions.
     pub(crate) functions: Functions<'data>,
     /// Where they stand in source files; empty if neither a choice nor a report needs it.
@@ -29,29 +29,30 @@ pub(crate) struct Table<'data> {
     /// What was inlined, if functions of that are to be told of.
     pub(crate) inlined: Option<Inlined<'data>>,
     /// Where lines were inlined, if that is to be told.
-    pub(crate) chains: Chains<'data>,
+    pub(crate) chains: InlineStacks<'data>,
     /// The self time of source lines, if a report shows it.
     pub(crate) line_times: LineTimes,
 }
 
-impl<'data> Table<'data> {
+impl<'data> Symbolized<'data> {
     /// What is known of the functions of all images, from what is known of those of each.
-    pub(crate) fn join(images: &Images<'data>, mut tables: Vec<Table<'data>>) -> Table<'data> {
+    pub(crate) fn join(images: &Images<'data>, mut symbolized: Vec<Symbolized<'data>>) -> Symbolized<'data> {
         if images.is_alone()
-            && let Some(only) = tables.pop()
+            && let Some(only) = symbolized.pop()
         {
             return only;
         }
-        let (mut parts, mut sources, mut inlined, mut chains) = (Vec::new(), Vec::new(), Vec::new(), Chains::new());
+        let (mut image_functions, mut sources, mut inlined, mut chains) =
+            (Vec::new(), Vec::new(), Vec::new(), InlineStacks::new());
         let mut times = Vec::new();
-        for (table, (shift, last, label)) in tables.into_iter().zip(images.moves()) {
-            parts.push(Part { functions: table.functions, shift, last, label: label.to_owned() });
-            sources.push(table.sources);
-            times.push(table.line_times);
-            inlined.push((table.inlined, shift));
-            chains.extend(table.chains.into_iter().map(|(address, callers)| (address.wrapping_add(shift), callers)));
+        for (one, (shift, last, label)) in symbolized.into_iter().zip(images.moves()) {
+            image_functions.push(ImageFunctions { functions: one.functions, shift, last, label: label.to_owned() });
+            sources.push(one.sources);
+            times.push(one.line_times);
+            inlined.push((one.inlined, shift));
+            chains.extend(one.chains.into_iter().map(|(address, callers)| (address.wrapping_add(shift), callers)));
         }
-        let functions = Functions::join(parts);
+        let functions = Functions::join(image_functions);
         let mut all_inlined = None;
         for (at, (inlined, shift)) in inlined.into_iter().enumerate() {
             if let Some(inlined) = inlined {
@@ -64,19 +65,19 @@ impl<'data> Table<'data> {
             line_times.append(times, |id| functions.moved(at, id));
         }
         let sources = Sources::join(sources);
-        Table { functions, sources, object_files: None, inlined: all_inlined, chains, line_times }
+        Symbolized { functions, sources, object_files: None, inlined: all_inlined, chains, line_times }
     }
 }
 
 /// What the user says of the program's functions in files of their own.
-pub(crate) struct Texts<'data> {
+pub(crate) struct UserSymbols<'data> {
     /// The symbols.
     symbols: Option<&'data [u8]>,
     /// The object files.
     map: Option<FileMap<'data>>,
 }
 
-impl<'data> Texts<'data> {
+impl<'data> UserSymbols<'data> {
     /// Reads the files.
     ///
     /// # Errors
@@ -86,24 +87,24 @@ impl<'data> Texts<'data> {
         options: &Options,
         symbols: Option<&'data [u8]>,
         map: Option<&'data [u8]>,
-    ) -> Result<Texts<'data>, Error> {
+    ) -> Result<UserSymbols<'data>, Error> {
         let (Some(path), Some(text)) = (&options.file_map, map) else {
-            return Ok(Texts { symbols, map: None });
+            return Ok(UserSymbols { symbols, map: None });
         };
         let map = FileMap::read(text, options.is_gnu());
         let map = map.map_err(|source| Error::Map { file: path.display().to_string(), source })?;
-        Ok(Texts { symbols, map: Some(map) })
+        Ok(UserSymbols { symbols, map: Some(map) })
     }
 
     /// All that is known of the functions of an image before it is put beside others.
-    pub(crate) fn table(
+    pub(crate) fn symbolize(
         &self,
         options: &Options,
         image: &'data Image<'data>,
         profile: &Profile,
         wanted: Wanted,
         warnings: &mut dyn Write,
-    ) -> Table<'data> {
+    ) -> Symbolized<'data> {
         let (symbols, object_files) = self.symbols(options, image, warnings);
         let mut order: Vec<u64> = symbols.iter().map(|symbol| symbol.address).collect();
         // Functions of the last section that can be run reach to its end.
@@ -112,13 +113,13 @@ impl<'data> Texts<'data> {
         let has_lines = options.needs_sources(wanted) && options.symbols.is_none();
         let lines = if has_lines { image.files.lines() } else { Lines::default() };
         let mut functions = Functions::new(symbols, code.end);
-        let mut chains = Chains::new();
+        let mut chains = InlineStacks::new();
         // GNU leaves out functions without code also where there are no lines.
         if options.by_line && (!lines.is_empty() || (options.is_gnu() && has_lines)) {
             // Where nothing is shown of other lines, not even their number, what the profile says nothing about costs
             // nothing.
-            let touched = options.shows_touched(wanted).then(|| Touched::new(profile));
-            let pieces = pieces(options, image, &lines, &functions, touched.as_ref());
+            let profiled = options.shows_only_profiled_code(wanted).then(|| ProfiledCode::new(profile));
+            let pieces = pieces(options, image, &lines, &functions, profiled.as_ref());
             let (pieces, callers): (Vec<Symbol<'data>>, Vec<_>) = pieces.into_iter().unzip();
             order.extend(pieces.iter().map(|piece| piece.address));
             let inlined = pieces.iter().zip(callers).filter(|(_, callers)| !callers.is_empty());
@@ -137,7 +138,7 @@ impl<'data> Texts<'data> {
         let has_times = wanted.source && options.annotation.times;
         let line_times = has_times.then(|| LineTimes::new(profile, code.clone(), &lines, &functions));
         let line_times = line_times.unwrap_or_default();
-        Table { functions, sources, object_files, inlined, chains, line_times }
+        Symbolized { functions, sources, object_files, inlined, chains, line_times }
     }
 
     /// The symbols that count, some of which stand for object files if the user has a map of those.
@@ -172,8 +173,8 @@ fn pieces<'data>(
     image: &'data Image<'data>,
     lines: &Lines<'data>,
     functions: &Functions<'data>,
-    touched: Option<&Touched>,
-) -> Vec<Line<'data>> {
+    profiled: Option<&ProfiledCode>,
+) -> Vec<LineSymbol<'data>> {
     let is_gnu = options.is_gnu();
     let code = if is_gnu { &image.text } else { &image.code };
     let owners = if is_gnu {
@@ -184,6 +185,6 @@ fn pieces<'data>(
     // A file may claim to have more code than it has.
     let every_byte = is_gnu && image.machine_code.bytes.len() as u64 >= code.end - code.start;
     let (files, by_caller) = (&image.files, options.inlines);
-    let source = Source { lines, files, functions, owners: &owners, every_byte, by_caller, touched };
-    source.symbols(code.clone())
+    let symbolizer = LineSymbolizer { lines, files, functions, owners: &owners, every_byte, by_caller, profiled };
+    symbolizer.symbols(code.clone())
 }

@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use crate::cli::options::Source;
+use crate::cli::options::ProfilePath;
 use crate::error::Error;
 
 /// Whose gprof is meant.
@@ -161,8 +161,8 @@ impl Arguments {
 
     /// Its profiles. When none is named, FreeBSD's is called like the program; `gmon.out` is what all systems have.
     #[must_use]
-    pub fn profiles(&self) -> Vec<Source> {
-        let named: Vec<Source> = self.files.iter().skip(1).cloned().map(Source::from).collect();
+    pub fn profiles(&self) -> Vec<ProfilePath> {
+        let named: Vec<ProfilePath> = self.files.iter().skip(1).cloned().map(ProfilePath::from).collect();
         if !named.is_empty() {
             return named;
         }
@@ -170,7 +170,7 @@ impl Arguments {
         own.push(".gmon");
         let common = PathBuf::from("gmon.out");
         let is_own = self.dialect == Dialect::FreeBsd && (Path::new(&own).exists() || !common.exists());
-        vec![Source::File(if is_own { own.into() } else { common })]
+        vec![ProfilePath::File(if is_own { own.into() } else { common })]
     }
 }
 
@@ -230,7 +230,7 @@ mod tests {
             let arguments = arguments(line).unwrap().unwrap();
             (arguments.image(), arguments.profiles())
         };
-        let file = |name: &str| Source::File(name.into());
+        let file = |name: &str| ProfilePath::File(name.into());
         assert_eq!(of("gprof --bsd"), ("a.out".into(), vec![file("a.out.gmon")]));
         assert_eq!(of("gprof --bsd=openbsd x"), ("x".into(), vec![file("gmon.out")]));
         assert_eq!(of("gprof --bsd x y z"), ("x".into(), vec![file("y"), file("z")]));

@@ -3,7 +3,7 @@
 mod arguments;
 pub mod bsd;
 mod check;
-mod groups;
+mod images;
 mod nearest;
 pub mod options;
 pub mod symspec;
@@ -86,7 +86,7 @@ fn one_line(error: &clap::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::options::{Asked, Group};
+    use crate::cli::options::{Asked, ProfiledImage};
 
     fn options(line: &str) -> Result<Options, String> {
         let words = std::iter::once("gprof").chain(line.split_whitespace()).map(OsString::from);
@@ -98,18 +98,18 @@ mod tests {
     }
 
     /// Images and their profiles.
-    fn groups(options: &Options) -> String {
-        let group = |group: &Group| {
-            let profiles: Vec<String> = group.profiles.iter().map(ToString::to_string).collect();
-            format!("{}: {}", group.image.display(), profiles.join(", "))
+    fn images(options: &Options) -> String {
+        let profiled = |profiled: &ProfiledImage| {
+            let profiles: Vec<String> = profiled.profiles.iter().map(ToString::to_string).collect();
+            format!("{}: {}", profiled.image.display(), profiles.join(", "))
         };
-        options.groups.iter().map(group).collect::<Vec<_>>().join("; ")
+        options.images.iter().map(profiled).collect::<Vec<_>>().join("; ")
     }
 
     #[test]
     fn defaults() {
         let options = options("").unwrap();
-        assert_eq!(groups(&options), "a.out: gmon.out");
+        assert_eq!(images(&options), "a.out: gmon.out");
         assert_eq!((options.reports.flat, options.reports.graph), (Asked::Nothing, Asked::Nothing));
         assert!(options.demangle && !options.brief && !options.unused && !options.reports.sum);
     }
@@ -117,13 +117,13 @@ mod tests {
     #[test]
     fn operands_may_stand_anywhere() {
         let options = options("prog -b one -z - two").unwrap();
-        assert_eq!(groups(&options), "prog: one, standard input, two");
+        assert_eq!(images(&options), "prog: one, standard input, two");
         assert!(options.brief && options.unused);
     }
 
     #[test]
     fn profiles_belong_to_the_image_before_them() {
-        let of = |line: &str| options(line).map(|options| groups(&options));
+        let of = |line: &str| options(line).map(|options| images(&options));
         assert_eq!(of("--image a.out").unwrap(), "a.out: gmon.out");
         assert_eq!(of("-b --image=a.out one -z two --image b.so -").unwrap(), "a.out: one, two; b.so: standard input");
         assert_eq!(of("a.out one --image b.so two -b").unwrap(), "a.out: one; b.so: two");
@@ -145,7 +145,7 @@ mod tests {
     fn reports_take_no_word_of_their_own() {
         let options = options("-p prog -q file").unwrap();
         assert_eq!((options.reports.flat, options.reports.graph), (Asked::For, Asked::For));
-        assert_eq!(groups(&options), "prog: file");
+        assert_eq!(images(&options), "prog: file");
     }
 
     #[test]

@@ -10,35 +10,35 @@ use crate::terminal::pager;
 
 /// Where a profile is read from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum ProfilePath {
     /// The standard input.
     Stdin,
     /// A file.
     File(PathBuf),
 }
 
-impl From<OsString> for Source {
-    fn from(operand: OsString) -> Source {
-        if operand == "-" { Source::Stdin } else { Source::File(operand.into()) }
+impl From<OsString> for ProfilePath {
+    fn from(operand: OsString) -> ProfilePath {
+        if operand == "-" { ProfilePath::Stdin } else { ProfilePath::File(operand.into()) }
     }
 }
 
-impl std::fmt::Display for Source {
+impl std::fmt::Display for ProfilePath {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Source::Stdin => f.write_str("standard input"),
-            Source::File(path) => path.display().fmt(f),
+            ProfilePath::Stdin => f.write_str("standard input"),
+            ProfilePath::File(path) => path.display().fmt(f),
         }
     }
 }
 
 /// An image and the profiles of its runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Group {
+pub struct ProfiledImage {
     /// The program or shared object.
     pub image: PathBuf,
     /// The profiles to sum; never none.
-    pub profiles: Vec<Source>,
+    pub profiles: Vec<ProfilePath>,
 }
 
 /// Whose result is wanted where ours is another.
@@ -147,7 +147,7 @@ pub struct Annotation {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// The profiled images, each with its profiles; never none.
-    pub groups: Vec<Group>,
+    pub images: Vec<ProfiledImage>,
     /// The form of the profiles, if it is not to be detected.
     pub form: Option<gmon::Form>,
     /// A text file that gives the symbols instead of the program.
@@ -201,7 +201,7 @@ pub struct Options {
     /// How source files are found and annotated.
     pub annotation: Annotation,
     /// What reports go through on their way to a terminal, if they shall go through anything.
-    pub pager: Option<pager::Choice>,
+    pub pager: Option<pager::PagerCommand>,
 }
 
 /// The reports that are to be written.
@@ -291,7 +291,7 @@ impl Options {
 
     /// Whether nothing is shown of code that the profile has no samples and no calls of: the flat profile alone.
     #[must_use]
-    pub fn shows_touched(&self, wanted: Wanted) -> bool {
+    pub fn shows_only_profiled_code(&self, wanted: Wanted) -> bool {
         let all = wanted.graph || wanted.counts || wanted.source || wanted.function_order || self.sums_lines();
         // GNU keeps what is chosen as ranges of neighbours.
         let by_neighbours = self.is_gnu() && !self.choices.is_empty();

@@ -20,7 +20,7 @@ const NOWHERE: u64 = 0;
 
 /// Where an image is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Place {
+struct Placement {
     /// The first address that belongs to it, as the linker gave it.
     first: u64,
     /// The last one.
@@ -29,9 +29,9 @@ struct Place {
     base: u64,
 }
 
-impl Place {
+impl Placement {
     /// The place of an image that is not moved.
-    const ALONE: Place = Place { first: 0, last: u64::MAX, base: 0 };
+    const ALONE: Placement = Placement { first: 0, last: u64::MAX, base: 0 };
 
     /// Where an address of the image goes.
     fn of(self, address: u64) -> u64 {
@@ -54,7 +54,7 @@ pub struct TooLarge {
 /// Images, each with its place.
 pub struct Images<'data> {
     all: Vec<Image<'data>>,
-    places: Vec<Place>,
+    places: Vec<Placement>,
     /// What tells their functions apart, where names clash.
     labels: Vec<String>,
 }
@@ -63,7 +63,7 @@ impl<'data> Images<'data> {
     /// An image that stands alone.
     #[must_use]
     pub fn alone(image: Image<'data>) -> Images<'data> {
-        Images { all: vec![image], places: vec![Place::ALONE], labels: vec![String::new()] }
+        Images { all: vec![image], places: vec![Placement::ALONE], labels: vec![String::new()] }
     }
 
     /// Puts images side by side, each with room for all that it and its profile have.
@@ -77,7 +77,7 @@ impl<'data> Images<'data> {
         let mut base = PAGE;
         for ((path, image), profile) in paths.iter().zip(&all).zip(profiles) {
             let (first, last) = extent(image, profile);
-            places.push(if all.len() == 1 { Place::ALONE } else { Place { first, last, base } });
+            places.push(if all.len() == 1 { Placement::ALONE } else { Placement { first, last, base } });
             let end = base.checked_add(last - first).and_then(|end| end.checked_add(1)?.checked_next_multiple_of(PAGE));
             match end {
                 Some(end) => base = end,
@@ -93,7 +93,7 @@ impl<'data> Images<'data> {
     pub fn merge(&self, profiles: Vec<Profile>) -> Profile {
         let mut whole = Profile::default();
         for (mut profile, place) in profiles.into_iter().zip(&self.places) {
-            if *place != Place::ALONE {
+            if *place != Placement::ALONE {
                 move_profile(&mut profile, *place);
             }
             whole.histograms.append(&mut profile.histograms);
@@ -150,7 +150,7 @@ fn extent(image: &Image<'_>, profile: &Profile) -> (u64, u64) {
 }
 
 /// Moves all that a profile says of an image to the image's place.
-fn move_profile(profile: &mut Profile, place: Place) {
+fn move_profile(profile: &mut Profile, place: Placement) {
     for histogram in &mut profile.histograms {
         (histogram.lowpc, histogram.highpc) = (place.of(histogram.lowpc), place.of(histogram.highpc));
     }
@@ -180,12 +180,12 @@ mod tests {
 
     #[test]
     fn places() {
-        let place = Place { first: 0x400_100, last: 0x400_200, base: 0x1000 };
+        let place = Placement { first: 0x400_100, last: 0x400_200, base: 0x1000 };
         let of = [0x400_0ff, 0x400_100, 0x400_200, 0x400_201].map(|address| place.of(address));
         assert_eq!(of, [NOWHERE, 0x1000, 0x1100, NOWHERE]);
-        let high = Place { first: u64::MAX - 1, last: u64::MAX, base: 0x1000 };
+        let high = Placement { first: u64::MAX - 1, last: u64::MAX, base: 0x1000 };
         assert_eq!([u64::MAX, 0].map(|address| high.of(address)), [0x1001, NOWHERE]);
-        assert_eq!([0, 7, u64::MAX].map(|address| Place::ALONE.of(address)), [0, 7, u64::MAX]);
+        assert_eq!([0, 7, u64::MAX].map(|address| Placement::ALONE.of(address)), [0, 7, u64::MAX]);
     }
 
     #[test]

@@ -7,31 +7,35 @@ use object::elf::{self, FileHeader32, FileHeader64};
 use object::read::elf::{CompressionHeader, FileHeader, ProgramHeader, SectionHeader, SectionTable};
 use object::read::{CompressedData, CompressedFileRange, CompressionFormat};
 
+use super::debug_file::DebugLinks;
 use super::lines::SourceFiles;
-use super::nearest::Place;
+use super::nearest::SizedSymbol;
 use super::sections::{Owned, Sections};
-use super::separate::Marks;
-use super::synthetic_symbols::Names;
-use super::{Code, Image, ImageError, LocalFiles, Machine, Policy, Symbol, foreign, identity, listing};
+use super::synthetic_symbols::ImageStorage;
+use super::{Code, Image, ImageError, LocalFiles, Machine, Policy, Symbol, identity, listing, other_formats};
 
 /// Reads an ELF file of either word size and byte order.
-pub(super) fn parse<'data>(data: &'data [u8], policy: Policy, room: &'data Names) -> Result<Image<'data>, ImageError> {
+pub(super) fn parse<'data>(
+    data: &'data [u8],
+    policy: Policy,
+    storage: &'data ImageStorage,
+) -> Result<Image<'data>, ImageError> {
     match word(data)? {
-        word @ gmon::Word::W32 => File::<FileHeader32<Endianness>>::new(data, word)?.image(policy, room),
-        word @ gmon::Word::W64 => File::<FileHeader64<Endianness>>::new(data, word)?.image(policy, room),
+        word @ gmon::Word::W32 => File::<FileHeader32<Endianness>>::new(data, word)?.image(policy, storage),
+        word @ gmon::Word::W64 => File::<FileHeader64<Endianness>>::new(data, word)?.image(policy, storage),
     }
 }
 
 /// Reads the debug information of an ELF file, which need not be a program.
-pub(super) fn debug_information(data: &[u8]) -> Result<(Sections<'_>, Marks<'_>), ImageError> {
+pub(super) fn debug_information(data: &[u8]) -> Result<(Sections<'_>, DebugLinks<'_>), ImageError> {
     Ok(match word(data)? {
         word @ gmon::Word::W32 => {
             let file = File::<FileHeader32<Endianness>>::new(data, word)?;
-            (file.debug_sections(), file.marks())
+            (file.debug_sections(), file.links())
         }
         word @ gmon::Word::W64 => {
             let file = File::<FileHeader64<Endianness>>::new(data, word)?;
-            (file.debug_sections(), file.marks())
+            (file.debug_sections(), file.links())
         }
     })
 }
@@ -53,10 +57,10 @@ pub(super) fn symbols(data: &[u8], policy: Policy) -> Result<Vec<Symbol<'_>>, Im
 }
 
 /// All symbols of an ELF file that may be functions', in the order of its symbol table.
-pub(super) fn places(data: &[u8]) -> Result<Vec<Place<'_>>, ImageError> {
+pub(super) fn sized_symbols(data: &[u8]) -> Result<Vec<SizedSymbol<'_>>, ImageError> {
     match word(data)? {
-        word @ gmon::Word::W32 => listing::places(&File::<FileHeader32<Endianness>>::new(data, word)?),
-        word @ gmon::Word::W64 => listing::places(&File::<FileHeader64<Endianness>>::new(data, word)?),
+        word @ gmon::Word::W32 => listing::sized_symbols(&File::<FileHeader32<Endianness>>::new(data, word)?),
+        word @ gmon::Word::W64 => listing::sized_symbols(&File::<FileHeader64<Endianness>>::new(data, word)?),
     }
 }
 
@@ -73,11 +77,11 @@ pub(super) fn program_identity(data: &[u8]) -> Result<Option<String>, ImageError
     Ok(match word(data)? {
         word @ gmon::Word::W32 => {
             let file = File::<FileHeader32<Endianness>>::new(data, word)?;
-            identity::of(&file, file.marks().build_id)
+            identity::of(&file, file.links().build_id)
         }
         word @ gmon::Word::W64 => {
             let file = File::<FileHeader64<Endianness>>::new(data, word)?;
-            identity::of(&file, file.marks().build_id)
+            identity::of(&file, file.links().build_id)
         }
     })
 }
@@ -86,7 +90,7 @@ pub(super) fn program_identity(data: &[u8]) -> Result<Option<String>, ImageError
 fn word(data: &[u8]) -> Result<gmon::Word, ImageError> {
     let start = data.get(..4).unwrap_or(data);
     if start != elf::ELFMAG {
-        return Err(foreign::name(data));
+        return Err(other_formats::name(data));
     }
     let is_narrow = data.get(4).is_some_and(|class| elf::FileClass(*class) == elf::ELFCLASS32);
     Ok(if is_narrow { gmon::Word::W32 } else { gmon::Word::W64 })
@@ -112,7 +116,7 @@ where
             Ok(File { data, endian, word, header, sections: header.sections(endian, data)? })
         };
         // Where the file is too short, that is the reason for whatever does not fit.
-        parse().map_err(|error: object::Error| match foreign::missing(data) {
+        parse().map_err(|error: object::Error| match other_formats::missing(data) {
             Some(needed) => ImageError::Cut { needed, size: data.len() as u64 },
             None => ImageError::Malformed(error),
         })
@@ -132,14 +136,14 @@ where
         }
     }
 
-    fn image(self, policy: Policy, room: &'data Names) -> Result<Image<'data>, ImageError> {
+    fn image(self, policy: Policy, storage: &'data ImageStorage) -> Result<Image<'data>, ImageError> {
         let endian = self.endian;
         let (_, text) = self.sections.section_by_name(endian, b".text").ok_or(ImageError::NoText)?;
         let start: u64 = text.sh_addr(endian).into();
         let size: u64 = text.sh_size(endian).into();
         let machine_code = self.machine_code(text);
         let text = start..start.saturating_add(size);
-        let (symbols, origin) = listing::functions(&self, policy, room)?;
+        let (symbols, origin) = listing::functions(&self, policy, storage)?;
         if symbols.is_empty() {
             return Err(ImageError::NoSymbols);
         }
@@ -155,7 +159,7 @@ where
                 Endianness::Big => gmon::Order::Big,
             },
             files: SourceFiles::new(self.debug_sections(), policy == Policy::Compat),
-            marks: self.marks(),
+            links: self.links(),
             data: self.data,
         })
     }
@@ -190,7 +194,7 @@ where
     }
 
     /// What leads to the file with the debug information.
-    fn marks(&self) -> Marks<'data> {
+    fn links(&self) -> DebugLinks<'data> {
         let build_id = self.sections.iter().find_map(|section| {
             let mut notes = section.notes(self.endian, self.data).ok()??;
             while let Ok(Some(note)) = notes.next() {
@@ -206,7 +210,7 @@ where
             let is_little = self.endian == Endianness::Little;
             Some((name, if is_little { u32::from_le_bytes(sum) } else { u32::from_be_bytes(sum) }))
         });
-        Marks { build_id, link }
+        DebugLinks { build_id, link }
     }
 
     /// A section and its bytes, unless it is absent, damaged or packed.
@@ -357,8 +361,8 @@ mod tests {
     fn every_word_size_and_byte_order() {
         for (wide, big) in [(false, false), (false, true), (true, false), (true, true)] {
             let bytes = file(wide, big);
-            let room = Names::default();
-            let image = parse(&bytes, Policy::Compat, &room).unwrap();
+            let storage = ImageStorage::default();
+            let image = parse(&bytes, Policy::Compat, &storage).unwrap();
             assert_eq!(image.text, 0x1000..0x1020);
             assert_eq!(image.word, if wide { gmon::Word::W64 } else { gmon::Word::W32 });
             assert_eq!(image.order, if big { gmon::Order::Big } else { gmon::Order::Little });
@@ -372,7 +376,7 @@ mod tests {
         for wide in [false, true] {
             let bytes = file(wide, false);
             for length in 0..bytes.len() {
-                assert!(parse(&bytes[..length], Policy::Full, &Names::default()).is_err(), "{length}");
+                assert!(parse(&bytes[..length], Policy::Full, &ImageStorage::default()).is_err(), "{length}");
             }
         }
     }

@@ -8,7 +8,7 @@ use addr2line::{Context, FrameIter, LookupContinuation, LookupResult};
 use super::limits;
 use super::lines::SourceFiles;
 use super::sections::Reader;
-use super::split::Units;
+use super::split_units::Units;
 
 /// One of the functions that an address comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,7 +58,7 @@ impl<'a> Frames<'a> {
     pub(super) fn new(files: &'a SourceFiles<'_>) -> Option<Frames<'a>> {
         let sections = &files.sections;
         let dwarf = gimli::Dwarf::load(|id| Ok::<_, gimli::Error>(sections.get(id))).ok()?;
-        if !limits::is_honest(sections, &dwarf) {
+        if !limits::is_within_limits(sections, &dwarf) {
             return None;
         }
         let left = usize::try_from(sections.len()).unwrap_or(usize::MAX).saturating_mul(16).saturating_add(ROOM);

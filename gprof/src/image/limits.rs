@@ -22,8 +22,8 @@ const DEEPEST_INLINED: usize = 128;
 const LONGEST: usize = 1 << 16;
 
 /// Whether reading the debug information entry by entry takes work in proportion to its length.
-pub(super) fn is_honest(sections: &Sections<'_>, dwarf: &Dwarf<Reader<'_>>) -> bool {
-    let judge = Judge { dwarf, address_size: sections.address_size };
+pub(super) fn is_within_limits(sections: &Sections<'_>, dwarf: &Dwarf<Reader<'_>>) -> bool {
+    let judge = WorkCounter { dwarf, address_size: sections.address_size };
     units::walk(sections, |header, abbreviations, root, work| {
         let encoding = header.encoding();
         let lists = DebugRngListsBase::default_for_encoding_and_file(encoding, dwarf.file_type);
@@ -42,7 +42,7 @@ pub(super) fn is_honest(sections: &Sections<'_>, dwarf: &Dwarf<Reader<'_>>) -> b
 }
 
 /// Whether the one unit of a file of its own can be read in the same way. What the image says of it is in its skeleton.
-pub(super) fn is_honest_split<'a>(dwo: &Dwarf<Reader<'a>>, skeleton: &Unit<Reader<'a>>) -> bool {
+pub(super) fn is_split_within_limits<'a>(dwo: &Dwarf<Reader<'a>>, skeleton: &Unit<Reader<'a>>) -> bool {
     let sections = [
         dwo.debug_info.reader(),
         dwo.debug_abbrev.reader(),
@@ -65,7 +65,7 @@ pub(super) fn is_honest_split<'a>(dwo: &Dwarf<Reader<'a>>, skeleton: &Unit<Reade
     // Before version 5, lists of ranges stay in the image, and the skeleton says where those of the unit begin.
     let first = if unit.header.version() < 5 { unit.rnglists_base.0 } else { 0 };
     let bases = Bases { lists: unit.rnglists_base, strings: unit.str_offsets_base, first };
-    let judge = Judge { dwarf: dwo, address_size: unit.header.address_size() };
+    let judge = WorkCounter { dwarf: dwo, address_size: unit.header.address_size() };
     judge.entries(&unit.header, &unit.abbreviations, &bases, &mut work).is_some() && work.left > 0
 }
 
@@ -78,17 +78,17 @@ struct Bases {
 }
 
 /// Whether an attribute may ask for more than it has bytes.
-fn is_judged(name: gimli::DwAt) -> bool {
+fn costs_work(name: gimli::DwAt) -> bool {
     use gimli::{DW_AT_MIPS_linkage_name, DW_AT_linkage_name, DW_AT_name, DW_AT_ranges};
     [DW_AT_ranges, DW_AT_name, DW_AT_linkage_name, DW_AT_MIPS_linkage_name].contains(&name)
 }
 
-struct Judge<'d, 'a> {
+struct WorkCounter<'d, 'a> {
     dwarf: &'d Dwarf<Reader<'a>>,
     address_size: u8,
 }
 
-impl<'a> Judge<'_, 'a> {
+impl<'a> WorkCounter<'_, 'a> {
     /// Adds up a line table: its length, and the paths of its files, which are put together for every unit.
     fn line_table(&self, header: &Header<'a>, table: usize, directory: usize, bases: &Bases, work: &mut Work) {
         let offset = gimli::DebugLineOffset(table);
@@ -136,7 +136,7 @@ impl<'a> Judge<'_, 'a> {
                 inlined.push(depth);
             }
             for attribute in abbreviation.into_iter().flat_map(gimli::Abbreviation::attributes) {
-                if !is_judged(attribute.name()) {
+                if !costs_work(attribute.name()) {
                     if entries.skip_attributes(std::slice::from_ref(attribute)).is_err() {
                         return Some(());
                     }

@@ -33,7 +33,7 @@ pub(super) struct Row {
 }
 
 /// All line tables of a file.
-pub(super) struct Tables<'a> {
+pub(super) struct LineTables<'a> {
     lines: DebugLine<Reader<'a>>,
     line_strings: Reader<'a>,
     strings: Reader<'a>,
@@ -46,13 +46,13 @@ pub(super) struct Tables<'a> {
     is_gnu: bool,
 }
 
-impl<'a> Tables<'a> {
-    pub(super) fn new(sections: &'a Sections<'_>, is_gnu: bool) -> Tables<'a> {
+impl<'a> LineTables<'a> {
+    pub(super) fn new(sections: &'a Sections<'_>, is_gnu: bool) -> LineTables<'a> {
         let lines = sections.get(SectionId::DebugLine);
         if lines.slice().is_empty() && sections.has_lines() {
             sections.has_damaged_lines.set(true); // packed, and cannot be unpacked
         }
-        Tables {
+        LineTables {
             lines: lines.into(),
             line_strings: sections.get(SectionId::DebugLineStr),
             strings: sections.get(SectionId::DebugStr),
@@ -221,9 +221,11 @@ mod tests {
         let mut sections = Sections::new(Endianness::Little, gmon::Word::W64, false, bytes.len(), stored);
         sections.code = code.to_vec();
         let mut found: Vec<Range<u64>> = Vec::new();
-        Tables::new(&sections, false).each_row(|_, row| match found.last_mut().filter(|last| last.end == row.start) {
-            Some(last) => last.end = row.end,
-            None => found.push(row.start..row.end),
+        LineTables::new(&sections, false).each_row(|_, row| {
+            match found.last_mut().filter(|last| last.end == row.start) {
+                Some(last) => last.end = row.end,
+                None => found.push(row.start..row.end),
+            }
         });
         found
     }

@@ -8,9 +8,9 @@ use std::path::PathBuf;
 use gimli::Dwarf;
 
 use super::frames::Frames;
-use super::line_tables::{Header, Row, Tables};
+use super::line_tables::{Header, LineTables, Row};
 use super::sections::{Reader, Sections};
-use super::split::{self, Split};
+use super::split_units::{self, Split};
 use super::units;
 
 /// The debug information of a program: what source file and line its code comes from, as far as it says so.
@@ -31,9 +31,9 @@ impl<'data> SourceFiles<'data> {
     }
 
     /// The units in other files.
-    pub(super) fn split<'a>(&'a self, main: &Dwarf<Reader<'a>>) -> split::Units<'a> {
+    pub(super) fn split<'a>(&'a self, main: &Dwarf<Reader<'a>>) -> split_units::Units<'a> {
         let Some(image) = &self.image else {
-            return split::Units::new();
+            return split_units::Units::new();
         };
         self.split.get_or_init(|| Split::find(main, image)).units(main)
     }
@@ -50,7 +50,7 @@ impl<'data> SourceFiles<'data> {
         if addresses.is_empty() {
             return found;
         }
-        let tables = Tables::new(&self.sections, self.is_gnu);
+        let tables = LineTables::new(&self.sections, self.is_gnu);
         // For each address, where the next one is of which nothing is known. A thousand rows may have the same code.
         let mut open: Vec<usize> = (0..=addresses.len()).collect();
         tables.each_row(|header, row| {
@@ -183,7 +183,7 @@ pub struct Lines<'a> {
 impl<'a> Lines<'a> {
     fn new(sections: &'a Sections<'_>, is_gnu: bool) -> Lines<'a> {
         let mut collector = Collector {
-            tables: &Tables::new(sections, is_gnu),
+            tables: &LineTables::new(sections, is_gnu),
             directories: units::directories(sections),
             lines: Lines::default(),
             table: None,
@@ -234,7 +234,7 @@ const ROOM: usize = 1 << 20;
 
 /// Gathers [`Lines`].
 struct Collector<'t, 'a> {
-    tables: &'t Tables<'a>,
+    tables: &'t LineTables<'a>,
     /// Where the compiler ran, for each table that does not say so itself.
     directories: HashMap<usize, &'a [u8]>,
     lines: Lines<'a>,

@@ -6,10 +6,10 @@
 
 pub mod address_space;
 mod addresses;
+mod debug_file;
 mod demangle;
 mod elf;
 pub(crate) mod files;
-mod foreign;
 pub mod frames;
 mod identity;
 mod limits;
@@ -17,10 +17,10 @@ mod line_tables;
 pub mod lines;
 mod listing;
 mod nearest;
+mod other_formats;
 mod partial;
 mod sections;
-mod separate;
-mod split;
+mod split_units;
 mod symbols;
 mod synthetic_symbols;
 mod units;
@@ -30,13 +30,13 @@ use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+pub use debug_file::DEFAULT_DIRECTORY;
 pub use demangle::{LONGEST as LONGEST_READABLE, Style, demangle, demangle_as, looks_mangled};
 pub use lines::SourceFiles;
 pub use nearest::Nearest;
 pub use partial::read;
-pub use separate::DEFAULT_DIRECTORY;
 use synthetic_symbols as made;
-pub use synthetic_symbols::Names;
+pub use synthetic_symbols::ImageStorage;
 
 /// Code is measured in units of two bytes: what falls within one unit is not told apart.
 pub const UNIT: u64 = 2;
@@ -60,7 +60,7 @@ pub struct Image<'data> {
     /// The source files of functions.
     pub files: SourceFiles<'data>,
     /// What leads to debug information in another file.
-    marks: separate::Marks<'data>,
+    links: debug_file::DebugLinks<'data>,
     /// The file.
     data: &'data [u8],
 }
@@ -138,8 +138,8 @@ pub enum Origin {
 ///
 /// When the bytes are no ELF file, or are damaged.
 pub fn build_id(data: &[u8]) -> Result<Option<String>, ImageError> {
-    let (_, marks) = elf::debug_information(data)?;
-    Ok(marks.build_id.map(|id| id.iter().map(|byte| format!("{byte:02x}")).collect()))
+    let (_, links) = elf::debug_information(data)?;
+    Ok(links.build_id.map(|id| id.iter().map(|byte| format!("{byte:02x}")).collect()))
 }
 
 /// Which build of which program an ELF file is, in the words of a list beside a profile, if that can be told.
@@ -152,13 +152,13 @@ pub fn identity(data: &[u8]) -> Result<Option<String>, ImageError> {
 }
 
 impl<'data> Image<'data> {
-    /// Reads an executable or a shared object from its bytes. Names that it has no text for are put into `room`.
+    /// Reads an executable or a shared object from its bytes. Names that it has no text for are put into `storage`.
     ///
     /// # Errors
     ///
     /// When the bytes are no ELF file, are damaged, or tell of no function.
-    pub fn parse(data: &'data [u8], policy: Policy, room: &'data Names) -> Result<Image<'data>, ImageError> {
-        elf::parse(data, policy, room)
+    pub fn parse(data: &'data [u8], policy: Policy, storage: &'data ImageStorage) -> Result<Image<'data>, ImageError> {
+        elf::parse(data, policy, storage)
     }
 
     /// All symbols that may stand for functions, also those that do not for GNU or the BSDs.
@@ -173,7 +173,7 @@ impl<'data> Image<'data> {
     /// Whose code addresses are by the symbol table alone, for GNU's reports.
     #[must_use]
     pub fn nearest(&self) -> Nearest<'data> {
-        Nearest::new(elf::places(self.data).unwrap_or_default())
+        Nearest::new(elf::sized_symbols(self.data).unwrap_or_default())
     }
 
     /// Which source file each function is from that only its own file sees, as far as the symbol table says.
@@ -184,7 +184,7 @@ impl<'data> Image<'data> {
 
     /// What is to be said of the names of functions, if anything.
     #[must_use]
-    pub fn doubt(&self) -> Option<&'static str> {
+    pub fn warning(&self) -> Option<&'static str> {
         (self.origin == Origin::Remains)
             .then_some("the file was stripped: names are known of exported functions only, and others may be missing")
     }
@@ -193,7 +193,7 @@ impl<'data> Image<'data> {
     /// program has none, symbols if it has none.
     ///
     /// `path` is where the program lies. The file is looked for beside it and in `directories`, of which the system's
-    /// is [`DEFAULT_DIRECTORY`]. A file that belongs to another build is not taken. Its bytes are put into `room`.
+    /// is [`DEFAULT_DIRECTORY`]. A file that belongs to another build is not taken. Its bytes are put into `storage`.
     ///
     /// From then on it is also known where to look for debug information that the compiler left in files of its own.
     pub fn find_debug_file(
@@ -201,7 +201,7 @@ impl<'data> Image<'data> {
         path: &Path,
         directories: &[PathBuf],
         policy: Policy,
-        room: &'data Names,
+        storage: &'data ImageStorage,
     ) -> Option<PathBuf> {
         // GNU knows nothing of units in other files.
         self.files.image = (policy != Policy::Compat).then(|| path.to_owned());
@@ -209,8 +209,8 @@ impl<'data> Image<'data> {
         if self.files.sections.has_lines() && !is_stripped {
             return None;
         }
-        let (path, bytes) = separate::find(&self.marks, path, directories)?;
-        let bytes = room.separate.get_or_init(|| bytes);
+        let (path, bytes) = debug_file::find(&self.links, path, directories)?;
+        let bytes = storage.debug_file.get_or_init(|| bytes);
         if !self.files.sections.has_lines() {
             let image = self.files.image.take();
             self.files = SourceFiles::new(elf::debug_information(bytes).ok()?.0, policy == Policy::Compat);

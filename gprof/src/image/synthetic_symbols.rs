@@ -11,9 +11,9 @@ use super::Symbol;
 /// Room for names that the file of the program has no text for: those made here, and those of a file with what was taken
 /// from the program.
 #[derive(Debug, Default)]
-pub struct Names {
+pub struct ImageStorage {
     text: OnceCell<Vec<u8>>,
-    pub(super) separate: OnceCell<Vec<u8>>,
+    pub(super) debug_file: OnceCell<Vec<u8>>,
 }
 
 /// What stands behind the name of a function in that of the stub that leads to it.
@@ -21,13 +21,13 @@ pub(super) const STUB: &[u8] = b"@plt";
 
 /// Functions without symbols, as they are found.
 #[derive(Debug, Default)]
-pub(super) struct Made {
+pub(super) struct SyntheticSymbols {
     /// For each the address, whether it is only a guess of the unwind tables, and where its name ends in `text`.
     functions: Vec<(u64, bool, usize)>,
     text: Vec<u8>,
 }
 
-impl Made {
+impl SyntheticSymbols {
     /// Adds the stub through which a function of another file is called.
     pub(super) fn add_stub(&mut self, address: u64, name: &[u8]) {
         self.text.extend_from_slice(name);
@@ -41,9 +41,9 @@ impl Made {
         self.functions.push((address, true, self.text.len()));
     }
 
-    /// The symbols of all that was found, with their names in `room`, which must be fresh.
-    pub(super) fn into_symbols(self, room: &Names) -> impl Iterator<Item = Symbol<'_>> {
-        let text = room.text.get_or_init(|| self.text);
+    /// The symbols of all that was found, with their names in `storage`, which must be fresh.
+    pub(super) fn into_symbols(self, storage: &ImageStorage) -> impl Iterator<Item = Symbol<'_>> {
+        let text = storage.text.get_or_init(|| self.text);
         let mut start = 0;
         self.functions.into_iter().filter_map(move |(address, is_static, end)| {
             let name = text.get(start..end)?;
@@ -125,11 +125,11 @@ mod tests {
 
     #[test]
     fn names_are_made() {
-        let room = Names::default();
-        let mut made = Made::default();
-        made.add_stub(0x10, b"puts");
-        made.add_unnamed(0x1f);
-        let symbols: Vec<_> = made.into_symbols(&room).map(|symbol| (symbol.address, symbol.name)).collect();
+        let storage = ImageStorage::default();
+        let mut synthetic = SyntheticSymbols::default();
+        synthetic.add_stub(0x10, b"puts");
+        synthetic.add_unnamed(0x1f);
+        let symbols: Vec<_> = synthetic.into_symbols(&storage).map(|symbol| (symbol.address, symbol.name)).collect();
         assert_eq!(symbols, [(0x10, b"puts@plt".as_slice()), (0x1f, b"func_0x1f")]);
     }
 

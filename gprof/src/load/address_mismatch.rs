@@ -15,7 +15,7 @@ const LIVE_PAGES: [u64; 2] = [1 << 12, 1 << 16];
 const PAGE: u64 = 4096;
 
 /// What speaks against a profile being one of a program with code at these addresses, or `None` when nothing does.
-pub(crate) fn doubts(profile: &Profile, code: &Range<u64>) -> Option<String> {
+pub(crate) fn find(profile: &Profile, code: &Range<u64>) -> Option<String> {
     let code = code.start & !(PAGE - 1)..code.end.checked_next_multiple_of(PAGE).unwrap_or(u64::MAX);
     let meets = |range: &Range<u64>| range.start < code.end && code.start < range.end;
     let mut ranges = profile.histograms.iter().map(|histogram| histogram.lowpc..histogram.highpc);
@@ -72,25 +72,25 @@ mod tests {
     fn a_profile_of_the_program() {
         let code = 0x1000..0x2345;
         for range in [0x1000..0x2345, 0x1000..0x2348, 0x1800..0x1900] {
-            assert_eq!(doubts(&profile(Some(range), &[0x1100]), &code), None);
+            assert_eq!(find(&profile(Some(range), &[0x1100]), &code), None);
         }
-        assert_eq!(doubts(&profile(None, &[]), &code), None);
-        assert_eq!(doubts(&profile(None, &[0x1100, 9]), &code), None);
+        assert_eq!(find(&profile(None, &[]), &code), None);
+        assert_eq!(find(&profile(None, &[0x1100, 9]), &code), None);
     }
 
     #[test]
     fn a_live_profile_of_whole_pages() {
         let mut live = profile(Some(0x1000..0x4000), &[0x1100]);
-        assert!(doubts(&live, &(0x1000..0x2345)).is_some());
+        assert!(find(&live, &(0x1000..0x2345)).is_some());
         live.histograms[0].bins = vec![0; (4096 - 40) / 2];
-        assert_eq!(doubts(&live, &(0x1000..0x2345)), None);
+        assert_eq!(find(&live, &(0x1000..0x2345)), None);
         live.histograms[0].highpc = 0x5000;
-        assert!(doubts(&live, &(0x1000..0x2345)).is_some(), "that is more than fills a page");
+        assert!(find(&live, &(0x1000..0x2345)).is_some(), "that is more than fills a page");
     }
 
     #[test]
     fn a_profile_of_a_larger_program() {
-        let text = doubts(&profile(Some(0x1000..0x9000), &[0x1100]), &(0x1000..0x2345)).unwrap();
+        let text = find(&profile(Some(0x1000..0x9000), &[0x1100]), &(0x1000..0x2345)).unwrap();
         assert!(
             text.starts_with("it reaches beyond the program (0x1000..0x9000; code is at 0x1000..0x3000)"),
             "{text}"
@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn a_profile_of_a_program_elsewhere() {
         for foreign in [profile(Some(0x40_1000..0x40_2000), &[]), profile(None, &[0x40_1000])] {
-            let text = doubts(&foreign, &(0x1000..0x2345)).unwrap();
+            let text = find(&foreign, &(0x1000..0x2345)).unwrap();
             assert!(text.starts_with("nothing in it lies in the program (0x401000"), "{text}");
         }
     }

@@ -23,8 +23,8 @@ pub(crate) fn profiles(
     for (done, source) in sources.iter().enumerate() {
         progress.count("reading profiles", done, sources.len());
         let (profile, ..) = profile_file::profile(source, &hints)?;
-        if let Some(doubt) = address_mismatch::doubts(&profile, &image.code) {
-            let _ = writeln!(progress, "gprof: warning: {source}: {doubt}");
+        if let Some(mismatch) = address_mismatch::find(&profile, &image.code) {
+            let _ = writeln!(progress, "gprof: warning: {source}: {mismatch}");
         }
         sum.add(profile).map_err(|error| Error::Profile { file: source.to_string(), source: error })?;
     }

@@ -9,7 +9,7 @@ use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use crate::cli::options::Source;
+use crate::cli::options::ProfilePath;
 use crate::image;
 use crate::load::shared_objects;
 
@@ -17,20 +17,20 @@ use crate::load::shared_objects;
 const AT_ONCE: Duration = Duration::from_secs(2);
 
 /// Profiles with which the same is wrong: the first, and how many there are.
-struct Group {
+struct Mismatch {
     what: String,
     first: String,
     count: usize,
 }
 
 /// Says which of these profiles are not of the image, or may not be.
-pub(crate) fn check(path: &Path, image: &[u8], profiles: &[Source], warnings: &mut dyn Write) {
+pub(crate) fn check(path: &Path, image: &[u8], profiles: &[ProfilePath], warnings: &mut dyn Write) {
     // What is wrong with the image itself is said when it is read.
     let Ok(own) = image::identity(image) else { return };
     let built = fs::metadata(path).and_then(|status| status.modified()).ok();
-    let mut groups: Vec<Group> = Vec::new();
+    let mut mismatches: Vec<Mismatch> = Vec::new();
     for source in profiles {
-        let Source::File(profile) = source else { continue };
+        let ProfilePath::File(profile) = source else { continue };
         let ran = shared_objects::program(profile, |identity| own.as_deref().is_some_and(|own| own != identity));
         let what = match (ran, &own) {
             (Some(Some((identity, ran))), Some(own)) => {
@@ -47,13 +47,13 @@ pub(crate) fn check(path: &Path, image: &[u8], profiles: &[Source], warnings: &m
             }
             _ => continue,
         };
-        if let Some(group) = groups.iter_mut().find(|group| group.what == what) {
-            group.count += 1;
-        } else if groups.len() < MOST_GROUPS {
-            groups.push(Group { what, first: source.to_string(), count: 1 });
+        if let Some(mismatch) = mismatches.iter_mut().find(|mismatch| mismatch.what == what) {
+            mismatch.count += 1;
+        } else if mismatches.len() < MOST_MISMATCHES {
+            mismatches.push(Mismatch { what, first: source.to_string(), count: 1 });
         }
     }
-    for Group { what, first, count } in groups {
+    for Mismatch { what, first, count } in mismatches {
         let more = if count > 1 { format!(" and {} more", count - 1) } else { String::new() };
         // Where even a warning cannot be written, nobody is left to be told.
         let _ = writeln!(warnings, "gprof: warning: {first}{more}: {what}");
@@ -61,7 +61,7 @@ pub(crate) fn check(path: &Path, image: &[u8], profiles: &[Source], warnings: &m
 }
 
 /// How many programs are told of that ran in the place of this one.
-const MOST_GROUPS: usize = 10;
+const MOST_MISMATCHES: usize = 10;
 
 /// An identity in words.
 fn name(identity: &str) -> String {

@@ -2,7 +2,7 @@
 
 /// What was counted in none of the images: samples, and calls of functions that are in none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Beyond {
+pub struct OutsideImages {
     /// Samples in the kernel.
     pub kernel: u64,
     /// Samples in what the kernel lends to every process.
@@ -13,10 +13,10 @@ pub struct Beyond {
     pub calls: u64,
 }
 
-impl Beyond {
+impl OutsideImages {
     /// Adds what others counted.
-    pub fn add(&mut self, other: &Beyond) {
-        let Beyond { kernel, vdso, elsewhere, calls } = self;
+    pub fn add(&mut self, other: &OutsideImages) {
+        let OutsideImages { kernel, vdso, elsewhere, calls } = self;
         let sums = [(kernel, other.kernel), (vdso, other.vdso), (elsewhere, other.elsewhere), (calls, other.calls)];
         sums.into_iter().for_each(|(sum, more)| *sum = sum.saturating_add(more));
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use gmon::{Counter, Encoding, Form, Hints, Histogram, Profile, RecordCounts};
 
-use crate::cli::options::{Contents, Source};
+use crate::cli::options::{Contents, ProfilePath};
 use crate::error::Error;
 use crate::image;
 use crate::image::files;
@@ -25,7 +25,7 @@ pub(crate) fn image(path: &Path, with_code: bool) -> Result<Vec<u8>, Error> {
 
 /// What a profile consists of.
 #[derive(Clone, Debug)]
-pub struct Parts {
+pub struct FileInfo {
     /// The file.
     pub file: String,
     /// The length of the file in bytes.
@@ -35,7 +35,7 @@ pub struct Parts {
     /// How many records of each kind.
     pub records: RecordCounts,
     /// Whether it is of a shared object, beside that of the program.
-    pub is_beside: bool,
+    pub is_shared_object: bool,
     /// How many bins have the greatest count that their form has room for: more samples may have been lost.
     pub saturated: usize,
 }
@@ -46,7 +46,7 @@ pub struct Parts {
 ///
 /// When it cannot be read.
 pub(crate) fn text(path: &Path) -> Result<Vec<u8>, Error> {
-    bytes(&Source::File(path.to_owned()))
+    bytes(&ProfilePath::File(path.to_owned()))
 }
 
 /// Reads one profile, and tells what its form has room for and what is in it.
@@ -54,17 +54,17 @@ pub(crate) fn text(path: &Path) -> Result<Vec<u8>, Error> {
 /// # Errors
 ///
 /// When it cannot be read or is no profile.
-pub(crate) fn profile(source: &Source, hints: &Hints) -> Result<(Profile, Contents, Parts), Error> {
+pub(crate) fn profile(source: &ProfilePath, hints: &Hints) -> Result<(Profile, Contents, FileInfo), Error> {
     let fail = |error| Error::Profile { file: source.to_string(), source: error };
     let bytes = bytes(source)?;
     let encoding = gmon::detect(&bytes, hints).map_err(fail)?;
     let mut profile = gmon::read_as(&bytes, encoding).map_err(fail)?;
-    let parts = Parts {
-        file: if *source == Source::Stdin { "-".to_owned() } else { source.to_string() },
+    let parts = FileInfo {
+        file: if *source == ProfilePath::Stdin { "-".to_owned() } else { source.to_string() },
         length: bytes.len() as u64,
         version: u32::from(encoding.form == Form::Gnu),
         records: records(&profile, &bytes, encoding).map_err(fail)?,
-        is_beside: false,
+        is_shared_object: false,
         saturated: saturated(&profile, encoding.form),
     };
     if encoding.form == Form::Gnu {
@@ -95,10 +95,10 @@ fn saturated(profile: &Profile, form: Form) -> usize {
     profile.histograms.iter().flat_map(Histogram::hit).filter(|(_, bin)| *bin == greatest).count()
 }
 
-fn bytes(source: &Source) -> Result<Vec<u8>, Error> {
+fn bytes(source: &ProfilePath) -> Result<Vec<u8>, Error> {
     match source {
-        Source::Stdin => files::standard_input().map_err(|why| unread(source.to_string(), why)),
-        Source::File(path) => files::regular_or_pipe(path).map_err(|why| match why.kind() {
+        ProfilePath::Stdin => files::standard_input().map_err(|why| unread(source.to_string(), why)),
+        ProfilePath::File(path) => files::regular_or_pipe(path).map_err(|why| match why.kind() {
             io::ErrorKind::NotFound if path.file_name() == Some(OsStr::new("gmon.out")) => {
                 Error::NoProfile { file: source.to_string() }
             }

@@ -8,10 +8,10 @@ use std::thread;
 
 use gmon::{Accumulator, Form, Hints, Histogram, Profile};
 
-use crate::cli::options::{Contents, Source};
+use crate::cli::options::{Contents, ProfilePath};
 use crate::error::Error;
 use crate::image::Image;
-use crate::load::profile_file::Parts;
+use crate::load::profile_file::FileInfo;
 use crate::load::{address_mismatch, profile_file};
 use crate::terminal::progress::Progress;
 
@@ -24,7 +24,7 @@ pub(crate) struct Runs {
     /// What they have room for.
     pub(crate) contents: Contents,
     /// What each consists of.
-    pub(crate) parts: Vec<Parts>,
+    pub(crate) files: Vec<FileInfo>,
     /// One bin for each that has samples: what can be added up there can stand in one report.
     alike: Accumulator,
 }
@@ -38,7 +38,7 @@ impl Runs {
     pub(crate) fn read(
         &mut self,
         form: Option<Form>,
-        sources: &[Source],
+        sources: &[ProfilePath],
         image: &Image<'_>,
         progress: &mut Progress<'_>,
     ) -> Result<Profile, Error> {
@@ -54,7 +54,7 @@ impl Runs {
         };
         self.contents.samples |= batch.contents.samples;
         self.contents.calls |= batch.contents.calls;
-        self.parts.extend(batch.parts);
+        self.files.extend(batch.files);
         self.alike = batch.alike;
         Ok(batch.sum.finish())
     }
@@ -65,15 +65,15 @@ enum News {
     /// So many are done.
     Done(usize),
     /// What speaks against one's being of this program.
-    Doubt(String),
+    Mismatch(String),
 }
 
 fn tell(news: &News, all: usize, progress: &mut Progress<'_>) {
     match news {
         News::Done(done) => progress.count("reading profiles", *done, all),
-        News::Doubt(doubt) => {
+        News::Mismatch(mismatch) => {
             // Where even a warning cannot be written, nobody is left to be told.
-            let _ = writeln!(progress, "gprof: warning: {doubt}");
+            let _ = writeln!(progress, "gprof: warning: {mismatch}");
         }
     }
 }
@@ -84,7 +84,7 @@ struct Batch {
     sum: Accumulator,
     alike: Accumulator,
     contents: Contents,
-    parts: Vec<Parts>,
+    files: Vec<FileInfo>,
 }
 
 impl Batch {
@@ -94,7 +94,7 @@ impl Batch {
         self.alike.add(later.alike.finish()).ok()?;
         self.contents.samples |= later.contents.samples;
         self.contents.calls |= later.contents.calls;
-        self.parts.extend(later.parts);
+        self.files.extend(later.files);
         Some(())
     }
 }
@@ -110,16 +110,16 @@ struct Reading {
 
 impl Reading {
     /// Reads profiles one after the other, and tells about it.
-    fn batch(&self, sources: &[Source], alike: &Accumulator, tell: &mut dyn FnMut(News)) -> Result<Batch, Error> {
+    fn batch(&self, sources: &[ProfilePath], alike: &Accumulator, tell: &mut dyn FnMut(News)) -> Result<Batch, Error> {
         let mut batch = Batch { alike: alike.clone(), ..Batch::default() };
         for source in sources {
             tell(News::Done(self.done.load(Relaxed)));
-            let (profile, has, parts) = profile_file::profile(source, &self.hints)?;
-            batch.parts.push(parts);
+            let (profile, has, files) = profile_file::profile(source, &self.hints)?;
+            batch.files.push(files);
             batch.contents.samples |= has.samples;
             batch.contents.calls |= has.calls;
-            if let Some(doubt) = address_mismatch::doubts(&profile, &self.code) {
-                tell(News::Doubt(format!("{source}: {doubt}")));
+            if let Some(mismatch) = address_mismatch::find(&profile, &self.code) {
+                tell(News::Mismatch(format!("{source}: {mismatch}")));
             }
             let fail = |error| Error::Profile { file: source.to_string(), source: error };
             // Histograms of different images need not have bins of one size, but their samples must be as long.
@@ -134,7 +134,7 @@ impl Reading {
 
     /// Reads many profiles on all cores, each a part of the list. Nothing comes of it when they are few, when one may be
     /// read only once, or when anything is wrong with them.
-    fn side_by_side(&self, sources: &[Source], alike: &Accumulator, progress: &mut Progress<'_>) -> Option<Batch> {
+    fn side_by_side(&self, sources: &[ProfilePath], alike: &Accumulator, progress: &mut Progress<'_>) -> Option<Batch> {
         let cores = thread::available_parallelism().map_or(1, usize::from);
         let threads = cores.min(sources.len() / WORTH_A_THREAD);
         if threads < 2 || !sources.iter().all(is_file) {
@@ -146,7 +146,7 @@ impl Reading {
         let read = |part| {
             let mut news = Vec::new();
             let batch =
-                self.batch(part, alike, &mut |told| news.extend(matches!(told, News::Doubt(_)).then_some(told)));
+                self.batch(part, alike, &mut |told| news.extend(matches!(told, News::Mismatch(_)).then_some(told)));
             batch.ok().map(|batch| (batch, news))
         };
         let (all, news) = thread::scope(|scope| {
@@ -154,7 +154,7 @@ impl Reading {
             let mut news = Vec::new();
             let mut all = self.batch(first, alike, &mut |told| match told {
                 News::Done(_) => tell(&told, sources.len(), progress),
-                News::Doubt(_) => news.push(told),
+                News::Mismatch(_) => news.push(told),
             });
             for other in others {
                 let (later, more) = other.join().ok()??;
@@ -163,16 +163,16 @@ impl Reading {
             }
             Some((all.ok()?, news))
         })?;
-        for doubt in news {
-            tell(&doubt, sources.len(), progress);
+        for mismatch in news {
+            tell(&mismatch, sources.len(), progress);
         }
         Some(all)
     }
 }
 
 /// Whether a profile is in a file that can be read again.
-fn is_file(source: &Source) -> bool {
-    matches!(source, Source::File(path) if fs::metadata(path).is_ok_and(|kind| kind.is_file()))
+fn is_file(source: &ProfilePath) -> bool {
+    matches!(source, ProfilePath::File(path) if fs::metadata(path).is_ok_and(|kind| kind.is_file()))
 }
 
 #[cfg(test)]
@@ -182,7 +182,7 @@ mod tests {
     use gmon::{Arc, Encoding, Form, Order, Word};
 
     /// Profiles of one image in files, each with calls of its own and with those of all.
-    fn files(count: u64) -> (std::path::PathBuf, Vec<Source>) {
+    fn files(count: u64) -> (std::path::PathBuf, Vec<ProfilePath>) {
         let directory = std::env::temp_dir().join(format!("gprof-runs-{}-{count}", std::process::id()));
         fs::create_dir_all(&directory).unwrap();
         let sources = (0..count).map(|number| {
@@ -191,7 +191,7 @@ mod tests {
             let encoding = Encoding { form: Form::Gnu, word: Word::W64, order: Order::Little };
             let path = directory.join(number.to_string());
             fs::write(&path, gmon::write(&Profile { arcs, ..Profile::default() }, encoding).unwrap()).unwrap();
-            Source::File(path)
+            ProfilePath::File(path)
         });
         let sources = sources.collect();
         (directory, sources)
@@ -211,11 +211,11 @@ mod tests {
         let mut progress = Progress::new(&mut nowhere, &Terminal::default(), &clock);
         if let Some(together) = reading().side_by_side(&sources, &Accumulator::default(), &mut progress) {
             assert_eq!(together.sum.finish(), alone.sum.finish());
-            let names = |parts: &[Parts]| parts.iter().map(|part| part.file.clone()).collect::<Vec<_>>();
-            assert_eq!(names(&together.parts), names(&alone.parts));
+            let names = |files: &[FileInfo]| files.iter().map(|part| part.file.clone()).collect::<Vec<_>>();
+            assert_eq!(names(&together.files), names(&alone.files));
         }
         // One that is damaged is found by whoever reads one after the other.
-        let Source::File(path) = &sources[60] else { unreachable!() };
+        let ProfilePath::File(path) = &sources[60] else { unreachable!() };
         fs::write(path, b"gmon").unwrap();
         assert!(reading().side_by_side(&sources, &Accumulator::default(), &mut progress).is_none());
         let wrong = reading().batch(&sources, &Accumulator::default(), &mut |_: News| {}).err().unwrap();

@@ -26,7 +26,7 @@ use std::io::{self, Write};
 
 use crate::analysis::Analysis;
 use crate::cli::options::{Options, Wanted};
-use crate::load::profile_file::Parts;
+use crate::load::profile_file::FileInfo;
 use crate::terminal::Terminal;
 use annotate::AnnotatedFile;
 
@@ -61,8 +61,8 @@ impl<'a> Writer<'a> {
     /// # Errors
     ///
     /// Those of the output.
-    pub fn info(&mut self, parts: &[Parts]) -> io::Result<()> {
-        info::render(parts, self.begin()?)
+    pub fn info(&mut self, files: &[FileInfo]) -> io::Result<()> {
+        info::render(files, self.begin()?)
     }
 
     /// Writes all wanted reports that show the analysis.
@@ -129,8 +129,8 @@ impl<'a> Writer<'a> {
     /// # Errors
     ///
     /// Those of the output.
-    pub fn stats(&mut self, analysis: &Analysis<'_>, parts: &[Parts]) -> io::Result<()> {
-        stats::render(analysis, parts, Detail::All, self.begin()?)
+    pub fn stats(&mut self, analysis: &Analysis<'_>, files: &[FileInfo]) -> io::Result<()> {
+        stats::render(analysis, files, Detail::All, self.begin()?)
     }
 
     /// Writes as much of the same as readers of other reports should know.
@@ -138,8 +138,8 @@ impl<'a> Writer<'a> {
     /// # Errors
     ///
     /// Those of the output.
-    pub fn footer(&mut self, analysis: &Analysis<'_>, parts: &[Parts]) -> io::Result<()> {
-        stats::render(analysis, parts, Detail::Notable, self.begin()?)
+    pub fn footer(&mut self, analysis: &Analysis<'_>, files: &[FileInfo]) -> io::Result<()> {
+        stats::render(analysis, files, Detail::Notable, self.begin()?)
     }
 
     /// Writes the order of functions.

@@ -10,11 +10,11 @@ use crate::symbols::functions::{FunctionId, Functions};
 use crate::symbols::line_symbols::{divide, within};
 
 /// Where lines were inlined: for the address of each line symbol the functions around it, from the inside out.
-pub type Chains<'data> = HashMap<u64, Vec<Caller<'data>>>;
+pub type InlineStacks<'data> = HashMap<u64, Vec<Caller<'data>>>;
 
 /// Code of one inlined function.
 #[derive(Debug)]
-pub(crate) struct Part {
+pub(crate) struct InlinedRange {
     pub(crate) start: u64,
     pub(crate) last: u64,
     /// Of which function it is: a place in [`Inlined::functions`].
@@ -24,7 +24,7 @@ pub(crate) struct Part {
 /// All code that was inlined, in the order of addresses.
 #[derive(Debug, Default)]
 pub struct Inlined<'data> {
-    pub(crate) parts: Vec<Part>,
+    pub(crate) parts: Vec<InlinedRange>,
     /// Each function that was inlined, the innermost, in each function whose code it is a part of.
     pub(crate) functions: Vec<(FunctionId, &'data [u8])>,
 }
@@ -53,7 +53,7 @@ impl<'data> Inlined<'data> {
             });
             match found.parts.last_mut().filter(|part| part.last + 1 == range.start) {
                 Some(part) if part.function == function => part.last = range.end - 1,
-                _ => found.parts.push(Part { start: range.start, last: range.end - 1, function }),
+                _ => found.parts.push(InlinedRange { start: range.start, last: range.end - 1, function }),
             }
         }
         found
@@ -67,7 +67,7 @@ impl<'data> Inlined<'data> {
         let kept: Vec<bool> = other.functions.iter().map(|(inside, _)| moved(*inside).is_some()).collect();
         self.functions.extend(other.functions.iter().map(|(inside, name)| (moved(*inside).unwrap_or(*inside), *name)));
         let parts = other.parts.into_iter().filter(|part| kept.get(part.function).is_some_and(|kept| *kept));
-        self.parts.extend(parts.map(|part| Part {
+        self.parts.extend(parts.map(|part| InlinedRange {
             start: part.start.wrapping_add(shift),
             last: part.last.wrapping_add(shift),
             function: before + part.function,
@@ -91,7 +91,7 @@ impl<'data> Inlined<'data> {
 impl Inlined<'static> {
     /// Code that tests make up: ranges, each with the place of its function.
     pub(crate) fn made_up(parts: &[(Range<u64>, usize)], functions: Vec<(FunctionId, &'static [u8])>) -> Self {
-        let part = |(range, function): &(Range<u64>, usize)| Part {
+        let part = |(range, function): &(Range<u64>, usize)| InlinedRange {
             start: range.start,
             last: range.end - 1,
             function: *function,

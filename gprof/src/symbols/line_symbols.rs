@@ -14,7 +14,7 @@ use crate::image::{Nearest, SourceFiles, Symbol, UNIT};
 use crate::symbols::functions::Functions;
 
 /// What the symbols of lines are made of.
-pub struct Source<'a, 'data> {
+pub struct LineSymbolizer<'a, 'data> {
     /// The lines.
     pub lines: &'a Lines<'data>,
     /// What was inlined.
@@ -28,7 +28,7 @@ pub struct Source<'a, 'data> {
     /// Whether code of one line that was inlined at several places is told apart.
     pub by_caller: bool,
     /// The code that matters, if not all does. Other lines get no symbols.
-    pub touched: Option<&'a Touched>,
+    pub profiled: Option<&'a ProfiledCode>,
 }
 
 /// Whose code it is where the debug information does not say.
@@ -40,24 +40,24 @@ pub enum Owners<'data> {
 }
 
 /// Code of one line of one function: its symbol, and where it was inlined.
-pub type Line<'data> = (Symbol<'data>, Vec<Caller<'data>>);
+pub type LineSymbol<'data> = (Symbol<'data>, Vec<Caller<'data>>);
 
-impl<'data> Source<'_, 'data> {
+impl<'data> LineSymbolizer<'_, 'data> {
     /// The symbols of all lines of a part of the code, in the order of their addresses. Code of which no line or no
     /// function is known gets no symbol: it belongs to the one before.
     #[must_use]
-    pub fn symbols(&self, code: Range<u64>) -> Vec<Line<'data>> {
+    pub fn symbols(&self, code: Range<u64>) -> Vec<LineSymbol<'data>> {
         let frames = self.files.frames();
         let callers = |address| frames.as_ref().filter(|_| self.by_caller).map(|frames| frames.callers(address));
         let find = |address| Some((self.name(frames.as_ref(), address)?, callers(address).unwrap_or_default()));
-        let mut symbols: Vec<Line<'data>> = Vec::new();
+        let mut symbols: Vec<LineSymbol<'data>> = Vec::new();
         let mut place = None;
         let runs = self.runs(code.clone());
         let mut runs = runs.chunk_by(|(_, one), (_, other)| one == other).peekable();
         while let Some(run) = runs.next() {
             // What comes from no line, behind this, is taken for a part of it.
             let end = runs.peek().map_or(code.end, |next| next[0].0.start);
-            if !self.touched.is_none_or(|touched| touched.meets(run[0].0.start..end)) {
+            if !self.profiled.is_none_or(|profiled| profiled.meets(run[0].0.start..end)) {
                 place = None;
                 continue;
             }
@@ -114,16 +114,16 @@ pub(crate) fn within(lines: &Lines<'_>, code: Range<u64>) -> impl Iterator<Item 
 
 /// Code that a profile has something about.
 #[derive(Debug)]
-pub struct Touched {
+pub struct ProfiledCode {
     /// Its parts: first and last addresses, ascending and apart.
     parts: Vec<(u64, u64)>,
 }
 
-impl Touched {
+impl ProfiledCode {
     /// The code of all bins with samples, and of all calls. Bins are taken to be a little larger than they are, since
     /// GNU rounds their borders.
     #[must_use]
-    pub fn new(profile: &Profile) -> Touched {
+    pub fn new(profile: &Profile) -> ProfiledCode {
         let bins = profile.histograms.iter().flat_map(|histogram| {
             histogram.hit().map(|(bin, _)| histogram.bin_range(bin)).map(|Range { start, end }| {
                 let more = end.saturating_sub(start).saturating_add(2 * UNIT);
@@ -140,7 +140,7 @@ impl Touched {
             }
             joins
         });
-        Touched { parts }
+        ProfiledCode { parts }
     }
 
     fn meets(&self, range: Range<u64>) -> bool {

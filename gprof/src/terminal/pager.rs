@@ -18,30 +18,30 @@ const USUAL: (&str, &str) = ("less", "FRX");
 
 /// Which pager to use.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Choice {
+pub enum PagerCommand {
     /// The usual one, if the system has it.
     Usual,
     /// A command of the user's.
     Command(OsString),
 }
 
-impl Choice {
+impl PagerCommand {
     /// The choice of the environment: `GPROF_PAGER`, or else `PAGER`, of which nothing and `cat` mean none. A terminal that
     /// can do nothing gets no pager that nobody named.
     #[must_use]
-    pub fn of_environment(variable: impl Fn(&str) -> Option<OsString>) -> Option<Choice> {
+    pub fn of_environment(variable: impl Fn(&str) -> Option<OsString>) -> Option<PagerCommand> {
         match variable("GPROF_PAGER").or_else(|| variable("PAGER")) {
             Some(command) if command.as_bytes().trim_ascii().is_empty() || command == "cat" => None,
-            Some(command) => Some(Choice::Command(command)),
+            Some(command) => Some(PagerCommand::Command(command)),
             None if variable("TERM").is_none_or(|name| name.is_empty() || name == "dumb") => None,
-            None => Some(Choice::Usual),
+            None => Some(PagerCommand::Usual),
         }
     }
 }
 
 /// A writer of reports that sends them through a pager.
 pub(crate) struct Pager<'a> {
-    choice: &'a Choice,
+    choice: &'a PagerCommand,
     /// Where reports go if there is no pager.
     out: &'a mut dyn Write,
     state: State,
@@ -56,7 +56,7 @@ enum State {
 }
 
 impl<'a> Pager<'a> {
-    pub(crate) fn new(choice: &'a Choice, out: &'a mut dyn Write) -> Pager<'a> {
+    pub(crate) fn new(choice: &'a PagerCommand, out: &'a mut dyn Write) -> Pager<'a> {
         Pager { choice, out, state: State::Waiting }
     }
 
@@ -66,7 +66,7 @@ impl<'a> Pager<'a> {
     ///
     /// A fault because of which nobody has read the reports.
     pub(crate) fn finish(self) -> Result<Option<String>, String> {
-        let Choice::Command(command) = self.choice else {
+        let PagerCommand::Command(command) = self.choice else {
             // Where there is no usual pager nobody misses one.
             if let State::Running(child, input) = self.state {
                 let _ = wait(child, input);
@@ -115,11 +115,11 @@ impl Write for Pager<'_> {
     }
 }
 
-fn start(choice: &Choice) -> io::Result<(Child, ChildStdin)> {
+fn start(choice: &PagerCommand) -> io::Result<(Child, ChildStdin)> {
     let mut command = match choice {
-        Choice::Usual => Command::new(USUAL.0),
-        Choice::Command(words) if is_plain(words) => Command::new(words),
-        Choice::Command(words) => {
+        PagerCommand::Usual => Command::new(USUAL.0),
+        PagerCommand::Command(words) if is_plain(words) => Command::new(words),
+        PagerCommand::Command(words) => {
             let mut shell = Command::new("sh");
             shell.arg("-c").arg(words);
             shell
@@ -157,11 +157,11 @@ mod tests {
     fn the_environment_names_the_pager() {
         let of = |variables: &[(&str, &str)]| {
             let value = |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.into());
-            Choice::of_environment(value)
+            PagerCommand::of_environment(value)
         };
-        let command = |name: &str| Some(Choice::Command(name.into()));
+        let command = |name: &str| Some(PagerCommand::Command(name.into()));
         let term = ("TERM", "xterm");
-        assert_eq!(of(&[term]), Some(Choice::Usual));
+        assert_eq!(of(&[term]), Some(PagerCommand::Usual));
         assert_eq!([of(&[]), of(&[("TERM", "")]), of(&[("TERM", "dumb")])], [None, None, None]);
         assert_eq!(of(&[term, ("PAGER", "more")]), command("more"));
         assert_eq!(of(&[term, ("PAGER", "more"), ("GPROF_PAGER", "less -S")]), command("less -S"));

@@ -4,16 +4,16 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
-use crate::load::outside::Beyond;
+use crate::load::outside::OutsideImages;
 
 /// A file, by its length and the sum of the marks of its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Mark {
+pub(super) struct Checksum {
     length: u64,
     sum: u64,
 }
 
-impl Mark {
+impl Checksum {
     /// Whether these are the bytes of the file.
     pub(super) fn is_of(self, bytes: &[u8]) -> bool {
         self.length == bytes.len() as u64 && self.begins(bytes)
@@ -34,8 +34,8 @@ impl Mark {
 
 /// What a list says first: which profile it is of, and which program that is of.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Head<'a> {
-    profile: Mark,
+pub(super) struct Header<'a> {
+    profile: Checksum,
     /// Whether the program still runs or was killed while it counted in the profile itself: then only the header of that is
     /// known.
     is_live: bool,
@@ -43,17 +43,17 @@ pub(super) struct Head<'a> {
     pub(super) program: Option<(&'a str, PathBuf)>,
 }
 
-impl<'a> Head<'a> {
+impl<'a> Header<'a> {
     /// Reads the first lines of a list; what follows them need not be there.
     ///
     /// # Errors
     ///
     /// The number of the first line that cannot be one of a list.
-    pub(super) fn parse(bytes: &'a [u8]) -> Result<Head<'a>, usize> {
-        Head::lines(&mut bytes.split(|byte| *byte == b'\n'))
+    pub(super) fn parse(bytes: &'a [u8]) -> Result<Header<'a>, usize> {
+        Header::lines(&mut bytes.split(|byte| *byte == b'\n'))
     }
 
-    fn lines(lines: &mut impl Iterator<Item = &'a [u8]>) -> Result<Head<'a>, usize> {
+    fn lines(lines: &mut impl Iterator<Item = &'a [u8]>) -> Result<Header<'a>, usize> {
         let mut next = || lines.next().unwrap_or_default();
         let has_program = match next() {
             b"gmon objects 1" => false,
@@ -67,7 +67,7 @@ impl<'a> Head<'a> {
         });
         let (profile, is_live) = profile.ok_or(2_usize)?;
         let program = if has_program { Some(program(next()).ok_or(3_usize)?) } else { None };
-        Ok(Head { profile, is_live, program })
+        Ok(Header { profile, is_live, program })
     }
 
     /// How many lines it is.
@@ -83,25 +83,25 @@ impl<'a> Head<'a> {
 
 /// An object of the list.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Listed<'a> {
+pub(super) struct ListedObject<'a> {
     /// What arcs call it.
     pub(super) number: u64,
     /// How many of the same name stand before it.
-    twins: u64,
+    same_name_before: u64,
     /// Its profile.
-    pub(super) profile: Mark,
+    pub(super) profile: Checksum,
     /// Its build identifier in hexadecimal, if it has one.
     pub(super) build_id: Option<&'a str>,
     /// Where the file was when it was loaded.
     pub(super) path: PathBuf,
 }
 
-impl Listed<'_> {
+impl ListedObject<'_> {
     /// What stands in the name of its profile behind that of the program's profile.
     pub(super) fn suffix(&self) -> OsString {
         let mut suffix = self.path.file_name().unwrap_or_default().to_owned();
-        if self.twins > 0 {
-            suffix.push(format!(".{}", self.twins.saturating_add(1)));
+        if self.same_name_before > 0 {
+            suffix.push(format!(".{}", self.same_name_before.saturating_add(1)));
         }
         suffix
     }
@@ -109,28 +109,29 @@ impl Listed<'_> {
 
 /// What a list says.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct List<'a> {
+pub(super) struct ObjectList<'a> {
     /// The profile that it is beside, and the program.
-    pub(super) head: Head<'a>,
+    pub(super) head: Header<'a>,
     /// The objects.
-    pub(super) objects: Vec<Listed<'a>>,
+    pub(super) objects: Vec<ListedObject<'a>>,
     /// Calls between objects: from which and where, to which and where; and how often. The program is number 0.
     pub(super) arcs: Vec<([u64; 4], u64)>,
     /// What is in no object.
-    pub(super) beyond: Beyond,
+    pub(super) outside_images: OutsideImages,
 }
 
-impl<'a> List<'a> {
+impl<'a> ObjectList<'a> {
     /// Reads a list.
     ///
     /// # Errors
     ///
     /// The number of the first line that cannot be one of a list.
-    pub(super) fn parse(bytes: &'a [u8]) -> Result<List<'a>, usize> {
+    pub(super) fn parse(bytes: &'a [u8]) -> Result<ObjectList<'a>, usize> {
         let mut lines = bytes.split(|byte| *byte == b'\n');
-        let head = Head::lines(&mut lines)?;
+        let head = Header::lines(&mut lines)?;
         let mut last = head.length();
-        let mut list = List { head, objects: Vec::new(), arcs: Vec::new(), beyond: Beyond::default() };
+        let mut list =
+            ObjectList { head, objects: Vec::new(), arcs: Vec::new(), outside_images: OutsideImages::default() };
         for (number, line) in (last + 1..).zip(lines) {
             if line == b"end" {
                 return Ok(list);
@@ -154,10 +155,10 @@ impl<'a> List<'a> {
                 self.arcs.push((ends, number(count)?));
                 return Some(());
             }
-            ["samples", "kernel", count] => (&mut self.beyond.kernel, count),
-            ["samples", "vdso", count] => (&mut self.beyond.vdso, count),
-            ["samples", "elsewhere", count] => (&mut self.beyond.elsewhere, count),
-            ["calls", "elsewhere", count] => (&mut self.beyond.calls, count),
+            ["samples", "kernel", count] => (&mut self.outside_images.kernel, count),
+            ["samples", "vdso", count] => (&mut self.outside_images.vdso, count),
+            ["samples", "elsewhere", count] => (&mut self.outside_images.elsewhere, count),
+            ["calls", "elsewhere", count] => (&mut self.outside_images.calls, count),
             _ => return None,
         };
         *sum.0 = number(sum.1)?;
@@ -174,8 +175,8 @@ fn number(word: &str) -> Option<u64> {
     word.parse().ok()
 }
 
-fn mark(length: &str, sum: &str) -> Option<Mark> {
-    Some(Mark { length: number(length)?, sum: u64::from_str_radix(sum, 16).ok()? })
+fn mark(length: &str, sum: &str) -> Option<Checksum> {
+    Some(Checksum { length: number(length)?, sum: u64::from_str_radix(sum, 16).ok()? })
 }
 
 /// The identity and the path of a program.
@@ -204,14 +205,14 @@ fn file(mut left: &[u8]) -> PathBuf {
 }
 
 /// What stands behind `object`: the path comes last.
-fn listed(line: &[u8]) -> Option<Listed<'_>> {
+fn listed(line: &[u8]) -> Option<ListedObject<'_>> {
     let mut words = line.splitn(6, |byte| *byte == b' ');
     let mut word = || words.next().and_then(|word| std::str::from_utf8(word).ok());
-    let (at, twins, length, sum, build_id) = (word()?, word()?, word()?, word()?, word()?);
+    let (at, same_name_before, length, sum, build_id) = (word()?, word()?, word()?, word()?, word()?);
     let path = file(words.next()?);
-    Some(Listed {
+    Some(ListedObject {
         number: number(at)?,
-        twins: number(twins)?,
+        same_name_before: number(same_name_before)?,
         profile: mark(length, sum)?,
         build_id: (build_id != "-").then_some(build_id),
         path,
@@ -228,44 +229,45 @@ mod tests {
 
     #[test]
     fn a_list() {
-        let list = List::parse(LIST.as_bytes()).unwrap();
-        assert_eq!(list.head, Head { profile: Mark { length: 3, sum: 255 }, is_live: false, program: None });
+        let list = ObjectList::parse(LIST.as_bytes()).unwrap();
+        assert_eq!(list.head, Header { profile: Checksum { length: 3, sum: 255 }, is_live: false, program: None });
         let [one, two] = &list.objects[..] else { panic!("{list:?}") };
         assert_eq!((one.number, one.build_id, one.path.to_str()), (1, Some("beef"), Some("/lib/a b.so")));
         assert_eq!((two.number, two.build_id, two.path.to_str()), (7, None, Some("/x\ny/a b.so")));
         assert_eq!([one.suffix(), two.suffix()], ["a b.so", "a b.so.2"]);
         assert_eq!(list.arcs, [([0, 16, 7, 32], 5)]);
-        assert_eq!(list.beyond, Beyond { kernel: 3, vdso: 2, elsewhere: 1, calls: 4 });
+        assert_eq!(list.outside_images, OutsideImages { kernel: 3, vdso: 2, elsewhere: 1, calls: 4 });
     }
 
     #[test]
     fn the_program() {
         let newer =
             LIST.replacen("objects 1\nprofile 3 00000000000000ff", "objects 2\nlive 2 5\nprogram headers:ab /a b", 1);
-        let list = List::parse(newer.as_bytes()).unwrap();
+        let list = ObjectList::parse(newer.as_bytes()).unwrap();
         assert_eq!(list.head.program, Some(("headers:ab", "/a b".into())));
-        assert_eq!(Head::parse(newer.as_bytes()), Ok(list.head));
+        assert_eq!(Header::parse(newer.as_bytes()), Ok(list.head));
         assert_eq!(list.objects.len(), 2);
         for (line, from, to) in
             [(1, "objects 2", "objects 1"), (3, "program", "programs"), (3, " /a b", ""), (6, "arc", "arch")]
         {
             let line = if line == 1 { 2 } else { line };
-            assert_eq!(List::parse(newer.replacen(from, to, 1).as_bytes()), Err(line), "{to}");
+            assert_eq!(ObjectList::parse(newer.replacen(from, to, 1).as_bytes()), Err(line), "{to}");
         }
     }
 
     #[test]
     fn the_beginning_of_a_live_profile_is_enough() {
-        let profile = Mark { length: 2, sum: gmon::layout::mark(0, b'a').wrapping_add(gmon::layout::mark(1, b'b')) };
-        let live = Head { profile, is_live: true, program: None };
+        let profile =
+            Checksum { length: 2, sum: gmon::layout::mark(0, b'a').wrapping_add(gmon::layout::mark(1, b'b')) };
+        let live = Header { profile, is_live: true, program: None };
         assert!(live.is_of(b"ab") && live.is_of(b"abc") && !live.is_of(b"a") && !live.is_of(b"bb"));
-        assert!(!Head { is_live: false, ..live }.is_of(b"abc"));
+        assert!(!Header { is_live: false, ..live }.is_of(b"abc"));
     }
 
     #[test]
     fn what_is_none_is_refused_wherever_it_is_cut_or_changed() {
         for end in 0..LIST.len() - "\n".len() {
-            assert!(List::parse(&LIST.as_bytes()[..end]).is_err(), "{end}");
+            assert!(ObjectList::parse(&LIST.as_bytes()[..end]).is_err(), "{end}");
         }
         for (line, from, to) in [
             (1, "objects 1", "objects 3"),
@@ -277,14 +279,14 @@ mod tests {
             (6, "kernel", "colonel"),
             (9, "elsewhere 4", "elsewhere 99999999999999999999"),
         ] {
-            assert_eq!(List::parse(LIST.replacen(from, to, 1).as_bytes()), Err(line), "{to}");
+            assert_eq!(ObjectList::parse(LIST.replacen(from, to, 1).as_bytes()), Err(line), "{to}");
         }
     }
 
     #[test]
     fn a_mark_is_of_the_very_bytes() {
         let sum = gmon::layout::mark(0, b'a').wrapping_add(gmon::layout::mark(2, b'b'));
-        let mark = Mark { length: 4, sum };
+        let mark = Checksum { length: 4, sum };
         assert!(mark.is_of(b"a\0b\0"));
         for other in [&b"a\0b"[..], b"a\0b\0\0", b"b\0a\0", b"\0ab\0", b"a\0c\0"] {
             assert!(!mark.is_of(other), "{other:?}");

@@ -14,18 +14,18 @@ use std::path::{Path, PathBuf};
 
 use gmon::{Arc, Hints, Profile};
 
-use crate::cli::options::{Group, Options, Source};
+use crate::cli::options::{Options, ProfilePath, ProfiledImage};
 use crate::image;
 use crate::image::address_space::Images;
 use crate::image::files::{self, FileKey};
-use crate::load::outside::Beyond;
+use crate::load::outside::OutsideImages;
 use crate::load::profile_file;
-use list::{Head, List, Listed};
+use list::{Header, ListedObject, ObjectList};
 
 /// A shared object with its profiles.
 pub(crate) struct Object {
     /// The file, and the profiles of all runs.
-    pub(crate) group: Group,
+    pub(crate) group: ProfiledImage,
     /// What is in the file.
     pub(crate) bytes: Vec<u8>,
     /// Which file that is, whatever paths lead there.
@@ -34,13 +34,13 @@ pub(crate) struct Object {
 
 /// All that is beside the profiles of one program.
 #[derive(Default)]
-pub(crate) struct Beside {
+pub(crate) struct SharedObjects {
     /// The objects.
     pub(crate) objects: Vec<Object>,
     /// Calls from one to another, by the places of images: the program's is 0, and the objects' follow.
     calls: Vec<Call>,
     /// What is in no image.
-    pub(crate) beyond: Beyond,
+    pub(crate) outside_images: OutsideImages,
     /// Whether the machine code of objects is to be read.
     with_code: bool,
 }
@@ -53,13 +53,13 @@ struct Call {
 }
 
 /// Finds what is beside the profiles of a program. What cannot be taken is said among the warnings.
-pub(crate) fn find(options: &Options, warnings: &mut dyn Write) -> Beside {
-    let mut found = Beside { with_code: options.static_calls, ..Beside::default() };
-    if let [group] = options.groups.as_slice()
+pub(crate) fn find(options: &Options, warnings: &mut dyn Write) -> SharedObjects {
+    let mut found = SharedObjects { with_code: options.static_calls, ..SharedObjects::default() };
+    if let [group] = options.images.as_slice()
         && options.objects
     {
         for source in &group.profiles {
-            if let Source::File(profile) = source
+            if let ProfilePath::File(profile) = source
                 && let Err(why) = found.add(profile, warnings)
             {
                 let _ = writeln!(warnings, "gprof: warning: {}: {why}", beside(profile, "objects").display());
@@ -82,7 +82,7 @@ fn bytes(path: &Path) -> Result<Vec<u8>, String> {
     files::regular(path).map_err(|error| error.to_string())
 }
 
-impl Beside {
+impl SharedObjects {
     /// Adds what is beside a profile; nothing if there is no list.
     fn add(&mut self, profile: &Path, warnings: &mut dyn Write) -> Result<(), String> {
         let path = beside(profile, "objects");
@@ -93,7 +93,8 @@ impl Beside {
         if list.is_empty() {
             return Ok(()); // there was no room for it
         }
-        let list = List::parse(&list).map_err(|line| format!("line {line} is none of a list of objects, left out"))?;
+        let list =
+            ObjectList::parse(&list).map_err(|line| format!("line {line} is none of a list of objects, left out"))?;
         // What is wrong with the profile itself is said when it is read.
         let Ok(own) = bytes(profile) else { return Ok(()) };
         if !list.head.is_of(&own) {
@@ -123,13 +124,13 @@ impl Beside {
                 (None, _) => {}
             }
         }
-        self.beyond.add(&Beyond { calls: lost, ..Beyond::default() });
-        self.beyond.add(&list.beyond);
+        self.outside_images.add(&OutsideImages { calls: lost, ..OutsideImages::default() });
+        self.outside_images.add(&list.outside_images);
         Ok(())
     }
 
     /// Adds one object's profile; gives the place of its image, or why it is left out. Its samples are then in no image.
-    fn object(&mut self, profile: &Path, listed: &Listed<'_>) -> Result<usize, String> {
+    fn object(&mut self, profile: &Path, listed: &ListedObject<'_>) -> Result<usize, String> {
         let path = beside(profile, listed.suffix());
         let told = bytes(&path).map_err(|why| format!("left out: {}: {why}", path.display()))?;
         if !listed.profile.is_of(&told) {
@@ -137,7 +138,7 @@ impl Beside {
         }
         let key = files::key(&listed.path);
         let is_known = |object: &&mut Object| key.is_some() && object.key == key;
-        let source = Source::File(path);
+        let source = ProfilePath::File(path);
         let ran = match (1..).zip(&mut self.objects).find(|(_, object)| is_known(object)) {
             Some((place, object)) => match check_build(&object.bytes, listed) {
                 Ok(()) => {
@@ -146,16 +147,16 @@ impl Beside {
                 }
                 Err(why) => Err(why),
             },
-            None => the_one_that_ran(listed, self.with_code),
+            None => read_object(listed, self.with_code),
         };
         match ran {
             Ok(bytes) => {
-                let group = Group { image: listed.path.clone(), profiles: vec![source] };
+                let group = ProfiledImage { image: listed.path.clone(), profiles: vec![source] };
                 self.objects.push(Object { group, bytes, key });
                 Ok(self.objects.len())
             }
             Err(why) => {
-                self.beyond.add(&samples(&[source]));
+                self.outside_images.add(&samples(&[source]));
                 Err(format!("{why}: its time is outside"))
             }
         }
@@ -167,7 +168,7 @@ impl Beside {
             return;
         }
         let object = self.objects.remove(at);
-        self.beyond.add(&samples(&object.group.profiles));
+        self.outside_images.add(&samples(&object.group.profiles));
         let gone = at + 1;
         self.calls.retain(|call| call.from.0 != gone && call.to.0 != gone);
         for call in &mut self.calls {
@@ -208,13 +209,13 @@ impl Beside {
 }
 
 /// The file of an object, if it is the one that was loaded as far as that can be told.
-fn the_one_that_ran(listed: &Listed<'_>, with_code: bool) -> Result<Vec<u8>, String> {
+fn read_object(listed: &ListedObject<'_>, with_code: bool) -> Result<Vec<u8>, String> {
     let bytes = image::read(&listed.path, with_code).map_err(|error| error.to_string())?;
     check_build(&bytes, listed).map(|()| bytes)
 }
 
 /// Whether the bytes of a file are of the build that was loaded.
-fn check_build(bytes: &[u8], listed: &Listed<'_>) -> Result<(), String> {
+fn check_build(bytes: &[u8], listed: &ListedObject<'_>) -> Result<(), String> {
     let build_id = image::build_id(bytes).map_err(|error| error.to_string())?;
     match (build_id, listed.build_id) {
         (found, ran) if found.as_deref() != ran => {
@@ -231,12 +232,12 @@ fn check_build(bytes: &[u8], listed: &Listed<'_>) -> Result<(), String> {
 /// `is_wanted` says whether an identity is of interest; the profile is read only then.
 pub(crate) fn program(profile: &Path, is_wanted: impl FnOnce(&str) -> bool) -> Option<Option<(String, PathBuf)>> {
     /// More than the first lines of a list are.
-    const HEAD: u64 = 1 << 15;
+    const HEADER: u64 = 1 << 15;
     let path = beside(profile, "objects");
     let file = fs::metadata(&path).ok().filter(fs::Metadata::is_file).and_then(|_| fs::File::open(&path).ok())?;
     let mut head = Vec::new();
-    file.take(HEAD).read_to_end(&mut head).ok()?;
-    let head = Head::parse(&head).ok()?;
+    file.take(HEADER).read_to_end(&mut head).ok()?;
+    let head = Header::parse(&head).ok()?;
     let (identity, path) = head.program.as_ref()?;
     if !is_wanted(identity) {
         return Some(None);
@@ -245,11 +246,11 @@ pub(crate) fn program(profile: &Path, is_wanted: impl FnOnce(&str) -> bool) -> O
 }
 
 /// The samples of profiles, as ones in no image.
-fn samples(sources: &[Source]) -> Beyond {
+fn samples(sources: &[ProfilePath]) -> OutsideImages {
     let profiles = sources.iter().filter_map(|source| profile_file::profile(source, &Hints::default()).ok());
     let histograms = profiles.flat_map(|(profile, ..)| profile.histograms);
     let totals = histograms.map(|histogram| u64::try_from(histogram.total()).unwrap_or(0));
-    Beyond { elsewhere: totals.fold(0, u64::saturating_add), ..Beyond::default() }
+    OutsideImages { elsewhere: totals.fold(0, u64::saturating_add), ..OutsideImages::default() }
 }
 
 #[cfg(test)]
@@ -262,7 +263,8 @@ mod tests {
 
     #[test]
     fn calls_from_nowhere_that_are_known_better_are_taken_out_once() {
-        let beside = Beside { calls: vec![call(1, 0, 5), call(2, 0, 2), call(0, 1, 9)], ..Beside::default() };
+        let beside =
+            SharedObjects { calls: vec![call(1, 0, 5), call(2, 0, 2), call(0, 1, 9)], ..SharedObjects::default() };
         let arc = |frompc, selfpc, count| Arc { frompc, selfpc, count };
         let arcs = vec![arc(0, 0x1000, 8), arc(0x1100, 0x1000, 4), arc(0, 0x1200, 3)];
         let profile = Profile { arcs, ..Profile::default() };
@@ -277,12 +279,13 @@ mod tests {
     #[test]
     fn places_follow_when_an_object_is_given_up() {
         let object = |image: &str| Object {
-            group: Group { image: image.into(), profiles: Vec::new() },
+            group: ProfiledImage { image: image.into(), profiles: Vec::new() },
             bytes: Vec::new(),
             key: None,
         };
         let calls = vec![call(0, 1, 1), call(0, 2, 2), call(2, 3, 3), call(3, 0, 4)];
-        let mut beside = Beside { objects: ["a", "b", "c"].map(object).into(), calls, ..Beside::default() };
+        let mut beside =
+            SharedObjects { objects: ["a", "b", "c"].map(object).into(), calls, ..SharedObjects::default() };
         beside.give_up(0);
         assert_eq!(beside.calls, [call(0, 1, 2), call(1, 2, 3), call(2, 0, 4)]);
         beside.give_up(1);

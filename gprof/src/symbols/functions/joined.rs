@@ -8,7 +8,7 @@ use super::{Function, FunctionId, Functions};
 
 /// The functions of one image, and where they go.
 #[derive(Debug)]
-pub struct Part<'data> {
+pub struct ImageFunctions<'data> {
     /// The functions, at the addresses that the linker gave.
     pub functions: Functions<'data>,
     /// How far the image is moved up, or down by wrapping around.
@@ -38,9 +38,9 @@ impl<'data> Functions<'data> {
     /// Puts the functions of several images into one table. Moved as they say, each image must lie behind the one
     /// before, so that none overlap.
     #[must_use]
-    pub fn join(parts: Vec<Part<'data>>) -> Functions<'data> {
+    pub fn join(parts: Vec<ImageFunctions<'data>>) -> Functions<'data> {
         let mut whole = Functions::from_sorted(Vec::new(), 0);
-        for Part { functions, shift, last, label } in parts {
+        for ImageFunctions { functions, shift, last, label } in parts {
             // A table has no more handles than that.
             let Some(first) = u32::try_from(whole.len())
                 .ok()
@@ -121,7 +121,7 @@ mod tests {
     use super::*;
     use crate::image::Symbol;
 
-    fn part(names: &[&'static str], shift: u64, label: &str) -> Part<'static> {
+    fn part(names: &[&'static str], shift: u64, label: &str) -> ImageFunctions<'static> {
         let symbol = |(at, name): (u64, &&'static str)| Symbol {
             address: 0x1000 + 16 * at,
             name: name.as_bytes(),
@@ -130,7 +130,7 @@ mod tests {
         };
         let mut functions = Functions::new((0..).zip(names).map(symbol).collect(), 0x1100);
         functions.merge_copies(&HashMap::new());
-        Part { functions, shift, last: 0x10ff, label: label.to_owned() }
+        ImageFunctions { functions, shift, last: 0x10ff, label: label.to_owned() }
     }
 
     #[test]
@@ -164,7 +164,8 @@ mod tests {
         for (last, reaches) in [(u64::MAX, Some(0x60ff)), (0x1000, Some(0x6000)), (0xfff, None)] {
             lost.functions.sorted[0].last = last;
             let functions = std::mem::replace(&mut lost.functions, part(&["main"], 0, "").functions);
-            let joined = Functions::join(vec![Part { functions, shift: 0x5000, last: 0x10ff, label: String::new() }]);
+            let joined =
+                Functions::join(vec![ImageFunctions { functions, shift: 0x5000, last: 0x10ff, label: String::new() }]);
             let found = (0x5f00..0x6200).rev().find(|address| joined.find(*address).is_some());
             assert_eq!(found, reaches, "{last:#x}");
         }

@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use crate::image::{Style, Symbol};
 use buckets::Buckets;
-pub use joined::Part;
+pub use joined::ImageFunctions;
 
 /// One function of a [`Functions`]: its place in the order of addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

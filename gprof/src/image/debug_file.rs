@@ -1,6 +1,6 @@
 //! Debug information in a file of its own.
 //!
-//! Distributions strip programs and keep what they took away elsewhere. Two marks in a program lead there: its build
+//! Distributions strip programs and keep what they took away elsewhere. Two links in a program lead there: its build
 //! identifier, and the name of the file with a checksum.
 
 use std::fs;
@@ -14,7 +14,7 @@ pub const DEFAULT_DIRECTORY: &str = "/usr/lib/debug";
 
 /// What a program says of the file that has its debug information.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Marks<'data> {
+pub(super) struct DebugLinks<'data> {
     /// The identifier that program and debug information share.
     pub(super) build_id: Option<&'data [u8]>,
     /// The file's name without directories, and its checksum.
@@ -26,8 +26,8 @@ pub(super) struct Marks<'data> {
 /// For each of `directories` the identifier leads to `.build-id/xx/yyyy.debug` there. The name leads to a file beside
 /// the program, in its subdirectory `.debug`, or below one of `directories` as the program lies below the root. A file
 /// that is of another build is passed over.
-pub(super) fn find(marks: &Marks<'_>, image: &Path, directories: &[PathBuf]) -> Option<(PathBuf, Vec<u8>)> {
-    let by_id = marks.build_id.and_then(|id| {
+pub(super) fn find(links: &DebugLinks<'_>, image: &Path, directories: &[PathBuf]) -> Option<(PathBuf, Vec<u8>)> {
+    let by_id = links.build_id.and_then(|id| {
         let path = id_path(id)?;
         directories
             .iter()
@@ -35,7 +35,7 @@ pub(super) fn find(marks: &Marks<'_>, image: &Path, directories: &[PathBuf]) -> 
             .find_map(|path| read(path, |_, other| other == Some(id)))
     });
     by_id.or_else(|| {
-        let (name, sum) = marks.link?;
+        let (name, sum) = links.link?;
         link_paths(name, image, directories).into_iter().find_map(|path| read(path, |bytes, _| checksum(bytes) == sum))
     })
 }
@@ -43,8 +43,8 @@ pub(super) fn find(marks: &Marks<'_>, image: &Path, directories: &[PathBuf]) -> 
 /// The bytes of a file if it is the right one by them and its build identifier.
 fn read(path: PathBuf, is_right: impl Fn(&[u8], Option<&[u8]>) -> bool) -> Option<(PathBuf, Vec<u8>)> {
     let bytes = files::regular(&path).ok()?;
-    let (_, marks) = elf::debug_information(&bytes).ok()?;
-    is_right(&bytes, marks.build_id).then_some((path, bytes))
+    let (_, links) = elf::debug_information(&bytes).ok()?;
+    is_right(&bytes, links.build_id).then_some((path, bytes))
 }
 
 /// Where a build identifier leads: its first byte is a directory.
@@ -72,7 +72,7 @@ fn link_paths(name: &[u8], image: &Path, directories: &[PathBuf]) -> Vec<PathBuf
     paths
 }
 
-/// The checksum that the marks of programs carry: the CRC of 32 bits that Ethernet and gzip use.
+/// The checksum that the links of programs carry: the CRC of 32 bits that Ethernet and gzip use.
 fn checksum(bytes: &[u8]) -> u32 {
     const TABLE: [u32; 256] = {
         let mut table = [0; 256];

@@ -76,7 +76,7 @@ impl Split {
                     Some(dwarf)
                 }),
             };
-            if let Some(unit) = unit.filter(|unit| limits::is_honest_split(unit, &skeleton)) {
+            if let Some(unit) = unit.filter(|unit| limits::is_split_within_limits(unit, &skeleton)) {
                 found.insert(id, Arc::new(unit));
             }
         }

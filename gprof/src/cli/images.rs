@@ -7,7 +7,7 @@ use clap::ArgMatches;
 use clap::parser::ValueSource;
 
 use super::arguments::Arguments;
-use crate::cli::options::{Compat, Group, Source};
+use crate::cli::options::{Compat, ProfilePath, ProfiledImage};
 use crate::error::Error;
 
 /// The profile of an image for which none is named.
@@ -23,33 +23,33 @@ enum Word {
 
 /// The images and their profiles, those of one image together. The words before the first `--image` are an image and
 /// its profiles as well, if there are any.
-pub(super) fn groups(arguments: &Arguments, matches: &ArgMatches) -> Result<Vec<Group>, Error> {
+pub(super) fn images(arguments: &Arguments, matches: &ArgMatches) -> Result<Vec<ProfiledImage>, Error> {
     if arguments.images.is_empty() {
-        let profiles = arguments.profiles.iter().cloned().map(Source::from).collect();
-        return Ok(vec![Group { image: arguments.image.clone(), profiles }]);
+        let profiles = arguments.profiles.iter().cloned().map(ProfilePath::from).collect();
+        return Ok(vec![ProfiledImage { image: arguments.image.clone(), profiles }]);
     }
     contradictions(arguments)?;
     let words = words(arguments, matches);
     let is_plain = matches!(words.first(), Some(Word::Operand(_)));
-    let mut groups: Vec<Group> = Vec::new();
+    let mut images: Vec<ProfiledImage> = Vec::new();
     let mut current = None;
     for word in words {
-        match (word, current.and_then(|at: usize| groups.get_mut(at))) {
-            (Word::Operand(profile), Some(group)) => group.profiles.push(profile.into()),
-            (Word::Operand(image), None) => current = Some(place(&mut groups, image.into())),
-            (Word::Image(image), _) => current = Some(place(&mut groups, image)),
+        match (word, current.and_then(|at: usize| images.get_mut(at))) {
+            (Word::Operand(profile), Some(profiled)) => profiled.profiles.push(profile.into()),
+            (Word::Operand(image), None) => current = Some(place(&mut images, image.into())),
+            (Word::Image(image), _) => current = Some(place(&mut images, image)),
         }
     }
-    let is_alone = groups.len() == 1;
-    for (at, group) in groups.iter_mut().enumerate().filter(|(_, group)| group.profiles.is_empty()) {
+    let is_alone = images.len() == 1;
+    for (at, profiled) in images.iter_mut().enumerate().filter(|(_, profiled)| profiled.profiles.is_empty()) {
         let has_default = is_alone || (is_plain && at == 0);
         if !has_default {
-            let image = group.image.display();
+            let image = profiled.image.display();
             return Err(Error::Usage(format!("'--image {image}': its profiles must be named behind it")));
         }
-        group.profiles.push(Source::File(PROFILE.into()));
+        profiled.profiles.push(ProfilePath::File(PROFILE.into()));
     }
-    Ok(groups)
+    Ok(images)
 }
 
 /// Images and operands, in the order of the command line.
@@ -66,11 +66,11 @@ fn words(arguments: &Arguments, matches: &ArgMatches) -> Vec<Word> {
     words.into_iter().map(|(_, word)| word).collect()
 }
 
-/// The place of an image's group, which is new if there is none yet.
-fn place(groups: &mut Vec<Group>, image: PathBuf) -> usize {
-    groups.iter().position(|group| group.image == image).unwrap_or_else(|| {
-        groups.push(Group { image, profiles: Vec::new() });
-        groups.len() - 1
+/// The place of an image's profiled, which is new if there is none yet.
+fn place(images: &mut Vec<ProfiledImage>, image: PathBuf) -> usize {
+    images.iter().position(|profiled| profiled.image == image).unwrap_or_else(|| {
+        images.push(ProfiledImage { image, profiles: Vec::new() });
+        images.len() - 1
     })
 }
 
