@@ -1,6 +1,6 @@
 //! Reports where a program built with `cc -pg` spent its time, in the words and the layout of GNU gprof.
 //!
-//! Files are read ([`load`]): images ([`mod@image`]) and profiles. The functions of the images are sorted and numbered
+//! Files are read ([`load()`]): images ([`mod@image`]) and profiles. The functions of the images are sorted and numbered
 //! ([`symbols`]), samples become time and calls a graph in which time is handed from the called to the callers. All of that is
 //! frozen in an [`analysis`], from which renderers ([`report`]) write text.
 //!
@@ -17,27 +17,18 @@ pub mod terminal;
 
 use std::ffi::OsString;
 use std::io::{BufWriter, Write};
-use std::mem;
-use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use gmon::Profile;
-
-use analysis::selection::Selections;
-use analysis::symbolize::{Symbolized, UserSymbols};
-use analysis::{Analysis, Input, gnu_sum};
+use analysis::gnu_sum;
 use cli::Request;
 use cli::bsd::Arguments;
-use cli::options::{Options, ProfiledImage, Wanted};
-use error::Error;
-use image::address_space::{Images, TooLarge};
-use image::{Image, ImageStorage, Policy};
-use load::outside::OutsideImages;
-use load::profile_file::FileInfo;
-use load::profiles::Runs;
-use load::shared_objects::{self, SharedObjects};
-use load::{build_mismatch, profile_file, sum};
-use report::{Writer, annotate};
+use load::sum;
+
+pub use analysis::Analysis;
+pub use cli::options::Options;
+pub use error::Error;
+pub use load::{Loaded, from_memory};
+pub use report::{Format, render};
 use terminal::pager::{self, Pager};
 use terminal::progress::Progress;
 use terminal::{Terminal, Visible};
@@ -122,6 +113,25 @@ fn paged(
     done
 }
 
+/// Reads everything that the options name: images, profiles, and what runs left beside these. Warnings go to `warnings`, each on
+/// a line of its own.
+///
+/// # Errors
+///
+/// When a file cannot be read, is not what it should be, or does not go with the others.
+pub fn load(options: &Options, warnings: &mut dyn Write) -> Result<Loaded, Error> {
+    load::load(options, &mut Progress::new(warnings, &Terminal::default(), &|| Duration::ZERO))
+}
+
+/// Works out everything that the reports show that the options ask for. Warnings go to `warnings`, each on a line of its own.
+///
+/// # Errors
+///
+/// When the options ask for something that the profiles or the functions do not have.
+pub fn analyze<'a>(loaded: &'a Loaded, options: &'a Options, warnings: &mut dyn Write) -> Result<Analysis<'a>, Error> {
+    analysis::analyze(loaded, options, &mut Progress::new(warnings, &Terminal::default(), &|| Duration::ZERO))
+}
+
 /// The whole way from files to text.
 fn report(
     options: &Options,
@@ -129,242 +139,41 @@ fn report(
     progress: &mut Progress<'_>,
     terminal: &Terminal,
 ) -> Result<(), Error> {
-    progress.tell("reading the program");
-    let mut beside = shared_objects::find(options, progress);
-    let own = options
-        .images
-        .iter()
-        .map(|group| Ok((group.clone(), profile_file::image(&group.image, options.static_calls)?)));
-    let more = beside.objects.iter_mut().map(|object| Ok((object.group.clone(), mem::take(&mut object.bytes))));
-    let files: Vec<(ProfiledImage, Vec<u8>)> = own.chain(more).collect::<Result<_, _>>()?;
-    let storages: Vec<ImageStorage> = files.iter().map(|_| ImageStorage::default()).collect();
-    let symbols = options.symbols.as_deref().map(profile_file::text).transpose()?;
-    let map = options.file_map.as_deref().map(profile_file::text).transpose()?;
-    let user_symbols = UserSymbols::new(options, symbols.as_deref(), map.as_deref())?;
-    let mut runs = Runs::default();
-    let (images, mut profiles) = read_all(options, &files, &storages, &mut beside, &mut runs, progress)?;
-    let Runs { contents, files, .. } = runs;
-    let images = Images::new(images, &profiles);
-    let images = images.map_err(|TooLarge { file }| Error::TooLarge { file: file.display().to_string() })?;
-    let wanted = options.wanted(contents)?;
-    progress.tell("working out the reports");
-    let needs_analysis = wanted.analysis() || options.sums_lines();
-    let symbolized = images.iter().zip(&profiles).filter(|_| needs_analysis);
-    let symbolized =
-        symbolized.map(|(image, profile)| user_symbols.symbolize(options, image, profile, wanted, progress)).collect();
-    let code: Vec<_> = images.iter().map(|image| image.code.clone()).collect();
-    beside.settle(&mut profiles, &code);
-    let mut profile = images.merge(profiles);
-    profile.arcs.extend(beside.arcs(&images));
-    let mut buffer = BufWriter::with_capacity(1 << 16, out);
-    let mut writer = Writer::new(&mut buffer, terminal);
-    if !profile.blocks.is_empty() && !options.by_line {
-        let _ = writeln!(progress, "gprof: warning: counts of basic blocks are left out: they are told by line (-l)");
+    let loaded = load::load(options, progress)?;
+    if options.reports.sum && !options.sums_lines() {
+        progress.tell("writing the sum");
+        sum::write(loaded.profile(), &loaded)?;
     }
-    if wanted.info {
-        progress.begin_reports();
-        writer.info(&files).map_err(Error::Output)?;
+    let mut analysis = analysis::analyze(&loaded, options, progress)?;
+    if options.sums_lines() {
+        let sum = gnu_sum::as_gnu(loaded.profile(), &analysis.functions, &analysis.selections.arcs);
+        sum::write(&sum, &loaded)?;
     }
-    if needs_analysis {
-        let mut analysis =
-            analyse(options, &images, symbolized, &profile, beside.outside_images, wanted, length(&files))?;
-        analysis::tell_of_nothing(analysis.stats.as_ref(), !profile.blocks.is_empty(), &options.images, progress);
-        if terminal.reports.is_some() {
-            analysis.functions.spell_controls();
-        }
-        progress.begin_reports();
-        write(&analysis, options, wanted, &files, &mut writer, progress)?;
+    if terminal.reports.is_some() {
+        analysis.functions.spell_controls();
     }
-    for (_, group) in images.iter().zip(&options.images).filter(|(image, _)| image.files.has_damaged_lines()) {
-        let file = group.image.display();
-        let _ = writeln!(progress, "gprof: warning: {file}: damaged section .debug_line: some lines are not known");
-    }
-    writer.finish().map_err(Error::Output)
+    progress.begin_reports();
+    let format = if options.table { Format::Table(*terminal) } else { Format::Text };
+    render(&analysis, format, out, progress)
 }
 
-/// Does what a command line of the BSDs asks for.
+/// The whole way from files to text for a command line of the BSDs.
 fn report_as_bsd(arguments: &Arguments, out: &mut dyn Write, progress: &mut Progress<'_>) -> Result<(), Error> {
-    let path = arguments.image();
-    progress.tell("reading the program");
-    let bytes = profile_file::image(&path, arguments.static_calls)?;
-    let storage = ImageStorage::default();
-    let policy = Policy::Bsd { statics: !arguments.without_statics, dots: !arguments.without_dots };
-    let image = Image::parse(&bytes, policy, &storage)
-        .map_err(|source| Error::Image { file: path.display().to_string(), source })?;
-    let profile = load::bsd::profiles(arguments, &image, progress)?;
-    build_mismatch::check(&path, &bytes, &arguments.profiles(), progress);
+    let loaded = load::bsd::load(arguments, progress)?;
     if arguments.sum {
-        load::bsd::store(&profile, arguments.dialect, &image)?;
+        load::bsd::write_sum(&loaded, arguments.dialect)?;
     }
-    if profile.histograms.is_empty() {
+    if loaded.profile().histograms.is_empty() {
         // Where even a warning cannot be written, nobody is left to be told.
         let _ = writeln!(progress, "gprof: warning: time is in ticks, not seconds");
     }
     progress.tell("working out the reports");
-    let mut report = analysis::bsd::report(arguments, &profile, image);
+    let Some(image) = loaded.images().iter().next() else { return Ok(()) };
+    let mut report = analysis::bsd::report(arguments, loaded.profile(), image);
     if progress.is_among_reports() {
         report.functions.spell_controls();
     }
     progress.begin_reports();
     let mut buffer = BufWriter::with_capacity(1 << 16, out);
     report::bsd::render(&report, &mut buffer).and_then(|()| buffer.flush()).map_err(Error::Output)
-}
-
-/// Writes all reports that need an analysis.
-fn write(
-    analysis: &Analysis<'_>,
-    options: &Options,
-    wanted: Wanted,
-    files: &[FileInfo],
-    writer: &mut Writer<'_>,
-    warnings: &mut dyn Write,
-) -> Result<(), Error> {
-    writer.reports(analysis, options, wanted).map_err(Error::Output)?;
-    if wanted.source {
-        annotated(analysis, options, writer, warnings)?;
-    }
-    if wanted.function_order {
-        writer.function_order(analysis).map_err(Error::Output)?;
-    }
-    if wanted.file_order {
-        writer.file_order(analysis).map_err(Error::Output)?;
-    }
-    if wanted.stats {
-        writer.stats(analysis, files).map_err(Error::Output)?;
-    } else if options.has_footer(wanted) {
-        writer.footer(analysis, files).map_err(Error::Output)?;
-    }
-    Ok(())
-}
-
-/// Images, each with the path of its file, and the sum of the profiles of each.
-type Read<'data> = (Vec<(PathBuf, Image<'data>)>, Vec<Profile>);
-
-/// Reads all images and their profiles: those that the user named, and then those that were found beside them, of which one
-/// that cannot be read is given up with a warning.
-fn read_all<'data>(
-    options: &Options,
-    files: &'data [(ProfiledImage, Vec<u8>)],
-    storages: &'data [ImageStorage],
-    beside: &mut SharedObjects,
-    runs: &mut Runs,
-    progress: &mut Progress<'_>,
-) -> Result<Read<'data>, Error> {
-    let (mut images, mut profiles) = (Vec::new(), Vec::new());
-    for ((group, bytes), storage) in files.iter().zip(storages) {
-        let is_shared_object = images.len() >= options.images.len();
-        let image = match read_image(options, &group.image, bytes, storage) {
-            Ok(image) => image,
-            Err(why) if is_shared_object => {
-                let _ = writeln!(progress, "gprof: warning: {why}: its time is outside");
-                beside.give_up(images.len() - options.images.len());
-                continue;
-            }
-            Err(why) => return Err(why),
-        };
-        // Of objects that were found only what is of no use is said: that they are stripped is usual.
-        if let Some(warning) = image.warning().filter(|_| !is_shared_object) {
-            let _ = writeln!(progress, "gprof: warning: {}: {warning}", group.image.display());
-        }
-        let (form, before) = (options.form.filter(|_| !is_shared_object), runs.files.len());
-        let profile = match runs.read(form, &group.profiles, &image, progress) {
-            Err(why) if is_shared_object => {
-                let _ = writeln!(progress, "gprof: warning: {why}: its time is outside");
-                beside.give_up(images.len() - options.images.len());
-                continue;
-            }
-            read => read?,
-        };
-        if !is_shared_object {
-            build_mismatch::check(&group.image, bytes, &group.profiles, progress);
-        }
-        runs.files.iter_mut().skip(before).for_each(|part| part.is_shared_object = is_shared_object);
-        if options.reports.sum && !options.sums_lines() {
-            progress.tell("writing the sum");
-            sum::write(&profile, image.word, image.order, length(&runs.files))?;
-        }
-        images.push((group.image.clone(), image));
-        profiles.push(profile);
-    }
-    Ok((images, profiles))
-}
-
-/// An image, with its debug information if that is in a file of its own.
-fn read_image<'data>(
-    options: &Options,
-    path: &Path,
-    bytes: &'data [u8],
-    storage: &'data ImageStorage,
-) -> Result<Image<'data>, Error> {
-    let policy = if options.is_gnu() { Policy::Compat } else { Policy::Full };
-    let image = Image::parse(bytes, policy, storage);
-    let mut image = image.map_err(|source| Error::Image { file: path.display().to_string(), source })?;
-    let system = PathBuf::from(image::DEFAULT_DIRECTORY);
-    let directories: Vec<PathBuf> = options.debug_directories.iter().cloned().chain([system]).collect();
-    image.find_debug_file(path, &directories, policy, storage);
-    Ok(image)
-}
-
-/// The length of all profiles that were read, in bytes.
-fn length(files: &[FileInfo]) -> u64 {
-    files.iter().fold(0, |sum, part| sum.saturating_add(part.length))
-}
-
-/// From images and the sum of their profiles, whose files have `summed` bytes, to all that reports show.
-fn analyse<'data>(
-    options: &Options,
-    images: &'data Images<'data>,
-    symbolized: Vec<Symbolized<'data>>,
-    profile: &Profile,
-    outside_images: OutsideImages,
-    wanted: Wanted,
-    summed: u64,
-) -> Result<Analysis<'data>, Error> {
-    let Symbolized { mut functions, sources, object_files, inlined, chains, line_times } =
-        Symbolized::join(images, symbolized);
-    functions.set_style(options.style);
-    let selections = Selections::new(options, &functions, &sources)?;
-    if options.sums_lines()
-        && let Some(image) = images.iter().next()
-    {
-        sum::write(&gnu_sum::as_gnu(profile, &functions, &selections.arcs), image.word, image.order, summed)?;
-    }
-    let input = Input {
-        profile,
-        images,
-        object_files,
-        sources,
-        selections,
-        inlined,
-        chains,
-        line_times,
-        outside_images,
-        options,
-        wanted,
-    };
-    Ok(Analysis::new(functions, input))
-}
-
-/// Writes the annotated source files, each to a file of its own if that is wanted.
-fn annotated(
-    analysis: &Analysis<'_>,
-    options: &Options,
-    writer: &mut Writer<'_>,
-    warnings: &mut dyn Write,
-) -> Result<(), Error> {
-    for file in annotate::annotate(analysis, options) {
-        let file = match file {
-            Ok(file) => file,
-            Err(missing) => {
-                let _ = writeln!(warnings, "gprof: warning: {}: {}", missing.path.display(), missing.why);
-                continue;
-            }
-        };
-        if options.annotation.separate {
-            annotate::store(&file, |out| report::render_source(&file, options, out))?;
-        } else {
-            writer.source(&file, options).map_err(Error::Output)?;
-        }
-    }
-    Ok(())
 }

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use super::Analysed;
 use crate::analysis::graph::Node;
-use crate::image::address_space::Images;
-use crate::symbols::functions::{FunctionId, Functions};
+use crate::symbols::file_names::FileNames;
+use crate::symbols::functions::FunctionId;
 
 /// An entry of the index of functions.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ pub(super) fn has_entry(node: Node, analysed: &Analysed<'_, '_>) -> bool {
 /// The index, by name, of all up to a rank.
 pub(super) fn index<'data>(
     analysed: &Analysed<'_, 'data>,
-    images: &'data Images<'data>,
+    file_names: FileNames<'data>,
     last_rank: u32,
 ) -> Vec<IndexEntry<'data>> {
     let Analysed { functions, flat, graph, sources, options, .. } = analysed;
@@ -56,7 +56,7 @@ pub(super) fn index<'data>(
         // Symbols from elsewhere come without source files.
         HashMap::new()
     } else if sources.files.is_empty() {
-        base_names(images, functions, statics)
+        file_names.of(functions, statics)
     } else {
         let name = |id| Some((id, Cow::Owned(sources.name(sources.place(id)?.file, options.paths).to_vec())));
         statics.into_iter().filter_map(name).collect()
@@ -65,24 +65,4 @@ pub(super) fn index<'data>(
     let of_cycle = |at| IndexEntry { node: Node::Cycle(at), file: None };
     let cycles = (0..graph.cycles().len()).filter(|at| is_listed(Node::Cycle(*at)));
     named.into_iter().map(of_function).chain(cycles.map(of_cycle)).collect()
-}
-
-/// The base names of the source files that functions come from, as far as they are known.
-fn base_names<'data>(
-    images: &'data Images<'data>,
-    functions: &Functions<'_>,
-    mut ids: Vec<FunctionId>,
-) -> HashMap<FunctionId, Cow<'data, [u8]>> {
-    // Functions of one image are neighbours then.
-    ids.sort_unstable();
-    let mut found = HashMap::new();
-    for ids in ids.chunk_by(|one, other| functions.image(*one) == functions.image(*other)) {
-        let address = |id: &FunctionId| functions.linked(*id, functions[*id].address);
-        let image = ids.first().and_then(|id| images.get(functions.image(*id)));
-        let addresses = ids.iter().map(address).collect();
-        let names = image.map(|image| image.files.base_names(addresses)).unwrap_or_default();
-        let name = |id: &FunctionId| Some((*id, Cow::Borrowed(*names.get(&address(id))?)));
-        found.extend(ids.iter().filter_map(name));
-    }
-    found
 }

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
-use gmon::Profile;
+use gmon::Histogram;
 
 use crate::analysis::flat;
 use crate::image::lines::{LineRange, Lines, OfFiles};
@@ -23,14 +23,22 @@ pub struct LineTimes {
 }
 
 impl LineTimes {
-    /// Divides the samples of a profile among the lines of an image. Samples of code that comes from no line are left out.
+    /// Divides the samples of an image among its lines. Samples of code that comes from no line are left out.
+    /// The addresses of the histograms are those of the image, moved by `shift`.
     #[must_use]
-    pub fn new(profile: &Profile, code: Range<u64>, lines: &Lines<'_>, functions: &Functions<'_>) -> LineTimes {
+    pub fn new(
+        histograms: &[Histogram],
+        shift: u64,
+        code: Range<u64>,
+        lines: &Lines<'_>,
+        functions: &Functions<'_>,
+    ) -> LineTimes {
         let ranges: Vec<LineRange> = within(lines, code).collect();
         let mut times = LineTimes::default();
         let (mut known, mut numbers) = (HashMap::new(), OfFiles::default());
-        let bounds = |range: &LineRange| (range.start, range.end.saturating_sub(1));
-        for histogram in &profile.histograms {
+        let moved = |address: u64| address.wrapping_add(shift);
+        let bounds = |range: &LineRange| (moved(range.start), moved(range.end.saturating_sub(1)));
+        for histogram in histograms {
             flat::share(histogram, &ranges, bounds, |_, credits| {
                 for (at, credit) in credits.iter().copied() {
                     let LineRange { start, file, line, .. } = ranges[at];

@@ -1,5 +1,6 @@
 //! Everything that a report may show, worked out and frozen.
 
+mod analyze;
 mod blocks;
 pub mod bsd;
 mod chains;
@@ -23,6 +24,9 @@ pub(crate) mod symbolize;
 use gmon::{Dimension, Profile};
 
 use crate::load::outside::OutsideImages;
+use crate::load::profile_file::FileInfo;
+use crate::symbols::file_names::FileNames;
+pub(crate) use analyze::analyze;
 pub use blocks::Blocks;
 pub use counts::Count;
 pub use errors::Errors;
@@ -30,7 +34,6 @@ pub use index::IndexEntry;
 pub use limit::LeftOut;
 pub use rows::{FlatProfile, FlatRow, Unit};
 pub use stats::Stats;
-pub(crate) use stats::tell_of_nothing;
 
 use crate::analysis::graph::arcs::Arcs;
 use crate::analysis::graph::propagate::Choices;
@@ -38,8 +41,7 @@ use crate::analysis::graph::{Graph, Node};
 use crate::analysis::line_times::LineTimes;
 use crate::analysis::selection::Selections;
 use crate::cli::options::{Options, Wanted};
-use crate::image::UNIT;
-use crate::image::address_space::Images;
+use crate::image::{Code, UNIT};
 use crate::symbols::file_map::ObjectFiles;
 use crate::symbols::functions::{FunctionId, Functions};
 use crate::symbols::inlines::{InlineStacks, Inlined};
@@ -107,14 +109,22 @@ pub struct Analysis<'data> {
     pub stats: Option<Stats>,
     /// How far self times may be off by chance, if any report shows it.
     pub errors: Errors,
+    /// What the user asked for.
+    pub(crate) options: &'data Options,
+    /// The reports to write.
+    pub(crate) wanted: Wanted,
+    /// What each of the profiles consists of.
+    pub(crate) files: &'data [FileInfo],
 }
 
 /// What an analysis is made of.
 pub struct Input<'a, 'data> {
     /// The sum of all profiles.
     pub profile: &'a Profile,
-    /// The images, for their machine code and debug information.
-    pub images: &'data Images<'data>,
+    /// The machine code of the images, each at its place.
+    pub machine_code: Vec<Code<'data>>,
+    /// The source files of single functions, for those that a report shows.
+    pub file_names: FileNames<'data>,
     /// The object files, if functions are put together to files.
     pub object_files: Option<ObjectFiles<'data>>,
     /// Where functions stand in source files; empty if neither a choice nor a report needs it.
@@ -130,9 +140,11 @@ pub struct Input<'a, 'data> {
     /// What is in none of the images.
     pub outside_images: OutsideImages,
     /// What the user asked for.
-    pub options: &'a Options,
+    pub options: &'data Options,
     /// The reports to write.
     pub wanted: Wanted,
+    /// What each of the profiles consists of.
+    pub files: &'data [FileInfo],
 }
 
 /// What is known when the call graph is complete.
@@ -151,13 +163,13 @@ impl<'data> Analysis<'data> {
     /// Works everything out.
     #[must_use]
     pub fn new(functions: Functions<'data>, input: Input<'_, 'data>) -> Analysis<'data> {
-        let Input { profile, images, object_files, sources, selections, inlined, chains, .. } = input;
-        let Input { line_times, outside_images, options, wanted, .. } = input;
+        let Input { profile, machine_code, file_names, object_files, sources, selections, inlined, chains, .. } = input;
+        let Input { line_times, outside_images, options, wanted, files, .. } = input;
         let assign = if options.is_gnu() { Flat::new } else { Flat::exact };
         let flat = assign(&profile.histograms, &functions, &selections.flat);
         let possible = if options.static_calls {
             let find = |code| static_calls::find(&code, &functions, &profile.histograms, options.is_gnu());
-            images.code().flat_map(find).collect()
+            machine_code.into_iter().flat_map(find).collect()
         } else {
             Vec::new()
         };
@@ -187,7 +199,7 @@ impl<'data> Analysis<'data> {
         let mut entries: Vec<Node> =
             graph.ranking.iter().copied().filter(|node| index::has_entry(*node, &analysed)).collect();
         let (left_out, last_rank) = limit::entries(&mut entries, &graph, options.limit);
-        let index = if wanted.graph { index::index(&analysed, images, last_rank) } else { Vec::new() };
+        let index = if wanted.graph { index::index(&analysed, file_names, last_rank) } else { Vec::new() };
         let has_time = flat.runtime != 0.0 || flat.time.iter().any(|time| *time != 0.0);
         let is_told = wanted.stats || options.has_footer(wanted) || !has_time;
         let stats = is_told.then(|| Stats::new(profile, &functions, &flat, outside_images));
@@ -220,6 +232,9 @@ impl<'data> Analysis<'data> {
             functions,
             sources,
             selections,
+            options,
+            wanted,
+            files,
         }
     }
 }

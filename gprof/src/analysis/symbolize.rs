@@ -2,14 +2,14 @@
 
 use std::io::Write;
 
-use gmon::Profile;
+use gmon::{Histogram, Profile};
 
 use crate::analysis::line_times::LineTimes;
 use crate::cli::options::{Options, Wanted};
-use crate::error::Error;
 use crate::image::address_space::Images;
 use crate::image::lines::Lines;
 use crate::image::{Image, Symbol};
+use crate::load::Loaded;
 use crate::symbols::file_map::{FileMap, ObjectFiles};
 use crate::symbols::functions::{Functions, ImageFunctions};
 use crate::symbols::inlines::{InlineStacks, Inlined};
@@ -35,6 +35,18 @@ pub(crate) struct Symbolized<'data> {
 }
 
 impl<'data> Symbolized<'data> {
+    /// No functions at all.
+    pub(crate) fn none() -> Symbolized<'data> {
+        Symbolized {
+            functions: Functions::new(Vec::new(), 0),
+            sources: Sources::default(),
+            object_files: None,
+            inlined: None,
+            chains: InlineStacks::new(),
+            line_times: LineTimes::default(),
+        }
+    }
+
     /// What is known of the functions of all images, from what is known of those of each.
     pub(crate) fn join(images: &Images<'data>, mut symbolized: Vec<Symbolized<'data>>) -> Symbolized<'data> {
         if images.is_alone()
@@ -69,43 +81,60 @@ impl<'data> Symbolized<'data> {
     }
 }
 
-/// What the user says of the program's functions in files of their own.
-pub(crate) struct UserSymbols<'data> {
-    /// The symbols.
+/// What the functions of images are worked out from.
+pub(crate) struct Symbolizer<'a, 'data> {
+    options: &'a Options,
+    wanted: Wanted,
+    /// The symbols that the user gives instead of the program's.
     symbols: Option<&'data [u8]>,
-    /// The object files.
-    map: Option<FileMap<'data>>,
+    /// The object files that the user tells of.
+    map: Option<&'data FileMap<'data>>,
+    images: &'data Images<'data>,
+    /// The sum of the profiles of all images.
+    profile: &'a Profile,
+    /// The code that the profile says anything about, if only this code is shown.
+    profiled: Option<ProfiledCode>,
 }
 
-impl<'data> UserSymbols<'data> {
-    /// Reads the files.
-    ///
-    /// # Errors
-    ///
-    /// When the map of object files cannot be made sense of.
-    pub(crate) fn new(
-        options: &Options,
-        symbols: Option<&'data [u8]>,
-        map: Option<&'data [u8]>,
-    ) -> Result<UserSymbols<'data>, Error> {
-        let (Some(path), Some(text)) = (&options.file_map, map) else {
-            return Ok(UserSymbols { symbols, map: None });
-        };
-        let map = FileMap::read(text, options.is_gnu());
-        let map = map.map_err(|source| Error::Map { file: path.display().to_string(), source })?;
-        Ok(UserSymbols { symbols, map: Some(map) })
+impl<'a, 'data> Symbolizer<'a, 'data> {
+    pub(crate) fn new(loaded: &'data Loaded, options: &'a Options, wanted: Wanted) -> Symbolizer<'a, 'data>
+    where
+        'data: 'a,
+    {
+        // Where nothing is shown of other lines, not even their number, what the profile says nothing about costs nothing.
+        let only_profiled = options.by_line && options.shows_only_profiled_code(wanted);
+        Symbolizer {
+            options,
+            wanted,
+            symbols: loaded.symbols(),
+            map: loaded.file_map(),
+            images: loaded.images(),
+            profile: loaded.profile(),
+            profiled: only_profiled.then(|| ProfiledCode::new(loaded.profile())),
+        }
     }
 
-    /// All that is known of the functions of an image before it is put beside others.
-    pub(crate) fn symbolize(
+    /// What is known of the functions of all images.
+    pub(crate) fn all(&self, warnings: &mut dyn Write) -> Symbolized<'data> {
+        let images = self.images.iter().zip(self.images.moves()).enumerate();
+        let each = images.map(|(at, (image, (shift, ..)))| {
+            let histograms = self.images.histograms(at, self.profile);
+            self.image(image, histograms, shift, warnings)
+        });
+        Symbolized::join(self.images, each.collect())
+    }
+
+    /// All that is known of the functions of an image before it is put beside others. Addresses of the profile are the image's,
+    /// moved by `shift`.
+    fn image(
         &self,
-        options: &Options,
         image: &'data Image<'data>,
-        profile: &Profile,
-        wanted: Wanted,
+        histograms: &[Histogram],
+        shift: u64,
         warnings: &mut dyn Write,
     ) -> Symbolized<'data> {
-        let (symbols, object_files) = self.symbols(options, image, warnings);
+        let Symbolizer { options, wanted, .. } = *self;
+        let (symbols, object_files) = self.symbols(image, warnings);
         let mut order: Vec<u64> = symbols.iter().map(|symbol| symbol.address).collect();
         // Functions of the last section that can be run reach to its end.
         let code = if options.is_gnu() { &image.text } else { &image.code };
@@ -116,10 +145,8 @@ impl<'data> UserSymbols<'data> {
         let mut chains = InlineStacks::new();
         // GNU leaves out functions without code also where there are no lines.
         if options.by_line && (!lines.is_empty() || (options.is_gnu() && has_lines)) {
-            // Where nothing is shown of other lines, not even their number, what the profile says nothing about costs
-            // nothing.
-            let profiled = options.shows_only_profiled_code(wanted).then(|| ProfiledCode::new(profile));
-            let pieces = pieces(options, image, &lines, &functions, profiled.as_ref());
+            let profiled = self.profiled.as_ref().map(|profiled| (profiled, shift));
+            let pieces = pieces(options, image, &lines, &functions, profiled);
             let (pieces, callers): (Vec<Symbol<'data>>, Vec<_>) = pieces.into_iter().unzip();
             order.extend(pieces.iter().map(|piece| piece.address));
             let inlined = pieces.iter().zip(callers).filter(|(_, callers)| !callers.is_empty());
@@ -136,7 +163,7 @@ impl<'data> UserSymbols<'data> {
         let inlined = by_function.then(|| Inlined::find(code.clone(), &lines, &image.files, &functions));
         let sources = Sources::new(&order, &functions, &lines);
         let has_times = wanted.source && options.annotation.times;
-        let line_times = has_times.then(|| LineTimes::new(profile, code.clone(), &lines, &functions));
+        let line_times = has_times.then(|| LineTimes::new(histograms, shift, code.clone(), &lines, &functions));
         let line_times = line_times.unwrap_or_default();
         Symbolized { functions, sources, object_files, inlined, chains, line_times }
     }
@@ -144,14 +171,14 @@ impl<'data> UserSymbols<'data> {
     /// The symbols that count, some of which stand for object files if the user has a map of those.
     fn symbols(
         &self,
-        options: &Options,
         image: &Image<'data>,
         warnings: &mut dyn Write,
     ) -> (Vec<Symbol<'data>>, Option<ObjectFiles<'data>>) {
+        let options = self.options;
         let mut symbols = self.symbols.map_or_else(|| image.symbols.clone(), symbol_file::read);
         symbols
             .retain(|symbol| !(symbol.is_static && (options.no_static || (options.functions_only && !symbol.is_func))));
-        let (Some(path), Some(map)) = (&options.file_map, &self.map) else {
+        let (Some(path), Some(map)) = (&options.file_map, self.map) else {
             return (symbols, None);
         };
         if options.is_gnu() && self.symbols.is_some() {
@@ -173,7 +200,7 @@ fn pieces<'data>(
     image: &'data Image<'data>,
     lines: &Lines<'data>,
     functions: &Functions<'data>,
-    profiled: Option<&ProfiledCode>,
+    profiled: Option<(&ProfiledCode, u64)>,
 ) -> Vec<LineSymbol<'data>> {
     let is_gnu = options.is_gnu();
     let code = if is_gnu { &image.text } else { &image.code };

@@ -253,6 +253,14 @@ pub struct Contents {
     pub calls: bool,
 }
 
+impl Contents {
+    /// Adds what other profiles hold.
+    pub(crate) fn join(&mut self, more: Contents) {
+        self.samples |= more.samples;
+        self.calls |= more.calls;
+    }
+}
+
 impl Options {
     /// Whether GNU's faults are wanted.
     #[must_use]

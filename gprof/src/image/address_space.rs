@@ -8,7 +8,7 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use gmon::Profile;
+use gmon::{Histogram, Profile};
 
 use super::{Code, Image};
 
@@ -52,6 +52,7 @@ pub struct TooLarge {
 }
 
 /// Images, each with its place.
+#[derive(Default)]
 pub struct Images<'data> {
     all: Vec<Image<'data>>,
     places: Vec<Placement>,
@@ -122,6 +123,15 @@ impl<'data> Images<'data> {
     /// How far each image was moved, its last address as the linker gave it, and what it is called.
     pub(crate) fn moves(&self) -> impl Iterator<Item = (u64, u64, &str)> {
         self.places.iter().zip(&self.labels).map(|(place, label)| (place.shift(), place.last, label.as_str()))
+    }
+
+    /// Which histograms of a profile of all are of one image.
+    pub(crate) fn histograms<'p>(&self, image: usize, profile: &'p Profile) -> &'p [Histogram] {
+        // The images ascend, and what is of one image comes together.
+        let Some(place) = self.places.get(image).filter(|_| !self.is_alone()) else { return &profile.histograms };
+        let before = |end: u64| profile.histograms.partition_point(|histogram| histogram.lowpc < end);
+        let end = self.places.get(image + 1).map_or(profile.histograms.len(), |next| before(next.base));
+        profile.histograms.get(before(place.base)..end).unwrap_or_default()
     }
 
     /// The image at a place in the list.

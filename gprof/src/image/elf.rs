@@ -12,7 +12,7 @@ use super::lines::SourceFiles;
 use super::nearest::SizedSymbol;
 use super::sections::{Owned, Sections};
 use super::synthetic_symbols::ImageStorage;
-use super::{Code, Image, ImageError, LocalFiles, Machine, Policy, Symbol, identity, listing, other_formats};
+use super::{Code, Headers, Image, ImageError, LocalFiles, Machine, Policy, Symbol, identity, listing, other_formats};
 
 /// Reads an ELF file of either word size and byte order.
 pub(super) fn parse<'data>(
@@ -86,6 +86,14 @@ pub(super) fn program_identity(data: &[u8]) -> Result<Option<String>, ImageError
     })
 }
 
+/// What the headers of an ELF file say.
+pub(super) fn headers(data: &[u8]) -> Result<Headers, ImageError> {
+    Ok(match word(data)? {
+        word @ gmon::Word::W32 => File::<FileHeader32<Endianness>>::new(data, word)?.headers(),
+        word @ gmon::Word::W64 => File::<FileHeader64<Endianness>>::new(data, word)?.headers(),
+    })
+}
+
 /// The size of the words of an ELF file.
 fn word(data: &[u8]) -> Result<gmon::Word, ImageError> {
     let start = data.get(..4).unwrap_or(data);
@@ -137,12 +145,8 @@ where
     }
 
     fn image(self, policy: Policy, storage: &'data ImageStorage) -> Result<Image<'data>, ImageError> {
-        let endian = self.endian;
-        let (_, text) = self.sections.section_by_name(endian, b".text").ok_or(ImageError::NoText)?;
-        let start: u64 = text.sh_addr(endian).into();
-        let size: u64 = text.sh_size(endian).into();
-        let machine_code = self.machine_code(text);
-        let text = start..start.saturating_add(size);
+        let (section, text) = self.text().ok_or(ImageError::NoText)?;
+        let machine_code = self.machine_code(section);
         let (symbols, origin) = listing::functions(&self, policy, storage)?;
         if symbols.is_empty() {
             return Err(ImageError::NoSymbols);
@@ -151,17 +155,39 @@ where
             symbols,
             origin,
             machine_code,
-            code: code_range(self.header, endian, self.data, &text),
+            code: code_range(self.header, self.endian, self.data, &text),
             text,
             word: self.word,
-            order: match endian {
-                Endianness::Little => gmon::Order::Little,
-                Endianness::Big => gmon::Order::Big,
-            },
+            order: self.order(),
             files: SourceFiles::new(self.debug_sections(), policy == Policy::Compat),
             links: self.links(),
             data: self.data,
         })
+    }
+
+    fn headers(&self) -> Headers {
+        let text = self.text().map(|(_, text)| text);
+        Headers {
+            word: self.word,
+            order: self.order(),
+            code: text.map(|text| code_range(self.header, self.endian, self.data, &text)),
+            build_id: self.links().build_id.map(hexadecimal),
+        }
+    }
+
+    /// The section `.text`, and its addresses.
+    fn text(&self) -> Option<(&'data Elf::SectionHeader, Range<u64>)> {
+        let (_, text) = self.sections.section_by_name(self.endian, b".text")?;
+        let start: u64 = text.sh_addr(self.endian).into();
+        let size: u64 = text.sh_size(self.endian).into();
+        Some((text, start..start.saturating_add(size)))
+    }
+
+    fn order(&self) -> gmon::Order {
+        match self.endian {
+            Endianness::Little => gmon::Order::Little,
+            Endianness::Big => gmon::Order::Big,
+        }
     }
 
     fn debug_sections(&self) -> Sections<'data> {
@@ -233,6 +259,11 @@ where
         let uncompressed_size = header.ch_size(self.endian).into();
         CompressedFileRange { format, offset, compressed_size, uncompressed_size }.data(self.data).ok()
     }
+}
+
+/// A build identifier as text.
+pub(super) fn hexadecimal(id: &[u8]) -> String {
+    id.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// From the lowest loaded byte to the end of the executable segments, or `text` when no segment says.

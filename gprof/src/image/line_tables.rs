@@ -4,8 +4,9 @@
 //! that a file in which a thousand units share one table costs no more than its length. Damage ends the pass where it
 //! cannot be read on; it is no error, since a report is whole without lines.
 
-use std::cell::Cell;
 use std::ops::Range;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
 use gimli::{AttributeValue, DebugLine, DebugLineOffset, LineInstruction, LineRow, Section, SectionId};
 
@@ -41,7 +42,7 @@ pub(super) struct LineTables<'a> {
     /// Where the file has code, ascending and apart; nothing when it does not say.
     code: &'a [Range<u64>],
     /// Where damage is noted.
-    is_damaged: &'a Cell<bool>,
+    is_damaged: &'a AtomicBool,
     /// Whether GNU's faults are wanted.
     is_gnu: bool,
 }
@@ -50,7 +51,7 @@ impl<'a> LineTables<'a> {
     pub(super) fn new(sections: &'a Sections<'_>, is_gnu: bool) -> LineTables<'a> {
         let lines = sections.get(SectionId::DebugLine);
         if lines.slice().is_empty() && sections.has_lines() {
-            sections.has_damaged_lines.set(true); // packed, and cannot be unpacked
+            sections.has_damaged_lines.store(true, Relaxed); // packed, and cannot be unpacked
         }
         LineTables {
             lines: lines.into(),
@@ -66,7 +67,7 @@ impl<'a> LineTables<'a> {
     /// Hands over every row that names a line, in the order of the section.
     pub(super) fn each_row(&self, mut each: impl FnMut(&Header<'a>, Row)) {
         let mut offset = 0;
-        let note_damage = || self.is_damaged.set(true);
+        let note_damage = || self.is_damaged.store(true, Relaxed);
         while let Ok(program) = self.lines.program(DebugLineOffset(offset), self.address_size, None, None) {
             let header = program.header();
             let head = usize::from(header.format().initial_length_size());

@@ -1,9 +1,10 @@
 //! Files and lines of code.
 
-use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::OnceLock;
+use std::sync::atomic::Ordering::Relaxed;
 
 use gimli::Dwarf;
 
@@ -22,12 +23,12 @@ pub struct SourceFiles<'data> {
     pub(super) image: Option<PathBuf>,
     /// Whether GNU's faults are wanted.
     pub(super) is_gnu: bool,
-    split: OnceCell<Split>,
+    split: OnceLock<Split>,
 }
 
 impl<'data> SourceFiles<'data> {
     pub(super) fn new(sections: Sections<'data>, is_gnu: bool) -> SourceFiles<'data> {
-        SourceFiles { sections, image: None, is_gnu, split: OnceCell::new() }
+        SourceFiles { sections, image: None, is_gnu, split: OnceLock::new() }
     }
 
     /// The units in other files.
@@ -79,7 +80,7 @@ impl<'data> SourceFiles<'data> {
     /// Whether a part of what was read of the line tables so far could not be understood.
     #[must_use]
     pub fn has_damaged_lines(&self) -> bool {
-        self.sections.has_damaged_lines.get()
+        self.sections.has_damaged_lines.load(Relaxed)
     }
 
     /// The functions that code comes from, those that were inlined among them; `None` when the debug information does

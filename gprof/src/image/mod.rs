@@ -132,14 +132,37 @@ pub enum Origin {
     Remains,
 }
 
+/// What the headers of an ELF file say, which is known long before its symbols are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Headers {
+    /// The size of an address.
+    pub word: gmon::Word,
+    /// The byte order.
+    pub order: gmon::Order,
+    /// What is [`Image::code`] later, if the file has code.
+    pub code: Option<Range<u64>>,
+    /// The build identifier in hexadecimal, if the file has one.
+    pub build_id: Option<String>,
+}
+
+impl Headers {
+    /// Reads the headers of an executable or a shared object from its bytes.
+    ///
+    /// # Errors
+    ///
+    /// When the bytes are no ELF file, or are damaged.
+    pub fn read(data: &[u8]) -> Result<Headers, ImageError> {
+        elf::headers(data)
+    }
+}
+
 /// The build identifier of an ELF file in hexadecimal, if it has one.
 ///
 /// # Errors
 ///
 /// When the bytes are no ELF file, or are damaged.
 pub fn build_id(data: &[u8]) -> Result<Option<String>, ImageError> {
-    let (_, links) = elf::debug_information(data)?;
-    Ok(links.build_id.map(|id| id.iter().map(|byte| format!("{byte:02x}")).collect()))
+    Ok(Headers::read(data)?.build_id)
 }
 
 /// Which build of which program an ELF file is, in the words of a list beside a profile, if that can be told.

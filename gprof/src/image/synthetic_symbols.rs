@@ -1,8 +1,8 @@
 //! Functions that no symbol names: stubs that lead into other files, and what only the unwind tables tell.
 
-use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::io::Write;
+use std::sync::OnceLock;
 
 use gimli::{BaseAddresses, CieOrFde, EhFrame, EndianSlice, RunTimeEndian, UnwindSection};
 
@@ -12,8 +12,8 @@ use super::Symbol;
 /// from the program.
 #[derive(Debug, Default)]
 pub struct ImageStorage {
-    text: OnceCell<Vec<u8>>,
-    pub(super) debug_file: OnceCell<Vec<u8>>,
+    text: OnceLock<Vec<u8>>,
+    pub(super) debug_file: OnceLock<Vec<u8>>,
 }
 
 /// What stands behind the name of a function in that of the stub that leads to it.

@@ -9,9 +9,8 @@ use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
+use super::shared_objects::{Program, RunList};
 use crate::cli::options::ProfilePath;
-use crate::image;
-use crate::load::shared_objects;
 
 /// Files that are copied or checked out together differ by less.
 const AT_ONCE: Duration = Duration::from_secs(2);
@@ -23,26 +22,30 @@ struct Mismatch {
     count: usize,
 }
 
-/// Says which of these profiles are not of the image, or may not be.
-pub(crate) fn check(path: &Path, image: &[u8], profiles: &[ProfilePath], warnings: &mut dyn Write) {
-    // What is wrong with the image itself is said when it is read.
-    let Ok(own) = image::identity(image) else { return };
+/// Says which of these profiles are not of the image, whose identity is `own`, or may not be. For each profile there is what
+/// lies beside it.
+pub(super) fn check(
+    path: &Path,
+    own: Option<&str>,
+    profiles: &[ProfilePath],
+    lists: &[RunList],
+    warnings: &mut dyn Write,
+) {
     let built = fs::metadata(path).and_then(|status| status.modified()).ok();
     let mut mismatches: Vec<Mismatch> = Vec::new();
-    for source in profiles {
+    for (source, list) in profiles.iter().zip(lists) {
         let ProfilePath::File(profile) = source else { continue };
-        let ran = shared_objects::program(profile, |identity| own.as_deref().is_some_and(|own| own != identity));
-        let what = match (ran, &own) {
-            (Some(Some((identity, ran))), Some(own)) => {
+        let what = match (&list.program, own) {
+            (Program::Other(identity, ran), Some(own)) => {
                 format!(
                     "of another build or program: {} ran ({}), {} is {}",
-                    name(&identity),
+                    name(identity),
                     ran.display(),
                     path.display(),
                     name(own)
                 )
             }
-            (None, _) if built.zip(modified(profile)).is_some_and(|(built, ran)| is_later(built, ran)) => {
+            (Program::Unknown, _) if built.zip(modified(profile)).is_some_and(|(built, ran)| is_later(built, ran)) => {
                 format!("older than {}: was that rebuilt since it ran?", path.display())
             }
             _ => continue,

@@ -1,29 +1,18 @@
-//! Reads the files that the command line names.
+//! Reads one profile.
 
 use std::ffi::OsStr;
 use std::io;
-use std::path::Path;
 
 use gmon::{Counter, Encoding, Form, Hints, Histogram, Profile, RecordCounts};
 
 use crate::cli::options::{Contents, ProfilePath};
 use crate::error::Error;
-use crate::image;
 use crate::image::files;
 
 /// The rate of the clock that samples where nothing else is known: that of a file which says zero.
 const HOST_RATE: u32 = 100;
 
-/// Reads the executable, its machine code only `with_code`.
-///
-/// # Errors
-///
-/// When it is no regular file or cannot be read.
-pub(crate) fn image(path: &Path, with_code: bool) -> Result<Vec<u8>, Error> {
-    image::read(path, with_code).map_err(|source| unread(path.display().to_string(), source))
-}
-
-/// What a profile consists of.
+/// What the file of a profile consists of.
 #[derive(Clone, Debug)]
 pub struct FileInfo {
     /// The file.
@@ -34,42 +23,62 @@ pub struct FileInfo {
     pub version: u32,
     /// How many records of each kind.
     pub records: RecordCounts,
-    /// Whether it is of a shared object, beside that of the program.
+    /// Whether the profile is of a shared object, and lies beside that of the program.
     pub is_shared_object: bool,
     /// How many bins have the greatest count that their form has room for: more samples may have been lost.
     pub saturated: usize,
 }
 
-/// Reads a file of symbols.
-///
-/// # Errors
-///
-/// When it cannot be read.
-pub(crate) fn text(path: &Path) -> Result<Vec<u8>, Error> {
-    bytes(&ProfilePath::File(path.to_owned()))
+/// A profile, with what is known of its file.
+pub(super) struct ProfileFile {
+    pub(super) profile: Profile,
+    /// What the form of the file has room for.
+    pub(super) contents: Contents,
+    pub(super) info: FileInfo,
 }
 
-/// Reads one profile, and tells what its form has room for and what is in it.
+/// Reads the bytes of a profile.
 ///
 /// # Errors
 ///
-/// When it cannot be read or is no profile.
-pub(crate) fn profile(source: &ProfilePath, hints: &Hints) -> Result<(Profile, Contents, FileInfo), Error> {
-    let fail = |error| Error::Profile { file: source.to_string(), source: error };
-    let bytes = bytes(source)?;
-    let encoding = gmon::detect(&bytes, hints).map_err(fail)?;
-    let mut profile = gmon::read_as(&bytes, encoding).map_err(fail)?;
-    let parts = FileInfo {
-        file: if *source == ProfilePath::Stdin { "-".to_owned() } else { source.to_string() },
+/// When the file cannot be read.
+pub(super) fn bytes(path: &ProfilePath) -> Result<Vec<u8>, Error> {
+    match path {
+        ProfilePath::Stdin => files::standard_input().map_err(|why| unread(path.to_string(), why)),
+        ProfilePath::File(file) => files::regular_or_pipe(file).map_err(|why| match why.kind() {
+            io::ErrorKind::NotFound if file.file_name() == Some(OsStr::new("gmon.out")) => {
+                Error::NoProfile { file: path.to_string() }
+            }
+            _ => unread(path.to_string(), why),
+        }),
+    }
+}
+
+/// The error of a file that cannot be read.
+pub(super) fn unread(file: String, source: io::Error) -> Error {
+    Error::Read { file, source }
+}
+
+/// Makes a profile of the bytes that `path` has.
+///
+/// # Errors
+///
+/// When the bytes are no profile.
+pub(super) fn parse(path: &ProfilePath, bytes: &[u8], hints: &Hints) -> Result<ProfileFile, Error> {
+    let fail = |error| Error::Profile { file: path.to_string(), source: error };
+    let encoding = gmon::detect(bytes, hints).map_err(fail)?;
+    let mut profile = gmon::read_as(bytes, encoding).map_err(fail)?;
+    let info = FileInfo {
+        file: if *path == ProfilePath::Stdin { "-".to_owned() } else { path.to_string() },
         length: bytes.len() as u64,
         version: u32::from(encoding.form == Form::Gnu),
-        records: records(&profile, &bytes, encoding).map_err(fail)?,
+        records: records(&profile, bytes, encoding).map_err(fail)?,
         is_shared_object: false,
         saturated: saturated(&profile, encoding.form),
     };
     if encoding.form == Form::Gnu {
         let contents = Contents { samples: !profile.histograms.is_empty(), calls: !profile.arcs.is_empty() };
-        return Ok((profile, contents, parts));
+        return Ok(ProfileFile { profile, contents, info });
     }
     // The other forms have room for both, and a header that some writers do not fill in.
     for histogram in &mut profile.histograms {
@@ -77,7 +86,7 @@ pub(crate) fn profile(source: &ProfilePath, hints: &Hints) -> Result<(Profile, C
             histogram.profrate = HOST_RATE;
         }
     }
-    Ok((profile, Contents { samples: true, calls: true }, parts))
+    Ok(ProfileFile { profile, contents: Contents { samples: true, calls: true }, info })
 }
 
 /// What a profile consists of. Only of GNU's form the file has to be looked at again.
@@ -93,20 +102,4 @@ fn saturated(profile: &Profile, form: Form) -> usize {
     let bits = 8 * counter.width.size() - usize::from(counter.signed);
     let greatest = u64::MAX >> (64 - bits);
     profile.histograms.iter().flat_map(Histogram::hit).filter(|(_, bin)| *bin == greatest).count()
-}
-
-fn bytes(source: &ProfilePath) -> Result<Vec<u8>, Error> {
-    match source {
-        ProfilePath::Stdin => files::standard_input().map_err(|why| unread(source.to_string(), why)),
-        ProfilePath::File(path) => files::regular_or_pipe(path).map_err(|why| match why.kind() {
-            io::ErrorKind::NotFound if path.file_name() == Some(OsStr::new("gmon.out")) => {
-                Error::NoProfile { file: source.to_string() }
-            }
-            _ => unread(source.to_string(), why),
-        }),
-    }
-}
-
-fn unread(file: String, source: io::Error) -> Error {
-    Error::Read { file, source }
 }

@@ -2,8 +2,9 @@
 
 use std::fs;
 
-use gmon::{Encoding, Form, Order, Profile, Word};
+use gmon::{Encoding, Form, Profile};
 
+use super::Loaded;
 use crate::error::Error;
 
 /// The file's name, which stands in the current directory.
@@ -16,15 +17,17 @@ pub(crate) const NAME: &str = "gmon.sum";
 const FACTOR: u64 = 256;
 const SLACK: u64 = 16 << 20;
 
-/// Stores a sum in GNU's form. Nothing of it is lost: counts too wide for the form are spread over several records.
-/// `summed` is the length of the files that were summed.
+/// Stores a sum of the profiles that were read, in GNU's form. Nothing of it is lost: counts too wide for the form are spread
+/// over several records.
 ///
 /// # Errors
 ///
 /// When the file cannot be written, or a number is too great to be spread.
-pub(crate) fn write(profile: &Profile, word: Word, order: Order, summed: u64) -> Result<(), Error> {
-    let limit = summed.saturating_mul(FACTOR).saturating_add(SLACK).min(gmon::REPEAT_LIMIT);
-    let bytes = gmon::write_within(profile, Encoding { form: Form::Gnu, word, order }, limit)
-        .map_err(|source| Error::Profile { file: NAME.to_owned(), source })?;
+pub(crate) fn write(sum: &Profile, loaded: &Loaded) -> Result<(), Error> {
+    let Some(image) = loaded.images().iter().next() else { return Ok(()) };
+    let limit = loaded.length().saturating_mul(FACTOR).saturating_add(SLACK).min(gmon::REPEAT_LIMIT);
+    let encoding = Encoding { form: Form::Gnu, word: image.word, order: image.order };
+    let bytes =
+        gmon::write_within(sum, encoding, limit).map_err(|source| Error::Profile { file: NAME.to_owned(), source })?;
     fs::write(NAME, bytes).map_err(|source| Error::Write { file: NAME.to_owned(), source })
 }

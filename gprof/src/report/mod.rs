@@ -18,6 +18,7 @@ mod labels;
 mod names;
 mod number;
 mod order;
+mod render;
 mod source;
 mod stats;
 mod table;
@@ -30,7 +31,7 @@ use crate::load::profile_file::FileInfo;
 use crate::terminal::Terminal;
 use annotate::AnnotatedFile;
 
-pub use source::render as render_source;
+pub use render::{Format, render};
 use stats::Detail;
 use table::Frame;
 
@@ -71,9 +72,6 @@ impl<'a> Writer<'a> {
     ///
     /// Those of the output.
     pub fn reports(&mut self, analysis: &Analysis<'_>, options: &Options, wanted: Wanted) -> io::Result<()> {
-        if options.table {
-            return self.tables(analysis, options, wanted);
-        }
         if wanted.graph && options.traditional {
             graph::render(analysis, options, self.begin()?)?;
         }

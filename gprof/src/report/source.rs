@@ -16,7 +16,7 @@ const WIDTH: usize = 16;
 /// # Errors
 ///
 /// Those of `out`.
-pub fn render(file: &AnnotatedFile, options: &Options, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn render(file: &AnnotatedFile, options: &Options, out: &mut dyn Write) -> io::Result<()> {
     let is_rare = |counts: &[u64]| {
         counts.iter().fold(0_u64, |sum, count| sum.saturating_add(*count)) < options.annotation.min_count
     };

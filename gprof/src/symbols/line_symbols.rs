@@ -27,8 +27,8 @@ pub struct LineSymbolizer<'a, 'data> {
     pub every_byte: bool,
     /// Whether code of one line that was inlined at several places is told apart.
     pub by_caller: bool,
-    /// The code that matters, if not all does. Other lines get no symbols.
-    pub profiled: Option<&'a ProfiledCode>,
+    /// The code that matters, if not all does, and how far the image was moved there. Other lines get no symbols.
+    pub profiled: Option<(&'a ProfiledCode, u64)>,
 }
 
 /// Whose code it is where the debug information does not say.
@@ -57,7 +57,8 @@ impl<'data> LineSymbolizer<'_, 'data> {
         while let Some(run) = runs.next() {
             // What comes from no line, behind this, is taken for a part of it.
             let end = runs.peek().map_or(code.end, |next| next[0].0.start);
-            if !self.profiled.is_none_or(|profiled| profiled.meets(run[0].0.start..end)) {
+            let moved = |shift: u64| run[0].0.start.wrapping_add(shift)..end.wrapping_add(shift);
+            if !self.profiled.is_none_or(|(profiled, shift)| profiled.meets(moved(shift))) {
                 place = None;
                 continue;
             }

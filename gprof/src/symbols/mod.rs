@@ -2,6 +2,7 @@
 //! what the user says of them in files.
 
 pub mod file_map;
+pub mod file_names;
 pub mod functions;
 pub mod inlines;
 pub mod line_symbols;

@@ -53,8 +53,8 @@ pub struct Report<'data> {
 const RUNTIME: [&str; 6] = [".mcount", "mcount", "_mcount", "__mcount", "_mcleanup", "__mcleanup"];
 
 /// Works everything out that is shown.
-pub(crate) fn report<'data>(arguments: &Arguments, profile: &Profile, image: Image<'data>) -> Report<'data> {
-    let functions = Functions::with_aliases(image.symbols);
+pub(crate) fn report<'data>(arguments: &Arguments, profile: &Profile, image: &'data Image<'data>) -> Report<'data> {
+    let functions = Functions::with_aliases(image.symbols.clone());
     let runtime = RUNTIME.map(OsString::from);
     let unlisted = arguments.unlisted.iter().chain(&arguments.uncounted).chain(&runtime);
     let listed = arguments.listed.iter().chain(&arguments.counted);

@@ -34,26 +34,26 @@ impl Checksum {
 
 /// What a list says first: which profile it is of, and which program that is of.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Header<'a> {
+pub(super) struct Header {
     profile: Checksum,
     /// Whether the program still runs or was killed while it counted in the profile itself: then only the header of that is
     /// known.
     is_live: bool,
     /// The identity of the program, and where the file was; lists of version 1 do not say.
-    pub(super) program: Option<(&'a str, PathBuf)>,
+    pub(super) program: Option<(String, PathBuf)>,
 }
 
-impl<'a> Header<'a> {
+impl Header {
     /// Reads the first lines of a list; what follows them need not be there.
     ///
     /// # Errors
     ///
     /// The number of the first line that cannot be one of a list.
-    pub(super) fn parse(bytes: &'a [u8]) -> Result<Header<'a>, usize> {
+    pub(super) fn parse(bytes: &[u8]) -> Result<Header, usize> {
         Header::lines(&mut bytes.split(|byte| *byte == b'\n'))
     }
 
-    fn lines(lines: &mut impl Iterator<Item = &'a [u8]>) -> Result<Header<'a>, usize> {
+    fn lines<'a>(lines: &mut impl Iterator<Item = &'a [u8]>) -> Result<Header, usize> {
         let mut next = || lines.next().unwrap_or_default();
         let has_program = match next() {
             b"gmon objects 1" => false,
@@ -61,8 +61,8 @@ impl<'a> Header<'a> {
             _ => return Err(1),
         };
         let profile = words(next()).and_then(|words| match words[..] {
-            ["profile", length, sum] => Some((mark(length, sum)?, false)),
-            ["live", length, sum] if has_program => Some((mark(length, sum)?, true)),
+            ["profile", length, sum] => Some((checksum(length, sum)?, false)),
+            ["live", length, sum] if has_program => Some((checksum(length, sum)?, true)),
             _ => None,
         });
         let (profile, is_live) = profile.ok_or(2_usize)?;
@@ -83,7 +83,7 @@ impl<'a> Header<'a> {
 
 /// An object of the list.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct ListedObject<'a> {
+pub(super) struct ListedObject {
     /// What arcs call it.
     pub(super) number: u64,
     /// How many of the same name stand before it.
@@ -91,12 +91,12 @@ pub(super) struct ListedObject<'a> {
     /// Its profile.
     pub(super) profile: Checksum,
     /// Its build identifier in hexadecimal, if it has one.
-    pub(super) build_id: Option<&'a str>,
+    pub(super) build_id: Option<String>,
     /// Where the file was when it was loaded.
     pub(super) path: PathBuf,
 }
 
-impl ListedObject<'_> {
+impl ListedObject {
     /// What stands in the name of its profile behind that of the program's profile.
     pub(super) fn suffix(&self) -> OsString {
         let mut suffix = self.path.file_name().unwrap_or_default().to_owned();
@@ -109,29 +109,29 @@ impl ListedObject<'_> {
 
 /// What a list says.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct ObjectList<'a> {
+pub(super) struct ObjectList {
     /// The profile that it is beside, and the program.
-    pub(super) head: Header<'a>,
+    pub(super) header: Header,
     /// The objects.
-    pub(super) objects: Vec<ListedObject<'a>>,
+    pub(super) objects: Vec<ListedObject>,
     /// Calls between objects: from which and where, to which and where; and how often. The program is number 0.
     pub(super) arcs: Vec<([u64; 4], u64)>,
     /// What is in no object.
     pub(super) outside_images: OutsideImages,
 }
 
-impl<'a> ObjectList<'a> {
+impl ObjectList {
     /// Reads a list.
     ///
     /// # Errors
     ///
     /// The number of the first line that cannot be one of a list.
-    pub(super) fn parse(bytes: &'a [u8]) -> Result<ObjectList<'a>, usize> {
+    pub(super) fn parse(bytes: &[u8]) -> Result<ObjectList, usize> {
         let mut lines = bytes.split(|byte| *byte == b'\n');
-        let head = Header::lines(&mut lines)?;
-        let mut last = head.length();
+        let header = Header::lines(&mut lines)?;
+        let mut last = header.length();
         let mut list =
-            ObjectList { head, objects: Vec::new(), arcs: Vec::new(), outside_images: OutsideImages::default() };
+            ObjectList { header, objects: Vec::new(), arcs: Vec::new(), outside_images: OutsideImages::default() };
         for (number, line) in (last + 1..).zip(lines) {
             if line == b"end" {
                 return Ok(list);
@@ -144,7 +144,7 @@ impl<'a> ObjectList<'a> {
     }
 
     /// Takes one line; `None` if it cannot be one.
-    fn line(&mut self, line: &'a [u8]) -> Option<()> {
+    fn line(&mut self, line: &[u8]) -> Option<()> {
         if let Some(object) = line.strip_prefix(b"object ") {
             self.objects.push(listed(object)?);
             return Some(());
@@ -175,15 +175,15 @@ fn number(word: &str) -> Option<u64> {
     word.parse().ok()
 }
 
-fn mark(length: &str, sum: &str) -> Option<Checksum> {
+fn checksum(length: &str, sum: &str) -> Option<Checksum> {
     Some(Checksum { length: number(length)?, sum: u64::from_str_radix(sum, 16).ok()? })
 }
 
 /// The identity and the path of a program.
-fn program(line: &[u8]) -> Option<(&str, PathBuf)> {
+fn program(line: &[u8]) -> Option<(String, PathBuf)> {
     let line = line.strip_prefix(b"program ")?;
     let (identity, path) = line.split_at_checked(line.iter().position(|byte| *byte == b' ')?)?;
-    Some((std::str::from_utf8(identity).ok()?, file(path.strip_prefix(b" ")?)))
+    Some((std::str::from_utf8(identity).ok()?.to_owned(), file(path.strip_prefix(b" ")?)))
 }
 
 /// A path, which may have any bytes in it but a newline, which is `\012`.
@@ -205,7 +205,7 @@ fn file(mut left: &[u8]) -> PathBuf {
 }
 
 /// What stands behind `object`: the path comes last.
-fn listed(line: &[u8]) -> Option<ListedObject<'_>> {
+fn listed(line: &[u8]) -> Option<ListedObject> {
     let mut words = line.splitn(6, |byte| *byte == b' ');
     let mut word = || words.next().and_then(|word| std::str::from_utf8(word).ok());
     let (at, same_name_before, length, sum, build_id) = (word()?, word()?, word()?, word()?, word()?);
@@ -213,8 +213,8 @@ fn listed(line: &[u8]) -> Option<ListedObject<'_>> {
     Some(ListedObject {
         number: number(at)?,
         same_name_before: number(same_name_before)?,
-        profile: mark(length, sum)?,
-        build_id: (build_id != "-").then_some(build_id),
+        profile: checksum(length, sum)?,
+        build_id: (build_id != "-").then(|| build_id.to_owned()),
         path,
     })
 }
@@ -230,10 +230,10 @@ mod tests {
     #[test]
     fn a_list() {
         let list = ObjectList::parse(LIST.as_bytes()).unwrap();
-        assert_eq!(list.head, Header { profile: Checksum { length: 3, sum: 255 }, is_live: false, program: None });
+        assert_eq!(list.header, Header { profile: Checksum { length: 3, sum: 255 }, is_live: false, program: None });
         let [one, two] = &list.objects[..] else { panic!("{list:?}") };
-        assert_eq!((one.number, one.build_id, one.path.to_str()), (1, Some("beef"), Some("/lib/a b.so")));
-        assert_eq!((two.number, two.build_id, two.path.to_str()), (7, None, Some("/x\ny/a b.so")));
+        assert_eq!((one.number, one.build_id.as_deref(), one.path.to_str()), (1, Some("beef"), Some("/lib/a b.so")));
+        assert_eq!((two.number, two.build_id.as_deref(), two.path.to_str()), (7, None, Some("/x\ny/a b.so")));
         assert_eq!([one.suffix(), two.suffix()], ["a b.so", "a b.so.2"]);
         assert_eq!(list.arcs, [([0, 16, 7, 32], 5)]);
         assert_eq!(list.outside_images, OutsideImages { kernel: 3, vdso: 2, elsewhere: 1, calls: 4 });
@@ -244,8 +244,8 @@ mod tests {
         let newer =
             LIST.replacen("objects 1\nprofile 3 00000000000000ff", "objects 2\nlive 2 5\nprogram headers:ab /a b", 1);
         let list = ObjectList::parse(newer.as_bytes()).unwrap();
-        assert_eq!(list.head.program, Some(("headers:ab", "/a b".into())));
-        assert_eq!(Header::parse(newer.as_bytes()), Ok(list.head));
+        assert_eq!(list.header.program, Some(("headers:ab".to_owned(), "/a b".into())));
+        assert_eq!(Header::parse(newer.as_bytes()), Ok(list.header));
         assert_eq!(list.objects.len(), 2);
         for (line, from, to) in
             [(1, "objects 2", "objects 1"), (3, "program", "programs"), (3, " /a b", ""), (6, "arc", "arch")]
