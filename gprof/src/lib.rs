@@ -1,18 +1,67 @@
 //! Reports where a program built with `cc -pg` spent its time, in the words and the layout of GNU gprof.
 //!
-//! Files are read ([`load()`]): images ([`mod@image`]) and profiles. The functions of the images are sorted and numbered
-//! ([`symbols`]), samples become time and calls a graph in which time is handed from the called to the callers. All of that is
-//! frozen in an [`analysis`], from which renderers ([`report`]) write text.
+//! [`load()`] reads the files that [`Options`] name, [`analyze`] works out what the reports show, and [`render`] writes text. The
+//! program `gprof` is [`run`], which is these three.
 //!
 //! No step takes more than the time of a sort, and none trusts its input.
+//!
+//! # The ten hottest functions of a program
+//!
+//! ```no_run
+//! fn main() -> Result<(), gprof::Error> {
+//!     let options = gprof::Options::parse(["./prog", "gmon.out"])?;
+//!     let loaded = gprof::load(&options, &mut std::io::stderr())?;
+//!     let analysis = gprof::analyze(&loaded, &options, &mut std::io::stderr())?;
+//!     for function in analysis.hottest().take(10) {
+//!         println!("{:8.2} s {:10} calls  {}", function.self_time, function.calls, function.name);
+//!     }
+//!     Ok(())
+//! }
+//! ```
 
+// What is public in a private module is public for the tests of this project only.
+#![cfg_attr(not(feature = "internals"), allow(unreachable_pub))]
+
+// The modules are private. Only the tests of this project look into them.
+#[cfg(not(feature = "internals"))]
+mod analysis;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
 pub mod analysis;
+#[cfg(not(feature = "internals"))]
+mod cli;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
 pub mod cli;
+#[cfg(not(feature = "internals"))]
+mod error;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
 pub mod error;
+#[cfg(not(feature = "internals"))]
+mod image;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
 pub mod image;
+#[cfg(not(feature = "internals"))]
+mod load;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
 pub mod load;
+#[cfg(not(feature = "internals"))]
+mod report;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
 pub mod report;
+#[cfg(not(feature = "internals"))]
+mod symbols;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
 pub mod symbols;
+#[cfg(not(feature = "internals"))]
+mod terminal;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
 pub mod terminal;
 
 use std::ffi::OsString;
@@ -23,15 +72,22 @@ use analysis::gnu_sum;
 use cli::Request;
 use cli::bsd::Arguments;
 use load::sum;
-
-pub use analysis::Analysis;
-pub use cli::options::Options;
-pub use error::Error;
-pub use load::{Loaded, from_memory};
-pub use report::{Format, render};
+use terminal::Visible;
 use terminal::pager::{self, Pager};
 use terminal::progress::Progress;
-use terminal::{Terminal, Visible};
+
+pub use analysis::Analysis;
+#[doc(hidden)]
+pub use cli::command;
+pub use cli::options::Options;
+pub use error::Error;
+pub use image::ImageError;
+pub use load::outside::OutsideImages;
+pub use load::profile_file::FileInfo;
+pub use load::{Loaded, from_memory};
+pub use report::{Format, HotFunction, render};
+pub use symbols::file_map::{MapError, MapFault};
+pub use terminal::{Terminal, visible};
 
 /// Does what a command line asks for, whose first word is the name of this program.
 ///

@@ -301,7 +301,12 @@ fn programs_are_read_where_they_tell_of_functions() {
         let room = gprof::image::ImageStorage::default();
         let image = gprof::image::Image::parse(bytes, gprof::image::Policy::Full, &room).unwrap();
         let lines = image.files.lines().within(0..u64::MAX).count();
-        (format!("{:?}", image.symbols), lines, image.code.clone(), gprof::image::build_id(bytes).unwrap())
+        (
+            format!("{:?}", image.symbols),
+            lines,
+            image.code.clone(),
+            gprof::image::Headers::read(bytes).unwrap().build_id,
+        )
     };
     assert_eq!(symbols(&without), symbols(&whole));
     // A section that shares its bytes with one that nobody reads is read.

@@ -32,7 +32,7 @@ pub use counts::Count;
 pub use errors::Errors;
 pub use index::IndexEntry;
 pub use limit::LeftOut;
-pub use rows::{FlatProfile, FlatRow, Unit};
+pub use rows::{FlatProfile, FlatRow};
 pub use stats::Stats;
 
 use crate::analysis::graph::arcs::Arcs;

@@ -64,6 +64,20 @@ pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Request, Error
     }
 }
 
+impl Options {
+    /// Reads the words of a command line behind the name of the program: options, an image and its profiles.
+    ///
+    /// # Errors
+    ///
+    /// When the words ask for something that does not exist, or for no report.
+    pub fn parse<W: Into<OsString>>(words: impl IntoIterator<Item = W>) -> Result<Options, Error> {
+        match parse(std::iter::once("gprof".into()).chain(words.into_iter().map(Into::into)))? {
+            Request::Report(options) => Ok(*options),
+            Request::Text(_) => Err(Error::Usage("help and version are no reports".to_owned())),
+        }
+    }
+}
+
 /// What is wrong with a command line, and for an option that does not exist the one that may have been meant.
 fn one_line(error: &clap::Error) -> String {
     let text = error.to_string();

@@ -7,6 +7,7 @@
 pub mod address_space;
 mod addresses;
 mod debug_file;
+#[cfg_attr(not(feature = "internals"), allow(dead_code, reason = "tests use all of the demangler"))]
 mod demangle;
 mod elf;
 pub(crate) mod files;
@@ -31,7 +32,9 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 pub use debug_file::DEFAULT_DIRECTORY;
-pub use demangle::{LONGEST as LONGEST_READABLE, Style, demangle, demangle_as, looks_mangled};
+#[cfg(feature = "internals")]
+pub use demangle::demangle;
+pub use demangle::{LONGEST as LONGEST_READABLE, Style, demangle_as, looks_mangled};
 pub use lines::SourceFiles;
 pub use nearest::Nearest;
 pub use partial::read;
@@ -154,15 +157,6 @@ impl Headers {
     pub fn read(data: &[u8]) -> Result<Headers, ImageError> {
         elf::headers(data)
     }
-}
-
-/// The build identifier of an ELF file in hexadecimal, if it has one.
-///
-/// # Errors
-///
-/// When the bytes are no ELF file, or are damaged.
-pub fn build_id(data: &[u8]) -> Result<Option<String>, ImageError> {
-    Ok(Headers::read(data)?.build_id)
 }
 
 /// Which build of which program an ELF file is, in the words of a list beside a profile, if that can be told.

@@ -12,6 +12,7 @@ mod entries;
 mod errors;
 mod flat;
 mod graph;
+mod hottest;
 mod index;
 mod info;
 mod labels;
@@ -31,6 +32,7 @@ use crate::load::profile_file::FileInfo;
 use crate::terminal::Terminal;
 use annotate::AnnotatedFile;
 
+pub use hottest::HotFunction;
 pub use render::{Format, render};
 use stats::Detail;
 use table::Frame;

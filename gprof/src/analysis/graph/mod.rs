@@ -81,6 +81,7 @@ impl Graph {
 
     /// How often something called a function that is no function of the program, and the time that this hands up.
     #[must_use]
+    #[allow(clippy::wrong_self_convention, reason = "calls from outside, not a conversion")]
     pub fn from_outside(&self, id: FunctionId) -> (u64, Option<Handed>) {
         let count = self.arcs.from_outside[id.index()];
         (count, self.times.outside[id.index()].filter(|_| count != 0))

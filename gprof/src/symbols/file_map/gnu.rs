@@ -3,7 +3,7 @@
 //! It reads pieces of lines rather than lines: a name of a file up to the first colon, then what is behind it. Each
 //! piece ends after a fixed number of bytes, and where it does the next one begins.
 
-use super::{Entry, Fault, MapError, Role};
+use super::{Entry, MapError, MapFault, Role};
 use crate::image::Symbol;
 
 /// The longest piece.
@@ -21,7 +21,7 @@ pub(super) fn read(text: &[u8]) -> Result<Vec<Entry<'_>>, MapError> {
         let fail = || {
             let line = 1 + text[..text.len() - start.len()].iter().filter(|byte| **byte == b'\n').count();
             let shown = start.split(|byte| *byte == b'\n').next().unwrap_or_default();
-            MapError { line, fault: Fault::NoEntry(Fault::begins(shown)) }
+            MapError { line, fault: MapFault::NoEntry(MapFault::begins(shown)) }
         };
         let file = piece(&mut rest, b":\n").ok_or_else(fail)?;
         if file.starts_with(NO_SYMBOLS) {
@@ -34,7 +34,7 @@ pub(super) fn read(text: &[u8]) -> Result<Vec<Entry<'_>>, MapError> {
         let blank = symbol.iter().rposition(|byte| *byte == b' ').ok_or_else(fail)?;
         entries.push(Entry { file, kind: b'?', name: &symbol[blank + 1..] });
     }
-    if text.is_empty() { Err(MapError { line: 1, fault: Fault::Empty }) } else { Ok(entries) }
+    if text.is_empty() { Err(MapError { line: 1, fault: MapFault::Empty }) } else { Ok(entries) }
 }
 
 /// Takes what is before one of some bytes, but not nothing; what is behind a zero byte does not count.

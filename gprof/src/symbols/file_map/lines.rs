@@ -1,7 +1,7 @@
 //! Maps as `nm` writes them, line by line: `file:address type name`, and for members of archives
 //! `archive:member:address type name`.
 
-use super::{Entry, Fault, MapError};
+use super::{Entry, MapError, MapFault};
 
 /// Reads the entries. Lines without one that `nm` and linkers write between them are passed over: empty ones, headings of
 /// archives, and notes on files without symbols.
@@ -14,14 +14,14 @@ pub(super) fn read(text: &[u8]) -> Result<Vec<Entry<'_>>, MapError> {
         if bytes.is_empty() || bytes.ends_with(b":") || bytes.starts_with(b"No symbols in ") {
             continue;
         }
-        let fault = |kind: fn(String) -> Fault| MapError { line, fault: kind(Fault::begins(bytes)) };
+        let fault = |kind: fn(String) -> MapFault| MapError { line, fault: kind(MapFault::begins(bytes)) };
         match entry(bytes) {
             Some(entry) => entries.push(entry),
-            None if symbol(bytes).is_some() => return Err(fault(Fault::NoFile)),
-            None => return Err(fault(Fault::NoEntry)),
+            None if symbol(bytes).is_some() => return Err(fault(MapFault::NoFile)),
+            None => return Err(fault(MapFault::NoEntry)),
         }
     }
-    if entries.is_empty() { Err(MapError { line: last, fault: Fault::Empty }) } else { Ok(entries) }
+    if entries.is_empty() { Err(MapError { line: last, fault: MapFault::Empty }) } else { Ok(entries) }
 }
 
 /// The entry of a line. Names of files may have colons: the first one behind which there is a symbol counts.
@@ -95,12 +95,12 @@ mod tests {
         let fault = |text: &str| read(text.as_bytes()).unwrap_err();
         assert_eq!(
             fault("a.o:0 T f\na.o 1 T g\n"),
-            MapError { line: 2, fault: Fault::NoEntry("a.o 1 T g".to_owned()) }
+            MapError { line: 2, fault: MapFault::NoEntry("a.o 1 T g".to_owned()) }
         );
-        assert_eq!(fault("\na.o:\n10 T f\n"), MapError { line: 3, fault: Fault::NoFile("10 T f".to_owned()) });
-        assert_eq!(fault("lib.a:\n"), MapError { line: 2, fault: Fault::Empty });
-        assert_eq!(fault(""), MapError { line: 1, fault: Fault::Empty });
-        assert_eq!(fault("                 U f\n").fault, Fault::NoFile("                 U f".to_owned()));
+        assert_eq!(fault("\na.o:\n10 T f\n"), MapError { line: 3, fault: MapFault::NoFile("10 T f".to_owned()) });
+        assert_eq!(fault("lib.a:\n"), MapError { line: 2, fault: MapFault::Empty });
+        assert_eq!(fault(""), MapError { line: 1, fault: MapFault::Empty });
+        assert_eq!(fault("                 U f\n").fault, MapFault::NoFile("                 U f".to_owned()));
         let long = fault(&"x\u{1}".repeat(1000)).to_string();
         assert!(long.len() < 300 && !long.contains('\u{1}'), "{long}");
     }

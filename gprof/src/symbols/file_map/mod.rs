@@ -27,13 +27,13 @@ pub struct MapError {
     /// The line, counted from one.
     pub line: usize,
     /// What is wrong with it.
-    pub fault: Fault,
+    pub fault: MapFault,
 }
 
 /// What is wrong with a line of a map.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Fault {
+pub enum MapFault {
     /// It is no entry. Here is how it begins.
     NoEntry(String),
     /// It names a symbol, but not its file. Here is how it begins.
@@ -42,12 +42,12 @@ pub enum Fault {
     Empty,
 }
 
-impl Fault {
+impl MapFault {
     /// How many bytes of a line are shown.
     const SHOWN: usize = 60;
 
     fn begins(line: &[u8]) -> String {
-        line[..line.len().min(Fault::SHOWN)].escape_ascii().to_string()
+        line[..line.len().min(MapFault::SHOWN)].escape_ascii().to_string()
     }
 }
 
@@ -55,9 +55,9 @@ impl fmt::Display for MapError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}: ", self.line)?;
         match &self.fault {
-            Fault::NoEntry(text) => write!(f, "not 'file:address type name' ('{text}')")?,
-            Fault::NoFile(text) => write!(f, "no file name before the address ('{text}')")?,
-            Fault::Empty => f.write_str("no object file is named")?,
+            MapFault::NoEntry(text) => write!(f, "not 'file:address type name' ('{text}')")?,
+            MapFault::NoFile(text) => write!(f, "no file name before the address ('{text}')")?,
+            MapFault::Empty => f.write_str("no object file is named")?,
         }
         f.write_str("; make the map with nm --defined-only -v --print-file-name")
     }
