@@ -10,7 +10,8 @@ use std::path::PathBuf;
 
 use gmon::{Histogram, Profile};
 
-use super::{Code, Image};
+use super::machine_code::Code;
+use super::program::Image;
 
 /// Images begin at multiples of this, and none at 0.
 const PAGE: u64 = 4096;

@@ -6,20 +6,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::elf;
+use super::elf::{self, DebugLinks};
 use crate::image::files;
 
 /// Where systems keep debug information.
 pub const DEFAULT_DIRECTORY: &str = "/usr/lib/debug";
-
-/// What a program says of the file that has its debug information.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct DebugLinks<'data> {
-    /// The identifier that program and debug information share.
-    pub(super) build_id: Option<&'data [u8]>,
-    /// The file's name without directories, and its checksum.
-    pub(super) link: Option<(&'data [u8], u32)>,
-}
 
 /// Finds the file that has what was taken from a program, and gives its bytes.
 ///

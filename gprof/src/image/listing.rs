@@ -9,10 +9,23 @@ use object::{Endianness, SymbolIndex};
 
 use super::addresses::Addresses;
 use super::elf::File;
+use super::error::ImageError;
 use super::nearest::SizedSymbol;
-use super::symbols::{self, Candidate, NameTable};
+use super::symbols::{self, Candidate, NameTable, Policy, Symbol};
 use super::synthetic_symbols::{ImageStorage, Stubs, SyntheticSymbols};
-use super::{ImageError, LocalFiles, Origin, Policy, Symbol};
+
+/// For the address of a function that only its own source file sees, which of the program's source files that is. Only
+/// whether two are the same means anything.
+pub type LocalFiles = HashMap<u64, u32>;
+
+/// What tells of the functions of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Its symbol table.
+    Symbols,
+    /// What remains when that was stripped: symbols for the dynamic linker, and unwind tables.
+    Remains,
+}
 
 /// The functions of a file, and what tells of them.
 pub(super) fn functions<'data, Elf>(

@@ -1,6 +1,6 @@
 //! What a file is that was given for the program and is none.
 
-use super::ImageError;
+use super::error::ImageError;
 
 /// How much of a Mach-O file for several machines is one: Java's classes begin with the same four bytes, and a larger number.
 const MOST_MACHINES: u32 = 40;

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use gimli::{BaseAddresses, CieOrFde, EhFrame, EndianSlice, RunTimeEndian, UnwindSection};
 
-use super::Symbol;
+use super::symbols::Symbol;
 
 /// Room for names that the file of the program has no text for: those made here, and those of a file with what was taken
 /// from the program.

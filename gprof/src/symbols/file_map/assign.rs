@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use super::{Entry, Role};
+use super::entry::{Entry, Role};
 use crate::image::Symbol;
 
 /// The files that define a name.

@@ -3,7 +3,7 @@
 //! It reads pieces of lines rather than lines: a name of a file up to the first colon, then what is behind it. Each
 //! piece ends after a fixed number of bytes, and where it does the next one begins.
 
-use super::{Entry, MapError, MapFault, Role};
+use super::entry::{Entry, MapError, MapFault, Role};
 use crate::image::Symbol;
 
 /// The longest piece.

@@ -1,7 +1,7 @@
 //! Maps as `nm` writes them, line by line: `file:address type name`, and for members of archives
 //! `archive:member:address type name`.
 
-use super::{Entry, MapError, MapFault};
+use super::entry::{Entry, MapError, MapFault};
 
 /// Reads the entries. Lines without one that `nm` and linkers write between them are passed over: empty ones, headings of
 /// archives, and notes on files without symbols.

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::buckets::Buckets;
-use super::{Function, FunctionId, Functions};
+use super::id::FunctionId;
+use super::{Function, Functions};
 
 /// The functions of one image, and where they go.
 #[derive(Debug)]
@@ -17,21 +18,6 @@ pub struct ImageFunctions<'data> {
     pub last: u64,
     /// What tells its functions from those of the same name in other images.
     pub label: String,
-}
-
-/// Which functions of a table come from which image.
-#[derive(Debug, Default)]
-pub(super) struct Joined {
-    /// Of each image its first function, how far it was moved, and its label. Nothing when there is only one.
-    images: Vec<(FunctionId, u64, String)>,
-    /// For each function whether another image has one of its name.
-    is_shared: Vec<bool>,
-}
-
-impl Joined {
-    fn image(&self, id: FunctionId) -> usize {
-        self.images.partition_point(|(first, ..)| *first <= id).saturating_sub(1)
-    }
 }
 
 impl<'data> Functions<'data> {

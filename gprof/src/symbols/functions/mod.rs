@@ -2,7 +2,9 @@
 
 mod buckets;
 mod copies;
-mod joined;
+mod id;
+mod image_ranges;
+pub mod joined;
 mod names;
 
 use std::borrow::Cow;
@@ -12,19 +14,7 @@ use std::ops::Range;
 
 use crate::image::{Style, Symbol};
 use buckets::Buckets;
-pub use joined::ImageFunctions;
-
-/// One function of a [`Functions`]: its place in the order of addresses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct FunctionId(u32);
-
-impl FunctionId {
-    /// The function's place, for tables that have one entry for each function.
-    #[must_use]
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
-}
+pub use id::FunctionId;
 
 /// A function.
 #[derive(Debug)]
@@ -60,7 +50,7 @@ pub struct Functions<'data> {
     /// What names may still take.
     room: names::Room,
     /// Which of them come from which image.
-    joined: joined::Joined,
+    joined: image_ranges::ImageRanges,
 }
 
 impl<'data> Functions<'data> {
@@ -133,7 +123,13 @@ impl<'data> Functions<'data> {
         let sorted: Vec<Function<'data>> = sorted.collect();
         let starts: Vec<u64> = sorted.iter().map(|function| function.address).collect();
         let buckets = Buckets::new(&starts);
-        Functions { sorted, starts, buckets, room: names::Room::default(), joined: joined::Joined::default() }
+        Functions {
+            sorted,
+            starts,
+            buckets,
+            room: names::Room::default(),
+            joined: image_ranges::ImageRanges::default(),
+        }
     }
 
     /// Lets functions of one name count for the first of them, where `is_part` says so.
