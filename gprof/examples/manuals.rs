@@ -41,7 +41,7 @@ fn write(share: &std::path::Path) -> std::io::Result<()> {
     for (shell, place) in COMPLETIONS {
         let place = share.join(place);
         fs::create_dir_all(&place)?;
-        let written = generate_to(shell, &mut gprof::cli::command(), "gprof", &place)?;
+        let written = generate_to(shell, &mut gprof::command(), "gprof", &place)?;
         // Bash looks for a file of the program's own name.
         if shell == Shell::Bash {
             fs::rename(written, place.join("gprof"))?;
@@ -52,7 +52,7 @@ fn write(share: &std::path::Path) -> std::io::Result<()> {
 
 /// The manual page.
 fn page() -> std::io::Result<String> {
-    let command = gprof::cli::command();
+    let command = gprof::command();
     let mut page = format!(".TH GPROF 1 {DATE} \"gmon {}\"\n", env!("CARGO_PKG_VERSION"));
     let man = clap_mangen::Man::new(command.clone());
     let mut part = |render: &dyn Fn(&mut Vec<u8>) -> std::io::Result<()>| {

@@ -3,8 +3,9 @@
 use std::fmt;
 use std::io;
 
-use crate::file_map::MapError;
 use crate::image::ImageError;
+use crate::symbols::file_map::MapError;
+use crate::terminal::system;
 
 /// Why there is no report. The text is one line.
 #[derive(Debug)]
@@ -97,15 +98,6 @@ impl fmt::Display for Error {
             Error::NoCalls => f.write_str("no call graph: the profile has no calls"),
             Error::Output(source) => write!(f, "standard output: {}", system(source)),
         }
-    }
-}
-
-/// A system's error in its own words, without the number that Rust adds.
-pub(crate) fn system(error: &io::Error) -> String {
-    let text = error.to_string();
-    match text.find(" (os error") {
-        Some(end) => text[..end].to_owned(),
-        None => text,
     }
 }
 

@@ -1,68 +1,93 @@
 //! Reports where a program built with `cc -pg` spent its time, in the words and the layout of GNU gprof.
 //!
-//! The program is read once ([`image`]), its functions are sorted and numbered ([`functions`]), samples become time
-//! ([`flat`]) and calls a graph in which time is handed from the called to the callers ([`graph`]). All of that is frozen
-//! in an [`analysis`], from which renderers ([`report`]) write text.
+//! [`load()`] reads the files that [`Options`] name, [`analyze`] works out what the reports show, and [`render`] writes text. The
+//! program `gprof` is [`run`], which is these three.
 //!
 //! No step takes more than the time of a sort, and none trusts its input.
+//!
+//! # The ten hottest functions of a program
+//!
+//! ```no_run
+//! fn main() -> Result<(), gprof::Error> {
+//!     let options = gprof::Options::parse(["./prog", "gmon.out"])?;
+//!     let loaded = gprof::load(&options, &mut std::io::stderr())?;
+//!     let analysis = gprof::analyze(&loaded, &options, &mut std::io::stderr())?;
+//!     for function in analysis.hottest().take(10) {
+//!         println!("{:8.2} s {:10} calls  {}", function.self_time, function.calls, function.name);
+//!     }
+//!     Ok(())
+//! }
+//! ```
 
+// What is public in a private module is public for the tests of this project only.
+#![cfg_attr(not(feature = "internals"), allow(unreachable_pub))]
+
+// The modules are private. Only the tests of this project look into them.
+#[cfg(not(feature = "internals"))]
+mod analysis;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
 pub mod analysis;
-pub mod annotate;
-mod beside;
-pub mod bsd;
+#[cfg(not(feature = "internals"))]
+mod cli;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
 pub mod cli;
-pub mod doubts;
+#[cfg(not(feature = "internals"))]
+mod error;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
 pub mod error;
-pub mod file_map;
-mod files;
-pub mod flat;
-pub mod functions;
-pub mod graph;
+#[cfg(not(feature = "internals"))]
+mod image;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
 pub mod image;
-pub mod images;
-pub mod inlines;
-pub mod input;
-pub mod line_symbols;
-pub mod line_times;
-mod mismatch;
-mod number;
-pub mod options;
-pub mod pager;
-pub mod progress;
+#[cfg(not(feature = "internals"))]
+mod load;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub mod load;
+#[cfg(not(feature = "internals"))]
+mod report;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
 pub mod report;
-mod runs;
-pub mod selection;
-pub mod sources;
-pub mod static_calls;
-pub mod sum;
-mod symbol_file;
-pub mod symspec;
-mod tables;
+#[cfg(not(feature = "internals"))]
+mod symbols;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub mod symbols;
+#[cfg(not(feature = "internals"))]
+mod terminal;
+#[cfg(feature = "internals")]
+#[doc(hidden)]
 pub mod terminal;
 
 use std::ffi::OsString;
 use std::io::{BufWriter, Write};
-use std::mem;
-use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use gmon::Profile;
-
-use analysis::{Analysis, Beyond, Input};
-use beside::Beside;
+use analysis::gnu_sum;
 use cli::Request;
-use error::Error;
-use image::{Image, Names, Policy};
-use images::{Images, Table};
-use input::Parts;
-use options::{Group, Options, Wanted};
-use pager::Pager;
-use progress::Progress;
-use report::Writer;
-use runs::Runs;
-use selection::Selections;
-use tables::Texts;
-use terminal::{Terminal, Visible};
+use cli::bsd::Arguments;
+use load::sum;
+use terminal::Visible;
+use terminal::pager::{self, Pager};
+use terminal::progress::Progress;
+
+pub use analysis::Analysis;
+#[doc(hidden)]
+pub use cli::command;
+pub use cli::options::Options;
+pub use error::Error;
+pub use image::ImageError;
+pub use load::outside::OutsideImages;
+pub use load::profile_file::FileInfo;
+pub use load::{Loaded, from_memory};
+pub use report::{Format, HotFunction, render};
+pub use symbols::file_map::{MapError, MapFault};
+pub use terminal::{Terminal, visible};
 
 /// Does what a command line asks for, whose first word is the name of this program.
 ///
@@ -107,8 +132,8 @@ fn answer(
     progress: &mut Progress<'_>,
     terminal: &Terminal,
 ) -> Result<(), Error> {
-    if let Some(arguments) = bsd::cli::parse(&words)? {
-        return bsd::run(&arguments, out, progress);
+    if let Some(arguments) = cli::bsd::parse(&words)? {
+        return report_as_bsd(&arguments, out, progress);
     }
     match cli::parse(words)? {
         Request::Text(text) => out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Error::Output),
@@ -122,7 +147,7 @@ fn answer(
 /// Reports through a pager. What is to be said among the reports is said when the pager has ended, so that the pager
 /// does not paint over the words.
 fn paged(
-    choice: &pager::Choice,
+    choice: &pager::PagerCommand,
     options: &Options,
     out: &mut dyn Write,
     progress: &mut Progress<'_>,
@@ -144,6 +169,25 @@ fn paged(
     done
 }
 
+/// Reads everything that the options name: images, profiles, and what runs left beside these. Warnings go to `warnings`, each on
+/// a line of its own.
+///
+/// # Errors
+///
+/// When a file cannot be read, is not what it should be, or does not go with the others.
+pub fn load(options: &Options, warnings: &mut dyn Write) -> Result<Loaded, Error> {
+    load::load(options, &mut Progress::new(warnings, &Terminal::default(), &|| Duration::ZERO))
+}
+
+/// Works out everything that the reports show that the options ask for. Warnings go to `warnings`, each on a line of its own.
+///
+/// # Errors
+///
+/// When the options ask for something that the profiles or the functions do not have.
+pub fn analyze<'a>(loaded: &'a Loaded, options: &'a Options, warnings: &mut dyn Write) -> Result<Analysis<'a>, Error> {
+    analysis::analyze(loaded, options, &mut Progress::new(warnings, &Terminal::default(), &|| Duration::ZERO))
+}
+
 /// The whole way from files to text.
 fn report(
     options: &Options,
@@ -151,207 +195,41 @@ fn report(
     progress: &mut Progress<'_>,
     terminal: &Terminal,
 ) -> Result<(), Error> {
-    progress.tell("reading the program");
-    let mut beside = beside::find(options, progress);
-    let own = options.groups.iter().map(|group| Ok((group.clone(), input::image(&group.image, options.static_calls)?)));
-    let more = beside.objects.iter_mut().map(|object| Ok((object.group.clone(), mem::take(&mut object.bytes))));
-    let files: Vec<(Group, Vec<u8>)> = own.chain(more).collect::<Result<_, _>>()?;
-    let rooms: Vec<Names> = files.iter().map(|_| Names::default()).collect();
-    let symbols = options.symbols.as_deref().map(input::text).transpose()?;
-    let map = options.file_map.as_deref().map(input::text).transpose()?;
-    let texts = Texts::new(options, symbols.as_deref(), map.as_deref())?;
-    let mut runs = Runs::default();
-    let (images, mut profiles) = read_all(options, &files, &rooms, &mut beside, &mut runs, progress)?;
-    let Runs { contents, parts, .. } = runs;
-    let images = Images::new(images, &profiles)?;
-    let wanted = options.wanted(contents)?;
+    let loaded = load::load(options, progress)?;
+    if options.reports.sum && !options.sums_lines() {
+        progress.tell("writing the sum");
+        sum::write(loaded.profile(), &loaded)?;
+    }
+    let mut analysis = analysis::analyze(&loaded, options, progress)?;
+    if options.sums_lines() {
+        let sum = gnu_sum::as_gnu(loaded.profile(), &analysis.functions, &analysis.selections.arcs);
+        sum::write(&sum, &loaded)?;
+    }
+    if terminal.reports.is_some() {
+        analysis.functions.spell_controls();
+    }
+    progress.begin_reports();
+    let format = if options.table { Format::Table(*terminal) } else { Format::Text };
+    render(&analysis, format, out, progress)
+}
+
+/// The whole way from files to text for a command line of the BSDs.
+fn report_as_bsd(arguments: &Arguments, out: &mut dyn Write, progress: &mut Progress<'_>) -> Result<(), Error> {
+    let loaded = load::bsd::load(arguments, progress)?;
+    if arguments.sum {
+        load::bsd::write_sum(&loaded, arguments.dialect)?;
+    }
+    if loaded.profile().histograms.is_empty() {
+        // Where even a warning cannot be written, nobody is left to be told.
+        let _ = writeln!(progress, "gprof: warning: time is in ticks, not seconds");
+    }
     progress.tell("working out the reports");
-    let needs_analysis = wanted.analysis() || options.sums_lines();
-    let tables = images.iter().zip(&profiles).filter(|_| needs_analysis);
-    let tables = tables.map(|(image, profile)| texts.table(options, image, profile, wanted, progress)).collect();
-    let code: Vec<_> = images.iter().map(|image| image.code.clone()).collect();
-    beside.settle(&mut profiles, &code);
-    let mut profile = images.merge(profiles);
-    profile.arcs.extend(beside.arcs(&images));
+    let Some(image) = loaded.images().iter().next() else { return Ok(()) };
+    let mut report = analysis::bsd::report(arguments, loaded.profile(), image);
+    if progress.is_among_reports() {
+        report.functions.spell_controls();
+    }
+    progress.begin_reports();
     let mut buffer = BufWriter::with_capacity(1 << 16, out);
-    let mut writer = Writer::new(&mut buffer, terminal);
-    if !profile.blocks.is_empty() && !options.by_line {
-        let _ = writeln!(progress, "gprof: warning: counts of basic blocks are left out: they are told by line (-l)");
-    }
-    if wanted.info {
-        progress.begin_reports();
-        writer.info(&parts).map_err(Error::Output)?;
-    }
-    if needs_analysis {
-        let mut analysis = analyse(options, &images, tables, &profile, beside.beyond, wanted, length(&parts))?;
-        mismatch::tell_of_nothing(analysis.stats.as_ref(), !profile.blocks.is_empty(), &options.groups, progress);
-        if terminal.reports.is_some() {
-            analysis.functions.spell_controls();
-        }
-        progress.begin_reports();
-        write(&analysis, options, wanted, &parts, &mut writer, progress)?;
-    }
-    for (_, group) in images.iter().zip(&options.groups).filter(|(image, _)| image.files.has_damaged_lines()) {
-        let file = group.image.display();
-        let _ = writeln!(progress, "gprof: warning: {file}: damaged section .debug_line: some lines are not known");
-    }
-    writer.finish().map_err(Error::Output)
-}
-
-/// Writes all reports that need an analysis.
-fn write(
-    analysis: &Analysis<'_>,
-    options: &Options,
-    wanted: Wanted,
-    parts: &[Parts],
-    writer: &mut Writer<'_>,
-    warnings: &mut dyn Write,
-) -> Result<(), Error> {
-    writer.reports(analysis, options, wanted).map_err(Error::Output)?;
-    if wanted.source {
-        annotated(analysis, options, writer, warnings)?;
-    }
-    if wanted.function_order {
-        writer.function_order(analysis).map_err(Error::Output)?;
-    }
-    if wanted.file_order {
-        writer.file_order(analysis).map_err(Error::Output)?;
-    }
-    if wanted.stats {
-        writer.stats(analysis, parts).map_err(Error::Output)?;
-    } else if options.has_footer(wanted) {
-        writer.footer(analysis, parts).map_err(Error::Output)?;
-    }
-    Ok(())
-}
-
-/// Images, each with the path of its file, and the sum of the profiles of each.
-type Read<'data> = (Vec<(PathBuf, Image<'data>)>, Vec<Profile>);
-
-/// Reads all images and their profiles: those that the user named, and then those that were found beside them, of which one
-/// that cannot be read is given up with a warning.
-fn read_all<'data>(
-    options: &Options,
-    files: &'data [(Group, Vec<u8>)],
-    rooms: &'data [Names],
-    beside: &mut Beside,
-    runs: &mut Runs,
-    progress: &mut Progress<'_>,
-) -> Result<Read<'data>, Error> {
-    let (mut images, mut profiles) = (Vec::new(), Vec::new());
-    for ((group, bytes), room) in files.iter().zip(rooms) {
-        let is_beside = images.len() >= options.groups.len();
-        let image = match read_image(options, &group.image, bytes, room) {
-            Ok(image) => image,
-            Err(why) if is_beside => {
-                let _ = writeln!(progress, "gprof: warning: {why}: its time is outside");
-                beside.give_up(images.len() - options.groups.len());
-                continue;
-            }
-            Err(why) => return Err(why),
-        };
-        // Of objects that were found only what is of no use is said: that they are stripped is usual.
-        if let Some(doubt) = image.doubt().filter(|_| !is_beside) {
-            let _ = writeln!(progress, "gprof: warning: {}: {doubt}", group.image.display());
-        }
-        let (form, before) = (options.form.filter(|_| !is_beside), runs.parts.len());
-        let profile = match runs.read(form, &group.profiles, &image, progress) {
-            Err(why) if is_beside => {
-                let _ = writeln!(progress, "gprof: warning: {why}: its time is outside");
-                beside.give_up(images.len() - options.groups.len());
-                continue;
-            }
-            read => read?,
-        };
-        if !is_beside {
-            mismatch::check(&group.image, bytes, &group.profiles, progress);
-        }
-        runs.parts.iter_mut().skip(before).for_each(|part| part.is_beside = is_beside);
-        if options.reports.sum && !options.sums_lines() {
-            progress.tell("writing the sum");
-            sum::write(&profile, image.word, image.order, length(&runs.parts))?;
-        }
-        images.push((group.image.clone(), image));
-        profiles.push(profile);
-    }
-    Ok((images, profiles))
-}
-
-/// An image, with its debug information if that is in a file of its own.
-fn read_image<'data>(
-    options: &Options,
-    path: &Path,
-    bytes: &'data [u8],
-    room: &'data Names,
-) -> Result<Image<'data>, Error> {
-    let policy = if options.is_gnu() { Policy::Compat } else { Policy::Full };
-    let image = Image::parse(bytes, policy, room);
-    let mut image = image.map_err(|source| Error::Image { file: path.display().to_string(), source })?;
-    let system = PathBuf::from(image::DEFAULT_DIRECTORY);
-    let directories: Vec<PathBuf> = options.debug_directories.iter().cloned().chain([system]).collect();
-    image.find_debug_file(path, &directories, policy, room);
-    Ok(image)
-}
-
-/// The length of all profiles that were read, in bytes.
-fn length(parts: &[Parts]) -> u64 {
-    parts.iter().fold(0, |sum, part| sum.saturating_add(part.length))
-}
-
-/// From images and the sum of their profiles, whose files have `summed` bytes, to all that reports show.
-fn analyse<'data>(
-    options: &Options,
-    images: &'data Images<'data>,
-    tables: Vec<Table<'data>>,
-    profile: &Profile,
-    beyond: Beyond,
-    wanted: Wanted,
-    summed: u64,
-) -> Result<Analysis<'data>, Error> {
-    let Table { mut functions, sources, object_files, inlined, chains, line_times } = images.join(tables);
-    functions.set_demangling(options.demangling());
-    let selections = Selections::new(options, &functions, &sources)?;
-    if options.sums_lines()
-        && let Some(image) = images.iter().next()
-    {
-        sum::write(&sum::as_gnu(profile, &functions, &selections.arcs), image.word, image.order, summed)?;
-    }
-    let input = Input {
-        profile,
-        images,
-        object_files,
-        sources,
-        selections,
-        inlined,
-        chains,
-        line_times,
-        beyond,
-        options,
-        wanted,
-    };
-    Ok(Analysis::new(functions, input))
-}
-
-/// Writes the annotated source files, each to a file of its own if that is wanted.
-fn annotated(
-    analysis: &Analysis<'_>,
-    options: &Options,
-    writer: &mut Writer<'_>,
-    warnings: &mut dyn Write,
-) -> Result<(), Error> {
-    for file in annotate::annotate(analysis, options) {
-        let file = match file {
-            Ok(file) => file,
-            Err(missing) => {
-                let _ = writeln!(warnings, "gprof: warning: {}: {}", missing.path.display(), missing.why);
-                continue;
-            }
-        };
-        if options.annotation.separate {
-            annotate::store(&file, |out| report::render_source(&file, options, out))?;
-        } else {
-            writer.source(&file, options).map_err(Error::Output)?;
-        }
-    }
-    Ok(())
+    report::bsd::render(&report, &mut buffer).and_then(|()| buffer.flush()).map_err(Error::Output)
 }

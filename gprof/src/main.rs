@@ -3,7 +3,7 @@
 use std::io::{stderr, stdout};
 use std::process::ExitCode;
 
-use gprof::terminal::{self, Terminal};
+use gprof::Terminal;
 
 fn main() -> ExitCode {
     match gprof::run(std::env::args_os(), &mut stdout().lock(), &mut stderr(), &Terminal::of_process()) {
@@ -11,7 +11,7 @@ fn main() -> ExitCode {
         // As in `gprof | head`: whoever read the report has seen enough.
         Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("gprof: {}", terminal::visible(&error.to_string()));
+            eprintln!("gprof: {}", gprof::visible(&error.to_string()));
             ExitCode::FAILURE
         }
     }

@@ -20,12 +20,12 @@ mod common;
 use std::collections::HashSet;
 
 use gmon::Profile;
-use gprof::flat::Flat;
-use gprof::functions::{FunctionId, Functions};
-use gprof::graph::arcs::Arcs;
-use gprof::graph::propagate::{Choices, Share};
-use gprof::graph::{Graph, Node};
-use gprof::selection::{ArcSelection, Selection};
+use gprof::analysis::flat::Flat;
+use gprof::analysis::graph::arcs::Arcs;
+use gprof::analysis::graph::propagate::{Choices, Share};
+use gprof::analysis::graph::{Graph, Node};
+use gprof::analysis::selection::{ArcSelection, Selection};
+use gprof::symbols::functions::{FunctionId, Functions};
 use proptest::prelude::*;
 
 use common::{distinct_table, is_close, magnitude, profile};

@@ -3,23 +3,14 @@
 
 mod common;
 
-use std::fs;
-
 use gmon::Profile;
-use gprof::analysis::{Analysis, Input};
-use gprof::cli::{self, Request};
-use gprof::flat::Flat;
-use gprof::functions::{FunctionId, Functions};
-use gprof::image::{Image, Names, Policy};
-use gprof::images::Images;
-use gprof::options::{Options, Wanted};
-use gprof::report::Writer;
-use gprof::selection::{Selection, Selections};
-use gprof::sources::Sources;
-use gprof::terminal::Terminal;
+use gprof::analysis::flat::Flat;
+use gprof::analysis::selection::Selection;
+use gprof::symbols::functions::{FunctionId, Functions};
+use gprof::{Format, Options};
 use proptest::prelude::*;
 
-use common::{is_close, magnitude, owner, profile, table};
+use common::{image, is_close, magnitude, owner, profile, table};
 
 /// The time of each function, worked out byte by byte.
 fn time_by_bytes(profile: &Profile, functions: &Functions<'_>) -> Vec<f64> {
@@ -51,46 +42,6 @@ fn calls_by_arcs(profile: &Profile, functions: &Functions<'_>) -> Vec<u64> {
     calls
 }
 
-/// The options of a command line.
-fn options(words: &[&str]) -> Options {
-    match cli::parse(std::iter::once("gprof").chain(words.iter().copied()).map(Into::into)).unwrap() {
-        Request::Report(options) => *options,
-        Request::Text(text) => panic!("{text}"),
-    }
-}
-
-/// An analysis, whose image no report looks at, and its flat profile as text.
-fn analyse(profile: &Profile, functions: Functions<'static>) -> (Analysis<'static>, String) {
-    thread_local! {
-        static IMAGES: &'static Images<'static> = {
-            let (bytes, room) = (fs::read(std::env::current_exe().unwrap()).unwrap(), Names::default());
-            let (bytes, room) = (bytes.leak(), Box::leak(Box::new(room)));
-            Box::leak(Box::new(Images::alone(Image::parse(bytes, Policy::Compat, room).unwrap())))
-        };
-    }
-    let images = IMAGES.with(|images| *images);
-    let (options, wanted) = (options(&["-b"]), Wanted { flat: true, stats: true, ..Wanted::default() });
-    let selections = Selections::program(&functions);
-    let sources = Sources::default();
-    let input = Input {
-        profile,
-        images,
-        object_files: None,
-        sources,
-        selections,
-        inlined: None,
-        chains: Default::default(),
-        line_times: Default::default(),
-        beyond: Default::default(),
-        options: &options,
-        wanted,
-    };
-    let analysis = Analysis::new(functions, input);
-    let mut text = Vec::new();
-    Writer::new(&mut text, &Terminal::default()).reports(&analysis, &options, wanted).unwrap();
-    (analysis, String::from_utf8(text).unwrap())
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -112,11 +63,18 @@ proptest! {
 
     #[test]
     fn reports_account_for_the_whole_profile(table in table(), profile in profile()) {
-        let functions = table.functions();
-        let (time, calls) = (time_by_bytes(&profile, &functions), calls_by_arcs(&profile, &functions));
+        // An image without functions is refused.
+        prop_assume!(table.symbols.iter().any(|symbol| symbol.is_func));
+        let options = Options::parse(["-b", "-p", "--stats", "made-up"]).unwrap();
+        let loaded = gprof::from_memory(&options, image(&table), profile.clone()).unwrap();
+        let analysis = gprof::analyze(&loaded, &options, &mut std::io::sink()).unwrap();
+        let mut text = Vec::new();
+        gprof::render(&analysis, Format::Text, &mut text, &mut std::io::sink()).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        let functions = &analysis.functions;
+        let (time, calls) = (time_by_bytes(&profile, functions), calls_by_arcs(&profile, functions));
         let runtime: Vec<bool> = functions.as_slice().iter().map(|function| function.name == b"mcount").collect();
-        let (analysis, text) = analyse(&profile, functions);
-        let (stats, magnitude) = (analysis.stats.unwrap(), magnitude(&profile));
+        let (stats, magnitude) = (analysis.stats.as_ref().unwrap(), magnitude(&profile));
         let sum = |is_runtime: bool| -> f64 {
             time.iter().zip(&runtime).filter(|(_, is)| **is == is_runtime).map(|(time, _)| time).sum()
         };
@@ -137,7 +95,8 @@ proptest! {
         let shown: u64 = rows.iter().map(|row| row.calls).sum();
         let all: u64 = calls.iter().zip(&runtime).filter(|(_, is)| !**is).map(|(calls, _)| calls).sum();
         prop_assert_eq!(shown, all);
-        let lines: Vec<&str> = text.lines().skip_while(|line| !line.contains("time   seconds")).skip(1).collect();
+        let flat = text.split('\x0c').next().unwrap();
+        let lines: Vec<&str> = flat.lines().skip_while(|line| !line.contains("time   seconds")).skip(1).collect();
         prop_assert_eq!(lines.len(), rows.len());
         if let Some(last) = lines.last().filter(|_| !profile.histograms.is_empty()) {
             let cumulative: f64 = last.split_whitespace().nth(1).unwrap().parse().unwrap();

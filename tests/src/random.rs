@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use gmon::{Arc, Dimension, Histogram, Profile};
-use gprof::image::{Image, Names, Policy};
+use gprof::image::{Image, ImageStorage, Policy};
 
 /// A generator of numbers (splitmix64).
 #[derive(Clone, Debug)]
@@ -57,7 +57,7 @@ impl Stage {
     /// When the bytes are no executable.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Stage {
-        let room = Names::default();
+        let room = ImageStorage::default();
         let image = Image::parse(bytes, Policy::Compat, &room).expect("an executable");
         let (lowpc, highpc) = (image.text.start & !3, image.text.end.next_multiple_of(4));
         let in_text = image.symbols.iter().filter(|symbol| image.text.contains(&symbol.address));

@@ -10,13 +10,13 @@ use gmon::{Arc, Dimension, Encoding, Form, Hints, Histogram, Order, Profile, Wor
 use gmon_tests::random::Random;
 use gmon_tests::{compile, gprof as reader, read, start_objects};
 use gprof::analysis::Errors;
-use gprof::flat::Flat;
-use gprof::functions::Functions;
-use gprof::graph::arcs::Arcs;
-use gprof::graph::propagate::Choices;
-use gprof::graph::{Graph, Node};
+use gprof::analysis::flat::Flat;
+use gprof::analysis::graph::arcs::Arcs;
+use gprof::analysis::graph::propagate::Choices;
+use gprof::analysis::graph::{Graph, Node};
+use gprof::analysis::selection::Selection;
 use gprof::image::Symbol;
-use gprof::selection::Selection;
+use gprof::symbols::functions::Functions;
 
 const GNU: Encoding = Encoding { form: Form::Gnu, word: Word::W64, order: Order::Little };
 

@@ -9,7 +9,7 @@ use std::process::Command;
 use gmon::{Arc, Block, Encoding, Form, Histogram, Order, Profile, Word};
 use gmon_tests::random::{Random, Stage};
 use gmon_tests::{compare, compile, gprof, read, run};
-use gprof::image::{Image, Names, Policy};
+use gprof::image::{Image, ImageStorage, Policy};
 
 /// Command lines. `@` is a function of the program and `%` one of its source files.
 const LINES: [&str; 31] = [
@@ -64,7 +64,7 @@ fn made_up(image: &Path, seed: u64) -> PathBuf {
     let bytes = fs::read(image).unwrap();
     let mut random = Random::new(seed);
     let mut profile = Stage::of(&bytes).profile(&mut random);
-    let room = Names::default();
+    let room = ImageStorage::default();
     let read = Image::parse(&bytes, Policy::Compat, &room).unwrap();
     let lines = read.files.lines();
     let starts: Vec<u64> = lines.within(read.text.clone()).map(|range| range.start).collect();
@@ -140,7 +140,7 @@ fn samples_of_a_line_are_its_rows() {
     for (name, source) in [("by_line_rows_c", "calls.c"), ("by_line_rows_cpp", "classes.cc")] {
         let image = compile(name, &[source], &["-g", "-O2"]);
         let bytes = fs::read(&image).unwrap();
-        let room = Names::default();
+        let room = ImageStorage::default();
         let program = Image::parse(&bytes, Policy::Full, &room).unwrap();
         let rows = rows_of_even(&image, &program, &["-b", "-l", "-p", "-L"]);
         let total: f64 = rows.iter().map(|row| row.0).sum();
@@ -165,7 +165,7 @@ fn samples_of_a_line_are_its_rows() {
 fn inlined_functions_have_rows() {
     let image = compile("by_line_inlines", &["classes.cc"], &["-g", "-O2"]);
     let bytes = fs::read(&image).unwrap();
-    let room = Names::default();
+    let room = ImageStorage::default();
     let program = Image::parse(&bytes, Policy::Full, &room).unwrap();
     let (frames, lines) = (program.files.frames().unwrap(), program.files.lines());
     let mut expected: BTreeMap<String, u64> = BTreeMap::new();
@@ -193,7 +193,7 @@ fn inlined_functions_have_rows() {
 fn lines_say_where_they_were_inlined() {
     let image = compile("by_line_callers", &["inlined.c"], &["-g", "-O2"]);
     let bytes = fs::read(&image).unwrap();
-    let room = Names::default();
+    let room = ImageStorage::default();
     let program = Image::parse(&bytes, Policy::Full, &room).unwrap();
     let rows = rows_of_even(&image, &program, &["-b", "-l", "-p", "--inlines"]);
     let frames = program.files.frames().unwrap();
@@ -219,7 +219,7 @@ fn annotated_lines_have_the_calls_of_their_function() {
     for level in ["-O0", "-O2"] {
         let image = compile(&format!("by_line_annotated{level}"), &["inlined.c"], &["-g", level]);
         let bytes = fs::read(&image).unwrap();
-        let room = Names::default();
+        let room = ImageStorage::default();
         let program = Image::parse(&bytes, Policy::Full, &room).unwrap();
         let lines = program.files.lines();
         // Each function was called by something outside, as often as its place in the program says.
@@ -284,7 +284,7 @@ fn lines_of_functions_that_the_linker_threw_away() {
 fn no_time_is_below_zero() {
     let image = compile("by_line_rounding", &["classes.cc"], &["-g", "-O2"]);
     let bytes = fs::read(&image).unwrap();
-    let room = Names::default();
+    let room = ImageStorage::default();
     let program = Image::parse(&bytes, Policy::Full, &room).unwrap();
     let (frames, lines) = (program.files.frames().unwrap(), program.files.lines());
     let is_inlined = |address| lines.find(address).is_some_and(|range| range.line != 0) && frames.at(address).len() > 1;

@@ -9,12 +9,12 @@ use std::io::{self, Write};
 use gmon::{Arc, Dimension, Encoding, Form, Histogram, Order, Profile, Word};
 use gmon_tests::random::Random;
 use gmon_tests::{compile, directory};
-use gprof::image::{Image, Names, Policy};
+use gprof::image::{Image, ImageStorage, Policy};
 use gprof::terminal::Terminal;
 
 /// What the reader makes of an image, for mutations of which nothing is expected but an end.
 fn read_all(bytes: &[u8]) -> usize {
-    let room = Names::default();
+    let room = ImageStorage::default();
     let Ok(image) = Image::parse(bytes, Policy::Full, &room) else {
         return 0;
     };
@@ -127,7 +127,7 @@ fn covering(entries: &[u8]) -> Vec<u8> {
 /// Whether the reader is willing to tell the inlined functions of a program with this debug information.
 fn is_read(debug: &[(&str, Vec<u8>)]) -> bool {
     let bytes = executable(debug);
-    let room = Names::default();
+    let room = ImageStorage::default();
     let image = Image::parse(&bytes, Policy::Full, &room).unwrap();
     assert_eq!(image.symbols.len(), 1);
     let _ = image.files.lines();
@@ -202,7 +202,7 @@ fn rows_that_share_their_code() {
     let table = [&4_u16.to_le_bytes()[..], &(head.len() as u32).to_le_bytes(), &head, &row.repeat(30_000)].concat();
     let table = [&(table.len() as u32).to_le_bytes()[..], &table].concat();
     let bytes = executable(&[(".debug_line", table)]);
-    let room = Names::default();
+    let room = ImageStorage::default();
     let image = Image::parse(&bytes, Policy::Full, &room).unwrap();
     let names = image.files.base_names((0x800..0x1_1800).collect());
     assert_eq!((names.len(), names.get(&0xfff), names.get(&0x1_1000)), (0x1_0000, None, None));
@@ -270,7 +270,7 @@ fn split_units_without_end() {
         let entries = [&[1, 2][..], name, &[0], &code, &vec![3; depth], &vec![0; depth + 2]].concat();
         let debug = [(".debug_info.dwo", unit(5, &entries)), (".debug_abbrev.dwo", abbreviations.to_vec())];
         fs::write(directory.join("unit.dwo"), executable(&debug)).unwrap();
-        let room = Names::default();
+        let room = ImageStorage::default();
         let mut image = Image::parse(&image, Policy::Full, &room).unwrap();
         let _ = image.find_debug_file(&path, &[], Policy::Full, &room);
         let frames = image.files.frames().unwrap();
@@ -306,7 +306,7 @@ fn files_with_paths_without_end() {
     let table = [&4_u16.to_le_bytes()[..], &length.to_le_bytes(), &head, &names, &program].concat();
     let table = [&(table.len() as u32).to_le_bytes()[..], &table].concat();
     let bytes = executable(&[(".debug_line", table)]);
-    let room = Names::default();
+    let room = ImageStorage::default();
     let image = Image::parse(&bytes, Policy::Full, &room).unwrap();
     let lines = image.files.lines();
     let range = lines.find(0x1003).unwrap();
@@ -341,7 +341,7 @@ fn symbols_that_share_one_long_name() {
     // A hundred thousand symbols with one name of a megabyte: reading each to its end would take minutes.
     let names = [SECTIONS, &vec![b'x'; 1 << 20]].concat();
     let file = with_functions(&names, false, std::iter::repeat_n(SECTIONS.len() as u32, 100_000));
-    let room = Names::default();
+    let room = ImageStorage::default();
     let image = Image::parse(&file, Policy::Compat, &room).unwrap();
     assert_eq!(image.symbols.len(), 100_000);
     assert!(image.symbols.iter().all(|symbol| symbol.name.len() == 1 << 16));

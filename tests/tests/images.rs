@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use gmon_tests::{compare, compile, directory, gprof, read, run};
-use gprof::image::{Image, Names, Policy};
+use gprof::image::{Image, ImageStorage, Policy};
 
 /// Where the code of `name` begins.
 fn address(image: &Image<'_>, name: &str) -> u64 {
@@ -49,7 +49,7 @@ fn every_form_of_line_tables() {
         }
         let name = format!("lines{}{}", flags[0], flags[1]);
         let bytes = fs::read(compile(&name, &["inlined.c"], &flags)).unwrap();
-        let room = Names::default();
+        let room = ImageStorage::default();
         let image = Image::parse(&bytes, Policy::Compat, &room).unwrap();
         let expected = (source("inlined.c"), line_of("inlined.c", "int main"));
         assert_eq!(begins_at(&image, "main"), Some(expected), "{flags:?}");
@@ -79,7 +79,7 @@ fn sections_packed_in_every_way() {
             continue;
         }
         let bytes = fs::read(image.with_file_name("packed")).unwrap();
-        let room = Names::default();
+        let room = ImageStorage::default();
         let image = Image::parse(&bytes, Policy::Compat, &room).unwrap();
         assert_eq!(begins_at(&image, "main").unwrap().1, line_of("inlined.c", "int main"), "{way}");
         assert!(image.files.frames().is_some_and(|frames| frames.at(address(&image, "main")).len() == 1), "{way}");
@@ -91,7 +91,7 @@ fn inlined_functions_are_told() {
     for version in ["-gdwarf-2", "-gdwarf-3", "-gdwarf-4", "-gdwarf-5"] {
         let image = compile(&format!("inlined{version}"), &["inlined.c"], &[version, "-O1"]);
         let bytes = fs::read(image).unwrap();
-        let room = Names::default();
+        let room = ImageStorage::default();
         let image = Image::parse(&bytes, Policy::Compat, &room).unwrap();
         let (lines, frames) = (image.files.lines(), image.files.frames().unwrap());
         let inner = line_of("inlined.c", "sum += n * n");
@@ -110,7 +110,7 @@ fn inlined_functions_are_told() {
 #[test]
 fn lines_cover_the_code_once_and_in_order() {
     let bytes = fs::read(compile("line_order", &["classes.cc"], &["-g", "-O2"])).unwrap();
-    let room = Names::default();
+    let room = ImageStorage::default();
     let image = Image::parse(&bytes, Policy::Compat, &room).unwrap();
     let lines = image.files.lines();
     let all: Vec<_> = lines.within(0..u64::MAX).copied().collect();
@@ -141,7 +141,7 @@ fn debug_information_in_a_file_of_its_own() {
     let stores = [directory.join("no-such"), directory.join("store")];
     let found = |name: &str| {
         let bytes = fs::read(directory.join(name)).unwrap();
-        let room = Names::default();
+        let room = ImageStorage::default();
         let mut image = Image::parse(&bytes, Policy::Compat, &room).unwrap();
         let path = image.find_debug_file(&directory.join(name), &stores, Policy::Compat, &room);
         (path, begins_at(&image, "main").map(|(_, line)| line))
@@ -180,11 +180,11 @@ fn symbols_in_a_file_of_their_own() {
     tool(&image, &["objcopy", "--only-keep-debug", "a.out", "a.debug"]);
     tool(&image, &["objcopy", "--strip-all", "--add-gnu-debuglink=a.debug", "a.out", "linked"]);
     let bytes = fs::read(image.with_file_name("linked")).unwrap();
-    let room = Names::default();
+    let room = ImageStorage::default();
     let mut stripped = Image::parse(&bytes, Policy::Full, &room).unwrap();
-    assert!(stripped.doubt().is_some());
+    assert!(stripped.warning().is_some());
     assert!(stripped.find_debug_file(&image.with_file_name("linked"), &[], Policy::Full, &room).is_some());
-    assert!(stripped.doubt().is_none());
+    assert!(stripped.warning().is_none());
     let sorted = |names: Vec<String>| names.into_iter().collect::<std::collections::BTreeSet<String>>();
     let found = stripped.symbols.iter().map(|symbol| String::from_utf8(symbol.name.to_vec()).unwrap());
     assert_eq!(sorted(found.collect()), sorted(whole));
@@ -230,7 +230,7 @@ fn directories_for_debug_information_are_named_on_the_command_line() {
 
 /// The names that an image has for functions.
 fn names(bytes: &[u8], policy: Policy) -> Vec<String> {
-    let room = Names::default();
+    let room = ImageStorage::default();
     let image = Image::parse(bytes, policy, &room).unwrap();
     image.symbols.iter().map(|symbol| String::from_utf8(symbol.name.to_vec()).unwrap()).collect()
 }
@@ -277,7 +277,7 @@ fn stubs_lie_where_the_disassembler_sees_them() {
             .collect();
         assert!(!expected.is_empty() || name == "stubs_static");
         let bytes = fs::read(&image).unwrap();
-        let room = Names::default();
+        let room = ImageStorage::default();
         let image = Image::parse(&bytes, Policy::Full, &room).unwrap();
         let stubs = image.symbols.iter().filter(|symbol| symbol.name.ends_with(b"@plt"));
         let mut found: Vec<_> =
@@ -300,7 +300,7 @@ fn a_stripped_program_is_reported_by_what_remains() {
     // Without exported functions addresses are all there is.
     let image = compile("stripped_bare", &["inlined.c"], &[]);
     let bytes = fs::read(&image).unwrap();
-    let room = Names::default();
+    let room = ImageStorage::default();
     let outer = address(&Image::parse(&bytes, Policy::Compat, &room).unwrap(), "outer");
     assert!(run(&image).exists());
     tool(&image, &["strip", "a.out"]);
@@ -353,7 +353,7 @@ fn what_gnu_does_not_know_is_shown_unless_its_faults_are_wanted() {
 #[test]
 fn a_shared_object_is_an_image() {
     let bytes = fs::read(compile("shared", &["inlined.c"], &["-shared", "-fPIC", "-g"])).unwrap();
-    let room = Names::default();
+    let room = ImageStorage::default();
     let image = Image::parse(&bytes, Policy::Full, &room).unwrap();
     assert!(image.text.contains(&address(&image, "outer")));
     assert_eq!(begins_at(&image, "main").unwrap().1, line_of("inlined.c", "int main"));

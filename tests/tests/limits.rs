@@ -298,10 +298,15 @@ fn programs_are_read_where_they_tell_of_functions() {
     assert!(differing(&without, 0x90) >= 230_000 && differing(&without, 7) >= 200_000);
     assert!(differing(&with, 0x90) < 1000 && differing(&with, 7) >= 200_000);
     let symbols = |bytes: &[u8]| {
-        let room = gprof::image::Names::default();
+        let room = gprof::image::ImageStorage::default();
         let image = gprof::image::Image::parse(bytes, gprof::image::Policy::Full, &room).unwrap();
         let lines = image.files.lines().within(0..u64::MAX).count();
-        (format!("{:?}", image.symbols), lines, image.code.clone(), gprof::image::build_id(bytes).unwrap())
+        (
+            format!("{:?}", image.symbols),
+            lines,
+            image.code.clone(),
+            gprof::image::Headers::read(bytes).unwrap().build_id,
+        )
     };
     assert_eq!(symbols(&without), symbols(&whole));
     // A section that shares its bytes with one that nobody reads is read.

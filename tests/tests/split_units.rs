@@ -7,12 +7,12 @@ use std::process::Command;
 
 use gmon_tests::random::Random;
 use gmon_tests::{compile, directory, gprof, read, run};
-use gprof::image::{Image, Names, Policy};
+use gprof::image::{Image, ImageStorage, Policy};
 
 /// How the functions are called that code of the line `sum += n * n` comes from: each way that there is.
 fn told(path: &Path, policy: Policy) -> Vec<Vec<String>> {
     let bytes = fs::read(path).unwrap();
-    let room = Names::default();
+    let room = ImageStorage::default();
     let mut image = Image::parse(&bytes, policy, &room).unwrap();
     let _ = image.find_debug_file(path, &[], policy, &room);
     let source = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/inlined.c")).unwrap();

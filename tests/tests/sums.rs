@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use gmon::{Arc, Block, Encoding, Form, Hints, Order, Profile, Word};
 use gmon_tests::random::{Random, Stage};
 use gmon_tests::{assert_same, compile, directory, gprof, read, system_gprof};
-use gprof::image::{Image, Names, Policy};
+use gprof::image::{Image, ImageStorage, Policy};
 
 /// Profiles that can be summed: of one range and rate, each with counts of its own, some of them too wide for the
 /// fields of the form. Some have no samples, some no calls.
@@ -150,7 +150,7 @@ fn sums_of_the_systems_tool() {
         let image = compile(&format!("sums_gnu_{source}"), &[source], &flags);
         let stage = Stage::of(&fs::read(&image).unwrap());
         let bytes = fs::read(&image).unwrap();
-        let room = Names::default();
+        let room = ImageStorage::default();
         let program = Image::parse(&bytes, Policy::Compat, &room).unwrap();
         let lines = program.files.lines();
         let lines = lines.within(program.text.clone()).map(|range| range.start);

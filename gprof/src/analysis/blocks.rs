@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use gmon::Block;
 
-use crate::functions::{FunctionId, Functions};
+use crate::symbols::functions::{FunctionId, Functions};
 
 /// The basic blocks of each function, or rather of each line: they are looked at by line only.
 #[derive(Debug, Default)]

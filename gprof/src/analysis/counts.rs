@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::Analysed;
-use crate::functions::FunctionId;
+use crate::symbols::functions::FunctionId;
 
 /// A line of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,11 +6,11 @@
 
 use gmon::Histogram;
 
-use crate::flat::{self, Bin};
-use crate::functions::{Function, FunctionId, Functions};
-use crate::graph::{Graph, Node};
-use crate::inlines::Inlined;
-use crate::selection::Selection;
+use crate::analysis::flat::{self, Bin};
+use crate::analysis::graph::{Graph, Node};
+use crate::analysis::selection::Selection;
+use crate::symbols::functions::{Function, FunctionId, Functions};
+use crate::symbols::inlines::Inlined;
 
 /// The standard error of each self time, in samples. 0 where no sample was seen, which says nothing.
 #[derive(Debug, Default)]
@@ -159,9 +159,9 @@ impl Variances {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::flat::Flat;
-    use crate::graph::arcs::Arcs;
-    use crate::graph::propagate::Choices;
+    use crate::analysis::flat::Flat;
+    use crate::analysis::graph::arcs::Arcs;
+    use crate::analysis::graph::propagate::Choices;
     use crate::image::Symbol;
     use gmon::{Arc, Dimension};
 

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::Analysed;
-use crate::functions::FunctionId;
-use crate::graph::Node;
-use crate::images::Images;
+use crate::analysis::graph::Node;
+use crate::symbols::file_names::FileNames;
+use crate::symbols::functions::FunctionId;
 
 /// An entry of the index of functions.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ pub(super) fn has_entry(node: Node, analysed: &Analysed<'_, '_>) -> bool {
 /// The index, by name, of all up to a rank.
 pub(super) fn index<'data>(
     analysed: &Analysed<'_, 'data>,
-    images: &'data Images<'data>,
+    file_names: FileNames<'data>,
     last_rank: u32,
 ) -> Vec<IndexEntry<'data>> {
     let Analysed { functions, flat, graph, sources, options, .. } = analysed;
@@ -56,7 +56,7 @@ pub(super) fn index<'data>(
         // Symbols from elsewhere come without source files.
         HashMap::new()
     } else if sources.files.is_empty() {
-        images.base_names(functions, statics)
+        file_names.of(functions, statics)
     } else {
         let name = |id| Some((id, Cow::Owned(sources.name(sources.place(id)?.file, options.paths).to_vec())));
         statics.into_iter().filter_map(name).collect()

@@ -1,8 +1,8 @@
 //! How much of a report is shown: the first rows of the flat profile and the first entries of the call graph.
 
 use super::FlatRow;
-use crate::graph::{Graph, Node};
-use crate::options::Limit;
+use crate::analysis::graph::{Graph, Node};
+use crate::cli::options::Limit;
 
 /// What a limit left out of a report.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -1,38 +1,52 @@
 //! Everything that a report may show, worked out and frozen.
 
+mod analyze;
 mod blocks;
+pub mod bsd;
 mod chains;
 mod counts;
 mod errors;
+pub mod flat;
+pub(crate) mod gnu_sum;
+pub mod graph;
 mod index;
+pub mod inlined_times;
 mod limit;
+pub mod line_times;
 mod order;
+pub(crate) mod ordered;
 mod rows;
+pub mod selection;
+pub mod static_calls;
 mod stats;
+pub(crate) mod symbolize;
 
 use gmon::{Dimension, Profile};
 
+use crate::load::outside::OutsideImages;
+use crate::load::profile_file::FileInfo;
+use crate::symbols::file_names::FileNames;
+pub(crate) use analyze::analyze;
 pub use blocks::Blocks;
 pub use counts::Count;
 pub use errors::Errors;
 pub use index::IndexEntry;
 pub use limit::LeftOut;
-pub use rows::{FlatRow, FlatTable, Unit};
-pub use stats::{Beyond, Stats};
+pub use rows::{FlatProfile, FlatRow};
+pub use stats::Stats;
 
-use crate::file_map::ObjectFiles;
-use crate::flat::{self, Flat};
-use crate::functions::{FunctionId, Functions};
-use crate::graph::arcs::Arcs;
-use crate::graph::propagate::Choices;
-use crate::graph::{Graph, Node};
-use crate::images::Images;
-use crate::inlines::{Chains, Inlined};
-use crate::line_times::LineTimes;
-use crate::options::{Options, Wanted};
-use crate::selection::Selections;
-use crate::sources::Sources;
-use crate::static_calls;
+use crate::analysis::graph::arcs::Arcs;
+use crate::analysis::graph::propagate::Choices;
+use crate::analysis::graph::{Graph, Node};
+use crate::analysis::line_times::LineTimes;
+use crate::analysis::selection::Selections;
+use crate::cli::options::{Options, Wanted};
+use crate::image::{Code, UNIT};
+use crate::symbols::file_map::ObjectFiles;
+use crate::symbols::functions::{FunctionId, Functions};
+use crate::symbols::inlines::{InlineStacks, Inlined};
+use crate::symbols::sources::Sources;
+use flat::Flat;
 
 /// What the numbers of a report measure.
 #[derive(Debug)]
@@ -72,7 +86,7 @@ pub struct Analysis<'data> {
     /// What the numbers measure.
     pub clock: Clock,
     /// The flat profile.
-    pub flat: FlatTable<'data>,
+    pub flat: FlatProfile<'data>,
     /// The call graph.
     pub calls: CallGraph<'data>,
     /// Where functions stand in source files, if any report shows it.
@@ -82,7 +96,7 @@ pub struct Analysis<'data> {
     /// How often basic blocks ran, by line.
     pub blocks: Blocks,
     /// Where lines were inlined, by their addresses; empty unless that is to be told.
-    pub chains: Chains<'data>,
+    pub chains: InlineStacks<'data>,
     /// The self time of source lines; empty unless a report shows it.
     pub line_times: LineTimes,
     /// The list of counts.
@@ -95,14 +109,22 @@ pub struct Analysis<'data> {
     pub stats: Option<Stats>,
     /// How far self times may be off by chance, if any report shows it.
     pub errors: Errors,
+    /// What the user asked for.
+    pub(crate) options: &'data Options,
+    /// The reports to write.
+    pub(crate) wanted: Wanted,
+    /// What each of the profiles consists of.
+    pub(crate) files: &'data [FileInfo],
 }
 
 /// What an analysis is made of.
 pub struct Input<'a, 'data> {
     /// The sum of all profiles.
     pub profile: &'a Profile,
-    /// The images, for their machine code and debug information.
-    pub images: &'data Images<'data>,
+    /// The machine code of the images, each at its place.
+    pub machine_code: Vec<Code<'data>>,
+    /// The source files of single functions, for those that a report shows.
+    pub file_names: FileNames<'data>,
     /// The object files, if functions are put together to files.
     pub object_files: Option<ObjectFiles<'data>>,
     /// Where functions stand in source files; empty if neither a choice nor a report needs it.
@@ -112,15 +134,17 @@ pub struct Input<'a, 'data> {
     /// What was inlined, if functions of that are to be told of.
     pub inlined: Option<Inlined<'data>>,
     /// Where lines were inlined, if that is to be told.
-    pub chains: Chains<'data>,
+    pub chains: InlineStacks<'data>,
     /// The self time of source lines, if a report shows it.
     pub line_times: LineTimes,
     /// What is in none of the images.
-    pub beyond: Beyond,
+    pub outside_images: OutsideImages,
     /// What the user asked for.
-    pub options: &'a Options,
+    pub options: &'data Options,
     /// The reports to write.
     pub wanted: Wanted,
+    /// What each of the profiles consists of.
+    pub files: &'data [FileInfo],
 }
 
 /// What is known when the call graph is complete.
@@ -139,13 +163,13 @@ impl<'data> Analysis<'data> {
     /// Works everything out.
     #[must_use]
     pub fn new(functions: Functions<'data>, input: Input<'_, 'data>) -> Analysis<'data> {
-        let Input { profile, images, object_files, sources, selections, inlined, chains, .. } = input;
-        let Input { line_times, beyond, options, wanted, .. } = input;
+        let Input { profile, machine_code, file_names, object_files, sources, selections, inlined, chains, .. } = input;
+        let Input { line_times, outside_images, options, wanted, files, .. } = input;
         let assign = if options.is_gnu() { Flat::new } else { Flat::exact };
         let flat = assign(&profile.histograms, &functions, &selections.flat);
         let possible = if options.static_calls {
             let find = |code| static_calls::find(&code, &functions, &profile.histograms, options.is_gnu());
-            images.code().flat_map(find).collect()
+            machine_code.into_iter().flat_map(find).collect()
         } else {
             Vec::new()
         };
@@ -175,10 +199,10 @@ impl<'data> Analysis<'data> {
         let mut entries: Vec<Node> =
             graph.ranking.iter().copied().filter(|node| index::has_entry(*node, &analysed)).collect();
         let (left_out, last_rank) = limit::entries(&mut entries, &graph, options.limit);
-        let index = if wanted.graph { index::index(&analysed, images, last_rank) } else { Vec::new() };
+        let index = if wanted.graph { index::index(&analysed, file_names, last_rank) } else { Vec::new() };
         let has_time = flat.runtime != 0.0 || flat.time.iter().any(|time| *time != 0.0);
         let is_told = wanted.stats || options.has_footer(wanted) || !has_time;
-        let stats = is_told.then(|| Stats::new(profile, &functions, &flat, beyond));
+        let stats = is_told.then(|| Stats::new(profile, &functions, &flat, outside_images));
         let clock = clock(profile, options.is_gnu());
         let inlined = inlined.map(|inlined| inlined.times(&profile.histograms)).unwrap_or_default();
         let mut flat_table = rows::flat_table(&analysed, inlined, clock.rate);
@@ -208,6 +232,9 @@ impl<'data> Analysis<'data> {
             functions,
             sources,
             selections,
+            options,
+            wanted,
+            files,
         }
     }
 }
@@ -220,7 +247,7 @@ fn clock(profile: &Profile, is_gnu: bool) -> Clock {
         dimension: first.map_or(Dimension::SECONDS, |histogram| histogram.dimension),
         abbrev: first.map_or(b's', |histogram| histogram.abbrev),
         granularity: if is_gnu {
-            (scale as u64).saturating_mul(flat::UNIT) as f64
+            (scale as u64).saturating_mul(UNIT) as f64
         } else {
             profile.histograms.last().map_or(0.0, flat::bin_size)
         },

@@ -7,10 +7,10 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 use super::chains::{Layout, Link};
-use crate::file_map::ObjectFiles;
-use crate::functions::{FunctionId, Functions};
-use crate::graph::arcs::{Arc, ArcId};
-use crate::graph::{Graph, Node};
+use crate::analysis::graph::arcs::{Arc, ArcId};
+use crate::analysis::graph::{Graph, Node};
+use crate::symbols::file_map::ObjectFiles;
+use crate::symbols::functions::{FunctionId, Functions};
 
 /// Functions with many callers go first when they have more than this many.
 const FEW_CALLERS: u32 = 5;

@@ -4,11 +4,11 @@ use std::cmp::Reverse;
 
 use super::limit::{self, LeftOut};
 use super::{Analysed, Errors};
-use crate::flat::Flat;
-use crate::functions::{FunctionId, Functions};
-use crate::graph::Graph;
-use crate::inlines::InlinedTime;
-use crate::number::Ordered;
+use crate::analysis::flat::Flat;
+use crate::analysis::graph::Graph;
+use crate::analysis::inlined_times::InlinedTime;
+use crate::analysis::ordered::Ordered;
+use crate::symbols::functions::{FunctionId, Functions};
 
 /// A row of the flat profile.
 #[derive(Debug)]
@@ -78,7 +78,7 @@ pub struct Unit {
 
 /// The flat profile.
 #[derive(Debug)]
-pub struct FlatTable<'data> {
+pub struct FlatProfile<'data> {
     /// The rows to show, the longest time first.
     pub rows: Vec<FlatRow<'data>>,
     /// The unit of times for each call.
@@ -94,7 +94,7 @@ pub(super) fn flat_table<'data>(
     analysed: &Analysed<'_, 'data>,
     inlined: Vec<InlinedTime<'data>>,
     rate: f64,
-) -> FlatTable<'data> {
+) -> FlatProfile<'data> {
     let Analysed { functions, flat, graph, selections, errors, options, .. } = analysed;
     let mut rows = FlatRow::all(functions, flat, graph);
     for row in &mut rows {
@@ -114,7 +114,7 @@ pub(super) fn flat_table<'data>(
     });
     rows.sort_by_key(|row| (Reverse((Ordered(row.time), row.calls)), row.name(functions)));
     let left_out = limit::rows(&mut rows, flat.total, options.limit);
-    FlatTable { rows, unit, total: flat.total, left_out }
+    FlatProfile { rows, unit, total: flat.total, left_out }
 }
 
 /// The unit of the BSDs.

@@ -1,31 +1,13 @@
 //! How much of the profiles the reports account for.
 
+use std::io::Write;
+
 use gmon::{Histogram, Profile};
 
-use crate::flat::Flat;
-use crate::functions::Functions;
-
-/// What was counted in none of the images: samples, and calls of functions that are in none.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Beyond {
-    /// Samples in the kernel.
-    pub kernel: u64,
-    /// Samples in what the kernel lends to every process.
-    pub vdso: u64,
-    /// Samples anywhere else.
-    pub elsewhere: u64,
-    /// Calls.
-    pub calls: u64,
-}
-
-impl Beyond {
-    /// Adds what others counted.
-    pub fn add(&mut self, other: &Beyond) {
-        let Beyond { kernel, vdso, elsewhere, calls } = self;
-        let sums = [(kernel, other.kernel), (vdso, other.vdso), (elsewhere, other.elsewhere), (calls, other.calls)];
-        sums.into_iter().for_each(|(sum, more)| *sum = sum.saturating_add(more));
-    }
-}
+use crate::analysis::flat::Flat;
+use crate::cli::options::ProfiledImage;
+use crate::load::outside::OutsideImages;
+use crate::symbols::functions::Functions;
 
 /// Sums over the profiles.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -51,12 +33,17 @@ pub struct Stats {
     /// Calls of which both ends are unknown.
     pub unknown: u64,
     /// What is in no image, and thus in none of the above.
-    pub beyond: Beyond,
+    pub outside_images: OutsideImages,
 }
 
 impl Stats {
     /// Adds everything up.
-    pub(super) fn new(profile: &Profile, functions: &Functions<'_>, flat: &Flat, beyond: Beyond) -> Stats {
+    pub(super) fn new(
+        profile: &Profile,
+        functions: &Functions<'_>,
+        flat: &Flat,
+        outside_images: OutsideImages,
+    ) -> Stats {
         let samples = profile.histograms.iter().map(|histogram| histogram.total() as f64).sum();
         let sizes = |histogram: &Histogram| -> f64 {
             histogram.hit().map(|(bin, _)| histogram.count(bin).unsigned_abs() as f64).sum()
@@ -70,7 +57,7 @@ impl Stats {
             runtime: flat.runtime,
             left_out: samples - flat.total - flat.runtime,
             outside: flat.total - attributed,
-            beyond,
+            outside_images,
             ..Stats::default()
         };
         for arc in &profile.arcs {
@@ -85,4 +72,28 @@ impl Stats {
         }
         stats
     }
+}
+
+/// Says it when there is nothing in the profiles, or nothing that is in the images: a report of that looks like one of a
+/// program that did nothing.
+pub(crate) fn tell_of_nothing(
+    stats: Option<&Stats>,
+    has_blocks: bool,
+    images: &[ProfiledImage],
+    warnings: &mut dyn Write,
+) {
+    // Without time in a function there are statistics.
+    let Some(stats) = stats else { return };
+    let images: Vec<String> = images.iter().map(|profiled| profiled.image.display().to_string()).collect();
+    let images = images.join(", ");
+    let is_nothing_beyond = stats.outside_images == OutsideImages::default();
+    let what = if stats.samples == 0.0 && stats.calls == 0 && !has_blocks && is_nothing_beyond {
+        format!("{images}: no samples and no calls: there is nothing in the profile but its header")
+    } else if stats.samples > 0.0 && stats.attributed + stats.runtime + stats.left_out == 0.0 {
+        format!("{images}: no sample is in any function: is the profile one of another program?")
+    } else {
+        return;
+    };
+    // As above.
+    let _ = writeln!(warnings, "gprof: warning: {what}");
 }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Parser, ValueEnum};
 
-use crate::options::Compat;
+use crate::cli::options::Compat;
 
 /// Shows where a program built with `cc -pg` spent its time.
 ///

@@ -8,11 +8,11 @@ use clap::ArgMatches;
 use gmon_demangle::Style;
 
 use super::arguments::Arguments;
-use super::groups;
+use super::images;
+use crate::cli::options::{Annotation, Asked, Choice, Compat, Limit, Options, Reports, Subject};
+use crate::cli::symspec::{Malformed, Pattern};
 use crate::error::Error;
-use crate::options::{Annotation, Asked, Choice, Compat, Limit, Options, Reports, Subject};
-use crate::pager;
-use crate::symspec::{Malformed, Pattern};
+use crate::terminal::pager;
 
 /// What an option says that chooses functions, or is for or against a report.
 struct Meaning {
@@ -73,7 +73,7 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
         return Err(Error::Usage("'--line' and '--file-ordering' contradict each other".to_owned()));
     }
     let style = style(&arguments)?;
-    let groups = groups::groups(&arguments, matches)?;
+    let images = images::images(&arguments, matches)?;
     // Sums, orders for linkers and files of symbols are of the program alone.
     let is_alone = arguments.sum
         || arguments.function_ordering
@@ -87,7 +87,9 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
         annotation: annotation(&arguments, is_gnu)?,
         width: width(&arguments, is_gnu)?,
         limit: limit(&arguments)?,
-        pager: (!arguments.no_pager).then(|| pager::Choice::of_environment(|name| std::env::var_os(name))).flatten(),
+        pager: (!arguments.no_pager)
+            .then(|| pager::PagerCommand::of_environment(|name| std::env::var_os(name)))
+            .flatten(),
         symbols: arguments.external_symbol_table,
         file_map: arguments.file_ordering,
         debug_directories: arguments.debug_dir,
@@ -108,7 +110,7 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
         table: arguments.table,
         file_names: arguments.inline_file_names,
         paths: arguments.print_path,
-        groups,
+        images,
     })
 }
 

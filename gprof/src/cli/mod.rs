@@ -1,9 +1,12 @@
 //! The command line: from words to frozen options.
 
 mod arguments;
+pub mod bsd;
 mod check;
-mod groups;
+mod images;
 mod nearest;
+pub mod options;
+pub mod symspec;
 mod words;
 
 use std::ffi::OsString;
@@ -11,8 +14,8 @@ use std::ffi::OsString;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, Command, CommandFactory, FromArgMatches};
 
+use crate::cli::options::Options;
 use crate::error::Error;
-use crate::options::Options;
 use arguments::Arguments;
 
 /// What a command line asks for.
@@ -61,6 +64,20 @@ pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Request, Error
     }
 }
 
+impl Options {
+    /// Reads the words of a command line behind the name of the program: options, an image and its profiles.
+    ///
+    /// # Errors
+    ///
+    /// When the words ask for something that does not exist, or for no report.
+    pub fn parse<W: Into<OsString>>(words: impl IntoIterator<Item = W>) -> Result<Options, Error> {
+        match parse(std::iter::once("gprof".into()).chain(words.into_iter().map(Into::into)))? {
+            Request::Report(options) => Ok(*options),
+            Request::Text(_) => Err(Error::Usage("help and version are no reports".to_owned())),
+        }
+    }
+}
+
 /// What is wrong with a command line, and for an option that does not exist the one that may have been meant.
 fn one_line(error: &clap::Error) -> String {
     let text = error.to_string();
@@ -83,7 +100,7 @@ fn one_line(error: &clap::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::options::{Asked, Group};
+    use crate::cli::options::{Asked, ProfiledImage};
 
     fn options(line: &str) -> Result<Options, String> {
         let words = std::iter::once("gprof").chain(line.split_whitespace()).map(OsString::from);
@@ -95,18 +112,18 @@ mod tests {
     }
 
     /// Images and their profiles.
-    fn groups(options: &Options) -> String {
-        let group = |group: &Group| {
-            let profiles: Vec<String> = group.profiles.iter().map(ToString::to_string).collect();
-            format!("{}: {}", group.image.display(), profiles.join(", "))
+    fn images(options: &Options) -> String {
+        let profiled = |profiled: &ProfiledImage| {
+            let profiles: Vec<String> = profiled.profiles.iter().map(ToString::to_string).collect();
+            format!("{}: {}", profiled.image.display(), profiles.join(", "))
         };
-        options.groups.iter().map(group).collect::<Vec<_>>().join("; ")
+        options.images.iter().map(profiled).collect::<Vec<_>>().join("; ")
     }
 
     #[test]
     fn defaults() {
         let options = options("").unwrap();
-        assert_eq!(groups(&options), "a.out: gmon.out");
+        assert_eq!(images(&options), "a.out: gmon.out");
         assert_eq!((options.reports.flat, options.reports.graph), (Asked::Nothing, Asked::Nothing));
         assert!(options.demangle && !options.brief && !options.unused && !options.reports.sum);
     }
@@ -114,13 +131,13 @@ mod tests {
     #[test]
     fn operands_may_stand_anywhere() {
         let options = options("prog -b one -z - two").unwrap();
-        assert_eq!(groups(&options), "prog: one, standard input, two");
+        assert_eq!(images(&options), "prog: one, standard input, two");
         assert!(options.brief && options.unused);
     }
 
     #[test]
     fn profiles_belong_to_the_image_before_them() {
-        let of = |line: &str| options(line).map(|options| groups(&options));
+        let of = |line: &str| options(line).map(|options| images(&options));
         assert_eq!(of("--image a.out").unwrap(), "a.out: gmon.out");
         assert_eq!(of("-b --image=a.out one -z two --image b.so -").unwrap(), "a.out: one, two; b.so: standard input");
         assert_eq!(of("a.out one --image b.so two -b").unwrap(), "a.out: one; b.so: two");
@@ -142,7 +159,7 @@ mod tests {
     fn reports_take_no_word_of_their_own() {
         let options = options("-p prog -q file").unwrap();
         assert_eq!((options.reports.flat, options.reports.graph), (Asked::For, Asked::For));
-        assert_eq!(groups(&options), "prog: file");
+        assert_eq!(images(&options), "prog: file");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
 use crate::error::Error;
-use crate::files;
+use crate::image::files;
 
 /// Short options whose argument, if there is one, is glued to them, and the long way to say the same.
 const GLUED: [(u8, &str); 9] = [

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 use std::cell::Cell;
 
 use addr2line::{Context, FrameIter, LookupContinuation, LookupResult};
+use gimli::Dwarf;
 
-use super::honesty;
-use super::lines::SourceFiles;
-use super::sections::Reader;
-use super::split::Units;
+use super::limits;
+use super::sections::{Reader, Sections};
+use super::split_units::Units;
 
 /// One of the functions that an address comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,14 +55,17 @@ fn is_c(language: Option<gimli::DwLang>) -> bool {
 const DEEPEST: usize = 1000;
 
 impl<'a> Frames<'a> {
-    pub(super) fn new(files: &'a SourceFiles<'_>) -> Option<Frames<'a>> {
-        let sections = &files.sections;
-        let dwarf = gimli::Dwarf::load(|id| Ok::<_, gimli::Error>(sections.get(id))).ok()?;
-        if !honesty::is_honest(sections, &dwarf) {
+    /// `split` gives the units that are in other files.
+    pub(super) fn new(
+        sections: &'a Sections<'_>,
+        split: impl FnOnce(&Dwarf<Reader<'a>>) -> Units<'a>,
+    ) -> Option<Frames<'a>> {
+        let dwarf = Dwarf::load(|id| Ok::<_, gimli::Error>(sections.get(id))).ok()?;
+        if !limits::is_within_limits(sections, &dwarf) {
             return None;
         }
         let left = usize::try_from(sections.len()).unwrap_or(usize::MAX).saturating_mul(16).saturating_add(ROOM);
-        let split = files.split(&dwarf);
+        let split = split(&dwarf);
         Some(Frames { context: Context::from_dwarf(dwarf).ok()?, split, left: Cell::new(left) })
     }
 

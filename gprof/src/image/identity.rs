@@ -28,8 +28,8 @@ where
     };
     let numbers = std::iter::once(file.header.e_entry(file.endian).into()).chain(loads().flat_map(sizes));
     let bytes = numbers.flat_map(u64::to_le_bytes);
-    let marks = (0..).zip(bytes).map(|(position, byte)| gmon::layout::mark(position, byte));
-    Some(format!("headers:{:016x}", marks.fold(0, u64::wrapping_add)))
+    let terms = (0..).zip(bytes).map(|(position, byte)| gmon::layout::mark(position, byte));
+    Some(format!("headers:{:016x}", terms.fold(0, u64::wrapping_add)))
 }
 
 /// A build ID in hexadecimal with zeros behind it, up to whole words of four bytes.

@@ -9,16 +9,29 @@ use object::{Endianness, SymbolIndex};
 
 use super::addresses::Addresses;
 use super::elf::File;
-use super::made::{Made, Names, Stubs};
-use super::nearest::Place;
-use super::symbols::{self, Candidate, NameTable};
-use super::{ImageError, LocalFiles, Origin, Policy, Symbol};
+use super::error::ImageError;
+use super::nearest::SizedSymbol;
+use super::symbols::{self, Candidate, NameTable, Policy, Symbol};
+use super::synthetic_symbols::{ImageStorage, Stubs, SyntheticSymbols};
+
+/// For the address of a function that only its own source file sees, which of the program's source files that is. Only
+/// whether two are the same means anything.
+pub type LocalFiles = HashMap<u64, u32>;
+
+/// What tells of the functions of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Its symbol table.
+    Symbols,
+    /// What remains when that was stripped: symbols for the dynamic linker, and unwind tables.
+    Remains,
+}
 
 /// The functions of a file, and what tells of them.
 pub(super) fn functions<'data, Elf>(
     file: &File<'data, Elf>,
     policy: Policy,
-    room: &'data Names,
+    storage: &'data ImageStorage,
 ) -> Result<(Vec<Symbol<'data>>, Origin), ImageError>
 where
     Elf: FileHeader<Endian = Endianness>,
@@ -27,14 +40,14 @@ where
     if policy != Policy::Full {
         return Ok((symbols, Origin::Symbols));
     }
-    let mut made = Made::default();
+    let mut synthetic = SyntheticSymbols::default();
     let is_stripped = symbols.is_empty();
     if is_stripped {
         symbols = symbols_of(file, elf::SHT_DYNSYM, policy)?;
-        add_unwound(file, &mut made);
+        add_unwound(file, &mut synthetic);
     }
-    add_stubs(file, &mut made);
-    symbols.extend(made.into_symbols(room));
+    add_stubs(file, &mut synthetic);
+    symbols.extend(synthetic.into_symbols(storage));
     Ok((symbols, if is_stripped { Origin::Remains } else { Origin::Symbols }))
 }
 
@@ -84,7 +97,7 @@ where
 }
 
 /// Everything in code that is not marked as anything but a function.
-pub(super) fn places<'data, Elf>(file: &File<'data, Elf>) -> Result<Vec<Place<'data>>, ImageError>
+pub(super) fn sized_symbols<'data, Elf>(file: &File<'data, Elf>) -> Result<Vec<SizedSymbol<'data>>, ImageError>
 where
     Elf: FileHeader<Endian = Endianness>,
 {
@@ -100,7 +113,7 @@ where
         let kind = symbol.st_type();
         let section = table.symbol_section(endian, symbol, index).ok().flatten()?;
         let may_be = matches!(kind, elf::STT_NOTYPE | elf::STT_FUNC | elf::STT_GNU_IFUNC);
-        (may_be && code.get(section.0) == Some(&true)).then_some(Place {
+        (may_be && code.get(section.0) == Some(&true)).then_some(SizedSymbol {
             address: symbol.st_value(endian).into(),
             size: symbol.st_size(endian).into().max(1),
             name: names.get(symbol.st_name(endian))?,
@@ -131,7 +144,7 @@ where
 }
 
 /// Adds the functions that the unwind tables know.
-fn add_unwound<Elf>(file: &File<'_, Elf>, made: &mut Made)
+fn add_unwound<Elf>(file: &File<'_, Elf>, synthetic: &mut SyntheticSymbols)
 where
     Elf: FileHeader<Endian = Endianness>,
 {
@@ -140,7 +153,7 @@ where
     };
     let endian = if file.endian == Endianness::Little { RunTimeEndian::Little } else { RunTimeEndian::Big };
     let address_size = if file.word == gmon::Word::W64 { 8 } else { 4 };
-    made.add_unwound(bytes, section.sh_addr(file.endian).into(), endian, address_size);
+    synthetic.add_unwound(bytes, section.sh_addr(file.endian).into(), endian, address_size);
 }
 
 /// A word of memory that the loader makes lead to a function of another file.
@@ -150,7 +163,7 @@ struct Slot<'data> {
 }
 
 /// Adds the stubs through which functions of other files are called.
-fn add_stubs<Elf>(file: &File<'_, Elf>, made: &mut Made)
+fn add_stubs<Elf>(file: &File<'_, Elf>, synthetic: &mut SyntheticSymbols)
 where
     Elf: FileHeader<Endian = Endianness>,
 {
@@ -182,7 +195,7 @@ where
         };
         for (address, slot) in found {
             if let Some(slot) = all.get(slot).filter(|slot| !slot.name.is_empty()) {
-                made.add_stub(address, slot.name);
+                synthetic.add_stub(address, slot.name);
             }
         }
     }

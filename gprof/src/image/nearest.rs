@@ -4,7 +4,7 @@
 
 /// A symbol that may be a function's.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place<'data> {
+pub(super) struct SizedSymbol<'data> {
     pub(super) address: u64,
     /// The size that the symbol table gives, at least 1.
     pub(super) size: u64,
@@ -22,38 +22,38 @@ const MOST: usize = 64;
 #[derive(Debug)]
 pub struct Nearest<'data> {
     /// In the order of addresses, and those of one address in the order of the symbol table.
-    places: Vec<Place<'data>>,
+    sized_symbols: Vec<SizedSymbol<'data>>,
 }
 
 impl<'data> Nearest<'data> {
-    /// `places` are in the order of the symbol table.
-    pub(super) fn new(mut places: Vec<Place<'data>>) -> Nearest<'data> {
-        places.sort_by_key(|place| place.address);
+    /// `sized_symbols` are in the order of the symbol table.
+    pub(super) fn new(mut sized_symbols: Vec<SizedSymbol<'data>>) -> Nearest<'data> {
+        sized_symbols.sort_by_key(|place| place.address);
         let mut known = 0;
-        places.dedup_by(|next, kept| {
+        sized_symbols.dedup_by(|next, kept| {
             known = if next.address == kept.address { known + 1 } else { 0 };
             known >= MOST
         });
-        Nearest { places }
+        Nearest { sized_symbols }
     }
 
     /// The name of the function that an address is held to be in.
     #[must_use]
     pub fn name(&self, address: u64) -> Option<&'data [u8]> {
-        let after = self.places.partition_point(|place| place.address <= address);
-        let start = self.places.get(after.checked_sub(1)?)?.address;
-        let first = self.places.partition_point(|place| place.address < start);
+        let after = self.sized_symbols.partition_point(|place| place.address <= address);
+        let start = self.sized_symbols.get(after.checked_sub(1)?)?.address;
+        let first = self.sized_symbols.partition_point(|place| place.address < start);
         let offset = address - start;
-        let better = |kept: Place<'data>, next: &Place<'data>| {
+        let better = |kept: SizedSymbol<'data>, next: &SizedSymbol<'data>| {
             if is_better(next, &kept, offset) { *next } else { kept }
         };
-        let (first, others) = self.places.get(first..after)?.split_first()?;
+        let (first, others) = self.sized_symbols.get(first..after)?.split_first()?;
         Some(others.iter().fold(*first, better).name)
     }
 }
 
 /// Whether a symbol is a better answer than another at the same address, so far behind which something lies.
-fn is_better(next: &Place<'_>, kept: &Place<'_>, offset: u64) -> bool {
+fn is_better(next: &SizedSymbol<'_>, kept: &SizedSymbol<'_>, offset: u64) -> bool {
     if kept.size <= offset {
         // Neither may reach so far: the longer one comes closer.
         return next.size > kept.size;
@@ -74,8 +74,8 @@ fn is_better(next: &Place<'_>, kept: &Place<'_>, offset: u64) -> bool {
 mod tests {
     use super::*;
 
-    fn place(address: u64, size: u64, name: &'static str, is_func: bool) -> Place<'static> {
-        Place { address, size, name: name.as_bytes(), is_func, is_typed: is_func }
+    fn place(address: u64, size: u64, name: &'static str, is_func: bool) -> SizedSymbol<'static> {
+        SizedSymbol { address, size, name: name.as_bytes(), is_func, is_typed: is_func }
     }
 
     #[test]

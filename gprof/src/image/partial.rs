@@ -10,7 +10,7 @@ use object::Endianness;
 use object::elf::{self, FileHeader32, FileHeader64};
 use object::read::elf::{FileHeader, SectionHeader, SectionTable};
 
-use crate::files::{self, Partial};
+use crate::image::files::{self, Partial};
 
 /// Sections that nothing in this crate reads, with those whose names begin so, as `.text.cold`: the first only if calls in
 /// machine code are not looked for. `.eh_frame` is none of them: a table of symbols may be there and name no function, and

@@ -1,8 +1,9 @@
 //! The sections of the debug information: where they lie, packed or not.
 
 use std::borrow::Cow;
-use std::cell::{Cell, OnceCell};
 use std::ops::Range;
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicBool;
 
 use gimli::{Dwarf, EndianSlice, RunTimeEndian, SectionId};
 use object::Endianness;
@@ -62,7 +63,7 @@ struct Section<'data> {
     format: CompressionFormat,
     /// The size that the file promises.
     size: u64,
-    unpacked: OnceCell<Vec<u8>>,
+    unpacked: OnceLock<Vec<u8>>,
 }
 
 impl Section<'_> {
@@ -90,7 +91,7 @@ pub(super) struct Sections<'data> {
     /// Where the file has code, ascending and apart; nothing when it does not say.
     pub(super) code: Vec<Range<u64>>,
     /// Whether a part of the line tables could not be read, as far as they were read.
-    pub(super) has_damaged_lines: Cell<bool>,
+    pub(super) has_damaged_lines: AtomicBool,
 }
 
 impl<'data> Sections<'data> {
@@ -118,7 +119,7 @@ impl<'data> Sections<'data> {
                 stored: found.data,
                 format: found.format,
                 size: found.uncompressed_size,
-                unpacked: OnceCell::new(),
+                unpacked: OnceLock::new(),
             })
         };
         let present = if is_split {
@@ -137,7 +138,7 @@ impl<'data> Sections<'data> {
                 gmon::Word::W64 => 8,
             },
             code: Vec::new(),
-            has_damaged_lines: Cell::new(false),
+            has_damaged_lines: AtomicBool::new(false),
         }
     }
 

@@ -4,7 +4,35 @@ use std::collections::HashMap;
 
 use object::elf::{self, SymbolBind, SymbolType};
 
-use super::{Policy, Symbol};
+/// A symbol that stands for a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Symbol<'data> {
+    /// The address it names.
+    pub address: u64,
+    /// The name as it stands in the file, mangled.
+    pub name: &'data [u8],
+    /// Whether it is visible in its own source file only.
+    pub is_static: bool,
+    /// Whether the file says that it is a function.
+    pub is_func: bool,
+}
+
+/// Which symbols stand for functions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Policy {
+    /// Those that do for GNU gprof, and nothing else.
+    Compat,
+    /// All that are known: also functions that are chosen at run time, copies that compilers make, and stubs that lead to
+    /// other files. Of a file that was stripped, those it exports and those its unwind tables know.
+    Full,
+    /// Those that do for the BSDs' gprof: what is marked as a function, and be it in another file.
+    Bsd {
+        /// Also those that only their own source file sees.
+        statics: bool,
+        /// Also those that have a dot in their names.
+        dots: bool,
+    },
+}
 
 /// What the symbol table says of one symbol.
 pub(super) struct Candidate {

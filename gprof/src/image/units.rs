@@ -8,8 +8,8 @@ use std::rc::Rc;
 
 use gimli::{Abbreviations, AttributeValue, DebugAbbrevOffset, DebugRngListsBase, DebugStrOffsetsBase, SectionId};
 
+use super::line_tables::text_at;
 use super::sections::{Reader, Sections};
-use super::tables::text_at;
 
 /// How many times its own length the debug information may ask to be read. Units of one program that share much, after
 /// `dwz` for instance, stay far below.

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::options::Options;
+use crate::cli::options::Options;
 
 /// Writes a text that explains a report, unless the user knows.
 pub(super) fn explain(text: &str, options: &Options, out: &mut dyn Write) -> io::Result<()> {

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use crate::number::Fixed;
+use crate::report::number::Fixed;
 
 /// A piece of text that grows.
 #[derive(Default)]

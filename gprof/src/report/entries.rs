@@ -4,11 +4,11 @@ use std::io::{self, Write};
 
 use super::names;
 use crate::analysis::Analysis;
-use crate::functions::FunctionId;
-use crate::graph::arcs::ArcId;
-use crate::graph::{Graph, Node};
-use crate::number::Fixed;
-use crate::options::Options;
+use crate::analysis::graph::arcs::ArcId;
+use crate::analysis::graph::{Graph, Node};
+use crate::cli::options::Options;
+use crate::report::number::Fixed;
+use crate::symbols::functions::FunctionId;
 
 /// Where a line stands in its entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Standard errors as reports show them.
 
 use crate::analysis::Clock;
-use crate::number::Fixed;
+use crate::report::number::Fixed;
 
 /// The width of a standard error, with a sign in front that it has in every row.
 pub(super) const WIDTH: usize = 7;

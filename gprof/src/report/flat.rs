@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use super::{blurbs, errors, names};
 use crate::analysis::{Analysis, FlatRow};
-use crate::number::{Fixed, General};
-use crate::options::Options;
+use crate::cli::options::Options;
+use crate::report::number::{Fixed, General};
 
 pub(super) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
     if options.traditional && !options.brief {

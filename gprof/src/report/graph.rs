@@ -7,9 +7,9 @@ use super::entries::{self, Calls, Line, Place, Whose};
 use super::labels::Labels;
 use super::{blurbs, errors};
 use crate::analysis::Analysis;
-use crate::graph::Node;
-use crate::number::{Fixed, General};
-use crate::options::Options;
+use crate::analysis::graph::Node;
+use crate::cli::options::Options;
+use crate::report::number::{Fixed, General};
 
 pub(super) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
     let title = match (options.traditional, options.brief) {

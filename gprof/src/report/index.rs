@@ -3,9 +3,9 @@
 use std::io::{self, Read, Write};
 
 use super::names;
+use crate::analysis::graph::Node;
 use crate::analysis::{Analysis, IndexEntry};
-use crate::graph::Node;
-use crate::options::Options;
+use crate::cli::options::Options;
 
 /// The columns of the index.
 pub(super) const COLUMNS: usize = 3;

@@ -2,15 +2,15 @@
 
 use std::io::{self, Write};
 
-use crate::input::Parts;
+use crate::load::profile_file::FileInfo;
 
-pub(super) fn render(parts: &[Parts], out: &mut dyn Write) -> io::Result<()> {
-    for part in parts {
-        writeln!(out, "File `{}' (version {}) contains:", part.file, part.version)?;
+pub(super) fn render(files: &[FileInfo], out: &mut dyn Write) -> io::Result<()> {
+    for file in files {
+        writeln!(out, "File `{}' (version {}) contains:", file.file, file.version)?;
         for (count, what) in [
-            (part.records.histograms, "histogram record"),
-            (part.records.arcs, "call-graph record"),
-            (part.records.blocks, "basic-block count record"),
+            (file.records.histograms, "histogram record"),
+            (file.records.arcs, "call-graph record"),
+            (file.records.blocks, "basic-block count record"),
         ] {
             writeln!(out, "\t{count} {what}{}", if count == 1 { "" } else { "s" })?;
         }

@@ -7,13 +7,13 @@ use std::io::{self, Write};
 use super::columns::Columns;
 use super::names;
 use crate::analysis::Analysis;
-use crate::functions::FunctionId;
-use crate::options::Options;
+use crate::cli::options::Options;
+use crate::symbols::functions::FunctionId;
 
 /// How many bytes of them are kept at most.
 const ROOM: usize = 64 << 20;
 
-/// Longer ones are put together each time: they do not count for nothing (see [`crate::functions::Functions::written`]).
+/// Longer ones are put together each time: they do not count for nothing (see [`crate::symbols::functions::Functions::written`]).
 const LONGEST: usize = 1024;
 
 /// The names of all functions that take part in calls.

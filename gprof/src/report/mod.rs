@@ -3,6 +3,7 @@
 //! A renderer gets the frozen [`Analysis`] and writes text. It looks nothing up and works nothing out; what is printed
 //! by a computer program is read by computer programs, so every blank counts.
 
+pub mod annotate;
 mod blurbs;
 pub mod bsd;
 mod columns;
@@ -11,11 +12,14 @@ mod entries;
 mod errors;
 mod flat;
 mod graph;
+mod hottest;
 mod index;
 mod info;
 mod labels;
 mod names;
+mod number;
 mod order;
+mod render;
 mod source;
 mod stats;
 mod table;
@@ -23,12 +27,13 @@ mod table;
 use std::io::{self, Write};
 
 use crate::analysis::Analysis;
-use crate::annotate::AnnotatedFile;
-use crate::input::Parts;
-use crate::options::{Options, Wanted};
+use crate::cli::options::{Options, Wanted};
+use crate::load::profile_file::FileInfo;
 use crate::terminal::Terminal;
+use annotate::AnnotatedFile;
 
-pub use source::render as render_source;
+pub use hottest::HotFunction;
+pub use render::{Format, render};
 use stats::Detail;
 use table::Frame;
 
@@ -59,8 +64,8 @@ impl<'a> Writer<'a> {
     /// # Errors
     ///
     /// Those of the output.
-    pub fn info(&mut self, parts: &[Parts]) -> io::Result<()> {
-        info::render(parts, self.begin()?)
+    pub fn info(&mut self, files: &[FileInfo]) -> io::Result<()> {
+        info::render(files, self.begin()?)
     }
 
     /// Writes all wanted reports that show the analysis.
@@ -69,9 +74,6 @@ impl<'a> Writer<'a> {
     ///
     /// Those of the output.
     pub fn reports(&mut self, analysis: &Analysis<'_>, options: &Options, wanted: Wanted) -> io::Result<()> {
-        if options.table {
-            return self.tables(analysis, options, wanted);
-        }
         if wanted.graph && options.traditional {
             graph::render(analysis, options, self.begin()?)?;
         }
@@ -127,8 +129,8 @@ impl<'a> Writer<'a> {
     /// # Errors
     ///
     /// Those of the output.
-    pub fn stats(&mut self, analysis: &Analysis<'_>, parts: &[Parts]) -> io::Result<()> {
-        stats::render(analysis, parts, Detail::All, self.begin()?)
+    pub fn stats(&mut self, analysis: &Analysis<'_>, files: &[FileInfo]) -> io::Result<()> {
+        stats::render(analysis, files, Detail::All, self.begin()?)
     }
 
     /// Writes as much of the same as readers of other reports should know.
@@ -136,8 +138,8 @@ impl<'a> Writer<'a> {
     /// # Errors
     ///
     /// Those of the output.
-    pub fn footer(&mut self, analysis: &Analysis<'_>, parts: &[Parts]) -> io::Result<()> {
-        stats::render(analysis, parts, Detail::Notable, self.begin()?)
+    pub fn footer(&mut self, analysis: &Analysis<'_>, files: &[FileInfo]) -> io::Result<()> {
+        stats::render(analysis, files, Detail::Notable, self.begin()?)
     }
 
     /// Writes the order of functions.

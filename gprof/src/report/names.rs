@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
+use crate::analysis::graph::Node;
 use crate::analysis::{Analysis, FlatRow};
-use crate::functions::FunctionId;
-use crate::graph::Node;
-use crate::options::Options;
-use crate::sources::base;
+use crate::cli::options::Options;
+use crate::symbols::functions::FunctionId;
+use crate::symbols::sources::base;
 
 /// A function's name, with its file and line where names have them.
 pub(super) fn name<'a>(analysis: &'a Analysis<'_>, options: &Options, id: FunctionId) -> Cow<'a, [u8]> {

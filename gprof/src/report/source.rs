@@ -3,9 +3,10 @@
 use std::cmp::Reverse;
 use std::io::{self, Write};
 
-use crate::annotate::{AnnotatedFile, Label, Times};
-use crate::number::{Fixed, Ordered};
-use crate::options::Options;
+use crate::analysis::ordered::Ordered;
+use crate::cli::options::Options;
+use crate::report::annotate::{AnnotatedFile, Label, Times};
+use crate::report::number::Fixed;
 
 /// How wide the counts are.
 const WIDTH: usize = 16;
@@ -15,7 +16,7 @@ const WIDTH: usize = 16;
 /// # Errors
 ///
 /// Those of `out`.
-pub fn render(file: &AnnotatedFile, options: &Options, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn render(file: &AnnotatedFile, options: &Options, out: &mut dyn Write) -> io::Result<()> {
     let is_rare = |counts: &[u64]| {
         counts.iter().fold(0_u64, |sum, count| sum.saturating_add(*count)) < options.annotation.min_count
     };

@@ -2,9 +2,10 @@
 
 use std::io::{self, Write};
 
-use crate::analysis::{Analysis, Beyond, LeftOut, Stats};
-use crate::input::Parts;
-use crate::number::{Fixed, General};
+use crate::analysis::{Analysis, LeftOut, Stats};
+use crate::load::outside::OutsideImages;
+use crate::load::profile_file::FileInfo;
+use crate::report::number::{Fixed, General};
 
 /// How much to tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,9 +16,14 @@ pub(super) enum Detail {
     Notable,
 }
 
-pub(super) fn render(analysis: &Analysis<'_>, parts: &[Parts], detail: Detail, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn render(
+    analysis: &Analysis<'_>,
+    files: &[FileInfo],
+    detail: Detail,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     writeln!(out, "Statistics:\n")?;
-    for line in lines(analysis, parts).iter().filter(|line| detail == Detail::All || line.is_notable) {
+    for line in lines(analysis, files).iter().filter(|line| detail == Detail::All || line.is_notable) {
         writeln!(out, "{:>12}  {}", line.number, line.text)?;
     }
     Ok(())
@@ -30,10 +36,10 @@ struct Line {
     is_notable: bool,
 }
 
-fn lines(analysis: &Analysis<'_>, parts: &[Parts]) -> Vec<Line> {
+fn lines(analysis: &Analysis<'_>, files: &[FileInfo]) -> Vec<Line> {
     let stats = &analysis.stats.unwrap_or_default();
-    let saturated: usize = parts.iter().map(|part| part.saturated).sum();
-    let runs = parts.iter().filter(|part| !part.is_beside).count();
+    let saturated: usize = files.iter().map(|file| file.saturated).sum();
+    let runs = files.iter().filter(|file| !file.is_shared_object).count();
     let mut lines = vec![count(runs as u64, "runs merged", 1), all_samples(analysis)];
     lines.extend(samples(stats));
     // Nobody who wanted everything need be told that nothing was left out.
@@ -46,7 +52,7 @@ fn lines(analysis: &Analysis<'_>, parts: &[Parts]) -> Vec<Line> {
         count(stats.unknown, "of them with both ends unknown", 0),
     ]);
     // Nobody who has no profiles of objects need be told that nothing is in none.
-    lines.extend(beyond(&stats.beyond).into_iter().filter(|line| line.is_notable));
+    lines.extend(beyond(&stats.outside_images).into_iter().filter(|line| line.is_notable));
     lines
 }
 
@@ -73,7 +79,7 @@ fn limited(analysis: &Analysis<'_>) -> [Line; 2] {
 }
 
 /// What no report shows, because it is in none of the images.
-fn beyond(beyond: &Beyond) -> [Line; 4] {
+fn beyond(beyond: &OutsideImages) -> [Line; 4] {
     [
         count(beyond.kernel, "more samples in the kernel", 0),
         count(beyond.vdso, "more samples in the vDSO, code that the kernel lends", 0),

@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
 use gmon::{Arc, Dimension, Histogram, Profile};
-use gprof::functions::{FunctionId, Functions};
 use gprof::image::Symbol;
+use gprof::symbols::functions::{FunctionId, Functions};
 use proptest::prelude::*;
 
 /// Where functions begin.
@@ -24,6 +24,53 @@ impl Table {
     pub(crate) fn functions(&self) -> Functions<'static> {
         Functions::new(self.symbols.clone(), self.end)
     }
+}
+
+/// An ELF file for x86-64 with these symbols, whose code is from [`LOW`] to `end` and zero.
+pub(crate) fn image(table: &Table) -> Vec<u8> {
+    const HEADER: usize = 64;
+    const PROGRAM_HEADER: usize = 56;
+    let mut strings = vec![0];
+    let mut symbols = vec![0; 24];
+    // Local symbols come first.
+    let mut sorted: Vec<&Symbol<'_>> = table.symbols.iter().collect();
+    sorted.sort_by_key(|symbol| !symbol.is_static);
+    let locals = 1 + sorted.iter().filter(|symbol| symbol.is_static).count();
+    for symbol in sorted {
+        symbols.extend((strings.len() as u32).to_le_bytes());
+        symbols.extend([u8::from(!symbol.is_static) << 4 | if symbol.is_func { 2 } else { 0 }, 0, 1, 0]);
+        symbols.extend([symbol.address, 0].map(u64::to_le_bytes).concat());
+        strings.extend_from_slice(symbol.name);
+        strings.push(0);
+    }
+    let names = b"\0.text\0.symtab\0.strtab\0.shstrtab\0";
+    let size = table.end.saturating_sub(LOW);
+    let code = HEADER + PROGRAM_HEADER;
+    let symbols_at = code + size as usize;
+    let strings_at = symbols_at + symbols.len();
+    let names_at = strings_at + strings.len();
+    let sections_at = names_at + names.len();
+    let words = |words: &[u64]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
+    let pair = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
+    let section = |name: u32, kind: u32, flags: u64, address: u64, at: usize, size: usize, more: [u64; 3]| {
+        let head = [pair(name, kind), flags, address, at as u64, size as u64];
+        words(&[head.as_slice(), &more].concat())
+    };
+    let mut file = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0".to_vec();
+    // An executable for x86-64 of version 1, with one segment and five sections, whose names are in the last.
+    file.extend(words(&[pair(2 | 62 << 16, 1), LOW, HEADER as u64, sections_at as u64]));
+    file.extend(words(&[pair(0, 64 | 56 << 16), 1 | 64 << 16 | 5 << 32 | 4 << 48]));
+    file.extend(words(&[pair(1, 5), code as u64, LOW, LOW, size, size, 1]));
+    file.resize(symbols_at, 0);
+    file.extend(&symbols);
+    file.extend(&strings);
+    file.extend(names);
+    file.resize(sections_at + 64, 0);
+    file.extend(section(1, 1, 6, LOW, code, size as usize, [0, 1, 0]));
+    file.extend(section(7, 2, 0, 0, symbols_at, symbols.len(), [pair(3, locals as u32), 8, 24]));
+    file.extend(section(15, 3, 0, 0, strings_at, strings.len(), [0, 1, 0]));
+    file.extend(section(23, 3, 0, 0, names_at, names.len(), [0, 1, 0]));
+    file
 }
 
 /// A table with names of which some are copies of others, and some those of the profiling runtime.

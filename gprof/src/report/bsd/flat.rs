@@ -2,9 +2,11 @@
 
 use std::io::{self, Write};
 
-use super::{Dialect, Report, granularity, write_name};
+use super::{granularity, write_name};
 use crate::analysis::FlatRow;
-use crate::number::Fixed;
+use crate::analysis::bsd::Report;
+use crate::cli::bsd::Dialect;
+use crate::report::number::Fixed;
 
 /// In what units the times of calls are shown.
 struct Units {

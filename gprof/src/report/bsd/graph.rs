@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-use super::{Report, granularity, number, write_name};
-use crate::functions::FunctionId;
-use crate::graph::Node;
-use crate::graph::arcs::{Arc, ArcId};
-use crate::graph::propagate::Share;
-use crate::number::Fixed;
+use super::{granularity, number, write_name};
+use crate::analysis::bsd::Report;
+use crate::analysis::graph::Node;
+use crate::analysis::graph::arcs::{Arc, ArcId};
+use crate::analysis::graph::propagate::Share;
+use crate::report::number::Fixed;
+use crate::symbols::functions::FunctionId;
 
 const HEAD: &str = "                                  called/total       parents 
 index  %time    self descendents  called+self    name    \tindex

@@ -2,8 +2,9 @@
 
 use std::io::{self, Write};
 
-use super::{Report, number};
-use crate::graph::Node;
+use super::number;
+use crate::analysis::bsd::Report;
+use crate::analysis::graph::Node;
 
 const COLUMNS: usize = 3;
 

@@ -9,64 +9,11 @@ mod index;
 use std::io::{self, Write};
 
 use super::blurbs;
-use crate::analysis::FlatRow;
-use crate::functions::{FunctionId, Functions};
-use crate::graph::arcs::Arc;
-use crate::graph::{Graph, Node};
-use crate::number::{Fixed, General};
-
-/// Whose gprof is meant.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Dialect {
-    /// FreeBSD's.
-    #[default]
-    FreeBsd,
-    /// OpenBSD's.
-    OpenBsd,
-}
-
-impl Dialect {
-    /// The one of the system that this program runs on, if that has one.
-    #[must_use]
-    pub fn native() -> Option<Dialect> {
-        if cfg!(target_os = "freebsd") {
-            Some(Dialect::FreeBsd)
-        } else if cfg!(target_os = "openbsd") {
-            Some(Dialect::OpenBsd)
-        } else {
-            None
-        }
-    }
-}
-
-/// Everything that the reports show.
-#[derive(Debug)]
-pub struct Report<'data> {
-    /// Whose layout is wanted.
-    pub dialect: Dialect,
-    /// Whether to explain the columns.
-    pub explained: bool,
-    /// Samples for each second.
-    pub rate: f64,
-    /// Bytes of code that one bin stands for.
-    pub granularity: f64,
-    /// All samples.
-    pub total: f64,
-    /// The functions, for their names.
-    pub functions: Functions<'data>,
-    /// The call graph.
-    pub graph: Graph,
-    /// What has an entry in the call graph, in their order; `None` when it is not wanted.
-    pub entries: Option<Vec<Node>>,
-    /// The flat profile, the longest time first; `None` when it is not wanted.
-    pub rows: Option<Vec<FlatRow<'data>>>,
-    /// What the index lists, in its order.
-    pub index: Vec<Node>,
-    /// The size of cycles above which they were to be broken.
-    pub cycle_limit: Option<usize>,
-    /// Calls that were left out for that.
-    pub cut: Vec<Arc>,
-}
+use crate::analysis::bsd::Report;
+use crate::analysis::graph::Node;
+use crate::cli::bsd::Dialect;
+use crate::report::number::{Fixed, General};
+use crate::symbols::functions::FunctionId;
 
 /// Writes all wanted reports.
 ///

@@ -8,7 +8,7 @@ use super::super::flat::{Numbers, introduction, rows, unit};
 use super::super::{blurbs, names};
 use super::{Cells, Frame, HOT, Look, PLAIN, Taker, WARM, column, draw, name_column, printable, spared_column};
 use crate::analysis::{Analysis, FlatRow};
-use crate::options::Options;
+use crate::cli::options::Options;
 
 pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, frame: Frame, out: &mut dyn Write) -> io::Result<()> {
     introduction(analysis, options, out)?;

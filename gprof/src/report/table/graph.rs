@@ -10,7 +10,7 @@ use super::super::labels::Labels;
 use super::super::{blurbs, errors};
 use super::{Cells, Frame, Look, Pass, STRONG, Taker, column, draw, name_column, spared_column};
 use crate::analysis::Analysis;
-use crate::options::Options;
+use crate::cli::options::Options;
 
 pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, frame: Frame, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(b"Call graph:\n")?;

@@ -4,9 +4,9 @@ use std::io::{self, Write};
 
 use super::super::{index, names};
 use super::{Cells, Frame, Look, Taker, column, draw, name_column};
+use crate::analysis::graph::Node;
 use crate::analysis::{Analysis, IndexEntry};
-use crate::graph::Node;
-use crate::options::Options;
+use crate::cli::options::Options;
 
 pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, frame: Frame, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(b"Index by function name\n\n")?;

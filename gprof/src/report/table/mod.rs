@@ -17,7 +17,7 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style};
 use unicode_width::UnicodeWidthStr;
 
-use crate::options::Options;
+use crate::cli::options::Options;
 use crate::terminal::Terminal;
 use cells::{Cells, printable, push_shortened};
 

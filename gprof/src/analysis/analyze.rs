@@ -1,0 +1,70 @@
+//! From what was read to what reports show.
+
+use std::io::Write;
+
+use gmon::Profile;
+
+use super::selection::Selections;
+use super::stats::tell_of_nothing;
+use super::symbolize::{Symbolized, Symbolizer};
+use super::{Analysis, Input};
+use crate::cli::options::Options;
+use crate::error::Error;
+use crate::load::Loaded;
+use crate::symbols::file_names::FileNames;
+use crate::terminal::progress::Progress;
+
+/// Works out everything that the reports show that the options ask for. Warnings go to `progress`.
+///
+/// # Errors
+///
+/// When the options ask for something that the profiles or the functions do not have.
+pub(crate) fn analyze<'a>(
+    loaded: &'a Loaded,
+    options: &'a Options,
+    progress: &mut Progress<'_>,
+) -> Result<Analysis<'a>, Error> {
+    let wanted = options.wanted(loaded.contents())?;
+    progress.tell("working out the reports");
+    let (images, profile) = (loaded.images(), loaded.profile());
+    // What the profiles consist of is told without an analysis.
+    let is_needed = wanted.analysis() || options.sums_lines();
+    let symbolized = match is_needed {
+        true => Symbolizer::new(loaded, options, wanted).all(progress),
+        false => Symbolized::none(),
+    };
+    if !profile.blocks.is_empty() && !options.by_line {
+        let _ = writeln!(progress, "gprof: warning: counts of basic blocks are left out: they are told by line (-l)");
+    }
+    let Symbolized { mut functions, sources, object_files, inlined, chains, line_times } = symbolized;
+    functions.set_demangling(options.demangling());
+    let selections = match is_needed {
+        true => Selections::new(options, &functions, &sources)?,
+        false => Selections::program(&functions),
+    };
+    let nothing = Profile::default();
+    let input = Input {
+        profile: if is_needed { profile } else { &nothing },
+        machine_code: images.code().collect(),
+        file_names: FileNames::new(images),
+        object_files,
+        selections,
+        sources,
+        inlined,
+        chains,
+        line_times,
+        outside_images: loaded.outside_images(),
+        options,
+        wanted,
+        files: loaded.files(),
+    };
+    let analysis = Analysis::new(functions, input);
+    if is_needed {
+        tell_of_nothing(analysis.stats.as_ref(), !profile.blocks.is_empty(), &options.images, progress);
+    }
+    for (_, named) in images.iter().zip(&options.images).filter(|(image, _)| image.files.has_damaged_lines()) {
+        let file = named.image.display();
+        let _ = writeln!(progress, "gprof: warning: {file}: damaged section .debug_line: some lines are not known");
+    }
+    Ok(analysis)
+}

@@ -1,0 +1,121 @@
+//! Breaks large cycles: leaves out calls until no cycle has more functions than wanted.
+//!
+//! Calls are taken back in one after the other, the most frequent first, and one that would close too large a cycle
+//! stays out: what is left out is rare. Whether the calls above some frequency make a large cycle is a question of one
+//! walk through the graph, and the answer changes only once, so the first call to leave out is found by halving. The
+//! work is bounded: once it is spent, every call stays out that is not more frequent than the last one.
+
+use std::cmp::Reverse;
+
+use crate::analysis::graph::arcs::{Arc, Arcs};
+use crate::analysis::graph::cycles::Cycles;
+use crate::symbols::functions::Functions;
+
+/// How many arcs and functions may be walked through.
+const WORK: usize = 1 << 25;
+
+/// Leaves out arcs until no cycle has more than `limit` members. Gives the others and those left out.
+pub(super) fn cut(arcs: Arcs, functions: &Functions<'_>, limit: usize) -> (Arcs, Vec<Arc>) {
+    let cycles = Cycles::new(&arcs, functions);
+    let is_large = |arc: &Arc| {
+        let cycle = cycles.of[arc.parent.index()].filter(|_| cycles.same(arc.parent, arc.child));
+        arc.parent != arc.child && cycle.is_some_and(|cycle| cycles.all[cycle as usize].members.len() > limit)
+    };
+    let mut inner: Vec<Arc> = arcs.all.iter().filter(|arc| is_large(arc)).copied().collect();
+    if inner.is_empty() {
+        return (arcs, Vec::new());
+    }
+    inner.sort_by_key(|arc| (Reverse(arc.count), arc.parent, arc.child));
+    let out = left_out(inner, functions, limit, WORK);
+    let mut sorted: Vec<_> = out.iter().map(|arc| (arc.parent, arc.child)).collect();
+    sorted.sort_unstable();
+    let kept = arcs.all.into_iter().filter(|arc| sorted.binary_search(&(arc.parent, arc.child)).is_err()).collect();
+    (Arcs::from_merged(kept, functions.len()), out)
+}
+
+/// Those of sorted arcs that have to stay out.
+fn left_out(mut arcs: Vec<Arc>, functions: &Functions<'_>, limit: usize, mut work: usize) -> Vec<Arc> {
+    let mut out = Vec::new();
+    // All before this one are known to go together.
+    let mut good = 0;
+    while good < arcs.len() {
+        // The first arcs up to `good` fit, those up to `bad` do not, unless all do.
+        let mut bad = arcs.len() + 1;
+        while good + 1 < bad {
+            // The whole is asked first: most often it decides.
+            let middle = if bad > arcs.len() { arcs.len() } else { good.midpoint(bad) };
+            work = work.saturating_sub(middle + functions.len());
+            let subset = Arcs::from_merged(arcs[..middle].to_vec(), functions.len());
+            if Cycles::new(&subset, functions).all.iter().all(|cycle| cycle.members.len() <= limit) {
+                good = middle;
+            } else {
+                bad = middle;
+            }
+        }
+        if work == 0 {
+            out.extend(arcs.drain(good..));
+        } else if good < arcs.len() {
+            out.push(arcs.remove(good));
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::image::Symbol;
+
+    /// Functions at 0x10, 0x20, … of which each call has a count.
+    fn graph(functions: u64, calls: &[(u64, u64, u64)]) -> (Arcs, Functions<'static>) {
+        let symbol = |n: u64| Symbol { address: 16 * (n + 1), name: b"f", is_static: false, is_func: true };
+        let functions = Functions::with_aliases((0..=functions).map(symbol).collect());
+        let arc = |(from, to, count): &(u64, u64, u64)| gmon::Arc {
+            frompc: 16 * (from + 1),
+            selfpc: 16 * (to + 1),
+            count: *count,
+        };
+        let arcs: Vec<gmon::Arc> = calls.iter().map(arc).collect();
+        (Arcs::new(&arcs, &functions), functions)
+    }
+
+    fn pairs(arcs: &[Arc]) -> Vec<(usize, usize)> {
+        arcs.iter().map(|arc| (arc.parent.index(), arc.child.index())).collect()
+    }
+
+    #[test]
+    fn the_rarest_call_of_a_circle_is_left_out() {
+        let (arcs, functions) = graph(4, &[(0, 1, 9), (1, 2, 5), (2, 0, 7), (2, 2, 1), (0, 3, 1)]);
+        let (kept, out) = cut(arcs, &functions, 1);
+        assert_eq!(pairs(&out), [(1, 2)]);
+        assert_eq!(pairs(&kept.all), [(0, 1), (2, 0), (2, 2), (0, 3)]);
+        assert_eq!(kept.calls, [7, 9, 0, 1, 0]);
+    }
+
+    #[test]
+    fn small_cycles_stay() {
+        let calls = [(0, 1, 9), (1, 0, 9), (1, 2, 5), (2, 0, 3)];
+        let (arcs, functions) = graph(3, &calls);
+        assert_eq!(pairs(&cut(arcs, &functions, 3).1), []);
+        let (arcs, functions) = graph(3, &calls);
+        assert_eq!(pairs(&cut(arcs, &functions, 2).1), [(2, 0)]);
+        let (arcs, functions) = graph(3, &calls);
+        assert_eq!(pairs(&cut(arcs, &functions, 1).1), [(1, 0), (2, 0)]);
+    }
+
+    #[test]
+    fn the_work_is_bounded() {
+        let all: Vec<(u64, u64, u64)> =
+            (0..40).flat_map(|from| (0..40).map(move |to| (from, to, from * 40 + to + 1))).collect();
+        for work in [0, 1, 10_000, WORK] {
+            let (arcs, functions) = graph(40, &all);
+            let mut inner: Vec<Arc> = arcs.all.iter().filter(|arc| arc.parent != arc.child).copied().collect();
+            inner.sort_by_key(|arc| (Reverse(arc.count), arc.parent, arc.child));
+            let out = left_out(inner.clone(), &functions, 4, work);
+            inner.retain(|arc| !out.contains(arc));
+            let cycles = Cycles::new(&Arcs::from_merged(inner, functions.len()), &functions);
+            assert!(cycles.all.iter().all(|cycle| cycle.members.len() <= 4), "{work}");
+            assert!(work < 10_000 || !cycles.all.is_empty());
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! The time spent in each function itself.
+
+use gmon::Histogram;
+
+use crate::analysis::selection::Selection;
+use crate::image::UNIT;
+use crate::symbols::functions::{Function, FunctionId, Functions};
+
+/// Self time of every function, in samples.
+#[derive(Debug)]
+pub struct Flat {
+    /// The samples credited to each function. Bins that several functions share are divided among them, so that these
+    /// are no whole numbers.
+    pub time: Vec<f64>,
+    /// All samples, whether in a function or not, less those of functions that the report is not about.
+    pub total: f64,
+    /// Those of the profiling runtime, as far as the report is not about it.
+    pub runtime: f64,
+}
+
+/// How many units of code one bin of a histogram stands for.
+#[must_use]
+pub fn bin_scale(histogram: &Histogram) -> f64 {
+    (histogram.highpc.wrapping_sub(histogram.lowpc) / UNIT) as f64 / histogram.bins.len() as f64
+}
+
+/// How many bytes of code one bin of a histogram stands for.
+#[must_use]
+pub fn bin_size(histogram: &Histogram) -> f64 {
+    histogram.highpc.wrapping_sub(histogram.lowpc) as f64 / histogram.bins.len() as f64
+}
+
+impl Flat {
+    /// Divides the samples of all histograms among the functions that their bins overlap.
+    #[must_use]
+    pub fn new(histograms: &[Histogram], functions: &Functions<'_>, chosen: &Selection) -> Flat {
+        let mut flat = Flat::empty(functions);
+        let Some(first) = histograms.first() else {
+            return flat;
+        };
+        // Every histogram of a profile has bins of one size; where sizes differ by a hair the last one read counts.
+        let scale = bin_scale(histograms.last().unwrap_or(first));
+        let starts: Vec<u64> = functions.as_slice().iter().map(|function| function.address / UNIT).collect();
+        for histogram in histograms {
+            flat.add(histogram, scale, &starts, functions, chosen);
+        }
+        flat
+    }
+
+    /// Divides the samples as [`Flat::new`] does, but exactly: a bin stands for its addresses to the byte, the last
+    /// function reaches to its end, and of samples below or behind all functions none is credited.
+    #[must_use]
+    pub fn exact(histograms: &[Histogram], functions: &Functions<'_>, chosen: &Selection) -> Flat {
+        let mut flat = Flat::empty(functions);
+        for histogram in histograms {
+            flat.add_exactly(histogram, functions, chosen);
+        }
+        flat
+    }
+
+    fn add_exactly(&mut self, histogram: &Histogram, functions: &Functions<'_>, chosen: &Selection) {
+        self.total += histogram.total() as f64;
+        let bounds = |function: &Function<'_>| (function.address, function.last);
+        share(histogram, functions.as_slice(), bounds, |_, credits| {
+            for (at, credit) in credits.iter().copied() {
+                // Who chooses a function means what counts for it as well.
+                match functions.id(at).map(|id| functions[id].counts_for) {
+                    Some(owner) if chosen.chooses(owner) => self.time[owner.index()] += credit,
+                    Some(owner) => self.leave_out(owner, credit, chosen),
+                    None => {}
+                }
+            }
+        });
+    }
+
+    fn empty(functions: &Functions<'_>) -> Flat {
+        Flat { time: vec![0.0; functions.len()], total: 0.0, runtime: 0.0 }
+    }
+
+    /// Takes back what a function gets that the report is not about.
+    fn leave_out(&mut self, id: FunctionId, credit: f64, chosen: &Selection) {
+        self.total -= credit;
+        if chosen.is_runtime(id) {
+            self.runtime += credit;
+        }
+    }
+
+    fn add(
+        &mut self,
+        histogram: &Histogram,
+        scale: f64,
+        starts: &[u64],
+        functions: &Functions<'_>,
+        chosen: &Selection,
+    ) {
+        let low = histogram.lowpc / UNIT;
+        // The unit where a bin begins. As everywhere in this file, the order of operations decides the last bit, and
+        // with it what two decimals show.
+        let border = |bin: usize| low.wrapping_add((scale * bin as f64) as u64);
+        let mut function = starts.partition_point(|start| *start <= low).saturating_sub(1);
+        for (bin, count) in histogram.hit() {
+            let count = if histogram.signed { count.cast_signed() as f64 } else { count as f64 };
+            let (bin_start, bin_end) = (border(bin), border(bin + 1));
+            self.total += count;
+            // Bins ascend, so that a function which ends before this one ends before the next one as well. The last
+            // function of the table has no end here and gets no time.
+            while starts.get(function + 1).is_some_and(|end| *end <= bin_start) {
+                function += 1;
+            }
+            for (id, borders) in functions.ids().zip(starts.windows(2)).skip(function) {
+                if borders[0] >= bin_end {
+                    break;
+                }
+                let shared = bin_end.min(borders[1]).saturating_sub(bin_start.max(borders[0]));
+                if shared == 0 {
+                    continue;
+                }
+                let credit = shared as f64 * count / scale;
+                if chosen.chooses(id) {
+                    self.time[id.index()] += credit;
+                } else {
+                    self.leave_out(id, credit, chosen);
+                }
+            }
+        }
+    }
+}
+
+/// The samples of one bin.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bin {
+    /// Its place in the histogram.
+    pub(crate) at: usize,
+    /// The samples, which are not 0.
+    pub(crate) count: f64,
+}
+
+/// Divides the samples of each bin that has any among pieces of code by their bytes in it, and hands over the bin with
+/// the place of each piece in `table` and what it gets. `bounds` gives the first and the last address of a piece;
+/// pieces ascend and do not overlap.
+pub(crate) fn share<T>(
+    histogram: &Histogram,
+    table: &[T],
+    bounds: impl Fn(&T) -> (u64, u64),
+    mut take: impl FnMut(Bin, &[(usize, f64)]),
+) {
+    let mut first = table.partition_point(|piece| bounds(piece).1 < histogram.lowpc);
+    let mut credits = Vec::new();
+    for (bin, count) in histogram.hit() {
+        let count = if histogram.signed { count.cast_signed() as f64 } else { count as f64 };
+        let range = histogram.bin_range(bin);
+        // Where bins are smaller than a byte, one stands for the byte it lies in.
+        let (start, last) = (range.start, range.end.saturating_sub(1).max(range.start));
+        while table.get(first).is_some_and(|piece| bounds(piece).1 < start) {
+            first += 1;
+        }
+        credits.clear();
+        for (at, piece) in table.iter().enumerate().skip(first) {
+            let (piece_start, piece_last) = bounds(piece);
+            if piece_start > last {
+                break;
+            }
+            // In a damaged file the last function may end before it begins.
+            if let Some(more) = last.min(piece_last).checked_sub(start.max(piece_start)) {
+                credits.push((at, count * (more as f64 + 1.0) / ((last - start) as f64 + 1.0)));
+            }
+        }
+        take(Bin { at: bin, count }, &credits);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::image::Symbol;
+    use gmon::Dimension;
+
+    fn functions(addresses: &[u64]) -> Functions<'static> {
+        let symbol = |address: &u64| Symbol { address: *address, name: b"f", is_static: false, is_func: true };
+        Functions::new(addresses.iter().map(symbol).collect(), u64::MAX)
+    }
+
+    fn histogram(lowpc: u64, highpc: u64, bins: &[u64]) -> Histogram {
+        let dimension = Dimension::SECONDS;
+        Histogram { lowpc, highpc, profrate: 100, dimension, abbrev: b's', signed: false, bins: bins.to_vec() }
+    }
+
+    fn time(addresses: &[u64], histograms: &[Histogram]) -> (Vec<f64>, f64) {
+        let functions = functions(addresses);
+        let flat = Flat::new(histograms, &functions, &Selection::program(&functions));
+        (flat.time, flat.total)
+    }
+
+    #[test]
+    fn whole_bins() {
+        let bins = histogram(0x100, 0x110, &[1, 2, 3, 4]);
+        assert_eq!(time(&[0x100, 0x108, 0x200], &[bins]), (vec![3.0, 7.0, 0.0], 10.0));
+    }
+
+    #[test]
+    fn a_bin_that_two_functions_share() {
+        let bins = histogram(0x100, 0x108, &[0, 5]);
+        assert_eq!(time(&[0x100, 0x106, 0x200], &[bins]), (vec![2.5, 2.5, 0.0], 5.0));
+    }
+
+    #[test]
+    fn exact_shares_add_up() {
+        // Bins of 3 1/3 bytes, and functions that begin at odd addresses.
+        let bins = histogram(0x100, 0x10a, &[6, 6, 6]);
+        let functions = functions(&[0x101, 0x105]);
+        let flat = Flat::exact(&[bins], &functions, &Selection::program(&functions));
+        // The first bin is 0x100..0x104, the second 0x104..0x107, the third 0x107..0x10a.
+        assert_eq!((flat.time, flat.total), (vec![4.5 + 2.0, 4.0 + 6.0], 18.0));
+    }
+
+    #[test]
+    fn samples_outside_all_functions_are_in_the_total() {
+        let bins = histogram(0x100, 0x108, &[5, 1]);
+        assert_eq!(time(&[0x104, 0x200], &[bins]), (vec![1.0, 0.0], 6.0));
+    }
+
+    #[test]
+    fn signed_bins_subtract() {
+        let bins = Histogram { signed: true, ..histogram(0x100, 0x108, &[5, u64::MAX]) };
+        assert_eq!(time(&[0x100, 0x200], &[bins]), (vec![4.0, 0.0], 4.0));
+    }
+
+    #[test]
+    fn ranges_in_any_order() {
+        let ranges = [histogram(0x200, 0x208, &[1, 1]), histogram(0x100, 0x108, &[2, 2])];
+        assert_eq!(time(&[0x100, 0x200, 0x300], &ranges), (vec![4.0, 2.0, 0.0], 6.0));
+    }
+}

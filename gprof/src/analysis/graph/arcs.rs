@@ -1,0 +1,239 @@
+//! Calls from function to function.
+
+use gmon::{Crowded, Distinct};
+
+use crate::analysis::selection::ArcSelection;
+use crate::symbols::functions::{FunctionId, Functions};
+
+/// All calls from one function to another, or to itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arc {
+    /// The caller.
+    pub parent: FunctionId,
+    /// The function called.
+    pub child: FunctionId,
+    /// How often.
+    pub count: u64,
+}
+
+/// The place of an arc in [`Arcs::all`].
+pub type ArcId = u32;
+
+/// Every arc once, and for each function those that leave it and those that reach it.
+#[derive(Debug)]
+pub struct Arcs {
+    /// The arcs, in the order in which the profile first names them.
+    pub all: Vec<Arc>,
+    children: Grouped,
+    parents: Grouped,
+    /// For each function, how often others called it.
+    pub calls: Vec<u64>,
+    /// For each function, how often it called itself.
+    pub self_calls: Vec<u64>,
+    /// For each function, how often something called it that is no function of the program. Those are among `calls`.
+    pub from_outside: Vec<u64>,
+    /// For each function, how often it called what is no function of the program.
+    pub to_outside: Vec<u64>,
+}
+
+impl Arcs {
+    /// All arcs of a profile, as [`Arcs::chosen`] finds them.
+    #[must_use]
+    pub fn new(raw: &[gmon::Arc], functions: &Functions<'_>) -> Arcs {
+        Arcs::chosen(raw, functions, &ArcSelection::default(), &[], false)
+    }
+
+    /// Finds the functions of each arc of a profile, and adds up the arcs of one pair. An arc that is
+    /// not chosen counts nowhere, and one with an end in no function only `with_outside`. Behind them come arcs of calls
+    /// that never happened.
+    #[must_use]
+    pub fn chosen(
+        raw: &[gmon::Arc],
+        functions: &Functions<'_>,
+        chosen: &ArcSelection,
+        possible: &[(FunctionId, FunctionId)],
+        with_outside: bool,
+    ) -> Arcs {
+        let mut all: Vec<Arc> = Vec::with_capacity(raw.len() + possible.len());
+        let mut outside = Vec::new();
+        let owner = |id: FunctionId| functions[id].counts_for;
+        for arc in raw {
+            let called = functions.find(arc.selfpc).and_then(|function| functions[function].called_as).map(owner);
+            let caller = functions.find(arc.frompc).map(owner);
+            match (caller, called) {
+                (Some(parent), Some(child)) if chosen.chooses(parent, child) => {
+                    all.push(Arc { parent, child, count: arc.count });
+                }
+                (Some(_), Some(_)) => {}
+                _ => outside.push((caller, called, arc.count)),
+            }
+        }
+        all.extend(possible.iter().map(|(parent, child)| Arc {
+            parent: owner(*parent),
+            child: owner(*child),
+            count: 0,
+        }));
+        let mut arcs = Arcs::from_merged(merged(all, functions.len()), functions.len());
+        if with_outside {
+            arcs.add_outside(&outside);
+        }
+        arcs
+    }
+
+    /// Counts the arcs of which one end is in no function.
+    fn add_outside(&mut self, outside: &[(Option<FunctionId>, Option<FunctionId>, u64)]) {
+        for (caller, called, count) in outside {
+            let add = |sum: &mut u64| *sum = sum.saturating_add(*count);
+            if let Some(caller) = caller {
+                add(&mut self.to_outside[caller.index()]);
+            }
+            if let Some(called) = called {
+                add(&mut self.from_outside[called.index()]);
+                add(&mut self.calls[called.index()]);
+            }
+        }
+    }
+
+    /// Groups arcs of which no two have the same ends.
+    #[must_use]
+    pub fn from_merged(all: Vec<Arc>, functions: usize) -> Arcs {
+        let mut calls = vec![0_u64; functions];
+        let mut self_calls = vec![0; functions];
+        for arc in &all {
+            let child = arc.child.index();
+            if arc.parent == arc.child {
+                self_calls[child] = arc.count;
+            } else {
+                calls[child] = calls[child].saturating_add(arc.count);
+            }
+        }
+        Arcs {
+            children: Grouped::new(all.iter().map(|arc| arc.parent), functions),
+            parents: Grouped::new(all.iter().map(|arc| arc.child), functions),
+            all,
+            calls,
+            self_calls,
+            from_outside: vec![0; functions],
+            to_outside: vec![0; functions],
+        }
+    }
+
+    /// The arcs that leave a function: the last that the profile names comes first, until they are
+    /// sorted.
+    #[must_use]
+    pub fn children(&self, parent: FunctionId) -> &[ArcId] {
+        self.children.of(parent)
+    }
+
+    /// The arcs that reach a function, ordered as [`Arcs::children`] are.
+    #[must_use]
+    pub fn parents(&self, child: FunctionId) -> &[ArcId] {
+        self.parents.of(child)
+    }
+
+    /// An arc.
+    #[must_use]
+    pub fn get(&self, id: ArcId) -> &Arc {
+        &self.all[id as usize]
+    }
+
+    /// Orders the arcs of each function by a key: parents ascending, children descending, and the arc that the profile
+    /// named first before others of the same key.
+    pub(super) fn sort<K: Ord>(&mut self, key: impl Fn(ArcId) -> K) {
+        self.parents.sort_each(|id| (key(id), id));
+        self.children.sort_each(|id| (std::cmp::Reverse(key(id)), id));
+    }
+}
+
+/// Adds up arcs of the same ends. Each stands where the first of them stood.
+fn merged(mut all: Vec<Arc>, functions: usize) -> Vec<Arc> {
+    let mut distinct = Distinct::with_room(all.len());
+    let mut kept = 0;
+    for at in 0..all.len() {
+        let arc = all[at];
+        let key = (arc.parent.index() as u64, arc.child.index() as u64);
+        match distinct.find_or_keep(key, kept, |place| (all[place].parent, all[place].child) == (arc.parent, arc.child))
+        {
+            Ok(Some(known)) => all[known].count = all[known].count.saturating_add(arc.count),
+            Ok(None) => {
+                all[kept] = arc;
+                kept += 1;
+            }
+            Err(Crowded) => {
+                all.drain(kept..at);
+                return merged_by_sort(all, functions);
+            }
+        }
+    }
+    all.truncate(kept);
+    all
+}
+
+/// The same, whatever arcs these are.
+fn merged_by_sort(mut all: Vec<Arc>, functions: usize) -> Vec<Arc> {
+    let mut groups = Grouped::new(all.iter().map(|arc| arc.parent), functions);
+    groups.sort_each(|id| (all[id as usize].child, id));
+    let mut is_first = vec![true; all.len()];
+    for callers in groups.starts.windows(2) {
+        let mut first: Option<usize> = None;
+        for id in &groups.ids[callers[0]..callers[1]] {
+            let at = *id as usize;
+            match first.filter(|first| all[*first].child == all[at].child) {
+                Some(first) => {
+                    all[first].count = all[first].count.saturating_add(all[at].count);
+                    is_first[at] = false;
+                }
+                None => first = Some(at),
+            }
+        }
+    }
+    let mut is_first = is_first.into_iter();
+    all.retain(|_| is_first.next().unwrap_or(true));
+    all
+}
+
+/// Arcs grouped by one of their ends, in one piece of memory.
+#[derive(Debug)]
+struct Grouped {
+    /// Where the group of each function begins, and behind the last one the end of all.
+    starts: Vec<usize>,
+    ids: Vec<ArcId>,
+}
+
+impl Grouped {
+    fn new(ends: impl DoubleEndedIterator<Item = FunctionId> + ExactSizeIterator + Clone, functions: usize) -> Grouped {
+        let mut starts = vec![0_usize; functions + 1];
+        for end in ends.clone() {
+            starts[end.index() + 1] += 1;
+        }
+        for at in 1..starts.len() {
+            starts[at] += starts[at - 1];
+        }
+        let mut next = starts.clone();
+        let mut ids = vec![0; ends.len()];
+        for (id, end) in ends.enumerate().rev() {
+            let at = &mut next[end.index()];
+            ids[*at] = id as ArcId;
+            *at += 1;
+        }
+        Grouped { starts, ids }
+    }
+
+    fn of(&self, function: FunctionId) -> &[ArcId] {
+        &self.ids[self.starts[function.index()]..self.starts[function.index() + 1]]
+    }
+
+    fn sort_each<K: Ord>(&mut self, key: impl Fn(ArcId) -> K) {
+        // Keys are all over the memory: each is fetched once and not for each comparison.
+        let mut keyed = Vec::new();
+        for borders in self.starts.windows(2).filter(|borders| borders[1] - borders[0] > 1) {
+            let ids = &mut self.ids[borders[0]..borders[1]];
+            keyed.clear();
+            keyed.extend(ids.iter().map(|id| (key(*id), *id)));
+            keyed.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+            for (id, (_, sorted)) in ids.iter_mut().zip(&keyed) {
+                *id = *sorted;
+            }
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! Hands the time of called functions to their callers.
+//!
+//! A function's time is divided among its callers by how often each called it: the profile does not say more. The order
+//! of all additions here is fixed, because it decides the last bits of the sums, and those decide what is rounded how
+//! and which of two functions comes first.
+
+use super::arcs::{ArcId, Arcs};
+use super::cycles::Cycles;
+use crate::analysis::flat::Flat;
+use crate::analysis::selection::Selection;
+use crate::symbols::functions::{FunctionId, Functions};
+
+/// What a function or a cycle took, in samples.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Share {
+    /// Whether it has an entry of its own in the call graph.
+    pub shown: bool,
+    /// Which part of its time counts in this report.
+    pub fraction: f64,
+    /// Its own time, as far as it counts.
+    pub own: f64,
+    /// The time of what it called, as far as it counts.
+    pub children: f64,
+    /// The time of what it called, all of it.
+    pub all_children: f64,
+}
+
+/// The time that one arc hands up: of the called function itself, and of what that called.
+pub type Handed = (f64, f64);
+
+/// The result of propagation.
+#[derive(Debug)]
+pub struct Times {
+    /// For each function.
+    pub functions: Vec<Share>,
+    /// For each cycle.
+    pub cycles: Vec<Share>,
+    /// For each arc.
+    pub arcs: Vec<Handed>,
+    /// For each function, what goes to callers outside of the program.
+    pub outside: Vec<Option<Handed>>,
+    /// The time of all functions, as far as it counts.
+    pub total: f64,
+}
+
+/// The choices that decide what counts and what is shown.
+#[derive(Clone, Copy, Debug)]
+pub struct Choices<'a> {
+    /// Functions with entries of their own.
+    pub graph: &'a Selection,
+    /// Functions whose time counts.
+    pub time: &'a Selection,
+    /// Whether what is excluded takes along all that only it calls, as GNU's manual says and GNU's program does not.
+    pub thorough: bool,
+}
+
+impl Times {
+    /// Propagates times from the called up to the callers.
+    #[must_use]
+    pub fn new(arcs: &Arcs, cycles: &Cycles, flat: &Flat, functions: &Functions<'_>, choices: Choices<'_>) -> Times {
+        let mut propagation = Propagation {
+            arcs,
+            cycles,
+            flat,
+            choices,
+            cycle_time: vec![0.0; cycles.all.len()],
+            times: Times {
+                functions: vec![Share::default(); functions.len()],
+                cycles: vec![Share::default(); cycles.all.len()],
+                arcs: vec![(0.0, 0.0); arcs.all.len()],
+                outside: vec![None; functions.len()],
+                total: 0.0,
+            },
+        };
+        propagation.fractions();
+        propagation.times_of_cycles();
+        for parent in &cycles.order {
+            propagation.gather(*parent);
+        }
+        propagation.hand_outside();
+        propagation.times
+    }
+}
+
+struct Propagation<'a> {
+    arcs: &'a Arcs,
+    cycles: &'a Cycles,
+    flat: &'a Flat,
+    choices: Choices<'a>,
+    /// The self time of each cycle.
+    cycle_time: Vec<f64>,
+    times: Times,
+}
+
+impl Propagation<'_> {
+    /// From the callers down: which part of each function's time counts, and who has an entry.
+    fn fractions(&mut self) {
+        let mut inherited = vec![false; self.cycles.all.len()];
+        for id in self.cycles.order.iter().rev().copied() {
+            match self.cycles.of[id.index()].map(|cycle| cycle as usize) {
+                None => self.times.functions[id.index()] = self.inherit(&[id], self.arcs.calls[id.index()]),
+                Some(cycle) if !inherited[cycle] => {
+                    inherited[cycle] = true;
+                    let members = &self.cycles.all[cycle].members;
+                    let share = self.inherit(members, self.cycles.all[cycle].calls);
+                    self.times.cycles[cycle] = share;
+                    for member in members {
+                        self.times.functions[member.index()] = share;
+                    }
+                }
+                Some(_) => {}
+            }
+            self.choose(id);
+        }
+    }
+
+    /// What functions that are one thing, called so often from outside, inherit from those callers.
+    fn inherit(&self, members: &[FunctionId], calls: u64) -> Share {
+        let mut share = Share::default();
+        let Choices { graph, time, thorough } = self.choices;
+        if thorough && !self.is_called(members) {
+            // Nobody calls them: they are where the program begins.
+            let chosen = |selection: &Selection| members.iter().any(|member| selection.chooses(*member));
+            share.shown = chosen(graph);
+            share.fraction = f64::from(u8::from(chosen(time)));
+            return share;
+        }
+        for member in members {
+            let outside = self.arcs.from_outside[member.index()];
+            if outside != 0 {
+                share.shown |= !graph.is_restricted();
+                let fraction = f64::from(u8::from(!time.is_restricted()));
+                share.fraction += fraction * (outside as f64 / calls as f64);
+            }
+            for arc in self.arcs.parents(*member) {
+                let arc = self.arcs.get(*arc);
+                if arc.parent == arc.child || self.cycles.same(arc.parent, arc.child) {
+                    continue;
+                }
+                let parent = &self.times.functions[arc.parent.index()];
+                share.shown |= parent.shown;
+                if calls != 0 {
+                    share.fraction += parent.fraction * (arc.count as f64 / calls as f64);
+                }
+            }
+        }
+        share
+    }
+
+    /// Applies the user's choices to one function.
+    fn choose(&mut self, id: FunctionId) {
+        let Choices { graph, time, thorough } = self.choices;
+        let share = &mut self.times.functions[id.index()];
+        let begins = |selection: &Selection| if thorough { selection.includes(id) } else { selection.chooses(id) };
+        share.shown = if share.shown { !graph.excludes(id) } else { begins(graph) };
+        if share.fraction == 0.0 {
+            if begins(time) {
+                share.fraction = 1.0;
+            }
+        } else if time.excludes(id) {
+            share.fraction = 0.0;
+        }
+        share.own = self.flat.time[id.index()] * share.fraction;
+        self.times.total += share.own;
+    }
+
+    /// Whether anything but functions that are one thing with them calls functions.
+    fn is_called(&self, members: &[FunctionId]) -> bool {
+        members.iter().any(|member| {
+            let mut parents = self.arcs.parents(*member).iter().map(|arc| self.arcs.get(*arc));
+            self.arcs.from_outside[member.index()] != 0
+                || parents
+                    .any(|arc| arc.count != 0 && arc.parent != arc.child && !self.cycles.same(arc.parent, arc.child))
+        })
+    }
+
+    /// What callers outside of the program are handed: all of it counts, unless the function is left out.
+    fn hand_outside(&mut self) {
+        for (at, count) in self.arcs.from_outside.iter().enumerate().filter(|(_, count)| **count != 0) {
+            let (time, children, calls) = match self.cycles.of[at].map(|cycle| cycle as usize) {
+                Some(cycle) => {
+                    (self.cycle_time[cycle], self.times.cycles[cycle].all_children, self.cycles.all[cycle].calls)
+                }
+                None => (self.flat.time[at], self.times.functions[at].all_children, self.arcs.calls[at]),
+            };
+            let counts = !self.choices.time.is_restricted() && self.times.functions[at].fraction != 0.0;
+            let part = if counts { *count as f64 / calls as f64 } else { 0.0 };
+            self.times.outside[at] = Some((time * part, children * part));
+        }
+    }
+
+    fn times_of_cycles(&mut self) {
+        for (at, cycle) in self.cycles.all.iter().enumerate() {
+            let counts = |member: &&FunctionId| self.times.functions[member.index()].fraction != 0.0;
+            let time =
+                cycle.members.iter().filter(counts).fold(0.0, |sum, member| sum + self.flat.time[member.index()]);
+            self.cycle_time[at] = time;
+            self.times.cycles[at].own = self.times.cycles[at].fraction * time;
+        }
+    }
+
+    /// Takes the time of all that a function called. All those have gathered theirs before.
+    fn gather(&mut self, parent: FunctionId) {
+        let fraction = self.times.functions[parent.index()].fraction;
+        if fraction == 0.0 {
+            return;
+        }
+        for id in self.arcs.children(parent) {
+            let Some((own, children)) = self.handed(*id) else {
+                continue;
+            };
+            self.times.arcs[*id as usize] = (own * fraction, children * fraction);
+            let sum = own + children;
+            let part = fraction * sum;
+            let cycle = self.cycles.of[parent.index()].map(|cycle| &mut self.times.cycles[cycle as usize]);
+            for share in [Some(&mut self.times.functions[parent.index()]), cycle].into_iter().flatten() {
+                share.all_children += sum;
+                share.children += part;
+            }
+        }
+    }
+
+    /// The time that an arc hands up before the parent's fraction is applied, or `None` when it hands up none.
+    fn handed(&self, id: ArcId) -> Option<Handed> {
+        let arc = self.arcs.get(id);
+        let child = arc.child.index();
+        if arc.count == 0 || arc.parent == arc.child || self.cycles.same(arc.parent, arc.child) {
+            return None;
+        }
+        if self.times.functions[child].fraction == 0.0 {
+            return None;
+        }
+        let (time, all_children, calls) = match self.cycles.of[child].map(|cycle| cycle as usize) {
+            Some(cycle) => {
+                (self.cycle_time[cycle], self.times.cycles[cycle].all_children, self.cycles.all[cycle].calls)
+            }
+            None => (self.flat.time[child], self.times.functions[child].all_children, self.arcs.calls[child]),
+        };
+        let part = arc.count as f64 / calls as f64;
+        (calls != 0).then_some((time * part, all_children * part))
+    }
+}

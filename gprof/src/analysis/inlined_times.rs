@@ -1,0 +1,62 @@
+//! Time in functions that were inlined into others.
+
+use gmon::Histogram;
+
+use crate::analysis::flat::{self, Bin};
+use crate::symbols::functions::FunctionId;
+use crate::symbols::inlines::Inlined;
+
+/// The samples of one inlined function in one of the functions that it was inlined into.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct InlinedTime<'data> {
+    /// Which of all inlined functions it is.
+    pub place: usize,
+    /// The function around it.
+    pub inside: FunctionId,
+    /// Its name as the linker would know it.
+    pub name: &'data [u8],
+    /// The samples.
+    pub time: f64,
+}
+
+impl<'data> Inlined<'data> {
+    /// Divides the samples of each bin that has any among inlined functions, as [`flat::Flat::exact`] does among functions:
+    /// `take` gets the bin, and the place of each with the function around it and what it gets.
+    pub(crate) fn share(&self, histogram: &Histogram, mut take: impl FnMut(Bin, &[(usize, FunctionId, f64)])) {
+        let mut credits = Vec::new();
+        flat::share(
+            histogram,
+            &self.parts,
+            |part| (part.start, part.last),
+            |bin, parts| {
+                credits.clear();
+                credits.extend(parts.iter().map(|(part, samples)| {
+                    let function = self.parts[*part].function;
+                    (function, self.functions[function].0, *samples)
+                }));
+                take(bin, &credits);
+            },
+        );
+    }
+
+    /// The time of all inlined functions that took any.
+    #[must_use]
+    pub fn times(&self, histograms: &[Histogram]) -> Vec<InlinedTime<'data>> {
+        let mut times = vec![0.0; self.functions.len()];
+        for histogram in histograms {
+            self.share(histogram, |_, credits| {
+                for (place, _, samples) in credits {
+                    times[*place] += samples;
+                }
+            });
+        }
+        let all = self.functions.iter().zip(times).enumerate();
+        let time = |(place, ((inside, name), time)): (usize, (&(FunctionId, &'data [u8]), f64))| InlinedTime {
+            place,
+            inside: *inside,
+            name,
+            time,
+        };
+        all.map(time).filter(|inlined| inlined.time != 0.0).collect()
+    }
+}

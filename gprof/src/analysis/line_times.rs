@@ -1,0 +1,85 @@
+//! The self time of source lines.
+//!
+//! Code belongs to the line that the line table names, so that the time of an inlined function is on the function's own
+//! lines.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+
+use gmon::Histogram;
+
+use crate::analysis::flat;
+use crate::image::lines::{LineRange, Lines, OfFiles};
+use crate::symbols::functions::{FunctionId, Functions};
+use crate::symbols::line_symbols::within;
+
+/// The samples of source lines, apart for each function for which the code counts.
+#[derive(Debug, Default)]
+pub struct LineTimes {
+    /// The paths of the files.
+    files: Vec<Vec<u8>>,
+    /// By function, the place of the file in `files`, and line.
+    samples: HashMap<(FunctionId, usize, u32), f64>,
+}
+
+impl LineTimes {
+    /// Divides the samples of an image among its lines. Samples of code that comes from no line are left out.
+    /// The addresses of the histograms are those of the image, moved by `shift`.
+    #[must_use]
+    pub fn new(
+        histograms: &[Histogram],
+        shift: u64,
+        code: Range<u64>,
+        lines: &Lines<'_>,
+        functions: &Functions<'_>,
+    ) -> LineTimes {
+        let ranges: Vec<LineRange> = within(lines, code).collect();
+        let mut times = LineTimes::default();
+        let (mut known, mut numbers) = (HashMap::new(), OfFiles::default());
+        let moved = |address: u64| address.wrapping_add(shift);
+        let bounds = |range: &LineRange| (moved(range.start), moved(range.end.saturating_sub(1)));
+        for histogram in histograms {
+            flat::share(histogram, &ranges, bounds, |_, credits| {
+                for (at, credit) in credits.iter().copied() {
+                    let LineRange { start, file, line, .. } = ranges[at];
+                    let Some(function) = functions.find(start).map(|id| functions[id].counts_for) else { continue };
+                    let file = numbers.get(file, || times.number(&mut known, lines.path(file).full()));
+                    *times.samples.entry((function, file, line)).or_default() += credit;
+                }
+            });
+        }
+        times
+    }
+
+    /// The number of a file.
+    fn number(&mut self, known: &mut HashMap<Vec<u8>, usize>, path: Vec<u8>) -> usize {
+        *known.entry(path).or_insert_with_key(|path| {
+            self.files.push(path.clone());
+            self.files.len() - 1
+        })
+    }
+
+    /// Adds the times of another image, whose functions are others now.
+    pub fn append(&mut self, other: LineTimes, moved: impl Fn(FunctionId) -> Option<FunctionId>) {
+        let first = self.files.len();
+        self.files.extend(other.files);
+        let samples = other.samples.into_iter();
+        self.samples.extend(
+            samples.filter_map(|((id, file, line), samples)| Some(((moved(id)?, first + file, line), samples))),
+        );
+    }
+
+    /// The samples of each line of each file, of the functions that are chosen.
+    #[must_use]
+    pub fn of_files(&self, is_chosen: impl Fn(FunctionId) -> bool) -> HashMap<&[u8], BTreeMap<u32, f64>> {
+        // The order of sums must be the same in each run.
+        let mut sorted: Vec<_> = self.samples.iter().filter(|((id, ..), _)| is_chosen(*id)).collect();
+        sorted.sort_by_key(|(key, _)| **key);
+        let mut files: HashMap<&[u8], BTreeMap<u32, f64>> = HashMap::new();
+        for ((_, file, line), samples) in sorted {
+            let Some(path) = self.files.get(*file) else { continue };
+            *files.entry(path.as_slice()).or_default().entry(*line).or_default() += samples;
+        }
+        files
+    }
+}

@@ -1,0 +1,119 @@
+//! Which functions are the profiling runtime.
+
+use crate::symbols::functions::{Function, Functions};
+
+/// The functions that GNU takes for the profiling runtime.
+pub(super) const NAMES: [&[u8]; 6] =
+    [b"_gprof_mcount", b"mcount", b"_mcount", b"__mcount", b"__mcount_internal", b"__mcleanup"];
+
+/// The global functions of this project's runtime. Other runtimes and C libraries have functions of these names, too, so
+/// that the names count only beside local functions of this project's runtime.
+const GLOBALS: [&[u8]; 31] = [
+    b"bsd_signal",
+    b"daemon",
+    b"dlclose",
+    b"_Exit",
+    b"_exit",
+    b"__fentry__",
+    b"gmon_dump",
+    b"gmon_pcsample",
+    b"gmon_profil_aix",
+    b"gmon_profil_bsd",
+    b"gmon_profil_illumos",
+    b"gmon_profil_openbsd",
+    b"_mcleanup",
+    b"mlockall",
+    b"__moncontrol",
+    b"moncontrol",
+    b"__monstartup",
+    b"monstartup",
+    b"prctl",
+    b"profil",
+    b"pthread_sigmask",
+    b"sigaction",
+    b"signal",
+    b"sigprocmask",
+    b"sigset",
+    b"ssignal",
+    b"syscall",
+    b"__sysv_signal",
+    b"sysv_signal",
+    b"__write_profiling",
+    b"write_profiling",
+];
+
+/// The functions of the start-up objects that every program has, with profiling or without. They lie among the functions
+/// of the runtime, but they are part of the program.
+const START: [&[u8]; 2] = [b"_start", b"_dl_relocate_static_pie"];
+
+/// Whether each function has a name that GNU takes for the profiling runtime.
+pub(super) fn named(functions: &Functions<'_>) -> Vec<bool> {
+    functions.as_slice().iter().map(|function| NAMES.contains(&function.name)).collect()
+}
+
+/// Whether each function is part of the profiling runtime: by name, or because the function is one of the start-up objects
+/// of this project.
+///
+/// A linker keeps the code of an object together. The code of this project's objects begins with local functions of the
+/// crates `gmon_runtime` and `gmon_profil`; global functions and local copies of functions of the standard library follow.
+pub(super) fn all(functions: &Functions<'_>) -> Vec<bool> {
+    let mut is_inside = false;
+    let is_runtime = |function: &Function<'_>| {
+        let is_named = NAMES.contains(&function.name);
+        let is_own = is_named || is_of_runtime(function) || is_inside && may_follow(function);
+        is_inside = is_of_runtime(function) || is_inside && (is_own || START.contains(&function.name));
+        is_own
+    };
+    functions.as_slice().iter().map(is_runtime).collect()
+}
+
+/// Whether a function is one of the crates `gmon_runtime` and `gmon_profil`, or an instance that a type of theirs was put into.
+fn is_of_runtime(function: &Function<'_>) -> bool {
+    let has = |part: &[u8]| function.name.windows(part.len()).any(|window| window == part);
+    function.is_static && is_rust(function.name) && CRATES.iter().any(|name| has(name))
+}
+
+/// How names of functions name those crates: with the length, and in a list of types.
+const CRATES: [&[u8]; 4] = [b"12gmon_runtime", b"gmon_runtime..", b"11gmon_profil", b"gmon_profil.."];
+
+/// Whether a function that lies behind one of the runtime may be of the runtime as well.
+fn may_follow(function: &Function<'_>) -> bool {
+    let has = |part: &[u8]| function.name.windows(part.len()).any(|window| window == part);
+    let is_copy = function.is_static && is_rust(function.name) && (has(b"4core") || has(b"17compiler_builtins"));
+    GLOBALS.contains(&function.name) || is_copy
+}
+
+fn is_rust(name: &[u8]) -> bool {
+    name.starts_with(b"_ZN") || name.starts_with(b"_R")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::image::Symbol;
+
+    fn found(names: &[&'static str]) -> Vec<&'static str> {
+        let symbol = |(at, name): (u64, &&'static str)| Symbol {
+            address: 16 * at,
+            name: name.as_bytes(),
+            is_static: name.starts_with('_'),
+            is_func: true,
+        };
+        let functions = Functions::new((1..).zip(names).map(symbol).collect(), 0x1000);
+        names.iter().zip(all(&functions)).filter(|(_, is_own)| *is_own).map(|(name, _)| *name).collect()
+    }
+
+    #[test]
+    fn what_lies_in_the_objects_of_the_runtime() {
+        const MISS: &str = "_ZN12gmon_runtime7threads4miss17h88b0a0c4b989de89E";
+        const COUNT: &str = "_RNvMNtCs1_12gmon_runtime7threadsNtB2_6Thread5count";
+        const COPY: &str = "_RNvMs3_NtNtCsgE_4core3ffi5c_strNtB5_4CStr19from_bytes_with_nul";
+        const MINE: &str = "_ZN7program4main17h88b0a0c4b989de89E";
+        assert_eq!(
+            found(&["_init", MISS, "_start", "mcount", COUNT, "dlclose", COPY, MINE, COPY]),
+            [MISS, "mcount", COUNT, "dlclose", COPY]
+        );
+        assert_eq!(found(&["monstartup", "dlclose", COPY, "mcount", "main"]), ["mcount"], "of another runtime");
+        assert_eq!(found(&[MINE, COPY, MISS]), [MISS], "what lies before is of another object");
+    }
+}

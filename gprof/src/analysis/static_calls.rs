@@ -1,0 +1,114 @@
+//! Calls that stand in the machine code, whether they ever happened or not.
+
+use std::ops::Range;
+
+use gmon::Histogram;
+
+use crate::image::{Code, Machine};
+use crate::symbols::functions::{FunctionId, Functions};
+
+/// Finds the calls from function to function that the machine code of `.text` has, in the order of addresses.
+///
+/// Only code that the profile samples counts; where there are no samples, all of it does unless `is_gnu`. On x86-64
+/// GNU takes the distance of a call for a number above zero, so that it finds no call backward.
+#[must_use]
+pub fn find(
+    code: &Code<'_>,
+    functions: &Functions<'_>,
+    histograms: &[Histogram],
+    is_gnu: bool,
+) -> Vec<(FunctionId, FunctionId)> {
+    let sampled = |range: Range<u64>| match histograms {
+        [] if is_gnu => None,
+        [] => Some(range),
+        ranges => ranges
+            .iter()
+            .map(|histogram| range.start.max(histogram.lowpc)..range.end.min(histogram.highpc))
+            .find(|common| common.start < common.end),
+    };
+    let is_sampled = |address: u64| {
+        (histograms.is_empty() && !is_gnu)
+            || histograms.iter().any(|histogram| (histogram.lowpc..histogram.highpc).contains(&address))
+    };
+    let mut found = Vec::new();
+    // GNU looks into no function behind which there is none.
+    let callers = functions.len().saturating_sub(usize::from(is_gnu));
+    for caller in functions.ids().take(callers) {
+        let function = &functions[caller];
+        let Some(range) = sampled(function.address..function.last.saturating_add(1)) else {
+            continue;
+        };
+        for target in targets(code, range, is_gnu).filter(|target| is_sampled(*target)) {
+            found.extend(functions.find(target).filter(|id| functions[*id].address == target).map(|id| (caller, id)));
+        }
+    }
+    found
+}
+
+/// The targets of what looks like a call in a range of code.
+fn targets<'a>(code: &'a Code<'_>, range: Range<u64>, is_gnu: bool) -> impl Iterator<Item = u64> + use<'a> {
+    let step = match code.machine {
+        Machine::Aarch64 => 4,
+        Machine::X86 | Machine::X86_64 | Machine::Other => 1,
+    };
+    let start = range.start.max(code.start).next_multiple_of(step);
+    let end = range.end.min(code.start.saturating_add(code.bytes.len() as u64));
+    (start..end).step_by(step as usize).filter_map(move |pc| {
+        let bytes = code.bytes.get(usize::try_from(pc - code.start).ok()?..)?;
+        match code.machine {
+            Machine::X86 | Machine::X86_64 => {
+                let distance = call_x86(bytes)?;
+                let next = pc.wrapping_add(5);
+                Some(if code.machine == Machine::X86 {
+                    u64::from((next as u32).wrapping_add_signed(distance))
+                } else if is_gnu {
+                    next.wrapping_add(u64::from(distance.cast_unsigned()))
+                } else {
+                    next.wrapping_add_signed(i64::from(distance))
+                })
+            }
+            Machine::Aarch64 => Some(pc.wrapping_add_signed(call_aarch64(bytes)?)),
+            Machine::Other => None,
+        }
+    })
+}
+
+/// `call rel32`: how far behind the next instruction the target lies.
+fn call_x86(bytes: &[u8]) -> Option<i32> {
+    let (opcode, rest) = bytes.split_first()?;
+    (*opcode == 0xe8).then_some(i32::from_le_bytes(*rest.first_chunk()?))
+}
+
+/// `bl imm26`: how far behind the instruction the target lies. Instructions are little-endian even where data is not.
+fn call_aarch64(bytes: &[u8]) -> Option<i64> {
+    let instruction = u32::from_le_bytes(*bytes.first_chunk()?);
+    // The shifts carry the sign of the 26 bits up.
+    (instruction >> 26 == 0b10_0101).then_some(i64::from((instruction << 6).cast_signed() >> 6) * 4)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(machine: Machine, bytes: &[u8], is_gnu: bool) -> Vec<u64> {
+        let code = Code { machine, start: 0x1000, bytes };
+        targets(&code, 0x1000..0x2000, is_gnu).collect()
+    }
+
+    #[test]
+    fn calls_forward_and_backward() {
+        assert_eq!(all(Machine::X86_64, &[0xe8, 0x0b, 0, 0, 0], true), [0x1010]);
+        let backward = [0xe8, 0xf0, 0xff, 0xff, 0xff];
+        assert_eq!(all(Machine::X86_64, &backward, false), [0xff5]);
+        assert_eq!(all(Machine::X86_64, &backward, true), [0x1_0000_0ff5]);
+        assert_eq!(all(Machine::X86, &backward, true), [0xff5]);
+        assert!(all(Machine::X86_64, &backward[..4], false).is_empty());
+    }
+
+    #[test]
+    fn branches_with_link() {
+        assert_eq!(all(Machine::Aarch64, &[0x02, 0, 0, 0x94], false), [0x1008]);
+        assert_eq!(all(Machine::Aarch64, &[0, 0, 0, 0x14, 0xff, 0xff, 0xff, 0x97], false), [0x1000]);
+        assert!(all(Machine::Other, &[0xe8, 0, 0, 0, 0], false).is_empty());
+    }
+}

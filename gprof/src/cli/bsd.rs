@@ -1,0 +1,238 @@
+//! The command line as the BSDs read it.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use crate::cli::options::ProfilePath;
+use crate::error::Error;
+
+/// Whose gprof is meant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Dialect {
+    /// FreeBSD's.
+    #[default]
+    FreeBsd,
+    /// OpenBSD's.
+    OpenBsd,
+}
+
+impl Dialect {
+    /// The one of the system that this program runs on, if that has one.
+    #[must_use]
+    pub fn native() -> Option<Dialect> {
+        if cfg!(target_os = "freebsd") {
+            Some(Dialect::FreeBsd)
+        } else if cfg!(target_os = "openbsd") {
+            Some(Dialect::OpenBsd)
+        } else {
+            None
+        }
+    }
+}
+
+/// What a command line in the manner of the BSDs asks for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Arguments {
+    /// Whose gprof is meant.
+    pub dialect: Dialect,
+    /// `-a`: without functions that only their own source file sees.
+    pub without_statics: bool,
+    /// `-u`: without functions with dots in their names.
+    pub without_dots: bool,
+    /// `-b`: without the texts that explain the columns.
+    pub brief: bool,
+    /// `-c`: with calls that stand in the machine code and never happened.
+    pub static_calls: bool,
+    /// `-C`: the size above which cycles are broken.
+    pub cycle_limit: Option<usize>,
+    /// `-e`: functions without entries of their own.
+    pub unlisted: Vec<OsString>,
+    /// `-E`: the same, and their time does not count either.
+    pub uncounted: Vec<OsString>,
+    /// `-f`: functions that alone have entries, with what they call.
+    pub listed: Vec<OsString>,
+    /// `-F`: the same, and only their time counts.
+    pub counted: Vec<OsString>,
+    /// `-k`: the callers of calls that are left out.
+    pub cut_from: Vec<OsString>,
+    /// `-k`: the functions called by calls that are left out.
+    pub cut_to: Vec<OsString>,
+    /// `-l`: without the call graph.
+    pub without_graph: bool,
+    /// `-L`: without the flat profile.
+    pub without_flat: bool,
+    /// `-s`: store the sum.
+    pub sum: bool,
+    /// `-z`: with functions that were never called and took no time.
+    pub unused: bool,
+    /// The program and its profiles.
+    pub files: Vec<OsString>,
+}
+
+/// Finds out whether a command line is one of the BSDs', and if so reads it. The first word is the name of this program.
+///
+/// # Errors
+///
+/// When it is, and asks for something that does not exist.
+pub fn parse(words: &[OsString]) -> Result<Option<Arguments>, Error> {
+    let native = Dialect::native();
+    let called = words.first().map(Path::new).and_then(Path::file_name);
+    let by_name = called == Some(OsStr::new("bsdgprof"));
+    let mut dialect = native.or(by_name.then_some(Dialect::FreeBsd));
+    let mut rest = Vec::new();
+    let mut asked = None;
+    for word in words.iter().skip(1) {
+        match word.to_str() {
+            Some("--bsd") => (dialect, asked) = (Some(native.unwrap_or_default()), Some(word)),
+            Some("--bsd=freebsd") => (dialect, asked) = (Some(Dialect::FreeBsd), Some(word)),
+            Some("--bsd=openbsd") => (dialect, asked) = (Some(Dialect::OpenBsd), Some(word)),
+            Some("--gnu") if native.is_some() || by_name => dialect = None,
+            Some(word) if word.starts_with("--bsd=") => {
+                return Err(Error::Usage(format!("'{word}': the BSDs known are freebsd and openbsd")));
+            }
+            _ => rest.push(word.clone()),
+        }
+    }
+    let new = rest.iter().find(|word| ["--table", "--errors"].iter().any(|new| word == new));
+    if let (Some(new), Some(asked)) = (new, asked.filter(|_| dialect.is_some())) {
+        let (new, asked) = (new.display(), asked.display());
+        return Err(Error::Usage(format!("'{new}' and '{asked}' contradict each other")));
+    }
+    dialect.map(|dialect| letters(dialect, rest)).transpose()
+}
+
+/// Reads words of which each has one letter that counts, and arguments in words of their own. Behind the first word
+/// without a dash there are only files.
+fn letters(dialect: Dialect, words: Vec<OsString>) -> Result<Arguments, Error> {
+    let mut arguments = Arguments { dialect, ..Arguments::default() };
+    let mut words = words.into_iter();
+    while let Some(word) = words.next() {
+        let Some(letter) = word.as_encoded_bytes().strip_prefix(b"-").and_then(|letters| letters.first()) else {
+            arguments.files.extend([word]);
+            break;
+        };
+        let mut argument = || {
+            let missing = || Error::Usage(format!("'-{}' needs one more word", letter.escape_ascii()));
+            words.next().ok_or_else(missing)
+        };
+        match letter {
+            b'a' => arguments.without_statics = true,
+            b'b' => arguments.brief = true,
+            b'c' => arguments.static_calls = true,
+            b'C' => arguments.cycle_limit = Some(size(&argument()?)?),
+            // What it printed was for those who wrote it.
+            b'd' => drop(argument()?),
+            b'E' => arguments.uncounted.push(argument()?),
+            b'e' => arguments.unlisted.push(argument()?),
+            b'F' => arguments.counted.push(argument()?),
+            b'f' => arguments.listed.push(argument()?),
+            b'k' => {
+                arguments.cut_from.push(argument()?);
+                arguments.cut_to.push(argument()?);
+            }
+            b'l' => arguments.without_graph = true,
+            b'L' => arguments.without_flat = true,
+            b's' => arguments.sum = true,
+            b'u' => arguments.without_dots = true,
+            b'z' => arguments.unused = true,
+            b'K' => return Err(Error::Usage("'-K' needs the symbols of a running FreeBSD kernel".to_owned())),
+            b'-' if word.as_encoded_bytes().starts_with(b"--image") => {
+                let why = "the BSDs' gprof reads one image";
+                return Err(Error::Usage(format!("'--image' and '--bsd' contradict each other: {why}")));
+            }
+            _ => return Err(Error::Usage(format!("unknown option '{}'", word.display()))),
+        }
+    }
+    arguments.files.extend(words);
+    Ok(arguments)
+}
+
+fn size(word: &OsStr) -> Result<usize, Error> {
+    let size = word.to_str().and_then(|word| word.parse().ok()).filter(|size| *size > 0);
+    size.ok_or_else(|| Error::Usage(format!("'-C {}': not a size of cycles", word.display())))
+}
+
+impl Arguments {
+    /// The program.
+    #[must_use]
+    pub fn image(&self) -> PathBuf {
+        self.files.first().map_or_else(|| "a.out".into(), PathBuf::from)
+    }
+
+    /// Its profiles. When none is named, FreeBSD's is called like the program; `gmon.out` is what all systems have.
+    #[must_use]
+    pub fn profiles(&self) -> Vec<ProfilePath> {
+        let named: Vec<ProfilePath> = self.files.iter().skip(1).cloned().map(ProfilePath::from).collect();
+        if !named.is_empty() {
+            return named;
+        }
+        let mut own = self.image().into_os_string();
+        own.push(".gmon");
+        let common = PathBuf::from("gmon.out");
+        let is_own = self.dialect == Dialect::FreeBsd && (Path::new(&own).exists() || !common.exists());
+        vec![ProfilePath::File(if is_own { own.into() } else { common })]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arguments(line: &str) -> Result<Option<Arguments>, String> {
+        let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+        parse(&words).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn whose_command_line_it_is() {
+        let dialect = |line| arguments(line).unwrap().map(|arguments| arguments.dialect);
+        if Dialect::native().is_none() {
+            assert_eq!(dialect("gprof -b"), None);
+            assert_eq!(dialect("gprof --bsd"), Some(Dialect::FreeBsd));
+        }
+        assert_eq!(dialect("/usr/bin/bsdgprof x"), Some(Dialect::FreeBsd));
+        assert_eq!(dialect("bsdgprof --gnu x"), None);
+        assert_eq!(dialect("gprof -b --bsd=openbsd x"), Some(Dialect::OpenBsd));
+        assert!(arguments("gprof --bsd=plan9").unwrap_err().contains("plan9"));
+    }
+
+    #[test]
+    fn one_letter_of_each_word_counts() {
+        let arguments = arguments("gprof --bsd -bz -k a b -f main -kxyz c d -C 3 x y -z").unwrap().unwrap();
+        assert!(arguments.brief && !arguments.unused);
+        assert_eq!(
+            (arguments.cut_from, arguments.cut_to),
+            (vec!["a".into(), "c".into()], vec!["b".into(), "d".into()])
+        );
+        assert_eq!((arguments.listed, arguments.cycle_limit), (vec!["main".into()], Some(3)));
+        assert_eq!(arguments.files, ["x", "y", "-z"]);
+    }
+
+    #[test]
+    fn faults_name_the_option() {
+        for (line, named) in [
+            ("-k a", "-k"),
+            ("-C x", "-C x"),
+            ("-C 0", "-C 0"),
+            ("-q", "-q"),
+            ("-K", "-K"),
+            ("-", "-"),
+            ("--image x", "'--image' and '--bsd'"),
+        ] {
+            let text = arguments(&format!("gprof --bsd {line}"));
+            assert!(line == "-" || text.unwrap_err().contains(named), "{line}");
+        }
+    }
+
+    #[test]
+    fn files() {
+        let of = |line: &str| {
+            let arguments = arguments(line).unwrap().unwrap();
+            (arguments.image(), arguments.profiles())
+        };
+        let file = |name: &str| ProfilePath::File(name.into());
+        assert_eq!(of("gprof --bsd"), ("a.out".into(), vec![file("a.out.gmon")]));
+        assert_eq!(of("gprof --bsd=openbsd x"), ("x".into(), vec![file("gmon.out")]));
+        assert_eq!(of("gprof --bsd x y z"), ("x".into(), vec![file("y"), file("z")]));
+    }
+}

@@ -1,0 +1,91 @@
+//! Which profiles belong to which image: those behind it on the command line.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::ArgMatches;
+use clap::parser::ValueSource;
+
+use super::arguments::Arguments;
+use crate::cli::options::{Compat, ProfilePath, ProfiledImage};
+use crate::error::Error;
+
+/// The profile of an image for which none is named.
+const PROFILE: &str = "gmon.out";
+
+/// A word of the command line that is a file.
+enum Word {
+    /// Behind `--image`.
+    Image(PathBuf),
+    /// Without an option.
+    Operand(OsString),
+}
+
+/// The images and their profiles, those of one image together. The words before the first `--image` are an image and
+/// its profiles as well, if there are any.
+pub(super) fn images(arguments: &Arguments, matches: &ArgMatches) -> Result<Vec<ProfiledImage>, Error> {
+    if arguments.images.is_empty() {
+        let profiles = arguments.profiles.iter().cloned().map(ProfilePath::from).collect();
+        return Ok(vec![ProfiledImage { image: arguments.image.clone(), profiles }]);
+    }
+    contradictions(arguments)?;
+    let words = words(arguments, matches);
+    let is_plain = matches!(words.first(), Some(Word::Operand(_)));
+    let mut images: Vec<ProfiledImage> = Vec::new();
+    let mut current = None;
+    for word in words {
+        match (word, current.and_then(|at: usize| images.get_mut(at))) {
+            (Word::Operand(profile), Some(profiled)) => profiled.profiles.push(profile.into()),
+            (Word::Operand(image), None) => current = Some(place(&mut images, image.into())),
+            (Word::Image(image), _) => current = Some(place(&mut images, image)),
+        }
+    }
+    let is_alone = images.len() == 1;
+    for (at, profiled) in images.iter_mut().enumerate().filter(|(_, profiled)| profiled.profiles.is_empty()) {
+        let has_default = is_alone || (is_plain && at == 0);
+        if !has_default {
+            let image = profiled.image.display();
+            return Err(Error::Usage(format!("'--image {image}': its profiles must be named behind it")));
+        }
+        profiled.profiles.push(ProfilePath::File(PROFILE.into()));
+    }
+    Ok(images)
+}
+
+/// Images and operands, in the order of the command line.
+fn words(arguments: &Arguments, matches: &ArgMatches) -> Vec<Word> {
+    let places = |id: &str| {
+        let is_given = matches.value_source(id) == Some(ValueSource::CommandLine);
+        matches.indices_of(id).into_iter().flatten().filter(move |_| is_given)
+    };
+    let images = places("images").zip(arguments.images.iter().cloned().map(Word::Image));
+    let first = places("image").map(|at| (at, Word::Operand(arguments.image.clone().into())));
+    let others = places("profiles").zip(arguments.profiles.iter().cloned().map(Word::Operand));
+    let mut words: Vec<(usize, Word)> = images.chain(first).chain(others).collect();
+    words.sort_by_key(|(at, _)| *at);
+    words.into_iter().map(|(_, word)| word).collect()
+}
+
+/// The place of an image's profiled, which is new if there is none yet.
+fn place(images: &mut Vec<ProfiledImage>, image: PathBuf) -> usize {
+    images.iter().position(|profiled| profiled.image == image).unwrap_or_else(|| {
+        images.push(ProfiledImage { image, profiles: Vec::new() });
+        images.len() - 1
+    })
+}
+
+/// What is about one image cannot be asked of several.
+fn contradictions(arguments: &Arguments) -> Result<(), Error> {
+    let is_gnu = arguments.compat.map(Compat::from) == Some(Compat::Gnu);
+    for (is_given, option, why) in [
+        (is_gnu, "--compat=gnu", "GNU's gprof reads one image"),
+        (arguments.sum, "--sum", "a sum is of one image"),
+        (arguments.external_symbol_table.is_some(), "--external-symbol-table", "its symbols are of one image"),
+        (arguments.file_ordering.is_some(), "--file-ordering", "its object files are of one image"),
+    ] {
+        if is_given {
+            return Err(Error::Usage(format!("'--image' and '{option}' contradict each other: {why}")));
+        }
+    }
+    Ok(())
+}

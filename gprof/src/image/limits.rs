@@ -1,0 +1,202 @@
+//! Whether debug information is what it seems: no larger to read than it is.
+//!
+//! Entries refer to line tables, lists of ranges and names, and in a program few refer to the same. In a file made to
+//! harm, ten thousand may share one list of ten thousand ranges, or be nested ten thousand deep; whoever reads them one
+//! by one, as the reader of inlined functions does, would run out of time, memory or stack. So it is added up here
+//! first what they ask for.
+
+use gimli::{
+    Abbreviations, AttributeValue, DebugRngListsBase, DebugStrOffsetsBase, Dwarf, RangeListsOffset, Section, Unit,
+};
+
+use super::sections::{Reader, Sections};
+use super::units::{self, Header, Work};
+
+/// The deepest nesting of entries that is believed.
+const DEEPEST: isize = 1000;
+
+/// The deepest nesting of functions inlined into each other that is believed: each address costs a walk through it.
+const DEEPEST_INLINED: usize = 128;
+
+/// The longest name that is believed, in bytes.
+const LONGEST: usize = 1 << 16;
+
+/// Whether reading the debug information entry by entry takes work in proportion to its length.
+pub(super) fn is_within_limits(sections: &Sections<'_>, dwarf: &Dwarf<Reader<'_>>) -> bool {
+    let judge = WorkCounter { dwarf, address_size: sections.address_size };
+    units::walk(sections, |header, abbreviations, root, work| {
+        let encoding = header.encoding();
+        let lists = DebugRngListsBase::default_for_encoding_and_file(encoding, dwarf.file_type);
+        let strings = DebugStrOffsetsBase::default_for_encoding_and_file(encoding, dwarf.file_type);
+        let bases =
+            Bases { lists: root.range_lists.unwrap_or(lists), strings: root.strings.unwrap_or(strings), first: 0 };
+        let directory = root.directory.map_or(0, <[u8]>::len);
+        if let Some(table) = root.line_table {
+            judge.line_table(header, table, directory, &bases, work);
+        }
+        if judge.entries(header, abbreviations, &bases, work).is_none() {
+            *work = Work { left: 0 };
+        }
+    })
+    .is_ok()
+}
+
+/// Whether the one unit of a file of its own can be read in the same way. What the image says of it is in its skeleton.
+pub(super) fn is_split_within_limits<'a>(dwo: &Dwarf<Reader<'a>>, skeleton: &Unit<Reader<'a>>) -> bool {
+    let sections = [
+        dwo.debug_info.reader(),
+        dwo.debug_abbrev.reader(),
+        dwo.debug_str_offsets.reader(),
+        dwo.ranges.debug_rnglists().reader(),
+    ];
+    let mut work = Work::of(sections.iter().map(|section| section.slice().len() as u64).sum());
+    let Ok(Some(header)) = dwo.units().next() else {
+        return false;
+    };
+    let table = dwo.debug_abbrev.reader().slice().get(header.debug_abbrev_offset().0..).unwrap_or_default();
+    work.take(units::table_length(table, work.left));
+    if work.left == 0 {
+        return false;
+    }
+    let Ok(mut unit) = dwo.unit(header) else {
+        return false;
+    };
+    unit.copy_relocated_attributes(skeleton);
+    // Before version 5, lists of ranges stay in the image, and the skeleton says where those of the unit begin.
+    let first = if unit.header.version() < 5 { unit.rnglists_base.0 } else { 0 };
+    let bases = Bases { lists: unit.rnglists_base, strings: unit.str_offsets_base, first };
+    let judge = WorkCounter { dwarf: dwo, address_size: unit.header.address_size() };
+    judge.entries(&unit.header, &unit.abbreviations, &bases, &mut work).is_some() && work.left > 0
+}
+
+/// Where a unit's numbered things begin.
+struct Bases {
+    lists: DebugRngListsBase,
+    strings: DebugStrOffsetsBase,
+    /// What is added to offsets of lists of ranges.
+    first: usize,
+}
+
+/// Whether an attribute may ask for more than it has bytes.
+fn costs_work(name: gimli::DwAt) -> bool {
+    use gimli::{DW_AT_MIPS_linkage_name, DW_AT_linkage_name, DW_AT_name, DW_AT_ranges};
+    [DW_AT_ranges, DW_AT_name, DW_AT_linkage_name, DW_AT_MIPS_linkage_name].contains(&name)
+}
+
+struct WorkCounter<'d, 'a> {
+    dwarf: &'d Dwarf<Reader<'a>>,
+    address_size: u8,
+}
+
+impl<'a> WorkCounter<'_, 'a> {
+    /// Adds up a line table: its length, and the paths of its files, which are put together for every unit.
+    fn line_table(&self, header: &Header<'a>, table: usize, directory: usize, bases: &Bases, work: &mut Work) {
+        let offset = gimli::DebugLineOffset(table);
+        let Ok(program) = self.dwarf.debug_line.program(offset, self.address_size, None, None) else {
+            return;
+        };
+        let table = program.header();
+        work.take(table.unit_length() as u64);
+        for file in table.file_names() {
+            if work.left == 0 {
+                break;
+            }
+            let within = file.directory(table).map_or(0, |path| self.length(header, &path, bases, work.left));
+            let name = self.length(header, &file.path_name(), bases, work.left);
+            // What the table itself has of a file is no more than this in most programs.
+            let usual = 256;
+            work.take((directory as u64).saturating_add(within).saturating_add(name).saturating_sub(usual));
+        }
+    }
+
+    /// Adds up what the entries of a unit ask for, or gives `None` when one asks for what cannot be.
+    fn entries(
+        &self,
+        header: &Header<'a>,
+        abbreviations: &Abbreviations,
+        bases: &Bases,
+        work: &mut Work,
+    ) -> Option<()> {
+        // Damaged units are no danger: whoever reads them stops where this does.
+        let Ok(mut entries) = header.entries_raw(abbreviations, None) else {
+            return Some(());
+        };
+        // The depths of the inlined functions around an entry.
+        let mut inlined: Vec<isize> = Vec::new();
+        while work.left > 0 && !entries.is_empty() {
+            let depth = entries.next_depth();
+            if depth > DEEPEST || inlined.len() > DEEPEST_INLINED {
+                return None;
+            }
+            let Ok(abbreviation) = entries.read_abbreviation() else {
+                break;
+            };
+            inlined.truncate(inlined.partition_point(|around| *around < depth));
+            if abbreviation.is_some_and(|abbreviation| abbreviation.tag() == gimli::DW_TAG_inlined_subroutine) {
+                inlined.push(depth);
+            }
+            for attribute in abbreviation.into_iter().flat_map(gimli::Abbreviation::attributes) {
+                if !costs_work(attribute.name()) {
+                    if entries.skip_attributes(std::slice::from_ref(attribute)).is_err() {
+                        return Some(());
+                    }
+                    continue;
+                }
+                let Ok(attribute) = entries.read_attribute(*attribute) else {
+                    return Some(());
+                };
+                match (attribute.name(), attribute.value()) {
+                    (gimli::DW_AT_ranges, value) => self.range_list(header, &value, bases, work),
+                    (gimli::DW_AT_name | gimli::DW_AT_linkage_name | gimli::DW_AT_MIPS_linkage_name, value) => {
+                        let most = LONGEST as u64;
+                        (self.length(header, &value, bases, most + 1) <= most).then_some(())?;
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Some(())
+    }
+
+    fn range_list(&self, header: &Header<'a>, value: &AttributeValue<Reader<'a>>, bases: &Bases, work: &mut Work) {
+        let encoding = header.encoding();
+        let offset = match *value {
+            AttributeValue::RangeListsRef(offset) => RangeListsOffset(offset.0.wrapping_add(bases.first)),
+            AttributeValue::SecOffset(offset) => RangeListsOffset(offset.wrapping_add(bases.first)),
+            AttributeValue::DebugRngListsIndex(index) => {
+                let Ok(offset) = self.dwarf.ranges.get_offset(encoding, bases.lists, index) else {
+                    return;
+                };
+                offset
+            }
+            _ => return,
+        };
+        let Ok(mut ranges) = self.dwarf.ranges.raw_ranges(offset, encoding) else {
+            return;
+        };
+        while work.left > 0 && matches!(ranges.next(), Ok(Some(_))) {
+            // What is kept of a range is larger than what the file has of it.
+            work.take(16);
+        }
+    }
+
+    /// The length of a text, or `most` if it is longer.
+    fn length(&self, header: &Header<'a>, value: &AttributeValue<Reader<'a>>, bases: &Bases, most: u64) -> u64 {
+        let (section, offset) = match *value {
+            AttributeValue::String(text) => return text.slice().len() as u64,
+            AttributeValue::DebugStrRef(offset) => (self.dwarf.debug_str.reader(), offset.0),
+            AttributeValue::DebugLineStrRef(offset) => (self.dwarf.debug_line_str.reader(), offset.0),
+            AttributeValue::DebugStrOffsetsIndex(index) => {
+                let offset = self.dwarf.debug_str_offsets.get_str_offset(header.format(), bases.strings, index);
+                let Ok(offset) = offset else {
+                    return 0;
+                };
+                (self.dwarf.debug_str.reader(), offset.0)
+            }
+            _ => return 0,
+        };
+        let rest = section.slice().get(offset..).unwrap_or_default();
+        let near = usize::try_from(most).ok().and_then(|most| rest.get(..most)).unwrap_or(rest);
+        near.iter().position(|byte| *byte == 0).unwrap_or(near.len()) as u64
+    }
+}

@@ -1,0 +1,253 @@
+//! The line tables of the debug information, read in one pass.
+//!
+//! The tables are read one after the other as they lie in their section, not by way of the units that name them, so
+//! that a file in which a thousand units share one table costs no more than its length. Damage ends the pass where it
+//! cannot be read on; it is no error, since a report is whole without lines.
+
+use std::ops::Range;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+
+use gimli::{AttributeValue, DebugLine, DebugLineOffset, LineInstruction, LineRow, Section, SectionId};
+
+use super::sections::{Reader, Sections};
+
+/// The head of one table.
+pub(super) type Header<'a> = gimli::LineProgramHeader<Reader<'a>>;
+
+/// One table.
+type Program<'a> = gimli::IncompleteLineProgram<Reader<'a>>;
+
+/// The longest part of a path that is believed. Tables may be made so that each of a million names is a million bytes
+/// long.
+const LONGEST: usize = 4096;
+
+/// Code that comes from one line of one file.
+#[derive(Clone, Copy)]
+pub(super) struct Row {
+    pub(super) start: u64,
+    /// The address behind it.
+    pub(super) end: u64,
+    /// The number of the file in its table.
+    pub(super) file: u64,
+    pub(super) line: u32,
+}
+
+/// All line tables of a file.
+pub(super) struct LineTables<'a> {
+    lines: DebugLine<Reader<'a>>,
+    line_strings: Reader<'a>,
+    strings: Reader<'a>,
+    address_size: u8,
+    /// Where the file has code, ascending and apart; nothing when it does not say.
+    code: &'a [Range<u64>],
+    /// Where damage is noted.
+    is_damaged: &'a AtomicBool,
+    /// Whether GNU's faults are wanted.
+    is_gnu: bool,
+}
+
+impl<'a> LineTables<'a> {
+    pub(super) fn new(sections: &'a Sections<'_>, is_gnu: bool) -> LineTables<'a> {
+        let lines = sections.get(SectionId::DebugLine);
+        if lines.slice().is_empty() && sections.has_lines() {
+            sections.has_damaged_lines.store(true, Relaxed); // packed, and cannot be unpacked
+        }
+        LineTables {
+            lines: lines.into(),
+            line_strings: sections.get(SectionId::DebugLineStr),
+            strings: sections.get(SectionId::DebugStr),
+            address_size: sections.address_size,
+            code: &sections.code,
+            is_damaged: &sections.has_damaged_lines,
+            is_gnu,
+        }
+    }
+
+    /// Hands over every row that names a line, in the order of the section.
+    pub(super) fn each_row(&self, mut each: impl FnMut(&Header<'a>, Row)) {
+        let mut offset = 0;
+        let note_damage = || self.is_damaged.store(true, Relaxed);
+        while let Ok(program) = self.lines.program(DebugLineOffset(offset), self.address_size, None, None) {
+            let header = program.header();
+            let head = usize::from(header.format().initial_length_size());
+            offset = offset.saturating_add(head).saturating_add(header.unit_length());
+            let mut rows = Rows::new(program, self.is_gnu);
+            // The row before, which reaches up to this one.
+            let mut open: Option<Row> = None;
+            // The code that the rows are about, unless these are the first ones of a sequence of rows.
+            let mut code: Option<Range<u64>> = None;
+            while let Some((header, row)) = rows.next_row().inspect_err(|_| note_damage()).unwrap_or(None) {
+                let end = row.address();
+                let code_of_rows = code.get_or_insert_with(|| self.code_at(end));
+                if let Some(row) = open.filter(|row| row.start < end && row.start < code_of_rows.end) {
+                    each(header, Row { end, ..row });
+                }
+                let counts = !row.end_sequence() && !code_of_rows.is_empty();
+                let line = row.line().and_then(|line| u32::try_from(line.get()).ok());
+                open = line.filter(|_| counts).map(|line| Row { start: end, end: 0, file: row.file_index(), line });
+                if row.end_sequence() {
+                    code = None;
+                }
+            }
+        }
+        // Some linkers fill sections up.
+        let left = self.lines.reader().slice().get(offset..);
+        if left.is_none_or(|left| left.iter().any(|byte| *byte != 0)) {
+            note_damage();
+        }
+    }
+
+    /// The code in which an address lies. There is none for rows whose code the linker threw away: they begin at 0 or
+    /// at the end of all addresses, and go on into code that is none of theirs.
+    fn code_at(&self, address: u64) -> Range<u64> {
+        if self.code.is_empty() {
+            return if address == 0 { 0..0 } else { address..u64::MAX };
+        }
+        let at = self.code.partition_point(|code| code.end <= address);
+        self.code.get(at).filter(|code| code.start <= address).cloned().unwrap_or_default()
+    }
+
+    /// The name of a file of a table, as the table has it, and the number of its directory.
+    pub(super) fn file(&self, header: &Header<'a>, file: u64) -> Option<(u64, &'a [u8])> {
+        let file = header.file(file)?;
+        Some((file.directory_index(), self.text(file.path_name())?))
+    }
+
+    /// A directory of a table.
+    pub(super) fn directory(&self, header: &Header<'a>, directory: u64) -> Option<&'a [u8]> {
+        self.text(header.directory(directory)?)
+    }
+
+    fn text(&self, value: AttributeValue<Reader<'a>>) -> Option<&'a [u8]> {
+        let (section, offset) = match value {
+            AttributeValue::String(text) => (text.slice(), 0),
+            AttributeValue::DebugStrRef(offset) => (self.strings.slice(), offset.0),
+            AttributeValue::DebugLineStrRef(offset) => (self.line_strings.slice(), offset.0),
+            _ => return None,
+        };
+        text_at(section, offset)
+    }
+}
+
+/// The rows of one table.
+struct Rows<'a> {
+    program: Program<'a>,
+    instructions: gimli::LineInstructions<Reader<'a>>,
+    row: LineRow,
+    /// Whether the row is complete, so that the next one begins.
+    is_done: bool,
+    /// Whether rows are left out, because the linker threw away what they belong to.
+    is_lost: bool,
+    /// Whether code is of file 0 as long as none is named; by the standard it is of file 1.
+    starts_with_zero: bool,
+}
+
+impl<'a> Rows<'a> {
+    /// GNU lets code begin with the first file, which has the number 0 since version 5.
+    fn new(program: Program<'a>, is_gnu: bool) -> Rows<'a> {
+        let header = program.header();
+        let starts_with_zero = is_gnu && header.version() >= 5;
+        let (instructions, mut row) = (header.instructions(), LineRow::new(header));
+        // The first row begins where one ends that was the last of its code.
+        let mut program = program;
+        let is_done = row.execute(LineInstruction::EndSequence, &mut program).is_ok();
+        Rows { program, instructions, row, is_done, is_lost: false, starts_with_zero }
+    }
+
+    /// The next row, if there is one.
+    fn next_row(&mut self) -> gimli::Result<Option<(&Header<'a>, &LineRow)>> {
+        loop {
+            if self.is_done {
+                let begins = self.row.end_sequence();
+                self.row.reset(self.program.header());
+                self.is_lost &= !begins;
+                if begins && self.starts_with_zero {
+                    self.row.execute(LineInstruction::SetFile(0), &mut self.program)?;
+                }
+            }
+            let Some(instruction) = self.instructions.next_instruction(self.program.header())? else {
+                return Ok(None);
+            };
+            self.is_done = self.row.execute(instruction, &mut self.program)?;
+            if let LineInstruction::SetAddress(address) = instruction {
+                // An address that code of this table cannot have was not taken.
+                self.is_lost = self.row.address() != address;
+            }
+            if self.is_done && !self.is_lost {
+                return Ok(Some((self.program.header(), &self.row)));
+            }
+        }
+    }
+}
+
+/// The text that begins at an offset of a section of texts, if it is not longer than a path may be.
+pub(super) fn text_at(section: &[u8], offset: usize) -> Option<&[u8]> {
+    let rest = section.get(offset..)?;
+    let text = rest.get(..LONGEST).unwrap_or(rest).split(|byte| *byte == 0).next()?;
+    (text.len() < LONGEST).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use object::Endianness;
+    use object::read::CompressedData;
+
+    /// A table of version 2 for sequences of rows, each of which begins at an address and ends so many bytes behind it,
+    /// with a row at every sixteenth.
+    fn table(sequences: &[(u64, u64)]) -> Vec<u8> {
+        let mut program = Vec::new();
+        for (start, length) in sequences {
+            program.extend([0, 9, 2]);
+            program.extend(start.to_le_bytes());
+            for _ in 0..length / 16 {
+                // A row of the next line, and sixteen bytes further.
+                program.extend([3, 1, 1, 2, 16]);
+            }
+            program.extend([0, 1, 1]);
+        }
+        // The shortest instruction, whether rows begin statements, the least step of lines, the number of steps, the first
+        // free opcode, the operands of those below; no directory, one file.
+        let head = [&[1, 1, 0, 14, 10, 0, 1, 1, 1, 1, 0, 0, 0, 1][..], b"\0a.c\0\0\0\0\0"].concat();
+        let length = (2 + 4 + head.len() + program.len()) as u32;
+        let version = [&length.to_le_bytes()[..], &[2, 0], &(head.len() as u32).to_le_bytes()].concat();
+        [version, head, program].concat()
+    }
+
+    /// The code from which rows come.
+    fn rows(sequences: &[(u64, u64)], code: &[Range<u64>]) -> Vec<Range<u64>> {
+        let bytes = table(sequences);
+        let stored = |name: &str| (name == ".debug_line").then(|| CompressedData::none(&bytes));
+        let mut sections = Sections::new(Endianness::Little, gmon::Word::W64, false, bytes.len(), stored);
+        sections.code = code.to_vec();
+        let mut found: Vec<Range<u64>> = Vec::new();
+        LineTables::new(&sections, false).each_row(|_, row| {
+            match found.last_mut().filter(|last| last.end == row.start) {
+                Some(last) => last.end = row.end,
+                None => found.push(row.start..row.end),
+            }
+        });
+        found
+    }
+
+    #[test]
+    fn rows_whose_code_was_thrown_away() {
+        let code = [0x1000..0x1020, 0x1100..0x3000];
+        let all = [(0, 0x4000), (0x1000, 0x20), (1, 0x2000), (u64::MAX, 0x20), (0x1100, 0x100), (u64::MAX - 1, 0x20)];
+        assert_eq!(rows(&all, &code), [0x1000..0x1020, 0x1100..0x1200]);
+        // Rows end with the code that they begin in.
+        assert_eq!(rows(&[(0x1010, 0x400), (0x2ff0, 0x40)], &code), [0x1010..0x1020, 0x2ff0..0x3000]);
+        assert_eq!(rows(&[(0x1040, 0x200)], &code), []);
+        // A file that does not say where its code is.
+        assert_eq!(rows(&[(0, 0x4000), (0x1000, 0x20), (0x1100, 0x20)], &[]), [0x1000..0x1020, 0x1100..0x1120]);
+    }
+
+    #[test]
+    fn texts() {
+        assert_eq!(text_at(b"one\0two\0", 4), Some(b"two".as_slice()));
+        assert_eq!(text_at(b"one\0two", 4), Some(b"two".as_slice()));
+        assert_eq!(text_at(b"one", 4), None);
+        assert_eq!(text_at(&vec![b'a'; LONGEST], 0), None);
+    }
+}

@@ -1,0 +1,329 @@
+//! An executable file or a shared object, put together from everything in it.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use object::Endianness;
+use object::elf::{FileHeader32, FileHeader64};
+use object::read::elf::FileHeader;
+
+use super::debug_file;
+use super::elf::{self, DebugLinks, File};
+use super::error::ImageError;
+use super::listing::{self, LocalFiles, Origin};
+use super::machine_code::Code;
+use super::nearest::{Nearest, SizedSymbol};
+use super::source_files::SourceFiles;
+use super::symbols::{Policy, Symbol};
+use super::synthetic_symbols::{self, ImageStorage};
+
+/// An executable file, as far as a profile needs it.
+pub struct Image<'data> {
+    /// The symbols that may stand for functions, in the order of the file's symbol table.
+    pub symbols: Vec<Symbol<'data>>,
+    /// What tells of them.
+    pub origin: Origin,
+    /// The addresses of the section `.text`.
+    pub text: Range<u64>,
+    /// The addresses from the lowest byte that is loaded to the end of the last executable segment.
+    pub code: Range<u64>,
+    /// What `.text` holds.
+    pub machine_code: Code<'data>,
+    /// The size of an address.
+    pub word: gmon::Word,
+    /// The byte order.
+    pub order: gmon::Order,
+    /// The source files of functions.
+    pub files: SourceFiles<'data>,
+    /// What leads to debug information in another file.
+    links: DebugLinks<'data>,
+    /// The file.
+    data: &'data [u8],
+}
+
+/// Which build of which program an ELF file is, in the words of a list beside a profile, if that can be told.
+///
+/// # Errors
+///
+/// When the bytes are no ELF file, or are damaged.
+pub fn identity(data: &[u8]) -> Result<Option<String>, ImageError> {
+    program_identity(data)
+}
+
+impl<'data> Image<'data> {
+    /// Reads an executable or a shared object from its bytes. Names that it has no text for are put into `storage`.
+    ///
+    /// # Errors
+    ///
+    /// When the bytes are no ELF file, are damaged, or tell of no function.
+    pub fn parse(data: &'data [u8], policy: Policy, storage: &'data ImageStorage) -> Result<Image<'data>, ImageError> {
+        parse(data, policy, storage)
+    }
+
+    /// All symbols that may stand for functions, also those that do not for GNU or the BSDs.
+    #[must_use]
+    pub fn every_symbol(&self) -> Vec<Symbol<'data>> {
+        match symbols(self.data, Policy::Full) {
+            Ok(symbols) if !symbols.is_empty() => symbols,
+            _ => self.symbols.clone(),
+        }
+    }
+
+    /// Whose code addresses are by the symbol table alone, for GNU's reports.
+    #[must_use]
+    pub fn nearest(&self) -> Nearest<'data> {
+        Nearest::new(sized_symbols(self.data).unwrap_or_default())
+    }
+
+    /// Which source file each function is from that only its own file sees, as far as the symbol table says.
+    #[must_use]
+    pub fn local_files(&self) -> LocalFiles {
+        local_files(self.data).unwrap_or_default()
+    }
+
+    /// What is to be said of the names of functions, if anything.
+    #[must_use]
+    pub fn warning(&self) -> Option<&'static str> {
+        (self.origin == Origin::Remains)
+            .then_some("the file was stripped: names are known of exported functions only, and others may be missing")
+    }
+
+    /// Takes what was stripped from the program from a file of its own, and says from which: debug information if the
+    /// program has none, symbols if it has none.
+    ///
+    /// `path` is where the program lies. The file is looked for beside it and in `directories`, of which the system's
+    /// is [`DEFAULT_DIRECTORY`]. A file that belongs to another build is not taken. Its bytes are put into `storage`.
+    ///
+    /// From then on it is also known where to look for debug information that the compiler left in files of its own.
+    pub fn find_debug_file(
+        &mut self,
+        path: &Path,
+        directories: &[PathBuf],
+        policy: Policy,
+        storage: &'data ImageStorage,
+    ) -> Option<PathBuf> {
+        // GNU knows nothing of units in other files.
+        self.files.image = (policy != Policy::Compat).then(|| path.to_owned());
+        let is_stripped = self.origin == Origin::Remains;
+        if self.files.sections.has_lines() && !is_stripped {
+            return None;
+        }
+        let (path, bytes) = debug_file::find(&self.links, path, directories)?;
+        let bytes = storage.debug_file.get_or_init(|| bytes);
+        if !self.files.sections.has_lines() {
+            let image = self.files.image.take();
+            self.files = SourceFiles::new(elf::debug_information(bytes).ok()?.0, policy == Policy::Compat);
+            self.files.image = image;
+        }
+        let named = if is_stripped { symbols(bytes, policy).ok()? } else { Vec::new() };
+        if !named.is_empty() {
+            self.origin = Origin::Symbols;
+            // The other file has no code, so that stubs are known from this one.
+            self.symbols.retain(|symbol| symbol.name.ends_with(synthetic_symbols::STUB));
+            self.symbols.extend(named);
+        }
+        Some(path)
+    }
+}
+
+/// Reads an ELF file of either word size and byte order.
+fn parse<'data>(data: &'data [u8], policy: Policy, storage: &'data ImageStorage) -> Result<Image<'data>, ImageError> {
+    match elf::word(data)? {
+        word @ gmon::Word::W32 => image(&File::<FileHeader32<Endianness>>::new(data, word)?, policy, storage),
+        word @ gmon::Word::W64 => image(&File::<FileHeader64<Endianness>>::new(data, word)?, policy, storage),
+    }
+}
+
+/// The image of an ELF file.
+fn image<'data, Elf>(
+    file: &File<'data, Elf>,
+    policy: Policy,
+    storage: &'data ImageStorage,
+) -> Result<Image<'data>, ImageError>
+where
+    Elf: FileHeader<Endian = Endianness>,
+{
+    let (section, text) = file.text().ok_or(ImageError::NoText)?;
+    let machine_code = file.machine_code(section);
+    let (symbols, origin) = listing::functions(file, policy, storage)?;
+    if symbols.is_empty() {
+        return Err(ImageError::NoSymbols);
+    }
+    Ok(Image {
+        symbols,
+        origin,
+        machine_code,
+        code: elf::code_range(file.header, file.endian, file.data, &text),
+        text,
+        word: file.word,
+        order: file.order(),
+        files: SourceFiles::new(file.debug_sections(), policy == Policy::Compat),
+        links: file.links(),
+        data: file.data,
+    })
+}
+
+/// The functions that the symbol table of an ELF file names, which need not be a program.
+fn symbols(data: &[u8], policy: Policy) -> Result<Vec<Symbol<'_>>, ImageError> {
+    match elf::word(data)? {
+        word @ gmon::Word::W32 => listing::named(&File::<FileHeader32<Endianness>>::new(data, word)?, policy),
+        word @ gmon::Word::W64 => listing::named(&File::<FileHeader64<Endianness>>::new(data, word)?, policy),
+    }
+}
+
+/// All symbols of an ELF file that may be functions', in the order of its symbol table.
+fn sized_symbols(data: &[u8]) -> Result<Vec<SizedSymbol<'_>>, ImageError> {
+    match elf::word(data)? {
+        word @ gmon::Word::W32 => listing::sized_symbols(&File::<FileHeader32<Endianness>>::new(data, word)?),
+        word @ gmon::Word::W64 => listing::sized_symbols(&File::<FileHeader64<Endianness>>::new(data, word)?),
+    }
+}
+
+/// The source files of the functions of an ELF file that only these see.
+fn local_files(data: &[u8]) -> Result<LocalFiles, ImageError> {
+    match elf::word(data)? {
+        word @ gmon::Word::W32 => listing::local_files(&File::<FileHeader32<Endianness>>::new(data, word)?),
+        word @ gmon::Word::W64 => listing::local_files(&File::<FileHeader64<Endianness>>::new(data, word)?),
+    }
+}
+
+/// Which build of which program an ELF file is, if that can be told.
+fn program_identity(data: &[u8]) -> Result<Option<String>, ImageError> {
+    Ok(match elf::word(data)? {
+        word @ gmon::Word::W32 => {
+            let file = File::<FileHeader32<Endianness>>::new(data, word)?;
+            super::identity::of(&file, file.links().build_id)
+        }
+        word @ gmon::Word::W64 => {
+            let file = File::<FileHeader64<Endianness>>::new(data, word)?;
+            super::identity::of(&file, file.links().build_id)
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The parts of an ELF file, written in one word size and byte order.
+    struct Writer {
+        bytes: Vec<u8>,
+        wide: bool,
+        big: bool,
+    }
+
+    impl Writer {
+        fn number(&mut self, value: u64, size: usize) {
+            let bytes = value.to_le_bytes();
+            let order: Vec<u8> =
+                if self.big { bytes[..size].iter().rev().copied().collect() } else { bytes[..size].to_vec() };
+            self.bytes.extend(order);
+        }
+
+        fn word(&mut self, value: u64) {
+            self.number(value, if self.wide { 8 } else { 4 });
+        }
+
+        fn header(&mut self, sections: u64, at: u64) {
+            self.bytes.extend(b"\x7fELF");
+            self.bytes.extend([if self.wide { 2 } else { 1 }, if self.big { 2 } else { 1 }, 1]);
+            self.bytes.resize(16, 0);
+            self.number(2, 2);
+            self.number(62, 2);
+            self.number(1, 4);
+            for value in [0, 0, at] {
+                self.word(value);
+            }
+            self.number(0, 4);
+            let (size, section) = if self.wide { (64, 64) } else { (52, 40) };
+            for value in [size, 0, 0, section, sections, sections - 1] {
+                self.number(value, 2);
+            }
+        }
+
+        fn symbol(&mut self, name: u64, info: u64, section: u64, value: u64) {
+            self.number(name, 4);
+            if self.wide {
+                self.number(info, 1);
+                self.number(0, 1);
+                self.number(section, 2);
+                self.word(value);
+                self.word(0);
+            } else {
+                self.word(value);
+                self.word(0);
+                self.number(info, 1);
+                self.number(0, 1);
+                self.number(section, 2);
+            }
+        }
+
+        /// A section's header: name, type, flags, address, offset, size, link.
+        fn section(&mut self, [name, kind, flags, address, offset, size, link]: [u64; 7]) {
+            self.number(name, 4);
+            self.number(kind, 4);
+            for value in [flags, address, offset, size] {
+                self.word(value);
+            }
+            self.number(link, 4);
+            self.number(0, 4);
+            self.word(1);
+            self.word(if kind == 2 && self.wide {
+                24
+            } else if kind == 2 {
+                16
+            } else {
+                0
+            });
+        }
+    }
+
+    /// A file with the sections `.text` and `.data` and four symbols.
+    fn file(wide: bool, big: bool) -> Vec<u8> {
+        const NAMES: &[u8] = b"\0.text\0.data\0.symtab\0.strtab\0main\0local\0datum\0x.part.0\0";
+        let at = |name: &[u8]| NAMES.windows(name.len()).position(|window| window == name).unwrap() as u64;
+        let mut symbols = Writer { bytes: Vec::new(), wide, big };
+        symbols.symbol(0, 0, 0, 0);
+        symbols.symbol(at(b"local"), 0x02, 1, 0x1010);
+        symbols.symbol(at(b"x.part"), 0x02, 1, 0x1018);
+        symbols.symbol(at(b"main"), 0x12, 1, 0x1000);
+        symbols.symbol(at(b"datum"), 0x11, 2, 0x2000);
+        let head = if wide { 64 } else { 52 };
+        let (names, table) = (NAMES.len() as u64, symbols.bytes.len() as u64);
+        let mut file = Writer { bytes: Vec::new(), wide, big };
+        file.header(5, head + names + table);
+        assert_eq!(file.bytes.len() as u64, head);
+        file.bytes.extend(NAMES);
+        file.bytes.extend(&symbols.bytes);
+        file.section([0; 7]);
+        file.section([at(b".text"), 1, 6, 0x1000, 0, 0x20, 0]);
+        file.section([at(b".data"), 1, 3, 0x2000, 0, 0x20, 0]);
+        file.section([at(b".symtab"), 2, 0, 0, head + names, table, 4]);
+        file.section([at(b".strtab"), 3, 0, 0, head, names, 0]);
+        file.bytes
+    }
+
+    #[test]
+    fn every_word_size_and_byte_order() {
+        for (wide, big) in [(false, false), (false, true), (true, false), (true, true)] {
+            let bytes = file(wide, big);
+            let storage = ImageStorage::default();
+            let image = parse(&bytes, Policy::Compat, &storage).unwrap();
+            assert_eq!(image.text, 0x1000..0x1020);
+            assert_eq!(image.word, if wide { gmon::Word::W64 } else { gmon::Word::W32 });
+            assert_eq!(image.order, if big { gmon::Order::Big } else { gmon::Order::Little });
+            let names: Vec<_> = image.symbols.iter().map(|s| (s.name, s.address, s.is_static, s.is_func)).collect();
+            assert_eq!(names, [(b"local".as_slice(), 0x1010, true, true), (b"main", 0x1000, false, true)]);
+        }
+    }
+
+    #[test]
+    fn every_file_that_is_cut_off_is_refused_or_read() {
+        for wide in [false, true] {
+            let bytes = file(wide, false);
+            for length in 0..bytes.len() {
+                assert!(parse(&bytes[..length], Policy::Full, &ImageStorage::default()).is_err(), "{length}");
+            }
+        }
+    }
+}

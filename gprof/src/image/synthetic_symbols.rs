@@ -1,0 +1,149 @@
+//! Functions that no symbol names: stubs that lead into other files, and what only the unwind tables tell.
+
+use std::collections::HashMap;
+use std::io::Write;
+use std::sync::OnceLock;
+
+use gimli::{BaseAddresses, CieOrFde, EhFrame, EndianSlice, RunTimeEndian, UnwindSection};
+
+use super::symbols::Symbol;
+
+/// Room for names that the file of the program has no text for: those made here, and those of a file with what was taken
+/// from the program.
+#[derive(Debug, Default)]
+pub struct ImageStorage {
+    text: OnceLock<Vec<u8>>,
+    pub(super) debug_file: OnceLock<Vec<u8>>,
+}
+
+/// What stands behind the name of a function in that of the stub that leads to it.
+pub(super) const STUB: &[u8] = gmon_demangle::PLT_SUFFIX;
+
+/// Functions without symbols, as they are found.
+#[derive(Debug, Default)]
+pub(super) struct SyntheticSymbols {
+    /// For each the address, whether it is only a guess of the unwind tables, and where its name ends in `text`.
+    functions: Vec<(u64, bool, usize)>,
+    text: Vec<u8>,
+}
+
+impl SyntheticSymbols {
+    /// Adds the stub through which a function of another file is called.
+    pub(super) fn add_stub(&mut self, address: u64, name: &[u8]) {
+        self.text.extend_from_slice(name);
+        self.text.extend_from_slice(STUB);
+        self.functions.push((address, false, self.text.len()));
+    }
+
+    fn add_unnamed(&mut self, address: u64) {
+        // Writing to memory does not fail.
+        let _ = write!(self.text, "func_0x{address:x}");
+        self.functions.push((address, true, self.text.len()));
+    }
+
+    /// The symbols of all that was found, with their names in `storage`, which must be fresh.
+    pub(super) fn into_symbols(self, storage: &ImageStorage) -> impl Iterator<Item = Symbol<'_>> {
+        let text = storage.text.get_or_init(|| self.text);
+        let mut start = 0;
+        self.functions.into_iter().filter_map(move |(address, is_static, end)| {
+            let name = text.get(start..end)?;
+            start = end;
+            Some(Symbol { address, name, is_static, is_func: true })
+        })
+    }
+
+    /// Adds the functions that the unwind tables know: `address` is where the section `bytes` lies.
+    pub(super) fn add_unwound(&mut self, bytes: &[u8], address: u64, endian: RunTimeEndian, address_size: u8) {
+        let mut section = EhFrame::from(EndianSlice::new(bytes, endian));
+        section.set_address_size(address_size);
+        let bases = BaseAddresses::default().set_eh_frame(address);
+        // Many functions share one common part, which is read once.
+        let mut common = HashMap::new();
+        let mut entries = section.entries(&bases);
+        while let Ok(Some(entry)) = entries.next() {
+            let CieOrFde::Fde(function) = entry else {
+                continue;
+            };
+            let function = function.parse(|section, bases, offset| {
+                common.entry(offset.0).or_insert_with(|| section.cie_from_offset(bases, offset)).clone()
+            });
+            if let Ok(function) = function
+                && function.initial_address() != 0
+                && function.len() != 0
+            {
+                self.add_unnamed(function.initial_address());
+            }
+        }
+    }
+}
+
+/// A section of stubs.
+pub(super) struct Stubs<'data> {
+    pub(super) address: u64,
+    pub(super) bytes: &'data [u8],
+    /// The size of a stub in bytes.
+    pub(super) size: u64,
+}
+
+impl Stubs<'_> {
+    /// The stubs of an x86 file: each jumps to where a word of memory leads, which `slot` knows by its address.
+    pub(super) fn by_jumps(&self, is_wide: bool, slot: impl Fn(u64) -> Option<usize>) -> Vec<(u64, usize)> {
+        const JUMP: [u8; 2] = [0xff, 0x25];
+        let mut found: Vec<(u64, usize)> = Vec::new();
+        for (at, code) in self.bytes.windows(6).enumerate() {
+            let (jump, Some(operand)) = (code.starts_with(&JUMP), code.last_chunk()) else {
+                continue;
+            };
+            let operand = u32::from_le_bytes(*operand);
+            let behind = self.address.wrapping_add(at as u64 + 6);
+            let target =
+                if is_wide { behind.wrapping_add_signed(operand.cast_signed().into()) } else { u64::from(operand) };
+            let start = self.address.wrapping_add(at as u64 / self.size.max(1) * self.size);
+            if jump
+                && let Some(slot) = slot(target)
+                && found.last().is_none_or(|(last, _)| *last != start)
+            {
+                found.push((start, slot));
+            }
+        }
+        found
+    }
+
+    /// The stubs of other machines: one for each slot in the same order, behind a head of whatever size is left.
+    pub(super) fn by_order(&self, slots: usize) -> Vec<(u64, usize)> {
+        let all = self.size.saturating_mul(slots as u64);
+        let Some(head) = (self.bytes.len() as u64).checked_sub(all) else {
+            return Vec::new();
+        };
+        (0..slots).map(|slot| (self.address.wrapping_add(head + slot as u64 * self.size), slot)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_made() {
+        let storage = ImageStorage::default();
+        let mut synthetic = SyntheticSymbols::default();
+        synthetic.add_stub(0x10, b"puts");
+        synthetic.add_unnamed(0x1f);
+        let symbols: Vec<_> = synthetic.into_symbols(&storage).map(|symbol| (symbol.address, symbol.name)).collect();
+        assert_eq!(symbols, [(0x10, b"puts@plt".as_slice()), (0x1f, b"func_0x1f")]);
+    }
+
+    #[test]
+    fn stubs_are_told_by_their_jumps() {
+        // A head, then `endbr64; bnd jmp *0x3000(%rip)` and `jmp *0x2fe8(%rip)`, sixteen bytes for each.
+        let mut bytes = vec![0x90; 16];
+        bytes.extend([0xf3, 0x0f, 0x1e, 0xfa, 0xf2, 0xff, 0x25, 0x00, 0x30, 0, 0, 0, 0, 0, 0, 0]);
+        bytes.extend([0xff, 0x25, 0xe8, 0x2f, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+        let stubs = Stubs { address: 0x1000, bytes: &bytes, size: 16 };
+        let slot = |target| [0x401b, 0x400e].iter().position(|known| *known == target);
+        assert_eq!(stubs.by_jumps(true, slot), [(0x1010, 0), (0x1020, 1)]);
+        assert_eq!(stubs.by_jumps(false, |target| (target == 0x2fe8).then_some(7)), [(0x1020, 7)]);
+        assert_eq!(stubs.by_order(2), [(0x1010, 0), (0x1020, 1)]);
+        assert_eq!(stubs.by_order(4), []);
+    }
+}

@@ -1,0 +1,107 @@
+//! Signs that a profile is not one of this program.
+
+use std::ops::Range;
+
+use gmon::{Histogram, Profile};
+
+/// The bytes of a header of the 4.4BSD family, and of a bin, with words of 64 bits.
+const HEADER: u64 = 40;
+const BIN: u64 = 2;
+
+/// The sizes of pages of which the header and the samples of a live profile are a multiple.
+const LIVE_PAGES: [u64; 2] = [1 << 12, 1 << 16];
+
+/// Addresses are mapped in pages: ranges that differ by less say nothing.
+const PAGE: u64 = 4096;
+
+/// What speaks against a profile being one of a program with code at these addresses, or `None` when nothing does.
+pub(crate) fn find(profile: &Profile, code: &Range<u64>) -> Option<String> {
+    let code = code.start & !(PAGE - 1)..code.end.checked_next_multiple_of(PAGE).unwrap_or(u64::MAX);
+    let meets = |range: &Range<u64>| range.start < code.end && code.start < range.end;
+    let mut ranges = profile.histograms.iter().map(|histogram| histogram.lowpc..histogram.highpc);
+    let mut targets = profile.arcs.iter().map(|arc| arc.selfpc);
+    let is_outside = |histogram: &&Histogram| {
+        histogram.lowpc < code.start || code.end < histogram.highpc && !is_filled_up(histogram, code.end)
+    };
+    let outside = profile.histograms.iter().find(is_outside).map(|histogram| histogram.lowpc..histogram.highpc);
+    let (what, Range { start, end }) = if ranges.clone().next().is_none() {
+        let first = profile.arcs.first()?.selfpc;
+        (!targets.any(|target| code.contains(&target)))
+            .then_some(("nothing in it lies in the program", first..first))?
+    } else if !ranges.any(|range| meets(&range)) && !targets.any(|target| code.contains(&target)) {
+        ("nothing in it lies in the program", outside?)
+    } else {
+        ("it reaches beyond the program", outside?)
+    };
+    Some(format!(
+        "{what} (0x{start:x}..0x{end:x}; code is at 0x{:x}..0x{:x}): is it one of another program?",
+        code.start, code.end
+    ))
+}
+
+/// Whether a histogram goes beyond the end of the code only because the file is a live one, whose samples are filled up to
+/// whole pages: a bin of two bytes stands for four bytes of code.
+fn is_filled_up(histogram: &Histogram, end: u64) -> bool {
+    let length = HEADER + BIN * histogram.bins.len() as u64;
+    LIVE_PAGES.iter().any(|page| length.is_multiple_of(*page) && histogram.highpc - end < 2 * page)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gmon::{Arc, Dimension, Histogram};
+
+    fn profile(range: Option<Range<u64>>, targets: &[u64]) -> Profile {
+        let histogram = |range: &Range<u64>| Histogram {
+            lowpc: range.start,
+            highpc: range.end,
+            profrate: 100,
+            dimension: Dimension::SECONDS,
+            abbrev: b's',
+            signed: false,
+            bins: vec![0; 4],
+        };
+        Profile {
+            histograms: range.iter().map(histogram).collect(),
+            arcs: targets.iter().map(|selfpc| Arc { frompc: 0, selfpc: *selfpc, count: 1 }).collect(),
+            blocks: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_profile_of_the_program() {
+        let code = 0x1000..0x2345;
+        for range in [0x1000..0x2345, 0x1000..0x2348, 0x1800..0x1900] {
+            assert_eq!(find(&profile(Some(range), &[0x1100]), &code), None);
+        }
+        assert_eq!(find(&profile(None, &[]), &code), None);
+        assert_eq!(find(&profile(None, &[0x1100, 9]), &code), None);
+    }
+
+    #[test]
+    fn a_live_profile_of_whole_pages() {
+        let mut live = profile(Some(0x1000..0x4000), &[0x1100]);
+        assert!(find(&live, &(0x1000..0x2345)).is_some());
+        live.histograms[0].bins = vec![0; (4096 - 40) / 2];
+        assert_eq!(find(&live, &(0x1000..0x2345)), None);
+        live.histograms[0].highpc = 0x5000;
+        assert!(find(&live, &(0x1000..0x2345)).is_some(), "that is more than fills a page");
+    }
+
+    #[test]
+    fn a_profile_of_a_larger_program() {
+        let text = find(&profile(Some(0x1000..0x9000), &[0x1100]), &(0x1000..0x2345)).unwrap();
+        assert!(
+            text.starts_with("it reaches beyond the program (0x1000..0x9000; code is at 0x1000..0x3000)"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_profile_of_a_program_elsewhere() {
+        for foreign in [profile(Some(0x40_1000..0x40_2000), &[]), profile(None, &[0x40_1000])] {
+            let text = find(&foreign, &(0x1000..0x2345)).unwrap();
+            assert!(text.starts_with("nothing in it lies in the program (0x401000"), "{text}");
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Reads and stores profiles as the BSDs' gprof does.
+
+use std::fs;
+use std::io::Write;
+
+use gmon::{Accumulator, Counter, CounterWidth, Encoding, Form, Hints, Profile};
+
+use super::input_files::{ImageFile, InputFiles};
+use super::loaded::{Parsed, ParsedFiles};
+use super::outside::OutsideImages;
+use super::shared_objects::RunList;
+use super::{Loaded, address_mismatch, build_mismatch, profile_file, sum};
+use crate::cli::bsd::{Arguments, Dialect};
+use crate::cli::options::{Contents, ProfilePath};
+use crate::error::Error;
+use crate::image::address_space::Images;
+use crate::image::{self, Image, Policy};
+use crate::terminal::progress::Progress;
+
+/// Reads everything that a report is made of. Warnings go to `progress`.
+///
+/// # Errors
+///
+/// When a file cannot be read, is not what it should be, or does not go with the others.
+pub(crate) fn load(arguments: &Arguments, progress: &mut Progress<'_>) -> Result<Loaded, Error> {
+    progress.tell("reading the program");
+    let named = vec![ImageFile::read(&arguments.image(), arguments.static_calls)?];
+    let mut profile = Profile::default();
+    let parsed = ParsedFiles::try_new(InputFiles { named, ..InputFiles::default() }, |files| {
+        let policy = Policy::Bsd { statics: !arguments.without_statics, dots: !arguments.without_dots };
+        let mut images = Images::default();
+        for file in &files.named {
+            let image = file.parse_with(policy)?;
+            profile = profiles(arguments, file, &image, progress)?;
+            images = Images::alone(image);
+        }
+        Ok::<_, Error>(Parsed { images, file_map: None })
+    })?;
+    let (contents, outside_images) = (Contents::default(), OutsideImages::default());
+    Ok(Loaded { parsed, profile, contents, files: Vec::new(), outside_images })
+}
+
+/// The sum of all profiles of an image.
+fn profiles(
+    arguments: &Arguments,
+    file: &ImageFile,
+    image: &Image<'_>,
+    progress: &mut Progress<'_>,
+) -> Result<Profile, Error> {
+    let identity = image::identity(&file.bytes);
+    let own = identity.as_ref().ok().and_then(Option::as_deref);
+    let hints = Hints { form: None, word: Some(image.word), order: Some(image.order) };
+    let paths = arguments.profiles();
+    let (mut sum, mut lists) = (Accumulator::default(), Vec::new());
+    for (done, path) in paths.iter().enumerate() {
+        progress.count("reading profiles", done, paths.len());
+        let bytes = profile_file::bytes(path)?;
+        lists.push(match path {
+            ProfilePath::Stdin => RunList::default(),
+            ProfilePath::File(file) => RunList::read(file, &bytes, own, false),
+        });
+        let profile = profile_file::parse(path, &bytes, &hints)?.profile;
+        if let Some(mismatch) = address_mismatch::find(&profile, &image.code) {
+            let _ = writeln!(progress, "gprof: warning: {path}: {mismatch}");
+        }
+        sum.add(profile).map_err(|error| Error::Profile { file: path.to_string(), source: error })?;
+    }
+    if identity.is_ok() {
+        build_mismatch::check(&file.path, own, &paths, &lists, progress);
+    }
+    Ok(sum.finish())
+}
+
+/// Stores the sum of all profiles in the system's own form, with wide counters if narrow ones do not do.
+///
+/// # Errors
+///
+/// When the file cannot be written.
+pub(crate) fn write_sum(loaded: &Loaded, dialect: Dialect) -> Result<(), Error> {
+    let Some(image) = loaded.images().iter().next() else { return Ok(()) };
+    let of_width = |width| Form::FreeBsd(Counter { width, signed: false });
+    let usual = match dialect {
+        Dialect::FreeBsd => of_width(CounterWidth::Bits16),
+        Dialect::OpenBsd => Form::OpenBsd,
+    };
+    let profile = loaded.profile();
+    let fits = profile.histograms.iter().flat_map(|histogram| &histogram.bins).all(|bin| *bin <= u64::from(u16::MAX));
+    let form = if fits { usual } else { of_width(CounterWidth::Bits64) };
+    let bytes = gmon::write(profile, Encoding { form, word: image.word, order: image.order })
+        .map_err(|source| Error::Profile { file: sum::NAME.to_owned(), source })?;
+    fs::write(sum::NAME, bytes).map_err(|source| Error::Write { file: sum::NAME.to_owned(), source })
+}

@@ -1,0 +1,222 @@
+//! Reads what the options name and what a run left beside that: images, profiles, and lists of shared objects.
+//!
+//! All input files are read here, but for those that [`mod@crate::image`] finds by itself when debug information is in another
+//! file, and source files, which a report shows.
+
+mod address_mismatch;
+pub(crate) mod bsd;
+mod build_mismatch;
+mod input_files;
+mod loaded;
+pub mod outside;
+mod parallel;
+pub mod profile_file;
+mod profile_sum;
+mod runs;
+mod shared_objects;
+pub(crate) mod sum;
+
+use std::io::Write;
+use std::mem;
+use std::path::PathBuf;
+
+use gmon::{Accumulator, Hints, Profile};
+
+use crate::cli::options::{Contents, Options, ProfiledImage};
+use crate::error::Error;
+use crate::image::address_space::{Images, TooLarge};
+use crate::image::{self, Image};
+use crate::symbols::file_map::FileMap;
+use crate::terminal::progress::Progress;
+use input_files::{ImageFile, InputFiles};
+pub use loaded::Loaded;
+use loaded::{Parsed, ParsedFiles};
+use outside::OutsideImages;
+use profile_file::FileInfo;
+use runs::{Reading, Runs};
+use shared_objects::{CallsBetween, ObjectReading, SharedObjects};
+
+/// Reads everything that a report is made of. Warnings go to `progress`.
+///
+/// # Errors
+///
+/// When a file cannot be read, is not what it should be, or does not go with the others.
+pub(crate) fn load(options: &Options, progress: &mut Progress<'_>) -> Result<Loaded, Error> {
+    progress.tell("reading the program");
+    let files = InputFiles::read(options)?;
+    let mut loading = Loading::new(options);
+    let parsed = ParsedFiles::try_new(files, |files| loading.parse(files, progress))?;
+    let Loading { profile, contents, files, outside_images, .. } = loading;
+    Ok(Loaded { parsed, profile, contents, files, outside_images })
+}
+
+/// Takes an image and the sum of its profiles that are in memory already: the first image of the options is this one, and the
+/// profiles that the options name are not read.
+///
+/// # Errors
+///
+/// When the bytes are no image.
+pub fn from_memory(options: &Options, image: Vec<u8>, profile: Profile) -> Result<Loaded, Error> {
+    let path = options.images.first().map(|named| named.image.clone()).unwrap_or_default();
+    let files = InputFiles { named: vec![ImageFile::new(path, image)], ..InputFiles::default() };
+    let parsed = ParsedFiles::try_new(files, |files| {
+        let images = match files.named.first() {
+            Some(file) => Images::alone(file.parse(options)?),
+            None => Images::default(),
+        };
+        Ok::<_, Error>(Parsed { images, file_map: None })
+    })?;
+    let contents = Contents { samples: true, calls: true };
+    Ok(Loaded { parsed, profile, contents, files: Vec::new(), outside_images: OutsideImages::default() })
+}
+
+/// What is gathered while files are read.
+struct Loading<'o> {
+    options: &'o Options,
+    /// The sum of all profiles, in the end.
+    profile: Profile,
+    contents: Contents,
+    files: Vec<FileInfo>,
+    outside_images: OutsideImages,
+    calls: CallsBetween,
+    /// The units of all samples so far.
+    units: Accumulator,
+}
+
+/// Images, each with its path, and the sum of the profiles of each.
+#[derive(Default)]
+struct Profiled<'data> {
+    images: Vec<(PathBuf, Image<'data>)>,
+    profiles: Vec<Profile>,
+}
+
+impl<'o> Loading<'o> {
+    fn new(options: &'o Options) -> Loading<'o> {
+        Loading {
+            options,
+            profile: Profile::default(),
+            contents: Contents::default(),
+            files: Vec::new(),
+            outside_images: OutsideImages::default(),
+            calls: CallsBetween::default(),
+            units: Accumulator::default(),
+        }
+    }
+
+    /// Makes images of the files, and reads the profiles of each.
+    fn parse<'data>(&mut self, files: &'data InputFiles, progress: &mut Progress<'_>) -> Result<Parsed<'data>, Error> {
+        let file_map = self.file_map(files)?;
+        let mut profiled = Profiled::default();
+        let mut objects = Vec::new();
+        for (named, file) in self.options.images.iter().zip(&files.named) {
+            let image = file.parse(self.options)?;
+            let (profile, found) = self.runs(named, file, &image, progress)?;
+            profiled.images.push((file.path.clone(), image));
+            profiled.profiles.push(profile);
+            objects.extend(found);
+        }
+        self.shared_objects(files, objects, &mut profiled, progress);
+        let Profiled { images, mut profiles } = profiled;
+        let images = Images::new(images, &profiles);
+        let images = images.map_err(|TooLarge { file }| Error::TooLarge { file: file.display().to_string() })?;
+        let code: Vec<_> = images.iter().map(|image| image.code.clone()).collect();
+        self.calls.remove_known(&mut profiles, &code);
+        self.profile = images.merge(profiles);
+        self.profile.arcs.extend(self.calls.arcs(&images));
+        Ok(Parsed { images, file_map })
+    }
+
+    fn file_map<'data>(&self, files: &'data InputFiles) -> Result<Option<FileMap<'data>>, Error> {
+        let (Some(path), Some(text)) = (&self.options.file_map, &files.file_map) else {
+            return Ok(None);
+        };
+        let map = FileMap::read(text, self.options.is_gnu());
+        map.map(Some).map_err(|source| Error::Map { file: path.display().to_string(), source })
+    }
+
+    /// Reads the profiles of an image that the user named. Gives their sum, and the shared objects of the runs.
+    fn runs(
+        &mut self,
+        named: &ProfiledImage,
+        file: &ImageFile,
+        image: &Image<'_>,
+        progress: &mut Progress<'_>,
+    ) -> Result<(Profile, Vec<shared_objects::SharedObject>), Error> {
+        let hints = Hints { form: self.options.form, word: Some(image.word), order: Some(image.order) };
+        let identity = image::identity(&file.bytes);
+        let own = identity.as_ref().ok().and_then(Option::as_deref);
+        let with_objects = self.options.objects && self.options.images.len() == 1;
+        let code = image.code.clone();
+        let reading = Reading { hints, code, identity: own, with_objects, units: &self.units };
+        let (runs, failure) = match reading.all(&named.profiles, progress) {
+            Ok(runs) => (runs, None),
+            Err(failed) => (failed.1, Some(failed.0)),
+        };
+        let Runs { mut sum, lists } = runs;
+        let reading = ObjectReading {
+            hints: Hints { form: None, ..reading.hints },
+            with_code: self.options.static_calls,
+            units: sum.units(),
+        };
+        let found = SharedObjects::read(&named.profiles, &lists, &reading, progress);
+        if let Some(warning) = image.warning() {
+            let _ = writeln!(progress, "gprof: warning: {}: {warning}", file.path.display());
+        }
+        tell(&sum.mismatches, progress);
+        if let Some(error) = failure {
+            return Err(error);
+        }
+        if identity.is_ok() {
+            build_mismatch::check(&file.path, own, &named.profiles, &lists, progress);
+        }
+        self.contents.join(sum.contents);
+        self.files.append(&mut sum.files);
+        let profile;
+        (profile, self.units) = sum.finish();
+        self.outside_images.add(&found.outside_images);
+        self.calls = found.calls;
+        Ok((profile, found.objects))
+    }
+
+    /// Makes images of the shared objects that runs used. One that is none is given up with a warning.
+    fn shared_objects<'data>(
+        &mut self,
+        files: &'data InputFiles,
+        mut objects: Vec<shared_objects::SharedObject>,
+        profiled: &mut Profiled<'data>,
+        progress: &mut Progress<'_>,
+    ) {
+        let file = |object: &mut shared_objects::SharedObject| {
+            ImageFile::new(object.path.clone(), mem::take(&mut object.bytes))
+        };
+        let object_files = files.shared_objects.get_or_init(|| objects.iter_mut().map(file).collect());
+        for (object, file) in objects.into_iter().zip(object_files) {
+            let image = file.parse(self.options);
+            if image.is_ok() {
+                tell(&object.sum.mismatches, progress);
+            }
+            let image = match (image, object.failure) {
+                (Ok(image), None) => image,
+                (Err(why), _) | (Ok(_), Some(why)) => {
+                    let _ = writeln!(progress, "gprof: warning: {why}: its time is outside");
+                    self.outside_images.add(&OutsideImages { elsewhere: object.samples, ..OutsideImages::default() });
+                    self.calls.remove_image(profiled.images.len());
+                    continue;
+                }
+            };
+            self.contents.join(object.sum.contents);
+            let mut sum = object.sum;
+            self.files.append(&mut sum.files);
+            profiled.profiles.push(sum.finish().0);
+            profiled.images.push((file.path.clone(), image));
+        }
+    }
+}
+
+/// Writes signs that profiles are not of their image.
+fn tell(mismatches: &[String], progress: &mut Progress<'_>) {
+    for mismatch in mismatches {
+        // Where even a warning cannot be written, nobody is left to be told.
+        let _ = writeln!(progress, "gprof: warning: {mismatch}");
+    }
+}

@@ -1,0 +1,163 @@
+//! Reads the profiles of all runs of one image.
+
+use std::fs;
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use gmon::{Accumulator, Hints};
+
+use super::parallel;
+use super::profile_file;
+use super::profile_sum::ProfileSum;
+use super::shared_objects::RunList;
+use crate::cli::options::ProfilePath;
+use crate::error::Error;
+use crate::terminal::progress::Progress;
+
+/// How the profiles of an image are read.
+pub(super) struct Reading<'a> {
+    pub(super) hints: Hints,
+    /// Where the code of the image lies.
+    pub(super) code: Range<u64>,
+    /// Which build of which program the image is, if that can be told.
+    pub(super) identity: Option<&'a str>,
+    /// Whether the lists beside the profiles are wanted for the shared objects, or for the program's identity alone.
+    pub(super) with_objects: bool,
+    /// The units of the samples of other images.
+    pub(super) units: &'a Accumulator,
+}
+
+/// The profiles of all runs, and what lies beside each.
+#[derive(Default)]
+pub(super) struct Runs {
+    pub(super) sum: ProfileSum,
+    /// For each profile, in order.
+    pub(super) lists: Vec<RunList>,
+}
+
+impl Runs {
+    /// Adds runs that come after these; nothing when they do not go together.
+    fn append(&mut self, later: Runs) -> Option<()> {
+        self.lists.extend(later.lists);
+        self.sum.append(later.sum)
+    }
+}
+
+impl Reading<'_> {
+    /// Reads profiles, many of them on all cores. Each file is read once, but for those of many files of which one is damaged.
+    ///
+    /// # Errors
+    ///
+    /// When a profile cannot be read or is none, or does not go with those before, of this image or another: with the runs
+    /// before that one.
+    pub(super) fn all(&self, paths: &[ProfilePath], progress: &mut Progress<'_>) -> Result<Runs, Box<(Error, Runs)>> {
+        let done = AtomicUsize::new(0);
+        let mut tell = || progress.count("reading profiles", done.load(Relaxed), paths.len());
+        if let Some(runs) = self.side_by_side(paths, &done, &mut tell) {
+            return Ok(runs);
+        }
+        // Where the threads' sums do not go together, or one found a fault, one after the other tells which file it is.
+        done.store(0, Relaxed);
+        let mut runs = Runs { sum: ProfileSum::beside(self.units), ..Runs::default() };
+        match self.each(paths, &done, &mut tell, &mut runs) {
+            Ok(()) => Ok(runs),
+            Err(error) => Err(Box::new((error, runs))),
+        }
+    }
+
+    /// Reads profiles one after the other.
+    fn each(
+        &self,
+        paths: &[ProfilePath],
+        done: &AtomicUsize,
+        tell: &mut dyn FnMut(),
+        runs: &mut Runs,
+    ) -> Result<(), Error> {
+        for path in paths {
+            tell();
+            let bytes = profile_file::bytes(path)?;
+            runs.lists.push(match path {
+                ProfilePath::Stdin => RunList::default(),
+                ProfilePath::File(file) => RunList::read(file, &bytes, self.identity, self.with_objects),
+            });
+            runs.sum.add(path, profile_file::parse(path, &bytes, &self.hints)?, Some(&self.code))?;
+            done.fetch_add(1, Relaxed);
+        }
+        Ok(())
+    }
+
+    /// Reads many profiles on all cores. Nothing comes of it when they are few, when one may be read only once, or when
+    /// anything is wrong with them.
+    fn side_by_side(&self, paths: &[ProfilePath], done: &AtomicUsize, tell: &mut dyn FnMut()) -> Option<Runs> {
+        if !paths.iter().all(is_file) {
+            return None;
+        }
+        let read = |chunk: &[ProfilePath], tell: &mut dyn FnMut()| {
+            let mut runs = Runs { sum: ProfileSum::beside(self.units), ..Runs::default() };
+            self.each(chunk, done, tell, &mut runs).ok().map(|()| runs)
+        };
+        let mut chunks = parallel::map_chunks(paths, read, tell)?.into_iter();
+        let mut all = chunks.next()?;
+        for later in chunks {
+            all.append(later)?;
+        }
+        Some(all)
+    }
+}
+
+/// Whether a profile is in a file that can be read again.
+fn is_file(path: &ProfilePath) -> bool {
+    matches!(path, ProfilePath::File(path) if fs::metadata(path).is_ok_and(|kind| kind.is_file()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load::profile_file::FileInfo;
+    use crate::terminal::Terminal;
+    use gmon::{Arc, Encoding, Form, Order, Profile, Word};
+
+    /// Profiles of one image in files, each with calls of its own and with those of all.
+    fn files(count: u64) -> (std::path::PathBuf, Vec<ProfilePath>) {
+        let directory = std::env::temp_dir().join(format!("gprof-runs-{}-{count}", std::process::id()));
+        fs::create_dir_all(&directory).unwrap();
+        let paths = (0..count).map(|number| {
+            let own = Arc { frompc: 0x1000, selfpc: 0x2000 + number, count: number + 1 };
+            let arcs = vec![own, Arc { frompc: 0x1000, selfpc: 0x1100, count: 1 }];
+            let encoding = Encoding { form: Form::Gnu, word: Word::W64, order: Order::Little };
+            let path = directory.join(number.to_string());
+            fs::write(&path, gmon::write(&Profile { arcs, ..Profile::default() }, encoding).unwrap()).unwrap();
+            ProfilePath::File(path)
+        });
+        let paths = paths.collect();
+        (directory, paths)
+    }
+
+    #[test]
+    fn threads_come_to_the_same_as_one_after_the_other() {
+        let (directory, paths) = files(100);
+        let hints = Hints { form: None, word: Some(Word::W64), order: Some(Order::Little) };
+        let units = Accumulator::default();
+        let reading = Reading { hints, code: 0x1000..0x9000, identity: None, with_objects: false, units: &units };
+        let done = AtomicUsize::new(0);
+        let mut alone = Runs::default();
+        reading.each(&paths, &done, &mut || {}, &mut alone).unwrap();
+        if let Some(together) = reading.side_by_side(&paths, &done, &mut || {}) {
+            let names = |files: &[FileInfo]| files.iter().map(|info| info.file.clone()).collect::<Vec<_>>();
+            assert_eq!(names(&together.sum.files), names(&alone.sum.files));
+            assert_eq!(together.lists.len(), 100);
+            assert_eq!(together.sum.finish().0, alone.sum.finish().0);
+        }
+        // One that is damaged is found by whoever reads one after the other.
+        let ProfilePath::File(path) = &paths[60] else { unreachable!() };
+        fs::write(path, b"gmon").unwrap();
+        assert!(reading.side_by_side(&paths, &done, &mut || {}).is_none());
+        let clock = || std::time::Duration::ZERO;
+        let mut nowhere = std::io::sink();
+        let mut progress = Progress::new(&mut nowhere, &Terminal::default(), &clock);
+        let (wrong, before) = *reading.all(&paths, &mut progress).err().unwrap();
+        assert!(wrong.to_string().contains(&path.display().to_string()), "{wrong}");
+        assert_eq!((before.sum.files.len(), before.lists.len()), (60, 61));
+        fs::remove_dir_all(directory).unwrap();
+    }
+}

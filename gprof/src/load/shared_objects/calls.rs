@@ -1,0 +1,99 @@
+//! Calls from one image to another, which no profile has.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use gmon::{Arc, Profile};
+
+use crate::image::address_space::Images;
+
+/// A call, by the places of images in the list of all and the addresses that their linkers gave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Call {
+    pub(super) from: (usize, u64),
+    pub(super) to: (usize, u64),
+    pub(super) count: u64,
+}
+
+/// Calls from one image to another. The program is image 0, and its shared objects follow.
+#[derive(Debug, Default)]
+pub(crate) struct CallsBetween(Vec<Call>);
+
+impl CallsBetween {
+    pub(super) fn push(&mut self, call: Call) {
+        self.0.push(call);
+    }
+
+    /// Leaves out what has to do with an image that is gone. The places of those behind that image change.
+    pub(crate) fn remove_image(&mut self, gone: usize) {
+        self.0.retain(|call| call.from.0 != gone && call.to.0 != gone);
+        for call in &mut self.0 {
+            for place in [&mut call.from.0, &mut call.to.0] {
+                *place -= usize::from(*place > gone);
+            }
+        }
+    }
+
+    /// Takes those calls out of the images' profiles that come from nowhere there, and whose callers are known here.
+    pub(crate) fn remove_known(&self, profiles: &mut [Profile], code: &[Range<u64>]) {
+        let mut known: HashMap<(usize, u64), u64> = HashMap::new();
+        for call in &self.0 {
+            let count = known.entry(call.to).or_default();
+            *count = count.saturating_add(call.count);
+        }
+        for (place, (profile, code)) in profiles.iter_mut().zip(code).enumerate() {
+            profile.arcs.retain_mut(|arc| {
+                // A shared object may begin at 0, but with its header and no code.
+                let is_from_nowhere = arc.frompc == 0 || !code.contains(&arc.frompc);
+                let Some(left) = known.get_mut(&(place, arc.selfpc)).filter(|left| is_from_nowhere && **left > 0)
+                else {
+                    return true;
+                };
+                let count = arc.count.min(*left);
+                arc.count -= count;
+                *left -= count;
+                arc.count > 0
+            });
+        }
+    }
+
+    /// The calls, with the addresses that the images have side by side.
+    pub(crate) fn arcs(&self, images: &Images<'_>) -> impl Iterator<Item = Arc> {
+        let at = |(image, address)| images.place(image, address);
+        self.0.iter().map(move |call| Arc { frompc: at(call.from), selfpc: at(call.to), count: call.count })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(from: usize, to: usize, count: u64) -> Call {
+        Call { from: (from, 0x1010), to: (to, 0x1000), count }
+    }
+
+    #[test]
+    fn calls_from_nowhere_that_are_known_better_are_taken_out_once() {
+        let calls = CallsBetween(vec![call(1, 0, 5), call(2, 0, 2), call(0, 1, 9)]);
+        let arc = |frompc, selfpc, count| Arc { frompc, selfpc, count };
+        let arcs = vec![arc(0, 0x1000, 8), arc(0x1100, 0x1000, 4), arc(0, 0x1200, 3)];
+        let profile = Profile { arcs, ..Profile::default() };
+        let other = Profile { arcs: vec![arc(0, 0x1000, 4)], ..Profile::default() };
+        let mut profiles = [profile, other];
+        calls.remove_known(&mut profiles, &[0x1000..0x2000, 0x1000..0x2000]);
+        let [profile, other] = profiles;
+        assert_eq!(profile.arcs, [arc(0, 0x1000, 1), arc(0x1100, 0x1000, 4), arc(0, 0x1200, 3)]);
+        assert_eq!(other.arcs, [], "never more than there are");
+    }
+
+    #[test]
+    fn places_follow_when_an_object_is_given_up() {
+        let mut calls = CallsBetween(vec![call(0, 1, 1), call(0, 2, 2), call(2, 3, 3), call(3, 0, 4)]);
+        calls.remove_image(1);
+        assert_eq!(calls.0, [call(0, 1, 2), call(1, 2, 3), call(2, 0, 4)]);
+        calls.remove_image(2);
+        assert_eq!(calls.0, [call(0, 1, 2)]);
+        calls.remove_image(2);
+        assert_eq!(calls.0, [call(0, 1, 2)]);
+    }
+}

@@ -1,0 +1,88 @@
+//! What the list beside the profile of one run says.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use super::list::{Header, ObjectList};
+use crate::image::files;
+
+/// More bytes than the first lines of a list are.
+const LONGEST_HEADER: u64 = 1 << 15;
+
+/// The file beside a profile that has this behind its name.
+pub(super) fn companion(profile: &Path, suffix: impl AsRef<OsStr>) -> PathBuf {
+    let mut name = OsString::from(profile);
+    name.push(".");
+    name.push(suffix.as_ref());
+    name.into()
+}
+
+/// The program that a profile is of, by the list beside the profile.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) enum Program {
+    /// There is no list, the list does not say, or the list is of another run.
+    #[default]
+    Unknown,
+    /// The program with which the profile is read, or one that nothing tells from that program.
+    Same,
+    /// Another program: which build, and where the file was.
+    Other(String, PathBuf),
+}
+
+/// What the list beside the profile of a run says.
+#[derive(Debug, Default)]
+pub(crate) struct RunList {
+    pub(crate) program: Program,
+    /// The list itself, or why it is left out; nothing if it is not there or not wanted.
+    pub(super) objects: Option<Result<ObjectList, String>>,
+}
+
+impl RunList {
+    /// Reads the list beside a profile that has these bytes, for an image with this identity. Of a list that is not wanted for
+    /// its objects only the header is read.
+    pub(crate) fn read(profile: &Path, bytes: &[u8], identity: Option<&str>, with_objects: bool) -> RunList {
+        let path = companion(profile, "objects");
+        if !fs::metadata(&path).is_ok_and(|kind| kind.is_file()) {
+            return RunList::default();
+        }
+        if !with_objects {
+            let header = header(&path).and_then(|text| Header::parse(&text).ok());
+            return RunList { program: program(header, bytes, identity), objects: None };
+        }
+        let text = match files::regular(&path) {
+            Ok(text) => text,
+            Err(error) => return RunList { objects: Some(Err(error.to_string())), ..RunList::default() },
+        };
+        let program = program(Header::parse(&text).ok(), bytes, identity);
+        if text.is_empty() {
+            return RunList { program, objects: None }; // there was no room for it
+        }
+        let list =
+            ObjectList::parse(&text).map_err(|line| format!("line {line} is none of a list of objects, left out"));
+        let objects = list.and_then(|list| match list.header.is_of(bytes) {
+            true => Ok(list),
+            false => Err(format!("is of another run than {}, left out", profile.display())),
+        });
+        RunList { program, objects: Some(objects) }
+    }
+}
+
+/// The first bytes of a list.
+fn header(path: &Path) -> Option<Vec<u8>> {
+    let mut text = Vec::new();
+    fs::File::open(path).ok()?.take(LONGEST_HEADER).read_to_end(&mut text).ok()?;
+    Some(text)
+}
+
+/// Whether another program than the one with this identity ran, by the header of the list beside a profile of these bytes.
+fn program(header: Option<Header>, profile: &[u8], own: Option<&str>) -> Program {
+    let Some(header) = header else { return Program::Unknown };
+    match &header.program {
+        None => Program::Unknown,
+        Some((identity, _)) if own.is_none_or(|own| own == identity) => Program::Same,
+        Some(_) if !header.is_of(profile) => Program::Unknown,
+        Some((identity, path)) => Program::Other(identity.clone(), path.clone()),
+    }
+}

@@ -1,0 +1,209 @@
+//! Source files with the number of calls at each function, or of executions at each line.
+
+mod labels;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use crate::analysis::Analysis;
+use crate::cli::options::{Annotation, Options};
+use crate::error::Error;
+use crate::image::files::{self, FileKey};
+pub use labels::Label;
+use labels::{Known, Labels};
+
+/// A source file that is to be shown.
+#[derive(Debug)]
+pub struct AnnotatedFile {
+    /// Its path, as the debug information has it.
+    pub path: Vec<u8>,
+    /// What is in it.
+    text: Vec<u8>,
+    /// What stands in front of the lines that code comes from.
+    labels: BTreeMap<u32, Label>,
+    /// The lines with most calls, the first first: number and calls.
+    pub top: Vec<(u32, u64)>,
+    /// How many lines code comes from.
+    pub executable: u64,
+    /// How many of them have a count, and be it 0.
+    pub counted: u64,
+    /// All calls.
+    pub calls: u64,
+    /// The self times of lines, and what they are measured in, if that is wanted.
+    pub times: Option<Times>,
+}
+
+/// The self times of a file.
+#[derive(Debug)]
+pub struct Times {
+    /// What they are measured in, as a rule `seconds`.
+    pub unit: String,
+    /// Those of lines that have any.
+    pub of_lines: BTreeMap<u32, f64>,
+}
+
+impl AnnotatedFile {
+    /// The lines with their ends, and what stands in front of them.
+    pub fn lines(&self) -> impl Iterator<Item = (&[u8], &Label)> {
+        let lines = (1..).zip(self.text.split_inclusive(|byte| *byte == b'\n'));
+        lines.map(|(at, line)| (line, self.labels.get(&at).unwrap_or(&Label::NoCode)))
+    }
+}
+
+/// A file that is to be shown and cannot be.
+pub struct Missing {
+    /// Its path.
+    pub path: PathBuf,
+    /// Why not.
+    pub why: &'static str,
+}
+
+/// How many bytes of source files are shown again under other names, beyond as many as were shown the first time. Compilers that
+/// were started in different directories give one file several names; a program made to harm may give it a million.
+const MOST_AGAIN: u64 = 4 << 20;
+
+/// What was shown.
+#[derive(Default)]
+struct Shown {
+    files: HashSet<FileKey>,
+    /// The bytes of all files, and those that were shown again.
+    bytes: u64,
+    again: u64,
+}
+
+impl Shown {
+    /// Whether a file of so many bytes may be shown, which it then is taken to be.
+    fn allows(&mut self, key: Option<FileKey>, length: u64) -> bool {
+        if key.is_none_or(|key| self.files.insert(key)) {
+            self.bytes = self.bytes.saturating_add(length);
+            return true;
+        }
+        let again = self.again.saturating_add(length);
+        let is_allowed = again <= self.bytes.saturating_add(MOST_AGAIN);
+        if is_allowed {
+            self.again = again;
+        }
+        is_allowed
+    }
+}
+
+/// Reads the source files of all functions that are to be annotated, the one that the symbol table names last first. Each
+/// is read when its turn comes.
+pub fn annotate<'a>(
+    analysis: &'a Analysis<'_>,
+    options: &'a Options,
+) -> impl Iterator<Item = Result<AnnotatedFile, Missing>> + 'a {
+    let mut files: BTreeMap<usize, BTreeMap<u32, Known>> = BTreeMap::new();
+    for id in analysis.functions.ids().filter(|id| analysis.selections.source.chooses(*id)) {
+        if let Some(place) = analysis.sources.place(id) {
+            let lines = files.entry(place.file).or_default();
+            let add = |known: &mut Known| known.add(analysis, id);
+            lines.entry(place.line).and_modify(add).or_insert_with(|| Known::new(analysis, id));
+        }
+    }
+    let times = analysis.line_times.of_files(|id| analysis.selections.source.chooses(id));
+    let paths = paths(analysis, &times);
+    for (at, _) in paths.iter().enumerate().filter(|(_, path)| times.contains_key(*path)) {
+        files.entry(at).or_default();
+    }
+    let wanted = |lines: &BTreeMap<u32, Known>, path: &[u8]| {
+        options.unused || lines.values().any(|known| known.calls != 0) || times.contains_key(path)
+    };
+    let files = files.into_iter().rev().map(|(file, lines)| (paths[file], lines));
+    let files: Vec<_> = files.filter(|(path, lines)| wanted(lines, path)).collect();
+    let all = options.annotation.all_lines;
+    let mut labels = Labels { analysis, all, by_neighbour: options.is_gnu(), last: 0 };
+    let mut shown = Shown::default();
+    files.into_iter().map(move |(path, lines)| {
+        let (path, text) = read(path, &options.annotation, &mut shown)?;
+        let file = annotated(path, text, &lines, labels.of(&lines), options.annotation.table_length);
+        let times = options.annotation.times.then(|| Times::new(analysis, times.get(path)));
+        Ok(AnnotatedFile { times, ..file })
+    })
+}
+
+/// The paths of all files that may be shown: those in which functions begin, and those that have time because their code
+/// was inlined.
+fn paths<'a>(analysis: &'a Analysis<'_>, times: &HashMap<&'a [u8], BTreeMap<u32, f64>>) -> Vec<&'a [u8]> {
+    let mut paths: Vec<&[u8]> = analysis.sources.files.iter().map(Vec::as_slice).collect();
+    let known: HashSet<&[u8]> = paths.iter().copied().collect();
+    let mut others: Vec<&[u8]> = times.keys().copied().filter(|path| !known.contains(path)).collect();
+    others.sort_unstable();
+    paths.extend(others);
+    paths
+}
+
+impl Times {
+    /// The times of a file's lines, given their samples.
+    fn new(analysis: &Analysis<'_>, samples: Option<&BTreeMap<u32, f64>>) -> Times {
+        let clock = &analysis.clock;
+        let samples = samples.into_iter().flatten();
+        Times {
+            unit: String::from_utf8_lossy(clock.dimension.as_bytes()).into_owned(),
+            of_lines: samples.map(|(line, samples)| (*line, samples / clock.rate)).collect(),
+        }
+    }
+}
+
+/// Reads a source file that was not shown too often. Gives back the path that the debug information has of it.
+fn read<'a>(path: &'a [u8], annotation: &Annotation, shown: &mut Shown) -> Result<(&'a [u8], Vec<u8>), Missing> {
+    let on_disk = Path::new(OsStr::from_bytes(path));
+    let missing = |why| Missing { path: on_disk.to_owned(), why };
+    for candidate in candidates(on_disk, &annotation.directories) {
+        let key = files::key(&candidate);
+        let length = fs::metadata(&candidate).map_or(0, |file| file.len());
+        if let Ok(text) = files::regular(&candidate) {
+            if !shown.allows(key, length) {
+                return Err(missing("left out: the same source file is shown under many other names"));
+            }
+            return Ok((path, text));
+        }
+    }
+    Err(missing("source file not found"))
+}
+
+fn annotated(
+    path: &[u8],
+    text: Vec<u8>,
+    known: &BTreeMap<u32, Known>,
+    labels: BTreeMap<u32, Label>,
+    table_length: usize,
+) -> AnnotatedFile {
+    let mut top: Vec<(u32, u64)> = known.iter().map(|(line, known)| (*line, known.calls)).collect();
+    top.sort_by_key(|(_, calls)| std::cmp::Reverse(*calls));
+    top.retain(|(_, calls)| *calls != 0);
+    top.truncate(table_length);
+    let calls = known.values().fold(0_u64, |sum, known| sum.saturating_add(known.calls));
+    let mut file =
+        AnnotatedFile { path: path.to_vec(), text, labels, top, executable: 0, counted: 0, calls, times: None };
+    // Labels may be of lines that the file does not have.
+    let count = |is: fn(&Label) -> bool| file.lines().filter(|(_, label)| is(label)).count() as u64;
+    let executable = count(|label| *label != Label::NoCode);
+    let counted = count(|label| matches!(label, Label::Counts(_)));
+    (file.executable, file.counted) = (executable, counted);
+    file
+}
+
+/// Where a source file may be: where it was, or else in one of the directories, there at last without its own.
+fn candidates<'a>(path: &'a Path, directories: &'a [PathBuf]) -> impl Iterator<Item = PathBuf> + 'a {
+    let relative = directories.iter().filter(|_| path.is_relative()).map(move |directory| directory.join(path));
+    let names = directories.iter().filter_map(move |directory| Some(directory.join(path.file_name()?)));
+    std::iter::once(path.to_owned()).chain(relative).chain(names)
+}
+
+/// Writes a source file to `NAME-ann` in the current directory.
+///
+/// # Errors
+///
+/// When that cannot be written.
+pub fn store(file: &AnnotatedFile, render: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
+    let base = file.path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+    let name = PathBuf::from(OsStr::from_bytes(&[base, b"-ann"].concat()));
+    let mut text = Vec::new();
+    let written = render(&mut text).and_then(|()| fs::write(&name, text));
+    written.map_err(|source| Error::Write { file: name.display().to_string(), source })
+}

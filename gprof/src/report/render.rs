@@ -1,0 +1,81 @@
+//! Writes everything that an analysis has in one of the formats.
+
+use std::io::{BufWriter, Write};
+
+use super::{Writer, annotate, source};
+use crate::analysis::Analysis;
+use crate::error::Error;
+use crate::terminal::Terminal;
+
+/// What reports look like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Format {
+    /// Plain text, in the layout of GNU gprof.
+    Text,
+    /// The flat profile, the call graph and the index as tables, as wide as the terminal and with its colors.
+    Table(Terminal),
+}
+
+/// Writes all reports that the analysis was made for. Source files that cannot be shown are told among the warnings.
+///
+/// # Errors
+///
+/// When the output or a file cannot be written.
+pub fn render(
+    analysis: &Analysis<'_>,
+    format: Format,
+    out: &mut dyn Write,
+    warnings: &mut dyn Write,
+) -> Result<(), Error> {
+    let Analysis { options, wanted, files, .. } = analysis;
+    let terminal = match format {
+        Format::Text => Terminal::default(),
+        Format::Table(terminal) => terminal,
+    };
+    let mut buffer = BufWriter::with_capacity(1 << 16, out);
+    let mut writer = Writer::new(&mut buffer, &terminal);
+    if wanted.info {
+        writer.info(files).map_err(Error::Output)?;
+    }
+    match format {
+        Format::Text => writer.reports(analysis, options, *wanted),
+        Format::Table(_) => writer.tables(analysis, options, *wanted),
+    }
+    .map_err(Error::Output)?;
+    if wanted.source {
+        annotated(analysis, &mut writer, warnings)?;
+    }
+    if wanted.function_order {
+        writer.function_order(analysis).map_err(Error::Output)?;
+    }
+    if wanted.file_order {
+        writer.file_order(analysis).map_err(Error::Output)?;
+    }
+    if wanted.stats {
+        writer.stats(analysis, files).map_err(Error::Output)?;
+    } else if options.has_footer(*wanted) {
+        writer.footer(analysis, files).map_err(Error::Output)?;
+    }
+    writer.finish().map_err(Error::Output)
+}
+
+/// Writes the annotated source files, each to a file of its own if that is wanted.
+fn annotated(analysis: &Analysis<'_>, writer: &mut Writer<'_>, warnings: &mut dyn Write) -> Result<(), Error> {
+    let options = analysis.options;
+    for file in annotate::annotate(analysis, options) {
+        let file = match file {
+            Ok(file) => file,
+            Err(missing) => {
+                let _ = writeln!(warnings, "gprof: warning: {}: {}", missing.path.display(), missing.why);
+                continue;
+            }
+        };
+        if options.annotation.separate {
+            annotate::store(&file, |out| source::render(&file, options, out))?;
+        } else {
+            writer.source(&file, options).map_err(Error::Output)?;
+        }
+    }
+    Ok(())
+}

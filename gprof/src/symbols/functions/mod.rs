@@ -1,0 +1,326 @@
+//! The functions of the profiled program: who owns which address.
+
+mod buckets;
+mod copies;
+mod id;
+mod image_ranges;
+pub mod joined;
+mod names;
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::collections::HashMap;
+use std::ops::Range;
+
+use crate::image::Symbol;
+use buckets::Buckets;
+pub use id::FunctionId;
+
+/// A function.
+#[derive(Debug)]
+pub struct Function<'data> {
+    /// Its first address.
+    pub address: u64,
+    /// Its last address, which is the one before the next function's, or line's, first.
+    pub last: u64,
+    /// The last address of the function with all its lines.
+    pub reach: u64,
+    /// The name in the symbol table, mangled. Everything that is ordered by name is ordered by this.
+    pub name: &'data [u8],
+    /// Whether it is visible in its own source file only.
+    pub is_static: bool,
+    /// The function that this one's time and calls count for: itself, unless copies are merged.
+    pub counts_for: FunctionId,
+    /// The function that calls of this one count for, if any: itself if the file says that it is a function, or else
+    /// the next one below of which the file says so. Assembly code may have names that are not marked.
+    pub called_as: Option<FunctionId>,
+    /// The name as the programmer wrote it, once somebody asked for it; nothing when that is the name of the symbol
+    /// table.
+    readable: OnceCell<Option<Vec<u8>>>,
+}
+
+/// All functions of a program in the order of their addresses, one for each address.
+#[derive(Debug)]
+pub struct Functions<'data> {
+    sorted: Vec<Function<'data>>,
+    /// Their first addresses: addresses are looked up often, and in these alone that goes faster.
+    starts: Vec<u64>,
+    /// Where to look among them.
+    buckets: Buckets,
+    /// What names may still take.
+    room: names::Room,
+    /// Which of them come from which image.
+    joined: image_ranges::ImageRanges,
+}
+
+impl<'data> Functions<'data> {
+    /// Sorts symbols, and settles which of several at one address gives the name.
+    ///
+    /// A function reaches up to the next one; the last reaches to `text_end`, the address behind the program's code.
+    #[must_use]
+    pub fn new(mut symbols: Vec<Symbol<'data>>, text_end: u64) -> Functions<'data> {
+        symbols.sort_by_key(|symbol| (symbol.address, !symbol.is_func, symbol.is_static));
+        symbols.truncate(u32::MAX as usize);
+        symbols.dedup_by(|next, kept| {
+            let same = next.address == kept.address;
+            if same && is_better_name(next, kept) {
+                *kept = *next;
+            }
+            same
+        });
+        Functions::from_sorted(symbols, text_end)
+    }
+
+    /// Sorts symbols and keeps all: of several at one address, the last of the file's table is the function.
+    ///
+    /// Nothing belongs to the last function.
+    #[must_use]
+    pub fn with_aliases(mut symbols: Vec<Symbol<'data>>) -> Functions<'data> {
+        symbols.sort_by_key(|symbol| symbol.address);
+        symbols.truncate(u32::MAX as usize);
+        let end = symbols.last().map_or(0, |symbol| symbol.address);
+        Functions::from_sorted(symbols, end)
+    }
+
+    /// Adds symbols of lines in their order. Functions reach as far as before, though an address is found in the line
+    /// that it comes from. A function that has no code is left out.
+    #[must_use]
+    pub fn with_lines(self, lines: Vec<Symbol<'data>>, text_end: u64) -> Functions<'data> {
+        let reaches: HashMap<u64, u64> = self.sorted.iter().map(|function| (function.address, function.last)).collect();
+        let functions = self.ids().filter(|id| self[*id].address <= self[*id].last).map(|id| {
+            let Function { address, name, is_static, .. } = self[id];
+            Symbol { address, name, is_static, is_func: self.is_marked(id) }
+        });
+        let mut all = Functions::new(lines.into_iter().chain(functions).collect(), text_end);
+        for (index, function) in (0..).zip(&mut all.sorted) {
+            if function.called_as == Some(FunctionId(index)) {
+                function.reach = reaches.get(&function.address).copied().unwrap_or(function.reach);
+            }
+        }
+        all
+    }
+
+    fn from_sorted(mut symbols: Vec<Symbol<'data>>, text_end: u64) -> Functions<'data> {
+        names::bound(&mut symbols);
+        let ends: Vec<u64> =
+            symbols.iter().skip(1).map(|next| next.address).chain([text_end]).map(|end| end.wrapping_sub(1)).collect();
+        let mut called_as = None;
+        let sorted = (0..).zip(symbols.into_iter().zip(ends)).map(|(index, (symbol, last))| {
+            if symbol.is_func {
+                called_as = Some(FunctionId(index));
+            }
+            Function {
+                address: symbol.address,
+                last,
+                reach: last,
+                name: symbol.name,
+                is_static: symbol.is_static,
+                counts_for: FunctionId(index),
+                called_as,
+                readable: OnceCell::new(),
+            }
+        });
+        let sorted: Vec<Function<'data>> = sorted.collect();
+        let starts: Vec<u64> = sorted.iter().map(|function| function.address).collect();
+        let buckets = Buckets::new(&starts);
+        Functions {
+            sorted,
+            starts,
+            buckets,
+            room: names::Room::default(),
+            joined: image_ranges::ImageRanges::default(),
+        }
+    }
+
+    /// Lets functions of one name count for the first of them, where `is_part` says so.
+    pub fn merge_parts(&mut self, is_part: impl Fn(&Function<'data>) -> bool) {
+        let mut firsts: HashMap<&[u8], FunctionId> = HashMap::new();
+        for (index, function) in (0..).zip(&mut self.sorted) {
+            if is_part(function) {
+                function.counts_for = *firsts.entry(function.name).or_insert(FunctionId(index));
+            }
+        }
+        for index in 0..self.sorted.len() {
+            // What counts for a part counts for the first one.
+            self.sorted[index].counts_for = self.sorted[self.sorted[index].counts_for.index()].counts_for;
+        }
+    }
+
+    /// The function that an address belongs to.
+    #[must_use]
+    pub fn find(&self, address: u64) -> Option<FunctionId> {
+        let after = self.buckets.count(&self.starts, address);
+        let index = after.checked_sub(1)?;
+        (address <= self.sorted[index].last).then_some(FunctionId(index as u32))
+    }
+
+    /// Whether the file says that it is a function; it does not of lines, and of some names in assembly code.
+    #[must_use]
+    pub fn is_marked(&self, id: FunctionId) -> bool {
+        self[id].called_as == Some(id)
+    }
+
+    /// Whether a function counts for itself: another one has no row and no entry.
+    #[must_use]
+    pub fn is_whole(&self, id: FunctionId) -> bool {
+        self[id].counts_for == id
+    }
+
+    /// The places of a function and of its lines, if there are any.
+    #[must_use]
+    pub fn with_its_lines(&self, id: FunctionId) -> Range<usize> {
+        let reach = self[id].reach;
+        id.index()..self.sorted.partition_point(|function| function.address <= reach).max(id.index() + 1)
+    }
+
+    /// How many functions there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.sorted.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.sorted.is_empty()
+    }
+
+    /// All handles, in the order of addresses.
+    pub fn ids(&self) -> impl DoubleEndedIterator<Item = FunctionId> + use<> {
+        (0..self.sorted.len() as u32).map(FunctionId)
+    }
+
+    /// The handle of a place, if there is a function.
+    #[must_use]
+    pub fn id(&self, index: usize) -> Option<FunctionId> {
+        (index < self.sorted.len()).then_some(FunctionId(index as u32))
+    }
+
+    /// Says how names are demangled, before any is shown.
+    pub fn set_demangling(&mut self, demangling: gmon_demangle::Options) {
+        self.room.demangling = demangling;
+    }
+
+    /// The name of a function as the programmer wrote it. The first ones are kept; what finds no room any more is
+    /// worked out each time it is shown.
+    pub fn readable(&self, id: FunctionId) -> Cow<'_, [u8]> {
+        let function = &self[id];
+        if let Some(known) = function.readable.get() {
+            return Cow::Borrowed(known.as_deref().unwrap_or(function.name));
+        }
+        let (text, fits) = self.room.readable(function.name);
+        match text {
+            Cow::Owned(text) if !fits => Cow::Owned(text),
+            Cow::Owned(text) => {
+                let kept = function.readable.get_or_init(|| Some(text));
+                Cow::Borrowed(kept.as_deref().unwrap_or(function.name))
+            }
+            Cow::Borrowed(name) => {
+                // To try again would take as long.
+                function.readable.get_or_init(|| None);
+                Cow::Borrowed(name)
+            }
+        }
+    }
+
+    /// A name that is none of these functions' as the programmer wrote it. It is worked out each time.
+    pub fn readable_name<'a>(&self, name: &'a [u8]) -> Cow<'a, [u8]> {
+        self.room.readable(name).0
+    }
+
+    /// Lets [`Functions::written`] spell control characters, for reports that go to a terminal.
+    pub fn spell_controls(&mut self) {
+        self.room.spells = true;
+    }
+
+    /// A name with all that stands with it as it is to be written: less than the whole when long ones were written
+    /// without end, and without control characters where those must not reach a terminal.
+    pub fn written<'a>(&self, name: Cow<'a, [u8]>) -> Cow<'a, [u8]> {
+        self.room.written(name)
+    }
+
+    /// All functions, in the order of addresses.
+    #[must_use]
+    pub fn as_slice(&self) -> &[Function<'data>] {
+        &self.sorted
+    }
+}
+
+impl<'data> std::ops::Index<FunctionId> for Functions<'data> {
+    type Output = Function<'data>;
+
+    fn index(&self, id: FunctionId) -> &Function<'data> {
+        &self.sorted[id.index()]
+    }
+}
+
+/// Whether a symbol gives a better name to an address than the one kept so far: what more of the program can see wins,
+/// then what is marked as a function, then the name with fewer underscores in front.
+fn is_better_name(next: &Symbol<'_>, kept: &Symbol<'_>) -> bool {
+    if next.is_static != kept.is_static {
+        return kept.is_static;
+    }
+    if next.is_func != kept.is_func {
+        return next.is_func;
+    }
+    let underscores = |name: &[u8]| name.iter().take(2).take_while(|byte| **byte == b'_').count();
+    underscores(next.name) < underscores(kept.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn symbol(address: u64, name: &'static str, is_static: bool, is_func: bool) -> Symbol<'static> {
+        Symbol { address, name: name.as_bytes(), is_static, is_func }
+    }
+
+    fn names(symbols: Vec<Symbol<'static>>) -> Vec<String> {
+        let functions = Functions::new(symbols, 100);
+        functions.as_slice().iter().map(|f| String::from_utf8_lossy(f.name).into_owned()).collect()
+    }
+
+    #[test]
+    fn an_address_belongs_to_the_function_below_it() {
+        let functions = Functions::new(vec![symbol(30, "c", false, true), symbol(10, "a", false, true)], 40);
+        assert_eq!(functions.find(9), None);
+        assert_eq!(functions.find(10).map(FunctionId::index), Some(0));
+        assert_eq!(functions.find(29).map(FunctionId::index), Some(0));
+        assert_eq!(functions.find(30).map(FunctionId::index), Some(1));
+        assert_eq!(functions.find(39).map(FunctionId::index), Some(1));
+        assert_eq!(functions.find(40), None);
+    }
+
+    #[test]
+    fn the_last_of_all_aliases_is_the_function() {
+        let symbols = [(30, "end"), (10, "b"), (20, "c"), (10, "a")].map(|(at, name)| symbol(at, name, false, true));
+        let functions = Functions::with_aliases(symbols.to_vec());
+        let name = |address| functions.find(address).map(|id| functions[id].name);
+        assert_eq!([9, 10, 19, 20, 29].map(name), [None, Some(b"a".as_slice()), Some(b"a"), Some(b"c"), Some(b"c")]);
+        assert_eq!((name(30), name(31), functions.len()), (None, None, 4));
+    }
+
+    #[test]
+    fn calls_of_unmarked_names_count_for_the_function_below() {
+        let functions = Functions::new(
+            vec![
+                symbol(10, "label", false, false),
+                symbol(20, "f", false, true),
+                symbol(30, "inner", true, false),
+                symbol(40, "g", false, true),
+            ],
+            50,
+        );
+        let called_as = |id: FunctionId| functions[id].called_as.map(FunctionId::index);
+        assert_eq!(functions.ids().map(called_as).collect::<Vec<_>>(), [None, Some(1), Some(1), Some(3)]);
+    }
+
+    #[test]
+    fn one_name_for_one_address() {
+        assert_eq!(names(vec![symbol(10, "_a", false, true), symbol(10, "a", false, true)]), ["a"]);
+        assert_eq!(names(vec![symbol(10, "__a", false, true), symbol(10, "_a", false, true)]), ["_a"]);
+        assert_eq!(names(vec![symbol(10, "b", false, true), symbol(10, "a", false, true)]), ["b"]);
+        assert_eq!(names(vec![symbol(10, "s", true, true), symbol(10, "_g", false, false)]), ["_g"]);
+        assert_eq!(names(vec![symbol(10, "label", false, false), symbol(10, "_f", false, true)]), ["_f"]);
+    }
+}

@@ -1,0 +1,101 @@
+//! Time in functions that were inlined into others, which no symbol tells of.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use crate::image::SourceFiles;
+use crate::image::frames::Caller;
+use crate::image::lines::Lines;
+use crate::symbols::functions::{FunctionId, Functions};
+use crate::symbols::line_symbols::{divide, within};
+
+/// Where lines were inlined: for the address of each line symbol the functions around it, from the inside out.
+pub type InlineStacks<'data> = HashMap<u64, Vec<Caller<'data>>>;
+
+/// Code of one inlined function.
+#[derive(Debug)]
+pub(crate) struct InlinedRange {
+    pub(crate) start: u64,
+    pub(crate) last: u64,
+    /// Of which function it is: a place in [`Inlined::functions`].
+    pub(crate) function: usize,
+}
+
+/// All code that was inlined, in the order of addresses.
+#[derive(Debug, Default)]
+pub struct Inlined<'data> {
+    pub(crate) parts: Vec<InlinedRange>,
+    /// Each function that was inlined, the innermost, in each function whose code it is a part of.
+    pub(crate) functions: Vec<(FunctionId, &'data [u8])>,
+}
+
+impl<'data> Inlined<'data> {
+    /// Finds all inlined code.
+    #[must_use]
+    pub fn find(
+        code: Range<u64>,
+        lines: &Lines<'data>,
+        files: &'data SourceFiles<'data>,
+        functions: &Functions<'data>,
+    ) -> Inlined<'data> {
+        let Some(frames) = files.frames() else {
+            return Inlined::default();
+        };
+        let mut found = Inlined::default();
+        let mut known: HashMap<(FunctionId, &[u8]), usize> = HashMap::new();
+        for (range, (name, inside)) in divide(within(lines, code), |address| {
+            let name = frames.inlined(address)?;
+            Some((name, functions[functions.find(address)?].counts_for))
+        }) {
+            let function = *known.entry((inside, name)).or_insert_with(|| {
+                found.functions.push((inside, name));
+                found.functions.len() - 1
+            });
+            match found.parts.last_mut().filter(|part| part.last + 1 == range.start) {
+                Some(part) if part.function == function => part.last = range.end - 1,
+                _ => found.parts.push(InlinedRange { start: range.start, last: range.end - 1, function }),
+            }
+        }
+        found
+    }
+
+    /// Adds the code of another image, which is moved so far. It must lie behind all that there is; `moved` tells what its
+    /// functions have become.
+    pub fn append(&mut self, other: Inlined<'data>, shift: u64, moved: impl Fn(FunctionId) -> Option<FunctionId>) {
+        // A function that became nothing leaves its place empty, so that those behind it keep theirs.
+        let before = self.functions.len();
+        let kept: Vec<bool> = other.functions.iter().map(|(inside, _)| moved(*inside).is_some()).collect();
+        self.functions.extend(other.functions.iter().map(|(inside, name)| (moved(*inside).unwrap_or(*inside), *name)));
+        let parts = other.parts.into_iter().filter(|part| kept.get(part.function).is_some_and(|kept| *kept));
+        self.parts.extend(parts.map(|part| InlinedRange {
+            start: part.start.wrapping_add(shift),
+            last: part.last.wrapping_add(shift),
+            function: before + part.function,
+        }));
+    }
+
+    /// How many inlined functions there are, each in each of those around it.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.functions.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.functions.is_empty()
+    }
+}
+
+#[cfg(test)]
+impl Inlined<'static> {
+    /// Code that tests make up: ranges, each with the place of its function.
+    pub(crate) fn made_up(parts: &[(Range<u64>, usize)], functions: Vec<(FunctionId, &'static [u8])>) -> Self {
+        let part = |(range, function): &(Range<u64>, usize)| InlinedRange {
+            start: range.start,
+            last: range.end - 1,
+            function: *function,
+        };
+        Inlined { parts: parts.iter().map(part).collect(), functions }
+    }
+}

@@ -1,0 +1,233 @@
+//! Symbols for lines: with them in the table of functions, everything that is told of functions is told of lines.
+//!
+//! A piece of code that comes from one line of one function is a symbol of its own, which has the function's name and
+//! is not marked as a function. Inlined code has the name of the function that was inlined.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use gmon::Profile;
+
+use crate::image::frames::{Caller, Frames};
+use crate::image::lines::{LineRange, Lines, OfFiles};
+use crate::image::{Nearest, SourceFiles, Symbol, UNIT};
+use crate::symbols::functions::Functions;
+
+/// What the symbols of lines are made of.
+pub struct LineSymbolizer<'a, 'data> {
+    /// The lines.
+    pub lines: &'a Lines<'data>,
+    /// What was inlined.
+    pub files: &'data SourceFiles<'data>,
+    /// These tell which code only its source file sees.
+    pub functions: &'a Functions<'data>,
+    /// These tell whose code it is where the debug information does not.
+    pub owners: &'a Owners<'data>,
+    /// Whether each byte of code is looked at, as GNU does. There must be as many in the file.
+    pub every_byte: bool,
+    /// Whether code of one line that was inlined at several places is told apart.
+    pub by_caller: bool,
+    /// The code that matters, if not all does, and how far the image was moved there. Other lines get no symbols.
+    pub profiled: Option<(&'a ProfiledCode, u64)>,
+}
+
+/// Whose code it is where the debug information does not say.
+pub enum Owners<'data> {
+    /// The functions there are.
+    Functions(Functions<'data>),
+    /// The symbols there are, chosen from as GNU does.
+    Nearest(Nearest<'data>),
+}
+
+/// Code of one line of one function: its symbol, and where it was inlined.
+pub type LineSymbol<'data> = (Symbol<'data>, Vec<Caller<'data>>);
+
+impl<'data> LineSymbolizer<'_, 'data> {
+    /// The symbols of all lines of a part of the code, in the order of their addresses. Code of which no line or no
+    /// function is known gets no symbol: it belongs to the one before.
+    #[must_use]
+    pub fn symbols(&self, code: Range<u64>) -> Vec<LineSymbol<'data>> {
+        let frames = self.files.frames();
+        let callers = |address| frames.as_ref().filter(|_| self.by_caller).map(|frames| frames.callers(address));
+        let find = |address| Some((self.name(frames.as_ref(), address)?, callers(address).unwrap_or_default()));
+        let mut symbols: Vec<LineSymbol<'data>> = Vec::new();
+        let mut place = None;
+        let runs = self.runs(code.clone());
+        let mut runs = runs.chunk_by(|(_, one), (_, other)| one == other).peekable();
+        while let Some(run) = runs.next() {
+            // What comes from no line, behind this, is taken for a part of it.
+            let end = runs.peek().map_or(code.end, |next| next[0].0.start);
+            let moved = |shift: u64| run[0].0.start.wrapping_add(shift)..end.wrapping_add(shift);
+            if !self.profiled.is_none_or(|(profiled, shift)| profiled.meets(moved(shift))) {
+                place = None;
+                continue;
+            }
+            let ranges = run.iter().map(|(range, _)| *range);
+            let parts = if self.every_byte { divide_everywhere(ranges, find) } else { divide(ranges, find) };
+            for (LineRange { start: address, .. }, (name, callers)) in parts {
+                let (file, line) = run[0].1;
+                let before = symbols.last().filter(|(before, _)| before.name == name);
+                let same = before.filter(|_| place.is_some_and(|(known, _)| known == file));
+                if same.is_some_and(|(_, before)| place == Some((file, line)) && *before == callers) {
+                    continue;
+                }
+                // Inlined code is as visible as the function that it is a part of.
+                let owner = || self.functions.find(address).is_some_and(|id| self.functions[id].is_static);
+                let is_static = same.map_or_else(owner, |(before, _)| before.is_static);
+                symbols.push((Symbol { address, name, is_static, is_func: false }, callers));
+                place = Some((file, line));
+            }
+        }
+        symbols
+    }
+
+    /// All code that comes from lines, with the number of the file and the line.
+    fn runs(&self, code: Range<u64>) -> Vec<(LineRange, (usize, u32))> {
+        let (mut known, mut numbers) = (HashMap::new(), OfFiles::default());
+        // Several files of the line tables may have one path.
+        let mut number = |file| {
+            numbers.get(file, || {
+                let next = known.len();
+                *known.entry(self.lines.path(file).full()).or_insert(next)
+            })
+        };
+        within(self.lines, code).map(|range| (range, (number(range.file), range.line))).collect()
+    }
+
+    /// The name of the innermost function of an address.
+    fn name(&self, frames: Option<&Frames<'data>>, address: u64) -> Option<&'data [u8]> {
+        let told = frames.and_then(|frames| frames.innermost(address));
+        told.or_else(|| match self.owners {
+            Owners::Functions(all) => Some(all[all.find(address)?].name),
+            Owners::Nearest(symbols) => symbols.name(address),
+        })
+    }
+}
+
+/// The code of all lines within a part of the code.
+pub(crate) fn within(lines: &Lines<'_>, code: Range<u64>) -> impl Iterator<Item = LineRange> {
+    let clipped = move |range: &LineRange| {
+        let (start, end) = (range.start.max(code.start), range.end.min(code.end));
+        LineRange { start, end, ..*range }
+    };
+    lines.within(code.clone()).filter(|range| range.line != 0).map(clipped)
+}
+
+/// Code that a profile has something about.
+#[derive(Debug)]
+pub struct ProfiledCode {
+    /// Its parts: first and last addresses, ascending and apart.
+    parts: Vec<(u64, u64)>,
+}
+
+impl ProfiledCode {
+    /// The code of all bins with samples, and of all calls. Bins are taken to be a little larger than they are, since
+    /// GNU rounds their borders.
+    #[must_use]
+    pub fn new(profile: &Profile) -> ProfiledCode {
+        let bins = profile.histograms.iter().flat_map(|histogram| {
+            histogram.hit().map(|(bin, _)| histogram.bin_range(bin)).map(|Range { start, end }| {
+                let more = end.saturating_sub(start).saturating_add(2 * UNIT);
+                (start.saturating_sub(more), end.saturating_add(more))
+            })
+        });
+        let calls = profile.arcs.iter().map(|arc| (arc.frompc, arc.frompc));
+        let mut parts: Vec<(u64, u64)> = bins.chain(calls).collect();
+        parts.sort_unstable();
+        parts.dedup_by(|next, kept| {
+            let joins = next.0 <= kept.1;
+            if joins {
+                kept.1 = kept.1.max(next.1);
+            }
+            joins
+        });
+        ProfiledCode { parts }
+    }
+
+    fn meets(&self, range: Range<u64>) -> bool {
+        let first = self.parts.partition_point(|part| part.1 < range.start);
+        self.parts.get(first).is_some_and(|part| part.0 < range.end)
+    }
+}
+
+/// Divides ranges of lines wherever something changes. Ranges of which nothing is found are left out.
+fn divide_everywhere<T: PartialEq>(
+    ranges: impl Iterator<Item = LineRange>,
+    find: impl Fn(u64) -> Option<T>,
+) -> Vec<(LineRange, T)> {
+    let mut found: Vec<(LineRange, T)> = Vec::new();
+    for range in ranges {
+        let mut is_known = false;
+        for address in range.start..range.end {
+            let Some(now) = find(address) else {
+                is_known = false;
+                continue;
+            };
+            match found.last_mut().filter(|(_, last)| is_known && *last == now) {
+                Some((part, _)) => part.end = address + 1,
+                None => found.push((LineRange { start: address, end: address + 1, ..range }, now)),
+            }
+            is_known = true;
+        }
+    }
+    found
+}
+
+/// Divides ranges of lines where something changes that the line table does not say: where a function ends, since what
+/// fills the gap behind it counts as its last line, or where another was inlined on the same line.
+///
+/// What is found at both ends of a range is taken to hold in between. Ranges of which nothing is found are left out.
+pub(crate) fn divide<T: PartialEq>(
+    ranges: impl Iterator<Item = LineRange>,
+    find: impl Fn(u64) -> Option<T>,
+) -> Vec<(LineRange, T)> {
+    let mut found = Vec::new();
+    for range in ranges {
+        // The part to look at next comes last.
+        let mut parts = vec![range];
+        while let Some(part) = parts.pop() {
+            let LineRange { start, end, .. } = part;
+            let first = find(start);
+            let middle = start + end.saturating_sub(start) / 2;
+            if middle > start && find(end - 1) != first {
+                parts.extend([LineRange { start: middle, ..part }, LineRange { end: middle, ..part }]);
+            } else {
+                found.extend(first.map(|first| (part, first)));
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::image::lines::FileId;
+
+    #[test]
+    fn a_change_that_no_border_shows() {
+        let range = |start, end| LineRange { start, end, file: FileId::default(), line: 7 };
+        let whole = [range(10, 20), range(30, 34), range(34, 36)];
+        let find = |address: u64| match address {
+            14 | 15 => Some("inner"),
+            17 | 35 => None,
+            _ => Some("outer"),
+        };
+        let found = |parts: Vec<(LineRange, &'static str)>| -> Vec<(u64, u64, &str)> {
+            parts.iter().map(|(part, name)| (part.start, part.end, *name)).collect()
+        };
+        assert_eq!(
+            found(divide_everywhere(whole.into_iter(), find)),
+            [
+                (10, 14, "outer"),
+                (14, 16, "inner"),
+                (16, 17, "outer"),
+                (18, 20, "outer"),
+                (30, 34, "outer"),
+                (34, 35, "outer")
+            ]
+        );
+        // What is the same at both ends is taken to be one.
+        assert_eq!(found(divide(whole.into_iter(), find)), [(10, 20, "outer"), (30, 34, "outer"), (34, 35, "outer")]);
+    }
+}

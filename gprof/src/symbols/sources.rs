@@ -1,0 +1,95 @@
+//! Where functions stand in source files.
+
+use std::collections::HashMap;
+
+use crate::image::lines::{Lines, OfFiles};
+use crate::symbols::functions::{FunctionId, Functions};
+
+/// A place in a source file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The file's place in [`Sources::files`].
+    pub file: usize,
+    /// The line, counted from one.
+    pub line: u32,
+}
+
+/// The source file and line in which each function begins, as far as they are known.
+#[derive(Debug, Default)]
+pub struct Sources {
+    /// The paths of files, in the order in which the symbol table first names a function of theirs.
+    pub files: Vec<Vec<u8>>,
+    places: Vec<Option<Place>>,
+}
+
+impl Sources {
+    /// Looks up all functions. `order` has the addresses of the symbols in the order of the symbol table.
+    #[must_use]
+    pub fn new(order: &[u64], functions: &Functions<'_>, lines: &Lines<'_>) -> Sources {
+        let mut files: Vec<Vec<u8>> = Vec::new();
+        let mut known: HashMap<Vec<u8>, usize> = HashMap::new();
+        // Most functions come from few files, whose paths need not be put together each time.
+        let mut numbers = OfFiles::default();
+        let mut place = |address: u64| {
+            let found = lines.find(address).filter(|range| range.line != 0)?;
+            let file = numbers.get(found.file, || {
+                let path = lines.path(found.file).full();
+                *known.entry(path).or_insert_with_key(|path| {
+                    files.push(path.clone());
+                    files.len() - 1
+                })
+            });
+            Some(Place { file, line: found.line })
+        };
+        for address in order {
+            place(*address);
+        }
+        let places = functions.as_slice().iter().map(|function| place(function.address)).collect();
+        Sources { files, places }
+    }
+
+    /// The sources of several tables of functions, put behind each other. A file of one path is one file.
+    #[must_use]
+    pub fn join(parts: Vec<Sources>) -> Sources {
+        let mut whole = Sources::default();
+        let mut known: HashMap<Vec<u8>, usize> = HashMap::new();
+        for Sources { files, places } in parts {
+            let mut add = |path: Vec<u8>| {
+                *known.entry(path).or_insert_with_key(|path| {
+                    whole.files.push(path.clone());
+                    whole.files.len() - 1
+                })
+            };
+            let numbers: Vec<usize> = files.into_iter().map(&mut add).collect();
+            let moved = |place: Place| Some(Place { file: *numbers.get(place.file)?, ..place });
+            whole.places.extend(places.into_iter().map(|place| place.and_then(moved)));
+        }
+        whole
+    }
+
+    /// Where a function begins.
+    #[must_use]
+    pub fn place(&self, id: FunctionId) -> Option<Place> {
+        self.places.get(id.index()).copied().flatten()
+    }
+
+    /// The path of a file, or its name without directories.
+    #[must_use]
+    pub fn name(&self, file: usize, whole: bool) -> &[u8] {
+        let path: &[u8] = self.files.get(file).map_or(b"", Vec::as_slice);
+        if whole { path } else { base(path) }
+    }
+
+    /// The files of this name. A name without directories stands for all files of that name.
+    #[must_use]
+    pub fn named(&self, name: &[u8]) -> Vec<usize> {
+        let is_base = !name.contains(&b'/');
+        let shown = |path: &Vec<u8>| if is_base { base(path) == name } else { path == name };
+        (0..self.files.len()).filter(|at| shown(&self.files[*at])).collect()
+    }
+}
+
+/// A path without its directories.
+pub(crate) fn base(path: &[u8]) -> &[u8] {
+    path.rsplit(|byte| *byte == b'/').next().unwrap_or_default()
+}

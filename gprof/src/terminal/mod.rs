@@ -1,0 +1,217 @@
+//! What a run must know of the terminals that it writes to.
+
+pub mod pager;
+pub mod progress;
+
+use std::borrow::Cow;
+use std::env;
+use std::io::{self, IsTerminal, Write, stderr, stdout};
+
+use terminal_size::{Width, terminal_size_of};
+
+/// The width of a terminal that does not say, in characters.
+const USUAL_WIDTH: usize = 80;
+
+/// What is known of the terminals. The default is that there are none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Terminal {
+    /// The width in characters of the terminal that reports go to, if they go to one.
+    pub reports: Option<usize>,
+    /// The width in characters of the terminal that warnings go to, if they go to one that can erase what it shows.
+    pub warnings: Option<usize>,
+    /// How wide reports shall be that go to no terminal.
+    pub columns: Option<usize>,
+    /// Whether the reports' terminal shows colours, and the user likes them.
+    pub colours: bool,
+}
+
+impl Terminal {
+    /// What this process finds: its standard output and standard error, and the variables `TERM`, `COLUMNS` and
+    /// `NO_COLOR`, of which the last one counts when there is anything in it.
+    #[must_use]
+    pub fn of_process() -> Terminal {
+        let width = |size: Option<(Width, _)>| Some(size.map_or(USUAL_WIDTH, |(width, _)| usize::from(width.0)));
+        let reports = stdout().is_terminal().then(|| terminal_size_of(stdout())).and_then(width);
+        let warnings = stderr().is_terminal().then(|| terminal_size_of(stderr())).and_then(width);
+        let is_able = env::var_os("TERM").is_some_and(|name| !name.is_empty() && name != "dumb");
+        let is_plain = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        Terminal {
+            reports,
+            warnings: warnings.filter(|_| is_able),
+            columns: env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).filter(|columns| *columns > 0),
+            colours: reports.is_some() && is_able && !is_plain,
+        }
+    }
+
+    /// How wide reports may be, in characters: as wide as their terminal, or as `COLUMNS` says, or 80.
+    #[must_use]
+    pub fn width(&self) -> usize {
+        self.reports.or(self.columns).unwrap_or(USUAL_WIDTH)
+    }
+}
+
+/// A text without control characters: those are spelt as programmers write them, newlines among them. Names and paths may
+/// have any in them, and a terminal obeys them.
+#[must_use]
+pub fn visible(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_control) {
+        return Cow::Borrowed(text);
+    }
+    let mut spelt = String::with_capacity(text.len() + 16);
+    for letter in text.chars() {
+        if is_control(letter) { spelt.extend(letter.escape_default()) } else { spelt.push(letter) }
+    }
+    Cow::Owned(spelt)
+}
+
+/// The same of a name that need not be UTF-8. Bytes that are no characters stay as they are.
+#[must_use]
+pub fn visible_bytes(name: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
+    // All control characters beyond ASCII begin with one of these bytes.
+    if !name.iter().any(|byte| byte.is_ascii_control() || matches!(byte, 0xc2 | 0xe2)) {
+        return name;
+    }
+    let mut spelt = Vec::with_capacity(name.len() + 16);
+    for chunk in name.utf8_chunks() {
+        spelt.extend_from_slice(visible(chunk.valid()).as_bytes());
+        spelt.extend_from_slice(chunk.invalid());
+    }
+    Cow::Owned(spelt)
+}
+
+/// Whether a character changes how others are shown instead of being shown: control characters, line and paragraph
+/// separators, and those that turn the direction of writing.
+fn is_control(letter: char) -> bool {
+    letter.is_control() || matches!(letter, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// A system's error in its own words, without the number that Rust adds.
+pub(crate) fn system(error: &io::Error) -> String {
+    let text = error.to_string();
+    match text.find(" (os error") {
+        Some(end) => text[..end].to_owned(),
+        None => text,
+    }
+}
+
+/// A terminal as reports see it: control characters in what was read from files, such as the lines of sources, are
+/// spelt. Line ends, tabs and form feeds, which reports have themselves, are not, and neither are colors.
+///
+/// Names are spelt where they are put together, since a newline in a name must not look like the end of a line.
+pub(crate) struct Visible<'a> {
+    out: &'a mut dyn Write,
+    /// What may be the beginning of something that is to be written as it is.
+    held: Vec<u8>,
+    text: Vec<u8>,
+}
+
+impl<'a> Visible<'a> {
+    pub(crate) fn new(out: &'a mut dyn Write) -> Visible<'a> {
+        Visible { out, held: Vec::new(), text: Vec::new() }
+    }
+
+    fn byte(&mut self, byte: u8) {
+        match (self.held.as_slice(), byte) {
+            ([], b'\r' | b'\x1b' | 0xc2) => return self.held.push(byte),
+            // A line end as DOS has it.
+            ([b'\r'], b'\n') => self.keep(),
+            ([b'\x1b'], b'[') => return self.held.push(byte),
+            ([b'\x1b', b'[', rest @ ..], b'0'..=b'9' | b';') if rest.len() < 16 => return self.held.push(byte),
+            ([b'\x1b', b'[', ..], b'm') => self.keep(),
+            ([0xc2], 0x80..=0x9f) => {
+                self.held.clear();
+                return self.spell(char::from(byte));
+            }
+            ([0xc2], _) => self.keep(),
+            ([], _) => {}
+            _ => {
+                self.give_up();
+                return self.byte(byte);
+            }
+        }
+        if byte.is_ascii_control() && !matches!(byte, b'\n' | b'\t' | b'\x0c') {
+            self.spell(char::from(byte));
+        } else {
+            self.text.push(byte);
+        }
+    }
+
+    /// What was held is harmless.
+    fn keep(&mut self) {
+        self.text.append(&mut self.held);
+    }
+
+    /// What was held is not what it may have been.
+    fn give_up(&mut self) {
+        for byte in std::mem::take(&mut self.held) {
+            if byte.is_ascii_control() { self.spell(char::from(byte)) } else { self.text.push(byte) }
+        }
+    }
+
+    fn spell(&mut self, letter: char) {
+        self.text.extend(letter.escape_default().map(|letter| letter as u8));
+    }
+}
+
+impl Write for Visible<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        bytes.iter().for_each(|byte| self.byte(*byte));
+        let done = self.out.write_all(&self.text);
+        self.text.clear();
+        done.map(|()| bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.give_up();
+        let done = self.out.write_all(&self.text);
+        self.text.clear();
+        done.and_then(|()| self.out.flush())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_are_spelt() {
+        assert_eq!(visible("a\x1b[31m\x07\u{9b}b\nc\u{202e}\t\\é"), "a\\u{1b}[31m\\u{7}\\u{9b}b\\nc\\u{202e}\\t\\é");
+        assert!(matches!(visible("plain é"), Cow::Borrowed(_)));
+        let name = [b"a\xff\x1b".as_slice(), "\u{9b}é".as_bytes(), b"\xe2"].concat();
+        let expected = [b"a\xff\\u{1b}\\u{9b}".as_slice(), "é".as_bytes(), b"\xe2"].concat();
+        assert_eq!(visible_bytes(Cow::Borrowed(&name)), Cow::Borrowed(expected.as_slice()));
+        assert!(matches!(visible_bytes(Cow::Borrowed(b"main\xff")), Cow::Borrowed(_)));
+    }
+
+    /// What a terminal gets of a text, in pieces of every size.
+    fn shown(text: &[u8]) -> String {
+        let mut first = None;
+        for size in 1..=text.len() {
+            let mut out = Vec::new();
+            let mut visible = Visible::new(&mut out);
+            text.chunks(size).for_each(|piece| visible.write_all(piece).unwrap());
+            visible.flush().unwrap();
+            assert_eq!(first.get_or_insert_with(|| out.clone()), &out, "{size}");
+        }
+        String::from_utf8(first.unwrap()).unwrap()
+    }
+
+    #[test]
+    fn reports_have_no_control_characters_but_their_own() {
+        let own = "\x0c\n\tline\r\n\x1b[1mred\x1b[0m \u{e9}\u{a0}";
+        assert_eq!(shown(own.as_bytes()), own);
+        assert_eq!(
+            shown(b"a\x1b]0;t\x07b\rc\x1b[2Jd\xc2\x9b1m\x1b"),
+            "a\\u{1b}]0;t\\u{7}b\\rc\\u{1b}[2Jd\\u{9b}1m\\u{1b}"
+        );
+        assert_eq!(shown(b"\x1b\x1b[1;1;1;1;1;1;1;1;1;1m\x7f"), "\\u{1b}\\u{1b}[1;1;1;1;1;1;1;1;1;1m\\u{7f}");
+    }
+
+    #[test]
+    fn the_terminal_knows_better_than_the_variable() {
+        let none = Terminal::default();
+        assert_eq!(none.width(), 80);
+        assert_eq!(Terminal { columns: Some(132), ..none }.width(), 132);
+        assert_eq!(Terminal { columns: Some(132), reports: Some(60), ..none }.width(), 60);
+    }
+}

@@ -1,0 +1,179 @@
+//! The pager: the program through which reports reach a terminal.
+//!
+//! The pager is started when the first report is written, so that a run without reports has none. The pager reads a pipe,
+//! and writes to the standard output of this process itself.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use signal_hook::consts::SIGINT;
+
+/// The pager of those who name none, and how it behaves unless `LESS` says otherwise: it ends at once when everything has
+/// room on the screen, shows colours, and leaves the screen as it is.
+const USUAL: (&str, &str) = ("less", "FRX");
+
+/// Which pager to use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PagerCommand {
+    /// The usual one, if the system has it.
+    Usual,
+    /// A command of the user's.
+    Command(OsString),
+}
+
+impl PagerCommand {
+    /// The choice of the environment: `GPROF_PAGER`, or else `PAGER`, of which nothing and `cat` mean none. A terminal that
+    /// can do nothing gets no pager that nobody named.
+    #[must_use]
+    pub fn of_environment(variable: impl Fn(&str) -> Option<OsString>) -> Option<PagerCommand> {
+        match variable("GPROF_PAGER").or_else(|| variable("PAGER")) {
+            Some(command) if command.as_bytes().trim_ascii().is_empty() || command == "cat" => None,
+            Some(command) => Some(PagerCommand::Command(command)),
+            None if variable("TERM").is_none_or(|name| name.is_empty() || name == "dumb") => None,
+            None => Some(PagerCommand::Usual),
+        }
+    }
+}
+
+/// A writer of reports that sends them through a pager.
+pub(crate) struct Pager<'a> {
+    choice: &'a PagerCommand,
+    /// Where reports go if there is no pager.
+    out: &'a mut dyn Write,
+    state: State,
+}
+
+enum State {
+    /// Nothing was written.
+    Waiting,
+    Running(Child, ChildStdin),
+    /// The pager cannot be started.
+    Failed(io::Error),
+}
+
+impl<'a> Pager<'a> {
+    pub(crate) fn new(choice: &'a PagerCommand, out: &'a mut dyn Write) -> Pager<'a> {
+        Pager { choice, out, state: State::Waiting }
+    }
+
+    /// Waits for the end of the pager. Gives a fault that the user should know of.
+    ///
+    /// # Errors
+    ///
+    /// A fault because of which nobody has read the reports.
+    pub(crate) fn finish(self) -> Result<Option<String>, String> {
+        let PagerCommand::Command(command) = self.choice else {
+            // Where there is no usual pager nobody misses one.
+            if let State::Running(child, input) = self.state {
+                let _ = wait(child, input);
+            }
+            return Ok(None);
+        };
+        let fault =
+            |why: &str| format!("pager '{}': {why}: name another in GPROF_PAGER, or use --no-pager", command.display());
+        match self.state {
+            State::Waiting => Ok(None),
+            State::Failed(error) => Ok(Some(fault(&crate::terminal::system(&error)))),
+            // These say that the shell found no command or could not run it.
+            State::Running(child, input) => match wait(child, input) {
+                Some(126 | 127) => Err(fault("the shell cannot run it")),
+                _ => Ok(None),
+            },
+        }
+    }
+
+    /// The pipe to the pager, or the output itself.
+    fn sink(&mut self) -> &mut dyn Write {
+        if let State::Waiting = self.state {
+            self.state = match start(self.choice) {
+                Ok((child, input)) => State::Running(child, input),
+                Err(error) => State::Failed(error),
+            };
+        }
+        match &mut self.state {
+            State::Running(_, input) => input,
+            _ => self.out,
+        }
+    }
+}
+
+impl Write for Pager<'_> {
+    fn write(&mut self, text: &[u8]) -> io::Result<usize> {
+        self.sink().write(text)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.state {
+            State::Waiting => Ok(()),
+            State::Running(_, input) => input.flush(),
+            State::Failed(_) => self.out.flush(),
+        }
+    }
+}
+
+fn start(choice: &PagerCommand) -> io::Result<(Child, ChildStdin)> {
+    let mut command = match choice {
+        PagerCommand::Usual => Command::new(USUAL.0),
+        PagerCommand::Command(words) if is_plain(words) => Command::new(words),
+        PagerCommand::Command(words) => {
+            let mut shell = Command::new("sh");
+            shell.arg("-c").arg(words);
+            shell
+        }
+    };
+    if std::env::var_os("LESS").is_none() {
+        command.env("LESS", USUAL.1);
+    }
+    let mut child = command.stdin(Stdio::piped()).spawn()?;
+    let Some(input) = child.stdin.take() else {
+        return Err(io::ErrorKind::BrokenPipe.into());
+    };
+    // An interrupt from the terminal is meant for the pager, which stops reading and goes on. If this process died of the
+    // interrupt, the shell and the pager would both read the terminal. Where the handler cannot be had, so be it.
+    let _ = signal_hook::flag::register(SIGINT, Arc::new(AtomicBool::new(false)));
+    Ok((child, input))
+}
+
+/// Whether a command is one word that means the same to a shell and to the system.
+fn is_plain(words: &OsStr) -> bool {
+    words.as_bytes().iter().all(|byte| byte.is_ascii_alphanumeric() || b"/._-+,:@%".contains(byte))
+}
+
+/// Waits for a process that gets nothing more to read, and gives its exit status.
+fn wait(mut child: Child, input: ChildStdin) -> Option<i32> {
+    drop(input);
+    child.wait().ok()?.code()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_environment_names_the_pager() {
+        let of = |variables: &[(&str, &str)]| {
+            let value = |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.into());
+            PagerCommand::of_environment(value)
+        };
+        let command = |name: &str| Some(PagerCommand::Command(name.into()));
+        let term = ("TERM", "xterm");
+        assert_eq!(of(&[term]), Some(PagerCommand::Usual));
+        assert_eq!([of(&[]), of(&[("TERM", "")]), of(&[("TERM", "dumb")])], [None, None, None]);
+        assert_eq!(of(&[term, ("PAGER", "more")]), command("more"));
+        assert_eq!(of(&[term, ("PAGER", "more"), ("GPROF_PAGER", "less -S")]), command("less -S"));
+        assert_eq!(of(&[term, ("PAGER", "more"), ("GPROF_PAGER", "")]), None);
+        assert_eq!(of(&[term, ("PAGER", "more"), ("GPROF_PAGER", " ")]), None);
+        assert_eq!([of(&[term, ("PAGER", "cat")]), of(&[term, ("GPROF_PAGER", "cat")])], [None, None]);
+        assert_eq!(of(&[("GPROF_PAGER", "more")]), command("more"), "one that was named goes to any terminal");
+    }
+
+    #[test]
+    fn what_needs_a_shell() {
+        assert!(["less", "/usr/bin/most", "a-b.c"].into_iter().all(|words| is_plain(words.as_ref())));
+        assert!(["less -R", "$P", "a|b", "~/p"].into_iter().all(|words| !is_plain(words.as_ref())));
+    }
+}
