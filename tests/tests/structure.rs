@@ -38,7 +38,7 @@ const ORDER: [(&str, &[&str]); 4] = [
             "entry",
         ],
     ),
-    ("gprof/demangle", &["gnat", "rust", "cpp"]),
+    ("gprof/demangle", &["bounded", "gnat", "rust", "cpp", "fallback"]),
     (
         "gprof",
         &[

@@ -44,14 +44,16 @@
 
 extern crate alloc;
 
+mod bounded;
 mod cpp;
+mod fallback;
 mod gnat;
 mod rust;
 
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
-use cpp::{Grammar, Spelling};
+use cpp::{Failure, Grammar, Spelling};
 
 /// The default bound on the length of a demangled name, in bytes: names that need more are made to exhaust memory.
 pub const MAX_LENGTH: usize = 1 << 16;
@@ -80,7 +82,8 @@ pub enum Style {
 /// Whose demangler decides which C++ names can be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Compat {
-    /// This crate's: names of newer compilers are read too.
+    /// This crate's: names of newer compilers are read too, and what this crate cannot read is left to the crate
+    /// cpp_demangle and its spelling.
     #[default]
     None,
     /// That of GNU binutils 2.40: names that it cannot read stay mangled.
@@ -130,7 +133,7 @@ pub fn demangle_with<'a>(name: &'a [u8], options: &Options) -> Cow<'a, [u8]> {
 #[must_use]
 pub fn looks_mangled(name: &[u8]) -> bool {
     let (_, core) = name.split_at(marks(name));
-    core.starts_with(b"_Z") || core.starts_with(b"_R")
+    core.starts_with(b"_Z") || core.starts_with(b"_R") || core.starts_with(b"_GLOBAL_")
 }
 
 fn readable(name: &[u8], options: &Options) -> Option<Vec<u8>> {
@@ -150,9 +153,13 @@ fn readable(name: &[u8], options: &Options) -> Option<Vec<u8>> {
 
 fn read_cpp(name: &[u8], options: &Options, spelling: Spelling) -> Option<Vec<u8>> {
     let read = |grammar| cpp::demangle(name, options.max_length, spelling, grammar);
-    match options.compat {
-        Compat::Gnu => read(Grammar::Gnu),
-        Compat::None => read(Grammar::Gnu).or_else(|| read(Grammar::Newest)),
+    let gnu = read(Grammar::Gnu);
+    if options.compat == Compat::Gnu || gnu != Err(Failure::Unreadable) {
+        return gnu.ok();
+    }
+    match read(Grammar::Newest) {
+        Err(Failure::Unreadable) if spelling == Spelling::Cpp => fallback::demangle(name, options.max_length),
+        newest => newest.ok(),
     }
 }
 

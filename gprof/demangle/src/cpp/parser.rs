@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::tree::{Id, Node, Tree};
-use super::{DEEPEST, Grammar};
+use super::{DEEPEST, Failure, Grammar};
 
 /// Reads a mangled name from front to back. What cannot be read ends the whole with `None`.
 pub(super) struct Parser<'a> {
@@ -21,6 +21,8 @@ pub(super) struct Parser<'a> {
     pub(super) in_conversion: bool,
     /// Whether names are read that GNU binutils 2.40 leaves mangled.
     pub(super) is_newest: bool,
+    /// Why reading ends, if it does before the end of the name.
+    failure: Failure,
     /// The deepest level of template parameters that was read since a constraint began.
     pub(super) deepest_level: usize,
 }
@@ -38,12 +40,18 @@ impl<'a> Parser<'a> {
             in_expression: false,
             in_conversion: false,
             is_newest: grammar == Grammar::Newest,
+            failure: Failure::Unreadable,
             deepest_level: 0,
         }
     }
 
     pub(super) fn into_tree(self) -> Tree<'a> {
         self.tree
+    }
+
+    /// Why the name could not be read.
+    pub(super) fn failure(&self) -> Failure {
+        self.failure
     }
 
     pub(super) fn peek(&self) -> Option<u8> {
@@ -106,10 +114,12 @@ impl<'a> Parser<'a> {
 
     /// Reads a part that may hold others of its kind, unless they lie too deep.
     pub(super) fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
-        if self.depth == DEEPEST {
+        let left = self.left.checked_sub(1).filter(|_| self.depth < DEEPEST);
+        let Some(left) = left else {
+            self.failure = Failure::TooMuch;
             return None;
-        }
-        self.left = self.left.checked_sub(1)?;
+        };
+        self.left = left;
         self.depth = self.depth.saturating_add(1);
         let result = read(self);
         self.depth = self.depth.saturating_sub(1);

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use super::operators::Operator;
 use super::scopes::Scope;
 use super::tree::{Id, Node, Signature, Tree};
-use super::{DEEPEST, Spelling};
+use super::{DEEPEST, Failure, Spelling};
 
 /// Whether a text is a name of the standard library as the parser spells it.
 pub(super) fn is_standard(text: &[u8]) -> bool {
@@ -47,6 +47,8 @@ pub(super) struct Printer<'t, 'a> {
     /// The references and parameters being written.
     pub(super) active: Vec<Id>,
     pub(super) failed: bool,
+    /// Whether that is because of too much work.
+    exhausted: bool,
     pub(super) spelling: Spelling,
     /// Whether a function is being written in another one's name or type.
     pub(super) in_function: bool,
@@ -80,15 +82,20 @@ impl<'t, 'a> Printer<'t, 'a> {
             kept: BTreeMap::new(),
             active: Vec::new(),
             failed: false,
+            exhausted: false,
             spelling,
             in_function: false,
         }
     }
 
-    /// The text of a tree, or `None` when it nests too deep or gets too long.
-    pub(super) fn print(mut self, root: Id) -> Option<Vec<u8>> {
+    /// The text of a tree.
+    pub(super) fn print(mut self, root: Id) -> Result<Vec<u8>, Failure> {
         self.whole(root);
-        (!self.failed && self.out.len() <= self.most).then_some(self.out)
+        match (self.exhausted || self.out.len() > self.most, self.failed) {
+            (true, _) => Err(Failure::TooMuch),
+            (_, true) => Err(Failure::Unreadable),
+            _ => Ok(self.out),
+        }
     }
 
     pub(super) fn write(&mut self, text: impl AsRef<[u8]>) {
@@ -115,6 +122,7 @@ impl<'t, 'a> Printer<'t, 'a> {
     pub(super) fn step(&mut self, run: impl FnOnce(&mut Self)) {
         let left = self.left.checked_sub(1).filter(|_| !self.failed && self.depth < DEEPEST_TEXT);
         let Some(left) = left.filter(|_| self.out.len() <= self.most) else {
+            self.exhausted |= !self.failed;
             self.failed = true;
             return;
         };

@@ -8,6 +8,7 @@ use crate::MAX_LENGTH;
 
 fn demangle(name: &str) -> Option<String> {
     super::demangle(name.as_bytes(), MAX_LENGTH, Spelling::Cpp, Grammar::Gnu)
+        .ok()
         .map(|text| String::from_utf8(text).unwrap())
 }
 
