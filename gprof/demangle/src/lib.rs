@@ -277,6 +277,33 @@ mod tests {
     }
 
     #[test]
+    fn names_that_only_cpp_demangle_reads() {
+        for (name, readable) in [
+            ("_Z1fDSDAs", "f(_Sat short _Accum)"),
+            ("_ZGR1a_", "reference temporary #0 for a"),
+            ("_Z1fDRs@plt", "f(short _Fract)@plt"),
+        ] {
+            assert_eq!(shown(name), readable);
+            let gnu = Options { compat: Compat::Gnu, ..Options::default() };
+            assert_eq!(demangle_with(name.as_bytes(), &gnu).as_ref(), name.as_bytes());
+            assert_eq!(demangle_within(name.as_bytes(), 5).as_ref(), name.as_bytes());
+        }
+    }
+
+    #[test]
+    fn global_constructors() {
+        for (name, readable) in [
+            ("_GLOBAL__I_main", "global constructors keyed to main"),
+            ("_GLOBAL_.D__ZN1aC1Ev", "global destructors keyed to a::a()"),
+            ("_GLOBAL__sub_I_main", "_GLOBAL__sub_I_main"),
+            ("_GLOBAL__I_", "_GLOBAL__I_"),
+            ("_GLOBAL__I__Zq", "_GLOBAL__I__Zq"),
+        ] {
+            assert_eq!(shown(name), readable);
+        }
+    }
+
+    #[test]
     fn other_names_stay() {
         for name in ["main", "_Z", "_Zqqq", "_R", "", "_start"] {
             assert_eq!(shown(name), name);

@@ -116,3 +116,15 @@ fn every_cut_of_newer_names() {
         }
     }
 }
+
+#[test]
+fn names_of_exponential_work() {
+    // The crate cpp_demangle tries both ways at each step: without a low bound on depth, these take hours.
+    for part in ["na", "na9", "nw", "cl", "cv", "qu", "DTszLb1E", "nw9C1DUTC"] {
+        for start in ["_Z1fIiEvDT", "_Z1fIXT_E", "_ZN", "_ZZ"] {
+            for count in [20, 100, 300] {
+                check(&[start, &part.repeat(count)].concat().into_bytes(), MAX_LENGTH);
+            }
+        }
+    }
+}
