@@ -9,8 +9,8 @@ use cpp_demangle::{BorrowedSymbol, DemangleOptions, ParseOptions};
 
 use crate::bounded::Bounded;
 
-/// How deep parts of a name may lie in each other. Of the names of libstdc++ and LLVM, 16 and 10 percent lie deeper. With
-/// twice this depth, a name of 300 bytes can take minutes.
+/// How deep parts of a name may be nested. Of the names of libstdc++ and LLVM, 16 and 10 percent are nested deeper.
+/// With a bound of 40, a name of 371 bytes took 25 seconds.
 const MAX_DEPTH: u32 = 24;
 
 /// The longest name that is tried.

@@ -1,8 +1,8 @@
 //! C++ names, mangled by the rules of the Itanium ABI, in the spelling of GNU's tools.
 //!
-//! The parser turns a name into a tree, in which a thing that a name abbreviates is shared; the printer walks the tree.
-//! A tree is small, but what it spells can be exponentially long, and a name may nest as deep as it is long: both are
-//! bounded, and a name that goes beyond is left as it is.
+//! The parser turns a name into a tree, in which a part that the name abbreviates is shared. The printer walks the tree.
+//! A tree is small, but the text of a tree can be exponentially long, and a name can nest as deep as the name is long.
+//! Depth, steps and length are bounded, and a name that needs more stays mangled.
 
 mod declarations;
 mod encodings;
@@ -27,15 +27,15 @@ use alloc::vec::Vec;
 use parser::Parser;
 use printer::Printer;
 
-/// How deep parts of a name may lie in each other.
-const DEEPEST: usize = 200;
+/// How deep parts of a name may be nested.
+const MAX_DEPTH: usize = 200;
 
 /// The language in whose spelling a name is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Spelling {
     Cpp,
     /// That of Java, which was compiled to names mangled as those of C++: dots between the parts, no signs of pointers,
-    /// `[]` for arrays, and what a function gives behind it.
+    /// `[]` for arrays, and the return type of a function behind the function.
     Java,
 }
 
@@ -57,13 +57,18 @@ pub(super) enum Failure {
     TooMuch,
 }
 
-/// The readable form of a mangled name, unless the text is longer than `most`, or the name takes more than `most` steps
+/// The readable form of a mangled name, unless the text is longer than `max_length`, or the name takes more than `max_length` steps
 /// to read or to write.
-pub(super) fn demangle(name: &[u8], most: usize, spelling: Spelling, grammar: Grammar) -> Result<Vec<u8>, Failure> {
-    let mut parser = Parser::new(name, most, grammar);
+pub(super) fn demangle(
+    name: &[u8],
+    max_length: usize,
+    spelling: Spelling,
+    grammar: Grammar,
+) -> Result<Vec<u8>, Failure> {
+    let mut parser = Parser::new(name, max_length, grammar);
     let root = if parser.eat(b"_Z") { parser.symbol() } else { parser.keyed_function() };
     let Some(root) = root else {
         return Err(parser.failure());
     };
-    Printer::new(&parser.into_tree(), most, spelling).print(root)
+    Printer::new(&parser.into_tree(), max_length, spelling).print(root)
 }

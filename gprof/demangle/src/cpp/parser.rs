@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::tree::{Id, Node, Tree};
-use super::{DEEPEST, Failure, Grammar};
+use super::{Failure, Grammar, MAX_DEPTH};
 
 /// Reads a mangled name from front to back. What cannot be read ends the whole with `None`.
 pub(super) struct Parser<'a> {
@@ -15,8 +15,8 @@ pub(super) struct Parser<'a> {
     /// The name read last, which constructors are called by.
     pub(super) last_name: Option<Id>,
     pub(super) depth: usize,
-    /// Parts that may still be read before the name is held to be made to harm: reading goes back at times.
-    pub(super) left: usize,
+    /// Steps left: a name that needs more is hostile. Reading goes back at times.
+    pub(super) steps_left: usize,
     pub(super) in_expression: bool,
     pub(super) in_conversion: bool,
     /// Whether names are read that GNU binutils 2.40 leaves mangled.
@@ -28,7 +28,7 @@ pub(super) struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    pub(super) fn new(text: &'a [u8], most: usize, grammar: Grammar) -> Parser<'a> {
+    pub(super) fn new(text: &'a [u8], max_length: usize, grammar: Grammar) -> Parser<'a> {
         Parser {
             text,
             at: 0,
@@ -36,7 +36,7 @@ impl<'a> Parser<'a> {
             substitutions: Vec::new(),
             last_name: None,
             depth: 0,
-            left: most,
+            steps_left: max_length,
             in_expression: false,
             in_conversion: false,
             is_newest: grammar == Grammar::Newest,
@@ -114,12 +114,12 @@ impl<'a> Parser<'a> {
 
     /// Reads a part that may hold others of its kind, unless they lie too deep.
     pub(super) fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
-        let left = self.left.checked_sub(1).filter(|_| self.depth < DEEPEST);
+        let left = self.steps_left.checked_sub(1).filter(|_| self.depth < MAX_DEPTH);
         let Some(left) = left else {
             self.failure = Failure::TooMuch;
             return None;
         };
-        self.left = left;
+        self.steps_left = left;
         self.depth = self.depth.saturating_add(1);
         let result = read(self);
         self.depth = self.depth.saturating_sub(1);
