@@ -48,7 +48,7 @@ const ORDER: [(&str, &[&str]); 5] = [
             "entry",
         ],
     ),
-    ("gprof/demangle", &["gnat", "rust", "cpp"]),
+    ("gprof/demangle", &["bounded", "gnat", "rust", "cpp", "fallback"]),
     ("runtime/profil", &["rules", "profile", "engine", "bsd", "openbsd", "illumos", "aix", "attach"]),
     ("gprof", &["terminal", "image", "symbols", "error", "cli", "load", "analysis", "report"]),
 ];

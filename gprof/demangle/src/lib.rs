@@ -44,14 +44,16 @@
 
 extern crate alloc;
 
+mod bounded;
 mod cpp;
+mod fallback;
 mod gnat;
 mod rust;
 
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
-use cpp::{Grammar, Spelling};
+use cpp::{Failure, Grammar, Spelling};
 
 /// The default bound on the length of a demangled name, in bytes: names that need more are made to exhaust memory.
 pub const MAX_LENGTH: usize = 1 << 16;
@@ -80,7 +82,8 @@ pub enum Style {
 /// Whose demangler decides which C++ names can be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Compat {
-    /// This crate's: names of newer compilers are read too.
+    /// This crate's: names of newer compilers are read too, and what this crate cannot read is left to the crate
+    /// cpp_demangle and its spelling.
     #[default]
     None,
     /// That of GNU binutils 2.40: names that it cannot read stay mangled.
@@ -130,7 +133,7 @@ pub fn demangle_with<'a>(name: &'a [u8], options: &Options) -> Cow<'a, [u8]> {
 #[must_use]
 pub fn looks_mangled(name: &[u8]) -> bool {
     let (_, core) = name.split_at(marks(name));
-    core.starts_with(b"_Z") || core.starts_with(b"_R")
+    core.starts_with(b"_Z") || core.starts_with(b"_R") || core.starts_with(b"_GLOBAL_")
 }
 
 fn readable(name: &[u8], options: &Options) -> Option<Vec<u8>> {
@@ -150,9 +153,13 @@ fn readable(name: &[u8], options: &Options) -> Option<Vec<u8>> {
 
 fn read_cpp(name: &[u8], options: &Options, spelling: Spelling) -> Option<Vec<u8>> {
     let read = |grammar| cpp::demangle(name, options.max_length, spelling, grammar);
-    match options.compat {
-        Compat::Gnu => read(Grammar::Gnu),
-        Compat::None => read(Grammar::Gnu).or_else(|| read(Grammar::Newest)),
+    let gnu = read(Grammar::Gnu);
+    if options.compat == Compat::Gnu || gnu != Err(Failure::Unreadable) {
+        return gnu.ok();
+    }
+    match read(Grammar::Newest) {
+        Err(Failure::Unreadable) if spelling == Spelling::Cpp => fallback::demangle(name, options.max_length),
+        newest => newest.ok(),
     }
 }
 
@@ -267,6 +274,33 @@ mod tests {
         assert_eq!(demangle_within(b"_ZN1a1bEi", 3).as_ref(), b"_ZN1a1bEi");
         // A function of a quarter of a million lifetimes.
         assert_eq!(shown("_RMC0FGZZZ_Eu"), "_RMC0FGZZZ_Eu");
+    }
+
+    #[test]
+    fn names_that_only_cpp_demangle_reads() {
+        for (name, readable) in [
+            ("_Z1fDSDAs", "f(_Sat short _Accum)"),
+            ("_ZGR1a_", "reference temporary #0 for a"),
+            ("_Z1fDRs@plt", "f(short _Fract)@plt"),
+        ] {
+            assert_eq!(shown(name), readable);
+            let gnu = Options { compat: Compat::Gnu, ..Options::default() };
+            assert_eq!(demangle_with(name.as_bytes(), &gnu).as_ref(), name.as_bytes());
+            assert_eq!(demangle_within(name.as_bytes(), 5).as_ref(), name.as_bytes());
+        }
+    }
+
+    #[test]
+    fn global_constructors() {
+        for (name, readable) in [
+            ("_GLOBAL__I_main", "global constructors keyed to main"),
+            ("_GLOBAL_.D__ZN1aC1Ev", "global destructors keyed to a::a()"),
+            ("_GLOBAL__sub_I_main", "_GLOBAL__sub_I_main"),
+            ("_GLOBAL__I_", "_GLOBAL__I_"),
+            ("_GLOBAL__I__Zq", "_GLOBAL__I__Zq"),
+        ] {
+            assert_eq!(shown(name), readable);
+        }
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! Names as rustc mangles them, in both of its ways.
 
-use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt::{Error, Result, Write};
+use core::fmt::Write;
+
+use crate::bounded::Bounded;
 
 /// A name as the programmer wrote it, without the hash that the compiler adds; nothing when the name is not Rust's or
 /// its text is longer than `max_length`.
@@ -16,9 +17,9 @@ pub(super) fn demangle(name: &[u8], max_length: usize) -> Option<Vec<u8>> {
     }
     let demangled = rustc_demangle::try_demangle(str::from_utf8(name).ok()?).ok()?;
     // Hardly any name becomes longer.
-    let mut text = Bounded { text: String::with_capacity(name.len().min(max_length)), max_length };
+    let mut text = Bounded::new(name.len(), max_length);
     write!(text, "{demangled:#}").ok()?;
-    Some(text.text.into_bytes())
+    Some(text.into_bytes())
 }
 
 fn end_of_legacy(name: &[u8]) -> usize {
@@ -28,22 +29,6 @@ fn end_of_legacy(name: &[u8]) -> usize {
 
 fn end_of_v0(name: &[u8]) -> usize {
     name.iter().position(|byte| *byte == b'.').unwrap_or(name.len())
-}
-
-/// A text of bounded length: a piece that does not fit ends the writing.
-struct Bounded {
-    text: String,
-    max_length: usize,
-}
-
-impl Write for Bounded {
-    fn write_str(&mut self, more: &str) -> Result {
-        if self.text.len().saturating_add(more.len()) > self.max_length {
-            return Err(Error);
-        }
-        self.text.push_str(more);
-        Ok(())
-    }
 }
 
 /// Whether a name ends as Rust's legacy mangling does, which is C++'s mangling otherwise: with a hash of sixteen

@@ -4,7 +4,7 @@ mod common;
 
 use std::borrow::Cow;
 
-use common::{PARTS, SEEDS};
+use common::{NEWEST, PARTS, SEEDS};
 use gmon_demangle::{MAX_LENGTH, Options, Style, demangle_with};
 
 /// Numbers from a seed (xorshift).
@@ -76,9 +76,10 @@ fn check(name: &[u8], max_length: usize) -> bool {
 #[test]
 fn any_bytes_are_a_name() {
     let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15);
+    let all = [SEEDS, NEWEST].concat();
     let mut readable = 0_usize;
     for round in 0..60_000 {
-        let (one, other) = (SEEDS[round % SEEDS.len()], SEEDS[numbers.below(SEEDS.len())]);
+        let (one, other) = (all[round % all.len()], all[numbers.below(all.len())]);
         let most = [MAX_LENGTH, MAX_LENGTH, 1000, 40][numbers.below(4)];
         let name = numbers.mutated(one.as_bytes(), other.as_bytes());
         readable += usize::from(check(&name, most));
@@ -101,6 +102,28 @@ fn every_cut_and_every_byte() {
                 let mut name = name.to_vec();
                 name[at] = byte;
                 check(&name, MAX_LENGTH);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_cut_of_newer_names() {
+    for name in NEWEST.iter().map(|name| name.as_bytes()) {
+        for at in 0..name.len() {
+            check(&name[..at], MAX_LENGTH);
+            check(&[&name[..at], &name[at + 1..]].concat(), MAX_LENGTH);
+        }
+    }
+}
+
+#[test]
+fn names_of_exponential_work() {
+    // The crate cpp_demangle tries both ways at each step: without a low bound on depth, these take hours.
+    for part in ["na", "na9", "nw", "cl", "cv", "qu", "DTszLb1E", "nw9C1DUTC"] {
+        for start in ["_Z1fIiEvDT", "_Z1fIXT_E", "_ZN", "_ZZ"] {
+            for count in [20, 100, 300] {
+                check(&[start, &part.repeat(count)].concat().into_bytes(), MAX_LENGTH);
             }
         }
     }

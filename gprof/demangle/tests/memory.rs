@@ -5,7 +5,7 @@ mod common;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use common::{PARTS, SEEDS};
+use common::{NEWEST, PARTS, SEEDS};
 use gmon_demangle::{MAX_LENGTH, Options, Style, demangle_with};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -75,7 +75,8 @@ fn repeated() -> impl Strategy<Value = Vec<u8>> {
 
 /// The beginning of a name, and the end of another.
 fn crossed() -> impl Strategy<Value = Vec<u8>> {
-    (select(SEEDS), any::<Index>(), select(SEEDS), any::<Index>()).prop_map(|(one, cut, other, at)| {
+    let seed = || select([SEEDS, NEWEST].concat());
+    (seed(), any::<Index>(), seed(), any::<Index>()).prop_map(|(one, cut, other, at)| {
         let (one, other) = (one.as_bytes(), other.as_bytes());
         [&one[..cut.index(one.len())], &other[at.index(other.len())..]].concat()
     })

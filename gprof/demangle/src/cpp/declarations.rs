@@ -10,11 +10,11 @@ impl Parser<'_> {
         self.expect(b"Ul")?;
         let head = self.template_head()?;
         let head_constraint = if head.is_empty() { None } else { self.constraint()? };
-        let takes = self.parameters()?;
+        let parameters = self.parameters()?;
         let constraint = self.constraint()?;
         self.expect(b"E")?;
         let number = self.compact_number()?;
-        Some(self.add(Node::Lambda(Lambda { head, head_constraint, takes, constraint, number })))
+        Some(self.add(Node::Lambda(Lambda { head, head_constraint, parameters, constraint, number })))
     }
 
     /// The declarations of template parameters that come next.
@@ -74,10 +74,10 @@ impl Parser<'_> {
 
     /// A `requires` expression.
     pub(super) fn requires(&mut self) -> Option<Id> {
-        let mut takes = Vec::new();
+        let mut parameters = Vec::new();
         if self.eat(b"rQ") {
             while !self.eat(b"_") {
-                takes.push(self.ty()?);
+                parameters.push(self.ty()?);
             }
         } else {
             self.expect(b"rq")?;
@@ -86,7 +86,7 @@ impl Parser<'_> {
         while !self.eat(b"E") {
             requirements.push(self.requirement()?);
         }
-        Some(self.add(Node::Requires(takes, requirements)))
+        Some(self.add(Node::Requires(parameters, requirements)))
     }
 
     fn requirement(&mut self) -> Option<Id> {

@@ -1,6 +1,6 @@
 //! The parser: whole symbols.
 
-use super::options::DEEPEST;
+use super::options::MAX_DEPTH;
 use super::parser::{self, Parser};
 use super::tree::{Id, Node};
 
@@ -13,6 +13,25 @@ impl<'a> Parser<'a> {
             symbol = self.add(Node::Clone(symbol, suffix));
         }
         self.peek().is_none().then_some(symbol)
+    }
+
+    /// The function that runs the constructors or destructors of global objects, and the name it is keyed to. Text
+    /// behind a mangled name is ignored, as GNU's demangler does.
+    pub(super) fn keyed_function(&mut self) -> Option<Id> {
+        let rest = self.rest().strip_prefix(b"_GLOBAL_")?;
+        let words = match rest.first_chunk::<3>()? {
+            [b'.' | b'_' | b'$', b'I', b'_'] => "global constructors keyed to ",
+            [b'.' | b'_' | b'$', b'D', b'_'] => "global destructors keyed to ",
+            _ => return None,
+        };
+        self.skip(b"_GLOBAL__I_".len());
+        let key = if self.eat(b"_Z") {
+            self.encoding()?
+        } else {
+            let name = Some(self.rest()).filter(|name| !name.is_empty())?;
+            self.add(Node::Text(name))
+        };
+        Some(self.add(Node::Special(words, key)))
     }
 
     /// What tells a copy of a function: a dot with a word or a number, and further numbers, each behind a dot.
@@ -43,8 +62,8 @@ impl<'a> Parser<'a> {
             }
             let conditions =
                 if parser.is_newest && parser.eat(b"Ua9enable_ifI") { Some(parser.argument_list()?) } else { None };
-            let gives = parser.gives_type(name);
-            let signature = parser.bare_function(gives)?;
+            let return_type = parser.has_return_type(name);
+            let signature = parser.bare_function(return_type)?;
             let signature = parser.add(Node::Signature(signature));
             let function = parser.add(Node::Function(name, signature));
             let function = parser.constrained(function)?;
@@ -55,13 +74,13 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// Whether the signature of a function of this name begins with what it gives: that of templates does, but for
+    /// Whether the signature of a function of this name begins with the return type: that of templates does, but for
     /// functions whose name says it.
-    fn gives_type(&self, name: Id) -> bool {
+    fn has_return_type(&self, name: Id) -> bool {
         let Node::Template(mut name, _) = *self.node(self.tree.bare(name)) else {
             return false;
         };
-        for _ in 0..DEEPEST {
+        for _ in 0..MAX_DEPTH {
             match self.node(name) {
                 Node::Member(_, inner) | Node::Local(_, inner) | Node::Friend(inner) => name = *inner,
                 Node::Constructor(_) | Node::Destructor(_) | Node::Conversion(_) => return false,

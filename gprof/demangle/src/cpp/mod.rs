@@ -1,8 +1,8 @@
 //! C++ names, mangled by the rules of the Itanium ABI, in the spelling of GNU's tools.
 //!
-//! The parser turns a name into a tree, in which a thing that a name abbreviates is shared; the printer walks the tree.
-//! A tree is small, but what it spells can be exponentially long, and a name may nest as deep as it is long: both are
-//! bounded, and a name that goes beyond is left as it is.
+//! The parser turns a name into a tree, in which a part that the name abbreviates is shared. The printer walks the tree.
+//! A tree is small, but the text of a tree can be exponentially long, and a name can nest as deep as the name is long.
+//! Depth, steps and length are bounded, and a name that needs more stays mangled.
 
 mod declarations;
 mod encodings;
@@ -25,14 +25,22 @@ mod tests;
 
 use alloc::vec::Vec;
 
-pub(crate) use options::{Grammar, Spelling};
+pub(crate) use options::{Failure, Grammar, Spelling};
 use parser::Parser;
 use printer::Printer;
 
-/// The readable form of a mangled name, or `None` when the name is not a C++ name of the grammar, its text is longer
-/// than `most`, or the name takes more than `most` steps to read or to write.
-pub(super) fn demangle(name: &[u8], most: usize, spelling: Spelling, grammar: Grammar) -> Option<Vec<u8>> {
-    let mut parser = Parser::new(name.strip_prefix(b"_Z")?, most, grammar);
-    let root = parser.symbol()?;
-    Printer::new(&parser.into_tree(), most, spelling).print(root)
+/// The readable form of a mangled name, unless the text is longer than `max_length`, or the name takes more than `max_length` steps
+/// to read or to write.
+pub(super) fn demangle(
+    name: &[u8],
+    max_length: usize,
+    spelling: Spelling,
+    grammar: Grammar,
+) -> Result<Vec<u8>, Failure> {
+    let mut parser = Parser::new(name, max_length, grammar);
+    let root = if parser.eat(b"_Z") { parser.symbol() } else { parser.keyed_function() };
+    let Some(root) = root else {
+        return Err(parser.failure());
+    };
+    Printer::new(&parser.into_tree(), max_length, spelling).print(root)
 }

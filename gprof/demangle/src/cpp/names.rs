@@ -315,11 +315,11 @@ impl<'a> Parser<'a> {
                 None => name,
             }
         };
-        // What the function gives would look like what the thing in it gives.
+        // The return type of the function would look like the return type of the entity in the function.
         if let Some(signature) = self.signature(function)
-            && let Some(Node::Signature(Signature { gives, .. })) = self.tree.nodes.get_mut(signature)
+            && let Some(Node::Signature(Signature { return_type, .. })) = self.tree.nodes.get_mut(signature)
         {
-            *gives = None;
+            *return_type = None;
         }
         Some(self.add(Node::Local(function, entity)))
     }

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::options::{DEEPEST, Grammar};
+use super::options::{Failure, Grammar, MAX_DEPTH};
 use super::tree::{Id, Node, Tree};
 
 /// Reads a mangled name from front to back. What cannot be read ends the whole with `None`.
@@ -15,18 +15,20 @@ pub(super) struct Parser<'a> {
     /// The name read last, which constructors are called by.
     pub(super) last_name: Option<Id>,
     pub(super) depth: usize,
-    /// Parts that may still be read before the name is held to be made to harm: reading goes back at times.
-    pub(super) left: usize,
+    /// Steps left: a name that needs more is hostile. Reading goes back at times.
+    pub(super) steps_left: usize,
     pub(super) in_expression: bool,
     pub(super) in_conversion: bool,
     /// Whether names are read that GNU binutils 2.40 leaves mangled.
     pub(super) is_newest: bool,
+    /// Why reading ends, if it does before the end of the name.
+    failure: Failure,
     /// The deepest level of template parameters that was read since a constraint began.
     pub(super) deepest_level: usize,
 }
 
 impl<'a> Parser<'a> {
-    pub(super) fn new(text: &'a [u8], most: usize, grammar: Grammar) -> Parser<'a> {
+    pub(super) fn new(text: &'a [u8], max_length: usize, grammar: Grammar) -> Parser<'a> {
         Parser {
             text,
             at: 0,
@@ -34,16 +36,22 @@ impl<'a> Parser<'a> {
             substitutions: Vec::new(),
             last_name: None,
             depth: 0,
-            left: most,
+            steps_left: max_length,
             in_expression: false,
             in_conversion: false,
             is_newest: grammar == Grammar::Newest,
+            failure: Failure::Unreadable,
             deepest_level: 0,
         }
     }
 
     pub(super) fn into_tree(self) -> Tree<'a> {
         self.tree
+    }
+
+    /// Why the name could not be read.
+    pub(super) fn failure(&self) -> Failure {
+        self.failure
     }
 
     pub(super) fn peek(&self) -> Option<u8> {
@@ -106,10 +114,12 @@ impl<'a> Parser<'a> {
 
     /// Reads a part that may hold others of its kind, unless they lie too deep.
     pub(super) fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
-        if self.depth == DEEPEST {
+        let left = self.steps_left.checked_sub(1).filter(|_| self.depth < MAX_DEPTH);
+        let Some(left) = left else {
+            self.failure = Failure::TooMuch;
             return None;
-        }
-        self.left = self.left.checked_sub(1)?;
+        };
+        self.steps_left = left;
         self.depth = self.depth.saturating_add(1);
         let result = read(self);
         self.depth = self.depth.saturating_sub(1);

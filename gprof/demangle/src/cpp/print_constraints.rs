@@ -41,7 +41,7 @@ impl<'t, 'a> Printer<'t, 'a> {
                 self.write(">");
             }
             Node::StringLiteral(ty) => self.enclosed("\"<", &[ty], ">\""),
-            Node::Requires(ref takes, ref requirements) => self.requires_expression(takes, requirements),
+            Node::Requires(ref parameters, ref requirements) => self.requires_expression(parameters, requirements),
             Node::RequiredExpression(expression, is_noexcept, concept) => {
                 self.required_expression(expression, is_noexcept, concept);
             }
@@ -66,10 +66,10 @@ impl<'t, 'a> Printer<'t, 'a> {
         self.in_constraint = outer;
     }
 
-    fn requires_expression(&mut self, takes: &'t [Id], requirements: &'t [Id]) {
+    fn requires_expression(&mut self, parameters: &'t [Id], requirements: &'t [Id]) {
         self.write("requires ");
-        if !takes.is_empty() {
-            self.enclosed("(", takes, ") ");
+        if !parameters.is_empty() {
+            self.enclosed("(", parameters, ") ");
         }
         self.write("{");
         for requirement in requirements {

@@ -29,7 +29,7 @@ impl<'t> Printer<'t, '_> {
             }
         }
         self.write("(");
-        self.list(&lambda.takes);
+        self.list(&lambda.parameters);
         self.write(")");
         if let Some(constraint) = lambda.constraint {
             self.requires(constraint);

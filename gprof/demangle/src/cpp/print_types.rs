@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::options::{DEEPEST, Spelling};
+use super::options::{MAX_DEPTH, Spelling};
 use super::printer::Printer;
 use super::tree::{Id, Node, Qualifier, Signature};
 
@@ -46,7 +46,7 @@ impl<'t, 'a> Printer<'t, 'a> {
     /// Whether a type has a qualifier already: the argument of a template may bring what its parameter gets.
     pub(super) fn is_qualified(&self, id: Id, qualifier: Qualifier) -> bool {
         let mut part = (id, self.scope);
-        for _ in 0..DEEPEST {
+        for _ in 0..MAX_DEPTH {
             part = self.meant(part);
             match *self.node(part.0) {
                 Node::Qualified(_, known) if known == qualifier => return true,
@@ -59,7 +59,7 @@ impl<'t, 'a> Printer<'t, 'a> {
 
     fn below_qualifiers(&self, id: Id) -> &'t Node<'a> {
         let mut part = self.meant((id, self.scope));
-        for _ in 0..DEEPEST {
+        for _ in 0..MAX_DEPTH {
             match self.node(part.0) {
                 Node::Qualified(inner, _) => part = self.meant((*inner, part.1)),
                 _ => break,
@@ -68,8 +68,8 @@ impl<'t, 'a> Printer<'t, 'a> {
         self.node(part.0)
     }
 
-    /// What a function gives, before the function.
-    pub(super) fn gives(&mut self, ty: Id) {
+    /// Writes the return type of a function before the function.
+    pub(super) fn return_type(&mut self, ty: Id) {
         self.left(ty);
         if !self.has_right(ty) {
             self.write(" ");
@@ -79,7 +79,7 @@ impl<'t, 'a> Printer<'t, 'a> {
     /// Whether a type has a part to the right of what it is the type of.
     fn has_right(&self, id: Id) -> bool {
         let mut part = (id, self.scope);
-        for _ in 0..DEEPEST {
+        for _ in 0..MAX_DEPTH {
             part = self.meant(part);
             match self.node(part.0) {
                 Node::Signature(_) | Node::Array(..) => return true,
@@ -100,15 +100,15 @@ impl<'t, 'a> Printer<'t, 'a> {
     }
 
     fn function_in_scope(&mut self, name: Id, signature: Id) {
-        let Node::Signature(Signature { gives, takes }) = self.node(signature) else {
+        let Node::Signature(Signature { return_type, parameters }) = self.node(signature) else {
             self.failed = true;
             return;
         };
         let is_inner = core::mem::replace(&mut self.in_function, true);
         let (before, behind) =
-            if self.spelling == Spelling::Java && !is_inner { (None, *gives) } else { (*gives, None) };
-        if let Some(gives) = before {
-            self.gives(gives);
+            if self.spelling == Spelling::Java && !is_inner { (None, *return_type) } else { (*return_type, None) };
+        if let Some(return_type) = before {
+            self.return_type(return_type);
         }
         let (mut bare, mut qualifiers) = (name, Vec::new());
         let is_explicit = if let Node::ExplicitObject(inner) = *self.node(bare) {
@@ -138,15 +138,15 @@ impl<'t, 'a> Printer<'t, 'a> {
             }
         }
         self.whole(bare);
-        self.enclosed(if is_explicit && !takes.is_empty() { "(this " } else { "(" }, takes, ")");
+        self.enclosed(if is_explicit && !parameters.is_empty() { "(this " } else { "(" }, parameters, ")");
         for qualifier in qualifiers.into_iter().rev() {
             self.qualifier(qualifier);
         }
-        if let Some(gives) = before {
-            self.right(gives);
+        if let Some(return_type) = before {
+            self.right(return_type);
         }
-        if let Some(gives) = behind {
-            self.whole(gives);
+        if let Some(return_type) = behind {
+            self.whole(return_type);
         }
         self.in_function = is_inner;
     }

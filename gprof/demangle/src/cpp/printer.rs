@@ -8,7 +8,7 @@ use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use super::operators::Operator;
-use super::options::{DEEPEST, Spelling};
+use super::options::{Failure, MAX_DEPTH, Spelling};
 use super::tree::{Id, Node, Signature, Tree};
 
 /// Whether a text is a name of the standard library as the parser spells it.
@@ -17,7 +17,7 @@ pub(super) fn is_standard(text: &[u8]) -> bool {
 }
 
 /// How deep the printer may be in the tree: deeper than the parser was, since arguments stand for parameters.
-const DEEPEST_TEXT: usize = 4 * DEEPEST;
+const MAX_PRINT_DEPTH: usize = 4 * MAX_DEPTH;
 
 /// The arguments of a function template, and the scope around it.
 pub(super) struct Scope<'t> {
@@ -31,15 +31,15 @@ pub(super) struct Scope<'t> {
 pub(super) struct Printer<'t, 'a> {
     pub(super) tree: &'t Tree<'a>,
     pub(super) out: Vec<u8>,
-    /// The byte written last. The judge forgets to look again after it takes a comma back.
+    /// The byte written last. GNU's demangler does not look again after it takes a comma back.
     pub(super) last: u8,
     pub(super) depth: usize,
     /// The argument of packs that is being written.
     pub(super) pack_index: usize,
-    /// Work left before the name is held to be made to harm.
-    pub(super) left: usize,
+    /// Steps left: a name that needs more is hostile.
+    pub(super) steps_left: usize,
     /// How long the text may be.
-    pub(super) most: usize,
+    pub(super) max_length: usize,
     /// Whether the parameters of a lambda are being written.
     pub(super) in_lambda: bool,
     /// Of that lambda, the declarations of template parameters that are known so far.
@@ -54,6 +54,8 @@ pub(super) struct Printer<'t, 'a> {
     /// The references and parameters being written.
     pub(super) active: Vec<Id>,
     pub(super) failed: bool,
+    /// Whether that is because of too much work.
+    exhausted: bool,
     pub(super) spelling: Spelling,
     /// Whether a function is being written in another one's name or type.
     pub(super) in_function: bool,
@@ -70,15 +72,15 @@ const OF_JAVA: [(&str, &str); 6] = [
 ];
 
 impl<'t, 'a> Printer<'t, 'a> {
-    pub(super) fn new(tree: &'t Tree<'a>, most: usize, spelling: Spelling) -> Printer<'t, 'a> {
+    pub(super) fn new(tree: &'t Tree<'a>, max_length: usize, spelling: Spelling) -> Printer<'t, 'a> {
         Printer {
             tree,
             out: Vec::new(),
             last: b' ',
             depth: 0,
             pack_index: 0,
-            left: most,
-            most,
+            steps_left: max_length,
+            max_length,
             in_lambda: false,
             head: &[],
             in_constraint: false,
@@ -87,15 +89,20 @@ impl<'t, 'a> Printer<'t, 'a> {
             kept: BTreeMap::new(),
             active: Vec::new(),
             failed: false,
+            exhausted: false,
             spelling,
             in_function: false,
         }
     }
 
-    /// The text of a tree, or `None` when it nests too deep or gets too long.
-    pub(super) fn print(mut self, root: Id) -> Option<Vec<u8>> {
+    /// The text of a tree.
+    pub(super) fn print(mut self, root: Id) -> Result<Vec<u8>, Failure> {
         self.whole(root);
-        (!self.failed && self.out.len() <= self.most).then_some(self.out)
+        match (self.exhausted || self.out.len() > self.max_length, self.failed) {
+            (true, _) => Err(Failure::TooMuch),
+            (_, true) => Err(Failure::Unreadable),
+            _ => Ok(self.out),
+        }
     }
 
     pub(super) fn write(&mut self, text: impl AsRef<[u8]>) {
@@ -120,12 +127,13 @@ impl<'t, 'a> Printer<'t, 'a> {
 
     /// Runs one step, unless that is one too many.
     pub(super) fn step(&mut self, run: impl FnOnce(&mut Self)) {
-        let left = self.left.checked_sub(1).filter(|_| !self.failed && self.depth < DEEPEST_TEXT);
-        let Some(left) = left.filter(|_| self.out.len() <= self.most) else {
+        let left = self.steps_left.checked_sub(1).filter(|_| !self.failed && self.depth < MAX_PRINT_DEPTH);
+        let Some(left) = left.filter(|_| self.out.len() <= self.max_length) else {
+            self.exhausted |= !self.failed;
             self.failed = true;
             return;
         };
-        self.left = left;
+        self.steps_left = left;
         self.depth = self.depth.saturating_add(1);
         run(self);
         self.depth = self.depth.saturating_sub(1);
@@ -195,9 +203,9 @@ impl<'t, 'a> Printer<'t, 'a> {
                 self.whole(class);
                 self.write("::*");
             }
-            Node::Signature(Signature { gives, .. }) => {
-                if let Some(gives) = gives {
-                    self.gives(gives);
+            Node::Signature(Signature { return_type, .. }) => {
+                if let Some(return_type) = return_type {
+                    self.return_type(return_type);
                 }
             }
             Node::Array(_, element) => self.left(element),
@@ -323,10 +331,10 @@ impl<'t, 'a> Printer<'t, 'a> {
                 printer.within(scope, |printer| printer.pointer_right(inner));
                 printer.active.pop();
             }
-            Node::Signature(Signature { gives, ref takes }) => {
-                printer.enclosed("(", takes, ")");
-                if let Some(gives) = gives {
-                    printer.right(gives);
+            Node::Signature(Signature { return_type, ref parameters }) => {
+                printer.enclosed("(", parameters, ")");
+                if let Some(return_type) = return_type {
+                    printer.right(return_type);
                 }
             }
             Node::Array(size, element) => {

@@ -7,7 +7,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::options::DEEPEST;
+use super::options::MAX_DEPTH;
 use super::printer::{Printer, Scope};
 use super::tree::{DesignatorKind, Id, Node, Qualifier, Signature};
 
@@ -37,7 +37,7 @@ impl<'t> Printer<'t, '_> {
     fn arguments_at(&self, name: Id, level: usize) -> Option<&'t [Id]> {
         let mut levels = Vec::new();
         let mut part = self.tree.bare(name);
-        for _ in 0..DEEPEST {
+        for _ in 0..MAX_DEPTH {
             part = match self.node(part) {
                 Node::Template(inner, arguments) => {
                     levels.push(arguments.as_slice());
@@ -83,7 +83,7 @@ impl<'t> Printer<'t, '_> {
 
     /// A part, or for a parameter of a template its argument.
     pub(super) fn meant(&self, mut part: Place) -> Place {
-        for _ in 0..DEEPEST {
+        for _ in 0..MAX_DEPTH {
             match self.argument(part) {
                 Some(argument) => part = argument,
                 None => break,
@@ -95,7 +95,7 @@ impl<'t> Printer<'t, '_> {
     /// A reference to a reference is one reference, and `&` wins.
     pub(super) fn collapsed(&mut self, id: Id) -> (Place, &'static str) {
         let (mut part, mut sign) = ((id, self.scope), "&&");
-        for _ in 0..DEEPEST {
+        for _ in 0..MAX_DEPTH {
             let (reference, scope) = self.meant(part);
             let Node::Reference(inner, of) = *self.node(reference) else {
                 break;
@@ -107,7 +107,7 @@ impl<'t> Printer<'t, '_> {
     }
 
     /// The scope of what a reference refers to. A reference to a parameter keeps the scope in which it was written
-    /// first, as the judge has it, unless it is being written already.
+    /// first, as in GNU's demangler, unless it is being written already.
     fn scope_of_reference(&mut self, reference: Id, inner: Id, scope: Option<usize>) -> Option<usize> {
         if self.in_lambda || !matches!(self.node(inner), Node::TemplateParameter(_)) {
             return scope;
@@ -139,7 +139,7 @@ impl<'t> Printer<'t, '_> {
     pub(super) fn pack_in(&mut self, id: Id) -> Option<&'t [Id]> {
         let mut search = vec![id];
         while let Some(id) = search.pop() {
-            self.left = self.left.checked_sub(1)?;
+            self.steps_left = self.steps_left.checked_sub(1)?;
             match self.node(id) {
                 Node::DeepParameter(level, index) => {
                     let scope = self.scope.and_then(|scope| self.scopes.get(scope));
@@ -181,7 +181,9 @@ fn parts(node: &Node<'_>) -> Vec<Id> {
         Node::Template(one, more) | Node::Call(one, more) | Node::VendorExpression(one, more) => {
             core::iter::once(*one).chain(more.iter().copied()).collect()
         }
-        Node::Signature(Signature { gives, takes }) => gives.iter().chain(takes).copied().collect(),
+        Node::Signature(Signature { return_type, parameters }) => {
+            return_type.iter().chain(parameters).copied().collect()
+        }
         Node::Requires(one, more) => one.iter().chain(more).copied().collect(),
         Node::RequiredExpression(one, _, other) => core::iter::once(one).chain(other).copied().collect(),
         Node::Transformed(one, more) => core::iter::once(one).chain(more).copied().collect(),

@@ -3,11 +3,12 @@
 use alloc::string::String;
 use alloc::{format, vec};
 
-use super::{Grammar, Spelling};
+use super::options::{Grammar, Spelling};
 use crate::MAX_LENGTH;
 
 fn demangle(name: &str) -> Option<String> {
     super::demangle(name.as_bytes(), MAX_LENGTH, Spelling::Cpp, Grammar::Gnu)
+        .ok()
         .map(|text| String::from_utf8(text).unwrap())
 }
 

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::operators::Operator;
-use super::options::DEEPEST;
+use super::options::MAX_DEPTH;
 
 /// A node of a [`Tree`].
 pub(super) type Id = usize;
@@ -24,11 +24,11 @@ impl Qualifier {
     }
 }
 
-/// What a function takes and gives.
+/// The parameters of a function, and the return type if the name has one.
 #[derive(Clone, Debug)]
 pub(super) struct Signature {
-    pub(super) gives: Option<Id>,
-    pub(super) takes: Vec<Id>,
+    pub(super) return_type: Option<Id>,
+    pub(super) parameters: Vec<Id>,
 }
 
 /// The type of a lambda.
@@ -39,7 +39,7 @@ pub(super) struct Lambda {
     /// The constraint behind those.
     pub(super) head_constraint: Option<Id>,
     /// The parameters of its call operator.
-    pub(super) takes: Vec<Id>,
+    pub(super) parameters: Vec<Id>,
     /// The constraint behind those.
     pub(super) constraint: Option<Id>,
     /// Which of the lambdas in its scope it is, from 0.
@@ -200,7 +200,7 @@ impl<'a> Tree<'a> {
 
     /// A name without its qualifiers and the function around it.
     pub(super) fn bare(&self, mut name: Id) -> Id {
-        for _ in 0..DEEPEST {
+        for _ in 0..MAX_DEPTH {
             match self.node(name) {
                 Node::ExplicitObject(inner) | Node::Friend(inner) => name = *inner,
                 Node::Qualified(inner, _) | Node::Local(_, inner) | Node::DefaultArgument(_, inner) => name = *inner,

@@ -144,10 +144,10 @@ impl<'a> Parser<'a> {
     }
 
     /// A signature without what tells where it ends.
-    pub(super) fn bare_function(&mut self, gives: bool) -> Option<Signature> {
+    pub(super) fn bare_function(&mut self, return_type: bool) -> Option<Signature> {
         self.eat(b"J");
-        let gives = if gives { Some(self.ty()?) } else { None };
-        Some(Signature { gives, takes: self.parameters()? })
+        let return_type = if return_type { Some(self.ty()?) } else { None };
+        Some(Signature { return_type, parameters: self.parameters()? })
     }
 
     /// The types of parameters. `void` alone says that there is none.

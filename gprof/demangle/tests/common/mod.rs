@@ -18,6 +18,11 @@ pub(crate) const SEEDS: &[&str] = &[
     "_ZN10_$LT$a..b$GT$1f17h0123456789abcdefE",
     "_RNvXs0_C7mycrateINtB5_3FooReEuE3bar",
     "_RINvNtC3std3mem8align_ofNtNtC3std3mem12DiscriminantE.llvm.7",
+    ".$_ZN3caf\u{e9}5na\u{ef}ve1\u{1f980}Ev",
+];
+
+/// Names as newer compilers write them.
+pub(crate) const NEWEST: &[&str] = &[
     "_ZN1n1SIiE1mIiQsr3stdE7same_asIT_TL0__EEEiS3_",
     "_ZN3ext3reqINS_2HAEQrQT__TNS2_4typeEXdefL0p_RSt14convertible_toIiEXdtfL0p_1xQsr3stdE8integralIiEXdefL0p_NRSt7same_asIiEEEEiS2_",
     "_ZNK3ext2l1MUlTkSt8integralTniTtTyETpTyPT1_IT_EDpT2_E_clIiLi3ENS_2TiEJcEEEDaS4_S6_QgtT0_Li1E",
@@ -26,7 +31,6 @@ pub(crate) const SEEDS: &[&str] = &[
     "_ZN3ext3cp2IXtlNS_2P2EadsoKcL_ZNS_L3arrEEEtlA3_iLi1ELi2EEEEEEiv",
     "_ZZ1fvENKUlTyQsr3stdE8integralIT_EDpT_Qgtfp_Li1EE_clIiiEEvDUT0__u17__underlying_typeIT_EDkSt8integralPDwicEDOLb1EEFvvE",
     "_Z1fIXtl1Adi1adXLi0ELi2ELi1EEEEDTfLaafp_szT_EvDF16bDB7_",
-    ".$_ZN3caf\u{e9}5na\u{ef}ve1\u{1f980}Ev",
 ];
 
 /// Parts of which mangled names consist.
