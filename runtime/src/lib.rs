@@ -4,7 +4,7 @@
 //!
 //! * `text`, bounded text; `arch`, what only assembly can say;
 //! * `os`, the operating system's own calls; `message`, one line on standard error;
-//! * `ownership`, which process the profile is of;
+//! * `per_process`, what a forked child begins anew; `ownership`, which process the profile is of;
 //! * `samples`, what a tick becomes; `objects`, what is loaded where;
 //! * `file`, names, forms and writing;
 //! * `kernel`, OpenBSD's six-argument `profil` and what stands behind it on each system;
@@ -43,6 +43,7 @@ pub mod objects;
 pub mod os;
 #[doc(hidden)]
 pub mod ownership;
+mod per_process;
 #[cfg(all(feature = "start", not(test)))]
 mod process;
 #[doc(hidden)]

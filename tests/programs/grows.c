@@ -1,18 +1,23 @@
 /*
- * Meets more and more arcs, up to 400,000, and has its profile written after each 40,000 of them: in the end there are far
+ * Meets more and more arcs, up to 400,000, and has its profile written after each 80,000 of them: in the end there are far
  * more than the profiling buffer has room for.
  *
  *     grows ticks      meanwhile threads send themselves the sampling signal
  *     grows switch     during each write threads call moncontrol(0) and moncontrol(1), over and over
+ *     grows file       instead, the first thread forbids itself to open files while threads send themselves that signal
  *     grows memory     prints by how many KiB the peak of the mapped memory grew with a write of more arcs than fit the buffer
  *
  * 24 MiB of the program's text are empty, so that the samples take 12 MiB.
  */
 #define _GNU_SOURCE
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -22,7 +27,7 @@
 #define OWN __attribute__((noinline, noclone))
 #define STAY __asm__ volatile("" ::: "memory")
 
-enum { SAMPLING = 60, THREADS = 3, CALLEES = 1000, CALLERS = 400, STEP = 40 };
+enum { SAMPLING = 60, THREADS = 3, TICKS = 20000, CALLEES = 1000, CALLERS = 400, STEP = 40 };
 
 /* tgkill(process, thread, SAMPLING), with the system call here and not in the C library: the signal comes in right behind
    the call. */
@@ -55,6 +60,34 @@ QUIET static void *ticks(void *sent) {
     }
     *(long *)sent = number;
     return NULL;
+}
+
+static volatile int ticking;
+
+/* Together they stay below the 65,535 that a bin of a file can hold. */
+QUIET static void *some_ticks(void *sent) {
+    long process = getpid(), thread = gettid();
+    for (int i = 0; i < TICKS; i++) {
+        tick(process, thread);
+        if (i == TICKS / 10)
+            ticking = 1;
+    }
+    *(long *)sent = TICKS;
+    return NULL;
+}
+
+QUIET static void forbid_files(void) {
+    struct sock_filter steps[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog filter = {sizeof steps / sizeof *steps, steps};
+    while (!ticking)
+        ;
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
+        exit(77);
 }
 
 QUIET static void *switches(void *unused) {
@@ -114,7 +147,7 @@ QUIET static void memory(void) {
 
 QUIET int main(int argc, char **argv) {
     const char *what = argc > 1 ? argv[1] : "";
-    int is_switched = strcmp(what, "switch") == 0;
+    int is_switched = strcmp(what, "switch") == 0, is_file = strcmp(what, "file") == 0;
     pthread_t threads[THREADS];
     long sent[THREADS] = {0}, all = 0;
     if (strcmp(what, "memory") == 0) {
@@ -124,10 +157,12 @@ QUIET int main(int argc, char **argv) {
     pthread_barrier_init(&begun, NULL, THREADS + 1);
     pthread_barrier_init(&done, NULL, THREADS + 1);
     for (int i = 0; i < THREADS; i++)
-        if (pthread_create(&threads[i], NULL, is_switched ? switches : ticks, &sent[i]) != 0)
+        if (pthread_create(&threads[i], NULL, is_switched ? switches : is_file ? some_ticks : ticks, &sent[i]) != 0)
             return 99;
-    for (int from = 0; from < CALLERS; from += STEP) {
-        call(from, from + STEP);
+    if (is_file)
+        forbid_files();
+    for (int from = 0; from < CALLERS && !is_file; from += 2 * STEP) {
+        call(from, from + 2 * STEP);
         if (is_switched) {
             switching = 1;
             pthread_barrier_wait(&begun);
@@ -145,7 +180,8 @@ QUIET int main(int argc, char **argv) {
         pthread_join(threads[i], NULL);
         all += sent[i];
     }
-    printf("calls caller000 2000\ncalls callee999 800\narc caller123 callee456 2\narc caller399 callee000 2\n");
+    if (!is_file)
+        printf("calls caller000 2000\ncalls callee999 800\narc caller123 callee456 2\narc caller399 callee000 2\n");
     printf("calls tick %ld\n", all);
     return 0;
 }

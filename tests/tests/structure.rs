@@ -37,6 +37,7 @@ const ORDER: [(&str, &[&str]); 5] = [
             "arch",
             "os",
             "message",
+            "per_process",
             "ownership",
             "samples",
             "objects",
@@ -266,6 +267,112 @@ fn the_runtime_uses_only_the_layout_and_the_encoders_and_nothing_else_at_all() {
             }
         }
     }
+}
+
+/// The statics of the runtime that the child of a fork does not reset with `per_process`, and why; as (module, names, reason).
+const KEPT_BY_A_CHILD: &[(&str, &[&str], &str)] = &[
+    ("per_process", &["PER_PROCESS"], "this is what a child resets"),
+    ("merge", &["SETTLED", "OUTSIDE", "OWN"], "they lead to rows of per_process"),
+    ("merge", &["RECORDED_BIAS"], "the child's tables stay as they are, and the child has the program where it was"),
+    (
+        "message",
+        &["AT_START", "IS_KNOWN", "WAS_REPLACED", "PATIENCE"],
+        "the child inherits standard error and its reader",
+    ),
+    ("ownership", &["PROCESS", "FORKED"], "the child sets them to its own"),
+    ("ownership", &["OWN_WORD", "ALWAYS_OWN"], "the word itself is set by the child, which has it at the same address"),
+    ("output", &["CAPTURED", "DIRECTORY"], "the child's file is in the same directory"),
+    ("names", &["OUTPUT"], "what the user asked for"),
+    ("names", &["NAME", "BESIDE"], "made anew for each use"),
+    ("program_identity", &["PATH"], "the child is of the same program"),
+    ("mapped", &["LENGTH"], "says something only while there is a mapped file"),
+    ("live", &["INODE", "DEVICE", "LENGTH"], "say something only while there is a live file"),
+    ("live", &["UNIT"], "the child's tables have the sizes that they were made with"),
+    ("live", &["RESERVE"], "given up where the child leaves the live file"),
+    ("stale", &["REMOVED_BY"], "a number of a process: not the child's"),
+    ("writer", &["PAGE"], "made anew for each use"),
+    ("writer", &["SOME"], "never changes"),
+    (
+        "loaded",
+        &["KNOWN", "PROGRAM_BASE", "PROGRAM_BIAS"],
+        "the child has the same objects; what another thread was changing is cleared",
+    ),
+    ("profil", &["BUFFER", "LENGTH", "gmon_kernel_profil"], "the child has the same buffer, which is cleared"),
+    ("threads", &["THREADS", "CURSOR"], "the child has the same records, which are cleared"),
+    ("snapshot", &["SIGNAL"], "the child inherits the handler"),
+    ("writing_thread", &["WRITERS_STACK"], "made anew for each use"),
+    (
+        "moncontrol",
+        &["RECORDING", "RECORDING_AS_RUN", "STARTED", "IS_PROFILED", "LOWPC", "WANTED", "KEEPS_OUTSIDE"],
+        "the child is profiled as its parent is",
+    ),
+    (
+        "bins",
+        &["SCALE", "SAMPLES", "SAMPLES_SIZE", "OFFSET", "ARE_FILE", "LATEST_SCALE"],
+        "the child counts in the same buffer",
+    ),
+    ("outside_text", &["IS_KEPT"], "what the user asked for"),
+    ("start", &["RTLD_FINI", "BEGAN_FIRST", "NOT_RELOCATED"], "how the program was started"),
+    ("dlclose", &["THEIRS"], "the C library's functions stay where they are"),
+    ("dispositions", &["NEXT_SIGACTION", "NEXT_SIGNAL"], "the C library's functions stay where they are"),
+    ("hidden_handlers", &["HIDDEN", "DOORS"], "the child inherits the handlers"),
+    ("filter", &["FILTERS", "PIECES", "NUMBER"], "the child inherits the filters"),
+    ("guarded", &["DIRECT"], "the child has the same kernel"),
+    ("guarded", &["NOBODY"], "never changes"),
+    ("memory", &["OURS"], "the child has the reserve as its parent has"),
+    ("sampler", &["RATE", "WALL", "TICKS"], "what the user asked for, and what the system has"),
+    ("sampler", &["PRODUCER", "STOPPED"], "the child is sampled as its parent is; without rings of its own it says so"),
+    ("sampler", &["CAUGHT"], "the child inherits the handler"),
+    ("sampler", &["COUNTING_SINCE"], "set where the child goes on counting"),
+    (
+        "sampler",
+        &["HAS_TIMERS", "THREAD_REFUSED", "RING_REFUSED"],
+        "what was refused serves no better in the child, which says so",
+    ),
+    ("sampler", &["TURN"], "spreads first samples over a period, whoever's they are"),
+    ("process", &["COMES_TO_WHO_RUNS"], "the same system"),
+    ("ring", &["RINGS"], "the memory of a list that is empty in the child"),
+    ("ring", &["READER", "HALF_FULL_NANOSECONDS", "ONLY_PROGRAM"], "set with the child's own rings"),
+    ("sampler", &["VALUES"], "never changes"),
+    ("guarded", &["NO_TIME"], "never changes"),
+    ("signal", &["NO_TIME"], "never changes"),
+    ("thread", &["MILLISECOND"], "never changes"),
+    ("valgrind", &["REQUEST"], "never changes"),
+];
+
+#[test]
+fn a_forked_child_resets_all_state_but_what_is_named_here() {
+    let source = root().join("runtime/src");
+    let mut found = BTreeSet::new();
+    for path in sources(&source) {
+        let inside = path.strip_prefix(&source).unwrap();
+        if inside.ends_with("profil_clock.rs") {
+            continue; // of gmon-profil, a member of the library for itself
+        }
+        let mut module = path.file_stem().unwrap().to_str().unwrap();
+        if module == "mod" {
+            module = path.parent().unwrap().file_name().unwrap().to_str().unwrap();
+        }
+        for line in code(&path).lines() {
+            let words: Vec<_> = line.trim_start().split([' ', ':']).filter(|word| !word.is_empty()).collect();
+            // A static of another object has no value here.
+            let is_declared = line.trim_end().ends_with(';') && !line.contains('=');
+            if let Some(at) = words.iter().position(|word| *word == "static").filter(|at| *at < 2 && !is_declared) {
+                found.insert((module.to_owned(), words[at + 1].to_owned()));
+            }
+        }
+    }
+    let kept: BTreeSet<_> = KEPT_BY_A_CHILD
+        .iter()
+        .flat_map(|(module, names, _)| names.iter().map(|name| ((*module).to_owned(), (*name).to_owned())))
+        .collect();
+    let forgotten: Vec<_> = found.difference(&kept).collect();
+    assert!(
+        forgotten.is_empty(),
+        "put them into runtime/src/per_process, or say here why a child keeps them: {forgotten:?}"
+    );
+    let gone: Vec<_> = kept.difference(&found).collect();
+    assert!(gone.is_empty(), "there are none of these: {gone:?}");
 }
 
 #[test]

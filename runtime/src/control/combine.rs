@@ -5,15 +5,7 @@ use core::mem;
 use gmon::layout::RawArc;
 
 use crate::objects::Tally;
-
-/// A row of what is sorted and added up: two words by which rows are compared, and a count.
-#[derive(Clone, Copy)]
-#[repr(C)]
-pub(super) struct Row {
-    second: usize,
-    first: usize,
-    pub(super) count: u64,
-}
+use crate::per_process::Row;
 
 /// What is put together as rows: arcs, and what was counted outside the program. There is one copy of the code for both.
 ///

@@ -4,11 +4,12 @@ use core::sync::atomic::Ordering::SeqCst;
 
 use super::buffer::Buffer;
 use super::merge;
-use super::moncontrol::{FIRST_THREAD, KEEPS_OUTSIDE, current, is_ours};
+use super::moncontrol::{KEEPS_OUTSIDE, current, is_ours};
 use super::writing_thread::{NOBODY, alone};
 use crate::arch;
 use crate::message::look_before_filter;
 use crate::os::reserve_for_good;
+use crate::per_process::PER_PROCESS;
 use crate::{file, objects};
 
 /// Gets ready to give up the calls that a filter may refuse: memory is reserved, what is loaded is looked at, and if the file cannot
@@ -17,7 +18,7 @@ use crate::{file, objects};
 pub(crate) fn get_ready(for_all: bool, can_write: bool) {
     if let Some(buffer) = current().filter(|_| is_ours()) {
         // A thread that gives up its calls leaves the file to others.
-        let binds_the_writer = for_all || arch::thread_pointer() == FIRST_THREAD.load(SeqCst);
+        let binds_the_writer = for_all || arch::thread_pointer() == PER_PROCESS.first_thread.load(SeqCst);
         alone(NOBODY, || prepare(&buffer, binds_the_writer && !can_write));
     }
 }

@@ -14,17 +14,18 @@ use crate::mcount;
 use crate::message::{say, say_error};
 use crate::objects::{self, NOWHERE, PROGRAM, Tally};
 use crate::os::Errno;
+use crate::per_process::PER_PROCESS;
 use crate::samples::{bins, outside_text};
 
 /// What is taken from an address before it is recorded: see `control`.
 pub(crate) static RECORDED_BIAS: AtomicUsize = AtomicUsize::new(0);
 
 /// What was counted in objects that are gone, and between them and others: [`objects::place`]s in place of addresses.
-static SETTLED: Pile<Tally> = Pile::new();
+static SETTLED: Pile<Tally> = Pile::of(&PER_PROCESS.memory.settled);
 /// All that is outside, made anew each time.
-static OUTSIDE: Pile<Tally> = Pile::new();
+static OUTSIDE: Pile<Tally> = Pile::of(&PER_PROCESS.memory.outside);
 /// The program's own arcs, made anew each time.
-static OWN: Pile<RawArc> = Pile::new();
+static OWN: Pile<RawArc> = Pile::of(&PER_PROCESS.memory.own_arcs);
 
 /// Looks at what is mapped, and settles what was counted where an object is no more. If no object is being closed, it is
 /// said: it may have been gone for long, and another one may have been at its addresses.
@@ -243,9 +244,4 @@ pub(crate) unsafe fn outside() -> &'static [Tally] {
     }
     OUTSIDE.combine();
     OUTSIDE.entries()
-}
-
-/// Forgets what was settled.
-pub(crate) fn after_fork_in_child() {
-    SETTLED.clear();
 }

@@ -7,13 +7,14 @@ use gmon::layout::RawArc;
 
 use super::buffer::{Buffer, Range};
 use super::merge::{self, RECORDED_BIAS};
-use super::writing_thread::{DONE, NOBODY, WRITER, alone, become_writer_soon};
+use super::writing_thread::{DONE, NOBODY, alone, become_writer_soon};
 use crate::arch;
 use crate::file::{self, Children};
 use crate::kernel;
 use crate::message::{say, say_count, say_error};
 use crate::objects::{self, Tally, program};
 use crate::os::{Errno, a_moment, block_signals, give_way, reserve, set_blocked_signals};
+use crate::per_process::PER_PROCESS;
 use crate::samples::outside_text;
 use crate::{mcount, ownership};
 
@@ -32,9 +33,6 @@ static STARTED: AtomicBool = AtomicBool::new(false);
 static IS_PROFILED: AtomicBool = AtomicBool::new(false);
 /// The lowest sampled address, as the program runs.
 static LOWPC: AtomicUsize = AtomicUsize::new(0);
-
-/// The thread that started, as [`arch::thread_pointer`] has it: most programs end in that.
-pub(super) static FIRST_THREAD: AtomicUsize = AtomicUsize::new(0);
 
 /// What [`moncontrol`] was last called with.
 static WANTED: AtomicBool = AtomicBool::new(true);
@@ -61,7 +59,7 @@ pub(crate) fn start(lowpc: usize, highpc: usize, directory: Option<c_int>, live:
         say(&[b"not profiling: cannot allocate memory"]);
         return;
     };
-    FIRST_THREAD.store(arch::thread_pointer(), SeqCst);
+    PER_PROCESS.first_thread.store(arch::thread_pointer(), SeqCst);
     reserve();
     objects::know_program(program::base(), program::bias());
     if KEEPS_OUTSIDE.load(SeqCst) {
@@ -274,13 +272,13 @@ pub(crate) extern "C" fn after_fork_in_parent() {
 pub(crate) extern "C" fn after_fork_in_child() {
     let shared = file::leave_live();
     let has_left = file::leave_file();
-    kernel::after_fork_in_child(!matches!(WRITER.load(SeqCst), NOBODY | DONE));
-    merge::after_fork_in_child();
-    FIRST_THREAD.store(arch::thread_pointer(), SeqCst);
     // Another thread may have been writing the parent's file; here it is not.
-    if WRITER.load(SeqCst) != DONE {
-        WRITER.store(NOBODY, SeqCst);
+    let writer = PER_PROCESS.writer.load(SeqCst);
+    kernel::after_fork_in_child(!matches!(writer, NOBODY | DONE));
+    if writer == DONE {
+        PER_PROCESS.writer.store(DONE, SeqCst);
     }
+    PER_PROCESS.first_thread.store(arch::thread_pointer(), SeqCst);
     // SAFETY: the child has one thread, and no signals yet.
     let cleared = current().is_none_or(|buffer| unsafe { buffer.clear(shared) });
     let whole = mcount::after_fork_in_child(shared);
@@ -318,7 +316,7 @@ pub(crate) unsafe fn look_at_objects(iterate: objects::Iterate) {
         // SAFETY: the caller's promise.
         let seen = unsafe { objects::look_at_list(iterate, &mut enter, &mut settle) };
         match entered {
-            Some(true) => WRITER.store(NOBODY, SeqCst),
+            Some(true) => PER_PROCESS.writer.store(NOBODY, SeqCst),
             Some(false) => break,
             // Not with the dynamic linker's lock held, which others wait for.
             None if turn < TURNS => give_way(),

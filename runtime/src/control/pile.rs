@@ -3,40 +3,26 @@
 use core::marker::PhantomData;
 use core::ptr;
 use core::slice;
-use core::sync::atomic::{
-    AtomicBool, AtomicPtr, AtomicU64, AtomicUsize,
-    Ordering::{Relaxed, SeqCst},
-};
+use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 
-use super::combine::{Entry, Row, combine};
+use super::combine::{Entry, combine};
 use crate::os::{map, unmap};
+use crate::per_process::{Row, Rows};
 
 /// Entries in memory that grows; a static one, so that they are there when an object is closed and at the end. Only for the one
 /// thread that may write the file.
-pub(super) struct Pile<E> {
-    rows: Rows,
+pub(super) struct Pile<E: 'static> {
+    rows: &'static Rows,
     entries: PhantomData<E>,
-}
-
-/// The rows that entries are kept as.
-struct Rows {
-    start: AtomicPtr<Row>,
-    length: AtomicUsize,
-    capacity: AtomicUsize,
-    /// The memory that was given to begin with, which is never given back.
-    given: AtomicPtr<Row>,
-    /// Whether there is no room left and there was no memory for more: each try would sort all rows.
-    is_full: AtomicBool,
-    /// Calls and ticks for which there was no memory.
-    lost: AtomicU64,
 }
 
 /// How many rows there is room for at first.
 const FIRST_CAPACITY: usize = 4096;
 
 impl<E: Entry> Pile<E> {
-    pub(super) const fn new() -> Pile<E> {
-        Pile { rows: Rows::new(), entries: PhantomData }
+    /// A pile of entries that are kept as these rows, and no other pile's.
+    pub(super) const fn of(rows: &'static Rows) -> Pile<E> {
+        Pile { rows, entries: PhantomData }
     }
 
     /// Begins anew in memory for `capacity` entries, and gives other memory back. Nobody may use that or that of the
@@ -77,17 +63,6 @@ impl<E: Entry> Pile<E> {
 }
 
 impl Rows {
-    const fn new() -> Rows {
-        Rows {
-            start: AtomicPtr::new(ptr::null_mut()),
-            length: AtomicUsize::new(0),
-            capacity: AtomicUsize::new(0),
-            given: AtomicPtr::new(ptr::null_mut()),
-            is_full: AtomicBool::new(false),
-            lost: AtomicU64::new(0),
-        }
-    }
-
     fn give(&self, start: *mut Row, capacity: usize) {
         self.unmap(self.start.load(Relaxed), self.capacity.load(Relaxed));
         self.given.store(start, Relaxed);
@@ -152,10 +127,5 @@ impl Rows {
             // SAFETY: mapped by `make_room`; nobody has an address of that memory any more.
             unsafe { unmap(start.cast(), capacity * size_of::<Row>()) };
         }
-    }
-
-    fn clear(&self) {
-        self.is_full.store(false, Relaxed);
-        self.length.store(0, Relaxed);
     }
 }

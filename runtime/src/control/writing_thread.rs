@@ -2,18 +2,17 @@
 
 use core::cell::UnsafeCell;
 use core::ffi::c_void;
-use core::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use core::sync::atomic::Ordering::SeqCst;
 
 use crate::arch;
 use crate::os::{a_moment, set_blocked_signals, try_to_block_signals};
+use crate::per_process::PER_PROCESS;
 
-/// The thread that writes the file, as [`arch::thread_pointer`] has it, or one of the following.
-pub(super) static WRITER: AtomicUsize = AtomicUsize::new(NOBODY);
 pub(super) const NOBODY: usize = 0;
 /// The file of this process is as it will stay.
 pub(super) const DONE: usize = usize::MAX;
 
-/// Runs `work`, which writes the file, as the only one that does so, and then makes `WRITER` `after`; not at all once the
+/// Runs `work`, which writes the file, as the only one that does so, and then makes `writer` `after`; not at all once the
 /// file is done. No signal comes in: a second one that kills would otherwise find half a file.
 pub(super) fn alone(after: usize, work: impl FnOnce()) {
     let mut work = Some(work);
@@ -31,7 +30,7 @@ fn alone_with(after: usize, work: &mut dyn FnMut()) {
         // Where a filter of system calls lets no signals be blocked, the program's handlers come in, for which there is no
         // room on the writer's stack. valgrind warns of another stack.
         run(work, blocked.is_some() && !arch::is_in_valgrind());
-        WRITER.store(after, SeqCst);
+        PER_PROCESS.writer.store(after, SeqCst);
     }
     if let Some(blocked) = blocked {
         set_blocked_signals(blocked);
@@ -86,7 +85,7 @@ pub(super) fn become_writer_soon() -> Option<bool> {
     const TURNS: u32 = 100;
     let me = arch::thread_pointer();
     for _ in 0..TURNS {
-        match WRITER.compare_exchange(NOBODY, me, SeqCst, SeqCst) {
+        match PER_PROCESS.writer.compare_exchange(NOBODY, me, SeqCst, SeqCst) {
             Ok(_) => return Some(true),
             // Ourselves: a fault while writing.
             Err(writer) if writer == DONE || writer == me => return Some(false),

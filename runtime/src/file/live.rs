@@ -7,7 +7,7 @@
 use core::ffi::c_void;
 use core::ptr;
 use core::sync::atomic::{
-    AtomicI32, AtomicU64, AtomicUsize,
+    AtomicU64, AtomicUsize,
     Ordering::{Relaxed, SeqCst},
 };
 
@@ -18,13 +18,12 @@ use super::output::{self, Refusal};
 use super::writer::{self, Written};
 use crate::message::{say_count, say_error};
 use crate::os::{Fd, Identity, LARGEST_PAGE, PAGE, Reserve, map, map_file, take_reserved, unmap};
+use crate::per_process::PER_PROCESS;
 use crate::samples::bins;
 
 /// Tables are of so many bytes: whole pages, and whole arcs of 24 bytes.
 const GRAIN: usize = 3 * LARGEST_PAGE;
 
-/// The descriptor of the file; -1 while nothing is live.
-static FILE: AtomicI32 = AtomicI32::new(-1);
 /// Which file that is: the program may close our descriptor, and open another file with its number.
 static INODE: AtomicU64 = AtomicU64::new(0);
 static DEVICE: AtomicU64 = AtomicU64::new(0);
@@ -41,7 +40,7 @@ static LENGTH: AtomicUsize = AtomicUsize::new(0);
 
 /// Whether the process counts in its file.
 pub(crate) fn is_live() -> bool {
-    FILE.load(Relaxed) != -1
+    PER_PROCESS.live_file.load(Relaxed) != -1
 }
 
 /// Makes the file `size` bytes, whole pages, of which `fill` gets the memory, all zero: it makes a profile of that, and only
@@ -55,7 +54,7 @@ pub(crate) fn begin(directory: Option<i32>, size: usize, fill: impl Fn(*mut c_vo
             }
             UNIT.store(GRAIN, Relaxed);
             LENGTH.store(size, Relaxed);
-            FILE.store(file.0, SeqCst);
+            PER_PROCESS.live_file.store(file.0, SeqCst);
             bins::are_file();
             memory
         }
@@ -98,7 +97,7 @@ pub(crate) fn arcs_grain() -> usize {
 
 /// Memory for a table of arcs, all zero; null when there is none. Below mcount.
 pub(crate) fn map_arcs(length: usize) -> *mut c_void {
-    let file = FILE.load(Relaxed);
+    let file = PER_PROCESS.live_file.load(Relaxed);
     if file == -1 {
         return if length < LARGE { take_reserved(length) } else { map(length) };
     }
@@ -108,7 +107,7 @@ pub(crate) fn map_arcs(length: usize) -> *mut c_void {
 
 /// Sees to it that there is room in the file for tables to come.
 pub(crate) fn reserve_arcs() {
-    let file = FILE.load(Relaxed);
+    let file = PER_PROCESS.live_file.load(Relaxed);
     if file != -1 && !RESERVE.has_half_of(RESERVE_SIZE) {
         let memory = map_in_file(file, RESERVE_SIZE);
         if !memory.is_null() {
@@ -140,12 +139,12 @@ fn is_ours(file: Fd) -> bool {
 /// Leaves the file to the parent; says whether there was one.
 pub(crate) fn leave() -> bool {
     let _ = RESERVE.replace(ptr::null_mut(), 0);
-    FILE.swap(-1, SeqCst) != -1
+    PER_PROCESS.live_file.swap(-1, SeqCst) != -1
 }
 
 /// What the file begins with, for good: its header.
 pub(crate) fn header() -> Option<Written> {
-    let file = Fd(FILE.load(Relaxed));
+    let file = Fd(PER_PROCESS.live_file.load(Relaxed));
     if is_live() && is_ours(file) { writer::read_back(file, size_of::<GmonHdr>()).ok() } else { None }
 }
 
@@ -156,7 +155,7 @@ pub(crate) fn report(full_bins: usize) {
 
 /// What the file is now, if it can be read.
 pub(crate) fn whole() -> Option<Written> {
-    let file = Fd(FILE.load(Relaxed));
+    let file = Fd(PER_PROCESS.live_file.load(Relaxed));
     let status = file.status().ok().filter(|_| is_ours(file))?;
     writer::read_back(file, status.size as usize).ok()
 }

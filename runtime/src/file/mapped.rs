@@ -3,30 +3,28 @@
 //! The file has 4.4BSD's form, as with `GMON_LIVE=1`: header and samples are there at any moment, arcs at the end, and behind them
 //! arcs of no calls. No descriptor stays open, and nothing needs to be called to write it. The buffer stays where it is.
 
-use core::ffi::c_void;
 use core::ptr;
-use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::SeqCst};
+use core::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use gmon::layout::{GmonHdr, RawArc};
 
 use super::{live, names, output, shared_objects, stale, writer};
 use crate::message::{say, say_error};
 use crate::os::{map_file, replace};
+use crate::per_process::PER_PROCESS;
 use crate::samples::bins;
 
-/// Where the file is mapped; null while samples are not counted there.
-static FILE: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 /// The bytes of the file, known before the file is.
 static LENGTH: AtomicUsize = AtomicUsize::new(0);
 
 /// Whether samples are counted in the file.
 pub(crate) fn is_in_file() -> bool {
-    !FILE.load(SeqCst).is_null()
+    !PER_PROCESS.mapped_file.load(SeqCst).is_null()
 }
 
 /// Where in the file the arcs are to be, and how many there is room for.
 pub(crate) fn room_for_arcs() -> Option<(*mut RawArc, usize)> {
-    let (file, length) = (FILE.load(SeqCst), LENGTH.load(SeqCst));
+    let (file, length) = (PER_PROCESS.mapped_file.load(SeqCst), LENGTH.load(SeqCst));
     // SAFETY: null, or a header that was written.
     let ncnt = unsafe { file.cast::<GmonHdr>().as_ref() }?.ncnt as usize;
     // SAFETY: the file is longer than header and samples.
@@ -53,7 +51,7 @@ pub(crate) fn begin(header: GmonHdr, arcs: usize) -> bool {
                 bins::relocate(memory.byte_add(size_of::<GmonHdr>()));
             }
             LENGTH.store(length, SeqCst);
-            FILE.store(memory, SeqCst);
+            PER_PROCESS.mapped_file.store(memory, SeqCst);
             true
         }
         Err((what, error)) => {
@@ -79,7 +77,7 @@ pub(crate) fn announce(has_list: bool) {
 /// Leaves the file to the parent, in the child of a fork, which counts in the buffer again; false if there is no memory for that. A
 /// handler that was interrupted by the fork may still count at the file's address: there is memory of the child's own from here on.
 pub(crate) fn leave() -> bool {
-    let file = FILE.swap(ptr::null_mut(), SeqCst);
+    let file = PER_PROCESS.mapped_file.swap(ptr::null_mut(), SeqCst);
     if file.is_null() {
         return true;
     }

@@ -2,12 +2,13 @@
 
 use core::cell::UnsafeCell;
 use core::ffi::CStr;
-use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use core::sync::atomic::Ordering::Relaxed;
 
 use super::forms::Form;
 use crate::objects::program;
 use crate::os::process_id;
 use crate::ownership::{FORKED, PROCESS};
+use crate::per_process::PER_PROCESS;
 use crate::text::{Digits, Text};
 
 /// The longest name of a file, its NUL included (`PATH_MAX`).
@@ -71,9 +72,6 @@ static OUTPUT: Once<Output> = Once(UnsafeCell::new(Output {
 static NAME: Once<Text<NAME_SIZE>> = Once(UnsafeCell::new(Text::new()));
 /// The name of a file beside it.
 static BESIDE: Once<Text<NAME_SIZE>> = Once(UnsafeCell::new(Text::new()));
-/// Which one of the files with the process's number in their names is ours; 0 before that is known. Processes in different
-/// namespaces have the same number.
-pub(crate) static TURN: AtomicU32 = AtomicU32::new(0);
 pub(crate) const MOST_TURNS: u32 = 10_000;
 
 /// Says how the file is to be named and laid out.
@@ -126,7 +124,7 @@ pub(crate) fn name() -> &'static CStr {
 /// The number of the process, and behind it which process with that number it is, if it is not the first one.
 fn push_number(name: &mut Text<NAME_SIZE>) {
     name.push_decimal(PROCESS.load(Relaxed) as u64);
-    let turn = TURN.load(Relaxed);
+    let turn = PER_PROCESS.name_turn.load(Relaxed);
     if turn > 1 {
         name.push(b"-");
         name.push_decimal(u64::from(turn));

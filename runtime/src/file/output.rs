@@ -4,10 +4,11 @@ use core::cell::UnsafeCell;
 use core::ffi::CStr;
 use core::sync::atomic::{AtomicI32, Ordering::Relaxed};
 
-use super::names::{MOST_TURNS, NAME_SIZE, Naming, Once, TURN, has_turn, name, name_beforehand, name_beside, output};
+use super::names::{MOST_TURNS, NAME_SIZE, Naming, Once, has_turn, name, name_beforehand, name_beside, output};
 use crate::message::{know_standard_error, say_cure};
 use crate::os::{CURRENT, Errno, Fd, Status, effective_user, process_id};
 use crate::ownership::{FORKED, own};
+use crate::per_process::PER_PROCESS;
 use crate::text::{Digits, Text};
 
 /// What could not be done, as the end of "cannot ...", and why.
@@ -24,9 +25,8 @@ struct Captured {
 
 static CAPTURED: Once<Captured> = Once(UnsafeCell::new(Captured { path: Text::new(), status: None, file: None }));
 
-/// The descriptors of the directory, and of the file if it was opened at the start; -1 for none.
+/// The descriptor of the directory; -1 for none.
 static DIRECTORY: AtomicI32 = AtomicI32::new(-1);
-static FILE: AtomicI32 = AtomicI32::new(-1);
 /// Remembers the directory that `descriptor` is open on, or the current one. Only the first call does anything.
 pub(crate) fn capture_directory(descriptor: Option<Fd>) -> Result<(), Errno> {
     know_standard_error();
@@ -56,7 +56,7 @@ pub(crate) fn capture_directory(descriptor: Option<Fd>) -> Result<(), Errno> {
 /// Opens the file that is to be written at the end already now if the process is the superuser's, who may give up the right
 /// to write here. At start-up, with the directory captured; only once.
 pub(crate) fn keep_file() {
-    if FILE.load(Relaxed) != -1 || FORKED.load(Relaxed) || effective_user() != 0 {
+    if PER_PROCESS.kept_file.load(Relaxed) != -1 || FORKED.load(Relaxed) || effective_user() != 0 {
         return;
     }
     // SAFETY: at start-up there is one thread.
@@ -68,7 +68,7 @@ pub(crate) fn keep_file() {
     };
     if let Some(file) = opened {
         captured.file = file.status().ok().filter(Status::is_regular);
-        FILE.store(file.out_of_the_way().0, Relaxed);
+        PER_PROCESS.kept_file.store(file.out_of_the_way().0, Relaxed);
     }
 }
 
@@ -78,7 +78,7 @@ fn is_locked_for_us(file: Fd) -> bool {
     let is_anothers = file.lock() == Err(Errno::EAGAIN);
     if is_anothers {
         let _ = file.close();
-        TURN.store(0, Relaxed);
+        PER_PROCESS.name_turn.store(0, Relaxed);
     }
     !is_anothers
 }
@@ -87,14 +87,6 @@ fn is_locked_for_us(file: Fd) -> bool {
 pub(crate) fn mode() -> usize {
     let output = output();
     (if output.naming == Naming::Private { 0o600 } else { 0o666 }) & !output.mask
-}
-
-/// Makes the buffer the child's own, with a file of its own.
-pub(crate) fn after_fork_in_child() {
-    own(process_id());
-    FORKED.store(true, Relaxed);
-    FILE.store(-1, Relaxed);
-    TURN.store(0, Relaxed);
 }
 
 /// The directory to look that path up in.
@@ -128,7 +120,7 @@ pub(crate) fn take_away_own() {
 pub(crate) fn open(to_map: bool) -> Result<Fd, Refusal> {
     // SAFETY: nothing writes it after start-up, which is this thread's.
     let captured = unsafe { &*CAPTURED.0.get() };
-    let kept = Fd(FILE.load(Relaxed));
+    let kept = Fd(PER_PROCESS.kept_file.load(Relaxed));
     match open_main(captured, to_map) {
         Err((_, Errno::EACCES | Errno::EPERM | Errno::EMFILE | Errno::ENFILE))
             if !to_map && is_still(kept, captured.file.as_ref()) =>
@@ -141,16 +133,16 @@ pub(crate) fn open(to_map: bool) -> Result<Fd, Refusal> {
 
 /// Closes a file that was given by [`open`], unless it is the one that was opened at the start.
 pub(crate) fn close(file: Fd) -> Result<(), Errno> {
-    if file.0 == FILE.load(Relaxed) { Ok(()) } else { file.close() }
+    if file.0 == PER_PROCESS.kept_file.load(Relaxed) { Ok(()) } else { file.close() }
 }
 
 /// Opens the file. One that has the number of the process and was written by another is not ours: then it is the next name.
 fn open_main(captured: &Captured, to_map: bool) -> Result<Fd, Refusal> {
-    let before = TURN.load(Relaxed);
+    let before = PER_PROCESS.name_turn.load(Relaxed);
     if has_turn() && before == 0 {
         let directory = directory(captured, name())?;
         for turn in 1..=MOST_TURNS {
-            TURN.store(turn, Relaxed);
+            PER_PROCESS.name_turn.store(turn, Relaxed);
             match directory.create_for_writing(name(), mode(), to_map) {
                 Ok(file) => return Ok(file),
                 Err(Errno::EEXIST) if is_anothers(directory) => {}
@@ -160,7 +152,7 @@ fn open_main(captured: &Captured, to_map: bool) -> Result<Fd, Refusal> {
     }
     let opened = open_anew(captured, name(), to_map);
     if opened.is_err() {
-        TURN.store(before, Relaxed);
+        PER_PROCESS.name_turn.store(before, Relaxed);
     }
     opened
 }
@@ -257,7 +249,7 @@ pub(crate) fn discard() {
 
 /// The file that was opened at the start.
 fn kept_file() -> Option<Fd> {
-    let kept = Fd(FILE.load(Relaxed));
+    let kept = Fd(PER_PROCESS.kept_file.load(Relaxed));
     // SAFETY: nothing writes it after the directory was captured.
     let captured = unsafe { &*CAPTURED.0.get() };
     is_still(kept, captured.file.as_ref()).then_some(kept)

@@ -1,7 +1,7 @@
 //! Stores the buffer as a file when the process ends.
 
 use core::ffi::CStr;
-use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use core::sync::atomic::Ordering::Relaxed;
 
 use gmon::layout::{GMONVERSION, GmonHdr, RawArc};
 
@@ -16,15 +16,8 @@ use crate::message::{say_count, say_error};
 use crate::objects::Tally;
 use crate::os::Errno;
 use crate::ownership::is_ours;
+use crate::per_process::PER_PROCESS;
 use crate::samples::bins;
-
-/// Whether a child that will add itself to a sum has left a file of its own.
-static HAS_OWN_FILE: AtomicBool = AtomicBool::new(false);
-
-/// The child of such a child has none.
-pub(super) fn after_fork_in_child() {
-    HAS_OWN_FILE.store(false, Relaxed);
-}
 
 /// Does what OpenBSD's kernel does when a process ends: reads the header back from the buffer and stores the file. What
 /// goes wrong is said in one line; the process ends as it would have.
@@ -60,7 +53,7 @@ pub(crate) fn terminate(more_arcs: &[RawArc], outside: Option<&[Tally]>, is_last
     } else if names::is_child_that(Children::Sum) {
         match add_to_sum(more_arcs, outside.unwrap_or(&[])) {
             Ok(()) => {
-                if HAS_OWN_FILE.load(Relaxed) {
+                if PER_PROCESS.has_own_file.load(Relaxed) {
                     output::take_away_own();
                 }
                 return;
@@ -74,7 +67,7 @@ pub(crate) fn terminate(more_arcs: &[RawArc], outside: Option<&[Tally]>, is_last
     }
     match store(more_arcs) {
         Ok((written, profrate)) => {
-            HAS_OWN_FILE.store(!is_last, Relaxed);
+            PER_PROCESS.has_own_file.store(!is_last, Relaxed);
             shared_objects::write(shared_objects::PROFILE, written, profrate, outside);
         }
         Err(refusal) => output::say_refusal(names::name().to_bytes(), refusal, b", GMON_LIVE=1 opens it at the start"),

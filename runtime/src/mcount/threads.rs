@@ -20,6 +20,7 @@ use crate::os::{
     thread_id, thread_is_gone, unmap,
 };
 use crate::ownership;
+use crate::per_process::PER_PROCESS;
 
 /// How many records a new thread looks at for one whose thread is gone. A bound, so that a thread's start does not cost
 /// more the more threads there are; and with it, fewer than half of the records are idle for long.
@@ -54,14 +55,9 @@ const _: () = assert!(offset_of!(Thread, clock) == 0, "a handler reads the clock
 static THREADS: AtomicPtr<Thread> = AtomicPtr::new(ptr::null_mut());
 /// Where the next search for an idle record begins.
 static CURSOR: AtomicPtr<Thread> = AtomicPtr::new(ptr::null_mut());
-/// Calls that could not be counted, because there was no memory.
-static LOST: AtomicU64 = AtomicU64::new(0);
 
 /// How many calls that find no room it takes until memory is asked for again.
 const CALLS_TO_ASK_AGAIN: u32 = 4096;
-
-/// Those of children of a vfork in threads that have no record.
-static LOST_IN_CHILDREN: AtomicU64 = AtomicU64::new(0);
 
 /// Counts a call that mcount did not find in its table: the slow path.
 ///
@@ -70,7 +66,7 @@ static LOST_IN_CHILDREN: AtomicU64 = AtomicU64::new(0);
 /// does not let them be blocked, a handler that comes in between finds that said, and counts in the table that is there.
 pub(crate) unsafe extern "C" fn miss(frompc: usize, selfpc: usize) {
     let Some(thread) = enter() else {
-        let lost = if ownership::is_ours() { &LOST } else { &LOST_IN_CHILDREN };
+        let lost = if ownership::is_ours() { &PER_PROCESS.lost_calls } else { &PER_PROCESS.lost_calls_of_children };
         lost.fetch_add(1, Relaxed);
         return;
     };
@@ -104,7 +100,7 @@ impl Thread {
     /// Counts in the table that is there, or as lost.
     fn count_somewhere(&self, frompc: usize, selfpc: usize) {
         if self.newest_table().is_none_or(|table| table.count_anywhere(frompc, selfpc) == Counted::Full) {
-            LOST.fetch_add(1, Relaxed);
+            PER_PROCESS.lost_calls.fetch_add(1, Relaxed);
         }
     }
 
@@ -292,8 +288,6 @@ pub(crate) fn after_fork_in_child(shared: bool) -> bool {
             table.cleared();
         }
     });
-    LOST.store(0, Relaxed);
-    LOST_IN_CHILDREN.store(0, Relaxed);
     if let Some(thread) = known() {
         let id = thread_id();
         thread.owner.store(u64::from(id as u32), Relaxed);
@@ -354,10 +348,10 @@ pub(crate) fn is_any_closing() -> bool {
 
 /// How many calls could not be counted.
 pub(crate) fn lost() -> u64 {
-    LOST.load(SeqCst)
+    PER_PROCESS.lost_calls.load(SeqCst)
 }
 
 /// How many calls of children of a vfork could not be counted.
 pub(crate) fn lost_in_children() -> u64 {
-    LOST_IN_CHILDREN.load(SeqCst)
+    PER_PROCESS.lost_calls_of_children.load(SeqCst)
 }

@@ -7,20 +7,19 @@ use core::ffi::c_void;
 use core::ptr;
 use core::slice;
 use core::sync::atomic::{
-    AtomicBool, AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize,
+    AtomicBool, AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicUsize,
     Ordering::{Relaxed, SeqCst},
 };
 
 use super::{outside_text, scale};
-use crate::os::{PAGE, clear, map};
+use crate::os::PAGE;
+use crate::per_process::PER_PROCESS;
 
 /// What is counted into. `SCALE` 0 says: nothing; the rest is set before it.
 static SCALE: AtomicU32 = AtomicU32::new(0);
 /// The scale when something was counted last.
 static LATEST_SCALE: AtomicU32 = AtomicU32::new(0);
 static SAMPLES: AtomicPtr<AtomicU16> = AtomicPtr::new(ptr::null_mut());
-/// The samples that were counted into before [`relocate`], null if there were none.
-static LEFT: AtomicPtr<AtomicU16> = AtomicPtr::new(ptr::null_mut());
 static SAMPLES_SIZE: AtomicUsize = AtomicUsize::new(0);
 static OFFSET: AtomicUsize = AtomicUsize::new(0);
 /// Gives the bins that ran over their highest value, where there is no room for more; returns how many there are.
@@ -30,16 +29,6 @@ pub(crate) fn fill_overflowed() -> usize {
     // SAFETY: there are as many samples as carries, and they are never freed.
     overflowed.inspect(|(bin, _)| unsafe { (*samples.add(*bin)).store(u16::MAX, Relaxed) }).count()
 }
-
-/// How often each bin ran over, in an array like that of the samples; null if there was no memory for it.
-static CARRIES: AtomicPtr<AtomicU16> = AtomicPtr::new(ptr::null_mut());
-static OVERFLOWED: AtomicBool = AtomicBool::new(false);
-/// For each stretch of the bins, whether anything was counted there; null if there was no memory for it. So that the end of
-/// a large program of which little ran does not have to look at all of them.
-static TOUCHED: AtomicPtr<AtomicU8> = AtomicPtr::new(ptr::null_mut());
-
-/// The ticks that were to be counted, those outside the bins among them.
-static TICKS: AtomicU64 = AtomicU64::new(0);
 
 /// The bins of a stretch: a page of them.
 pub(crate) const STRETCH: usize = PAGE / size_of::<u16>();
@@ -62,8 +51,8 @@ pub(crate) unsafe fn start(samples: *mut c_void, size: usize, offset: usize, sca
         // Memory that is touched only when a bin overflows. Without it, and where the samples are the file itself, such a
         // bin stays at its highest value.
         if !ARE_FILE.load(Relaxed) {
-            CARRIES.store(map(size).cast(), Relaxed);
-            TOUCHED.store(map(stretches(size)).cast(), Relaxed);
+            PER_PROCESS.memory.carries.map(size);
+            PER_PROCESS.memory.touched.map(stretches(size));
         }
         SAMPLES.store(samples.cast(), Relaxed);
         SAMPLES_SIZE.store(size, Relaxed);
@@ -95,22 +84,20 @@ pub(crate) fn covers(pc: usize) -> bool {
 
 /// All ticks since the start, wherever they fell.
 pub(crate) fn ticks() -> u64 {
-    TICKS.load(Relaxed)
+    PER_PROCESS.ticks.load(Relaxed)
 }
 
-/// Forgets what was counted beside the samples.
-pub(crate) fn after_fork_in_child() {
-    TICKS.store(0, Relaxed);
-    let carries = CARRIES.load(Relaxed);
-    if OVERFLOWED.swap(false, SeqCst) && !carries.is_null() {
-        // SAFETY: all of the memory that `start` mapped, and no other thread is here.
-        unsafe { clear(carries.cast(), SAMPLES_SIZE.load(Relaxed)) };
-    }
-    let touched = TOUCHED.load(Relaxed);
-    if !touched.is_null() {
-        // SAFETY: as above.
-        unsafe { clear(touched.cast(), stretches(SAMPLES_SIZE.load(Relaxed))) };
-    }
+/// How often each bin ran over, in an array like that of the samples; null if there was no memory for it.
+#[inline]
+fn carries_start() -> *mut AtomicU16 {
+    PER_PROCESS.memory.carries.start()
+}
+
+/// For each stretch of the bins, whether anything was counted there; null if there was no memory for it. So that the end of
+/// a large program of which little ran does not have to look at all of them.
+#[inline]
+fn touched_start() -> *mut AtomicU8 {
+    PER_PROCESS.memory.touched.start()
 }
 
 /// Goes on counting in other samples, to which [`collect_left`] moves what was counted.
@@ -119,19 +106,19 @@ pub(crate) fn after_fork_in_child() {
 ///
 /// `samples` must point to as many bins as [`start`] was given, which are never freed and belong to nobody else.
 pub(crate) unsafe fn relocate(samples: *mut c_void) {
-    LEFT.store(SAMPLES.swap(samples.cast(), SeqCst), SeqCst);
+    PER_PROCESS.left_samples.store(SAMPLES.swap(samples.cast(), SeqCst), SeqCst);
     collect_left();
 }
 
 /// Goes on counting in the samples that [`relocate`] left, without those that it was given. In the child of a fork.
 pub(crate) fn restore() {
-    SAMPLES.store(LEFT.swap(ptr::null_mut(), SeqCst), SeqCst);
+    SAMPLES.store(PER_PROCESS.left_samples.swap(ptr::null_mut(), SeqCst), SeqCst);
 }
 
 /// Moves what was counted from the samples that [`relocate`] left. A handler that was at work in another thread then may have
 /// counted there since.
 pub(crate) fn collect_left() {
-    let (left, bins) = (LEFT.load(SeqCst), SAMPLES_SIZE.load(Relaxed) / size_of::<u16>());
+    let (left, bins) = (PER_PROCESS.left_samples.load(SeqCst), SAMPLES_SIZE.load(Relaxed) / size_of::<u16>());
     let is_touched = |bin: &usize| {
         let touched = touched().and_then(|touched| touched.get(bin / STRETCH));
         touched.is_none_or(|touched| touched.load(Relaxed) != 0)
@@ -157,12 +144,12 @@ pub(crate) fn carries() -> Option<&'static [AtomicU16]> {
     let bins = SAMPLES_SIZE.load(Relaxed) / size_of::<u16>();
     // SAFETY: a bin is only said to have run over once there are carries; there are as many as bins, and they are never
     // freed.
-    OVERFLOWED.load(SeqCst).then(|| unsafe { slice::from_raw_parts(CARRIES.load(Relaxed), bins) })
+    PER_PROCESS.has_overflowed.load(SeqCst).then(|| unsafe { slice::from_raw_parts(carries_start(), bins) })
 }
 
 /// For each [`STRETCH`] of bins, whether anything but 0 may be there; `None` if that is not known.
 pub(crate) fn touched() -> Option<&'static [AtomicU8]> {
-    let touched = TOUCHED.load(Relaxed);
+    let touched = touched_start();
     // SAFETY: there are that many, and they are never freed.
     (!touched.is_null()).then(|| unsafe { slice::from_raw_parts(touched, stretches(SAMPLES_SIZE.load(Relaxed))) })
 }
@@ -188,14 +175,14 @@ fn count_at(scale: u32, pc: usize, ticks: u32) {
     if scale == 0 || ticks == 0 {
         return;
     }
-    TICKS.fetch_add(u64::from(ticks), Relaxed);
+    PER_PROCESS.ticks.fetch_add(u64::from(ticks), Relaxed);
     let Some(bin) = bin(pc, OFFSET.load(Relaxed), scale, SAMPLES_SIZE.load(Relaxed)) else {
         outside_text::count(pc, ticks);
         return;
     };
     // More ticks than a bin can hold at once (11 minutes without a delivery) are beyond what is kept.
     let ticks = ticks.min(u32::from(u16::MAX)) as u16;
-    let touched = TOUCHED.load(Relaxed);
+    let touched = touched_start();
     if !touched.is_null() {
         // SAFETY: every bin is in one of the stretches; they are never freed.
         unsafe { (*touched.add(bin / STRETCH)).store(1, Relaxed) };
@@ -208,7 +195,7 @@ fn count_at(scale: u32, pc: usize, ticks: u32) {
 fn add(bin: usize, ticks: u16) {
     // SAFETY: `bin` is an index into the samples; they are never freed.
     let place = unsafe { &*SAMPLES.load(Relaxed).add(bin) };
-    let carries = CARRIES.load(Relaxed);
+    let carries = carries_start();
     if carries.is_null() {
         // At no moment is less than what was counted there.
         let add = |count: u16| Some(count.saturating_add(ticks));
@@ -216,7 +203,7 @@ fn add(bin: usize, ticks: u16) {
     } else if place.fetch_add(ticks, Relaxed).checked_add(ticks).is_none() {
         // SAFETY: there are as many carries as samples, and they are never freed.
         unsafe { (*carries.add(bin)).fetch_add(1, Relaxed) };
-        OVERFLOWED.store(true, SeqCst);
+        PER_PROCESS.has_overflowed.store(true, SeqCst);
     }
 }
 

@@ -3,60 +3,20 @@
 //! What lies there is not known while ticks come in, and need not be: they are counted by the address itself, in a table
 //! of fixed size that is there from the start. As in [`super::bins`], nothing here takes a lock or calls out.
 
-use core::ptr;
 use core::sync::atomic::{
-    AtomicBool, AtomicPtr, AtomicU64, AtomicUsize,
+    AtomicBool,
     Ordering::{Relaxed, SeqCst},
 };
 
-use crate::os::{PAGE, clear, map};
+use crate::per_process::{PER_PROCESS, SLOTS, STRETCH, Slot, TicksOutside};
 
-/// How many stretches of four bytes the table has room for; one that is not touched costs no memory.
-const SLOTS: usize = 1 << 16;
-/// The slots of a page.
-const STRETCH: usize = PAGE / size_of::<Slot>();
 /// How many slots are looked at for one address.
 const TRIES: usize = 64;
 
-/// The ticks of four bytes of code. All zero, it is free; an address never moves and is never taken out.
-struct Slot {
-    pc: AtomicUsize,
-    ticks: AtomicU64,
-}
-
-/// The slots; null if they are not wanted or there was no memory for them.
-struct Table {
-    slots: AtomicPtr<Slot>,
-    /// For each stretch of them whether there are ticks: so that the end does not have to look at all.
-    touched: [AtomicBool; SLOTS / STRETCH],
-    /// The ticks for which there was no slot.
-    elsewhere: AtomicU64,
-}
-
-static TABLE: Table = Table::new();
 /// Whether anybody wants to know.
 static IS_KEPT: AtomicBool = AtomicBool::new(false);
 
-impl Table {
-    const fn new() -> Table {
-        Table {
-            slots: AtomicPtr::new(ptr::null_mut()),
-            touched: [const { AtomicBool::new(false) }; SLOTS / STRETCH],
-            elsewhere: AtomicU64::new(0),
-        }
-    }
-
-    fn prepare(&self) {
-        self.slots.store(map(SLOTS * size_of::<Slot>()).cast(), SeqCst);
-    }
-
-    /// A slot, by its number; none where there is no memory.
-    fn slot(&self, number: usize) -> Option<&Slot> {
-        let slots = self.slots.load(Relaxed);
-        // SAFETY: there are that many, zero or counted, and they are never freed.
-        (!slots.is_null()).then(|| unsafe { &*slots.add(number % SLOTS) })
-    }
-
+impl TicksOutside {
     fn count(&self, pc: usize, ticks: u32) {
         let pc = pc & !3;
         const GOLDEN_RATIO: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -92,47 +52,32 @@ impl Table {
             }
         }
     }
-
-    fn clear(&self) {
-        self.elsewhere.store(0, Relaxed);
-        self.touched.iter().for_each(|touched| touched.store(false, Relaxed));
-        let slots = self.slots.load(Relaxed);
-        if !slots.is_null() {
-            // SAFETY: all of the memory that `prepare` mapped, and no other thread is here.
-            unsafe { clear(slots.cast(), SLOTS * size_of::<Slot>()) };
-        }
-    }
 }
 
 /// Makes the table. At start-up.
 pub(crate) fn keep_ticks_outside() {
     IS_KEPT.store(true, Relaxed);
-    TABLE.prepare();
+    PER_PROCESS.memory.ticks_outside.prepare();
 }
 
 /// Counts ticks at an address outside the bins. In signal handlers.
 pub(crate) fn count(pc: usize, ticks: u32) {
-    TABLE.count(pc, ticks);
+    PER_PROCESS.memory.ticks_outside.count(pc, ticks);
 }
 
 /// Hands every address that has ticks to `each`, as (pc, ticks).
 pub(crate) fn for_each_tick_outside(each: impl FnMut(usize, u64)) {
-    TABLE.for_each(each);
+    PER_PROCESS.memory.ticks_outside.for_each(each);
 }
 
 /// Takes the ticks of the addresses that `is_wanted` out of the table, and hands them to `each`.
 pub(crate) fn take_ticks_outside(is_wanted: impl Fn(usize) -> bool, each: impl FnMut(usize, u64)) {
-    TABLE.take(is_wanted, each);
+    PER_PROCESS.memory.ticks_outside.take(is_wanted, each);
 }
 
 /// The ticks for which the table had no room; none if they are not wanted.
 pub(crate) fn elsewhere() -> u64 {
-    if IS_KEPT.load(Relaxed) { TABLE.elsewhere.load(Relaxed) } else { 0 }
-}
-
-/// Forgets all ticks.
-pub(crate) fn after_fork_in_child() {
-    TABLE.clear();
+    if IS_KEPT.load(Relaxed) { PER_PROCESS.memory.ticks_outside.elsewhere.load(Relaxed) } else { 0 }
 }
 
 #[cfg(test)]
@@ -143,7 +88,7 @@ mod tests {
 
     #[test]
     fn ticks_are_kept_by_address() {
-        let table = Table::new();
+        let table = TicksOutside::new();
         table.prepare();
         let mut expected = HashMap::new();
         for pc in (0x7f00_0000_0000_usize..).step_by(4).take(1000) {
@@ -164,7 +109,7 @@ mod tests {
 
     #[test]
     fn what_finds_no_room_is_counted_too() {
-        let table = Table::new();
+        let table = TicksOutside::new();
         table.count(0x7000, 3);
         assert_eq!(table.elsewhere.load(Relaxed), 3, "there are no slots");
         table.prepare();

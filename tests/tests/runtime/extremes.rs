@@ -75,6 +75,22 @@ fn no_sample_is_lost_while_more_arcs_than_fit_the_buffer_are_written() {
 }
 
 #[test]
+fn no_sample_is_lost_while_the_profile_moves_into_its_file() {
+    let program = Program::compile("extremes-grows-file", "grows.c", &["-O1"]);
+    let output = program.command(&["file"]).env("GMON_HZ", "1").output().unwrap();
+    if output.status.code() == Some(77) {
+        println!("\nSKIPPED: filters of system calls are forbidden here");
+        return;
+    }
+    assert!(output.status.success(), "{output:?}");
+    let printed = String::from_utf8(output.stdout).unwrap();
+    let (profile, symbols) = (program.profile(), program.symbols());
+    compare(&printed, &profile, symbols);
+    let samples = ticks(&profile, symbols)["tick"];
+    assert!((60_000..60_060).contains(&samples), "{samples}");
+}
+
+#[test]
 fn profiling_can_be_switched_while_more_arcs_than_fit_the_buffer_are_written() {
     grown("switch");
 }

@@ -6,7 +6,6 @@
 //!
 //! Timers send a signal of our own: SIGPROF and the interval timer are the program's.
 
-mod due;
 mod plan;
 mod process;
 mod records;
@@ -27,9 +26,9 @@ use crate::os::{
     numbers, pending_signals, process_time, ticks_per_second, uncatch_signal, without_signal,
 };
 use crate::ownership::is_ours;
+use crate::per_process::{Account, LATEST_NOTICE, NOTICE_OF_OTHERS, PER_PROCESS, Settling};
 use crate::samples::bins;
 use crate::text::Text;
-use due::{Account, LATEST_NOTICE, NOTICE_OF_OTHERS, Settling};
 use plan::{DEFAULT_RATE, Plan, plan, without_ring};
 
 /// Samples for each second, of CPU time unless `WALL` is set.
@@ -55,7 +54,6 @@ static CAUGHT: AtomicBool = AtomicBool::new(false);
 /// The process's CPU time when counting began, the highest number while nothing is counted; and how much of it passed while
 /// things were counted before.
 static COUNTING_SINCE: AtomicU64 = AtomicU64::new(u64::MAX);
-static COUNTED_TIME: AtomicU64 = AtomicU64::new(0);
 /// Whether any thread got a timer.
 static HAS_TIMERS: AtomicBool = AtomicBool::new(false);
 /// Why a thread could not have a timer of its own, and the child of a fork no ring; 0 if they could.
@@ -146,7 +144,7 @@ pub(crate) fn start() -> Result<(), Errno> {
 pub(crate) fn stop() {
     process::stop();
     let since = COUNTING_SINCE.swap(u64::MAX, Relaxed);
-    COUNTED_TIME.fetch_add(process_time().unwrap_or(0).saturating_sub(since), Relaxed);
+    PER_PROCESS.counted_time.fetch_add(process_time().unwrap_or(0).saturating_sub(since), Relaxed);
 }
 
 /// Whether samples can go on coming if `permits` answers for system calls: their signal's handler returns by one.
@@ -217,15 +215,12 @@ fn has_ring() -> bool {
 
 /// Begins anew: the child of a fork has no timers and no rings.
 pub(crate) fn after_fork_in_child() {
-    process::after_fork_in_child();
-    COUNTED_TIME.store(0, Relaxed);
-    if PRODUCER.load(SeqCst) == RING {
-        ring::after_fork_in_child();
-        if let Err(error) = ring::open(profrate()) {
-            // Timers that expire as often; several expiries come in one signal.
-            RING_REFUSED.store(error.0, Relaxed);
-            PRODUCER.store(THREADS, SeqCst);
-        }
+    if PRODUCER.load(SeqCst) == RING
+        && let Err(error) = ring::open(profrate())
+    {
+        // Timers that expire as often; several expiries come in one signal.
+        RING_REFUSED.store(error.0, Relaxed);
+        PRODUCER.store(THREADS, SeqCst);
     }
     if bins::is_counting() {
         let _ = start();
@@ -487,7 +482,7 @@ fn report_silence(lost: u64) {
     }
     let is_blind_to_kernel = producer == RING && ring::is_blind_to_kernel();
     let came = bins::ticks() + lost;
-    let expected = COUNTED_TIME.load(Relaxed) / period().max(1) as u64;
+    let expected = PER_PROCESS.counted_time.load(Relaxed) / period().max(1) as u64;
     let missing = expected.saturating_sub(came);
     // How much of the time was in the kernel is not known.
     let is_silent = came <= expected / NOT_CHANCE && missing > NOT_CHANCE && !is_blind_to_kernel;

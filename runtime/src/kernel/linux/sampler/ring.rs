@@ -5,7 +5,7 @@
 //! used some seconds of CPU time. A timer of the process says so, whose signal finds that thread at work and not asleep.
 
 use core::sync::atomic::{
-    AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize,
+    AtomicBool, AtomicI32, AtomicPtr, AtomicU64, AtomicUsize,
     Ordering::{Acquire, Relaxed, Release, SeqCst},
 };
 
@@ -16,6 +16,7 @@ use crate::message::say;
 use crate::os::{
     Errno, PAGE, SAMPLING_SIGNAL, SampleMemory, Timer, a_moment, block_signals, map, sample_on, set_blocked_signals,
 };
+use crate::per_process::PER_PROCESS;
 use crate::samples::bins;
 use crate::text::Text;
 
@@ -47,7 +48,6 @@ struct Ring {
 
 /// The rings, and how many there are.
 static RINGS: AtomicPtr<Ring> = AtomicPtr::new(core::ptr::null_mut());
-static NUMBER: AtomicUsize = AtomicUsize::new(0);
 
 /// The timer that has the rings read; -1 for none.
 static READER: AtomicI32 = AtomicI32::new(-1);
@@ -56,11 +56,6 @@ static HALF_FULL_NANOSECONDS: AtomicU64 = AtomicU64::new(0);
 
 /// Whether only the program's own code is sampled: it takes rights to look at the kernel.
 static ONLY_PROGRAM: AtomicBool = AtomicBool::new(false);
-
-/// Samples for which there was no room.
-static LOST: AtomicU64 = AtomicU64::new(0);
-/// How often the kernel paused.
-static THROTTLED: AtomicU32 = AtomicU32::new(0);
 
 /// Lets the timer stand still that has the rings read.
 pub(super) fn stop_reader() {
@@ -115,20 +110,20 @@ fn open_all(rate: u32, pages: usize) -> Result<(), Errno> {
             Ok(memory) => {
                 let (start, length) = memory.parts();
                 // SAFETY: there are as many rings as processors, and zeros are a valid one.
-                let ring = unsafe { &*rings.add(NUMBER.load(SeqCst)) };
+                let ring = unsafe { &*rings.add(PER_PROCESS.rings.load(SeqCst)) };
                 ring.start.store(start, SeqCst);
                 ring.length.store(length, SeqCst);
                 ring.busy.store(false, SeqCst);
                 ring.full.store(false, SeqCst);
-                NUMBER.fetch_add(1, SeqCst);
+                PER_PROCESS.rings.fetch_add(1, SeqCst);
             }
             // The rights that it takes to look at the kernel.
             Err(Errno::EACCES | Errno::EPERM) if processor == 0 && !only_program => {
                 only_program = true;
                 continue;
             }
-            Err(Errno::ENODEV) => {}                                // it is not there now
-            Err(Errno::EINVAL) if NUMBER.load(SeqCst) > 0 => break, // there are no more
+            Err(Errno::ENODEV) => {} // it is not there now
+            Err(Errno::EINVAL) if PER_PROCESS.rings.load(SeqCst) > 0 => break, // there are no more
             Err(error) => {
                 close();
                 return Err(error);
@@ -141,7 +136,7 @@ fn open_all(rate: u32, pages: usize) -> Result<(), Errno> {
 }
 
 fn close() {
-    let number = NUMBER.swap(0, SeqCst);
+    let number = PER_PROCESS.rings.swap(0, SeqCst);
     for index in 0..number {
         // SAFETY: a ring that was opened and that nobody reads yet.
         unsafe { (*RINGS.load(SeqCst).add(index)).memory().close() };
@@ -150,7 +145,7 @@ fn close() {
 
 impl Ring {
     fn memory(&self) -> SampleMemory {
-        // SAFETY: what `open_all` stored. It stays mapped as long as the ring is one of the `NUMBER`.
+        // SAFETY: what `open_all` stored. It stays mapped as long as the ring is one of the `rings`.
         unsafe { SampleMemory::from_parts(self.start.load(SeqCst), self.length.load(SeqCst)) }
     }
 
@@ -180,7 +175,7 @@ impl Ring {
 
 fn for_each_ring(mut each: impl FnMut(&Ring)) {
     let rings = RINGS.load(SeqCst);
-    for index in 0..NUMBER.load(SeqCst) {
+    for index in 0..PER_PROCESS.rings.load(SeqCst) {
         // SAFETY: there are that many, and they are never freed.
         each(unsafe { &*rings.add(index) });
     }
@@ -193,10 +188,10 @@ fn count(record: Record) {
         // What happens while nothing is counted is not missed.
         _ if !bins::is_counting() => {}
         Record::Lost(number) => {
-            LOST.fetch_add(number, Relaxed);
+            PER_PROCESS.lost_in_rings.fetch_add(number, Relaxed);
         }
         Record::Throttled => {
-            THROTTLED.fetch_add(1, Relaxed);
+            PER_PROCESS.throttled.fetch_add(1, Relaxed);
         }
     }
 }
@@ -228,13 +223,6 @@ pub(super) fn start() -> Result<(), Errno> {
     Timer(READER.load(SeqCst)).set(nanoseconds as i64, nanoseconds as i64)
 }
 
-/// The child of a fork has neither the rings nor the timer.
-pub(super) fn after_fork_in_child() {
-    NUMBER.store(0, SeqCst);
-    LOST.store(0, Relaxed);
-    THROTTLED.store(0, Relaxed);
-}
-
 /// Whether time in the kernel is not sampled.
 pub(super) fn is_blind_to_kernel() -> bool {
     ONLY_PROGRAM.load(Relaxed)
@@ -242,7 +230,7 @@ pub(super) fn is_blind_to_kernel() -> bool {
 
 /// Says what the rings could not hold; the result is how many samples that were.
 pub(super) fn report() -> u64 {
-    let lost = LOST.swap(0, Relaxed);
+    let lost = PER_PROCESS.lost_in_rings.swap(0, Relaxed);
     let mut full = false;
     for_each_ring(|ring| full |= ring.full.swap(false, Relaxed));
     if lost > 0 || full {
@@ -251,7 +239,7 @@ pub(super) fn report() -> u64 {
         let more: &[u8] = if full { b" or more" } else { b"" };
         say(&[b"the perf_event ring ran over: ", count.as_bytes(), more, b" samples are missing"]);
     }
-    let throttled = THROTTLED.swap(0, Relaxed);
+    let throttled = PER_PROCESS.throttled.swap(0, Relaxed);
     if throttled > 0 {
         let mut count = Text::<20>::new();
         count.push_decimal(u64::from(throttled));
@@ -294,11 +282,11 @@ mod tests {
         let wide = |bin: usize| (u32::from(carries[bin].load(Relaxed)) << 16) + u32::from(samples[bin].load(Relaxed));
         assert_eq!([wide(2), wide(4), wide(3)], [70_000, 700, 0]);
         assert_eq!(bins::ticks(), 71_400);
-        assert_eq!(LOST.load(Relaxed), 2100);
+        assert_eq!(PER_PROCESS.lost_in_rings.load(Relaxed), 2100);
         bins::stop();
         count(Record::Sample(0x1008));
         count(Record::Lost(5));
-        assert_eq!((wide(2), LOST.load(Relaxed)), (70_000, 2100), "nothing is counted any more");
+        assert_eq!((wide(2), PER_PROCESS.lost_in_rings.load(Relaxed)), (70_000, 2100), "nothing is counted any more");
     }
 
     #[test]

@@ -15,28 +15,28 @@ const NEVER: u64 = u64::MAX;
 
 /// At most so many nanoseconds of CPU time pass before the kernel notices that a timer has expired. When more is due, the
 /// cause is another one: the thread blocks the signal. Where the thread was during that time is not known.
-pub(super) const LATEST_NOTICE: u64 = 2_000_000_000;
+pub(crate) const LATEST_NOTICE: u64 = 2_000_000_000;
 /// The same where the thread may be blocking the signal.
-pub(super) const NOTICE_OF_OTHERS: u64 = 250_000_000;
+pub(crate) const NOTICE_OF_OTHERS: u64 = 250_000_000;
 
 /// How a tick is settled that the kernel has not noticed.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Settling {
+pub(crate) struct Settling {
     /// The nanoseconds from one tick to the next.
-    pub(super) period: u64,
+    pub(crate) period: u64,
     /// The nanoseconds from the time of an expiry to the kernel's notice, on average: the time of the first tick makes up for
     /// them.
-    pub(super) late: u64,
+    pub(crate) late: u64,
     /// The most nanoseconds that may be settled: more are due for another reason.
-    pub(super) most: u64,
+    pub(crate) most: u64,
     /// Whether no tick comes any more: then an account that stands still is settled too, and the kernel may have looked at
     /// any time.
-    pub(super) is_last: bool,
+    pub(crate) is_last: bool,
 }
 
 /// What one timer owes. All numbers of nanoseconds are CPU time of the timer's thread or process, less the time that passed
 /// while the account stood still.
-pub(super) struct Account {
+pub(crate) struct Account {
     /// When the first tick was due, in nanoseconds; [`NEVER`] before the first start.
     origin: AtomicU64,
     /// When the account was stopped, in nanoseconds; [`NEVER`] while it runs.
@@ -51,7 +51,7 @@ pub(super) struct Account {
 }
 
 impl Account {
-    pub(super) const fn new() -> Account {
+    pub(crate) const fn new() -> Account {
         Account {
             origin: AtomicU64::new(NEVER),
             stopped: AtomicU64::new(NEVER),
@@ -63,7 +63,7 @@ impl Account {
     }
 
     /// Begins at zero, for a new timer.
-    pub(super) fn reset(&self) {
+    pub(crate) fn reset(&self) {
         self.origin.store(NEVER, Relaxed);
         self.stopped.store(NEVER, Relaxed);
         self.noticed.store(0, Relaxed);
@@ -72,10 +72,19 @@ impl Account {
         self.last_place.store(0, Relaxed);
     }
 
+    /// Whether the account is as a new one in every field.
+    #[cfg(test)]
+    pub(crate) fn is_as_at_first(&self) -> bool {
+        let Account { origin, stopped, noticed, counted, place, last_place } = self;
+        let zeros =
+            [noticed.load(Relaxed), counted.load(Relaxed), place.load(Relaxed) as u64, last_place.load(Relaxed) as u64];
+        [origin.load(Relaxed), stopped.load(Relaxed)] == [NEVER; 2] && zeros == [0; 4]
+    }
+
     /// Starts the account at the CPU time `now`, or lets the account go on if it was stopped, with a tick in every `period`
     /// nanoseconds. The result is the CPU time at which the timer is to expire next. The first tick of all is due `first`
     /// nanoseconds from now.
-    pub(super) fn start(&self, now: u64, first: u64, period: u64) -> u64 {
+    pub(crate) fn start(&self, now: u64, first: u64, period: u64) -> u64 {
         let origin = match (self.origin.load(Relaxed), self.stopped.swap(NEVER, Relaxed)) {
             (NEVER, _) => now.saturating_add(first),
             (origin, NEVER) => origin,
@@ -91,13 +100,13 @@ impl Account {
     }
 
     /// Stops the account at the CPU time `now`.
-    pub(super) fn stop(&self, now: u64) {
+    pub(crate) fn stop(&self, now: u64) {
         let _ = self.stopped.compare_exchange(NEVER, now, Relaxed, Relaxed);
     }
 
     /// Takes in that the kernel noticed so many expiries while the timer's thread was at `pc`. The result is the number of
     /// ticks to be counted there. In signal handlers.
-    pub(super) fn notice(&self, expiries: u32, pc: usize) -> u32 {
+    pub(crate) fn notice(&self, expiries: u32, pc: usize) -> u32 {
         self.place.store(pc, Relaxed);
         self.last_place.store(pc, Relaxed);
         let noticed = self.noticed.fetch_add(u64::from(expiries), SeqCst).saturating_add(u64::from(expiries));
@@ -107,7 +116,7 @@ impl Account {
     /// The ticks that are due at the CPU time `now` and were not counted, with the pc where they are to be counted: where
     /// the thread was when the kernel last looked. `None` if there are none, or the kernel has not looked since the start of
     /// the account: then they come with the first tick after the next start.
-    pub(super) fn settle(&self, now: u64, settling: Settling) -> Option<(usize, u32)> {
+    pub(crate) fn settle(&self, now: u64, settling: Settling) -> Option<(usize, u32)> {
         let Settling { period, late, most, is_last } = settling;
         let (origin, stopped) = (self.origin.load(Relaxed), self.stopped.load(Relaxed));
         let place = match self.place.load(Relaxed) {

@@ -1,0 +1,215 @@
+//! What belongs to one process: the child of a fork begins all of this anew.
+//!
+//! One list makes the structure, its first values and [`PerProcess::reset`], so that no value is forgotten there. A test of the
+//! project's structure names every other static and says why a child keeps that as it is.
+
+mod account;
+mod memory;
+
+use core::ffi::c_void;
+use core::ptr;
+use core::sync::atomic::{
+    AtomicBool, AtomicI32, AtomicPtr, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering::SeqCst,
+};
+
+pub(crate) use account::{Account, LATEST_NOTICE, NOTICE_OF_OTHERS, Settling};
+pub(crate) use memory::{Memory, Row, Rows, SLOTS, STRETCH, Slot, TicksOutside};
+
+macro_rules! per_process {
+    ($($(#[$doc:meta])* $name:ident: $type:ty = $value:expr;)*) => {
+        /// All that a forked child resets.
+        pub(crate) struct PerProcess {
+            $($(#[$doc])* pub(crate) $name: $type,)*
+            /// The ticks of the process's POSIX timer.
+            pub(crate) process_account: Account,
+            pub(crate) memory: Memories,
+        }
+
+        impl PerProcess {
+            const fn new() -> PerProcess {
+                PerProcess {
+                    $($name: <$type>::new($value),)*
+                    process_account: Account::new(),
+                    memory: Memories::new(),
+                }
+            }
+
+            /// Makes everything as it was before anything was counted, opened or lost. In the child of a fork, which has one thread.
+            pub(crate) fn reset(&self) {
+                self.memory.reset(self.has_overflowed.load(SeqCst));
+                self.process_account.reset();
+                $(self.$name.store($value, SeqCst);)*
+            }
+
+            /// Whether every value is what it was at first.
+            #[cfg(test)]
+            fn is_as_at_first(&self) -> bool {
+                self.process_account.is_as_at_first() $(&& is_same(self.$name.load(SeqCst), $value))*
+            }
+
+            /// Calls `each` with the name of every value that is what it was at first.
+            #[cfg(test)]
+            fn for_each_first(&self, mut each: impl FnMut(&'static str)) {
+                $(if is_same(self.$name.load(SeqCst), $value) { each(stringify!($name)); })*
+            }
+        }
+    };
+}
+
+per_process! {
+    /// The descriptor of the file that was opened at the start; -1 for none.
+    kept_file: AtomicI32 = -1;
+    /// Which one of the files with the process's number in their names is this process's; 0 before that is known. Processes in
+    /// different namespaces have the same number.
+    name_turn: AtomicU32 = 0;
+    /// Whether a child that will add itself to a sum has left a file of its own.
+    has_own_file: AtomicBool = false;
+    /// The descriptor of the file in which the process counts; -1 for none.
+    live_file: AtomicI32 = -1;
+    /// Where the file is mapped in which samples are counted from a moment on; null for none.
+    mapped_file: AtomicPtr<c_void> = ptr::null_mut();
+    /// The samples that were counted into before those of that file; null for none.
+    left_samples: AtomicPtr<AtomicU16> = ptr::null_mut();
+    /// The ticks that were to be counted, those outside the bins among them.
+    ticks: AtomicU64 = 0;
+    /// Whether a bin ran over its 16 bits.
+    has_overflowed: AtomicBool = false;
+    /// The CPU time that passed while things were counted, until they were last stopped.
+    counted_time: AtomicU64 = 0;
+    /// The kernel's number of the process's timer, or why there is none.
+    process_timer: AtomicI32 = NO_TIMER;
+    /// Whether the program was found to use the interval timer.
+    is_interval_timer_taken: AtomicBool = false;
+    /// How many rings of the kernel there are.
+    rings: AtomicUsize = 0;
+    /// Samples for which there was no room in the rings.
+    lost_in_rings: AtomicU64 = 0;
+    /// How often the kernel paused the rings.
+    throttled: AtomicU32 = 0;
+    /// Calls that could not be counted, because there was no memory.
+    lost_calls: AtomicU64 = 0;
+    /// Those of children of a vfork in threads that have no record.
+    lost_calls_of_children: AtomicU64 = 0;
+    /// The thread that writes the file, as `arch::thread_pointer` has it; 0 for nobody.
+    writer: AtomicUsize = 0;
+    /// The thread that started, as `arch::thread_pointer` has it: most programs end in that.
+    first_thread: AtomicUsize = 0;
+}
+
+#[cfg(test)]
+fn is_same<T: PartialEq>(value: T, other: T) -> bool {
+    value == other
+}
+
+/// There is no timer of the process yet.
+pub(crate) const NO_TIMER: i32 = -1;
+
+/// What is counted in memory.
+pub(crate) struct Memories {
+    /// How often each bin ran over, in an array like that of the samples.
+    pub(crate) carries: Memory,
+    /// For each stretch of the bins, whether anything was counted there.
+    pub(crate) touched: Memory,
+    /// The ticks outside the bins.
+    pub(crate) ticks_outside: TicksOutside,
+    /// What was counted in objects that are gone, and between them and others.
+    pub(crate) settled: Rows,
+    /// All that is outside the program, made anew each time that the file is written.
+    pub(crate) outside: Rows,
+    /// The program's own arcs, made anew each time that the file is written.
+    pub(crate) own_arcs: Rows,
+}
+
+impl Memories {
+    const fn new() -> Memories {
+        Memories {
+            carries: Memory::none(),
+            touched: Memory::none(),
+            ticks_outside: TicksOutside::new(),
+            settled: Rows::new(),
+            outside: Rows::new(),
+            own_arcs: Rows::new(),
+        }
+    }
+
+    /// Empties the memory, which stays mapped. Nothing is in the carries unless a bin `has_overflowed`.
+    fn reset(&self, has_overflowed: bool) {
+        let Memories { carries, touched, ticks_outside, settled, outside, own_arcs } = self;
+        if has_overflowed {
+            carries.clear();
+        }
+        touched.clear();
+        ticks_outside.clear();
+        for rows in [settled, outside, own_arcs] {
+            rows.clear();
+            rows.lost.store(0, SeqCst);
+        }
+    }
+}
+
+/// What belongs to this process.
+pub(crate) static PER_PROCESS: PerProcess = PerProcess::new();
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::Ordering::Relaxed;
+
+    use super::*;
+
+    #[test]
+    fn a_child_resets_every_value() {
+        let state = PerProcess::new();
+        assert!(state.is_as_at_first());
+        // SAFETY: bytes of 1 are a number, a truth value, or a pointer that nobody follows; what is in memory is made anew.
+        unsafe {
+            ptr::write_bytes((&raw const state).cast_mut().cast::<u8>(), 1, size_of::<PerProcess>());
+            ptr::write((&raw const state.memory).cast_mut(), Memories::new());
+        }
+        assert!(!state.process_account.is_as_at_first());
+        state.for_each_first(|name| panic!("{name} has a first value that this test cannot tell from another"));
+        state.reset();
+        assert!(state.is_as_at_first());
+    }
+
+    #[test]
+    fn a_child_empties_all_memory() {
+        const LENGTH: usize = 100_000;
+        let state = PerProcess::new();
+        let Memories { carries, touched, ticks_outside, settled, outside, own_arcs } = &state.memory;
+        state.has_overflowed.store(true, Relaxed);
+        for memory in [carries, touched] {
+            memory.map(LENGTH);
+            // SAFETY: fresh memory of that length.
+            unsafe { ptr::write_bytes(memory.start::<u8>(), 7, LENGTH) };
+        }
+        ticks_outside.prepare();
+        for number in [0, 1, SLOTS - 1] {
+            let slot = ticks_outside.slot(number).unwrap();
+            slot.pc.store(5, Relaxed);
+            slot.ticks.store(5, Relaxed);
+            ticks_outside.touched[number / STRETCH].store(true, Relaxed);
+        }
+        ticks_outside.elsewhere.store(3, Relaxed);
+        for rows in [settled, outside, own_arcs] {
+            for value in [&rows.length, &rows.capacity] {
+                value.store(9, Relaxed);
+            }
+            rows.lost.store(9, Relaxed);
+            rows.is_full.store(true, Relaxed);
+        }
+        state.reset();
+        for memory in [carries, touched] {
+            // SAFETY: as above.
+            let bytes = unsafe { std::slice::from_raw_parts(memory.start::<u8>(), LENGTH) };
+            assert!(bytes.iter().all(|byte| *byte == 0));
+        }
+        let is_free = |slot: &Slot| slot.pc.load(Relaxed) == 0 && slot.ticks.load(Relaxed) == 0;
+        assert!((0..SLOTS).all(|number| is_free(ticks_outside.slot(number).unwrap())));
+        assert!(ticks_outside.touched.iter().all(|touched| !touched.load(Relaxed)));
+        assert_eq!(ticks_outside.elsewhere.load(Relaxed), 0);
+        for rows in [settled, outside, own_arcs] {
+            let left = (rows.length.load(Relaxed), rows.lost.load(Relaxed), rows.is_full.load(Relaxed));
+            assert_eq!((left, rows.capacity.load(Relaxed)), ((0, 0, false), 9), "memory stays for what is to come");
+        }
+    }
+}
