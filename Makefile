@@ -1,7 +1,8 @@
 # Every command that a person types is one of these or `cargo ...`.
 #
 #   make demo      build everything, profile SQLite, print where its time goes
-#   make check     all tests; what the machine lacks is installed where it may be, or said loudly
+#   make check     run all tests. Installs, as root on Debian, what the machine lacks, and says what. INSTALL=no installs nothing:
+#                  tests that miss something then say SKIPPED
 #   make dist      stage target/dist/{bin,lib,include,share}
 #   make runtime-aarch64   add what is for another machine, with a cross compiler, in lib/gmon/aarch64
 #   make install   copy that to PREFIX (default /usr/local; DESTDIR is honoured)
@@ -27,7 +28,7 @@ demo: dist
 	@sh tests/demo/run.sh "$(DIST)"
 
 check:
-	@sh tests/check.sh
+	@INSTALL=$(or $(INSTALL),yes) sh tests/check.sh
 
 dist: runtime gprof tools
 	@mkdir -p "$(DIST)/share/doc/gmon"

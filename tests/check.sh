@@ -1,11 +1,17 @@
 #!/bin/sh
 # All that must hold before a change lands: `make check`.
 #
-# What the tests need of the machine is installed where that is allowed (root on Debian); elsewhere the tests that miss
-# something skip themselves, and the last lines here say so.
+# The script installs what the tests need where the script may (as root on Debian), and first prints what it is about to
+# install. With INSTALL=no the script installs nothing. Tests that miss something skip themselves, and the last lines of the
+# output say so.
 set -eu
 cd "$(dirname "$0")/.."
 cargo=${CARGO:-cargo}
+case ${INSTALL:-yes} in
+yes) may_install() { true; } ;;
+no) may_install() { false; } ;;
+*) echo "check: INSTALL=$INSTALL is neither yes nor no" >&2; exit 2 ;;
+esac
 
 step() { printf '\n== %s\n' "$*"; }
 
@@ -45,25 +51,27 @@ look() {
 
 step "what the machine has"
 look
-if [ -n "$missing" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
-    echo "installing$packages (for$missing)"
+if may_install && [ -n "$missing" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
+    echo "Installing these Debian packages (INSTALL=no installs nothing):$packages libc6-dev"
     install() { DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "$@"; }
     # One that this system does not have is not to keep the others away.
     apt-get update -q
     install $packages libc6-dev || for package in $packages; do install "$package" || true; done
     look
 fi
+[ -z "$missing" ] || echo "Not found:$missing"
 for tool in cc ld nm objdump; do
     case " $missing " in *" $tool "*) echo "check: cannot do without $tool" >&2; exit 1 ;; esac
 done
 # AArch64 also wants Rust's library for it (150 MB), and its musl is no package of this machine's (1 MB).
 target=aarch64-unknown-linux-gnu
 if ! [ -d "$("${RUSTC:-rustc}" --print sysroot)/lib/rustlib/$target" ]; then
-    rustup target add "$target" 2>/dev/null || missing="$missing rust-std for $target,"
+    { may_install && echo "Installing Rust's library for $target" && rustup target add "$target" 2>/dev/null; } || missing="$missing rust-std for $target,"
 fi
 musl=${CARGO_TARGET_DIR:-target}/musl-aarch64
 if ! [ -x "$musl/aarch64-musl-gcc" ]; then
-    { command -v aarch64-linux-gnu-gcc && command -v apt-get && command -v dpkg; } >/dev/null 2>&1 &&
+    may_install && { command -v aarch64-linux-gnu-gcc && command -v apt-get && command -v dpkg; } >/dev/null 2>&1 &&
+        echo "Installing musl for AArch64 into $musl" &&
         sh tests/musl-aarch64.sh "$musl" || missing="$missing musl for aarch64"
 fi
 cc --version | head -n 1
@@ -73,7 +81,8 @@ step "gprof2dot"
 # Another program that reads our text: of a fixed version, in an environment of its own.
 drawer=${CARGO_TARGET_DIR:-target}/gprof2dot
 if ! { "$drawer/bin/python" -m pip freeze | grep -q -x "$(sed -n 's/^\(gprof2dot==[0-9.]*\).*/\1/p' tests/gprof2dot.txt)"; } 2>/dev/null; then
-    python3 -m venv --clear "$drawer" &&
+    may_install && echo "Installing gprof2dot into $drawer" &&
+        python3 -m venv --clear "$drawer" &&
         "$drawer/bin/python" -m pip install -q --disable-pip-version-check --require-hashes -r tests/gprof2dot.txt ||
         echo "check: gprof2dot cannot be installed; the tests that need it say SKIPPED"
 fi

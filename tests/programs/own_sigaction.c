@@ -1,5 +1,5 @@
 /* Has a function of the C library's name, as some that come between programs and their signals do: what the kernel has for
-   a signal is what the program sees. Prints for which signals that is not the default. */
+   a signal is what the program sees. Prints for which signals that is a handler. */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ int main(void) {
     counted();
     for (int signal = 1; signal < 32; signal++) {
         struct sigaction found;
-        if (sigaction(signal, NULL, &found) == 0 && found.sa_handler != SIG_DFL)
+        if (sigaction(signal, NULL, &found) == 0 && found.sa_handler != SIG_DFL && found.sa_handler != SIG_IGN)
             printf("%d ", signal);
     }
     puts("");

@@ -14,6 +14,8 @@
  *     sampled asleep         sleeps, in `asleep`
  *     sampled stopped        is busy in `first`, in `second` while nothing is counted, and in `first` again
  *     sampled alone SECONDS  is busy in `first`
+ *     sampled late           is busy in `first` in a thread, which lets no signals in at last, until samples are stopped; prints
+ *                            for how many milliseconds, as the clock on the wall shows them
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -41,16 +43,17 @@ QUIET static double now(clockid_t clock) {
     return time.tv_sec + time.tv_nsec * 1e-9;
 }
 
-/* Busy for so much of the thread's CPU time, nearly all of it in the function itself. */
-#define UNTIL(seconds)                                                                        \
-    double end = now(CLOCK_THREAD_CPUTIME_ID) + (seconds);                                    \
-    while (now(CLOCK_THREAD_CPUTIME_ID) < end)                                                \
+/* Busy until so much time has passed, nearly all of it in the function itself. */
+#define UNTIL(clock, seconds)                                                                 \
+    double end = now(clock) + (seconds);                                                      \
+    while (now(clock) < end)                                                                  \
         for (volatile int i = 0; i < 200000; i++)                                             \
             ;
 
-BUSY void first(double seconds) { UNTIL(seconds) }
-BUSY void second(double seconds) { UNTIL(seconds) }
-QUIET static void uncalled(double seconds) { UNTIL(seconds) }
+static clockid_t clock_of_first = CLOCK_THREAD_CPUTIME_ID;
+BUSY void first(double seconds) { UNTIL(clock_of_first, seconds) }
+BUSY void second(double seconds) { UNTIL(CLOCK_THREAD_CPUTIME_ID, seconds) }
+QUIET static void uncalled(double seconds) { UNTIL(CLOCK_THREAD_CPUTIME_ID, seconds) }
 
 static void *in_first(void *seconds) {
     first(*(double *)seconds);
@@ -115,13 +118,41 @@ static void raw_signals(int how) {
     syscall(SYS_rt_sigprocmask, how, &all, NULL, sizeof all);
 }
 
+static int from_thread[2], to_thread[2];
+
+static void *late(void *nothing) {
+    double start = now(CLOCK_MONOTONIC);
+    char byte = 0;
+    first(0.3);
+    raw_signals(SIG_BLOCK);
+    first(0.2);
+    printf("%.0f\n", (now(CLOCK_MONOTONIC) - start) * 1000);
+    if (write(from_thread[1], &byte, 1) != 1 || read(to_thread[0], &byte, 1) != 1)
+        exit(99);
+    return nothing;
+}
+
+static void stops_while_a_thread_lets_no_signals_in(void) {
+    pthread_t thread;
+    char byte = 0;
+    clock_of_first = CLOCK_MONOTONIC;
+    if (pipe(from_thread) != 0 || pipe(to_thread) != 0 || pthread_create(&thread, NULL, late, NULL) != 0)
+        exit(99);
+    while (read(from_thread[0], &byte, 1) != 1) {
+    }
+    moncontrol(0);
+    if (write(to_thread[1], &byte, 1) != 1)
+        exit(99);
+    pthread_join(thread, NULL);
+}
+
 static void child(void) {
     pid_t pid = fork();
     if (pid == 0) {
-        second(0.5);
+        second(1.0);
         exit(0);
     }
-    first(0.2);
+    first(0.4);
     if (pid < 0 || waitpid(pid, NULL, 0) != pid)
         exit(99);
     printf("child %d\n", (int)pid);
@@ -153,7 +184,7 @@ int main(int argc, char **argv) {
         both(in_uncalled, in_uncalled, seconds);
     } else if (strcmp(what, "blocked") == 0) {
         signals(SIG_BLOCK);
-        both(in_first, in_second, 0.5);
+        both(in_first, in_second, 1.5);
         signals(SIG_UNBLOCK);
     } else if (strcmp(what, "deaf") == 0) {
         /* On one processor: each has a ring of its own. */
@@ -182,6 +213,8 @@ int main(int argc, char **argv) {
         second(0.5);
         moncontrol(1);
         first(0.6);
+    } else if (strcmp(what, "late") == 0) {
+        stops_while_a_thread_lets_no_signals_in();
     } else if (strcmp(what, "alone") == 0) {
         first(seconds);
     } else {

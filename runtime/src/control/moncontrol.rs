@@ -191,12 +191,18 @@ extern "C" fn moncontrol(mode: c_int) {
 
 /// Goes on recording calls and samples, or stops.
 fn switch(buffer: &Buffer, on: bool) {
+    if !on {
+        // Before the samples are stopped: the ticks that are due are counted then.
+        mcount::run_clocks(false);
+    }
     // SAFETY: our buffer is never freed.
     if let Err(error) = unsafe { profil(buffer, if on { SCALE } else { 0 }, -1) } {
         say_error(&[b"moncontrol: profil"], error);
         return;
     }
-    mcount::run_clocks(on);
+    if on {
+        mcount::run_clocks(true);
+    }
     record(on);
 }
 
@@ -228,6 +234,10 @@ pub(crate) fn write_snapshot() {
 
 /// Writes the file, for the last time or not.
 fn write(mut buffer: Buffer, is_last: bool) {
+    mcount::settle_clocks(is_last);
+    if is_last {
+        kernel::settle_for_good();
+    }
     // SAFETY: `alone` lets in no other thread, here and below.
     let outside = unsafe { outside(is_last) };
     if file::is_live() {

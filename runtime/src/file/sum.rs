@@ -20,7 +20,7 @@ use super::names;
 use super::output::{self, Refusal};
 use super::shared_objects::{self, Rest};
 use super::writer::Writer;
-use crate::os::{Errno, Fd, a_moment, map};
+use crate::os::{Errno, Fd, Status, a_moment, map};
 use crate::samples::bins::STRETCH;
 
 /// What is behind the name of the sum while it is written.
@@ -118,14 +118,19 @@ fn lock() -> Result<Fd, Refusal> {
             }
             left -= 1;
         };
-        let status = locked.map_err(|error| (&b"lock"[..], error)).and_then(|()| output::refusal(file.status()));
-        match status {
-            Ok(status) if output::is_named(directory, path, &status) => return Ok(file),
-            Ok(_) if left > 0 => left -= 1,
-            Ok(_) => {
-                let _ = file.close();
-                return Err((b"lock", Errno::EAGAIN));
-            }
+        let is_new = |status: &Status| output::is_named(directory, path, status);
+        let status = locked.and_then(|()| file.status()).map_err(|error| (&b"lock"[..], error));
+        // A file that has lost this name meanwhile is the sum, or was and has no name left: what others may do with it
+        // does not matter.
+        let usable = match status {
+            Ok(status) if is_new(&status) => output::refusal(Ok(status)).map(|_| true),
+            Ok(_) if left == 0 => Err((&b"lock"[..], Errno::EAGAIN)),
+            Ok(_) => Ok(false),
+            Err(refusal) => Err(refusal),
+        };
+        match usable {
+            Ok(true) => return Ok(file),
+            Ok(false) => left -= 1,
             Err(refusal) => {
                 let _ = file.close();
                 return Err(refusal);

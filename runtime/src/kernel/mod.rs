@@ -21,7 +21,7 @@ pub(crate) use profil::{profil, rebuffer};
 pub(crate) use system::SAMPLER_NAMES;
 pub use system::profil_clock;
 pub(crate) use system::{
-    Clock, HIGHEST_RATE, Sampler, Wish, choose as choose_sampler, collect, profrate, to_be_blocked,
+    Clock, HIGHEST_RATE, Sampler, Wish, choose as choose_sampler, collect, profrate, settle_for_good, to_be_blocked,
 };
 pub(crate) use termination::terminate;
 pub use termination::{store_memory, store_nothing};

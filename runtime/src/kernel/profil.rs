@@ -37,8 +37,8 @@ pub(crate) unsafe fn profil(
 ) -> Result<(), Errno> {
     if !accept(buf, buflen, scale, dirfd)? {
         system::collect();
-        bins::stop();
         system::stop();
+        bins::stop();
         return Ok(());
     }
     if !bins::is_counting() {

@@ -4,6 +4,7 @@
 //! tables and their counts, or a new one. They are never freed, so that what a thread counted outlives it, and so that
 //! no moment of the program's end is too late for a call.
 
+use core::mem::offset_of;
 use core::ptr;
 use core::sync::atomic::{
     AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize,
@@ -25,13 +26,15 @@ use crate::ownership;
 const ADOPTION_TRIES: usize = 4;
 
 /// What is known of a thread. All zero, it has no tables and no owner.
+#[repr(C)]
 struct Thread {
+    /// First: what handles the timers' signal finds the clock at the start of the record.
+    clock: Clock,
     /// The one registered before; null at the first ever.
     next: AtomicPtr<Thread>,
     /// The kernel's number of the thread whose record this is, 0 for nobody's; and above it how often the record changed
     /// hands, so that one who looked at it before can tell, though the kernel gave its number out again.
     owner: AtomicU64,
-    clock: Clock,
     /// The signals that it had blocked before it began to fork.
     blocked: SavedSignals,
     /// Whether it is closing an object.
@@ -44,6 +47,8 @@ struct Thread {
     refused: AtomicU32,
     tables: [Table; GENERATIONS],
 }
+
+const _: () = assert!(offset_of!(Thread, clock) == 0, "a handler reads the clock there");
 
 /// The record registered last.
 static THREADS: AtomicPtr<Thread> = AtomicPtr::new(ptr::null_mut());
@@ -301,6 +306,11 @@ pub(crate) fn after_fork_in_child(shared: bool) -> bool {
 /// Lets the timers of all threads run, or not.
 pub(crate) fn run_clocks(on: bool) {
     for_each_thread(|thread| thread.clock.run(on));
+}
+
+/// Counts the ticks that are due in any thread and that the kernel has not noticed yet, for the last time or not.
+pub(crate) fn settle_clocks(is_last: bool) {
+    for_each_thread(|thread| thread.clock.settle(is_last));
 }
 
 /// Hands every arc of every table to `each`, as (frompc, selfpc, count); one arc may come several times. Threads that

@@ -16,6 +16,8 @@ use crate::os::{PAGE, clear, map};
 
 /// What is counted into. `SCALE` 0 says: nothing; the rest is set before it.
 static SCALE: AtomicU32 = AtomicU32::new(0);
+/// The scale when something was counted last.
+static LATEST_SCALE: AtomicU32 = AtomicU32::new(0);
 static SAMPLES: AtomicPtr<AtomicU16> = AtomicPtr::new(ptr::null_mut());
 static SAMPLES_SIZE: AtomicUsize = AtomicUsize::new(0);
 static OFFSET: AtomicUsize = AtomicUsize::new(0);
@@ -65,6 +67,7 @@ pub(crate) unsafe fn start(samples: *mut c_void, size: usize, offset: usize, sca
         SAMPLES_SIZE.store(size, Relaxed);
     }
     OFFSET.store(offset, Relaxed);
+    LATEST_SCALE.store(scale, Relaxed);
     SCALE.store(scale, SeqCst);
 }
 
@@ -148,8 +151,16 @@ fn bin(pc: usize, offset: usize, scale: u32, samples_size: usize) -> Option<usiz
 
 /// Counts so many ticks at a pc, as the program runs. In signal handlers.
 pub(crate) fn count(pc: usize, ticks: u32) {
-    let scale = SCALE.load(Relaxed);
-    if scale == 0 {
+    count_at(SCALE.load(Relaxed), pc, ticks);
+}
+
+/// Counts so many ticks at a pc that belong to a time when ticks were counted, also if that time is over.
+pub(crate) fn count_late(pc: usize, ticks: u32) {
+    count_at(LATEST_SCALE.load(Relaxed), pc, ticks);
+}
+
+fn count_at(scale: u32, pc: usize, ticks: u32) {
+    if scale == 0 || ticks == 0 {
         return;
     }
     TICKS.fetch_add(u64::from(ticks), Relaxed);

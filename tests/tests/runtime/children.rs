@@ -2,7 +2,9 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
 
 use crate::support::{Program, calls, quiet, read, ticks};
 
@@ -71,6 +73,35 @@ fn the_name_tells_the_program_and_its_build() {
     let without = Program::compile("children-nameless", "children.c", &["-Wl,--build-id=none"]);
     quiet(&summing(&without, &["3"]).output().unwrap());
     assert_eq!(calls(&read(&sum(&without)), without.symbols())["calls kept"], 300);
+}
+
+#[test]
+fn a_file_that_lost_its_name_while_a_child_waited_for_the_lock_does_not_keep_the_child_away() {
+    let program = Program::compile("children-overtaken", "children.c", &[]);
+    // There, files that others may use are not overwritten.
+    let private = || {
+        let mut command = summing(&program, &["1"]);
+        command.env("PROFDIR", &program.directory);
+        command
+    };
+    quiet(&private().output().unwrap());
+    let new = PathBuf::from(format!("{}.new", sum(&program).display()));
+    let locked = fs::File::create(&new).unwrap();
+    locked.lock().unwrap();
+    let command = private().stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let waits = |process: &fs::DirEntry| {
+        let descriptors = fs::read_dir(process.path().join("fd")).into_iter().flatten().flatten();
+        let is_program = fs::read_link(process.path().join("exe")).is_ok_and(|path| path == program.executable);
+        is_program && descriptors.into_iter().any(|one| fs::read_link(one.path()).is_ok_and(|target| target == new))
+    };
+    while !fs::read_dir("/proc").unwrap().flatten().any(|process| waits(&process)) {
+        sleep(Duration::from_millis(1));
+    }
+    // Two other children have been quicker: the file became the sum, and then another file did.
+    fs::remove_file(&new).unwrap();
+    drop(locked);
+    quiet(&command.wait_with_output().unwrap());
+    assert_eq!(calls(&read(&sum(&program)), program.symbols())["calls kept"], 200);
 }
 
 #[test]

@@ -12,6 +12,7 @@ const CLOCK_PROCESS_CPUTIME_ID: usize = 2;
 const CLOCK_THREAD_CPUTIME_ID: usize = 3;
 const CLOCK_MONOTONIC_COARSE: usize = 6;
 const ITIMER_PROF: usize = 2;
+const TIMER_ABSTIME: usize = 1;
 const SIGEV_SIGNAL: u64 = 0;
 const SIGEV_THREAD_ID: u64 = 4;
 
@@ -46,6 +47,17 @@ pub(crate) enum TimeOf {
     ThisThread,
     /// The world's.
     World,
+}
+
+impl TimeOf {
+    /// That time in nanoseconds, of the thread with that number; `None` if the thread is gone, or where a filter of
+    /// system calls does not say.
+    pub(crate) fn of(self, thread: i32) -> Option<u64> {
+        // The kernel's numbers of clocks of CPU time: the thread's number inverted, then 1 for a thread, and 2 for the time as
+        // the scheduler measures time.
+        let clock = if self == TimeOf::World { CLOCK_MONOTONIC } else { (!thread << 3 | 0b110) as usize };
+        clock_time(clock).ok()
+    }
 }
 
 /// A POSIX timer. The process has it until it ends or executes another program; the child of a fork does not.
@@ -87,11 +99,20 @@ impl Timer {
     /// Lets the timer expire when `first` nanoseconds have passed and then each time after `every`. With 0 for both it
     /// stands still.
     pub(crate) fn set(self, first: i64, every: i64) -> Result<(), Errno> {
+        self.set_with(0, first, every)
+    }
+
+    /// The same, with the time on the timer's clock at which the timer is to expire first.
+    pub(crate) fn set_at(self, first: u64, every: i64) -> Result<(), Errno> {
+        self.set_with(TIMER_ABSTIME, i64::try_from(first).unwrap_or(i64::MAX), every)
+    }
+
+    fn set_with(self, flags: usize, first: i64, every: i64) -> Result<(), Errno> {
         let seconds = |time: i64| (time / NANOSECONDS, time % NANOSECONDS);
         let mut setting = MaybeUninit::uninit();
         fill(&mut setting, seconds(every), seconds(first));
         // SAFETY: the kernel reads the structure.
-        unsafe { call(numbers::TIMER_SETTIME, [self.0 as usize, 0, setting.as_ptr().addr(), 0]) }.map(|_| ())
+        unsafe { call(numbers::TIMER_SETTIME, [self.0 as usize, flags, setting.as_ptr().addr(), 0]) }.map(|_| ())
     }
 
     pub(crate) fn delete(self) {
@@ -123,13 +144,21 @@ pub(crate) fn interval_timer() -> i64 {
     }
 }
 
-/// The CPU time that the process has used, in nanoseconds.
-pub(crate) fn process_time() -> u64 {
-    let mut time = [0_i64; 2];
-    // SAFETY: the kernel writes a struct timespec.
-    let _ = unsafe { call(numbers::CLOCK_GETTIME, [CLOCK_PROCESS_CPUTIME_ID, time.as_mut_ptr().addr()]) };
-    let [seconds, nanoseconds] = time;
-    seconds.saturating_mul(NANOSECONDS).saturating_add(nanoseconds) as u64
+/// The CPU time that the process has used, in nanoseconds; `None` where a filter of system calls does not say.
+pub(crate) fn process_time() -> Option<u64> {
+    clock_time(CLOCK_PROCESS_CPUTIME_ID).ok()
+}
+
+/// The nanoseconds that a clock shows. Volatile, as for [`fill`].
+fn clock_time(clock: usize) -> Result<u64, Errno> {
+    let mut time = MaybeUninit::<[i64; 2]>::uninit();
+    let words: *mut i64 = time.as_mut_ptr().cast();
+    // SAFETY: the kernel writes a struct timespec, whose two words are read if the call went well.
+    let [seconds, nanoseconds] = unsafe {
+        call(numbers::CLOCK_GETTIME, [clock, words.addr()])?;
+        [words.read_volatile(), words.add(1).read_volatile()]
+    };
+    Ok(seconds.saturating_mul(NANOSECONDS).saturating_add(nanoseconds) as u64)
 }
 
 /// How often each second the kernel looks at timers of CPU time (CONFIG_HZ), which is how often they can expire.

@@ -6,12 +6,14 @@
 //!
 //! Timers send a signal of our own: SIGPROF and the interval timer are the program's.
 
+mod due;
 mod plan;
 mod process;
 mod records;
 mod ring;
 
 use core::ffi::{c_int, c_void};
+use core::ptr;
 use core::sync::atomic::{
     AtomicBool, AtomicI32, AtomicU32, AtomicU64,
     Ordering::{Relaxed, SeqCst},
@@ -19,14 +21,17 @@ use core::sync::atomic::{
 
 pub(crate) use plan::{HIGHEST_RATE, Sampler, Wish};
 
+#[cfg(any(test, feature = "runtime"))]
+use crate::arch;
 use crate::message::{say, say_error};
 use crate::os::{
     Errno, SAMPLING_SIGNAL, SignalInfo, TimeOf, Timer, catch_signal, interrupted_pc, is_caught_by, let_signal_wait,
-    numbers, process_time, ticks_per_second, uncatch_signal, without_signal,
+    numbers, pending_signals, process_time, ticks_per_second, uncatch_signal, without_signal,
 };
 use crate::ownership::is_ours;
 use crate::samples::bins;
 use crate::text::Text;
+use due::{Account, LATEST_NOTICE, NOTICE_OF_OTHERS, Settling};
 use plan::{DEFAULT_RATE, Plan, plan, without_ring};
 
 /// Samples for each second, of CPU time unless `WALL` is set.
@@ -131,7 +136,7 @@ pub(crate) fn start() -> Result<(), Errno> {
         process::prepare();
         catch_signal(SAMPLING_SIGNAL, on_expiry)?;
     }
-    COUNTING_SINCE.store(process_time(), Relaxed);
+    COUNTING_SINCE.store(process_time().unwrap_or(u64::MAX), Relaxed);
     match PRODUCER.load(SeqCst) {
         PROCESS => process::start(),
         RING => ring::start(),
@@ -143,7 +148,7 @@ pub(crate) fn start() -> Result<(), Errno> {
 pub(crate) fn stop() {
     process::stop();
     let since = COUNTING_SINCE.swap(u64::MAX, Relaxed);
-    COUNTED_TIME.fetch_add(process_time().saturating_sub(since), Relaxed);
+    COUNTED_TIME.fetch_add(process_time().unwrap_or(0).saturating_sub(since), Relaxed);
 }
 
 /// Whether samples can go on coming if `permits` answers for system calls: their signal's handler returns by one.
@@ -192,6 +197,12 @@ pub(crate) fn collect() {
     if has_ring() {
         ring::read_all();
     }
+    process::settle(false);
+}
+
+/// Counts the ticks that are due and that nobody noticed, when no more ticks come.
+pub(crate) fn settle_for_good() {
+    process::settle(true);
 }
 
 /// Sees to it that what has been sampled is not counted.
@@ -239,6 +250,12 @@ unsafe extern "C" fn on_expiry(signal: c_int, info: *const SignalInfo, context: 
         if found != value(of) {
             return;
         }
+        if bins::is_counting() {
+            let expiries = info.expiries();
+            let ticks = if of == OF_PROCESS { process::notice(expiries, pc) } else { notice(expiries, pc) };
+            bins::count(pc, ticks);
+        }
+        return;
     } else if info.is_sent() {
         // SAFETY: as above, and these are the handler's arguments.
         let waits = unsafe { let_signal_wait(signal, info, context.cast_mut(), is_let_in) };
@@ -247,6 +264,24 @@ unsafe extern "C" fn on_expiry(signal: c_int, info: *const SignalInfo, context: 
         }
     }
     bins::count(pc, info.expiries());
+}
+
+/// The ticks to be counted at `pc` when this thread's timer has expired so often.
+fn notice(expiries: u32, pc: usize) -> u32 {
+    // SAFETY: null, or a thread's clock, which is never freed.
+    unsafe { own_clock().as_ref() }.map_or(expiries, |clock| clock.account.notice(expiries, pc))
+}
+
+/// This thread's clock, with which the thread's record begins (`threads` proves that); null if there is no record.
+#[cfg(any(test, feature = "runtime"))]
+fn own_clock() -> *const Clock {
+    arch::record().cast()
+}
+
+/// The same where threads have no records.
+#[cfg(not(any(test, feature = "runtime")))]
+fn own_clock() -> *const Clock {
+    ptr::null()
 }
 
 /// HUP INT USR1 USR2 ALRM CHLD URG IO: those of the standard signals that threads which want no signals block. (Those that an
@@ -282,30 +317,37 @@ pub(crate) fn blocked_as_told(signals: u64) -> u64 {
 }
 
 /// One thread's timer.
-pub(crate) struct Clock(AtomicI32);
+pub(crate) struct Clock {
+    timer: AtomicI32,
+    /// The kernel's number of the thread.
+    thread: AtomicI32,
+    account: Account,
+}
 
 impl Clock {
     const NONE: i32 = -1;
 
     /// No timer yet.
     pub(crate) fn reset(&self) {
-        self.0.store(Clock::NONE, SeqCst);
+        self.timer.store(Clock::NONE, SeqCst);
+        self.account.reset();
     }
 
     /// Gives this thread, whose number is `thread`, a timer in place of the one that the clock had: that was of a thread
     /// which is gone. Below mcount.
     pub(crate) fn attach(&self, thread: i32) {
-        let old = self.0.swap(Clock::NONE, SeqCst);
+        let old = self.timer.swap(Clock::NONE, SeqCst);
         if old != Clock::NONE {
             Timer(old).delete();
         }
         if PRODUCER.load(SeqCst) != THREADS {
             return;
         }
-        let time = if WALL.load(Relaxed) { TimeOf::World } else { TimeOf::ThisThread };
-        match Timer::for_this_thread(time, thread, value(OF_THREAD)) {
+        self.account.reset();
+        self.thread.store(thread, SeqCst);
+        match Timer::for_this_thread(time(), thread, value(OF_THREAD)) {
             Ok(timer) => {
-                self.0.store(timer.0, SeqCst);
+                self.timer.store(timer.0, SeqCst);
                 HAS_TIMERS.store(true, Relaxed);
                 // Whoever goes on counting just now looks at the clocks after that: one of us sees the other.
                 self.run(bins::is_counting());
@@ -314,15 +356,72 @@ impl Clock {
         }
     }
 
-    /// Lets the thread's timer run, or not.
+    /// Lets the thread's timer run, or stops the timer. Before the samples are stopped, so that the ticks that are due are
+    /// counted.
     pub(crate) fn run(&self, on: bool) {
-        let timer = self.0.load(SeqCst);
-        if timer != Clock::NONE {
-            let on = on && PRODUCER.load(SeqCst) != NOTHING;
-            // A timer that cannot be set is one whose thread is gone.
-            let _ = if on { Timer(timer).set(first_expiry(), period()) } else { Timer(timer).set(0, 0) };
+        let timer = self.timer.load(SeqCst);
+        if timer == Clock::NONE {
+            return;
+        }
+        let on = on && PRODUCER.load(SeqCst) != NOTHING;
+        // A timer that cannot be set is one whose thread is gone: that thread has no time either.
+        let now = self.now();
+        if on {
+            let _ = start_timer(Timer(timer), &self.account, now, first_expiry());
+        } else {
+            self.settle_at(now, false);
+            let _ = Timer(timer).set(0, 0);
+            if let Some(now) = now {
+                self.account.stop(now);
+            }
         }
     }
+
+    /// Counts the ticks that are due and that the kernel has not noticed yet, for the last time or not.
+    pub(crate) fn settle(&self, is_last: bool) {
+        if self.timer.load(SeqCst) != Clock::NONE {
+            self.settle_at(self.now(), is_last);
+        }
+    }
+
+    fn settle_at(&self, now: Option<u64>, is_last: bool) {
+        if PRODUCER.load(SeqCst) == THREADS
+            && let Some(now) = now
+        {
+            settle(&self.account, now, ptr::eq(self, own_clock()), is_last);
+        }
+    }
+
+    /// The time that the timer runs by.
+    fn now(&self) -> Option<u64> {
+        time().of(self.thread.load(SeqCst))
+    }
+}
+
+/// Lets a timer run that is to expire first in so many nanoseconds, or go on at the time `now` as its account says. Where a filter
+/// of system calls keeps the time from us, the timer begins anew.
+fn start_timer(timer: Timer, account: &Account, now: Option<u64>, first: i64) -> Result<(), Errno> {
+    match now {
+        Some(now) => timer.set_at(account.start(now, first as u64), period()),
+        None => timer.set(first, period()),
+    }
+}
+
+/// Counts the ticks that an account owes at the time `now`. `is_own` says whether this thread can tell if the signal is
+/// blocked.
+fn settle(account: &Account, now: u64, is_own: bool, is_last: bool) {
+    let is_let_in = is_own && pending_signals() & 1 << (SAMPLING_SIGNAL - 1) == 0;
+    let most = if is_let_in { LATEST_NOTICE } else { NOTICE_OF_OTHERS };
+    if (bins::is_counting() || is_last)
+        && let Some((pc, ticks)) = account.settle(now, Settling { late: half_tick() as u64, most, is_last })
+    {
+        bins::count_late(pc, ticks);
+    }
+}
+
+/// What the timers of threads run by.
+fn time() -> TimeOf {
+    if WALL.load(Relaxed) { TimeOf::World } else { TimeOf::ThisThread }
 }
 
 /// When a thread's timer is to expire first, in nanoseconds: at any time in a period.
@@ -334,8 +433,13 @@ fn first_expiry() -> i64 {
     static TURN: AtomicU32 = AtomicU32::new(0);
     const GOLDEN_RATIO: u32 = 0x9e37_79b9;
     let turn = i64::from(TURN.fetch_add(GOLDEN_RATIO, Relaxed));
-    let half_tick = if WALL.load(Relaxed) { 0 } else { NANOSECONDS / i64::from(TICKS.load(Relaxed).max(1)) / 2 };
-    ((((period() >> 8) * turn) >> 24) - half_tick).max(1)
+    ((((period() >> 8) * turn) >> 24) - half_tick()).max(1)
+}
+
+/// Half the time from one look of the kernel at the timers to the next, in nanoseconds: so late are expiries noticed on
+/// average.
+fn half_tick() -> i64 {
+    if WALL.load(Relaxed) { 0 } else { NANOSECONDS / i64::from(TICKS.load(Relaxed).max(1)) / 2 }
 }
 
 /// Starts the process's timer because a thread could not have its own. From then on what threads' own timers send is not
@@ -404,6 +508,9 @@ fn report_silence(lost: u64) {
         _ if is_blind_to_kernel => b"time in the kernel is sampled only if kernel.perf_event_paranoid allows it",
         _ => b"the machine was too busy to take them",
     };
+    // In less than a second of CPU time on a busy machine, the kernel may not have looked at the timers even once.
+    let is_brief = expected <= u64::from(profrate()) && producer != RING && !WALL.load(Relaxed);
+    let or: &[u8] = if is_brief { b"the machine was too busy to take them, or " } else { b"" };
     let [missing, expected] = &numbers;
-    say(&[missing.as_bytes(), b" of ", expected.as_bytes(), b" samples are missing: ", why]);
+    say(&[missing.as_bytes(), b" of ", expected.as_bytes(), b" samples are missing: ", or, why]);
 }

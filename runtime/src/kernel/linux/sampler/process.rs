@@ -9,9 +9,10 @@ use core::sync::atomic::{
     Ordering::{Relaxed, SeqCst},
 };
 
+use super::due::Account;
 use super::{OF_PROCESS, on_expiry, period, value};
 use crate::os::{
-    Errno, SAMPLING_SIGNAL, SIGPROF, Timer, catch_signal, interval_timer, is_caught_by, is_not_handled,
+    Errno, SAMPLING_SIGNAL, SIGPROF, Timer, catch_signal, interval_timer, is_caught_by, is_not_handled, process_time,
     set_interval_timer, system_release,
 };
 
@@ -19,6 +20,9 @@ use crate::os::{
 static TIMER: AtomicI32 = AtomicI32::new(NONE);
 const NONE: i32 = -1;
 const INTERVAL: i32 = -2;
+
+/// The ticks of the POSIX timer.
+static ACCOUNT: Account = Account::new();
 
 /// Whether the program was found to use the interval timer.
 static TAKEN: AtomicBool = AtomicBool::new(false);
@@ -36,16 +40,16 @@ pub(super) fn start() -> Result<(), Errno> {
     match TIMER.load(SeqCst) {
         NONE => {}
         INTERVAL => return start_interval_timer(),
-        timer => return Timer(timer).set(period(), period()),
+        timer => return start_timer(Timer(timer)),
     }
     if COMES_TO_WHO_RUNS.load(Relaxed)
         && let Ok(timer) = Timer::for_process(SAMPLING_SIGNAL, value(OF_PROCESS))
     {
         if let Err(other) = TIMER.compare_exchange(NONE, timer.0, SeqCst, SeqCst) {
             timer.delete(); // another thread was quicker
-            return Timer(other).set(period(), period());
+            return start_timer(Timer(other));
         }
-        return timer.set(period(), period());
+        return start_timer(timer);
     }
     if !is_not_handled(SIGPROF) {
         return Err(Errno::EBUSY); // the program's own
@@ -53,6 +57,25 @@ pub(super) fn start() -> Result<(), Errno> {
     catch_signal(SIGPROF, on_expiry)?;
     TIMER.store(INTERVAL, SeqCst);
     start_interval_timer()
+}
+
+/// Lets the POSIX timer run.
+fn start_timer(timer: Timer) -> Result<(), Errno> {
+    super::start_timer(timer, &ACCOUNT, process_time(), period())
+}
+
+/// The ticks to be counted at `pc` when the POSIX timer has expired so often.
+pub(super) fn notice(expiries: u32, pc: usize) -> u32 {
+    ACCOUNT.notice(expiries, pc)
+}
+
+/// Counts the ticks of the POSIX timer that are due and that the kernel has not noticed yet, for the last time or not.
+pub(super) fn settle(is_last: bool) {
+    if TIMER.load(SeqCst) >= 0
+        && let Some(now) = process_time()
+    {
+        super::settle(&ACCOUNT, now, true, is_last);
+    }
 }
 
 /// Lets the interval timer run, if the program does not use it.
@@ -82,6 +105,9 @@ pub(super) fn stop() {
         },
         timer => {
             let _ = Timer(timer).set(0, 0);
+            if let Some(now) = process_time() {
+                ACCOUNT.stop(now);
+            }
         }
     }
 }
@@ -89,6 +115,7 @@ pub(super) fn stop() {
 /// There is none in the child of a fork.
 pub(super) fn after_fork_in_child() {
     TIMER.store(NONE, SeqCst);
+    ACCOUNT.reset();
     TAKEN.store(false, SeqCst);
 }
 
