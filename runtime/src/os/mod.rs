@@ -1,6 +1,6 @@
 //! The operating system's own calls, as far as the runtime needs them: memory, threads, files. One folder per system.
 
 #[cfg_attr(target_os = "linux", path = "linux/mod.rs")]
-mod calls;
+mod system;
 
-pub use calls::*;
+pub use system::*;

@@ -6,7 +6,7 @@ use crate::arch::handler_entries;
 use crate::control::{_mcleanup, is_ours};
 use crate::os::{
     FATAL_SIGNALS, LOOKED_FOR_SIGNALS, NO_SIGNALS, O_RDWR, SignalInfo, SignalSet, contains, default_action,
-    exit_process, let_signal_end, on_fatal_signal, process_id, reveal, set_doors, with_signal,
+    exit_process, let_signal_end, on_fatal_signal, process_id, reveal, set_handler_entries, with_signal,
 };
 
 unsafe extern "C" {
@@ -28,8 +28,8 @@ pub(crate) fn watch(signals: bool) {
     // SAFETY: the C library is up. Ours is the first, so it runs last.
     unsafe { at_quick_exit(_mcleanup) };
     if signals && process_id() != FIRST_PROCESS {
-        let first = doors as *const () as usize;
-        set_doors(first);
+        let first = entries as *const () as usize;
+        set_handler_entries(first);
         for signal in FATAL_SIGNALS {
             // What cannot be caught is left as it is.
             let _ = on_fatal_signal(signal, first);
@@ -53,7 +53,7 @@ pub(crate) fn unwatch() -> SignalSet {
 pub(crate) fn watch_again(had: SignalSet) {
     for signal in FATAL_SIGNALS {
         if contains(had, signal) {
-            let _ = on_fatal_signal(signal, doors as *const () as usize);
+            let _ = on_fatal_signal(signal, entries as *const () as usize);
         }
     }
 }
@@ -70,7 +70,7 @@ pub(crate) fn after_fork_in_child() {
     }
 }
 
-handler_entries!(doors, fatal);
+handler_entries!(entries, fatal);
 
 /// Writes the profile, then lets the signal have its effect.
 ///

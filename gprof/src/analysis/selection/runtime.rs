@@ -115,5 +115,7 @@ mod tests {
         );
         assert_eq!(found(&["monstartup", "dlclose", COPY, "mcount", "main"]), ["mcount"], "of another runtime");
         assert_eq!(found(&[MINE, COPY, MISS]), [MISS], "what lies before is of another object");
+        const PROFIL: &str = "_ZN11gmon_profil6engine9on_signal17h88b0a0c4b989de89E";
+        assert_eq!(found(&[MINE, PROFIL, COPY]), [PROFIL, COPY], "the member with other systems' profil");
     }
 }

@@ -6,7 +6,7 @@
 
 use core::ffi::c_int;
 
-use super::hidden_handlers::{DOOR, door, hidden, hide, is_hidden};
+use super::hidden_handlers::{ENTRY_SIZE, entry_number, hidden, hide, is_hidden};
 use super::machine::{self, numbers};
 use super::signal::{
     SA_ONSTACK, SA_RESETHAND, SA_RESTART, SA_RESTORER, SA_SIGINFO, SIG_DFL, SignalAction, alternate_stack,
@@ -46,7 +46,7 @@ pub(crate) fn stand_in(signal: c_int, action: &mut Action) {
     }
     let mut flags = SA_SIGINFO | alternate_stack();
     let mut number = 0;
-    if door(hidden).is_some() {
+    if entry_number(hidden).is_some() {
         number = BY_PROGRAM;
         flags |= action.flags as usize & !SA_RESETHAND & !SA_ONSTACK;
         for (bit, flag) in FLAGS {
@@ -56,7 +56,7 @@ pub(crate) fn stand_in(signal: c_int, action: &mut Action) {
         flags |= SA_RESTART;
         action.mask[0] = u64::MAX;
     }
-    action.handler = hidden + number * DOOR;
+    action.handler = hidden + number * ENTRY_SIZE;
     action.flags = flags as u32;
 }
 
@@ -65,7 +65,7 @@ pub(crate) fn disguise(signal: c_int, found: &mut Action) {
     if !is_hidden(signal, found.handler) {
         return;
     }
-    let number = door(found.handler).unwrap_or(0);
+    let number = entry_number(found.handler).unwrap_or(0);
     found.handler = SIG_DFL;
     let mut flags = found.flags as usize & !(SA_SIGINFO | SA_ONSTACK);
     for (bit, flag) in FLAGS {
@@ -87,14 +87,14 @@ pub(crate) fn disguised(signal: c_int, handler: usize) -> usize {
 
 /// Takes the handler of a fatal signal away, and leaves the program's own alone. Says whether there was one, to come or to come back.
 pub(crate) fn reveal(signal: c_int) -> bool {
-    let is_door = door(hidden(signal)).is_some();
-    if is_door {
-        if signal::is_caught_at(signal, |handler| door(handler).is_some()) {
+    let is_ours = entry_number(hidden(signal)).is_some();
+    if is_ours {
+        if signal::is_caught_at(signal, |handler| entry_number(handler).is_some()) {
             signal::default_action(signal);
         }
         hide(signal, 0);
     }
-    is_door
+    is_ours
 }
 
 /// Sets an action as the C libraries do, by a system call: for programs that have no such function of theirs.
@@ -136,7 +136,7 @@ pub(crate) unsafe fn set_action_raw(signal: c_int, action: *const Action, before
 
 #[cfg(test)]
 mod tests {
-    use super::super::hidden_handlers::set_doors;
+    use super::super::hidden_handlers::set_handler_entries;
     use super::*;
 
     const SIGNAL: c_int = 12;
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn a_program_reads_what_it_set() {
-        set_doors(OURS);
+        set_handler_entries(OURS);
         hide(SIGNAL, OURS);
         let flags = [0, 0x1000_0000, 4, 0x0800_0000, 0x8000_0000, 0x4000_0000, 0xdc00_0004];
         for flags in flags {

@@ -6,14 +6,14 @@ use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 /// The last signal.
 pub(super) const SIGRTMAX: c_int = 64;
 
-/// The runtime's handler of each signal, or the first of the doors to it; 0 for none.
+/// The runtime's handler of each signal, or the first of the entries to it; 0 for none.
 static HIDDEN: [AtomicUsize; SIGRTMAX as usize + 1] = [const { AtomicUsize::new(0) }; SIGRTMAX as usize + 1];
 
-/// The first of the doors, 16 addresses of the handler of fatal signals, each 8 bytes behind the one before. Which door the
+/// The first of the entries, 16 addresses of the handler of fatal signals, each 8 bytes behind the one before. Which entry the
 /// kernel has for a signal says what the program set.
-static DOORS: AtomicUsize = AtomicUsize::new(0);
-pub(super) const DOOR: usize = 8;
-const DOORS_NUMBER: usize = 16;
+static ENTRIES: AtomicUsize = AtomicUsize::new(0);
+pub(super) const ENTRY_SIZE: usize = 8;
+const ENTRIES_NUMBER: usize = 16;
 
 /// Hides the handler of a signal from the program.
 pub(super) fn hide(signal: c_int, handler: usize) {
@@ -22,16 +22,16 @@ pub(super) fn hide(signal: c_int, handler: usize) {
     }
 }
 
-/// Says where the doors are.
-pub(crate) fn set_doors(doors: usize) {
-    DOORS.store(doors, Relaxed);
+/// Says where the entries are.
+pub(crate) fn set_handler_entries(entries: usize) {
+    ENTRIES.store(entries, Relaxed);
 }
 
-/// The door of such an address, if it is one.
-pub(super) fn door(handler: usize) -> Option<usize> {
-    let doors = DOORS.load(Relaxed);
-    let distance = handler.wrapping_sub(doors);
-    (doors != 0 && distance < DOORS_NUMBER * DOOR).then_some(distance / DOOR)
+/// The entry of such an address, if it is one.
+pub(super) fn entry_number(handler: usize) -> Option<usize> {
+    let entries = ENTRIES.load(Relaxed);
+    let distance = handler.wrapping_sub(entries);
+    (entries != 0 && distance < ENTRIES_NUMBER * ENTRY_SIZE).then_some(distance / ENTRY_SIZE)
 }
 
 /// The runtime's handler of a signal; 0 for none.
@@ -42,5 +42,5 @@ pub(super) fn hidden(signal: c_int) -> usize {
 /// Whether `handler` is one of the runtime's that the signal has unseen. Below mcount.
 pub(super) fn is_hidden(signal: c_int, handler: usize) -> bool {
     let hidden = hidden(signal);
-    hidden != 0 && (handler == hidden || door(handler).is_some())
+    hidden != 0 && (handler == hidden || entry_number(handler).is_some())
 }

@@ -53,7 +53,7 @@ pub(crate) use filter::enter_thread;
 pub(crate) use filter_installation::{Expected, Wanted, expect};
 pub use guarded::{can_be_written, read, write};
 #[cfg(all(feature = "start", not(test)))]
-pub(crate) use hidden_handlers::set_doors;
+pub(crate) use hidden_handlers::set_handler_entries;
 pub(crate) use maps::{Mapping, MapsRoom, OwnMemory, VDSO_PATH, for_each_mapping};
 pub(crate) use memory::{
     PAGE, Reserve, map_file, map_own_word, replace, reserve, reserve_for_good, take_reserved, unreserve,

@@ -152,15 +152,15 @@ pub(crate) fn catch_signal(signal: c_int, handler: Handler) -> Result<(), Errno>
     Ok(())
 }
 
-/// Makes the first of `doors`, each of which is a handler, the handler of a signal that has none. A signal that is ignored
+/// Makes the first of `entries`, each of which is a handler, the handler of a signal that has none. A signal that is ignored
 /// stays so, and gets the handler when the program wants the default action.
-pub(crate) fn on_fatal_signal(signal: c_int, doors: usize) -> Result<(), Errno> {
+pub(crate) fn on_fatal_signal(signal: c_int, entries: usize) -> Result<(), Errno> {
     let found = handler_of(signal)?;
     if found == SIG_DFL {
-        install_at(signal, doors, 0, 0)?;
+        install_at(signal, entries, 0, 0)?;
     }
     if found == SIG_DFL || found == SIG_IGN {
-        hide(signal, doors);
+        hide(signal, entries);
     }
     Ok(())
 }

@@ -34,6 +34,7 @@ impl Clock {
     pub(crate) fn reset(&self) {}
     pub(crate) fn attach(&self, thread: i32) {}
     pub(crate) fn run(&self, on: bool) {}
+    pub(crate) fn settle(&self, is_last: bool) {}
 }
 
 pub(crate) fn choose(wish: &Wish) {}
@@ -47,6 +48,8 @@ pub(crate) fn start() -> Result<(), Errno> {
 }
 
 pub(crate) fn stop() {}
+
+pub(crate) fn settle_for_good() {}
 
 pub(crate) fn collect() {}
 

@@ -283,7 +283,7 @@ pub type Handler = unsafe extern "C" fn(c_int, *const SignalInfo, *const c_void)
 pub(crate) fn catch_signal(signal: c_int, handler: Handler) -> Result<(), Errno> {
     loop {}
 }
-pub(crate) fn on_fatal_signal(signal: c_int, doors: usize) -> Result<(), Errno> {
+pub(crate) fn on_fatal_signal(signal: c_int, entries: usize) -> Result<(), Errno> {
     loop {}
 }
 pub(crate) fn uncatch_signal(signal: c_int, handler: Handler) {
@@ -334,7 +334,7 @@ pub(crate) fn take_signal(signal: c_int) {
 
 // Handlers that the program does not see.
 
-pub(crate) fn set_doors(doors: usize) {
+pub(crate) fn set_handler_entries(entries: usize) {
     loop {}
 }
 
