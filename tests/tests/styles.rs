@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 use gmon_demangle::{Options, Style, demangle_with};
 use gmon_tests::random::Random;
-use gmon_tests::{compare, compile, directory, run};
+use gmon_tests::{compare, compile, directory, gprof, run};
 
 const STYLES: [(&str, Style); 4] =
     [("java", Style::Java), ("gnat", Style::Gnat), ("gnu-v3", Style::Cpp), ("rust", Style::Rust)];
@@ -124,6 +124,39 @@ fn names_of_ada() {
         }
     }
     compare_names(("gnat", Style::Gnat), &names);
+}
+
+/// Names that GNU 2.40 leaves mangled are readable, but with `--compat=gnu`.
+#[test]
+fn reports_of_names_of_newer_compilers() {
+    const NAMES: [(&str, &str); 3] = [
+        ("_Z3fooITkSt8integraliET_S0_", "int foo<int>(int)"),
+        ("_ZN1n2f4IiEET_S1_Qsr3stdE8integralIS1_E", "int n::f4<int>(int) requires std::integral<int>"),
+        ("_Z1fDSDAs", "f(_Sat short _Accum)"),
+    ];
+    let source = directory("styles_newer").join("newer.c");
+    let functions: String = NAMES.iter().map(|(name, _)| format!("void {name}(void) {{ sink++; }}\n")).collect();
+    let calls: String = NAMES.iter().map(|(name, _)| format!("{name}();")).collect();
+    fs::write(&source, format!("volatile int sink;\n{functions}int main(void) {{ {calls} return 0; }}\n")).unwrap();
+    let image = source.with_file_name("a.out");
+    let status = Command::new("cc").args(["-pg", "-o"]).args([&image, &source]).status().unwrap();
+    assert!(status.success());
+    let profile = run(&image);
+    let report = |options: &[&str]| {
+        let output = Command::new(gprof()).args(options).args([&image, &profile]).output().unwrap();
+        assert!(output.status.success());
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let (own, gnu) = (report(&["-b", "-p"]), report(&["--compat=gnu", "-b", "-p"]));
+    for (name, readable) in NAMES {
+        assert!(own.contains(readable) && !own.contains(name), "{name}: {own}");
+        assert!(gnu.contains(name) && !gnu.contains(readable), "{name}: {gnu}");
+    }
+    // Newer versions of GNU gprof can read some of these names.
+    let version = Command::new("gprof").arg("--version").output();
+    if version.is_ok_and(|output| output.stdout.windows(5).any(|word| word == b" 2.40")) {
+        compare(&image, &[&profile], &["-b"]);
+    }
 }
 
 #[test]

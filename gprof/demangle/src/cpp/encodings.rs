@@ -38,9 +38,9 @@ impl<'a> Parser<'a> {
     fn clone_suffix(&mut self) -> Option<&'a [u8]> {
         let start = self.at;
         self.expect(b".")?;
-        let letters = self.count(|byte| byte.is_ascii_lowercase() || byte == b'_');
-        self.skip(letters);
-        if letters == 0 && self.digits().is_empty() {
+        let word = self.count(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
+        self.skip(word);
+        if word == 0 {
             return None;
         }
         while self.peek() == Some(b'.') && self.peek_next().is_some_and(|next| next.is_ascii_digit()) {

@@ -94,7 +94,7 @@ impl<'a> Parser<'a> {
     /// The qualifier that comes next, if one does.
     fn qualifier(&mut self) -> Option<Option<Qualifier>> {
         let text = match (self.peek(), self.peek_next()) {
-            (Some(b'r'), _) => " __restrict",
+            (Some(b'r'), _) => " restrict",
             (Some(b'V'), _) => " volatile",
             (Some(b'K'), _) => " const",
             (Some(b'D'), Some(b'x' | b'o' | b'O' | b'w')) => return self.exception_specification().map(Some),

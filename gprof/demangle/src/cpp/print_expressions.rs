@@ -152,7 +152,10 @@ impl<'t, 'a> Printer<'t, 'a> {
         if negative {
             self.write("-");
         }
-        let is_float = matches!(self.node(ty), Node::Builtin("float" | "double" | "long double" | "__float128", _));
+        let is_float = matches!(
+            self.node(ty),
+            Node::Builtin("float" | "double" | "long double" | "__float128" | "std::bfloat16_t", _)
+        );
         if is_float {
             self.write("[");
         }
