@@ -1,13 +1,13 @@
 //! No time is lost on its way up the call graph, and none comes from nowhere.
 //!
-//! Call a *part* a cycle as a whole, or a function that is in no cycle. The calls of a part are those from other parts
+//! Call a *component* a cycle as a whole, or a function that is in no cycle. The calls of a component are those from other components
 //! and from outside of the program; calls of a function by itself and calls within a cycle are none. Then, up to the
 //! rounding of floating point:
 //!
-//! 1. What a part has of its children is what the arcs that leave it hand up to it.
-//! 2. A part that is called hands up all that it has, its own and its children's time: to its callers together,
+//! 1. What a component has of its children is what the arcs that leave it hand up to it.
+//! 2. A component that is called hands up all that it has, its own and its children's time: to its callers together,
 //!    those outside of the program among them.
-//! 3. The parts that nobody calls, and the callers outside of the program, together have all the time of the report: the
+//! 3. The components that nobody calls, and the callers outside of the program, together have all the time of the report: the
 //!    sum of the functions' own times as far as they count.
 //!
 //! This holds whatever is chosen to be left out (`-E`, `-N`), as long as a cycle is left out as a whole: what is left
@@ -45,40 +45,40 @@ fn graph(
     (graph, flat)
 }
 
-/// The parts of a graph, with their members.
-fn parts(graph: &Graph, functions: &Functions<'_>) -> Vec<(Node, Vec<FunctionId>)> {
+/// The components of a graph, with their members.
+fn components(graph: &Graph, functions: &Functions<'_>) -> Vec<(Node, Vec<FunctionId>)> {
     let alone = functions.ids().filter(|id| graph.cycle_of(*id).is_none());
     let cycles = graph.cycles().iter().enumerate().map(|(at, cycle)| (Node::Cycle(at), cycle.members.clone()));
     alone.map(|id| (Node::Function(id), vec![id])).chain(cycles).collect()
 }
 
-fn share(graph: &Graph, part: Node) -> &Share {
-    match part {
+fn share(graph: &Graph, component: Node) -> &Share {
+    match component {
         Node::Function(id) => graph.share(id),
         Node::Cycle(at) => graph.cycle_share(at),
     }
 }
 
-/// How often something else called a part.
-fn calls(graph: &Graph, part: Node) -> u64 {
-    match part {
+/// How often something else called a component.
+fn calls(graph: &Graph, component: Node) -> u64 {
+    match component {
         Node::Function(id) => graph.calls(id),
         Node::Cycle(at) => graph.cycles()[at].calls,
     }
 }
 
-/// The time that a part is handed by all that it calls.
+/// The time that a component is handed by all that it calls.
 fn handed_to(graph: &Graph, members: &[FunctionId]) -> f64 {
     let arcs = members.iter().flat_map(|member| graph.children(*member));
     arcs.filter_map(|arc| graph.arc(*arc).1).map(|(own, children)| own + children).sum()
 }
 
-/// The time that a part hands to callers outside of the program.
+/// The time that a component hands to callers outside of the program.
 fn handed_outside(graph: &Graph, members: &[FunctionId]) -> f64 {
     members.iter().filter_map(|member| graph.from_outside(*member).1).map(|(own, children)| own + children).sum()
 }
 
-/// The time that a part hands to all its callers.
+/// The time that a component hands to all its callers.
 fn handed_by(graph: &Graph, members: &[FunctionId]) -> f64 {
     let arcs = members.iter().flat_map(|member| graph.parents(*member));
     let to_functions: f64 = arcs.filter_map(|arc| graph.arc(*arc).1).map(|(own, children)| own + children).sum();
@@ -130,7 +130,7 @@ proptest! {
         let functions = table.functions();
         let possible = possible(&functions, &pairs);
         let (whole, _) = graph(&profile, &functions, &possible, &HashSet::new());
-        let without: HashSet<&[u8]> = parts(&whole, &functions)
+        let without: HashSet<&[u8]> = components(&whole, &functions)
             .into_iter()
             .zip(left_out.iter().cycle())
             .filter(|(_, left_out)| **left_out)
@@ -140,14 +140,14 @@ proptest! {
             let (graph, flat) = graph(&profile, &functions, &possible, &without);
             let magnitude = magnitude(&profile);
             let mut top = 0.0;
-            for (part, members) in parts(&graph, &functions) {
-                let share = share(&graph, part);
+            for (component, members) in components(&graph, &functions) {
+                let share = share(&graph, component);
                 let all = share.own + share.children;
-                prop_assert!(is_close(share.children, handed_to(&graph, &members), magnitude), "{part:?} 1");
-                if calls(&graph, part) == 0 {
+                prop_assert!(is_close(share.children, handed_to(&graph, &members), magnitude), "{component:?} 1");
+                if calls(&graph, component) == 0 {
                     top += all;
                 } else {
-                    prop_assert!(is_close(all, handed_by(&graph, &members), magnitude), "{part:?} 2");
+                    prop_assert!(is_close(all, handed_by(&graph, &members), magnitude), "{component:?} 2");
                     top += handed_outside(&graph, &members);
                 }
             }

@@ -26,12 +26,12 @@ impl<'data> Inlined<'data> {
         let mut credits = Vec::new();
         flat::share(
             histogram,
-            &self.parts,
-            |part| (part.start, part.last),
-            |bin, parts| {
+            &self.ranges,
+            |range| (range.start, range.last),
+            |bin, ranges| {
                 credits.clear();
-                credits.extend(parts.iter().map(|(part, samples)| {
-                    let function = self.parts[*part].function;
+                credits.extend(ranges.iter().map(|(range, samples)| {
+                    let function = self.ranges[*range].function;
                     (function, self.functions[function].0, *samples)
                 }));
                 take(bin, &credits);

@@ -24,7 +24,7 @@ pub(crate) struct InlinedRange {
 /// All code that was inlined, in the order of addresses.
 #[derive(Debug, Default)]
 pub struct Inlined<'data> {
-    pub(crate) parts: Vec<InlinedRange>,
+    pub(crate) ranges: Vec<InlinedRange>,
     /// Each function that was inlined, the innermost, in each function whose code it is a part of.
     pub(crate) functions: Vec<(FunctionId, &'data [u8])>,
 }
@@ -51,9 +51,9 @@ impl<'data> Inlined<'data> {
                 found.functions.push((inside, name));
                 found.functions.len() - 1
             });
-            match found.parts.last_mut().filter(|part| part.last + 1 == range.start) {
-                Some(part) if part.function == function => part.last = range.end - 1,
-                _ => found.parts.push(InlinedRange { start: range.start, last: range.end - 1, function }),
+            match found.ranges.last_mut().filter(|last| last.last + 1 == range.start) {
+                Some(last) if last.function == function => last.last = range.end - 1,
+                _ => found.ranges.push(InlinedRange { start: range.start, last: range.end - 1, function }),
             }
         }
         found
@@ -66,11 +66,11 @@ impl<'data> Inlined<'data> {
         let before = self.functions.len();
         let kept: Vec<bool> = other.functions.iter().map(|(inside, _)| moved(*inside).is_some()).collect();
         self.functions.extend(other.functions.iter().map(|(inside, name)| (moved(*inside).unwrap_or(*inside), *name)));
-        let parts = other.parts.into_iter().filter(|part| kept.get(part.function).is_some_and(|kept| *kept));
-        self.parts.extend(parts.map(|part| InlinedRange {
-            start: part.start.wrapping_add(shift),
-            last: part.last.wrapping_add(shift),
-            function: before + part.function,
+        let ranges = other.ranges.into_iter().filter(|range| kept.get(range.function).is_some_and(|kept| *kept));
+        self.ranges.extend(ranges.map(|range| InlinedRange {
+            start: range.start.wrapping_add(shift),
+            last: range.last.wrapping_add(shift),
+            function: before + range.function,
         }));
     }
 
@@ -90,12 +90,12 @@ impl<'data> Inlined<'data> {
 #[cfg(test)]
 impl Inlined<'static> {
     /// Code that tests make up: ranges, each with the place of its function.
-    pub(crate) fn made_up(parts: &[(Range<u64>, usize)], functions: Vec<(FunctionId, &'static [u8])>) -> Self {
-        let part = |(range, function): &(Range<u64>, usize)| InlinedRange {
+    pub(crate) fn made_up(ranges: &[(Range<u64>, usize)], functions: Vec<(FunctionId, &'static [u8])>) -> Self {
+        let inlined = |(range, function): &(Range<u64>, usize)| InlinedRange {
             start: range.start,
             last: range.end - 1,
             function: *function,
         };
-        Inlined { parts: parts.iter().map(part).collect(), functions }
+        Inlined { ranges: ranges.iter().map(inlined).collect(), functions }
     }
 }
