@@ -20,7 +20,6 @@ use core::sync::atomic::{
 
 pub(crate) use plan::{HIGHEST_RATE, Sampler, Wish};
 
-#[cfg(any(test, feature = "runtime"))]
 use crate::message::{say, say_error};
 use crate::os::{
     Errno, SAMPLING_SIGNAL, SignalInfo, TimeOf, Timer, catch_signal, interrupted_pc, is_caught_by, let_signal_wait,
