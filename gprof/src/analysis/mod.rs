@@ -224,6 +224,12 @@ impl<'data> Analysis<'data> {
     }
 }
 
+// Threads may share an analysis: this does not compile otherwise.
+const _: () = {
+    const fn is_shared<T: Send + Sync>() {}
+    is_shared::<Analysis<'static>>();
+};
+
 fn clock(profile: &Profile, is_gnu: bool) -> Clock {
     let first = profile.histograms.first();
     let scale = profile.histograms.last().map_or(0.0, flat::bin_scale);

@@ -5,7 +5,7 @@
 //! is cut here is beyond what any would have.
 
 use std::borrow::Cow;
-use std::cell::Cell;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::image::{self, LONGEST_READABLE, Style, Symbol};
 use crate::terminal;
@@ -32,29 +32,35 @@ pub(super) fn bound(symbols: &mut [Symbol<'_>]) {
     }
 }
 
-/// What names may still take.
+/// What names may still take. Both numbers are budgets and not counts that anything relies on, so that threads that use
+/// them at once may each take the same bytes: loads and stores need no order.
 #[derive(Debug)]
 pub(super) struct Room {
     /// Memory for those that are readable, and work to make them.
-    readable: Cell<usize>,
+    readable: AtomicUsize,
     /// How names are mangled.
     pub(super) style: Style,
     /// Bytes of long names in reports.
-    written: Cell<usize>,
+    written: AtomicUsize,
     /// Whether reports show control characters in names spelt.
     pub(super) spells: bool,
 }
 
 impl Default for Room {
     fn default() -> Room {
-        Room { readable: Cell::new(ROOM), style: Style::default(), written: Cell::new(TOTAL), spells: false }
+        Room {
+            readable: AtomicUsize::new(ROOM),
+            style: Style::default(),
+            written: AtomicUsize::new(TOTAL),
+            spells: false,
+        }
     }
 }
 
 impl Room {
     /// The readable form of a name, and whether there is room to keep it.
     pub(super) fn readable<'a>(&self, name: &'a [u8]) -> (Cow<'a, [u8]>, bool) {
-        let left = self.readable.get();
+        let left = self.readable.load(Ordering::Relaxed);
         let most = if left > 0 { LONGEST_READABLE } else { name.len().saturating_mul(GAIN).max(SHORT) };
         let text = image::demangle_as(name, most.min(LONGEST_READABLE), self.style);
         let work = match &text {
@@ -63,7 +69,7 @@ impl Room {
             Cow::Borrowed(_) if image::looks_mangled(name) => most,
             Cow::Borrowed(_) => 0,
         };
-        self.readable.set(left.saturating_sub(work));
+        self.readable.store(left.saturating_sub(work), Ordering::Relaxed);
         let fits = work <= left;
         (text, fits)
     }
@@ -74,9 +80,9 @@ impl Room {
         if name.len() <= SHORT {
             return name;
         }
-        let left = self.written.get();
+        let left = self.written.load(Ordering::Relaxed);
         if let Some(left) = left.checked_sub(name.len()) {
-            self.written.set(left);
+            self.written.store(left, Ordering::Relaxed);
             return name;
         }
         let is_whole = |at: &usize| name.get(*at).is_some_and(|byte| byte & 0xc0 != 0x80);
@@ -107,10 +113,10 @@ mod tests {
     fn readable_names_take_no_more_than_there_is_room_for() {
         let room = Room::default();
         assert_eq!(room.readable(b"_RMC0FGZZZ_Eu"), (Cow::Borrowed(b"_RMC0FGZZZ_Eu".as_slice()), true));
-        assert!(room.readable.get() == ROOM - LONGEST_READABLE);
+        assert!(room.readable.load(Ordering::Relaxed) == ROOM - LONGEST_READABLE);
         assert!(matches!(room.readable(b"_Z1fv"), (Cow::Owned(_), true)));
         assert!(matches!(room.readable(b"main"), (Cow::Borrowed(b"main"), _)));
-        room.readable.set(2);
+        room.readable.store(2, Ordering::Relaxed);
         assert!(matches!(room.readable(b"_Z1fv"), (Cow::Owned(_), false)));
         assert!(matches!(room.readable(b"_Z1fv"), (Cow::Owned(_), false)));
     }
@@ -118,7 +124,7 @@ mod tests {
     #[test]
     fn long_names_are_written_whole_so_often() {
         let room = Room::default();
-        room.written.set(5000);
+        room.written.store(5000, Ordering::Relaxed);
         let name = [vec![b'x'; 1023], "é".repeat(1000).into_bytes()].concat();
         assert_eq!(room.written(Cow::Borrowed(&name)).len(), name.len());
         let cut = room.written(Cow::Borrowed(&name)).into_owned();
