@@ -23,10 +23,7 @@ pub(super) fn rows(rows: &mut Vec<FlatRow<'_>>, total: f64, limit: Limit) -> Lef
 
 /// Shortens entries that are in the order of their ranks. Gives the rank of the last one that is shown as well.
 pub(super) fn entries(entries: &mut Vec<Node>, graph: &Graph, limit: Limit) -> (LeftOut, u32) {
-    let share = |node: &Node| match node {
-        Node::Function(id) => graph.share(*id),
-        Node::Cycle(at) => graph.cycle_share(*at),
-    };
+    let share = |node: &Node| graph.node_share(*node);
     let times = entries.iter().map(share).map(|share| share.own + share.children);
     let shown = with_members(entries, graph, shown(times, graph.total(), limit));
     if shown == entries.len() {

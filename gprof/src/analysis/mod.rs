@@ -4,6 +4,7 @@ mod blocks;
 pub mod bsd;
 mod chains;
 mod counts;
+pub mod entries;
 mod errors;
 pub mod flat;
 pub(crate) mod gnu_sum;
@@ -12,6 +13,7 @@ mod index;
 pub mod inlined_times;
 mod limit;
 pub mod line_times;
+mod names;
 mod order;
 pub(crate) mod ordered;
 mod rows;
@@ -28,7 +30,8 @@ pub use counts::Count;
 pub use errors::Errors;
 pub use index::IndexEntry;
 pub use limit::LeftOut;
-pub use rows::{FlatRow, FlatTable, Unit};
+pub use names::NameStyle;
+pub use rows::{FlatRow, FlatTable, RowNumbers, Unit};
 pub use stats::Stats;
 pub(crate) use stats::tell_of_nothing;
 
@@ -79,8 +82,10 @@ pub struct CallGraph<'data> {
 /// The results. Renderers see this and nothing else of the program or the profile.
 #[derive(Debug)]
 pub struct Analysis<'data> {
-    /// The functions, for their names.
+    /// The functions, of which [`Analysis::name`] tells the names.
     pub functions: Functions<'data>,
+    /// What names tell.
+    pub names: NameStyle,
     /// What the numbers measure.
     pub clock: Clock,
     /// The flat profile.
@@ -218,6 +223,7 @@ impl<'data> Analysis<'data> {
             stats,
             errors,
             functions,
+            names: NameStyle::new(options),
             sources,
             selections,
         }

@@ -3,9 +3,9 @@
 use std::cmp::Reverse;
 
 use super::limit::{self, LeftOut};
-use super::{Analysed, Errors};
+use super::{Analysed, Analysis, Errors};
 use crate::analysis::flat::Flat;
-use crate::analysis::graph::Graph;
+use crate::analysis::graph::{Graph, whole};
 use crate::analysis::inlined_times::InlinedTime;
 use crate::analysis::ordered::Ordered;
 use crate::symbols::functions::{FunctionId, Functions};
@@ -64,6 +64,50 @@ impl<'data> FlatRow<'data> {
     /// The name by which rows are ordered.
     fn name(&self, functions: &Functions<'data>) -> &'data [u8] {
         self.inlined.unwrap_or(functions[self.function].name)
+    }
+}
+
+/// The numbers of a row. Times are in the clock's unit, which is seconds as a rule.
+#[derive(Clone, Copy, Debug)]
+pub struct RowNumbers {
+    /// The part of all time, in percent.
+    pub percent: f64,
+    /// The time of this row and all above it.
+    pub cumulative: f64,
+    /// The function's own time.
+    pub own: f64,
+    /// The standard error of that. 0 when nobody asked for it.
+    pub error: f64,
+    /// Own time and whole time of one call in the [`FlatTable::unit`], if there were any calls.
+    pub per_call: Option<(f64, f64)>,
+}
+
+impl<'data> FlatTable<'data> {
+    /// The rows with their numbers, at so many samples for each unit of time.
+    pub(crate) fn numbered(&self, rate: f64) -> impl Iterator<Item = (&FlatRow<'data>, RowNumbers)> {
+        let (whole, factor) = (whole(self.total), self.unit.factor);
+        let mut so_far = 0.0;
+        self.rows.iter().map(move |row| {
+            so_far += row.time;
+            let calls = row.calls as f64;
+            // The order of operations decides the last bit, and with it what two decimals show.
+            let of_call = |time: f64| factor * time / rate / calls;
+            let numbers = RowNumbers {
+                percent: 100.0 * row.time / whole,
+                cumulative: so_far / rate,
+                own: row.time / rate,
+                error: if row.error == 0.0 { 0.0 } else { row.error / rate },
+                per_call: (row.calls != 0).then(|| (of_call(row.time), of_call(row.time + row.children))),
+            };
+            (row, numbers)
+        })
+    }
+}
+
+impl<'data> Analysis<'data> {
+    /// The rows of the flat profile with their numbers.
+    pub fn flat_rows(&self) -> impl Iterator<Item = (&FlatRow<'data>, RowNumbers)> {
+        self.flat.numbered(self.clock.rate)
     }
 }
 

@@ -8,7 +8,6 @@ mod blurbs;
 pub mod bsd;
 mod columns;
 mod counts;
-mod entries;
 mod errors;
 mod flat;
 mod graph;
@@ -100,7 +99,7 @@ impl<'a> Writer<'a> {
         }
         if wanted.graph {
             table::graph(analysis, options, frame, self.begin()?)?;
-            table::index(analysis, options, frame, self.begin()?)?;
+            table::index(analysis, frame, self.begin()?)?;
         }
         if wanted.counts {
             counts::render(analysis, self.begin()?)?;
