@@ -28,7 +28,7 @@ use analysis::symbolize::{Table, Texts};
 use analysis::{Analysis, Input, gnu_sum};
 use cli::Request;
 use cli::bsd::Arguments;
-use cli::options::{Group, Options, Wanted};
+use cli::options::{Format, Group, Options, Wanted};
 use error::Error;
 use image::address_space::{Images, TooLarge};
 use image::{Image, Names, Policy};
@@ -167,7 +167,8 @@ fn report(
     if needs_analysis {
         let mut analysis = analyse(options, &images, tables, &profile, beside.beyond, wanted, length(&parts))?;
         analysis::tell_of_nothing(analysis.stats.as_ref(), !profile.blocks.is_empty(), &options.groups, progress);
-        if terminal.reports.is_some() {
+        // JSON has escapes of its own.
+        if terminal.reports.is_some() && options.format != Format::Json {
             analysis.functions.spell_controls();
         }
         progress.begin_reports();
@@ -217,6 +218,9 @@ fn write(
     writer: &mut Writer<'_>,
     warnings: &mut dyn Write,
 ) -> Result<(), Error> {
+    if options.format == Format::Json {
+        return writer.json(analysis, wanted).map_err(Error::Output);
+    }
     writer.reports(analysis, options, wanted).map_err(Error::Output)?;
     if wanted.source {
         annotated(analysis, options, writer, warnings)?;

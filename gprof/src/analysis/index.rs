@@ -17,8 +17,8 @@ pub struct IndexEntry<'data> {
     pub file: Option<Cow<'data, [u8]>>,
 }
 
-/// Whether a function or cycle has an entry.
-pub(super) fn has_entry(node: Node, analysed: &Analysed<'_, '_>) -> bool {
+/// Whether a function or cycle has an entry, provided that it is used or unused ones are wanted.
+pub(super) fn may_have_entry(node: Node, analysed: &Analysed<'_, '_>) -> bool {
     let Analysed { functions, graph, options, .. } = analysed;
     match node {
         Node::Function(id) if !functions.is_whole(id) => false,
@@ -26,7 +26,7 @@ pub(super) fn has_entry(node: Node, analysed: &Analysed<'_, '_>) -> bool {
         Node::Function(id) if options.by_line && !functions.is_marked(id) => false,
         // GNU takes cycles for lines.
         Node::Cycle(_) if options.by_line && options.is_gnu() => false,
-        node => graph.node_share(node).shown && (options.unused || graph.is_used(node)),
+        node => graph.node_share(node).shown,
     }
 }
 

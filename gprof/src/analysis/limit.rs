@@ -13,12 +13,11 @@ pub struct LeftOut {
     pub time: f64,
 }
 
-/// Shortens rows that are in the order of their times. Percentages are of `total`.
-pub(super) fn rows(rows: &mut Vec<FlatRow<'_>>, total: f64, limit: Limit) -> LeftOut {
+/// How many rows are shown of those that are in the order of their times, and what the others are. Percentages are of
+/// `total`.
+pub(super) fn rows(rows: &[FlatRow<'_>], total: f64, limit: Limit) -> (usize, LeftOut) {
     let shown = shown(rows.iter().map(|row| row.time), total, limit);
-    let left_out = rows.drain(shown..).fold(LeftOut::default(), |sum, row| sum.with(row.time));
-    rows.shrink_to_fit();
-    left_out
+    (shown, rows.iter().skip(shown).fold(LeftOut::default(), |sum, row| sum.with(row.time)))
 }
 
 /// Shortens entries that are in the order of their ranks. Gives the rank of the last one that is shown as well.

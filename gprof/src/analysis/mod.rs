@@ -40,9 +40,9 @@ use crate::analysis::graph::propagate::Choices;
 use crate::analysis::graph::{Graph, Node};
 use crate::analysis::line_times::LineTimes;
 use crate::analysis::selection::Selections;
-use crate::cli::options::{Options, Wanted};
+use crate::cli::options::{Format, Options, Wanted};
 use crate::image::UNIT;
-use crate::image::address_space::Images;
+use crate::image::address_space::{Images, Mapping};
 use crate::symbols::file_map::ObjectFiles;
 use crate::symbols::functions::{FunctionId, Functions};
 use crate::symbols::inlines::{Chains, Inlined};
@@ -67,7 +67,9 @@ pub struct Clock {
 pub struct CallGraph<'data> {
     /// The graph.
     pub graph: Graph,
-    /// The functions and cycles with entries of their own, in the order of their entries.
+    /// All functions and cycles that the user did not choose against, used or not, in the order of their entries.
+    pub all_entries: Vec<Node>,
+    /// Those of them whose entries are shown: with `-z` the unused ones too, with `--top` so many only.
     pub entries: Vec<Node>,
     /// The index, by name.
     pub index: Vec<IndexEntry<'data>>,
@@ -84,6 +86,8 @@ pub struct CallGraph<'data> {
 pub struct Analysis<'data> {
     /// The functions, of which [`Analysis::name`] tells the names.
     pub functions: Functions<'data>,
+    /// The images, in the order of [`Functions::image`].
+    pub images: Vec<Mapping>,
     /// What names tell.
     pub names: NameStyle,
     /// What the numbers measure.
@@ -189,12 +193,14 @@ impl<'data> Analysis<'data> {
             errors: &errors,
             options,
         };
-        let mut entries: Vec<Node> =
-            graph.ranking.iter().copied().filter(|node| index::has_entry(*node, &analysed)).collect();
+        let all_entries: Vec<Node> =
+            graph.ranking.iter().copied().filter(|node| index::may_have_entry(*node, &analysed)).collect();
+        let is_shown = |node: &Node| options.unused || graph.is_used(*node);
+        let mut entries: Vec<Node> = all_entries.iter().copied().filter(is_shown).collect();
         let (left_out, last_rank) = limit::entries(&mut entries, &graph, options.limit);
         let index = if wanted.graph { index::index(&analysed, images, last_rank) } else { Vec::new() };
         let has_time = flat.runtime != 0.0 || flat.time.iter().any(|time| *time != 0.0);
-        let is_told = wanted.stats || options.has_footer(wanted) || !has_time;
+        let is_told = wanted.stats || options.has_footer(wanted) || options.format == Format::Json || !has_time;
         let stats = is_told.then(|| Stats::new(profile, &functions, &flat, beyond));
         let clock = clock(profile, options.is_gnu());
         let inlined = inlined.map(|inlined| inlined.times(&profile.histograms)).unwrap_or_default();
@@ -213,7 +219,7 @@ impl<'data> Analysis<'data> {
         Analysis {
             flat: flat_table,
             clock,
-            calls: CallGraph { graph, entries, index, is_known: wanted.calls, last_rank, left_out },
+            calls: CallGraph { graph, all_entries, entries, index, is_known: wanted.calls, last_rank, left_out },
             blocks,
             chains,
             line_times,
@@ -223,6 +229,7 @@ impl<'data> Analysis<'data> {
             stats,
             errors,
             functions,
+            images: images.mappings(),
             names: NameStyle::new(options),
             sources,
             selections,

@@ -61,6 +61,11 @@ impl<'data> FlatRow<'data> {
         }
     }
 
+    /// Whether the function was called or took time.
+    pub(crate) fn is_used(&self) -> bool {
+        self.calls != 0 || self.time != 0.0
+    }
+
     /// The name by which rows are ordered.
     fn name(&self, functions: &Functions<'data>) -> &'data [u8] {
         self.inlined.unwrap_or(functions[self.function].name)
@@ -83,11 +88,11 @@ pub struct RowNumbers {
 }
 
 impl<'data> FlatTable<'data> {
-    /// The rows with their numbers, at so many samples for each unit of time.
+    /// The rows that are shown with their numbers, at so many samples for each unit of time.
     pub(crate) fn numbered(&self, rate: f64) -> impl Iterator<Item = (&FlatRow<'data>, RowNumbers)> {
         let (whole, factor) = (whole(self.total), self.unit.factor);
         let mut so_far = 0.0;
-        self.rows.iter().map(move |row| {
+        self.rows.iter().take(self.shown).map(move |row| {
             so_far += row.time;
             let calls = row.calls as f64;
             // The order of operations decides the last bit, and with it what two decimals show.
@@ -105,7 +110,7 @@ impl<'data> FlatTable<'data> {
 }
 
 impl<'data> Analysis<'data> {
-    /// The rows of the flat profile with their numbers.
+    /// The rows of the flat profile that are shown, with their numbers.
     pub fn flat_rows(&self) -> impl Iterator<Item = (&FlatRow<'data>, RowNumbers)> {
         self.flat.numbered(self.clock.rate)
     }
@@ -123,8 +128,12 @@ pub struct Unit {
 /// The flat profile.
 #[derive(Debug)]
 pub struct FlatTable<'data> {
-    /// The rows to show, the longest time first.
+    /// The rows of functions that were called or took time, the longest time first; with `-z` those of all functions.
     pub rows: Vec<FlatRow<'data>>,
+    /// How many of them are shown: all, unless the user wants only so many.
+    pub shown: usize,
+    /// The rows that are not among these: those of unused functions, in the order of addresses.
+    pub unused: Vec<FlatRow<'data>>,
     /// The unit of times for each call.
     pub unit: Unit,
     /// All samples.
@@ -152,13 +161,12 @@ pub(super) fn flat_table<'data>(
     } else {
         fitting_unit(&rows, rate)
     };
-    rows.retain(|row| {
-        let has_any = options.unused || row.calls != 0 || row.time != 0.0;
-        has_any && functions.is_whole(row.function) && selections.flat.chooses(row.function)
-    });
+    rows.retain(|row| functions.is_whole(row.function) && selections.flat.chooses(row.function));
+    // To sort names of rows that nobody wants to see would take longer than all else.
+    let (mut rows, unused): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| options.unused || row.is_used());
     rows.sort_by_key(|row| (Reverse((Ordered(row.time), row.calls)), row.name(functions)));
-    let left_out = limit::rows(&mut rows, flat.total, options.limit);
-    FlatTable { rows, unit, total: flat.total, left_out }
+    let (shown, left_out) = limit::rows(&rows, flat.total, options.limit);
+    FlatTable { rows, shown, unused, unit, total: flat.total, left_out }
 }
 
 /// The unit of the BSDs.

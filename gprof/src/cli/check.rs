@@ -8,7 +8,7 @@ use clap::ArgMatches;
 
 use super::arguments::Arguments;
 use super::groups;
-use crate::cli::options::{Annotation, Asked, Choice, Compat, Limit, Options, Reports, Subject};
+use crate::cli::options::{Annotation, Asked, Choice, Compat, Format, Limit, Options, Reports, Subject};
 use crate::cli::symspec::{Malformed, Pattern};
 use crate::error::Error;
 use crate::image::Style;
@@ -72,7 +72,7 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
     if arguments.line && arguments.file_ordering.is_some() && !is_gnu {
         return Err(Error::Usage("'--line' and '--file-ordering' contradict each other".to_owned()));
     }
-    let style = style(&arguments)?;
+    let (style, format) = (style(&arguments)?, arguments.format());
     let groups = groups::groups(&arguments, matches)?;
     // Sums, orders for linkers and files of symbols are of the program alone.
     let is_alone = arguments.sum
@@ -105,6 +105,7 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
         by_line: arguments.line || (is_gnu && arguments.sum),
         inlines: arguments.inlines,
         errors: arguments.errors,
+        format,
         table: arguments.table,
         file_names: arguments.inline_file_names,
         paths: arguments.print_path,
@@ -112,9 +113,12 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
     })
 }
 
-/// Refuses what cannot be had together: new columns in layouts that are those of others to the byte.
+/// Refuses what cannot be had together: new columns in layouts that are those of others to the byte, and JSON of what is
+/// text only.
 fn contradictions(arguments: &Arguments, is_gnu: bool) -> Result<(), Error> {
+    let json = [("--format=json", arguments.format() == Format::Json)];
     let new = [
+        json[0],
         ("--table", arguments.table),
         ("--errors", arguments.errors),
         ("--source-times", arguments.source_times),
@@ -123,9 +127,18 @@ fn contradictions(arguments: &Arguments, is_gnu: bool) -> Result<(), Error> {
     ];
     let fixed = [("--compat=gnu", is_gnu), ("-T", arguments.traditional)];
     let given = |options: &[(&'static str, bool)]| options.iter().copied().find(|(_, given)| *given);
-    match (given(&new), given(&fixed)) {
-        (Some((new, _)), Some((fixed, _))) => Err(Error::Usage(format!("'{new}' and '{fixed}' contradict each other"))),
-        _ => Ok(()),
+    let text = [
+        ("--table", arguments.table),
+        ("--exec-counts", !arguments.exec_counts.is_empty()),
+        ("--annotated-source", !arguments.annotated_source.is_empty()),
+        ("--source-times", arguments.source_times),
+        ("--function-ordering", arguments.function_ordering),
+        ("--file-ordering", arguments.file_ordering.is_some()),
+        ("--file-info", arguments.file_info),
+    ];
+    match given(&new).zip(given(&fixed)).or(given(&json).zip(given(&text))) {
+        Some(((one, _), (other, _))) => Err(Error::Usage(format!("'{one}' and '{other}' contradict each other"))),
+        None => Ok(()),
     }
 }
 

@@ -51,6 +51,16 @@ pub enum Compat {
     Gnu,
 }
 
+/// What reports are written as.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Format {
+    /// Text for people.
+    #[default]
+    Text,
+    /// JSON for programs.
+    Json,
+}
+
 /// What the user said of one report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Asked {
@@ -194,6 +204,8 @@ pub struct Options {
     pub paths: bool,
     /// Whether to show how far self times may be off by chance.
     pub errors: bool,
+    /// What reports are written as.
+    pub format: Format,
     /// Whether to draw tables.
     pub table: bool,
     /// The width of the index and of tables in characters, if the user says so.
@@ -263,8 +275,8 @@ impl Options {
     /// Whether a footer says how much of the profiles the reports account for.
     #[must_use]
     pub fn has_footer(&self, wanted: Wanted) -> bool {
-        // The originals have none, and with `--stats` everything is said.
-        let is_fixed = self.is_gnu() || self.traditional;
+        // The originals have none, and with `--stats` and in JSON everything is said.
+        let is_fixed = self.is_gnu() || self.traditional || self.format == Format::Json;
         (wanted.flat || wanted.graph) && !wanted.stats && !self.brief && !is_fixed
     }
 
@@ -285,6 +297,7 @@ impl Options {
             || self.file_names
             || self.by_line
             || self.inlines
+            || self.format == Format::Json
             || (wanted.graph && self.paths);
         shown || self.choices.iter().any(needs)
     }

@@ -139,7 +139,11 @@ pub enum Origin {
 /// When the bytes are no ELF file, or are damaged.
 pub fn build_id(data: &[u8]) -> Result<Option<String>, ImageError> {
     let (_, marks) = elf::debug_information(data)?;
-    Ok(marks.build_id.map(|id| id.iter().map(|byte| format!("{byte:02x}")).collect()))
+    Ok(marks.build_id.map(hexadecimal))
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Which build of which program an ELF file is, in the words of a list beside a profile, if that can be told.
@@ -159,6 +163,12 @@ impl<'data> Image<'data> {
     /// When the bytes are no ELF file, are damaged, or tell of no function.
     pub fn parse(data: &'data [u8], policy: Policy, room: &'data Names) -> Result<Image<'data>, ImageError> {
         elf::parse(data, policy, room)
+    }
+
+    /// The build identifier of the file in hexadecimal, if it has one.
+    #[must_use]
+    pub fn build_id(&self) -> Option<String> {
+        self.marks.build_id.map(hexadecimal)
     }
 
     /// All symbols that may stand for functions, also those that do not for GNU or the BSDs.

@@ -13,6 +13,7 @@ mod flat;
 mod graph;
 mod index;
 mod info;
+mod json;
 mod labels;
 mod names;
 mod number;
@@ -89,6 +90,15 @@ impl<'a> Writer<'a> {
             counts::render(analysis, self.begin()?)?;
         }
         Ok(())
+    }
+
+    /// Writes all wanted reports as JSON, and how much of the profiles they account for.
+    ///
+    /// # Errors
+    ///
+    /// Those of the output.
+    pub fn json(&mut self, analysis: &Analysis<'_>, wanted: Wanted) -> io::Result<()> {
+        json::render(analysis, wanted, self.out)
     }
 
     /// Writes the same reports, those that can be tables as tables.
