@@ -24,8 +24,7 @@ pub(super) fn may_have_entry(node: Node, analysed: &Analysed<'_, '_>) -> bool {
         Node::Function(id) if !functions.is_whole(id) => false,
         // Nobody calls a line: it is among the callers only.
         Node::Function(id) if options.by_line && !functions.is_marked(id) => false,
-        // GNU takes cycles for lines.
-        Node::Cycle(_) if options.by_line && options.is_gnu() => false,
+        Node::Cycle(_) if options.by_line && !options.rules.shows_cycles_by_line => false,
         node => graph.node_share(node).shown,
     }
 }

@@ -41,6 +41,7 @@ use crate::analysis::graph::{Graph, Node};
 use crate::analysis::line_times::LineTimes;
 use crate::analysis::selection::Selections;
 use crate::cli::options::{Format, Options, Wanted};
+use crate::cli::rules::Granularity;
 use crate::image::UNIT;
 use crate::image::address_space::{Images, Mapping};
 use crate::symbols::file_map::ObjectFiles;
@@ -162,22 +163,22 @@ impl<'data> Analysis<'data> {
     pub fn new(functions: Functions<'data>, input: Input<'_, 'data>) -> Analysis<'data> {
         let Input { profile, images, object_files, sources, selections, inlined, chains, .. } = input;
         let Input { line_times, beyond, options, wanted, .. } = input;
-        let assign = if options.is_gnu() { Flat::new } else { Flat::exact };
+        let rules = options.rules;
+        let assign = if rules.divides_bins_exactly { Flat::exact } else { Flat::new };
         let flat = assign(&profile.histograms, &functions, &selections.flat);
         let possible = if options.static_calls {
-            let find = |code| static_calls::find(&code, &functions, &profile.histograms, options.is_gnu());
+            let find = |code| static_calls::find(&code, &functions, &profile.histograms, rules.finds_all_static_calls);
             images.code().flat_map(find).collect()
         } else {
             Vec::new()
         };
-        let arcs = Arcs::chosen(&profile.arcs, &functions, &selections.arcs, &possible, !options.is_gnu());
-        let choices = Choices { graph: &selections.graph, time: &selections.time, thorough: !options.is_gnu() };
+        let arcs = Arcs::chosen(&profile.arcs, &functions, &selections.arcs, &possible, rules.shows_outside);
+        let choices = Choices { graph: &selections.graph, time: &selections.time, thorough: rules.leaves_out_callees };
         let is_ranked = !wanted.is_flat_alone() || options.traditional || options.errors || object_files.is_some();
         let rank = if is_ranked { Graph::new } else { Graph::unranked };
         let graph = rank(arcs, &flat, &functions, choices);
-        let most_blocks = if options.is_gnu() { Blocks::MOST_OF_GNU } else { usize::MAX };
         let blocks: &[gmon::Block] = if options.by_line { &profile.blocks } else { &[] };
-        let blocks = Blocks::new(blocks, &functions, most_blocks);
+        let blocks = Blocks::new(blocks, &functions, rules.most_blocks_of_line);
         let errors = if options.errors {
             Errors::new(&profile.histograms, &functions, &selections.flat, &graph, inlined.as_ref())
         } else {
@@ -202,7 +203,7 @@ impl<'data> Analysis<'data> {
         let has_time = flat.runtime != 0.0 || flat.time.iter().any(|time| *time != 0.0);
         let is_told = wanted.stats || options.has_footer(wanted) || options.format == Format::Json || !has_time;
         let stats = is_told.then(|| Stats::new(profile, &functions, &flat, beyond));
-        let clock = clock(profile, options.is_gnu());
+        let clock = Clock::new(profile, rules.granularity);
         let inlined = inlined.map(|inlined| inlined.times(&profile.histograms)).unwrap_or_default();
         let mut flat_table = rows::flat_table(&analysed, inlined, clock.rate);
         // Of a report that nobody wants nothing is left out.
@@ -243,17 +244,20 @@ const _: () = {
     is_shared::<Analysis<'static>>();
 };
 
-fn clock(profile: &Profile, is_gnu: bool) -> Clock {
-    let first = profile.histograms.first();
-    let scale = profile.histograms.last().map_or(0.0, flat::bin_scale);
-    Clock {
-        rate: first.map_or(0.0, |histogram| f64::from(histogram.profrate)),
-        dimension: first.map_or(Dimension::SECONDS, |histogram| histogram.dimension),
-        abbrev: first.map_or(b's', |histogram| histogram.abbrev),
-        granularity: if is_gnu {
-            (scale as u64).saturating_mul(UNIT) as f64
-        } else {
-            profile.histograms.last().map_or(0.0, flat::bin_size)
-        },
+impl Clock {
+    /// What a profile says.
+    pub(crate) fn new(profile: &Profile, granularity: Granularity) -> Clock {
+        let (first, last) = (profile.histograms.first(), profile.histograms.last());
+        let scale = last.map_or(0.0, flat::bin_scale);
+        Clock {
+            rate: first.map_or(0.0, |histogram| f64::from(histogram.profrate)),
+            dimension: first.map_or(Dimension::SECONDS, |histogram| histogram.dimension),
+            abbrev: first.map_or(b's', |histogram| histogram.abbrev),
+            granularity: match granularity {
+                Granularity::Bytes => last.map_or(0.0, flat::bin_size),
+                Granularity::Units => scale * UNIT as f64,
+                Granularity::WholeUnits => (scale as u64).saturating_mul(UNIT) as f64,
+            },
+        }
     }
 }

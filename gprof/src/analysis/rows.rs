@@ -8,6 +8,7 @@ use crate::analysis::flat::Flat;
 use crate::analysis::graph::{Graph, whole};
 use crate::analysis::inlined_times::InlinedTime;
 use crate::analysis::ordered::Ordered;
+use crate::cli::rules::CallUnit;
 use crate::symbols::functions::{FunctionId, Functions};
 
 /// A row of the flat profile.
@@ -66,6 +67,12 @@ impl<'data> FlatRow<'data> {
         self.calls != 0 || self.time != 0.0
     }
 
+    /// The part of its whole time that is its own, in percent, if it took any.
+    pub(crate) fn own_percent(&self) -> Option<f64> {
+        let all = self.time + self.children;
+        (all != 0.0).then(|| 100.0 * self.time / all)
+    }
+
     /// The name by which rows are ordered.
     fn name(&self, functions: &Functions<'data>) -> &'data [u8] {
         self.inlined.unwrap_or(functions[self.function].name)
@@ -88,6 +95,20 @@ pub struct RowNumbers {
 }
 
 impl<'data> FlatTable<'data> {
+    /// The table of all rows, which come in the order of addresses. Those that are not to be listed are kept as unused.
+    pub(crate) fn new(
+        rows: Vec<FlatRow<'data>>,
+        is_listed: impl Fn(&FlatRow<'data>) -> bool,
+        functions: &Functions<'data>,
+        unit: Unit,
+        total: f64,
+    ) -> FlatTable<'data> {
+        // To sort names of rows that nobody wants to see would take longer than all else.
+        let (mut rows, unused): (Vec<_>, Vec<_>) = rows.into_iter().partition(is_listed);
+        rows.sort_by_key(|row| (Reverse((Ordered(row.time), row.calls)), row.name(functions)));
+        FlatTable { shown: rows.len(), rows, unused, unit, total, left_out: LeftOut::default() }
+    }
+
     /// The rows that are shown with their numbers, at so many samples for each unit of time.
     pub(crate) fn numbered(&self, rate: f64) -> impl Iterator<Item = (&FlatRow<'data>, RowNumbers)> {
         let (whole, factor) = (whole(self.total), self.unit.factor);
@@ -154,23 +175,12 @@ pub(super) fn flat_table<'data>(
         row.error = errors.of_row(row.function);
     }
     FlatRow::split(&mut rows, inlined, errors);
-    let unit = if options.traditional {
-        MILLISECONDS
-    } else if options.is_gnu() {
-        unit(longest(&rows, 1) / rate)
-    } else {
-        fitting_unit(&rows, rate)
-    };
+    let unit = Unit::new(options.rules.call_unit, &rows, rate);
     rows.retain(|row| functions.is_whole(row.function) && selections.flat.chooses(row.function));
-    // To sort names of rows that nobody wants to see would take longer than all else.
-    let (mut rows, unused): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| options.unused || row.is_used());
-    rows.sort_by_key(|row| (Reverse((Ordered(row.time), row.calls)), row.name(functions)));
-    let (shown, left_out) = limit::rows(&rows, flat.total, options.limit);
-    FlatTable { rows, shown, unused, unit, total: flat.total, left_out }
+    let mut table = FlatTable::new(rows, |row| options.unused || row.is_used(), functions, unit, flat.total);
+    (table.shown, table.left_out) = limit::rows(&table.rows, flat.total, options.limit);
+    table
 }
-
-/// The unit of the BSDs.
-const MILLISECONDS: Unit = Unit { prefix: 'm', factor: 1e3 };
 
 const PREFIXES: [(char, f64); 11] = [
     ('T', 1e-12),
@@ -213,6 +223,17 @@ fn fitting_unit(rows: &[FlatRow<'_>], rate: f64) -> Unit {
 }
 
 impl Unit {
+    /// The unit for rows, at so many samples for each unit of time.
+    pub(crate) fn new(rule: CallUnit, rows: &[FlatRow<'_>], rate: f64) -> Unit {
+        match rule {
+            CallUnit::Fitting => fitting_unit(rows, rate),
+            CallUnit::Longest => unit(longest(rows, 1) / rate),
+            CallUnit::Clock if rate >= 1e7 => Unit { prefix: 'n', factor: 1e9 },
+            CallUnit::Clock if rate >= 1e4 => Unit { prefix: 'u', factor: 1e6 },
+            CallUnit::Clock | CallUnit::Milliseconds => Unit { prefix: 'm', factor: 1e3 },
+        }
+    }
+
     fn of(place: usize) -> Unit {
         let (prefix, factor) = PREFIXES[place];
         Unit { prefix, factor }

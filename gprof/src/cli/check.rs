@@ -9,6 +9,7 @@ use clap::ArgMatches;
 use super::arguments::Arguments;
 use super::groups;
 use crate::cli::options::{Annotation, Asked, Choice, Compat, Format, Limit, Options, Reports, Subject};
+use crate::cli::rules::Rules;
 use crate::cli::symspec::{Malformed, Pattern};
 use crate::error::Error;
 use crate::image::Style;
@@ -92,6 +93,7 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
         file_map: arguments.file_ordering,
         debug_directories: arguments.debug_dir,
         compat,
+        rules: Rules::new(compat, arguments.traditional),
         reports,
         choices,
         no_static: arguments.no_static,

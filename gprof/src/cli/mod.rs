@@ -6,6 +6,7 @@ mod check;
 mod groups;
 mod nearest;
 pub mod options;
+pub mod rules;
 pub mod symspec;
 mod words;
 

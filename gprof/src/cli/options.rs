@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use crate::cli::rules::Rules;
 use crate::cli::symspec::{Pattern, Spec, What};
 use crate::error::Error;
 use crate::image::Style;
@@ -170,6 +171,8 @@ pub struct Options {
     pub objects: bool,
     /// Whose faults are wanted.
     pub compat: Compat,
+    /// What follows from that for analyses and reports.
+    pub rules: Rules,
     /// The reports that are wanted or not.
     pub reports: Reports,
     /// The functions and arcs chosen, in the order of the command line.

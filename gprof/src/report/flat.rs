@@ -73,7 +73,7 @@ const OF_CALL: usize = 8;
 /// of the originals a number that is too wide moves the rest of its row.
 fn widths(analysis: &Analysis<'_>, options: &Options) -> [usize; 2] {
     let mut most = [0.0_f64; 2];
-    if !options.is_gnu() && !options.traditional {
+    if options.rules.widens_columns {
         for (own, all) in analysis.flat_rows().filter_map(|(_, numbers)| numbers.per_call) {
             most = [most[0].max(own), most[1].max(all)];
         }

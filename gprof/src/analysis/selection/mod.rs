@@ -157,15 +157,16 @@ impl Selections {
     ///
     /// When an option names no function that there is. GNU then takes the option for not given.
     pub fn new(options: &Options, functions: &Functions<'_>, sources: &Sources) -> Result<Selections, Error> {
-        let runtime = if options.is_gnu() { runtime::named(functions) } else { runtime::all(functions) };
+        let rules = options.rules;
+        let runtime = if rules.knows_whole_runtime { runtime::all(functions) } else { runtime::named(functions) };
         let mut all = Selections::without(runtime, functions);
-        let matcher = Matcher { functions, sources, is_gnu: options.is_gnu() };
+        let matcher = Matcher { functions, sources, finds_readable: rules.finds_readable_names };
         for subject in [Subject::Flat, Subject::Graph, Subject::Time, Subject::Counts, Subject::Source, Subject::Arcs] {
             for only in [true, false] {
                 let choices = options.choices.iter().filter(|choice| (choice.subject, choice.only) == (subject, only));
                 let choices: Vec<&Choice> = choices.collect();
                 let mut named = sets(&choices, &matcher)?;
-                if options.is_gnu() && !named.is_empty() {
+                if !rules.chooses_sets && !named.is_empty() {
                     keep_ranges(&mut named, subject != Subject::Arcs, functions);
                 }
                 all.add(subject, only, named);
@@ -200,7 +201,7 @@ impl Selections {
 fn sets(choices: &[&Choice], matcher: &Matcher<'_, '_>) -> Result<Vec<Named>, Error> {
     let find = |choice: &Choice, spec: &Spec| {
         let mut found = matcher.find(spec);
-        if matcher.is_gnu {
+        if !matcher.finds_readable {
             return Ok(found);
         }
         if found.contains(&true) {
