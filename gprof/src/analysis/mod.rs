@@ -210,13 +210,10 @@ impl<'data> Analysis<'data> {
         flat_table.left_out = if wanted.flat { flat_table.left_out } else { LeftOut::default() };
         let left_out = if wanted.graph { left_out } else { LeftOut::default() };
         let counts = if wanted.counts { counts::counts(&analysed) } else { Vec::new() };
-        let shown = if wanted.graph { entries.as_slice() } else { &[] };
-        let named = selections.named_arcs.as_slice();
-        let faults = options.is_gnu().then_some(order::Faults { entries: shown, named });
         let counts_for = |id: FunctionId| functions[id].counts_for;
-        let order = wanted.function_order.then(|| order::order(functions.ids(), counts_for, &graph, faults));
+        let order = wanted.function_order.then(|| order::order(functions.ids(), counts_for, &graph));
         let order = order.unwrap_or_default();
-        let file_order = object_files.map_or_else(Vec::new, |files| order::files(&functions, &graph, &files, faults));
+        let file_order = object_files.map_or_else(Vec::new, |files| order::files(&functions, &graph, &files));
         Analysis {
             flat: flat_table,
             clock,

@@ -1,7 +1,6 @@
 //! Which functions and arcs a report is about.
 
 mod matching;
-mod named;
 mod runtime;
 
 use std::collections::HashSet;
@@ -126,8 +125,6 @@ pub struct Selections {
     pub source: Selection,
     /// Arcs of the call graph.
     pub arcs: ArcSelection,
-    /// The ends of arcs that options name, if an order is wanted that shows them as GNU's does.
-    pub named_arcs: Vec<(FunctionId, FunctionId)>,
 }
 
 impl Selections {
@@ -147,7 +144,6 @@ impl Selections {
             counts: Selection::all(functions),
             source: Selection::all(functions),
             arcs: ArcSelection::default(),
-            named_arcs: Vec::new(),
         }
     }
 
@@ -171,9 +167,6 @@ impl Selections {
                 }
                 all.add(subject, only, named);
             }
-        }
-        if options.is_gnu() && (options.reports.function_order || options.file_map.is_some()) {
-            all.named_arcs = named::arcs(&options.choices, &matcher);
         }
         Ok(all)
     }
