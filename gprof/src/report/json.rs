@@ -5,8 +5,9 @@ use std::io::{self, Write};
 
 use crate::analysis::entries::{Calls, Line, Place, Whose};
 use crate::analysis::graph::Node;
-use crate::analysis::{Analysis, FlatRow, RowNumbers};
+use crate::analysis::{Analysis, FlatRow, RowNumbers, Stats};
 use crate::cli::options::Wanted;
+use crate::image::address_space::Mapping;
 use crate::symbols::functions::FunctionId;
 
 /// The version of the schema. It grows when a program that reads the old schema would misread the new one.
@@ -27,13 +28,7 @@ type Record<'a> = Vec<(&'static str, Value<'a>)>;
 pub(super) fn render(analysis: &Analysis<'_>, wanted: Wanted, out: &mut dyn Write) -> io::Result<()> {
     write!(out, "{{\"version\":{VERSION},\n\"time\":")?;
     write_record(&time(analysis), out)?;
-    let images = analysis.images.iter().map(|image| {
-        let path = image.path.as_os_str().as_encoded_bytes();
-        let build_id = image.build_id.as_ref().map(|id| id.as_bytes().into());
-        let [start, end] = [image.code.start, image.code.end].map(address);
-        vec![("path", Value::Text(path.into())), ("build_id", text(build_id)), ("code_start", start), ("code_end", end)]
-    });
-    write_list("images", images, out)?;
+    write_list("images", analysis.images.iter().map(image), out)?;
     let mentioned = mentioned(analysis, wanted);
     let functions = analysis.functions.ids().filter(|id| mentioned[id.index()]);
     write_list("functions", functions.map(|id| function(analysis, id)), out)?;
@@ -45,22 +40,7 @@ pub(super) fn render(analysis: &Analysis<'_>, wanted: Wanted, out: &mut dyn Writ
     }
     if let Some(stats) = &analysis.stats {
         out.write_all(b",\n\"statistics\":")?;
-        let samples = [
-            ("samples", stats.samples),
-            ("samples_shown", stats.attributed),
-            ("samples_runtime", stats.runtime),
-            ("samples_left_out", stats.left_out),
-            ("samples_outside", stats.outside),
-        ];
-        let calls = [
-            ("calls", stats.calls),
-            ("calls_from_outside", stats.from_outside),
-            ("calls_to_outside", stats.to_outside),
-            ("calls_unknown", stats.unknown),
-        ];
-        let samples = samples.map(|(name, number)| (name, Value::Number(number)));
-        let calls = calls.map(|(name, number)| (name, Value::Count(number)));
-        write_record(&samples.into_iter().chain(calls).collect(), out)?;
+        write_record(&statistics(stats), out)?;
     }
     out.write_all(b"}\n")
 }
@@ -78,6 +58,20 @@ fn time<'a>(analysis: &'a Analysis<'_>) -> Record<'a> {
     ]
 }
 
+fn statistics<'a>(stats: &Stats) -> Record<'a> {
+    vec![
+        ("samples", Value::Number(stats.samples)),
+        ("samples_shown", Value::Number(stats.attributed)),
+        ("samples_runtime", Value::Number(stats.runtime)),
+        ("samples_left_out", Value::Number(stats.left_out)),
+        ("samples_outside", Value::Number(stats.outside)),
+        ("calls", Value::Count(stats.calls)),
+        ("calls_from_outside", Value::Count(stats.from_outside)),
+        ("calls_to_outside", Value::Count(stats.to_outside)),
+        ("calls_unknown", Value::Count(stats.unknown)),
+    ]
+}
+
 /// The functions that rows and entries name.
 fn mentioned(analysis: &Analysis<'_>, wanted: Wanted) -> Vec<bool> {
     let mut mentioned = vec![false; analysis.functions.len()];
@@ -91,6 +85,15 @@ fn mentioned(analysis: &Analysis<'_>, wanted: Wanted) -> Vec<bool> {
         }
     }
     mentioned
+}
+
+fn image(image: &Mapping) -> Record<'_> {
+    vec![
+        ("path", Value::Text(image.path.as_os_str().as_encoded_bytes().into())),
+        ("build_id", text(image.build_id.as_ref().map(|id| id.as_bytes().into()))),
+        ("code_start", address(image.code.start)),
+        ("code_end", address(image.code.end)),
+    ]
 }
 
 fn function<'a>(analysis: &'a Analysis<'_>, id: FunctionId) -> Record<'a> {
