@@ -1,7 +1,7 @@
 //! How much of a report is shown: the first rows of the flat profile and the first entries of the call graph.
 
 use super::FlatRow;
-use crate::analysis::graph::{Graph, Node};
+use crate::analysis::graph::{Graph, Node, whole};
 use crate::cli::options::Limit;
 
 /// What a limit left out of a report.
@@ -52,6 +52,12 @@ fn with_members(entries: &[Node], graph: &Graph, mut shown: usize) -> usize {
 }
 
 impl LeftOut {
+    /// The part of all samples that it is, in percent.
+    #[must_use]
+    pub fn percent(&self, total: f64) -> f64 {
+        100.0 * self.time / whole(total)
+    }
+
     fn with(self, time: f64) -> LeftOut {
         LeftOut { count: self.count + 1, time: self.time + time }
     }
@@ -59,7 +65,7 @@ impl LeftOut {
 
 /// How many of some times are shown, of which the greatest comes first.
 fn shown(times: impl Iterator<Item = f64>, total: f64, limit: Limit) -> usize {
-    let total = if total > 0.0 { total } else { 1.0 };
+    let total = whole(total);
     let is_enough = |time: &f64| limit.min_percent.is_none_or(|least| 100.0 * time / total >= least);
     times.take(limit.top.unwrap_or(usize::MAX)).take_while(is_enough).count()
 }

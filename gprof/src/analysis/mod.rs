@@ -242,6 +242,18 @@ const _: () = {
 };
 
 impl Clock {
+    /// The time that samples stand for.
+    #[must_use]
+    pub fn time(&self, samples: f64) -> f64 {
+        samples / self.rate
+    }
+
+    /// The part of all samples that one is, in percent.
+    #[must_use]
+    pub fn percent_of_one(total: f64) -> f64 {
+        100.0 / total
+    }
+
     /// What a profile says.
     pub(crate) fn new(profile: &Profile, granularity: Granularity) -> Clock {
         let (first, last) = (profile.histograms.first(), profile.histograms.last());

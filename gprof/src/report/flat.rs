@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::{blurbs, errors, names};
-use crate::analysis::{Analysis, RowNumbers};
+use crate::analysis::{Analysis, Clock, RowNumbers};
 use crate::cli::options::Options;
 use crate::report::number::{Fixed, General};
 
@@ -49,10 +49,10 @@ pub(super) fn introduction(analysis: &Analysis<'_>, options: &Options, out: &mut
         let total = analysis.flat.total;
         write!(out, "\ngranularity: each sample hit covers {} byte(s)", General(clock.granularity))?;
         if total > 0.0 {
-            write!(out, " for {:.2}% of {:.2} {dimension}\n\n", 100.0 / total, total / clock.rate)?;
+            write!(out, " for {:.2}% of {:.2} {dimension}\n\n", Clock::percent_of_one(total), clock.time(total))?;
         }
     } else {
-        write!(out, "Flat profile:\n\nEach sample counts as {} {dimension}.\n", General(1.0 / clock.rate))?;
+        write!(out, "Flat profile:\n\nEach sample counts as {} {dimension}.\n", General(clock.time(1.0)))?;
     }
     // Written the other way round, what is no number would be taken for time.
     if analysis.flat.total <= 0.0 {

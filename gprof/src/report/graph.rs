@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use super::columns::Columns;
 use super::labels::Labels;
 use super::{blurbs, errors, names};
-use crate::analysis::Analysis;
 use crate::analysis::entries::{Calls, Line, Place, Whose};
 use crate::analysis::graph::Node;
+use crate::analysis::{Analysis, Clock};
 use crate::cli::options::Options;
 use crate::report::number::{Fixed, General};
 
@@ -49,7 +49,7 @@ pub(super) fn granularity(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::R
     let (clock, total) = (&analysis.clock, analysis.calls.graph.total());
     write!(out, "\ngranularity: each sample hit covers {} byte(s)", General(clock.granularity))?;
     if total > 0.0 {
-        write!(out, " for {:.2}% of {:.2} ", Fixed(100.0 / total), Fixed(total / clock.rate))?;
+        write!(out, " for {:.2}% of {:.2} ", Fixed(Clock::percent_of_one(total)), Fixed(clock.time(total)))?;
         out.write_all(clock.dimension.as_bytes())?;
         out.write_all(b"\n\n")
     } else {

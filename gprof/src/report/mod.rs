@@ -1,6 +1,6 @@
 //! Reports: one renderer in each file, all of one shape.
 //!
-//! A renderer gets the frozen [`Analysis`] and writes text. It looks nothing up and works nothing out; what is printed
+//! A renderer gets the frozen [`Analysis`] and writes text or JSON. It looks nothing up and works nothing out; what is printed
 //! by a computer program is read by computer programs, so every blank counts.
 
 pub mod annotate;

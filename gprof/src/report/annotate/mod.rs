@@ -145,7 +145,7 @@ impl Times {
         let samples = samples.into_iter().flatten();
         Times {
             unit: String::from_utf8_lossy(clock.dimension.as_bytes()).into_owned(),
-            of_lines: samples.map(|(line, samples)| (*line, samples / clock.rate)).collect(),
+            of_lines: samples.map(|(line, samples)| (*line, clock.time(*samples))).collect(),
         }
     }
 }

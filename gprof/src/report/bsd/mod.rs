@@ -9,6 +9,7 @@ mod index;
 use std::io::{self, Write};
 
 use super::blurbs;
+use crate::analysis::Clock;
 use crate::analysis::bsd::Report;
 use crate::analysis::graph::Node;
 use crate::report::number::{Fixed, General};
@@ -61,7 +62,12 @@ fn cut(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
 fn granularity(report: &Report<'_>, total: f64, nothing: &str, out: &mut dyn Write) -> io::Result<()> {
     write!(out, "\ngranularity: each sample hit covers {} byte(s)", General(report.clock.granularity))?;
     if total > 0.0 {
-        write!(out, " for {:.2}% of {:.2} seconds\n\n", Fixed(100.0 / total), Fixed(total / report.clock.rate))
+        write!(
+            out,
+            " for {:.2}% of {:.2} seconds\n\n",
+            Fixed(Clock::percent_of_one(total)),
+            Fixed(report.clock.time(total))
+        )
     } else {
         write!(out, " no time {nothing}\n\n")
     }
