@@ -71,6 +71,7 @@ use std::time::{Duration, Instant};
 use analysis::gnu_sum;
 use cli::Request;
 use cli::bsd::Arguments;
+use cli::options::OutputFormat;
 use load::sum;
 use terminal::Visible;
 use terminal::pager::{self, Pager};
@@ -205,11 +206,16 @@ fn report(
         let sum = gnu_sum::as_gnu(loaded.profile(), &analysis.functions, &analysis.selections.arcs);
         sum::write(&sum, &loaded)?;
     }
-    if terminal.reports.is_some() {
+    let format = match options.format {
+        OutputFormat::Json => Format::Json,
+        OutputFormat::Text if options.table => Format::Table(*terminal),
+        OutputFormat::Text => Format::Text,
+    };
+    // JSON has escapes of its own.
+    if terminal.reports.is_some() && format != Format::Json {
         analysis.functions.spell_controls();
     }
     progress.begin_reports();
-    let format = if options.table { Format::Table(*terminal) } else { Format::Text };
     render(&analysis, format, out, progress)
 }
 

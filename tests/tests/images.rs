@@ -82,7 +82,8 @@ fn sections_packed_in_every_way() {
         let room = ImageStorage::default();
         let image = Image::parse(&bytes, Policy::Compat, &room).unwrap();
         assert_eq!(begins_at(&image, "main").unwrap().1, line_of("inlined.c", "int main"), "{way}");
-        assert!(image.files.frames().is_some_and(|frames| frames.at(address(&image, "main")).len() == 1), "{way}");
+        let (frames, main) = (image.files.frames().unwrap(), address(&image, "main"));
+        assert_eq!((frames.innermost(main), frames.callers(main).len()), (Some(&b"main"[..]), 0), "{way}");
     }
 }
 
@@ -96,14 +97,18 @@ fn inlined_functions_are_told() {
         let (lines, frames) = (image.files.lines(), image.files.frames().unwrap());
         let inner = line_of("inlined.c", "sum += n * n");
         let starts = lines.within(image.text.clone()).filter(|range| range.line == inner).map(|range| range.start);
-        let found: Vec<Vec<String>> = starts
-            .map(|start| frames.at(start).iter().map(|frame| frame.function.clone().unwrap().into_owned()).collect())
-            .collect();
-        assert!(found.contains(&vec!["square".to_owned(), "outer".to_owned()]), "{version}: {found:?}");
-        let frame = &frames.at(address(&image, "main"))[0];
-        assert_eq!(frame.line, Some(line_of("inlined.c", "int main")));
-        assert_eq!(frame.file.as_deref(), Some(source("inlined.c").as_str()));
-        assert!(frames.at(1).is_empty() && frames.at(u64::MAX).is_empty());
+        let names = |start| {
+            let callers = frames.callers(start).into_iter().map(|caller| caller.function);
+            std::iter::once(frames.innermost(start).unwrap()).chain(callers).collect()
+        };
+        let found: Vec<Vec<&[u8]>> = starts.map(names).collect();
+        assert!(found.contains(&vec![b"square", b"outer"]), "{version}: {found:?}");
+        let main = lines.find(address(&image, "main")).unwrap();
+        assert_eq!(main.line, line_of("inlined.c", "int main"));
+        assert_eq!(lines.path(main.file).full(), source("inlined.c").into_bytes());
+        for nowhere in [1, u64::MAX] {
+            assert!(frames.innermost(nowhere).is_none() && frames.callers(nowhere).is_empty());
+        }
     }
 }
 

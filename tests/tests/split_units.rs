@@ -22,8 +22,12 @@ fn told(path: &Path, policy: Policy) -> Vec<Vec<String>> {
         return Vec::new();
     };
     let starts = lines.within(image.text.clone()).filter(|range| range.line == line).map(|range| range.start);
-    let name = |name: &Option<_>| name.clone().map_or_else(String::new, std::borrow::Cow::into_owned);
-    starts.map(|start| frames.at(start).iter().map(|frame| name(&frame.function)).collect()).collect()
+    let names = |start| {
+        let callers = frames.callers(start).into_iter().map(|caller| caller.function);
+        let names = std::iter::once(frames.innermost(start).unwrap_or_default()).chain(callers);
+        names.map(|name| String::from_utf8_lossy(name).into_owned()).collect()
+    };
+    starts.map(names).collect()
 }
 
 fn is_told(path: &Path) -> bool {

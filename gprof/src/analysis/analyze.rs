@@ -45,7 +45,7 @@ pub(crate) fn analyze<'a>(
     let nothing = Profile::default();
     let input = Input {
         profile: if is_needed { profile } else { &nothing },
-        machine_code: images.code().collect(),
+        images,
         file_names: FileNames::new(images),
         object_files,
         selections,

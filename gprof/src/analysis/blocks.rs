@@ -13,9 +13,6 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// How many blocks of one line GNU keeps.
-    pub const MOST_OF_GNU: usize = 10;
-
     /// Finds out where blocks lie, and keeps at most `most` of one line.
     pub(crate) fn new(all: &[Block], functions: &Functions<'_>, most: usize) -> Blocks {
         let mut of: HashMap<FunctionId, Vec<Block>> = HashMap::new();

@@ -54,7 +54,7 @@ impl Layout {
 
     /// The calls of some arcs together.
     pub(super) fn calls(&self, links: &[usize]) -> u64 {
-        links.iter().fold(0, |sum: u64, at| sum.wrapping_add(self.links[*at].count))
+        links.iter().fold(0, |sum: u64, at| sum.saturating_add(self.links[*at].count))
     }
 
     /// Makes chains of arcs, puts their functions in order, and gives the arcs that found no place. Unless `all` count,
@@ -65,7 +65,7 @@ impl Layout {
         let mut left = Vec::new();
         for at in links {
             let link = self.links[*at];
-            so_far = so_far.wrapping_add(link.count);
+            so_far = so_far.saturating_add(link.count);
             if self.link_placed[*at] {
                 continue;
             }

@@ -22,7 +22,7 @@ pub(super) fn counts(analysed: &Analysed<'_, '_>) -> Vec<Count> {
     let chosen = functions.ids().filter(|id| functions.is_whole(*id) && selections.counts.chooses(*id));
     let place = |id: FunctionId| sources.place(id).map(|place| (sources.files[place.file].as_slice(), place.line));
     let mut list: Vec<FunctionId> = chosen.collect();
-    if options.is_gnu() {
+    if !options.rules.lists_unknown_files_last {
         // Functions in unknown files are ordered by address, also between others: that is no order, and what comes of
         // it depends on which are compared.
         let compare = |one: &FunctionId, other: &FunctionId| match (place(*one), place(*other)) {
@@ -33,8 +33,8 @@ pub(super) fn counts(analysed: &Analysed<'_, '_>) -> Vec<Count> {
     } else {
         list.sort_by_key(|id| (place(*id).is_none(), place(*id), *id));
     }
-    // GNU's manual says that the threshold of annotated lines holds here as well; its program does not know.
-    let least = if options.is_gnu() { 1 } else { options.annotation.min_count.max(1) };
+    // The threshold of annotated lines.
+    let least = if options.rules.limits_counts { options.annotation.min_count.max(1) } else { 1 };
     let all = options.unused && least == 1;
     list.into_iter()
         .flat_map(|function| {

@@ -5,6 +5,7 @@ use gmon::{Arc, Profile};
 use crate::analysis::Blocks;
 use crate::analysis::graph::arcs::Arcs;
 use crate::analysis::selection::ArcSelection;
+use crate::cli::rules::Rules;
 use crate::symbols::functions::{Function, Functions};
 
 /// The sum that GNU's reader writes: calls are from lines to functions, in the order of the callers, and of each caller the
@@ -23,7 +24,7 @@ pub(crate) fn as_gnu(profile: &Profile, functions: &Functions<'_>, chosen: &ArcS
         Arc { frompc, selfpc, count: arc.count & u64::from(u32::MAX) }
     });
     sum.arcs = calls.collect();
-    let blocks = Blocks::new(&profile.blocks, functions, Blocks::MOST_OF_GNU);
+    let blocks = Blocks::new(&profile.blocks, functions, Rules::GNU.most_blocks_of_line);
     sum.blocks = functions.ids().flat_map(|line| blocks.of(line)).copied().collect();
     sum
 }

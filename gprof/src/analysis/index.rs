@@ -17,20 +17,16 @@ pub struct IndexEntry<'data> {
     pub file: Option<Cow<'data, [u8]>>,
 }
 
-/// Whether a function or cycle has an entry.
-pub(super) fn has_entry(node: Node, analysed: &Analysed<'_, '_>) -> bool {
+/// Whether a function or cycle has an entry, provided that it is used or unused ones are wanted.
+pub(super) fn may_have_entry(node: Node, analysed: &Analysed<'_, '_>) -> bool {
     let Analysed { functions, graph, options, .. } = analysed;
-    let unused = options.unused;
-    let (share, calls, own_calls) = match node {
-        Node::Function(id) if !functions.is_whole(id) => return false,
+    match node {
+        Node::Function(id) if !functions.is_whole(id) => false,
         // Nobody calls a line: it is among the callers only.
-        Node::Function(id) if options.by_line && !functions.is_marked(id) => return false,
-        // GNU takes cycles for lines.
-        Node::Cycle(_) if options.by_line && options.is_gnu() => return false,
-        Node::Function(id) => (graph.share(id), graph.calls(id), graph.self_calls(id)),
-        Node::Cycle(at) => (graph.cycle_share(at), graph.cycles()[at].calls, graph.cycles()[at].inner_calls),
-    };
-    share.shown && (unused || calls != 0 || own_calls != 0 || share.own != 0.0 || share.children != 0.0)
+        Node::Function(id) if options.by_line && !functions.is_marked(id) => false,
+        Node::Cycle(_) if options.by_line && !options.rules.shows_cycles_by_line => false,
+        node => graph.node_share(node).shown,
+    }
 }
 
 /// The index, by name, of all up to a rank.

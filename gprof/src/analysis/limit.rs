@@ -1,7 +1,7 @@
 //! How much of a report is shown: the first rows of the flat profile and the first entries of the call graph.
 
 use super::FlatRow;
-use crate::analysis::graph::{Graph, Node};
+use crate::analysis::graph::{Graph, Node, whole};
 use crate::cli::options::Limit;
 
 /// What a limit left out of a report.
@@ -13,20 +13,16 @@ pub struct LeftOut {
     pub time: f64,
 }
 
-/// Shortens rows that are in the order of their times. Percentages are of `total`.
-pub(super) fn rows(rows: &mut Vec<FlatRow<'_>>, total: f64, limit: Limit) -> LeftOut {
+/// How many rows are shown of those that are in the order of their times, and what the others are. Percentages are of
+/// `total`.
+pub(super) fn rows(rows: &[FlatRow<'_>], total: f64, limit: Limit) -> (usize, LeftOut) {
     let shown = shown(rows.iter().map(|row| row.time), total, limit);
-    let left_out = rows.drain(shown..).fold(LeftOut::default(), |sum, row| sum.with(row.time));
-    rows.shrink_to_fit();
-    left_out
+    (shown, rows.iter().skip(shown).fold(LeftOut::default(), |sum, row| sum.with(row.time)))
 }
 
 /// Shortens entries that are in the order of their ranks. Gives the rank of the last one that is shown as well.
 pub(super) fn entries(entries: &mut Vec<Node>, graph: &Graph, limit: Limit) -> (LeftOut, u32) {
-    let share = |node: &Node| match node {
-        Node::Function(id) => graph.share(*id),
-        Node::Cycle(at) => graph.cycle_share(*at),
-    };
+    let share = |node: &Node| graph.node_share(*node);
     let times = entries.iter().map(share).map(|share| share.own + share.children);
     let shown = with_members(entries, graph, shown(times, graph.total(), limit));
     if shown == entries.len() {
@@ -56,6 +52,12 @@ fn with_members(entries: &[Node], graph: &Graph, mut shown: usize) -> usize {
 }
 
 impl LeftOut {
+    /// The part of all samples that it is, in percent.
+    #[must_use]
+    pub fn percent(&self, total: f64) -> f64 {
+        100.0 * self.time / whole(total)
+    }
+
     fn with(self, time: f64) -> LeftOut {
         LeftOut { count: self.count + 1, time: self.time + time }
     }
@@ -63,7 +65,7 @@ impl LeftOut {
 
 /// How many of some times are shown, of which the greatest comes first.
 fn shown(times: impl Iterator<Item = f64>, total: f64, limit: Limit) -> usize {
-    let total = if total > 0.0 { total } else { 1.0 };
+    let total = whole(total);
     let is_enough = |time: &f64| limit.min_percent.is_none_or(|least| 100.0 * time / total >= least);
     times.take(limit.top.unwrap_or(usize::MAX)).take_while(is_enough).count()
 }

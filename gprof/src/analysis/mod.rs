@@ -5,6 +5,7 @@ mod blocks;
 pub mod bsd;
 mod chains;
 mod counts;
+pub mod entries;
 mod errors;
 pub mod flat;
 pub(crate) mod gnu_sum;
@@ -13,6 +14,7 @@ mod index;
 pub mod inlined_times;
 mod limit;
 pub mod line_times;
+mod names;
 mod order;
 pub(crate) mod ordered;
 mod rows;
@@ -32,7 +34,8 @@ pub use counts::Count;
 pub use errors::Errors;
 pub use index::IndexEntry;
 pub use limit::LeftOut;
-pub use rows::{FlatProfile, FlatRow};
+pub use names::NameStyle;
+pub use rows::{FlatProfile, FlatRow, RowNumbers, Unit};
 pub use stats::Stats;
 
 use crate::analysis::graph::arcs::Arcs;
@@ -40,8 +43,10 @@ use crate::analysis::graph::propagate::Choices;
 use crate::analysis::graph::{Graph, Node};
 use crate::analysis::line_times::LineTimes;
 use crate::analysis::selection::Selections;
-use crate::cli::options::{Options, Wanted};
-use crate::image::{Code, UNIT};
+use crate::cli::options::{Options, OutputFormat, Wanted};
+use crate::cli::rules::Granularity;
+use crate::image::UNIT;
+use crate::image::address_space::{Images, Mapping};
 use crate::symbols::file_map::ObjectFiles;
 use crate::symbols::functions::{FunctionId, Functions};
 use crate::symbols::inlines::{InlineStacks, Inlined};
@@ -66,7 +71,9 @@ pub struct Clock {
 pub struct CallGraph<'data> {
     /// The graph.
     pub graph: Graph,
-    /// The functions and cycles with entries of their own, in the order of their entries.
+    /// All functions and cycles that the user did not choose against, used or not, in the order of their entries.
+    pub all_entries: Vec<Node>,
+    /// Those of them whose entries are shown: with `-z` the unused ones too, with `--top` so many only.
     pub entries: Vec<Node>,
     /// The index, by name.
     pub index: Vec<IndexEntry<'data>>,
@@ -81,8 +88,12 @@ pub struct CallGraph<'data> {
 /// The results. Renderers see this and nothing else of the program or the profile.
 #[derive(Debug)]
 pub struct Analysis<'data> {
-    /// The functions, for their names.
+    /// The functions, of which [`Analysis::name`] tells the names.
     pub functions: Functions<'data>,
+    /// The images, in the order of [`Functions::image`].
+    pub images: Vec<Mapping>,
+    /// What names tell.
+    pub names: NameStyle,
     /// What the numbers measure.
     pub clock: Clock,
     /// The flat profile.
@@ -121,8 +132,8 @@ pub struct Analysis<'data> {
 pub struct Input<'a, 'data> {
     /// The sum of all profiles.
     pub profile: &'a Profile,
-    /// The machine code of the images, each at its place.
-    pub machine_code: Vec<Code<'data>>,
+    /// The images, each at its place.
+    pub images: &'data Images<'data>,
     /// The source files of single functions, for those that a report shows.
     pub file_names: FileNames<'data>,
     /// The object files, if functions are put together to files.
@@ -163,24 +174,24 @@ impl<'data> Analysis<'data> {
     /// Works everything out.
     #[must_use]
     pub fn new(functions: Functions<'data>, input: Input<'_, 'data>) -> Analysis<'data> {
-        let Input { profile, machine_code, file_names, object_files, sources, selections, inlined, chains, .. } = input;
-        let Input { line_times, outside_images, options, wanted, files, .. } = input;
-        let assign = if options.is_gnu() { Flat::new } else { Flat::exact };
+        let Input { profile, images, object_files, sources, selections, inlined, chains, .. } = input;
+        let Input { line_times, outside_images, options, wanted, files, file_names, .. } = input;
+        let rules = options.rules;
+        let assign = if rules.divides_bins_exactly { Flat::exact } else { Flat::new };
         let flat = assign(&profile.histograms, &functions, &selections.flat);
         let possible = if options.static_calls {
-            let find = |code| static_calls::find(&code, &functions, &profile.histograms, options.is_gnu());
-            machine_code.into_iter().flat_map(find).collect()
+            let find = |code| static_calls::find(&code, &functions, &profile.histograms, rules.finds_all_static_calls);
+            images.code().flat_map(find).collect()
         } else {
             Vec::new()
         };
-        let arcs = Arcs::chosen(&profile.arcs, &functions, &selections.arcs, &possible, !options.is_gnu());
-        let choices = Choices { graph: &selections.graph, time: &selections.time, thorough: !options.is_gnu() };
+        let arcs = Arcs::chosen(&profile.arcs, &functions, &selections.arcs, &possible, rules.shows_outside);
+        let choices = Choices { graph: &selections.graph, time: &selections.time, thorough: rules.leaves_out_callees };
         let is_ranked = !wanted.is_flat_alone() || options.traditional || options.errors || object_files.is_some();
         let rank = if is_ranked { Graph::new } else { Graph::unranked };
         let graph = rank(arcs, &flat, &functions, choices);
-        let most_blocks = if options.is_gnu() { Blocks::MOST_OF_GNU } else { usize::MAX };
         let blocks: &[gmon::Block] = if options.by_line { &profile.blocks } else { &[] };
-        let blocks = Blocks::new(blocks, &functions, most_blocks);
+        let blocks = Blocks::new(blocks, &functions, rules.most_blocks_of_line);
         let errors = if options.errors {
             Errors::new(&profile.histograms, &functions, &selections.flat, &graph, inlined.as_ref())
         } else {
@@ -196,31 +207,30 @@ impl<'data> Analysis<'data> {
             errors: &errors,
             options,
         };
-        let mut entries: Vec<Node> =
-            graph.ranking.iter().copied().filter(|node| index::has_entry(*node, &analysed)).collect();
+        let all_entries: Vec<Node> =
+            graph.ranking.iter().copied().filter(|node| index::may_have_entry(*node, &analysed)).collect();
+        let is_shown = |node: &Node| options.unused || graph.is_used(*node);
+        let mut entries: Vec<Node> = all_entries.iter().copied().filter(is_shown).collect();
         let (left_out, last_rank) = limit::entries(&mut entries, &graph, options.limit);
         let index = if wanted.graph { index::index(&analysed, file_names, last_rank) } else { Vec::new() };
         let has_time = flat.runtime != 0.0 || flat.time.iter().any(|time| *time != 0.0);
-        let is_told = wanted.stats || options.has_footer(wanted) || !has_time;
+        let is_told = wanted.stats || options.has_footer(wanted) || options.format == OutputFormat::Json || !has_time;
         let stats = is_told.then(|| Stats::new(profile, &functions, &flat, outside_images));
-        let clock = clock(profile, options.is_gnu());
+        let clock = Clock::new(profile, rules.granularity);
         let inlined = inlined.map(|inlined| inlined.times(&profile.histograms)).unwrap_or_default();
         let mut flat_table = rows::flat_table(&analysed, inlined, clock.rate);
         // Of a report that nobody wants nothing is left out.
         flat_table.left_out = if wanted.flat { flat_table.left_out } else { LeftOut::default() };
         let left_out = if wanted.graph { left_out } else { LeftOut::default() };
         let counts = if wanted.counts { counts::counts(&analysed) } else { Vec::new() };
-        let shown = if wanted.graph { entries.as_slice() } else { &[] };
-        let named = selections.named_arcs.as_slice();
-        let faults = options.is_gnu().then_some(order::Faults { entries: shown, named });
         let counts_for = |id: FunctionId| functions[id].counts_for;
-        let order = wanted.function_order.then(|| order::order(functions.ids(), counts_for, &graph, faults));
+        let order = wanted.function_order.then(|| order::order(functions.ids(), counts_for, &graph));
         let order = order.unwrap_or_default();
-        let file_order = object_files.map_or_else(Vec::new, |files| order::files(&functions, &graph, &files, faults));
+        let file_order = object_files.map_or_else(Vec::new, |files| order::files(&functions, &graph, &files));
         Analysis {
             flat: flat_table,
             clock,
-            calls: CallGraph { graph, entries, index, is_known: wanted.calls, last_rank, left_out },
+            calls: CallGraph { graph, all_entries, entries, index, is_known: wanted.calls, last_rank, left_out },
             blocks,
             chains,
             line_times,
@@ -230,6 +240,8 @@ impl<'data> Analysis<'data> {
             stats,
             errors,
             functions,
+            images: images.mappings(),
+            names: NameStyle::new(options),
             sources,
             selections,
             options,
@@ -239,17 +251,38 @@ impl<'data> Analysis<'data> {
     }
 }
 
-fn clock(profile: &Profile, is_gnu: bool) -> Clock {
-    let first = profile.histograms.first();
-    let scale = profile.histograms.last().map_or(0.0, flat::bin_scale);
-    Clock {
-        rate: first.map_or(0.0, |histogram| f64::from(histogram.profrate)),
-        dimension: first.map_or(Dimension::SECONDS, |histogram| histogram.dimension),
-        abbrev: first.map_or(b's', |histogram| histogram.abbrev),
-        granularity: if is_gnu {
-            (scale as u64).saturating_mul(UNIT) as f64
-        } else {
-            profile.histograms.last().map_or(0.0, flat::bin_size)
-        },
+// Threads may share an analysis: this does not compile otherwise.
+const _: () = {
+    const fn is_shared<T: Send + Sync>() {}
+    is_shared::<Analysis<'static>>();
+};
+
+impl Clock {
+    /// The time that samples stand for.
+    #[must_use]
+    pub fn time(&self, samples: f64) -> f64 {
+        samples / self.rate
+    }
+
+    /// The part of all samples that one is, in percent.
+    #[must_use]
+    pub fn percent_of_one(total: f64) -> f64 {
+        100.0 / total
+    }
+
+    /// What a profile says.
+    pub(crate) fn new(profile: &Profile, granularity: Granularity) -> Clock {
+        let (first, last) = (profile.histograms.first(), profile.histograms.last());
+        let scale = last.map_or(0.0, flat::bin_scale);
+        Clock {
+            rate: first.map_or(0.0, |histogram| f64::from(histogram.profrate)),
+            dimension: first.map_or(Dimension::SECONDS, |histogram| histogram.dimension),
+            abbrev: first.map_or(b's', |histogram| histogram.abbrev),
+            granularity: match granularity {
+                Granularity::Bytes => last.map_or(0.0, flat::bin_size),
+                Granularity::Units => scale * UNIT as f64,
+                Granularity::WholeUnits => (scale as u64).saturating_mul(UNIT) as f64,
+            },
+        }
     }
 }

@@ -3,11 +3,12 @@
 use std::cmp::Reverse;
 
 use super::limit::{self, LeftOut};
-use super::{Analysed, Errors};
+use super::{Analysed, Analysis, Errors};
 use crate::analysis::flat::Flat;
-use crate::analysis::graph::Graph;
+use crate::analysis::graph::{Graph, whole};
 use crate::analysis::inlined_times::InlinedTime;
 use crate::analysis::ordered::Ordered;
+use crate::cli::rules::CallUnit;
 use crate::symbols::functions::{FunctionId, Functions};
 
 /// A row of the flat profile.
@@ -61,9 +62,78 @@ impl<'data> FlatRow<'data> {
         }
     }
 
+    /// Whether the function was called or took time.
+    pub(crate) fn is_used(&self) -> bool {
+        self.calls != 0 || self.time != 0.0
+    }
+
+    /// The part of its whole time that is its own, in percent, if it took any.
+    pub(crate) fn own_percent(&self) -> Option<f64> {
+        let all = self.time + self.children;
+        (all != 0.0).then(|| 100.0 * self.time / all)
+    }
+
     /// The name by which rows are ordered.
     fn name(&self, functions: &Functions<'data>) -> &'data [u8] {
         self.inlined.unwrap_or(functions[self.function].name)
+    }
+}
+
+/// The numbers of a row. Times are in the clock's unit, which is seconds as a rule.
+#[derive(Clone, Copy, Debug)]
+pub struct RowNumbers {
+    /// The part of all time, in percent.
+    pub percent: f64,
+    /// The time of this row and all above it.
+    pub cumulative: f64,
+    /// The function's own time.
+    pub own: f64,
+    /// The standard error of that. 0 when nobody asked for it.
+    pub error: f64,
+    /// Own time and whole time of one call in the [`FlatProfile::unit`], if there were any calls.
+    pub per_call: Option<(f64, f64)>,
+}
+
+impl<'data> FlatProfile<'data> {
+    /// The table of all rows, which come in the order of addresses. Those that are not to be listed are kept as unused.
+    pub(crate) fn new(
+        rows: Vec<FlatRow<'data>>,
+        is_listed: impl Fn(&FlatRow<'data>) -> bool,
+        functions: &Functions<'data>,
+        unit: Unit,
+        total: f64,
+    ) -> FlatProfile<'data> {
+        // To sort names of rows that nobody wants to see would take longer than all else.
+        let (mut rows, unused): (Vec<_>, Vec<_>) = rows.into_iter().partition(is_listed);
+        rows.sort_by_key(|row| (Reverse((Ordered(row.time), row.calls)), row.name(functions)));
+        FlatProfile { shown: rows.len(), rows, unused, unit, total, left_out: LeftOut::default() }
+    }
+
+    /// The rows that are shown with their numbers, at so many samples for each unit of time.
+    pub(crate) fn numbered(&self, rate: f64) -> impl Iterator<Item = (&FlatRow<'data>, RowNumbers)> {
+        let (whole, factor) = (whole(self.total), self.unit.factor);
+        let mut so_far = 0.0;
+        self.rows.iter().take(self.shown).map(move |row| {
+            so_far += row.time;
+            let calls = row.calls as f64;
+            // The order of operations decides the last bit, and with it what two decimals show.
+            let of_call = |time: f64| factor * time / rate / calls;
+            let numbers = RowNumbers {
+                percent: 100.0 * row.time / whole,
+                cumulative: so_far / rate,
+                own: row.time / rate,
+                error: if row.error == 0.0 { 0.0 } else { row.error / rate },
+                per_call: (row.calls != 0).then(|| (of_call(row.time), of_call(row.time + row.children))),
+            };
+            (row, numbers)
+        })
+    }
+}
+
+impl<'data> Analysis<'data> {
+    /// The rows of the flat profile that are shown, with their numbers.
+    pub fn flat_rows(&self) -> impl Iterator<Item = (&FlatRow<'data>, RowNumbers)> {
+        self.flat.numbered(self.clock.rate)
     }
 }
 
@@ -79,8 +149,12 @@ pub struct Unit {
 /// The flat profile.
 #[derive(Debug)]
 pub struct FlatProfile<'data> {
-    /// The rows to show, the longest time first.
+    /// The rows of functions that were called or took time, the longest time first; with `-z` those of all functions.
     pub rows: Vec<FlatRow<'data>>,
+    /// How many of them are shown: all, unless the user wants only so many.
+    pub shown: usize,
+    /// The rows that are not among these: those of unused functions, in the order of addresses.
+    pub unused: Vec<FlatRow<'data>>,
     /// The unit of times for each call.
     pub unit: Unit,
     /// All samples.
@@ -101,24 +175,12 @@ pub(super) fn flat_table<'data>(
         row.error = errors.of_row(row.function);
     }
     FlatRow::split(&mut rows, inlined, errors);
-    let unit = if options.traditional {
-        MILLISECONDS
-    } else if options.is_gnu() {
-        unit(longest(&rows, 1) / rate)
-    } else {
-        fitting_unit(&rows, rate)
-    };
-    rows.retain(|row| {
-        let has_any = options.unused || row.calls != 0 || row.time != 0.0;
-        has_any && functions.is_whole(row.function) && selections.flat.chooses(row.function)
-    });
-    rows.sort_by_key(|row| (Reverse((Ordered(row.time), row.calls)), row.name(functions)));
-    let left_out = limit::rows(&mut rows, flat.total, options.limit);
-    FlatProfile { rows, unit, total: flat.total, left_out }
+    let unit = Unit::new(options.rules.call_unit, &rows, rate);
+    rows.retain(|row| functions.is_whole(row.function) && selections.flat.chooses(row.function));
+    let mut table = FlatProfile::new(rows, |row| options.unused || row.is_used(), functions, unit, flat.total);
+    (table.shown, table.left_out) = limit::rows(&table.rows, flat.total, options.limit);
+    table
 }
-
-/// The unit of the BSDs.
-const MILLISECONDS: Unit = Unit { prefix: 'm', factor: 1e3 };
 
 const PREFIXES: [(char, f64); 11] = [
     ('T', 1e-12),
@@ -161,6 +223,17 @@ fn fitting_unit(rows: &[FlatRow<'_>], rate: f64) -> Unit {
 }
 
 impl Unit {
+    /// The unit for rows, at so many samples for each unit of time.
+    pub(crate) fn new(rule: CallUnit, rows: &[FlatRow<'_>], rate: f64) -> Unit {
+        match rule {
+            CallUnit::Fitting => fitting_unit(rows, rate),
+            CallUnit::Longest => unit(longest(rows, 1) / rate),
+            CallUnit::Clock if rate >= 1e7 => Unit { prefix: 'n', factor: 1e9 },
+            CallUnit::Clock if rate >= 1e4 => Unit { prefix: 'u', factor: 1e6 },
+            CallUnit::Clock | CallUnit::Milliseconds => Unit { prefix: 'm', factor: 1e3 },
+        }
+    }
+
     fn of(place: usize) -> Unit {
         let (prefix, factor) = PREFIXES[place];
         Unit { prefix, factor }

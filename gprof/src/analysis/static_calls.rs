@@ -9,17 +9,18 @@ use crate::symbols::functions::{FunctionId, Functions};
 
 /// Finds the calls from function to function that the machine code of `.text` has, in the order of addresses.
 ///
-/// Only code that the profile samples counts; where there are no samples, all of it does unless `is_gnu`. On x86-64
-/// GNU takes the distance of a call for a number above zero, so that it finds no call backward.
+/// Only code that the profile samples counts. Where there are no samples, all of it does if `all` calls are wanted; unless
+/// they are, the last function has none, and on x86-64 all distances are taken for positive, so that no call backward is
+/// found.
 #[must_use]
 pub fn find(
     code: &Code<'_>,
     functions: &Functions<'_>,
     histograms: &[Histogram],
-    is_gnu: bool,
+    all: bool,
 ) -> Vec<(FunctionId, FunctionId)> {
     let sampled = |range: Range<u64>| match histograms {
-        [] if is_gnu => None,
+        [] if !all => None,
         [] => Some(range),
         ranges => ranges
             .iter()
@@ -27,18 +28,17 @@ pub fn find(
             .find(|common| common.start < common.end),
     };
     let is_sampled = |address: u64| {
-        (histograms.is_empty() && !is_gnu)
+        (histograms.is_empty() && all)
             || histograms.iter().any(|histogram| (histogram.lowpc..histogram.highpc).contains(&address))
     };
     let mut found = Vec::new();
-    // GNU looks into no function behind which there is none.
-    let callers = functions.len().saturating_sub(usize::from(is_gnu));
+    let callers = functions.len().saturating_sub(usize::from(!all));
     for caller in functions.ids().take(callers) {
         let function = &functions[caller];
         let Some(range) = sampled(function.address..function.last.saturating_add(1)) else {
             continue;
         };
-        for target in targets(code, range, is_gnu).filter(|target| is_sampled(*target)) {
+        for target in targets(code, range, all).filter(|target| is_sampled(*target)) {
             found.extend(functions.find(target).filter(|id| functions[*id].address == target).map(|id| (caller, id)));
         }
     }
@@ -46,7 +46,7 @@ pub fn find(
 }
 
 /// The targets of what looks like a call in a range of code.
-fn targets<'a>(code: &'a Code<'_>, range: Range<u64>, is_gnu: bool) -> impl Iterator<Item = u64> + use<'a> {
+fn targets<'a>(code: &'a Code<'_>, range: Range<u64>, all: bool) -> impl Iterator<Item = u64> + use<'a> {
     let step = match code.machine {
         Machine::Aarch64 => 4,
         Machine::X86 | Machine::X86_64 | Machine::Other => 1,
@@ -61,7 +61,7 @@ fn targets<'a>(code: &'a Code<'_>, range: Range<u64>, is_gnu: bool) -> impl Iter
                 let next = pc.wrapping_add(5);
                 Some(if code.machine == Machine::X86 {
                     u64::from((next as u32).wrapping_add_signed(distance))
-                } else if is_gnu {
+                } else if !all {
                     next.wrapping_add(u64::from(distance.cast_unsigned()))
                 } else {
                     next.wrapping_add_signed(i64::from(distance))
@@ -90,25 +90,25 @@ fn call_aarch64(bytes: &[u8]) -> Option<i64> {
 mod tests {
     use super::*;
 
-    fn all(machine: Machine, bytes: &[u8], is_gnu: bool) -> Vec<u64> {
+    fn found(machine: Machine, bytes: &[u8], all: bool) -> Vec<u64> {
         let code = Code { machine, start: 0x1000, bytes };
-        targets(&code, 0x1000..0x2000, is_gnu).collect()
+        targets(&code, 0x1000..0x2000, all).collect()
     }
 
     #[test]
     fn calls_forward_and_backward() {
-        assert_eq!(all(Machine::X86_64, &[0xe8, 0x0b, 0, 0, 0], true), [0x1010]);
+        assert_eq!(found(Machine::X86_64, &[0xe8, 0x0b, 0, 0, 0], false), [0x1010]);
         let backward = [0xe8, 0xf0, 0xff, 0xff, 0xff];
-        assert_eq!(all(Machine::X86_64, &backward, false), [0xff5]);
-        assert_eq!(all(Machine::X86_64, &backward, true), [0x1_0000_0ff5]);
-        assert_eq!(all(Machine::X86, &backward, true), [0xff5]);
-        assert!(all(Machine::X86_64, &backward[..4], false).is_empty());
+        assert_eq!(found(Machine::X86_64, &backward, true), [0xff5]);
+        assert_eq!(found(Machine::X86_64, &backward, false), [0x1_0000_0ff5]);
+        assert_eq!(found(Machine::X86, &backward, false), [0xff5]);
+        assert!(found(Machine::X86_64, &backward[..4], true).is_empty());
     }
 
     #[test]
     fn branches_with_link() {
-        assert_eq!(all(Machine::Aarch64, &[0x02, 0, 0, 0x94], false), [0x1008]);
-        assert_eq!(all(Machine::Aarch64, &[0, 0, 0, 0x14, 0xff, 0xff, 0xff, 0x97], false), [0x1000]);
-        assert!(all(Machine::Other, &[0xe8, 0, 0, 0, 0], false).is_empty());
+        assert_eq!(found(Machine::Aarch64, &[0x02, 0, 0, 0x94], true), [0x1008]);
+        assert_eq!(found(Machine::Aarch64, &[0, 0, 0, 0x14, 0xff, 0xff, 0xff, 0x97], true), [0x1000]);
+        assert!(found(Machine::Other, &[0xe8, 0, 0, 0, 0], true).is_empty());
     }
 }

@@ -5,6 +5,7 @@ use std::io::Write;
 use gmon::{Histogram, Profile};
 
 use crate::analysis::flat::Flat;
+use crate::analysis::graph::whole;
 use crate::cli::options::ProfiledImage;
 use crate::load::outside::OutsideImages;
 use crate::symbols::functions::Functions;
@@ -37,6 +38,12 @@ pub struct Stats {
 }
 
 impl Stats {
+    /// The part of all samples that some are, in percent.
+    #[must_use]
+    pub fn percent(&self, samples: f64) -> f64 {
+        100.0 * samples / whole(self.samples)
+    }
+
     /// Adds everything up.
     pub(super) fn new(
         profile: &Profile,

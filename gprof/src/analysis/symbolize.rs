@@ -138,14 +138,15 @@ impl<'a, 'data> Symbolizer<'a, 'data> {
         let (symbols, object_files) = self.symbols(image, warnings);
         let mut order: Vec<u64> = symbols.iter().map(|symbol| symbol.address).collect();
         // Functions of the last section that can be run reach to its end.
-        let code = if options.is_gnu() { &image.text } else { &image.code };
+        let rules = options.rules;
+        let code = if rules.takes_all_segments { &image.code } else { &image.text };
         // Symbols from elsewhere come without source files.
         let has_lines = options.needs_sources(wanted) && options.symbols.is_none();
         let lines = if has_lines { image.files.lines() } else { Lines::default() };
         let mut functions = Functions::new(symbols, code.end);
         let mut chains = InlineStacks::new();
-        // GNU leaves out functions without code also where there are no lines.
-        if options.by_line && (!lines.is_empty() || (options.is_gnu() && has_lines)) {
+        // With the section `.text` alone, functions without code are left out also where there are no lines.
+        if options.by_line && (!lines.is_empty() || (!rules.takes_all_segments && has_lines)) {
             let profiled = self.profiled.as_ref().map(|profiled| (profiled, shift));
             let pieces = pieces(options, image, &lines, &functions, profiled);
             let (pieces, callers): (Vec<Symbol<'data>>, Vec<_>) = pieces.into_iter().unzip();
@@ -154,10 +155,10 @@ impl<'a, 'data> Symbolizer<'a, 'data> {
             chains = inlined.map(|(piece, callers)| (piece.address, callers)).collect();
             functions = functions.with_lines(pieces, code.end);
         }
-        if options.merge_clones && !options.is_gnu() {
+        if options.merge_clones && rules.merges_parts {
             functions.merge_copies(&image.local_files());
         }
-        if let Some(files) = object_files.as_ref().filter(|_| !options.is_gnu()) {
+        if let Some(files) = object_files.as_ref().filter(|_| rules.merges_parts) {
             functions.merge_parts(|function| files.is_file(function));
         }
         let by_function = options.inlines && !options.by_line;
@@ -182,11 +183,11 @@ impl<'a, 'data> Symbolizer<'a, 'data> {
         let (Some(path), Some(map)) = (&options.file_map, self.map) else {
             return (symbols, None);
         };
-        if options.is_gnu() && self.symbols.is_some() {
+        if !options.rules.reads_maps_by_line && self.symbols.is_some() {
             // GNU's files take the places of the image's own symbols only.
             return (symbols, Some(map.files()));
         }
-        let (symbols, files) = map.apply(symbols, options.is_gnu());
+        let (symbols, files) = map.apply(symbols, !options.rules.reads_maps_by_line);
         if files.is_foreign() {
             let doubt = "it names no function of the program: is it of another one?";
             let _ = writeln!(warnings, "gprof: warning: {}: {doubt}", path.display());
@@ -203,15 +204,15 @@ fn pieces<'data>(
     functions: &Functions<'data>,
     profiled: Option<(&ProfiledCode, u64)>,
 ) -> Vec<LineSymbol<'data>> {
-    let is_gnu = options.is_gnu();
-    let code = if is_gnu { &image.text } else { &image.code };
-    let owners = if is_gnu {
+    let text_only = !options.rules.takes_all_segments;
+    let code = if text_only { &image.text } else { &image.code };
+    let owners = if text_only {
         Owners::Nearest(image.nearest())
     } else {
         Owners::Functions(Functions::new(image.every_symbol(), code.end))
     };
     // A file may claim to have more code than it has.
-    let every_byte = is_gnu && image.machine_code.bytes.len() as u64 >= code.end - code.start;
+    let every_byte = text_only && image.machine_code.bytes.len() as u64 >= code.end - code.start;
     let (files, by_caller) = (&image.files, options.inlines);
     let symbolizer = LineSymbolizer { lines, files, functions, owners: &owners, every_byte, by_caller, profiled };
     symbolizer.symbols(code.clone())

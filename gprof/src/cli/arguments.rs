@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Parser, ValueEnum};
 
-use crate::cli::options::Compat;
+use crate::cli::options::{Compat, OutputFormat};
 
 /// Shows where a program built with `cc -pg` spent its time.
 ///
@@ -181,6 +181,10 @@ pub(super) struct Arguments {
     #[arg(long, help_heading = "Layout")]
     pub(super) table: bool,
 
+    /// Write the flat profile, the call graph and the statistics as text, or as JSON for programs
+    #[arg(long, value_name = "FORMAT", help_heading = "Layout")]
+    format: Option<Written>,
+
     /// Show with self times how far they may be off by chance: the standard error, behind ±
     #[arg(long, help_heading = "Layout")]
     pub(super) errors: bool,
@@ -278,6 +282,25 @@ pub(super) struct Arguments {
     /// Print the version
     #[arg(short = 'v', long, help_heading = "Help")]
     pub(super) version: bool,
+}
+
+impl Arguments {
+    /// What reports are written as.
+    pub(super) fn format(&self) -> OutputFormat {
+        match self.format {
+            None | Some(Written::Text) => OutputFormat::Text,
+            Some(Written::Json) => OutputFormat::Json,
+        }
+    }
+}
+
+/// What `--format` asks for.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Written {
+    /// Text for people (the default)
+    Text,
+    /// JSON for programs; docs/json.md has the schema
+    Json,
 }
 
 /// Whose result `--compat` asks for.

@@ -9,7 +9,8 @@ use gmon_demangle::Style;
 
 use super::arguments::Arguments;
 use super::images;
-use crate::cli::options::{Annotation, Asked, Choice, Compat, Limit, Options, Reports, Subject};
+use crate::cli::options::{Annotation, Asked, Choice, Compat, Limit, Options, OutputFormat, Reports, Subject};
+use crate::cli::rules::Rules;
 use crate::cli::symspec::{Malformed, Pattern};
 use crate::error::Error;
 use crate::terminal::pager;
@@ -72,7 +73,7 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
     if arguments.line && arguments.file_ordering.is_some() && !is_gnu {
         return Err(Error::Usage("'--line' and '--file-ordering' contradict each other".to_owned()));
     }
-    let style = style(&arguments)?;
+    let (style, format) = (style(&arguments)?, arguments.format());
     let images = images::images(&arguments, matches)?;
     // Sums, orders for linkers and files of symbols are of the program alone.
     let is_alone = arguments.sum
@@ -94,6 +95,7 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
         file_map: arguments.file_ordering,
         debug_directories: arguments.debug_dir,
         compat,
+        rules: Rules::new(compat, arguments.traditional),
         reports,
         choices,
         no_static: arguments.no_static,
@@ -107,6 +109,7 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
         by_line: arguments.line || (is_gnu && arguments.sum),
         inlines: arguments.inlines,
         errors: arguments.errors,
+        format,
         table: arguments.table,
         file_names: arguments.inline_file_names,
         paths: arguments.print_path,
@@ -114,9 +117,12 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
     })
 }
 
-/// Refuses what cannot be had together: new columns in layouts that are those of others to the byte.
+/// Refuses what cannot be had together: new columns in layouts that are those of others to the byte, and JSON of what is
+/// text only.
 fn contradictions(arguments: &Arguments, is_gnu: bool) -> Result<(), Error> {
+    let json = [("--format=json", arguments.format() == OutputFormat::Json)];
     let new = [
+        json[0],
         ("--table", arguments.table),
         ("--errors", arguments.errors),
         ("--source-times", arguments.source_times),
@@ -125,9 +131,18 @@ fn contradictions(arguments: &Arguments, is_gnu: bool) -> Result<(), Error> {
     ];
     let fixed = [("--compat=gnu", is_gnu), ("-T", arguments.traditional)];
     let given = |options: &[(&'static str, bool)]| options.iter().copied().find(|(_, given)| *given);
-    match (given(&new), given(&fixed)) {
-        (Some((new, _)), Some((fixed, _))) => Err(Error::Usage(format!("'{new}' and '{fixed}' contradict each other"))),
-        _ => Ok(()),
+    let text = [
+        ("--table", arguments.table),
+        ("--exec-counts", !arguments.exec_counts.is_empty()),
+        ("--annotated-source", !arguments.annotated_source.is_empty()),
+        ("--source-times", arguments.source_times),
+        ("--function-ordering", arguments.function_ordering),
+        ("--file-ordering", arguments.file_ordering.is_some()),
+        ("--file-info", arguments.file_info),
+    ];
+    match given(&new).zip(given(&fixed)).or(given(&json).zip(given(&text))) {
+        Some(((one, _), (other, _))) => Err(Error::Usage(format!("'{one}' and '{other}' contradict each other"))),
+        None => Ok(()),
     }
 }
 

@@ -6,6 +6,7 @@ mod check;
 mod images;
 mod nearest;
 pub mod options;
+pub mod rules;
 pub mod symspec;
 mod words;
 

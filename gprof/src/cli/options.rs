@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use gmon_demangle::Style;
 
+use crate::cli::rules::Rules;
 use crate::cli::symspec::{Pattern, Spec, What};
 use crate::error::Error;
 use crate::terminal::pager;
@@ -50,6 +51,16 @@ pub enum Compat {
     None,
     /// GNU gprof's.
     Gnu,
+}
+
+/// What reports are written as.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OutputFormat {
+    /// Text for people.
+    #[default]
+    Text,
+    /// JSON for programs.
+    Json,
 }
 
 /// What the user said of one report.
@@ -161,6 +172,8 @@ pub struct Options {
     pub objects: bool,
     /// Whose faults are wanted.
     pub compat: Compat,
+    /// What follows from that for analyses and reports.
+    pub rules: Rules,
     /// The reports that are wanted or not.
     pub reports: Reports,
     /// The functions and arcs chosen, in the order of the command line.
@@ -195,6 +208,8 @@ pub struct Options {
     pub paths: bool,
     /// Whether to show how far self times may be off by chance.
     pub errors: bool,
+    /// What reports are written as.
+    pub format: OutputFormat,
     /// Whether to draw tables.
     pub table: bool,
     /// The width of the index and of tables in characters, if the user says so.
@@ -279,8 +294,8 @@ impl Options {
     /// Whether a footer says how much of the profiles the reports account for.
     #[must_use]
     pub fn has_footer(&self, wanted: Wanted) -> bool {
-        // The originals have none, and with `--stats` everything is said.
-        let is_fixed = self.is_gnu() || self.traditional;
+        // The originals have none, and with `--stats` and in JSON everything is said.
+        let is_fixed = self.is_gnu() || self.traditional || self.format == OutputFormat::Json;
         (wanted.flat || wanted.graph) && !wanted.stats && !self.brief && !is_fixed
     }
 
@@ -301,6 +316,7 @@ impl Options {
             || self.file_names
             || self.by_line
             || self.inlines
+            || self.format == OutputFormat::Json
             || (wanted.graph && self.paths);
         shown || self.choices.iter().any(needs)
     }

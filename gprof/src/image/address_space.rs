@@ -6,6 +6,7 @@
 //! stands alone stays where it is.
 
 use std::collections::HashSet;
+use std::ops::Range;
 use std::path::PathBuf;
 
 use gmon::{Histogram, Profile};
@@ -45,6 +46,19 @@ impl Placement {
     }
 }
 
+/// An image, and where it is in the space of addresses that all images share.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mapping {
+    /// Its file.
+    pub path: PathBuf,
+    /// The build identifier in hexadecimal, if the file has one.
+    pub build_id: Option<String>,
+    /// The addresses of its code, as the linker gave them.
+    pub code: Range<u64>,
+    /// How far each of its addresses is moved up, or down by wrapping around.
+    pub shift: u64,
+}
+
 /// There is an image that has more addresses than are left beside the others.
 #[derive(Debug)]
 pub struct TooLarge {
@@ -57,6 +71,8 @@ pub struct TooLarge {
 pub struct Images<'data> {
     all: Vec<Image<'data>>,
     places: Vec<Placement>,
+    /// Their files.
+    paths: Vec<PathBuf>,
     /// What tells their functions apart, where names clash.
     labels: Vec<String>,
 }
@@ -65,7 +81,12 @@ impl<'data> Images<'data> {
     /// An image that stands alone.
     #[must_use]
     pub fn alone(image: Image<'data>) -> Images<'data> {
-        Images { all: vec![image], places: vec![Placement::ALONE], labels: vec![String::new()] }
+        Images {
+            all: vec![image],
+            places: vec![Placement::ALONE],
+            paths: vec![PathBuf::new()],
+            labels: vec![String::new()],
+        }
     }
 
     /// Puts images side by side, each with room for all that it and its profile have.
@@ -87,7 +108,7 @@ impl<'data> Images<'data> {
                 None => return Err(TooLarge { file: path.clone() }),
             }
         }
-        Ok(Images { labels: labels(&paths), all, places })
+        Ok(Images { labels: labels(&paths), all, places, paths })
     }
 
     /// The profiles of all images as one, with the addresses of their places.
@@ -138,6 +159,19 @@ impl<'data> Images<'data> {
     /// The image at a place in the list.
     pub(crate) fn get(&self, at: usize) -> Option<&Image<'data>> {
         self.all.get(at)
+    }
+
+    /// Which images these are, and where they are.
+    #[must_use]
+    pub(crate) fn mappings(&self) -> Vec<Mapping> {
+        let images = self.all.iter().zip(&self.places).zip(&self.paths);
+        let mapping = |((image, place), path): ((&Image<'_>, &Placement), &PathBuf)| Mapping {
+            path: path.clone(),
+            build_id: image.build_id(),
+            code: image.code.clone(),
+            shift: place.shift(),
+        };
+        images.map(mapping).collect()
     }
 
     /// The machine code of each image, at its place.

@@ -222,7 +222,7 @@ where
 }
 
 /// A build identifier as text.
-fn hexadecimal(id: &[u8]) -> String {
+pub(super) fn hexadecimal(id: &[u8]) -> String {
     id.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -1,6 +1,5 @@
 //! The functions that code comes from, those that the compiler inlined among them.
 
-use std::borrow::Cow;
 use std::cell::Cell;
 
 use addr2line::{Context, FrameIter, LookupContinuation, LookupResult};
@@ -9,17 +8,6 @@ use gimli::Dwarf;
 use super::limits;
 use super::sections::{Reader, Sections};
 use super::split_units::Units;
-
-/// One of the functions that an address comes from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Frame<'a> {
-    /// The function's name as the linker knows it, or as the debug information has it.
-    pub function: Option<Cow<'a, str>>,
-    /// The file, with its directories.
-    pub file: Option<Cow<'a, str>>,
-    /// The line, counted from one.
-    pub line: Option<u32>,
-}
 
 /// Where a function was inlined.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -130,27 +118,6 @@ impl<'a> Frames<'a> {
             };
             self.left.set(left);
             found.push(Caller { function, file, line });
-            if found.len() == DEEPEST {
-                break;
-            }
-        }
-        found
-    }
-
-    /// The functions that an address comes from: the innermost first, which was inlined into the next one, and the last
-    /// is one that was called. There are none when the debug information does not know the address.
-    #[must_use]
-    pub fn at(&self, address: u64) -> Vec<Frame<'_>> {
-        let mut found = Vec::new();
-        let Some(mut frames) = self.find(address) else {
-            return found;
-        };
-        while let Ok(Some(frame)) = frames.next() {
-            let function = frame.function.and_then(|name| Some(Cow::Owned(name.raw_name().ok()?.into_owned())));
-            let location = frame.location.as_ref();
-            let line = location.and_then(|location| location.line);
-            let file = location.and_then(|location| location.file).map(|file| Cow::Owned(file.to_owned()));
-            found.push(Frame { function, file, line });
             if found.len() == DEEPEST {
                 break;
             }

@@ -60,6 +60,12 @@ impl<'data> Image<'data> {
         parse(data, policy, storage)
     }
 
+    /// The build ID of the file in hexadecimal, if the file has one.
+    #[must_use]
+    pub fn build_id(&self) -> Option<String> {
+        self.links.build_id.map(elf::hexadecimal)
+    }
+
     /// All symbols that may stand for functions, also those that do not for GNU or the BSDs.
     #[must_use]
     pub fn every_symbol(&self) -> Vec<Symbol<'data>> {

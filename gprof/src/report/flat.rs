@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::{blurbs, errors, names};
-use crate::analysis::{Analysis, FlatRow};
+use crate::analysis::{Analysis, Clock, RowNumbers};
 use crate::cli::options::Options;
 use crate::report::number::{Fixed, General};
 
@@ -16,65 +16,29 @@ pub(super) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn W
     let widths = widths(analysis, options);
     columns(analysis, options, widths, out)?;
     let [own_width, all_width] = widths;
-    for (row, numbers) in rows(analysis) {
-        let Numbers { percent, so_far, own, .. } = numbers;
+    for (row, numbers) in analysis.flat_rows() {
+        let RowNumbers { percent, cumulative, own, .. } = numbers;
+        let [percent, cumulative, own] = [percent, cumulative, own].map(Fixed);
         if options.traditional {
-            write!(out, "{percent:5.1} {so_far:10.2} {own:8.2}")?;
+            write!(out, "{percent:5.1} {cumulative:10.2} {own:8.2}")?;
         } else {
-            write!(out, "{percent:6.2} {so_far:9.2} {own:8.2}")?;
+            write!(out, "{percent:6.2} {cumulative:9.2} {own:8.2}")?;
         }
         if options.errors {
-            write!(out, " {:>width$}", numbers.error, width = errors::WIDTH)?;
+            write!(out, " {:>width$}", errors::text(numbers.error), width = errors::WIDTH)?;
         }
-        match numbers.of_calls {
+        match numbers.per_call.map(|(own, all)| (Fixed(own), Fixed(all))) {
             None => write!(out, " {:8} {:own_width$} {:all_width$}  ", "", "", "")?,
             Some((own, all)) => write!(out, " {:8} {own:own_width$.2} {all:all_width$.2}  ", row.calls)?,
         }
         if options.traditional && analysis.calls.is_known {
-            names::write_numbered(analysis, options, row.function, out)?;
+            names::write_numbered(analysis, row.function, out)?;
         } else {
-            out.write_all(&names::of_row(analysis, options, row))?;
+            out.write_all(&names::of_row(analysis, row))?;
         }
         out.write_all(b"\n")?;
     }
     if options.traditional { Ok(()) } else { blurbs::explain(blurbs::FLAT, options, out) }
-}
-
-/// The numbers of a row, in the units in which they are shown.
-pub(super) struct Numbers {
-    /// The part of all time, in percent.
-    pub(super) percent: Fixed,
-    /// The time of this row and all above it.
-    pub(super) so_far: Fixed,
-    /// The function's own time.
-    pub(super) own: Fixed,
-    /// The standard error of that.
-    pub(super) error: String,
-    /// Own time and whole time of one call, if there were any calls.
-    pub(super) of_calls: Option<(Fixed, Fixed)>,
-}
-
-/// The rows with their numbers.
-pub(super) fn rows<'a>(analysis: &'a Analysis<'_>) -> impl Iterator<Item = (&'a FlatRow<'a>, Numbers)> {
-    let (clock, table) = (&analysis.clock, &analysis.flat);
-    let total = if table.total > 0.0 { table.total } else { 1.0 };
-    let mut so_far = 0.0;
-    table.rows.iter().map(move |row| {
-        so_far += row.time;
-        let (factor, calls) = (table.unit.factor, row.calls as f64);
-        let of_calls = || {
-            let own = Fixed(factor * row.time / clock.rate / calls);
-            (own, Fixed(factor * (row.time + row.children) / clock.rate / calls))
-        };
-        let numbers = Numbers {
-            percent: Fixed(100.0 * row.time / total),
-            so_far: Fixed(so_far / clock.rate),
-            own: Fixed(row.time / clock.rate),
-            error: errors::text(row.error, clock),
-            of_calls: (row.calls != 0).then(of_calls),
-        };
-        (row, numbers)
-    })
 }
 
 /// What stands above the columns.
@@ -85,10 +49,10 @@ pub(super) fn introduction(analysis: &Analysis<'_>, options: &Options, out: &mut
         let total = analysis.flat.total;
         write!(out, "\ngranularity: each sample hit covers {} byte(s)", General(clock.granularity))?;
         if total > 0.0 {
-            write!(out, " for {:.2}% of {:.2} {dimension}\n\n", 100.0 / total, total / clock.rate)?;
+            write!(out, " for {:.2}% of {:.2} {dimension}\n\n", Clock::percent_of_one(total), clock.time(total))?;
         }
     } else {
-        write!(out, "Flat profile:\n\nEach sample counts as {} {dimension}.\n", General(1.0 / clock.rate))?;
+        write!(out, "Flat profile:\n\nEach sample counts as {} {dimension}.\n", General(clock.time(1.0)))?;
     }
     // Written the other way round, what is no number would be taken for time.
     if analysis.flat.total <= 0.0 {
@@ -109,9 +73,9 @@ const OF_CALL: usize = 8;
 /// of the originals a number that is too wide moves the rest of its row.
 fn widths(analysis: &Analysis<'_>, options: &Options) -> [usize; 2] {
     let mut most = [0.0_f64; 2];
-    if !options.is_gnu() && !options.traditional {
-        for (own, all) in rows(analysis).filter_map(|(_, numbers)| numbers.of_calls) {
-            most = [most[0].max(own.0), most[1].max(all.0)];
+    if options.rules.widens_columns {
+        for (own, all) in analysis.flat_rows().filter_map(|(_, numbers)| numbers.per_call) {
+            most = [most[0].max(own), most[1].max(all)];
         }
     }
     most.map(|most| format!("{:.2}", Fixed(most)).len().max(OF_CALL))

@@ -3,11 +3,11 @@
 use std::io::{self, Write};
 
 use super::columns::Columns;
-use super::entries::{self, Calls, Line, Place, Whose};
 use super::labels::Labels;
-use super::{blurbs, errors};
-use crate::analysis::Analysis;
+use super::{blurbs, errors, names};
+use crate::analysis::entries::{Calls, Line, Place, Whose};
 use crate::analysis::graph::Node;
+use crate::analysis::{Analysis, Clock};
 use crate::cli::options::Options;
 use crate::report::number::{Fixed, General};
 
@@ -26,11 +26,11 @@ pub(super) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn W
     } else {
         (7, "-----------------------------------------------\n")
     };
-    let labels = Labels::new(analysis, options);
+    let labels = Labels::new(analysis);
     let lines = Lines { analysis, options, labels, children };
     let mut columns = Columns::default();
     for node in &analysis.calls.entries {
-        for line in entries::lines(analysis, *node) {
+        for line in analysis.entry(*node) {
             lines.write(&line, &mut columns)?;
             columns.take(out)?;
         }
@@ -49,7 +49,7 @@ pub(super) fn granularity(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::R
     let (clock, total) = (&analysis.clock, analysis.calls.graph.total());
     write!(out, "\ngranularity: each sample hit covers {} byte(s)", General(clock.granularity))?;
     if total > 0.0 {
-        write!(out, " for {:.2}% of {:.2} ", Fixed(100.0 / total), Fixed(total / clock.rate))?;
+        write!(out, " for {:.2}% of {:.2} ", Fixed(Clock::percent_of_one(total)), Fixed(clock.time(total)))?;
         out.write_all(clock.dimension.as_bytes())?;
         out.write_all(b"\n\n")
     } else {
@@ -79,7 +79,7 @@ impl Lines<'_, '_> {
                 let number = ["[", &graph.rank(node).to_string(), "]"].concat();
                 columns.text(&number.as_bytes()[..number.len().min(6)]);
                 columns.blanks(7 - number.len().min(6));
-                columns.fixed(entries::percent(graph, node).0, 5, 1);
+                columns.fixed(graph.percent(node), 5, 1);
             }
             Place::Above | Place::Below => columns.blanks(12),
         }
@@ -88,10 +88,10 @@ impl Lines<'_, '_> {
         // The name of the entry's own function stands out to the left.
         columns.blanks(if matches!(line.place, Place::Main(_)) { 1 } else { 5 });
         match line.whose {
-            Whose::Function(id) => self.labels.write(self.analysis, self.options, id, columns)?,
+            Whose::Function(id) => self.labels.write(self.analysis, id, columns)?,
             whose => {
                 let mut name = Vec::new();
-                entries::write_name(self.analysis, self.options, whose, &mut name)?;
+                names::write_whose(self.analysis, whose, &mut name)?;
                 columns.text(&name);
             }
         }
@@ -109,20 +109,20 @@ impl Lines<'_, '_> {
     /// programs know which read the call graph; a line with a number in parentheses at its end is one that they pass over,
     /// but not in the entry of a cycle as a whole.
     fn error(&self, error: f64, rank: u32, columns: &mut Columns) {
-        let error = errors::text(error, &self.analysis.clock);
+        let error = errors::text(error);
         columns.text(format!("{error:>20}{:25}standard error ({rank})\n", "").as_bytes());
     }
 
     fn times(&self, line: &Line, columns: &mut Columns) {
-        let (clock, width) = (&self.analysis.clock, self.children);
+        let width = self.children;
         let Some((own, children)) = line.times else {
             columns.blanks(9 + width);
             return;
         };
         columns.blanks(1);
-        columns.fixed(own / clock.rate, 7, 2);
+        columns.fixed(own, 7, 2);
         columns.blanks(1);
-        columns.fixed(children / clock.rate, width, 2);
+        columns.fixed(children, width, 2);
     }
 }
 

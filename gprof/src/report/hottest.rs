@@ -1,6 +1,6 @@
 //! The flat profile for programs: rows as values instead of text.
 
-use super::{flat, names};
+use super::names;
 use crate::analysis::Analysis;
 
 /// A function in the flat profile.
@@ -20,10 +20,10 @@ pub struct HotFunction {
 impl Analysis<'_> {
     /// The functions of the flat profile, the longest time first.
     pub fn hottest(&self) -> impl Iterator<Item = HotFunction> {
-        flat::rows(self).map(|(row, numbers)| HotFunction {
-            name: String::from_utf8_lossy(&names::of_row(self, self.options, row)).into_owned(),
-            self_time: numbers.own.0,
-            percent: numbers.percent.0,
+        self.flat_rows().map(|(row, numbers)| HotFunction {
+            name: String::from_utf8_lossy(&names::of_row(self, row)).into_owned(),
+            self_time: numbers.own,
+            percent: numbers.percent,
             calls: row.calls,
         })
     }

@@ -24,7 +24,7 @@ pub(super) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn W
                 line.traditional_cell(analysis, entry)?;
                 continue;
             }
-            line.cell(analysis, options, entry)?;
+            line.cell(analysis, entry)?;
             line.start += options.width.unwrap_or(WIDTH).saturating_sub(1) / COLUMNS;
         }
         line.out.write_all(b"\n")?;
@@ -41,7 +41,7 @@ struct Line<'a> {
 }
 
 impl Line<'_> {
-    fn cell(&mut self, analysis: &Analysis<'_>, options: &Options, entry: &IndexEntry<'_>) -> io::Result<()> {
+    fn cell(&mut self, analysis: &Analysis<'_>, entry: &IndexEntry<'_>) -> io::Result<()> {
         let number = names::number(analysis, entry.node);
         self.column += number.len();
         let blanks = (self.start + 5).saturating_sub(self.column);
@@ -50,7 +50,7 @@ impl Line<'_> {
         io::copy(&mut io::repeat(b' ').take(blanks as u64), &mut self.out)?;
         write!(self.out, " {number} ")?;
         match entry.node {
-            Node::Function(id) => self.write(&names::name(analysis, options, id))?,
+            Node::Function(id) => self.write(&names::name(analysis, id))?,
             Node::Cycle(at) => self.write(format!("<cycle {}>", at + 1).as_bytes())?,
         }
         if let Some(file) = &entry.file {

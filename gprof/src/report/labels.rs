@@ -7,7 +7,6 @@ use std::io::{self, Write};
 use super::columns::Columns;
 use super::names;
 use crate::analysis::Analysis;
-use crate::cli::options::Options;
 use crate::symbols::functions::FunctionId;
 
 /// How many bytes of them are kept at most.
@@ -24,7 +23,7 @@ pub(super) struct Labels {
 }
 
 impl Labels {
-    pub(super) fn new(analysis: &Analysis<'_>, options: &Options) -> Labels {
+    pub(super) fn new(analysis: &Analysis<'_>) -> Labels {
         let graph = &analysis.calls.graph;
         let mut labels = Labels { text: Vec::new(), ends: Vec::with_capacity(analysis.functions.len()) };
         for id in analysis.functions.ids() {
@@ -32,7 +31,7 @@ impl Labels {
             if takes_part && labels.text.len() < ROOM {
                 let start = labels.text.len();
                 // Writing to memory does not fail.
-                let _ = names::write_numbered(analysis, options, id, &mut labels.text);
+                let _ = names::write_numbered(analysis, id, &mut labels.text);
                 if labels.text.len() - start > LONGEST {
                     labels.text.truncate(start);
                 }
@@ -43,13 +42,7 @@ impl Labels {
     }
 
     /// Adds the name of a function.
-    pub(super) fn write(
-        &self,
-        analysis: &Analysis<'_>,
-        options: &Options,
-        id: FunctionId,
-        columns: &mut Columns,
-    ) -> io::Result<()> {
+    pub(super) fn write(&self, analysis: &Analysis<'_>, id: FunctionId, columns: &mut Columns) -> io::Result<()> {
         let start = id.index().checked_sub(1).map_or(0, |before| self.ends[before]);
         let known = &self.text[start..self.ends[id.index()]];
         if !known.is_empty() {
@@ -57,7 +50,7 @@ impl Labels {
             return Ok(());
         }
         let mut text = Vec::new();
-        names::write_numbered(analysis, options, id, &mut text as &mut dyn Write)?;
+        names::write_numbered(analysis, id, &mut text as &mut dyn Write)?;
         columns.text(&text);
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! Reports: one renderer in each file, all of one shape.
 //!
-//! A renderer gets the frozen [`Analysis`] and writes text. It looks nothing up and works nothing out; what is printed
+//! A renderer gets the frozen [`Analysis`] and writes text or JSON. It looks nothing up and works nothing out; what is printed
 //! by a computer program is read by computer programs, so every blank counts.
 
 pub mod annotate;
@@ -8,13 +8,13 @@ mod blurbs;
 pub mod bsd;
 mod columns;
 mod counts;
-mod entries;
 mod errors;
 mod flat;
 mod graph;
 mod hottest;
 mod index;
 mod info;
+mod json;
 mod labels;
 mod names;
 mod number;
@@ -92,6 +92,15 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
+    /// Writes all wanted reports as JSON, and how much of the profiles they account for.
+    ///
+    /// # Errors
+    ///
+    /// Those of the output.
+    pub fn json(&mut self, analysis: &Analysis<'_>, wanted: Wanted) -> io::Result<()> {
+        json::render(analysis, wanted, self.out)
+    }
+
     /// Writes the same reports, those that can be tables as tables.
     fn tables(&mut self, analysis: &Analysis<'_>, options: &Options, wanted: Wanted) -> io::Result<()> {
         let frame = Frame::new(&self.terminal, options);
@@ -100,7 +109,7 @@ impl<'a> Writer<'a> {
         }
         if wanted.graph {
             table::graph(analysis, options, frame, self.begin()?)?;
-            table::index(analysis, options, frame, self.begin()?)?;
+            table::index(analysis, frame, self.begin()?)?;
         }
         if wanted.counts {
             counts::render(analysis, self.begin()?)?;

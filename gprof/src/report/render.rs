@@ -15,6 +15,8 @@ pub enum Format {
     Text,
     /// The flat profile, the call graph and the index as tables, as wide as the terminal and with its colors.
     Table(Terminal),
+    /// The flat profile, the call graph and the statistics as JSON: docs/json.md is the schema.
+    Json,
 }
 
 /// Writes all reports that the analysis was made for. Source files that cannot be shown are told among the warnings.
@@ -30,16 +32,20 @@ pub fn render(
 ) -> Result<(), Error> {
     let Analysis { options, wanted, files, .. } = analysis;
     let terminal = match format {
-        Format::Text => Terminal::default(),
+        Format::Text | Format::Json => Terminal::default(),
         Format::Table(terminal) => terminal,
     };
     let mut buffer = BufWriter::with_capacity(1 << 16, out);
     let mut writer = Writer::new(&mut buffer, &terminal);
+    if format == Format::Json {
+        writer.json(analysis, *wanted).map_err(Error::Output)?;
+        return writer.finish().map_err(Error::Output);
+    }
     if wanted.info {
         writer.info(files).map_err(Error::Output)?;
     }
     match format {
-        Format::Text => writer.reports(analysis, options, *wanted),
+        Format::Text | Format::Json => writer.reports(analysis, options, *wanted),
         Format::Table(_) => writer.tables(analysis, options, *wanted),
     }
     .map_err(Error::Output)?;

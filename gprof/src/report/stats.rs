@@ -66,9 +66,8 @@ fn limited(analysis: &Analysis<'_>) -> [Line; 2] {
     let (clock, table, calls) = (&analysis.clock, &analysis.flat, &analysis.calls);
     let line = |left_out: LeftOut, total: f64, what: &str| {
         let unit = String::from_utf8_lossy(clock.dimension.as_bytes());
-        let whole = if total > 0.0 { total } else { 1.0 };
         let rate = if clock.rate > 0.0 { clock.rate } else { 1.0 };
-        let (time, percent) = (Fixed(left_out.time / rate + 0.0), Fixed(100.0 * left_out.time / whole + 0.0));
+        let (time, percent) = (Fixed(left_out.time / rate + 0.0), Fixed(left_out.percent(total) + 0.0));
         let text = format!("{what} left out by --top or --min-percent, with {time:.2} {unit} ({percent:.2} %)");
         Line { number: left_out.count.to_string(), text, is_notable: left_out.count > 0 }
     };
@@ -99,18 +98,17 @@ fn all_samples(analysis: &Analysis<'_>) -> Line {
     let text = format!(
         "samples at a profrate of {}: {:.2} ±{:.2} {unit} (standard error)",
         General(clock.rate),
-        Fixed(stats.samples / clock.rate + 0.0),
-        Fixed(stats.error / clock.rate + 0.0),
+        Fixed(clock.time(stats.samples) + 0.0),
+        Fixed(clock.time(stats.error) + 0.0),
     );
     Line { number, text, is_notable: true }
 }
 
 /// What became of the samples.
 fn samples(stats: &Stats) -> [Line; 4] {
-    let whole = if stats.samples > 0.0 { stats.samples } else { 1.0 };
     let line = |samples: f64, text: &str, notable: f64| Line {
         number: format!("{:.1}", rounded(samples)),
-        text: format!("of them {text} ({:.2} %)", Fixed(100.0 * samples / whole + 0.0)),
+        text: format!("of them {text} ({:.2} %)", Fixed(stats.percent(samples) + 0.0)),
         is_notable: rounded(notable) != 0.0,
     };
     [

@@ -2,22 +2,22 @@
 
 mod cut;
 
-use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::ffi::OsString;
 
 use gmon::Profile;
 
-use crate::analysis::FlatRow;
-use crate::analysis::flat::{self, Flat};
+use crate::analysis::entries::{self, Line};
+use crate::analysis::flat::Flat;
 use crate::analysis::graph::arcs::{Arc, Arcs};
 use crate::analysis::graph::propagate::Choices;
 use crate::analysis::graph::{Graph, Node};
-use crate::analysis::ordered::Ordered;
 use crate::analysis::selection::{ArcSelection, Selection};
 use crate::analysis::static_calls;
+use crate::analysis::{Clock, Errors, FlatProfile, FlatRow, RowNumbers, Unit};
 use crate::cli::bsd::{Arguments, Dialect};
-use crate::image::{Image, UNIT};
+use crate::cli::rules::Rules;
+use crate::image::Image;
 use crate::symbols::functions::{FunctionId, Functions};
 
 /// Everything that the reports show.
@@ -27,20 +27,18 @@ pub struct Report<'data> {
     pub dialect: Dialect,
     /// Whether to explain the columns.
     pub explained: bool,
-    /// Samples for each second.
-    pub rate: f64,
-    /// Bytes of code that one bin stands for.
-    pub granularity: f64,
-    /// All samples.
-    pub total: f64,
+    /// What the numbers measure.
+    pub clock: Clock,
     /// The functions, for their names.
     pub functions: Functions<'data>,
     /// The call graph.
     pub graph: Graph,
     /// What has an entry in the call graph, in their order; `None` when it is not wanted.
     pub entries: Option<Vec<Node>>,
-    /// The flat profile, the longest time first; `None` when it is not wanted.
-    pub rows: Option<Vec<FlatRow<'data>>>,
+    /// The flat profile.
+    pub flat: FlatProfile<'data>,
+    /// Whether that is wanted.
+    pub is_flat_wanted: bool,
     /// What the index lists, in its order.
     pub index: Vec<Node>,
     /// The size of cycles above which they were to be broken.
@@ -49,11 +47,25 @@ pub struct Report<'data> {
     pub cut: Vec<Arc>,
 }
 
+impl<'data> Report<'data> {
+    /// The rows of the flat profile with their numbers.
+    pub fn flat_rows(&self) -> impl Iterator<Item = (&FlatRow<'data>, RowNumbers)> {
+        self.flat.numbered(self.clock.rate)
+    }
+
+    /// The lines of an entry of the call graph, from the top, without the calls that were left out.
+    #[must_use]
+    pub fn entry(&self, node: Node) -> Vec<Line> {
+        entries::lines(&self.graph, &Errors::default(), self.clock.rate, node)
+    }
+}
+
 /// Functions of the profiling runtime, whose time does not count.
 const RUNTIME: [&str; 6] = [".mcount", "mcount", "_mcount", "__mcount", "_mcleanup", "__mcleanup"];
 
 /// Works everything out that is shown.
 pub(crate) fn report<'data>(arguments: &Arguments, profile: &Profile, image: &'data Image<'data>) -> Report<'data> {
+    let rules = Rules::bsd(arguments.dialect);
     let functions = Functions::with_aliases(image.symbols.clone());
     let runtime = RUNTIME.map(OsString::from);
     let unlisted = arguments.unlisted.iter().chain(&arguments.uncounted).chain(&runtime);
@@ -64,31 +76,36 @@ pub(crate) fn report<'data>(arguments: &Arguments, profile: &Profile, image: &'d
     let everything = Selection::by_names(&functions, &HashSet::new(), &HashSet::new());
     let flat = Flat::new(&profile.histograms, &functions, &everything);
     let possible = if arguments.static_calls {
-        static_calls::find(&image.machine_code, &functions, &profile.histograms, false)
+        static_calls::find(&image.machine_code, &functions, &profile.histograms, rules.finds_all_static_calls)
     } else {
         Vec::new()
     };
     let kept = kept_arcs(arguments, profile, &functions);
-    let arcs = Arcs::chosen(&kept, &functions, &ArcSelection::default(), &possible, false);
+    let arcs = Arcs::chosen(&kept, &functions, &ArcSelection::default(), &possible, rules.shows_outside);
     let (arcs, cut) = match arguments.cycle_limit {
         Some(limit) => cut::cut(arcs, &functions, limit),
         None => (arcs, Vec::new()),
     };
-    let graph = Graph::new(arcs, &flat, &functions, Choices { graph: &entries, time: &time, thorough: false });
+    let graph = Graph::new(
+        arcs,
+        &flat,
+        &functions,
+        Choices { graph: &entries, time: &time, thorough: rules.leaves_out_callees },
+    );
     let unused = arguments.unused;
-    let rate = profile.histograms.first().map_or(0.0, |histogram| f64::from(histogram.profrate));
+    let clock = Clock::new(profile, rules.granularity);
+    let clock = Clock { rate: if clock.rate == 0.0 { 1.0 } else { clock.rate }, ..clock };
+    let has_entry = |node: &Node| graph.node_share(*node).shown && (unused || graph.is_used(*node));
     Report {
         dialect: arguments.dialect,
         explained: !arguments.brief,
-        rate: if rate == 0.0 { 1.0 } else { rate },
-        granularity: profile.histograms.last().map_or(0.0, flat::bin_scale) * UNIT as f64,
-        total: flat.total,
-        rows: (!arguments.without_flat).then(|| rows(arguments, &functions, &flat, &graph)),
-        entries: (!arguments.without_graph)
-            .then(|| graph.ranking.iter().copied().filter(|node| has_entry(*node, &graph, unused)).collect()),
+        flat: flat_table(rules, unused, &functions, &flat, &graph, clock.rate),
+        is_flat_wanted: !arguments.without_flat,
+        entries: (!arguments.without_graph).then(|| graph.ranking.iter().copied().filter(has_entry).collect()),
         index: index(&functions, &flat, &graph, unused),
         cycle_limit: arguments.cycle_limit,
         cut,
+        clock,
         graph,
         functions,
     }
@@ -108,21 +125,19 @@ fn kept_arcs(arguments: &Arguments, profile: &Profile, functions: &Functions<'_>
     profile.arcs.iter().filter(is_kept).copied().collect()
 }
 
-fn rows<'data>(arguments: &Arguments, functions: &Functions<'data>, flat: &Flat, graph: &Graph) -> Vec<FlatRow<'data>> {
-    let mut rows = FlatRow::all(functions, flat, graph);
-    // FreeBSD also shows functions that only called others.
-    let counts_children = arguments.dialect == Dialect::FreeBsd;
-    rows.retain(|row| arguments.unused || row.calls != 0 || row.time != 0.0 || counts_children && row.children != 0.0);
-    rows.sort_by_key(|row| (Reverse((Ordered(row.time), row.calls)), functions[row.function].name));
-    rows
-}
-
-fn has_entry(node: Node, graph: &Graph, unused: bool) -> bool {
-    let (share, calls, own_calls) = match node {
-        Node::Function(id) => (graph.share(id), graph.calls(id), graph.self_calls(id)),
-        Node::Cycle(at) => (graph.cycle_share(at), graph.cycles()[at].calls, graph.cycles()[at].inner_calls),
-    };
-    share.shown && (unused || calls != 0 || own_calls != 0 || share.own != 0.0 || share.children != 0.0)
+fn flat_table<'data>(
+    rules: Rules,
+    unused: bool,
+    functions: &Functions<'data>,
+    flat: &Flat,
+    graph: &Graph,
+    rate: f64,
+) -> FlatProfile<'data> {
+    let rows = FlatRow::all(functions, flat, graph);
+    let unit = Unit::new(rules.call_unit, &rows, rate);
+    let is_listed =
+        |row: &FlatRow<'_>| unused || row.is_used() || rules.lists_callers_without_time && row.children != 0.0;
+    FlatProfile::new(rows, is_listed, functions, unit, flat.total)
 }
 
 fn index(functions: &Functions<'_>, flat: &Flat, graph: &Graph, unused: bool) -> Vec<Node> {

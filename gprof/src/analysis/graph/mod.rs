@@ -141,6 +141,38 @@ impl Graph {
         &self.times.cycles[at]
     }
 
+    /// What a function or a cycle took.
+    #[must_use]
+    pub fn node_share(&self, node: Node) -> &Share {
+        match node {
+            Node::Function(id) => self.share(id),
+            Node::Cycle(at) => self.cycle_share(at),
+        }
+    }
+
+    /// The part of all time that a function or a cycle took with what it called, in percent.
+    #[must_use]
+    pub fn percent(&self, node: Node) -> f64 {
+        let share = self.node_share(node);
+        100.0 * (share.own + share.children) / whole(self.total())
+    }
+
+    /// How often others called a function or a cycle, and how often it called itself.
+    #[must_use]
+    pub fn node_calls(&self, node: Node) -> (u64, u64) {
+        match node {
+            Node::Function(id) => (self.calls(id), self.self_calls(id)),
+            Node::Cycle(at) => (self.cycles.all[at].calls, self.cycles.all[at].inner_calls),
+        }
+    }
+
+    /// Whether a function or a cycle was called or took time.
+    #[must_use]
+    pub fn is_used(&self, node: Node) -> bool {
+        let share = self.node_share(node);
+        self.node_calls(node) != (0, 0) || share.own != 0.0 || share.children != 0.0
+    }
+
     /// The rank of a function or a cycle, from one: the number in brackets behind its name.
     #[must_use]
     pub fn rank(&self, node: Node) -> u32 {
@@ -155,6 +187,11 @@ impl Graph {
     pub fn total(&self) -> f64 {
         self.times.total
     }
+}
+
+/// What percentages are of, given the total: no time at all counts as one sample.
+pub(crate) fn whole(total: f64) -> f64 {
+    if total > 0.0 { total } else { 1.0 }
 }
 
 fn is_inner(arc: &arcs::Arc, cycles: &Cycles) -> bool {

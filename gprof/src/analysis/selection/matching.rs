@@ -10,8 +10,8 @@ use crate::symbols::sources::Sources;
 pub(super) struct Matcher<'a, 'data> {
     pub(super) functions: &'a Functions<'data>,
     pub(super) sources: &'a Sources,
-    /// Whether names are those of the symbol table and nothing else, and a file is one file.
-    pub(super) is_gnu: bool,
+    /// Whether readable names and patterns count as well as those of the symbol table, and all files of one name.
+    pub(super) finds_readable: bool,
 }
 
 impl Matcher<'_, '_> {
@@ -19,7 +19,7 @@ impl Matcher<'_, '_> {
     pub(super) fn find(&self, spec: &Spec) -> Vec<bool> {
         let mut found = self.in_files(spec);
         // Without `:`, a name with a dot may be a file as well as a copy of a function.
-        if !self.is_gnu
+        if self.finds_readable
             && let Spec { file: None, what: What::Function(name) } = spec
             && !found.contains(&true)
         {
@@ -31,7 +31,7 @@ impl Matcher<'_, '_> {
     fn in_files(&self, spec: &Spec) -> Vec<bool> {
         let files = spec.file.as_ref().map(|name| {
             let mut files = self.sources.named(name);
-            if self.is_gnu {
+            if !self.finds_readable {
                 // The one it met last.
                 files.drain(..files.len().saturating_sub(1));
             }
@@ -51,7 +51,7 @@ impl Matcher<'_, '_> {
             }
             What::Function(name) => {
                 let found = choose(&|id| self.functions[id].name == name.as_slice());
-                if self.is_gnu || found.contains(&true) {
+                if !self.finds_readable || found.contains(&true) {
                     return found;
                 }
                 choose(&|id| self.is_called(id, name))

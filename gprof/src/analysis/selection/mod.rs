@@ -1,7 +1,6 @@
 //! Which functions and arcs a report is about.
 
 mod matching;
-mod named;
 mod runtime;
 
 use std::collections::HashSet;
@@ -126,8 +125,6 @@ pub struct Selections {
     pub source: Selection,
     /// Arcs of the call graph.
     pub arcs: ArcSelection,
-    /// The ends of arcs that options name, if an order is wanted that shows them as GNU's does.
-    pub named_arcs: Vec<(FunctionId, FunctionId)>,
 }
 
 impl Selections {
@@ -147,7 +144,6 @@ impl Selections {
             counts: Selection::all(functions),
             source: Selection::all(functions),
             arcs: ArcSelection::default(),
-            named_arcs: Vec::new(),
         }
     }
 
@@ -157,22 +153,20 @@ impl Selections {
     ///
     /// When an option names no function that there is. GNU then takes the option for not given.
     pub fn new(options: &Options, functions: &Functions<'_>, sources: &Sources) -> Result<Selections, Error> {
-        let runtime = if options.is_gnu() { runtime::named(functions) } else { runtime::all(functions) };
+        let rules = options.rules;
+        let runtime = if rules.knows_whole_runtime { runtime::all(functions) } else { runtime::named(functions) };
         let mut all = Selections::without(runtime, functions);
-        let matcher = Matcher { functions, sources, is_gnu: options.is_gnu() };
+        let matcher = Matcher { functions, sources, finds_readable: rules.finds_readable_names };
         for subject in [Subject::Flat, Subject::Graph, Subject::Time, Subject::Counts, Subject::Source, Subject::Arcs] {
             for only in [true, false] {
                 let choices = options.choices.iter().filter(|choice| (choice.subject, choice.only) == (subject, only));
                 let choices: Vec<&Choice> = choices.collect();
                 let mut named = sets(&choices, &matcher)?;
-                if options.is_gnu() && !named.is_empty() {
+                if !rules.chooses_sets && !named.is_empty() {
                     keep_ranges(&mut named, subject != Subject::Arcs, functions);
                 }
                 all.add(subject, only, named);
             }
-        }
-        if options.is_gnu() && (options.reports.function_order || options.file_map.is_some()) {
-            all.named_arcs = named::arcs(&options.choices, &matcher);
         }
         Ok(all)
     }
@@ -200,7 +194,7 @@ impl Selections {
 fn sets(choices: &[&Choice], matcher: &Matcher<'_, '_>) -> Result<Vec<Named>, Error> {
     let find = |choice: &Choice, spec: &Spec| {
         let mut found = matcher.find(spec);
-        if matcher.is_gnu {
+        if !matcher.finds_readable {
             return Ok(found);
         }
         if found.contains(&true) {

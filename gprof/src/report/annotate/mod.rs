@@ -116,7 +116,8 @@ pub fn annotate<'a>(
     let files = files.into_iter().rev().map(|(file, lines)| (paths[file], lines));
     let files: Vec<_> = files.filter(|(path, lines)| wanted(lines, path)).collect();
     let all = options.annotation.all_lines;
-    let mut labels = Labels { analysis, all, by_neighbour: options.is_gnu(), last: 0 };
+    let by_neighbour = !options.rules.labels_lines_by_function;
+    let mut labels = Labels { analysis, all, by_neighbour, last: 0 };
     let mut shown = Shown::default();
     files.into_iter().map(move |(path, lines)| {
         let (path, text) = read(path, &options.annotation, &mut shown)?;
@@ -144,7 +145,7 @@ impl Times {
         let samples = samples.into_iter().flatten();
         Times {
             unit: String::from_utf8_lossy(clock.dimension.as_bytes()).into_owned(),
-            of_lines: samples.map(|(line, samples)| (*line, samples / clock.rate)).collect(),
+            of_lines: samples.map(|(line, samples)| (*line, clock.time(*samples))).collect(),
         }
     }
 }

@@ -3,62 +3,54 @@
 use std::io::{self, Write};
 
 use super::{granularity, write_name};
-use crate::analysis::FlatRow;
 use crate::analysis::bsd::Report;
+use crate::analysis::{FlatRow, RowNumbers};
 use crate::cli::bsd::Dialect;
 use crate::report::number::Fixed;
 
-/// In what units the times of calls are shown.
-struct Units {
-    name: &'static str,
-    /// What seconds are multiplied by.
-    factor: f64,
-    /// Decimals of the times for each call.
-    decimals: usize,
-    /// Decimals of the sums.
-    sum_decimals: usize,
+/// How many decimals times have.
+#[derive(Clone, Copy)]
+struct Decimals {
+    of_calls: usize,
+    of_sums: usize,
 }
 
-/// The faster the clock, the smaller the unit.
-fn units(report: &Report<'_>) -> Units {
-    let small = report.dialect == Dialect::FreeBsd;
-    if small && report.rate >= 1e7 {
-        Units { name: "ns/call", factor: 1e9, decimals: 0, sum_decimals: 3 }
-    } else if small && report.rate >= 1e4 {
-        Units { name: "us/call", factor: 1e6, decimals: 0, sum_decimals: 3 }
-    } else {
-        Units { name: "ms/call", factor: 1e3, decimals: 2, sum_decimals: 2 }
+impl Decimals {
+    /// In units below milliseconds calls take whole numbers, and sums have more to show.
+    fn of(report: &Report<'_>) -> Decimals {
+        let [of_calls, of_sums] = if report.flat.unit.prefix == 'm' { [2, 2] } else { [0, 3] };
+        Decimals { of_calls, of_sums }
     }
 }
 
-pub(super) fn render(report: &Report<'_>, rows: &[FlatRow<'_>], out: &mut dyn Write) -> io::Result<()> {
-    granularity(report, report.total, "accumulated", out)?;
-    let units = units(report);
+pub(super) fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    granularity(report, report.flat.total, "accumulated", out)?;
+    let decimals = Decimals::of(report);
     writeln!(out, "  %   cumulative   self              self     total           ")?;
-    writeln!(out, " time   seconds   seconds    calls  {0}  {0}  name    ", units.name)?;
-    let total = if report.total > 0.0 { report.total } else { 1.0 };
-    let mut so_far = 0.0;
-    for row in rows {
-        so_far += row.time;
-        let decimals = units.sum_decimals;
-        let (percent, so_far) = (Fixed(100.0 * row.time / total), Fixed(so_far / report.rate));
-        write!(out, "{percent:5.1} {so_far:10.decimals$} {:8.decimals$}", Fixed(row.time / report.rate))?;
-        calls(report, row, &units, out)?;
+    writeln!(out, " time   seconds   seconds    calls  {0}s/call  {0}s/call  name    ", report.flat.unit.prefix)?;
+    for (row, numbers) in report.flat_rows() {
+        let [percent, cumulative, own] = [numbers.percent, numbers.cumulative, numbers.own].map(Fixed);
+        let of_sums = decimals.of_sums;
+        write!(out, "{percent:5.1} {cumulative:10.of_sums$} {own:8.of_sums$}")?;
+        calls(report, row, &numbers, decimals, out)?;
         write_name(report, row.function, out)?;
     }
     Ok(())
 }
 
 /// The calls of a function and their times.
-fn calls(report: &Report<'_>, row: &FlatRow<'_>, units: &Units, out: &mut dyn Write) -> io::Result<()> {
-    let all = row.time + row.children;
-    if row.calls != 0 {
-        let decimals = units.decimals;
-        let each = |time: f64| Fixed(units.factor * time / report.rate / row.calls as f64);
-        write!(out, " {:8} {:8.decimals$} {:8.decimals$}  ", row.calls, each(row.time), each(all))
-    } else if report.dialect == Dialect::FreeBsd && all != 0.0 {
+fn calls(
+    report: &Report<'_>,
+    row: &FlatRow<'_>,
+    numbers: &RowNumbers,
+    Decimals { of_calls, .. }: Decimals,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    if let Some((own, all)) = numbers.per_call {
+        write!(out, " {:8} {:8.of_calls$} {:8.of_calls$}  ", row.calls, Fixed(own), Fixed(all))
+    } else if let Some(part) = row.own_percent().filter(|_| report.dialect == Dialect::FreeBsd) {
         // How much of it is its own, since there are no calls to divide by.
-        write!(out, " {:8} {:7.2}% {:8}  ", 0, Fixed(100.0 * row.time / all), "")
+        write!(out, " {:8} {:7.2}% {:8}  ", 0, Fixed(part), "")
     } else {
         write!(out, " {:8} {:8} {:8}  ", "", "", "")
     }

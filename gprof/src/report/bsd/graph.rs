@@ -5,9 +5,9 @@ use std::io::{self, Write};
 
 use super::{granularity, number, write_name};
 use crate::analysis::bsd::Report;
+use crate::analysis::entries::{Calls, Line, Place, Whose};
 use crate::analysis::graph::Node;
-use crate::analysis::graph::arcs::{Arc, ArcId};
-use crate::analysis::graph::propagate::Share;
+use crate::analysis::graph::arcs::Arc;
 use crate::report::number::Fixed;
 use crate::symbols::functions::FunctionId;
 
@@ -22,10 +22,7 @@ pub(super) fn render(report: &Report<'_>, entries: &[Node], out: &mut dyn Write)
     out.write_all(HEAD.as_bytes())?;
     let entries_of = Entries::new(report);
     for node in entries {
-        match *node {
-            Node::Function(id) => entries_of.function(id, out)?,
-            Node::Cycle(at) => entries_of.cycle(at, out)?,
-        }
+        entries_of.write(*node, out)?;
         out.write_all(b"\n-----------------------------------------------\n\n")?;
     }
     Ok(())
@@ -48,91 +45,72 @@ impl<'a, 'data> Entries<'a, 'data> {
         entries
     }
 
-    /// The callers of a function, the function, what it calls.
-    fn function(&self, id: FunctionId, out: &mut dyn Write) -> io::Result<()> {
-        let graph = &self.report.graph;
-        let cut = |arcs: &HashMap<FunctionId, Vec<&'a Arc>>| arcs.get(&id).cloned().unwrap_or_default();
+    /// An entry: callers, the function or cycle, what it calls or has as members. Calls that were left out come first and last.
+    fn write(&self, node: Node, out: &mut dyn Write) -> io::Result<()> {
+        let cut = |arcs: &HashMap<FunctionId, Vec<&'a Arc>>| match node {
+            Node::Function(id) => arcs.get(&id).cloned().unwrap_or_default(),
+            Node::Cycle(_) => Vec::new(),
+        };
         let cut_parents = cut(&self.cut_parents);
-        if graph.parents(id).is_empty() && cut_parents.is_empty() {
-            writeln!(out, "{:53}<spontaneous>", "")?;
+        for arc in &cut_parents {
+            untimed(arc.count, out)?;
+            write_name(self.report, arc.parent, out)?;
         }
-        for arc in cut_parents {
-            self.untimed(arc.count, arc.parent, out)?;
-        }
-        for arc in graph.parents(id) {
-            self.arc(*arc, graph.arc(*arc).0.parent, out)?;
-        }
-        self.time(Node::Function(id), graph.share(id), out)?;
-        if graph.calls(id) == 0 && graph.self_calls(id) == 0 {
-            write!(out, "{:16}", "")?;
-        } else {
-            calls(graph.calls(id), graph.self_calls(id), out)?;
-        }
-        out.write_all(b" ")?;
-        write_name(self.report, id, out)?;
-        for arc in graph.children(id) {
-            self.arc(*arc, graph.arc(*arc).0.child, out)?;
+        for line in self.report.entry(node) {
+            if line.whose != Whose::Spontaneous || cut_parents.is_empty() {
+                self.line(&line, out)?;
+            }
         }
         for arc in cut(&self.cut_children) {
-            self.untimed(arc.count, arc.child, out)?;
+            untimed(arc.count, out)?;
+            write_name(self.report, arc.child, out)?;
         }
         Ok(())
     }
 
-    /// A cycle as a whole, and its members.
-    fn cycle(&self, at: usize, out: &mut dyn Write) -> io::Result<()> {
-        let graph = &self.report.graph;
-        let cycle = &graph.cycles()[at];
-        self.time(Node::Cycle(at), graph.cycle_share(at), out)?;
-        calls(cycle.calls, cycle.inner_calls, out)?;
-        writeln!(out, " <cycle {} as a whole>\t[{}]", at + 1, graph.rank(Node::Cycle(at)))?;
-        for member in &cycle.members {
-            let share = graph.share(*member);
-            write!(out, "{:12} {:7.2} {:11.2}", "", self.seconds(share.own), self.seconds(share.children))?;
-            calls(graph.calls(*member), graph.self_calls(*member), out)?;
-            out.write_all(b"     ")?;
-            write_name(self.report, *member, out)?;
+    fn line(&self, line: &Line, out: &mut dyn Write) -> io::Result<()> {
+        if line.whose == Whose::Spontaneous {
+            return writeln!(out, "{:53}<spontaneous>", "");
         }
-        Ok(())
-    }
-
-    /// The number and the times with which the main line of an entry begins.
-    fn time(&self, node: Node, share: &Share, out: &mut dyn Write) -> io::Result<()> {
-        let graph = &self.report.graph;
-        let total = if graph.total() > 0.0 { graph.total() } else { 1.0 };
-        let number = match node {
-            Node::Function(_) => number(self.report, node),
-            Node::Cycle(_) => format!("[{}]", graph.rank(node)),
-        };
-        let percent = Fixed(100.0 * (share.own + share.children) / total);
-        let (own, children) = (self.seconds(share.own), self.seconds(share.children));
-        write!(out, "{number:6.6} {percent:5.1} {own:7.2} {children:11.2}")
-    }
-
-    /// The line of a caller or of a called function, whose name stands at the end.
-    fn arc(&self, id: ArcId, named: FunctionId, out: &mut dyn Write) -> io::Result<()> {
-        let graph = &self.report.graph;
-        let (arc, Some((own, children))) = graph.arc(id) else {
-            return self.untimed(graph.arc(id).0.count, named, out);
-        };
-        let (own, children) = (self.seconds(own), self.seconds(children));
-        let all = graph.divided_by(arc.child);
-        write!(out, "{:12} {own:7.2} {children:11.2} {:7}/{all:<7}     ", "", arc.count)?;
-        write_name(self.report, named, out)
-    }
-
-    /// The line of calls that hand no time up: those within a cycle, and those left out.
-    fn untimed(&self, count: u64, named: FunctionId, out: &mut dyn Write) -> io::Result<()> {
-        write!(out, "{:32} {count:7} {:7}     ", "", "")?;
-        write_name(self.report, named, out)
-    }
-
-    fn seconds(&self, samples: f64) -> Fixed {
-        Fixed(samples / self.report.rate)
+        match line.place {
+            Place::Main(node) => {
+                let percent = Fixed(self.report.graph.percent(node));
+                let number = match node {
+                    Node::Function(_) => number(self.report, node),
+                    Node::Cycle(_) => format!("[{}]", self.report.graph.rank(node)),
+                };
+                write!(out, "{number:6.6} {percent:5.1}")?;
+            }
+            Place::Above | Place::Below if line.times.is_some() => write!(out, "{:12}", "")?,
+            Place::Above | Place::Below => {}
+        }
+        if let Some((own, children)) = line.times {
+            write!(out, " {:7.2} {:11.2}", Fixed(own), Fixed(children))?;
+        }
+        match line.calls {
+            Calls::Nothing => write!(out, "{:16}", "")?,
+            Calls::Some(calls) => untimed(calls, out)?,
+            Calls::All { outer, inner: 0 } => write!(out, " {outer:7} {:7}", "")?,
+            Calls::All { outer, inner } => write!(out, " {outer:7}+{inner:<7}")?,
+            Calls::Part { some, all } => write!(out, " {some:7}/{all:<7}     ")?,
+        }
+        // The name of the entry's own function stands out to the left.
+        match (line.place, line.calls) {
+            (Place::Main(_), _) => out.write_all(b" ")?,
+            (_, Calls::All { .. } | Calls::Nothing) => out.write_all(b"     ")?,
+            (_, Calls::Some(_) | Calls::Part { .. }) => {}
+        }
+        match line.whose {
+            Whose::Function(id) => write_name(self.report, id, out),
+            Whose::Cycle(at) => {
+                writeln!(out, "<cycle {} as a whole>\t[{}]", at + 1, self.report.graph.rank(Node::Cycle(at)))
+            }
+            Whose::Spontaneous | Whose::Outside => Ok(()),
+        }
     }
 }
 
-/// Calls from outside, and those of itself.
-fn calls(outer: u64, inner: u64, out: &mut dyn Write) -> io::Result<()> {
-    if inner == 0 { write!(out, " {outer:7} {:7}", "") } else { write!(out, " {outer:7}+{inner:<7}") }
+/// Calls that hand no time up: those within a cycle, and those left out.
+fn untimed(count: u64, out: &mut dyn Write) -> io::Result<()> {
+    write!(out, "{:32} {count:7} {:7}     ", "", "")
 }

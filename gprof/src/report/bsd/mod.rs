@@ -9,9 +9,9 @@ mod index;
 use std::io::{self, Write};
 
 use super::blurbs;
+use crate::analysis::Clock;
 use crate::analysis::bsd::Report;
 use crate::analysis::graph::Node;
-use crate::cli::bsd::Dialect;
 use crate::report::number::{Fixed, General};
 use crate::symbols::functions::FunctionId;
 
@@ -29,12 +29,12 @@ pub fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         graph::render(report, entries, out)?;
     }
     // The form feeds stand before the flat profile and the index, whatever came before.
-    if let Some(rows) = &report.rows {
+    if report.is_flat_wanted {
         out.write_all(b"\x0c\n")?;
         if report.explained {
             out.write_all(blurbs::FLAT.as_bytes())?;
         }
-        flat::render(report, rows, out)?;
+        flat::render(report, out)?;
     }
     out.write_all(b"\x0c\n")?;
     index::render(report, out)
@@ -60,14 +60,14 @@ fn cut(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
 
 /// The line with the size of bins and what one sample is worth.
 fn granularity(report: &Report<'_>, total: f64, nothing: &str, out: &mut dyn Write) -> io::Result<()> {
-    let bytes = match report.dialect {
-        Dialect::FreeBsd => report.granularity,
-        // In whole units of two bytes.
-        Dialect::OpenBsd => (report.granularity / 2.0).trunc() * 2.0,
-    };
-    write!(out, "\ngranularity: each sample hit covers {} byte(s)", General(bytes))?;
+    write!(out, "\ngranularity: each sample hit covers {} byte(s)", General(report.clock.granularity))?;
     if total > 0.0 {
-        write!(out, " for {:.2}% of {:.2} seconds\n\n", Fixed(100.0 / total), Fixed(total / report.rate))
+        write!(
+            out,
+            " for {:.2}% of {:.2} seconds\n\n",
+            Fixed(Clock::percent_of_one(total)),
+            Fixed(report.clock.time(total))
+        )
     } else {
         write!(out, " no time {nothing}\n\n")
     }
@@ -84,10 +84,6 @@ fn write_name(report: &Report<'_>, id: FunctionId, out: &mut dyn Write) -> io::R
 
 /// The number of an entry: in brackets, or in parentheses when there is no such entry.
 fn number(report: &Report<'_>, node: Node) -> String {
-    let share = match node {
-        Node::Function(id) => report.graph.share(id),
-        Node::Cycle(at) => report.graph.cycle_share(at),
-    };
     let rank = report.graph.rank(node);
-    if share.shown { format!("[{rank}]") } else { format!("({rank})") }
+    if report.graph.node_share(node).shown { format!("[{rank}]") } else { format!("({rank})") }
 }

@@ -4,10 +4,10 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 
-use super::super::flat::{Numbers, introduction, rows, unit};
-use super::super::{blurbs, names};
+use super::super::flat::{introduction, unit};
+use super::super::{blurbs, errors, names};
 use super::{Cells, Frame, HOT, Look, PLAIN, Taker, WARM, column, draw, name_column, printable, spared_column};
-use crate::analysis::{Analysis, FlatRow};
+use crate::analysis::{Analysis, FlatRow, RowNumbers};
 use crate::cli::options::Options;
 
 pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, frame: Frame, out: &mut dyn Write) -> io::Result<()> {
@@ -30,7 +30,7 @@ pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, frame: Frame, o
     }
     let hand_over = |_, take: Taker<'_>| {
         let mut cells = Cells::default();
-        for (row, numbers) in rows(analysis) {
+        for (row, numbers) in analysis.flat_rows() {
             let look = Look { style: style(&numbers), ..Look::default() };
             cells.clear();
             fill(&mut cells, analysis, options, row, &numbers);
@@ -43,26 +43,32 @@ pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, frame: Frame, o
 }
 
 /// What takes much time is red, what takes some is green.
-fn style(numbers: &Numbers) -> Style {
-    match numbers.percent.0 {
+fn style(numbers: &RowNumbers) -> Style {
+    match numbers.percent {
         percent if percent >= 5.0 => HOT,
         percent if percent >= 0.5 => WARM,
         _ => PLAIN,
     }
 }
 
-fn fill(cells: &mut Cells, analysis: &Analysis<'_>, options: &Options, row: &FlatRow, numbers: &Numbers) {
-    let Numbers { percent, so_far, own, error, of_calls } = numbers;
-    [percent, so_far, own].iter().for_each(|number| cells.fixed(number.0, 2));
+fn fill<'data>(
+    cells: &mut Cells,
+    analysis: &Analysis<'data>,
+    options: &Options,
+    row: &FlatRow<'data>,
+    numbers: &RowNumbers,
+) {
+    let RowNumbers { percent, cumulative, own, error, per_call } = *numbers;
+    [percent, cumulative, own].iter().for_each(|number| cells.fixed(*number, 2));
     if options.errors {
-        cells.text(error);
+        cells.text(&errors::text(error));
     }
-    match of_calls {
+    match per_call {
         None => (0..3).for_each(|_| cells.blank()),
         Some((own, total)) => {
             cells.count(row.calls);
-            [own, total].iter().for_each(|number| cells.fixed(number.0, 2));
+            [own, total].iter().for_each(|number| cells.fixed(*number, 2));
         }
     }
-    cells.name(|columns| columns.text(&names::of_row(analysis, options, row)));
+    cells.name(|columns| columns.text(&names::of_row(analysis, row)));
 }

@@ -4,12 +4,12 @@ use std::cell::Cell;
 use std::io::{self, Write};
 
 use super::super::columns::Columns;
-use super::super::entries::{self, Calls, Line, Place, Whose};
 use super::super::graph::granularity;
 use super::super::labels::Labels;
-use super::super::{blurbs, errors};
+use super::super::{blurbs, errors, names};
 use super::{Cells, Frame, Look, Pass, STRONG, Taker, column, draw, name_column, spared_column};
 use crate::analysis::Analysis;
+use crate::analysis::entries::{Calls, Line, Place, Whose};
 use crate::cli::options::Options;
 
 pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, frame: Frame, out: &mut dyn Write) -> io::Result<()> {
@@ -28,7 +28,7 @@ pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, frame: Frame, o
         columns.insert(3, column("error"));
     }
     let widths = vec![Cell::new(None); analysis.functions.len()];
-    let rows = Rows { analysis, options, labels: Labels::new(analysis, options), widths };
+    let rows = Rows { analysis, options, labels: Labels::new(analysis), widths };
     draw(&columns, |pass, take| rows.hand_over(pass, take), frame, out)?;
     blurbs::explain(blurbs::GRAPH, options, out)
 }
@@ -49,7 +49,7 @@ impl Rows<'_, '_> {
     fn hand_over(&self, pass: Pass, take: Taker<'_>) -> io::Result<()> {
         let mut cells = Cells::default();
         for node in &self.analysis.calls.entries {
-            for (at, line) in entries::lines(self.analysis, *node).iter().enumerate() {
+            for (at, line) in self.analysis.entry(*node).iter().enumerate() {
                 let look = match line.place {
                     Place::Main(_) => Look { style: STRONG, ..Look::default() },
                     Place::Above | Place::Below => Look { indent: INDENT, ..Look::default() },
@@ -63,21 +63,21 @@ impl Rows<'_, '_> {
     }
 
     fn fill(&self, cells: &mut Cells, pass: Pass, line: &Line) -> io::Result<()> {
-        let (graph, clock) = (&self.analysis.calls.graph, &self.analysis.clock);
+        let graph = &self.analysis.calls.graph;
         match line.place {
             Place::Main(node) => {
                 cells.text(&format!("[{}]", graph.rank(node)));
-                cells.fixed(entries::percent(graph, node).0, 1);
+                cells.fixed(graph.percent(node), 1);
             }
             Place::Above | Place::Below => (0..2).for_each(|_| cells.blank()),
         }
         let time = |time: Option<f64>, cells: &mut Cells| match time {
-            Some(samples) => cells.fixed(samples / clock.rate, 2),
+            Some(time) => cells.fixed(time, 2),
             None => cells.blank(),
         };
         time(line.times.map(|(own, _)| own), cells);
         if self.options.errors {
-            cells.text(&errors::text(line.error, clock));
+            cells.text(&errors::text(line.error));
         }
         time(line.times.map(|(_, children)| children), cells);
         cells.cell(|columns| calls(line.calls, columns));
@@ -99,8 +99,8 @@ impl Rows<'_, '_> {
 
     fn name(&self, whose: Whose, columns: &mut Columns) -> io::Result<()> {
         match whose {
-            Whose::Function(id) => self.labels.write(self.analysis, self.options, id, columns),
-            whose => entries::write_name(self.analysis, self.options, whose, &mut columns.text),
+            Whose::Function(id) => self.labels.write(self.analysis, id, columns),
+            whose => names::write_whose(self.analysis, whose, &mut columns.text),
         }
     }
 }

@@ -6,14 +6,13 @@ use super::super::{index, names};
 use super::{Cells, Frame, Look, Taker, column, draw, name_column};
 use crate::analysis::graph::Node;
 use crate::analysis::{Analysis, IndexEntry};
-use crate::cli::options::Options;
 
-pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, frame: Frame, out: &mut dyn Write) -> io::Result<()> {
+pub(crate) fn render(analysis: &Analysis<'_>, frame: Frame, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(b"Index by function name\n\n")?;
     let entries = &analysis.calls.index;
     let add = |cells: &mut Cells, entry: &IndexEntry<'_>| {
         cells.text(&names::number(analysis, entry.node));
-        cells.name(|columns| columns.text(&name(analysis, options, entry)));
+        cells.name(|columns| columns.text(&name(analysis, entry)));
     };
     let mut widest = [INDEX.len(), NAME.len()];
     let mut cells = Cells::default();
@@ -44,9 +43,9 @@ pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, frame: Frame, o
 const INDEX: &str = "index";
 const NAME: &str = "name";
 
-fn name(analysis: &Analysis<'_>, options: &Options, entry: &IndexEntry<'_>) -> Vec<u8> {
+fn name(analysis: &Analysis<'_>, entry: &IndexEntry<'_>) -> Vec<u8> {
     let mut name = match entry.node {
-        Node::Function(id) => names::name(analysis, options, id).into_owned(),
+        Node::Function(id) => names::name(analysis, id).into_owned(),
         Node::Cycle(at) => format!("<cycle {}>", at + 1).into_bytes(),
     };
     if let Some(file) = &entry.file {

@@ -8,9 +8,9 @@ pub mod joined;
 mod names;
 
 use std::borrow::Cow;
-use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use crate::image::Symbol;
 use buckets::Buckets;
@@ -36,7 +36,7 @@ pub struct Function<'data> {
     pub called_as: Option<FunctionId>,
     /// The name as the programmer wrote it, once somebody asked for it; nothing when that is the name of the symbol
     /// table.
-    readable: OnceCell<Option<Vec<u8>>>,
+    readable: OnceLock<Option<Vec<u8>>>,
 }
 
 /// All functions of a program in the order of their addresses, one for each address.
@@ -117,7 +117,7 @@ impl<'data> Functions<'data> {
                 is_static: symbol.is_static,
                 counts_for: FunctionId(index),
                 called_as,
-                readable: OnceCell::new(),
+                readable: OnceLock::new(),
             }
         });
         let sorted: Vec<Function<'data>> = sorted.collect();

@@ -5,7 +5,7 @@
 //! is cut here is beyond what any would have.
 
 use std::borrow::Cow;
-use std::cell::Cell;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use gmon_demangle::{MAX_LENGTH, Options, demangle_with, looks_mangled};
 
@@ -34,29 +34,35 @@ pub(super) fn bound(symbols: &mut [Symbol<'_>]) {
     }
 }
 
-/// What names may still take.
+/// What names may still take. Both numbers are budgets and not counts that anything relies on, so that threads that use
+/// them at once may each take the same bytes: loads and stores need no order.
 #[derive(Debug)]
 pub(super) struct Room {
     /// Memory for those that are readable, and work to make them.
-    readable: Cell<usize>,
+    readable: AtomicUsize,
     /// How names are demangled.
     pub(super) demangling: Options,
     /// Bytes of long names in reports.
-    written: Cell<usize>,
+    written: AtomicUsize,
     /// Whether reports show control characters in names spelt.
     pub(super) spells: bool,
 }
 
 impl Default for Room {
     fn default() -> Room {
-        Room { readable: Cell::new(ROOM), demangling: Options::default(), written: Cell::new(TOTAL), spells: false }
+        Room {
+            readable: AtomicUsize::new(ROOM),
+            demangling: Options::default(),
+            written: AtomicUsize::new(TOTAL),
+            spells: false,
+        }
     }
 }
 
 impl Room {
     /// The readable form of a name, and whether there is room to keep it.
     pub(super) fn readable<'a>(&self, name: &'a [u8]) -> (Cow<'a, [u8]>, bool) {
-        let left = self.readable.get();
+        let left = self.readable.load(Ordering::Relaxed);
         let most = if left > 0 { MAX_LENGTH } else { name.len().saturating_mul(GAIN).max(SHORT) };
         let text = demangle_with(name, &Options { max_length: most.min(MAX_LENGTH), ..self.demangling });
         let work = match &text {
@@ -65,7 +71,7 @@ impl Room {
             Cow::Borrowed(_) if looks_mangled(name) => most,
             Cow::Borrowed(_) => 0,
         };
-        self.readable.set(left.saturating_sub(work));
+        self.readable.store(left.saturating_sub(work), Ordering::Relaxed);
         let fits = work <= left;
         (text, fits)
     }
@@ -76,9 +82,9 @@ impl Room {
         if name.len() <= SHORT {
             return name;
         }
-        let left = self.written.get();
+        let left = self.written.load(Ordering::Relaxed);
         if let Some(left) = left.checked_sub(name.len()) {
-            self.written.set(left);
+            self.written.store(left, Ordering::Relaxed);
             return name;
         }
         let is_whole = |at: &usize| name.get(*at).is_some_and(|byte| byte & 0xc0 != 0x80);
@@ -109,10 +115,10 @@ mod tests {
     fn readable_names_take_no_more_than_there_is_room_for() {
         let room = Room::default();
         assert_eq!(room.readable(b"_RMC0FGZZZ_Eu"), (Cow::Borrowed(b"_RMC0FGZZZ_Eu".as_slice()), true));
-        assert!(room.readable.get() == ROOM - MAX_LENGTH);
+        assert!(room.readable.load(Ordering::Relaxed) == ROOM - MAX_LENGTH);
         assert!(matches!(room.readable(b"_Z1fv"), (Cow::Owned(_), true)));
         assert!(matches!(room.readable(b"main"), (Cow::Borrowed(b"main"), _)));
-        room.readable.set(2);
+        room.readable.store(2, Ordering::Relaxed);
         assert!(matches!(room.readable(b"_Z1fv"), (Cow::Owned(_), false)));
         assert!(matches!(room.readable(b"_Z1fv"), (Cow::Owned(_), false)));
     }
@@ -120,7 +126,7 @@ mod tests {
     #[test]
     fn long_names_are_written_whole_so_often() {
         let room = Room::default();
-        room.written.set(5000);
+        room.written.store(5000, Ordering::Relaxed);
         let name = [vec![b'x'; 1023], "é".repeat(1000).into_bytes()].concat();
         assert_eq!(room.written(Cow::Borrowed(&name)).len(), name.len());
         let cut = room.written(Cow::Borrowed(&name)).into_owned();

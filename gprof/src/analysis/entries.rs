@@ -1,18 +1,14 @@
-//! The lines of the call graph's entries, before they are text.
+//! The lines of the call graph's entries, worked out when they are asked for: all together take far more memory than the
+//! graph.
 
-use std::io::{self, Write};
-
-use super::names;
-use crate::analysis::Analysis;
+use super::{Analysis, Errors};
 use crate::analysis::graph::arcs::ArcId;
 use crate::analysis::graph::{Graph, Node};
-use crate::cli::options::Options;
-use crate::report::number::Fixed;
 use crate::symbols::functions::FunctionId;
 
 /// Where a line stands in its entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub enum Place {
     /// Above the function: its callers.
     Above,
     /// The line of the function or cycle itself.
@@ -23,20 +19,30 @@ pub(super) enum Place {
 
 /// The calls on a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Calls {
+pub enum Calls {
     /// None.
     Nothing,
     /// From outside, and of itself.
-    All { outer: u64, inner: u64 },
+    All {
+        /// Calls by others.
+        outer: u64,
+        /// Calls by itself.
+        inner: u64,
+    },
     /// Some, of which the profile does not say what they are part of.
     Some(u64),
     /// Part of all.
-    Part { some: u64, all: u64 },
+    Part {
+        /// The calls on this line.
+        some: u64,
+        /// All calls of the called function, or of its cycle.
+        all: u64,
+    },
 }
 
 /// Whose line it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Whose {
+pub enum Whose {
     /// Callers that the profile does not know.
     Spontaneous,
     /// What is no function of the program.
@@ -47,16 +53,19 @@ pub(super) enum Whose {
     Cycle(usize),
 }
 
-/// A line. Times are in samples.
+/// A line. Times are in the clock's unit, which is seconds as a rule.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Line {
-    pub(super) place: Place,
+pub struct Line {
+    /// Where it stands.
+    pub place: Place,
     /// The self time and that of what was called, where the line carries any.
-    pub(super) times: Option<(f64, f64)>,
+    pub times: Option<(f64, f64)>,
     /// The standard error of a self time that was measured and not handed up; 0 if there is none.
-    pub(super) error: f64,
-    pub(super) calls: Calls,
-    pub(super) whose: Whose,
+    pub error: f64,
+    /// The calls.
+    pub calls: Calls,
+    /// Whose line it is.
+    pub whose: Whose,
 }
 
 impl Line {
@@ -65,17 +74,30 @@ impl Line {
     }
 }
 
-/// The lines of an entry, from the top.
-pub(super) fn lines(analysis: &Analysis<'_>, node: Node) -> Vec<Line> {
-    match node {
-        Node::Function(id) => function(analysis, id),
-        Node::Cycle(at) => cycle(analysis, at),
+impl Analysis<'_> {
+    /// The lines of an entry of the call graph, from the top.
+    #[must_use]
+    pub fn entry(&self, node: Node) -> Vec<Line> {
+        lines(&self.calls.graph, &self.errors, self.clock.rate, node)
     }
 }
 
+/// The lines of an entry, from the top, at so many samples for each unit of time.
+pub(crate) fn lines(graph: &Graph, errors: &Errors, rate: f64, node: Node) -> Vec<Line> {
+    let mut lines = match node {
+        Node::Function(id) => function(graph, errors, id),
+        Node::Cycle(at) => cycle(graph, errors, at),
+    };
+    for line in &mut lines {
+        line.times = line.times.map(|(own, children)| (own / rate, children / rate));
+        // Without an error there is none, whatever the rate.
+        line.error = if line.error == 0.0 { 0.0 } else { line.error / rate };
+    }
+    lines
+}
+
 /// The callers of a function, the function, what it calls.
-fn function(analysis: &Analysis<'_>, id: FunctionId) -> Vec<Line> {
-    let graph = &analysis.calls.graph;
+fn function(graph: &Graph, errors: &Errors, id: FunctionId) -> Vec<Line> {
     let mut lines = Vec::new();
     let (outside, handed) = graph.from_outside(id);
     if outside != 0 {
@@ -85,7 +107,7 @@ fn function(analysis: &Analysis<'_>, id: FunctionId) -> Vec<Line> {
         lines.push(Line::new(Place::Above, None, Calls::Nothing, Whose::Spontaneous));
     }
     lines.extend(graph.parents(id).iter().map(|arc| arc_line(graph, *arc, Place::Above)));
-    lines.push(own(analysis, id, Place::Main(Node::Function(id))));
+    lines.push(own(graph, errors, id, Place::Main(Node::Function(id))));
     lines.extend(graph.children(id).iter().map(|arc| arc_line(graph, *arc, Place::Below)));
     if graph.to_outside(id) != 0 {
         let calls = Calls::Part { some: graph.to_outside(id), all: graph.to_outside(id) };
@@ -95,33 +117,31 @@ fn function(analysis: &Analysis<'_>, id: FunctionId) -> Vec<Line> {
 }
 
 /// A cycle as a whole, and its members.
-fn cycle(analysis: &Analysis<'_>, at: usize) -> Vec<Line> {
-    let graph = &analysis.calls.graph;
+fn cycle(graph: &Graph, errors: &Errors, at: usize) -> Vec<Line> {
     let (cycle, share) = (&graph.cycles()[at], graph.cycle_share(at));
     let main = Line {
         place: Place::Main(Node::Cycle(at)),
         times: Some((share.own, share.children)),
-        error: share.fraction * analysis.errors.of(Node::Cycle(at)),
+        error: share.fraction * errors.of(Node::Cycle(at)),
         calls: Calls::All { outer: cycle.calls, inner: cycle.inner_calls },
         whose: Whose::Cycle(at),
     };
     let members = cycle.members.iter().map(|member| {
         // A member has its calls on its line even when there are none.
         let calls = Calls::All { outer: graph.calls(*member), inner: graph.self_calls(*member) };
-        Line { calls, ..own(analysis, *member, Place::Below) }
+        Line { calls, ..own(graph, errors, *member, Place::Below) }
     });
     std::iter::once(main).chain(members).collect()
 }
 
 /// The line of a function with its own times and calls.
-fn own(analysis: &Analysis<'_>, id: FunctionId, place: Place) -> Line {
-    let graph = &analysis.calls.graph;
+fn own(graph: &Graph, errors: &Errors, id: FunctionId, place: Place) -> Line {
     let share = graph.share(id);
     let calls = match (graph.calls(id), graph.self_calls(id)) {
         (0, 0) => Calls::Nothing,
         (outer, inner) => Calls::All { outer, inner },
     };
-    let error = share.fraction * analysis.errors.of(Node::Function(id));
+    let error = share.fraction * errors.of(Node::Function(id));
     Line { place, times: Some((share.own, share.children)), error, calls, whose: Whose::Function(id) }
 }
 
@@ -134,34 +154,4 @@ fn arc_line(graph: &Graph, id: ArcId, place: Place) -> Line {
         Some(_) => Calls::Part { some: arc.count, all: graph.divided_by(arc.child) },
     };
     Line::new(place, handed, calls, whose)
-}
-
-/// The part of all time that a function or cycle took with what it called, in percent.
-pub(super) fn percent(graph: &Graph, node: Node) -> Fixed {
-    let share = match node {
-        Node::Function(id) => graph.share(id),
-        Node::Cycle(at) => graph.cycle_share(at),
-    };
-    let total = if graph.total() > 0.0 { graph.total() } else { 1.0 };
-    Fixed(100.0 * (share.own + share.children) / total)
-}
-
-/// Writes whose line it is, with the number of the entry.
-pub(super) fn write_name(
-    analysis: &Analysis<'_>,
-    options: &Options,
-    whose: Whose,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    match whose {
-        Whose::Spontaneous => out.write_all(b"<spontaneous>"),
-        // Programs that read the report pass over names with a number in parentheses, which have no entry, and know no
-        // names without a number.
-        Whose::Outside => out.write_all(b"<outside> (0)"),
-        Whose::Function(id) => names::write_numbered(analysis, options, id, out),
-        Whose::Cycle(at) => {
-            let rank = analysis.calls.graph.rank(Node::Cycle(at));
-            write!(out, "<cycle {} as a whole> [{rank}]", at + 1)
-        }
-    }
 }
