@@ -9,7 +9,10 @@ use core::sync::atomic::{
     Ordering::{Relaxed, SeqCst},
 };
 
-use super::{OF_PROCESS, on_expiry, period, value};
+use super::due;
+use super::handler::on_expiry;
+use super::mark::{OF_PROCESS, value};
+use super::rate::period;
 use crate::os::{
     Errno, SAMPLING_SIGNAL, SIGPROF, Timer, catch_signal, interval_timer, is_caught_by, is_not_handled, process_time,
     set_interval_timer, system_release,
@@ -54,12 +57,7 @@ pub(super) fn start() -> Result<(), Errno> {
 
 /// Lets the POSIX timer run.
 fn start_timer(timer: Timer) -> Result<(), Errno> {
-    super::start_timer(timer, &PER_PROCESS.process_account, process_time(), period())
-}
-
-/// The ticks to be counted at `pc` when the POSIX timer has expired so often.
-pub(super) fn notice(expiries: u32, pc: usize) -> u32 {
-    PER_PROCESS.process_account.notice(expiries, pc)
+    due::start_timer(timer, &PER_PROCESS.process_account, process_time(), period())
 }
 
 /// Counts the ticks of the POSIX timer that are due and that the kernel has not noticed yet, for the last time or not.
@@ -67,7 +65,7 @@ pub(super) fn settle(is_last: bool) {
     if PER_PROCESS.process_timer.load(SeqCst) >= 0
         && let Some(now) = process_time()
     {
-        super::settle(&PER_PROCESS.process_account, now, true, is_last);
+        due::settle(&PER_PROCESS.process_account, now, true, is_last);
     }
 }
 

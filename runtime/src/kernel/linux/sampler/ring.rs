@@ -9,8 +9,8 @@ use core::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release, SeqCst},
 };
 
+use super::mark::{OF_RING, value};
 use super::records::{self, Record};
-use super::{OF_RING, value};
 use crate::file::live;
 use crate::message::say;
 use crate::os::{

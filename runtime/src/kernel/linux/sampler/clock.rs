@@ -1,0 +1,107 @@
+//! One timer for each thread, over the thread's own CPU time or over the world's time.
+
+use core::ptr;
+use core::sync::atomic::{
+    AtomicI32, AtomicU32,
+    Ordering::{Relaxed, SeqCst},
+};
+
+use super::due::{settle, start_timer};
+use super::producer::{NOTHING, PRODUCER, THREADS};
+use super::rate::{half_tick, is_wall, period};
+use crate::os::{TimeOf, Timer};
+use crate::per_process::Account;
+
+/// One thread's timer.
+pub(crate) struct Clock {
+    pub(super) timer: AtomicI32,
+    /// The kernel's number of the thread.
+    pub(super) thread: AtomicI32,
+    pub(super) account: Account,
+}
+
+impl Clock {
+    pub(super) const NONE: i32 = -1;
+
+    /// No timer yet.
+    pub(crate) fn reset(&self) {
+        self.timer.store(Clock::NONE, SeqCst);
+        self.account.reset();
+    }
+
+    /// Lets the thread's timer run, or stops the timer. Before the samples are stopped, so that the ticks that are due are
+    /// counted.
+    pub(crate) fn run(&self, on: bool) {
+        let timer = self.timer.load(SeqCst);
+        if timer == Clock::NONE {
+            return;
+        }
+        let on = on && PRODUCER.load(SeqCst) != NOTHING;
+        // A timer that cannot be set is one whose thread is gone: that thread has no time either.
+        let now = self.now();
+        if on {
+            let _ = start_timer(Timer(timer), &self.account, now, first_expiry());
+        } else {
+            self.settle_at(now, false);
+            let _ = Timer(timer).set(0, 0);
+            if let Some(now) = now {
+                self.account.stop(now);
+            }
+        }
+    }
+
+    /// Counts the ticks that are due and that the kernel has not noticed yet, for the last time or not.
+    pub(crate) fn settle(&self, is_last: bool) {
+        if self.timer.load(SeqCst) != Clock::NONE {
+            self.settle_at(self.now(), is_last);
+        }
+    }
+
+    fn settle_at(&self, now: Option<u64>, is_last: bool) {
+        if PRODUCER.load(SeqCst) == THREADS
+            && let Some(now) = now
+        {
+            settle(&self.account, now, ptr::eq(self, own_clock()), is_last);
+        }
+    }
+
+    /// The time that the timer runs by.
+    fn now(&self) -> Option<u64> {
+        time().of(self.thread.load(SeqCst))
+    }
+}
+
+/// What the timers of threads run by.
+pub(super) fn time() -> TimeOf {
+    if is_wall() { TimeOf::World } else { TimeOf::ThisThread }
+}
+
+/// When a thread's timer is to expire first, in nanoseconds: at any time in a period.
+///
+/// If that were always a period, a thread that does not live so long would never be seen, however many of them there are.
+/// The times are spread evenly over the period by multiples of the golden ratio. Timers of CPU time expire at the first tick
+/// behind their time, half a tick late on average, which is taken off here; what is then before the start expires at once.
+fn first_expiry() -> i64 {
+    static TURN: AtomicU32 = AtomicU32::new(0);
+    const GOLDEN_RATIO: u32 = 0x9e37_79b9;
+    let turn = i64::from(TURN.fetch_add(GOLDEN_RATIO, Relaxed));
+    ((((period() >> 8) * turn) >> 24) - half_tick()).max(1)
+}
+
+/// The ticks to be counted at `pc` when this thread's timer has expired so often.
+pub(super) fn notice(expiries: u32, pc: usize) -> u32 {
+    // SAFETY: null, or a thread's clock, which is never freed.
+    unsafe { own_clock().as_ref() }.map_or(expiries, |clock| clock.account.notice(expiries, pc))
+}
+
+/// This thread's clock, with which the thread's record begins (`threads` proves that); null if there is no record.
+#[cfg(any(test, feature = "runtime"))]
+fn own_clock() -> *const Clock {
+    crate::arch::record().cast()
+}
+
+/// The same where threads have no records.
+#[cfg(not(any(test, feature = "runtime")))]
+fn own_clock() -> *const Clock {
+    ptr::null()
+}

@@ -1,0 +1,27 @@
+//! What produces the ticks, and what could not.
+
+use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering::SeqCst};
+
+use crate::ownership::is_ours;
+
+/// What produces the ticks: one of the following.
+pub(super) static PRODUCER: AtomicU32 = AtomicU32::new(THREADS);
+/// A timer for each thread.
+pub(super) const THREADS: u32 = 0;
+/// The process's timer.
+pub(super) const PROCESS: u32 = 1;
+/// The kernel's ring.
+pub(super) const RING: u32 = 2;
+/// Nothing any more.
+pub(super) const NOTHING: u32 = 3;
+
+/// Whether any thread got a timer.
+pub(super) static HAS_TIMERS: AtomicBool = AtomicBool::new(false);
+/// Why a thread could not have a timer of its own, and the child of a fork no ring; 0 if they could.
+pub(super) static THREAD_REFUSED: AtomicI32 = AtomicI32::new(0);
+pub(super) static RING_REFUSED: AtomicI32 = AtomicI32::new(0);
+
+/// Whether there are rings to be read. A child that was made behind the C library's back has no rings of its own.
+pub(super) fn has_ring() -> bool {
+    PRODUCER.load(SeqCst) == RING && is_ours()
+}

@@ -1,0 +1,74 @@
+//! Says at the end what went otherwise than was said before, and how many samples are missing.
+
+use core::sync::atomic::Ordering::{Relaxed, SeqCst};
+
+use super::producer::{HAS_TIMERS, PROCESS, PRODUCER, RING, RING_REFUSED, THREAD_REFUSED, THREADS};
+use super::rate::{is_wall, period, profrate};
+use super::{handler, process, ring};
+use crate::message::{say, say_error};
+use crate::os::Errno;
+use crate::per_process::PER_PROCESS;
+use crate::samples::bins;
+use crate::text::Text;
+
+/// Says what went otherwise than was said before.
+pub(crate) fn report() {
+    let refused = THREAD_REFUSED.swap(0, Relaxed);
+    if refused != 0 {
+        let instead: &[u8] = match PRODUCER.load(SeqCst) {
+            PROCESS => b"used the process's one: shares of threads are rough",
+            _ => b"nor one for the process: some threads were not sampled",
+        };
+        say_error(&[b"no timer for each thread, ", instead], Errno(refused));
+    }
+    let error = RING_REFUSED.swap(0, Relaxed);
+    if error != 0 {
+        say_error(&[b"no perf_event ring for the child of a fork, used timers"], Errno(error));
+    }
+    let lost = ring::report();
+    if handler::is_replaced() {
+        say(&[b"the program handles signal 60 itself, by which it is sampled: samples are missing"]);
+    } else if process::is_taken() {
+        say(&[b"the program uses SIGPROF or ITIMER_PROF itself, by which it was sampled: samples are missing"]);
+    } else if refused == 0 && !bins::is_counting() {
+        report_silence(lost);
+    }
+}
+
+/// So many samples that are due do not fail to come by chance, all of them or all but a few.
+const NOT_CHANCE: u64 = 20;
+
+/// Says it if far fewer samples came than the process's CPU time is worth, `lost` ones aside, or next to none.
+fn report_silence(lost: u64) {
+    let producer = PRODUCER.load(SeqCst);
+    if producer == THREADS && !HAS_TIMERS.load(Relaxed) {
+        return; // not even the first thread has a record: that was said
+    }
+    let is_blind_to_kernel = producer == RING && ring::is_blind_to_kernel();
+    let came = bins::ticks() + lost;
+    let expected = PER_PROCESS.counted_time.load(Relaxed) / period().max(1) as u64;
+    let missing = expected.saturating_sub(came);
+    // How much of the time was in the kernel is not known.
+    let is_silent = came <= expected / NOT_CHANCE && missing > NOT_CHANCE && !is_blind_to_kernel;
+    // Five seconds, and a fifth: that is not chance, nor what is left over at the ends of threads.
+    let is_short = missing >= 5 * u64::from(profrate()) && missing >= expected / 5 && !is_wall();
+    if !is_silent && !is_short {
+        return;
+    }
+    let mut numbers = [Text::<20>::new(), Text::<20>::new()];
+    for (text, number) in numbers.iter_mut().zip([missing, expected]) {
+        text.push_decimal(number);
+    }
+    let why: &[u8] = match producer {
+        _ if is_wall() => b"threads that block signal 60 or call no profiled function are not sampled",
+        THREADS => b"threads that block signal 60 or call no profiled function are sampled only by GMON_SAMPLER=perf",
+        PROCESS if is_silent => b"threads that block signal 60 are sampled only by GMON_SAMPLER=perf",
+        _ if is_blind_to_kernel => b"time in the kernel is sampled only if kernel.perf_event_paranoid allows it",
+        _ => b"the machine was too busy to take them",
+    };
+    // In less than a second of CPU time on a busy machine, the kernel may not have looked at the timers even once.
+    let is_brief = expected <= u64::from(profrate()) && producer != RING && !is_wall();
+    let or: &[u8] = if is_brief { b"the machine was too busy to take them, or " } else { b"" };
+    let [missing, expected] = &numbers;
+    say(&[missing.as_bytes(), b" of ", expected.as_bytes(), b" samples are missing: ", or, why]);
+}
