@@ -1,25 +1,16 @@
-//! Reports as tables: what they have in common, which is drawing.
+//! Draws tables: what all reports have in common that are tables.
 //!
 //! Rows are made twice, once for the widths of the columns and once to be written: a table may be far larger than what it
 //! tells of, and is never in memory. A row is one line, however long its name is.
-
-mod cells;
-mod flat;
-mod graph;
-mod index;
-
-pub(super) use flat::render as flat;
-pub(super) use graph::render as graph;
-pub(super) use index::render as index;
 
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 use unicode_width::UnicodeWidthStr;
 
+use super::cells::{Cells, push_shortened};
 use crate::cli::options::Options;
 use crate::terminal::Terminal;
-use cells::{Cells, printable, push_shortened};
 
 /// What a column of names has at least, however narrow the terminal, and what anything has at most.
 const NARROW: usize = 12;
@@ -39,21 +30,21 @@ const DIVIDER: &str = "┆";
 
 /// What tables are drawn into.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Frame {
+pub(in crate::report) struct Frame {
     /// The width of a table, in characters, as far as that is enough.
-    width: usize,
+    pub(super) width: usize,
     colours: bool,
 }
 
 impl Frame {
     /// As wide as the user says, or else as there is room.
-    pub(super) fn new(terminal: &Terminal, options: &Options) -> Frame {
+    pub(in crate::report) fn new(terminal: &Terminal, options: &Options) -> Frame {
         Frame { width: options.width.unwrap_or(terminal.width()).min(WIDE), colours: terminal.colours }
     }
 }
 
 /// A column.
-struct Column {
+pub(super) struct Column {
     /// One line of it or several.
     title: String,
     /// Names stand to the left and lose their middles when they are too long. Everything else stands to the right.
@@ -62,36 +53,36 @@ struct Column {
     spared: Option<u8>,
 }
 
-fn column(title: impl Into<String>) -> Column {
+pub(super) fn column(title: impl Into<String>) -> Column {
     Column { title: title.into(), is_name: false, spared: None }
 }
 
-fn spared_column(order: u8, title: impl Into<String>) -> Column {
+pub(super) fn spared_column(order: u8, title: impl Into<String>) -> Column {
     Column { spared: Some(order), ..column(title) }
 }
 
-fn name_column(title: &str) -> Column {
+pub(super) fn name_column(title: &str) -> Column {
     Column { is_name: true, ..column(title) }
 }
 
 /// What a row looks like.
 #[derive(Clone, Copy, Default)]
-struct Look {
+pub(super) struct Look {
     /// Whether a line sets it apart from the row above.
-    is_apart: bool,
+    pub(super) is_apart: bool,
     /// By how many characters its names are moved to the right.
-    indent: usize,
-    style: Style,
+    pub(super) indent: usize,
+    pub(super) style: Style,
 }
 
-const PLAIN: Style = Style::new();
-const STRONG: Style = Style::new().bold();
-const HOT: Style = AnsiColor::Red.on_default();
-const WARM: Style = AnsiColor::Green.on_default();
+pub(super) const PLAIN: Style = Style::new();
+pub(super) const STRONG: Style = Style::new().bold();
+pub(super) const HOT: Style = AnsiColor::Red.on_default();
+pub(super) const WARM: Style = AnsiColor::Green.on_default();
 
 /// What rows are made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Pass {
+pub(super) enum Pass {
     /// To be measured: of a cell its width is enough.
     Measure,
     /// To be written.
@@ -99,10 +90,10 @@ enum Pass {
 }
 
 /// Takes rows one after the other.
-type Taker<'a> = &'a mut dyn FnMut(Look, &Cells) -> io::Result<()>;
+pub(super) type Taker<'a> = &'a mut dyn FnMut(Look, &Cells) -> io::Result<()>;
 
 /// Draws a table. `rows` hands over all rows, once in each pass.
-fn draw(
+pub(super) fn draw(
     columns: &[Column],
     rows: impl Fn(Pass, Taker<'_>) -> io::Result<()>,
     frame: Frame,

@@ -1,0 +1,12 @@
+//! Reports as tables.
+
+mod cells;
+mod drawing;
+mod flat;
+mod graph;
+mod index;
+
+pub(super) use drawing::Frame;
+pub(super) use flat::render as flat;
+pub(super) use graph::render as graph;
+pub(super) use index::render as index;
