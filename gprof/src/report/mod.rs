@@ -27,3 +27,7 @@ mod writer;
 
 pub use hottest::HotFunction;
 pub use render::{Format, render};
+
+// Only the tests of this project, which look into the modules, may need this name.
+#[cfg(feature = "internals")]
+pub use writer::Writer;
