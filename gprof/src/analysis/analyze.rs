@@ -4,10 +4,11 @@ use std::io::Write;
 
 use gmon::Profile;
 
+use super::compute::Input;
+use super::model::Analysis;
 use super::selection::Selections;
 use super::stats::tell_of_nothing;
 use super::symbolize::{Symbolized, Symbolizer};
-use super::{Analysis, Input};
 use crate::cli::options::Options;
 use crate::error::Error;
 use crate::load::Loaded;

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::Analysed;
+use super::basis::Basis;
 use crate::symbols::functions::FunctionId;
 
 /// A line of the list.
@@ -17,8 +17,8 @@ pub struct Count {
 }
 
 /// The list.
-pub(super) fn counts(analysed: &Analysed<'_, '_>) -> Vec<Count> {
-    let Analysed { functions, sources, selections, graph, blocks, options, .. } = analysed;
+pub(super) fn counts(basis: &Basis<'_, '_>) -> Vec<Count> {
+    let Basis { functions, sources, selections, graph, blocks, options, .. } = basis;
     let chosen = functions.ids().filter(|id| functions.is_whole(*id) && selections.counts.chooses(*id));
     let place = |id: FunctionId| sources.place(id).map(|place| (sources.files[place.file].as_slice(), place.line));
     let mut list: Vec<FunctionId> = chosen.collect();

@@ -1,7 +1,8 @@
 //! The lines of the call graph's entries, worked out when they are asked for: all together take far more memory than the
 //! graph.
 
-use super::{Analysis, Errors};
+use super::errors::Errors;
+use super::model::Analysis;
 use crate::analysis::graph::arcs::ArcId;
 use crate::analysis::graph::{Graph, Node};
 use crate::symbols::functions::FunctionId;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::Analysed;
+use super::basis::Basis;
 use crate::analysis::graph::Node;
 use crate::symbols::file_names::FileNames;
 use crate::symbols::functions::FunctionId;
@@ -18,8 +18,8 @@ pub struct IndexEntry<'data> {
 }
 
 /// Whether a function or cycle has an entry, provided that it is used or unused ones are wanted.
-pub(super) fn may_have_entry(node: Node, analysed: &Analysed<'_, '_>) -> bool {
-    let Analysed { functions, graph, options, .. } = analysed;
+pub(super) fn may_have_entry(node: Node, basis: &Basis<'_, '_>) -> bool {
+    let Basis { functions, graph, options, .. } = basis;
     match node {
         Node::Function(id) if !functions.is_whole(id) => false,
         // Nobody calls a line: it is among the callers only.
@@ -31,11 +31,11 @@ pub(super) fn may_have_entry(node: Node, analysed: &Analysed<'_, '_>) -> bool {
 
 /// The index, by name, of all up to a rank.
 pub(super) fn index<'data>(
-    analysed: &Analysed<'_, 'data>,
+    basis: &Basis<'_, 'data>,
     file_names: FileNames<'data>,
     last_rank: u32,
 ) -> Vec<IndexEntry<'data>> {
-    let Analysed { functions, flat, graph, sources, options, .. } = analysed;
+    let Basis { functions, flat, graph, sources, options, .. } = basis;
     let is_named = |id: &FunctionId| options.unused || graph.calls(*id) != 0 || flat.time[id.index()] != 0.0;
     let is_listed = |node: Node| graph.rank(node) <= last_rank;
     let mut named: Vec<FunctionId> = functions

@@ -1,6 +1,5 @@
 //! How much of a report is shown: the first rows of the flat profile and the first entries of the call graph.
 
-use super::FlatRow;
 use crate::analysis::graph::{Graph, Node, whole};
 use crate::cli::options::Limit;
 
@@ -13,11 +12,11 @@ pub struct LeftOut {
     pub time: f64,
 }
 
-/// How many rows are shown of those that are in the order of their times, and what the others are. Percentages are of
+/// How many rows are shown of those with these times, the longest time first, and what the other rows are. Percentages are of
 /// `total`.
-pub(super) fn rows(rows: &[FlatRow<'_>], total: f64, limit: Limit) -> (usize, LeftOut) {
-    let shown = shown(rows.iter().map(|row| row.time), total, limit);
-    (shown, rows.iter().skip(shown).fold(LeftOut::default(), |sum, row| sum.with(row.time)))
+pub(super) fn rows(times: impl Iterator<Item = f64> + Clone, total: f64, limit: Limit) -> (usize, LeftOut) {
+    let shown = shown(times.clone(), total, limit);
+    (shown, times.skip(shown).fold(LeftOut::default(), LeftOut::with))
 }
 
 /// Shortens entries that are in the order of their ranks. Gives the rank of the last one that is shown as well.

@@ -2,35 +2,11 @@
 
 use std::borrow::Cow;
 
-use super::{Analysis, FlatRow};
+use super::model::Analysis;
+use super::rows::FlatRow;
 use crate::analysis::graph::Node;
-use crate::cli::options::Options;
 use crate::symbols::functions::FunctionId;
 use crate::symbols::sources::base;
-
-/// What the user wants names to tell.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct NameStyle {
-    /// Names as programmers wrote them.
-    demangle: bool,
-    /// File and line behind the name.
-    places: bool,
-    /// The address as well, and the functions into which a line was inlined.
-    by_line: bool,
-    /// Files with their directories.
-    paths: bool,
-}
-
-impl NameStyle {
-    pub(super) fn new(options: &Options) -> NameStyle {
-        NameStyle {
-            demangle: options.demangle,
-            places: options.file_names || options.by_line,
-            by_line: options.by_line,
-            paths: options.paths,
-        }
-    }
-}
 
 impl<'data> Analysis<'data> {
     /// The name of a function: demangled once, however often it is asked for, if the user wants that; with the image

@@ -2,8 +2,9 @@
 
 use std::cmp::Reverse;
 
+use super::basis::Basis;
+use super::errors::Errors;
 use super::limit::{self, LeftOut};
-use super::{Analysed, Analysis, Errors};
 use crate::analysis::flat::Flat;
 use crate::analysis::graph::{Graph, whole};
 use crate::analysis::inlined_times::InlinedTime;
@@ -130,13 +131,6 @@ impl<'data> FlatProfile<'data> {
     }
 }
 
-impl<'data> Analysis<'data> {
-    /// The rows of the flat profile that are shown, with their numbers.
-    pub fn flat_rows(&self) -> impl Iterator<Item = (&FlatRow<'data>, RowNumbers)> {
-        self.flat.numbered(self.clock.rate)
-    }
-}
-
 /// The unit in which times for each call are shown.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Unit {
@@ -165,11 +159,11 @@ pub struct FlatProfile<'data> {
 
 /// The flat profile.
 pub(super) fn flat_table<'data>(
-    analysed: &Analysed<'_, 'data>,
+    basis: &Basis<'_, 'data>,
     inlined: Vec<InlinedTime<'data>>,
     rate: f64,
 ) -> FlatProfile<'data> {
-    let Analysed { functions, flat, graph, selections, errors, options, .. } = analysed;
+    let Basis { functions, flat, graph, selections, errors, options, .. } = basis;
     let mut rows = FlatRow::all(functions, flat, graph);
     for row in &mut rows {
         row.error = errors.of_row(row.function);
@@ -178,7 +172,7 @@ pub(super) fn flat_table<'data>(
     let unit = Unit::new(options.rules.call_unit, &rows, rate);
     rows.retain(|row| functions.is_whole(row.function) && selections.flat.chooses(row.function));
     let mut table = FlatProfile::new(rows, |row| options.unused || row.is_used(), functions, unit, flat.total);
-    (table.shown, table.left_out) = limit::rows(&table.rows, flat.total, options.limit);
+    (table.shown, table.left_out) = limit::rows(table.rows.iter().map(|row| row.time), flat.total, options.limit);
     table
 }
 

@@ -3,32 +3,9 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+pub use crate::cli::compat::Dialect;
 use crate::cli::options::ProfilePath;
 use crate::error::Error;
-
-/// Whose gprof is meant.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Dialect {
-    /// FreeBSD's.
-    #[default]
-    FreeBsd,
-    /// OpenBSD's.
-    OpenBsd,
-}
-
-impl Dialect {
-    /// The one of the system that this program runs on, if that has one.
-    #[must_use]
-    pub fn native() -> Option<Dialect> {
-        if cfg!(target_os = "freebsd") {
-            Some(Dialect::FreeBsd)
-        } else if cfg!(target_os = "openbsd") {
-            Some(Dialect::OpenBsd)
-        } else {
-            None
-        }
-    }
-}
 
 /// What a command line in the manner of the BSDs asks for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

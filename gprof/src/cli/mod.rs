@@ -3,6 +3,7 @@
 mod arguments;
 pub mod bsd;
 mod check;
+mod compat;
 mod images;
 mod nearest;
 pub mod options;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use gmon_demangle::Style;
 
+pub use crate::cli::compat::Compat;
 use crate::cli::rules::Rules;
 use crate::cli::symspec::{Pattern, Spec, What};
 use crate::error::Error;
@@ -41,16 +42,6 @@ pub struct ProfiledImage {
     pub image: PathBuf,
     /// The profiles to sum; never none.
     pub profiles: Vec<ProfilePath>,
-}
-
-/// Whose result is wanted where ours is another.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Compat {
-    /// Our own.
-    #[default]
-    None,
-    /// GNU gprof's.
-    Gnu,
 }
 
 /// What reports are written as.

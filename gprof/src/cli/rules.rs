@@ -3,8 +3,7 @@
 //! What follows from them is in analyses and reports, which know no names of systems. docs/gprof.md tells users of all of
 //! these ("Differences from GNU gprof").
 
-use crate::cli::bsd::Dialect;
-use crate::cli::options::Compat;
+use crate::cli::compat::{Compat, Dialect};
 
 /// How many bytes of code one bin of a histogram is said to stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

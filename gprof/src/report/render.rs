@@ -2,7 +2,8 @@
 
 use std::io::{BufWriter, Write};
 
-use super::{Writer, annotate, source};
+use super::writer::Writer;
+use super::{annotate, source};
 use crate::analysis::Analysis;
 use crate::error::Error;
 use crate::terminal::Terminal;

@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use super::{granularity, write_name};
+use super::granularity::granularity;
+use super::names::write_name;
 use crate::analysis::bsd::Report;
 use crate::analysis::{FlatRow, RowNumbers};
 use crate::cli::bsd::Dialect;

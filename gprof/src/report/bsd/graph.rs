@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-use super::{granularity, number, write_name};
+use super::granularity::granularity;
+use super::names::{number, write_name};
 use crate::analysis::bsd::Report;
 use crate::analysis::entries::{Calls, Line, Place, Whose};
 use crate::analysis::graph::Node;

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::number;
+use super::names::number;
 use crate::analysis::bsd::Report;
 use crate::analysis::graph::Node;
 

@@ -3,17 +3,15 @@
 //! As with the other renderers, all numbers are in the frozen [`Report`], and nothing is worked out here.
 
 mod flat;
+mod granularity;
 mod graph;
 mod index;
+mod names;
 
 use std::io::{self, Write};
 
 use super::blurbs;
-use crate::analysis::Clock;
 use crate::analysis::bsd::Report;
-use crate::analysis::graph::Node;
-use crate::report::number::{Fixed, General};
-use crate::symbols::functions::FunctionId;
 
 /// Writes all wanted reports.
 ///
@@ -56,34 +54,4 @@ fn cut(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, " with {} calls", arc.count)?;
     }
     out.write_all(b"\n")
-}
-
-/// The line with the size of bins and what one sample is worth.
-fn granularity(report: &Report<'_>, total: f64, nothing: &str, out: &mut dyn Write) -> io::Result<()> {
-    write!(out, "\ngranularity: each sample hit covers {} byte(s)", General(report.clock.granularity))?;
-    if total > 0.0 {
-        write!(
-            out,
-            " for {:.2}% of {:.2} seconds\n\n",
-            Fixed(Clock::percent_of_one(total)),
-            Fixed(report.clock.time(total))
-        )
-    } else {
-        write!(out, " no time {nothing}\n\n")
-    }
-}
-
-/// A function's name with its cycle and the number of its entry, and the end of the line.
-fn write_name(report: &Report<'_>, id: FunctionId, out: &mut dyn Write) -> io::Result<()> {
-    out.write_all(&report.functions.written(report.functions[id].name.into()))?;
-    if let Some(cycle) = report.graph.cycle_of(id) {
-        write!(out, " <cycle {}>", cycle + 1)?;
-    }
-    writeln!(out, " {}", number(report, Node::Function(id)))
-}
-
-/// The number of an entry: in brackets, or in parentheses when there is no such entry.
-fn number(report: &Report<'_>, node: Node) -> String {
-    let rank = report.graph.rank(node);
-    if report.graph.node_share(node).shown { format!("[{rank}]") } else { format!("({rank})") }
 }

@@ -6,7 +6,8 @@ use anstyle::Style;
 
 use super::super::flat::{introduction, unit};
 use super::super::{blurbs, errors, names};
-use super::{Cells, Frame, HOT, Look, PLAIN, Taker, WARM, column, draw, name_column, printable, spared_column};
+use super::cells::{Cells, printable};
+use super::drawing::{Frame, HOT, Look, PLAIN, Taker, WARM, column, draw, name_column, spared_column};
 use crate::analysis::{Analysis, FlatRow, RowNumbers};
 use crate::cli::options::Options;
 

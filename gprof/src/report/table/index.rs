@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 
 use super::super::{index, names};
-use super::{Cells, Frame, Look, Taker, column, draw, name_column};
+use super::cells::Cells;
+use super::drawing::{Frame, Look, Taker, column, draw, name_column};
 use crate::analysis::graph::Node;
 use crate::analysis::{Analysis, IndexEntry};
 

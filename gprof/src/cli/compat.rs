@@ -1,0 +1,35 @@
+//! Whose gprof the command line asks for.
+
+/// Whose result the user wants where gprofs differ.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Compat {
+    /// Our own.
+    #[default]
+    None,
+    /// GNU gprof's.
+    Gnu,
+}
+
+/// A BSD whose gprof is imitated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Dialect {
+    /// FreeBSD's.
+    #[default]
+    FreeBsd,
+    /// OpenBSD's.
+    OpenBsd,
+}
+
+impl Dialect {
+    /// The dialect of the system that this program runs on, if that system is one of these BSDs.
+    #[must_use]
+    pub fn native() -> Option<Dialect> {
+        if cfg!(target_os = "freebsd") {
+            Some(Dialect::FreeBsd)
+        } else if cfg!(target_os = "openbsd") {
+            Some(Dialect::OpenBsd)
+        } else {
+            None
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! Draws tables: what all reports have in common that are tables.
+//!
+//! Rows are made twice, once for the widths of the columns and once to be written: a table may be far larger than what it
+//! tells of, and is never in memory. A row is one line, however long its name is.
+
+use std::io::{self, Write};
+
+use anstyle::{AnsiColor, Style};
+use unicode_width::UnicodeWidthStr;
+
+use super::cells::{Cells, push_shortened};
+use crate::cli::options::Options;
+use crate::terminal::Terminal;
+
+/// What a column of names has at least, however narrow the terminal, and what anything has at most.
+const NARROW: usize = 12;
+const WIDE: usize = 10_000;
+
+/// With less room than this for names, columns are left out that can be spared.
+const READABLE: usize = 32;
+
+/// A line across the table: its left end, the line, where it meets a line between columns, its right end.
+type Across = [&'static str; 4];
+const TOP: Across = ["┌", "─", "┬", "┐"];
+const BELOW_TITLES: Across = ["╞", "═", "╪", "╡"];
+const BETWEEN: Across = ["├", "─", "┼", "┤"];
+const BOTTOM: Across = ["└", "─", "┴", "┘"];
+const BORDER: &str = "│";
+const DIVIDER: &str = "┆";
+
+/// What tables are drawn into.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::report) struct Frame {
+    /// The width of a table, in characters, as far as that is enough.
+    pub(super) width: usize,
+    colours: bool,
+}
+
+impl Frame {
+    /// As wide as the user says, or else as there is room.
+    pub(in crate::report) fn new(terminal: &Terminal, options: &Options) -> Frame {
+        Frame { width: options.width.unwrap_or(terminal.width()).min(WIDE), colours: terminal.colours }
+    }
+}
+
+/// A column.
+pub(super) struct Column {
+    /// One line of it or several.
+    title: String,
+    /// Names stand to the left and lose their middles when they are too long. Everything else stands to the right.
+    is_name: bool,
+    /// Whether the column is left out to make room for names: the one with the lowest number first.
+    spared: Option<u8>,
+}
+
+pub(super) fn column(title: impl Into<String>) -> Column {
+    Column { title: title.into(), is_name: false, spared: None }
+}
+
+pub(super) fn spared_column(order: u8, title: impl Into<String>) -> Column {
+    Column { spared: Some(order), ..column(title) }
+}
+
+pub(super) fn name_column(title: &str) -> Column {
+    Column { is_name: true, ..column(title) }
+}
+
+/// What a row looks like.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Look {
+    /// Whether a line sets it apart from the row above.
+    pub(super) is_apart: bool,
+    /// By how many characters its names are moved to the right.
+    pub(super) indent: usize,
+    pub(super) style: Style,
+}
+
+pub(super) const PLAIN: Style = Style::new();
+pub(super) const STRONG: Style = Style::new().bold();
+pub(super) const HOT: Style = AnsiColor::Red.on_default();
+pub(super) const WARM: Style = AnsiColor::Green.on_default();
+
+/// What rows are made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pass {
+    /// To be measured: of a cell its width is enough.
+    Measure,
+    /// To be written.
+    Write,
+}
+
+/// Takes rows one after the other.
+pub(super) type Taker<'a> = &'a mut dyn FnMut(Look, &Cells) -> io::Result<()>;
+
+/// Draws a table. `rows` hands over all rows, once in each pass.
+pub(super) fn draw(
+    columns: &[Column],
+    rows: impl Fn(Pass, Taker<'_>) -> io::Result<()>,
+    frame: Frame,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut widths: Vec<usize> = columns.iter().map(|column| text_width(&column.title)).collect();
+    rows(Pass::Measure, &mut |look, cells| {
+        for ((width, (_, cell)), column) in widths.iter_mut().zip(cells.iter()).zip(columns) {
+            let indent = if column.is_name { look.indent } else { 0 };
+            *width = (*width).max(cell + indent);
+        }
+        Ok(())
+    })?;
+    let mut drawing = Drawing { columns, widths: fit(&widths, columns, frame.width), frame, text: Vec::new() };
+    drawing.across(TOP, out)?;
+    drawing.titles(out)?;
+    drawing.across(BELOW_TITLES, out)?;
+    let mut is_first = true;
+    rows(Pass::Write, &mut |look, cells| {
+        if !std::mem::take(&mut is_first) && look.is_apart {
+            drawing.across(BETWEEN, out)?;
+        }
+        drawing.row(look, cells, out)
+    })?;
+    drawing.across(BOTTOM, out)
+}
+
+/// The width of a text of several lines.
+fn text_width(text: &str) -> usize {
+    text.lines().map(UnicodeWidthStr::width).max().unwrap_or(0)
+}
+
+/// The widths of columns in a table that has so much room: `None` for those that are left out. Where names have to lose
+/// something, columns that can be spared go first, and then names get what is left, but not less than they can do with.
+fn fit(wanted: &[usize], columns: &[Column], room: usize) -> Vec<Option<usize>> {
+    let mut widths: Vec<Option<usize>> = wanted.iter().copied().map(Some).collect();
+    let of_names = columns.iter().filter(|column| column.is_name).count().max(1);
+    let is_wanted = |at: usize, share: usize| columns[at].is_name && wanted[at] > share && share < READABLE;
+    loop {
+        let shown = || widths.iter().zip(columns).filter_map(|(width, column)| Some(((*width)?, column)));
+        let numbers: usize = shown().filter(|(_, column)| !column.is_name).map(|(width, _)| width).sum();
+        let lines_and_blanks = 3 * shown().count() + 1;
+        let share = room.saturating_sub(numbers + lines_and_blanks) / of_names;
+        let spared = (0..columns.len()).filter(|at| widths[*at].is_some() && columns[*at].spared.is_some());
+        match spared.min_by_key(|at| columns[*at].spared).filter(|_| (0..columns.len()).any(|at| is_wanted(at, share)))
+        {
+            Some(at) => widths[at] = None,
+            None => {
+                for (width, column) in widths.iter_mut().zip(columns) {
+                    *width = width.map(|width| width.min(if column.is_name { share.max(NARROW) } else { WIDE }));
+                }
+                return widths;
+            }
+        }
+    }
+}
+
+struct Drawing<'a> {
+    columns: &'a [Column],
+    widths: Vec<Option<usize>>,
+    frame: Frame,
+    /// The line that is being put together.
+    text: Vec<u8>,
+}
+
+impl Drawing<'_> {
+    /// Draws a line across.
+    fn across(&mut self, [left, line, meeting, right]: Across, out: &mut dyn Write) -> io::Result<()> {
+        let pieces: Vec<String> = self.widths.iter().flatten().map(|width| line.repeat(width + 2)).collect();
+        writeln!(out, "{left}{}{right}", pieces.join(meeting))
+    }
+
+    /// Draws the titles, each line of which is a row.
+    fn titles(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        let lines = self.columns.iter().map(|column| column.title.lines().count()).max().unwrap_or(0);
+        let mut cells = Cells::default();
+        for line in 0..lines {
+            cells.clear();
+            for column in self.columns {
+                cells.text(column.title.lines().nth(line).unwrap_or_default());
+            }
+            self.row(Look { style: STRONG, ..Look::default() }, &cells, out)?;
+        }
+        Ok(())
+    }
+
+    /// Draws a row, coloured within its borders.
+    fn row(&mut self, look: Look, cells: &Cells, out: &mut dyn Write) -> io::Result<()> {
+        let style = Some(look.style).filter(|style| self.frame.colours && *style != PLAIN);
+        let text = &mut self.text;
+        text.clear();
+        text.extend_from_slice(BORDER.as_bytes());
+        if let Some(style) = style {
+            write!(text, "{style}")?;
+        }
+        let mut is_first = true;
+        for ((cell, width), column) in cells.iter().zip(&self.widths).zip(self.columns) {
+            let Some(width) = *width else { continue };
+            if !std::mem::take(&mut is_first) {
+                text.extend_from_slice(DIVIDER.as_bytes());
+            }
+            let indent = if column.is_name { look.indent.min(width) } else { 0 };
+            // What was added with blanks before, and what follows.
+            if column.is_name {
+                blanks(text, 1 + indent);
+                let shown = push_shortened(cell, width - indent, text);
+                blanks(text, width - indent - shown + 1);
+            } else {
+                blanks(text, 1 + width.saturating_sub(cell.1));
+                push_shortened(cell, width, text);
+                blanks(text, 1);
+            }
+        }
+        if let Some(style) = style {
+            write!(text, "{style:#}")?;
+        }
+        text.extend_from_slice(BORDER.as_bytes());
+        text.push(b'\n');
+        out.write_all(text)
+    }
+}
+
+fn blanks(text: &mut Vec<u8>, count: usize) {
+    text.resize(text.len() + count, b' ');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drawn(rows: &[&[&str]], width: usize, colours: bool) -> String {
+        let columns = [column("%\ntime"), spared_column(1, "self"), name_column("name")];
+        let hand_over = |_, take: Taker<'_>| {
+            for (at, row) in rows.iter().enumerate() {
+                let mut cells = Cells::default();
+                for cell in *row {
+                    cells.text(cell);
+                }
+                let look = match at {
+                    0 => Look { style: HOT, ..Look::default() },
+                    _ => Look { is_apart: at == 1, indent: 2, ..Look::default() },
+                };
+                take(look, &cells)?;
+            }
+            Ok(())
+        };
+        let mut out = Vec::new();
+        draw(&columns, hand_over, Frame { width, colours }, &mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    const ROWS: [&[&str]; 2] = [&["60.00", "1.23", "first"], &["", "", "second of them, with a long name"]];
+
+    #[test]
+    fn numbers_stand_to_the_right_and_names_on_one_line() {
+        let whole = "\
+┌───────┬──────┬────────────────────────────────────┐
+│     % ┆ self ┆ name                               │
+│  time ┆      ┆                                    │
+╞═══════╪══════╪════════════════════════════════════╡
+│ 60.00 ┆ 1.23 ┆ first                              │
+├───────┼──────┼────────────────────────────────────┤
+│       ┆      ┆   second of them, with a long name │
+└───────┴──────┴────────────────────────────────────┘
+";
+        assert_eq!(drawn(&ROWS, 53, false), whole);
+        assert_eq!(drawn(&ROWS, 1000, false), whole, "no wider than it must be");
+        let narrow = "\
+┌───────┬──────────────────────┐
+│     % ┆ name                 │
+│  time ┆                      │
+╞═══════╪══════════════════════╡
+│ 60.00 ┆ first                │
+├───────┼──────────────────────┤
+│       ┆   second of… long name │
+└───────┴──────────────────────┘
+";
+        assert_eq!(drawn(&ROWS, 32, false), narrow.replace("second of… long name", "second of…ong name"));
+    }
+
+    #[test]
+    fn columns_that_can_be_spared_make_room_for_names() {
+        let width = |room| drawn(&ROWS, room, false).lines().next().unwrap().chars().count();
+        let has_self = |room| drawn(&ROWS, room, false).contains("self");
+        assert!(has_self(53) && !has_self(50) && has_self(51), "32 characters of a name are enough");
+        assert_eq!([width(52), width(51), width(46), width(45)], [52, 51, 46, 45]);
+        assert_eq!(width(1), 24, "no narrower than this");
+    }
+
+    #[test]
+    fn colours_stay_within_the_borders() {
+        let text = drawn(&ROWS, 53, true);
+        assert!(text.contains("│\x1b[31m 60.00 ┆ 1.23 ┆ first "), "{text}");
+        assert_eq!(text.matches("\x1b[0m│\n").count(), 3, "two lines of titles and a hot one: {text}");
+        let bare = text.replace("\x1b[31m", "").replace("\x1b[1m", "").replace("\x1b[0m", "");
+        assert_eq!(bare, drawn(&ROWS, 53, false));
+    }
+
+    #[test]
+    fn wide_characters_count_for_what_they_take() {
+        let text = drawn(&[&["1.00", "", "日本"], &["2.00", "", "x"]], 80, false);
+        assert!(text.contains("│ 1.00 ┆      ┆ 日本 │") && text.contains("│ 2.00 ┆      ┆   x  │"), "{text}");
+    }
+}
