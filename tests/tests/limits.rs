@@ -272,7 +272,13 @@ fn programs_that_are_longer_than_memory() {
     fs::write(directory.join("gmon.out.elf"), &object).unwrap();
     let (report, said) = texts(within(ROOM, directory, &["-b", "a.out"]));
     assert!(report.contains("main"), "{report}");
-    assert_eq!(said, format!("gprof: warning: {}: {expected}: its time is outside\n", path.display()));
+    assert_eq!(
+        said,
+        format!(
+            "gprof: warning: {}: {expected}: the time in this object counts as outside the program\n",
+            path.display()
+        )
+    );
 }
 
 /// What nobody looks at is not read, but for the first 64 kilobytes: it is 0 in memory. All else is what the file has.

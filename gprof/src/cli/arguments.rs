@@ -12,8 +12,8 @@ use crate::cli::options::{Compat, OutputFormat};
 
 /// Shows where a program built with `cc -pg` spent its time.
 ///
-/// Reads the program and the profiles that it left behind when it ran, and prints how long each function ran and who
-/// called it. Several profiles are summed. When no report is chosen, prints all that the profiles have something for.
+/// Reads the program and the profiles that the program left behind, and prints how long each function ran and who
+/// called it. Adds up several profiles. When no report is chosen, prints every report that the profiles have data for.
 ///
 /// SPEC chooses functions: [FILE:](FUNCTION|LINE), or FILE alone. A function may be named as it stands in the symbol
 /// table or as the programmer wrote it, with or without parameters; * and ? stand for any text and any character.
@@ -90,7 +90,7 @@ pub(super) struct Arguments {
     #[arg(short = 'R', long, value_name = "MAP", help_heading = "Reports")]
     pub(super) file_ordering: Option<PathBuf>,
 
-    /// Print what the profiles consist of
+    /// Print what each profile contains
     #[arg(short = 'i', long, help_heading = "Reports")]
     pub(super) file_info: bool,
 
@@ -102,23 +102,23 @@ pub(super) struct Arguments {
     #[arg(short = 's', long, help_heading = "Reports")]
     pub(super) sum: bool,
 
-    /// Leave functions that only their source file sees out; what they did counts for the function before
+    /// Leave out functions that only their source file sees; what they did counts for the function before
     #[arg(short = 'a', long, help_heading = "What counts")]
     pub(super) no_static: bool,
 
-    /// Leave local symbols out that are not marked as functions
+    /// Leave out local symbols that are not marked as functions
     #[arg(short = 'D', long, help_heading = "What counts")]
     pub(super) ignore_non_functions: bool,
 
-    /// Let copies that compilers make of functions (f.part.0, f.cold) count for the function
+    /// Add copies that compilers make of a function (f.part.0, f.cold) to the function
     #[arg(long, help_heading = "What counts")]
     pub(super) merge_clones: bool,
 
-    /// Add calls that stand in the program and never happened
+    /// Add calls that the machine code contains and that never happened
     #[arg(short = 'c', long, help_heading = "What counts")]
     pub(super) static_call_graph: bool,
 
-    /// Leave these arcs out, and their calls with them
+    /// Leave out these arcs and their calls
     #[arg(short = 'k', value_name = "FROM/TO", action = ArgAction::Append, allow_hyphen_values = true)]
     #[arg(help_heading = "What counts")]
     pub(super) delete_arcs: Vec<OsString>,
@@ -185,7 +185,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FORMAT", help_heading = "Layout")]
     format: Option<Written>,
 
-    /// Show with self times how far they may be off by chance: the standard error, behind ±
+    /// Show the standard error of self times, behind ±: how far chance may have moved them
     #[arg(long, help_heading = "Layout")]
     pub(super) errors: bool,
 
@@ -193,11 +193,11 @@ pub(super) struct Arguments {
     #[arg(short = 'w', long, value_name = "CHARACTERS", allow_hyphen_values = true, help_heading = "Layout")]
     pub(super) width: Option<String>,
 
-    /// Tell of lines of the source and not of functions; needs debug information (cc -g)
+    /// Report source lines instead of functions; needs debug information (cc -g)
     #[arg(short = 'l', long, help_heading = "What counts")]
     pub(super) line: bool,
 
-    /// Rows of their own in the flat profile for functions that were inlined; with -l, say into what each line was
+    /// Add rows for inlined functions to the flat profile; with -l, name the function that each line was inlined into
     #[arg(long, help_heading = "What counts")]
     pub(super) inlines: bool,
 

@@ -198,7 +198,10 @@ impl<'o> Loading<'o> {
             let image = match (image, object.failure) {
                 (Ok(image), None) => image,
                 (Err(why), _) | (Ok(_), Some(why)) => {
-                    let _ = writeln!(progress, "gprof: warning: {why}: its time is outside");
+                    let _ = writeln!(
+                        progress,
+                        "gprof: warning: {why}: the time in this object counts as outside the program"
+                    );
                     self.outside_images.add(&OutsideImages { elsewhere: object.samples, ..OutsideImages::default() });
                     self.calls.remove_image(profiled.images.len());
                     continue;

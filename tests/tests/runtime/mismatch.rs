@@ -164,7 +164,10 @@ fn one_object_that_cannot_be_added_does_not_cost_the_report() {
         fs::write(&path, bytes).unwrap();
         put_right(&program);
         let (said, printed) = gprof(&program, &["program"]);
-        assert!(said.contains(why) && said.ends_with(": its time is outside\n"), "{said}");
+        assert!(
+            said.contains(why) && said.ends_with(": the time in this object counts as outside the program\n"),
+            "{said}"
+        );
         assert_eq!(said.lines().count(), 1, "{said}");
         assert!(printed.contains("back") && !printed.contains("stride"), "{printed}");
     }
@@ -179,6 +182,8 @@ fn an_object_that_got_or_lost_its_build_id_is_another() {
     let id = build_id(&program, "plug.so");
     tool("objcopy", &["--remove-section=.note.gnu.build-id", object.to_str().unwrap()]);
     let (said, _) = gprof(&program, &["program"]);
-    let expected = format!("plug.so: of another build (no build ID) than what ran ({id}): its time is outside\n");
+    let expected = format!(
+        "plug.so: of another build (no build ID) than what ran ({id}): the time in this object counts as outside the program\n"
+    );
     assert!(said.ends_with(&expected), "{said}");
 }

@@ -108,7 +108,10 @@ fn an_object_that_is_another_now_is_outside() {
         let said = String::from_utf8(output.stderr).unwrap();
         assert!(output.status.success());
         assert!(said.starts_with(&format!("gprof: warning: {}: {why}", object.display())), "{said}");
-        assert!(said.ends_with(": its time is outside\n") && said.lines().count() == 1, "{said}");
+        assert!(
+            said.ends_with(": the time in this object counts as outside the program\n") && said.lines().count() == 1,
+            "{said}"
+        );
         let printed = String::from_utf8(output.stdout).unwrap();
         assert!(statistic(&printed, "more samples outside").unwrap() >= 3000.0, "{printed}");
         assert_eq!(statistic(&printed, "more calls"), Some(1.0));
@@ -139,10 +142,10 @@ fn what_is_of_another_run_is_left_out() {
         assert_eq!(row(&printed, "back").1, 41);
     };
     fs::write(path("gmon.out.objects"), &list).unwrap();
-    said("gmon.out.objects: is of another run than gmon.out, left out");
+    said("gmon.out.objects: is of another run than gmon.out; gprof ignores the list");
     fs::write(path("gmon.out.objects"), &newer).unwrap();
     fs::write(path("gmon.out.plug.so"), &profile).unwrap();
     said("plug.so: left out: gmon.out.plug.so is of another run");
     fs::write(path("gmon.out.objects"), &newer[..newer.len() - 4]).unwrap();
-    said("is none of a list of objects, left out");
+    said("is not a line of a list of shared objects; gprof ignores the list");
 }

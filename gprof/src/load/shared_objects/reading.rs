@@ -93,7 +93,10 @@ impl ObjectReading<'_> {
             Err(why) => {
                 let read = profile_file::parse(&ProfilePath::File(profile.clone()), &bytes, &self.hints);
                 let samples = read.map_or(0, |file| samples(&file.profile));
-                return Outcome::Outside(format!("{why}: its time is outside"), samples);
+                return Outcome::Outside(
+                    format!("{why}: the time in this object counts as outside the program"),
+                    samples,
+                );
             }
         };
         if sums.last().is_none_or(|last| last.candidate != *candidate) {

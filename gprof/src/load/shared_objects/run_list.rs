@@ -59,11 +59,11 @@ impl RunList {
         if text.is_empty() {
             return RunList { program, objects: None }; // there was no room for it
         }
-        let list =
-            ObjectList::parse(&text).map_err(|line| format!("line {line} is none of a list of objects, left out"));
+        let list = ObjectList::parse(&text)
+            .map_err(|line| format!("line {line} is not a line of a list of shared objects; gprof ignores the list"));
         let objects = list.and_then(|list| match list.header.is_of(bytes) {
             true => Ok(list),
-            false => Err(format!("is of another run than {}, left out", profile.display())),
+            false => Err(format!("is of another run than {}; gprof ignores the list", profile.display())),
         });
         RunList { program, objects: Some(objects) }
     }
