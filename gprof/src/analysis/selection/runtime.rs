@@ -59,9 +59,9 @@ pub(super) fn named(functions: &Functions<'_>) -> Vec<bool> {
 pub(super) fn all(functions: &Functions<'_>) -> Vec<bool> {
     let mut is_inside = false;
     let is_runtime = |function: &Function<'_>| {
-        let is_named = NAMES.contains(&function.name);
-        let is_own = is_named || is_of_runtime(function) || is_inside && may_follow(function);
-        is_inside = is_of_runtime(function) || is_inside && (is_own || START.contains(&function.name));
+        let (is_named, is_of_runtime) = (NAMES.contains(&function.name), is_of_runtime(function));
+        let is_own = is_named || is_of_runtime || is_inside && may_follow(function);
+        is_inside = is_of_runtime || is_inside && (is_own || START.contains(&function.name));
         is_own
     };
     functions.as_slice().iter().map(is_runtime).collect()
@@ -69,12 +69,23 @@ pub(super) fn all(functions: &Functions<'_>) -> Vec<bool> {
 
 /// Whether a function is one of the crates `gmon_runtime` and `gmon_profil`, or an instance that a type of theirs was put into.
 fn is_of_runtime(function: &Function<'_>) -> bool {
-    let has = |part: &[u8]| function.name.windows(part.len()).any(|window| window == part);
-    function.is_static && is_rust(function.name) && CRATES.iter().any(|name| has(name))
+    let name = function.name;
+    // One pass over each name, since large programs have many long names.
+    let names_crate = |at: usize| {
+        let (before, rest) = name.split_at(at);
+        CRATES.iter().any(|(length, krate)| {
+            rest.strip_prefix(*krate).is_some_and(|behind| before.ends_with(length) || behind.starts_with(b".."))
+        })
+    };
+    function.is_static
+        && is_rust(name)
+        && name.windows(COMMON.len()).enumerate().any(|(at, window)| window == COMMON && names_crate(at))
 }
 
-/// How names of functions name those crates: with the length, and in a list of types.
-const CRATES: [&[u8]; 4] = [b"12gmon_runtime", b"gmon_runtime..", b"11gmon_profil", b"gmon_profil.."];
+/// The crates, with the lengths that stand before them in names of functions. In a list of types, two dots stand behind a crate.
+const CRATES: [(&[u8], &[u8]); 2] = [(b"12", b"gmon_runtime"), (b"11", b"gmon_profil")];
+/// What the names of all these crates begin with.
+const COMMON: &[u8] = b"gmon_";
 
 /// Whether a function that lies behind one of the runtime may be of the runtime as well.
 fn may_follow(function: &Function<'_>) -> bool {
