@@ -90,7 +90,7 @@ fn write(line: &[u8]) {
         PATIENCE.store(0, Relaxed);
     } else if let Err(error) = STANDARD_ERROR.write_all(line) {
         for (reason, signal) in [(Errno::EPIPE, SIGPIPE), (Errno::EFBIG, SIGXFSZ)] {
-            if error == reason && !contains(pending, signal) {
+            if error == reason && pending.is_ok_and(|pending| !contains(pending, signal)) {
                 take_signal(signal);
             }
         }

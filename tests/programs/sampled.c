@@ -14,6 +14,8 @@
  *     sampled asleep         sleeps, in `asleep`
  *     sampled stopped        is busy in `first`, in `second` while nothing is counted, and in `first` again
  *     sampled alone SECONDS  is busy in `first`
+ *     sampled ended          is busy in `first` in a thread that ends, and then sleeps; prints for how many milliseconds the
+ *                            thread was there, as the clock on the wall shows them
  *     sampled late           is busy in `first` in a thread, which lets no signals in at last, until samples are stopped; prints
  *                            for how many milliseconds, as the clock on the wall shows them
  */
@@ -132,6 +134,22 @@ static void *late(void *nothing) {
     return nothing;
 }
 
+static void *by_the_wall(void *nothing) {
+    double start = now(CLOCK_MONOTONIC);
+    first(0.1);
+    printf("%.0f\n", (now(CLOCK_MONOTONIC) - start) * 1000);
+    return nothing;
+}
+
+static void sleeps_after_a_thread_has_ended(void) {
+    pthread_t thread;
+    clock_of_first = CLOCK_MONOTONIC;
+    if (pthread_create(&thread, NULL, by_the_wall, NULL) != 0)
+        exit(99);
+    pthread_join(thread, NULL);
+    usleep(200000);
+}
+
 static void stops_while_a_thread_lets_no_signals_in(void) {
     pthread_t thread;
     char byte = 0;
@@ -213,6 +231,8 @@ int main(int argc, char **argv) {
         second(0.5);
         moncontrol(1);
         first(0.6);
+    } else if (strcmp(what, "ended") == 0) {
+        sleeps_after_a_thread_has_ended();
     } else if (strcmp(what, "late") == 0) {
         stops_while_a_thread_lets_no_signals_in();
     } else if (strcmp(what, "alone") == 0) {

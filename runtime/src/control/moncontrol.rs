@@ -187,9 +187,8 @@ fn switch(buffer: &Buffer, on: bool) {
         say_error(&[b"moncontrol: profil"], error);
         return;
     }
-    if on {
-        mcount::run_clocks(true);
-    }
+    // Or once more, for threads that began in between.
+    mcount::run_clocks(on);
     record(on);
 }
 
@@ -232,14 +231,14 @@ fn write(buffer: Buffer, is_last: bool) {
         let in_file = file::room_for_arcs_in_file();
         // SAFETY: as above; nobody else writes there.
         let own = unsafe { merge::own_arcs(in_file.unwrap_or(buffer.room_for_arcs())) };
-        let mut left_out = own.lost;
         if in_file.is_none() {
             buffer.set_arcs(own.in_room);
             more_arcs = own.more;
         } else {
-            left_out += own.more.iter().map(|arc| arc.raw_count as u64).sum::<u64>();
+            let without_room = own.more.iter().map(|arc| arc.raw_count as u64).sum();
+            say_count(b"", without_room, b" calls are not in the file: the file has no room for more arcs");
         }
-        say_count(b"", left_out, b" calls are not in the file: cannot allocate memory");
+        say_count(b"", own.lost, b" calls are not in the file: cannot allocate memory");
     }
     kernel::terminate(more_arcs, outside, is_last);
     say_lost();
@@ -311,8 +310,12 @@ pub(crate) unsafe fn look_at_objects(iterate: objects::Iterate) {
             entered = become_writer_soon();
             entered == Some(true)
         };
-        // SAFETY: this thread may write the file by then.
-        let mut settle = |has_changed| unsafe { merge::settle(has_changed) };
+        let mut settle = |has_changed| {
+            // Ticks that are due belong where objects are now.
+            mcount::settle_clocks(false);
+            // SAFETY: this thread may write the file by then.
+            unsafe { merge::settle(has_changed) };
+        };
         // SAFETY: the caller's promise.
         let seen = unsafe { objects::look_at_list(iterate, &mut enter, &mut settle) };
         match entered {

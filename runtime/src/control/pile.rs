@@ -64,11 +64,18 @@ impl<E: Entry> Pile<E> {
 
 impl Rows {
     fn give(&self, start: *mut Row, capacity: usize) {
-        self.unmap(self.start.load(Relaxed), self.capacity.load(Relaxed));
-        self.given.store(start, Relaxed);
-        self.start.store(start, Relaxed);
-        self.capacity.store(capacity, Relaxed);
+        let (before, capacity_before) = (self.start.load(Relaxed), self.capacity.load(Relaxed));
+        let was_given = before == self.given.load(Relaxed);
         self.clear();
+        // As in `make_room`: what is said is always there.
+        self.capacity.store(0, SeqCst);
+        self.start.store(start, SeqCst);
+        self.given.store(start, SeqCst);
+        self.capacity.store(capacity, SeqCst);
+        if !was_given {
+            // SAFETY: mapped by `make_room`; nobody has an address of that memory any more.
+            unsafe { unmap(before.cast(), capacity_before * size_of::<Row>()) };
+        }
     }
 
     #[inline(never)]

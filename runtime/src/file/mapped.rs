@@ -48,10 +48,12 @@ pub(crate) fn begin(header: GmonHdr, arcs: usize) -> bool {
             // SAFETY: fresh memory of that length, which is never freed: header and samples fit it.
             unsafe {
                 memory.cast::<GmonHdr>().write(GmonHdr { totarc: 0, ..header });
-                bins::relocate(memory.byte_add(size_of::<GmonHdr>()));
             }
+            // First: the child of another thread's fork leaves the file that it knows of.
             LENGTH.store(length, SeqCst);
             PER_PROCESS.mapped_file.store(memory, SeqCst);
+            // SAFETY: as above.
+            unsafe { bins::relocate(memory.byte_add(size_of::<GmonHdr>())) };
             true
         }
         Err((what, error)) => {

@@ -10,8 +10,12 @@ use core::sync::atomic::{
     Ordering::{Relaxed, SeqCst},
 };
 
-/// An account stands still, and no tick of it was ever due.
-const NEVER: u64 = u64::MAX;
+/// The state of an account before the first start. A running account has the time at which its first tick was due, which
+/// moves by the time that the account stands still; an account that stands still has this bit, and how long ago that was.
+const NEVER: u64 = 0;
+const STANDS: u64 = 1 << 63;
+/// Such times are before the first tick.
+const BEFORE: u64 = 1 << 62;
 
 /// At most so many nanoseconds of CPU time pass before the kernel notices that a timer has expired. When more is due, the
 /// cause is another one: the thread blocks the signal. Where the thread was during that time is not known.
@@ -24,8 +28,7 @@ pub(crate) const NOTICE_OF_OTHERS: u64 = 250_000_000;
 pub(crate) struct Settling {
     /// The nanoseconds from one tick to the next.
     pub(crate) period: u64,
-    /// The nanoseconds from the time of an expiry to the kernel's notice, on average: the time of the first tick makes up for
-    /// them.
+    /// So many nanoseconds behind its time the kernel notices an expiry on any machine: what is not later than that is not owed.
     pub(crate) late: u64,
     /// The most nanoseconds that may be settled: more are due for another reason.
     pub(crate) most: u64,
@@ -37,10 +40,8 @@ pub(crate) struct Settling {
 /// What one timer owes. All numbers of nanoseconds are CPU time of the timer's thread or process, less the time that passed
 /// while the account stood still.
 pub(crate) struct Account {
-    /// When the first tick was due, in nanoseconds; [`NEVER`] before the first start.
-    origin: AtomicU64,
-    /// When the account was stopped, in nanoseconds; [`NEVER`] while it runs.
-    stopped: AtomicU64,
+    /// Whether the account runs, and since when: one word, because two threads and a handler may start and stop the account.
+    state: AtomicU64,
     /// The ticks that the kernel has noticed.
     noticed: AtomicU64,
     /// The ticks that were counted, somewhere.
@@ -53,8 +54,7 @@ pub(crate) struct Account {
 impl Account {
     pub(crate) const fn new() -> Account {
         Account {
-            origin: AtomicU64::new(NEVER),
-            stopped: AtomicU64::new(NEVER),
+            state: AtomicU64::new(NEVER),
             noticed: AtomicU64::new(0),
             counted: AtomicU64::new(0),
             place: AtomicUsize::new(0),
@@ -64,8 +64,7 @@ impl Account {
 
     /// Begins at zero, for a new timer.
     pub(crate) fn reset(&self) {
-        self.origin.store(NEVER, Relaxed);
-        self.stopped.store(NEVER, Relaxed);
+        self.state.store(NEVER, SeqCst);
         self.noticed.store(0, Relaxed);
         self.counted.store(0, Relaxed);
         self.place.store(0, Relaxed);
@@ -75,25 +74,27 @@ impl Account {
     /// Whether the account is as a new one in every field.
     #[cfg(test)]
     pub(crate) fn is_as_at_first(&self) -> bool {
-        let Account { origin, stopped, noticed, counted, place, last_place } = self;
+        let Account { state, noticed, counted, place, last_place } = self;
         let zeros =
             [noticed.load(Relaxed), counted.load(Relaxed), place.load(Relaxed) as u64, last_place.load(Relaxed) as u64];
-        [origin.load(Relaxed), stopped.load(Relaxed)] == [NEVER; 2] && zeros == [0; 4]
+        state.load(Relaxed) == NEVER && zeros == [0; 4]
     }
 
     /// Starts the account at the CPU time `now`, or lets the account go on if it was stopped, with a tick in every `period`
     /// nanoseconds. The result is the CPU time at which the timer is to expire next. The first tick of all is due `first`
     /// nanoseconds from now.
     pub(crate) fn start(&self, now: u64, first: u64, period: u64) -> u64 {
-        let origin = match (self.origin.load(Relaxed), self.stopped.swap(NEVER, Relaxed)) {
-            (NEVER, _) => now.saturating_add(first),
-            (origin, NEVER) => origin,
-            // The account was not running while this much CPU time passed.
-            (origin, stopped) => origin.saturating_add(now.saturating_sub(stopped)),
+        let change = |state| match state {
+            NEVER => Some(now.saturating_add(first).max(1)),
+            state if state & STANDS != 0 => Some((now.wrapping_sub(state) & !STANDS).max(1)),
+            _ => None,
         };
-        self.origin.store(origin, Relaxed);
-        self.place.store(0, Relaxed);
-        let due = due(now, origin, period);
+        let before = self.state.fetch_update(SeqCst, SeqCst, change);
+        let origin = before.map_or_else(|running| running, |state| change(state).unwrap_or(now));
+        if before.is_ok() {
+            self.place.store(0, Relaxed);
+        }
+        let due = due(now.checked_sub(origin), period);
         // These the kernel does not notice any more: they come with the next tick that the kernel notices.
         self.noticed.fetch_max(due, SeqCst);
         origin.saturating_add(due.saturating_mul(period))
@@ -101,12 +102,21 @@ impl Account {
 
     /// Stops the account at the CPU time `now`.
     pub(crate) fn stop(&self, now: u64) {
-        let _ = self.stopped.compare_exchange(NEVER, now, Relaxed, Relaxed);
+        let change = |state| (state != NEVER && state & STANDS == 0).then_some(now.wrapping_sub(state) | STANDS);
+        let _ = self.state.fetch_update(SeqCst, SeqCst, change);
+    }
+
+    /// Whether the account stands still after it ran.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.state.load(SeqCst) & STANDS != 0
     }
 
     /// Takes in that the kernel noticed so many expiries while the timer's thread was at `pc`. The result is the number of
     /// ticks to be counted there. In signal handlers.
     pub(crate) fn notice(&self, expiries: u32, pc: usize) -> u32 {
+        if self.is_stopped() {
+            return 0; // the signal comes behind the stop; its ticks come with the next one
+        }
         self.place.store(pc, Relaxed);
         self.last_place.store(pc, Relaxed);
         let noticed = self.noticed.fetch_add(u64::from(expiries), SeqCst).saturating_add(u64::from(expiries));
@@ -118,17 +128,19 @@ impl Account {
     /// the account: then they come with the first tick after the next start.
     pub(crate) fn settle(&self, now: u64, settling: Settling) -> Option<(usize, u32)> {
         let Settling { period, late, most, is_last } = settling;
-        let (origin, stopped) = (self.origin.load(Relaxed), self.stopped.load(Relaxed));
         let place = match self.place.load(Relaxed) {
             0 if is_last => self.last_place.load(Relaxed),
             place => place,
         };
-        if origin == NEVER || stopped != NEVER && !is_last || place == 0 {
-            return None;
-        }
-        let due = due(now.min(stopped).saturating_sub(late), origin, period);
-        let is_late = due.saturating_sub(self.counted.load(SeqCst)) <= most / period.max(1);
-        let ticks = if is_late { self.count_up_to(due) } else { 0 };
+        let passed = match self.state.load(SeqCst) {
+            NEVER => None,
+            state if state & STANDS == 0 => now.checked_sub(state),
+            state if is_last => Some(state & !STANDS).filter(|passed| passed & BEFORE == 0),
+            _ => None,
+        };
+        let passed = passed?.checked_sub(late).filter(|_| place != 0)?;
+        let since_counted = passed.saturating_sub(self.counted.load(SeqCst).saturating_mul(period));
+        let ticks = if since_counted <= most { self.count_up_to(due(Some(passed), period)) } else { 0 };
         (ticks > 0).then_some((place, ticks))
     }
 
@@ -139,9 +151,9 @@ impl Account {
     }
 }
 
-/// How many ticks are due at the CPU time `now` if the first one is due at `origin`.
-fn due(now: u64, origin: u64, period: u64) -> u64 {
-    now.checked_sub(origin).map_or(0, |passed| passed / period.max(1) + 1)
+/// How many ticks are due if so much time `passed` since the first one was; `None` before that.
+fn due(passed: Option<u64>, period: u64) -> u64 {
+    passed.map_or(0, |passed| passed / period.max(1) + 1)
 }
 
 #[cfg(test)]
@@ -178,6 +190,7 @@ mod tests {
         assert_eq!(account.start(135_000_000, PERIOD, PERIOD), 140_000_000);
         assert_eq!(account.notice(1, 0x10), 4, "with the three that nobody noticed");
         assert_eq!(account.start(145_000_000, PERIOD, PERIOD), 150_000_000, "a second start changes nothing");
+        assert!(!account.is_stopped());
         account.stop(165_000_000);
         assert_eq!(account.settle(165_000_000, AT_A_STOP), None);
         assert_eq!(account.settle(900_000_000, AT_THE_END), Some((0x10, 2)), "at the end: those of 150 and 160 ms");
@@ -188,7 +201,17 @@ mod tests {
         let account = Account::new();
         account.start(0, PERIOD, PERIOD);
         assert_eq!(account.notice(1, 0x10), 1);
-        assert_eq!(account.settle(PERIOD + NOTICE_OF_OTHERS + PERIOD, AT_A_STOP), None);
+        assert_eq!(account.settle(PERIOD + NOTICE_OF_OTHERS + 2 * PERIOD, AT_A_STOP), None);
         assert_eq!(account.notice(26, 0x20), 26, "when the signal comes at last, it says how many there were");
+    }
+
+    #[test]
+    fn what_is_stopped_before_its_first_tick_keeps_the_time_to_that() {
+        let account = Account::new();
+        assert_eq!(account.start(1_000, PERIOD, PERIOD), 10_001_000);
+        account.stop(4_001_000);
+        assert!(account.is_stopped());
+        assert_eq!(account.settle(900_000_000, AT_THE_END), None);
+        assert_eq!(account.start(50_000_000, PERIOD, PERIOD), 56_000_000);
     }
 }

@@ -106,13 +106,18 @@ fn touched_start() -> *mut AtomicU8 {
 ///
 /// `samples` must point to as many bins as [`start`] was given, which are never freed and belong to nobody else.
 pub(crate) unsafe fn relocate(samples: *mut c_void) {
-    PER_PROCESS.left_samples.store(SAMPLES.swap(samples.cast(), SeqCst), SeqCst);
+    // First what the child of another thread's fork goes back to.
+    PER_PROCESS.left_samples.store(SAMPLES.load(SeqCst), SeqCst);
+    SAMPLES.store(samples.cast(), SeqCst);
     collect_left();
 }
 
 /// Goes on counting in the samples that [`relocate`] left, without those that it was given. In the child of a fork.
 pub(crate) fn restore() {
-    SAMPLES.store(PER_PROCESS.left_samples.swap(ptr::null_mut(), SeqCst), SeqCst);
+    let left = PER_PROCESS.left_samples.swap(ptr::null_mut(), SeqCst);
+    if !left.is_null() {
+        SAMPLES.store(left, SeqCst);
+    }
 }
 
 /// Moves what was counted from the samples that [`relocate`] left. A handler that was at work in another thread then may have

@@ -246,6 +246,15 @@ fn ticks_that_are_due_when_counting_stops_are_counted() {
 }
 
 #[test]
+fn a_thread_that_has_ended_owes_no_ticks() {
+    let program = compile("ended");
+    let output = run(&program, &["ended"], &[("GMON_CLOCK", "wall")]).unwrap();
+    let milliseconds: u64 = quiet(&output).trim().parse().unwrap();
+    let ticks = ticks(&program.profile(), program.symbols());
+    assert!(of(&ticks, "first") <= milliseconds / 10 + 2, "{milliseconds} ms: {ticks:?}");
+}
+
+#[test]
 fn what_makes_no_sense_is_named_and_the_default_used() {
     let program = compile("nonsense");
     let said = |variables: &[(&str, &str)]| {

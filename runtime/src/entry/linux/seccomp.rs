@@ -12,6 +12,7 @@ use crate::os::{
     Errno, Expected, NO_SIGNALS, SignalSet, Wanted, can_write_files, expect, numbers, set_errno, syscall, unreserve,
 };
 use crate::process::exits;
+use crate::samples::bins;
 use crate::{mcount, ownership};
 
 const PR_SET_SECCOMP: usize = 22;
@@ -139,7 +140,7 @@ impl Prepared {
         exits::watch_again(self.unwatched);
         if self.stopped {
             system::go_on_again();
-            mcount::run_clocks(true);
+            mcount::run_clocks(bins::is_counting());
             if is_profiled() {
                 say(&[b"samples go on: the filter was not installed"]);
             }

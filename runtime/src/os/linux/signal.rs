@@ -369,11 +369,14 @@ pub fn set_blocked_signals(blocked: SignalSet) {
 }
 
 /// The signals that wait to be let in.
-pub(crate) fn pending_signals() -> SignalSet {
+///
+/// # Errors
+///
+/// What a filter of system calls answers.
+pub(crate) fn pending_signals() -> Result<SignalSet, Errno> {
     let mut pending = 0_u64;
     // SAFETY: the kernel writes a set of 8 bytes.
-    let _ = unsafe { call(numbers::RT_SIGPENDING, [(&raw mut pending).addr(), size_of::<u64>()]) };
-    pending
+    unsafe { call(numbers::RT_SIGPENDING, [(&raw mut pending).addr(), size_of::<u64>()]) }.map(|_| pending)
 }
 
 /// Takes a signal away that waits, if it does.

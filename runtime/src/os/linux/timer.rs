@@ -50,7 +50,7 @@ pub(crate) enum TimeOf {
 }
 
 impl TimeOf {
-    /// That time in nanoseconds, of the thread with that number; `None` if the thread is gone, or where a filter of
+    /// That time in nanoseconds, the thread's own of the thread with that number; `None` if that thread is gone, or where a filter of
     /// system calls does not say.
     pub(crate) fn of(self, thread: i32) -> Option<u64> {
         // The kernel's numbers of clocks of CPU time: the thread's number inverted, then 1 for a thread, and 2 for the time as

@@ -325,7 +325,7 @@ pub(crate) fn contains(signals: SignalSet, signal: c_int) -> bool {
 pub fn set_blocked_signals(blocked: SignalSet) {
     loop {}
 }
-pub(crate) fn pending_signals() -> SignalSet {
+pub(crate) fn pending_signals() -> Result<SignalSet, Errno> {
     loop {}
 }
 pub(crate) fn take_signal(signal: c_int) {

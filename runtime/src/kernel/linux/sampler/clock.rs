@@ -37,6 +37,9 @@ impl Clock {
             return;
         }
         let on = on && PRODUCER.load(SeqCst) != NOTHING;
+        if !on && self.account.is_stopped() {
+            return;
+        }
         // A timer that cannot be set is one whose thread is gone: that thread has no time either.
         let now = self.now();
         if on {
@@ -65,9 +68,11 @@ impl Clock {
         }
     }
 
-    /// The time that the timer runs by.
+    /// The time that the timer runs by; `None` if the thread is gone.
     fn now(&self) -> Option<u64> {
-        time().of(self.thread.load(SeqCst))
+        let thread = self.thread.load(SeqCst);
+        let own = TimeOf::ThisThread.of(thread)?;
+        if is_wall() { TimeOf::World.of(thread) } else { Some(own) }
     }
 }
 

@@ -56,15 +56,14 @@ pub(super) unsafe extern "C" fn on_expiry(signal: c_int, info: *const SignalInfo
         if found != value(of) {
             return;
         }
-        if bins::is_counting() {
-            let expiries = info.expiries();
-            let ticks = if of == OF_PROCESS {
-                PER_PROCESS.process_account.notice(expiries, pc)
-            } else {
-                clock::notice(expiries, pc)
-            };
-            bins::count(pc, ticks);
-        }
+        // Also while nothing is counted: an account that runs all the same must not owe what passes then.
+        let expiries = info.expiries();
+        let ticks = if of == OF_PROCESS {
+            PER_PROCESS.process_account.notice(expiries, pc)
+        } else {
+            clock::notice(expiries, pc)
+        };
+        bins::count(pc, ticks);
         return;
     } else if info.is_sent() {
         // SAFETY: as above, and these are the handler's arguments.

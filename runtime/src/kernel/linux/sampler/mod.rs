@@ -97,7 +97,7 @@ pub(crate) fn start() -> Result<(), Errno> {
     }
 }
 
-/// Stops. Timers of threads may go on; what they send is not counted.
+/// Stops. Timers of threads go on unless their clocks are stopped; what they send is not counted.
 pub(crate) fn stop() {
     process::stop();
     let since = COUNTING_SINCE.swap(u64::MAX, Relaxed);
@@ -122,7 +122,9 @@ static STOPPED: AtomicU32 = AtomicU32::new(NOTHING);
 
 /// Stops the timers of the process, and those of threads by `stop_clocks`, and lets no signal of timers come any more. Says whether
 /// there were any.
-pub(crate) fn stop_for_good(stop_clocks: impl FnOnce()) -> bool {
+pub(crate) fn stop_for_good(stop_clocks: impl Fn()) -> bool {
+    // While it is known what produces the ticks, what is due is counted.
+    stop_clocks();
     let producer = PRODUCER.swap(NOTHING, SeqCst);
     if producer == NOTHING {
         return false;
