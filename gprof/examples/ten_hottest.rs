@@ -1,13 +1,13 @@
 //! Prints the ten functions that took most time: `ten_hottest PROGRAM [PROFILES...]`.
 
-use std::io::stderr;
+use std::io::{Write as _, stderr, stdout};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     match print() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("ten_hottest: {error}");
+            eprintln!("ten_hottest: {}", gprof::visible(&error.to_string()));
             ExitCode::FAILURE
         }
     }
@@ -19,7 +19,10 @@ fn print() -> Result<(), gprof::Error> {
     let analysis = gprof::analyze(&loaded, &options, &mut stderr())?;
     for function in analysis.hottest().take(10) {
         let gprof::HotFunction { name, self_time, percent, calls, .. } = function;
-        println!("{percent:6.2} % {self_time:10.2} s {calls:12} calls  {name}");
+        // The name is what the file says: no terminal must obey it.
+        let name = gprof::visible(&name);
+        let line = format!("{percent:6.2} % {self_time:10.2} s {calls:12} calls  {name}");
+        writeln!(stdout(), "{line}").map_err(gprof::Error::Output)?;
     }
     Ok(())
 }

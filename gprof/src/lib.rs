@@ -1,7 +1,8 @@
 //! Reports where a program built with `cc -pg` spent its time, in the words and the layout of GNU gprof.
 //!
 //! [`load()`] reads the files that [`Options`] name, [`analyze`] works out what the reports show, and [`render`] writes text. The
-//! program `gprof` is [`run`], which is these three.
+//! program `gprof` is [`run`], which is these three, and which alone writes gmon.sum (`-s`), starts the pager, and speaks for the
+//! BSDs (`--bsd`). Fields and methods of [`Analysis`] that this page does not use may change.
 //!
 //! No step takes more than the time of a sort, and none trusts its input.
 //!

@@ -145,6 +145,13 @@ fn default_files() {
     std::os::unix::fs::symlink(gprof(), &named).unwrap();
     let output = read(&named, &directory, &["-b"]);
     assert!(String::from_utf8(output.stdout).unwrap().contains("us/call"));
+    // But --gnu has the last word.
+    let output = read(&named, &directory, &["--gnu", "-b", "-p"]);
+    assert!(
+        String::from_utf8(output.stdout).unwrap().starts_with("Flat profile:\n"),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
 }
 
 #[test]

@@ -54,10 +54,6 @@ const ORDER: [(&str, &[&str]); 5] = [
     ("gprof", &["terminal", "image", "symbols", "error", "cli", "load", "analysis", "report"]),
 ];
 
-/// Modules that use each other for now, as (crate, user, used): without these uses there is no circle. One that is none any more
-/// must be taken off the list.
-const KNOWN_CIRCLES: &[(&str, &str, &str)] = &[];
-
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
@@ -144,23 +140,8 @@ fn a_module_uses_only_what_stands_below_it() {
 #[test]
 fn no_two_modules_use_each_other_even_by_way_of_others() {
     for name in crates() {
-        let mut uses = uses(&name);
+        let uses = uses(&name);
         assert!(uses.len() > 1, "{name} has modules");
-        for (_, user, used) in KNOWN_CIRCLES.iter().filter(|(known, ..)| *known == name) {
-            let [user, used] = [user, used].map(|module| module.split("::").map(str::to_owned).collect::<Name>());
-            let is_circle =
-                uses.get(&user).is_some_and(|modules| modules.contains(&used)) && reached(&uses, &used).contains(&user);
-            assert!(
-                is_circle,
-                "{name}: {} and {} are no circle any more: take them off the list",
-                spelled(&user),
-                spelled(&used)
-            );
-        }
-        for (_, user, used) in KNOWN_CIRCLES.iter().filter(|(known, ..)| *known == name) {
-            let user: Name = user.split("::").map(str::to_owned).collect();
-            uses.get_mut(&user).unwrap().retain(|module| spelled(module) != *used);
-        }
         let circles = circles(&uses);
         let is_inside = |circle: &&Vec<String>, module: &Name| circle.contains(&spelled(module));
         let inside = uses

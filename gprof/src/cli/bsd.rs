@@ -63,7 +63,7 @@ pub fn parse(words: &[OsString]) -> Result<Option<Arguments>, Error> {
             Some("--bsd") => (dialect, asked) = (Some(native.unwrap_or_default()), Some(word)),
             Some("--bsd=freebsd") => (dialect, asked) = (Some(Dialect::FreeBsd), Some(word)),
             Some("--bsd=openbsd") => (dialect, asked) = (Some(Dialect::OpenBsd), Some(word)),
-            Some("--gnu") if native.is_some() || by_name => dialect = None,
+            Some("--gnu") => dialect = None,
             Some(word) if word.starts_with("--bsd=") => {
                 return Err(Error::Usage(format!("'{word}': the BSDs known are freebsd and openbsd")));
             }

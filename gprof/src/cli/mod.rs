@@ -47,7 +47,10 @@ pub fn command() -> Command {
 ///
 /// When it asks for something that does not exist.
 pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Request, Error> {
-    let words = words::unglue(words::expand(words)?);
+    let mut words = words::expand(words)?;
+    // The command line of the BSDs has obeyed this word by giving way.
+    words.retain(|word| word != "--gnu");
+    let words = words::unglue(words);
     let is_long = words.iter().skip(1).any(|word| word.as_encoded_bytes().starts_with(b"--h"));
     let read = Arguments::command().try_get_matches_from(words);
     let read = read.and_then(|matches| Ok((Arguments::from_arg_matches(&matches)?, matches)));

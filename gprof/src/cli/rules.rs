@@ -1,7 +1,7 @@
 //! Where GNU's gprof, the BSDs' and ours decide differently: each decision by its name, made once from the command line.
 //!
-//! What follows from them is in analyses and reports, which know no names of systems. docs/gprof.md tells users of all of
-//! these ("Differences from GNU gprof").
+//! What follows from them is in analyses and reports, which know no names of systems. docs/gnu-differences.md tells
+//! users of all of these.
 
 use crate::cli::compat::{Compat, Dialect};
 

@@ -55,8 +55,11 @@ pub(crate) fn load(options: &Options, progress: &mut Progress<'_>) -> Result<Loa
 ///
 /// # Errors
 ///
-/// When the bytes are no image.
+/// When the bytes are no image, or the options name files of symbols (`-S`) or of objects (`-R`).
 pub fn from_memory(options: &Options, image: Vec<u8>, profile: Profile) -> Result<Loaded, Error> {
+    if options.symbols.is_some() || options.file_map.is_some() {
+        return Err(Error::Usage("'-S' and '-R' name files, which are not read for an image in memory".to_owned()));
+    }
     let path = options.images.first().map(|named| named.image.clone()).unwrap_or_default();
     let files = InputFiles { named: vec![ImageFile::new(path, image)], ..InputFiles::default() };
     let parsed = ParsedFiles::try_new(files, |files| {

@@ -9,7 +9,8 @@ use crate::analysis::Analysis;
 pub struct HotFunction {
     /// The name as reports show the name.
     pub name: String,
-    /// The function's own time, without what it called: in seconds, or whatever the samples measure.
+    /// The function's own time, without what it called: in seconds, or whatever the samples measure. Not a
+    /// number when the profiles have no samples.
     pub self_time: f64,
     /// What part of the time of the whole program that is, in percent.
     pub percent: f64,

@@ -8,7 +8,9 @@ use crate::analysis::graph::Node;
 use crate::analysis::{Analysis, FlatRow, RowNumbers, Stats};
 use crate::cli::options::Wanted;
 use crate::image::address_space::Mapping;
+use crate::load::profile_file::FileInfo;
 use crate::symbols::functions::FunctionId;
+use crate::terminal::is_control;
 
 /// The version of the schema. It grows when a program that reads the old schema would misread the new one.
 const VERSION: u64 = 1;
@@ -40,7 +42,7 @@ pub(super) fn render(analysis: &Analysis<'_>, wanted: Wanted, out: &mut dyn Writ
     }
     if let Some(stats) = &analysis.stats {
         out.write_all(b",\n\"statistics\":")?;
-        write_record(&statistics(stats), out)?;
+        write_record(&statistics(stats, analysis.files), out)?;
     }
     out.write_all(b"}\n")
 }
@@ -58,9 +60,13 @@ fn time<'a>(analysis: &'a Analysis<'_>) -> Record<'a> {
     ]
 }
 
-fn statistics<'a>(stats: &Stats) -> Record<'a> {
+fn statistics<'a>(stats: &Stats, files: &[FileInfo]) -> Record<'a> {
+    let outside = &stats.outside_images;
     vec![
+        ("runs", Value::Count(files.iter().filter(|file| !file.is_shared_object).count() as u64)),
+        ("saturated_bins", Value::Count(files.iter().map(|file| file.saturated as u64).sum())),
         ("samples", Value::Number(stats.samples)),
+        ("samples_error", Value::Number(stats.error)),
         ("samples_shown", Value::Number(stats.attributed)),
         ("samples_runtime", Value::Number(stats.runtime)),
         ("samples_left_out", Value::Number(stats.left_out)),
@@ -69,6 +75,10 @@ fn statistics<'a>(stats: &Stats) -> Record<'a> {
         ("calls_from_outside", Value::Count(stats.from_outside)),
         ("calls_to_outside", Value::Count(stats.to_outside)),
         ("calls_unknown", Value::Count(stats.unknown)),
+        ("more_samples_kernel", Value::Count(outside.kernel)),
+        ("more_samples_vdso", Value::Count(outside.vdso)),
+        ("more_samples_elsewhere", Value::Count(outside.elsewhere)),
+        ("more_calls_elsewhere", Value::Count(outside.calls)),
     ]
 }
 
@@ -194,7 +204,8 @@ fn write_record(record: &Record<'_>, out: &mut dyn Write) -> io::Result<()> {
         }
         match value {
             // JSON has no infinity, and nothing for what is no number.
-            Value::Number(number) if number.is_finite() => write!(out, "{number}")?,
+            // Zero has no sign.
+            Value::Number(number) if number.is_finite() => write!(out, "{}", number + 0.0)?,
             Value::Nothing | Value::Number(_) => out.write_all(b"null")?,
             Value::Count(count) => write!(out, "{count}")?,
             Value::Text(text) => write_text(text, out)?,
@@ -219,7 +230,7 @@ fn write_text(text: &[u8], out: &mut dyn Write) -> io::Result<()> {
         match letter {
             '"' | '\\' => escaped.extend(['\\', letter]),
             // A terminal must not obey any of these.
-            letter if letter.is_control() => escaped.push_str(&format!("\\u{:04x}", u32::from(letter))),
+            letter if is_control(letter) => escaped.push_str(&format!("\\u{:04x}", u32::from(letter))),
             letter => escaped.push(letter),
         }
     }
@@ -241,6 +252,7 @@ mod tests {
         assert_eq!(written(b"ns::f(int)"), "\"ns::f(int)\"");
         assert_eq!(written(b"\"\\\n\x1b\x7f"), r#""\"\\\u000a\u001b\u007f""#);
         assert_eq!(written("é\u{85}".as_bytes()), "\"é\\u0085\"");
+        assert_eq!(written("a\u{202e}b".as_bytes()), "\"a\\u202eb\"", "what turns the direction of writing");
         assert_eq!(written(b"a\xffb"), "\"a\u{fffd}b\"");
     }
 
@@ -258,6 +270,6 @@ mod tests {
         write_record(&record, &mut out).unwrap();
         let expected = r#"{"a":0.1,"b":null,"c":null,"d":18446744073709551615,"e":null,"f":[{"g":1"#;
         let text = String::from_utf8(out).unwrap();
-        assert_eq!(text, format!("{expected}{}}},{{\"h\":-0}}]}}", "0".repeat(300)));
+        assert_eq!(text, format!("{expected}{}}},{{\"h\":0}}]}}", "0".repeat(300)));
     }
 }

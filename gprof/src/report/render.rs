@@ -16,7 +16,8 @@ pub enum Format {
     Text,
     /// The flat profile, the call graph and the index as tables, as wide as the terminal and with its colors.
     Table(Terminal),
-    /// The flat profile, the call graph and the statistics as JSON: docs/json.md is the schema.
+    /// The flat profile, the call graph and the statistics as JSON: docs/json.md is the schema. The options must ask for JSON
+    /// (`--format=json`): an analysis for text has no source lines, and may have no statistics.
     Json,
 }
 

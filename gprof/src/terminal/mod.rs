@@ -81,7 +81,7 @@ pub fn visible_bytes(name: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
 
 /// Whether a character changes how others are shown instead of being shown: control characters, line and paragraph
 /// separators, and those that turn the direction of writing.
-fn is_control(letter: char) -> bool {
+pub(crate) fn is_control(letter: char) -> bool {
     letter.is_control() || matches!(letter, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
