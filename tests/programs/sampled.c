@@ -2,6 +2,7 @@
  * Programs that are sampled; each spends CPU time, measured by its own clock, in functions that are known by name.
  *
  *     sampled two            two threads that do the same, in `first` and in `second`
+ *     sampled long           the same for four times as long
  *     sampled poll           a thread that is busy while the first one sleeps; prints how often it was woken
  *     sampled own            a handler of SIGPROF and an interval timer of its own; prints how often they came
  *     sampled thief          a handler of its own for the signal that the runtime uses
@@ -79,7 +80,8 @@ static void both(void *(*one)(void *), void *(*other)(void *), double seconds) {
 }
 
 static void sleeps_while_another_is_busy(void) {
-    double seconds = 0.7;
+    /* Long enough for the kernel to look at the timer, on a busy machine too. */
+    double seconds = 3;
     pthread_t thread;
     int woken = 0;
     if (pthread_create(&thread, NULL, in_first, &seconds) != 0)
@@ -102,10 +104,15 @@ static void own_timer(void) {
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
     sigaction(SIGPROF, &action, NULL);
     setitimer(ITIMER_PROF, &period, NULL);
-    first(1.0);
+    double seconds = 0;
+    /* On a busy machine the kernel is late with the program's signals too. */
+    do {
+        first(1.0);
+        seconds += 1;
+    } while (own < 2 && seconds < 60);
     memset(&period, 0, sizeof period);
     setitimer(ITIMER_PROF, &period, NULL);
-    printf("own %ld\n", own);
+    printf("own %ld in %.0f\n", own, seconds);
 }
 
 static void signals(int how) {
@@ -191,6 +198,8 @@ int main(int argc, char **argv) {
     double seconds = argc > 2 ? atof(argv[2]) : 1;
     if (strcmp(what, "two") == 0) {
         both(in_first, in_second, 1.0);
+    } else if (strcmp(what, "long") == 0) {
+        both(in_first, in_second, 4.0);
     } else if (strcmp(what, "poll") == 0) {
         sleeps_while_another_is_busy();
     } else if (strcmp(what, "own") == 0) {
