@@ -10,6 +10,7 @@
  *     sampled blocked        threads that were made while every signal was blocked
  *     sampled deaf SECONDS   a thread that blocks every signal for so long
  *     sampled mute SECONDS   the same without an end
+ *     sampled again SECONDS  the same, and at last moncontrol(1), although samples are counted already
  *     sampled fork           a child that is busy
  *     sampled exec PROGRAM   executes another program while it is sampled
  *     sampled asleep         sleeps, in `asleep`
@@ -226,6 +227,10 @@ int main(int argc, char **argv) {
     } else if (strcmp(what, "mute") == 0) {
         raw_signals(SIG_BLOCK);
         first(seconds);
+    } else if (strcmp(what, "again") == 0) {
+        raw_signals(SIG_BLOCK);
+        first(seconds);
+        moncontrol(1);
     } else if (strcmp(what, "fork") == 0) {
         child();
     } else if (strcmp(what, "exec") == 0) {

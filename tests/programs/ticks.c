@@ -1,10 +1,12 @@
 /*
  * Sends itself the signal that the runtime's timers send, so that the number of samples in each function is known without a clock:
  *
- *     ticks HERE THERE     so many in `here`, so many in `there`
+ *     ticks HERE THERE         so many in `here`, so many in `there`
+ *     ticks HERE THERE child   the same in a forked child; the parent has none
  */
 #include <stdlib.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { SAMPLING = 60 };
@@ -34,6 +36,10 @@ TICKS(there)
 __attribute__((noinline, aligned(64))) void nowhere(void) { __asm__ volatile(""); }
 
 int main(int argc, char **argv) {
+    int status = 0;
+    if (argc > 3 && fork() != 0) {
+        return wait(&status) == -1 || status != 0;
+    }
     long pid = getpid();
     here(argc > 1 ? atol(argv[1]) : 0, pid);
     there(argc > 2 ? atol(argv[2]) : 0, pid);

@@ -284,11 +284,7 @@ const KEPT_BY_A_CHILD: &[(&str, &[&str], &str)] = &[
         &["RECORDING", "RECORDING_AS_RUN", "STARTED", "IS_PROFILED", "LOWPC", "WANTED", "KEEPS_OUTSIDE"],
         "the child is profiled as its parent is",
     ),
-    (
-        "bins",
-        &["SCALE", "SAMPLES", "SAMPLES_SIZE", "OFFSET", "ARE_FILE", "LATEST_SCALE"],
-        "the child counts in the same buffer",
-    ),
+    ("bins", &["SCALE", "SAMPLES", "SAMPLES_SIZE", "OFFSET", "LATEST_SCALE"], "the child counts in the same buffer"),
     ("outside_text", &["IS_KEPT"], "what the user asked for"),
     ("start", &["RTLD_FINI", "BEGAN_FIRST", "NOT_RELOCATED"], "how the program was started"),
     ("dlclose", &["THEIRS"], "the C library's functions stay where they are"),
@@ -302,7 +298,6 @@ const KEPT_BY_A_CHILD: &[(&str, &[&str], &str)] = &[
     ("producer", &["PRODUCER"], "the child is sampled as its parent is; without rings of its own it says so"),
     ("sampler", &["STOPPED"], "the child is sampled as its parent is; without rings of its own it says so"),
     ("handler", &["CAUGHT"], "the child inherits the handler"),
-    ("sampler", &["COUNTING_SINCE"], "set where the child goes on counting"),
     (
         "producer",
         &["HAS_TIMERS", "THREAD_REFUSED", "RING_REFUSED"],

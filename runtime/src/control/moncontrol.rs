@@ -15,7 +15,7 @@ use crate::message::{say, say_count, say_error};
 use crate::objects::{self, Tally, program};
 use crate::os::{Errno, a_moment, block_signals, give_way, reserve, set_blocked_signals};
 use crate::per_process::PER_PROCESS;
-use crate::samples::outside_text;
+use crate::samples::{bins, outside_text};
 use crate::{mcount, ownership};
 
 /// Whether calls are recorded, and with which addresses. 0 says that they are not.
@@ -270,6 +270,9 @@ pub(crate) extern "C" fn after_fork_in_parent() {
 /// left to it: the child's own is written at its end.
 pub(crate) extern "C" fn after_fork_in_child() {
     let shared = file::leave_live();
+    if shared {
+        bins::leave_file();
+    }
     let has_left = file::leave_file();
     // Another thread may have been writing the parent's file; here it is not.
     let writer = PER_PROCESS.writer.load(SeqCst);

@@ -60,7 +60,8 @@ pub(crate) unsafe fn profil(
 /// EPERM, a program without the note; EINVAL, a scale above 65536; EALREADY, another buffer than the first; EBADF and
 /// ENOTDIR, a `dirfd` that is no open descriptor, or not a directory's.
 pub fn accept(buf: *mut c_void, buflen: usize, scale: u32, dirfd: i32) -> Result<bool, Errno> {
-    if !permits() {
+    // A program whose buffer was accepted has the permission.
+    if buffer().is_none() && !permits() {
         return Err(Errno::EPERM);
     }
     if scale > ONE_TO_ONE {

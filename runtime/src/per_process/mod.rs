@@ -70,11 +70,15 @@ per_process! {
     mapped_file: AtomicPtr<c_void> = ptr::null_mut();
     /// The samples that were counted into before those of that file; null for none.
     left_samples: AtomicPtr<AtomicU16> = ptr::null_mut();
+    /// Whether the samples are the file itself, in which a bin ends at 65,535.
+    samples_are_file: AtomicBool = false;
     /// The ticks that were to be counted, those outside the bins among them.
     ticks: AtomicU64 = 0;
     /// Whether a bin ran over its 16 bits.
     has_overflowed: AtomicBool = false;
-    /// The CPU time that passed while things were counted, until they were last stopped.
+    /// The process's CPU time when the sampler last started; `u64::MAX` while the sampler is stopped.
+    counting_since: AtomicU64 = u64::MAX;
+    /// The CPU time that passed between starts and stops of the sampler, up to `counting_since`.
     counted_time: AtomicU64 = 0;
     /// The kernel's number of the process's timer, or why there is none.
     process_timer: AtomicI32 = NO_TIMER;

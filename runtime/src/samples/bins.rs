@@ -7,7 +7,7 @@ use core::ffi::c_void;
 use core::ptr;
 use core::slice;
 use core::sync::atomic::{
-    AtomicBool, AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicUsize,
+    AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicUsize,
     Ordering::{Relaxed, SeqCst},
 };
 
@@ -33,12 +33,24 @@ pub(crate) fn fill_overflowed() -> usize {
 /// The bins of a stretch: a page of them.
 pub(crate) const STRETCH: usize = PAGE / size_of::<u16>();
 
-/// Whether the samples are the file itself.
-static ARE_FILE: AtomicBool = AtomicBool::new(false);
-
 /// Says that the samples will be the file itself. Before the first [`start`].
 pub(crate) fn are_file() {
-    ARE_FILE.store(true, Relaxed);
+    PER_PROCESS.samples_are_file.store(true, Relaxed);
+}
+
+/// Counts in samples of the process's own, where bins may overflow, from the next tick on. In the child of a fork whose parent
+/// counts in a file, before the child counts.
+pub(crate) fn leave_file() {
+    PER_PROCESS.samples_are_file.store(false, Relaxed);
+    if !SAMPLES.load(Relaxed).is_null() {
+        map_overflows(SAMPLES_SIZE.load(Relaxed));
+    }
+}
+
+/// Maps memory that is touched only when a bin overflows. Without that memory such a bin stays at its highest value.
+fn map_overflows(size: usize) {
+    PER_PROCESS.memory.carries.map(size);
+    PER_PROCESS.memory.touched.map(stretches(size));
 }
 
 /// Counts from now on.
@@ -48,11 +60,8 @@ pub(crate) fn are_file() {
 /// `samples` must point to `size` bytes of 16-bit bins that are never freed.
 pub(crate) unsafe fn start(samples: *mut c_void, size: usize, offset: usize, scale: u32) {
     if SAMPLES.load(Relaxed).is_null() {
-        // Memory that is touched only when a bin overflows. Without it, and where the samples are the file itself, such a
-        // bin stays at its highest value.
-        if !ARE_FILE.load(Relaxed) {
-            PER_PROCESS.memory.carries.map(size);
-            PER_PROCESS.memory.touched.map(stretches(size));
+        if !PER_PROCESS.samples_are_file.load(Relaxed) {
+            map_overflows(size);
         }
         SAMPLES.store(samples.cast(), Relaxed);
         SAMPLES_SIZE.store(size, Relaxed);

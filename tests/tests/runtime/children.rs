@@ -88,13 +88,14 @@ fn a_file_that_lost_its_name_while_a_child_waited_for_the_lock_does_not_keep_the
     let new = PathBuf::from(format!("{}.new", sum(&program).display()));
     let locked = fs::File::create(&new).unwrap();
     locked.lock().unwrap();
-    let command = private().stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut command = private().stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let waits = |process: &fs::DirEntry| {
         let descriptors = fs::read_dir(process.path().join("fd")).into_iter().flatten().flatten();
         let is_program = fs::read_link(process.path().join("exe")).is_ok_and(|path| path == program.executable);
         is_program && descriptors.into_iter().any(|one| fs::read_link(one.path()).is_ok_and(|target| target == new))
     };
     while !fs::read_dir("/proc").unwrap().flatten().any(|process| waits(&process)) {
+        assert!(command.try_wait().unwrap().is_none(), "the program ended before the child waited for the lock");
         sleep(Duration::from_millis(1));
     }
     // Two other children have been quicker: the file became the sum, and then another file did.

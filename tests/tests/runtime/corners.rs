@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
-use std::process::Command;
+use std::process::{Child, Command};
 
 use crate::support::{Program, calls, compare, quiet, read};
 
@@ -134,14 +134,17 @@ fn a_fork_in_a_signal_handler() {
 fn two_processes_in_one_directory_do_not_share_a_live_file() {
     let program = Program::compile("corners-two", "live.c", &["-O1"]);
     let mut first = program.command(&["first", "2"]).env("GMON_LIVE", "1").spawn().unwrap();
-    let counters = program.directory.join("first");
-    let began = || fs::read(&counters).is_ok_and(|bytes| bytes.iter().any(|byte| *byte != 0));
-    while !began() {
-        assert!(first.try_wait().unwrap().is_none(), "it ended by itself");
-    }
+    let wait = |child: &mut Child, name: &str| {
+        let counters = program.directory.join(name);
+        while !fs::read(&counters).is_ok_and(|bytes| bytes.iter().any(|byte| *byte != 0)) {
+            assert!(child.try_wait().unwrap().is_none(), "{name} ended by itself");
+        }
+    };
+    wait(&mut first, "first");
     for live in ["1", "0"] {
-        let mut second = program.command(&["second", "2"]).env("GMON_LIVE", live).spawn().unwrap();
-        std::thread::sleep(std::time::Duration::from_millis(50));
+        let name = format!("second-{live}");
+        let mut second = program.command(&[&name, "2"]).env("GMON_LIVE", live).spawn().unwrap();
+        wait(&mut second, &name);
         // One that writes its file at the end is to get there.
         let killed = Command::new("kill").args(["-TERM", &second.id().to_string()]).status().unwrap();
         assert!(killed.success());

@@ -115,7 +115,9 @@ fn probes_use_nothing_up() {
 #[test]
 fn no_handler_runs_that_may_not_return() {
     let Some(both) = compiled("return", &[]) else { return };
-    for (what, environment) in [("control", &[][..]), ("fault", &[]), ("dump", &[("GMON_DUMP_SIGNAL", "USR1")])] {
+    for (what, environment) in
+        [("control", &[][..]), ("busy", &[]), ("fault", &[]), ("dump", &[("GMON_DUMP_SIGNAL", "USR1")])]
+    {
         assert_eq!(both.run(&[what], environment), STOPPED, "{what}");
     }
 }

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Stdio;
 
+use crate::live::wait_until_stopped;
 use crate::objects_outside::shared_object;
 use crate::support::{Program, quiet, tool};
 
@@ -139,11 +140,7 @@ fn it_is_told_from_the_start_of_a_live_profile_and_of_children() {
     let stay = format!("!{}", object.display());
     let mut command = program.command(&[&stay, "9", "300"]);
     let mut child = command.env("GMON_LIVE", "1").env("STOPS", "1").stdout(Stdio::null()).spawn().unwrap();
-    // It stops itself.
-    let status = || fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap();
-    while !status().rsplit_once(") ").unwrap().1.starts_with('T') {
-        std::thread::sleep(std::time::Duration::from_millis(10));
-    }
+    wait_until_stopped(&mut child);
     let lines = list(&program, "gmon.out");
     let header = &fs::read(program.directory.join("gmon.out")).unwrap()[..40];
     let mark = (0..).zip(header).map(|(at, byte)| gmon::layout::mark(at, *byte)).fold(0, u64::wrapping_add);

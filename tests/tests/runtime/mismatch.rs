@@ -3,6 +3,7 @@
 use std::fs;
 use std::time::{Duration, SystemTime};
 
+use crate::live::wait_until_stopped;
 use crate::objects_outside::shared_object;
 use crate::support::{Program, quiet, tool};
 
@@ -114,10 +115,7 @@ fn a_live_profile_is_known_before_its_end() {
     let program = ran("mismatch-live", &[]);
     let mut command = program.command(&[]);
     let mut child = command.env("GMON_LIVE", "1").env("STOPS", "1").spawn().unwrap();
-    let status = || fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap();
-    while !status().rsplit_once(") ").unwrap().1.starts_with('T') {
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    wait_until_stopped(&mut child);
     assert_eq!(gprof(&program, &["-b", "program"]).0, "");
     child.kill().unwrap();
     child.wait().unwrap();

@@ -70,9 +70,18 @@ fn its_terminal_and_its_parent() {
         waited += 1;
         assert!(waited < 6000, "the daemon left no file");
     }
-    std::thread::sleep(std::time::Duration::from_millis(100));
+    // The daemon has written all of the file once the daemon is gone.
+    let path = file().unwrap();
+    let daemon = path.to_str().unwrap().rsplit('.').nth(1).unwrap();
+    let is_there = || match fs::read_to_string(format!("/proc/{daemon}/stat")) {
+        Ok(status) => !status.rsplit_once(") ").unwrap().1.starts_with('Z'),
+        Err(_) => false,
+    };
+    while is_there() {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
     let counted = |profile| calls(&profile, program.symbols()).get("calls counted").copied();
-    assert_eq!(counted(read(&file().unwrap())), Some(1), "what it did as a daemon");
+    assert_eq!(counted(read(&path)), Some(1), "what it did as a daemon");
     assert_eq!(counted(program.profile()), Some(4), "what it did before");
 }
 

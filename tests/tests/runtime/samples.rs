@@ -1,6 +1,7 @@
 //! Samples are kept, all of them, where they fell.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use gmon::{Counter, CounterWidth, Encoding, Form, Hints, Order, Word};
 
@@ -39,6 +40,20 @@ fn a_bin_that_runs_over_sixteen_bits_loses_nothing() {
     let bytes = std::fs::read(program.directory.join("gmon.out")).unwrap();
     assert!(bytes.starts_with(b"gmon"), "the buffer's own form could not hold it");
     assert_close(own(&ticks(&program.profile(), program.symbols())), [70000, 200]);
+}
+
+#[test]
+fn a_child_of_a_program_with_a_live_file_loses_nothing_either() {
+    let program = Program::compile("ticks-child", "ticks.c", &["-O1"]);
+    quiet(&program.command(&["70000", "200", "child"]).env("GMON_LIVE", "1").output().unwrap());
+    let is_childs = |path: &PathBuf| {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        name.starts_with("gmon.program.") && name.ends_with(".out")
+    };
+    let files = std::fs::read_dir(&program.directory).unwrap().map(|entry| entry.unwrap().path());
+    let [file] = &files.filter(is_childs).collect::<Vec<_>>()[..] else { panic!("not one file of the child") };
+    assert_close(own(&ticks(&read(file), program.symbols())), [70000, 200]);
+    assert_close(own(&ticks(&program.profile(), program.symbols())), [0, 0]);
 }
 
 #[test]

@@ -168,6 +168,14 @@ fn a_profile_without_any_sample_says_so() {
 }
 
 #[test]
+fn the_time_before_a_second_start_counts() {
+    let program = compile("again");
+    let output = program.command(&["again", "0.5"]).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains(" samples are missing: "), "{said:?}");
+}
+
+#[test]
 fn threads_made_while_every_signal_is_blocked_are_sampled() {
     let program = compile("blocked");
     for sampler in SAMPLERS {

@@ -20,7 +20,7 @@ mod report;
 mod ring;
 
 use core::sync::atomic::{
-    AtomicU32, AtomicU64,
+    AtomicU32,
     Ordering::{Relaxed, SeqCst},
 };
 
@@ -37,9 +37,6 @@ use crate::samples::bins;
 use crate::text::Text;
 use plan::{DEFAULT_RATE, Plan, plan, without_ring};
 use producer::{NOTHING, PROCESS, PRODUCER, RING, RING_REFUSED, THREADS, has_ring};
-
-/// The process's CPU time when counting began; the highest number while nothing is counted.
-static COUNTING_SINCE: AtomicU64 = AtomicU64::new(u64::MAX);
 
 /// Settles what will produce the ticks, as near to the user's wish as can be; what is done otherwise is said. At start-up;
 /// without it, there are timers for the threads.
@@ -89,7 +86,7 @@ pub(crate) fn start() -> Result<(), Errno> {
         rate::set_ticks(ticks_per_second());
         process::prepare();
     })?;
-    COUNTING_SINCE.store(process_time().unwrap_or(u64::MAX), Relaxed);
+    count_time_from(process_time().unwrap_or(u64::MAX));
     match PRODUCER.load(SeqCst) {
         PROCESS => process::start(),
         RING => ring::start(),
@@ -100,8 +97,15 @@ pub(crate) fn start() -> Result<(), Errno> {
 /// Stops. Timers of threads go on unless their clocks are stopped; what they send is not counted.
 pub(crate) fn stop() {
     process::stop();
-    let since = COUNTING_SINCE.swap(u64::MAX, Relaxed);
-    PER_PROCESS.counted_time.fetch_add(process_time().unwrap_or(0).saturating_sub(since), Relaxed);
+    count_time_from(u64::MAX);
+}
+
+/// Adds the CPU time since the last start of the sampler to the time in which ticks are due, and counts on from the process's
+/// CPU time `now`; `u64::MAX` stands for a sampler that is stopped. The sampler may already run, or may already be stopped.
+fn count_time_from(now: u64) {
+    let since = PER_PROCESS.counting_since.swap(now, Relaxed);
+    let end = if now == u64::MAX { process_time().unwrap_or(0) } else { now };
+    PER_PROCESS.counted_time.fetch_add(end.saturating_sub(since), Relaxed);
 }
 
 /// Whether samples can go on coming if `permits` answers for system calls: their signal's handler returns by one.
@@ -131,7 +135,7 @@ pub(crate) fn stop_for_good(stop_clocks: impl Fn()) -> bool {
     }
     STOPPED.store(producer, SeqCst);
     stop_clocks();
-    process::stop();
+    stop();
     ring::stop_reader();
     handler::take_away();
     true

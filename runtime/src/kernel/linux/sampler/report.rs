@@ -2,7 +2,7 @@
 
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 
-use super::producer::{HAS_TIMERS, PROCESS, PRODUCER, RING, RING_REFUSED, THREAD_REFUSED, THREADS};
+use super::producer::{HAS_TIMERS, NOTHING, PROCESS, PRODUCER, RING, RING_REFUSED, THREAD_REFUSED, THREADS};
 use super::rate::{is_wall, period, profrate};
 use super::{handler, process, ring};
 use crate::message::{say, say_error};
@@ -41,6 +41,9 @@ const NOT_CHANCE: u64 = 20;
 /// Says it if far fewer samples came than the process's CPU time is worth, `lost` ones aside, or next to none.
 fn report_silence(lost: u64) {
     let producer = PRODUCER.load(SeqCst);
+    if producer == NOTHING {
+        return; // The sampler stopped for a filter of system calls, and said so then.
+    }
     if producer == THREADS && !HAS_TIMERS.load(Relaxed) {
         return; // not even the first thread has a record: that was said
     }

@@ -67,8 +67,8 @@ impl Fd {
     /// Opens a file of this directory for writing, creating it if need be, and for reading as well if it is to be mapped.
     /// A symbolic link is not followed, and a pipe that nobody reads does not block.
     pub(crate) fn open_for_writing(self, path: &CStr, mode: usize, to_map: bool) -> Result<Fd, Errno> {
-        let access = if to_map { O_RDWR } else { O_WRONLY };
-        self.open(path, access | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, mode)
+        let flags = if to_map { WRITING_FLAGS & !O_WRONLY | O_RDWR } else { WRITING_FLAGS };
+        self.open(path, flags, mode)
     }
 
     fn open(self, path: &CStr, flags: usize, mode: usize) -> Result<Fd, Errno> {
@@ -254,20 +254,20 @@ pub(crate) fn file_mask() -> usize {
 /// Appends what a symbolic link says to `path`; nothing where it cannot be read.
 #[inline(never)]
 fn push_link<const N: usize>(link: &CStr, path: &mut Text<N>) {
-    path.fill(|room| {
-        let arguments = [CURRENT.0 as usize, link.as_ptr().addr(), room.as_mut_ptr().addr(), room.len()];
-        // SAFETY: the kernel writes no more than there is room for.
-        unsafe { call(numbers::READLINKAT, arguments) }.unwrap_or(0)
-    });
+    path.fill(|room| read_link(link, room));
+}
+
+/// Reads the target of a symbolic link; returns its length in `room`, 0 where the link cannot be read.
+fn read_link(link: &CStr, room: &mut [u8]) -> usize {
+    let arguments = [CURRENT.0 as usize, link.as_ptr().addr(), room.as_mut_ptr().addr(), room.len()];
+    // SAFETY: the kernel writes no more than there is room for.
+    unsafe { call(numbers::READLINKAT, arguments) }.unwrap_or(0)
 }
 
 /// Appends the path of the program's executable file; nothing where it cannot be read.
 pub(crate) fn push_program_path<const N: usize>(path: &mut Text<N>) {
-    let link = c"/proc/self/exe";
     path.fill(|room| {
-        let arguments = [CURRENT.0 as usize, link.as_ptr().addr(), room.as_mut_ptr().addr(), room.len()];
-        // SAFETY: the kernel writes no more than there is room for.
-        let length = unsafe { call(numbers::READLINKAT, arguments) }.unwrap_or(0);
+        let length = read_link(c"/proc/self/exe", room);
         let found = room.get(..length).unwrap_or_default();
         found.strip_suffix(DELETED).unwrap_or(found).len()
     });

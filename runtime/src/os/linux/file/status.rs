@@ -9,6 +9,7 @@ use super::descriptor::{CURRENT, Fd};
 
 const AT_EMPTY_PATH: usize = 0x1000;
 const STATX_BASIC_STATS: usize = 0x7ff;
+const STATX_BTIME: usize = 0x800;
 
 /// The start of the kernel's `struct statx`, with room for the rest.
 #[repr(C)]
@@ -90,8 +91,13 @@ impl Status {
 impl Fd {
     pub(crate) fn status(self) -> Result<Status, Errno> {
         let mut found = MaybeUninit::<Statx>::uninit();
-        let arguments =
-            [self.0 as usize, c"".as_ptr().addr(), AT_EMPTY_PATH, STATX_BASIC_STATS, found.as_mut_ptr().addr()];
+        let arguments = [
+            self.0 as usize,
+            c"".as_ptr().addr(),
+            AT_EMPTY_PATH,
+            STATX_BASIC_STATS | STATX_BTIME,
+            found.as_mut_ptr().addr(),
+        ];
         // SAFETY: the kernel writes a struct statx, 256 bytes, for which there is room.
         match unsafe { call(numbers::STATX, arguments) } {
             Ok(_) => {}
@@ -110,7 +116,7 @@ impl Fd {
             owner: found.owner,
             inode: found.inode,
             device: found.device,
-            born: [seconds, nanoseconds],
+            born: if found.mask as usize & STATX_BTIME != 0 { [seconds, nanoseconds] } else { [0; 2] },
         })
     }
 
@@ -181,11 +187,37 @@ mod tests {
         let directory = Fd::open_directory(c"/").unwrap();
         let status = directory.status().unwrap();
         assert!(status.is_directory() && !status.is_regular());
-        assert!(status.is_same_file(&status));
         let older = directory.old_status().unwrap();
-        assert_eq!(older, status, "the older call says the same");
+        assert_eq!(older.born, [0; 2], "the older call reports no birth time");
+        assert_eq!(older, Status { born: [0; 2], ..status }, "both calls report the same otherwise");
         directory.close().unwrap();
         assert_eq!(directory.status(), Err(Errno::EBADF));
+    }
+
+    #[test]
+    fn the_birth_time_is_read_where_the_file_system_has_one() {
+        let directory = Fd::open_directory(c"/").unwrap();
+        let born = std::fs::metadata("/").unwrap().created().ok();
+        let born = born.and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
+        let expected = born.map_or([0; 2], |born| [born.as_secs(), u64::from(born.subsec_nanos())]);
+        assert_eq!(directory.status().unwrap().born, expected);
+        directory.close().unwrap();
+    }
+
+    #[test]
+    fn the_birth_time_tells_files_with_one_inode_number_apart() {
+        let directory = Fd::open_directory(c"/").unwrap();
+        let status = Status { born: [5, 6], ..directory.status().unwrap() };
+        directory.close().unwrap();
+        assert!(status.is_same_file(&Status { size: status.size + 1, links: 0, ..status }), "a file that grows");
+        assert!(!status.is_same_file(&Status { born: [5, 7], ..status }));
+        assert!(status.is_same_file(&Status { born: [0; 2], ..status }), "an unknown birth time tells nothing");
+        assert!(!status.is_same_file(&Status { inode: status.inode + 1, ..status }));
+        assert!(!status.is_same_file(&Status { device: [u32::MAX; 2], ..status }));
+    }
+
+    #[test]
+    fn a_device_number_has_two_parts() {
         assert_eq!(parts_of_device(0x456 << 20 | 0x103 << 8 | 0x12), [0x103, 0x4_5612]);
     }
 }
