@@ -34,11 +34,9 @@ fn main() {
     sums(&cargo);
     let functions = cargo.stage.functions.len();
     println!(
-        "The large program is cargo, of {functions} functions; with \"calls\" the flat profile, the call graph and the"
+        "The large program is cargo, with {functions} functions. Rows with \"calls\" print the flat profile, the call graph, and the"
     );
-    println!(
-        "index, not explained (`-b`). GNU gprof ran once, and not at all where it takes more than {PATIENCE} seconds.\n"
-    );
+    println!("index with `-b`. GNU gprof ran once; \"not tried\" means that it takes more than {PATIENCE} seconds.\n");
     println!(
         "| what | ours | GNU gprof | `nm -C` | GNU / ours | ours / `nm -C` | megabytes, ours | `nm -C` | ours / `nm -C` |"
     );
@@ -154,7 +152,9 @@ fn sums(program: &Program) {
     histogram.bins.truncate(400_000);
     histogram.highpc = histogram.lowpc + 4 * histogram.bins.len() as u64;
     fs::write(directory.join("one"), gmon::write(&profile, ENCODING).unwrap()).unwrap();
-    println!("| `-s` of how many profiles of a megabyte | seconds | megabytes of memory | `cat` of them |");
+    println!(
+        "| number of profiles of one megabyte that `-s` adds up | seconds | megabytes of memory | seconds for `cat` of the profiles |"
+    );
     println!("|---|---|---|---|");
     for count in [1, 100, 1000] {
         let profiles = || std::iter::repeat_n("one", count);
