@@ -24,7 +24,7 @@ rm -f "$library/libc.so"
 cp "$work/root/lib/aarch64-linux-musl/libc.so" "$library/"
 ln -sf ../usr/lib/aarch64-linux-musl/libc.so "$work/root/lib/ld-musl-aarch64.so.1"
 sed -i "s,/usr/\(lib\|include\)/aarch64-linux-musl,$place/usr/\1/aarch64-linux-musl,g" "$library/musl-gcc.specs"
-# With outline atomics, the cross compiler's library asks glibc for the processor's features; musl has no such function.
+# Outline atomics make the cross compiler's library ask glibc for the processor's features.
 cat >"$work/root/aarch64-musl-gcc" <<END
 #!/bin/sh
 exec aarch64-linux-gnu-gcc -mno-outline-atomics "\$@" -specs "$place/usr/lib/aarch64-linux-musl/musl-gcc.specs"
