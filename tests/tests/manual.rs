@@ -1,4 +1,4 @@
-//! The manual pages: what they must have, and that they are well made.
+//! The manual pages: required contents and mandoc's checks.
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
 use std::fs;
@@ -11,7 +11,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 
-/// What the example `manuals` writes.
+/// The output of the example `manuals`.
 fn share() -> PathBuf {
     let place = directory("manual");
     let target = std::env::current_exe().unwrap().ancestors().nth(3).unwrap().to_owned();
@@ -22,7 +22,7 @@ fn share() -> PathBuf {
     place.join("share")
 }
 
-/// Checks that mandoc has nothing to say of a page; whether other pages are installed is not the page's fault.
+/// Checks that mandoc reports nothing for a page, except references to pages that are not installed here.
 fn is_well_made(page: &Path) {
     let Ok(output) = Command::new("mandoc").args(["-Tlint", "-Wstyle"]).arg(page).output() else {
         eprintln!("SKIPPED: no mandoc on this system: manual pages are not looked at");

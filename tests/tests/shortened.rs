@@ -1,11 +1,11 @@
-//! Reports of which only the beginning is shown: `--top` and `--min-percent`.
+//! Shortened reports: `--top` and `--min-percent`.
 #![allow(clippy::unwrap_used, reason = "the helpers of a test fail as loudly as it does")]
 
 use std::path::Path;
 
 use gmon_tests::{gprof, read};
 
-/// What ours prints for a program in `testdata/bsd`.
+/// The output of ours for a program in `testdata/bsd`.
 fn print(options: &str) -> String {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/bsd");
     let words: Vec<&str> = options.split(' ').chain(["basic", "basic.gmon"]).collect();
@@ -19,7 +19,7 @@ fn parts(report: &str) -> Vec<&str> {
     report.split("\u{c}\n").collect()
 }
 
-/// The words of a line: a table is as wide as its widest rows.
+/// The words of a line. The width of a table depends on its rows.
 fn words(line: &str) -> String {
     line.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -50,7 +50,7 @@ fn the_first_rows_are_what_they_are_in_the_whole_report() {
         let (all, some) = (entries(whole[1]), entries(top[1]));
         assert_eq!((all.len(), some.len()), (5, 2), "{}", top[1]);
         assert!(all.starts_with(&some));
-        // What has no entry any more has its number in parentheses, and is not in the index.
+        // The number of a function without an entry is in parentheses, and the function is not in the index.
         assert!(whole[1].contains("driver [3]") && top[1].contains("driver (3)"), "{}", top[1]);
         assert!(whole[2].contains("driver") && !top[2].contains("driver") && top[2].contains("burn"), "{}", top[2]);
     }

@@ -1,4 +1,4 @@
-//! Source files with the self time of each line, with `addr2line` as the judge.
+//! Source files with the self time of each line, compared with `addr2line`.
 #![allow(clippy::unwrap_used, reason = "the helpers of a test fail as loudly as it does")]
 
 use std::collections::BTreeMap;
@@ -29,7 +29,7 @@ fn stage(name: &str, source: &str, flags: &[&str]) -> (PathBuf, Vec<u64>) {
     (image, (lowpc..highpc).collect())
 }
 
-/// What `addr2line` says of samples at these addresses.
+/// The output of `addr2line` for samples at these addresses.
 fn expected(image: &Path, addresses: &[u64]) -> Times {
     let mut judge = Command::new("addr2line");
     judge.arg("-e").arg(image).stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -51,7 +51,7 @@ fn expected(image: &Path, addresses: &[u64]) -> Times {
     samples.into_iter().map(|(place, count)| (place, format!("{:.2}", f64::from(count) / 100.0))).collect()
 }
 
-/// The times in annotated source files, and of each file the sum that is printed below.
+/// The times in annotated source files, and the sum that is printed below each file.
 fn shown(text: &str) -> (Times, Vec<f64>) {
     let (mut times, mut sums) = (Times::new(), Vec::new());
     for part in text.split("*** File ").skip(1) {

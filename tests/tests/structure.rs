@@ -1,4 +1,4 @@
-//! The direction of dependencies: between the crates, and between the modules of each.
+//! The direction of dependencies, between the crates and between the modules of each crate.
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
 #[path = "structure/modules.rs"]
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use modules::{Modules, Name};
 
-/// The modules of each crate from the ground up: a module uses only those before it.
+/// The modules of each crate, bottom up: a module uses only modules before it.
 const ORDER: [(&str, &[&str]); 5] = [
     (
         "format",
@@ -86,12 +86,12 @@ fn crates() -> Vec<String> {
     names.filter(|name| root().join(name).join("src/lib.rs").exists()).collect()
 }
 
-/// Which modules of a crate use which.
+/// The modules that each module of a crate uses.
 fn uses(name: &str) -> BTreeMap<Name, BTreeSet<Name>> {
     Modules::read(&root().join(name).join("src/lib.rs"), &|path| fs::read_to_string(path).ok()).uses()
 }
 
-/// What a module can reach.
+/// All modules that a module can reach.
 fn reached<'a>(uses: &'a BTreeMap<Name, BTreeSet<Name>>, from: &'a Name) -> BTreeSet<&'a Name> {
     let (mut found, mut left) = (BTreeSet::new(), vec![from]);
     while let Some(used) = left.pop().and_then(|module| uses.get(module)) {
@@ -100,7 +100,7 @@ fn reached<'a>(uses: &'a BTreeMap<Name, BTreeSet<Name>>, from: &'a Name) -> BTre
     found
 }
 
-/// The modules of each circle.
+/// The modules in each circle.
 fn circles(uses: &BTreeMap<Name, BTreeSet<Name>>) -> BTreeSet<Vec<String>> {
     let reaches: BTreeMap<_, _> = uses.keys().map(|module| (module, reached(uses, module))).collect();
     let in_circles = reaches.iter().filter(|(module, reached)| reached.contains(**module));
@@ -205,7 +205,7 @@ fn a_use_is_seen_however_it_is_written() {
     assert_eq!(circles, BTreeSet::from([vec!["a".to_owned(), "b".to_owned()]]));
 }
 
-/// The workspace's own crates among the dependencies of one, tests' aside.
+/// The workspace's own crates among a crate's dependencies, except test dependencies.
 fn dependencies(name: &str) -> BTreeSet<String> {
     let manifest = fs::read_to_string(root().join(name).join("Cargo.toml")).unwrap();
     let section = manifest.split("\n[dependencies]\n").nth(1).unwrap_or("").split("\n[").next().unwrap();
@@ -247,7 +247,7 @@ fn the_runtime_uses_only_the_layout_and_the_encoders_and_nothing_else_at_all() {
     }
 }
 
-/// The statics of the runtime that the child of a fork does not reset with `per_process`, and why; as (module, names, reason).
+/// Statics of the runtime that a forked child does not reset through `per_process`, as (module, names, reason).
 const KEPT_BY_A_CHILD: &[(&str, &[&str], &str)] = &[
     ("per_process", &["PER_PROCESS"], "this is what a child resets"),
     ("merge", &["SETTLED", "OUTSIDE", "OWN"], "they lead to rows of per_process"),
@@ -326,7 +326,7 @@ fn a_forked_child_resets_all_state_but_what_is_named_here() {
     for path in sources(&source) {
         let inside = path.strip_prefix(&source).unwrap();
         if inside.ends_with("profil_clock.rs") {
-            continue; // of gmon-profil, a member of the library for itself
+            continue; // in gmon-profil, a separate member of the library
         }
         let mut module = path.file_stem().unwrap().to_str().unwrap();
         if module == "mod" {
@@ -334,7 +334,7 @@ fn a_forked_child_resets_all_state_but_what_is_named_here() {
         }
         for line in code(&path).lines() {
             let words: Vec<_> = line.trim_start().split([' ', ':']).filter(|word| !word.is_empty()).collect();
-            // A static of another object has no value here.
+            // A declaration of another object's static has no value here.
             let is_declared = line.trim_end().ends_with(';') && !line.contains('=');
             if let Some(at) = words.iter().position(|word| *word == "static").filter(|at| *at < 2 && !is_declared) {
                 found.insert((module.to_owned(), words[at + 1].to_owned()));

@@ -1,7 +1,7 @@
-//! What is different when reports or warnings go to a terminal: colours, widths, and how far a long run has come.
+//! Output on terminals: colors, widths, and progress.
 //!
-//! `script` makes the terminal. A run that takes long is one whose first profile comes through a pipe, from a test that
-//! waits: gprof has begun when the pipe is open at both ends, and no machine is so slow that it matters.
+//! `script` makes the terminal. In a long run, the first profile comes through a pipe from a test that waits: gprof has
+//! started when the pipe is open at both ends, so the speed of the machine does not matter.
 #![allow(clippy::unwrap_used, reason = "the helpers of a test fail as loudly as it does")]
 
 use std::fs;
@@ -11,7 +11,8 @@ use std::time::Duration;
 
 use gmon_tests::{compile, directory, gprof, run};
 
-/// A command whose standard streams are a terminal of 100 characters, or `None`, said loudly, when none can be made.
+/// A command whose standard streams are a terminal of 100 characters. If no terminal can be made, prints SKIPPED and
+/// returns `None`.
 fn terminal(directory: &Path, command: &str) -> Option<Command> {
     let is_known = Command::new("script").arg("--version").output().is_ok_and(|output| output.status.success());
     if !is_known {
@@ -25,7 +26,7 @@ fn terminal(directory: &Path, command: &str) -> Option<Command> {
         .env("GPROF", gprof())
         .env("TERM", "xterm")
         .env("COLUMNS", "61")
-        // One that waits for keys would wait forever.
+        // A pager that waits for keys would wait forever.
         .env("GPROF_PAGER", "")
         .env_remove("PAGER")
         .env_remove("LESS")
@@ -34,7 +35,7 @@ fn terminal(directory: &Path, command: &str) -> Option<Command> {
     Some(script)
 }
 
-/// What a terminal gets from a command, line ends as they were.
+/// The output of a command on a terminal, with line ends as they were.
 fn shown(mut script: Command) -> String {
     let output = script.output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
@@ -85,7 +86,7 @@ fn colours_are_for_terminals_that_have_them() {
     assert_eq!(fs::read_to_string(file).unwrap(), bare, "a file gets no colours");
 }
 
-/// A program and its profile, in a directory with an open end: a pipe that stands for another profile.
+/// A program and its profile, in a directory with a pipe that stands for another profile.
 fn stage(name: &str) -> PathBuf {
     let image = compile(name, &["cycles.c"], &["-g"]);
     assert!(run(&image).exists());
@@ -94,19 +95,19 @@ fn stage(name: &str) -> PathBuf {
     directory
 }
 
-/// Sends the profile through the pipe so late that gprof's patience is over.
+/// Sends the profile through the pipe after gprof's progress delay has passed.
 fn late(directory: &Path) -> std::thread::JoinHandle<()> {
     let directory = directory.to_owned();
     std::thread::spawn(move || {
         let profile = fs::read(directory.join("gmon.out")).unwrap();
-        // Opening waits for the reader, which has looked at its clock before.
+        // Opening waits for the reader, which has read its clock before.
         let mut pipe = fs::OpenOptions::new().write(true).open(directory.join("pipe")).unwrap();
         std::thread::sleep(Duration::from_millis(1100));
         std::io::Write::write_all(&mut pipe, &profile).unwrap();
     })
 }
 
-/// The texts of lines that were shown and erased, and what is left on the terminal behind them.
+/// The texts of lines that were shown and erased, and the rest on the terminal after them.
 fn erased(text: &str) -> (Vec<&str>, String) {
     let mut parts: Vec<&str> = text.split("\r\x1b[K").collect();
     let left = [parts.remove(0), parts.pop().unwrap_or_default()].concat();
@@ -170,7 +171,7 @@ fn a_warning_and_an_error_have_their_own_lines() {
         let text = shown(script);
         late.join().unwrap();
         assert!(text.starts_with("\r\x1b[Kgprof: reading profiles"), "{text:?}");
-        // What is left of each line when all that was erased is gone.
+        // Each line without everything that was erased.
         let left: Vec<&str> = text.trim_end().split('\n').map(|line| line.rsplit("\r\x1b[K").next().unwrap()).collect();
         assert_eq!(left.len(), said.len(), "{text:?}");
         assert!(left.iter().zip(said).all(|(line, said)| line.contains(said)), "{text:?}");
@@ -203,12 +204,12 @@ fn a_short_run_leaves_the_terminal_as_a_long_one_does() {
     let Some(script) = terminal(directory, "$GPROF -b a.out gmon.out") else {
         return;
     };
-    // That nothing is shown in the first second is told by the tests of the module, which have clocks of their own.
+    // Tests of the module check that nothing is shown in the first second, with clocks of their own.
     let (_, left) = erased(&shown(script));
     assert_eq!(left.as_bytes(), gmon_tests::read(gprof(), directory, &["-b", "a.out", "gmon.out"]).stdout);
 }
 
-/// What a terminal gets from gprof with a pager, and the exit status behind.
+/// The output of gprof with a pager on a terminal, and the exit status.
 fn paged(variables: &[(&str, &str)], directory: &Path, command: &str) -> Option<String> {
     let mut script = terminal(directory, &format!("{command}; echo status $?"))?;
     script.env_remove("GPROF_PAGER").envs(variables.iter().copied());
@@ -266,7 +267,7 @@ fn a_pager_keeps_warnings_errors_and_the_exit_status() {
         return;
     };
     assert_eq!(text, "gprof: nothing: No such file or directory\nstatus 1\n", "no report, no pager");
-    // What comes to light among the reports is said behind them: here that there is no source file.
+    // Warnings during the reports appear after them: here, that there is no source file.
     let image = compile("terminals_pager", &["cycles.c"], &["-g", "-fdebug-prefix-map=/=/gone/"]);
     assert!(run(&image).exists());
     let text = paged(&last, image.parent().unwrap(), "$GPROF -b -p -A a.out gmon.out").unwrap();
@@ -278,7 +279,7 @@ fn a_pager_keeps_warnings_errors_and_the_exit_status() {
     let warning = "gprof: warning: pager '/nonexistent/pager': No such file or directory: name another in";
     let text = paged(&[("GPROF_PAGER", "/nonexistent/pager")], &data(), FLAT).unwrap();
     assert!(text.contains(warning) && text.contains("Flat profile:") && text.ends_with("status 0\n"), "{text}");
-    // The shell was there to take the report, and nobody read it.
+    // The shell started to take the report, and nobody read it.
     let error = "gprof: pager 'no-such-pager -x': the shell cannot run it: name another in";
     let text = paged(&[("GPROF_PAGER", "no-such-pager -x")], &data(), FLAT).unwrap();
     assert!(text.contains(error) && !text.contains("Flat profile:") && text.ends_with("status 1\n"), "{text}");
@@ -308,7 +309,7 @@ fn a_pager_that_ends_early_is_no_error() {
     let image = compile("terminals_early", &["classes.cc"], &["-g"]);
     assert!(run(&image).exists());
     for pager in ["true", "head -n 1 | sed 's/:.*//'", "false"] {
-        // So much that it has no room in a pipe.
+        // More than a pipe can hold.
         let command = "$GPROF -z a.out gmon.out";
         let Some(text) = paged(&[("GPROF_PAGER", pager)], image.parent().unwrap(), command) else {
             return;
@@ -349,7 +350,7 @@ fn names_do_not_command_a_terminal() {
         );
         assert!(own.contains(r"l\u{1b}[Jf") && own.contains(r"m\nd\u{9b}e"), "{options}: {own}");
     }
-    // Whoever reads a pipe gets the names as they are.
+    // A pipe gets the names unchanged.
     let piped = gmon_tests::read(gprof(), directory, &["-b", "a.out"]).stdout;
     for name in [b"\x1b[Jf".as_slice(), b"m\nd\xc2\x9be"] {
         assert!(piped.windows(name.len()).any(|text| text == name), "{}", piped.escape_ascii());
@@ -366,7 +367,7 @@ fn messages_are_one_line_whatever_they_name() {
         let said = String::from_utf8(gmon_tests::read(gprof(), directory, words).stderr).unwrap();
         assert!(said.lines().count() == 1 && said.contains(spelt) && !said.contains('\x1b'), "{words:?}: {said}");
     }
-    // A warning, and no error: the profile of another program.
+    // A warning, not an error: the profile of another program.
     let other = run(&compile("messages_of_another", &["classes.cc"], &["-no-pie"]));
     fs::copy(other, directory.join(name)).unwrap();
     let said = gmon_tests::read(gprof(), directory, &["-b", "a.out", name]).stderr;

@@ -10,13 +10,13 @@ use crate::support::{Program, compare, library};
 
 const MODES: [Mode; 4] = [PIE, NO_PIE, STATIC, STATIC_PIE];
 
-/// Where a command is, behind all links.
+/// The path of a command, with all links resolved.
 fn path_of(command: &str) -> Option<PathBuf> {
     let places = std::env::var_os("PATH")?;
     std::env::split_paths(&places).find_map(|place| fs::canonicalize(place.join(command)).ok())
 }
 
-/// The compilers of one family that are here, each once: what `clang` is may be `clang-14` as well.
+/// The available compilers of one family, each once: `clang` may be the same as `clang-14`.
 fn compilers(name: &str, versions: std::ops::Range<u32>) -> Vec<String> {
     let numbered = versions.map(|version| format!("{name}-{version}"));
     let mut found = Vec::<(String, PathBuf)>::new();
@@ -28,7 +28,7 @@ fn compilers(name: &str, versions: std::ops::Range<u32>) -> Vec<String> {
     found.into_iter().map(|(name, _)| name).collect()
 }
 
-/// The linkers that are here, by the names that `-fuse-ld=` takes.
+/// The available linkers, by the names that `-fuse-ld=` takes.
 fn linkers() -> Vec<&'static str> {
     let all = ["bfd", "gold", "lld", "mold"];
     let (found, missing): (Vec<_>, Vec<_>) = all.into_iter().partition(|name| is_there(&format!("ld.{name}")));
@@ -38,14 +38,15 @@ fn linkers() -> Vec<&'static str> {
     found
 }
 
-/// What clang wants for a static PIE is in a directory of its own, because it asks for `gcrt1.o` there too.
+/// Start-up objects for clang's static PIEs are in a directory of their own, because clang looks for `gcrt1.o` there
+/// too.
 fn objects(mode: &str) -> String {
     let directory = if mode == "static-pie" { library().join("static-pie") } else { library() };
     format!("-B{}", directory.display())
 }
 
-/// Builds the program with each of the compilers, linkers and modes, hands it to `check` with the names of the three, and
-/// sees to it that few enough cannot be built: only what the linker cannot do without us either.
+/// Builds the program with each compiler, linker, and mode and passes it to `check` with the three names. Only combinations that
+/// the linker cannot build without us may fail.
 fn each(compilers: &[String], source: &str, flags: &[&str], check: impl Fn(&Program, [&str; 3])) {
     for compiler in compilers {
         for linker in linkers() {
@@ -96,7 +97,7 @@ fn fortran() {
     if compilers.is_empty() {
         println!("\nSKIPPED: Fortran in the matrix, there is no gfortran here");
     }
-    // A program that cannot count itself, and does not depend on anything.
+    // A program that cannot count its own calls and depends on nothing.
     let known = "calls outer_ 40\ncalls inner_ 820\narc outer_ inner_ 820\n";
     each(&compilers, "sums.f90", &["-fno-inline"], |program, _| {
         program.run(&[]);
@@ -109,7 +110,7 @@ fn fortran() {
 #[test]
 fn shares() {
     let compilers = [compilers("gcc", 9..20), compilers("clang", 14..30)].concat();
-    // How the samples fall does not depend on the linker, but on where it puts the text.
+    // The distribution of samples does not depend on the linker, but on the position of the text.
     each(&compilers, "shares.c", &[], |program, [_, linker, _]| {
         if ["bfd", "lld"].contains(&linker) {
             shares_are_fair(program);

@@ -1,4 +1,4 @@
-//! What is installed round the objects: the header, what pkg-config tells, the manual pages.
+//! Files that are installed with the objects: the header, the pkg-config file, the manual pages.
 
 use std::fs;
 use std::path::Path;
@@ -48,7 +48,7 @@ fn the_header_is_every_standards() {
     let uses =
         "int main(void) { moncontrol(0); monstartup(1, 2); gmon_dump(); write_profiling(); _mcleanup(); return 0; }\n";
     let mut texts = vec![format!("#include <gmon.h>\n#include <gmon.h>\n{uses}")];
-    // Programs that come from glibc may have its header too, in either order.
+    // Programs from glibc may include its header too, in either order.
     if Path::new("/usr/include/x86_64-linux-gnu/sys/gmon.h").exists() {
         texts.push(format!("#include <gmon.h>\n#include <sys/gmon.h>\n{uses}"));
         texts.push(format!("#include <sys/gmon.h>\n#include <gmon.h>\n{uses}"));
@@ -77,7 +77,7 @@ fn the_manual_pages_render_without_a_warning() {
         let page = manuals.join(page);
         let page = page.to_str().unwrap();
         let mut judges = 0;
-        // It knows no version of itself; whether other manuals are here is not this one's fault.
+        // It knows no version of itself. Whether other manuals are installed does not matter.
         if Command::new("mandoc").arg(page).output().is_ok() {
             let said = Command::new("mandoc").args(["-Tlint", "-Wstyle", page]).output().unwrap().stdout;
             let said = String::from_utf8(said).unwrap();

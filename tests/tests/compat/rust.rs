@@ -1,4 +1,4 @@
-//! The example of docs/rust.md, built as that says.
+//! The example of docs/rust.md, built as described there.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ fn build(name: &str, flags: &str, arguments: &[&str]) -> Option<PathBuf> {
     let mut command = Command::new(cargo);
     command.args(["build", "--release", "--offline"]).args(arguments).current_dir(&place);
     command.env("CARGO_TARGET_DIR", place.join("target")).env("RUSTFLAGS", flags).env_remove("CARGO_ENCODED_RUSTFLAGS");
-    // What the documentation says for a compiler that is not nightly.
+    // The way that the documentation describes for a stable compiler.
     command.env("RUSTC_BOOTSTRAP", "1");
     let output = command.output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
@@ -30,7 +30,7 @@ fn build(name: &str, flags: &str, arguments: &[&str]) -> Option<PathBuf> {
     Some(place)
 }
 
-/// Runs the program that was built; what it prints, and our reader's flat profile.
+/// Runs the built program; returns its output and our reader's flat profile.
 fn run(place: &Path, program: &str, argument: &str) -> (String, String) {
     let output = Command::new(place.join(program))
         .arg(argument)
@@ -39,7 +39,7 @@ fn run(place: &Path, program: &str, argument: &str) -> (String, String) {
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
-    // Elsewhere only the first thread is sampled here, and the samples of the other are said to be missing.
+    // Otherwise only the first thread is sampled here, and a message reports the other thread's samples as missing.
     let has_ring = !said.contains("cannot use the perf_event ring");
     if !has_ring {
         println!("\nSKIPPED: all threads of Rust programs, perf_event_open is forbidden here");

@@ -1,4 +1,4 @@
-//! `gmon-cc`: one command, wherever it is installed and whatever the compiler.
+//! `gmon-cc`: one command, wherever it is installed and whatever the compiler is.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -52,7 +52,7 @@ fn from_anywhere_and_through_links() {
     symlink("../a prefix/bin/gmon-cc", bin.join("first")).unwrap();
     symlink("first", bin.join("second")).unwrap();
     let source = root().join("tests/programs/control.c");
-    // It finds its objects and gmon.h by itself, by a link, by its path and by PATH.
+    // It finds its objects and gmon.h without help, through a link, by path, and by PATH.
     for (number, path) in ["bin/second", "a prefix/bin/gmon-cc", "./bin/first"].into_iter().enumerate() {
         let name = format!("program{number}");
         let path = place.join(path);
@@ -99,7 +99,7 @@ fn what_it_lacks_is_said() {
     assert_eq!(output.status.code(), Some(1));
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(said, "gmon-cc: cannot find the compiler, /nowhere/cc -O1: set CC\n");
-    // A machine that we have nothing for.
+    // A machine without objects.
     let foreign = place.join("foreign-cc");
     fs::write(&foreign, "#!/bin/sh\necho sparc64-unknown-linux-gnu\n").unwrap();
     tool("chmod", &["755", foreign.to_str().unwrap()]);

@@ -1,11 +1,11 @@
-//! Programs without start-up object, which are linked with libgmon.a and call `monstartup` and `_mcleanup`.
+//! Programs without a start-up object, linked with libgmon.a, that call `monstartup` and `_mcleanup`.
 
 use std::fs;
 use std::process::Command;
 
 use crate::support::{Program, calls, library, quiet, read, root};
 
-/// by_hand.c: compiled with `-pg`, and linked without.
+/// by_hand.c, compiled with `-pg` and linked without it.
 fn by_hand(name: &str, compiler: &str, flags: &[&str]) -> Program {
     let place = crate::support::directory(&format!("{name}-object"));
     let object = place.join("by_hand.o");
@@ -18,7 +18,7 @@ fn by_hand(name: &str, compiler: &str, flags: &[&str]) -> Program {
     Program::compile_with(compiler, name, object.to_str().unwrap(), &[&[&search, "-lgmon"], flags].concat())
 }
 
-/// Without our start-up code nobody hides from the program what the kernel blocks.
+/// Without our start-up code, nothing hides the kernel's signal mask from the program.
 #[test]
 fn signals_are_blocked_as_the_program_says() {
     let program = by_hand("by-hand-blocked", "cc", &[]);

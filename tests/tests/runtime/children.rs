@@ -1,4 +1,4 @@
-//! What the children of a fork leave: `GMON_CHILDREN`.
+//! Files of fork children: `GMON_CHILDREN`.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::support::{Program, calls, quiet, read, ticks};
 
-/// The names of the files of a program's directory that begin with `gmon`.
+/// The names of the files in a program's directory that begin with `gmon`.
 fn files(program: &Program) -> Vec<String> {
     let names = fs::read_dir(&program.directory).unwrap().map(|entry| entry.unwrap().file_name());
     let mut names: Vec<_> =
@@ -17,7 +17,7 @@ fn files(program: &Program) -> Vec<String> {
     names
 }
 
-/// The one sum of a program's children.
+/// The only sum of a program's children.
 fn sum(program: &Program) -> PathBuf {
     let names = files(program);
     let sums: Vec<_> = names.iter().filter(|name| name.contains(".children-") && name.ends_with(".out")).collect();
@@ -51,7 +51,7 @@ fn all_children_are_in_one_sum_in_every_form() {
             );
         }
         assert_eq!(calls(&read(&path), program.symbols())["calls kept"], 40 * 100, "{form}");
-        // The next run adds to it, in the form that it wants.
+        // The next run adds to the sum, in its own form.
         quiet(&summing(&program, &["8"]).output().unwrap());
         assert_eq!(calls(&read(&path), program.symbols())["calls kept"], 48 * 100, "{form}");
         fs::remove_file(path).unwrap();
@@ -69,7 +69,7 @@ fn the_name_tells_the_program_and_its_build() {
     assert_eq!(calls(&read(&place.join("gmon.program.children-1234abcd.out")), program.symbols())["calls kept"], 300);
     quiet(&summing(&program, &["3"]).env("GMON_OUT_PREFIX", "place/prefix").output().unwrap());
     assert_eq!(calls(&read(&place.join("prefix.children-1234abcd")), program.symbols())["calls kept"], 300);
-    // Without a build ID it is a hash of the headers.
+    // Without a build ID, the name has a hash of the headers.
     let without = Program::compile("children-nameless", "children.c", &["-Wl,--build-id=none"]);
     quiet(&summing(&without, &["3"]).output().unwrap());
     assert_eq!(calls(&read(&sum(&without)), without.symbols())["calls kept"], 300);
@@ -97,7 +97,7 @@ fn a_file_that_lost_its_name_while_a_child_waited_for_the_lock_does_not_keep_the
     while !fs::read_dir("/proc").unwrap().flatten().any(|process| waits(&process)) {
         sleep(Duration::from_millis(1));
     }
-    // Two other children have been quicker: the file became the sum, and then another file did.
+    // Two other children were faster: the file became the sum, and then another file became the sum.
     fs::remove_file(&new).unwrap();
     drop(locked);
     quiet(&command.wait_with_output().unwrap());
@@ -109,7 +109,7 @@ fn whoever_is_killed_costs_nobody_else_anything() {
     const KILLED: u64 = 300;
     let program = Program::compile("children-killed", "children.c", &[]);
     quiet(&summing(&program, &["600", &KILLED.to_string()]).output().unwrap());
-    // What the last one that was killed may have left is overwritten by the next.
+    // The next child overwrites what the last killed child left.
     quiet(&summing(&program, &["1"]).output().unwrap());
     let found = calls(&read(&sum(&program)), program.symbols());
     assert_eq!(found["calls kept"], 601 * 100);
@@ -162,7 +162,7 @@ fn what_is_no_snapshot_of_the_child_is_not_taken_away() {
 
 #[test]
 fn what_overflows_a_bin_is_whole_in_the_sum() {
-    // The samples are the C library's or the kernel's here: in a static program the former are its own.
+    // Samples fall in the C library or the kernel here. In a static program, the C library is part of the program.
     let program = Program::compile("children-overflow", "children.c", &["-static"]);
     quiet(&summing(&program, &["4"]).env("SAMPLES", "40000").output().unwrap());
     let profile = read(&sum(&program));
@@ -198,7 +198,7 @@ fn children_can_leave_nothing_or_a_file_each() {
         )
     };
     assert_eq!(run("none"), (String::new(), 0));
-    // The parent's line stays one for each process, as its children do not start up.
+    // The message appears once, because fork children do not start up again.
     assert_eq!(
         run("all"),
         ("gmon: GMON_CHILDREN=all is none of separate, sum and none: using separate\n".to_owned(), 5)

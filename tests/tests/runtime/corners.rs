@@ -1,4 +1,4 @@
-//! Corners that a runtime can cut itself on.
+//! Corner cases of the runtime.
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
@@ -59,7 +59,8 @@ fn a_signal_in_the_middle_of_a_threads_first_call() {
     compare(&printed, &program.profile(), program.symbols());
 }
 
-/// Where signals cannot be blocked, the program's own handlers come in while the file is written: they need its stack.
+/// If signals cannot be blocked, the program's own handlers run while the file is written, and they need the program's
+/// stack.
 #[test]
 fn handlers_have_the_programs_stack_while_the_file_is_written() {
     let program = Program::compile("corners-stacks", "stacks.c", &["-O1"]);
@@ -71,7 +72,7 @@ fn handlers_have_the_programs_stack_while_the_file_is_written() {
     assert_eq!(quiet(&output), "handled some, on the stack all\n");
 }
 
-/// valgrind gives a handler for the alternate stack no room on any other.
+/// valgrind gives a handler for the alternate stack no room on any other stack.
 #[test]
 fn samples_at_any_depth_of_the_stack_under_valgrind() {
     let program = Program::compile("corners-deepens", "deepens.c", &["-O1"]);
@@ -86,14 +87,14 @@ fn samples_at_any_depth_of_the_stack_under_valgrind() {
     let profile = program.profile();
     assert_eq!(calls(&profile, program.symbols()).get("calls counted"), Some(&2001));
     assert!(!profile.histograms.is_empty());
-    // Signals that kill end it as without us, and with a profile.
+    // Fatal signals end it as without us, and with a profile.
     let program = Program::compile("corners-valgrind", "ends.c", &["-O1"]);
     let mut valgrind = Command::new("valgrind");
     valgrind.args(["-q", "--tool=none"]).arg(&program.executable).args(["raise", "15"]);
     let status = valgrind.current_dir(&program.directory).status().unwrap();
     assert_eq!(status.signal(), Some(15));
     assert_eq!(calls(&program.profile(), program.symbols()).get("calls counted"), Some(&5));
-    // Nor does its tool for memory, which looks at stacks, warn of another one.
+    // valgrind's memory checker, which looks at stacks, does not warn of another stack either.
     let mut valgrind = Command::new("valgrind");
     valgrind.arg(&program.executable).arg("return");
     let output = valgrind.current_dir(&program.directory).output().unwrap();
@@ -142,7 +143,7 @@ fn two_processes_in_one_directory_do_not_share_a_live_file() {
     for live in ["1", "0"] {
         let mut second = program.command(&["second", "2"]).env("GMON_LIVE", live).spawn().unwrap();
         std::thread::sleep(std::time::Duration::from_millis(50));
-        // One that writes its file at the end is to get there.
+        // A program that writes its file at the end must get there.
         let killed = Command::new("kill").args(["-TERM", &second.id().to_string()]).status().unwrap();
         assert!(killed.success());
         assert_eq!(second.wait().unwrap().signal(), Some(15));

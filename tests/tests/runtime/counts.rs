@@ -7,7 +7,7 @@ use crate::support::{Program, compare, library, read, ticks};
 const LINK_MODES: [(&str, &[&str]); 4] =
     [("pie", &[]), ("no-pie", &["-no-pie", "-fno-pie"]), ("static", &["-static"]), ("static-pie", &["-static-pie"])];
 
-/// Runs `calls` so compiled, and compares what it counted with what its profile says.
+/// Runs `calls` compiled this way, and compares its own counts with its profile.
 fn calls_agree(name: &str, flags: &[&str], arguments: &[&str]) {
     let program = Program::compile(&format!("calls-{name}"), "calls.c", flags);
     let printed = program.run(arguments);

@@ -1,4 +1,4 @@
-//! What a program sees of its signals, and what others see of how it ends, is as without a profiling runtime.
+//! The program's view of its signals, and its exit as others see it, are as without a profiling runtime.
 
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -27,7 +27,7 @@ fn are_what_the_program_set() {
             let differs = found.lines().zip(expected.lines()).find(|(found, expected)| found != expected);
             assert_eq!((differs, found.len()), (None, expected.len()), "{name} {signals}");
         }
-        // A signal by which the file is written is hidden as well.
+        // The signal that makes the runtime write the file is hidden too.
         let output = ours.command(&[]).env("GMON_DUMP_SIGNAL", "URG").output().unwrap();
         let found = String::from_utf8(output.stdout).unwrap();
         let line = |text: &str| text.lines().find(|line| line.starts_with("23: ")).map(str::to_owned);
@@ -46,7 +46,7 @@ fn set_to_the_default_once_more_still_leave_a_profile() {
     }
 }
 
-/// Launchers do that before they execute something: it must neither end the program nor its sampling.
+/// Launchers reset all signals before they execute something. This must neither end the program nor its sampling.
 #[test]
 fn set_to_the_default_all_at_once_leave_the_sampling_alone() {
     let [ours, _] = programs("dispositions-all", &["-O1"]);
@@ -55,7 +55,7 @@ fn set_to_the_default_all_at_once_leave_the_sampling_alone() {
     assert!(!ours.profile().histograms.is_empty());
 }
 
-/// Servers block everything in their first thread and wait for signals there, or in another.
+/// Servers block everything in their first thread and wait for signals there or in another thread.
 #[test]
 fn of_a_thread_that_blocks_everything_let_samples_in() {
     for (name, flags) in [("shared", &["-O1"][..]), ("static", &["-O1", "-static"])] {
@@ -67,7 +67,7 @@ fn of_a_thread_that_blocks_everything_let_samples_in() {
     }
 }
 
-/// That holds for signals that come to such a thread too, also for the one of samples.
+/// Signals that are sent to such a thread, also the sampling signal, are delivered as usual.
 #[test]
 fn that_are_blocked_come_to_nobody_but_who_waits_for_them() {
     let plain = Program::compile_with("cc", "dispositions-masks-plain", "masks.c", &["-O0"]);
@@ -89,13 +89,14 @@ fn that_are_blocked_come_to_nobody_but_who_waits_for_them() {
     }
 }
 
-/// What cannot be hidden is left out where programs look for it: INT, BUS, SEGV and ALRM.
+/// Where the handlers cannot be hidden, the runtime installs none for the signals that programs query: INT, BUS, SEGV
+/// and ALRM.
 #[test]
 fn that_the_program_would_see_are_left_alone() {
     let ours = Program::compile("dispositions-seen", "own_sigaction.c", &["-O1"]);
     let output = ours.command(&[]).output().unwrap();
-    // What whoever started the tests ignores, as shells do with INT and QUIT in the background, stays ignored. PIPE is ignored in
-    // this process alone.
+    // Signals that the test runner ignores stay ignored, as shells do with INT and QUIT in the background. Only this process
+    // ignores PIPE.
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap().trim();
     let ignored = u64::from_str_radix(ignored, 16).unwrap() & !(1 << 12);
@@ -107,7 +108,7 @@ fn that_the_program_would_see_are_left_alone() {
     assert_eq!(counted(&ours), Some(1));
 }
 
-/// A core has the kernel's word for the signal, and the registers of where the program was.
+/// A core dump has the kernel's signal information and the registers of the interrupted place.
 #[test]
 fn of_what_dumps_core_tell_where_and_why() {
     let [ours, plain] = programs("dispositions-core", &["-O0"]);
@@ -135,7 +136,7 @@ fn of_what_dumps_core_tell_where_and_why() {
         let place = expected.contains("at the same place");
         assert!(place && (expected.contains("code") && !expected.contains("signal 0")), "{words:?}: {expected}");
         if words == ["deep"] {
-            // There is no room for a handler: the kernel says so in place of the address.
+            // There is no room for a handler: the core has the kernel's code instead of the address.
             let found = last_stop(&ours, words);
             assert_eq!(found.split(", code").next(), expected.split(", code").next());
             continue;
@@ -144,7 +145,7 @@ fn of_what_dumps_core_tell_where_and_why() {
     }
 }
 
-/// Rust's standard library looks for the default action before it gets ready to tell of a stack that has run over.
+/// Rust's standard library looks for the default action before it installs its stack-overflow handler.
 #[test]
 fn let_rust_tell_of_a_stack_that_has_run_over() {
     let place = directory("dispositions-rust");
@@ -177,7 +178,7 @@ fn let_rust_tell_of_a_stack_that_has_run_over() {
     assert!(place.join("gmon.out").exists());
 }
 
-/// To the first process of a namespace no signal comes that it does not handle.
+/// The first process of a namespace gets only signals that it handles.
 #[test]
 fn of_the_first_process_of_a_namespace_are_its_own() {
     let [ours, plain] = programs("dispositions-first", &["-O1"]);

@@ -1,4 +1,4 @@
-//! The file: its name, its place, and what may stand in its way.
+//! The file: its name, its place, and obstacles.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -6,8 +6,8 @@ use std::process::{Output, Stdio};
 
 use crate::support::{Program, compare, directory, quiet, read};
 
-/// Runs `control`, which changes its directory and ends with status 7; its own output must be whole and its status its
-/// own, whatever became of its profile. Returns what was said on standard error.
+/// Runs `control`, which changes its directory and ends with status 7. Its own output must be complete and its status
+/// 7, whatever happened to its profile. Returns its standard error.
 fn said(output: &Output) -> String {
     assert_eq!(output.status.code(), Some(7), "{output:?}");
     assert!(output.stdout.ends_with(b"calls uncounted 0\n"));
@@ -122,7 +122,7 @@ fn a_file_that_cannot_be_written_whole_is_said_and_left_empty() {
 fn a_full_disk_is_said() {
     let program = Program::compile("files-full", "control.c", &[]);
     let mount = directory("files-full-mount");
-    // A mount in a namespace of its own, where the machine lets us: it goes with the command.
+    // A mount in a namespace of its own, if the machine allows one. The mount ends with the command.
     let script = format!(
         "mount -t tmpfs -o size=4k none {0} && cd {0} && head -c 4096 /dev/zero >full || exit 99; exec {1} x",
         mount.display(),

@@ -1,4 +1,5 @@
-//! Filters of system calls that the program installs, or fails to: it prints the same and ends the same as without us.
+//! System-call filters that the program installs, or fails to install: its output and its end are the same as without
+//! us.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -16,7 +17,7 @@ struct Both {
     plain: Program,
 }
 
-/// The result is `None` where the kernel has no filters.
+/// The result is `None` if the kernel has no filters.
 fn compiled(name: &str, flags: &[&str]) -> Option<Both> {
     let flags = [&FLAGS, flags].concat();
     let ours = Program::compile(&format!("filters-{name}"), "filters.c", &flags);
@@ -29,7 +30,7 @@ fn compiled(name: &str, flags: &[&str]) -> Option<Both> {
 }
 
 impl Both {
-    /// Runs both, which must print the same and end the same; the result is what ours said.
+    /// Runs both programs, which must print the same and end the same; returns our messages.
     fn run(&self, words: &[&str], environment: &[(&str, &str)]) -> String {
         let plain = self.plain.command(words).output().unwrap();
         let output = self.ours.command(words).envs(environment.iter().copied()).output().unwrap();
@@ -38,7 +39,7 @@ impl Both {
     }
 }
 
-/// How a program ended, a core aside, and what it printed.
+/// A program's end, apart from a core dump, and its output.
 fn without_core(output: &Output) -> (Option<i32>, Option<i32>, &str) {
     (output.status.code(), output.status.signal(), std::str::from_utf8(&output.stdout).unwrap())
 }
@@ -100,7 +101,7 @@ fn a_filter_that_the_kernel_refuses_changes_nothing() {
         compare("calls counted 1\n", &both.ours.profile(), both.ours.symbols());
     };
     check(&["refused"], "");
-    // Whether that is a filter only the kernel knows.
+    // Only the kernel knows whether that is a filter.
     check(&["invalid"], &format!("{STOPPED}gmon: samples go on: the filter was not installed\n"));
 }
 
@@ -195,7 +196,7 @@ fn size(path: &Path) -> u64 {
 #[test]
 fn nothing_is_said_where_signals_cannot_be_taken_back() {
     let Some(both) = with_plug("limit") else { return };
-    // A log that is as long as the program's files may be.
+    // A log that has the maximum size of the program's files.
     const LIMIT: u64 = 16 << 20;
     let path = both.ours.directory.join("stderr");
     fs::File::create(&path).unwrap().set_len(LIMIT).unwrap();

@@ -1,4 +1,4 @@
-//! The list beside each profile: which program the profile is of, and nothing of an earlier run.
+//! The list beside each profile names the profile's program and nothing of an earlier run.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +13,7 @@ fn list(program: &Program, profile: &str) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
-/// The identity of the program that the list beside `gmon.out` names.
+/// The identity of the program in the list beside `gmon.out`.
 fn identity(program: &Program) -> String {
     let lines = list(program, "gmon.out");
     assert_eq!((lines[0].as_str(), lines.last().unwrap().as_str()), ("gmon objects 2", "end"));
@@ -31,7 +31,7 @@ fn files(program: &Program) -> Vec<String> {
     names
 }
 
-/// What readelf says of the headers, in the way of docs/format.md.
+/// The headers in readelf's output, in the manner of docs/format.md.
 fn sum_of_headers(program: &Program) -> String {
     let path = program.executable.to_str().unwrap();
     let hexadecimal = |word: &str| u64::from_str_radix(word.trim_start_matches("0x"), 16).unwrap();
@@ -81,7 +81,7 @@ fn nothing_of_an_earlier_run_stays() {
     };
     used();
     plain();
-    // What is not the earlier run's is left alone: changed, or not to be told from others.
+    // Files that are not the earlier run's stay: changed files, and files that cannot be distinguished from others.
     for (name, change) in [("longer", &b"more"[..]), ("same length", &b""[..])] {
         used();
         let path = program.directory.join("gmon.out.plug.so");
@@ -100,7 +100,7 @@ fn nothing_of_an_earlier_run_stays() {
     program.run(&[]);
     assert!(fs::read(program.directory.join("kept")).is_ok() && path.is_symlink());
     fs::remove_file(&path).unwrap();
-    // Two of a name.
+    // Two objects with the same name.
     let other = program.directory.join("deeper");
     fs::create_dir(&other).unwrap();
     let other = other.join("plug.so");
@@ -121,7 +121,7 @@ fn a_run_that_tells_of_no_objects_removes_the_list_of_an_earlier_one() {
     assert!(files(&program).len() > 2);
     off();
     assert_eq!(files(&program), ["gmon.out"]);
-    // Somebody else's file of that name stays.
+    // Another user's file with that name stays.
     let list = program.directory.join("gmon.out.objects");
     for text in ["notes\n", "", "gmon objects", "object 1 0 9 1f beef /lib/plug.so\n"] {
         fs::write(&list, text).unwrap();
@@ -139,7 +139,7 @@ fn it_is_told_from_the_start_of_a_live_profile_and_of_children() {
     let stay = format!("!{}", object.display());
     let mut command = program.command(&[&stay, "9", "300"]);
     let mut child = command.env("GMON_LIVE", "1").env("STOPS", "1").stdout(Stdio::null()).spawn().unwrap();
-    // It stops itself.
+    // The program stops itself.
     let status = || fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap();
     while !status().rsplit_once(") ").unwrap().1.starts_with('T') {
         std::thread::sleep(std::time::Duration::from_millis(10));
@@ -153,7 +153,7 @@ fn it_is_told_from_the_start_of_a_live_profile_and_of_children() {
     assert_eq!(files(&program), ["gmon.out", "gmon.out.objects"], "of the run before");
     child.kill().unwrap();
     child.wait().unwrap();
-    // The child of a fork tells of itself.
+    // The child of a fork writes a list of its own.
     quiet(&program.command(&[]).env("FORKS", "1").output().unwrap());
     let is_child = |name: &&String| name.starts_with("gmon.program.") && name.ends_with(".out");
     let names = files(&program);

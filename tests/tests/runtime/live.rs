@@ -1,4 +1,4 @@
-//! With `GMON_LIVE=1` the file is a profile at every moment.
+//! With `GMON_LIVE=1`, the file is a profile at every moment.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -21,13 +21,13 @@ fn a_program_killed_at_any_moment_has_lost_nothing() {
         let _ = fs::remove_file(&counters);
         let mut command = program.command(&["counters", &threads.to_string()]);
         let mut child = command.env("GMON_LIVE", "1").spawn().unwrap();
-        // Any moment from before main to a few milliseconds into it; what is tested is the same at all of them.
+        // Any moment from before main to a few milliseconds into it; the requirement is the same at each of them.
         std::thread::sleep(Duration::from_micros(random.below(8000)));
         child.kill().unwrap();
         child.wait().unwrap();
         let own: u64 = match fs::read(&counters) {
             Ok(bytes) => bytes.chunks_exact(8).map(|word| u64::from_ne_bytes(word.try_into().unwrap())).sum(),
-            Err(_) => continue, // it had not come so far
+            Err(_) => continue, // the program has not come this far
         };
         if own == 0 {
             continue; // perhaps not even to its profile
@@ -70,13 +70,13 @@ fn a_file_is_never_half_a_profile() {
         watcher.join().unwrap()
     });
     assert!(looked > 200, "looked {looked} times");
-    // Nor is anything left beside it that it was made from.
+    // The temporary file that it was made from is gone too.
     let names =
         fs::read_dir(&program.directory).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     assert_eq!(names.filter(|name| name.contains("new")).count(), 0);
 }
 
-/// Tells a watcher to stop, however that ends which it watches.
+/// Stops a watcher, however the watched program ends.
 struct Stop<'a>(&'a AtomicBool);
 
 impl Drop for Stop<'_> {
@@ -100,7 +100,7 @@ fn the_profile_can_be_read_while_the_program_runs() {
     }
 }
 
-/// A program that does not outlive the test, however that ends.
+/// A program that does not outlive the test, however the test ends.
 struct Killed(Child);
 
 impl Drop for Killed {
@@ -144,7 +144,7 @@ fn children_have_files_of_their_own() {
 
 #[test]
 fn under_strict_seccomp() {
-    // Nothing can be written any more, but what is in the file already stays there.
+    // Nothing more can be written, but the contents of the file stay.
     let program = Program::compile("live-seccomp", "places.c", &[]);
     let output = program.command(&["seccomp"]).env("GMON_LIVE", "1").output().unwrap();
     assert!(output.status.success(), "{output:?}");

@@ -1,4 +1,4 @@
-//! What is said on standard error does the program no harm, whatever standard error is.
+//! Messages on standard error do the program no harm, whatever standard error is.
 
 use std::fs::{self, File};
 use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
@@ -6,7 +6,7 @@ use std::process::{Command, ExitStatus, Stdio};
 
 use crate::support::Program;
 
-/// A program for which there is something to say at the start and at each attempt to write its file.
+/// A program that causes a message at the start and at each attempt to write its file.
 fn compile(name: &str, flags: &[&str]) -> Program {
     let program = Program::compile(&format!("messages-{name}"), "messages.c", flags);
     fs::create_dir(program.directory.join("gmon.out")).unwrap();
@@ -23,15 +23,15 @@ fn status(program: &Program, arguments: &[&str], standard_error: impl Into<Stdio
     command(program, arguments).stderr(standard_error).status().unwrap()
 }
 
-/// The end of a pipe that nobody reads.
+/// The end of a pipe that has no reader.
 fn broken() -> PipeWriter {
     pipe().unwrap().1
 }
 
-/// A pipe that is full.
+/// A full pipe.
 fn full(program: &Program) -> (PipeReader, PipeWriter) {
     let (reader, mut writer) = pipe().unwrap();
-    // Only a descriptor that does not wait can find out; `dd` makes it so for all that share it, and leaves it so.
+    // Only a write to a nonblocking descriptor can tell that the pipe is full. `dd` makes the pipe nonblocking for all its users and leaves it so.
     let mut filler = Command::new("dd");
     filler.args(["if=/dev/zero", "bs=4096", "oflag=nonblock"]).current_dir(&program.directory);
     let filled = filler.stdout(writer.try_clone().unwrap()).stderr(Stdio::null()).status().unwrap();
@@ -55,7 +55,7 @@ fn a_full_pipe_does_not_keep_the_program() {
     let program = compile("full", &[]);
     let (mut reader, writer) = full(&program);
     assert_eq!(status(&program, &[""], writer.try_clone().unwrap()).code(), Some(7), "a pipe that does not wait");
-    // The same pipe, whose writers wait: a shell opens it anew.
+    // The same pipe, whose writers wait, opened again by a shell.
     let script = format!("exec 2>/proc/self/fd/2; exec {}", program.executable.display());
     let mut shell = Command::new("sh");
     shell.args(["-c", &script]).current_dir(&program.directory).env("GMON_HZ", "none").stderr(writer);
@@ -73,7 +73,7 @@ fn what_is_not_standard_error_any_more_gets_no_line() {
     assert_eq!(status(&program, &["file", "data"], Stdio::piped()).code(), Some(7));
     assert_eq!(fs::read(&data).unwrap(), b"data");
     assert_eq!(status(&program, &["socket"], Stdio::piped()).code(), Some(7));
-    // The number of a file that is gone may be the next file's.
+    // Another file may get the number of a deleted file.
     let first = program.directory.join("first");
     let log = File::create(&first).unwrap();
     let shell = format!("rm first; exec {} file data", program.executable.display());

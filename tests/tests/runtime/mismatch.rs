@@ -1,4 +1,4 @@
-//! Profiles that are not of the program that they are read with: gprof says so.
+//! gprof detects profiles of another program.
 
 use std::fs;
 use std::time::{Duration, SystemTime};
@@ -6,14 +6,14 @@ use std::time::{Duration, SystemTime};
 use crate::objects_outside::shared_object;
 use crate::support::{Program, quiet, tool};
 
-/// What gprof says on standard error, and what it prints; it must end well.
+/// gprof's standard error and standard output; gprof must succeed.
 fn gprof(program: &Program, words: &[&str]) -> (String, String) {
     let output = gmon_tests::read(gmon_tests::gprof(), &program.directory, words);
     assert!(output.status.success(), "{output:?}");
     [output.stderr, output.stdout].map(|text| String::from_utf8(text).unwrap()).into()
 }
 
-/// A program that ran, and beside that `other`, another build of the program.
+/// A program that ran, and beside it `other`, another build of the program.
 fn ran(name: &str, flags: &[&str]) -> Program {
     let other = Program::compile(&format!("{name}-other"), "host.c", &[flags, &["-O1"]].concat());
     let program = Program::compile(name, "host.c", flags);
@@ -41,11 +41,11 @@ fn another_build_is_told_with_both_identities() {
     for options in options {
         assert_eq!(gprof(&program, &[options, &["other"]].concat()).0, expected, "{options:?}");
     }
-    // What strip leaves is the same program.
+    // strip leaves the program the same.
     fs::copy(&program.executable, program.directory.join("stripped")).unwrap();
     tool("strip", &["--strip-debug", program.directory.join("stripped").to_str().unwrap()]);
     assert_eq!(gprof(&program, &["-b", "stripped"]).0, "");
-    // The report itself is what it is without the list.
+    // The report is the same as without the list.
     let with = gprof(&program, &["--compat=gnu", "-b", "other"]).1;
     fs::remove_file(program.directory.join("gmon.out.objects")).unwrap();
     assert_eq!(gprof(&program, &["--compat=gnu", "-b", "other"]), (String::new(), with));
@@ -61,7 +61,7 @@ fn programs_without_build_id_differ_by_their_headers() {
     let other = Program::compile("mismatch-headers-other", "control.c", &["-Wl,--build-id=none"]);
     let said = gprof(&program, &["-b", other.executable.to_str().unwrap()]).0;
     assert!(said.contains("gmon.out: of another build or program: a program without build ID (headers "), "{said}");
-    // One that got a build ID is another.
+    // A program that got a build ID is another program.
     let said = gprof(&ran("mismatch-got", &[]), &["-b", program.executable.to_str().unwrap()]).0;
     assert!(said.contains(": build ") && said.contains(" is a program without build ID (headers "), "{said}");
 }
@@ -69,7 +69,7 @@ fn programs_without_build_id_differ_by_their_headers() {
 #[test]
 fn each_profile_is_compared_by_its_own_list() {
     let program = ran("mismatch-several", &[]);
-    // The same code with another build ID, one of no whole words.
+    // The same code with another build ID, whose length is not a multiple of a word.
     let other = Program::compile("mismatch-several-other", "host.c", &["-Wl,--build-id=0x0102030405"]);
     other.run(&[]);
     assert_eq!(gprof(&other, &["-b", "program"]).0, "");
@@ -103,7 +103,7 @@ fn without_a_list_a_younger_program_is_told() {
         set("program", seconds);
         assert_eq!(gprof(&program, &["-b", "program"]).0, expected, "{seconds}");
     }
-    // The list knows better than the clock.
+    // The list overrides the clock.
     program.run(&["libc", "100"]);
     set("gmon.out", 100);
     assert_eq!(gprof(&program, &["-b", "program"]).0, "");
@@ -126,7 +126,7 @@ fn a_live_profile_is_known_before_its_end() {
     assert!(said.contains("of another build or program"), "{said}");
 }
 
-/// The lengths and marks of all files that a list names, put right after these were changed.
+/// The lengths and marks of all files in a list, after these files were changed.
 fn put_right(program: &Program) {
     let path = program.directory.join("gmon.out.objects");
     let known = |name: &str| {

@@ -1,4 +1,4 @@
-//! The objects themselves: what they export, need, and must not contain.
+//! The objects themselves: their exports, their requirements, and forbidden contents.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -9,7 +9,7 @@ fn path(file: &str) -> String {
     library().join(file).to_str().unwrap().to_owned()
 }
 
-/// The names that an object defines for others, and those that it needs.
+/// The names that an object defines for others, and the names that it needs.
 fn names(file: &str) -> (BTreeSet<String>, BTreeSet<String>) {
     let (mut defined, mut needed) = (BTreeSet::new(), BTreeSet::new());
     for line in tool("nm", &[&path(file)]).lines() {
@@ -64,7 +64,7 @@ const START: [&str; 20] = [
     "data_start",
 ];
 
-/// Other systems' calls, which are a member of libgmon.a for themselves.
+/// Other systems' calls, in a separate member of libgmon.a.
 const PROFIL: [&str; 7] = [
     "profil",
     "gmon_profil_bsd",
@@ -99,7 +99,7 @@ fn little_is_needed_of_the_program_and_the_c_library() {
     assert_eq!(needed("gcrt1.o"), start);
     assert_eq!(needed("gmon.o"), start);
     assert_eq!(needed("grcrt1.o"), start);
-    // The calls of other systems need errno; both parts, the environment, a name for the file, and a fork to come.
+    // The calls of other systems need errno. Both members need the environment, a name for the file, and a fork hook.
     let calls =
         ["__ehdr_start", "__errno_location", "getauxval", "pthread_atfork", "environ", "program_invocation_name"];
     assert_eq!(needed("libgmon.a"), set(&calls));
@@ -130,7 +130,7 @@ fn nothing_in_them_can_panic() {
     }
 }
 
-/// What a function does, as far as its disassembly says.
+/// A function's behavior, as its disassembly shows it.
 #[derive(Default)]
 struct Function {
     vector: Vec<String>,
@@ -138,7 +138,7 @@ struct Function {
     names: BTreeSet<String>,
 }
 
-/// The functions of an executable, by `objdump`.
+/// The functions of an executable, from `objdump`.
 fn functions(executable: &Path) -> BTreeMap<String, Function> {
     let mut functions = BTreeMap::<String, Function>::new();
     let mut current = String::new();
@@ -150,7 +150,8 @@ fn functions(executable: &Path) -> BTreeMap<String, Function> {
             if ["%xmm", "%ymm", "%zmm", "%st", "%mm", "%k1"].iter().any(|register| line.contains(register)) {
                 function.vector.push(line.trim().to_owned());
             }
-            // Where it calls or jumps, and what code it takes the address of; a place inside it is `name+0x...`.
+            // The targets of calls and jumps, and the code whose address is taken; a place inside a function is
+            // `name+0x...`.
             if let Some((_, target)) = line.rsplit_once('<') {
                 function.names.insert(target.trim_end_matches('>').to_owned());
             }
@@ -162,7 +163,7 @@ fn functions(executable: &Path) -> BTreeMap<String, Function> {
     functions
 }
 
-/// Everything that may run once the named functions do.
+/// Everything that may run once the named functions run.
 fn reached_from(functions: &BTreeMap<String, Function>, is_root: impl Fn(&str) -> bool) -> BTreeSet<String> {
     let mut reached = BTreeSet::new();
     let mut left: Vec<_> = functions.keys().filter(|name| is_root(name)).collect();
@@ -182,7 +183,7 @@ fn below_mcount_and_in_the_signal_handler_is_no_call_out() {
     let ours: BTreeSet<_> = ours.lines().filter_map(|line| line.split(' ').nth(2)).collect();
     let mcount = reached_from(&functions, |name| ["mcount", "_mcount", "__fentry__"].contains(&name));
     let handler = reached_from(&functions, |name| name.contains("on_expiry"));
-    // The walk did go down: to the slow path and what makes a thread's record.
+    // The walk reaches the slow path and the code that makes a thread's record.
     assert!(mcount.iter().any(|name| name.contains("threads4miss")), "{mcount:?}");
     assert!(mcount.iter().any(|name| name.contains("threads5enter")), "{mcount:?}");
     for name in mcount.iter().chain(&handler) {
@@ -194,7 +195,7 @@ fn below_mcount_and_in_the_signal_handler_is_no_call_out() {
     }
 }
 
-/// What the price of a call rests on.
+/// The cost of a call depends on these.
 #[test]
 #[cfg(target_arch = "x86_64")]
 fn the_common_path_of_mcount_is_one_line_of_the_cache() {
@@ -219,7 +220,7 @@ fn the_handler_of_profil_calls_only_the_handler_before_it() {
     let ours = tool("nm", &["--defined-only", &path("libgmon.a")]);
     let ours: BTreeSet<_> = ours.lines().filter_map(|line| line.split(' ').nth(2)).collect();
     let handler = reached_from(&functions, |name| name.contains("profil6engine9on_signal"));
-    // The walk did go down, to where a count is written.
+    // The walk reaches the place where a count is written.
     assert!(handler.iter().any(|name| name.contains("guarded5write")), "{handler:?}");
     for name in &handler {
         assert!(ours.contains(name.as_str()), "{name} is reached, and not ours");

@@ -1,4 +1,4 @@
-//! The reader finds what a run left beside its profile.
+//! The reader finds the files that a run left beside its profile.
 
 use std::fs;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use std::process::Output;
 use crate::objects_outside::shared_object;
 use crate::support::{Program, quiet};
 
-/// A program that used a shared object, opened and closed: so many times it was asked, so many samples it made.
+/// A program that used a shared object, opened and closed it, with this many calls and samples.
 fn ran(name: &str, times: &str, samples: &str) -> (Program, PathBuf) {
     let program = Program::compile(name, "host.c", &[]);
     let object = program.directory.join("plug.so");
@@ -28,7 +28,7 @@ fn row(printed: &str, name: &str) -> (f64, u64) {
     (found[2].parse().unwrap(), found.get(3).and_then(|calls| calls.parse().ok()).unwrap_or(0))
 }
 
-/// The entry of a function in the call graph: the lines above its own and those below it, without times.
+/// The entry of a function in the call graph: the lines above and below its own, without times.
 fn entry(printed: &str, name: &str) -> (Vec<String>, Vec<String>) {
     let graph = printed.split("index % time").nth(1).unwrap();
     let short = |line: &str| {
@@ -47,7 +47,7 @@ fn entry(printed: &str, name: &str) -> (Vec<String>, Vec<String>) {
     panic!("no entry of {name}: {printed}")
 }
 
-/// The number before a line of the footer.
+/// The number at the start of a footer line.
 fn statistic(printed: &str, text: &str) -> Option<f64> {
     let line = printed.split("Statistics:").nth(1)?.lines().find(|line| line.contains(text))?;
     line.split_whitespace().next()?.parse().ok()

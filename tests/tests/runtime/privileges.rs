@@ -1,5 +1,5 @@
-//! What a program gives up, its rights or the means to open anything, costs nothing that could be had before; what cannot be
-//! had is said in one line, with what helps.
+//! A program that gives up its rights, or the means to open files, loses nothing that was available before. One line reports what
+//! is not available, and a remedy.
 
 use std::fs;
 use std::io::Read;
@@ -26,7 +26,7 @@ fn compile(name: &str) -> Case {
     Case { program, object }
 }
 
-/// Whether this is the superuser, who alone can give rights up; says so if not.
+/// Whether this is the superuser, the only user who can give up rights; prints a message if not.
 fn is_root() -> bool {
     let is_root = fs::metadata("/proc/self").unwrap().uid() == 0;
     if !is_root {
@@ -43,14 +43,14 @@ impl Case {
         output
     }
 
-    /// Takes all files away that an earlier run left.
+    /// Removes all files of an earlier run.
     fn clean(&self) {
         for (path, _) in files(&self.program.directory) {
             fs::remove_file(path).unwrap();
         }
     }
 
-    /// How often the program's own function was called by a profile, and the object's by the one beside it.
+    /// How often a profile's program function was called, and the object's function in the profile beside it.
     fn counts(&self, profile: &Path) -> (u64, Option<u64>) {
         let own = calls(&read(profile), self.program.symbols())["calls counted"];
         let beside = PathBuf::from(format!("{}.libplug.so", profile.display()));
@@ -59,7 +59,7 @@ impl Case {
     }
 }
 
-/// The files that were left in a directory, with their names, sorted.
+/// The files in a directory, by name, sorted.
 fn files(directory: &Path) -> Vec<(PathBuf, String)> {
     let entries = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap());
     let named = entries.map(|entry| (entry.path(), entry.file_name().into_string().unwrap()));
@@ -85,7 +85,7 @@ fn what_is_loaded_is_seen_whatever_was_given_up() {
         assert_eq!(said(&case.run(words)), "", "{words:?}");
         assert_eq!(case.counts(&case.program.directory.join("gmon.out")), (2, Some(7)), "{words:?}");
     }
-    // So is the child of a fork.
+    // The same holds for a fork child.
     case.clean();
     assert_eq!(said(&case.run(&["fork", "chroot"])), "");
     let names = files(&case.program.directory).into_iter();
@@ -95,7 +95,7 @@ fn what_is_loaded_is_seen_whatever_was_given_up() {
     fs::set_permissions(&case.program.directory, fs::Permissions::from_mode(0o777)).unwrap();
     for words in [&["setuid"][..], &["seteuid"], &["setuid", "nodump", "close"], &["chroot", "setuid"]] {
         case.clean();
-        // The file itself is the superuser's.
+        // The file itself belongs to the superuser.
         let said = said(&case.run(words)).to_owned();
         if words.contains(&"close") {
             assert!(said.contains("permission denied") && said.lines().count() == 1, "{said}");
@@ -127,7 +127,7 @@ fn what_cannot_be_made_is_said_once_with_what_helps() {
     let line = "gmon: gmon.out.libplug.so: cannot open: too many open files (error 24)\n";
     assert_eq!(said(&case.run(&["nofile"])), line);
     assert_eq!(case.counts(&case.program.directory.join("gmon.out")), (2, None));
-    // A child that changes its user has no file of before.
+    // A child that changes its user has no file opened earlier.
     case.clean();
     let output = case.run(&["fork", "setuid", "chdir"]);
     let name = said(&output).split(": ").nth(1).unwrap();
@@ -267,7 +267,7 @@ fn a_live_file_whose_program_is_killed_behind_a_snapshot_has_its_list() {
     assert!(list.starts_with("gmon objects 2\nlive 40 ") && list.contains("libplug.so\n"), "{list}");
     let output = gmon_tests::read(gmon_tests::gprof(), &case.program.directory, &["-b", "program", "gmon.out"]);
     assert!(!said(&output).contains("another run"), "{output:?}");
-    // At the end, the list is of the whole.
+    // At the end, the list describes the whole run.
     assert_eq!(case.program.command(&["dump"]).env("GMON_LIVE", "1").output().unwrap().status.code(), Some(7));
     let list = fs::read_to_string(format!("{}.objects", profile.display())).unwrap();
     assert!(list.starts_with(&format!("gmon objects 2\nprofile {} ", fs::metadata(&profile).unwrap().len())), "{list}");

@@ -1,4 +1,4 @@
-//! Samples are kept, all of them, where they fell.
+//! Samples are all kept, where they fell.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,8 @@ fn own(ticks: &BTreeMap<String, u64>) -> [u64; 2] {
     ["here", "there"].map(|name| ticks.get(name).copied().unwrap_or(0))
 }
 
-/// What timers of real time may add: the program runs for less than a second, which is at most 100 ticks for a thread.
+/// The samples that timers of real time may add: the program runs for less than a second, at most 100 ticks for a
+/// thread.
 const TIMER: u64 = 100;
 
 fn assert_close(found: [u64; 2], sent: [u64; 2]) {
@@ -83,8 +84,8 @@ fn a_busy_program_is_sampled_in_all_its_threads() {
     for (threads, least) in [("1", 25), ("3", 75)] {
         program.run(&[threads]);
         let profile = program.profile();
-        // Half a second at 100 Hz is 50 samples for a thread; half of them is far beyond chance, whatever the machine's
-        // own clock tick.
+        // Half a second at 100 Hz is 50 samples for a thread. Half of them is far beyond chance, whatever the machine's
+        // clock tick.
         let all: u64 = ticks(&profile, program.symbols()).values().sum();
         assert!(all >= least, "{threads} threads: {all}");
     }

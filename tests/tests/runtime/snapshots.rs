@@ -1,4 +1,4 @@
-//! The file while the program goes on, and profiling that is turned off and on from everywhere at once.
+//! Snapshots while the program runs, and profiling that several threads turn off and on at once.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
@@ -22,7 +22,7 @@ fn the_file_is_as_the_profile_was_then() {
     for live in ["0", "1"] {
         let output = program.command(&["call"]).env("GMON_LIVE", live).output().unwrap();
         assert_eq!(quiet(&output), "calls counted 5\n");
-        // A file that is live goes on by itself.
+        // A live file updates itself.
         assert_eq!(counted(&program), Some(if live == "1" { 5 } else { 3 }));
     }
 }
