@@ -98,7 +98,7 @@ pub fn compile_fortran(name: &str, source: &str) -> Option<PathBuf> {
         .into_iter()
         .find(|name| Command::new(name).arg("--version").output().is_ok_and(|output| output.status.success()));
     let Some(compiler) = compiler else {
-        eprintln!("SKIPPED: no gfortran on this system: no Fortran in the tests");
+        eprintln!("SKIPPED: Fortran: no gfortran on this system");
         return None;
     };
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs").join(source);
@@ -129,7 +129,7 @@ pub fn start_objects_for(machine: &str) -> Option<PathBuf> {
         Ok(()) => Some(distribution().join("lib/gmon").join(machine)),
         Err(error) => {
             let reason = error.lines().find(|line| line.contains("error") || line.contains("rror ")).unwrap_or("");
-            eprintln!("SKIPPED: {machine}, the runtime cannot be built for it here: {reason}");
+            eprintln!("SKIPPED: {machine}: the runtime cannot be built for it here: {reason}");
             None
         }
     }
@@ -175,7 +175,7 @@ pub fn run(image: &Path) -> PathBuf {
     let _ = fs::remove_file(&profile);
     let output = Command::new(image).current_dir(directory).output().expect("a program that runs");
     assert!(output.status.success(), "{} failed", image.display());
-    assert!(profile.exists(), "{} left no profile", image.display());
+    assert!(profile.exists(), "{} wrote no profile", image.display());
     profile
 }
 
@@ -199,7 +199,7 @@ pub fn gprof() -> &'static Path {
             build.arg("--release");
         }
         let status = build.status().expect("cargo");
-        assert!(status.success(), "gprof does not build");
+        assert!(status.success(), "cannot build gprof");
         target.join("gprof")
     })
 }
@@ -303,8 +303,11 @@ pub fn assert_same_but_order(theirs: &[u8], ours: &[u8], order: Ordered, context
     assert_same(their_reports, our_reports, context);
     let forgotten: Vec<_> = ours.difference(&theirs).map(|name| name.escape_ascii().to_string()).collect();
     let missing: Vec<_> = theirs.difference(&ours).map(|name| name.escape_ascii().to_string()).collect();
-    assert!(missing.is_empty(), "{context}: {missing:?} are not in our order");
-    assert!(forgotten.len() <= usize::from(order == Ordered::Functions), "{context}: {forgotten:?} are not in theirs");
+    assert!(missing.is_empty(), "{context}: {missing:?} are missing in our order");
+    assert!(
+        forgotten.len() <= usize::from(order == Ordered::Functions),
+        "{context}: {forgotten:?} are missing in GNU's order"
+    );
 }
 
 /// Splits a text into the part before the order and the items of the order. Lines of reports are empty or contain

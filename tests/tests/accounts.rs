@@ -110,7 +110,7 @@ fn statistics_account_for_everything() {
 }
 
 #[test]
-fn a_footer_tells_what_there_is_to_tell() {
+fn a_footer_has_a_line_for_each_special_case() {
     let stage = Stage::new("footer", &["-g"]);
     let call = Arc { frompc: stage.at("main"), selfpc: stage.at("middle"), count: 12 };
     let fine = Profile {
@@ -135,7 +135,7 @@ fn a_footer_tells_what_there_is_to_tell() {
 }
 
 #[test]
-fn a_footer_is_the_part_of_the_statistics_that_is_not_as_usual() {
+fn a_footer_shows_the_unusual_statistics() {
     let stage = Stage::new("part", &["-g"]);
     let profile = rich(&stage);
     let (footer, all) =
@@ -147,7 +147,7 @@ fn a_footer_is_the_part_of_the_statistics_that_is_not_as_usual() {
 }
 
 #[test]
-fn a_footer_only_where_it_belongs() {
+fn a_footer_appears_only_where_it_belongs() {
     let stage = Stage::new("place", &["-g"]);
     let profile = [rich(&stage)];
     for options in ["-b", "-T", "--compat=gnu", "-C", "-A", "-r", "-i"] {
@@ -155,13 +155,13 @@ fn a_footer_only_where_it_belongs() {
     }
     for options in ["", "-p", "-q", "-p -C", "-q -C --table", "-p -i", "--stats -p"] {
         let text = stage.print(options, &profile);
-        assert_eq!(text.matches("\u{c}\nStatistics:\n\n").count(), 1, "{options}: once, behind a form feed");
-        assert!(text.trim_end().ends_with("of them with both ends unknown"), "{options}: at the end");
+        assert_eq!(text.matches("\u{c}\nStatistics:\n\n").count(), 1, "{options}: must appear once, after a form feed");
+        assert!(text.trim_end().ends_with("of them with both ends unknown"), "{options}: must be at the end");
     }
 }
 
 #[test]
-fn the_runtime_is_told_apart_from_what_was_left_out() {
+fn the_footer_separates_the_runtime_from_omitted_functions() {
     let stage = Stage::new("runtime", &["-g", "-static"]);
     let samples = Stage::samples(&[(stage.at("middle"), 60), (stage.at("mcount"), 30), (stage.at("light"), 10)]);
     let profile = [Profile { histograms: samples, ..Profile::default() }];
@@ -177,7 +177,7 @@ fn the_runtime_is_told_apart_from_what_was_left_out() {
 }
 
 #[test]
-fn all_functions_of_our_runtime_are_the_profiling_runtime() {
+fn all_functions_of_our_runtime_count_as_the_profiling_runtime() {
     let ours = format!("-B{}", start_objects().display());
     let stage = Stage::new("own_runtime", &["-g", &ours]);
     // Functions that every start-up object has, with profiling or without, belong to the program.
@@ -205,7 +205,7 @@ fn all_functions_of_our_runtime_are_the_profiling_runtime() {
 }
 
 #[test]
-fn a_footer_says_what_the_program_did() {
+fn a_footer_matches_the_program() {
     let image = compile("accounts_ticks", &["ticks.c"], &["-O1", &format!("-B{}", start_objects().display())]);
     let directory = image.parent().unwrap();
     // The signals and calls are in the program's source. The clock may add samples.
@@ -241,7 +241,7 @@ fn row<'a>(text: &'a str, name: &str) -> Vec<&'a str> {
 }
 
 #[test]
-fn errors_are_the_roots_of_what_was_counted() {
+fn standard_errors_are_square_roots_of_counts() {
     let stage = Stage::new("roots", &["-g"]);
     let heavy = stage.at("heavy");
     // The bin at the start of `heavy` is half in `heavy` and half before it.
@@ -267,7 +267,7 @@ fn errors_are_the_roots_of_what_was_counted() {
 }
 
 #[test]
-fn where_nothing_was_seen_there_is_no_error() {
+fn functions_without_samples_have_no_standard_error() {
     let stage = Stage::new("blank", &["-g"]);
     let call = Arc { frompc: stage.at("main"), selfpc: stage.at("light"), count: 1 };
     let profile =
@@ -296,7 +296,7 @@ fn poisson(random: &mut Random, mean: f64) -> u64 {
 }
 
 #[test]
-fn times_scatter_as_errors_say() {
+fn times_scatter_as_standard_errors_predict() {
     // Runs of one program that differ only by chance. A quarter of the first bin belongs to the second function.
     let symbol = |address, name| Symbol { address, name, is_static: false, is_func: true };
     let functions = Functions::new(vec![symbol(0x100, b"one"), symbol(0x103, b"other")], 0x108);
@@ -339,5 +339,8 @@ fn new_columns_and_old_layouts_contradict_each_other() {
         }
     }
     let output = read(reader(), &directory, &[Path::new("--table"), Path::new("--errors"), Path::new("none")]);
-    assert!(String::from_utf8(output.stderr).unwrap().starts_with("gprof: none: "), "these two go together");
+    assert!(
+        String::from_utf8(output.stderr).unwrap().starts_with("gprof: none: "),
+        "these two options must be compatible"
+    );
 }

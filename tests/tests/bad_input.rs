@@ -161,7 +161,7 @@ fn maps_of_object_files() {
 }
 
 #[test]
-fn functions_that_there_are_not() {
+fn functions_that_do_not_exist() {
     let (image, _) = program("bad_names");
     let directory = image.parent().unwrap();
     for words in ["-pnosuch", "-e nosuch", "-k main/nosuch", "-qnosuch.c:main", "-p999999"] {
@@ -173,7 +173,7 @@ fn functions_that_there_are_not() {
 }
 
 #[test]
-fn a_report_that_the_profile_has_nothing_for() {
+fn a_report_without_data() {
     let (image, profile) = program("bad_halves");
     let directory = image.parent().unwrap();
     let whole = gmon::read(&fs::read(profile).unwrap(), &gmon::Hints::default()).unwrap();

@@ -89,7 +89,7 @@ fn printed(directory: &Path, words: &[&str]) -> String {
 }
 
 #[test]
-fn the_texts_that_explain_stand_before_the_tables() {
+fn explanations_come_before_the_tables() {
     let text = printed(&data(), &["--bsd", "basic", "basic.gmon"]);
     let places =
         ["How to read the call graph", "called/total       parents", "How to read the flat", "ms/call", "Index by"];

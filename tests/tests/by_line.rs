@@ -220,7 +220,7 @@ fn lines_say_where_they_were_inlined() {
 
 /// With `-l -A -x`, each line has the calls of the function that owns the code, wherever the function was inlined.
 #[test]
-fn annotated_lines_have_the_calls_of_their_function() {
+fn annotated_lines_show_the_calls_of_their_function() {
     for level in ["-O0", "-O2"] {
         let image = compile(&format!("by_line_annotated{level}"), &["inlined.c"], &["-g", level]);
         let bytes = fs::read(&image).unwrap();
@@ -257,12 +257,12 @@ fn annotated_lines_have_the_calls_of_their_function() {
 /// Rows of a discarded function's line table begin at 0 (GNU's linker, gold) or at the end of the address space (LLVM's). They
 /// must not cover the first functions of the program.
 #[test]
-fn lines_of_functions_that_the_linker_threw_away() {
+fn lines_of_functions_that_the_linker_discarded() {
     let mut tried = 0;
     for linker in ["", "-fuse-ld=bfd", "-fuse-ld=gold", "-fuse-ld=lld"] {
         let name = linker.trim_start_matches("-fuse-ld=");
         if !linker.is_empty() && Command::new(format!("ld.{name}")).arg("--version").output().is_err() {
-            eprintln!("not tried, since it is not installed: ld.{name}");
+            eprintln!("SKIPPED: ld.{name} is not installed");
             continue;
         }
         for version in ["-gdwarf-4", "-gdwarf-5"] {

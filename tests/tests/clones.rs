@@ -115,7 +115,7 @@ fn lines_of_a_copy_are_shown_with_its_function() {
 }
 
 #[test]
-fn a_copy_has_its_place_behind_its_function() {
+fn a_clone_follows_its_function_in_orders() {
     let stage = Stage::new("order");
     let ([work, _], [part, _]) = (stage.at("work"), stage.at("work.part.0"));
     let profile = stage.profile(&[(work, 1), (part, 200)], &[(part, work, 3), (work, part, 9)]);

@@ -151,7 +151,7 @@ fn calls_in_the_code_are_found_backward() {
 }
 
 #[test]
-fn what_is_left_out_takes_along_what_only_it_calls() {
+fn omitted_functions_omit_functions_that_only_they_call() {
     let stage = Stage::new("left_out", "leaf.c", &["-g"]);
     let at = |name| stage.address(name);
     let calls = [(at("main"), at("middle"), 1), (at("middle"), at("heavy"), 1), (at("main"), at("light"), 1)];
@@ -164,7 +164,7 @@ fn what_is_left_out_takes_along_what_only_it_calls() {
 }
 
 #[test]
-fn a_cycle_that_nobody_calls_has_its_entry() {
+fn a_cycle_without_callers_has_an_entry() {
     let stage = Stage::new("cycle", "leaf.c", &["-g"]);
     let at = |name| stage.address(name);
     let calls = [(at("heavy"), at("light"), 1), (at("light"), at("heavy"), 1)];
@@ -195,7 +195,7 @@ fn functions_are_named_as_programmers_name_them() {
 }
 
 #[test]
-fn orders_have_every_function_once_on_both_terms() {
+fn orders_have_every_function_once_with_and_without_compat() {
     let stage = Stage::new("orders", "crowd.c", &[]);
     let at = |name: &str| stage.address(name);
     // A hundred functions that are called, one of them from many places.

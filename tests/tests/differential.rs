@@ -76,7 +76,7 @@ fn names_from_assembly() {
 }
 
 #[test]
-fn the_runtime_itself_is_in_no_report() {
+fn the_runtime_is_not_in_reports() {
     check("runtime_names", &["runtime_names.c"], &[]);
     made_up("made_up_runtime_names", &["runtime_names.c"], 4000..4100);
 }
@@ -248,7 +248,7 @@ fn sums_of_real_profiles() {
 }
 
 #[test]
-fn counts_too_wide_for_the_form_are_not_lost_in_a_sum() {
+fn a_sum_keeps_counts_too_wide_for_the_form() {
     let image = compile("wide", &["leaf.c"], &[]);
     let stage = Stage::of(&fs::read(&image).unwrap());
     let mut profile = stage.profile(&mut Random::new(5));
@@ -285,7 +285,7 @@ fn a_big_image() {
 }
 
 #[test]
-fn choices_of_reports() {
+fn selections_of_reports() {
     let (image, profile) = check("choices", &["cycles.c"], &[]);
     for options in [
         "-b -P",
@@ -309,7 +309,7 @@ fn choices_of_reports() {
 }
 
 #[test]
-fn texts_that_explain_stand_where_the_system_has_them() {
+fn explanations_are_where_the_system_has_them() {
     let (image, _) = check("explained", &["cycles.c"], &[]);
     let directory = image.parent().unwrap();
     let explained = read(gprof(), directory, &["a.out"]).stdout;
@@ -317,9 +317,9 @@ fn texts_that_explain_stand_where_the_system_has_them() {
     let parts = |text: &[u8]| text.split(|byte| *byte == 0x0c).map(<[u8]>::to_vec).collect::<Vec<_>>();
     let (explained, brief) = (parts(&explained), parts(&brief));
     assert_eq!((explained.len(), brief.len()), (4, 3));
-    assert!(explained[3].starts_with(b"\nStatistics:\n"), "and a footer is behind everything");
+    assert!(explained[3].starts_with(b"\nStatistics:\n"), "a footer must follow everything else");
     let blurb = explained[0].strip_prefix(brief[0].strip_suffix(b"\n").unwrap()).unwrap();
-    assert!(blurb.len() > 500 && blurb.starts_with(b"\n\n"), "the flat profile is explained below it");
+    assert!(blurb.len() > 500 && blurb.starts_with(b"\n\n"), "the explanation must follow the flat profile");
     let title = |text: &[u8]| text.split(|byte| *byte == b'\n').skip(1).map(<[u8]>::to_vec).collect::<Vec<_>>();
     let (long, short) = (title(&explained[1]), title(&brief[1]));
     assert_eq!(long[0], b"\t\t     Call graph (explanation follows)");

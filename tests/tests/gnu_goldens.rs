@@ -126,7 +126,7 @@ fn the_goldens_are_the_systems() {
     let Some(system) = system_gprof() else { return };
     let version = Command::new(system).arg("--version").output().unwrap();
     if !String::from_utf8_lossy(&version.stdout).lines().next().unwrap_or_default().contains(" 2.40") {
-        eprintln!("SKIPPED: GNU gprof is not version 2.40: the goldens are not compared with this system's");
+        eprintln!("SKIPPED: comparison of the goldens with this system's GNU gprof: not version 2.40");
         return;
     }
     for program in &PROGRAMS {

@@ -16,7 +16,7 @@ fn gprof2dot() -> Option<PathBuf> {
         .chain([PathBuf::from("gprof2dot")])
         .find(|path| Command::new(path).arg("--help").output().is_ok_and(|output| output.status.success()));
     if found.is_none() {
-        eprintln!("SKIPPED: no gprof2dot on this system (tests/check.sh installs it): nothing else reads our text");
+        eprintln!("SKIPPED: gprof2dot: not on this system (tests/check.sh installs it)");
     }
     found
 }

@@ -153,7 +153,7 @@ fn functions_that_share_one_list_of_ranges() {
 }
 
 #[test]
-fn functions_inlined_without_end() {
+fn inlined_functions_without_end() {
     for (depth, expected) in [(100, true), (200, false), (1100, false), (1_000_000, false)] {
         let entries = covering(&[vec![3; depth], vec![0; depth]].concat());
         let debug = [(".debug_info", unit(0, &entries)), (".debug_abbrev", ABBREVIATIONS.to_vec())];

@@ -68,14 +68,14 @@ fn can_compile_for_32_bits() -> bool {
 }
 
 #[test]
-fn sections_packed_in_every_way() {
+fn sections_compressed_in_every_way() {
     let image = compile("packed", &["inlined.c"], &["-g"]);
     for way in ["none", "zlib", "zlib-gnu", "zlib-gabi", "zstd"] {
         let option = format!("--compress-debug-sections={way}");
         let mut objcopy = Command::new("objcopy");
         objcopy.args([&option, "a.out", "packed"]).current_dir(image.parent().unwrap());
         if !objcopy.output().unwrap().status.success() {
-            eprintln!("SKIPPED: this objcopy cannot pack by {way}");
+            eprintln!("SKIPPED: this objcopy cannot compress with {way}");
             continue;
         }
         let bytes = fs::read(image.with_file_name("packed")).unwrap();
@@ -88,7 +88,7 @@ fn sections_packed_in_every_way() {
 }
 
 #[test]
-fn inlined_functions_are_told() {
+fn inlined_functions_are_found() {
     for version in ["-gdwarf-2", "-gdwarf-3", "-gdwarf-4", "-gdwarf-5"] {
         let image = compile(&format!("inlined{version}"), &["inlined.c"], &[version, "-O1"]);
         let bytes = fs::read(image).unwrap();
@@ -264,7 +264,7 @@ fn every_kind_of_symbol() {
 }
 
 #[test]
-fn stubs_lie_where_the_disassembler_sees_them() {
+fn stubs_are_where_objdump_shows_them() {
     for (name, flags) in [
         ("stubs_lazy", ["-no-pie", "-Wl,-z,lazy"].as_slice()),
         ("stubs_marked", &["-fcf-protection=full", "-Wl,-z,ibtplt"]),
@@ -293,7 +293,7 @@ fn stubs_lie_where_the_disassembler_sees_them() {
 }
 
 #[test]
-fn a_stripped_program_is_reported_by_what_remains() {
+fn a_stripped_program_is_reported_by_exports_and_unwind_tables() {
     let image = compile("stripped", &["inlined.c"], &["-rdynamic"]);
     let profile = run(&image);
     tool(&image, &["strip", "a.out"]);
@@ -316,7 +316,7 @@ fn a_stripped_program_is_reported_by_what_remains() {
 
 /// `strip -K` leaves a symbol table without functions: the unwind tables then give the functions, however long.
 #[test]
-fn a_symbol_table_without_functions_is_like_none() {
+fn a_symbol_table_without_functions_counts_as_missing() {
     const FUNCTIONS: usize = 4000;
     let directory = directory("stripped_but_one");
     let functions = (0..FUNCTIONS).map(|at| format!("int f{at}(void) {{ return {at}; }}\n"));
@@ -336,11 +336,11 @@ fn a_symbol_table_without_functions_is_like_none() {
     });
     assert_eq!(one, none);
     let length = |name| fs::metadata(directory.join(name)).unwrap().len();
-    assert!(length("one") > length("none"), "a table of symbols is left");
+    assert!(length("one") > length("none"), "a symbol table must remain");
 }
 
 #[test]
-fn what_gnu_does_not_know_is_shown_unless_its_faults_are_wanted() {
+fn functions_unknown_to_gnu_are_shown_without_compat() {
     let image = compile("kinds_shown", &["kinds.cc"], &["-no-pie"]);
     assert!(run(&image).exists());
     let shown = |words: &[&str]| {
@@ -365,7 +365,7 @@ fn a_shared_object_is_an_image() {
 }
 
 #[test]
-fn separate_debug_information_serves_as_in_the_systems_reader() {
+fn separate_debug_information_works_as_in_the_systems_reader() {
     let image = compile("separate_compared", &["same_one.c", "same_two.c"], &["-g"]);
     let profile = run(&image);
     tool(&image, &["objcopy", "--only-keep-debug", "a.out", "a.debug"]);

@@ -39,7 +39,7 @@ const GOLDENS: [(&str, &str); 4] = [
 ];
 
 #[test]
-fn what_was_found_good() {
+fn the_output_equals_the_reviewed_goldens() {
     for (name, line) in GOLDENS {
         let words: Vec<&str> = ["--format=json"].into_iter().chain(line.split(' ')).collect();
         let text = print(&data(), &words);
@@ -177,7 +177,7 @@ fn names_may_be_anything() {
     let names: Vec<&str> = list(&root["functions"]).iter().map(|one| one["name"].as_str().unwrap()).collect();
     for name in strange {
         let name = String::from_utf8_lossy(name);
-        assert!(names.iter().any(|found| found.starts_with(name.as_ref())), "{name:?} is none of {names:?}");
+        assert!(names.iter().any(|found| found.starts_with(name.as_ref())), "{name:?} is not one of {names:?}");
     }
     // The bytes contain nothing that a terminal would obey.
     let text = String::from_utf8(print(&place, &[&["--format=json".into()], words.as_slice()].concat())).unwrap();
@@ -185,7 +185,7 @@ fn names_may_be_anything() {
 }
 
 #[test]
-fn what_is_text_only_is_refused() {
+fn options_with_text_output_only_are_refused_with_json() {
     for options in ["-T", "--compat=gnu", "--table", "-C", "-A", "-i", "-r", "--source-times"] {
         let words = ["--format=json", options, "bsd/basic", "bsd/basic.gmon"];
         let output = read(gprof(), &data(), &words);

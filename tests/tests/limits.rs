@@ -124,7 +124,7 @@ fn add_sections(image: &Path, sections: &[(&str, &[u8])]) {
 }
 
 #[test]
-fn sections_that_unpack_to_far_more_than_the_file() {
+fn sections_that_decompress_to_far_more_than_the_file() {
     let image = compile("unpacked", &["leaf.c"], &["-O0"]);
     let _ = run(&image);
     let directory = image.parent().unwrap();
@@ -170,7 +170,7 @@ fn one_source_file_of_many_names() {
 }
 
 #[test]
-fn a_sum_is_in_proportion_to_what_was_summed() {
+fn a_sum_is_in_proportion_to_its_input() {
     let image = compile("large_sum", &["leaf.c"], &[]);
     let directory = image.parent().unwrap();
     let sum = |count: u64| {
@@ -284,7 +284,7 @@ fn programs_that_are_longer_than_memory() {
 /// Parts that nobody reads are not read, except for the first 64 kilobytes: they are 0 in memory. The rest is as in the
 /// file.
 #[test]
-fn programs_are_read_where_they_tell_of_functions() {
+fn only_function_data_of_programs_is_read() {
     let directory = directory("partial");
     let source = r#"__asm__(".pushsection .text; .fill 300000, 1, 0x90; .popsection");
         __asm__(".pushsection .rodata; .fill 200000, 1, 7; .popsection");

@@ -184,7 +184,7 @@ fn thumb_code() {
 }
 
 #[test]
-fn profiles_of_which_nothing_comes() {
+fn profiles_without_results() {
     let place = POWER.stage("machines-nothing", 1, [0x1000, 0x1040], None);
     let nothing = "gprof: warning: a.out: no samples and no calls: there is nothing in the profile but its header\n";
     let elsewhere = "gprof: warning: a.out: no sample is in any function: is the profile one of another program?\n";
@@ -234,5 +234,5 @@ fn damaged_line_tables() {
     }
     let mut cut = bytes.clone();
     cut[offset + size - 3..offset + size].fill(3);
-    assert_eq!(said(&cut), warning, "an instruction that the end cuts off");
+    assert_eq!(said(&cut), warning, "an instruction is truncated at the end");
 }

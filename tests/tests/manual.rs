@@ -25,7 +25,7 @@ fn share() -> PathBuf {
 /// Checks that mandoc reports nothing for a page, except references to pages that are not installed here.
 fn is_well_made(page: &Path) {
     let Ok(output) = Command::new("mandoc").args(["-Tlint", "-Wstyle"]).arg(page).output() else {
-        eprintln!("SKIPPED: no mandoc on this system: manual pages are not looked at");
+        eprintln!("SKIPPED: manual pages: no mandoc on this system");
         return;
     };
     let said = String::from_utf8(output.stdout).unwrap();
@@ -45,7 +45,7 @@ fn every_page_is_well_made() {
 }
 
 #[test]
-fn the_readers_page_and_completions_have_all() {
+fn gprofs_page_and_completions_are_complete() {
     let share = share();
     let page = fs::read_to_string(share.join("man/man1/gprof.1")).unwrap();
     for section in

@@ -316,7 +316,7 @@ fn symbols_from_a_file() {
 }
 
 #[test]
-fn an_index_wider_than_anything() {
+fn an_index_wider_than_every_line() {
     let image = compile("matrix_wide", &["leaf.c"], &["-g"]);
     compare(&image, &[&run(&image)], &["-b", "-q", "-w", "300000"]);
 }

@@ -252,7 +252,7 @@ fn places_in_the_sources_and_addresses_are_the_images_own() {
 }
 
 #[test]
-fn a_run_of_a_program_beside_a_shared_object() {
+fn a_program_and_a_shared_object_in_one_run() {
     let program = compile("several_images_run", &["cycles.c"], &["-g"]);
     let profile = run(&program);
     let leaf = Image::new("run_leaf", "libleaf.so", &["leaf.c"], &["-shared", "-fPIC"]);
@@ -265,7 +265,7 @@ fn a_run_of_a_program_beside_a_shared_object() {
 }
 
 #[test]
-fn what_does_not_go_together() {
+fn incompatible_options() {
     let images = images("errors");
     let [program, leaf, _] = &images;
     let small = |image: &Image| small(image.address("main"), image.address("main"));

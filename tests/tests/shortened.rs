@@ -41,7 +41,7 @@ fn entries(graph: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_first_rows_are_what_they_are_in_the_whole_report() {
+fn the_first_rows_are_the_same_as_in_the_whole_report() {
     for table in ["", "--table "] {
         let (whole, top) = (print(&format!("{table}-b")), print(&format!("{table}-b --top=2")));
         let (whole, top) = (parts(&whole), parts(&top));
@@ -68,7 +68,7 @@ fn small_parts_of_the_time() {
 }
 
 #[test]
-fn the_footer_says_what_is_missing() {
+fn the_footer_reports_omissions() {
     let lines = |options: &str| -> Vec<String> {
         let report = print(options);
         let all = parts(&report).last().unwrap().lines().map(|line| line.trim_start().to_owned()).collect::<Vec<_>>();
@@ -88,5 +88,5 @@ fn the_footer_says_what_is_missing() {
         ["3  functions of the call graph left out by --top or --min-percent, with 0.00 seconds (0.00 %)"]
     );
     assert_eq!(lines("--top=4").len(), 1, "the flat profile has no more");
-    assert_eq!(lines("-b --stats --top=1 -p").len(), 2, "one of them is of functions that the user left out");
+    assert_eq!(lines("-b --stats --top=1 -p").len(), 2, "one must be about functions that the user left out");
 }

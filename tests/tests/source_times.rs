@@ -103,7 +103,7 @@ fn each_line_has_the_samples_of_its_code() {
 }
 
 #[test]
-fn the_rest_of_a_line_is_as_without_times() {
+fn source_times_leave_the_rest_of_a_line_unchanged() {
     let (image, _) = stage("source_times_rest", "cycles.c", &["-g"]);
     let (plain, times) = (print(&image, &["-A"]), print(&image, &["-A", "--source-times"]));
     let source = |text: &str, skip: usize| -> Vec<String> {
@@ -118,7 +118,7 @@ fn the_rest_of_a_line_is_as_without_times() {
 }
 
 #[test]
-fn only_what_is_chosen() {
+fn only_selected_functions_are_shown() {
     let (image, addresses) = stage("source_times_chosen", "nested.c", &["-g", "-O0"]);
     let all = expected(&image, &addresses);
     let (some, _) = shown(&print(&image, &["-Amain", "--source-times"]));

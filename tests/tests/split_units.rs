@@ -97,7 +97,7 @@ fn packages() {
             made && package.exists()
         });
         if !is_made {
-            eprintln!("SKIPPED: no tool on this system packs split units ({version})");
+            eprintln!("SKIPPED: packages of split units: no tool on this system makes them ({version})");
             continue;
         }
         fs::remove_file(&file).unwrap();

@@ -117,18 +117,22 @@ fn spelled(module: &Name) -> String {
 }
 
 #[test]
-fn a_module_uses_only_what_stands_below_it() {
+fn a_module_uses_only_modules_below_it() {
     for (name, order) in ORDER {
         let uses = uses(name);
         let declared: BTreeSet<_> =
             uses.keys().filter(|module| module.len() == 1).map(|module| module[0].as_str()).collect();
-        assert_eq!(declared, order.iter().copied().collect(), "{name}: the modules of lib.rs and of this test");
+        assert_eq!(
+            declared,
+            order.iter().copied().collect(),
+            "{name}: the modules of lib.rs and of this test must be the same"
+        );
         let rank = |module: &Name| order.iter().position(|known| Some(*known) == module.first().map(String::as_str));
         for (module, used) in &uses {
             for used in used.iter().filter(|_| !module.is_empty()) {
                 assert!(
                     rank(used) <= rank(module),
-                    "{name}: {} uses {}, which stands above it",
+                    "{name}: {} uses {}, which is above it",
                     spelled(module),
                     spelled(used)
                 );
@@ -138,10 +142,10 @@ fn a_module_uses_only_what_stands_below_it() {
 }
 
 #[test]
-fn no_two_modules_use_each_other_even_by_way_of_others() {
+fn modules_form_no_circles() {
     for name in crates() {
         let uses = uses(&name);
-        assert!(uses.len() > 1, "{name} has modules");
+        assert!(uses.len() > 1, "{name} must have modules");
         let circles = circles(&uses);
         let is_inside = |circle: &&Vec<String>, module: &Name| circle.contains(&spelled(module));
         let inside = uses
@@ -149,12 +153,12 @@ fn no_two_modules_use_each_other_even_by_way_of_others() {
             .flat_map(|(user, used)| used.iter().map(move |used| (user, used)))
             .filter(|(user, used)| circles.iter().any(|circle| is_inside(&circle, user) && is_inside(&circle, used)));
         let inside: Vec<_> = inside.map(|(user, used)| format!("{} uses {}", spelled(user), spelled(used))).collect();
-        assert!(circles.is_empty(), "{name}: modules use each other, in a circle at least: {inside:#?}");
+        assert!(circles.is_empty(), "{name}: these modules form a circle: {inside:#?}");
     }
 }
 
 #[test]
-fn a_use_is_seen_however_it_is_written() {
+fn every_form_of_use_is_found() {
     let read = |module: &'static str, sources: &'static [(&'static str, &'static str)]| {
         let read =
             |path: &Path| sources.iter().find(|(name, _)| Path::new(name) == path).map(|(_, text)| (*text).to_owned());
@@ -171,7 +175,7 @@ fn a_use_is_seen_however_it_is_written() {
         read("a", sources)
     };
     assert_eq!(of_a("use crate::{b::{inner::{self}}, c::deep::X}; fn f() { inner::one() }"), "b::inner c::deep");
-    assert_eq!(of_a("use super::b::{own, one};"), "b b::inner", "what is handed on is of whoever has it");
+    assert_eq!(of_a("use super::b::{own, one};"), "b b::inner", "an item must belong to the module that defines it");
     assert_eq!(of_a("fn f() -> u8 { super::c::deep::X }"), "c::deep");
     assert_eq!(of_a("fn f() { crate::b::Second; }"), "b::inner");
     assert_eq!(of_a("fn f(_: crate::Handed) {}"), "b::inner");
@@ -225,14 +229,14 @@ fn crates_depend_one_way() {
 }
 
 #[test]
-fn the_runtime_uses_only_the_layout_and_the_encoders_and_nothing_else_at_all() {
+fn the_runtime_depends_only_on_the_layout_and_the_encoders() {
     for (name, allowed) in [
         ("runtime", "gmon.workspace = true"),
         ("runtime/profil", "gmon.workspace = true\ngmon-runtime.workspace = true"),
     ] {
         let manifest = fs::read_to_string(root().join(name).join("Cargo.toml")).unwrap();
         let section = manifest.split("\n[dependencies]\n").nth(1).unwrap().split("\n[").next().unwrap();
-        assert_eq!(section.trim(), allowed, "{name}: no other dependency, and no feature of these");
+        assert_eq!(section.trim(), allowed, "{name}: another dependency, or a feature of these");
         for path in sources(&root().join(name).join("src")) {
             let code = code(&path);
             for rest in code.split("gmon::").skip(1) {
@@ -320,7 +324,7 @@ const KEPT_BY_A_CHILD: &[(&str, &[&str], &str)] = &[
 ];
 
 #[test]
-fn a_forked_child_resets_all_state_but_what_is_named_here() {
+fn a_forked_child_resets_all_statics_except_the_listed_ones() {
     let source = root().join("runtime/src");
     let mut found = BTreeSet::new();
     for path in sources(&source) {
@@ -348,14 +352,14 @@ fn a_forked_child_resets_all_state_but_what_is_named_here() {
     let forgotten: Vec<_> = found.difference(&kept).collect();
     assert!(
         forgotten.is_empty(),
-        "put them into runtime/src/per_process, or say here why a child keeps them: {forgotten:?}"
+        "put these statics into runtime/src/per_process, or list them here with the reason why a child keeps them: {forgotten:?}"
     );
     let gone: Vec<_> = kept.difference(&found).collect();
     assert!(gone.is_empty(), "there are none of these: {gone:?}");
 }
 
 #[test]
-fn only_one_place_of_the_reader_knows_object_files_and_how_names_are_mangled() {
+fn only_one_module_knows_object_files_and_mangling() {
     let source = root().join("gprof/src");
     for path in sources(&source) {
         let inside = path.strip_prefix(&source).unwrap();

@@ -18,7 +18,7 @@ const STYLES: [(&str, Style); 4] =
 fn filtered(style: &str, names: &str) -> Option<String> {
     let filter = Command::new("c++filt").args(["-i", "-s", style]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
     let Ok(mut filter) = filter else {
-        eprintln!("not compared, since c++filt is not installed: names of {style}");
+        eprintln!("SKIPPED: names of {style}: c++filt is not installed");
         return None;
     };
     let mut input = filter.stdin.take().unwrap();

@@ -82,14 +82,14 @@ fn any_grouping_and_any_order() {
                 parts.push(sum(&image, &folder.join(format!("{name}{at}")), part));
             }
             let grouped = sum(&image, &folder.join(format!("grouped{at}")), &parts);
-            assert!(fs::read(grouped).unwrap() == bytes, "{seed}: grouped at {at}");
+            assert!(fs::read(grouped).unwrap() == bytes, "{seed}: grouping at {at} gives another sum");
         }
         // One by one, each added to the previous sum.
         let mut so_far = files[0].clone();
         for (at, file) in files.iter().enumerate().skip(1) {
             so_far = sum(&image, &folder.join(format!("step{at}")), &[so_far, file.clone()]);
         }
-        assert!(fs::read(so_far).unwrap() == bytes, "{seed}: one by one");
+        assert!(fs::read(so_far).unwrap() == bytes, "{seed}: adding one by one gives another sum");
 
         // In any order: the same contents, in the order of the files.
         for round in 0..3 {
@@ -98,7 +98,7 @@ fn any_grouping_and_any_order() {
                 shuffled.swap(at, random.below(at as u64 + 1) as usize);
             }
             let shuffled = sum(&image, &folder.join(format!("shuffled{round}")), &shuffled);
-            assert!(contents(&shuffled) == contents(&whole), "{seed}: in another order");
+            assert!(contents(&shuffled) == contents(&whole), "{seed}: another order gives another sum");
         }
         // The report of the sum is the report of all profiles.
         let report = |files: &[PathBuf]| {

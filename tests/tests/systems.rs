@@ -44,7 +44,7 @@ fn shared(source: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn what_every_system_shares_asks_for_no_system() {
+fn shared_code_names_no_system() {
     let source = root().join("runtime/src");
     for file in shared(&source) {
         let text = fs::read_to_string(source.join(&file)).unwrap();
@@ -78,7 +78,7 @@ fn compile(name: &str, source: &Path, target: &Path, options: &[&str]) -> String
 }
 
 #[test]
-fn another_system_is_three_folders() {
+fn a_new_system_needs_three_folders() {
     let target = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("systems");
     let _ = fs::remove_dir_all(&target);
     let source = root().join("runtime/src");
@@ -104,7 +104,7 @@ fn another_system_is_three_folders() {
     let said = runtime_of(&["start", "runtime"]);
     let left_over: Vec<_> =
         said.lines().filter(|line| line.contains("/other/") && line.contains("never used")).collect();
-    assert!(left_over.is_empty(), "nobody wants these of a system: {left_over:#?}");
+    assert!(left_over.is_empty(), "the runtime does not use these items of a system: {left_over:#?}");
     runtime_of(&["runtime"]);
     // The library alone, and the library with the calls of other systems.
     runtime_of(&[]);

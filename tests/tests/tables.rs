@@ -33,7 +33,7 @@ const GOLDENS: [(&str, &str); 6] = [
 ];
 
 #[test]
-fn what_was_found_good() {
+fn the_output_equals_the_reviewed_goldens() {
     for (name, line) in GOLDENS {
         let text = print(&data().join("bsd"), &line.split(' ').collect::<Vec<_>>(), None);
         let path = data().join("tables").join(name);
@@ -105,12 +105,15 @@ fn compare(directory: &Path, words: &[&str]) {
         let lines: Vec<&str> =
             table.lines().filter(|line| line.starts_with(|letter| "┌╞├│└".contains(letter))).collect();
         let width = |line: &&str| line.chars().count();
-        assert!(lines.iter().all(|line| width(line) == width(&lines[0])), "{words:?}: as wide everywhere");
+        assert!(
+            lines.iter().all(|line| width(line) == width(&lines[0])),
+            "{words:?}: must have the same width in all rows"
+        );
     }
 }
 
 #[test]
-fn tables_say_what_the_plain_reports_say() {
+fn tables_have_the_words_of_the_plain_reports() {
     let programs = [("cycles", "cycles.c", "-g"), ("classes", "classes.cc", "-g"), ("no_debug", "orphan.c", "-O1")];
     for (name, source, flag) in programs {
         let image = compile(&format!("tables_{name}"), &[source], &[flag]);
@@ -143,7 +146,7 @@ fn long_names(name: &str) -> PathBuf {
 }
 
 #[test]
-fn a_table_is_as_wide_as_it_is_told_to_be() {
+fn the_width_of_a_table_can_be_set() {
     let directory = long_names("tables_width");
     let width = |words: &[&str], columns| {
         let words = [&["-b", "--table", "-q"], words, &["a.out", "made-up"]].concat();
@@ -166,7 +169,7 @@ fn a_table_is_as_wide_as_it_is_told_to_be() {
         text.lines().find(|line| line.starts_with('┌')).unwrap().chars().count()
     };
     let most = knots(&["-w", "1000"]);
-    assert!(most > 70 && most < 80 && knots(&[]) == most, "80 characters are enough");
+    assert!(most > 70 && most < 80 && knots(&[]) == most, "80 characters suffice");
 }
 
 #[test]

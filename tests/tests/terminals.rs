@@ -16,7 +16,7 @@ use gmon_tests::{compile, directory, gprof, run};
 fn terminal(directory: &Path, command: &str) -> Option<Command> {
     let is_known = Command::new("script").arg("--version").output().is_ok_and(|output| output.status.success());
     if !is_known {
-        eprintln!("SKIPPED: no script (util-linux) on this system: nothing makes a terminal");
+        eprintln!("SKIPPED: terminals: no script (util-linux) on this system");
         return None;
     }
     let mut script = Command::new("script");
@@ -64,7 +64,7 @@ fn tables_are_as_wide_as_the_terminal() {
 }
 
 #[test]
-fn colours_are_for_terminals_that_have_them() {
+fn colors_appear_only_on_terminals_with_colors() {
     let Some(script) = terminal(&data(), TABLE) else {
         return;
     };
@@ -83,7 +83,7 @@ fn colours_are_for_terminals_that_have_them() {
     let file = directory("terminals_colours").join("out");
     let to_file = format!("{TABLE} -w 100 > {}", file.display());
     shown(terminal(&data(), &to_file).unwrap());
-    assert_eq!(fs::read_to_string(file).unwrap(), bare, "a file gets no colours");
+    assert_eq!(fs::read_to_string(file).unwrap(), bare, "a file must get no colors");
 }
 
 /// A program and its profile, in a directory with a pipe that stands for another profile.
@@ -115,7 +115,7 @@ fn erased(text: &str) -> (Vec<&str>, String) {
 }
 
 #[test]
-fn a_long_run_says_how_far_it_is_and_leaves_nothing_behind() {
+fn a_long_run_shows_progress_and_erases_it() {
     for (name, options) in [("gnu", "-b"), ("bsd", "--bsd -b"), ("sum", "-s")] {
         let directory = stage(&format!("terminals_long_{name}"));
         let command = format!("$GPROF {options} a.out pipe gmon.out gmon.out gmon.out > out");
@@ -140,7 +140,7 @@ fn a_long_run_says_how_far_it_is_and_leaves_nothing_behind() {
 }
 
 #[test]
-fn where_reports_go_to_the_same_terminal_they_stand_alone() {
+fn no_progress_while_reports_go_to_the_terminal() {
     let directory = stage("terminals_both");
     let Some(script) = terminal(&directory, "$GPROF -b a.out pipe gmon.out") else {
         return;
@@ -179,7 +179,7 @@ fn a_warning_and_an_error_have_their_own_lines() {
 }
 
 #[test]
-fn nothing_is_said_to_what_is_no_terminal() {
+fn no_progress_without_a_terminal() {
     let directory = stage("terminals_none");
     for (terms, command) in [
         ("xterm", "$GPROF -b a.out pipe gmon.out > out 2> err; cat err"),
@@ -197,7 +197,7 @@ fn nothing_is_said_to_what_is_no_terminal() {
 }
 
 #[test]
-fn a_short_run_leaves_the_terminal_as_a_long_one_does() {
+fn a_short_run_leaves_only_the_report_on_the_terminal() {
     let image = compile("terminals_short", &["cycles.c"], &["-g"]);
     assert!(run(&image).exists());
     let directory = image.parent().unwrap();
@@ -244,7 +244,7 @@ fn reports_go_through_a_pager() {
 }
 
 #[test]
-fn the_usual_pager_ends_where_everything_has_room() {
+fn less_exits_if_everything_fits_on_the_screen() {
     let directory = directory("terminals_less");
     let less = directory.join("less");
     fs::write(&less, "#!/bin/sh\necho LESS=$LESS\nexec cat\n").unwrap();
@@ -266,7 +266,10 @@ fn a_pager_keeps_warnings_errors_and_the_exit_status() {
     let Some(text) = paged(&last, &data(), "$GPROF -b nothing knots.gmon") else {
         return;
     };
-    assert_eq!(text, "gprof: nothing: No such file or directory\nstatus 1\n", "no report, no pager");
+    assert_eq!(
+        text, "gprof: nothing: No such file or directory\nstatus 1\n",
+        "without a report there must be no pager"
+    );
     // Warnings during the reports appear after them: here, that there is no source file.
     let image = compile("terminals_pager", &["cycles.c"], &["-g", "-fdebug-prefix-map=/=/gone/"]);
     assert!(run(&image).exists());
@@ -286,7 +289,7 @@ fn a_pager_keeps_warnings_errors_and_the_exit_status() {
 }
 
 #[test]
-fn sources_do_not_command_the_terminal_of_a_pager() {
+fn sources_cannot_control_a_pagers_terminal() {
     let directory = directory("terminals_source");
     fs::write(
         directory.join("source.c"),
@@ -335,7 +338,7 @@ fn named_to_harm(name: &str) -> PathBuf {
 }
 
 #[test]
-fn names_do_not_command_a_terminal() {
+fn names_cannot_control_a_terminal() {
     let image = named_to_harm("named_to_harm");
     let directory = image.parent().unwrap();
     for options in ["-b", "-b --table", "-b -q -T", "-b -C", "-r", "--bsd -b"] {

@@ -14,7 +14,7 @@ const SYSTEM: &str = "/usr/aarch64-linux-gnu";
 fn can_be_had() -> bool {
     for tool in [CROSS, EMULATOR] {
         if !is_there(tool) {
-            println!("\nSKIPPED: aarch64, there is no {tool} here");
+            println!("\nSKIPPED: aarch64: no {tool} here");
             return false;
         }
     }
@@ -42,7 +42,7 @@ fn musl_kit() -> Option<Kit> {
     if can_be_had() && is_there(compiler) {
         return Some(Kit { modes: vec![PIE, STATIC], ..kit("musl", compiler, system) });
     }
-    println!("\nSKIPPED: aarch64 with musl, there is no {compiler}: tests/musl-aarch64.sh makes it");
+    println!("\nSKIPPED: aarch64 with musl: no {compiler}: tests/musl-aarch64.sh makes it");
     None
 }
 
@@ -109,7 +109,7 @@ fn the_objects() {
         let path = library.join(file);
         let names = tool("aarch64-linux-gnu-nm", &[path.to_str().unwrap()]);
         assert!(names.lines().any(|line| line.ends_with(" T _mcount")), "{file}");
-        assert!(!names.contains("panic"), "{file}: something in it can panic");
+        assert!(!names.contains("panic"), "{file}: contains a panic");
         let undefined: Vec<_> = names.lines().filter_map(|line| line.trim().strip_prefix("U ")).collect();
         assert!(undefined.iter().all(|name| !name.starts_with("__aarch64")), "{file}: {undefined:?}");
         let stack = tool("aarch64-linux-gnu-readelf", &["-SW", path.to_str().unwrap()]);
@@ -146,7 +146,7 @@ fn is_vector(instruction: &str) -> bool {
 }
 
 #[test]
-fn below_mcount_and_in_the_signal_handler_is_no_call_out() {
+fn no_call_leaves_the_object_below_mcount_or_in_the_signal_handler() {
     let (Some(kit), Some(library)) = (glibc_kit(), gmon_tests::start_objects_for("aarch64")) else { return };
     let program = kit.compile_as("calls-out", "calls.c", &["-static"]);
     let functions = instructions(program.executable.to_str().unwrap());
@@ -159,11 +159,11 @@ fn below_mcount_and_in_the_signal_handler_is_no_call_out() {
         if !reached.insert(name.clone()) {
             continue;
         }
-        assert!(ours.contains(name.as_str()), "{name} is reached, and not ours");
+        assert!(ours.contains(name.as_str()), "{name} is reached but not defined in the object");
         for instruction in &functions[&name] {
             assert!(!is_vector(instruction), "{name} uses a vector register: {instruction}");
             let is_indirect = instruction.starts_with("br ") || instruction.starts_with("blr ");
-            assert!(!is_indirect, "{name}: where to? {instruction}");
+            assert!(!is_indirect, "{name}: unknown target of a call or jump: {instruction}");
             let is_branch = ["b", "c", "t"].iter().any(|first| instruction.starts_with(first));
             let target = instruction.rsplit_once('<').filter(|_| is_branch);
             left.extend(target.map(|(_, target)| target.trim_end_matches('>').split('+').next().unwrap().to_owned()));

@@ -14,7 +14,7 @@ const SOURCE: &str = "int twice(int number) { return 2 * number; }\nint main(voi
 fn has(name: &str) -> bool {
     let found = is_there(name);
     if !found {
-        eprintln!("SKIPPED: no {name} on this system: gmon-cc is not tried with it");
+        eprintln!("SKIPPED: gmon-cc with {name}: no {name} on this system");
     }
     found
 }
@@ -153,7 +153,7 @@ fn under_the_compilers_own_name() {
 }
 
 #[test]
-fn a_compiler_that_runs_the_wrapper_is_refused_and_not_run_for_ever() {
+fn a_compiler_that_runs_the_wrapper_is_refused() {
     let place = project("builds-loop");
     let other = place.join("other-cc");
     fs::write(&other, "#!/bin/sh\nexec gmon-cc \"$@\"\n").unwrap();
@@ -169,7 +169,7 @@ fn a_compiler_that_runs_the_wrapper_is_refused_and_not_run_for_ever() {
 }
 
 #[test]
-fn questions_are_answered_as_by_the_compiler_and_files_are_compiled_as_by_it() {
+fn queries_and_compilations_work_as_with_the_compiler() {
     let place = project("builds-questions");
     for compiler in ["cc", "clang"].into_iter().filter(|name| has(name)) {
         for words in

@@ -154,7 +154,7 @@ pub(crate) fn a_live_file(kit: &Kit) {
         let _ = fs::remove_file(&counters);
         let mut child = program.command(&["counters", "2"]).env("GMON_LIVE", "1").spawn().unwrap();
         while own() < 1000 * round {
-            assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
+            assert!(child.try_wait().unwrap().is_none(), "the program ended by itself");
         }
         child.kill().unwrap();
         child.wait().unwrap();

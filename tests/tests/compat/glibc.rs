@@ -33,7 +33,7 @@ fn linkers() -> Vec<&'static str> {
     let all = ["bfd", "gold", "lld", "mold"];
     let (found, missing): (Vec<_>, Vec<_>) = all.into_iter().partition(|name| is_there(&format!("ld.{name}")));
     for name in missing {
-        println!("\nSKIPPED: the linker {name} with every compiler, it is not here");
+        println!("\nSKIPPED: the linker {name} with every compiler: not on this system");
     }
     found
 }
@@ -63,12 +63,14 @@ fn each(compilers: &[String], source: &str, flags: &[&str], check: impl Fn(&Prog
                     }
                     Err(error) => {
                         let plain = Program::build(&[compiler], &format!("{name}-plain"), source, &own);
-                        assert!(plain.is_err(), "{name}: only with our objects: {error}");
-                        println!("\nSKIPPED: {mode} programs by {linker}: it cannot link them, without us either");
+                        assert!(plain.is_err(), "{name}: fails only with our objects: {error}");
+                        println!(
+                            "\nSKIPPED: {mode} programs with {linker}: {linker} cannot link them, without our objects either"
+                        );
                     }
                 }
             }
-            assert!(built >= 3, "{compiler} with {linker}: only {built} modes");
+            assert!(built >= 3, "{compiler} with {linker}: built only {built} modes");
         }
     }
 }
@@ -77,7 +79,7 @@ fn each(compilers: &[String], source: &str, flags: &[&str], check: impl Fn(&Prog
 fn c() {
     let compilers = [compilers("gcc", 9..20), compilers("clang", 14..30)].concat();
     if !compilers.iter().any(|name| name.starts_with("clang")) {
-        println!("\nSKIPPED: clang in the matrix, it is not here");
+        println!("\nSKIPPED: clang in the matrix: no clang here");
     }
     each(&compilers, "calls.c", &[], |program, _| exact(program, &["2", "100"]));
 }
@@ -86,7 +88,7 @@ fn c() {
 fn cpp() {
     let compilers = [compilers("g++", 9..20), compilers("clang++", 14..30)].concat();
     if compilers.is_empty() {
-        println!("\nSKIPPED: C++ in the matrix, there is no compiler here");
+        println!("\nSKIPPED: C++ in the matrix: no compiler here");
     }
     each(&compilers, "exceptions.cc", &[], |program, _| exact(program, &[]));
 }
@@ -95,7 +97,7 @@ fn cpp() {
 fn fortran() {
     let compilers = compilers("gfortran", 12..20);
     if compilers.is_empty() {
-        println!("\nSKIPPED: Fortran in the matrix, there is no gfortran here");
+        println!("\nSKIPPED: Fortran in the matrix: no gfortran here");
     }
     // A program that cannot count its own calls and depends on nothing.
     let known = "calls outer_ 40\ncalls inner_ 820\narc outer_ inner_ 820\n";
@@ -119,9 +121,9 @@ fn shares() {
 }
 
 #[test]
-fn a_static_pie_with_the_start_up_object_of_other_programs_says_so() {
+fn a_static_pie_with_the_wrong_start_up_object_prints_a_message() {
     if !is_there("clang") {
-        println!("\nSKIPPED: clang's static PIE, there is no clang here");
+        println!("\nSKIPPED: clang's static PIE: no clang here");
         return;
     }
     let objects = format!("-B{}", library().display());

@@ -17,7 +17,7 @@ fn run(command: &mut Command) -> Output {
 #[test]
 fn pkg_config_builds_a_program_wherever_it_is() {
     if !is_there("pkg-config") {
-        println!("\nSKIPPED: pkg-config, it is not here");
+        println!("\nSKIPPED: pkg-config: not on this system");
         return;
     }
     let place = installed("installed-pkg-config");
@@ -41,7 +41,7 @@ fn pkg_config_builds_a_program_wherever_it_is() {
 }
 
 #[test]
-fn the_header_is_every_standards() {
+fn the_header_compiles_with_every_standard() {
     let place = directory("installed-header");
     gmon_tests::start_objects();
     let include = format!("-I{}", gmon_tests::distribution().join("include").display());
@@ -91,7 +91,7 @@ fn the_manual_pages_render_without_a_warning() {
             judges += 1;
         }
         if judges == 0 {
-            println!("\nSKIPPED: manual pages, neither mandoc nor groff is here");
+            println!("\nSKIPPED: manual pages: neither mandoc nor groff here");
         }
     }
     for name in ["monstartup", "_mcleanup", "gmon_dump", "write_profiling"] {

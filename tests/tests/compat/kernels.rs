@@ -17,7 +17,7 @@ fn run(program: &Program, error: &str, calls: &str, arguments: &[&str], live: &s
     let words = [&[error, calls, program.executable.to_str().unwrap()], arguments].concat();
     let output = lacks.command(&words).env("GMON_LIVE", live).current_dir(&program.directory).output().unwrap();
     if output.status.code() == Some(77) {
-        println!("\nSKIPPED: kernels that lack system calls, there are no filters of them here");
+        println!("\nSKIPPED: kernels that lack system calls: no system-call filters here");
         return None;
     }
     assert!(output.status.success(), "without {calls}: {output:?}");

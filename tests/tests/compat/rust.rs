@@ -42,7 +42,7 @@ fn run(place: &Path, program: &str, argument: &str) -> (String, String) {
     // Otherwise only the first thread is sampled here, and a message reports the other thread's samples as missing.
     let has_ring = !said.contains("cannot use the perf_event ring");
     if !has_ring {
-        println!("\nSKIPPED: all threads of Rust programs, perf_event_open is forbidden here");
+        println!("\nSKIPPED: all threads of Rust programs: perf_event_open is forbidden here");
     }
     assert!(output.status.success() && (said.is_empty() || !has_ring), "{output:?}");
     let report = gmon_tests::read(gmon_tests::gprof(), place, &["-b", "-p", "-z", program, "gmon.out"]);
@@ -60,7 +60,7 @@ fn compare_calls(printed: &str, report: &str) {
 }
 
 #[test]
-fn it_is_sampled_without_a_word_to_the_compiler() {
+fn it_is_sampled_without_compiler_options() {
     let by_wrapper = format!("-Clinker={}", wrapper());
     let by_arguments = format!("-Clink-arg=-pg -Clink-arg=-B{}", library().display());
     for (name, flags) in [("rust-wrapper", by_wrapper), ("rust-arguments", by_arguments)] {
@@ -71,7 +71,7 @@ fn it_is_sampled_without_a_word_to_the_compiler() {
         let seconds: f64 = rows.iter().map(|row| row.split_whitespace().nth(2).unwrap().parse::<f64>().unwrap()).sum();
         assert!(seconds >= 0.05, "{report}");
         let profile = read(&place.join("gmon.out"));
-        assert!(profile.arcs.is_empty(), "nothing calls mcount");
+        assert!(profile.arcs.is_empty(), "no code calls mcount");
     }
 }
 
@@ -79,7 +79,7 @@ fn it_is_sampled_without_a_word_to_the_compiler() {
 fn it_counts_its_calls_where_the_compiler_can_say_so() {
     let flags = format!("-Clinker={} -Zinstrument-mcount", wrapper());
     let Some(place) = build("rust-calls", &flags, &[]) else {
-        println!("\nSKIPPED: calls of Rust programs, the compiler has no -Z instrument-mcount");
+        println!("\nSKIPPED: calls of Rust programs: the compiler has no -Z instrument-mcount");
         return;
     };
     let (printed, report) = run(&place, "target/release/hailstones", "100000");
@@ -91,7 +91,7 @@ fn with_musl() {
     let object = library().join("gmon.o");
     let flags = format!("-Clink-arg={} -Clink-arg=-lc -Zinstrument-mcount", object.display());
     let Some(place) = build("rust-musl", &flags, &["--target", "x86_64-unknown-linux-musl"]) else {
-        println!("\nSKIPPED: Rust with musl, the compiler has no library for it: rustup target add");
+        println!("\nSKIPPED: Rust with musl: the compiler has no library for it: rustup target add");
         return;
     };
     let (printed, report) = run(&place, "target/x86_64-unknown-linux-musl/release/hailstones", "100000");

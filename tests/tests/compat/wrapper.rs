@@ -68,7 +68,7 @@ fn from_anywhere_and_through_links() {
 }
 
 #[test]
-fn in_steps_and_what_is_no_program() {
+fn separate_steps_and_links_that_are_not_programs() {
     let place = directory("wrapper-steps");
     let source = root().join("tests/programs/calls.c").to_str().unwrap().to_owned();
     let compilers = ["cc", "clang", "musl-gcc"].into_iter().filter(|name| is_there(name));
@@ -93,7 +93,7 @@ fn in_steps_and_what_is_no_program() {
 }
 
 #[test]
-fn what_it_lacks_is_said() {
+fn missing_features_are_reported() {
     let place = directory("wrapper-lacks");
     let output = run(wrapper(), Some("/nowhere/cc -O1"), &["x.c"], &place);
     assert_eq!(output.status.code(), Some(1));

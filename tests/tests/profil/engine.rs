@@ -65,7 +65,7 @@ fn buffers_change_under_valgrind() {
 }
 
 #[test]
-fn a_system_whose_timers_tick_in_the_main_thread_does_as_well() {
+fn timers_that_tick_in_the_main_thread_work() {
     // The program believes that it runs on a Linux before 6.4.
     let old = |how, words: &[&str]| {
         let mut setarch = Command::new("setarch");
@@ -101,5 +101,5 @@ fn it_is_the_same_however_the_program_is_linked() {
 #[test]
 fn an_unknown_trial_is_none() {
     let output = command(&program(PROGRAM), &["no such thing"]).output().unwrap();
-    assert_eq!(output.status.code(), Some(2), "a test of a wrong name would fail");
+    assert_eq!(output.status.code(), Some(2), "a test with a wrong name must fail");
 }

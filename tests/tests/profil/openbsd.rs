@@ -102,7 +102,7 @@ fn gprof_reads_the_file() {
     let printed = went_well(&output);
     let here = printed.lines().find(|line| line.ends_with(" here_pc")).unwrap_or_else(|| panic!("{printed}"));
     let seconds: f64 = here.split_whitespace().nth(2).unwrap().parse().unwrap();
-    assert!((10.0..20.0).contains(&seconds), "1000 ticks of a hundredth of a second: {printed}");
+    assert!((10.0..20.0).contains(&seconds), "expected 1000 ticks of a hundredth of a second: {printed}");
 }
 
 #[test]
@@ -205,7 +205,7 @@ fn a_fork_shares_buffer_and_directory() {
 }
 
 #[test]
-fn an_exec_drops_all_of_it() {
+fn exec_ends_the_profile_and_its_resources() {
     let left = run(&["is_dropped_at_exec"]);
     check(&left.directory.join("fresh").join(&left.file), 24);
     if is_superuser() {

@@ -67,7 +67,7 @@ fn neither_gets_the_others_ticks() {
     let (image, directory, _) = with_runtime("together.c", "each_has_its_own_clock");
     let (samples, _) = counted(&image, &directory.join("gmon.out"));
     let burnt = samples["burn"];
-    assert!((180..215).contains(&burnt), "two seconds at 100 Hz: {burnt}");
+    assert!((180..215).contains(&burnt), "expected two seconds at 100 Hz: {burnt}");
 }
 
 #[test]

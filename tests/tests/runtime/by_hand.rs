@@ -26,7 +26,7 @@ fn signals_are_blocked_as_the_program_says() {
 }
 
 #[test]
-fn what_the_environment_says_holds_for_them_too() {
+fn monstartup_reads_the_environment_and_children_begin_at_zero() {
     for (name, flags) in [("by-hand", &[][..]), ("by-hand-static", &["-static"][..])] {
         let program = by_hand(name, "cc", flags);
         let child = program.run(&[]);
@@ -37,7 +37,11 @@ fn what_the_environment_says_holds_for_them_too() {
         );
         let path = program.directory.join(format!("gmon.program.{}.out", child.trim()));
         let childs = calls(&read(&path), program.symbols());
-        assert_eq!((childs.get("calls parents"), childs.get("calls childs")), (None, Some(&40)), "it begins at zero");
+        assert_eq!(
+            (childs.get("calls parents"), childs.get("calls childs")),
+            (None, Some(&40)),
+            "the child must begin at zero"
+        );
 
         let place = program.directory.join("place");
         fs::create_dir(&place).unwrap();

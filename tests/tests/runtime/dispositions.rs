@@ -16,7 +16,7 @@ fn counted(program: &Program) -> Option<u64> {
 }
 
 #[test]
-fn are_what_the_program_set() {
+fn signals_report_what_the_program_set() {
     for (name, flags) in [("shared", &["-O1"][..]), ("static", &["-O1", "-static"])] {
         let [ours, plain] = programs(&format!("dispositions-{name}"), flags);
         let expected = plain.run(&[]);
@@ -36,7 +36,7 @@ fn are_what_the_program_set() {
 }
 
 #[test]
-fn set_to_the_default_once_more_still_leave_a_profile() {
+fn signals_reset_to_the_default_still_leave_a_profile() {
     let [ours, plain] = programs("dispositions-ends", &["-O0"]);
     for (how, number) in [("again", "11"), ("again", "15"), ("again", "6"), ("restored", "10"), ("restored", "2")] {
         let _ = std::fs::remove_file(ours.directory.join("gmon.out"));
@@ -48,7 +48,7 @@ fn set_to_the_default_once_more_still_leave_a_profile() {
 
 /// Launchers reset all signals before they execute something. This must neither end the program nor its sampling.
 #[test]
-fn set_to_the_default_all_at_once_leave_the_sampling_alone() {
+fn resetting_all_signals_does_not_stop_sampling() {
     let [ours, _] = programs("dispositions-all", &["-O1"]);
     let output = ours.command(&["all"]).output().unwrap();
     assert_eq!((output.status.code(), output.stderr.len()), (Some(3), 0), "{output:?}");
@@ -57,7 +57,7 @@ fn set_to_the_default_all_at_once_leave_the_sampling_alone() {
 
 /// Servers block everything in their first thread and wait for signals there or in another thread.
 #[test]
-fn of_a_thread_that_blocks_everything_let_samples_in() {
+fn a_thread_that_blocks_everything_is_sampled() {
     for (name, flags) in [("shared", &["-O1"][..]), ("static", &["-O1", "-static"])] {
         let [ours, plain] = programs(&format!("dispositions-wait-{name}"), flags);
         let output = ours.command(&["wait"]).output().unwrap();
@@ -69,7 +69,7 @@ fn of_a_thread_that_blocks_everything_let_samples_in() {
 
 /// Signals that are sent to such a thread, also the sampling signal, are delivered as usual.
 #[test]
-fn that_are_blocked_come_to_nobody_but_who_waits_for_them() {
+fn blocked_signals_reach_only_waiting_threads() {
     let plain = Program::compile_with("cc", "dispositions-masks-plain", "masks.c", &["-O0"]);
     let ours = Program::compile("dispositions-masks", "masks.c", &["-O0"]);
     for (what, clock, expected) in [
@@ -92,7 +92,7 @@ fn that_are_blocked_come_to_nobody_but_who_waits_for_them() {
 /// Where the handlers cannot be hidden, the runtime installs none for the signals that programs query: INT, BUS, SEGV
 /// and ALRM.
 #[test]
-fn that_the_program_would_see_are_left_alone() {
+fn signals_whose_handlers_are_visible_are_left_alone() {
     let ours = Program::compile("dispositions-seen", "own_sigaction.c", &["-O1"]);
     let output = ours.command(&[]).output().unwrap();
     // Signals that the test runner ignores stay ignored, as shells do with INT and QUIT in the background. Only this process
@@ -110,7 +110,7 @@ fn that_the_program_would_see_are_left_alone() {
 
 /// A core dump has the kernel's signal information and the registers of the interrupted place.
 #[test]
-fn of_what_dumps_core_tell_where_and_why() {
+fn a_core_dump_has_the_original_signal_and_registers() {
     let [ours, plain] = programs("dispositions-core", &["-O0"]);
     let tracer = Program::compile_with("cc", "dispositions-tracer", "last_stop.c", &[]);
     let last_stop = |program: &Program, words: &[&str]| {
@@ -147,7 +147,7 @@ fn of_what_dumps_core_tell_where_and_why() {
 
 /// Rust's standard library looks for the default action before it installs its stack-overflow handler.
 #[test]
-fn let_rust_tell_of_a_stack_that_has_run_over() {
+fn rust_reports_a_stack_overflow() {
     let place = directory("dispositions-rust");
     let source = place.join("deep.rs");
     let text = "fn deep(n: u64) -> u64 { let a = std::hint::black_box([n; 64]); deep(n + 1) + a[(n % 64) as usize] }\n\
@@ -180,7 +180,7 @@ fn let_rust_tell_of_a_stack_that_has_run_over() {
 
 /// The first process of a namespace gets only signals that it handles.
 #[test]
-fn of_the_first_process_of_a_namespace_are_its_own() {
+fn the_first_process_of_a_namespace_keeps_its_signals() {
     let [ours, plain] = programs("dispositions-first", &["-O1"]);
     let first = |program: &Program, words: &[&str]| {
         let mut command = Command::new("unshare");
@@ -188,7 +188,7 @@ fn of_the_first_process_of_a_namespace_are_its_own() {
         command.current_dir(&program.directory).stderr(Stdio::null()).status().unwrap()
     };
     if first(&plain, &["kill", "15"]).code() != Some(3) {
-        println!("\nSKIPPED: the first process of a namespace, unshare is not allowed here");
+        println!("\nSKIPPED: the first process of a namespace: unshare is forbidden here");
         return;
     }
     for words in [&["kill", "15"][..], &["raise", "11"], &["again", "2"], &["queue", "6"], &["fault"]] {

@@ -47,7 +47,7 @@ fn by_the_ways_of_the_c_library() {
 }
 
 #[test]
-fn by_a_fault_of_its_own() {
+fn by_a_fault() {
     ends("ends-fault", &["-O0"], &[(&["null"], 5), (&["wild"], 5), (&["divide"], 5), (&["illegal"], 5)]);
 }
 
@@ -60,7 +60,7 @@ fn by_a_signal_that_kills() {
 }
 
 #[test]
-fn the_programs_own_ways_with_signals_stay() {
+fn the_programs_signal_handling_stays() {
     ends("ends-own", &[], &[(&["own"], 6), (&["ignored"], 5)]);
 }
 

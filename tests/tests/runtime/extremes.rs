@@ -79,7 +79,7 @@ fn no_sample_is_lost_while_the_profile_moves_into_its_file() {
     let program = Program::compile("extremes-grows-file", "grows.c", &["-O1"]);
     let output = program.command(&["file"]).env("GMON_HZ", "1").output().unwrap();
     if output.status.code() == Some(77) {
-        println!("\nSKIPPED: filters of system calls are forbidden here");
+        println!("\nSKIPPED: system-call filters are forbidden here");
         return;
     }
     assert!(output.status.success(), "{output:?}");

@@ -48,7 +48,7 @@ fn sum_of_headers(program: &Program) -> String {
 }
 
 #[test]
-fn the_build_id_is_told_or_else_the_headers() {
+fn the_identity_is_the_build_id_or_a_sum_of_headers() {
     for (mode, flags) in [("pie", &[][..]), ("no-pie", &["-no-pie"]), ("static", &["-static"])] {
         let program = Program::compile(&format!("identity-{mode}"), "control.c", flags);
         program.run(&[]);
@@ -65,7 +65,7 @@ fn the_build_id_is_told_or_else_the_headers() {
 }
 
 #[test]
-fn nothing_of_an_earlier_run_stays() {
+fn files_of_an_earlier_run_are_removed() {
     let program = Program::compile("stale-profiles", "host.c", &[]);
     let object = program.directory.join("plug.so");
     shared_object(&object);
@@ -112,7 +112,7 @@ fn nothing_of_an_earlier_run_stays() {
 }
 
 #[test]
-fn a_run_that_tells_of_no_objects_removes_the_list_of_an_earlier_one() {
+fn a_run_without_objects_removes_an_earlier_list() {
     let program = Program::compile("stale-off", "host.c", &[]);
     let object = program.directory.join("plug.so");
     shared_object(&object);
@@ -131,7 +131,7 @@ fn a_run_that_tells_of_no_objects_removes_the_list_of_an_earlier_one() {
 }
 
 #[test]
-fn it_is_told_from_the_start_of_a_live_profile_and_of_children() {
+fn live_profiles_and_children_name_their_program_from_the_start() {
     let program = Program::compile("identity-live", "host.c", &[]);
     let object = program.directory.join("plug.so");
     shared_object(&object);

@@ -11,7 +11,7 @@ use gmon_tests::random::Random;
 use crate::support::{Program, calls, compare, quiet, read};
 
 #[test]
-fn a_program_killed_at_any_moment_has_lost_nothing() {
+fn a_program_killed_at_any_moment_loses_no_call() {
     let program = Program::compile("live-killed", "live.c", &["-O1"]);
     let counters = program.directory.join("counters");
     let mut random = Random::new(1);
@@ -36,11 +36,11 @@ fn a_program_killed_at_any_moment_has_lost_nothing() {
         let counted = calls(&program.profile(), program.symbols())["calls counted"];
         assert!((own..=own + threads).contains(&counted), "own {own}, profile {counted}");
     }
-    assert!(killed_after_calls >= 50, "only {killed_after_calls} of the programs had done something");
+    assert!(killed_after_calls >= 50, "only {killed_after_calls} of the programs had made calls");
 }
 
 #[test]
-fn a_file_is_never_half_a_profile() {
+fn a_live_file_is_always_a_complete_profile() {
     let program = Program::compile("live-whole", "calls.c", &["-O1"]);
     let file = program.directory.join("gmon.out");
     let done = AtomicBool::new(false);
@@ -92,11 +92,11 @@ fn the_profile_can_be_read_while_the_program_runs() {
     let start = Instant::now();
     let counted = || calls(&program.profile(), program.symbols()).get("calls counted").copied().unwrap_or(0);
     while !program.directory.join("gmon.out").exists() || counted() == 0 {
-        assert!(start.elapsed() < Duration::from_secs(60), "the program does not get going");
+        assert!(start.elapsed() < Duration::from_secs(60), "the program does not start");
     }
     let first = counted();
     while counted() == first {
-        assert!(start.elapsed() < Duration::from_secs(60), "the profile stands still");
+        assert!(start.elapsed() < Duration::from_secs(60), "the profile does not change");
     }
 }
 
@@ -111,7 +111,7 @@ impl Drop for Killed {
 }
 
 #[test]
-fn a_program_that_ends_well_has_the_same_profile_as_without() {
+fn a_program_that_exits_normally_has_the_same_profile_in_live_mode() {
     for (mode, link) in [("pie", &["-O1"][..]), ("no-pie", &["-O1", "-no-pie"]), ("static", &["-O1", "-static-pie"])] {
         let program = Program::compile(&format!("live-{mode}"), "calls.c", link);
         for threads in ["1", "4"] {
@@ -152,7 +152,7 @@ fn under_strict_seccomp() {
 }
 
 #[test]
-fn what_cannot_be_is_said_and_the_file_written_at_the_end() {
+fn impossible_settings_are_reported_and_the_file_is_written_at_the_end() {
     let program = Program::compile("live-not", "places.c", &[]);
     let said = |live: &str, format: &str| {
         let output = program.command(&[]).env("GMON_LIVE", live).env("GMON_FORMAT", format).output().unwrap();

@@ -28,7 +28,7 @@ fn build_id(program: &Program, name: &str) -> String {
 }
 
 #[test]
-fn another_build_is_told_with_both_identities() {
+fn a_warning_names_both_builds() {
     let program = ran("mismatch-builds", &[]);
     assert_eq!(gprof(&program, &["-b", "program"]).0, "");
     let expected = format!(
@@ -89,7 +89,7 @@ fn each_profile_is_compared_by_its_own_list() {
 }
 
 #[test]
-fn without_a_list_a_younger_program_is_told() {
+fn without_a_list_a_newer_program_causes_a_warning() {
     let program = ran("mismatch-younger", &[]);
     fs::remove_file(program.directory.join("gmon.out.objects")).unwrap();
     let set = |name: &str, seconds: u64| {
@@ -110,7 +110,7 @@ fn without_a_list_a_younger_program_is_told() {
 }
 
 #[test]
-fn a_live_profile_is_known_before_its_end() {
+fn a_live_profile_is_identified_before_the_end() {
     let program = ran("mismatch-live", &[]);
     let mut command = program.command(&[]);
     let mut child = command.env("GMON_LIVE", "1").env("STOPS", "1").spawn().unwrap();
@@ -149,7 +149,7 @@ fn put_right(program: &Program) {
 }
 
 #[test]
-fn one_object_that_cannot_be_added_does_not_cost_the_report() {
+fn an_object_that_cannot_be_added_is_left_out() {
     let program = Program::compile("mismatch-rate", "host.c", &[]);
     let object = program.directory.join("plug.so");
     shared_object(&object);

@@ -73,7 +73,7 @@ impl List {
     fn number(&self, name: &str) -> u64 {
         let mut found = self.objects.iter().filter(|(_, object)| object.image.ends_with(name));
         let (number, _) = found.next().unwrap_or_else(|| panic!("no {name} in {:?}", self.objects));
-        assert!(found.next().is_none(), "{name} is there once");
+        assert!(found.next().is_none(), "{name} must appear once");
         *number
     }
 
@@ -207,7 +207,7 @@ fn in_the_c_library() {
     let found: u64 = list.profile("libc.so.6").histograms.iter().flat_map(|histogram| &histogram.bins).sum();
     assert!((5000..5200).contains(&found), "{found}");
     let own: u64 = program.profile().histograms.iter().flat_map(|histogram| &histogram.bins).sum();
-    assert!(own < 100, "{own} of the samples are the program's own");
+    assert!(own < 100, "only {own} of the samples are in the program");
     // The kernel's clock is read without a system call.
     assert!(list.sums.values().all(|count| *count < 100), "{list:?}");
 }
@@ -252,7 +252,7 @@ fn any_reader_takes_an_objects_profile() {
 }
 
 #[test]
-fn of_a_live_profile_it_is_told_at_the_end() {
+fn a_live_profiles_counts_outside_are_written_at_the_end() {
     let program = Program::compile("outside-live", "host.c", &[]);
     let object = program.directory.join("plug.so");
     shared_object(&object);
@@ -284,7 +284,7 @@ fn the_child_of_a_fork_begins_at_zero() {
 }
 
 #[test]
-fn one_that_is_unmapped_behind_our_back_is_named() {
+fn an_object_unmapped_without_dlclose_is_named() {
     let program = Program::compile("outside-unmapped", "host.c", &[]);
     let objects = ["one.so", "two.so"].map(|name| program.directory.join(name));
     objects.iter().for_each(|object| shared_object(object));
@@ -328,7 +328,7 @@ fn it_can_be_turned_off() {
 }
 
 #[test]
-fn nothing_outside_leaves_nothing_beside() {
+fn no_counts_outside_make_no_files_beside_the_profile() {
     // A static program has nothing outside except what the kernel provides.
     let program = Program::compile("outside-nothing", "control.c", &["-static"]);
     program.run(&[]);
@@ -338,7 +338,7 @@ fn nothing_outside_leaves_nothing_beside() {
 }
 
 #[test]
-fn what_cannot_be_written_is_said_and_counted() {
+fn errors_of_writing_are_reported_and_calls_counted() {
     let program = Program::compile("outside-refused", "host.c", &[]);
     let object = program.directory.join("plug.so");
     shared_object(&object);

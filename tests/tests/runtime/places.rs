@@ -27,7 +27,7 @@ fn its_directory() {
 #[test]
 fn its_root_and_its_user() {
     if !is_root() {
-        println!("\nSKIPPED: chroot and setuid, only the superuser can");
+        println!("\nSKIPPED: chroot and setuid: the user is not the superuser");
         return;
     }
     let cage = directory("places-cage");
@@ -72,8 +72,8 @@ fn its_terminal_and_its_parent() {
     }
     std::thread::sleep(std::time::Duration::from_millis(100));
     let counted = |profile| calls(&profile, program.symbols()).get("calls counted").copied();
-    assert_eq!(counted(read(&file().unwrap())), Some(1), "what it did as a daemon");
-    assert_eq!(counted(program.profile()), Some(4), "what it did before");
+    assert_eq!(counted(read(&file().unwrap())), Some(1), "calls of the daemon");
+    assert_eq!(counted(program.profile()), Some(4), "calls before the daemon");
 }
 
 #[test]
@@ -84,9 +84,9 @@ fn a_second_start_or_end_does_no_harm() {
 }
 
 #[test]
-fn a_program_with_its_owners_rights_writes_nothing() {
+fn a_set_user_id_program_writes_nothing() {
     if !is_root() {
-        println!("\nSKIPPED: set-user-id programs, only the superuser can make them");
+        println!("\nSKIPPED: set-user-id programs: the user is not the superuser");
         return;
     }
     let program = Program::compile("places-secure", "places.c", &[]);
@@ -109,9 +109,9 @@ fn a_program_with_its_owners_rights_writes_nothing() {
     match output {
         Ok(output) => {
             assert_eq!(quiet(&output), "calls counted 5\n");
-            assert_eq!(left, 0, "the program wrote a file with its owner's rights");
+            assert_eq!(left, 0, "the program must not write a file with its owner's rights");
         }
-        Err(error) => println!("\nSKIPPED: set-user-id programs, no setpriv here ({error})"),
+        Err(error) => println!("\nSKIPPED: set-user-id programs: no setpriv here ({error})"),
     }
 }
 
@@ -143,5 +143,5 @@ fn memory_that_cannot_be_had() {
         ran += 1;
         short += u32::from(said.contains("cannot allocate memory"));
     }
-    assert!(ran > 10 && short > 5, "{ran} ran, {short} of them short of memory");
+    assert!(ran > 10 && short > 5, "{ran} ran, {short} of them with too little memory");
 }

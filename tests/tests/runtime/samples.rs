@@ -22,7 +22,7 @@ fn assert_close(found: [u64; 2], sent: [u64; 2]) {
 }
 
 #[test]
-fn each_is_in_the_function_that_it_fell_in() {
+fn each_sample_counts_in_its_function() {
     for (mode, link) in [("pie", &["-O1"][..]), ("static", &["-O1", "-static"]), ("no-pie", &["-O1", "-no-pie"])] {
         let program = Program::compile(&format!("ticks-{mode}"), "ticks.c", link);
         program.run(&["300", "100"]);
@@ -34,16 +34,16 @@ fn each_is_in_the_function_that_it_fell_in() {
 }
 
 #[test]
-fn a_bin_that_runs_over_sixteen_bits_loses_nothing() {
+fn a_bin_above_sixteen_bits_loses_no_sample() {
     let program = Program::compile("ticks-many", "ticks.c", &["-O1"]);
     program.run(&["70000", "200"]);
     let bytes = std::fs::read(program.directory.join("gmon.out")).unwrap();
-    assert!(bytes.starts_with(b"gmon"), "the buffer's own form could not hold it");
+    assert!(bytes.starts_with(b"gmon"), "the form of the buffer cannot hold these counts");
     assert_close(own(&ticks(&program.profile(), program.symbols())), [70000, 200]);
 }
 
 #[test]
-fn the_form_is_the_one_asked_for() {
+fn the_form_is_the_requested_one() {
     let program = Program::compile("ticks-forms", "ticks.c", &["-O1"]);
     let wide = |width| Form::FreeBsd(Counter { width, signed: false });
     let all = [

@@ -21,7 +21,7 @@ fn run(program: &Program, what: &[&str], variables: &[(&str, &str)]) -> Option<O
     let output = program.command(what).envs(variables.iter().copied()).output().unwrap();
     assert!(output.status.success(), "{variables:?}: {output:?}");
     if String::from_utf8_lossy(&output.stderr).contains("cannot use the perf_event ring") {
-        println!("\nSKIPPED: perf_event_open is forbidden here, no ring to be tested");
+        println!("\nSKIPPED: the ring: perf_event_open is forbidden here");
         return None;
     }
     Some(output)
@@ -51,7 +51,7 @@ fn kernel_rate(program: &Program) -> i32 {
 }
 
 #[test]
-fn the_rate_in_the_header_is_the_true_one() {
+fn the_header_has_the_actual_rate() {
     let program = compile("rates");
     let kernel = kernel_rate(&program);
     assert!((24..=1200).contains(&kernel), "{kernel}");
@@ -82,7 +82,7 @@ fn two_equal_threads_have_equal_shares() {
 }
 
 #[test]
-fn a_thread_that_sleeps_is_not_woken_because_another_is_busy() {
+fn a_busy_thread_does_not_interrupt_a_sleeping_one() {
     let program = compile("poll");
     for sampler in SAMPLERS {
         let Some(output) = run(&program, &["poll"], &[("GMON_SAMPLER", sampler)]) else { continue };
@@ -108,7 +108,7 @@ fn the_programs_own_interval_timer_is_its_own() {
 }
 
 #[test]
-fn a_program_that_takes_our_signal_is_told() {
+fn a_program_that_handles_our_signal_gets_a_message() {
     let program = compile("thief");
     for sampler in SAMPLERS {
         let Some(output) = run(&program, &["thief"], &[("GMON_SAMPLER", sampler)]) else { continue };
@@ -126,7 +126,7 @@ fn the_ring_sees_threads_that_call_no_profiled_function() {
 }
 
 #[test]
-fn a_profile_that_lacks_most_of_the_time_says_so() {
+fn a_profile_without_most_samples_is_reported() {
     let program = compile("silent");
     let output = program.command(&["quiet", "2.8"]).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
@@ -139,7 +139,7 @@ fn a_profile_that_lacks_most_of_the_time_says_so() {
 }
 
 #[test]
-fn a_profile_without_any_sample_says_so() {
+fn a_profile_without_samples_is_reported() {
     let program = compile("mute");
     let often = "threads that block signal 60 or call no profiled function are";
     // Half a second may pass on a busy machine before the kernel checks a CPU-time timer.
@@ -178,12 +178,12 @@ fn threads_made_while_every_signal_is_blocked_are_sampled() {
 }
 
 #[test]
-fn a_ring_that_nobody_can_read_runs_over_and_says_so() {
+fn a_full_ring_is_reported() {
     let program = compile("deaf");
     let Some(output) = run(&program, &["deaf", "3"], &[("GMON_SAMPLER", "perf"), ("GMON_HZ", "10000")]) else { return };
     let said = String::from_utf8(output.stderr).unwrap();
     if said.contains("paused") {
-        println!("\nSKIPPED: the kernel lets nobody sample so often, a ring does not run over");
+        println!("\nSKIPPED: a full ring: the kernel limits the sampling rate too much");
         return;
     }
     let missing = said.strip_prefix("gmon: the perf_event ring ran over: ").expect(&said);
@@ -208,7 +208,7 @@ fn the_child_of_a_fork_is_sampled_for_itself() {
 }
 
 #[test]
-fn nothing_is_left_over_in_a_program_that_is_executed() {
+fn an_executed_program_inherits_no_resources() {
     let program = compile("exec");
     let left = Program::compile_with("cc", "sampling-left", "left.c", &[]);
     let expected = quiet(&left.command(&[]).output().unwrap());
@@ -220,7 +220,7 @@ fn nothing_is_left_over_in_a_program_that_is_executed() {
 }
 
 #[test]
-fn time_asleep_counts_by_the_clock_on_the_wall() {
+fn sleep_counts_with_the_wall_clock() {
     let program = compile("asleep");
     let asleep = |clock| of(&sampled(&program, &["asleep"], &[("GMON_CLOCK", clock)]).unwrap().1, "asleep");
     assert!(asleep("wall") > 30);
@@ -228,7 +228,7 @@ fn time_asleep_counts_by_the_clock_on_the_wall() {
 }
 
 #[test]
-fn what_happens_while_counting_is_stopped_is_not_counted() {
+fn nothing_is_counted_while_counting_is_stopped() {
     let program = compile("stopped");
     for sampler in SAMPLERS {
         let Some((_, ticks)) = sampled(&program, &["stopped"], &[("GMON_SAMPLER", sampler)]) else { continue };
@@ -248,7 +248,7 @@ fn ticks_that_are_due_when_counting_stops_are_counted() {
 }
 
 #[test]
-fn a_thread_that_has_ended_owes_no_ticks() {
+fn a_thread_that_has_ended_gets_no_late_ticks() {
     let program = compile("ended");
     let output = run(&program, &["ended"], &[("GMON_CLOCK", "wall")]).unwrap();
     let milliseconds: u64 = quiet(&output).trim().parse().unwrap();
@@ -257,7 +257,7 @@ fn a_thread_that_has_ended_owes_no_ticks() {
 }
 
 #[test]
-fn what_makes_no_sense_is_named_and_the_default_used() {
+fn invalid_values_are_named_and_defaults_are_used() {
     let program = compile("nonsense");
     let said = |variables: &[(&str, &str)]| {
         let output = program.command(&["alone", "0"]).envs(variables.iter().copied()).output().unwrap();
@@ -291,7 +291,7 @@ fn without(
     let mut command = forbid.command(&[call, program.executable.to_str().unwrap(), what]);
     let output = command.current_dir(&program.directory).envs(variables.iter().copied()).output().unwrap();
     if output.status.code() == Some(77) {
-        println!("\nSKIPPED: no filters of system calls here, none can be forbidden");
+        println!("\nSKIPPED: forbidden system calls: no system-call filters here");
         return None;
     }
     assert!(output.status.success(), "{output:?}");
@@ -301,7 +301,7 @@ fn without(
 }
 
 #[test]
-fn where_the_ring_is_forbidden_timers_serve_at_the_rate_that_they_reach() {
+fn timers_at_their_maximum_rate_replace_a_forbidden_ring() {
     let program = compile("no-ring");
     let kernel = u32::try_from(kernel_rate(&program)).unwrap();
     for (variable, value, rate) in [("GMON_SAMPLER", "perf", kernel.min(100)), ("GMON_HZ", "5000", kernel)] {
@@ -317,7 +317,7 @@ fn where_the_ring_is_forbidden_timers_serve_at_the_rate_that_they_reach() {
 }
 
 #[test]
-fn where_timers_are_forbidden_the_interval_timer_serves() {
+fn the_interval_timer_replaces_forbidden_timers() {
     let program = compile("no-timers");
     let line = "gmon: no timer for each thread, used the process's one: shares of threads are rough: operation not \
                 permitted (error 1)\n";
@@ -335,7 +335,7 @@ fn where_timers_are_forbidden_the_interval_timer_serves() {
 }
 
 #[test]
-fn a_large_program_of_which_little_ran_leaves_a_small_file() {
+fn a_large_program_that_ran_little_code_leaves_a_small_file() {
     let place = directory("sampling-large-code");
     let filler = place.join("filler.s");
     let mut code = String::from(".text\n.globl filler\n.type filler, @function\nfiller:\n");
@@ -347,7 +347,7 @@ fn a_large_program_of_which_little_ran_leaves_a_small_file() {
     for form in ["openbsd", "gnu", "bsd", "freebsd"] {
         quiet(&program.command(&["70", "30"]).env("GMON_FORMAT", form).output().unwrap());
         let file = std::fs::metadata(program.directory.join("gmon.out")).unwrap();
-        assert!(file.len() > 20_000_000, "{form}: all bins are there, {} bytes", file.len());
+        assert!(file.len() > 20_000_000, "{form}: all bins must be present, {} bytes", file.len());
         assert!(file.blocks() * 512 < 1_000_000, "{form}: {} bytes on the disk", file.blocks() * 512);
         let profile = program.profile();
         let ticks = ticks(&profile, program.symbols());

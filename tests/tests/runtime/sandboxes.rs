@@ -38,7 +38,7 @@ fn has_filters() -> bool {
         let program = compile("has");
         let has = program.command(&["error"]).status().unwrap().code() != Some(77);
         if !has {
-            println!("\nSKIPPED: filters of system calls, this system has none");
+            println!("\nSKIPPED: system-call filters: this system has none");
         }
         has
     })
@@ -123,7 +123,7 @@ fn samples_go_on_behind_a_filter() {
 }
 
 #[test]
-fn handlers_that_may_not_return_are_not_run() {
+fn handlers_that_may_not_return_do_not_run() {
     if !has_filters() {
         return;
     }
@@ -137,7 +137,7 @@ fn handlers_that_may_not_return_are_not_run() {
 }
 
 #[test]
-fn a_file_that_can_be_written_is_written_at_the_end() {
+fn a_filter_that_allows_writing_delays_the_file_to_the_end() {
     if !has_filters() {
         return;
     }
@@ -165,7 +165,7 @@ fn a_child_behind_the_filter_leaves_its_parents_file_alone() {
 }
 
 #[test]
-fn a_thread_that_is_strict_does_not_bind_the_others() {
+fn a_strict_thread_does_not_restrict_the_others() {
     if !has_filters() {
         return;
     }
@@ -177,7 +177,7 @@ fn a_thread_that_is_strict_does_not_bind_the_others() {
 }
 
 #[test]
-fn a_filter_that_is_none_changes_nothing() {
+fn an_invalid_filter_changes_nothing() {
     if !has_filters() {
         return;
     }
