@@ -62,7 +62,7 @@ fn main() {
     let own = Program::new(&directory, "own", &with_debug_information());
     row(
         &own,
-        "lines of our own gprof, unoptimised (`-l -p`)",
+        "lines of our own gprof, unoptimized (`-l -p`)",
         &own.stage.large_profile(&mut random, 0),
         &["-b", "-l", "-p"],
         true,

@@ -321,7 +321,7 @@ fn times_scatter_as_standard_errors_predict() {
     // The variances: a sixteenth of 300, and 100.
     assert!((told - 118.75_f64.sqrt()).abs() < 0.1, "told {told}");
     // The scatter of this many runs has an error of one part in forty-five; the seed is fixed.
-    assert!((scatter / told - 1.0).abs() < 0.05, "told {told}, found {scatter}");
+    assert!((scatter / told - 1.0).abs() < 0.05, "standard error {told}, found {scatter}");
 }
 
 #[test]

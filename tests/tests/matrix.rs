@@ -196,7 +196,7 @@ fn c() {
 }
 
 #[test]
-fn c_optimised() {
+fn c_optimized() {
     matrix("cycles_o2", &["cycles.c"], &["-g", "-O2"], CYCLES, "cycles.c");
     matrix(
         "orphan",

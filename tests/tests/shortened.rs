@@ -87,6 +87,6 @@ fn the_footer_reports_omissions() {
         lines("-q --min-percent=99"),
         ["3  functions of the call graph left out by --top or --min-percent, with 0.00 seconds (0.00 %)"]
     );
-    assert_eq!(lines("--top=4").len(), 1, "the flat profile has no more");
+    assert_eq!(lines("--top=4").len(), 1, "the flat profile must have no more rows");
     assert_eq!(lines("-b --stats --top=1 -p").len(), 2, "one must be about functions that the user left out");
 }

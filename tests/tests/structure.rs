@@ -355,7 +355,7 @@ fn a_forked_child_resets_all_statics_except_the_listed_ones() {
         "put these statics into runtime/src/per_process, or list them here with the reason why a child keeps them: {forgotten:?}"
     );
     let gone: Vec<_> = kept.difference(&found).collect();
-    assert!(gone.is_empty(), "there are none of these: {gone:?}");
+    assert!(gone.is_empty(), "these statics do not exist: {gone:?}");
 }
 
 #[test]

@@ -158,7 +158,7 @@ fn the_width_of_a_table_can_be_set() {
     assert!(least < 66 && most > 132, "{least}..{most}");
     assert_eq!(width(&[], None), 80);
     assert_eq!(width(&[], Some("70")), 70);
-    assert_eq!(width(&["-w", "68"], Some("70")), 68, "the option comes before the variable");
+    assert_eq!(width(&["-w", "68"], Some("70")), 68, "the option must override the variable");
     for nonsense in ["", "0", "-3", "wide"] {
         assert_eq!(width(&[], Some(nonsense)), 80, "'{nonsense}'");
     }

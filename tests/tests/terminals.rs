@@ -68,19 +68,19 @@ fn colors_appear_only_on_terminals_with_colors() {
     let Some(script) = terminal(&data(), TABLE) else {
         return;
     };
-    let coloured = shown(script);
-    assert!(coloured.contains("│\x1b[1m   [1] ┆"), "{coloured}");
+    let colored = shown(script);
+    assert!(colored.contains("│\x1b[1m   [1] ┆"), "{colored}");
     let plain = |variable: &str, value: &str| {
         let mut script = terminal(&data(), TABLE).unwrap();
         script.env(variable, value);
         shown(script)
     };
-    let bare = coloured.replace("\x1b[1m", "").replace("\x1b[31m", "").replace("\x1b[32m", "").replace("\x1b[0m", "");
+    let bare = colored.replace("\x1b[1m", "").replace("\x1b[31m", "").replace("\x1b[32m", "").replace("\x1b[0m", "");
     assert!(!bare.contains('\x1b'));
     assert_eq!(plain("NO_COLOR", "1"), bare);
     assert_eq!(plain("TERM", "dumb"), bare);
-    assert_eq!(plain("NO_COLOR", ""), coloured, "a variable with nothing in it says nothing");
-    let file = directory("terminals_colours").join("out");
+    assert_eq!(plain("NO_COLOR", ""), colored, "an empty variable must have no effect");
+    let file = directory("terminals_colors").join("out");
     let to_file = format!("{TABLE} -w 100 > {}", file.display());
     shown(terminal(&data(), &to_file).unwrap());
     assert_eq!(fs::read_to_string(file).unwrap(), bare, "a file must get no colors");
@@ -134,7 +134,7 @@ fn a_long_run_shows_progress_and_erases_it() {
             .env("GPROF", gprof())
             .output()
             .unwrap();
-        assert_eq!(fs::read(directory.join("out")).unwrap(), without.stdout, "{name}: the report is the same");
+        assert_eq!(fs::read(directory.join("out")).unwrap(), without.stdout, "{name}: the report must be the same");
         assert!(without.stderr.is_empty(), "{name}");
     }
 }

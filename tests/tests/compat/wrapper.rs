@@ -84,7 +84,7 @@ fn separate_steps_and_links_that_are_not_programs() {
         assert!(run(&["-w", "-E", &source]).starts_with(b"# "));
         run(&["-w", "-fPIC", "-shared", &source, "-o", "calls.so"]);
         let names = tool("nm", &["-D", place.join("calls.so").to_str().unwrap()]);
-        assert!(names.contains("U mcount"), "a shared object has the program's: {names}");
+        assert!(names.contains("U mcount"), "a shared object must use the program's mcount: {names}");
         run(&["calls.o", "-lpthread", "-o", "program"]);
         let ran = Command::new(place.join("program")).current_dir(&place).status().unwrap();
         assert!(ran.success() && place.join("gmon.out").exists());

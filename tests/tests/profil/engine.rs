@@ -37,7 +37,7 @@ fn shares_are_three_to_one() {
     let numbers: Vec<f64> = printed.split_whitespace().map(|number| number.parse().unwrap()).collect();
     let [major, minor, major_used, minor_used] = numbers[..] else { panic!("{printed}") };
     let ticks = major + minor;
-    assert!(ticks > 900.0, "ten seconds: {printed}");
+    assert!(ticks > 900.0, "expected ten seconds: {printed}");
     // The work has the ratio three to one, and so does the time that it took, by the system's own clock.
     let share = major_used / (major_used + minor_used);
     assert!((share - 0.75).abs() < 0.05, "{printed}");

@@ -26,7 +26,7 @@ fn in_every_link_mode_with_one_thread_and_with_four() {
 }
 
 #[test]
-fn at_every_level_of_optimisation() {
+fn at_every_optimization_level() {
     for level in ["-O0", "-O1", "-O2", "-O3", "-Os"] {
         calls_agree(&level[1..], &[level], &["2", "100"]);
     }

@@ -96,7 +96,7 @@ fn files_that_are_not_regular_are_left_alone() {
 
     assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
     let line = "gmon: gmon.out: cannot open: no such device or address (error 6)\n";
-    assert_eq!(said(&program.command(&["x"]).output().unwrap()), line.repeat(2), "a pipe that nobody reads");
+    assert_eq!(said(&program.command(&["x"]).output().unwrap()), line.repeat(2), "a pipe without a reader");
 }
 
 #[test]

@@ -186,7 +186,7 @@ fn many_filters_are_no_reason_to_end_the_profile() {
     let Some(both) = compiled("many", &[]) else { return };
     assert_eq!(both.run(&["many"], &[("GMON_OBJECTS", "0")]), "");
     compare("calls counted 801\n", &both.ours.profile(), both.ours.symbols());
-    assert!(size(&both.ours.directory.join("gmon.out")) < 100_000, "the file is made at the end");
+    assert!(size(&both.ours.directory.join("gmon.out")) < 100_000, "the file must be made at the end");
 }
 
 fn size(path: &Path) -> u64 {

@@ -150,7 +150,7 @@ fn live_profiles_and_children_name_their_program_from_the_start() {
     assert_eq!(lines[1], format!("live 40 {mark:016x}"));
     let notes = tool("readelf", &["-n", program.executable.to_str().unwrap()]);
     assert!(notes.contains(&format!("Build ID: {}\n", identity(&program))), "{notes}");
-    assert_eq!(files(&program), ["gmon.out", "gmon.out.objects"], "of the run before");
+    assert_eq!(files(&program), ["gmon.out", "gmon.out.objects"], "files of the earlier run must be gone");
     child.kill().unwrap();
     child.wait().unwrap();
     // The child of a fork writes a list of its own.

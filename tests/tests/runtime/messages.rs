@@ -55,7 +55,7 @@ fn a_pipe_without_a_reader_does_not_kill() {
 fn a_full_pipe_does_not_block_the_program() {
     let program = compile("full", &[]);
     let (mut reader, writer) = full(&program);
-    assert_eq!(status(&program, &[""], writer.try_clone().unwrap()).code(), Some(7), "a pipe that does not wait");
+    assert_eq!(status(&program, &[""], writer.try_clone().unwrap()).code(), Some(7), "a nonblocking pipe");
     // The same pipe, whose writers wait, opened again by a shell.
     let script = format!("exec 2>/proc/self/fd/2; exec {}", program.executable.display());
     let mut shell = Command::new("sh");

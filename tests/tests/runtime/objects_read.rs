@@ -64,7 +64,7 @@ fn all_objects_in_one_report() {
     let (callers, called) = entry(&printed, "serve");
     assert_eq!(callers, ["1/1 use"], "calls from the program to the object must be counted once");
     assert!(called.contains(&"40/40 back".to_owned()) && called.contains(&"40/40 stride".to_owned()), "{called:?}");
-    assert_eq!(entry(&printed, "back").0, ["40/40 serve"], "and calls back");
+    assert_eq!(entry(&printed, "back").0, ["40/40 serve"], "calls from the object to the program must be counted");
     assert_eq!([statistic(&printed, "more samples outside"), statistic(&printed, "more calls")], [None, None]);
     assert!(statistic(&printed, "samples at a profrate").unwrap() >= 3000.0);
 }
