@@ -1,13 +1,13 @@
-# Every command that a person types is one of these or `cargo ...`.
+# Users need only these commands and `cargo ...`.
 #
 #   make demo      build everything, profile SQLite, print where its time goes
-#   make check     run all tests. Installs, as root on Debian, what the machine lacks, and says what. INSTALL=no installs nothing:
-#                  tests that miss something then say SKIPPED
+#   make check     run all tests. As root on Debian, installs and names what the machine lacks. INSTALL=no installs nothing:
+#                  tests that lack something then print SKIPPED
 #   make dist      stage target/dist/{bin,lib,include,share}
-#   make runtime-aarch64   add what is for another machine, with a cross compiler, in lib/gmon/aarch64
-#   make install   copy that to PREFIX (default /usr/local; DESTDIR is honoured)
-#   make bench     measure, paired against the alternatives
-#   make clean
+#   make runtime-aarch64   add the AArch64 objects in lib/gmon/aarch64, with a cross compiler
+#   make install   copy target/dist to PREFIX (default /usr/local; honors DESTDIR)
+#   make bench     run the benchmarks, in turns with the alternatives
+#   make clean     remove everything that was built
 
 PREFIX ?= /usr/local
 CARGO ?= cargo
@@ -41,30 +41,30 @@ gprof:
 	@cp "$(TARGET)/release/gprof" "$(DIST)/bin/"
 	$(CARGO) run --quiet --package gprof --example manuals -- "$(DIST)"
 
-# The start-up objects are the runtime as one relocatable object in which only the public names are global: gcrt1.o has
-# the entry point; grcrt1.o is without the empty _dl_relocate_static_pie that a static PIE must get from the C library;
-# static-pie/ has that under the name by which clang looks for it; gmon.o is without the entry point, for compilers that
-# look for neither. libgmon.a is the runtime alone, and beside it what programs call that profile themselves.
+# Each start-up object is the runtime as one relocatable object in which only the public names are global. gcrt1.o has
+# the entry point. grcrt1.o lacks the empty _dl_relocate_static_pie, which a static PIE must get from the C library.
+# static-pie/ holds grcrt1.o under the name that clang looks for. gmon.o lacks the entry point, for compilers that
+# look for neither name. libgmon.a has the runtime, and the functions of programs that profile themselves.
 GLOBALS = --strip-debug --keep-global-symbols=runtime/exports.txt
-# What a program's own crt1.o has.
+# The symbols of a program's own crt1.o.
 ENTRY = _start _dl_relocate_static_pie _IO_stdin_used __data_start data_start
-# What replaces a function of the C library gives way to the program's own.
+# Our replacements of C library functions are weak, so a program may define its own.
 GLOBALS += --weaken-symbol=_exit --weaken-symbol=_Exit --weaken-symbol=daemon --weaken-symbol=dlclose
 GLOBALS += --weaken-symbol=prctl --weaken-symbol=syscall --weaken-symbol=mlockall
 GLOBALS += $(foreach name,sigaction signal bsd_signal ssignal sysv_signal __sysv_signal sigset sigprocmask pthread_sigmask,--weaken-symbol=$(name))
-# The part with other systems' profil: it is called plainly only where nobody else has that name, and finds the runtime's
-# where that is linked.
+# The member with other systems' profil. `profil` is weak, because a program may define its own, and so is the pointer to
+# the runtime's kernel, which this member uses if the runtime is linked.
 PROFIL = --strip-debug --keep-global-symbols=runtime/exports-profil.txt
 PROFIL += --weaken-symbol=profil --weaken-symbol=gmon_kernel_profil
-# Functions are not inlined for speed: all but mcount, which is assembly, runs rarely.
+# Inlining for speed is not worth its size: only mcount, which is assembly, runs often.
 SMALL = -C llvm-args=--inline-threshold=5
 RUSTC_RUNTIME = $(CARGO) rustc --package gmon-runtime --profile runtime --crate-type staticlib
-# Two crates: what holds of the code of one must hold of the other.
+# gmon-profil is a separate crate; its code must have the same properties as the runtime's.
 RUSTC_PROFIL = RUSTFLAGS="$(RUSTFLAGS) $(SMALL) -C jump-tables=no" $(CARGO) rustc --package gmon-profil --profile runtime --crate-type staticlib
 
-# All are made without jump tables, so that what runs below mcount and in signal handlers can be read off the code.
-# $(call objects,OPTIONS,BUILT,LIBRARY,LD,OBJCOPY,AR): builds with those options of cargo, which leaves its archive in
-# the directory BUILT, and stages the objects in LIBRARY.
+# The objects have no jump tables, so a test can follow every branch below mcount and in signal handlers.
+# $(call objects,OPTIONS,BUILT,LIBRARY,LD,OBJCOPY,AR): builds with these cargo options, takes the archive from the
+# directory BUILT, and stages the objects in LIBRARY.
 define objects
 	@mkdir -p "$(2)" "$(3)/static-pie"
 	$(RUSTC_RUNTIME) $(1) --features start -- $(SMALL) -C jump-tables=no
@@ -89,13 +89,13 @@ runtime:
 	@cp runtime/include/*.h "$(DIST)/include/"
 	$(call objects,,$(TARGET)/runtime,$(LIBRARY),$(LD),$(OBJCOPY),$(AR))
 
-# For another machine, with Rust's target for it and the cross binutils, next to what is for this one.
+# The objects for AArch64, with Rust's target and the cross binutils, beside those for this machine.
 runtime-aarch64: CROSS ?= aarch64-linux-gnu-
 runtime-aarch64: RUST_TARGET = aarch64-unknown-linux-gnu
 runtime-aarch64:
 	$(call objects,--target $(RUST_TARGET),$(TARGET)/$(RUST_TARGET)/runtime,$(LIBRARY)/aarch64,$(CROSS)ld,$(CROSS)objcopy,$(CROSS)ar)
 
-# What goes round the objects: the compiler's wrapper, what pkg-config tells of them, manual pages.
+# Tools that go with the objects: the compiler wrapper, the pkg-config file, manual pages.
 tools:
 	@mkdir -p "$(DIST)/bin" "$(DIST)/lib/pkgconfig" "$(MANUALS)/man1" "$(MANUALS)/man3" "$(MANUALS)/man5"
 	@sed 's/@HOST@/$(HOST)/' runtime/gmon-cc.sh >"$(DIST)/bin/gmon-cc"

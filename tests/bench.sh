@@ -1,5 +1,5 @@
 #!/bin/sh
-# Measures, and records what came out in docs/BENCHMARKS.md: `make bench`.
+# Runs all benchmarks and records the results in docs/BENCHMARKS.md (`make bench`). Sections that were measured by hand stay.
 set -eu
 cd "$(dirname "$0")/.."
 cargo=${CARGO:-cargo}
@@ -9,17 +9,17 @@ record=docs/BENCHMARKS.md
     cat <<EOF
 # Benchmarks
 
-Made by \`make bench\`, or one of its parts at a time. Alternatives take turns in one run, and figures are medians: trust the ratios and the differences,
-not the nanoseconds.
+\`make bench\` measures everything up to "Measured by hand". The commands below measure one part each. Alternatives take turns in one run, and figures are medians
+unless stated otherwise. Trust the ratios and the differences more than the absolute times.
 
 * machine: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) cores
 * system: $(uname -sr), $(cc --version | head -n 1)
 
 ## What a call costs
 
-\`cargo bench --package gmon-tests --bench mcount\`: nanoseconds of the calling thread's CPU time for each call, loop
-included, with no -pg, with an mcount that only returns (what -pg itself costs), with ours and with the C library's. (That
-one loses most calls when two threads make them, which is why it then seems to get faster.)
+\`cargo bench --package gmon-tests --bench mcount\` measures nanoseconds of the calling thread's CPU time per call, loop
+included: without -pg, with an mcount that only returns (the cost of -pg itself), with our mcount, and with the C library's. (The C library's
+mcount seems to get faster with two threads because it loses most of their calls.)
 
 EOF
     "$cargo" bench --quiet --package gmon-tests --bench mcount
@@ -27,8 +27,8 @@ EOF
 
 ## What a program costs
 
-\`cargo bench --package gmon-tests --bench sqlite\`: the work of \`make demo\` in seconds of CPU time. The last column is what our
-runtime itself adds: the time with it, less what the calls of an empty mcount cost, over the time without -pg.
+\`cargo bench --package gmon-tests --bench sqlite\` measures the work of \`make demo\` in seconds of CPU time. The last column shows the cost of our
+runtime alone: the time with the runtime minus the cost of the calls of an empty mcount, divided by the time without -pg.
 
 EOF
     "$cargo" bench --quiet --package gmon-tests --bench sqlite
@@ -36,8 +36,8 @@ EOF
 
 ## What sampling costs
 
-\`cargo bench --package gmon-tests --bench sampling\`: a quarter of a second of work, and what the samples add to it; a
-thread that makes one profiled call; a program with 100 MB of code of which next to nothing runs. The least of the turns.
+\`cargo bench --package gmon-tests --bench sampling\` measures three things and reports the minimum of the turns: what the samples add to a quarter of a second of work,
+the cost of a thread that makes one profiled call, and a program with 100 MB of code that runs almost none of it.
 
 EOF
     "$cargo" bench --quiet --package gmon-tests --bench sampling
@@ -45,11 +45,13 @@ EOF
 
 ## What reading a large profile costs
 
-\`cargo bench --package gmon-tests --bench gprof\`: seconds of CPU time for reports on a large program, cargo itself, with made-up
+\`cargo bench --package gmon-tests --bench gprof\` measures seconds of CPU time for reports on a large program, cargo itself, with synthetic
 profiles. \`nm -C\` only reads and prints the names.
 
 EOF
     "$cargo" bench --quiet --package gmon-tests --bench gprof
+    echo
+    sed -n '/^## Measured by hand$/,$p' "$record"
 } >"$record.new"
 mv "$record.new" "$record"
 cat "$record"

@@ -1,9 +1,8 @@
 #!/bin/sh
-# All that must hold before a change lands: `make check`.
+# Runs every check that a change must pass (`make check`).
 #
-# The script installs what the tests need where the script may (as root on Debian), and first prints what it is about to
-# install. With INSTALL=no the script installs nothing. Tests that miss something skip themselves, and the last lines of the
-# output say so.
+# As root on Debian, the script installs the packages that the tests need and prints their names first. With INSTALL=no
+# the script installs nothing. Tests that lack something skip themselves, and the last lines of the output list them.
 set -eu
 cd "$(dirname "$0")/.."
 cargo=${CARGO:-cargo}
@@ -16,7 +15,7 @@ esac
 step() { printf '\n== %s\n' "$*"; }
 
 missing=
-need() { # need PACKAGE TOOL...: the tools, and the Debian package that has them
+need() { # need PACKAGE TOOL...: notes a missing tool and the Debian package that provides it
     package=$1
     shift
     for tool; do
@@ -28,25 +27,25 @@ look() {
     need gcc cc gcc
     need g++ c++
     need make make
-    need clang clang       # clang's calling form
+    need clang clang       # clang's way to call mcount
     need gfortran gfortran # Fortran in the matrices
-    need bsdutils script    # makes terminals
+    need bsdutils script    # creates pseudo-terminals
     need binutils ld ld.gold nm objdump objcopy readelf gprof
     need lld ld.lld        # the other linkers
     need mold ld.mold
     need musl-tools musl-gcc
     need mandoc mandoc
     need pkg-config pkg-config
-    need cmake cmake        # build systems that are told of gmon-cc
+    need cmake cmake        # build systems that use gmon-cc
     need meson meson ninja
     need "autoconf automake" autoreconf automake
     need ccache ccache
     # AArch64: 150 MB of compiler and 100 MB of emulator.
     need "gcc-aarch64-linux-gnu libc6-dev-arm64-cross" aarch64-linux-gnu-gcc
     need qemu-user qemu-aarch64
-    # Debian's Python comes without what virtual environments need.
+    # Debian's Python comes without the modules that virtual environments need.
     python3 -c 'import ensurepip, venv' 2>/dev/null || missing="$missing python3" packages="$packages python3-venv"
-    need valgrind valgrind # buffers that change under four threads
+    need valgrind valgrind # the test that changes buffers under four threads
 }
 
 step "what the machine has"
@@ -54,7 +53,7 @@ look
 if may_install && [ -n "$missing" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
     echo "Installing these Debian packages (INSTALL=no installs nothing):$packages libc6-dev"
     install() { DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "$@"; }
-    # One that this system does not have is not to keep the others away.
+    # One package that this system lacks must not prevent the installation of the others.
     apt-get update -q
     install $packages libc6-dev || for package in $packages; do install "$package" || true; done
     look
@@ -63,7 +62,7 @@ fi
 for tool in cc ld nm objdump; do
     case " $missing " in *" $tool "*) echo "check: cannot do without $tool" >&2; exit 1 ;; esac
 done
-# AArch64 also wants Rust's library for it (150 MB), and its musl is no package of this machine's (1 MB).
+# AArch64 also needs Rust's library for it (150 MB), and its musl (1 MB), which is not a package for this machine.
 target=aarch64-unknown-linux-gnu
 if ! [ -d "$("${RUSTC:-rustc}" --print sysroot)/lib/rustlib/$target" ]; then
     { may_install && echo "Installing Rust's library for $target" && rustup target add "$target" 2>/dev/null; } || missing="$missing rust-std for $target,"
@@ -78,7 +77,7 @@ cc --version | head -n 1
 command -v gprof >/dev/null 2>&1 && gprof --version | head -n 1
 
 step "gprof2dot"
-# Another program that reads our text: of a fixed version, in an environment of its own.
+# A program that reads our text, in a fixed version and in its own virtual environment.
 drawer=${CARGO_TARGET_DIR:-target}/gprof2dot
 if ! { "$drawer/bin/python" -m pip freeze | grep -q -x "$(sed -n 's/^\(gprof2dot==[0-9.]*\).*/\1/p' tests/gprof2dot.txt)"; } 2>/dev/null; then
     may_install && echo "Installing gprof2dot into $drawer" &&
@@ -90,7 +89,7 @@ fi
 step "formatting and lints"
 "$cargo" fmt --all --check
 "$cargo" clippy --workspace --all-targets -- -D warnings
-# The parts that other builds see: the layout alone, and the runtime with its start-up code and without.
+# The other configurations: the layout alone, and the runtime with and without its start-up code.
 "$cargo" clippy --package gmon --no-default-features -- -D warnings
 "$cargo" clippy --package gmon-runtime --features start -- -D warnings
 "$cargo" clippy --package gmon-runtime --features runtime -- -D warnings
@@ -98,7 +97,7 @@ step "formatting and lints"
 step "documentation"
 export RUSTDOCFLAGS="-D warnings"
 "$cargo" doc --workspace --no-deps --quiet
-# All of the runtime is private.
+# The runtime has only private items.
 "$cargo" doc --package gmon-runtime --features start --no-deps --document-private-items --quiet
 "$cargo" doc --package gmon-profil --no-deps --document-private-items --quiet
 
@@ -107,7 +106,7 @@ make --no-print-directory dist
 
 step "tests"
 log=${CARGO_TARGET_DIR:-target}/check.log
-# --no-fail-fast: one look shows everything that is wrong.
+# --no-fail-fast: one run shows all failures.
 if "$cargo" test --workspace --no-fail-fast -- --nocapture >"$log" 2>&1; then
     status=0
 else
@@ -116,7 +115,7 @@ fi
 grep -E '^(test result|     Running|   Doc-tests)' "$log" || true
 if [ "$status" != 0 ]; then
     grep -n -E -A 20 '^(error|---- |failures:|test .* FAILED)|panicked at' "$log" | tail -n 200
-    echo "check: tests failed; everything they said is in $log" >&2
+    echo "check: tests failed; their output is in $log" >&2
     exit "$status"
 fi
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Puts musl for AArch64 and a compiler's wrapper for it into a directory, of Debian's packages for that machine and the
-# cross compiler: nothing of the system is changed, 1 MB and the lists of packages are fetched.
+# Puts musl for AArch64 and a compiler wrapper for it into a directory, from Debian's packages for that machine and the
+# cross compiler. The script does not change the system; it downloads 1 MB and the package lists.
 #
 #     musl-aarch64.sh DIRECTORY
 set -eu
@@ -18,13 +18,13 @@ apt update >"$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
 for package in "$work"/*.deb; do
     dpkg -x "$package" "$work/root"
 done
-# The link to the C library is to where it would be installed.
+# The link to the C library points to the place where Debian would install the library.
 library=$work/root/usr/lib/aarch64-linux-musl
 rm -f "$library/libc.so"
 cp "$work/root/lib/aarch64-linux-musl/libc.so" "$library/"
 ln -sf ../usr/lib/aarch64-linux-musl/libc.so "$work/root/lib/ld-musl-aarch64.so.1"
 sed -i "s,/usr/\(lib\|include\)/aarch64-linux-musl,$place/usr/\1/aarch64-linux-musl,g" "$library/musl-gcc.specs"
-# The cross compiler's library asks glibc for the processor's features when atomic instructions are not inline.
+# Outline atomics make the cross compiler's library ask glibc for the processor's features.
 cat >"$work/root/aarch64-musl-gcc" <<END
 #!/bin/sh
 exec aarch64-linux-gnu-gcc -mno-outline-atomics "\$@" -specs "$place/usr/lib/aarch64-linux-musl/musl-gcc.specs"

@@ -1,8 +1,8 @@
-//! What the reader costs, in seconds of CPU time, against the system's reader and against `nm -C`, which only reads and
-//! prints the names, in time and in memory: `make bench`, or `cargo bench --package gmon-tests --bench gprof`.
+//! The CPU time and memory of the reader, compared with the system's reader and with `nm -C`, which only reads and prints the
+//! names: `make bench`, or `cargo bench --package gmon-tests --bench gprof`.
 //!
 //! The programs are the `cargo` that runs this, the compiler, this project's own reader, and a small one; the profiles are
-//! made up. Readers take turns, and figures are medians.
+//! synthetic. Readers take turns, and figures are medians.
 #![allow(clippy::unwrap_used, reason = "a benchmark that cannot run says why and stops")]
 
 use std::ffi::{OsStr, OsString};
@@ -15,10 +15,10 @@ use gmon_tests::random::{Random, Stage};
 
 const ROUNDS: usize = 5;
 
-/// How long another reader may take, in seconds.
+/// The maximum time of another reader, in seconds.
 const PATIENCE: &str = "60";
 
-/// The first word of a run of this program that only runs another one and prints what that took.
+/// The first word of a run of this program that only runs another program and prints its time and memory.
 const MEASURE: &str = "--measure";
 
 fn main() {
@@ -34,11 +34,9 @@ fn main() {
     sums(&cargo);
     let functions = cargo.stage.functions.len();
     println!(
-        "The large program is cargo, of {functions} functions; with \"calls\" the flat profile, the call graph and the"
+        "The large program is cargo, with {functions} functions. Rows with \"calls\" print the flat profile, the call graph, and the"
     );
-    println!(
-        "index, not explained (`-b`). GNU gprof ran once, and not at all where it takes more than {PATIENCE} seconds.\n"
-    );
+    println!("index with `-b`. GNU gprof ran once; \"not tried\" means that it takes more than {PATIENCE} seconds.\n");
     println!(
         "| what | ours | GNU gprof | `nm -C` | GNU / ours | ours / `nm -C` | megabytes, ours | `nm -C` | ours / `nm -C` |"
     );
@@ -64,7 +62,7 @@ fn main() {
     let own = Program::new(&directory, "own", &with_debug_information());
     row(
         &own,
-        "lines of our own gprof, unoptimised (`-l -p`)",
+        "lines of our own gprof, unoptimized (`-l -p`)",
         &own.stage.large_profile(&mut random, 0),
         &["-b", "-l", "-p"],
         true,
@@ -76,7 +74,7 @@ fn main() {
 
 const ENCODING: Encoding = Encoding { form: Form::Gnu, word: Word::W64, order: Order::Little };
 
-/// The executable behind `cargo`: what stands in PATH may be a small program that only finds it.
+/// The executable behind `cargo`: the one in PATH may be a small program that only finds it.
 fn cargo() -> PathBuf {
     let named = std::env::var_os("CARGO").map_or_else(|| "cargo".into(), PathBuf::from);
     let output = Command::new("rustup").args(["which", "cargo"]).output();
@@ -84,7 +82,7 @@ fn cargo() -> PathBuf {
     found.map_or(named, |path| PathBuf::from(String::from_utf8(path).unwrap().trim()))
 }
 
-/// The Rust compiler's own library, the largest program that is sure to be here, if it has symbols.
+/// The Rust compiler's own library, the largest program that always exists here, if it has symbols.
 fn compiler() -> Option<PathBuf> {
     let output = Command::new("rustc").args(["--print", "sysroot"]).output().ok()?;
     let libraries = Path::new(str::from_utf8(&output.stdout).ok()?.trim()).join("lib");
@@ -117,7 +115,7 @@ impl Program {
     }
 }
 
-/// Times the readers with a profile. GNU's is not tried where it takes longer than anybody waits.
+/// Times the readers with a profile. GNU's reader is not tried where it takes too long.
 fn row(program: &Program, what: &str, profile: &Profile, options: &[&str], with_gnu: bool) {
     let directory = &program.directory;
     fs::write(directory.join("gmon.out"), gmon::write(profile, ENCODING).unwrap()).unwrap();
@@ -145,7 +143,7 @@ fn row(program: &Program, what: &str, profile: &Profile, options: &[&str], with_
     println!("| {memory:.0} | {names_memory:.0} | {:.1} |", memory / names_memory);
 }
 
-/// The sums of few and of many profiles, and the memory for them.
+/// The sums of few and many profiles, and their memory.
 fn sums(program: &Program) {
     let Program { directory, stage } = program;
     let mut profile = stage.large_profile(&mut Random::new(2), 10_000);
@@ -154,7 +152,9 @@ fn sums(program: &Program) {
     histogram.bins.truncate(400_000);
     histogram.highpc = histogram.lowpc + 4 * histogram.bins.len() as u64;
     fs::write(directory.join("one"), gmon::write(&profile, ENCODING).unwrap()).unwrap();
-    println!("| `-s` of how many profiles of a megabyte | seconds | megabytes of memory | `cat` of them |");
+    println!(
+        "| number of profiles of one megabyte that `-s` adds up | seconds | megabytes of memory | seconds for `cat` of the profiles |"
+    );
     println!("|---|---|---|---|");
     for count in [1, 100, 1000] {
         let profiles = || std::iter::repeat_n("one", count);
@@ -166,9 +166,9 @@ fn sums(program: &Program) {
     println!();
 }
 
-/// The CPU time of a program in seconds and its memory in kilobytes, or `None` when it fails or takes too long.
+/// The CPU time of a program in seconds and its memory in kilobytes, or `None` if it fails or takes too long.
 ///
-/// The system tells both of all children together, so that each gets a parent of its own.
+/// The system reports time and memory of all children together, so each program gets a parent of its own.
 fn cost(directory: &Path, program: &Path, words: &[&str]) -> Option<(f64, i64)> {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.arg(MEASURE).arg(program).args(words).current_dir(directory).stderr(Stdio::null());
@@ -181,7 +181,7 @@ fn cost(directory: &Path, program: &Path, words: &[&str]) -> Option<(f64, i64)> 
     Some((seconds.parse().unwrap(), memory.parse().unwrap()))
 }
 
-/// Runs a program and prints what it took.
+/// Runs a program and prints its time and memory.
 fn measure(program: &OsStr, words: &[OsString]) {
     let mut command = Command::new("timeout");
     command.arg(PATIENCE).arg(program).args(words).stdout(Stdio::null());
@@ -197,7 +197,7 @@ fn median(mut figures: Vec<f64>) -> f64 {
     figures[figures.len() / 2]
 }
 
-/// The CPU time of all programs that ran so far, in seconds, and the most memory that one of them took, in kilobytes.
+/// The CPU time of all programs that ran so far, in seconds, and the maximum memory of one of them, in kilobytes.
 fn children() -> (f64, i64) {
     #[repr(C)]
     struct Usage {

@@ -1,9 +1,9 @@
 /*
- * What a call costs: mcount CASE [THREADS] prints the nanoseconds of thread CPU time for each call, loop included, of the
- * thread that was fastest.
+ * The cost of a call: mcount CASE [THREADS] prints the nanoseconds of thread CPU time per call, loop included, of the
+ * fastest thread.
  *
  *     m1   one call site, one callee
- *     m2   10,000 call sites, each with a callee of its own
+ *     m2   10,000 call sites, each with its own callee
  *     m3   one indirect call site, 64 callees in turn
  *     m4   the same, in random order
  */

@@ -1,7 +1,7 @@
-//! What a call costs with each runtime, in nanoseconds of the calling thread's CPU time, and what it costs over an
-//! mcount that only returns: `make bench`, or `cargo bench --package gmon-tests --bench mcount`.
+//! The cost of a call with each runtime, in nanoseconds of the calling thread's CPU time, and its cost over an mcount
+//! that only returns: `make bench`, or `cargo bench --package gmon-tests --bench mcount`.
 //!
-//! The runtimes take turns, so that a change of the machine's speed hits all of them; each figure is the median of the
+//! The runtimes take turns, so a change of the machine's speed hits all of them; each figure is the median of the
 //! turns.
 #![allow(clippy::unwrap_used, reason = "a benchmark that cannot run says why and stops")]
 
@@ -44,7 +44,7 @@ fn main() {
     }
 }
 
-/// Builds the program without -pg, with an empty mcount, with our runtime and with the C library's.
+/// Builds the program without -pg, with an empty mcount, with our runtime, and with the C library's.
 fn build(root: &Path, ours: &Path) -> [PathBuf; 4] {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mcount");
     fs::create_dir_all(&directory).unwrap();
@@ -67,7 +67,7 @@ fn cc(flags: &[&str], files: &[&Path]) {
 }
 
 fn measure(program: &Path, case: &str, threads: &str) -> f64 {
-    // The profile goes where the program is; a runtime whose table overflows says so and counts on.
+    // The profile goes to the program's directory. A runtime whose table overflows says so and counts on.
     let output = Command::new(program).args([case, threads]).current_dir(program.parent().unwrap()).output().unwrap();
     assert!(output.status.success(), "{}: {}", program.display(), String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap().trim().parse().unwrap()

@@ -1,9 +1,9 @@
 /*
- * What sampling and its threads cost, and programs with much code:
+ * The cost of sampling, of a thread, and of much code:
  *
  *     sampling work N       prints the seconds of CPU time that N rounds of the same work take
- *     sampling threads N    prints the microseconds of CPU time that a thread takes which makes one call
- *     sampling little       does next to nothing
+ *     sampling threads N    prints the microseconds of CPU time of a thread that makes one call
+ *     sampling little       does almost nothing
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
-//! What sampling costs a program that does nothing else, what a thread costs, and what much code does: `make bench`, or
-//! `cargo bench --package gmon-tests --bench sampling`.
+//! The cost of sampling for a program that does nothing else, of a thread, and of much code: `make bench`, or `cargo bench
+//! --package gmon-tests --bench sampling`.
 //!
-//! The alternatives take turns. What is measured can only be made longer by what else the machine does: each figure is the
-//! least of the turns.
+//! The alternatives take turns. Other work on the machine can only make the times longer, so each figure is the minimum of the
+//! turns.
 #![allow(clippy::unwrap_used, reason = "a benchmark that cannot run says why and stops")]
 
 use std::fs;
@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-/// One way to be profiled: what it is called, the program, and the runtime's variables.
+/// One way to profile: its name, the program, and the runtime's variables.
 type Way<'a> = (&'a str, &'a Path, &'a [(&'a str, &'a str)]);
 
 fn main() {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("sampling");
     let programs = Programs::build(&directory);
-    // As many rounds as take about a quarter of a second.
+    // The number of rounds that takes about a quarter of a second.
     let rounds = (25.0 / printed(&("", &programs.empty, &[]), "work", "100")).ceil().to_string();
     let ways: [Way<'_>; 7] = [
         ("empty mcount", &programs.empty, &[]),
@@ -70,8 +70,8 @@ struct Programs {
 }
 
 impl Programs {
-    /// Builds the program with an empty mcount, with our runtime and with the C library's, each in a directory of its own:
-    /// none is to pay for the file of another.
+    /// Builds the program with an empty mcount, with our runtime, and with the C library's, each in a directory of its own, so
+    /// that none pays for another's file.
     fn build(directory: &Path) -> Programs {
         fs::create_dir_all(directory).unwrap();
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/sampling.c");
@@ -126,7 +126,7 @@ fn printed(way: &Way<'_>, what: &str, number: &str) -> f64 {
     printed_text(way, &[what, number]).trim().parse().unwrap()
 }
 
-/// The least figure of each way; they take turns.
+/// The minimum of each way; they take turns.
 fn turns(number: usize, ways: &[Way<'_>], measure: impl Fn(&Way<'_>) -> f64) -> Vec<f64> {
     let mut figures = vec![f64::INFINITY; ways.len()];
     for _ in 0..number {

@@ -1,4 +1,4 @@
-//! What profiling a real program costs: the demo's second of SQLite with each runtime, in seconds of CPU time; `make
+//! The cost of profiling a real program: the demo's second of SQLite with each runtime, in seconds of CPU time; `make
 //! bench`, or `cargo bench --package gmon-tests --bench sqlite`.
 //!
 //! The runtimes take turns; each figure is the median of the turns.
@@ -23,11 +23,11 @@ fn main() {
     let [none, empty, ours, glibc] = [0, 1, 2, 3].map(|program| median(&mut figures[program]));
     println!("| no -pg | empty mcount | ours | glibc | ours over no -pg and the empty mcount's cost |");
     println!("|---|---|---|---|---|");
-    // What is held against ours is the time without -pg; the empty mcount's part is the compiler's.
+    // Ours is compared with the time without -pg; the empty mcount's part belongs to the compiler.
     println!("| {none:.2} | {empty:.2} | {ours:.2} | {glibc:.2} | **{:.2}x** |", (ours - (empty - none)) / none);
 }
 
-/// Builds the program without -pg, with an empty mcount, with our runtime and with the C library's.
+/// Builds the program without -pg, with an empty mcount, with our runtime, and with the C library's.
 fn build(directory: &Path) -> [PathBuf; 4] {
     let path = |name: &str| directory.join(name);
     let sqlite = sqlite_source();
@@ -51,7 +51,7 @@ fn build(directory: &Path) -> [PathBuf; 4] {
     ["none", "empty", "ours", "glibc"].map(path)
 }
 
-/// Where cargo keeps the source of SQLite that a crate carries.
+/// The source of SQLite that a crate carries, in cargo's directory.
 fn sqlite_source() -> PathBuf {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo).args(["metadata", "--format-version", "1"]).output().unwrap();
@@ -66,7 +66,7 @@ fn cc(flags: &[&str], files: &[&Path]) {
     assert!(output.status.success(), "cc {flags:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// The CPU time of a run, by the shell.
+/// The CPU time of a run, from the shell.
 fn cpu_seconds(program: &Path) -> f64 {
     let script = format!("{} >/dev/null; times", program.display());
     let output = Command::new("sh").args(["-c", &script]).current_dir(program.parent().unwrap()).output().unwrap();

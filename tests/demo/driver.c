@@ -50,7 +50,7 @@ static void insert_rows(sqlite3 *db, int rows) {
                        " FROM item; COMMIT");
 }
 
-/* Joins, sorts and scans. */
+/* Joins, sorts, and scans. */
 static const struct {
     const char *label, *sql;
 } questions[] = {
@@ -67,7 +67,7 @@ int main(void) {
     if (sqlite3_open(":memory:", &db) != SQLITE_OK)
         fail(db, "open");
     insert_rows(db, 150000);
-    /* Asked five times for the work; the answers are printed once. */
+    /* Requested five times for the work; the answers are printed once. */
     for (int round = 0; round < 5; round++)
         for (size_t i = 0; i < sizeof questions / sizeof *questions; i++)
             query(db, round == 0 ? questions[i].label : NULL, questions[i].sql);

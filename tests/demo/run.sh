@@ -1,6 +1,6 @@
 #!/bin/sh
 # Profiles SQLite: compiles it with -pg, links it with the start-up object of the distribution in $1, runs it, and prints
-# what gprof makes of it. SQLite's source comes with the crate libsqlite3-sys, wherever cargo keeps it.
+# gprof's reports. SQLite's source comes with the crate libsqlite3-sys, in cargo's registry.
 set -eu
 
 dist=$1

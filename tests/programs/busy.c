@@ -1,4 +1,4 @@
-/* Uses half a second of CPU time in one function, in each of so many threads: busy [THREADS]. */
+/* Uses half a second of CPU time in one function, in each of THREADS threads: busy [THREADS]. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
@@ -16,7 +16,7 @@ static double used(void) {
 }
 
 static void *work(void *unused) {
-    double end = used() + 0.5; /* what it took to come here is not sampled */
+    double end = used() + 0.5; /* the time to get here is not sampled */
     (void)unused;
     while (used() < end)
         burn(1);

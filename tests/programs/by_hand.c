@@ -1,5 +1,5 @@
-/* A program without start-up object, which profiles itself by calls of libgmon.a; and a child of it, which does so too. With an
-   argument, it starts with all signals blocked, and says whether signal 60 stays so. */
+/* A program without a start-up object that profiles itself by calls of libgmon.a; a forked child does so too. With an
+   argument, it starts with all signals blocked and says whether signal 60 stays blocked. */
 #include <gmon.h>
 #include <signal.h>
 #include <stdio.h>

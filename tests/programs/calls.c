@@ -1,9 +1,9 @@
 /*
- * Counts its own calls, in several threads, and prints them: what a profile of it must say exactly.
+ * Counts its own calls in several threads and prints the counts; its profile must have exactly the same counts.
  *
  *     calls [THREADS [ROUNDS]]
  *
- * "calls NAME N" says that NAME was called N times, "arc CALLER CALLEE N" that N of its calls came from CALLER.
+ * "calls NAME N" means that NAME was called N times, "arc CALLER CALLEE N" that CALLER made N of CALLEE's calls.
  */
 #include <pthread.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 
 #define OWN __attribute__((noinline, noclone))
 
-/* Functions that count themselves, and the pairs that call each other. */
+/* Functions that count themselves, and pairs of callers and called functions. */
 #define FUNCTIONS(X) X(leaf) X(middle) X(fibonacci) X(even) X(odd) X(total) X(blend) X(make) X(left) X(right) X(walk) X(pick)
 #define ARCS(X) \
     X(walk, leaf) X(middle, leaf) X(walk, middle) X(fibonacci, fibonacci) X(even, odd) X(odd, even) X(walk, total) \
@@ -27,7 +27,7 @@ ARCS(DECLARE_ARC)
 #define ADD(counter) __atomic_fetch_add(&(counter), 1, __ATOMIC_RELAXED)
 #define ENTER(name) ADD(calls_##name)
 #define CALL(from, to) ADD(arc_##from##_##to)
-/* Keeps a call from being the last thing in its function: a jump there would be the caller's caller's call. */
+/* Keeps a call from being the last thing in its function: a tail call would be a call by the caller's caller. */
 #define STAY __asm__ volatile("" ::: "memory")
 
 typedef struct { double x; long n[4]; } large;
@@ -128,7 +128,7 @@ OWN static void *walk(void *unused) {
             abort();
         if (make(i).x != i || make(i).n[3] != i + 3)
             abort();
-        CALL(walk, make); /* once more: twice in the line above */
+        CALL(walk, make); /* called once more: twice in the line above */
     }
     if (fibonacci(15) != 610 || !even(100) || odd(100))
         abort();

@@ -1,6 +1,7 @@
-/* Forks children that end at about the same time: children NUMBER KILLED.  Each calls `kept` a hundred times. As many again
-   call `doomed` a hundred times, and are killed a little later, each after another time. Each prints nothing.  With PIPES
-   set, each child finds a pipe under the name of its own file; with HEIRS set, each forks, and its child finds a letter there. */
+/* Forks children that end at about the same time: children NUMBER KILLED. Each calls `kept` a hundred times. KILLED
+   more children call `doomed` a hundred times and are killed a little later, each after another delay. The children
+   print nothing. With PIPES set, each child finds a pipe under the name of its own file. With HEIRS set, each forks,
+   and its child writes a text file under that name. */
 #include <gmon.h>
 #include <signal.h>
 #include <stdio.h>

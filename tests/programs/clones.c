@@ -1,4 +1,4 @@
-/* Copies of functions as compilers name them. */
+/* Copies of functions, with compiler-made names. */
 #include <stdio.h>
 
 static volatile unsigned long sink;

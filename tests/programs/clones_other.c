@@ -1,4 +1,4 @@
-/* Copies of a function, as compilers name them, of whose name clones_one.c has one as well. */
+/* Copies of a function with compiler-made names. clones_one.c has copies of a function of the same name. */
 static volatile unsigned long sink;
 
 static __attribute__((noinline)) void work(int n)

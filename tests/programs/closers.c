@@ -1,5 +1,6 @@
-/* Threads that open and close shared objects at the same addresses; and, with PLUG, such an object, whose number that is. The
-   objects count what they do in the program, and it prints that:  closers THREADS TURNS.  Without threads, main does it. */
+/* Threads that open and close shared objects at the same addresses: closers THREADS TURNS. Without threads, main does
+   it. With PLUG, this file is such an object with the number PLUG. The objects count their calls in the program,
+   which prints the counts. */
 #ifdef PLUG
 
 extern void count(int object, int what);

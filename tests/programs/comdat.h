@@ -1,4 +1,4 @@
-/* A function that several files bring and of which the linker keeps one: the others' lines stay without code. */
+/* A function that several files define and of which the linker keeps one: the other files' lines have no code. */
 #define FOUR(x) x x x x
 #define MANY(x) FOUR(FOUR(FOUR(FOUR(x))))
 template <int n> __attribute__((noinline)) int big(volatile int *sink)

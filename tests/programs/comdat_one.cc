@@ -1,4 +1,4 @@
-/* Functions in front of one that is longer than the gap below all code. */
+/* Functions before one that is longer than the gap below all code. */
 #include "comdat.h"
 volatile int sink;
 int other();

@@ -1,4 +1,4 @@
-/* Brings what comdat_one.cc brings as well: one of the two is thrown away. */
+/* Defines the function of comdat_one.cc too: the linker discards one of the two. */
 #include "comdat.h"
 extern volatile int sink;
 int other()

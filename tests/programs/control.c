@@ -32,7 +32,7 @@ int main(int argc, char **argv) {
     counted();
     if (chdir("/") != 0)
         return 1;
-    /* 3 before main, 3 in it, 1 at exit, 5 behind all that. */
+    /* 3 before main, 3 in it, 1 at exit, 5 after all that. */
     printf("calls counted 12\ncalls uncounted 0\n");
     fflush(stdout);
     exit(argc > 1 ? 7 : 0);

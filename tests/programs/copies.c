@@ -1,7 +1,7 @@
 /*
- * Children with a copy of the memory that the C library's `fork` has not made: copies HOW, which is fork (`_Fork`), clone
- * (`clone` by its number), both with `exit` at the end, or vfork. They call the shared object's function and our own; what
- * they did is nobody's.
+ * Children with a copy of the memory that was made without the C library's `fork`: copies HOW, which is fork (`_Fork`), clone
+ * (`clone` by its number), both with `exit` at the end, or vfork. The children call the shared object's function and our own;
+ * their calls are counted nowhere.
  */
 #define _GNU_SOURCE
 #include <signal.h>

@@ -1,15 +1,15 @@
 /*
- * Corners that a runtime can cut itself on; each prints what it called, or ends in a way of its own:
+ * Corner cases for a runtime. Each prints its calls, or ends in a way of its own:
  *
- *     corners waits           a signal that is let in only for a wait
- *     corners small N         a signal on an alternate stack of N bytes, behind which there is nothing
+ *     corners waits           a signal that is unblocked only during a wait
+ *     corners small N         a signal on an alternate stack of N bytes, next to an inaccessible page
  *     corners thread          _exit in a thread with the smallest stack
- *     corners chains          a handler that calls the one it found
+ *     corners chains          a handler that calls the previous handler
  *     corners vfork           a thread whose first profiled call is made by the child of a vfork
  *     corners first N         a signal while a thread makes its first call, N times
- *     corners twice           two signals that kill, one soon after the other
- *     corners reused          descriptors that are the program's own now, and new tables
- *     corners forks N [US]    forks in a signal handler that comes every US microseconds, N times
+ *     corners twice           two fatal signals, one soon after the other
+ *     corners reused          the runtime's descriptor numbers now belong to the program's files; new tables
+ *     corners forks N [US]    N forks in a signal handler that runs every US microseconds
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -69,7 +69,7 @@ QUIET static void thread(void) {
 static void (*found)(int);
 static char scratch[4096];
 QUIET static void chain(int number) {
-    memset(scratch, 0, sizeof scratch); /* whatever was in the registers of arguments is gone */
+    memset(scratch, 0, sizeof scratch); /* the argument registers no longer hold their former values */
     if (found != SIG_DFL && found != SIG_IGN)
         found(number);
     else {
@@ -100,7 +100,7 @@ static volatile long handled;
 QUIET static void on_alarm(int signal) {
     (void)signal;
     counted();
-    __atomic_fetch_add(&handled, 1, __ATOMIC_RELAXED); /* it may run in two threads at once */
+    __atomic_fetch_add(&handled, 1, __ATOMIC_RELAXED); /* two threads may run this at once */
 }
 QUIET static void *once(void *unused) {
     counted();
@@ -140,7 +140,7 @@ QUIET static void on_fork(int signal) {
     pid_t child = fork();
     if (child == 0) {
         counted();
-        raise(SIGKILL); /* whatever was interrupted has not gone on: no file */
+        raise(SIGKILL); /* the interrupted code has not gone on: no file */
     }
     int status;
     if (child < 0 || waitpid(child, &status, 0) != child || !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
@@ -160,7 +160,7 @@ QUIET static void forks(long number, long microseconds) {
     printf("calls counted %ld\n", calls);
 }
 
-/* Enough code that its profile takes a while to write. */
+/* Enough code that writing its profile takes a while. */
 QUIET static void twice(void) {
     pid_t self = getpid();
     counted();
@@ -214,7 +214,7 @@ QUIET int main(int argc, char **argv) {
             ;
         loop();
         pthread_join(id, NULL);
-        printf("calls counted %d\n", 2 * ROUNDS + 1); /* and the one by the child, which has no table */
+        printf("calls counted %d\n", 2 * ROUNDS + 1); /* and the call by the child, which has no table */
         return 0;
     } else if (strcmp(what, "first") == 0)
         first(number);

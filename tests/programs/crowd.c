@@ -1,4 +1,4 @@
-/* More functions than any report needs to have groups of all sizes: a stage for made-up profiles. */
+/* More functions than any report needs for groups of all sizes: a stage for synthetic profiles. */
 static volatile unsigned long sink;
 
 #define ONE(name) \

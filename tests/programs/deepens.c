@@ -1,5 +1,5 @@
-/* Goes deeper than it ever was, step by step, and works at each depth: a signal finds no room below the stack pointer that
-   was ever used. */
+/* Goes deeper than ever before, step by step, and works at each depth: a signal finds no room below the lowest stack
+   pointer so far. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
-/* Prints what a program sees of the dispositions of its signals, or ends by one of them after it has set it to the
-   default: what is printed, and how the program ends, is the same without a profiling runtime. */
+/* Prints the program's view of the dispositions of its signals, or ends by one of them after it has set the default.
+   The output and the end are the same without a profiling runtime. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -40,14 +40,14 @@ static void show(int signal) {
     int result = sigaction(signal, NULL, &found);
     if (result != 0)
         printf("%d: %d, errno %d\n", signal, result, errno);
-    else if (signal == 60) /* by which the program is sampled: what was set beside the default is not kept */
+    else if (signal == 60) /* the sampling signal: settings beside the default are not kept */
         printf("%d: %s\n", signal, name(found.sa_handler));
     else
         printf("%d: %s, flags %#x, mask %s %d\n", signal, name(found.sa_handler), (unsigned)found.sa_flags,
                is_empty(&found.sa_mask) ? "empty" : "set", sigismember(&found.sa_mask, SIGUSR1));
 }
 
-/* What each way of setting the default, a handler or nothing says of what was there. */
+/* What each way to set the default, a handler, or nothing reports of the former setting. */
 static void set(int signal_number) {
     static const int flags[] = {0, SA_RESTART, SA_SIGINFO, SA_ONSTACK, SA_NODEFER, SA_RESTART | SA_SIGINFO | SA_ONSTACK};
     struct sigaction action, before;
@@ -105,7 +105,7 @@ static void *ask(void *unused) {
     return unused;
 }
 
-/* Which signals are blocked. */
+/* The blocked signals. */
 static void blocked(const char *when) {
     sigset_t set, same;
     memset(&set, 0, sizeof set);
@@ -129,7 +129,7 @@ static void on_mask(int signal) {
     blocked("a handler");
 }
 
-/* What a thread is told of its mask, with everything blocked in all the ways that programs do it. */
+/* What a thread sees of its mask, with everything blocked in all the usual ways. */
 static void masks(void) {
     sigset_t all, none, some, before;
     pthread_t thread;
@@ -199,7 +199,7 @@ static int see(void) {
     }
     wait(NULL);
     pid_t child = vfork();
-    if (child == 0) { /* what it sets is its own, and its memory is ours */
+    if (child == 0) { /* the settings are the program's, and the memory is ours */
         struct sigaction found;
         signal(SIGTERM, SIG_IGN);
         sigaction(SIGINT, NULL, &found);
@@ -218,7 +218,7 @@ int main(int argc, char **argv) {
     counted();
     if (strcmp(how, "see") == 0)
         return see();
-    if (strcmp(how, "all") == 0) { /* as those do that execute something else: the runtime's own signals too */
+    if (strcmp(how, "all") == 0) { /* as launchers do before they execute something: also the runtime's own signals */
         for (int signal_number = 1; signal_number < 65; signal_number++)
             signal(signal_number, SIG_DFL);
         for (volatile long i = 0; i < 400000000; i++)
@@ -226,7 +226,7 @@ int main(int argc, char **argv) {
         return 3;
     }
     int number = argc > 2 ? atoi(argv[2]) : SIGTERM;
-    if (strcmp(how, "wait") == 0) { /* everything is blocked, and works before it waits; prints what came */
+    if (strcmp(how, "wait") == 0) { /* blocks everything, works, and then waits; prints the signals that came */
         sigset_t set;
         sigfillset(&set);
         pthread_sigmask(SIG_BLOCK, &set, NULL);
@@ -238,7 +238,7 @@ int main(int argc, char **argv) {
         printf("%d\n", came);
         return 3;
     }
-    if (strcmp(how, "again") == 0) { /* a handler that gives up, and has the fault happen again */
+    if (strcmp(how, "again") == 0) { /* a handler that resets itself and lets the fault happen again */
         signal(number, handler);
         signal(number, SIG_DFL);
         if (number == SIGSEGV)
@@ -254,7 +254,7 @@ int main(int argc, char **argv) {
         sigaction(number, &before, NULL);
         kill(getpid(), number);
     }
-    if (strcmp(how, "late") == 0) { /* behind the end of a file */
+    if (strcmp(how, "late") == 0) { /* after the end of a file */
         char *memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fileno(tmpfile()), 0);
         return memory[100];
     }

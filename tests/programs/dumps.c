@@ -1,11 +1,11 @@
 /*
- * Has its profile written while it goes on.
+ * Writes its profile while it runs.
  *
- *     dumps call          gmon_dump after 3 calls of `counted`; then 2 more, and an end that writes nothing
+ *     dumps call          gmon_dump after 3 calls of `counted`; then 2 more calls, and an end without writing
  *     dumps signal N      the same with signal N, sent to itself
- *     dumps storm         threads that call, that dump, and that turn profiling off and on, all at once
- *     dumps off           the same, and off in the end
- *     dumps wait          3 calls, then `ready`; goes on when something comes in
+ *     dumps storm         threads that call, dump, and turn profiling off and on, all at once
+ *     dumps off           the same, but off at the end
+ *     dumps wait          3 calls, then prints `ready`; continues when it reads input
  */
 #include <pthread.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-/* Calls a function five times and ends as it is told. */
+/* Calls a function five times and ends as told. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -65,7 +65,7 @@ int main(int argc, char **argv) {
         signal(SIGTERM, own_handler);
         raise(SIGTERM);
     }
-    if (strcmp(how, "threads") == 0) { /* main returns while others run */
+    if (strcmp(how, "threads") == 0) { /* main returns while other threads run */
         for (int i = 0; i < 4; i++)
             pthread_create(&thread, NULL, forever, NULL);
         return 3;

@@ -1,15 +1,15 @@
 /*
- * Programs that are hard to profile; each prints what it called.
+ * Programs that are hard to profile. Each prints its calls.
  *
  *     extremes sequence N     N threads one after the other
  *     extremes small          threads with the smallest stacks
- *     extremes deep           a recursion a million calls deep
+ *     extremes deep           a recursion with a depth of a million calls
  *     extremes arcs           a million distinct arcs
  *     extremes many           more than 2^32 calls of one arc
  *     extremes jumps          longjmp out of profiled functions
  *     extremes cancel         threads that are cancelled
- *     extremes storm N        a signal every few microseconds, whose handler calls profiled functions, N times
- *     extremes same N         the same, and it calls just what it interrupts
+ *     extremes storm N        N signals, one every few microseconds, whose handler calls profiled functions
+ *     extremes same N         the same, but the handler calls the function that it interrupts
  *     extremes forks N        N forks while timers run
  */
 #include <errno.h>
@@ -98,7 +98,7 @@ static void deep(void) {
     printf("calls deeper 1000000\narc deeper deeper 999999\ncalls counted 1\n");
 }
 
-/* A thousand functions that call whatever they are given, and a thousand to be given. */
+/* A thousand functions that call their argument, and a thousand arguments. */
 #define TEN(X, p) X(p##0) X(p##1) X(p##2) X(p##3) X(p##4) X(p##5) X(p##6) X(p##7) X(p##8) X(p##9)
 #define HUNDRED(X, p) TEN(X, p##0) TEN(X, p##1) TEN(X, p##2) TEN(X, p##3) TEN(X, p##4) \
     TEN(X, p##5) TEN(X, p##6) TEN(X, p##7) TEN(X, p##8) TEN(X, p##9)
@@ -226,7 +226,7 @@ static void forks(int children) {
         if (pid == 0) {
             static char *const arguments[] = {"true", NULL};
             if (i % 1000 != 0) {
-                /* Behind the runtime's back: ten thousand files would say nothing that ten do not. */
+                /* Bypasses the runtime: ten thousand files would say nothing that ten do not. */
                 kill(getpid(), SIGKILL);
             }
             execvp("true", arguments);

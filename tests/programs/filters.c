@@ -1,26 +1,26 @@
 /*
- * Installs a filter of system calls, or asks for one in vain, and goes on: filters CASE [HOW]. With and without profiling the same is
- * printed, and the end is the same.
+ * Installs a system-call filter, or tries to, and goes on: filters CASE [HOW]. The output and the end are the same with and without
+ * profiling.
  *
- *     exit                a filter that kills for getpid; ends by _exit
+ *     exit                a filter that kills on getpid; ends by _exit
  *     child               the same in the child of a fork
- *     copy                a copy of the process, made by clone itself, has a filter that kills for rt_sigaction, and gets SIGTERM
- *     strict-copy         such a copy is strict, and calls many functions
- *     mask HOW            changes masks behind a filter of rt_sigprocmask that kills, traps, or says that nothing went wrong
+ *     copy                a copy of the process made by raw clone has a filter that kills on rt_sigaction, and gets SIGTERM
+ *     strict-copy         such a copy goes into strict mode and calls many functions
+ *     mask HOW            changes masks behind a filter of rt_sigprocmask that kills, traps, or reports success
  *     set HOW             the same by sigset
- *     refused             a thread without the right to install filters asks for one; ends by SIGTERM
- *     invalid             asks for a filter that is none; ends by SIGTERM
- *     probes              asks a hundred times for filters that cannot be, and says whether memory was used up
- *     control             a filter that kills for rt_sigreturn; stops profiling, lets it go on, and works
+ *     refused             a thread without the right to install filters tries to install one; ends by SIGTERM
+ *     invalid             tries to install an invalid filter; ends by SIGTERM
+ *     probes              tries a hundred times to install impossible filters, and says whether memory was used up
+ *     control             a filter that kills on rt_sigreturn; stops and restarts profiling, and works
  *     busy                the same filter; works
  *     fault, dump         the same filter; writes to address 0, or sends itself SIGUSR1
- *     ask                 the same filter; asks what happens with signal 60
- *     dumped              has the profile written, and is strict
- *     plain, strict       without a filter, or strict
- *     many                forty filters, each another one, of which the last kills for getpid, and forty that are alike
- *     through NUMBER PROGRAM WORD...   a filter that kills for that call, behind which the program is executed
+ *     ask                 the same filter; queries signal 60
+ *     dumped              writes the profile, and goes into strict mode
+ *     plain, strict       without a filter, or in strict mode
+ *     many                forty different filters, the last of which kills on getpid, and forty equal filters
+ *     through NUMBER PROGRAM WORD...   a filter that kills on that call, then executes the program
  *     outside             calls a shared object
- *     limit               may make files of 16 MiB, and is strict; something is to be said at the end
+ *     limit               may make files of 16 MiB and goes into strict mode; a message is due at the end
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -63,7 +63,7 @@ QUIET static int install(struct sock_filter *steps, unsigned short length) {
     return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
 }
 
-/* Has one call answered by an action. */
+/* Makes one call answer with an action. */
 QUIET static int forbid(unsigned number, unsigned action) {
     struct sock_filter steps[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),

@@ -1,11 +1,11 @@
 /*
- * Executes a program to which some system calls are forbidden, as in many containers:
+ * Executes a program with some system calls forbidden, as in many containers:
  *
  *     forbid perf PROGRAM [ARGUMENT...]      perf_event_open
  *     forbid timers PROGRAM [ARGUMENT...]    timer_create
  *     forbid statx PROGRAM [ARGUMENT...]     statx
  *
- * Exits with 77 where the system has no filters of system calls.
+ * Exits with 77 if the system has no system-call filters.
  */
 #include <errno.h>
 #include <linux/filter.h>

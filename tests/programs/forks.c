@@ -1,6 +1,6 @@
 /*
- * Children of all kinds. Each process prints what it was called itself; a child's profile is its own, and its parent's is
- * left alone.
+ * Children of all kinds. Each process prints its own calls. A child has its own profile and leaves its parent's
+ * alone.
  *
  *     forks [CHILDREN]
  */
@@ -51,7 +51,7 @@ int main(int argc, char **argv) {
             return 1;
     }
     counted();
-    /* These share our memory until they are another program: what is counted in between is ours. */
+    /* These share our memory until they become another program, so calls in between are ours. */
     pid = vfork();
     if (pid == 0) {
         counted();

@@ -1,11 +1,11 @@
 /*
- * Meets more and more arcs, up to 400,000, and has its profile written after each 80,000 of them: in the end there are far
- * more than the profiling buffer has room for.
+ * Makes more and more arcs, up to 400,000, and writes its profile after each 80,000 of them. In the end there are far
+ * more arcs than the profiling buffer can hold.
  *
- *     grows ticks      meanwhile threads send themselves the sampling signal
- *     grows switch     during each write threads call moncontrol(0) and moncontrol(1), over and over
- *     grows file       instead, the first thread forbids itself to open files while threads send themselves that signal
- *     grows memory     prints by how many KiB the peak of the mapped memory grew with a write of more arcs than fit the buffer
+ *     grows ticks      meanwhile, threads send themselves the sampling signal
+ *     grows switch     during each write, threads call moncontrol(0) and moncontrol(1) again and again
+ *     grows file       the first thread forbids itself to open files while threads send themselves that signal
+ *     grows memory     prints by how many KiB the peak of the mapped memory grew when it wrote more arcs than fit the buffer
  *
  * 24 MiB of the program's text are empty, so that the samples take 12 MiB.
  */
@@ -29,8 +29,8 @@
 
 enum { SAMPLING = 60, THREADS = 3, TICKS = 20000, CALLEES = 1000, CALLERS = 400, STEP = 40 };
 
-/* tgkill(process, thread, SAMPLING), with the system call here and not in the C library: the signal comes in right behind
-   the call. */
+/* tgkill(process, thread, SAMPLING), with the system call here and not in the C library: the signal arrives right
+   after the call. */
 #ifdef __aarch64__
 #define SEND(process, thread) \
     register long number __asm__("x8") = SYS_tgkill; \
@@ -116,7 +116,7 @@ typedef long callee(long);
 THOUSAND(CALLEE)
 FOUR_HUNDRED(CALLER)
 
-/* Every function is called by some of the callers, twice by each. */
+/* Each function is called by some of the callers, twice by each. */
 QUIET static void call(int from, int until) {
     static callee *const callees[] = {THOUSAND(NAME_CALLEE)};
     static long (*const callers[])(callee *, long) = {FOUR_HUNDRED(NAME_CALLER)};

@@ -1,6 +1,6 @@
-/* A program that uses shared objects: one that is linked (with LINKED), or those that are named, each opened, called and closed
-   in its turn as often as is said:  host NAME TIMES SAMPLES [NAME TIMES SAMPLES]...  With `!` before its name one stays open.  With MOVE_TEXT set,
-   the program's code is in memory of no file. */
+/* A program that uses shared objects: one that is linked (with LINKED), or those on the command line, each opened,
+   called, and closed in its turn as often as given: host NAME TIMES SAMPLES [NAME TIMES SAMPLES]... With `!` before
+   its name, an object stays open. With MOVE_TEXT set, the program's code is in memory that belongs to no file. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <signal.h>
@@ -21,13 +21,13 @@ __attribute__((noinline)) int back(int number)
     return number;
 }
 
-/* The one place that calls what is opened: objects at the same address are called along the same arc. */
+/* The one place that calls the opened objects: objects at the same address are called along the same arc. */
 __attribute__((noinline)) static void use(serve_type *service, int times, int samples)
 {
     service(times, samples, back);
 }
 
-/* Unmaps an object behind everybody's back. */
+/* Unmaps an object without dlclose. */
 static void unmap(const char *path)
 {
     char line[4096];
@@ -38,7 +38,7 @@ static void unmap(const char *path)
             munmap((void *)start, end - start);
 }
 
-/* Puts the code into memory of no file, as programs do that want larger pages for it. */
+/* Moves the code to memory that belongs to no file, as programs do that want larger pages for it. */
 static int move_text(void)
 {
     char line[4096];
@@ -90,7 +90,7 @@ int main(int count, char **words)
 #endif
     if (getenv("UNMAPS")) {
         unmap(getenv("UNMAPS"));
-        _exit(0); /* the C library would look for what is gone */
+        _exit(0); /* the C library would look for the unmapped object */
     }
     if (getenv("STOPS"))
         raise(SIGSTOP);

@@ -1,4 +1,4 @@
-/* Functions of every kind that symbol tables have: chosen at run time, unique, weak, local, in other files. */
+/* Functions of every kind in symbol tables: chosen at run time, unique, weak, local, in other files. */
 
 #include <cstdio>
 

@@ -1,4 +1,4 @@
-/* Functions in assembly: names that are not marked as functions, and names as compilers and assemblers make them. */
+/* Functions in assembly: symbols that are not marked as functions, and names that compilers and assemblers make. */
 #include <stdio.h>
 
 void first(void);
@@ -19,7 +19,7 @@ __asm__(".text\n"
         LOCAL(twice.constprop.1.isra.0) LOCAL(plain_local) LOCAL(copy.clone.2) LOCAL(mixed.1.2)
         LOCAL(__gnu_compiled_c)
         ".globl second\n.type second, @function\nsecond:\nret\n"
-        /* A weak name of data, which the system's tool takes for one of code. */
+        /* A weak data symbol, which the system's tool takes for code. */
         ".data\n.weak weak_data\nweak_data: .long 0\n.text\n");
 
 int main(void)

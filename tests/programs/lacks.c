@@ -1,9 +1,9 @@
 /*
- * Executes a program on a kernel that lacks some system calls, as old ones and strict containers do:
+ * Executes a program without some system calls, as in old kernels and strict containers:
  *
  *     lacks ERROR CALL[,CALL]... PROGRAM [ARGUMENT...]
  *
- * Each of the calls fails with that error, a number. Exits with 77 where the system has no filters of system calls.
+ * Each of the calls fails with that error number. Exits with 77 if the system has no system-call filters.
  */
 #include <linux/filter.h>
 #include <linux/seccomp.h>

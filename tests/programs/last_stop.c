@@ -1,5 +1,5 @@
-/* Runs a program under ptrace, hands it all its signals, and prints what the kernel said of the last one, and whether the
-   program stood where it stood when that signal came first: what a core would have. */
+/* Runs a program under ptrace and passes on all its signals. Prints the kernel's information on the last signal, and
+   whether the program stood where it stood when that signal first came: what a core dump would contain. */
 #include <elf.h>
 #include <signal.h>
 #include <stdio.h>
@@ -43,7 +43,7 @@ int main(int argc, char **argv) {
             continue;
         }
         last = place(child);
-        if (signal != told.si_signo) /* samples may come before it */
+        if (signal != told.si_signo) /* samples may come first */
             first = last;
         ptrace(PTRACE_GETSIGINFO, child, NULL, &told);
         ptrace(PTRACE_CONT, child, NULL, (void *)(long)signal);

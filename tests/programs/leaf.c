@@ -1,4 +1,4 @@
-/* A loop over leaf functions of different weight. Prints how often each was called. */
+/* A loop over leaf functions of different weight. Prints the number of calls of each. */
 #include <stdio.h>
 
 static volatile unsigned long sink;

@@ -1,5 +1,5 @@
 /*
- * Prints what is left over from the program that executed this one: memory of the kernel's sampler, timers, the period of
+ * Prints what remains of the program that executed this one: memory of the kernel's sampler, timers, the period of
  * the interval timer, descriptors beyond the standard ones.
  */
 #include <dirent.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/time.h>
 
-/* The lines of a file that have a word in them. */
+/* The lines of a file that contain a word. */
 static int lines_with(const char *path, const char *word) {
     char line[512];
     int found = 0;

@@ -1,6 +1,6 @@
 /*
  * Counts its own calls in a file of its own, one counter for each thread, until it is killed: live COUNTERS THREADS.
- * Each call is counted there when it is over, so what a profile has is as many calls or, for each thread, one more.
+ * It counts each call when the call is over. So a profile has the same number of calls or, for each thread, one more.
  */
 #include <fcntl.h>
 #include <pthread.h>

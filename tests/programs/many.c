@@ -1,4 +1,4 @@
-/* Many functions with names of every kind: a stage for profiles that no run would leave behind. */
+/* Many functions with names of every kind: a stage for profiles that no run would produce. */
 #include <stdio.h>
 
 static volatile unsigned long sink;

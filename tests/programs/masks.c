@@ -1,9 +1,9 @@
 /*
- * Blocks signals, and says what comes of that: masks WHAT.
+ * Blocks signals and prints the results: masks WHAT.
  *
- *     real-time, all   blocks the real-time signals or all, sends itself each real-time one with a value, and waits for each
- *     sleep            blocks all, and counts how often the sleep of a new thread is cut short
- *     own              handles signal 60, blocks all, and raises that in a new thread
+ *     real-time, all   blocks the real-time signals or all, sends itself each real-time signal with a value, and waits for each
+ *     sleep            blocks all, and counts the interruptions of a new thread's sleep
+ *     own              handles signal 60, blocks all, and raises signal 60 in a new thread
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Does something to standard error, and ends with status 7: messages WHAT [FILE]. */
+/* Does something to standard error and ends with status 7: messages WHAT [FILE]. */
 #include <fcntl.h>
 #include <gmon.h>
 #include <signal.h>
@@ -21,7 +21,7 @@ int main(int argc, char **argv)
     const char *what = argc > 1 ? argv[1] : "";
     counted();
     if (strcmp(what, "file") == 0) {
-        /* Descriptor 2 is a file of the program's own from now on. */
+        /* From here on, descriptor 2 is a file of the program's own. */
         close(2);
         if (open(argv[2], O_RDWR | O_CREAT | O_TRUNC, 0666) != 2 || write(2, "data", 4) != 4)
             return 99;
@@ -37,7 +37,7 @@ int main(int argc, char **argv)
         gmon_dump();
         return recv(pair[1], &byte, 1, MSG_DONTWAIT) == -1 ? 7 : 98;
     } else if (strcmp(what, "pending") == 0) {
-        /* A signal of ours is taken back, one of the program's own is left. */
+        /* Our pending signal is removed; the program's own pending signal stays. */
         sigset_t set;
         sigemptyset(&set);
         sigaddset(&set, SIGPIPE);

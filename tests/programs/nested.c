@@ -1,4 +1,4 @@
-/* A nested function, which gcc calls with the address of the enclosing frame in r10, and pushes that before __fentry__. */
+/* A nested function. gcc passes the address of the enclosing frame in r10, and pushes r10 before __fentry__. */
 #include <stdio.h>
 
 typedef int callback(int);

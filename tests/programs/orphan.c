@@ -1,4 +1,4 @@
-/* main is in a cycle, and nothing that is profiled calls any member of it. */
+/* main is in a cycle, and no profiled function outside calls any member of it. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
-/* Has a function of the C library's name, as some that come between programs and their signals do: what the kernel has for
-   a signal is what the program sees. Prints for which signals that is a handler. */
+/* Defines a function with the C library's name, as some libraries between programs and signals do: the program then
+   sees the kernel's setting of a signal. Prints the signals whose setting is a handler. */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdio.h>

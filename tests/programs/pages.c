@@ -1,8 +1,8 @@
 /*
- * A hundred functions at the beginnings of pages, called from one place: their arcs differ in high bits only.
+ * A hundred functions at the starts of pages, called from one place: their arcs differ only in high bits.
  *
- *     pages              as it is
- *     pages limited      from the start of main on there is no more memory
+ *     pages              without limits
+ *     pages limited      no more memory from the start of main on
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -17,7 +17,7 @@ static void fail(const char *what) {
     _exit(99);
 }
 
-/* Beyond the highest descriptor that there may be of ours. */
+/* Beyond the highest possible descriptor of ours. */
 static int limit(void) {
     long limit = sysconf(_SC_OPEN_MAX);
     return limit < 65536 ? (int)limit : 65536;
@@ -47,7 +47,7 @@ int main(int argc, char **argv) {
         if (chdir(directory) != 0)
             fail("chdir");
     } else if (strcmp(what, "reuse") == 0) {
-        /* Whatever we think is ours is somebody else's file now. */
+        /* All descriptors that we believe to be ours are other files now. */
         int fd = open("other", O_RDWR | O_CREAT, 0666);
         if (fd < 0)
             fail("other");
@@ -55,7 +55,7 @@ int main(int argc, char **argv) {
             if (other != fd)
                 dup2(fd, other);
         for (int other = fd + 1; other < fd + 10; other++)
-            close(other); /* one must be left for whoever opens a file */
+            close(other); /* one descriptor must remain for anyone who opens a file */
         if (write(fd, "precious", 8) != 8)
             fail("write");
     } else if (strcmp(what, "removed") == 0) {

@@ -2,7 +2,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Sends this thread the sampling signal: it comes in right behind the system call, here and not in the C library. */
+/* Sends this thread the sampling signal: it arrives right after the system call, here and not in the C library. */
 #ifdef __aarch64__
 #define SAMPLE(process_id, thread_id) \
     register long number __asm__("x8") = SYS_tgkill; \
@@ -25,7 +25,7 @@ __attribute__((noinline)) void sampled_here(int times, long process_id, long thr
     }
 }
 
-/* Calls `stride` and `back` so many times each, and samples itself `samples` times. */
+/* Calls `stride` and `back` this many times each, and samples itself `samples` times. */
 int serve(int times, int samples, int (*back)(int))
 {
     int sum = 0;

@@ -1,4 +1,4 @@
-/* Calls a function of its own and one of a shared object, and in between gives something up for each word. */
+/* Calls a function of its own and one of a shared object, and in between gives up something for each word. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <gmon.h>
@@ -34,8 +34,8 @@ static int limit(void)
     return limit.rlim_cur < 65536 ? (int)limit.rlim_cur : 65536;
 }
 
-/* How many descriptors beyond the standard ones are open. Those that the program was started with are not closed at exec; all others
-   must be, and as high as they can. */
+/* The number of open descriptors beyond the standard ones. Those that existed at the program's start are not closed
+   at exec; all others must be, and must be as high as possible. */
 static int descriptors(void)
 {
     int open = 0, lowest = limit() < 1024 ? limit() - 8 : 1016;
@@ -58,7 +58,7 @@ static void close_all(void)
         close(fd);
 }
 
-/* The child goes on with the words that are left; its parent waits for it and ends. */
+/* The child continues with the remaining words; its parent waits for it and ends. */
 static void in_child(void)
 {
     int status;

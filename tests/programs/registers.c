@@ -1,8 +1,8 @@
 /*
- * Puts a value of its own into every register, calls mcount and __fentry__, and looks whether it is still there: at the
- * first call from a place, which makes an entry in the table, and at later ones, which find it.
+ * Puts a unique value into every register, calls mcount and __fentry__, and checks that the value is still there: at the
+ * first call from a place, which makes an entry in the table, and at later calls, which find the entry.
  *
- * Only r11 and the flags are free for them to change. (r11 passes nothing in the C convention.)
+ * mcount and __fentry__ may change only r11 and the flags. (r11 passes nothing in the C calling convention.)
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,7 +45,7 @@ static struct registers before, after;
     "mov %%r12, after+72(%%rip)\n mov %%r13, after+80(%%rip)\n mov %%r14, after+88(%%rip)\n" \
     "mov %%r15, after+96(%%rip)\n"
 
-/* A function with a frame, as compiled code has it, that calls `hook`; `skew` makes the stack 8 off, as may happen. */
+/* A function with a frame, as compiled code has it, that calls `hook`; `skew` misaligns the stack by 8 bytes. */
 #define PROBE(name, hook, load, save, skew) \
     QUIET __attribute__((noinline)) static void name(void) { \
         __asm__ volatile( \

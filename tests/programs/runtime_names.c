@@ -1,4 +1,4 @@
-/* Functions with names of the profiling runtime, which no report is about: a stage for made-up profiles. */
+/* Functions with the names of the profiling runtime, which no report covers: a stage for synthetic profiles. */
 #include <stdio.h>
 
 static volatile unsigned long sink;

@@ -1,4 +1,4 @@
-/* With same_two.c: static functions of one name in two files. */
+/* With same_two.c: static functions with the same name in two files. */
 #include <stdio.h>
 
 static volatile unsigned long sink;

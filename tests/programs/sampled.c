@@ -1,25 +1,25 @@
 /*
- * Programs that are sampled; each spends CPU time, measured by its own clock, in functions that are known by name.
+ * Programs to sample. Each spends CPU time, measured by its own clock, in functions with known names.
  *
  *     sampled two            two threads that do the same, in `first` and in `second`
  *     sampled long           the same for four times as long
- *     sampled poll           a thread that is busy while the first one sleeps; prints how often it was woken
- *     sampled own            a handler of SIGPROF and an interval timer of its own; prints how often they came
+ *     sampled poll           a thread that is busy while the first one sleeps; prints how often that was interrupted
+ *     sampled own            a handler of SIGPROF and an interval timer of its own; prints the number of signals
  *     sampled thief          a handler of its own for the signal that the runtime uses
- *     sampled quiet SECONDS  two threads in which no profiled function is called, busy for so long each
+ *     sampled quiet SECONDS  two threads that call no profiled function, each busy for so long
  *     sampled blocked        threads that were made while every signal was blocked
  *     sampled deaf SECONDS   a thread that blocks every signal for so long
- *     sampled mute SECONDS   the same without an end
- *     sampled again SECONDS  the same, and at last moncontrol(1), although samples are counted already
+ *     sampled mute SECONDS   the same; the thread never unblocks the signals
+ *     sampled again SECONDS  the same, then moncontrol(1), although samples are counted already
  *     sampled fork           a child that is busy
  *     sampled exec PROGRAM   executes another program while it is sampled
  *     sampled asleep         sleeps, in `asleep`
  *     sampled stopped        is busy in `first`, in `second` while nothing is counted, and in `first` again
  *     sampled alone SECONDS  is busy in `first`
- *     sampled ended          is busy in `first` in a thread that ends, and then sleeps; prints for how many milliseconds the
- *                            thread was there, as the clock on the wall shows them
- *     sampled late           is busy in `first` in a thread, which lets no signals in at last, until samples are stopped; prints
- *                            for how many milliseconds, as the clock on the wall shows them
+ *     sampled ended          is busy in `first` in a thread that ends, and then sleeps; prints the milliseconds of real time
+ *                            in that thread
+ *     sampled late           is busy in `first` in a thread that finally blocks signals, until samples are stopped; prints
+ *                            the milliseconds of real time
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -47,7 +47,7 @@ QUIET static double now(clockid_t clock) {
     return time.tv_sec + time.tv_nsec * 1e-9;
 }
 
-/* Busy until so much time has passed, nearly all of it in the function itself. */
+/* Busy until this much time has passed, nearly all of it in the function itself. */
 #define UNTIL(clock, seconds)                                                                 \
     double end = now(clock) + (seconds);                                                      \
     while (now(clock) < end)                                                                  \
@@ -81,13 +81,13 @@ static void both(void *(*one)(void *), void *(*other)(void *), double seconds) {
 }
 
 static void sleeps_while_another_is_busy(void) {
-    /* Long enough for the kernel to look at the timer, on a busy machine too. */
+    /* Long enough for the kernel to check the timer, even on a busy machine. */
     double seconds = 3;
     pthread_t thread;
     int woken = 0;
     if (pthread_create(&thread, NULL, in_first, &seconds) != 0)
         exit(99);
-    /* It sleeps all the time but for a few microseconds: whatever comes finds it asleep. */
+    /* It sleeps all the time except for a few microseconds, so every signal finds it asleep. */
     while (pthread_tryjoin_np(thread, NULL) == EBUSY)
         if (poll(NULL, 0, 20) == -1 && errno == EINTR)
             woken++;
@@ -106,7 +106,7 @@ static void own_timer(void) {
     sigaction(SIGPROF, &action, NULL);
     setitimer(ITIMER_PROF, &period, NULL);
     double seconds = 0;
-    /* On a busy machine the kernel is late with the program's signals too. */
+    /* On a busy machine, the kernel is late with the program's signals too. */
     do {
         first(1.0);
         seconds += 1;
@@ -122,7 +122,7 @@ static void signals(int how) {
     pthread_sigmask(how, &all, NULL);
 }
 
-/* The same behind everybody's back. */
+/* The same without the C library. */
 static void raw_signals(int how) {
     unsigned long all = ~0ul;
     syscall(SYS_rt_sigprocmask, how, &all, NULL, sizeof all);
@@ -215,7 +215,7 @@ int main(int argc, char **argv) {
         both(in_first, in_second, 1.5);
         signals(SIG_UNBLOCK);
     } else if (strcmp(what, "deaf") == 0) {
-        /* On one processor: each has a ring of its own. */
+        /* On one processor, because each processor has its own ring. */
         cpu_set_t one;
         CPU_ZERO(&one);
         CPU_SET(sched_getcpu(), &one);

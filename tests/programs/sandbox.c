@@ -1,16 +1,16 @@
 /*
- * Gives up system calls, calls many functions, and ends: sandbox WHAT [HOW]. It prints what it called before.
+ * Gives up system calls, calls many functions, and ends: sandbox WHAT [HOW]. It prints its calls first.
  *
  *     strict              only read, write, _exit and sigreturn are left; ends by exit of the thread
- *     kill, trap, error   a filter that does so with all but a few calls; ends by exit
+ *     kill, trap, error   a filter that does so on all but a few calls; ends by exit
  *     all HOW             the same filter for all threads, by seccomp(2)
- *     threads HOW         four threads are made behind a filter that lets the C library make them
- *     silent HOW          a filter that does not let a signal's handler return either
- *     files HOW           a filter that lets files be written, but nobody ask who is there
- *     child HOW           a child of a fork behind the filter calls and ends as well
- *     worker              a thread of its own is strict; the program ends as any
- *     probe               asks for filters that cannot be, as programs do to find out what there is
- *     locked              locks all its memory, and says how much is reserved before and behind that
+ *     threads HOW         four threads that start behind a filter that allows the C library to make them
+ *     silent HOW          a filter that also forbids returning from signal handlers
+ *     files HOW           a filter that allows writing files, but not getpid
+ *     child HOW           a fork child behind the filter also calls and ends
+ *     worker              one thread goes into strict mode; the program ends normally
+ *     probe               tries impossible filters, as programs do to probe the kernel
+ *     locked              locks all its memory, and prints the reserve before and after that
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -44,7 +44,7 @@
 
 __attribute__((noinline)) void counted(void) { __asm__ volatile(""); }
 HUNDRED(DEFINE)
-/* Eight places from which each of a hundred is called: 900 arcs with those to `counted`. */
+/* Eight places from which each of a hundred functions is called: 900 arcs with those to `counted`. */
 #define ROUND HUNDRED(CALL)
 QUIET static void many(int times) {
     while (times-- > 0) {
@@ -121,7 +121,7 @@ QUIET static long busy(void) {
     return calls;
 }
 
-/* Kilobytes of mappings that are left out of core dumps, of which the runtime's reserve is one. */
+/* Kilobytes of mappings that are left out of core dumps, one of which is the runtime's reserve. */
 QUIET static long reserved(void) {
     FILE *maps = fopen("/proc/self/smaps", "r");
     char line[512];
@@ -164,7 +164,7 @@ QUIET static void probe(void) {
 QUIET int main(int argc, char **argv) {
     const char *what = argc > 1 ? argv[1] : "", *how = argc > 2 ? argv[2] : "";
     long calls = 1 + CALLS;
-    static char buffer[4096]; /* without one the C library would ask what standard output is */
+    static char buffer[4096]; /* without it the C library would ask what standard output is */
     pthread_t id[4];
     setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
     counted();

@@ -1,8 +1,8 @@
 /*
- * Sends itself the signal that the runtime's timers send, so that the number of samples in each function is known without a clock:
+ * Sends itself the signal of the runtime's timers, so the number of samples in each function is known without a clock:
  *
- *     ticks HERE THERE         so many in `here`, so many in `there`
- *     ticks HERE THERE child   the same in a forked child; the parent has none
+ *     ticks HERE THERE         HERE samples in `here`, THERE in `there`
+ *     ticks HERE THERE child   the same in a forked child; the parent has no samples
  */
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -11,7 +11,7 @@
 
 enum { SAMPLING = 60 };
 
-/* kill(pid, SAMPLING), with the system call here and not in the C library: the signal comes in right behind it. */
+/* kill(pid, SAMPLING), with the system call here and not in the C library: the signal arrives right after the call. */
 #ifdef __aarch64__
 #define SEND(pid) \
     register long number __asm__("x8") = SYS_kill; \

@@ -1,4 +1,4 @@
-/* A thread that calls no profiled function but in the child of a vfork: that child has the thread's memory. */
+/* A thread that calls profiled functions only in the child of a vfork, which has the thread's memory. */
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/wait.h>

@@ -1,4 +1,4 @@
-//! Helpers of the tests that cross crates: compile a program, run it, compare two readers of its profile.
+//! Helpers for the tests that cross crates: compile a program, run it, and compare two readers of its profile.
 //!
 //! ```no_run
 //! let image = gmon_tests::compile("leaf", &["leaf.c"], &["-g"]);
@@ -6,8 +6,8 @@
 //! gmon_tests::compare(&image, &[&profile], &["-b"]);
 //! ```
 //!
-//! Everything is built in the target directory, in a directory named by the test. A helper that fails panics with what
-//! failed: it runs in tests only.
+//! The helpers build everything in the target directory, in a directory that the test names. If something fails, they
+//! panic with a message, because they run only in tests.
 
 pub mod random;
 
@@ -18,11 +18,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
-/// An empty directory of this name for files that a test makes.
+/// Makes an empty directory with this name for the files of a test.
 ///
 /// # Panics
 ///
-/// When it cannot be made.
+/// If the directory cannot be made.
 #[must_use]
 pub fn directory(name: &str) -> PathBuf {
     let directory = target().join("tmp").join("gmon-tests").join(name);
@@ -31,18 +31,18 @@ pub fn directory(name: &str) -> PathBuf {
     directory
 }
 
-/// The directory of this build profile's programs, `target/debug` as a rule.
+/// The directory with the programs of this build profile, usually `target/debug`.
 fn target() -> PathBuf {
     let test = std::env::current_exe().expect("the path of this test");
     let deps = test.parent().expect("tests lie in a directory");
     deps.parent().expect("target directories have parents").to_owned()
 }
 
-/// Compiles sources of `tests/programs` with `-pg` into a program in a directory of its own.
+/// Compiles sources of `tests/programs` with `-pg` into a program in its own directory.
 ///
 /// # Panics
 ///
-/// When the compiler says no.
+/// If the compiler fails.
 #[must_use]
 pub fn compile(name: &str, sources: &[&str], flags: &[&str]) -> PathBuf {
     let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
@@ -60,11 +60,11 @@ pub fn compile(name: &str, sources: &[&str], flags: &[&str]) -> PathBuf {
     image
 }
 
-/// Compiles the same to object files, and gives a file that says what they define, for `-R`.
+/// Compiles the same sources to object files and returns a file that maps object files to functions, for `-R`.
 ///
 /// # Panics
 ///
-/// When the compiler or `nm` says no.
+/// If the compiler or `nm` fails.
 #[must_use]
 pub fn object_map(image: &Path, sources: &[&str], flags: &[&str]) -> PathBuf {
     let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
@@ -86,19 +86,19 @@ pub fn object_map(image: &Path, sources: &[&str], flags: &[&str]) -> PathBuf {
     map
 }
 
-/// Compiles a Fortran source of `tests/programs` with `-pg -g` into a program in a directory of its own. Says loudly
-/// that a test is skipped when there is no compiler.
+/// Compiles a Fortran source of `tests/programs` with `-pg -g` into a program in its own directory. Prints SKIPPED if
+/// there is no compiler.
 ///
 /// # Panics
 ///
-/// When the compiler says no.
+/// If the compiler fails.
 #[must_use]
 pub fn compile_fortran(name: &str, source: &str) -> Option<PathBuf> {
     let compiler = ["gfortran", "gfortran-12", "gfortran-13", "gfortran-14"]
         .into_iter()
         .find(|name| Command::new(name).arg("--version").output().is_ok_and(|output| output.status.success()));
     let Some(compiler) = compiler else {
-        eprintln!("SKIPPED: no gfortran on this system: no Fortran in the tests");
+        eprintln!("SKIPPED: Fortran: no gfortran on this system");
         return None;
     };
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs").join(source);
@@ -108,11 +108,11 @@ pub fn compile_fortran(name: &str, source: &str) -> Option<PathBuf> {
     Some(image)
 }
 
-/// The directory of our start-up objects, for `-B`; they are built once for each run of the tests.
+/// The directory of our start-up objects, for `-B`. They are built once per run of the tests.
 ///
 /// # Panics
 ///
-/// When they cannot be built.
+/// If they cannot be built.
 pub fn start_objects() -> &'static Path {
     static OBJECTS: OnceLock<PathBuf> = OnceLock::new();
     OBJECTS.get_or_init(|| {
@@ -121,38 +121,39 @@ pub fn start_objects() -> &'static Path {
     })
 }
 
-/// The same for another machine, such as `aarch64`. Says loudly that a test is skipped when they cannot be built here.
+/// The directory of the start-up objects for another machine, such as `aarch64`. Prints SKIPPED if they cannot be built
+/// here.
 pub fn start_objects_for(machine: &str) -> Option<PathBuf> {
     static MADE: OnceLock<Result<(), String>> = OnceLock::new();
     match MADE.get_or_init(|| make(&format!("runtime-{machine}"))) {
         Ok(()) => Some(distribution().join("lib/gmon").join(machine)),
         Err(error) => {
             let reason = error.lines().find(|line| line.contains("error") || line.contains("rror ")).unwrap_or("");
-            eprintln!("SKIPPED: {machine}, the runtime cannot be built for it here: {reason}");
+            eprintln!("SKIPPED: {machine}: the runtime cannot be built for it here: {reason}");
             None
         }
     }
 }
 
-/// Where `make` stages what it builds.
+/// The directory in which `make` stages its output.
 ///
 /// # Panics
 ///
-/// When the tests do not lie in a target directory.
+/// If the tests are not in a target directory.
 #[must_use]
 pub fn distribution() -> PathBuf {
     target().parent().expect("profiles lie in the target directory").join("dist")
 }
 
-/// Makes a target of the Makefile; the error is what `make` says.
+/// Builds a target of the Makefile.
 ///
 /// # Errors
 ///
-/// When it cannot be made.
+/// The output of `make`, if the target cannot be built.
 ///
 /// # Panics
 ///
-/// When there is no `make`.
+/// If there is no `make`.
 pub fn make(what: &str) -> Result<(), String> {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace");
     let target = target().parent().expect("profiles lie in the target directory").to_owned();
@@ -162,11 +163,11 @@ pub fn make(what: &str) -> Result<(), String> {
     if made.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&made.stderr).into_owned()) }
 }
 
-/// Runs a program in its own directory, and gives the profile that it leaves there.
+/// Runs a program in its own directory and returns the path of its profile.
 ///
 /// # Panics
 ///
-/// When the program fails or leaves no profile.
+/// If the program fails or writes no profile.
 #[must_use]
 pub fn run(image: &Path) -> PathBuf {
     let directory = image.parent().expect("programs lie in directories");
@@ -174,15 +175,15 @@ pub fn run(image: &Path) -> PathBuf {
     let _ = fs::remove_file(&profile);
     let output = Command::new(image).current_dir(directory).output().expect("a program that runs");
     assert!(output.status.success(), "{} failed", image.display());
-    assert!(profile.exists(), "{} left no profile", image.display());
+    assert!(profile.exists(), "{} wrote no profile", image.display());
     profile
 }
 
-/// The `gprof` of this project: the one that `GPROF_BIN` names, or else it is built.
+/// The `gprof` of this project: the one in `GPROF_BIN`, or a fresh build.
 ///
 /// # Panics
 ///
-/// When it cannot be built.
+/// If it cannot be built.
 pub fn gprof() -> &'static Path {
     static GPROF: OnceLock<PathBuf> = OnceLock::new();
     GPROF.get_or_init(|| {
@@ -198,12 +199,12 @@ pub fn gprof() -> &'static Path {
             build.arg("--release");
         }
         let status = build.status().expect("cargo");
-        assert!(status.success(), "gprof does not build");
+        assert!(status.success(), "cannot build gprof");
         target.join("gprof")
     })
 }
 
-/// The system's `gprof`, the judge of ours. Says loudly that a test is skipped when there is none.
+/// The system's `gprof`, the reference for ours. Prints SKIPPED if there is none.
 pub fn system_gprof() -> Option<&'static str> {
     static FOUND: OnceLock<bool> = OnceLock::new();
     let found = *FOUND.get_or_init(|| {
@@ -216,23 +217,23 @@ pub fn system_gprof() -> Option<&'static str> {
     found.then_some("gprof")
 }
 
-/// Runs a reader in a directory. Memory that it asks for is zero: with `-R` the system's reads some that it never wrote.
+/// Runs a reader in a directory. New memory is zero, because the system's reader uses uninitialized memory with `-R`.
 ///
 /// # Panics
 ///
-/// When it cannot be started.
+/// If the reader cannot be started.
 pub fn read<S: AsRef<OsStr>>(reader: impl AsRef<OsStr>, directory: &Path, words: &[S]) -> Output {
-    // The C library fills new memory with the complement of this byte.
+    // glibc fills new memory with the complement of this byte.
     let mut command = Command::new(reader);
     command.args(words).current_dir(directory).env("MALLOC_PERTURB_", "255").output().expect("a gprof that starts")
 }
 
-/// Compares what the system's `gprof` and ours print for a program and its profiles, byte for byte; of orders, which
-/// follow a rule of our own, what they have.
+/// Compares the output of the system's `gprof` and of ours for a program and its profiles, byte for byte. Orders follow
+/// a rule of our own, so only their contents are compared.
 ///
 /// # Panics
 ///
-/// At the first line that differs.
+/// At the first different line.
 pub fn compare(image: &Path, profiles: &[&Path], options: &[&str]) {
     let Some(system) = system_gprof() else {
         return;
@@ -242,7 +243,7 @@ pub fn compare(image: &Path, profiles: &[&Path], options: &[&str]) {
     words.push(image.as_os_str());
     words.extend(profiles.iter().map(|profile| profile.as_os_str()));
     let theirs = read(system, directory, &words);
-    // Where GNU's reader has faults, ours has them too if it is told to.
+    // With `--compat=gnu`, ours reproduces GNU's faults.
     words.insert(0, OsStr::new("--compat=gnu"));
     let ours = read(gprof(), directory, &words);
     let context = format!("gprof {}", words.join(OsStr::new(" ")).display());
@@ -259,7 +260,7 @@ pub fn compare(image: &Path, profiles: &[&Path], options: &[&str]) {
 ///
 /// # Panics
 ///
-/// When they differ.
+/// If the texts differ.
 pub fn assert_same(theirs: &[u8], ours: &[u8], context: &str) {
     if theirs == ours {
         return;
@@ -271,7 +272,7 @@ pub fn assert_same(theirs: &[u8], ours: &[u8], context: &str) {
     panic!("{context}: line {line}\ntheirs: {}\n  ours: {}", theirs.escape_ascii(), ours.escape_ascii());
 }
 
-/// What an order for linkers is of.
+/// The items of an order for linkers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ordered {
     /// Functions.
@@ -281,7 +282,7 @@ pub enum Ordered {
 }
 
 impl Ordered {
-    /// The order that an option asks for, if it does.
+    /// The order that an option asks for, if any.
     #[must_use]
     pub fn of(option: &str) -> Option<Ordered> {
         let is = |words: [&str; 2]| words.iter().any(|word| option.starts_with(word));
@@ -290,23 +291,27 @@ impl Ordered {
     }
 }
 
-/// Compares texts that end with an order of functions or of object files. What stands before it must be the same. The
-/// orders must have the same in them, whatever its place; but GNU's reader forgets the last of the functions with many
+/// Compares texts that end with an order of functions or of object files. The text before the order must be the same.
+/// The orders must have the same items in any order, except that GNU's reader omits the last function that has many
 /// callers.
 ///
 /// # Panics
 ///
-/// When this does not hold.
+/// If a text does not match.
 pub fn assert_same_but_order(theirs: &[u8], ours: &[u8], order: Ordered, context: &str) {
     let ((their_reports, theirs), (our_reports, ours)) = (split_order(theirs), split_order(ours));
     assert_same(their_reports, our_reports, context);
     let forgotten: Vec<_> = ours.difference(&theirs).map(|name| name.escape_ascii().to_string()).collect();
     let missing: Vec<_> = theirs.difference(&ours).map(|name| name.escape_ascii().to_string()).collect();
-    assert!(missing.is_empty(), "{context}: {missing:?} are not in our order");
-    assert!(forgotten.len() <= usize::from(order == Ordered::Functions), "{context}: {forgotten:?} are not in theirs");
+    assert!(missing.is_empty(), "{context}: {missing:?} are missing in our order");
+    assert!(
+        forgotten.len() <= usize::from(order == Ordered::Functions),
+        "{context}: {forgotten:?} are missing in GNU's order"
+    );
 }
 
-/// A text without the order at its end, and what that has. Reports end with lines that have blanks or nothing in them.
+/// Splits a text into the part before the order and the items of the order. Lines of reports are empty or contain
+/// blanks.
 fn split_order(text: &[u8]) -> (&[u8], BTreeSet<&[u8]>) {
     let lines: Vec<&[u8]> = text.split_inclusive(|byte| *byte == b'\n').collect();
     let is_name = |line: &&&[u8]| line.len() > 1 && !line.contains(&b' ') && !line.contains(&b'\t');
@@ -316,7 +321,7 @@ fn split_order(text: &[u8]) -> (&[u8], BTreeSet<&[u8]>) {
     (&text[..end], order.iter().copied().collect())
 }
 
-/// Options of reports, of which most tests try all.
+/// Options of reports that most tests try.
 pub const OPTIONS: [&[&str]; 7] = [
     &["-b"],
     &["-b", "-p"],

@@ -1,22 +1,22 @@
-//! Made-up profiles: numbers from a seed, so that every run of a test sees the same.
+//! Synthetic profiles from a seed, so that every run of a test uses the same ones.
 
 use std::ops::Range;
 
 use gmon::{Arc, Dimension, Histogram, Profile};
 use gprof::image::{Image, ImageStorage, Policy};
 
-/// A generator of numbers (splitmix64).
+/// A random number generator (splitmix64).
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// The generator of a seed.
+    /// A generator with this seed.
     #[must_use]
     pub fn new(seed: u64) -> Random {
         Random(seed)
     }
 
-    /// Any number.
+    /// The next number.
     pub fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -25,36 +25,36 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below a bound, which is not 0.
+    /// A number below a bound, which must not be 0.
     pub fn below(&mut self, bound: u64) -> u64 {
         self.number() % bound
     }
 
-    /// One of some things, of which there must be any.
+    /// One element of a slice, which must not be empty.
     pub fn pick<'a, T>(&mut self, things: &'a [T]) -> &'a T {
         &things[self.below(things.len() as u64) as usize]
     }
 }
 
-/// What a made-up profile is made for.
+/// The image that a synthetic profile is for.
 #[derive(Clone, Debug)]
 pub struct Stage {
-    /// The lowest address to sample.
+    /// The lowest sampled address.
     pub lowpc: u64,
-    /// The address behind the highest one.
+    /// The address after the highest sampled address.
     pub highpc: u64,
     /// Addresses of functions.
     pub functions: Vec<u64>,
-    /// The names of the same.
+    /// Names of these functions.
     pub names: Vec<String>,
 }
 
 impl Stage {
-    /// The stage that an executable gives.
+    /// The stage of an executable.
     ///
     /// # Panics
     ///
-    /// When the bytes are no executable.
+    /// If the bytes are not an executable.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Stage {
         let room = ImageStorage::default();
@@ -66,8 +66,8 @@ impl Stage {
         Stage { lowpc, highpc, functions, names }
     }
 
-    /// A profile. Small numbers are frequent, so that much is equal and the rules for ties are needed; few functions
-    /// take part, so that cycles form.
+    /// A profile. Small numbers are frequent, so that many values are equal and tie rules apply. Few functions take
+    /// part, so that cycles form.
     #[must_use]
     pub fn profile(&self, random: &mut Random) -> Profile {
         let cast = 2 + random.below(14);
@@ -76,7 +76,7 @@ impl Stage {
         let greatest = *random.pick(&[2, 4, 10, 1000, 100_000]);
         let address = |random: &mut Random| {
             if random.below(40) == 0 {
-                // Near the borders, far outside, and at the ends of all addresses.
+                // Near the borders, far outside, and at both ends of the address space.
                 let borders = [self.lowpc, self.highpc, 0, 1 << 20, u64::MAX];
                 return random.pick(&borders).wrapping_sub(2).wrapping_add(random.below(4));
             }
@@ -91,7 +91,7 @@ impl Stage {
         Profile { histograms: self.histograms(&cast, random), arcs, blocks: Vec::new() }
     }
 
-    /// A large profile: this many calls between functions at random, and samples all over the code.
+    /// A large profile: this many calls between random functions, and samples all over the code.
     #[must_use]
     pub fn large_profile(&self, random: &mut Random, arcs: usize) -> Profile {
         let call = |_| Arc {
@@ -108,8 +108,8 @@ impl Stage {
         }
     }
 
-    /// A profile of calls alone, in which up to so many functions take part: called from many places, in chains, in
-    /// trees, or by anybody.
+    /// A profile of calls only, in which at most this many functions take part. They are called from many places, in
+    /// chains, in trees, or at random.
     #[must_use]
     pub fn calls(&self, random: &mut Random, most: usize) -> Profile {
         let size = *random.pick(&[2, 3, 8, 30, 85, 165, 250, 420, most]);
@@ -121,8 +121,8 @@ impl Stage {
             let frompc = from + random.below(3);
             arcs.push(Arc { frompc, selfpc: to, count: random.below(greatest + 1) });
         };
-        // GNU's table of arcs is too small when nearly all of them touch the functions with most callers. A chain through
-        // everybody makes it large enough.
+        // GNU's table of arcs is too small if almost all arcs touch the functions with most callers. A chain through all
+        // functions makes it large enough.
         for (at, to) in (0..).zip(&cast) {
             let from = match shape {
                 0 => cast[at / 3],
@@ -144,7 +144,7 @@ impl Stage {
         Profile { histograms: Vec::new(), arcs, blocks: Vec::new() }
     }
 
-    /// A map of object files: neighbours come from one file as a rule, and some functions from none.
+    /// A map of object files: neighboring functions usually come from one file, and some functions come from none.
     #[must_use]
     pub fn map(&self, random: &mut Random) -> String {
         let mut names: Vec<(u64, &str)> =
@@ -180,7 +180,7 @@ impl Stage {
         Profile { arcs, ..self.large_profile(random, 0) }
     }
 
-    /// A profile of one circle: each of this many functions calls the next one, and the last one the first.
+    /// A profile of one circle: each of this many functions calls the next, and the last calls the first.
     #[must_use]
     pub fn circle(&self, random: &mut Random, functions: usize) -> Profile {
         let mut members = self.functions.clone();
@@ -192,7 +192,7 @@ impl Stage {
         Profile { arcs, ..self.large_profile(random, 0) }
     }
 
-    /// One histogram as a rule; sometimes two, of which the upper one comes first.
+    /// Usually one histogram; sometimes two, with the upper one first.
     fn histograms(&self, cast: &[u64], random: &mut Random) -> Vec<Histogram> {
         let rate = *random.pick(&[100, 100, 100, 1000, 1024, 60]);
         if random.below(8) == 0 {
@@ -205,7 +205,7 @@ impl Stage {
                 })
                 .into();
         }
-        // Writers round the number of bins up, so that bins are not exactly four bytes.
+        // Writers round the number of bins up, so bins are not exactly four bytes.
         let lowpc = self.lowpc + *random.pick(&[0, 0, 0, 0, 1, 2, 16]);
         let highpc = self.highpc + *random.pick(&[0, 0, 0, 0, 1, 4, 100]);
         let bytes = *random.pick(&[4, 4, 4, 4, 2, 3, 8, 16]);

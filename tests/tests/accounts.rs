@@ -1,4 +1,4 @@
-//! What the reports say of themselves: how much of the profiles they account for, and how far their times may be off.
+//! The footer and standard errors: how much of the profiles a report accounts for, and how exact its times are.
 #![allow(clippy::unwrap_used, reason = "the helpers of a test fail as loudly as it does")]
 
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ use gprof::symbols::functions::Functions;
 
 const GNU: Encoding = Encoding { form: Form::Gnu, word: Word::W64, order: Order::Little };
 
-/// A program whose profiles are made up.
+/// A program with synthetic profiles.
 struct Stage {
     image: PathBuf,
     symbols: BTreeMap<String, u64>,
@@ -41,7 +41,7 @@ impl Stage {
         *self.symbols.get(name).unwrap_or_else(|| panic!("no {name}"))
     }
 
-    /// A histogram of one bin of four bytes for each of these samples.
+    /// A histogram with one four-byte bin for each of these samples.
     fn samples(samples: &[(u64, u64)]) -> Vec<Histogram> {
         let one = |(address, count): &(u64, u64)| Histogram {
             lowpc: *address,
@@ -57,7 +57,7 @@ impl Stage {
         all
     }
 
-    /// What ours prints for these profiles.
+    /// The output of our gprof for these profiles.
     fn print(&self, options: &str, profiles: &[Profile]) -> String {
         let mut words: Vec<String> = options.split_whitespace().map(str::to_owned).collect();
         words.push("a.out".to_owned());
@@ -72,13 +72,13 @@ impl Stage {
     }
 }
 
-/// The lines of the statistics at the end of a report, without the blanks in front; none when there are no statistics.
+/// The statistics lines at the end of a report, without leading blanks; empty if there are none.
 fn statistics(report: &str) -> Vec<&str> {
     let part = report.strip_prefix("Statistics:\n\n").or_else(|| Some(report.split_once("\u{c}\nStatistics:\n\n")?.1));
     part.map(|part| part.lines().map(str::trim_start).collect()).unwrap_or_default()
 }
 
-/// A profile with a bit of everything.
+/// A profile with samples and calls of every kind.
 fn rich(stage: &Stage) -> Profile {
     let samples = [(stage.at("middle"), 100), (stage.at("light"), 65_535), (stage.at("main") + 0x100_0000, 50)];
     let call = |frompc, selfpc, count| Arc { frompc, selfpc, count };
@@ -110,7 +110,7 @@ fn statistics_account_for_everything() {
 }
 
 #[test]
-fn a_footer_tells_what_there_is_to_tell() {
+fn a_footer_has_a_line_for_each_special_case() {
     let stage = Stage::new("footer", &["-g"]);
     let call = Arc { frompc: stage.at("main"), selfpc: stage.at("middle"), count: 12 };
     let fine = Profile {
@@ -135,7 +135,7 @@ fn a_footer_tells_what_there_is_to_tell() {
 }
 
 #[test]
-fn a_footer_is_the_part_of_the_statistics_that_is_not_as_usual() {
+fn a_footer_shows_the_unusual_statistics() {
     let stage = Stage::new("part", &["-g"]);
     let profile = rich(&stage);
     let (footer, all) =
@@ -147,7 +147,7 @@ fn a_footer_is_the_part_of_the_statistics_that_is_not_as_usual() {
 }
 
 #[test]
-fn a_footer_only_where_it_belongs() {
+fn a_footer_appears_only_where_it_belongs() {
     let stage = Stage::new("place", &["-g"]);
     let profile = [rich(&stage)];
     for options in ["-b", "-T", "--compat=gnu", "-C", "-A", "-r", "-i"] {
@@ -155,13 +155,13 @@ fn a_footer_only_where_it_belongs() {
     }
     for options in ["", "-p", "-q", "-p -C", "-q -C --table", "-p -i", "--stats -p"] {
         let text = stage.print(options, &profile);
-        assert_eq!(text.matches("\u{c}\nStatistics:\n\n").count(), 1, "{options}: once, behind a form feed");
-        assert!(text.trim_end().ends_with("of them with both ends unknown"), "{options}: at the end");
+        assert_eq!(text.matches("\u{c}\nStatistics:\n\n").count(), 1, "{options}: must appear once, after a form feed");
+        assert!(text.trim_end().ends_with("of them with both ends unknown"), "{options}: must be at the end");
     }
 }
 
 #[test]
-fn the_runtime_is_told_apart_from_what_was_left_out() {
+fn the_footer_separates_the_runtime_from_omitted_functions() {
     let stage = Stage::new("runtime", &["-g", "-static"]);
     let samples = Stage::samples(&[(stage.at("middle"), 60), (stage.at("mcount"), 30), (stage.at("light"), 10)]);
     let profile = [Profile { histograms: samples, ..Profile::default() }];
@@ -177,10 +177,10 @@ fn the_runtime_is_told_apart_from_what_was_left_out() {
 }
 
 #[test]
-fn all_functions_of_our_runtime_are_the_profiling_runtime() {
+fn all_functions_of_our_runtime_count_as_the_profiling_runtime() {
     let ours = format!("-B{}", start_objects().display());
     let stage = Stage::new("own_runtime", &["-g", &ours]);
-    // What every start-up object has, with profiling or without, is the program's.
+    // Functions that every start-up object has, with profiling or without, belong to the program.
     let exports = include_str!("../../runtime/exports.txt").lines().skip_while(|name| *name != "mcount");
     let exports: Vec<&str> = exports.collect();
     let is_own =
@@ -189,7 +189,7 @@ fn all_functions_of_our_runtime_are_the_profiling_runtime() {
     let own = stage.symbols.iter().filter(|(name, address)| is_own(name) && code.contains(address));
     let own: Vec<(u64, u64)> = own.map(|(_, address)| (*address, 1)).collect();
     assert!(own.len() > 50, "{own:?}");
-    // Of several names at one address one counts.
+    // Of several names at one address, one counts.
     let addresses: std::collections::BTreeSet<u64> = own.iter().map(|(address, _)| *address).collect();
     let mut samples: Vec<(u64, u64)> = addresses.iter().map(|address| (*address, 1)).collect();
     samples.push((stage.at("middle"), 60));
@@ -205,10 +205,10 @@ fn all_functions_of_our_runtime_are_the_profiling_runtime() {
 }
 
 #[test]
-fn a_footer_says_what_the_program_did() {
+fn a_footer_matches_the_program() {
     let image = compile("accounts_ticks", &["ticks.c"], &["-O1", &format!("-B{}", start_objects().display())]);
     let directory = image.parent().unwrap();
-    // Signals that the program sends itself, and calls that stand in its source. The clock may add samples.
+    // The signals and calls are in the program's source. The clock may add samples.
     let status = Command::new(&image).args(["300", "100"]).current_dir(directory).status().unwrap();
     assert!(status.success());
     let profile = gmon::read(&fs::read(directory.join("gmon.out")).unwrap(), &Hints::default()).unwrap();
@@ -221,7 +221,7 @@ fn a_footer_says_what_the_program_did() {
     let first = format!("{samples}.0  samples at a profrate of 100: {:.2} ±{error:.2} seconds", samples as f64 / 100.0);
     assert!(lines[0].starts_with(&first), "{first}: {lines:?}");
     assert!(lines.contains(&format!("{calls}  calls").as_str()), "{calls}: {lines:?}");
-    // The parts are those of the whole: what is not told is nothing.
+    // The parts add up to the whole: nothing is omitted.
     let shown = text.lines().skip(5).take_while(|line| !line.is_empty());
     let shown: f64 = shown.map(|line| line.split_whitespace().nth(2).unwrap().parse::<f64>().unwrap()).sum();
     let others = lines.iter().filter(|line| line.contains("of them") && !line.contains("in functions shown"));
@@ -230,7 +230,7 @@ fn a_footer_says_what_the_program_did() {
     assert!((100.0 * shown + others - samples as f64).abs() < 2.0, "{shown} seconds shown: {lines:?}");
 }
 
-/// The words of the row of a function in a flat profile, or of the main line of its entry in a call graph.
+/// The words of a function's row in a flat profile, or of the main line of its entry in a call graph.
 fn row<'a>(text: &'a str, name: &str) -> Vec<&'a str> {
     let words = |line: &'a str| line.split_whitespace().collect::<Vec<_>>();
     let is_its = |words: &Vec<&str>| {
@@ -241,10 +241,10 @@ fn row<'a>(text: &'a str, name: &str) -> Vec<&'a str> {
 }
 
 #[test]
-fn errors_are_the_roots_of_what_was_counted() {
+fn standard_errors_are_square_roots_of_counts() {
     let stage = Stage::new("roots", &["-g"]);
     let heavy = stage.at("heavy");
-    // The bin at the beginning of `heavy` is half its own and half of what lies in front.
+    // The bin at the start of `heavy` is half in `heavy` and half before it.
     let samples = Stage::samples(&[(heavy - 2, 64), (heavy + 4, 900), (stage.at("middle"), 225)]);
     let call = Arc { frompc: stage.at("main"), selfpc: stage.at("middle"), count: 1 };
     let profile = Profile { histograms: samples, arcs: vec![call], blocks: Vec::new() };
@@ -255,19 +255,19 @@ fn errors_are_the_roots_of_what_was_counted() {
     let graph = stage.print("-q -b --errors", once);
     let own = row(&graph, "heavy");
     assert_eq!(own[2..4], ["9.32", "0.00"]);
-    // The error stands on the next line, where programs that read the call graph pass over it.
+    // The error is on the next line, which programs that read the call graph ignore.
     let mut lines = graph.lines().skip_while(|line| !line.starts_with(own[0])).map(str::split_whitespace);
     let number = own[0].trim_matches(['[', ']']);
     let error: Vec<&str> = lines.nth(1).unwrap().collect();
     assert_eq!(error, ["±0.30", "standard", "error", &format!("({number})")]);
-    // Four runs: twice the error, of four times the time.
+    // Four runs have twice the error at four times the time.
     let all = stage.print("-p -b --errors", &[once, once, once, once].concat());
     assert_eq!(row(&all, "middle")[2..4], ["9.00", "±0.30"]);
     assert!(!stage.print("-p -b", once).contains('±'));
 }
 
 #[test]
-fn where_nothing_was_seen_there_is_no_error() {
+fn functions_without_samples_have_no_standard_error() {
     let stage = Stage::new("blank", &["-g"]);
     let call = Arc { frompc: stage.at("main"), selfpc: stage.at("light"), count: 1 };
     let profile =
@@ -282,7 +282,7 @@ fn where_nothing_was_seen_there_is_no_error() {
     assert!(text.ends_with(expected), "{text}");
 }
 
-/// A number of Poisson's distribution: so many waiting times, which are exponential, fit into one unit.
+/// A Poisson number: the number of exponential waiting times that fit into one unit.
 fn poisson(random: &mut Random, mean: f64) -> u64 {
     let (mut count, mut time) = (0, 0.0);
     loop {
@@ -296,8 +296,8 @@ fn poisson(random: &mut Random, mean: f64) -> u64 {
 }
 
 #[test]
-fn times_scatter_as_errors_say() {
-    // Runs of one program that differ by chance alone. A quarter of the first bin is the second function's.
+fn times_scatter_as_standard_errors_predict() {
+    // Runs of one program that differ only by chance. A quarter of the first bin belongs to the second function.
     let symbol = |address, name| Symbol { address, name, is_static: false, is_func: true };
     let functions = Functions::new(vec![symbol(0x100, b"one"), symbol(0x103, b"other")], 0x108);
     let chosen = Selection::program(&functions);
@@ -320,8 +320,8 @@ fn times_scatter_as_errors_say() {
     assert!((time - 175.0).abs() < 1.5, "{time}");
     // The variances: a sixteenth of 300, and 100.
     assert!((told - 118.75_f64.sqrt()).abs() < 0.1, "told {told}");
-    // The scatter that so many runs show is itself off by one part in forty-five; the seed is fixed.
-    assert!((scatter / told - 1.0).abs() < 0.05, "told {told}, found {scatter}");
+    // The scatter of this many runs has an error of one part in forty-five; the seed is fixed.
+    assert!((scatter / told - 1.0).abs() < 0.05, "standard error {told}, found {scatter}");
 }
 
 #[test]
@@ -339,5 +339,8 @@ fn new_columns_and_old_layouts_contradict_each_other() {
         }
     }
     let output = read(reader(), &directory, &[Path::new("--table"), Path::new("--errors"), Path::new("none")]);
-    assert!(String::from_utf8(output.stderr).unwrap().starts_with("gprof: none: "), "these two go together");
+    assert!(
+        String::from_utf8(output.stderr).unwrap().starts_with("gprof: none: "),
+        "these two options must be compatible"
+    );
 }

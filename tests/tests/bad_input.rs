@@ -1,4 +1,4 @@
-//! Files that are missing, cut off, of another kind or made to harm: one clear line, exit status 1, and no panic.
+//! Missing, truncated, wrong, and hostile files: one clear line, exit status 1, and no panic.
 #![allow(clippy::unwrap_used, reason = "the helpers of a test fail as loudly as it does")]
 
 use std::ffi::OsStr;
@@ -11,14 +11,14 @@ use gmon_tests::random::{Random, Stage};
 use gmon_tests::{compile, directory, gprof, read, run};
 use gprof::terminal::Terminal;
 
-/// A program and its profile, in a directory for more files.
+/// A program and its profile, in a directory for further files.
 fn program(name: &str) -> (PathBuf, PathBuf) {
     let image = compile(name, &["leaf.c"], &["-g"]);
     let profile = run(&image);
     (image, profile)
 }
 
-/// What `gprof` says in a directory that it cannot work with.
+/// The output of `gprof` in a directory with an input that it cannot use.
 fn complaint(directory: &Path, words: &[&str]) -> String {
     let output = read(gprof(), directory, words);
     let text = String::from_utf8(output.stderr).unwrap();
@@ -74,7 +74,7 @@ fn profiles() {
     put("cut", &bytes[..bytes.len() - 7]);
     put("tail", &[&bytes[..], b"\x07"].concat());
     put("elf", &fs::read(&image).unwrap());
-    // A histogram of four thousand million bins.
+    // A histogram with four thousand million bins.
     let mut huge = bytes.clone();
     huge[37..41].fill(0xff);
     put("huge", &huge);
@@ -97,7 +97,7 @@ fn profiles() {
         let text = complaint(directory, &["a.out", name]);
         let rest = text.strip_prefix(&format!("gprof: {name}: "));
         assert!(rest.is_some_and(|rest| rest.len() > 5 && rest.contains(expected)), "{name}: {text}");
-        // One bad profile among good ones is named.
+        // The message names the bad profile among good ones.
         let text = complaint(directory, &["-b", "a.out", "gmon.out", name]);
         assert!(text.starts_with(&format!("gprof: {name}: ")), "{text}");
     }
@@ -111,7 +111,7 @@ fn a_program_that_left_no_profile() {
     assert_eq!(complaint(directory, &["a.out"]), format!("gprof: gmon.out: {why}"));
     assert_eq!(complaint(directory, &["a.out", "./gmon.out"]), format!("gprof: ./gmon.out: {why}"));
     assert_eq!(complaint(directory, &["a.out", "other"]), "gprof: other: No such file or directory");
-    // The other way round.
+    // The reverse order.
     fs::rename(run(&image), directory.join("profile")).unwrap();
     let said = complaint(directory, &["profile", "a.out"]);
     assert_eq!(said, "gprof: profile: this is a profile; name the program first");
@@ -161,7 +161,7 @@ fn maps_of_object_files() {
 }
 
 #[test]
-fn functions_that_there_are_not() {
+fn functions_that_do_not_exist() {
     let (image, _) = program("bad_names");
     let directory = image.parent().unwrap();
     for words in ["-pnosuch", "-e nosuch", "-k main/nosuch", "-qnosuch.c:main", "-p999999"] {
@@ -173,7 +173,7 @@ fn functions_that_there_are_not() {
 }
 
 #[test]
-fn a_report_that_the_profile_has_nothing_for() {
+fn a_report_without_data() {
     let (image, profile) = program("bad_halves");
     let directory = image.parent().unwrap();
     let whole = gmon::read(&fs::read(profile).unwrap(), &gmon::Hints::default()).unwrap();
@@ -249,7 +249,7 @@ fn a_profile_from_standard_input() {
     assert!(String::from_utf8_lossy(&empty.stderr).starts_with("gprof: standard input: "));
 }
 
-/// Changes some bytes, most often where headers are, or cuts the end off.
+/// Changes some bytes, mostly in headers, or truncates the file.
 fn damage(bytes: &mut Vec<u8>, random: &mut Random) {
     for _ in 0..=random.below(8) {
         let length = bytes.len() as u64;
@@ -273,8 +273,8 @@ fn damage(bytes: &mut Vec<u8>, random: &mut Random) {
     }
 }
 
-/// Reads damaged files in this process: a panic fails the test, and an error must be one line. Of a row of damages some
-/// are drawn as tables, which take longer.
+/// Reads damaged files in this process. A panic fails the test, and an error must be one line. Some damaged files are
+/// drawn as tables, which take longer.
 fn survive(image: &Path, profile: &Path, damage: u64) {
     let options: &[&str] = if damage.is_multiple_of(8) { &["-z", "--table", "--errors"] } else { &["-z"] };
     let options = ["gprof"].iter().chain(options).map(OsStr::new);
@@ -307,7 +307,7 @@ fn damaged_images() {
 
 #[test]
 fn damaged_sections() {
-    // Damage where it matters: in the symbol table, in names, in line tables.
+    // Damage in important places: the symbol table, names, and line tables.
     let image = compile("damaged_sections", &["classes.cc"], &["-g"]);
     let profile = run(&image);
     let whole = fs::read(&image).unwrap();
@@ -355,7 +355,7 @@ fn hostile_files_take_little_memory() {
     huge[37..41].fill(0xff);
     fs::write(directory.join("huge"), huge).unwrap();
     let mut wide = whole;
-    // From nowhere to everywhere, in the same bins.
+    // From no place to every place, in the same bins.
     wide[21..29].fill(0);
     wide[29..37].fill(0xff);
     fs::write(directory.join("wide"), wide).unwrap();

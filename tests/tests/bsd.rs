@@ -1,4 +1,4 @@
-//! The personality of the BSDs against what FreeBSD's gprof printed, byte for byte, and against itself.
+//! The BSD personality, compared with the output of FreeBSD's gprof, byte for byte, and with itself.
 #![allow(clippy::unwrap_used, reason = "the helpers of a test fail as loudly as it does")]
 
 use std::collections::BTreeSet;
@@ -12,8 +12,8 @@ fn data() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/bsd")
 }
 
-/// The command line that the name of an output stands for: `basic.b.k.driver.emit.txt` is
-/// `-b -k driver emit basic basic.gmon`.
+/// The command line that an output's name stands for: `basic.b.k.driver.emit.txt` is `-b -k driver emit basic
+/// basic.gmon`.
 fn command_line(file: &str) -> Vec<String> {
     let mut parts = file.strip_suffix(".txt").unwrap().split('.');
     let image = parts.next().unwrap();
@@ -30,7 +30,7 @@ fn command_line(file: &str) -> Vec<String> {
     [vec![format!("--bsd={system}")], options, vec![image.to_owned()], profiles].concat()
 }
 
-/// All outputs of the system that we have.
+/// All stored outputs of the system's gprof.
 fn outputs() -> Vec<String> {
     let names = fs::read_dir(data()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let mut names: Vec<String> = names.filter(|name| name.ends_with(".txt")).collect();
@@ -81,7 +81,7 @@ fn other_profiles_say_the_same() {
     }
 }
 
-/// What ours prints in a directory, which it must.
+/// The output of our gprof in a directory; gprof must succeed.
 fn printed(directory: &Path, words: &[&str]) -> String {
     let output = read(gprof(), directory, words);
     assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
@@ -89,7 +89,7 @@ fn printed(directory: &Path, words: &[&str]) -> String {
 }
 
 #[test]
-fn the_texts_that_explain_stand_before_the_tables() {
+fn explanations_come_before_the_tables() {
     let text = printed(&data(), &["--bsd", "basic", "basic.gmon"]);
     let places =
         ["How to read the call graph", "called/total       parents", "How to read the flat", "ms/call", "Index by"];
@@ -109,7 +109,7 @@ fn large_cycles_are_broken() {
     let text = broken("2");
     assert!(text.contains("than 2:\n\tblue to red with 150 calls\n\n"), "{text}");
     assert!(text.contains("<cycle 2 as a whole>") && text.contains("red <cycle 2> [") && !text.contains("blue <cycle"));
-    // What is left out is still shown, in the way of calls that carry no time.
+    // Omitted calls are still shown, as calls that carry no time.
     assert!(text.contains("\n                                     150             blue ["), "{text}");
     let text = broken("1");
     assert!(!text.contains("<cycle"), "{text}");
@@ -135,17 +135,17 @@ fn default_files() {
     put("basic.gmon", "gmon.out");
     let expected = fs::read_to_string(data().join("basic.b.txt")).unwrap();
     assert_eq!(printed(&directory, &["--bsd", "-b"]), expected);
-    // FreeBSD's own name comes first, OpenBSD does not know it.
+    // FreeBSD tries its own file name first; OpenBSD has no such name.
     put("basic.us.gmon", "a.out.gmon");
     assert!(printed(&directory, &["--bsd", "-b"]).contains("us/call"));
     assert!(printed(&directory, &["--bsd=openbsd", "-b"]).contains("0.69 seconds"));
-    // The name of the program chooses, too.
-    // (By a link: a copy may still be open for writing in the child of another test's thread.)
+    // The program's name selects the personality too. (The test uses a link: a copy may still be open for writing in
+    // the child of another test's thread.)
     let named = directory.join("bsdgprof");
     std::os::unix::fs::symlink(gprof(), &named).unwrap();
     let output = read(&named, &directory, &["-b"]);
     assert!(String::from_utf8(output.stdout).unwrap().contains("us/call"));
-    // But --gnu has the last word.
+    // --gnu overrides both.
     let output = read(&named, &directory, &["--gnu", "-b", "-p"]);
     assert!(
         String::from_utf8(output.stdout).unwrap().starts_with("Flat profile:\n"),

@@ -1,4 +1,4 @@
-//! Reports by line (`-l`), compared with the system's, and with what a made-up profile says.
+//! Reports by line (`-l`), compared with the system's gprof and with known synthetic profiles.
 #![allow(clippy::unwrap_used, reason = "the helpers of a test fail as loudly as it does")]
 
 use std::collections::BTreeMap;
@@ -59,7 +59,7 @@ fn compare_all(image: &Path, profile: &Path, function: &str, file: &str) {
     }
 }
 
-/// A profile with samples, calls and counts of basic blocks all over a program.
+/// A profile with samples, calls, and basic-block counts all over a program.
 fn made_up(image: &Path, seed: u64) -> PathBuf {
     let bytes = fs::read(image).unwrap();
     let mut random = Random::new(seed);
@@ -94,8 +94,8 @@ fn lines_of_c() {
     }
 }
 
-/// Where the debug information names no function, the symbol table does: of several symbols at one address the one that
-/// GNU takes, which has no eye for functions that are chosen at run time.
+/// Where the debug information names no function, the symbol table does. Of several symbols at one address, GNU's
+/// choice counts, and GNU does not know functions that are chosen at run time.
 #[test]
 fn lines_of_code_that_only_symbols_name() {
     for (source, function) in [("aliases.c", "alpha"), ("kinds.cc", "main"), ("labels.c", "first")] {
@@ -111,14 +111,14 @@ fn lines_of_code_that_only_symbols_name() {
 
 #[test]
 fn lines_of_cpp() {
-    // Of optimised C++ GNU says "somebody miscounted" and gives up.
+    // For optimized C++, GNU prints "somebody miscounted" and stops.
     for version in ["-gdwarf-4", "-gdwarf-5"] {
         let image = program(&format!("by_line_cpp{version}"), "classes.cc", &["-O0", version]);
         compare_all(&image, &run(&image), "main", "classes.cc");
     }
 }
 
-/// A profile with one sample in each bin of two bytes of code: whatever is asked, its bytes are its half-samples.
+/// A profile with one sample in each bin of two bytes of code, so the bytes of any code equal twice its samples.
 fn even(image: &Path, program: &Image<'_>) -> PathBuf {
     let (lowpc, highpc) = (program.text.start, program.text.end.next_multiple_of(2));
     let bins = vec![1; ((highpc - lowpc) / 2) as usize];
@@ -160,7 +160,7 @@ fn samples_of_a_line_are_its_rows() {
     }
 }
 
-/// Each inlined function has the time of the bytes that the debug information says are its own, as `addr2line -i` does.
+/// Each inlined function has the time of the bytes that `addr2line -i` assigns to it.
 #[test]
 fn inlined_functions_have_rows() {
     let image = compile("by_line_inlines", &["classes.cc"], &["-g", "-O2"]);
@@ -177,7 +177,7 @@ fn inlined_functions_have_rows() {
     assert!(expected.len() > 20, "{expected:?}");
     let mut shown: BTreeMap<String, f64> = BTreeMap::new();
     for (seconds, text) in rows_of_even(&image, &program, &["-b", "-p", "--inlines", "--no-demangle"]) {
-        // Names begin in one column, and have blanks in them.
+        // Names begin in one column and contain blanks.
         if let Some((name, _)) = text.get(54..).and_then(|name| name.split_once(" [inlined in ")) {
             *shown.entry(name.to_owned()).or_default() += seconds;
         }
@@ -188,17 +188,17 @@ fn inlined_functions_have_rows() {
     assert!((shown - expected).abs() < 0.02 * expected, "{shown} of {expected} seconds");
 }
 
-/// What the system's addr2line says of the functions into which the code at an address was inlined, in the words of ours.
+/// The functions that the system's addr2line reports for the code at an address, in our format.
 fn callers_by_addr2line(image: &Path, address: u64) -> String {
     let mut command = Command::new("addr2line");
     let output = command.args(["-i", "-f", "-s", "-e"]).arg(image).arg(format!("{address:x}")).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
-    // A line with the function, and one with file and line, for each function from the inside out.
+    // One line with the function, and one with file and line, for each function from the inside out.
     let lines: Vec<&str> = text.lines().map(|line| line.split(" (discriminator").next().unwrap()).collect();
     lines.chunks(2).skip(1).map(|frame| format!(" in {} ({})", frame[0], frame[1])).collect()
 }
 
-/// With `-l`, lines say what they were inlined into, and one that was inlined twice is told apart.
+/// With `-l`, lines name the function that they were inlined into, and lines that were inlined twice are separate.
 #[test]
 fn lines_say_where_they_were_inlined() {
     let image = compile("by_line_callers", &["inlined.c"], &["-g", "-O2"]);
@@ -218,16 +218,16 @@ fn lines_say_where_they_were_inlined() {
     assert!(told > 0, "{rows:?}");
 }
 
-/// With `-l -A -x` each line has the calls of the function whose code it is, wherever the function was inlined.
+/// With `-l -A -x`, each line has the calls of the function that owns the code, wherever the function was inlined.
 #[test]
-fn annotated_lines_have_the_calls_of_their_function() {
+fn annotated_lines_show_the_calls_of_their_function() {
     for level in ["-O0", "-O2"] {
         let image = compile(&format!("by_line_annotated{level}"), &["inlined.c"], &["-g", level]);
         let bytes = fs::read(&image).unwrap();
         let room = ImageStorage::default();
         let program = Image::parse(&bytes, Policy::Full, &room).unwrap();
         let lines = program.files.lines();
-        // Each function was called by something outside, as often as its place in the program says.
+        // Code outside the program called each function as often as the function's index in the program.
         let mut functions: Vec<_> =
             program.symbols.iter().filter(|symbol| symbol.is_func && program.text.contains(&symbol.address)).collect();
         functions.sort_by_key(|symbol| symbol.address);
@@ -254,15 +254,15 @@ fn annotated_lines_have_the_calls_of_their_function() {
     }
 }
 
-/// Rows of a discarded function's line table begin at 0 (GNU's linker, gold) or at the end of all addresses (LLVM's) and
-/// must not claim what the first functions of the program are.
+/// Rows of a discarded function's line table begin at 0 (GNU's linker, gold) or at the end of the address space (LLVM's). They
+/// must not cover the first functions of the program.
 #[test]
-fn lines_of_functions_that_the_linker_threw_away() {
+fn lines_of_functions_that_the_linker_discarded() {
     let mut tried = 0;
     for linker in ["", "-fuse-ld=bfd", "-fuse-ld=gold", "-fuse-ld=lld"] {
         let name = linker.trim_start_matches("-fuse-ld=");
         if !linker.is_empty() && Command::new(format!("ld.{name}")).arg("--version").output().is_err() {
-            eprintln!("not tried, since it is not installed: ld.{name}");
+            eprintln!("SKIPPED: ld.{name} is not installed");
             continue;
         }
         for version in ["-gdwarf-4", "-gdwarf-5"] {
@@ -284,7 +284,7 @@ fn lines_of_functions_that_the_linker_threw_away() {
     assert!(tried >= 2);
 }
 
-/// Of a function whose whole time was in what was inlined into it, nothing is left.
+/// A function whose time was all in inlined functions has no time left.
 #[test]
 fn no_time_is_below_zero() {
     let image = compile("by_line_rounding", &["classes.cc"], &["-g", "-O2"]);
@@ -314,7 +314,7 @@ fn no_time_is_below_zero() {
     }
 }
 
-/// Self time and the rest of a row of a flat profile.
+/// The self time and the rest of a row of a flat profile.
 fn row(text: &str) -> Option<(f64, String)> {
     let mut words = text.split_whitespace();
     let seconds =
@@ -322,7 +322,7 @@ fn row(text: &str) -> Option<(f64, String)> {
     Some((seconds, text.to_owned()))
 }
 
-/// Address, file and line of a row by line.
+/// The address, file, and line of a row by line.
 fn place(text: &str) -> Option<(u64, String, u64)> {
     let (place, address) = text.strip_suffix(')')?.rsplit_once(" @ ")?;
     let (file, line) = place.rsplit_once(" (")?.1.rsplit_once(':')?;

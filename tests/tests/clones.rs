@@ -1,4 +1,4 @@
-//! Copies that compilers make of functions, counted for their function (`--merge-clones`).
+//! Compiler-made copies of functions, counted for their function (`--merge-clones`).
 #![allow(clippy::unwrap_used, reason = "the helpers of a test fail as loudly as it does")]
 
 use std::fs;
@@ -8,7 +8,7 @@ use std::process::Command;
 use gmon::{Arc, Dimension, Encoding, Form, Histogram, Order, Profile, Word};
 use gmon_tests::{compile, gprof, read};
 
-/// A program of two files that have a function of one name, and its symbols in the order of addresses.
+/// A program of two files with functions of the same name, and its symbols in address order.
 struct Stage {
     image: PathBuf,
     symbols: Vec<(u64, String)>,
@@ -26,13 +26,14 @@ impl Stage {
         Stage { image, symbols: String::from_utf8(table).unwrap().lines().filter_map(symbol).collect() }
     }
 
-    /// The addresses of the functions of a name: that of `clones_one.c` comes first, since it is linked first.
+    /// The addresses of the functions with a name. The function in `clones_one.c` comes first, because that file is
+    /// linked first.
     fn at(&self, name: &str) -> [u64; 2] {
         let found: Vec<u64> = self.symbols.iter().filter(|symbol| symbol.1 == name).map(|symbol| symbol.0).collect();
         found.try_into().unwrap()
     }
 
-    /// A profile with so many samples in each function of these, and these calls.
+    /// A profile with these calls and this many samples in each of these functions.
     fn profile(&self, samples: &[(u64, u64)], arcs: &[(u64, u64, u64)]) -> PathBuf {
         let lowpc = samples.iter().map(|(at, _)| *at).min().unwrap() & !3;
         let highpc = (samples.iter().map(|(at, _)| *at).max().unwrap() + 8) & !3;
@@ -50,7 +51,7 @@ impl Stage {
         path
     }
 
-    /// The lines of a report, each with one blank between words.
+    /// The lines of a report, with single blanks between words.
     fn print(&self, options: &[&str], profile: &Path) -> Vec<String> {
         let words = [options, &["-b", "--merge-clones", "a.out", profile.to_str().unwrap()]].concat();
         let output = read(gprof(), self.image.parent().unwrap(), &words);
@@ -59,7 +60,7 @@ impl Stage {
         text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
     }
 
-    /// Self times and names of the rows of the flat profile.
+    /// Self times and names in the rows of the flat profile.
     fn rows(&self, options: &[&str], profile: &Path) -> Vec<(String, String)> {
         let row = |line: &String| {
             let words: Vec<&str> = line.split(' ').collect();
@@ -79,7 +80,7 @@ fn each_copy_counts_for_the_function_of_its_file() {
     let profile = stage.profile(&samples, &[(work_1, part_1, 3), (cold_2, part_2, 5)]);
     let expected = [("70.00", "work"), ("7.00", "work")].map(|(time, name)| (time.to_owned(), name.to_owned()));
     assert_eq!(stage.rows(&[], &profile), expected);
-    // A choice of the function is one of its copies as well, and the other way round; what is not chosen has no time.
+    // Selecting a function also selects its copies, and the reverse. Functions outside the selection have no time.
     for choice in ["-pwork", "-pwork.part.0", "-pwork.cold"] {
         assert_eq!(stage.rows(&[choice], &profile), expected, "{choice}");
         let errors = stage.print(&[choice, "--errors"], &profile);
@@ -114,7 +115,7 @@ fn lines_of_a_copy_are_shown_with_its_function() {
 }
 
 #[test]
-fn a_copy_has_its_place_behind_its_function() {
+fn a_clone_follows_its_function_in_orders() {
     let stage = Stage::new("order");
     let ([work, _], [part, _]) = (stage.at("work"), stage.at("work.part.0"));
     let profile = stage.profile(&[(work, 1), (part, 200)], &[(part, work, 3), (work, part, 9)]);

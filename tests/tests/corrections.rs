@@ -1,4 +1,4 @@
-//! Where GNU's reader is wrong and ours is not: each of these gives another result with `--compat=gnu`.
+//! Cases in which GNU's reader is wrong and ours is right: each gives another result with `--compat=gnu`.
 #![allow(clippy::unwrap_used, reason = "the helpers of a test fail as loudly as it does")]
 
 use std::fs;
@@ -8,7 +8,7 @@ use std::process::Command;
 use gmon::{Arc, Dimension, Encoding, Form, Histogram, Order, Profile, Word};
 use gmon_tests::{compile, gprof, read};
 
-/// A program, and profiles made up for it.
+/// A program and synthetic profiles for it.
 struct Stage {
     image: PathBuf,
     /// Address and size of each symbol.
@@ -61,7 +61,7 @@ impl Stage {
         path
     }
 
-    /// What ours prints, on both terms.
+    /// The output of our gprof with `--compat=gnu` and without.
     fn print(&self, options: &str, profile: &Path) -> [String; 2] {
         ["--compat=gnu -b", "-b"].map(|more| {
             let directory = self.image.parent().unwrap();
@@ -73,7 +73,7 @@ impl Stage {
         })
     }
 
-    /// Whether each of the two has a line with these words.
+    /// For each of the two outputs, whether a line has these words.
     fn has(&self, options: &str, profile: &Path, words: &str) -> [bool; 2] {
         self.print(options, profile).map(|text| {
             let fits = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ").contains(words);
@@ -106,7 +106,7 @@ fn shares_add_up_and_bins_have_their_size() {
     let stage = Stage::new("shares", "leaf.c", &[]);
     let profile = stage.profile(&[(stage.address("main"), stage.address("middle"), 1)], &["heavy", "middle"]);
     let mut parsed = gmon::read(&fs::read(&profile).unwrap(), &gmon::Hints::default()).unwrap();
-    // As the C library does it: the last bin reaches beyond the range.
+    // As the C library writes it: the last bin extends beyond the range.
     parsed.histograms[0].highpc -= 2;
     let encoding = Encoding { form: Form::Gnu, word: Word::W64, order: Order::Little };
     fs::write(&profile, gmon::write(&parsed, encoding).unwrap()).unwrap();
@@ -151,7 +151,7 @@ fn calls_in_the_code_are_found_backward() {
 }
 
 #[test]
-fn what_is_left_out_takes_along_what_only_it_calls() {
+fn omitted_functions_omit_functions_that_only_they_call() {
     let stage = Stage::new("left_out", "leaf.c", &["-g"]);
     let at = |name| stage.address(name);
     let calls = [(at("main"), at("middle"), 1), (at("middle"), at("heavy"), 1), (at("main"), at("light"), 1)];
@@ -164,7 +164,7 @@ fn what_is_left_out_takes_along_what_only_it_calls() {
 }
 
 #[test]
-fn a_cycle_that_nobody_calls_has_its_entry() {
+fn a_cycle_without_callers_has_an_entry() {
     let stage = Stage::new("cycle", "leaf.c", &["-g"]);
     let at = |name| stage.address(name);
     let calls = [(at("heavy"), at("light"), 1), (at("light"), at("heavy"), 1)];
@@ -195,7 +195,7 @@ fn functions_are_named_as_programmers_name_them() {
 }
 
 #[test]
-fn orders_have_every_function_once_on_both_terms() {
+fn orders_have_every_function_once_with_and_without_compat() {
     let stage = Stage::new("orders", "crowd.c", &[]);
     let at = |name: &str| stage.address(name);
     // A hundred functions that are called, one of them from many places.
@@ -208,7 +208,7 @@ fn orders_have_every_function_once_on_both_terms() {
     assert_eq!((count(&calls, "a00"), count(&calls, "main")), ([1, 1], [1, 1]));
     calls.push((at("main"), at("a00"), 1));
     assert_eq!((count(&calls, "a00"), count(&calls, "main")), ([1, 1], [1, 1]));
-    // Four callers are not many: the function stays with them.
+    // Four callers are not many, so the function stays with its callers.
     calls.truncate(99 + 4);
     assert_eq!(count(&calls, "a00"), [1, 1]);
 }
@@ -239,7 +239,7 @@ fn local_functions_belong_to_the_object_file_around_them() {
         .unwrap();
     assert_eq!(stage.has("-R map -p", &profile, "1.00 9 111.11 111.11 x.o"), OURS_ALONE);
     assert_eq!(stage.has("-R map -p", &profile, "1.00 4 250.00 250.00 q3"), GNUS_ALONE);
-    // What the map names otherwise is in its file, wherever it lies.
+    // A function that the map names otherwise belongs to that file, wherever it is.
     fs::write(stage.image.with_file_name("map"), "x.o:0 T q0\ny.o:0 t q3\nx.o:2 T q2\nx.o:3 T __q4\n").unwrap();
     assert_eq!(stage.has("-R map -p", &profile, "1.00 4 250.00 250.00 y.o"), BOTH);
 }

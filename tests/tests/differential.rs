@@ -1,4 +1,4 @@
-//! Our `gprof` against the system's: the same program and the same profile must give the same bytes.
+//! Our `gprof` against the system's: the same program and profile must give the same bytes.
 #![allow(clippy::unwrap_used, reason = "the helpers of a test fail as loudly as it does")]
 
 use std::fs;
@@ -15,8 +15,7 @@ fn compare_all(image: &Path, profiles: &[&Path]) {
     }
 }
 
-/// Compiles, runs and compares, with our runtime and with the C library's; gives the latter's program and profile for
-/// more.
+/// Compiles, runs, and compares with our runtime and the C library's, and returns the C library's program and profile.
 fn check(name: &str, sources: &[&str], flags: &[&str]) -> (PathBuf, PathBuf) {
     let ours = format!("-B{}", start_objects().display());
     let image = compile(&format!("{name}_ours"), sources, &[flags, &[&ours]].concat());
@@ -77,7 +76,7 @@ fn names_from_assembly() {
 }
 
 #[test]
-fn the_runtime_itself_is_in_no_report() {
+fn the_runtime_is_not_in_reports() {
     check("runtime_names", &["runtime_names.c"], &[]);
     made_up("made_up_runtime_names", &["runtime_names.c"], 4000..4100);
 }
@@ -148,7 +147,7 @@ fn a_header_without_a_rate() {
         store(&path, &profile, Form::Bsd);
         compare_all(&image, &[&path]);
         if rate != 0 {
-            // With no rate in its own form the system's tool reads beyond a table.
+            // If the form has no rate, the system's tool reads beyond a table.
             store(&path, &profile, Form::Gnu);
             compare_all(&image, &[&path]);
         }
@@ -170,7 +169,7 @@ fn wide_counters_say_the_same() {
     }
 }
 
-/// Made-up profiles for a program: cycles and ties of every kind.
+/// Synthetic profiles of a program: cycles and ties of every kind.
 fn made_up(name: &str, sources: &[&str], seeds: std::ops::Range<u64>) {
     let image = compile(name, sources, &["-g"]);
     let stage = Stage::of(&fs::read(&image).unwrap());
@@ -179,7 +178,7 @@ fn made_up(name: &str, sources: &[&str], seeds: std::ops::Range<u64>) {
         let path = image.with_file_name(format!("made-up-{seed}"));
         let options = OPTIONS[random.below(OPTIONS.len() as u64) as usize];
         let profile = stage.profile(&mut random);
-        // The forms of the BSDs have room for one histogram.
+        // The BSD forms have room for one histogram.
         let form = if profile.histograms.len() == 1 { *random.pick(&[Form::Gnu, Form::Bsd]) } else { Form::Gnu };
         store(&path, &profile, form);
         compare(&image, &[&path], options);
@@ -210,7 +209,7 @@ fn made_up_profiles_that_are_summed() {
         let mut random = Random::new(seed);
         let first = stage.profile(&mut random);
         let mut second = stage.profile(&mut random);
-        // Only histograms of one shape can be summed.
+        // Only histograms with the same shape can be added up.
         second.histograms.clone_from(&first.histograms);
         let paths = [image.with_file_name("one"), image.with_file_name("two")];
         store(&paths[0], &first, Form::Gnu);
@@ -221,7 +220,7 @@ fn made_up_profiles_that_are_summed() {
     }
 }
 
-/// The system's reader must say of our sum what it says of the profiles.
+/// The system's reader must print the same for our sum as for the profiles.
 fn sums_agree(image: &Path, profiles: &[&Path]) {
     let Some(system) = system_gprof() else {
         return;
@@ -249,7 +248,7 @@ fn sums_of_real_profiles() {
 }
 
 #[test]
-fn counts_too_wide_for_the_form_are_not_lost_in_a_sum() {
+fn a_sum_keeps_counts_too_wide_for_the_form() {
     let image = compile("wide", &["leaf.c"], &[]);
     let stage = Stage::of(&fs::read(&image).unwrap());
     let mut profile = stage.profile(&mut Random::new(5));
@@ -266,7 +265,7 @@ fn counts_too_wide_for_the_form_are_not_lost_in_a_sum() {
 
 #[test]
 fn a_big_image() {
-    // Our own reader: thousands of functions, long names, debug information in part.
+    // Our own reader: thousands of functions, long names, partial debug information.
     let image = compile("big", &["leaf.c"], &[]).with_file_name("image");
     fs::copy(gprof(), &image).unwrap();
     let stage = Stage::of(&fs::read(&image).unwrap());
@@ -286,7 +285,7 @@ fn a_big_image() {
 }
 
 #[test]
-fn choices_of_reports() {
+fn selections_of_reports() {
     let (image, profile) = check("choices", &["cycles.c"], &[]);
     for options in [
         "-b -P",
@@ -310,7 +309,7 @@ fn choices_of_reports() {
 }
 
 #[test]
-fn texts_that_explain_stand_where_the_system_has_them() {
+fn explanations_are_where_the_system_has_them() {
     let (image, _) = check("explained", &["cycles.c"], &[]);
     let directory = image.parent().unwrap();
     let explained = read(gprof(), directory, &["a.out"]).stdout;
@@ -318,9 +317,9 @@ fn texts_that_explain_stand_where_the_system_has_them() {
     let parts = |text: &[u8]| text.split(|byte| *byte == 0x0c).map(<[u8]>::to_vec).collect::<Vec<_>>();
     let (explained, brief) = (parts(&explained), parts(&brief));
     assert_eq!((explained.len(), brief.len()), (4, 3));
-    assert!(explained[3].starts_with(b"\nStatistics:\n"), "and a footer is behind everything");
+    assert!(explained[3].starts_with(b"\nStatistics:\n"), "a footer must follow everything else");
     let blurb = explained[0].strip_prefix(brief[0].strip_suffix(b"\n").unwrap()).unwrap();
-    assert!(blurb.len() > 500 && blurb.starts_with(b"\n\n"), "the flat profile is explained below it");
+    assert!(blurb.len() > 500 && blurb.starts_with(b"\n\n"), "the explanation must follow the flat profile");
     let title = |text: &[u8]| text.split(|byte| *byte == b'\n').skip(1).map(<[u8]>::to_vec).collect::<Vec<_>>();
     let (long, short) = (title(&explained[1]), title(&brief[1]));
     assert_eq!(long[0], b"\t\t     Call graph (explanation follows)");

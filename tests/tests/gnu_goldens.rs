@@ -1,4 +1,5 @@
-//! Our `gprof --compat=gnu` against what GNU gprof 2.40 printed, but for the order of `-r`, which is ours: the comparison needs no GNU gprof on the machine.
+//! Our `gprof --compat=gnu` against stored output of GNU gprof 2.40, except for the order of `-r`, which is ours. The comparison
+//! needs no GNU gprof on the machine.
 #![allow(clippy::unwrap_used, reason = "the helpers of a test fail as loudly as it does")]
 
 use std::fmt::Write as _;
@@ -66,15 +67,15 @@ const LINES: [&str; 40] = [
     "-b -p -q -C -A",
 ];
 
-/// Fewer, because C++ names are long.
+/// Fewer command lines, because C++ names are long.
 const LINES_CPP: [&str; 4] = ["-b -p", "-b -z -p --no-demangle", "-b -q#", "-b -T -p#"];
 
 fn data() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/gnu")
 }
 
-/// What a reader prints for all command lines of a program, each below a line that starts with `$`. The reader runs where
-/// the source files are, so that annotated sources find them.
+/// A reader's output for all command lines of a program, each after a line that starts with `$`. The reader runs in the directory
+/// of the source files, so that annotated sources find them.
 fn transcript(reader: &Path, compat: &[&str], program: &Program) -> String {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
     let (image, profile) =
@@ -103,7 +104,7 @@ fn what_gnu_gprof_2_40_printed() {
         assert_eq!(theirs.len(), ours.len());
         for (theirs, ours) in theirs.into_iter().zip(ours) {
             let (line, _) = theirs.split_once('\n').unwrap();
-            // Orders are by a rule of our own.
+            // Orders follow a rule of our own.
             match line.split(' ').find_map(Ordered::of) {
                 Some(order) => assert_same_but_order(theirs.as_bytes(), ours.as_bytes(), order, line),
                 None => assert_same(theirs.as_bytes(), ours.as_bytes(), line),
@@ -112,20 +113,20 @@ fn what_gnu_gprof_2_40_printed() {
     }
 }
 
-/// What each command line printed, from the line that starts with `$`.
+/// The output of each command line, after its line that starts with `$`.
 fn sections(transcript: &str) -> Vec<&str> {
     let starts: Vec<usize> = transcript.match_indices("$ gprof ").map(|(at, _)| at).collect();
     let ends = starts.iter().skip(1).copied().chain([transcript.len()]);
     starts.iter().zip(ends).map(|(start, end)| &transcript[*start..end]).collect()
 }
 
-/// GNU gprof still prints what the files say; `GOLDENS=write` writes the files anew.
+/// GNU gprof still prints the text in the files; `GOLDENS=write` rewrites the files.
 #[test]
 fn the_goldens_are_the_systems() {
     let Some(system) = system_gprof() else { return };
     let version = Command::new(system).arg("--version").output().unwrap();
     if !String::from_utf8_lossy(&version.stdout).lines().next().unwrap_or_default().contains(" 2.40") {
-        eprintln!("SKIPPED: GNU gprof is not version 2.40: the goldens are not compared with this system's");
+        eprintln!("SKIPPED: comparison of the goldens with this system's GNU gprof: not version 2.40");
         return;
     }
     for program in &PROGRAMS {

@@ -1,4 +1,4 @@
-//! Our text as input for gprof2dot, which draws call graphs: what reads GNU's reports must be able to read ours.
+//! Our text as input for gprof2dot, which draws call graphs and reads GNU's reports.
 #![allow(clippy::unwrap_used, reason = "the helpers of a test fail as loudly as it does")]
 
 use std::collections::BTreeMap;
@@ -8,8 +8,7 @@ use std::process::{Command, Stdio};
 
 use gmon_tests::{compile, compile_fortran, gprof, read, run, start_objects};
 
-/// The program, where `tests/check.sh` installs it or on the search path. Says loudly that a test is skipped when there
-/// is none.
+/// The program, where `tests/check.sh` installs it or on the search path. Prints SKIPPED if there is none.
 fn gprof2dot() -> Option<PathBuf> {
     let test = std::env::current_exe().unwrap();
     let installed = test.ancestors().map(|directory| directory.join("gprof2dot/bin/gprof2dot"));
@@ -17,12 +16,12 @@ fn gprof2dot() -> Option<PathBuf> {
         .chain([PathBuf::from("gprof2dot")])
         .find(|path| Command::new(path).arg("--help").output().is_ok_and(|output| output.status.success()));
     if found.is_none() {
-        eprintln!("SKIPPED: no gprof2dot on this system (tests/check.sh installs it): nothing else reads our text");
+        eprintln!("SKIPPED: gprof2dot: not on this system (tests/check.sh installs it)");
     }
     found
 }
 
-/// The functions that have entries in a report's call graph: their numbers, and the lines of the entries.
+/// The numbers of the functions with entries in a report's call graph, and the lines of the entries.
 fn entries(report: &str) -> BTreeMap<u32, &str> {
     let graph = report.split("\n\u{c}\n").find(|part| part.contains("index % time")).unwrap_or_default();
     let number = |line: &str| line.strip_prefix('[')?.split(']').next()?.parse().ok();
@@ -33,7 +32,7 @@ fn entries(report: &str) -> BTreeMap<u32, &str> {
         .collect()
 }
 
-/// The nodes of a drawing: numbers and names.
+/// The numbers and names of the nodes of a drawing.
 fn nodes(dot: &str) -> BTreeMap<u32, &str> {
     let node = |line: &'_ str| -> Option<(u32, usize, usize)> {
         let (number, _) = line.strip_prefix('\t')?.split_once(" [")?;
@@ -44,7 +43,7 @@ fn nodes(dot: &str) -> BTreeMap<u32, &str> {
     dot.lines().filter_map(|line| node(line).map(|(number, start, end)| (number, &line[start..end]))).collect()
 }
 
-/// What gprof2dot draws of a report, and what it says to it. It leaves nothing out, however short it took.
+/// gprof2dot's drawing and messages for a report. gprof2dot omits nothing, however short its time.
 fn draw(gprof2dot: &Path, report: &[u8]) -> (String, String) {
     let mut child = Command::new(gprof2dot)
         .args(["--node-thres=0", "--edge-thres=0"])
@@ -56,7 +55,7 @@ fn draw(gprof2dot: &Path, report: &[u8]) -> (String, String) {
         .unwrap();
     let mut input = child.stdin.take().unwrap();
     let report = report.to_vec();
-    // It does not read on behind the call graph, so that the pipe may be closed before all is written.
+    // gprof2dot stops reading after the call graph, so the pipe may close before everything is written.
     let writer = std::thread::spawn(move || drop(input.write_all(&report)));
     let output = child.wait_with_output().unwrap();
     writer.join().unwrap();
@@ -65,7 +64,7 @@ fn draw(gprof2dot: &Path, report: &[u8]) -> (String, String) {
     (String::from_utf8(output.stdout).unwrap(), complaints)
 }
 
-/// Draws the call graph of a program, and gives how many functions there are in it.
+/// Draws the call graph of a program and returns the number of functions in the drawing.
 fn check(gprof2dot: &Path, image: &Path, options: &[&str]) -> usize {
     let output = read(gprof(), image.parent().unwrap(), &[options, &["a.out", "gmon.out"]].concat());
     let report = String::from_utf8(output.stdout).unwrap();
@@ -87,8 +86,7 @@ fn check(gprof2dot: &Path, image: &Path, options: &[&str]) -> usize {
     nodes.len()
 }
 
-/// Draws the call graphs of a program with the C library's runtime and with ours; there must be one with so many
-/// functions.
+/// Draws the call graphs of a program with the C library's runtime and with ours; each must have this many functions.
 fn check_all(name: &str, sources: &[&str], flags: &[&str], functions: usize) {
     let Some(gprof2dot) = gprof2dot() else {
         return;

@@ -1,5 +1,4 @@
-//! Executables that are damaged or made to harm: an error or a report, no crash, and no more time and memory than the file
-//! is worth.
+//! Damaged and hostile executables: an error or a report, no crash, and time and memory in proportion to the file.
 #![allow(clippy::unwrap_used, reason = "the helpers of a test fail as loudly as it does")]
 
 use std::ffi::OsString;
@@ -12,7 +11,7 @@ use gmon_tests::{compile, directory};
 use gprof::image::{Image, ImageStorage, Policy};
 use gprof::terminal::Terminal;
 
-/// What the reader makes of an image, for mutations of which nothing is expected but an end.
+/// Reads a mutated image; only termination is expected.
 fn read_all(bytes: &[u8]) -> usize {
     let room = ImageStorage::default();
     let Ok(image) = Image::parse(bytes, Policy::Full, &room) else {
@@ -43,7 +42,7 @@ fn damaged_images_are_refused_or_read() {
         for _ in 0..400 {
             let mut damaged = bytes.clone();
             for _ in 0..=random.below(12) {
-                // Half of the damage goes where it is worst.
+                // Half of the damage is in the worst places.
                 let range = if random.below(2) == 0 { 0..bytes.len() } else { random.pick(&sections).clone() };
                 let at = range.start + random.below(range.len().max(1) as u64) as usize;
                 let value = *random.pick(&[0, 1, 0x7f, 0x80, 0xff, random.clone().number() as u8]);
@@ -57,7 +56,7 @@ fn damaged_images_are_refused_or_read() {
     }
 }
 
-/// Where the sections of debug information lie in a little-endian file of 64 bits.
+/// The offsets of the debug sections in a little-endian file of 64 bits.
 fn debug_sections(bytes: &[u8]) -> Vec<std::ops::Range<usize>> {
     let number = |at: usize, size: usize| bytes[at..at + size].iter().rev().fold(0, |sum, b| sum << 8 | *b as usize);
     let (table, size, count, names) = (number(40, 8), number(58, 2), number(60, 2), number(62, 2));
@@ -77,7 +76,7 @@ fn executable(debug: &[(&str, Vec<u8>)]) -> Vec<u8> {
     let mut names = b"\0main\0.text\0.symtab\0.strtab\0".to_vec();
     let symbol =
         [&[0; 24][..], &[1, 0, 0, 0, 0x12, 0, 1, 0, 0, 0x10, 0, 0, 0, 0, 0, 0, 16, 0, 0, 0, 0, 0, 0, 0]].concat();
-    // Name, type, flags, address, bytes, link, size of an entry.
+    // Name, type, flags, address, bytes, link, and entry size.
     let mut sections =
         vec![(6, 1, 6, 0x1000, vec![0x90; 4096], 0, 0), (12, 2, 0, 0, symbol, 3, 24), (20, 3, 0, 0, Vec::new(), 0, 0)];
     for (name, bytes) in debug {
@@ -103,7 +102,7 @@ fn executable(debug: &[(&str, Vec<u8>)]) -> Vec<u8> {
     file
 }
 
-/// A unit of DWARF 4 with these entries, the table of abbreviations at an offset.
+/// A DWARF 4 unit with these entries, with its abbreviations at an offset.
 fn unit(abbreviations: u32, entries: &[u8]) -> Vec<u8> {
     let length = entries.len() as u32 + 7;
     [&length.to_le_bytes()[..], &[4, 0], &abbreviations.to_le_bytes(), &[8], entries].concat()
@@ -125,7 +124,7 @@ fn covering(entries: &[u8]) -> Vec<u8> {
     [&root, entries, &[0]].concat()
 }
 
-/// Whether the reader is willing to tell the inlined functions of a program with this debug information.
+/// Whether the reader shows the inlined functions of a program with this debug information.
 fn is_read(debug: &[(&str, Vec<u8>)]) -> bool {
     let bytes = executable(debug);
     let room = ImageStorage::default();
@@ -154,7 +153,7 @@ fn functions_that_share_one_list_of_ranges() {
 }
 
 #[test]
-fn functions_inlined_without_end() {
+fn inlined_functions_without_end() {
     for (depth, expected) in [(100, true), (200, false), (1100, false), (1_000_000, false)] {
         let entries = covering(&[vec![3; depth], vec![0; depth]].concat());
         let debug = [(".debug_info", unit(0, &entries)), (".debug_abbrev", ABBREVIATIONS.to_vec())];
@@ -176,7 +175,7 @@ fn functions_that_share_one_long_name() {
 
 #[test]
 fn units_that_share_one_line_table() {
-    // A table of version 4 with one file, and a program of nothing but rows.
+    // A version 4 table with one file and a line program that only emits rows.
     let head =
         [&[1, 1, 1, 0xfb, 14, 13][..], &[0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1], &[0], b"a.c\0\0\0\0", &[0]].concat();
     let rows = vec![1; 100_000];
@@ -192,13 +191,13 @@ fn units_that_share_one_line_table() {
     }
 }
 
-/// All functions are covered by all rows: each is named once, and not looked at again for every row.
+/// Rows cover all functions. Each function is named once and not examined again for every row.
 #[test]
 fn rows_that_share_their_code() {
     let name = "a".repeat(4000);
     let head = [&[1, 1, 1, 0xfb, 14, 13][..], &[0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1], &[0]].concat();
     let head = [&head[..], name.as_bytes(), &[0, 0, 0, 0, 0]].concat();
-    // A row at 0x1000 and the end of its code 0x10000 bytes behind it.
+    // A row at 0x1000 and the end of its code 0x10000 bytes after it.
     let row = [&[0, 9, 2][..], &0x1000_u64.to_le_bytes(), &[1, 2, 0x80, 0x80, 4, 0, 1, 1]].concat();
     let table = [&4_u16.to_le_bytes()[..], &(head.len() as u32).to_le_bytes(), &head, &row.repeat(30_000)].concat();
     let table = [&(table.len() as u32).to_le_bytes()[..], &table].concat();
@@ -212,7 +211,7 @@ fn rows_that_share_their_code() {
 
 #[test]
 fn functions_that_share_one_long_numbered_name() {
-    // DWARF 5: names are numbers in a table of offsets.
+    // DWARF 5: names are indexes into a table of offsets.
     let abbreviations = [1, 0x11, 1, 0x72, 0x17, 0, 0, 2, 0x2e, 0, 0x03, 0x25, 0, 0, 0];
     let entries = [&[1, 8, 0, 0, 0][..], &[2, 0].repeat(10), &[0]].concat();
     let head = [&5_u16.to_le_bytes()[..], &[1, 8, 0, 0, 0, 0]].concat();
@@ -230,10 +229,11 @@ fn functions_that_share_one_long_numbered_name() {
 
 #[test]
 fn files_that_share_one_long_path() {
-    // A table of version 5 without rows, whose files all have one name that stands elsewhere.
+    // A version 5 table without rows, whose files all have one name that is stored elsewhere.
     let table = |files: u16| {
         let head = [1, 1, 1, 0xfb, 14, 13, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1];
-        // One directory and these files, each a path (1) elsewhere (0x1f); the number has two bytes of seven bits.
+        // One directory and these files, each with a path (1) stored elsewhere (0x1f); the number has two bytes of
+        // seven bits.
         let number = [files as u8 | 0x80, (files >> 7) as u8];
         let names =
             [&[1, 1, 0x1f, 1, 0, 0, 0, 0][..], &[1, 1, 0x1f], &number, &vec![0; 4 * usize::from(files)]].concat();
@@ -259,7 +259,7 @@ fn split_units_without_end() {
         let head = [&5_u16.to_le_bytes()[..], &[kind, 8, 0, 0, 0, 0], &7_u64.to_le_bytes()].concat();
         [&((head.len() + entries.len()) as u32).to_le_bytes()[..], &head, entries].concat()
     };
-    // The image has a skeleton (4) for its code, and the other file (5) the function in it, of which code was inlined.
+    // The image has a skeleton (4) for its code. The other file (5) holds the function, part of which was inlined.
     let code = [0x1000_u64, 0x1000].map(u64::to_le_bytes).concat();
     let image = executable(&[
         (".debug_info", unit(4, &[&[1][..], b"unit.dwo\0", &code].concat())),
@@ -281,7 +281,7 @@ fn split_units_without_end() {
     assert!(is_read(b"f", 1, &plain) && is_read(b"f", 100, &plain) && is_read(&[b'f'; 60_000], 1, &plain));
     assert!(!is_read(b"f", 200, &plain) && !is_read(b"f", 1_000_000, &plain));
     assert!(!is_read(&[b'f'; 70_000], 1, &plain));
-    // Abbreviations that are none, and such without end.
+    // Invalid abbreviations, and abbreviations without end.
     assert!(!is_read(b"f", 1, &[0x80; 100]) && !is_read(b"f", 1, &function.repeat(100_000)));
 }
 
@@ -298,7 +298,7 @@ fn units_with_overlapping_abbreviations() {
 
 #[test]
 fn files_with_paths_without_end() {
-    // Every file is in a directory whose name is too long to be one.
+    // Every file is in a directory whose name is too long for a directory name.
     let head = [&[1, 1, 1, 0xfb, 14, 13][..], &[0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1]].concat();
     let names = [&vec![b'd'; 5000][..], b"\0\0", b"a.c\0\x01\0\0", b"\0"].concat();
     // To 0x1000, one row, and the end four bytes later.
@@ -315,8 +315,8 @@ fn files_with_paths_without_end() {
     assert_eq!(lines.path(range.file).full(), b"a.c");
 }
 
-/// An executable with these names, and with functions that are named by an offset among them, one for each byte from
-/// 0x1000. The names begin with those of its sections.
+/// An executable with these names and with functions named by offsets into the names, one for each byte from 0x1000.
+/// The names begin with those of its sections.
 fn with_functions(names: &[u8], is_local: bool, offsets: impl Iterator<Item = u32>) -> Vec<u8> {
     let functions = (0..).zip(offsets).flat_map(|(n, name): (u64, u32)| {
         let head = [&name.to_le_bytes()[..], &[if is_local { 0x02 } else { 0x12 }, 0, 1, 0]].concat();
@@ -334,7 +334,7 @@ fn with_functions(names: &[u8], is_local: bool, offsets: impl Iterator<Item = u3
     file
 }
 
-/// The names of sections that [`with_functions`] needs in front.
+/// The section names that [`with_functions`] puts first.
 const SECTIONS: &[u8] = b"\0main\0.text\0.symtab\0.strtab\0";
 
 #[test]
@@ -348,7 +348,7 @@ fn symbols_that_share_one_long_name() {
     assert!(image.symbols.iter().all(|symbol| symbol.name.len() == 1 << 16));
 }
 
-/// Counts what is written.
+/// Counts the bytes that are written.
 struct Counter(u64);
 
 impl Write for Counter {
@@ -362,8 +362,7 @@ impl Write for Counter {
     }
 }
 
-/// How many bytes all reports of an executable take whose functions call each other, the first one all others and the
-/// other way round.
+/// The bytes in all reports of an executable whose first function calls all others and is called by all others.
 fn report_length(name: &str, image: &[u8], functions: u64, options: &[&str]) -> u64 {
     let directory = directory(name);
     let arcs = (0x1000..0x1000 + functions).flat_map(|address| [(0x1000, address), (address, 0x1000)]);
@@ -392,7 +391,7 @@ fn report_length(name: &str, image: &[u8], functions: u64, options: &[&str]) -> 
 
 #[test]
 fn reports_of_names_that_overlap() {
-    // Each name is the end of one megabyte. Whole, they would make a report of a hundred gigabytes.
+    // Each name is a suffix of one megabyte. Unshortened, the names would make a report of a hundred gigabytes.
     let names = [SECTIONS, &vec![b'x'; 1 << 20]].concat();
     let offsets = || (0..40_000).map(|at| SECTIONS.len() as u32 + 25 * at);
     for (is_local, options) in
@@ -415,13 +414,13 @@ fn reports_of_a_long_name_that_is_everywhere() {
     }
     let image = with_functions(&names, false, offsets.into_iter());
     let length = report_length("long_name", &image, 20_000, &["-b"]);
-    // A quarter of a gigabyte of it, and then its beginning.
+    // A quarter of a gigabyte, and then only the beginning of each name.
     assert!((256 << 20..350 << 20).contains(&length), "{length}");
 }
 
 #[test]
 fn reports_of_names_that_stand_for_too_much() {
-    // A function of a quarter of a million lifetimes, and types of types, each of two.
+    // A function with a quarter of a million lifetimes, and with types of types, each of two.
     let rust = "_RMC0FGZZZ_Eu".to_owned();
     let pairs: String = (1..10).map(|at| format!("ES0_IS{at}_S{at}_")).collect();
     let cpp = format!("_Z1fISt4pairIii{pairs}EEvv");

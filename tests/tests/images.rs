@@ -1,4 +1,4 @@
-//! What the reader finds in executables: lines, inlined functions, packed and separate debug information.
+//! What the reader finds in executables: lines, inlined functions, compressed and separate debug information.
 #![allow(clippy::unwrap_used, reason = "the helpers of a test fail as loudly as it does")]
 
 use std::fs;
@@ -8,19 +8,19 @@ use std::process::Command;
 use gmon_tests::{compare, compile, directory, gprof, read, run};
 use gprof::image::{Image, ImageStorage, Policy};
 
-/// Where the code of `name` begins.
+/// The address at which the code of `name` begins.
 fn address(image: &Image<'_>, name: &str) -> u64 {
     image.symbols.iter().find(|symbol| symbol.name == name.as_bytes()).unwrap().address
 }
 
-/// The name of the file and the line that a function begins at.
+/// The file name and the line at which a function begins.
 fn begins_at(image: &Image<'_>, name: &str) -> Option<(String, u32)> {
     let lines = image.files.lines();
     let range = lines.find(address(image, name))?;
     Some((String::from_utf8(lines.path(range.file).full()).unwrap(), range.line))
 }
 
-/// The line of a program's source on which a text stands.
+/// The line of a program's source that contains a text.
 fn line_of(program: &str, text: &str) -> u32 {
     let source = fs::read_to_string(source(program)).unwrap();
     source.lines().position(|line| line.contains(text)).unwrap() as u32 + 1
@@ -68,14 +68,14 @@ fn can_compile_for_32_bits() -> bool {
 }
 
 #[test]
-fn sections_packed_in_every_way() {
+fn sections_compressed_in_every_way() {
     let image = compile("packed", &["inlined.c"], &["-g"]);
     for way in ["none", "zlib", "zlib-gnu", "zlib-gabi", "zstd"] {
         let option = format!("--compress-debug-sections={way}");
         let mut objcopy = Command::new("objcopy");
         objcopy.args([&option, "a.out", "packed"]).current_dir(image.parent().unwrap());
         if !objcopy.output().unwrap().status.success() {
-            eprintln!("SKIPPED: this objcopy cannot pack by {way}");
+            eprintln!("SKIPPED: this objcopy cannot compress with {way}");
             continue;
         }
         let bytes = fs::read(image.with_file_name("packed")).unwrap();
@@ -88,7 +88,7 @@ fn sections_packed_in_every_way() {
 }
 
 #[test]
-fn inlined_functions_are_told() {
+fn inlined_functions_are_found() {
     for version in ["-gdwarf-2", "-gdwarf-3", "-gdwarf-4", "-gdwarf-5"] {
         let image = compile(&format!("inlined{version}"), &["inlined.c"], &[version, "-O1"]);
         let bytes = fs::read(image).unwrap();
@@ -130,7 +130,7 @@ fn lines_cover_the_code_once_and_in_order() {
     assert_eq!(lines.within(all[3].start + 1..all[5].start + 1).count(), 3);
 }
 
-/// Runs a tool of binutils in the directory of an image.
+/// Runs a binutils tool in the directory of an image.
 fn tool(image: &Path, words: &[&str]) {
     let output = Command::new(words[0]).args(&words[1..]).current_dir(image.parent().unwrap()).output().unwrap();
     assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
@@ -154,7 +154,7 @@ fn debug_information_in_a_file_of_its_own() {
     let line = Some(line_of("inlined.c", "int main"));
     assert_eq!(found("a.out"), (None, line));
     assert_eq!(found("unlinked"), (None, None));
-    // By its name: beside the program, or in a directory for such files; and only if it is the right one.
+    // By name: beside the program, or in a directory for debug files; and only if the checksum matches.
     let beside = directory.canonicalize().unwrap().join("a.debug");
     assert_eq!(found("linked"), (Some(beside.clone()), line));
     let debug = fs::read(&beside).unwrap();
@@ -166,7 +166,7 @@ fn debug_information_in_a_file_of_its_own() {
     fs::create_dir(directory.join(".debug")).unwrap();
     fs::write(directory.join(".debug/a.debug"), &debug).unwrap();
     assert_eq!(found("linked").1, line);
-    // By the identifier, if that is the same.
+    // By build ID, if it is the same.
     let by_id = stores[1].join(".build-id/12/abcdef.debug");
     fs::create_dir_all(by_id.parent().unwrap()).unwrap();
     fs::write(&by_id, &debug).unwrap();
@@ -203,7 +203,7 @@ fn directories_for_debug_information_are_named_on_the_command_line() {
     tool(&image, &["objcopy", "--only-keep-debug", "a.out", "a.debug"]);
     tool(&image, &["objcopy", "--strip-all", "--add-gnu-debuglink=a.debug", "a.out", "linked"]);
     let whole = read(gprof(), &directory, &["-bz", "a.out", "gmon.out"]).stdout;
-    // Whether words give what the whole program gives, and whether there is a warning.
+    // Whether these arguments give the same output as the whole program, and whether there is a warning.
     let shown = |words: &[&str]| {
         let output = read(gprof(), &directory, &[words, &["-bz", "linked", "gmon.out"]].concat());
         assert!(output.status.success());
@@ -214,9 +214,9 @@ fn directories_for_debug_information_are_named_on_the_command_line() {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::copy(directory.join("a.debug"), path).unwrap();
     };
-    // By the identifier, in the second of the directories.
+    // By build ID, in the second of the directories.
     store("by_id/.build-id/34/abcdef.debug");
-    // By the name, as the program lies below the root.
+    // By name, at the program's path from the root.
     store(&format!("by_name/{}/a.debug", directory.strip_prefix("/").unwrap().display()));
     fs::remove_file(directory.join("a.debug")).unwrap();
     assert_eq!(shown(&[]), (false, true));
@@ -224,7 +224,7 @@ fn directories_for_debug_information_are_named_on_the_command_line() {
     assert_eq!(shown(&["--debug-dir=no-such", "--debug-dir=by_id"]), (true, false));
     assert_eq!(shown(&["--debug-dir=by_name"]), (true, false));
     assert_eq!(shown(&["--debug-dir=no-such"]), (false, true));
-    // What is of another build is passed over.
+    // Files of another build are ignored.
     let other = fs::read(directory.join("by_id/.build-id/34/abcdef.debug")).unwrap();
     let id = other.windows(4).position(|bytes| bytes == [0x34, 0xab, 0xcd, 0xef]).unwrap();
     let other = [&other[..id], &[0x35], &other[id + 1..]].concat();
@@ -264,7 +264,7 @@ fn every_kind_of_symbol() {
 }
 
 #[test]
-fn stubs_lie_where_the_disassembler_sees_them() {
+fn stubs_are_where_objdump_shows_them() {
     for (name, flags) in [
         ("stubs_lazy", ["-no-pie", "-Wl,-z,lazy"].as_slice()),
         ("stubs_marked", &["-fcf-protection=full", "-Wl,-z,ibtplt"]),
@@ -293,7 +293,7 @@ fn stubs_lie_where_the_disassembler_sees_them() {
 }
 
 #[test]
-fn a_stripped_program_is_reported_by_what_remains() {
+fn a_stripped_program_is_reported_by_exports_and_unwind_tables() {
     let image = compile("stripped", &["inlined.c"], &["-rdynamic"]);
     let profile = run(&image);
     tool(&image, &["strip", "a.out"]);
@@ -302,7 +302,7 @@ fn a_stripped_program_is_reported_by_what_remains() {
     assert!(output.status.success() && profile.exists(), "{err}");
     assert!(err.starts_with("gprof: warning: a.out: the file was stripped") && err.lines().count() == 1, "{err}");
     assert!(out.contains("outer [") && out.contains("main ["), "{out}");
-    // Without exported functions addresses are all there is.
+    // Without exported functions, only addresses remain.
     let image = compile("stripped_bare", &["inlined.c"], &[]);
     let bytes = fs::read(&image).unwrap();
     let room = ImageStorage::default();
@@ -314,9 +314,9 @@ fn a_stripped_program_is_reported_by_what_remains() {
     assert!(out.contains(&format!("func_0x{outer:x} [")), "{out}");
 }
 
-/// `strip -K` leaves a table of symbols that names no function: the unwind tables tell of functions then, however long.
+/// `strip -K` leaves a symbol table without functions: the unwind tables then give the functions, however long.
 #[test]
-fn a_symbol_table_without_functions_is_like_none() {
+fn a_symbol_table_without_functions_counts_as_missing() {
     const FUNCTIONS: usize = 4000;
     let directory = directory("stripped_but_one");
     let functions = (0..FUNCTIONS).map(|at| format!("int f{at}(void) {{ return {at}; }}\n"));
@@ -336,11 +336,11 @@ fn a_symbol_table_without_functions_is_like_none() {
     });
     assert_eq!(one, none);
     let length = |name| fs::metadata(directory.join(name)).unwrap().len();
-    assert!(length("one") > length("none"), "a table of symbols is left");
+    assert!(length("one") > length("none"), "a symbol table must remain");
 }
 
 #[test]
-fn what_gnu_does_not_know_is_shown_unless_its_faults_are_wanted() {
+fn functions_unknown_to_gnu_are_shown_without_compat() {
     let image = compile("kinds_shown", &["kinds.cc"], &["-no-pie"]);
     assert!(run(&image).exists());
     let shown = |words: &[&str]| {
@@ -365,7 +365,7 @@ fn a_shared_object_is_an_image() {
 }
 
 #[test]
-fn separate_debug_information_serves_as_in_the_systems_reader() {
+fn separate_debug_information_works_as_in_the_systems_reader() {
     let image = compile("separate_compared", &["same_one.c", "same_two.c"], &["-g"]);
     let profile = run(&image);
     tool(&image, &["objcopy", "--only-keep-debug", "a.out", "a.debug"]);

@@ -1,4 +1,4 @@
-//! Reports as JSON: what was looked at and found good, and the same numbers as in the text reports.
+//! Reports as JSON: reviewed golden files, and the same numbers as in the text reports.
 #![allow(clippy::unwrap_used, reason = "the helpers of a test fail as loudly as it does")]
 
 use std::collections::HashMap;
@@ -30,8 +30,7 @@ fn list(value: &Value) -> &[Value] {
     value.as_array().unwrap()
 }
 
-/// Texts in `testdata/json`, and the command lines that print them. With `GOLDENS=write` they are written anew, for
-/// somebody to look at.
+/// Texts in `testdata/json` and their command lines. `GOLDENS=write` rewrites the texts for a review.
 const GOLDENS: [(&str, &str); 4] = [
     ("basic.json", "bsd/basic bsd/basic.gmon"),
     ("knots.errors.json", "--errors -z bsd/knots bsd/knots.gmon bsd/knots.2.gmon"),
@@ -40,7 +39,7 @@ const GOLDENS: [(&str, &str); 4] = [
 ];
 
 #[test]
-fn what_was_found_good() {
+fn the_output_equals_the_reviewed_goldens() {
     for (name, line) in GOLDENS {
         let words: Vec<&str> = ["--format=json"].into_iter().chain(line.split(' ')).collect();
         let text = print(&data(), &words);
@@ -54,7 +53,7 @@ fn what_was_found_good() {
     }
 }
 
-/// Programs and profiles, and options that both formats know.
+/// Programs and profiles, and options that both formats have.
 const RUNS: [&str; 12] = [
     "bsd/basic bsd/basic.gmon",
     "-z bsd/basic bsd/basic.gmon",
@@ -70,7 +69,7 @@ const RUNS: [&str; 12] = [
     "--image bsd/knots bsd/knots.gmon --image gnu/classes gnu/classes.gmon",
 ];
 
-/// The names of functions by their numbers.
+/// Function names by number.
 fn names(root: &Value) -> HashMap<u64, &str> {
     list(&root["functions"]).iter().map(|one| (one["id"].as_u64().unwrap(), one["name"].as_str().unwrap())).collect()
 }
@@ -160,7 +159,7 @@ fn names_may_be_anything() {
     for file in ["basic", "basic.gmon"] {
         fs::copy(data().join("bsd").join(file), place.join(file)).unwrap();
     }
-    // Every function under a name that needs escapes.
+    // Every function with a name that needs escapes.
     let strange: [&[u8]; 5] =
         [b"qu\"ote", b"back\\slash", b"\x01\x1b[31mcontrol\x7f", b"not\xffutf\xc3", "é日\u{9b}".as_bytes()];
     let symbols = read("nm", &place, &["--defined-only", "basic"]).stdout;
@@ -178,15 +177,15 @@ fn names_may_be_anything() {
     let names: Vec<&str> = list(&root["functions"]).iter().map(|one| one["name"].as_str().unwrap()).collect();
     for name in strange {
         let name = String::from_utf8_lossy(name);
-        assert!(names.iter().any(|found| found.starts_with(name.as_ref())), "{name:?} is none of {names:?}");
+        assert!(names.iter().any(|found| found.starts_with(name.as_ref())), "{name:?} is not one of {names:?}");
     }
-    // The bytes themselves have nothing that a terminal would obey.
+    // The bytes contain nothing that a terminal would obey.
     let text = String::from_utf8(print(&place, &[&["--format=json".into()], words.as_slice()].concat())).unwrap();
     assert!(text.chars().all(|letter| letter == '\n' || !letter.is_control()));
 }
 
 #[test]
-fn what_is_text_only_is_refused() {
+fn options_with_text_output_only_are_refused_with_json() {
     for options in ["-T", "--compat=gnu", "--table", "-C", "-A", "-i", "-r", "--source-times"] {
         let words = ["--format=json", options, "bsd/basic", "bsd/basic.gmon"];
         let output = read(gprof(), &data(), &words);

@@ -1,5 +1,5 @@
-//! Memory, time and output in proportion to what is read: files that name one file many times, that unpack to a thousand
-//! times their length, or that have no end. Each reader here has an address space that what it replaces did not fit in.
+//! Memory, time, and output in proportion to the input: files that name one file many times, that decompress to a thousand times
+//! their length, or that have no end. Each reader here gets an address space that the former implementation would exceed.
 #![allow(clippy::unwrap_used, reason = "the helpers of a test fail as loudly as it does")]
 
 use std::fmt::Write as _;
@@ -10,17 +10,17 @@ use std::process::{Command, Output, Stdio};
 use gmon::{Arc, Counter, CounterWidth, Dimension, Encoding, Form, Histogram, Order, Profile, Word};
 use gmon_tests::{compile, directory, gprof, run};
 
-/// The address space of a reader, in kilobytes, beside the files that are read.
+/// The address space of a reader, in kilobytes, besides the input files.
 const ROOM: u64 = 200_000;
 
-/// Runs `gprof` in a directory with no more than so many kilobytes of address space.
+/// Runs `gprof` in a directory with at most this many kilobytes of address space.
 fn within(kilobytes: u64, directory: &Path, words: &[&str]) -> Output {
     let mut shell = Command::new("sh");
     shell.args(["-c", &format!("ulimit -v {kilobytes}; exec \"$0\" \"$@\"")]).arg(gprof()).args(words);
     shell.current_dir(directory).output().unwrap()
 }
 
-/// Standard output and standard error of a run that went well.
+/// Standard output and standard error of a successful run.
 fn texts(output: Output) -> (String, String) {
     let [out, err] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
     assert!(output.status.success(), "{}: {err}", output.status);
@@ -31,7 +31,7 @@ fn encoding(form: Form) -> Encoding {
     Encoding { form, word: Word::W64, order: Order::Little }
 }
 
-/// A file as lists of objects mark it: its length, and the sum of the marks of its bytes.
+/// A file as object lists mark it: its length and the sum of the marks of its bytes.
 fn mark(bytes: &[u8]) -> String {
     let marks = (0..).zip(bytes).map(|(position, byte)| gmon::layout::mark(position, *byte));
     format!("{} {:016x}", bytes.len(), marks.fold(0, u64::wrapping_add))
@@ -42,7 +42,7 @@ fn one_shared_object_of_many_names() {
     const NAMES: usize = 60;
     let image = compile("one_object", &["leaf.c"], &["-Wl,--build-id=none"]);
     let (profile, directory) = (fs::read(run(&image)).unwrap(), image.parent().unwrap());
-    // Any file with symbols will do; this one gets a hole at its end.
+    // Any file with symbols works; this one gets a hole at its end.
     let large = 32 << 20;
     fs::create_dir(directory.join("d")).unwrap();
     fs::copy(&image, directory.join("d/large")).unwrap();
@@ -67,17 +67,17 @@ fn one_shared_object_of_many_names() {
     assert_eq!(said, "");
     let (parts, _) = texts(within(room, directory, &["-i", "a.out"]));
     assert_eq!(parts.matches("File `").count(), NAMES + 1, "{parts}");
-    // One profile is not that of a hundred objects.
+    // One profile cannot belong to a hundred objects.
     list(&vec![(0, path(0)); 100]);
     let (parts, said) = texts(within(room, directory, &["-i", "a.out"]));
     assert_eq!(parts.matches("File `").count(), 2, "{parts}");
     assert_eq!(said.matches("gmon.out.large is another object's\n").count(), 99, "{said}");
 }
 
-/// Some bytes and then many that are all the same, packed by zlib's method as far as fixed codes go: 158 in one.
+/// Some bytes and then many equal bytes, compressed by zlib's fixed codes: 158 bytes in one.
 fn packed(start: &[u8], byte: u8, repeats: usize) -> Vec<u8> {
     let mut bits = Vec::new();
-    // Codes come with the most significant bit first, and all else the other way round. One block, the last, fixed codes.
+    // Codes start with the most significant bit, everything else with the least. One block, the last, with fixed codes.
     let mut code = |value: u32, length: u32| bits.extend((0..length).rev().map(|at| value >> at & 1 == 1));
     code(0b110, 3);
     for byte in start.iter().chain([&byte]) {
@@ -85,7 +85,7 @@ fn packed(start: &[u8], byte: u8, repeats: usize) -> Vec<u8> {
         if value < 144 { code(0x30 + value, 8) } else { code(0x190 + value - 144, 9) }
     }
     for _ in 0..repeats {
-        // 258 bytes as the one before.
+        // 258 bytes like the previous one.
         code(0xc5, 8);
         code(0, 5);
     }
@@ -102,7 +102,7 @@ fn packed(start: &[u8], byte: u8, repeats: usize) -> Vec<u8> {
     out
 }
 
-/// A packed table of lines of version 2, with one file, and rows of which each is one byte.
+/// A compressed version 2 line table with one file and rows of one byte each.
 fn packed_lines(rows: usize) -> Vec<u8> {
     let head = [&[1, 1, 0xfb, 14, 10][..], &[0, 1, 1, 1, 1, 0, 0, 0, 1], b"\0a.c\0\0\0\0\0"].concat();
     let to_start = [&[0, 9, 2][..], &0x1000_u64.to_le_bytes()].concat();
@@ -112,7 +112,7 @@ fn packed_lines(rows: usize) -> Vec<u8> {
     packed(&[&length.to_le_bytes()[..], &rest].concat(), 30, repeats)
 }
 
-/// An image with more sections.
+/// An image with additional sections.
 fn add_sections(image: &Path, sections: &[(&str, &[u8])]) {
     let mut objcopy = Command::new("objcopy");
     objcopy.current_dir(image.parent().unwrap());
@@ -124,13 +124,13 @@ fn add_sections(image: &Path, sections: &[(&str, &[u8])]) {
 }
 
 #[test]
-fn sections_that_unpack_to_far_more_than_the_file() {
+fn sections_that_decompress_to_far_more_than_the_file() {
     let image = compile("unpacked", &["leaf.c"], &["-O0"]);
     let _ = run(&image);
     let directory = image.parent().unwrap();
     let names = ["abbrev", "addr", "aranges", "info", "line", "line_str", "ranges", "rnglists", "str", "str_offsets"];
     let names = names.map(|name| format!(".zdebug_{name}"));
-    // Each 25 megabytes.
+    // Each section has 25 megabytes.
     let blob = packed(&[], 0, 100_000);
     let sections: Vec<(&str, &[u8])> = names.iter().map(|name| (name.as_str(), blob.as_slice())).collect();
     add_sections(&image, &sections);
@@ -146,7 +146,7 @@ fn one_source_file_of_many_names() {
     const NAMES: usize = 40;
     let directory = directory("one_source");
     fs::create_dir(directory.join("d")).unwrap();
-    // Lines without anything in them, so that whatever is kept for each counts.
+    // Empty lines, so that the cost for each line counts.
     fs::write(directory.join("d/large.c"), vec![b'\n'; 256 << 10]).unwrap();
     let mut source = String::new();
     for at in 0..NAMES {
@@ -159,7 +159,7 @@ fn one_source_file_of_many_names() {
     assert!(cc.success());
     let _ = run(&directory.join("a.out"));
     let (shown, said) = texts(within(ROOM, &directory, &["-b", "-A", "a.out"]));
-    // A quarter of a megabyte the first time, and as much and four megabytes again.
+    // A quarter of a megabyte at first, and then as much plus four megabytes.
     const SHOWN: usize = 1 + 1 + 16;
     assert_eq!(shown.matches("*** File ").count(), SHOWN);
     assert_eq!(shown.matches("return").count(), 0, "the large file is shown and not the one that was compiled");
@@ -170,7 +170,7 @@ fn one_source_file_of_many_names() {
 }
 
 #[test]
-fn a_sum_is_in_proportion_to_what_was_summed() {
+fn a_sum_is_in_proportion_to_its_input() {
     let image = compile("large_sum", &["leaf.c"], &[]);
     let directory = image.parent().unwrap();
     let sum = |count: u64| {
@@ -180,13 +180,13 @@ fn a_sum_is_in_proportion_to_what_was_summed() {
         let _ = fs::remove_file(directory.join("gmon.sum"));
         (within(ROOM, directory, &["-s", "a.out", "huge"]), fs::metadata(directory.join("gmon.sum")))
     };
-    // Calls that take years to make, in records of 21 bytes and 32-bit counts.
+    // Calls that would take years to make, in records of 21 bytes with 32-bit counts.
     let (output, stored) = sum(200_000_000_000_000_000);
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.code() == Some(1) && stored.is_err(), "{said}");
     let expected = "gprof: gmon.sum: counts too high for the form (";
     assert!(said.lines().any(|line| line.starts_with(expected)), "{said}");
-    // One bin of 32 bits among many, with samples of half an hour of 64 threads.
+    // One 32-bit bin among many, with samples of half an hour of 64 threads.
     let mut bins = vec![0; 250_000];
     bins[5] = 11_000_000;
     let dimension = Dimension::SECONDS;
@@ -198,7 +198,7 @@ fn a_sum_is_in_proportion_to_what_was_summed() {
     let output = within(ROOM + 300_000, directory, &["-s", "-i", "a.out", "wide"]);
     assert!(output.status.success(), "{output:?}");
     fs::remove_file(directory.join("gmon.sum")).unwrap();
-    // A hundred days' worth of a call each nanosecond.
+    // A hundred days of one call each nanosecond.
     let (output, stored) = sum(8_640_000_000_000_000 / 10);
     assert!(output.status.success(), "{output:?}");
     assert!((4 << 20..5 << 20).contains(&stored.unwrap().len()));
@@ -218,7 +218,7 @@ fn files_without_end() {
         assert_eq!(complaint(words), "gprof: /dev/zero: not a regular file\n");
     }
     assert_eq!(complaint(&["-S", "/dev/zero", "a.out"]), "gprof: /dev/zero: not a regular file\n");
-    // Regular files by what the system says, which block their readers or never end.
+    // Regular files, according to the system, that block their readers or never end.
     if File::open("/proc/kmsg").is_ok() {
         assert_eq!(complaint(&["/proc/kmsg"]), "gprof: /proc/kmsg: empty file, not an ELF executable\n");
         assert!(complaint(&["a.out", "/proc/kmsg"]).starts_with("gprof: /proc/kmsg: "));
@@ -228,7 +228,7 @@ fn files_without_end() {
     reader.args(["a.out", "-"]).current_dir(directory).stdin(zero).stdout(Stdio::null());
     let said = String::from_utf8(reader.output().unwrap().stderr).unwrap();
     assert_eq!(said, "gprof: standard input: not a regular file\n");
-    // Files of arguments that name themselves, and such as shells make of commands.
+    // Argument files that name themselves, and those that shells make of commands.
     fs::write(directory.join("itself"), "@itself @itself ".repeat(20_000)).unwrap();
     assert_eq!(within(2 * ROOM, directory, &["@itself"]).status.code(), Some(1));
     let mut shell = Command::new("bash");
@@ -237,7 +237,7 @@ fn files_without_end() {
     assert!(shown.starts_with("Flat profile:") && !shown.contains("granularity"), "{shown}");
 }
 
-/// Files that are long and have next to nothing in them: whoever makes them needs no disk.
+/// Long files with almost no contents: making one takes no disk space.
 #[test]
 fn programs_that_are_longer_than_memory() {
     const LENGTH: u64 = 1 << 36;
@@ -256,14 +256,14 @@ fn programs_that_are_longer_than_memory() {
     };
     let expected = format!("no memory for the {LENGTH} bytes of the file");
     assert_eq!(refused(ROOM, "elf"), format!("gprof: elf: {expected}\n"));
-    // What is no program is refused as such, whether there would be memory for it or not.
+    // A file that is not a program is refused as such, whether there is enough memory for it or not.
     for room in [ROOM, 2 * (LENGTH >> 10)] {
         assert_eq!(
             refused(room, "none"),
             "gprof: none: not an ELF executable (magic \\x00\\x00\\x00\\x00 at offset 0)\n"
         );
     }
-    // A shared object is no reason to give all else up.
+    // One large shared object must not prevent the rest of the report.
     let object = gmon::write(&Profile::default(), encoding(Form::Gnu)).unwrap();
     let path = directory.join("elf");
     let list = format!("object 1 0 {} - {}", mark(&object), path.display());
@@ -281,9 +281,10 @@ fn programs_that_are_longer_than_memory() {
     );
 }
 
-/// What nobody looks at is not read, but for the first 64 kilobytes: it is 0 in memory. All else is what the file has.
+/// Parts that nobody reads are not read, except for the first 64 kilobytes: they are 0 in memory. The rest is as in the
+/// file.
 #[test]
-fn programs_are_read_where_they_tell_of_functions() {
+fn only_function_data_of_programs_is_read() {
     let directory = directory("partial");
     let source = r#"__asm__(".pushsection .text; .fill 300000, 1, 0x90; .popsection");
         __asm__(".pushsection .rodata; .fill 200000, 1, 7; .popsection");
@@ -293,7 +294,7 @@ fn programs_are_read_where_they_tell_of_functions() {
     assert!(cc.success());
     let path = directory.join("a.out");
     let whole = fs::read(&path).unwrap();
-    // Bytes that differ, and how many of them each of the long runs accounts for.
+    // Different bytes, and how many of them each of the long runs accounts for.
     let differing = |read: &[u8], byte: u8| {
         assert_eq!(read.len(), whole.len());
         let pairs = read.iter().zip(&whole).filter(|(one, other)| one != other);
@@ -315,7 +316,7 @@ fn programs_are_read_where_they_tell_of_functions() {
         )
     };
     assert_eq!(symbols(&without), symbols(&whole));
-    // A section that shares its bytes with one that nobody reads is read.
+    // A section that shares its bytes with an unread one is read.
     let mut shared = whole.clone();
     let heads = u64::from_le_bytes(whole[40..48].try_into().unwrap()) as usize;
     let number = |at: usize| u64::from_le_bytes(whole[at..at + 8].try_into().unwrap());
@@ -327,7 +328,7 @@ fn programs_are_read_where_they_tell_of_functions() {
     let read = gprof::image::read(&path, false).unwrap();
     let start = number(text + 24) as usize;
     assert_eq!(read[start..start + 300_000], shared[start..start + 300_000]);
-    // What is no program is read as it is.
+    // A file that is not a program is read as it is.
     for bytes in [&b""[..], b"\x7fELF", &whole[..64], &whole[..whole.len() / 2], source.as_bytes()] {
         fs::write(&path, bytes).unwrap();
         assert_eq!(gprof::image::read(&path, false).unwrap(), bytes);

@@ -1,4 +1,4 @@
-//! Images of other machines, and profiles of which nothing comes: what the reports and the warnings say.
+//! Images of other machines, and profiles without results: the reports and the warnings.
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
 use std::fs;
@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use gmon::{Arc, Dimension, Encoding, Form, Histogram, Order, Profile, Word};
 use gmon_tests::{compile, directory, gprof, read, run};
 
-/// A section: name, type, flags, address, bytes, link and size of an entry.
+/// A section: name, type, flags, address, bytes, link, and entry size.
 type Section<'a> = (&'a str, u32, u64, u64, Vec<u8>, u32, u64);
 
-/// Numbers in the order and the word size of a machine.
+/// Numbers in the byte order and the word size of a machine.
 #[derive(Clone, Copy)]
 struct Machine {
     number: u16,
@@ -41,7 +41,7 @@ impl Machine {
         parts.concat()
     }
 
-    /// An executable with these sections, of which the last is to be the names of all.
+    /// An executable with these sections; the last one must be the table of section names.
     fn file(self, sections: &[Section<'_>]) -> Vec<u8> {
         let head: usize = if self.wide { 64 } else { 52 };
         let names: String = sections.iter().map(|section| format!("\0{}", section.0)).collect::<String>() + "\0";
@@ -71,8 +71,8 @@ impl Machine {
         [file, body, table].concat()
     }
 
-    /// Writes an image with the functions `first` and `second` at 0x1000 and 0x1040, and a profile of both: 30 and 70
-    /// samples, and 5 calls of the second by the first. `values` are the symbols' values, in the section of that number.
+    /// Writes an image with the functions `first` and `second` at 0x1000 and 0x1040, and a profile of both: 30 and 70 samples,
+    /// and 5 calls of the second by the first. `values` are the symbols' values, in the section with that number.
     fn stage(self, name: &str, section: u64, values: [u64; 2], more: Option<Section<'_>>) -> PathBuf {
         let place = directory(name);
         let none = self.symbol(0, 0, 0).into_iter().map(|_| 0).collect::<Vec<u8>>();
@@ -113,14 +113,14 @@ fn samples(range: std::ops::Range<u64>, bins: Vec<u64>) -> Profile {
     Profile { histograms: vec![histogram], ..Profile::default() }
 }
 
-/// What gprof says on standard error, and what it prints; it must end well.
+/// gprof's standard error and standard output; gprof must succeed.
 fn report(place: &Path, words: &[&str]) -> (String, String) {
     let output = read(gprof(), place, words);
     assert!(output.status.success(), "{output:?}");
     [output.stderr, output.stdout].map(|text| String::from_utf8(text).unwrap()).into()
 }
 
-/// Checks that the samples and the calls of both functions are told.
+/// Checks that the report has the samples and the calls of both functions.
 fn is_told(place: &Path) {
     is_told_with(place, &[&["-b", "-p"], &["-b", "-p", "--compat=gnu"]]);
 }
@@ -154,12 +154,12 @@ fn function_descriptors() {
     };
     let descriptors = |bytes| Some((".opd", 1, 3, 0x2000, bytes, 0, 0));
     is_told(&POWER.stage("machines-opd", 2, [0x2000, 0x2018], descriptors(entries([0x1000, 0x1040]))));
-    // Without an ABI in the header; and the second ABI, which has none.
+    // Without an ABI in the header; and the second ABI, which has no descriptors.
     let silent = Machine { flags: 0, ..POWER };
     is_told(&silent.stage("machines-opd-silent", 2, [0x2000, 0x2018], descriptors(entries([0x1000, 0x1040]))));
     let second = Machine { flags: 2, big: false, ..POWER };
     is_told(&second.stage("machines-ppc64le", 1, [0x1000, 0x1040], None));
-    // Descriptors that lead nowhere, and that are cut, are no functions.
+    // Descriptors that lead nowhere or are truncated are not functions.
     for (name, bytes) in [("nowhere", entries([0x5000, u64::MAX])), ("cut", vec![0; 7])] {
         let place = POWER.stage(&format!("machines-opd-{name}"), 2, [0x2000, 0x2018], descriptors(bytes));
         let output = read(gprof(), &place, &["-b"]);
@@ -171,7 +171,7 @@ fn function_descriptors() {
 #[test]
 fn thumb_code() {
     let arm = Machine { number: 40, flags: 0x0500_0000, wide: false, big: false };
-    // The bin at 0x1040 is the second function's only if that does not begin at 0x1041.
+    // The bin at 0x1040 belongs to the second function only if the function does not begin at 0x1041.
     let place = arm.stage("machines-thumb", 1, [0x1001, 0x1041], None);
     is_told(&place);
     let mut bins = vec![0; 0x80];
@@ -179,12 +179,12 @@ fn thumb_code() {
     let profile =
         Profile { arcs: vec![Arc { frompc: 0x1011, selfpc: 0x1041, count: 5 }], ..samples(0x1000..0x1080, bins) };
     arm.write(&place.join("gmon.out"), &profile);
-    // (GNU has no use for bins of one byte.)
+    // (GNU cannot use bins of one byte.)
     is_told_with(&place, &[&["-b", "-p"]]);
 }
 
 #[test]
-fn profiles_of_which_nothing_comes() {
+fn profiles_without_results() {
     let place = POWER.stage("machines-nothing", 1, [0x1000, 0x1040], None);
     let nothing = "gprof: warning: a.out: no samples and no calls: there is nothing in the profile but its header\n";
     let elsewhere = "gprof: warning: a.out: no sample is in any function: is the profile one of another program?\n";
@@ -226,7 +226,7 @@ fn damaged_line_tables() {
         report(place, &["-b", "-p", "-l", "damaged"]).0
     };
     assert_eq!(said(&bytes), "");
-    // A length that leads outside; a version that there is none of; rubbish behind the last table.
+    // A length that leads outside; an unknown version; garbage after the last table.
     for (at, byte) in [(offset + 2, 0x7f), (offset + 4, 0x77)] {
         let mut damaged = bytes.clone();
         damaged[at] = byte;
@@ -234,5 +234,5 @@ fn damaged_line_tables() {
     }
     let mut cut = bytes.clone();
     cut[offset + size - 3..offset + size].fill(3);
-    assert_eq!(said(&cut), warning, "an instruction that the end cuts off");
+    assert_eq!(said(&cut), warning, "an instruction is truncated at the end");
 }

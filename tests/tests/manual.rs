@@ -1,4 +1,4 @@
-//! The manual pages: what they must have, and that they are well made.
+//! The manual pages: required contents and mandoc's checks.
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
 use std::fs;
@@ -11,7 +11,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 
-/// What the example `manuals` writes.
+/// The output of the example `manuals`.
 fn share() -> PathBuf {
     let place = directory("manual");
     let target = std::env::current_exe().unwrap().ancestors().nth(3).unwrap().to_owned();
@@ -22,10 +22,10 @@ fn share() -> PathBuf {
     place.join("share")
 }
 
-/// Checks that mandoc has nothing to say of a page; whether other pages are installed is not the page's fault.
+/// Checks that mandoc reports nothing for a page, except references to pages that are not installed here.
 fn is_well_made(page: &Path) {
     let Ok(output) = Command::new("mandoc").args(["-Tlint", "-Wstyle"]).arg(page).output() else {
-        eprintln!("SKIPPED: no mandoc on this system: manual pages are not looked at");
+        eprintln!("SKIPPED: manual pages: no mandoc on this system");
         return;
     };
     let said = String::from_utf8(output.stdout).unwrap();
@@ -45,7 +45,7 @@ fn every_page_is_well_made() {
 }
 
 #[test]
-fn the_readers_page_and_completions_have_all() {
+fn gprofs_page_and_completions_are_complete() {
     let share = share();
     let page = fs::read_to_string(share.join("man/man1/gprof.1")).unwrap();
     for section in

@@ -12,8 +12,8 @@ use gmon_tests::{
     system_gprof,
 };
 
-/// Command lines. `A`, `B` and `C` are functions of the program, `F` is one of its source files, `M` a file that tells the
-/// object files of its functions.
+/// Command lines. `A`, `B` and `C` are functions of the program, `F` is one of its source files, `M` a map of its functions to
+/// object files.
 const LINES: [&str; 88] = [
     "",
     "-p",
@@ -105,7 +105,7 @@ const LINES: [&str; 88] = [
     "--time=A --no-time=B --static-call-graph --width=60",
 ];
 
-/// A program with what the lines stand for.
+/// A program with the values of these placeholders.
 struct Program {
     image: PathBuf,
     names: [&'static str; 3],
@@ -126,7 +126,7 @@ impl Program {
             }
         };
         let word = |word: &str| {
-            // The first letter behind the option's own begins its argument.
+            // The option's argument begins at the first letter after the option.
             let head = match word.strip_prefix("--") {
                 Some(long) => long.find('=').map_or(word.len(), |at| at + 3),
                 None if word.starts_with('-') => word.len().min(2),
@@ -151,8 +151,8 @@ impl Program {
     }
 }
 
-/// Each line on the program with the C library's runtime, and with one of: our runtime, three profiles, the form of the
-/// BSDs, a made-up profile.
+/// Runs each command line on the program with the C library's runtime, and with one of: our runtime, three profiles,
+/// the BSD form, a synthetic profile.
 fn matrix(name: &str, sources: &[&str], flags: &[&str], names: [&'static str; 3], file: &'static str) {
     let image = compile(&format!("matrix_{name}"), sources, flags);
     let profile = run(&image);
@@ -196,7 +196,7 @@ fn c() {
 }
 
 #[test]
-fn c_optimised() {
+fn c_optimized() {
     matrix("cycles_o2", &["cycles.c"], &["-g", "-O2"], CYCLES, "cycles.c");
     matrix(
         "orphan",
@@ -236,8 +236,8 @@ fn c_without_pie() {
     matrix("many", &["many.c"], &["-g"], ["main", "q0", "b5"], "many.c");
 }
 
-// The system's tool takes the first file for code of tables of version 5 that names none, as template code often does:
-// by the standard that is file 1. Version 4 numbers differently.
+// If a version 5 table names no file, as template code often does, the system's tool uses the first file; the standard
+// says file 1. Version 4 numbers files differently.
 #[test]
 fn cpp() {
     matrix(
@@ -274,7 +274,7 @@ fn fortran() {
         return;
     };
     let profile = run(&image);
-    // The program is compiled as a whole: all is in one file.
+    // The program is compiled from one source file.
     let map = image.with_file_name("objects");
     fs::write(&map, "sums.o:0 T inner_\nsums.o:1 T outer_\nsums.o:2 T main\n").unwrap();
     let program = Program { image, names: ["MAIN__", "inner_", "outer_"], file: "sums.f90", map };
@@ -316,7 +316,7 @@ fn symbols_from_a_file() {
 }
 
 #[test]
-fn an_index_wider_than_anything() {
+fn an_index_wider_than_every_line() {
     let image = compile("matrix_wide", &["leaf.c"], &["-g"]);
     compare(&image, &[&run(&image)], &["-b", "-q", "-w", "300000"]);
 }

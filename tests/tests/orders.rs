@@ -1,5 +1,5 @@
-//! Orders of functions and of object files: made-up profiles, the system's gprof as the judge of what is in them, and our
-//! own rule as the judge of the order.
+//! Orders of functions and of object files on synthetic profiles. The system's gprof checks the contents of the orders, and our
+//! own rule checks their order.
 #![allow(clippy::unwrap_used, reason = "the helpers of a test fail as loudly as it does")]
 
 use std::collections::BTreeSet;
@@ -16,7 +16,7 @@ fn store(path: &Path, profile: &Profile) {
     fs::write(path, gmon::write(profile, encoding).unwrap()).unwrap();
 }
 
-/// A program, and the profiles that seeds give for it.
+/// A program and its profiles for given seeds.
 struct Seeded {
     image: PathBuf,
     stage: Stage,
@@ -35,7 +35,7 @@ impl Seeded {
         path
     }
 
-    /// Orders must have the functions of the system's, behind the same reports.
+    /// Orders must have the same functions as the system's, after the same reports.
     fn functions(&self, seeds: Range<u64>) {
         for seed in seeds {
             let mut random = Random::new(seed);
@@ -49,7 +49,7 @@ impl Seeded {
         }
     }
 
-    /// Orders must have the object files of the system's, behind the same reports.
+    /// Orders must have the same object files as the system's, after the same reports.
     fn files(&self, seeds: Range<u64>) {
         let map = self.image.with_file_name("map");
         for seed in seeds {
@@ -61,7 +61,7 @@ impl Seeded {
         }
     }
 
-    /// What ours prints by default.
+    /// The default output of ours.
     fn print(&self, options: &[&str], profile: &Path) -> Vec<String> {
         let mut words: Vec<&Path> = options.iter().map(Path::new).collect();
         words.extend([self.image.as_path(), profile]);
@@ -107,7 +107,7 @@ fn arcs_that_options_name() {
 }
 
 #[test]
-fn every_function_and_every_file_has_one_place_in_ours() {
+fn our_orders_have_every_function_and_file_once() {
     let seeded = Seeded::new("once", "crowd.c");
     let map = seeded.image.with_file_name("map");
     for seed in 0..60 {
@@ -128,7 +128,7 @@ fn every_function_and_every_file_has_one_place_in_ours() {
     }
 }
 
-/// The lines of a text, sorted.
+/// The sorted lines of a text.
 fn files(text: &[u8]) -> Vec<&[u8]> {
     let mut lines: Vec<&[u8]> = text.split(|byte| *byte == b'\n').collect();
     lines.sort_unstable();
@@ -136,7 +136,7 @@ fn files(text: &[u8]) -> Vec<&[u8]> {
 }
 
 #[test]
-fn an_order_does_not_depend_on_how_the_profile_lists_calls() {
+fn an_order_does_not_depend_on_the_order_of_arcs() {
     let seeded = Seeded::new("listed", "crowd.c");
     let map = seeded.image.with_file_name("map");
     for seed in 0..40 {
@@ -158,8 +158,8 @@ fn an_order_does_not_depend_on_how_the_profile_lists_calls() {
     }
 }
 
-/// Maps of pieces, most of which make no sense: where the system's reader does not crash, ours prints the same files, in
-/// whatever order, and fails where it does.
+/// Maps of fragments, most of which make no sense. Where the system's reader does not crash, ours prints the same files in any
+/// order, and fails where the system's fails.
 #[test]
 fn maps_of_pieces() {
     const PIECES: [&str; 20] = [
@@ -210,5 +210,5 @@ fn maps_of_pieces() {
         let ours = read(gprof(), directory, &words);
         assert!(ours.status.code().is_some_and(|status| status < 2), "{map:?}");
     }
-    assert!(compared > 10, "too few of the maps make sense: {compared}");
+    assert!(compared > 10, "too few valid maps: {compared}");
 }

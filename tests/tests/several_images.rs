@@ -1,4 +1,4 @@
-//! `--image`: a program and shared objects in one report. What is said of each function is what a report of its image
+//! `--image`: a program and shared objects in one report. The report says of each function what the report of its image
 //! alone says.
 #![allow(clippy::unwrap_used, reason = "the helpers of a test fail as loudly as it does")]
 
@@ -30,7 +30,7 @@ impl Image {
         self.path.to_str().unwrap()
     }
 
-    /// Stores a profile beside the image, and gives the words that name both.
+    /// Stores a profile beside the image and returns the words that name both.
     fn words(&self, option: &str, profile: &Profile) -> Vec<String> {
         let encoding = Encoding { form: Form::Gnu, word: Word::W64, order: Order::Little };
         let path = self.path.with_extension("gmon");
@@ -72,12 +72,12 @@ fn complaint(words: &[String]) -> String {
     said[0].to_owned()
 }
 
-/// Each of some words, as it is or with another one behind it.
+/// Each of some words, alone and with another one after it.
 fn with(words: &[Vec<String>], options: &[&str]) -> Vec<String> {
     options.iter().map(|option| (*option).to_owned()).chain(words.iter().flatten().cloned()).collect()
 }
 
-/// A text without what depends on everything else in the report: numbers of entries and cycles, percentages, labels.
+/// A text without the parts that depend on the rest of the report: numbers of entries and cycles, percentages, labels.
 fn alone(line: &str) -> String {
     let mut line = line.to_owned();
     for label in [" (program)", " (libleaf.so)", " (libsame.so)", " (libinlined.so)"] {
@@ -108,10 +108,10 @@ fn entries(text: &str) -> Vec<Vec<String>> {
     entries
 }
 
-/// The rows of the flat profile without percentages and sums, in any order: self time, calls and name.
+/// The rows of the flat profile without percentages and sums, in any order: self time, calls, and name.
 fn rows(text: &str) -> Vec<String> {
     let mut head = text.lines().skip_while(|line| !line.contains("name"));
-    // Columns in front of the names are as wide as their numbers.
+    // The columns before the names are as wide as their numbers.
     let names = head.next().unwrap().find("name").unwrap();
     let row = |line: &str| {
         let own = line[17..25].trim().to_owned();
@@ -124,11 +124,11 @@ fn rows(text: &str) -> Vec<String> {
     rows
 }
 
-/// The numbers of `--stats` by their texts, less what is no sum.
+/// The numbers of `--stats` by their texts, except those that are not sums.
 fn stats(text: &str) -> BTreeMap<String, f64> {
     let line = |line: &str| {
         let (number, what) = line.trim().split_once("  ")?;
-        // The time that all samples come to, and its error, are no sums.
+        // The total time and its error are not sums.
         let what = what.split(" (").next()?.split(": ").next()?.to_owned();
         Some((what, number.parse().ok()?))
     };
@@ -211,10 +211,10 @@ fn names_that_clash_say_where_they_are_from() {
         assert!(has(&text, name), "{name}: {text}");
     }
     assert!(!has(&text, "main") && !has(&text, "heavy (libleaf.so)"));
-    // A name chooses all, with the image one.
+    // A name selects all functions of that name; a name with an image selects one.
     let rows = |spec: &str| rows(&shown(&with(&words, &["-bz", spec]))).len();
     assert_eq!([rows("-pmain"), rows("-pmain (libleaf.so)"), rows("-pheavy")], [3, 1, 1]);
-    // Two images of one name are told apart by their directories.
+    // Directories distinguish two images of the same name.
     let copy = leaf.path.parent().unwrap().join("copy/libleaf.so");
     fs::create_dir_all(copy.parent().unwrap()).unwrap();
     fs::copy(&leaf.path, &copy).unwrap();
@@ -224,7 +224,7 @@ fn names_that_clash_say_where_they_are_from() {
         has(&text, &format!("main ({})", copy.display())) && has(&text, &format!("main ({})", leaf.name())),
         "{text}"
     );
-    // The same image twice is one image with two profiles.
+    // The same image named twice is one image with two profiles.
     let twice = [words[1].clone(), words[0].clone(), words[1].clone()];
     assert!(
         shown(&with(&twice, &["-bp"])).lines().any(|line| line.contains(" 2 ") && line.ends_with("main (libleaf.so)"))
@@ -243,7 +243,7 @@ fn places_in_the_sources_and_addresses_are_the_images_own() {
         let expected = format!("({name}{label}:0x{:x}) ", images[image].address(name));
         assert!(text.contains(&expected), "{expected}: {text}");
     }
-    // Static functions have the name of their file in the index; all files can be annotated, and choose functions.
+    // Static functions have the name of their file in the index. All files can be annotated and can select functions.
     let text = shown(&with(&words, &["-bzq"]));
     assert!(text.contains("work (same_one.c)") && text.contains("work (same_two.c)"), "{text}");
     let text = shown(&with(&words, &["-zA"]));
@@ -252,7 +252,7 @@ fn places_in_the_sources_and_addresses_are_the_images_own() {
 }
 
 #[test]
-fn a_run_of_a_program_beside_a_shared_object() {
+fn a_program_and_a_shared_object_in_one_run() {
     let program = compile("several_images_run", &["cycles.c"], &["-g"]);
     let profile = run(&program);
     let leaf = Image::new("run_leaf", "libleaf.so", &["leaf.c"], &["-shared", "-fPIC"]);
@@ -265,7 +265,7 @@ fn a_run_of_a_program_beside_a_shared_object() {
 }
 
 #[test]
-fn what_does_not_go_together() {
+fn incompatible_options() {
     let images = images("errors");
     let [program, leaf, _] = &images;
     let small = |image: &Image| small(image.address("main"), image.address("main"));
@@ -275,11 +275,11 @@ fn what_does_not_go_together() {
     let text = complaint(&with(&[first.clone(), leaf.words("--image", &other)], &[]));
     assert!(text.starts_with(&format!("gprof: {}: ", leaf.path.with_extension("gmon").display())), "{text}");
     assert!(text.contains("1000"), "{text}");
-    // Bins of another size are fine.
+    // Bins of another size are allowed.
     let mut other = small(leaf);
     other.histograms[0].bins.push(3);
     assert!(shown(&with(&[first.clone(), leaf.words("--image", &other)], &["--stats"])).contains("5.0  samples"));
-    // All addresses there are can hold one image with such a profile, not two.
+    // The address space can hold one image with such a profile, not two.
     let wide = |image: &Image, highpc: u64| {
         let mut profile = small(image);
         profile.histograms[0] = Histogram { lowpc: 0, highpc, bins: vec![1; 4], ..profile.histograms[0].clone() };

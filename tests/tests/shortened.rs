@@ -1,11 +1,11 @@
-//! Reports of which only the beginning is shown: `--top` and `--min-percent`.
+//! Shortened reports: `--top` and `--min-percent`.
 #![allow(clippy::unwrap_used, reason = "the helpers of a test fail as loudly as it does")]
 
 use std::path::Path;
 
 use gmon_tests::{gprof, read};
 
-/// What ours prints for a program in `testdata/bsd`.
+/// The output of ours for a program in `testdata/bsd`.
 fn print(options: &str) -> String {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/bsd");
     let words: Vec<&str> = options.split(' ').chain(["basic", "basic.gmon"]).collect();
@@ -19,7 +19,7 @@ fn parts(report: &str) -> Vec<&str> {
     report.split("\u{c}\n").collect()
 }
 
-/// The words of a line: a table is as wide as its widest rows.
+/// The words of a line. The width of a table depends on its rows.
 fn words(line: &str) -> String {
     line.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -41,7 +41,7 @@ fn entries(graph: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_first_rows_are_what_they_are_in_the_whole_report() {
+fn the_first_rows_are_the_same_as_in_the_whole_report() {
     for table in ["", "--table "] {
         let (whole, top) = (print(&format!("{table}-b")), print(&format!("{table}-b --top=2")));
         let (whole, top) = (parts(&whole), parts(&top));
@@ -50,7 +50,7 @@ fn the_first_rows_are_what_they_are_in_the_whole_report() {
         let (all, some) = (entries(whole[1]), entries(top[1]));
         assert_eq!((all.len(), some.len()), (5, 2), "{}", top[1]);
         assert!(all.starts_with(&some));
-        // What has no entry any more has its number in parentheses, and is not in the index.
+        // The number of a function without an entry is in parentheses, and the function is not in the index.
         assert!(whole[1].contains("driver [3]") && top[1].contains("driver (3)"), "{}", top[1]);
         assert!(whole[2].contains("driver") && !top[2].contains("driver") && top[2].contains("burn"), "{}", top[2]);
     }
@@ -68,7 +68,7 @@ fn small_parts_of_the_time() {
 }
 
 #[test]
-fn the_footer_says_what_is_missing() {
+fn the_footer_reports_omissions() {
     let lines = |options: &str| -> Vec<String> {
         let report = print(options);
         let all = parts(&report).last().unwrap().lines().map(|line| line.trim_start().to_owned()).collect::<Vec<_>>();
@@ -87,6 +87,6 @@ fn the_footer_says_what_is_missing() {
         lines("-q --min-percent=99"),
         ["3  functions of the call graph left out by --top or --min-percent, with 0.00 seconds (0.00 %)"]
     );
-    assert_eq!(lines("--top=4").len(), 1, "the flat profile has no more");
-    assert_eq!(lines("-b --stats --top=1 -p").len(), 2, "one of them is of functions that the user left out");
+    assert_eq!(lines("--top=4").len(), 1, "the flat profile must have no more rows");
+    assert_eq!(lines("-b --stats --top=1 -p").len(), 2, "one must be about functions that the user left out");
 }

@@ -1,4 +1,4 @@
-//! Source files with the self time of each line, with `addr2line` as the judge.
+//! Source files with the self time of each line, compared with `addr2line`.
 #![allow(clippy::unwrap_used, reason = "the helpers of a test fail as loudly as it does")]
 
 use std::collections::BTreeMap;
@@ -29,7 +29,7 @@ fn stage(name: &str, source: &str, flags: &[&str]) -> (PathBuf, Vec<u64>) {
     (image, (lowpc..highpc).collect())
 }
 
-/// What `addr2line` says of samples at these addresses.
+/// The output of `addr2line` for samples at these addresses.
 fn expected(image: &Path, addresses: &[u64]) -> Times {
     let mut judge = Command::new("addr2line");
     judge.arg("-e").arg(image).stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -51,7 +51,7 @@ fn expected(image: &Path, addresses: &[u64]) -> Times {
     samples.into_iter().map(|(place, count)| (place, format!("{:.2}", f64::from(count) / 100.0))).collect()
 }
 
-/// The times in annotated source files, and of each file the sum that is printed below.
+/// The times in annotated source files, and the sum that is printed below each file.
 fn shown(text: &str) -> (Times, Vec<f64>) {
     let (mut times, mut sums) = (Times::new(), Vec::new());
     for part in text.split("*** File ").skip(1) {
@@ -103,7 +103,7 @@ fn each_line_has_the_samples_of_its_code() {
 }
 
 #[test]
-fn the_rest_of_a_line_is_as_without_times() {
+fn source_times_leave_the_rest_of_a_line_unchanged() {
     let (image, _) = stage("source_times_rest", "cycles.c", &["-g"]);
     let (plain, times) = (print(&image, &["-A"]), print(&image, &["-A", "--source-times"]));
     let source = |text: &str, skip: usize| -> Vec<String> {
@@ -118,7 +118,7 @@ fn the_rest_of_a_line_is_as_without_times() {
 }
 
 #[test]
-fn only_what_is_chosen() {
+fn only_selected_functions_are_shown() {
     let (image, addresses) = stage("source_times_chosen", "nested.c", &["-g", "-O0"]);
     let all = expected(&image, &addresses);
     let (some, _) = shown(&print(&image, &["-Amain", "--source-times"]));

@@ -1,4 +1,4 @@
-//! Split DWARF: what the compiler left in files of its own is found, belongs to the image, and is read within bounds.
+//! Split DWARF: units in separate files are found, must belong to the image, and are read within bounds.
 #![allow(clippy::unwrap_used, reason = "the helpers of a test fail as loudly as it does")]
 
 use std::fs;
@@ -9,7 +9,7 @@ use gmon_tests::random::Random;
 use gmon_tests::{compile, directory, gprof, read, run};
 use gprof::image::{Image, ImageStorage, Policy};
 
-/// How the functions are called that code of the line `sum += n * n` comes from: each way that there is.
+/// The names of the functions that contain the code of the line `sum += n * n`, found in each possible way.
 fn told(path: &Path, policy: Policy) -> Vec<Vec<String>> {
     let bytes = fs::read(path).unwrap();
     let room = ImageStorage::default();
@@ -34,7 +34,7 @@ fn is_told(path: &Path) -> bool {
     told(path, Policy::Full).contains(&vec!["square".to_owned(), "outer".to_owned()])
 }
 
-/// An image with split units, and the file with them.
+/// An image with split units, and the file with these units.
 fn split(name: &str, version: &str) -> (PathBuf, PathBuf) {
     let image = compile(&format!("split{name}{version}"), &["inlined.c"], &[version, "-gsplit-dwarf", "-O1"]);
     let files = fs::read_dir(image.parent().unwrap()).unwrap().map(|entry| entry.unwrap().path());
@@ -52,13 +52,13 @@ fn functions_in_files_of_their_own() {
         // GNU's reader does not look there.
         let nobody = told(&image, Policy::Compat);
         assert!(nobody.iter().flatten().all(String::is_empty), "{version}: {nobody:?}");
-        // Moved away together, it is found beside the image; alone it is not.
+        // If both are moved together, the file is found beside the image; an image moved alone has no file.
         let elsewhere = directory(&format!("split_moved{version}"));
         let (moved, beside) = (elsewhere.join("program"), elsewhere.join(file.file_name().unwrap()));
         fs::copy(&image, &moved).unwrap();
         fs::rename(&file, &beside).unwrap();
         assert!(is_told(&moved) && !is_told(&image), "{version}");
-        // One of another build is passed over, and so is what is no file.
+        // A file of another build is ignored, and so is a missing file.
         let bytes = fs::read(&beside).unwrap();
         fs::remove_file(&beside).unwrap();
         fs::create_dir(&beside).unwrap();
@@ -97,7 +97,7 @@ fn packages() {
             made && package.exists()
         });
         if !is_made {
-            eprintln!("SKIPPED: no tool on this system packs split units ({version})");
+            eprintln!("SKIPPED: packages of split units: no tool on this system makes them ({version})");
             continue;
         }
         fs::remove_file(&file).unwrap();
@@ -114,7 +114,7 @@ fn damaged_files() {
     }
 }
 
-/// Reads an image whose split units are damaged in many ways: nothing is expected but an end.
+/// Reads an image whose split units are damaged in many ways; only termination is expected.
 fn damage(file: &Path, image: &Path, seed: u64) {
     let bytes = fs::read(file).unwrap();
     let mut random = Random::new(seed);

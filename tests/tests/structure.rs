@@ -1,4 +1,4 @@
-//! The direction of dependencies: between the crates, and between the modules of each.
+//! The direction of dependencies, between the crates and between the modules of each crate.
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
 #[path = "structure/modules.rs"]
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use modules::{Modules, Name};
 
-/// The modules of each crate from the ground up: a module uses only those before it.
+/// The modules of each crate, bottom up: a module uses only modules before it.
 const ORDER: [(&str, &[&str]); 5] = [
     (
         "format",
@@ -86,12 +86,12 @@ fn crates() -> Vec<String> {
     names.filter(|name| root().join(name).join("src/lib.rs").exists()).collect()
 }
 
-/// Which modules of a crate use which.
+/// The modules that each module of a crate uses.
 fn uses(name: &str) -> BTreeMap<Name, BTreeSet<Name>> {
     Modules::read(&root().join(name).join("src/lib.rs"), &|path| fs::read_to_string(path).ok()).uses()
 }
 
-/// What a module can reach.
+/// All modules that a module can reach.
 fn reached<'a>(uses: &'a BTreeMap<Name, BTreeSet<Name>>, from: &'a Name) -> BTreeSet<&'a Name> {
     let (mut found, mut left) = (BTreeSet::new(), vec![from]);
     while let Some(used) = left.pop().and_then(|module| uses.get(module)) {
@@ -100,7 +100,7 @@ fn reached<'a>(uses: &'a BTreeMap<Name, BTreeSet<Name>>, from: &'a Name) -> BTre
     found
 }
 
-/// The modules of each circle.
+/// The modules in each circle.
 fn circles(uses: &BTreeMap<Name, BTreeSet<Name>>) -> BTreeSet<Vec<String>> {
     let reaches: BTreeMap<_, _> = uses.keys().map(|module| (module, reached(uses, module))).collect();
     let in_circles = reaches.iter().filter(|(module, reached)| reached.contains(**module));
@@ -117,18 +117,22 @@ fn spelled(module: &Name) -> String {
 }
 
 #[test]
-fn a_module_uses_only_what_stands_below_it() {
+fn a_module_uses_only_modules_below_it() {
     for (name, order) in ORDER {
         let uses = uses(name);
         let declared: BTreeSet<_> =
             uses.keys().filter(|module| module.len() == 1).map(|module| module[0].as_str()).collect();
-        assert_eq!(declared, order.iter().copied().collect(), "{name}: the modules of lib.rs and of this test");
+        assert_eq!(
+            declared,
+            order.iter().copied().collect(),
+            "{name}: the modules of lib.rs and of this test must be the same"
+        );
         let rank = |module: &Name| order.iter().position(|known| Some(*known) == module.first().map(String::as_str));
         for (module, used) in &uses {
             for used in used.iter().filter(|_| !module.is_empty()) {
                 assert!(
                     rank(used) <= rank(module),
-                    "{name}: {} uses {}, which stands above it",
+                    "{name}: {} uses {}, which is above it",
                     spelled(module),
                     spelled(used)
                 );
@@ -138,10 +142,10 @@ fn a_module_uses_only_what_stands_below_it() {
 }
 
 #[test]
-fn no_two_modules_use_each_other_even_by_way_of_others() {
+fn modules_form_no_circles() {
     for name in crates() {
         let uses = uses(&name);
-        assert!(uses.len() > 1, "{name} has modules");
+        assert!(uses.len() > 1, "{name} must have modules");
         let circles = circles(&uses);
         let is_inside = |circle: &&Vec<String>, module: &Name| circle.contains(&spelled(module));
         let inside = uses
@@ -149,12 +153,12 @@ fn no_two_modules_use_each_other_even_by_way_of_others() {
             .flat_map(|(user, used)| used.iter().map(move |used| (user, used)))
             .filter(|(user, used)| circles.iter().any(|circle| is_inside(&circle, user) && is_inside(&circle, used)));
         let inside: Vec<_> = inside.map(|(user, used)| format!("{} uses {}", spelled(user), spelled(used))).collect();
-        assert!(circles.is_empty(), "{name}: modules use each other, in a circle at least: {inside:#?}");
+        assert!(circles.is_empty(), "{name}: these modules form a circle: {inside:#?}");
     }
 }
 
 #[test]
-fn a_use_is_seen_however_it_is_written() {
+fn every_form_of_use_is_found() {
     let read = |module: &'static str, sources: &'static [(&'static str, &'static str)]| {
         let read =
             |path: &Path| sources.iter().find(|(name, _)| Path::new(name) == path).map(|(_, text)| (*text).to_owned());
@@ -171,7 +175,7 @@ fn a_use_is_seen_however_it_is_written() {
         read("a", sources)
     };
     assert_eq!(of_a("use crate::{b::{inner::{self}}, c::deep::X}; fn f() { inner::one() }"), "b::inner c::deep");
-    assert_eq!(of_a("use super::b::{own, one};"), "b b::inner", "what is handed on is of whoever has it");
+    assert_eq!(of_a("use super::b::{own, one};"), "b b::inner", "an item must belong to the module that defines it");
     assert_eq!(of_a("fn f() -> u8 { super::c::deep::X }"), "c::deep");
     assert_eq!(of_a("fn f() { crate::b::Second; }"), "b::inner");
     assert_eq!(of_a("fn f(_: crate::Handed) {}"), "b::inner");
@@ -205,7 +209,7 @@ fn a_use_is_seen_however_it_is_written() {
     assert_eq!(circles, BTreeSet::from([vec!["a".to_owned(), "b".to_owned()]]));
 }
 
-/// The workspace's own crates among the dependencies of one, tests' aside.
+/// The workspace's own crates among a crate's dependencies, except test dependencies.
 fn dependencies(name: &str) -> BTreeSet<String> {
     let manifest = fs::read_to_string(root().join(name).join("Cargo.toml")).unwrap();
     let section = manifest.split("\n[dependencies]\n").nth(1).unwrap_or("").split("\n[").next().unwrap();
@@ -225,14 +229,14 @@ fn crates_depend_one_way() {
 }
 
 #[test]
-fn the_runtime_uses_only_the_layout_and_the_encoders_and_nothing_else_at_all() {
+fn the_runtime_depends_only_on_the_layout_and_the_encoders() {
     for (name, allowed) in [
         ("runtime", "gmon.workspace = true"),
         ("runtime/profil", "gmon.workspace = true\ngmon-runtime.workspace = true"),
     ] {
         let manifest = fs::read_to_string(root().join(name).join("Cargo.toml")).unwrap();
         let section = manifest.split("\n[dependencies]\n").nth(1).unwrap().split("\n[").next().unwrap();
-        assert_eq!(section.trim(), allowed, "{name}: no other dependency, and no feature of these");
+        assert_eq!(section.trim(), allowed, "{name}: another dependency, or a feature of these");
         for path in sources(&root().join(name).join("src")) {
             let code = code(&path);
             for rest in code.split("gmon::").skip(1) {
@@ -247,7 +251,7 @@ fn the_runtime_uses_only_the_layout_and_the_encoders_and_nothing_else_at_all() {
     }
 }
 
-/// The statics of the runtime that the child of a fork does not reset with `per_process`, and why; as (module, names, reason).
+/// Statics of the runtime that a forked child does not reset through `per_process`, as (module, names, reason).
 const KEPT_BY_A_CHILD: &[(&str, &[&str], &str)] = &[
     ("per_process", &["PER_PROCESS"], "this is what a child resets"),
     ("merge", &["SETTLED", "OUTSIDE", "OWN"], "they lead to rows of per_process"),
@@ -315,13 +319,13 @@ const KEPT_BY_A_CHILD: &[(&str, &[&str], &str)] = &[
 ];
 
 #[test]
-fn a_forked_child_resets_all_state_but_what_is_named_here() {
+fn a_forked_child_resets_all_statics_except_the_listed_ones() {
     let source = root().join("runtime/src");
     let mut found = BTreeSet::new();
     for path in sources(&source) {
         let inside = path.strip_prefix(&source).unwrap();
         if inside.ends_with("profil_clock.rs") {
-            continue; // of gmon-profil, a member of the library for itself
+            continue; // in gmon-profil, a separate member of the library
         }
         let mut module = path.file_stem().unwrap().to_str().unwrap();
         if module == "mod" {
@@ -329,7 +333,7 @@ fn a_forked_child_resets_all_state_but_what_is_named_here() {
         }
         for line in code(&path).lines() {
             let words: Vec<_> = line.trim_start().split([' ', ':']).filter(|word| !word.is_empty()).collect();
-            // A static of another object has no value here.
+            // A declaration of another object's static has no value here.
             let is_declared = line.trim_end().ends_with(';') && !line.contains('=');
             if let Some(at) = words.iter().position(|word| *word == "static").filter(|at| *at < 2 && !is_declared) {
                 found.insert((module.to_owned(), words[at + 1].to_owned()));
@@ -343,14 +347,14 @@ fn a_forked_child_resets_all_state_but_what_is_named_here() {
     let forgotten: Vec<_> = found.difference(&kept).collect();
     assert!(
         forgotten.is_empty(),
-        "put them into runtime/src/per_process, or say here why a child keeps them: {forgotten:?}"
+        "put these statics into runtime/src/per_process, or list them here with the reason why a child keeps them: {forgotten:?}"
     );
     let gone: Vec<_> = kept.difference(&found).collect();
-    assert!(gone.is_empty(), "there are none of these: {gone:?}");
+    assert!(gone.is_empty(), "these statics do not exist: {gone:?}");
 }
 
 #[test]
-fn only_one_place_of_the_reader_knows_object_files_and_how_names_are_mangled() {
+fn only_one_module_knows_object_files_and_mangling() {
     let source = root().join("gprof/src");
     for path in sources(&source) {
         let inside = path.strip_prefix(&source).unwrap();

@@ -14,11 +14,11 @@ use gmon_tests::{compare, compile, directory, gprof, run};
 const STYLES: [(&str, Style); 4] =
     [("java", Style::Java), ("gnat", Style::Gnat), ("gnu-v3", Style::Cpp), ("rust", Style::Rust)];
 
-/// What the system's tool makes of names, abbreviated as in reports; nothing when there is none.
+/// The system tool's output for names, abbreviated as in reports; empty if there is no tool.
 fn filtered(style: &str, names: &str) -> Option<String> {
     let filter = Command::new("c++filt").args(["-i", "-s", style]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
     let Ok(mut filter) = filter else {
-        eprintln!("not compared, since c++filt is not installed: names of {style}");
+        eprintln!("SKIPPED: names of {style}: c++filt is not installed");
         return None;
     };
     let mut input = filter.stdin.take().unwrap();
@@ -46,7 +46,7 @@ fn compare_names(style: (&str, Style), names: &BTreeSet<String>) {
     assert!(different.is_empty(), "{}: {different:#?}, ours {}", style.0, ours(different[0].0));
 }
 
-/// The names of all functions of the C++ library, as programs with templates bring them.
+/// The names of all functions of the C++ library, in the form in which programs with templates contain them.
 fn names_of_cpp() -> BTreeSet<String> {
     let found = Command::new("c++").arg("-print-file-name=libstdc++.so").output().unwrap().stdout;
     let library = fs::canonicalize(String::from_utf8(found).unwrap().trim()).unwrap();
@@ -64,7 +64,7 @@ fn names_of_the_library_of_cpp() {
     }
 }
 
-/// Names of parts of which Ada's consist, most of which are none.
+/// Fragments of Ada names; most combinations are not valid names.
 #[test]
 fn names_of_ada() {
     const PARTS: [&str; 44] = [
@@ -118,7 +118,7 @@ fn names_of_ada() {
     while names.len() < 20_000 {
         let parts = 1 + random.below(6);
         let name: String = (0..parts).map(|_| *random.pick(&PARTS)).collect();
-        // Dots in front are the system's.
+        // The system adds the leading dots.
         if !name.starts_with('.') {
             names.insert(name);
         }
@@ -126,7 +126,7 @@ fn names_of_ada() {
     compare_names(("gnat", Style::Gnat), &names);
 }
 
-/// Names that GNU 2.40 leaves mangled are readable, but with `--compat=gnu`.
+/// Names that GNU 2.40 leaves mangled are readable, except with `--compat=gnu`.
 #[test]
 fn reports_of_names_of_newer_compilers() {
     const NAMES: [(&str, &str); 3] = [
@@ -163,7 +163,7 @@ fn reports_of_names_of_newer_compilers() {
 fn reports_in_every_style() {
     let image: PathBuf = compile("styles_cpp", &["classes.cc"], &["-g"]);
     let profile = run(&image);
-    // A Rust function is one of C++ as well, as far as its name tells.
+    // The mangled name of a Rust function is also a valid C++ name.
     let source = directory("styles_mixed").join("mixed.c");
     let names = ["_ZN4core3fmt5write17h0123456789abcdefE", "_RNvC7mycrate3foo", "pack__put__2", "_Dmain"];
     let functions: String = names.iter().map(|name| format!("void {name}(void) {{ sink++; }}\n")).collect();

@@ -1,4 +1,4 @@
-//! `-s`: the sum of profiles is the same however they are grouped and ordered.
+//! `-s`: the sum of profiles is the same in every grouping and order.
 #![allow(clippy::unwrap_used, reason = "the helpers of a test fail as loudly as it does")]
 
 use std::ffi::OsStr;
@@ -10,8 +10,8 @@ use gmon_tests::random::{Random, Stage};
 use gmon_tests::{assert_same, compile, directory, gprof, read, system_gprof};
 use gprof::image::{Image, ImageStorage, Policy};
 
-/// Profiles that can be summed: of one range and rate, each with counts of its own, some of them too wide for the
-/// fields of the form. Some have no samples, some no calls.
+/// Profiles that can be added up: one range and rate, different counts, some of them too wide for the form's fields.
+/// Some have no samples, some no calls.
 fn profiles(stage: &Stage, random: &mut Random) -> Vec<Profile> {
     let first = stage.profile(random);
     let count = |random: &mut Random| {
@@ -38,7 +38,7 @@ fn profiles(stage: &Stage, random: &mut Random) -> Vec<Profile> {
     all
 }
 
-/// What `gprof -s` makes of files, in a directory of its own.
+/// The output of `gprof -s` for files, in a directory of its own.
 fn sum(image: &Path, folder: &Path, files: &[PathBuf]) -> PathBuf {
     fs::create_dir_all(folder).unwrap();
     let mut words = vec![Path::new("-s"), image];
@@ -49,7 +49,7 @@ fn sum(image: &Path, folder: &Path, files: &[PathBuf]) -> PathBuf {
     folder.join("gmon.sum")
 }
 
-/// What is in a profile, in an order that does not depend on who was read first.
+/// The contents of a profile, in an order that does not depend on the order of reading.
 fn contents(path: &Path) -> Profile {
     let mut profile = gmon::read(&fs::read(path).unwrap(), &Hints::default()).unwrap();
     profile.histograms.sort_by_key(|histogram| histogram.lowpc);
@@ -73,7 +73,7 @@ fn any_grouping_and_any_order() {
         let whole = sum(&image, &folder.join("whole"), &files);
         let bytes = fs::read(&whole).unwrap();
 
-        // Grouped in any way, the order kept: the same bytes.
+        // Grouped in any way, in the same order: the same bytes.
         for at in 0..=files.len() {
             let (first, second) = files.split_at(at);
             let mut parts = Vec::new();
@@ -82,14 +82,14 @@ fn any_grouping_and_any_order() {
                 parts.push(sum(&image, &folder.join(format!("{name}{at}")), part));
             }
             let grouped = sum(&image, &folder.join(format!("grouped{at}")), &parts);
-            assert!(fs::read(grouped).unwrap() == bytes, "{seed}: grouped at {at}");
+            assert!(fs::read(grouped).unwrap() == bytes, "{seed}: grouping at {at} gives another sum");
         }
-        // One by one, to what there is already.
+        // One by one, each added to the previous sum.
         let mut so_far = files[0].clone();
         for (at, file) in files.iter().enumerate().skip(1) {
             so_far = sum(&image, &folder.join(format!("step{at}")), &[so_far, file.clone()]);
         }
-        assert!(fs::read(so_far).unwrap() == bytes, "{seed}: one by one");
+        assert!(fs::read(so_far).unwrap() == bytes, "{seed}: adding one by one gives another sum");
 
         // In any order: the same contents, in the order of the files.
         for round in 0..3 {
@@ -98,9 +98,9 @@ fn any_grouping_and_any_order() {
                 shuffled.swap(at, random.below(at as u64 + 1) as usize);
             }
             let shuffled = sum(&image, &folder.join(format!("shuffled{round}")), &shuffled);
-            assert!(contents(&shuffled) == contents(&whole), "{seed}: in another order");
+            assert!(contents(&shuffled) == contents(&whole), "{seed}: another order gives another sum");
         }
-        // And the report of the sum is that of all.
+        // The report of the sum is the report of all profiles.
         let report = |files: &[PathBuf]| {
             let mut words = vec![PathBuf::from("-bz"), image.clone()];
             words.extend(files.iter().cloned());
@@ -111,8 +111,8 @@ fn any_grouping_and_any_order() {
     }
 }
 
-/// Profiles for the system's tool, whose fields are narrow: with counts of blocks, of ranges that lie apart, and with
-/// counts that only the sum has no room for.
+/// Profiles for the system's tool, whose fields are narrow: block counts, separate ranges, and counts that only the sum
+/// exceeds.
 fn narrow(stage: &Stage, random: &mut Random, starts: &[u64]) -> Vec<Profile> {
     let first = stage.profile(random);
     let profile = |random: &mut Random| {
@@ -132,8 +132,8 @@ fn narrow(stage: &Stage, random: &mut Random, starts: &[u64]) -> Vec<Profile> {
     (0..1 + random.below(3)).map(|_| profile(random)).collect()
 }
 
-/// With `--compat=gnu` the sum is the one that the system's tool writes. In the spare bytes of its head, it leaves what
-/// happened to be in memory.
+/// With `--compat=gnu`, the sum equals the system tool's. The spare bytes of the tool's header contain uninitialized
+/// memory.
 #[test]
 fn sums_of_the_systems_tool() {
     const SPARE: std::ops::Range<usize> = 8..20;

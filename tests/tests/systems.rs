@@ -1,20 +1,20 @@
-//! A new operating system is a folder in `os/`, one in `entry/` and one in `kernel/` of the runtime, and nothing else: all the rest is
-//! compiled here with folders of a system that there is not (`tests/systems/other`), which have the items that are wanted and
-//! nothing of Linux's.
+//! A new operating system needs only a folder in `os/`, one in `entry/`, and one in `kernel/` of the runtime. This test compiles
+//! the rest of the runtime with folders of an invented system (`tests/systems/other`), which have the required items and nothing
+//! of Linux's.
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where systems have their folders.
+/// The folders with one subfolder per system.
 const SEAMS: [&str; 3] = ["os", "entry", "kernel"];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 
-/// The files in a folder and below it, by their paths in it.
+/// The files in a folder and below it, by their paths in the folder.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -37,14 +37,14 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// The runtime's files that every system shares.
+/// The runtime's files that all systems share.
 fn shared(source: &Path) -> Vec<PathBuf> {
     let is_a_systems = |file: &Path| SEAMS.iter().any(|seam| file.starts_with(Path::new(seam).join("linux")));
     files(source).into_iter().filter(|file| !is_a_systems(file)).collect()
 }
 
 #[test]
-fn what_every_system_shares_asks_for_no_system() {
+fn shared_code_names_no_system() {
     let source = root().join("runtime/src");
     for file in shared(&source) {
         let text = fs::read_to_string(source.join(&file)).unwrap();
@@ -58,7 +58,7 @@ fn what_every_system_shares_asks_for_no_system() {
     }
 }
 
-/// Compiles one file, as far as its types are right; what the compiler says.
+/// Compiles one file as far as type checking; returns the compiler's output.
 fn compile(name: &str, source: &Path, target: &Path, options: &[&str]) -> String {
     let compiler = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let output = Command::new(compiler)
@@ -78,7 +78,7 @@ fn compile(name: &str, source: &Path, target: &Path, options: &[&str]) -> String
 }
 
 #[test]
-fn another_system_is_three_folders() {
+fn a_new_system_needs_three_folders() {
     let target = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("systems");
     let _ = fs::remove_dir_all(&target);
     let source = root().join("runtime/src");
@@ -104,9 +104,9 @@ fn another_system_is_three_folders() {
     let said = runtime_of(&["start", "runtime"]);
     let left_over: Vec<_> =
         said.lines().filter(|line| line.contains("/other/") && line.contains("never used")).collect();
-    assert!(left_over.is_empty(), "nobody wants these of a system: {left_over:#?}");
+    assert!(left_over.is_empty(), "the runtime does not use these items of a system: {left_over:#?}");
     runtime_of(&["runtime"]);
-    // The library alone, and the calls of other systems with it.
+    // The library alone, and the library with the calls of other systems.
     runtime_of(&[]);
     let library = format!("gmon_runtime={}", target.join("libgmon_runtime.rmeta").display());
     let options = ["--extern", &layout, "--extern", &library, "-C", "panic=abort"];

@@ -1,4 +1,4 @@
-//! Reports as tables: what was looked at and found good, and the same words as in the plain reports.
+//! Reports as tables: reviewed golden files, and the same words as in the plain reports.
 #![allow(clippy::unwrap_used, reason = "the helpers of a test fail as loudly as it does")]
 
 use std::fs;
@@ -9,7 +9,7 @@ use gmon::{Encoding, Form, Order, Word};
 use gmon_tests::random::{Random, Stage};
 use gmon_tests::{assert_same, compile, gprof};
 
-/// What ours prints, where neither a terminal nor a variable says how wide.
+/// The output of ours when neither a terminal nor a variable gives a width.
 fn print(directory: &Path, words: &[&str], columns: Option<&str>) -> String {
     let mut command = Command::new(gprof());
     command.args(words).current_dir(directory).env_remove("COLUMNS").envs(columns.map(|columns| ("COLUMNS", columns)));
@@ -22,8 +22,7 @@ fn data() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata")
 }
 
-/// Texts in `testdata/tables`, and the command lines that print them. With `GOLDENS=write` they are written anew, for
-/// somebody to look at.
+/// Texts in `testdata/tables` and their command lines. `GOLDENS=write` rewrites the texts for a review.
 const GOLDENS: [(&str, &str); 6] = [
     ("basic.table.txt", "-b --table basic basic.gmon"),
     ("basic.explained.txt", "--table --errors basic basic.gmon"),
@@ -34,7 +33,7 @@ const GOLDENS: [(&str, &str); 6] = [
 ];
 
 #[test]
-fn what_was_found_good() {
+fn the_output_equals_the_reviewed_goldens() {
     for (name, line) in GOLDENS {
         let text = print(&data().join("bsd"), &line.split(' ').collect::<Vec<_>>(), None);
         let path = data().join("tables").join(name);
@@ -45,11 +44,11 @@ fn what_was_found_good() {
     }
 }
 
-/// The words of each row of a report: below the line of titles, and without what only separates.
+/// The words of each row of a report, below the line of titles, without separators.
 fn rows(report: &str) -> Vec<String> {
     let is_table = report.contains('╞');
     let is_title = |line: &str| line.starts_with('╞') || line.contains("  name") || line.starts_with("Index");
-    // The titles of a table have several lines, of which the last is a line between double lines.
+    // A table's titles have several lines, and a double line ends them.
     let last = report.lines().filter(|line| if is_table { line.starts_with('╞') } else { is_title(line) }).count();
     assert_eq!(last, 1, "{report}");
     let body =
@@ -63,8 +62,8 @@ fn rows(report: &str) -> Vec<String> {
     .collect()
 }
 
-/// The rows of a plain report, with each standard error that stands on a line of its own, below a function's self time,
-/// behind that time.
+/// The rows of a plain report. A standard error on a line of its own is moved to the end of the self time in the line
+/// above.
 fn with_errors(rows: Vec<String>) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for row in rows {
@@ -82,7 +81,7 @@ fn with_errors(rows: Vec<String>) -> Vec<String> {
     all
 }
 
-/// A table without the standard errors in entries of cycles as wholes, which the plain report does not have.
+/// A table without the standard errors in the entries of cycles as wholes, which the plain report lacks.
 fn without_errors_of_cycles(table: &str) -> String {
     let mut entries: Vec<String> = table.split_inclusive("┤\n").map(str::to_owned).collect();
     for entry in entries.iter_mut().filter(|entry| entry.contains(" as a whole> [")) {
@@ -92,7 +91,7 @@ fn without_errors_of_cycles(table: &str) -> String {
     entries.concat()
 }
 
-/// Compares the reports of a program as tables, so wide that nothing is cut, with the plain ones.
+/// Compares the reports of a program as tables, wide enough to cut nothing, with the plain reports.
 fn compare(directory: &Path, words: &[&str]) {
     let plain = print(directory, &[&["-b"], words].concat(), None);
     let tables = print(directory, &[&["-b", "--table", "-w", "9999"], words].concat(), None);
@@ -106,12 +105,15 @@ fn compare(directory: &Path, words: &[&str]) {
         let lines: Vec<&str> =
             table.lines().filter(|line| line.starts_with(|letter| "┌╞├│└".contains(letter))).collect();
         let width = |line: &&str| line.chars().count();
-        assert!(lines.iter().all(|line| width(line) == width(&lines[0])), "{words:?}: as wide everywhere");
+        assert!(
+            lines.iter().all(|line| width(line) == width(&lines[0])),
+            "{words:?}: must have the same width in all rows"
+        );
     }
 }
 
 #[test]
-fn tables_say_what_the_plain_reports_say() {
+fn tables_have_the_words_of_the_plain_reports() {
     let programs = [("cycles", "cycles.c", "-g"), ("classes", "classes.cc", "-g"), ("no_debug", "orphan.c", "-O1")];
     for (name, source, flag) in programs {
         let image = compile(&format!("tables_{name}"), &[source], &[flag]);
@@ -120,7 +122,7 @@ fn tables_say_what_the_plain_reports_say() {
         for _ in 0..4 {
             let mut profile = stage.profile(&mut random);
             profile.histograms.truncate(1);
-            // Without samples there is no number in front of a name in the plain report, which the words show.
+            // Without samples, the plain report has no number before a name, which shows in the words.
             profile.histograms[0].bins[0] += 1;
             let encoding = Encoding { form: Form::Gnu, word: Word::W64, order: Order::Little };
             let path = image.with_file_name("made-up");
@@ -144,7 +146,7 @@ fn long_names(name: &str) -> PathBuf {
 }
 
 #[test]
-fn a_table_is_as_wide_as_it_is_told_to_be() {
+fn the_width_of_a_table_can_be_set() {
     let directory = long_names("tables_width");
     let width = |words: &[&str], columns| {
         let words = [&["-b", "--table", "-q"], words, &["a.out", "made-up"]].concat();
@@ -156,7 +158,7 @@ fn a_table_is_as_wide_as_it_is_told_to_be() {
     assert!(least < 66 && most > 132, "{least}..{most}");
     assert_eq!(width(&[], None), 80);
     assert_eq!(width(&[], Some("70")), 70);
-    assert_eq!(width(&["-w", "68"], Some("70")), 68, "the option comes before the variable");
+    assert_eq!(width(&["-w", "68"], Some("70")), 68, "the option must override the variable");
     for nonsense in ["", "0", "-3", "wide"] {
         assert_eq!(width(&[], Some(nonsense)), 80, "'{nonsense}'");
     }
@@ -167,7 +169,7 @@ fn a_table_is_as_wide_as_it_is_told_to_be() {
         text.lines().find(|line| line.starts_with('┌')).unwrap().chars().count()
     };
     let most = knots(&["-w", "1000"]);
-    assert!(most > 70 && most < 80 && knots(&[]) == most, "80 characters are enough");
+    assert!(most > 70 && most < 80 && knots(&[]) == most, "80 characters suffice");
 }
 
 #[test]
@@ -194,7 +196,7 @@ fn at_80_characters_names_stand_on_one_line_with_both_ends() {
             assert!(end.len() >= 10, "{found}");
         }
         assert!(cut > 10, "{options:?}: {cut}");
-        // A name has at least 30 characters of these 80.
+        // A name has at least 30 of these 80 characters.
         let title = narrow.lines().find(|line| line.starts_with('┌')).unwrap();
         assert!(title.rsplit('┬').next().unwrap().chars().count() >= 30, "{narrow}");
     }
@@ -202,7 +204,7 @@ fn at_80_characters_names_stand_on_one_line_with_both_ends() {
 
 #[test]
 fn a_function_with_more_callers_than_a_group_has_rows() {
-    // 2,600 functions, of which all others call the first one.
+    // 2,600 functions, all of which call the first one.
     let directory = gmon_tests::directory("tables_many");
     let names = (0..2600).map(|at| format!("void f{at}(void) {{}}\n")).collect::<String>();
     fs::write(directory.join("many.c"), names + "int main(void) { return 0; }\n").unwrap();
@@ -219,7 +221,7 @@ fn a_function_with_more_callers_than_a_group_has_rows() {
 
 #[test]
 fn without_anything_to_show() {
-    // A profile of one call, in a flat profile of nothing.
+    // A profile of one call, in an empty flat profile.
     let image = compile("tables_empty", &["leaf.c"], &["-g"]);
     let stage = Stage::of(&fs::read(&image).unwrap());
     let mut profile = stage.circle(&mut Random::new(1), 1);

@@ -1,7 +1,7 @@
-//! What is different when reports or warnings go to a terminal: colours, widths, and how far a long run has come.
+//! Output on terminals: colors, widths, and progress.
 //!
-//! `script` makes the terminal. A run that takes long is one whose first profile comes through a pipe, from a test that
-//! waits: gprof has begun when the pipe is open at both ends, and no machine is so slow that it matters.
+//! `script` makes the terminal. In a long run, the first profile comes through a pipe from a test that waits: gprof has
+//! started when the pipe is open at both ends, so the speed of the machine does not matter.
 #![allow(clippy::unwrap_used, reason = "the helpers of a test fail as loudly as it does")]
 
 use std::fs;
@@ -11,11 +11,12 @@ use std::time::Duration;
 
 use gmon_tests::{compile, directory, gprof, run};
 
-/// A command whose standard streams are a terminal of 100 characters, or `None`, said loudly, when none can be made.
+/// A command whose standard streams are a terminal of 100 characters. If no terminal can be made, prints SKIPPED and
+/// returns `None`.
 fn terminal(directory: &Path, command: &str) -> Option<Command> {
     let is_known = Command::new("script").arg("--version").output().is_ok_and(|output| output.status.success());
     if !is_known {
-        eprintln!("SKIPPED: no script (util-linux) on this system: nothing makes a terminal");
+        eprintln!("SKIPPED: terminals: no script (util-linux) on this system");
         return None;
     }
     let mut script = Command::new("script");
@@ -25,7 +26,7 @@ fn terminal(directory: &Path, command: &str) -> Option<Command> {
         .env("GPROF", gprof())
         .env("TERM", "xterm")
         .env("COLUMNS", "61")
-        // One that waits for keys would wait forever.
+        // A pager that waits for keys would wait forever.
         .env("GPROF_PAGER", "")
         .env_remove("PAGER")
         .env_remove("LESS")
@@ -34,7 +35,7 @@ fn terminal(directory: &Path, command: &str) -> Option<Command> {
     Some(script)
 }
 
-/// What a terminal gets from a command, line ends as they were.
+/// The output of a command on a terminal, with line ends as they were.
 fn shown(mut script: Command) -> String {
     let output = script.output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
@@ -63,29 +64,29 @@ fn tables_are_as_wide_as_the_terminal() {
 }
 
 #[test]
-fn colours_are_for_terminals_that_have_them() {
+fn colors_appear_only_on_terminals_with_colors() {
     let Some(script) = terminal(&data(), TABLE) else {
         return;
     };
-    let coloured = shown(script);
-    assert!(coloured.contains("│\x1b[1m   [1] ┆"), "{coloured}");
+    let colored = shown(script);
+    assert!(colored.contains("│\x1b[1m   [1] ┆"), "{colored}");
     let plain = |variable: &str, value: &str| {
         let mut script = terminal(&data(), TABLE).unwrap();
         script.env(variable, value);
         shown(script)
     };
-    let bare = coloured.replace("\x1b[1m", "").replace("\x1b[31m", "").replace("\x1b[32m", "").replace("\x1b[0m", "");
+    let bare = colored.replace("\x1b[1m", "").replace("\x1b[31m", "").replace("\x1b[32m", "").replace("\x1b[0m", "");
     assert!(!bare.contains('\x1b'));
     assert_eq!(plain("NO_COLOR", "1"), bare);
     assert_eq!(plain("TERM", "dumb"), bare);
-    assert_eq!(plain("NO_COLOR", ""), coloured, "a variable with nothing in it says nothing");
-    let file = directory("terminals_colours").join("out");
+    assert_eq!(plain("NO_COLOR", ""), colored, "an empty variable must have no effect");
+    let file = directory("terminals_colors").join("out");
     let to_file = format!("{TABLE} -w 100 > {}", file.display());
     shown(terminal(&data(), &to_file).unwrap());
-    assert_eq!(fs::read_to_string(file).unwrap(), bare, "a file gets no colours");
+    assert_eq!(fs::read_to_string(file).unwrap(), bare, "a file must get no colors");
 }
 
-/// A program and its profile, in a directory with an open end: a pipe that stands for another profile.
+/// A program and its profile, in a directory with a pipe that stands for another profile.
 fn stage(name: &str) -> PathBuf {
     let image = compile(name, &["cycles.c"], &["-g"]);
     assert!(run(&image).exists());
@@ -94,19 +95,19 @@ fn stage(name: &str) -> PathBuf {
     directory
 }
 
-/// Sends the profile through the pipe so late that gprof's patience is over.
+/// Sends the profile through the pipe after gprof's progress delay has passed.
 fn late(directory: &Path) -> std::thread::JoinHandle<()> {
     let directory = directory.to_owned();
     std::thread::spawn(move || {
         let profile = fs::read(directory.join("gmon.out")).unwrap();
-        // Opening waits for the reader, which has looked at its clock before.
+        // Opening waits for the reader, which has read its clock before.
         let mut pipe = fs::OpenOptions::new().write(true).open(directory.join("pipe")).unwrap();
         std::thread::sleep(Duration::from_millis(1100));
         std::io::Write::write_all(&mut pipe, &profile).unwrap();
     })
 }
 
-/// The texts of lines that were shown and erased, and what is left on the terminal behind them.
+/// The texts of lines that were shown and erased, and the rest on the terminal after them.
 fn erased(text: &str) -> (Vec<&str>, String) {
     let mut parts: Vec<&str> = text.split("\r\x1b[K").collect();
     let left = [parts.remove(0), parts.pop().unwrap_or_default()].concat();
@@ -114,7 +115,7 @@ fn erased(text: &str) -> (Vec<&str>, String) {
 }
 
 #[test]
-fn a_long_run_says_how_far_it_is_and_leaves_nothing_behind() {
+fn a_long_run_shows_progress_and_erases_it() {
     for (name, options) in [("gnu", "-b"), ("bsd", "--bsd -b"), ("sum", "-s")] {
         let directory = stage(&format!("terminals_long_{name}"));
         let command = format!("$GPROF {options} a.out pipe gmon.out gmon.out gmon.out > out");
@@ -133,13 +134,13 @@ fn a_long_run_says_how_far_it_is_and_leaves_nothing_behind() {
             .env("GPROF", gprof())
             .output()
             .unwrap();
-        assert_eq!(fs::read(directory.join("out")).unwrap(), without.stdout, "{name}: the report is the same");
+        assert_eq!(fs::read(directory.join("out")).unwrap(), without.stdout, "{name}: the report must be the same");
         assert!(without.stderr.is_empty(), "{name}");
     }
 }
 
 #[test]
-fn where_reports_go_to_the_same_terminal_they_stand_alone() {
+fn no_progress_while_reports_go_to_the_terminal() {
     let directory = stage("terminals_both");
     let Some(script) = terminal(&directory, "$GPROF -b a.out pipe gmon.out") else {
         return;
@@ -170,7 +171,7 @@ fn a_warning_and_an_error_have_their_own_lines() {
         let text = shown(script);
         late.join().unwrap();
         assert!(text.starts_with("\r\x1b[Kgprof: reading profiles"), "{text:?}");
-        // What is left of each line when all that was erased is gone.
+        // Each line without everything that was erased.
         let left: Vec<&str> = text.trim_end().split('\n').map(|line| line.rsplit("\r\x1b[K").next().unwrap()).collect();
         assert_eq!(left.len(), said.len(), "{text:?}");
         assert!(left.iter().zip(said).all(|(line, said)| line.contains(said)), "{text:?}");
@@ -178,7 +179,7 @@ fn a_warning_and_an_error_have_their_own_lines() {
 }
 
 #[test]
-fn nothing_is_said_to_what_is_no_terminal() {
+fn no_progress_without_a_terminal() {
     let directory = stage("terminals_none");
     for (terms, command) in [
         ("xterm", "$GPROF -b a.out pipe gmon.out > out 2> err; cat err"),
@@ -196,19 +197,19 @@ fn nothing_is_said_to_what_is_no_terminal() {
 }
 
 #[test]
-fn a_short_run_leaves_the_terminal_as_a_long_one_does() {
+fn a_short_run_leaves_only_the_report_on_the_terminal() {
     let image = compile("terminals_short", &["cycles.c"], &["-g"]);
     assert!(run(&image).exists());
     let directory = image.parent().unwrap();
     let Some(script) = terminal(directory, "$GPROF -b a.out gmon.out") else {
         return;
     };
-    // That nothing is shown in the first second is told by the tests of the module, which have clocks of their own.
+    // Tests of the module check that nothing is shown in the first second, with clocks of their own.
     let (_, left) = erased(&shown(script));
     assert_eq!(left.as_bytes(), gmon_tests::read(gprof(), directory, &["-b", "a.out", "gmon.out"]).stdout);
 }
 
-/// What a terminal gets from gprof with a pager, and the exit status behind.
+/// The output of gprof with a pager on a terminal, and the exit status.
 fn paged(variables: &[(&str, &str)], directory: &Path, command: &str) -> Option<String> {
     let mut script = terminal(directory, &format!("{command}; echo status $?"))?;
     script.env_remove("GPROF_PAGER").envs(variables.iter().copied());
@@ -243,7 +244,7 @@ fn reports_go_through_a_pager() {
 }
 
 #[test]
-fn the_usual_pager_ends_where_everything_has_room() {
+fn less_exits_if_everything_fits_on_the_screen() {
     let directory = directory("terminals_less");
     let less = directory.join("less");
     fs::write(&less, "#!/bin/sh\necho LESS=$LESS\nexec cat\n").unwrap();
@@ -265,8 +266,11 @@ fn a_pager_keeps_warnings_errors_and_the_exit_status() {
     let Some(text) = paged(&last, &data(), "$GPROF -b nothing knots.gmon") else {
         return;
     };
-    assert_eq!(text, "gprof: nothing: No such file or directory\nstatus 1\n", "no report, no pager");
-    // What comes to light among the reports is said behind them: here that there is no source file.
+    assert_eq!(
+        text, "gprof: nothing: No such file or directory\nstatus 1\n",
+        "without a report there must be no pager"
+    );
+    // Warnings during the reports appear after them: here, that there is no source file.
     let image = compile("terminals_pager", &["cycles.c"], &["-g", "-fdebug-prefix-map=/=/gone/"]);
     assert!(run(&image).exists());
     let text = paged(&last, image.parent().unwrap(), "$GPROF -b -p -A a.out gmon.out").unwrap();
@@ -278,14 +282,14 @@ fn a_pager_keeps_warnings_errors_and_the_exit_status() {
     let warning = "gprof: warning: pager '/nonexistent/pager': No such file or directory: name another in";
     let text = paged(&[("GPROF_PAGER", "/nonexistent/pager")], &data(), FLAT).unwrap();
     assert!(text.contains(warning) && text.contains("Flat profile:") && text.ends_with("status 0\n"), "{text}");
-    // The shell was there to take the report, and nobody read it.
+    // The shell started to take the report, and nobody read it.
     let error = "gprof: pager 'no-such-pager -x': the shell cannot run it: name another in";
     let text = paged(&[("GPROF_PAGER", "no-such-pager -x")], &data(), FLAT).unwrap();
     assert!(text.contains(error) && !text.contains("Flat profile:") && text.ends_with("status 1\n"), "{text}");
 }
 
 #[test]
-fn sources_do_not_command_the_terminal_of_a_pager() {
+fn sources_cannot_control_a_pagers_terminal() {
     let directory = directory("terminals_source");
     fs::write(
         directory.join("source.c"),
@@ -308,7 +312,7 @@ fn a_pager_that_ends_early_is_no_error() {
     let image = compile("terminals_early", &["classes.cc"], &["-g"]);
     assert!(run(&image).exists());
     for pager in ["true", "head -n 1 | sed 's/:.*//'", "false"] {
-        // So much that it has no room in a pipe.
+        // More than a pipe can hold.
         let command = "$GPROF -z a.out gmon.out";
         let Some(text) = paged(&[("GPROF_PAGER", pager)], image.parent().unwrap(), command) else {
             return;
@@ -334,7 +338,7 @@ fn named_to_harm(name: &str) -> PathBuf {
 }
 
 #[test]
-fn names_do_not_command_a_terminal() {
+fn names_cannot_control_a_terminal() {
     let image = named_to_harm("named_to_harm");
     let directory = image.parent().unwrap();
     for options in ["-b", "-b --table", "-b -q -T", "-b -C", "-r", "--bsd -b"] {
@@ -349,7 +353,7 @@ fn names_do_not_command_a_terminal() {
         );
         assert!(own.contains(r"l\u{1b}[Jf") && own.contains(r"m\nd\u{9b}e"), "{options}: {own}");
     }
-    // Whoever reads a pipe gets the names as they are.
+    // A pipe gets the names unchanged.
     let piped = gmon_tests::read(gprof(), directory, &["-b", "a.out"]).stdout;
     for name in [b"\x1b[Jf".as_slice(), b"m\nd\xc2\x9be"] {
         assert!(piped.windows(name.len()).any(|text| text == name), "{}", piped.escape_ascii());
@@ -366,7 +370,7 @@ fn messages_are_one_line_whatever_they_name() {
         let said = String::from_utf8(gmon_tests::read(gprof(), directory, words).stderr).unwrap();
         assert!(said.lines().count() == 1 && said.contains(spelt) && !said.contains('\x1b'), "{words:?}: {said}");
     }
-    // A warning, and no error: the profile of another program.
+    // A warning, not an error: the profile of another program.
     let other = run(&compile("messages_of_another", &["classes.cc"], &["-no-pie"]));
     fs::copy(other, directory.join(name)).unwrap();
     let said = gmon_tests::read(gprof(), directory, &["-b", "a.out", name]).stderr;

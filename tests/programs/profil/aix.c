@@ -1,13 +1,13 @@
-/* System V's and AIX's profil: what the page says. */
+/* System V's and AIX's profil: the statements of its page. */
 #include <mon.h>
 
-/* As fine as this one gets. */
+/* The finest scale of this dialect. */
 #define ONE_TO_ONE 0xffff
 #define START(buffer, size, offset, scale) profil((short *)(buffer), size, offset, scale)
 #define STOP() profil(NULL, 0, 0, 0)
 #include "common.h"
 
-/* library.c's. */
+/* Defined in library.c. */
 void in_library(long n, long process, long thread);
 void in_library_pc(void);
 
@@ -24,7 +24,7 @@ static void the_index_is_the_remainder_times_the_scale(void) {
     }
 }
 
-/* The scale is a fraction of 16 bits; what stands above is not looked at. */
+/* The scale is a 16-bit fraction; higher bits are ignored. */
 static void the_high_bits_of_the_scale_are_ignored(void) {
     unsigned short *counts = fresh();
     profil((short *)counts, SIZE, lowest(), 0x7fff4000);
@@ -96,7 +96,7 @@ static struct prof element(uintptr_t low, uintptr_t high, unsigned short *counts
 }
 #define LIST(list) (errno = 0, profil(list, -1, 12345, 0))
 
-/* The program's own code and a shared object's, in the order of their addresses. */
+/* The program's own code and a shared object's, in address order. */
 static void several_ranges_are_profiled_at_once(void) {
     unsigned short *own = fresh(), *other = fresh();
     struct prof list[3] = {{0, 0, 0, 0, 0}};
@@ -106,7 +106,7 @@ static void several_ranges_are_profiled_at_once(void) {
     list[1] = a.p_low < b.p_low ? b : a;
     LIST(list);
     CHECK(errno == 0);
-    memset(list, 0xff, sizeof list); /* it is not looked at any more */
+    memset(list, 0xff, sizeof list); /* the list is no longer read */
     tick(here, 300);
     tick(there, 200);
     tick(in_library, 100);
@@ -115,14 +115,14 @@ static void several_ranges_are_profiled_at_once(void) {
     CHECK(is_about(other[bin_of((uintptr_t)in_library_pc, low, 0x8000)], 100) && is_about(sum(other, COUNTS), 100));
 }
 
-/* -1: the range fits the buffer, whatever the two are. */
+/* -1: the range fits the buffer, whatever both are. */
 static void a_scale_of_minus_1_is_computed_from_range_and_buffer(void) {
     for (int size = 2; size <= SIZE; size *= 3) {
         for (uintptr_t range = 512; range <= 1 << 20; range *= 8) {
             unsigned short *counts = fresh();
             struct prof list[] = {element(HERE - range + 1, HERE + 1, counts + COUNTS - size / 2, size, -1),
                                   element(0, 0, NULL, 0, 0)};
-            LIST(list); /* HERE is the last address: it counts, and behind the last short is a wall */
+            LIST(list); /* HERE is the last address: it counts, and a wall follows the last short */
             tick(here, 100);
             STOP();
             CHECK(errno == 0 && is_about(sum(counts, COUNTS), 100));
@@ -146,7 +146,7 @@ static void other_scales_in_a_list_are_as_without_one(void) {
         unsigned scale = scales[i] & 0xffff;
         CHECK(is_about(counts[scale == 1 ? 0 : bin_of(HERE, lowest(), scale)], 100));
     }
-    /* 0: no profile of that range, and one of the other. */
+    /* 0: no profile of that range, and one of the other range. */
     unsigned short *counts = fresh(), *more = fresh();
     struct prof list[] = {element(HERE, HERE + 1, counts, SIZE, 0), element(lowest(), HERE + 2, more, SIZE, 0xffff),
                           element(0, 0, NULL, 0, 0)};
@@ -164,13 +164,13 @@ static void a_list_ends_at_a_p_high_of_0(void) {
     LIST(list);
     tick(here, 100);
     CHECK(errno == 0 && is_about(counts[0], 100));
-    LIST(list + 1); /* none: that ends it */
+    LIST(list + 1); /* no range: that ends profiling */
     long before = sum(counts, COUNTS);
     tick(here, 100);
     CHECK(errno == 0 && sum(counts, COUNTS) == before);
 }
 
-/* What is wrong is said and changes nothing. */
+/* Errors are reported and change nothing. */
 static void refused(const struct prof *first, const struct prof *second, int error) {
     unsigned short *counts = fresh();
     BEGIN(counts);
@@ -191,7 +191,7 @@ static void p_high_must_ascend(void) {
     refused(&low, &negative, EINVAL);
 }
 
-/* The first structure that has a short for an address has its ticks. */
+/* The first structure with a short for an address gets its ticks. */
 static void overlapping_ranges_count_in_the_first(void) {
     unsigned short *first = fresh(), *second = fresh();
     struct prof list[] = {element(lowest(), HERE + 1, first, SIZE, 0xffff),
@@ -223,14 +223,14 @@ static void a_list_that_is_not_there_is_efault(void) {
     STOP();
 }
 
-/* One element's memory that goes away ends the profile of all. */
+/* If one element's memory goes away, the profile of all ends. */
 static void memory_of_a_list_that_goes_away_ends_it(void) {
     unsigned short *counts = fresh();
     void *gone = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     struct prof list[] = {element(HERE, HERE + 1, gone, PAGE, 1), element(lowest(), lowest() + SIZE, counts, SIZE, 1),
                           element(0, 0, NULL, 0, 0)};
     if (THERE + 1 < HERE || THERE > lowest() + SIZE)
-        return; /* not so laid out */
+        return; /* the layout is not sorted this way */
     LIST(list);
     CHECK(errno == 0);
     tick(there, 100);
@@ -241,7 +241,7 @@ static void memory_of_a_list_that_goes_away_ends_it(void) {
     CHECK(counts[0] == before);
 }
 
-/* The structure has the page's members. */
+/* The structure has the members in the page. */
 static void mon_h_has_struct_prof(void) {
     struct prof a = {.p_low = (daddr_t)here, .p_high = (daddr_t)there, .p_buff = NULL, .p_bufsize = 4, .p_scale = -1};
     short_t count = -1;

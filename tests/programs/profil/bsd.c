@@ -1,4 +1,4 @@
-/* 4.4BSD's profil: what its page says. */
+/* 4.4BSD's profil: the statements of its page. */
 #define GMON_PROFIL_BSD
 #include <gmon.h>
 
@@ -7,7 +7,7 @@
 #define STOP() CHECK(profil(NULL, 0, 0, 0) == 0)
 #include "common.h"
 
-/* The bin is where the relation says, for scales coarse and fine and odd. */
+/* The bin follows the formula, for coarse, fine, and odd scales. */
 static void the_bin_is_that_of_the_relation(void) {
     static const unsigned scales[] = {65536, 65535, 40000, 32768, 20000, 16384, 1000, 3, 2, 1};
     for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
@@ -19,7 +19,7 @@ static void the_bin_is_that_of_the_relation(void) {
             CHECK(profil(NULL, 0, 0, 0) == 0);
             CHECK(is_about(counts[bin_of(HERE, offset, scales[i])], 1000));
             CHECK(is_about(sum(counts, COUNTS), 1000));
-            /* The kernel's own way to say it. */
+            /* The formula in the kernel's own words. */
             size_t byte = (size_t)(((unsigned __int128)(HERE - offset) * scales[i]) >> 16) & ~(size_t)1;
             CHECK(byte / 2 == bin_of(HERE, offset, scales[i]));
         }
@@ -82,7 +82,7 @@ static void a_buffer_that_cannot_be_written_is_efault_and_ends_profiling(void) {
     STOP();
 }
 
-/* The check touches every page of the buffer, and changes none of it at any moment. */
+/* The check touches every page of the buffer and never changes any. */
 static volatile int stop_adding;
 static void *adds(void *word) {
     long added = 0;
@@ -124,12 +124,12 @@ static void a_count_begins_again_at_0_behind_65535(void) {
 
 static void a_tick_is_10_milliseconds(void) { ticks_per_second(100); }
 
-/* The 1982 page's words: every 16-bit bin of the buffer, and 0 bytes of what is around it. */
+/* The words of the 1982 page: every 16-bit bin of the buffer, and 0 bytes around it. */
 static void the_buffer_is_a_series_of_16_bit_bins(void) {
     unsigned short *counts = fresh();
     void (*functions[])(long, long, long) = {here, there};
     uintptr_t places[] = {HERE, THERE};
-    for (int i = 0; i < 2; i++) { /* the first bin, and the last one: there are walls on either side */
+    for (int i = 0; i < 2; i++) { /* the first bin and the last: there are walls on either side */
         CHECK(profil(counts, 2, places[i], ONE_TO_ONE) == 0);
         tick(functions[i], 100);
         CHECK(profil(counts, SIZE, places[i] - SIZE + 2, ONE_TO_ONE) == 0);

@@ -1,5 +1,5 @@
 /*
- * What is the same in every dialect with one buffer of 16-bit counts. The program says before what its call is:
+ * Trials that are the same in every dialect with one buffer of 16-bit counts. The program first defines its call:
  *
  *     START(buffer, size, offset, scale)     begins
  *     STOP()                                 ends
@@ -7,7 +7,7 @@
  */
 #include "ticks.h"
 
-/* So many counts: enough for both tick functions, from the lower one on. */
+/* Enough counts for both tick functions, from the lower one on. */
 enum { COUNTS = 1024, SIZE = COUNTS * sizeof(unsigned short) };
 
 static uintptr_t lowest(void) { return (HERE < THERE ? HERE : THERE) & ~(uintptr_t)63; }
@@ -17,7 +17,7 @@ static uintptr_t lowest(void) { return (HERE < THERE ? HERE : THERE) & ~(uintptr
 
 static unsigned short *fresh(void) { return before_a_wall(SIZE); }
 
-/* A tick raises the count of the place where it came, and no other's. */
+/* A tick raises the count of its place, and no other. */
 static void a_tick_counts_where_it_is(void) {
     unsigned short *counts = fresh();
     BEGIN(counts);
@@ -54,7 +54,7 @@ static void a_buffer_of_no_bytes_has_no_effect(void) {
     tick(here, 100);
 }
 
-/* A child goes on in its copy and its parent in its own, by what they send themselves and by the clock. */
+/* A child continues in its copy and its parent in its own, with ticks that they send themselves and ticks of the clock. */
 static void it_is_on_in_parent_and_child_after_fork(void) {
     unsigned short *counts = fresh();
     BEGIN(counts);
@@ -66,7 +66,7 @@ static void it_is_on_in_parent_and_child_after_fork(void) {
     CHECK(is_about(COUNT(counts, HERE), before + ticks));
     unsigned short *clock = fresh();
     START(clock, SIZE, (uintptr_t)burn & ~(uintptr_t)0xffff, 2);
-    if (child == 0 && fork() != 0) { /* what is on was begun before the fork */
+    if (child == 0 && fork() != 0) { /* profiling was turned on before the fork */
         int status;
         CHECK(wait(&status) > 0 && WIFEXITED(status));
         _exit(WEXITSTATUS(status));
@@ -83,7 +83,7 @@ static void it_is_on_in_parent_and_child_after_fork(void) {
     STOP();
 }
 
-/* The memory goes away, or becomes read-only, under a profile that is on: that ends it, and nothing else. */
+/* The memory under an active profile goes away or becomes read-only: that ends the profile, and nothing else. */
 static void lost_memory(int unmapped) {
     unsigned short *counts = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     CHECK(counts != MAP_FAILED);
@@ -107,7 +107,7 @@ static void lost_memory(int unmapped) {
 static void memory_that_is_unmapped_ends_it(void) { lost_memory(1); }
 static void memory_that_becomes_read_only_ends_it(void) { lost_memory(0); }
 
-/* A program that is executed is not profiled, and not hurt by a tick. */
+/* An executed program is not profiled, and a tick does not hurt it. */
 static void after_exec(void) {
     struct sigaction action;
     CHECK(sigaction(SIGNAL_OF_PROFIL, NULL, &action) == 0 && action.sa_handler == SIG_DFL);
@@ -123,7 +123,7 @@ static void it_is_off_after_exec(void) {
     CHECK(!"executed");
 }
 
-/* Each of several threads is counted, by the clock alone. */
+/* Each of several threads is counted, with clock ticks only. */
 enum { THREADS = 4 };
 static volatile int stop_threads;
 #define SPIN(N) \
@@ -146,7 +146,7 @@ static void all_threads_are_counted(void) {
     static unsigned short counts[64];
     unsigned scale = 131072 / 1024;
     pthread_t threads[THREADS];
-    CHECK(pthread_create(&threads[0], NULL, functions[0], NULL) == 0); /* one that is there before */
+    CHECK(pthread_create(&threads[0], NULL, functions[0], NULL) == 0); /* one that existed before */
     START(counts, sizeof counts, low, scale);
     for (int i = 1; i < THREADS; i++)
         CHECK(pthread_create(&threads[i], NULL, functions[i], NULL) == 0);
@@ -164,7 +164,7 @@ static void all_threads_are_counted(void) {
         pthread_join(threads[i], NULL);
 }
 
-/* As many ticks as there are hundredths (or whatever) of a second of CPU time. */
+/* As many ticks as hundredths (or another fraction) of a second of CPU time. */
 static void ticks_per_second(long expected) {
     static unsigned short counts[4];
     double seconds = 2;
@@ -175,7 +175,7 @@ static void ticks_per_second(long expected) {
     CHECK(ticks > 0.9 * expected && ticks < 1.05 * expected + 1);
 }
 
-/* Odd addresses and odd sizes: counts are where they are, and a last half is none. */
+/* Odd addresses and odd sizes: counts are where they are, and a trailing half is no count. */
 static void odd_addresses_and_sizes_are_taken_as_they_are(void) {
     unsigned char *bytes = before_a_wall(SIZE + 2);
     unsigned short count;
@@ -195,7 +195,7 @@ static void odd_addresses_and_sizes_are_taken_as_they_are(void) {
     CHECK(bytes[2 * bin] == 0x55 && bytes[2 * bin + 1] == 0x55 && bytes[2 * bin + 2] == 0x55);
 }
 
-/* Nothing below the offset counts, and nothing behind the last bin. */
+/* Nothing below the offset counts, and nothing after the last bin. */
 static void places_outside_do_not_count(void) {
     unsigned short *counts = fresh();
     uintptr_t low = HERE < THERE ? HERE : THERE;
@@ -203,7 +203,7 @@ static void places_outside_do_not_count(void) {
     START(counts, SIZE, low + 1, ONE_TO_ONE);
     tick(lower, 500);
     CHECK(counts[0] <= CLOCK && sum(counts, COUNTS) <= CLOCK);
-    START(counts, SIZE, low - 2 * COUNTS, ONE_TO_ONE); /* one bin beyond, as near as that gets */
+    START(counts, SIZE, low - 2 * COUNTS, ONE_TO_ONE); /* one bin beyond, as near as possible */
     tick(lower, 500);
     CHECK(sum(counts, COUNTS) <= 2 * CLOCK);
     START(counts, SIZE, UINTPTR_MAX - 100, ONE_TO_ONE); /* past every program */

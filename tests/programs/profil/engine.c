@@ -1,6 +1,6 @@
 /*
- * What all dialects rest on: buffers that change while several threads are counted, calls from anywhere, neighbours that
- * have a use for SIGPROF, and how true the shares are.
+ * The engine that all dialects use: buffers that change while several threads are counted, calls from anywhere,
+ * neighbors that use SIGPROF, and the accuracy of the shares.
  */
 #define _GNU_SOURCE
 #include <gmon.h>
@@ -16,7 +16,7 @@ static int off(void) { return gmon_profil_bsd(NULL, 0, 0, 0); }
 
 static int number(int otherwise) { return argument != NULL ? atoi(argument) : otherwise; }
 
-/* Threads that send themselves ticks until they are told to stop, and let them in; each says how many in the end. */
+/* Threads that send themselves ticks until told to stop, and let them in; each reports the number in the end. */
 static volatile int stop;
 static void *storm(void *function) {
     long sent = 0;
@@ -44,7 +44,7 @@ static long end_storm(void) {
     return sent;
 }
 
-/* A buffer that was given back: half of them are filled and watched, the others are not even there any more. */
+/* A returned buffer: half of them are filled and watched; the others no longer exist. */
 enum { WATCHED = 64, FILL = 0xa5 };
 struct buffers {
     unsigned char *watched[WATCHED];
@@ -70,7 +70,7 @@ static void look_at_all(const struct buffers *buffers) {
             CHECK(buffers->watched[place][i] == FILL);
 }
 
-/* The buffer changes while four threads are counted: every tick is in one of them, and none anywhere else. */
+/* The buffer changes while four threads are counted: every tick is in one of the buffers, and none anywhere else. */
 static void buffers_change_under_four_threads(void) {
     static struct buffers buffers;
     unsigned char *current = before_a_wall(SIZE);
@@ -88,13 +88,13 @@ static void buffers_change_under_four_threads(void) {
     CHECK(off() == 0);
     counted += sum(current, COUNTS);
     look_at_all(&buffers);
-    /* Where a thread was left alone with one buffer for long, counts began anew at 0. */
+    /* If a thread stayed with one buffer for long, its counts wrapped to 0. */
     long more = ((counted - sent) % 65536 + 65536) % 65536;
     printf("sent %ld, counted %ld\n", sent, counted);
     CHECK(sent > 0 && more <= CLOCK * 10);
 }
 
-/* Off and on again: nothing is written once it is off. */
+/* Off and on again: nothing is written while it is off. */
 static void it_is_switched_off_and_on_under_four_threads(void) {
     static struct buffers buffers;
     CHECK(on(before_a_wall(SIZE)) == 0);
@@ -135,7 +135,7 @@ static void dialects_take_turns_under_four_threads(void) {
     look_at_all(&buffers);
 }
 
-/* Several threads call it at once. Whoever's call came last has the profile; each one's former buffer is its own again. */
+/* Several threads call it at once. The last call has the profile; each thread's former buffer belongs to the thread again. */
 static void *calls(void *unused) {
     struct buffers buffers = {{0}, 0};
     unsigned char *current = NULL;
@@ -160,7 +160,7 @@ static void four_threads_call_it(void) {
     CHECK(off() == 0);
 }
 
-/* A signal handler calls it, whatever it interrupts: ticks, or a call. */
+/* A signal handler calls it, whatever the handler interrupts: ticks, or a call. */
 static unsigned char *in_use;
 static struct buffers in_handler;
 static volatile sig_atomic_t handled;
@@ -198,7 +198,7 @@ static void a_signal_handler_calls_it(void) {
     look_at_all(&in_handler);
 }
 
-/* A caller that lets no signal in is told of the end of the others' handlers all the same. */
+/* A caller that blocks all signals still learns when the others' handlers have ended. */
 static void sigprof_is_blocked_in_the_caller(void) {
     sigset_t all;
     sigfillset(&all);
@@ -258,9 +258,9 @@ static void a_handler_of_its_own_gets_its_signals(void) {
     CHECK(sigaction(SIGPROF, &action, NULL) == 0);
     CHECK(on(buffer) == 0);
     burn(0.1);
-    CHECK(own_signals == 0); /* ticks are none of its signals, */
+    CHECK(own_signals == 0); /* ticks do not reach the program's handler, */
     tick(own_here, 1000);
-    CHECK(own_signals == 1000 && sum(buffer, COUNTS) <= CLOCK); /* nor the other way round */
+    CHECK(own_signals == 1000 && sum(buffer, COUNTS) <= CLOCK); /* nor its signals the ticks */
     tick(here, 1000);
     CHECK(own_signals == 1000 && is_about(sum(buffer, COUNTS), 1000));
     CHECK(off() == 0 && setitimer(ITIMER_PROF, &period, NULL) == 0);
@@ -268,8 +268,8 @@ static void a_handler_of_its_own_gets_its_signals(void) {
         burn(0.01);
     CHECK(gmon_profil_bsd(counts, sizeof counts, (uintptr_t)burn & ~(uintptr_t)0xffff, 2) == 0);
     burn(1);
-    /* Its timer's signals would be as many again. An interval timer goes by the system's ticks: on a busy machine it misses
-     * many, and at times there are more of them than CPU time. */
+    /* The signals of its timer would be as many again. An interval timer follows the system's ticks: a busy machine
+       misses many, and at times there are more of them than CPU time. */
     CHECK(off() == 0 && sum(counts, 4) < 170 && sum(counts, 4) > 0);
     long before = own_signals;
     while (own_signals < before + 10)
@@ -277,7 +277,7 @@ static void a_handler_of_its_own_gets_its_signals(void) {
     CHECK(getitimer(ITIMER_PROF, &period) == 0 && period.it_interval.tv_usec == 10000);
 }
 
-/* One that was installed later, and calls the one that it found. That may be ours. */
+/* A handler that was installed later and calls the handler that it found, possibly ours. */
 static struct sigaction found_by_own;
 static void on_own_and_found(int number, siginfo_t *info, void *context) {
     own_signals++;
@@ -292,7 +292,7 @@ static void a_handler_that_calls_ours_does_not_go_round(void) {
     CHECK(sigaction(SIGPROF, &action, &found_by_own) == 0);
     tick(own_here, 100);
     CHECK(own_signals >= 100 && off() == 0);
-    CHECK(on(second) == 0); /* now ours may be before it, and behind it */
+    CHECK(on(second) == 0); /* now ours may be before it or after it */
     own_signals = 0;
     tick(own_here, 100);
     CHECK(own_signals == 100);
@@ -314,7 +314,7 @@ static void a_late_tick_does_no_harm(void) {
     burn(0.05);
 }
 
-/* Ticks that could not come in at once are not lost: all of them are where the thread was when they could. */
+/* Ticks that could not come in at once are not lost: all of them count where the thread was when they could. */
 static void ticks_that_had_to_wait_count(void) {
     static uintptr_t places[512];
     sigset_t profiling;
@@ -342,7 +342,7 @@ static void frequent_calls_do_not_keep_the_clock_away(void) {
     CHECK(off() == 0 && sum(counts, 4) > 20);
 }
 
-/* Nor is one that turns it off in between, all the time. */
+/* A program that turns profiling off in between, all the time, is profiled too. */
 static void turning_it_on_and_off_often_does_not_keep_the_clock_away(void) {
     static unsigned short counts[4];
     double used = 0;
@@ -358,8 +358,8 @@ static void turning_it_on_and_off_often_does_not_keep_the_clock_away(void) {
 }
 
 /*
- * Two functions of which one works three times as long as the other, in turns of uneven length. The truth is the CPU time
- * that each has used; how far the ticks may be from it is said in the test that runs this.
+ * Two functions, one of which works three times as long as the other, in turns of uneven length. The truth is the CPU
+ * time that each has used; the test that runs this says how far the ticks may differ.
  */
 #if defined(__x86_64__)
 #define ROUNDS ".balign 64\n1: dec %0\n jnz 1b"

@@ -1,4 +1,4 @@
-// The headers in C++, for the dialect that the compiler is told.
+// The C++ headers, with the dialect in the compiler options.
 #include <gmon.h>
 
 #include <cerrno>

@@ -9,7 +9,7 @@ enum { COUNTS = 1024, SIZE = COUNTS * sizeof(unsigned short) };
 static uintptr_t lowest(void) { return (HERE < THERE ? HERE : THERE) & ~(uintptr_t)63; }
 
 #ifdef OWN
-/* The program's own function of that name, which is none of ours. */
+/* The program's own function of that name, which is not ours. */
 static int called;
 int profil(unsigned short *samples, size_t size, size_t offset, unsigned scale) {
     (void)samples, (void)size, (void)offset, (void)scale;
@@ -33,7 +33,7 @@ static void profil_itself_is_the_c_librarys_with_four_arguments(void) {
     tick(here, 100);
     CHECK(getitimer(ITIMER_PROF, &period) == 0 && period.it_interval.tv_usec == 0); /* it is not the C library's own */
     unsigned short *volatile none = NULL;
-    CHECK(profil(none, SIZE, lowest(), 65536) == 0); /* no buffer: that ends it */
+    CHECK(profil(none, SIZE, lowest(), 65536) == 0); /* no buffer: that ends profiling */
     long before = sum(counts, COUNTS);
     tick(here, 100);
     CHECK(is_about(before, 100) && sum(counts, COUNTS) == before);

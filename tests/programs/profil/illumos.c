@@ -1,14 +1,14 @@
-/* illumos' profil and pcsample: what the page says. */
+/* illumos' profil and pcsample: the statements of their page. */
 #define GMON_PROFIL_ILLUMOS
 #include <gmon.h>
 
-/* As fine as this one gets. */
+/* The finest scale of this dialect. */
 #define ONE_TO_ONE 0xffff
 #define START(buffer, size, offset, scale) profil((unsigned short *)(buffer), size, offset, scale)
 #define STOP() profil(NULL, 0, 0, 0)
 #include "common.h"
 
-/* Subtract, multiply, and that is the index: in bytes of the buffer, of which a count has two. */
+/* Subtract, multiply, and the result is the index in bytes of the buffer, two for each count. */
 static void the_index_is_the_remainder_times_the_scale(void) {
     static const unsigned scales[] = {0xffff, 40000, 0x8000, 0x4000, 1000, 3, 2};
     for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
@@ -74,7 +74,7 @@ static void a_count_of_32767_stops_it(void) {
     STOP();
 }
 
-/* The page has no errors: a buffer that is none is found out at the first tick, which ends it. */
+/* The page has no errors: an invalid buffer is detected at the first tick, which ends profiling. */
 static void a_buffer_that_cannot_be_written_ends_it_at_the_first_tick(void) {
     static const unsigned short constant[COUNTS] = {1};
     unsigned short *counts = fresh();
@@ -89,14 +89,14 @@ static void a_buffer_that_cannot_be_written_ends_it_at_the_first_tick(void) {
     BEGIN(counts);
     tick(here, 100);
     CHECK(is_about(COUNT(counts, HERE), 100));
-    START(counts, SIZE_MAX, lowest(), ONE_TO_ONE); /* more than can be remembered: that ends it as well */
+    START(counts, SIZE_MAX, lowest(), ONE_TO_ONE); /* more than can be remembered: that also ends profiling */
     CHECK(errno == ENOMEM);
     tick(here, 100);
     CHECK(is_about(COUNT(counts, HERE), 100));
     STOP();
 }
 
-/* One thread's call is all threads' affair, on and off. */
+/* One thread's call turns profiling on and off for all threads. */
 static volatile int phase;
 static void *another(void *unused) {
     while (phase == 0)
@@ -153,7 +153,7 @@ static void pcsample_stores_addresses_and_says_how_many(void) {
 }
 
 static void pcsample_stops_when_there_is_no_room(void) {
-    uintptr_t *places = fresh_places(); /* a wall is behind the last one */
+    uintptr_t *places = fresh_places(); /* a wall follows the last one */
     CHECK(pcsample(places, PLACES) == 0);
     tick(here, PLACES + 100);
     CHECK(pcsample(NULL, 0) == PLACES);
@@ -176,7 +176,7 @@ static void pcsample_has_errors(void) {
         errno = 0;
         CHECK(pcsample(bad[i], PLACES) == -1 && errno == EFAULT);
     }
-    tick(here, 20); /* the one before goes on */
+    tick(here, 20); /* the previous profile continues */
     CHECK(is_about(pcsample(NULL, 0), 20));
     char *bytes = (char *)fresh_places() + 1; /* at any address */
     CHECK(pcsample((uintptr_t *)bytes, PLACES - 1) == 0);
@@ -196,10 +196,10 @@ static void pcsample_ends_when_its_memory_goes_away(void) {
     CHECK(is_about(pcsample(NULL, 0), 10));
 }
 
-/* In a shared object far from the program's own code, and without a buffer for all that is between. */
+/* In a shared object far from the program's own code, and without a buffer for everything in between. */
 static void pcsample_sees_shared_objects(void) {
     uintptr_t *places = fresh_places();
-    uintptr_t low = (uintptr_t)strlen & ~(uintptr_t)0xfffff; /* the C library, somewhere about */
+    uintptr_t low = (uintptr_t)strlen & ~(uintptr_t)0xfffff; /* the C library, somewhere near */
     char *text = malloc(1 << 20);
     CHECK(text != NULL);
     memset(text, 'x', 1 << 20);

@@ -1,4 +1,4 @@
-/* OpenBSD's profil: what its page says, and the order in which its kernel looks. */
+/* OpenBSD's profil: the statements of its page, and the order of its kernel's checks. */
 #define _GNU_SOURCE
 #ifdef WITHOUT_NOTE
 #include <gmon.h>
@@ -28,14 +28,14 @@ static unsigned short *counts;
 
 static uintptr_t lowest(void) { return (HERE < THERE ? HERE : THERE) & ~(uintptr_t)63; }
 
-/* A buffer that a wall follows. */
+/* A buffer that is followed by a wall. */
 static void *fresh(void) {
     header = before_a_wall(LENGTH);
     counts = (unsigned short *)(header + 1);
     return header;
 }
 
-/* What the C run-time puts there at the end. */
+/* What the C runtime stores there at the end. */
 static void finish(int totarc) {
     header->lpc = lowest();
     header->hpc = lowest() + 2 * COUNTS;
@@ -55,7 +55,7 @@ static int off(void) { return profil(NULL, 0, 0, 0, 0, -1); }
 
 #define COUNT(pc) (counts[bin_of(pc, lowest(), 65536)])
 
-/* Without the note there is nothing but EPERM, whatever else is wrong or right. */
+/* Without the note, every call returns EPERM, whatever else is wrong or right. */
 static void every_call_is_eperm(void) {
     CHECK(profil(fresh(), LENGTH, SIZE, lowest(), 65536, -1) == -1 && errno == EPERM);
     CHECK(profil(NULL, 0, 0, 0, 65537, 1000) == -1 && errno == EPERM);
@@ -69,7 +69,7 @@ static void errors_come_in_the_kernels_order(void) {
     CHECK(file >= 0 && directory >= 0 && socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
     void *other = before_a_wall(LENGTH);
     fresh();
-    /* Of the first call: EINVAL before EBADF and ENOTDIR; and stopping looks at nothing. */
+    /* Of the first call: EINVAL before EBADF and ENOTDIR; and stopping checks nothing. */
 #define FIRST(scale, dirfd) profil(header, LENGTH, SIZE, lowest(), scale, dirfd)
     static const unsigned scales[] = {65537, 0x7fffffff, 0x80000000, 0xffffffff};
     for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
@@ -84,9 +84,9 @@ static void errors_come_in_the_kernels_order(void) {
     CHECK(FIRST(1, ends[0]) == -1 && errno == ENOTDIR);
     CHECK(FIRST(1, STDIN_FILENO) == -1 && errno == ENOTDIR);
     CHECK(close(ends[0]) == 0 && FIRST(1, ends[0]) == -1 && errno == EBADF);
-    /* A call that failed was not the first: another buffer may come. */
+    /* A failed call was not the first: another buffer may come. */
     CHECK(profil(other, LENGTH, SIZE, lowest(), 65536, directory) == 0);
-    /* Now it is settled: EINVAL, stopping, EALREADY; directories are not looked at any more. */
+    /* Now the buffer is settled: EINVAL, stopping, EALREADY; directories are no longer checked. */
     CHECK(FIRST(65537, 1000) == -1 && errno == EINVAL);
     CHECK(FIRST(0, 1000) == 0);
     CHECK(FIRST(1, 1000) == -1 && errno == EALREADY);
@@ -94,7 +94,7 @@ static void errors_come_in_the_kernels_order(void) {
     CHECK(profil(other, LENGTH - 1, SIZE, lowest(), 1, -1) == -1 && errno == EALREADY);
     CHECK(profil((char *)other + 2, LENGTH, SIZE, lowest(), 1, -1) == -1 && errno == EALREADY);
     CHECK(profil(other, LENGTH, SIZE, lowest(), 65536, 1000) == 0);
-    CHECK(profil(other, LENGTH, SIZE / 2, lowest() + 2, 1, file) == 0); /* all else may change */
+    CHECK(profil(other, LENGTH, SIZE / 2, lowest() + 2, 1, file) == 0); /* everything else may change */
     CHECK(off() == 0);
 }
 
@@ -110,7 +110,7 @@ static void a_tick_counts_where_the_relation_says(void) {
         CHECK(is_about(counts[bin_of(HERE, offset, scales[i])], 1000));
         CHECK(is_about(sum(counts, COUNTS), 1000));
     }
-    /* The samples are behind the header, and samplesize bytes long. */
+    /* The samples follow the header and are samplesize bytes long. */
     for (int size = 0; size < 4; size++) {
         memset(counts, 0, SIZE);
         CHECK(profil(header, LENGTH, size, HERE, 65536, -1) == 0);
@@ -131,7 +131,7 @@ static void a_tick_counts_where_the_relation_says(void) {
     CHECK(off() == 0 && counts[0] >= 4 && counts[0] <= 4 + CLOCK);
 }
 
-/* Sampling stops and begins again, in the buffer that is known. */
+/* Sampling stops and begins again, in the same buffer. */
 static void scale_0_stops_and_the_buffer_stays(void) {
     CHECK(begin(-1) == 0);
     tick(here, 100);
@@ -145,7 +145,7 @@ static void scale_0_stops_and_the_buffer_stays(void) {
     finish(24);
 }
 
-/* The ways to the file, each with arcs of as many bytes as the argument says. */
+/* The ways to the file, each with arcs of as many bytes as the argument. */
 static int totarc(void) { return argument != NULL ? atoi(argument) : 24; }
 
 static void stores(void) {
@@ -176,7 +176,7 @@ static void stores_in_the_directory_of_the_call(void) {
     CHECK(mkdir("there", 0755) == 0 && mkdir("elsewhere", 0755) == 0);
     int there = open("there", O_RDONLY | O_DIRECTORY);
     CHECK(there >= 0 && begin(there) == 0 && close(there) == 0);
-    CHECK(open("a file", O_RDWR | O_CREAT, 0644) == there); /* the number is another one's now */
+    CHECK(open("a file", O_RDWR | O_CREAT, 0644) == there); /* the number now belongs to another process */
     CHECK(rename("there", "renamed") == 0 && chdir("elsewhere") == 0);
     finish(24);
 }
@@ -189,7 +189,7 @@ static void stores_in_the_directory_where_it_began(void) {
     finish(24);
 }
 
-/* For the superuser: another user in another world, who may not write there. */
+/* For the superuser: another user in another root directory who may not write there. */
 static void stores_after_giving_up_its_rights(void) {
     CHECK(mkdir("empty", 0755) == 0 && chmod(".", 0700) == 0 && begin(-1) == 0);
     finish(24);
@@ -201,7 +201,7 @@ static void name_of_file(char *name) {
     sprintf(name, "gmon.%s.%d.out", strrchr(arguments[0], '/') + 1, (int)getpid());
 }
 
-/* Things that stand in the way of the file, before or after the first call. */
+/* Obstacles to the file, before or after the first call. */
 static void stand_in_the_way(void) {
     char name[300];
     int file = open("target", O_RDWR | O_CREAT, 0600);
@@ -280,12 +280,12 @@ static void is_dropped_at_exec(void) {
     CHECK(!"executed");
 }
 
-/* Memory that is not there: at the first tick, later, and at the end. */
+/* Missing memory: at the first tick, later, and at the end. */
 static void lost_memory_ends_sampling_and_leaves_no_file(void) {
     void *bad[] = {(void *)8, (void *)(uintptr_t)here, (void *)(UINTPTR_MAX - 60)};
     int which = atoi(argument);
     if (which < 3) {
-        CHECK(profil(bad[which], LENGTH, SIZE, lowest(), 65536, -1) == 0); /* that kernel does not look */
+        CHECK(profil(bad[which], LENGTH, SIZE, lowest(), 65536, -1) == 0); /* that kernel does not check */
         tick(here, 100);
         CHECK(profil(bad[which], LENGTH, SIZE, lowest(), 65536, -1) == 0);
         return;
@@ -315,7 +315,7 @@ static void an_odd_buffer_is_taken_as_it_is(void) {
     CHECK(is_about(count, 1000));
 }
 
-/* With the runtime of cc -pg: the first call was its own. */
+/* With the runtime of cc -pg: the first call was the runtime's. */
 TICKS_BY(sampled_here, SIGNAL_OF_RUNTIME);
 TICKS_BY(sampled_there, SIGNAL_OF_RUNTIME);
 static void the_runtime_has_made_the_first_call(void) {
@@ -323,7 +323,7 @@ static void the_runtime_has_made_the_first_call(void) {
     CHECK(profil(fresh(), LENGTH, SIZE, lowest(), 65537, 1000) == -1 && errno == EINVAL);
     tick(sampled_here, 1000);
     CHECK(off() == 0);
-    tick(sampled_there, 500); /* stopped: nobody sees them */
+    tick(sampled_there, 500); /* stopped: the ticks are not visible */
     moncontrol(1);
     tick(sampled_here, 200);
 }

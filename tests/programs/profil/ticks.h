@@ -1,8 +1,8 @@
 /*
- * For programs that profile themselves: ticks that are no clock's, buffers between pages that nobody may touch, and a table
- * of things to try.
+ * For programs that profile themselves: ticks without a clock, buffers between inaccessible pages, and a table of
+ * trials.
  *
- *     program NAME [ARGUMENT [direct]]     tries it; says what is wrong and ends with 1, or ends with 0
+ *     program NAME [ARGUMENT [direct]]     runs the trial; prints an error and ends with 1, or ends with 0
  */
 #ifndef TICKS_H
 #define TICKS_H
@@ -36,14 +36,14 @@
         } \
     } while (0)
 
-/* What the timer of profil sends, and what the timers of cc -pg send. */
+/* The signals of profil's timer and of the timers of cc -pg. */
 #define SIGNAL_OF_PROFIL 59
 #define SIGNAL_OF_RUNTIME 60
 
 /*
- * A function NAME(n, process, thread) that sends the thread a signal n times. Each comes in behind the system call, at
- * NAME_pc; what a clock adds may be anywhere. A user may have only so many signals under way, in all processes, and one
- * that is refused for that (EAGAIN, 11) is sent again.
+ * A function NAME(n, process, thread) that sends the thread a signal n times. Each signal arrives after the system call, at
+ * NAME_pc; a clock's ticks may be anywhere. A user can have only a limited number of pending signals in all processes, so a
+ * signal that is refused for that (EAGAIN, 11) is sent again.
  */
 #define TEXT(number) #number
 #define TICKS(NAME) TICKS_BY(NAME, SIGNAL_OF_PROFIL)
@@ -100,7 +100,7 @@ TICKS(there);
 static inline long thread_id(void) { return syscall(SYS_gettid); }
 static inline void tick(void (*function)(long, long, long), long n) { function(n, getpid(), thread_id()); }
 
-/* What the clock may add: no test uses more than this many ticks of CPU time where it counts. */
+/* The ticks that the clock may add: no test uses more than this many ticks of CPU time where it counts. */
 enum { CLOCK = 300 };
 static inline int is_about(long count, long sent) { return sent <= count && count <= sent + CLOCK; }
 
@@ -111,7 +111,7 @@ static inline size_t bin_of(uintptr_t pc, uintptr_t offset, unsigned scale) {
 
 enum { PAGE = 4096 };
 
-/* size bytes whose last is the last before a page that may not be touched; the page before them may not be either. */
+/* size bytes whose last byte is the last before an inaccessible page; the page before them is inaccessible too. */
 static inline void *before_a_wall(size_t size) {
     size_t pages = (size + PAGE - 1) / PAGE * PAGE;
     char *memory = mmap(NULL, pages + 2 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -125,7 +125,7 @@ static inline double cpu_seconds(clockid_t clock) {
     return now.tv_sec + now.tv_nsec / 1e9;
 }
 
-/* Uses so much CPU time, nearly all of it in this function. */
+/* Uses this much CPU time, nearly all of it in this function. */
 __attribute__((noinline, unused)) static void burn(double seconds) {
     double end = cpu_seconds(CLOCK_THREAD_CPUTIME_ID) + seconds;
     while (cpu_seconds(CLOCK_THREAD_CPUTIME_ID) < end)
@@ -143,7 +143,7 @@ static inline long sum(const void *counts, size_t number) {
     return all;
 }
 
-/* From now on the kernel refuses what we write to the program's memory with, as some sandboxes do. */
+/* From now on, the kernel refuses our writes to the program's memory with this error, as some sandboxes do. */
 static inline void refuse_process_vm(void) {
 #ifdef SECCOMP_MODE_FILTER
     struct sock_filter filter[] = {

@@ -17,7 +17,7 @@ static void call(long n) {
         counted();
 }
 
-/* Its own profile is on for a while; that of the runtime has all, before and after as well. */
+/* The program's own profile is on for a while; the runtime's profile has everything, before and after too. */
 static void each_has_its_own_ticks(void) {
     unsigned short *counts = before_a_wall(SIZE);
     tick(sampled_here, 100);
@@ -34,7 +34,7 @@ static void each_has_its_own_ticks(void) {
     CHECK(is_about(counts[bin_of(HERE, lowest(), 65536)], 1000) && is_about(counts[bin_of(THERE, lowest(), 65536)], 300));
 }
 
-/* Each has its own clock, too: neither takes the other's ticks away, nor gets them. */
+/* Each has its own clock: neither takes or gets the other's ticks. */
 static void each_has_its_own_clock(void) {
     static unsigned short counts[4];
     CHECK(profil(counts, sizeof counts, (uintptr_t)burn & ~(uintptr_t)0xffff, 2) == 0);

@@ -7,14 +7,14 @@ use crate::support::{Program, tool};
 
 const CROSS: &str = "aarch64-linux-gnu-gcc";
 const EMULATOR: &str = "qemu-aarch64";
-/// Where the cross compiler's C library is.
+/// The directory of the cross compiler's C library.
 const SYSTEM: &str = "/usr/aarch64-linux-gnu";
 
-/// Whether the runtime can be built and its programs built and run here; says loudly if not.
+/// Whether the runtime and its programs can be built and run here; prints SKIPPED if not.
 fn can_be_had() -> bool {
     for tool in [CROSS, EMULATOR] {
         if !is_there(tool) {
-            println!("\nSKIPPED: aarch64, there is no {tool} here");
+            println!("\nSKIPPED: aarch64: no {tool} here");
             return false;
         }
     }
@@ -42,7 +42,7 @@ fn musl_kit() -> Option<Kit> {
     if can_be_had() && is_there(compiler) {
         return Some(Kit { modes: vec![PIE, STATIC], ..kit("musl", compiler, system) });
     }
-    println!("\nSKIPPED: aarch64 with musl, there is no {compiler}: tests/musl-aarch64.sh makes it");
+    println!("\nSKIPPED: aarch64 with musl: no {compiler}: tests/musl-aarch64.sh makes it");
     None
 }
 
@@ -82,7 +82,7 @@ fn return_addresses_that_are_signed() {
 fn other_processors() {
     let Some(kit) = glibc_kit() else { return };
     let mut program = kit.compile("processors", "extremes.c", &["-O1"]);
-    // The first has neither the atomic instructions of later ones nor signed addresses; the last has all that is known.
+    // The first has neither newer atomic instructions nor signed addresses; the last has all known extensions.
     for processor in ["cortex-a53", "cortex-a76", "max"] {
         program.runner = [&kit.runner[..], &words(&["-cpu", processor])].concat();
         let printed = program.run(&["storm", "1000"]);
@@ -90,8 +90,8 @@ fn other_processors() {
     }
 }
 
-/// The emulator lets signals in only between pieces of code that it has translated, here single instructions: one may
-/// come between the two that raise a count.
+/// The emulator delivers signals only between translated pieces of code, here single instructions, so a signal may come
+/// between the two instructions that raise a count.
 #[test]
 fn signals_between_any_two_instructions() {
     for kit in [glibc_kit(), musl_kit()].into_iter().flatten() {
@@ -109,7 +109,7 @@ fn the_objects() {
         let path = library.join(file);
         let names = tool("aarch64-linux-gnu-nm", &[path.to_str().unwrap()]);
         assert!(names.lines().any(|line| line.ends_with(" T _mcount")), "{file}");
-        assert!(!names.contains("panic"), "{file}: something in it can panic");
+        assert!(!names.contains("panic"), "{file}: contains a panic");
         let undefined: Vec<_> = names.lines().filter_map(|line| line.trim().strip_prefix("U ")).collect();
         assert!(undefined.iter().all(|name| !name.starts_with("__aarch64")), "{file}: {undefined:?}");
         let stack = tool("aarch64-linux-gnu-readelf", &["-SW", path.to_str().unwrap()]);
@@ -118,7 +118,7 @@ fn the_objects() {
     }
 }
 
-/// The instructions of each function of an executable, as `objdump` has them.
+/// The instructions of each function of an executable, from `objdump`.
 fn instructions(executable: &str) -> BTreeMap<String, Vec<String>> {
     let mut functions = BTreeMap::<String, Vec<String>>::new();
     let mut current = String::new();
@@ -132,7 +132,8 @@ fn instructions(executable: &str) -> BTreeMap<String, Vec<String>> {
     functions
 }
 
-/// Whether an instruction names a vector register. Those with an address have none, and it may look like one.
+/// Whether an instruction names a vector register. Instructions with addresses do not, although an address may look
+/// like one.
 fn is_vector(instruction: &str) -> bool {
     if instruction.contains('<') {
         return false;
@@ -145,7 +146,7 @@ fn is_vector(instruction: &str) -> bool {
 }
 
 #[test]
-fn below_mcount_and_in_the_signal_handler_is_no_call_out() {
+fn no_call_leaves_the_object_below_mcount_or_in_the_signal_handler() {
     let (Some(kit), Some(library)) = (glibc_kit(), gmon_tests::start_objects_for("aarch64")) else { return };
     let program = kit.compile_as("calls-out", "calls.c", &["-static"]);
     let functions = instructions(program.executable.to_str().unwrap());
@@ -158,16 +159,16 @@ fn below_mcount_and_in_the_signal_handler_is_no_call_out() {
         if !reached.insert(name.clone()) {
             continue;
         }
-        assert!(ours.contains(name.as_str()), "{name} is reached, and not ours");
+        assert!(ours.contains(name.as_str()), "{name} is reached but not defined in the object");
         for instruction in &functions[&name] {
             assert!(!is_vector(instruction), "{name} uses a vector register: {instruction}");
             let is_indirect = instruction.starts_with("br ") || instruction.starts_with("blr ");
-            assert!(!is_indirect, "{name}: where to? {instruction}");
+            assert!(!is_indirect, "{name}: unknown target of a call or jump: {instruction}");
             let is_branch = ["b", "c", "t"].iter().any(|first| instruction.starts_with(first));
             let target = instruction.rsplit_once('<').filter(|_| is_branch);
             left.extend(target.map(|(_, target)| target.trim_end_matches('>').split('+').next().unwrap().to_owned()));
         }
     }
-    // The walk did go down: to the slow path and what makes a thread's record.
+    // The walk reaches the slow path and the code that makes a thread's record.
     assert!(reached.iter().any(|name| name.contains("threads5enter")), "{reached:?}");
 }

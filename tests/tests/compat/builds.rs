@@ -1,4 +1,4 @@
-//! `gmon-cc` as the compiler of build systems: these hand `$CC` on to the compiler, which then is told to run itself.
+//! `gmon-cc` as the compiler of build systems, which pass `$CC` to the compiler and thereby tell gmon-cc to run itself.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -10,11 +10,11 @@ use crate::support::{directory, tool};
 
 const SOURCE: &str = "int twice(int number) { return 2 * number; }\nint main(void) { return twice(0); }\n";
 
-/// Whether a tool can be used here; the tests that cannot be done say so.
+/// Whether a tool is available here; tests without their tool print SKIPPED.
 fn has(name: &str) -> bool {
     let found = is_there(name);
     if !found {
-        eprintln!("SKIPPED: no {name} on this system: gmon-cc is not tried with it");
+        eprintln!("SKIPPED: gmon-cc with {name}: no {name} on this system");
     }
     found
 }
@@ -26,8 +26,8 @@ fn project(name: &str) -> PathBuf {
     place
 }
 
-/// A shell's command in a directory, with gmon-cc in PATH, `$WRAPPER` its path, and no CC but what the command sets. If
-/// compilers start each other for ever, they are stopped.
+/// A shell command in a directory, with gmon-cc in PATH, its path in `$WRAPPER`, and no CC except one that the command
+/// sets. Compilers that start each other forever are stopped.
 fn shell(place: &Path, script: &str) -> Output {
     let bin = Path::new(wrapper()).parent().unwrap().to_str().unwrap();
     let path = format!("{bin}:{}", std::env::var("PATH").unwrap());
@@ -40,7 +40,7 @@ fn shell(place: &Path, script: &str) -> Output {
     command.output().unwrap()
 }
 
-/// Runs the script that builds `program`, which must then be profiled, by our runtime.
+/// Runs the script that builds `program`. The program must then be profiled by our runtime.
 fn builds(place: &Path, script: &str, program: &str) {
     let output = shell(place, script);
     let said = || [&output.stdout[..], &output.stderr].concat().escape_ascii().to_string();
@@ -52,7 +52,7 @@ fn builds(place: &Path, script: &str, program: &str) {
     assert!(ran.success() && fs::remove_file(place.join("gmon.out")).is_ok(), "{script}: no profile");
 }
 
-/// What `$CC` may be: the wrapper by its name, by its path, with options, and behind another wrapper.
+/// Values of `$CC`: the wrapper by name, by path, with options, and behind another wrapper.
 fn compilers() -> Vec<&'static str> {
     let mut compilers = vec!["gmon-cc", "$WRAPPER", "gmon-cc -O1 -g"];
     if has("ccache") {
@@ -144,7 +144,7 @@ fn under_the_compilers_own_name() {
     for name in ["cc", "gcc", "profiled"] {
         symlink(wrapper(), links.join(name)).unwrap();
     }
-    // Another copy, which is not in PATH.
+    // A second copy that is not in PATH.
     fs::copy(wrapper(), place.join("gmon-cc")).unwrap();
     for compile in ["cc", "gcc", "CC=gcc cc", "CC=links/profiled gmon-cc", "CC='env A=b profiled' $WRAPPER"] {
         builds(&place, &format!("PATH=$PWD/links:$PATH; {compile} work.c -o work"), "work");
@@ -153,7 +153,7 @@ fn under_the_compilers_own_name() {
 }
 
 #[test]
-fn a_compiler_that_runs_the_wrapper_is_refused_and_not_run_for_ever() {
+fn a_compiler_that_runs_the_wrapper_is_refused() {
     let place = project("builds-loop");
     let other = place.join("other-cc");
     fs::write(&other, "#!/bin/sh\nexec gmon-cc \"$@\"\n").unwrap();
@@ -169,7 +169,7 @@ fn a_compiler_that_runs_the_wrapper_is_refused_and_not_run_for_ever() {
 }
 
 #[test]
-fn questions_are_answered_as_by_the_compiler_and_files_are_compiled_as_by_it() {
+fn queries_and_compilations_work_as_with_the_compiler() {
     let place = project("builds-questions");
     for compiler in ["cc", "clang"].into_iter().filter(|name| has(name)) {
         for words in

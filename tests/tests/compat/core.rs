@@ -1,4 +1,4 @@
-//! What must hold with every C library and on every machine: the heart of the runtime's own tests.
+//! Requirements for every C library and every machine: the essential tests of the runtime.
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
@@ -6,7 +6,7 @@ use std::os::unix::process::ExitStatusExt;
 use crate::kit::{Kit, counted, exact, shares_are_fair};
 use crate::support::{compare, quiet, read, ticks};
 
-/// Makes a test of each, for the kit that the function named makes, if it can be had here.
+/// Makes one test of each, with the kit that the named function makes, if the kit is available here.
 macro_rules! core_tests {
     ($kit:path) => {
         $crate::core::core_tests!(
@@ -48,7 +48,7 @@ pub(crate) fn from_the_first_constructor_to_the_last_destructor(kit: &Kit) {
 
 pub(crate) fn children(kit: &Kit) {
     let program = kit.compile("forks", "forks.c", &[]);
-    // An emulator makes a fork of a vfork, and what such a child calls is counted in its parent's live file.
+    // An emulator makes a fork of a vfork, and such a child's calls are counted in its parent's live file.
     let ways = if kit.runner.is_empty() { &["0", "1"][..] } else { &["0"] };
     for live in ways {
         let printed = quiet(&program.command(&["3"]).env("GMON_LIVE", live).output().unwrap());
@@ -133,7 +133,7 @@ pub(crate) fn calls_in_signal_handlers(kit: &Kit) {
     let program = kit.compile("handlers", "corners.c", &["-O1"]);
     let printed = program.run(&["first", "500"]);
     compare(&printed, &program.profile(), program.symbols());
-    // An emulator may take longer for a fork than it is to the next signal, and then start over.
+    // An emulator may need longer for a fork than the time to the next signal, and then start over.
     let period = if kit.runner.is_empty() { "200" } else { "5000" };
     for live in ["0", "1"] {
         let printed = quiet(&program.command(&["forks", "50", period]).env("GMON_LIVE", live).output().unwrap());
@@ -154,7 +154,7 @@ pub(crate) fn a_live_file(kit: &Kit) {
         let _ = fs::remove_file(&counters);
         let mut child = program.command(&["counters", "2"]).env("GMON_LIVE", "1").spawn().unwrap();
         while own() < 1000 * round {
-            assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
+            assert!(child.try_wait().unwrap().is_none(), "the program ended by itself");
         }
         child.kill().unwrap();
         child.wait().unwrap();
@@ -209,7 +209,7 @@ pub(crate) fn samples(kit: &Kit) {
         program.run(&["300", "100"]);
         let ticks = ticks(&program.profile(), program.symbols());
         let found = ["here", "there"].map(|name| ticks.get(name).copied().unwrap_or(0));
-        // The rest is the timer's: the program takes less than a second.
+        // The rest comes from the timer; the program takes less than a second.
         assert!((300..400).contains(&found[0]) && (100..200).contains(&found[1]), "{mode}: {found:?}");
     }
 }

@@ -10,13 +10,13 @@ use crate::support::{Program, compare, library};
 
 const MODES: [Mode; 4] = [PIE, NO_PIE, STATIC, STATIC_PIE];
 
-/// Where a command is, behind all links.
+/// The path of a command, with all links resolved.
 fn path_of(command: &str) -> Option<PathBuf> {
     let places = std::env::var_os("PATH")?;
     std::env::split_paths(&places).find_map(|place| fs::canonicalize(place.join(command)).ok())
 }
 
-/// The compilers of one family that are here, each once: what `clang` is may be `clang-14` as well.
+/// The available compilers of one family, each once: `clang` may be the same as `clang-14`.
 fn compilers(name: &str, versions: std::ops::Range<u32>) -> Vec<String> {
     let numbered = versions.map(|version| format!("{name}-{version}"));
     let mut found = Vec::<(String, PathBuf)>::new();
@@ -28,24 +28,25 @@ fn compilers(name: &str, versions: std::ops::Range<u32>) -> Vec<String> {
     found.into_iter().map(|(name, _)| name).collect()
 }
 
-/// The linkers that are here, by the names that `-fuse-ld=` takes.
+/// The available linkers, by the names that `-fuse-ld=` takes.
 fn linkers() -> Vec<&'static str> {
     let all = ["bfd", "gold", "lld", "mold"];
     let (found, missing): (Vec<_>, Vec<_>) = all.into_iter().partition(|name| is_there(&format!("ld.{name}")));
     for name in missing {
-        println!("\nSKIPPED: the linker {name} with every compiler, it is not here");
+        println!("\nSKIPPED: the linker {name} with every compiler: not on this system");
     }
     found
 }
 
-/// What clang wants for a static PIE is in a directory of its own, because it asks for `gcrt1.o` there too.
+/// Start-up objects for clang's static PIEs are in a directory of their own, because clang looks for `gcrt1.o` there
+/// too.
 fn objects(mode: &str) -> String {
     let directory = if mode == "static-pie" { library().join("static-pie") } else { library() };
     format!("-B{}", directory.display())
 }
 
-/// Builds the program with each of the compilers, linkers and modes, hands it to `check` with the names of the three, and
-/// sees to it that few enough cannot be built: only what the linker cannot do without us either.
+/// Builds the program with each compiler, linker, and mode and passes it to `check` with the three names. Only combinations that
+/// the linker cannot build without us may fail.
 fn each(compilers: &[String], source: &str, flags: &[&str], check: impl Fn(&Program, [&str; 3])) {
     for compiler in compilers {
         for linker in linkers() {
@@ -62,12 +63,14 @@ fn each(compilers: &[String], source: &str, flags: &[&str], check: impl Fn(&Prog
                     }
                     Err(error) => {
                         let plain = Program::build(&[compiler], &format!("{name}-plain"), source, &own);
-                        assert!(plain.is_err(), "{name}: only with our objects: {error}");
-                        println!("\nSKIPPED: {mode} programs by {linker}: it cannot link them, without us either");
+                        assert!(plain.is_err(), "{name}: fails only with our objects: {error}");
+                        println!(
+                            "\nSKIPPED: {mode} programs with {linker}: {linker} cannot link them, without our objects either"
+                        );
                     }
                 }
             }
-            assert!(built >= 3, "{compiler} with {linker}: only {built} modes");
+            assert!(built >= 3, "{compiler} with {linker}: built only {built} modes");
         }
     }
 }
@@ -76,7 +79,7 @@ fn each(compilers: &[String], source: &str, flags: &[&str], check: impl Fn(&Prog
 fn c() {
     let compilers = [compilers("gcc", 9..20), compilers("clang", 14..30)].concat();
     if !compilers.iter().any(|name| name.starts_with("clang")) {
-        println!("\nSKIPPED: clang in the matrix, it is not here");
+        println!("\nSKIPPED: clang in the matrix: no clang here");
     }
     each(&compilers, "calls.c", &[], |program, _| exact(program, &["2", "100"]));
 }
@@ -85,7 +88,7 @@ fn c() {
 fn cpp() {
     let compilers = [compilers("g++", 9..20), compilers("clang++", 14..30)].concat();
     if compilers.is_empty() {
-        println!("\nSKIPPED: C++ in the matrix, there is no compiler here");
+        println!("\nSKIPPED: C++ in the matrix: no compiler here");
     }
     each(&compilers, "exceptions.cc", &[], |program, _| exact(program, &[]));
 }
@@ -94,9 +97,9 @@ fn cpp() {
 fn fortran() {
     let compilers = compilers("gfortran", 12..20);
     if compilers.is_empty() {
-        println!("\nSKIPPED: Fortran in the matrix, there is no gfortran here");
+        println!("\nSKIPPED: Fortran in the matrix: no gfortran here");
     }
-    // A program that cannot count itself, and does not depend on anything.
+    // A program that cannot count its own calls and depends on nothing.
     let known = "calls outer_ 40\ncalls inner_ 820\narc outer_ inner_ 820\n";
     each(&compilers, "sums.f90", &["-fno-inline"], |program, _| {
         program.run(&[]);
@@ -109,7 +112,7 @@ fn fortran() {
 #[test]
 fn shares() {
     let compilers = [compilers("gcc", 9..20), compilers("clang", 14..30)].concat();
-    // How the samples fall does not depend on the linker, but on where it puts the text.
+    // The distribution of samples does not depend on the linker, but on the position of the text.
     each(&compilers, "shares.c", &[], |program, [_, linker, _]| {
         if ["bfd", "lld"].contains(&linker) {
             shares_are_fair(program);
@@ -118,9 +121,9 @@ fn shares() {
 }
 
 #[test]
-fn a_static_pie_with_the_start_up_object_of_other_programs_says_so() {
+fn a_static_pie_with_the_wrong_start_up_object_prints_a_message() {
     if !is_there("clang") {
-        println!("\nSKIPPED: clang's static PIE, there is no clang here");
+        println!("\nSKIPPED: clang's static PIE: no clang here");
         return;
     }
     let objects = format!("-B{}", library().display());

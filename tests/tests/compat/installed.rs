@@ -1,4 +1,4 @@
-//! What is installed round the objects: the header, what pkg-config tells, the manual pages.
+//! Files that are installed with the objects: the header, the pkg-config file, the manual pages.
 
 use std::fs;
 use std::path::Path;
@@ -17,7 +17,7 @@ fn run(command: &mut Command) -> Output {
 #[test]
 fn pkg_config_builds_a_program_wherever_it_is() {
     if !is_there("pkg-config") {
-        println!("\nSKIPPED: pkg-config, it is not here");
+        println!("\nSKIPPED: pkg-config: not on this system");
         return;
     }
     let place = installed("installed-pkg-config");
@@ -41,14 +41,14 @@ fn pkg_config_builds_a_program_wherever_it_is() {
 }
 
 #[test]
-fn the_header_is_every_standards() {
+fn the_header_compiles_with_every_standard() {
     let place = directory("installed-header");
     gmon_tests::start_objects();
     let include = format!("-I{}", gmon_tests::distribution().join("include").display());
     let uses =
         "int main(void) { moncontrol(0); monstartup(1, 2); gmon_dump(); write_profiling(); _mcleanup(); return 0; }\n";
     let mut texts = vec![format!("#include <gmon.h>\n#include <gmon.h>\n{uses}")];
-    // Programs that come from glibc may have its header too, in either order.
+    // Programs from glibc may include its header too, in either order.
     if Path::new("/usr/include/x86_64-linux-gnu/sys/gmon.h").exists() {
         texts.push(format!("#include <gmon.h>\n#include <sys/gmon.h>\n{uses}"));
         texts.push(format!("#include <sys/gmon.h>\n#include <gmon.h>\n{uses}"));
@@ -77,7 +77,7 @@ fn the_manual_pages_render_without_a_warning() {
         let page = manuals.join(page);
         let page = page.to_str().unwrap();
         let mut judges = 0;
-        // It knows no version of itself; whether other manuals are here is not this one's fault.
+        // It knows no version of itself. Whether other manuals are installed does not matter.
         if Command::new("mandoc").arg(page).output().is_ok() {
             let said = Command::new("mandoc").args(["-Tlint", "-Wstyle", page]).output().unwrap().stdout;
             let said = String::from_utf8(said).unwrap();
@@ -91,7 +91,7 @@ fn the_manual_pages_render_without_a_warning() {
             judges += 1;
         }
         if judges == 0 {
-            println!("\nSKIPPED: manual pages, neither mandoc nor groff is here");
+            println!("\nSKIPPED: manual pages: neither mandoc nor groff here");
         }
     }
     for name in ["monstartup", "_mcleanup", "gmon_dump", "write_profiling"] {

@@ -1,5 +1,5 @@
-//! Kernels that lack what newer ones have, and containers that forbid it: the program runs, calls are counted, and one
-//! line says what there is not.
+//! Kernels that lack newer features, and containers that forbid features: the program runs, calls are counted, and one
+//! line names the missing feature.
 
 use std::process::Output;
 use std::sync::OnceLock;
@@ -10,14 +10,14 @@ use crate::support::{Program, compare, ticks};
 const NOT_PERMITTED: &str = "1";
 const NOT_IMPLEMENTED: &str = "38";
 
-/// Runs the program with these calls lacking; `None` where that cannot be made so.
+/// Runs the program without these calls; `None` if that is not possible here.
 fn run(program: &Program, error: &str, calls: &str, arguments: &[&str], live: &str) -> Option<Output> {
     static LACKS: OnceLock<Program> = OnceLock::new();
     let lacks = LACKS.get_or_init(|| Program::compile_with("cc", "kernels-lacks", "lacks.c", &[]));
     let words = [&[error, calls, program.executable.to_str().unwrap()], arguments].concat();
     let output = lacks.command(&words).env("GMON_LIVE", live).current_dir(&program.directory).output().unwrap();
     if output.status.code() == Some(77) {
-        println!("\nSKIPPED: kernels that lack system calls, there are no filters of them here");
+        println!("\nSKIPPED: kernels that lack system calls: no system-call filters here");
         return None;
     }
     assert!(output.status.success(), "without {calls}: {output:?}");
@@ -28,7 +28,7 @@ fn said(output: &Output) -> Vec<String> {
     String::from_utf8(output.stderr.clone()).unwrap().lines().map(str::to_owned).collect()
 }
 
-/// The samples of the profile in the program's own functions.
+/// The profile's samples in the program's own functions.
 fn samples(program: &Program) -> u64 {
     let ticks = ticks(&program.profile(), program.symbols());
     ["one", "three"].iter().filter_map(|name| ticks.get(*name)).sum()
@@ -69,7 +69,7 @@ fn without_any_timer() {
         assert!(said.len() == 1 && said[0].starts_with(line), "{said:?}");
         compare(&String::from_utf8(output.stdout).unwrap(), &program.profile(), program.symbols());
     }
-    // Nor is it said a second time in other words, where many samples are missing.
+    // The message is not repeated in other words where many samples are missing.
     let busy = Program::compile("kernels-no-timers-busy", "shares.c", &["-O1"]);
     if let Some(output) = run(&busy, NOT_IMPLEMENTED, "timer_create,setitimer", &["1500"], "0") {
         assert_eq!((said(&output).len(), samples(&busy)), (1, 0), "{output:?}");

@@ -1,4 +1,4 @@
-//! What it takes to build and run programs for one C library and one machine.
+//! A kit builds and runs programs for one C library and one machine.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use crate::support::{Program, calls, compare, directory, ticks, tool};
 
-/// How programs can be linked: the name of the way, and what says so to the compiler.
+/// The link modes: the name of each and its compiler flags.
 pub(crate) type Mode = (&'static str, &'static [&'static str]);
 
 pub(crate) const PIE: Mode = ("pie", &[]);
@@ -14,7 +14,7 @@ pub(crate) const NO_PIE: Mode = ("no-pie", &["-no-pie", "-fno-pie"]);
 pub(crate) const STATIC: Mode = ("static", &["-static"]);
 pub(crate) const STATIC_PIE: Mode = ("static-pie", &["-static-pie"]);
 
-/// A compiler that profiles, the same without that, what runs their programs, and how those can be linked.
+/// A profiling compiler, the same compiler without profiling, the command that runs programs, and the link modes.
 pub(crate) struct Kit {
     pub(crate) name: String,
     pub(crate) profiling: Vec<String>,
@@ -24,24 +24,24 @@ pub(crate) struct Kit {
 }
 
 impl Kit {
-    /// Compiles one of `tests/programs` with profiling, in the first of the modes.
+    /// Compiles one of `tests/programs` with profiling, in the first mode.
     pub(crate) fn compile(&self, what: &str, source: &str, flags: &[&str]) -> Program {
         let (_, link) = self.modes[0];
         self.compile_as(what, source, &[flags, link].concat())
     }
 
-    /// Compiles one of `tests/programs` with profiling and just these flags.
+    /// Compiles one of `tests/programs` with profiling and only these flags.
     pub(crate) fn compile_as(&self, what: &str, source: &str, flags: &[&str]) -> Program {
         self.build(&self.profiling, what, source, flags)
     }
 
-    /// Compiles one of `tests/programs` without profiling, in the first of the modes.
+    /// Compiles one of `tests/programs` without profiling, in the first mode.
     pub(crate) fn compile_plain(&self, what: &str, source: &str, flags: &[&str]) -> Program {
         let (_, link) = self.modes[0];
         self.compile_plain_as(what, source, &[flags, link].concat())
     }
 
-    /// Compiles one of `tests/programs` without profiling and with just these flags.
+    /// Compiles one of `tests/programs` without profiling and with only these flags.
     pub(crate) fn compile_plain_as(&self, what: &str, source: &str, flags: &[&str]) -> Program {
         self.build(&self.plain, &format!("{what}-plain"), source, flags)
     }
@@ -56,12 +56,12 @@ impl Kit {
     }
 }
 
-/// Whether there is such a command, one that can say its version.
+/// Whether there is such a command that can print its version.
 pub(crate) fn is_there(command: &str) -> bool {
     Command::new(command).arg("--version").output().is_ok_and(|output| output.status.success())
 }
 
-/// The wrapper of the compiler, `gmon-cc`.
+/// The compiler wrapper `gmon-cc`.
 pub(crate) fn wrapper() -> &'static str {
     static WRAPPER: OnceLock<String> = OnceLock::new();
     WRAPPER.get_or_init(|| {
@@ -71,11 +71,11 @@ pub(crate) fn wrapper() -> &'static str {
     })
 }
 
-/// A copy of what is for this machine, `a prefix` in a directory: a name that scripts stumble over.
+/// A copy of the installation for this machine, in a directory `a prefix`, whose name breaks careless scripts.
 pub(crate) fn installed(name: &str) -> PathBuf {
     wrapper();
     let place = directory(name);
-    // Piece by piece: another test may be building what is for another machine.
+    // The copy is made file by file, because another test may be building for another machine.
     for part in ["bin", "include", "share", "lib/pkgconfig", "lib/gmon", "lib/gmon/static-pie"] {
         let (from, to) = (gmon_tests::distribution().join(part), place.join("a prefix").join(part));
         let script = "mkdir -p \"$2\"; for file in \"$1\"/*; do test ! -f \"$file\" || cp \"$file\" \"$2\"; done";
@@ -84,12 +84,12 @@ pub(crate) fn installed(name: &str) -> PathBuf {
     place
 }
 
-/// Words that are a command.
+/// The words of a command.
 pub(crate) fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }
 
-/// Runs the program, and compares what it prints of its calls with its profile, and with our reader's flat profile.
+/// Runs the program and compares the calls that it prints with its profile and with our reader's flat profile.
 pub(crate) fn exact(program: &Program, arguments: &[&str]) {
     let printed = program.run(arguments);
     has_our_runtime(program);
@@ -97,13 +97,13 @@ pub(crate) fn exact(program: &Program, arguments: &[&str]) {
     reader_agrees(&printed, program);
 }
 
-/// Checks that the runtime which was linked is ours, and not the C library's.
+/// Checks that the linked runtime is ours and not the C library's.
 pub(crate) fn has_our_runtime(program: &Program) {
     let names = tool("nm", &[program.executable.to_str().unwrap()]);
     assert!(names.contains(" gmon_thread\n"), "{}: not our runtime", program.executable.display());
 }
 
-/// Checks that the flat profile has each function's calls as the program printed them, those by itself left out.
+/// Checks that the flat profile has each function's calls as the program printed them, without recursive calls.
 pub(crate) fn reader_agrees(printed: &str, program: &Program) {
     let words = ["-b", "-p", "-z", "--no-demangle", "program", "gmon.out"];
     let output = gmon_tests::read(gmon_tests::gprof(), &program.directory, &words.map(Path::new));
@@ -123,9 +123,10 @@ pub(crate) fn reader_agrees(printed: &str, program: &Program) {
     }
 }
 
-/// Checks the shares of samples of `shares`, which is so compiled: five standard deviations are beyond chance.
+/// Checks the shares of samples of `shares`, compiled this way; five standard deviations exclude chance.
 ///
-/// Three times at most: a virtual machine that stood still for a moment has spent that, by its clock, in one place.
+/// The check runs at most three times, because a virtual machine that was paused has spent that time, by its clock, in
+/// one place.
 pub(crate) fn shares_are_fair(program: &Program) {
     has_our_runtime(program);
     let mut found = Vec::new();
@@ -145,7 +146,7 @@ pub(crate) fn shares_are_fair(program: &Program) {
     panic!("{}: {found:?}", program.executable.display());
 }
 
-/// How often the function `counted` was called.
+/// The number of calls of the function `counted`.
 pub(crate) fn counted(program: &Program) -> u64 {
     calls(&program.profile(), program.symbols()).get("calls counted").copied().unwrap_or(0)
 }

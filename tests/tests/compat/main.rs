@@ -1,6 +1,6 @@
-//! The runtime at home everywhere: each compiler, linker, link mode, C library and machine that can be had here.
+//! The runtime with each compiler, linker, link mode, C library, and machine that is available here.
 //!
-//! What this machine lacks is skipped, and said.
+//! Combinations that this machine lacks are skipped with a message.
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
 mod aarch64;

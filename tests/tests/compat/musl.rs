@@ -5,7 +5,7 @@ use crate::kit::{Kit, PIE, STATIC, is_there, words, wrapper};
 
 fn musl() -> Option<Kit> {
     if !is_there("musl-gcc") {
-        println!("\nSKIPPED: musl, there is no musl-gcc here");
+        println!("\nSKIPPED: musl: no musl-gcc here");
         return None;
     }
     Some(Kit {

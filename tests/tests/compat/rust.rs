@@ -1,4 +1,4 @@
-//! The example of docs/rust.md, built as that says.
+//! The example of docs/rust.md, built as described there.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ fn build(name: &str, flags: &str, arguments: &[&str]) -> Option<PathBuf> {
     let mut command = Command::new(cargo);
     command.args(["build", "--release", "--offline"]).args(arguments).current_dir(&place);
     command.env("CARGO_TARGET_DIR", place.join("target")).env("RUSTFLAGS", flags).env_remove("CARGO_ENCODED_RUSTFLAGS");
-    // What the documentation says for a compiler that is not nightly.
+    // The way that the documentation describes for a stable compiler.
     command.env("RUSTC_BOOTSTRAP", "1");
     let output = command.output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
@@ -30,7 +30,7 @@ fn build(name: &str, flags: &str, arguments: &[&str]) -> Option<PathBuf> {
     Some(place)
 }
 
-/// Runs the program that was built; what it prints, and our reader's flat profile.
+/// Runs the built program; returns its output and our reader's flat profile.
 fn run(place: &Path, program: &str, argument: &str) -> (String, String) {
     let output = Command::new(place.join(program))
         .arg(argument)
@@ -39,10 +39,10 @@ fn run(place: &Path, program: &str, argument: &str) -> (String, String) {
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
-    // Elsewhere only the first thread is sampled here, and the samples of the other are said to be missing.
+    // Otherwise only the first thread is sampled here, and a message reports the other thread's samples as missing.
     let has_ring = !said.contains("cannot use the perf_event ring");
     if !has_ring {
-        println!("\nSKIPPED: all threads of Rust programs, perf_event_open is forbidden here");
+        println!("\nSKIPPED: all threads of Rust programs: perf_event_open is forbidden here");
     }
     assert!(output.status.success() && (said.is_empty() || !has_ring), "{output:?}");
     let report = gmon_tests::read(gmon_tests::gprof(), place, &["-b", "-p", "-z", program, "gmon.out"]);
@@ -60,7 +60,7 @@ fn compare_calls(printed: &str, report: &str) {
 }
 
 #[test]
-fn it_is_sampled_without_a_word_to_the_compiler() {
+fn it_is_sampled_without_compiler_options() {
     let by_wrapper = format!("-Clinker={}", wrapper());
     let by_arguments = format!("-Clink-arg=-pg -Clink-arg=-B{}", library().display());
     for (name, flags) in [("rust-wrapper", by_wrapper), ("rust-arguments", by_arguments)] {
@@ -71,7 +71,7 @@ fn it_is_sampled_without_a_word_to_the_compiler() {
         let seconds: f64 = rows.iter().map(|row| row.split_whitespace().nth(2).unwrap().parse::<f64>().unwrap()).sum();
         assert!(seconds >= 0.05, "{report}");
         let profile = read(&place.join("gmon.out"));
-        assert!(profile.arcs.is_empty(), "nothing calls mcount");
+        assert!(profile.arcs.is_empty(), "no code calls mcount");
     }
 }
 
@@ -79,7 +79,7 @@ fn it_is_sampled_without_a_word_to_the_compiler() {
 fn it_counts_its_calls_where_the_compiler_can_say_so() {
     let flags = format!("-Clinker={} -Zinstrument-mcount", wrapper());
     let Some(place) = build("rust-calls", &flags, &[]) else {
-        println!("\nSKIPPED: calls of Rust programs, the compiler has no -Z instrument-mcount");
+        println!("\nSKIPPED: calls of Rust programs: the compiler has no -Z instrument-mcount");
         return;
     };
     let (printed, report) = run(&place, "target/release/hailstones", "100000");
@@ -91,7 +91,7 @@ fn with_musl() {
     let object = library().join("gmon.o");
     let flags = format!("-Clink-arg={} -Clink-arg=-lc -Zinstrument-mcount", object.display());
     let Some(place) = build("rust-musl", &flags, &["--target", "x86_64-unknown-linux-musl"]) else {
-        println!("\nSKIPPED: Rust with musl, the compiler has no library for it: rustup target add");
+        println!("\nSKIPPED: Rust with musl: the compiler has no library for it: rustup target add");
         return;
     };
     let (printed, report) = run(&place, "target/x86_64-unknown-linux-musl/release/hailstones", "100000");

@@ -1,4 +1,4 @@
-//! `gmon-cc`: one command, wherever it is installed and whatever the compiler.
+//! `gmon-cc`: one command, wherever it is installed and whatever the compiler is.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -52,7 +52,7 @@ fn from_anywhere_and_through_links() {
     symlink("../a prefix/bin/gmon-cc", bin.join("first")).unwrap();
     symlink("first", bin.join("second")).unwrap();
     let source = root().join("tests/programs/control.c");
-    // It finds its objects and gmon.h by itself, by a link, by its path and by PATH.
+    // It finds its objects and gmon.h without help, through a link, by path, and by PATH.
     for (number, path) in ["bin/second", "a prefix/bin/gmon-cc", "./bin/first"].into_iter().enumerate() {
         let name = format!("program{number}");
         let path = place.join(path);
@@ -68,7 +68,7 @@ fn from_anywhere_and_through_links() {
 }
 
 #[test]
-fn in_steps_and_what_is_no_program() {
+fn separate_steps_and_links_that_are_not_programs() {
     let place = directory("wrapper-steps");
     let source = root().join("tests/programs/calls.c").to_str().unwrap().to_owned();
     let compilers = ["cc", "clang", "musl-gcc"].into_iter().filter(|name| is_there(name));
@@ -84,7 +84,7 @@ fn in_steps_and_what_is_no_program() {
         assert!(run(&["-w", "-E", &source]).starts_with(b"# "));
         run(&["-w", "-fPIC", "-shared", &source, "-o", "calls.so"]);
         let names = tool("nm", &["-D", place.join("calls.so").to_str().unwrap()]);
-        assert!(names.contains("U mcount"), "a shared object has the program's: {names}");
+        assert!(names.contains("U mcount"), "a shared object must use the program's mcount: {names}");
         run(&["calls.o", "-lpthread", "-o", "program"]);
         let ran = Command::new(place.join("program")).current_dir(&place).status().unwrap();
         assert!(ran.success() && place.join("gmon.out").exists());
@@ -93,13 +93,13 @@ fn in_steps_and_what_is_no_program() {
 }
 
 #[test]
-fn what_it_lacks_is_said() {
+fn missing_features_are_reported() {
     let place = directory("wrapper-lacks");
     let output = run(wrapper(), Some("/nowhere/cc -O1"), &["x.c"], &place);
     assert_eq!(output.status.code(), Some(1));
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(said, "gmon-cc: cannot find the compiler, /nowhere/cc -O1: set CC\n");
-    // A machine that we have nothing for.
+    // A machine without objects.
     let foreign = place.join("foreign-cc");
     fs::write(&foreign, "#!/bin/sh\necho sparc64-unknown-linux-gnu\n").unwrap();
     tool("chmod", &["755", foreign.to_str().unwrap()]);

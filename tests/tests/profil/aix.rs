@@ -1,4 +1,4 @@
-//! System V's and AIX's.
+//! System V's and AIX's profil.
 
 use crate::support::{How, with};
 

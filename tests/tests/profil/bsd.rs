@@ -1,4 +1,4 @@
-//! 4.4BSD's.
+//! 4.4BSD's profil.
 
 use crate::support::{How, plain};
 

@@ -1,10 +1,11 @@
-//! Another C library, and another machine.
+//! profil with another C library, and on another machine.
 
 use std::process::Command;
 
 use crate::support::{How, directory, has, plain, program, try_one, went_well};
 
-/// What shows that ticks come, are counted in all threads and in children, and that bad memory is noticed.
+/// Trials that show that ticks come, that they are counted in all threads and in children, and that bad memory is
+/// noticed.
 const TRIALS: [&str; 6] = [
     "a_tick_counts_where_it_is",
     "all_threads_are_counted",

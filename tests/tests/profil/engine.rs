@@ -1,4 +1,4 @@
-//! What all dialects rest on.
+//! The engine that all dialects use.
 
 use std::process::Command;
 
@@ -22,7 +22,7 @@ trials! { PROGRAM;
     turning_it_on_and_off_often_does_not_keep_the_clock_away
 }
 
-/// Trials that say whether ticks come, and stay away when they should.
+/// Trials that check when ticks come and when they stay away.
 const CLOCK: [&str; 5] = [
     "all_threads_are_counted",
     "it_is_off_after_exec",
@@ -37,12 +37,12 @@ fn shares_are_three_to_one() {
     let numbers: Vec<f64> = printed.split_whitespace().map(|number| number.parse().unwrap()).collect();
     let [major, minor, major_used, minor_used] = numbers[..] else { panic!("{printed}") };
     let ticks = major + minor;
-    assert!(ticks > 900.0, "ten seconds: {printed}");
-    // The work is as three to one, and so is the time that it took, by the system's own clock.
+    assert!(ticks > 900.0, "expected ten seconds: {printed}");
+    // The work has the ratio three to one, and so does the time that it took, by the system's own clock.
     let share = major_used / (major_used + minor_used);
     assert!((share - 0.75).abs() < 0.05, "{printed}");
-    // At worst each tick falls by chance. Five standard deviations: less than one failure in a million runs, and of a
-    // thousand ticks that is as near as three of 360 are.
+    // At worst, each tick falls at random. Five standard deviations mean less than one failure in a million runs; with
+    // a thousand ticks, that is as close as three of 360.
     let deviation = (ticks * share * (1.0 - share)).sqrt();
     assert!((major - ticks * share).abs() < 5.0 * deviation + 1.0, "{printed}: {deviation}");
 }
@@ -55,7 +55,7 @@ fn buffers_change_under_valgrind() {
     for trial in
         ["buffers_change_under_four_threads", "dialects_take_turns_under_four_threads", "a_signal_handler_calls_it"]
     {
-        // Where the kernel does not write for us, valgrind sees every access.
+        // If the kernel does not write for us, valgrind sees every access.
         for way in ["", "direct"] {
             let mut valgrind = Command::new("valgrind");
             valgrind.args(["-q", "--error-exitcode=9"]).arg(program(PROGRAM)).args([trial, "1000", way]);
@@ -65,8 +65,8 @@ fn buffers_change_under_valgrind() {
 }
 
 #[test]
-fn a_system_whose_timers_tick_in_the_main_thread_does_as_well() {
-    // What the program is told is a Linux of before 6.4.
+fn timers_that_tick_in_the_main_thread_work() {
+    // The program believes that it runs on a Linux before 6.4.
     let old = |how, words: &[&str]| {
         let mut setarch = Command::new("setarch");
         setarch.arg("--uname-2.6").arg(program(how)).args(words).current_dir(directory());
@@ -101,5 +101,5 @@ fn it_is_the_same_however_the_program_is_linked() {
 #[test]
 fn an_unknown_trial_is_none() {
     let output = command(&program(PROGRAM), &["no such thing"]).output().unwrap();
-    assert_eq!(output.status.code(), Some(2), "a test of a wrong name would fail");
+    assert_eq!(output.status.code(), Some(2), "a test with a wrong name must fail");
 }

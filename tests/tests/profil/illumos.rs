@@ -1,4 +1,4 @@
-//! illumos'.
+//! illumos' profil.
 
 use crate::support::{How, plain};
 

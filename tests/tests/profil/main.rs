@@ -1,8 +1,8 @@
-//! `profil` as other systems have it: programs that were written for it, linked with libgmon.a.
+//! `profil` in the versions of other systems: programs that were written for it, linked with libgmon.a.
 //!
-//! The programs (tests/programs/profil) have a function for each thing that they can try, and tests have the functions'
-//! names. Ticks are made by programs that send themselves the timer's signal, so that it is known how many come and where; the clock
-//! is asked only where it is what is tested. docs/profil.md lists what the manual pages say and which test shows it.
+//! The programs (tests/programs/profil) have a function for each thing that they can try, and tests have the functions' names.
+//! The programs send themselves the timer's signal to make ticks, so the tests know their number and place; only tests of the
+//! clock use it. docs/profil.md lists the statements of the manual pages and the tests that show them.
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
 /// Tests that each run the trial of their name in a program.

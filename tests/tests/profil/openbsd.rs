@@ -1,4 +1,4 @@
-//! OpenBSD's, which stores a file.
+//! OpenBSD's profil, which stores a file.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -11,7 +11,7 @@ use crate::support::{How, command, directory, names, plain, program, try_one, we
 
 const PROGRAM: How = plain("openbsd.c");
 
-/// Header, samples and room for ten arcs.
+/// Header, samples, and room for ten arcs.
 const LENGTH: u64 = 40 + 2048 + 240;
 
 trials! { PROGRAM;
@@ -21,10 +21,10 @@ trials! { PROGRAM;
     scale_0_stops_and_the_buffer_stays
 }
 
-/// What a run of the program left.
+/// The files of a run of the program.
 struct Left {
     directory: PathBuf,
-    /// The name that the file has to have.
+    /// The required file name.
     file: String,
     printed: String,
     said: String,
@@ -41,7 +41,7 @@ fn run(words: &[&str]) -> Left {
     Left { directory, file, printed, said: String::from_utf8(output.stderr).unwrap() }
 }
 
-/// Checks a file of so many arcs' bytes: a profile in OpenBSD's form, only for its owner.
+/// Checks a file with arcs of this many bytes: a profile in OpenBSD's form, readable only by its owner.
 fn check(path: &Path, arcs: u64) {
     let file = fs::symlink_metadata(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     assert!(file.is_file() && file.nlink() == 1 && file.permissions().mode() & 0o7777 == 0o600, "{file:?}");
@@ -69,7 +69,7 @@ fn without_the_note_every_call_is_eperm() {
 #[test]
 fn the_note_is_found_however_the_program_is_linked() {
     for flags in [&["-static"][..], &["-no-pie"], &["-static-pie"], &["-Wl,--gc-sections"], &["-fuse-ld=gold"]] {
-        // Linkers that are not there are not our affair.
+        // Missing linkers are skipped.
         let has_linker = flags != ["-fuse-ld=gold"] || crate::support::has("ld.gold");
         if has_linker {
             try_one(How { flags, ..PROGRAM }, &["scale_0_stops_and_the_buffer_stays"]);
@@ -93,7 +93,7 @@ fn the_file_is_named_after_program_and_process_and_only_its_owners() {
 
 #[test]
 fn gprof_reads_the_file() {
-    // At addresses that the image has, too.
+    // At addresses that the image has too.
     let (image, directory) = (program(How { flags: &["-no-pie"], ..PROGRAM }), directory());
     went_well(&command(&image, &["stores"]).current_dir(&directory).output().unwrap());
     let [file] = &names(&directory)[..] else { panic!("{directory:?}") };
@@ -102,7 +102,7 @@ fn gprof_reads_the_file() {
     let printed = went_well(&output);
     let here = printed.lines().find(|line| line.ends_with(" here_pc")).unwrap_or_else(|| panic!("{printed}"));
     let seconds: f64 = here.split_whitespace().nth(2).unwrap().parse().unwrap();
-    assert!((10.0..20.0).contains(&seconds), "1000 ticks of a hundredth of a second: {printed}");
+    assert!((10.0..20.0).contains(&seconds), "expected 1000 ticks of a hundredth of a second: {printed}");
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn the_rights_are_those_of_the_first_call() {
 }
 
 fn is_superuser() -> bool {
-    // What we make is ours.
+    // Files that we make belong to us.
     fs::metadata(directory()).unwrap().uid() == 0
 }
 
@@ -170,7 +170,7 @@ fn what_is_no_file_of_ours_alone_is_left_alone() {
     for time in ["before", "after"] {
         for kind in ["symlink", "dangling", "hard", "directory", "fifo", "shared", "others"] {
             if kind == "others" && !is_superuser() {
-                continue; // nobody else gives files away
+                continue; // only the superuser can give files away
             }
             let left = run(&["stores_unless_something_stands_in_the_way", &format!("{time}-{kind}")]);
             let mark = match kind {
@@ -205,11 +205,11 @@ fn a_fork_shares_buffer_and_directory() {
 }
 
 #[test]
-fn an_exec_drops_all_of_it() {
+fn exec_ends_the_profile_and_its_resources() {
     let left = run(&["is_dropped_at_exec"]);
     check(&left.directory.join("fresh").join(&left.file), 24);
     if is_superuser() {
-        // The file that is opened at the first call, because that is when the right to is there, stays as it was made.
+        // The file is opened at the first call, when the right to open it exists, and stays as it was made.
         assert_eq!(fs::metadata(left.directory.join(&left.file)).unwrap().len(), 0);
     } else {
         assert_eq!(names(&left.directory), ["fresh/"]);

@@ -1,16 +1,16 @@
-//! docs/profil.md names tests: they are there, and no trial of a program is forgotten.
+//! docs/profil.md names tests. They must exist, and every trial of a program must be tested.
 
 use std::collections::BTreeSet;
 use std::fs;
 
 use crate::support::root;
 
-/// The words of a text that are made like names.
+/// The words of a text that look like names.
 fn names(text: &str) -> BTreeSet<&str> {
     text.split(|letter: char| !letter.is_alphanumeric() && letter != '_').collect()
 }
 
-/// The rows of the table: the page, what it says, the tests.
+/// The rows of the table: the page, its statement, the tests.
 fn rows(text: &str) -> Vec<[&str; 3]> {
     let table = text.split("| page | what it says | tests |").nth(1).unwrap();
     let lines = table.lines().skip(2).take_while(|line| line.starts_with('|'));

@@ -1,4 +1,4 @@
-//! Compiling the programs once, and running them.
+//! Compiles the programs once and runs them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,8 +13,8 @@ pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 
-/// How a program is compiled: its source, what the compiler is told beside what all need, which compiler that is, and for
-/// which machine's objects, this one's if there is none.
+/// How to compile a program: its source, additional compiler options, the compiler, and the machine of the objects (`None` for
+/// this machine).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct How {
     pub(crate) source: &'static str,
@@ -23,12 +23,12 @@ pub(crate) struct How {
     pub(crate) machine: Option<&'static str>,
 }
 
-/// A program of tests/programs/profil, which links libgmon.a.
+/// A program of tests/programs/profil, linked with libgmon.a.
 pub(crate) const fn plain(source: &'static str) -> How {
     with(source, &[])
 }
 
-/// The same, with flags for the compiler.
+/// The same, with compiler flags.
 pub(crate) const fn with(source: &'static str, flags: &'static [&'static str]) -> How {
     How { source, flags, compiler: "cc", machine: None }
 }
@@ -52,7 +52,7 @@ fn compile(how: How, number: usize) -> PathBuf {
     let mut flags: Vec<String> = warnings.map(str::to_owned).into();
     flags.push(format!("-I{}", include.display()));
     flags.extend(how.flags.iter().map(|flag| flag.replace("$LIBRARY", library.to_str().unwrap())));
-    // One program wants an object to share, and the others do not mind.
+    // Only one program needs the shared object, but the others can have it too.
     let shared = directory.join("liblibrary.so");
     if how.flags.contains(&"-llibrary") {
         run_compiler(
@@ -81,7 +81,7 @@ pub(crate) fn directory() -> PathBuf {
     gmon_tests::directory(&format!("profil-run-{}", NUMBER.fetch_add(1, Relaxed)))
 }
 
-/// The command that tries something of a program.
+/// The command that runs a trial of a program.
 pub(crate) fn command(program: &Path, words: &[&str]) -> Command {
     let mut command = Command::new(program);
     command.args(words).stdin(Stdio::null());
@@ -91,7 +91,7 @@ pub(crate) fn command(program: &Path, words: &[&str]) -> Command {
     command
 }
 
-/// What a trial that went well has printed.
+/// The output of a successful trial.
 pub(crate) fn went_well(output: &Output) -> String {
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     let said = String::from_utf8_lossy(&output.stderr);
@@ -99,13 +99,13 @@ pub(crate) fn went_well(output: &Output) -> String {
     printed
 }
 
-/// Compiles a program and tries something of it in an empty directory; it must go well, and say nothing on standard error.
-/// Returns what it prints.
+/// Compiles a program and runs a trial in an empty directory. The trial must succeed and print nothing on standard error. Returns
+/// its output.
 pub(crate) fn try_one(how: How, words: &[&str]) -> String {
     went_well(&command(&program(how), words).current_dir(directory()).output().unwrap())
 }
 
-/// Whether a tool is there; says loudly that something is skipped if not.
+/// Whether a tool is available; prints SKIPPED if not.
 pub(crate) fn has(tool: &str) -> bool {
     let found = Command::new(tool).arg("--version").output().is_ok_and(|output| output.status.success());
     if !found {
@@ -114,7 +114,7 @@ pub(crate) fn has(tool: &str) -> bool {
     found
 }
 
-/// The names in a directory, with a mark behind those of what is no regular file.
+/// The names in a directory, with a mark after each that is not a regular file.
 pub(crate) fn names(directory: &Path) -> Vec<String> {
     let mut names: Vec<_> = fs::read_dir(directory)
         .unwrap()

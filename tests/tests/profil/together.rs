@@ -1,4 +1,4 @@
-//! Beside others: the runtime of `cc -pg`, the C library's function of the same name, C++.
+//! profil together with the runtime of `cc -pg`, the C library's function of the same name, and C++.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,15 +11,15 @@ use crate::support::{How, command, directory, program, root, try_one, went_well,
 
 const PG: &[&str] = &["-pg", "-B$LIBRARY"];
 
-/// Runs a trial of a program with the start-up object; returns its image, the directory with its profile, and what it
-/// printed.
+/// Runs a trial of a program with the start-up object; returns its image, the directory with its profile, and its
+/// output.
 fn with_runtime(source: &'static str, trial: &str) -> (PathBuf, PathBuf, String) {
     let (image, directory) = (program(with(source, PG)), directory());
     let output = command(&image, &[trial]).current_dir(&directory).output().unwrap();
     (image, directory, went_well(&output))
 }
 
-/// How many samples and how many calls a profile has for each function, by their names in the image.
+/// The number of samples and calls of each function in a profile, by the names in the image.
 fn counted(image: &Path, profile: &Path) -> (BTreeMap<String, u64>, BTreeMap<String, u64>) {
     let listed = Command::new("nm").arg("--defined-only").arg(image).output().unwrap();
     let mut functions = BTreeMap::new();
@@ -45,7 +45,7 @@ fn counted(image: &Path, profile: &Path) -> (BTreeMap<String, u64>, BTreeMap<Str
     (samples, calls)
 }
 
-/// What a clock may add.
+/// The samples that a clock may add.
 const CLOCK: u64 = 300;
 
 fn is_about(found: Option<&u64>, sent: u64) -> bool {
@@ -57,7 +57,7 @@ fn the_runtime_and_a_profile_of_the_programs_have_each_its_ticks() {
     let (image, directory, _) = with_runtime("together.c", "each_has_its_own_ticks");
     let (samples, calls) = counted(&image, &directory.join("gmon.out"));
     assert!(is_about(samples.get("sampled_here"), 1500) && is_about(samples.get("sampled_there"), 500), "{samples:?}");
-    // What the program sends its own profile is not the runtime's.
+    // Ticks that the program sends its own profile are not counted in the runtime's.
     assert!(is_about(samples.get("here"), 0) && is_about(samples.get("there"), 0), "{samples:?}");
     assert_eq!(calls.get("counted"), Some(&1234));
 }
@@ -67,7 +67,7 @@ fn neither_gets_the_others_ticks() {
     let (image, directory, _) = with_runtime("together.c", "each_has_its_own_clock");
     let (samples, _) = counted(&image, &directory.join("gmon.out"));
     let burnt = samples["burn"];
-    assert!((180..215).contains(&burnt), "two seconds at 100 Hz: {burnt}");
+    assert!((180..215).contains(&burnt), "expected two seconds at 100 Hz: {burnt}");
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn switching_and_forking_does_not_disturb_the_runtime() {
 fn the_runtime_has_made_openbsds_first_call() {
     let (image, directory, _) = with_runtime("openbsd.c", "the_runtime_has_made_the_first_call");
     let (samples, _) = counted(&image, &directory.join("gmon.out"));
-    // 1000 before it was stopped, and 200 since moncontrol; none of those between.
+    // 1000 before it was stopped, and 200 since moncontrol; none in between.
     assert!(is_about(samples.get("sampled_here"), 1200), "{samples:?}");
     assert!(samples.get("sampled_there").is_none_or(|found| *found <= CLOCK), "{samples:?}");
 }

@@ -1,11 +1,11 @@
-//! Programs without start-up object, which are linked with libgmon.a and call `monstartup` and `_mcleanup`.
+//! Programs without a start-up object, linked with libgmon.a, that call `monstartup` and `_mcleanup`.
 
 use std::fs;
 use std::process::Command;
 
 use crate::support::{Program, calls, library, quiet, read, root};
 
-/// by_hand.c: compiled with `-pg`, and linked without.
+/// by_hand.c, compiled with `-pg` and linked without it.
 fn by_hand(name: &str, compiler: &str, flags: &[&str]) -> Program {
     let place = crate::support::directory(&format!("{name}-object"));
     let object = place.join("by_hand.o");
@@ -18,7 +18,7 @@ fn by_hand(name: &str, compiler: &str, flags: &[&str]) -> Program {
     Program::compile_with(compiler, name, object.to_str().unwrap(), &[&[&search, "-lgmon"], flags].concat())
 }
 
-/// Without our start-up code nobody hides from the program what the kernel blocks.
+/// Without our start-up code, nothing hides the kernel's signal mask from the program.
 #[test]
 fn signals_are_blocked_as_the_program_says() {
     let program = by_hand("by-hand-blocked", "cc", &[]);
@@ -26,7 +26,7 @@ fn signals_are_blocked_as_the_program_says() {
 }
 
 #[test]
-fn what_the_environment_says_holds_for_them_too() {
+fn monstartup_reads_the_environment_and_children_begin_at_zero() {
     for (name, flags) in [("by-hand", &[][..]), ("by-hand-static", &["-static"][..])] {
         let program = by_hand(name, "cc", flags);
         let child = program.run(&[]);
@@ -37,7 +37,11 @@ fn what_the_environment_says_holds_for_them_too() {
         );
         let path = program.directory.join(format!("gmon.program.{}.out", child.trim()));
         let childs = calls(&read(&path), program.symbols());
-        assert_eq!((childs.get("calls parents"), childs.get("calls childs")), (None, Some(&40)), "it begins at zero");
+        assert_eq!(
+            (childs.get("calls parents"), childs.get("calls childs")),
+            (None, Some(&40)),
+            "the child must begin at zero"
+        );
 
         let place = program.directory.join("place");
         fs::create_dir(&place).unwrap();

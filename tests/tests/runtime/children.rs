@@ -1,4 +1,4 @@
-//! What the children of a fork leave: `GMON_CHILDREN`.
+//! Files of fork children: `GMON_CHILDREN`.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::support::{Program, calls, quiet, read, ticks};
 
-/// The names of the files of a program's directory that begin with `gmon`.
+/// The names of the files in a program's directory that begin with `gmon`.
 fn files(program: &Program) -> Vec<String> {
     let names = fs::read_dir(&program.directory).unwrap().map(|entry| entry.unwrap().file_name());
     let mut names: Vec<_> =
@@ -17,12 +17,12 @@ fn files(program: &Program) -> Vec<String> {
     names
 }
 
-/// The one sum of a program's children.
+/// The only sum of a program's children.
 fn sum(program: &Program) -> PathBuf {
     let names = files(program);
     let sums: Vec<_> = names.iter().filter(|name| name.contains(".children-") && name.ends_with(".out")).collect();
     assert_eq!(sums.len(), 1, "{names:?}");
-    assert!(!names.iter().any(|name| name.ends_with(".new")), "nothing is left over: {names:?}");
+    assert!(!names.iter().any(|name| name.ends_with(".new")), "no temporary file may remain: {names:?}");
     program.directory.join(sums[0])
 }
 
@@ -47,11 +47,11 @@ fn all_children_are_in_one_sum_in_every_form() {
             assert_eq!(
                 bytes(16) + bytes(28),
                 fs::metadata(&path).unwrap().len() as usize,
-                "the header tells of all arcs"
+                "the header must count all arcs"
             );
         }
         assert_eq!(calls(&read(&path), program.symbols())["calls kept"], 40 * 100, "{form}");
-        // The next run adds to it, in the form that it wants.
+        // The next run adds to the sum, in its own form.
         quiet(&summing(&program, &["8"]).output().unwrap());
         assert_eq!(calls(&read(&path), program.symbols())["calls kept"], 48 * 100, "{form}");
         fs::remove_file(path).unwrap();
@@ -69,14 +69,14 @@ fn the_name_tells_the_program_and_its_build() {
     assert_eq!(calls(&read(&place.join("gmon.program.children-1234abcd.out")), program.symbols())["calls kept"], 300);
     quiet(&summing(&program, &["3"]).env("GMON_OUT_PREFIX", "place/prefix").output().unwrap());
     assert_eq!(calls(&read(&place.join("prefix.children-1234abcd")), program.symbols())["calls kept"], 300);
-    // Without a build ID it is a hash of the headers.
+    // Without a build ID, the name has a hash of the headers.
     let without = Program::compile("children-nameless", "children.c", &["-Wl,--build-id=none"]);
     quiet(&summing(&without, &["3"]).output().unwrap());
     assert_eq!(calls(&read(&sum(&without)), without.symbols())["calls kept"], 300);
 }
 
 #[test]
-fn a_file_that_lost_its_name_while_a_child_waited_for_the_lock_does_not_keep_the_child_away() {
+fn a_child_adds_its_counts_if_the_sum_was_replaced_while_it_waited() {
     let program = Program::compile("children-overtaken", "children.c", &[]);
     // There, files that others may use are not overwritten.
     let private = || {
@@ -98,7 +98,7 @@ fn a_file_that_lost_its_name_while_a_child_waited_for_the_lock_does_not_keep_the
         assert!(command.try_wait().unwrap().is_none(), "the program ended before the child waited for the lock");
         sleep(Duration::from_millis(1));
     }
-    // Two other children have been quicker: the file became the sum, and then another file did.
+    // Two other children were faster: the file became the sum, and then another file became the sum.
     fs::remove_file(&new).unwrap();
     drop(locked);
     quiet(&command.wait_with_output().unwrap());
@@ -106,16 +106,19 @@ fn a_file_that_lost_its_name_while_a_child_waited_for_the_lock_does_not_keep_the
 }
 
 #[test]
-fn whoever_is_killed_costs_nobody_else_anything() {
+fn killed_children_cost_other_children_nothing() {
     const KILLED: u64 = 300;
     let program = Program::compile("children-killed", "children.c", &[]);
     quiet(&summing(&program, &["600", &KILLED.to_string()]).output().unwrap());
-    // What the last one that was killed may have left is overwritten by the next.
+    // The next child overwrites what the last killed child left.
     quiet(&summing(&program, &["1"]).output().unwrap());
     let found = calls(&read(&sum(&program)), program.symbols());
     assert_eq!(found["calls kept"], 601 * 100);
     let doomed = found.get("calls doomed").copied().unwrap_or(0);
-    assert!(doomed <= KILLED * 100 && doomed.is_multiple_of(100), "whole or not at all: {doomed}");
+    assert!(
+        doomed <= KILLED * 100 && doomed.is_multiple_of(100),
+        "a killed child must count completely or not at all: {doomed}"
+    );
 }
 
 #[test]
@@ -134,7 +137,7 @@ fn samples_outside_the_program_are_added_up_beside_the_sum() {
 }
 
 #[test]
-fn a_snapshot_is_taken_away_when_the_sum_has_it() {
+fn a_childs_snapshot_is_removed_after_adding_to_the_sum() {
     let program = Program::compile("children-snapshots", "children.c", &[]);
     quiet(&summing(&program, &["5"]).env("DUMPS", "1").env("SAMPLES", "20").output().unwrap());
     let names = files(&program);
@@ -143,12 +146,12 @@ fn a_snapshot_is_taken_away_when_the_sum_has_it() {
 }
 
 #[test]
-fn what_is_no_snapshot_of_the_child_is_not_taken_away() {
+fn other_files_than_the_childs_snapshot_are_not_removed() {
     let program = Program::compile("children-heirs", "children.c", &[]);
     let own = |name: &String| name.starts_with("gmon.program.") && !name.contains(".children-");
     quiet(&summing(&program, &["3"]).env("DUMPS", "1").env("HEIRS", "1").output().unwrap());
     let letters: Vec<_> = files(&program).into_iter().filter(own).collect();
-    assert_eq!(letters.len(), 3, "the heirs of children with a snapshot have none themselves: {letters:?}");
+    assert_eq!(letters.len(), 3, "a child of a child with a snapshot must have no snapshot: {letters:?}");
     for letter in letters {
         let path = program.directory.join(letter);
         assert_eq!(fs::read(&path).unwrap(), b"a letter");
@@ -157,13 +160,13 @@ fn what_is_no_snapshot_of_the_child_is_not_taken_away() {
     let output = summing(&program, &["3"]).env("DUMPS", "1").env("PIPES", "1").output().unwrap();
     assert!(String::from_utf8(output.stderr).unwrap().contains(".out: cannot open: "));
     let pipes: Vec<_> = files(&program).into_iter().filter(own).collect();
-    assert_eq!(pipes.len(), 3, "the snapshots could not be written: {pipes:?}");
+    assert_eq!(pipes.len(), 3, "the snapshots must not be writable: {pipes:?}");
     assert_eq!(calls(&read(&sum(&program)), program.symbols())["calls kept"], 600);
 }
 
 #[test]
-fn what_overflows_a_bin_is_whole_in_the_sum() {
-    // The samples are the C library's or the kernel's here: in a static program the former are its own.
+fn counts_above_a_bin_are_exact_in_the_sum() {
+    // Samples fall in the C library or the kernel here. In a static program, the C library is part of the program.
     let program = Program::compile("children-overflow", "children.c", &["-static"]);
     quiet(&summing(&program, &["4"]).env("SAMPLES", "40000").output().unwrap());
     let profile = read(&sum(&program));
@@ -173,7 +176,7 @@ fn what_overflows_a_bin_is_whole_in_the_sum() {
 }
 
 #[test]
-fn what_is_no_sum_of_this_program_is_left_alone() {
+fn files_that_are_not_sums_of_this_program_are_left_alone() {
     let program = Program::compile("children-foreign", "children.c", &["-Wl,--build-id=0x1234abcd"]);
     let place = program.directory.join("gmon.program.children-1234abcd.out");
     fs::write(&place, "a letter").unwrap();
@@ -199,7 +202,7 @@ fn children_can_leave_nothing_or_a_file_each() {
         )
     };
     assert_eq!(run("none"), (String::new(), 0));
-    // The parent's line stays one for each process, as its children do not start up.
+    // The message appears once, because fork children do not start up again.
     assert_eq!(
         run("all"),
         ("gmon: GMON_CHILDREN=all is none of separate, sum and none: using separate\n".to_owned(), 5)
@@ -218,7 +221,7 @@ fn any_reader_takes_the_sum() {
 }
 
 #[test]
-fn what_a_child_of_vfork_calls_in_a_new_thread_is_told_for_what_it_is() {
+fn calls_of_a_vfork_child_in_a_new_thread_are_reported() {
     let program = Program::compile("children-vfork", "vfork_thread.c", &[]);
     let output = program.command(&[]).output().unwrap();
     assert!(output.status.success());
@@ -228,7 +231,7 @@ fn what_a_child_of_vfork_calls_in_a_new_thread_is_told_for_what_it_is() {
 }
 
 #[test]
-fn where_statx_is_forbidden_the_older_call_serves() {
+fn fstat_is_used_if_statx_is_forbidden() {
     let program = Program::compile("children-statx", "children.c", &[]);
     let forbid = Program::compile_with("cc", "children-forbid", "forbid.c", &[]);
     for (variable, value) in [("PROFDIR", "."), ("GMON_LIVE", "1"), ("GMON_CHILDREN", "sum")] {
@@ -238,7 +241,7 @@ fn where_statx_is_forbidden_the_older_call_serves() {
         let mut command = forbid.command(&["statx", program.executable.to_str().unwrap(), "3"]);
         let output = command.current_dir(&program.directory).env(variable, value).output().unwrap();
         if output.status.code() == Some(77) {
-            println!("\nSKIPPED: no filters of system calls here, none can be forbidden");
+            println!("\nSKIPPED: forbidden system calls: no system-call filters here");
             return;
         }
         quiet(&output);
@@ -249,7 +252,7 @@ fn where_statx_is_forbidden_the_older_call_serves() {
 }
 
 #[test]
-fn a_sum_that_is_cut_short_is_left_alone() {
+fn a_truncated_sum_is_left_alone() {
     let program = Program::compile("children-cut", "children.c", &[]);
     for form in ["openbsd", "gnu"] {
         quiet(&summing(&program, &["2"]).env("GMON_FORMAT", form).output().unwrap());

@@ -1,4 +1,4 @@
-//! Corners that a runtime can cut itself on.
+//! Corner cases of the runtime.
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
@@ -15,7 +15,7 @@ fn counted(program: &Program) -> u64 {
 }
 
 #[test]
-fn a_signal_that_is_let_in_only_for_a_wait_still_kills() {
+fn a_signal_unblocked_only_for_a_wait_still_kills() {
     let program = compile("waits");
     let status = program.command(&["waits"]).status().unwrap();
     assert_eq!(status.signal(), Some(15));
@@ -23,7 +23,7 @@ fn a_signal_that_is_let_in_only_for_a_wait_still_kills() {
 }
 
 #[test]
-fn a_signal_on_the_smallest_stack_kills_by_itself_and_the_file_is_whole() {
+fn a_fatal_signal_on_the_smallest_stack_leaves_a_complete_file() {
     let program = compile("small");
     for size in ["8192", "12288", "16384"] {
         let status = program.command(&["small", size]).status().unwrap();
@@ -36,7 +36,7 @@ fn a_signal_on_the_smallest_stack_kills_by_itself_and_the_file_is_whole() {
 }
 
 #[test]
-fn a_handler_that_calls_the_one_it_found() {
+fn a_handler_that_calls_the_previous_handler() {
     let program = compile("chains");
     assert_eq!(program.command(&["chains"]).status().unwrap().signal(), Some(15));
     program.profile();
@@ -59,24 +59,25 @@ fn a_signal_in_the_middle_of_a_threads_first_call() {
     compare(&printed, &program.profile(), program.symbols());
 }
 
-/// Where signals cannot be blocked, the program's own handlers come in while the file is written: they need its stack.
+/// If signals cannot be blocked, the program's own handlers run while the file is written, and they need the program's
+/// stack.
 #[test]
-fn handlers_have_the_programs_stack_while_the_file_is_written() {
+fn program_handlers_run_on_the_programs_stack_while_the_file_is_written() {
     let program = Program::compile("corners-stacks", "stacks.c", &["-O1"]);
     let output = program.command(&[]).output().unwrap();
     if output.status.code() == Some(77) {
-        println!("\nSKIPPED: no filters of system calls here, none can be forbidden");
+        println!("\nSKIPPED: forbidden system calls: no system-call filters here");
         return;
     }
     assert_eq!(quiet(&output), "handled some, on the stack all\n");
 }
 
-/// valgrind gives a handler for the alternate stack no room on any other.
+/// valgrind gives a handler for the alternate stack no room on any other stack.
 #[test]
-fn samples_at_any_depth_of_the_stack_under_valgrind() {
+fn samples_at_any_stack_depth_under_valgrind() {
     let program = Program::compile("corners-deepens", "deepens.c", &["-O1"]);
     if Command::new("valgrind").arg("--version").output().is_err() {
-        println!("\nSKIPPED: samples under valgrind, it is not here");
+        println!("\nSKIPPED: samples under valgrind: no valgrind here");
         return;
     }
     let mut valgrind = Command::new("valgrind");
@@ -86,14 +87,14 @@ fn samples_at_any_depth_of_the_stack_under_valgrind() {
     let profile = program.profile();
     assert_eq!(calls(&profile, program.symbols()).get("calls counted"), Some(&2001));
     assert!(!profile.histograms.is_empty());
-    // Signals that kill end it as without us, and with a profile.
+    // Fatal signals end it as without us, and with a profile.
     let program = Program::compile("corners-valgrind", "ends.c", &["-O1"]);
     let mut valgrind = Command::new("valgrind");
     valgrind.args(["-q", "--tool=none"]).arg(&program.executable).args(["raise", "15"]);
     let status = valgrind.current_dir(&program.directory).status().unwrap();
     assert_eq!(status.signal(), Some(15));
     assert_eq!(calls(&program.profile(), program.symbols()).get("calls counted"), Some(&5));
-    // Nor does its tool for memory, which looks at stacks, warn of another one.
+    // valgrind's memory checker, which looks at stacks, does not warn of another stack either.
     let mut valgrind = Command::new("valgrind");
     valgrind.arg(&program.executable).arg("return");
     let output = valgrind.current_dir(&program.directory).output().unwrap();
@@ -102,7 +103,7 @@ fn samples_at_any_depth_of_the_stack_under_valgrind() {
 }
 
 #[test]
-fn a_second_signal_does_not_cut_the_file_short() {
+fn a_second_fatal_signal_does_not_truncate_the_file() {
     let program = compile("twice");
     for _ in 0..20 {
         let status = program.command(&["twice"]).status().unwrap();
@@ -112,7 +113,7 @@ fn a_second_signal_does_not_cut_the_file_short() {
 }
 
 #[test]
-fn a_file_that_has_our_descriptors_number_is_left_alone() {
+fn a_file_with_our_descriptor_number_is_left_alone() {
     let program = compile("reused");
     for live in ["0", "1"] {
         let output = program.command(&["reused"]).env("GMON_LIVE", live).output().unwrap();
@@ -150,14 +151,14 @@ fn two_processes_in_one_directory_do_not_share_a_live_file() {
         assert!(killed.success());
         assert_eq!(second.wait().unwrap().signal(), Some(15));
         read(&program.directory.join("gmon.out"));
-        assert!(first.try_wait().unwrap().is_none(), "the other process ended it");
+        assert!(first.try_wait().unwrap().is_none(), "the other process ended the program");
     }
     first.kill().unwrap();
     assert_eq!(first.wait().unwrap().signal(), Some(9));
 }
 
 #[test]
-fn a_limit_of_a_files_size_does_not_kill_a_live_program() {
+fn a_file_size_limit_does_not_kill_a_live_program() {
     let program = Program::compile("corners-limit", "control.c", &[]);
     for blocks in ["1", "16", "64"] {
         let script = format!("ulimit -f {blocks}; GMON_LIVE=1 exec {} x", program.executable.display());

@@ -7,7 +7,7 @@ use crate::support::{Program, compare, library, read, ticks};
 const LINK_MODES: [(&str, &[&str]); 4] =
     [("pie", &[]), ("no-pie", &["-no-pie", "-fno-pie"]), ("static", &["-static"]), ("static-pie", &["-static-pie"])];
 
-/// Runs `calls` so compiled, and compares what it counted with what its profile says.
+/// Runs `calls` compiled this way, and compares its own counts with its profile.
 fn calls_agree(name: &str, flags: &[&str], arguments: &[&str]) {
     let program = Program::compile(&format!("calls-{name}"), "calls.c", flags);
     let printed = program.run(arguments);
@@ -26,7 +26,7 @@ fn in_every_link_mode_with_one_thread_and_with_four() {
 }
 
 #[test]
-fn at_every_level_of_optimisation() {
+fn at_every_optimization_level() {
     for level in ["-O0", "-O1", "-O2", "-O3", "-Os"] {
         calls_agree(&level[1..], &[level], &["2", "100"]);
     }
@@ -43,7 +43,7 @@ fn in_the_other_calling_forms() {
 #[test]
 fn as_clang_calls_it() {
     if Command::new("clang").arg("--version").output().is_err() {
-        println!("\nSKIPPED: clang's calling form, there is no clang here");
+        println!("\nSKIPPED: clang's way to call mcount: no clang here");
         return;
     }
     let objects = format!("-B{}", library().display());
@@ -90,9 +90,9 @@ fn from_the_first_constructor_to_the_last_destructor() {
 }
 
 #[test]
-fn when_exceptions_fly_through_profiled_functions() {
+fn when_exceptions_pass_through_profiled_functions() {
     if Command::new("c++").arg("--version").output().is_err() {
-        println!("\nSKIPPED: C++ exceptions, there is no c++ here");
+        println!("\nSKIPPED: C++ exceptions: no c++ here");
         return;
     }
     let objects = format!("-B{}", library().display());
@@ -112,7 +112,7 @@ fn in_each_process_of_its_own() {
             let name = entry.unwrap().file_name().into_string().unwrap();
             files += usize::from(name.starts_with("gmon.program.") && name.ends_with(".out"));
         }
-        assert_eq!(files, 3, "the children that became other programs left nothing");
+        assert_eq!(files, 3, "children that executed other programs must leave no file");
         for line in printed.lines().filter_map(|line| line.strip_prefix("child ")) {
             let (pid, counted) = line.split_once(' ').unwrap();
             let profile = read(&program.directory.join(format!("gmon.program.{pid}.out")));

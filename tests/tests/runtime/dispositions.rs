@@ -1,4 +1,4 @@
-//! What a program sees of its signals, and what others see of how it ends, is as without a profiling runtime.
+//! The program's view of its signals, and its exit as others see it, are as without a profiling runtime.
 
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -16,7 +16,7 @@ fn counted(program: &Program) -> Option<u64> {
 }
 
 #[test]
-fn are_what_the_program_set() {
+fn signals_report_what_the_program_set() {
     for (name, flags) in [("shared", &["-O1"][..]), ("static", &["-O1", "-static"])] {
         let [ours, plain] = programs(&format!("dispositions-{name}"), flags);
         let expected = plain.run(&[]);
@@ -27,7 +27,7 @@ fn are_what_the_program_set() {
             let differs = found.lines().zip(expected.lines()).find(|(found, expected)| found != expected);
             assert_eq!((differs, found.len()), (None, expected.len()), "{name} {signals}");
         }
-        // A signal by which the file is written is hidden as well.
+        // The signal that makes the runtime write the file is hidden too.
         let output = ours.command(&[]).env("GMON_DUMP_SIGNAL", "URG").output().unwrap();
         let found = String::from_utf8(output.stdout).unwrap();
         let line = |text: &str| text.lines().find(|line| line.starts_with("23: ")).map(str::to_owned);
@@ -36,7 +36,7 @@ fn are_what_the_program_set() {
 }
 
 #[test]
-fn set_to_the_default_once_more_still_leave_a_profile() {
+fn signals_reset_to_the_default_still_leave_a_profile() {
     let [ours, plain] = programs("dispositions-ends", &["-O0"]);
     for (how, number) in [("again", "11"), ("again", "15"), ("again", "6"), ("restored", "10"), ("restored", "2")] {
         let _ = std::fs::remove_file(ours.directory.join("gmon.out"));
@@ -46,18 +46,18 @@ fn set_to_the_default_once_more_still_leave_a_profile() {
     }
 }
 
-/// Launchers do that before they execute something: it must neither end the program nor its sampling.
+/// Launchers reset all signals before they execute something. This must neither end the program nor its sampling.
 #[test]
-fn set_to_the_default_all_at_once_leave_the_sampling_alone() {
+fn resetting_all_signals_does_not_stop_sampling() {
     let [ours, _] = programs("dispositions-all", &["-O1"]);
     let output = ours.command(&["all"]).output().unwrap();
     assert_eq!((output.status.code(), output.stderr.len()), (Some(3), 0), "{output:?}");
     assert!(!ours.profile().histograms.is_empty());
 }
 
-/// Servers block everything in their first thread and wait for signals there, or in another.
+/// Servers block everything in their first thread and wait for signals there or in another thread.
 #[test]
-fn of_a_thread_that_blocks_everything_let_samples_in() {
+fn a_thread_that_blocks_everything_is_sampled() {
     for (name, flags) in [("shared", &["-O1"][..]), ("static", &["-O1", "-static"])] {
         let [ours, plain] = programs(&format!("dispositions-wait-{name}"), flags);
         let output = ours.command(&["wait"]).output().unwrap();
@@ -67,9 +67,9 @@ fn of_a_thread_that_blocks_everything_let_samples_in() {
     }
 }
 
-/// That holds for signals that come to such a thread too, also for the one of samples.
+/// Signals that are sent to such a thread, also the sampling signal, are delivered as usual.
 #[test]
-fn that_are_blocked_come_to_nobody_but_who_waits_for_them() {
+fn blocked_signals_reach_only_waiting_threads() {
     let plain = Program::compile_with("cc", "dispositions-masks-plain", "masks.c", &["-O0"]);
     let ours = Program::compile("dispositions-masks", "masks.c", &["-O0"]);
     for (what, clock, expected) in [
@@ -89,13 +89,14 @@ fn that_are_blocked_come_to_nobody_but_who_waits_for_them() {
     }
 }
 
-/// What cannot be hidden is left out where programs look for it: INT, BUS, SEGV and ALRM.
+/// Where the handlers cannot be hidden, the runtime installs none for the signals that programs query: INT, BUS, SEGV
+/// and ALRM.
 #[test]
-fn that_the_program_would_see_are_left_alone() {
+fn signals_whose_handlers_are_visible_are_left_alone() {
     let ours = Program::compile("dispositions-seen", "own_sigaction.c", &["-O1"]);
     let output = ours.command(&[]).output().unwrap();
-    // What whoever started the tests ignores, as shells do with INT and QUIT in the background, stays ignored. PIPE is ignored in
-    // this process alone.
+    // Signals that the test runner ignores stay ignored, as shells do with INT and QUIT in the background. Only this process
+    // ignores PIPE.
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap().trim();
     let ignored = u64::from_str_radix(ignored, 16).unwrap() & !(1 << 12);
@@ -107,9 +108,9 @@ fn that_the_program_would_see_are_left_alone() {
     assert_eq!(counted(&ours), Some(1));
 }
 
-/// A core has the kernel's word for the signal, and the registers of where the program was.
+/// A core dump has the kernel's signal information and the registers of the interrupted place.
 #[test]
-fn of_what_dumps_core_tell_where_and_why() {
+fn a_core_dump_has_the_original_signal_and_registers() {
     let [ours, plain] = programs("dispositions-core", &["-O0"]);
     let tracer = Program::compile_with("cc", "dispositions-tracer", "last_stop.c", &[]);
     let last_stop = |program: &Program, words: &[&str]| {
@@ -135,7 +136,7 @@ fn of_what_dumps_core_tell_where_and_why() {
         let place = expected.contains("at the same place");
         assert!(place && (expected.contains("code") && !expected.contains("signal 0")), "{words:?}: {expected}");
         if words == ["deep"] {
-            // There is no room for a handler: the kernel says so in place of the address.
+            // There is no room for a handler: the core has the kernel's code instead of the address.
             let found = last_stop(&ours, words);
             assert_eq!(found.split(", code").next(), expected.split(", code").next());
             continue;
@@ -144,9 +145,9 @@ fn of_what_dumps_core_tell_where_and_why() {
     }
 }
 
-/// Rust's standard library looks for the default action before it gets ready to tell of a stack that has run over.
+/// Rust's standard library looks for the default action before it installs its stack-overflow handler.
 #[test]
-fn let_rust_tell_of_a_stack_that_has_run_over() {
+fn rust_reports_a_stack_overflow() {
     let place = directory("dispositions-rust");
     let source = place.join("deep.rs");
     let text = "fn deep(n: u64) -> u64 { let a = std::hint::black_box([n; 64]); deep(n + 1) + a[(n % 64) as usize] }\n\
@@ -177,9 +178,9 @@ fn let_rust_tell_of_a_stack_that_has_run_over() {
     assert!(place.join("gmon.out").exists());
 }
 
-/// To the first process of a namespace no signal comes that it does not handle.
+/// The first process of a namespace gets only signals that it handles.
 #[test]
-fn of_the_first_process_of_a_namespace_are_its_own() {
+fn the_first_process_of_a_namespace_keeps_its_signals() {
     let [ours, plain] = programs("dispositions-first", &["-O1"]);
     let first = |program: &Program, words: &[&str]| {
         let mut command = Command::new("unshare");
@@ -187,7 +188,7 @@ fn of_the_first_process_of_a_namespace_are_its_own() {
         command.current_dir(&program.directory).stderr(Stdio::null()).status().unwrap()
     };
     if first(&plain, &["kill", "15"]).code() != Some(3) {
-        println!("\nSKIPPED: the first process of a namespace, unshare is not allowed here");
+        println!("\nSKIPPED: the first process of a namespace: unshare is forbidden here");
         return;
     }
     for words in [&["kill", "15"][..], &["raise", "11"], &["again", "2"], &["queue", "6"], &["fault"]] {

@@ -1,16 +1,16 @@
-//! However a program ends, what it did is in its profile, and the ending is its own.
+//! However a program ends, its profile is complete, and the ending is as without us.
 
 use std::process::{Command, ExitStatus};
 
 use crate::support::{Program, calls};
 
-/// The program with our runtime, and without any.
+/// The program with our runtime, and without any runtime.
 fn programs(name: &str, flags: &[&str]) -> [Program; 2] {
     let plain = Program::compile_with("cc", &format!("{name}-plain"), "ends.c", flags);
     [Program::compile(name, "ends.c", flags), plain]
 }
 
-/// How a program ends when it is told so; nothing but that is said.
+/// The exit of a program that was told how to end; nothing else is printed.
 fn end(program: &Program, arguments: &[&str]) -> ExitStatus {
     let output = program.command(arguments).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{arguments:?}");
@@ -21,7 +21,7 @@ fn counted(program: &Program) -> u64 {
     calls(&program.profile(), program.symbols()).get("calls counted").copied().unwrap_or(0)
 }
 
-/// Ends both programs so, and checks that they end alike and that the profile has all calls.
+/// Ends both programs this way and checks that they end alike and that the profile has all calls.
 fn ends(name: &str, flags: &[&str], ways: &[(&[&str], u64)]) {
     let [ours, plain] = programs(name, flags);
     for (arguments, calls) in ways {
@@ -47,7 +47,7 @@ fn by_the_ways_of_the_c_library() {
 }
 
 #[test]
-fn by_a_fault_of_its_own() {
+fn by_a_fault() {
     ends("ends-fault", &["-O0"], &[(&["null"], 5), (&["wild"], 5), (&["divide"], 5), (&["illegal"], 5)]);
 }
 
@@ -60,7 +60,7 @@ fn by_a_signal_that_kills() {
 }
 
 #[test]
-fn the_programs_own_ways_with_signals_stay() {
+fn the_programs_signal_handling_stays() {
     ends("ends-own", &[], &[(&["own"], 6), (&["ignored"], 5)]);
 }
 
@@ -80,7 +80,7 @@ fn signals_are_left_alone_on_request() {
     let output = ours.command(&["raise", "15"]).env("GMON_SIGNALS", "none").output().unwrap();
     assert_eq!(std::os::unix::process::ExitStatusExt::signal(&output.status), Some(15));
     assert!(output.stderr.is_empty());
-    // The superuser's file is opened at the start, but has nothing in it.
+    // The superuser's file is opened at the start, but it is empty.
     assert!(std::fs::metadata(ours.directory.join("gmon.out")).map_or(true, |file| file.len() == 0));
 
     let output = ours.command(&["raise", "15"]).env("GMON_SIGNALS", "some").output().unwrap();

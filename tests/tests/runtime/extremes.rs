@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::support::{Program, calls, compare, quiet, ticks};
 
-/// Runs `extremes` so, and compares what it counted with what its profile says.
+/// Runs `extremes` this way and compares its own counts with its profile.
 fn exact(what: &[&str]) -> (Program, String) {
     let program = Program::compile(&format!("extremes-{}", what[0]), "extremes.c", &["-O1"]);
     let printed = quiet(&program.command(what).output().unwrap());
@@ -45,14 +45,14 @@ fn a_million_distinct_arcs() {
     assert_eq!(distinct, 1_000_000);
 }
 
-/// Runs `grows`, whose arcs soon do not fit the profiling buffer, and checks all of its counts; returns the samples and the calls of
+/// Runs `grows`, whose arcs soon exceed the profiling buffer, and checks all of its counts. Returns the samples and the calls of
 /// the function that sends the sampling signal.
 fn grown(what: &str) -> (u64, u64) {
     let (name, flags) = (format!("extremes-grows-{what}"), ["-O1"]);
     let program = Program::compile(&name, "grows.c", &flags);
     let output = program.command(&[what]).env("GMON_HZ", "1").output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
-    // Timers that are switched all the time do not expire.
+    // Timers that are restarted all the time do not expire.
     assert!(said.lines().all(|line| what == "switch" && line.contains(" samples are missing: ")), "{said}");
     assert!(output.status.success(), "{:?}", output.status);
     let printed = String::from_utf8(output.stdout).unwrap();
@@ -79,7 +79,7 @@ fn no_sample_is_lost_while_the_profile_moves_into_its_file() {
     let program = Program::compile("extremes-grows-file", "grows.c", &["-O1"]);
     let output = program.command(&["file"]).env("GMON_HZ", "1").output().unwrap();
     if output.status.code() == Some(77) {
-        println!("\nSKIPPED: filters of system calls are forbidden here");
+        println!("\nSKIPPED: system-call filters are forbidden here");
         return;
     }
     assert!(output.status.success(), "{output:?}");
@@ -110,7 +110,7 @@ fn arcs_that_have_one_home() {
     let program = Program::compile("extremes-pages", "pages.c", &["-O1"]);
     let printed = quiet(&program.command(&[]).output().unwrap());
     compare(&printed, &program.profile(), program.symbols());
-    // Where a larger table cannot be had, the one that there is takes what it can; what is lost is said.
+    // If a larger table is not available, the existing one takes what it can, and a message reports the loss.
     let output = program.command(&["limited"]).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success(), "{:?} {said}", output.status);
@@ -125,7 +125,7 @@ fn arcs_that_have_one_home() {
 #[test]
 fn more_than_two_to_the_thirty_second_calls_of_one_arc() {
     let program = Program::compile("extremes-many", "extremes.c", &["-O1"]);
-    // The form whose arcs have 32 bits.
+    // The form with 32-bit arc counts.
     let printed = quiet(&program.command(&["many"]).env("GMON_FORMAT", "gnu").output().unwrap());
     compare(&printed, &program.profile(), program.symbols());
     readers_print(&program, " 4294967301 ");

@@ -1,4 +1,4 @@
-//! The file: its name, its place, and what may stand in its way.
+//! The file: its name, its place, and obstacles.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -6,8 +6,8 @@ use std::process::{Output, Stdio};
 
 use crate::support::{Program, compare, directory, quiet, read};
 
-/// Runs `control`, which changes its directory and ends with status 7; its own output must be whole and its status its
-/// own, whatever became of its profile. Returns what was said on standard error.
+/// Runs `control`, which changes its directory and ends with status 7. Its own output must be complete and its status
+/// 7, whatever happened to its profile. Returns its standard error.
 fn said(output: &Output) -> String {
     assert_eq!(output.status.code(), Some(7), "{output:?}");
     assert!(output.stdout.ends_with(b"calls uncounted 0\n"));
@@ -47,7 +47,7 @@ fn it_is_the_users_own_in_profdir() {
 }
 
 #[test]
-fn a_profdir_that_is_none_is_said_and_the_current_directory_used() {
+fn an_invalid_profdir_is_reported_and_the_current_directory_used() {
     let program = Program::compile("files-no-profdir", "control.c", &[]);
     let child =
         program.command(&["x"]).env("PROFDIR", "/nowhere").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
@@ -59,7 +59,7 @@ fn a_profdir_that_is_none_is_said_and_the_current_directory_used() {
 }
 
 #[test]
-fn a_snapshot_is_replaced_by_the_whole() {
+fn the_final_profile_replaces_a_snapshot() {
     let program = Program::compile("files-snapshot", "control.c", &[]);
     let output = program.command(&["x"]).output().unwrap();
     assert_eq!(said(&output), "");
@@ -67,7 +67,7 @@ fn a_snapshot_is_replaced_by_the_whole() {
 }
 
 #[test]
-fn a_longer_file_that_was_there_is_replaced() {
+fn a_longer_existing_file_is_replaced() {
     let program = Program::compile("files-replace", "control.c", &[]);
     let path = program.directory.join("gmon.out");
     fs::write(&path, vec![b'x'; 1 << 20]).unwrap();
@@ -77,7 +77,7 @@ fn a_longer_file_that_was_there_is_replaced() {
 }
 
 #[test]
-fn what_is_no_regular_file_is_left_alone() {
+fn files_that_are_not_regular_are_left_alone() {
     let program = Program::compile("files-in-the-way", "control.c", &[]);
     let path = program.directory.join("gmon.out");
 
@@ -96,18 +96,18 @@ fn what_is_no_regular_file_is_left_alone() {
 
     assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
     let line = "gmon: gmon.out: cannot open: no such device or address (error 6)\n";
-    assert_eq!(said(&program.command(&["x"]).output().unwrap()), line.repeat(2), "a pipe that nobody reads");
+    assert_eq!(said(&program.command(&["x"]).output().unwrap()), line.repeat(2), "a pipe without a reader");
 }
 
 #[test]
-fn a_directory_where_nothing_can_be_made_is_said() {
+fn a_directory_without_write_permission_is_reported() {
     let program = Program::compile("files-unwritable", "control.c", &[]);
     let output = program.command(&["x"]).current_dir("/proc").output().unwrap();
     assert_eq!(said(&output), "gmon: gmon.out: cannot open: no such file or directory (error 2)\n".repeat(2));
 }
 
 #[test]
-fn a_file_that_cannot_be_written_whole_is_said_and_left_empty() {
+fn a_partial_write_is_reported_and_leaves_an_empty_file() {
     let program = Program::compile("files-limit", "control.c", &[]);
     // One block of 512 bytes; without care the process would end by SIGXFSZ.
     let script = format!("ulimit -f 1; exec {} x", program.executable.display());
@@ -119,10 +119,10 @@ fn a_file_that_cannot_be_written_whole_is_said_and_left_empty() {
 }
 
 #[test]
-fn a_full_disk_is_said() {
+fn a_full_disk_is_reported() {
     let program = Program::compile("files-full", "control.c", &[]);
     let mount = directory("files-full-mount");
-    // A mount in a namespace of its own, where the machine lets us: it goes with the command.
+    // A mount in a namespace of its own, if the machine allows one. The mount ends with the command.
     let script = format!(
         "mount -t tmpfs -o size=4k none {0} && cd {0} && head -c 4096 /dev/zero >full || exit 99; exec {1} x",
         mount.display(),
@@ -134,6 +134,6 @@ fn a_full_disk_is_said() {
             let line = "gmon: gmon.out: cannot write: no space left on device (error 28)\n";
             assert_eq!(said(&output), line.repeat(2));
         }
-        other => println!("\nSKIPPED: a full disk cannot be made here, no mount for this user ({other:?})"),
+        other => println!("\nSKIPPED: a full disk: this user cannot mount ({other:?})"),
     }
 }

@@ -1,4 +1,5 @@
-//! Filters of system calls that the program installs, or fails to: it prints the same and ends the same as without us.
+//! System-call filters that the program installs, or fails to install: its output and its end are the same as without
+//! us.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -16,20 +17,20 @@ struct Both {
     plain: Program,
 }
 
-/// The result is `None` where the kernel has no filters.
+/// The result is `None` if the kernel has no filters.
 fn compiled(name: &str, flags: &[&str]) -> Option<Both> {
     let flags = [&FLAGS, flags].concat();
     let ours = Program::compile(&format!("filters-{name}"), "filters.c", &flags);
     let plain = Program::compile_with("cc", &format!("filters-{name}-plain"), "filters.c", &flags);
     if plain.command(&["many"]).status().unwrap().code() == Some(77) {
-        println!("\nSKIPPED: filters of system calls, this system has none");
+        println!("\nSKIPPED: system-call filters: this system has none");
         return None;
     }
     Some(Both { ours, plain })
 }
 
 impl Both {
-    /// Runs both, which must print the same and end the same; the result is what ours said.
+    /// Runs both programs, which must print the same and end the same; returns our messages.
     fn run(&self, words: &[&str], environment: &[(&str, &str)]) -> String {
         let plain = self.plain.command(words).output().unwrap();
         let output = self.ours.command(words).envs(environment.iter().copied()).output().unwrap();
@@ -38,7 +39,7 @@ impl Both {
     }
 }
 
-/// How a program ended, a core aside, and what it printed.
+/// A program's end, apart from a core dump, and its output.
 fn without_core(output: &Output) -> (Option<i32>, Option<i32>, &str) {
     (output.status.code(), output.status.signal(), std::str::from_utf8(&output.stdout).unwrap())
 }
@@ -59,7 +60,7 @@ fn processes_without_a_profile_make_no_call_that_is_forbidden() {
 #[test]
 fn a_set_user_id_program_makes_no_call_that_is_forbidden() {
     if !is_root() {
-        println!("\nSKIPPED: set-user-id programs, only the superuser can make them");
+        println!("\nSKIPPED: set-user-id programs: the user is not the superuser");
         return;
     }
     let Some(both) = compiled("setuid", &[]) else { return };
@@ -70,7 +71,7 @@ fn a_set_user_id_program_makes_no_call_that_is_forbidden() {
     fs::remove_file(&copy).unwrap();
     match status {
         Ok(status) => assert_eq!((status.code(), status.signal()), (Some(4), None)),
-        Err(error) => println!("\nSKIPPED: set-user-id programs, no setpriv here ({error})"),
+        Err(error) => println!("\nSKIPPED: set-user-id programs: no setpriv here ({error})"),
     }
 }
 
@@ -79,7 +80,7 @@ fn is_root() -> bool {
 }
 
 #[test]
-fn calls_of_the_program_itself_meet_its_filter() {
+fn the_programs_own_calls_are_subject_to_its_filter() {
     let Some(both) = compiled("masks", &[]) else { return };
     for call in ["mask", "set"] {
         for how in ["kill", "trap", "zero"] {
@@ -100,12 +101,12 @@ fn a_filter_that_the_kernel_refuses_changes_nothing() {
         compare("calls counted 1\n", &both.ours.profile(), both.ours.symbols());
     };
     check(&["refused"], "");
-    // Whether that is a filter only the kernel knows.
+    // Only the kernel knows whether that is a filter.
     check(&["invalid"], &format!("{STOPPED}gmon: samples go on: the filter was not installed\n"));
 }
 
 #[test]
-fn probes_use_nothing_up() {
+fn probes_use_up_no_memory_or_disk() {
     let Some(both) = compiled("probes", &[]) else { return };
     for live in ["0", "1"] {
         assert_eq!(both.run(&["probes"], &[("GMON_LIVE", live)]), "", "GMON_LIVE={live}");
@@ -123,23 +124,23 @@ fn no_handler_runs_that_may_not_return() {
 }
 
 #[test]
-fn the_signal_of_samples_is_left_as_it_was() {
+fn the_sampling_signal_gets_its_default_action() {
     let Some(both) = compiled("left", &[]) else { return };
     assert_eq!(both.run(&["ask"], &[]), STOPPED);
 }
 
 #[test]
-fn a_profile_that_was_written_before_goes_into_its_file() {
+fn a_snapshot_does_not_prevent_moving_the_profile_into_its_file() {
     let Some(both) = compiled("dumped", &[]) else { return };
     let output = both.ours.command(&["dumped"]).output().unwrap();
     assert_eq!((output.status.code(), &output.stderr[..]), (Some(3), &b""[..]));
     compare(std::str::from_utf8(&output.stdout).unwrap(), &both.ours.profile(), both.ours.symbols());
     let bytes = fs::read(both.ours.directory.join("gmon.out")).unwrap();
-    assert_eq!(bytes[28..32], [0; 4], "the header says nothing of arcs");
+    assert_eq!(bytes[28..32], [0; 4], "the header must not state arcs");
 }
 
 #[test]
-fn what_an_earlier_run_left_beside_the_file_goes() {
+fn files_of_an_earlier_run_beside_the_file_are_removed() {
     let Some(both) = with_plug("beside") else { return };
     let directory = &both.ours.directory;
     let list = directory.join("gmon.out.objects");
@@ -169,7 +170,7 @@ fn with_plug(name: &str) -> Option<Both> {
 }
 
 #[test]
-fn filters_that_a_program_is_started_with_may_kill_for_reading_memory() {
+fn inherited_filters_may_kill_for_process_vm_readv() {
     let Some(both) = with_plug("through") else { return };
     let number = if cfg!(target_arch = "x86_64") { "310" } else { "270" };
     let run = |program: &Program| {
@@ -187,7 +188,7 @@ fn many_filters_are_no_reason_to_end_the_profile() {
     let Some(both) = compiled("many", &[]) else { return };
     assert_eq!(both.run(&["many"], &[("GMON_OBJECTS", "0")]), "");
     compare("calls counted 801\n", &both.ours.profile(), both.ours.symbols());
-    assert!(size(&both.ours.directory.join("gmon.out")) < 100_000, "the file is made at the end");
+    assert!(size(&both.ours.directory.join("gmon.out")) < 100_000, "the file must be made at the end");
 }
 
 fn size(path: &Path) -> u64 {
@@ -195,9 +196,9 @@ fn size(path: &Path) -> u64 {
 }
 
 #[test]
-fn nothing_is_said_where_signals_cannot_be_taken_back() {
+fn no_message_if_signals_cannot_be_taken_back() {
     let Some(both) = with_plug("limit") else { return };
-    // A log that is as long as the program's files may be.
+    // A log that has the maximum size of the program's files.
     const LIMIT: u64 = 16 << 20;
     let path = both.ours.directory.join("stderr");
     fs::File::create(&path).unwrap().set_len(LIMIT).unwrap();

@@ -1,4 +1,4 @@
-//! The list beside each profile: which program the profile is of, and nothing of an earlier run.
+//! The list beside each profile names the profile's program and nothing of an earlier run.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +14,7 @@ fn list(program: &Program, profile: &str) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
-/// The identity of the program that the list beside `gmon.out` names.
+/// The identity of the program in the list beside `gmon.out`.
 fn identity(program: &Program) -> String {
     let lines = list(program, "gmon.out");
     assert_eq!((lines[0].as_str(), lines.last().unwrap().as_str()), ("gmon objects 2", "end"));
@@ -32,7 +32,7 @@ fn files(program: &Program) -> Vec<String> {
     names
 }
 
-/// What readelf says of the headers, in the way of docs/format.md.
+/// The headers in readelf's output, in the manner of docs/format.md.
 fn sum_of_headers(program: &Program) -> String {
     let path = program.executable.to_str().unwrap();
     let hexadecimal = |word: &str| u64::from_str_radix(word.trim_start_matches("0x"), 16).unwrap();
@@ -49,7 +49,7 @@ fn sum_of_headers(program: &Program) -> String {
 }
 
 #[test]
-fn the_build_id_is_told_or_else_the_headers() {
+fn the_identity_is_the_build_id_or_a_sum_of_headers() {
     for (mode, flags) in [("pie", &[][..]), ("no-pie", &["-no-pie"]), ("static", &["-static"])] {
         let program = Program::compile(&format!("identity-{mode}"), "control.c", flags);
         program.run(&[]);
@@ -66,7 +66,7 @@ fn the_build_id_is_told_or_else_the_headers() {
 }
 
 #[test]
-fn nothing_of_an_earlier_run_stays() {
+fn files_of_an_earlier_run_are_removed() {
     let program = Program::compile("stale-profiles", "host.c", &[]);
     let object = program.directory.join("plug.so");
     shared_object(&object);
@@ -82,7 +82,7 @@ fn nothing_of_an_earlier_run_stays() {
     };
     used();
     plain();
-    // What is not the earlier run's is left alone: changed, or not to be told from others.
+    // Files that are not the earlier run's stay: changed files, and files that cannot be distinguished from others.
     for (name, change) in [("longer", &b"more"[..]), ("same length", &b""[..])] {
         used();
         let path = program.directory.join("gmon.out.plug.so");
@@ -101,7 +101,7 @@ fn nothing_of_an_earlier_run_stays() {
     program.run(&[]);
     assert!(fs::read(program.directory.join("kept")).is_ok() && path.is_symlink());
     fs::remove_file(&path).unwrap();
-    // Two of a name.
+    // Two objects with the same name.
     let other = program.directory.join("deeper");
     fs::create_dir(&other).unwrap();
     let other = other.join("plug.so");
@@ -113,7 +113,7 @@ fn nothing_of_an_earlier_run_stays() {
 }
 
 #[test]
-fn a_run_that_tells_of_no_objects_removes_the_list_of_an_earlier_one() {
+fn a_run_without_objects_removes_an_earlier_list() {
     let program = Program::compile("stale-off", "host.c", &[]);
     let object = program.directory.join("plug.so");
     shared_object(&object);
@@ -122,7 +122,7 @@ fn a_run_that_tells_of_no_objects_removes_the_list_of_an_earlier_one() {
     assert!(files(&program).len() > 2);
     off();
     assert_eq!(files(&program), ["gmon.out"]);
-    // Somebody else's file of that name stays.
+    // Another user's file with that name stays.
     let list = program.directory.join("gmon.out.objects");
     for text in ["notes\n", "", "gmon objects", "object 1 0 9 1f beef /lib/plug.so\n"] {
         fs::write(&list, text).unwrap();
@@ -132,7 +132,7 @@ fn a_run_that_tells_of_no_objects_removes_the_list_of_an_earlier_one() {
 }
 
 #[test]
-fn it_is_told_from_the_start_of_a_live_profile_and_of_children() {
+fn live_profiles_and_children_name_their_program_from_the_start() {
     let program = Program::compile("identity-live", "host.c", &[]);
     let object = program.directory.join("plug.so");
     shared_object(&object);
@@ -147,10 +147,10 @@ fn it_is_told_from_the_start_of_a_live_profile_and_of_children() {
     assert_eq!(lines[1], format!("live 40 {mark:016x}"));
     let notes = tool("readelf", &["-n", program.executable.to_str().unwrap()]);
     assert!(notes.contains(&format!("Build ID: {}\n", identity(&program))), "{notes}");
-    assert_eq!(files(&program), ["gmon.out", "gmon.out.objects"], "of the run before");
+    assert_eq!(files(&program), ["gmon.out", "gmon.out.objects"], "files of the earlier run must be gone");
     child.kill().unwrap();
     child.wait().unwrap();
-    // The child of a fork tells of itself.
+    // The child of a fork writes a list of its own.
     quiet(&program.command(&[]).env("FORKS", "1").output().unwrap());
     let is_child = |name: &&String| name.starts_with("gmon.program.") && name.ends_with(".out");
     let names = files(&program);

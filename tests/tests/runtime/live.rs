@@ -1,4 +1,4 @@
-//! With `GMON_LIVE=1` the file is a profile at every moment.
+//! With `GMON_LIVE=1`, the file is a profile at every moment.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -12,7 +12,7 @@ use gmon_tests::random::Random;
 use crate::support::{Program, calls, compare, quiet, read};
 
 #[test]
-fn a_program_killed_at_any_moment_has_lost_nothing() {
+fn a_program_killed_at_any_moment_loses_no_call() {
     let program = Program::compile("live-killed", "live.c", &["-O1"]);
     let counters = program.directory.join("counters");
     let mut random = Random::new(1);
@@ -38,7 +38,7 @@ fn a_program_killed_at_any_moment_has_lost_nothing() {
         let counted = calls(&program.profile(), program.symbols())["calls counted"];
         assert!((own..=own + threads).contains(&counted), "own {own}, profile {counted}");
     }
-    assert!(killed_after_calls >= 150, "only {killed_after_calls} of the programs had done something");
+    assert!(killed_after_calls >= 150, "only {killed_after_calls} of the programs had made calls");
 }
 
 /// How many calls a program's own counters show; 0 before the program has made the file of the counters.
@@ -48,7 +48,7 @@ fn counted(counters: &Path) -> u64 {
 }
 
 #[test]
-fn a_file_is_never_half_a_profile() {
+fn a_live_file_is_always_a_complete_profile() {
     let program = Program::compile("live-whole", "calls.c", &["-O1"]);
     let file = program.directory.join("gmon.out");
     let done = AtomicBool::new(false);
@@ -78,13 +78,13 @@ fn a_file_is_never_half_a_profile() {
         watcher.join().unwrap()
     });
     assert!(looked > 200, "looked {looked} times");
-    // Nor is anything left beside it that it was made from.
+    // The temporary file that it was made from is gone too.
     let names =
         fs::read_dir(&program.directory).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     assert_eq!(names.filter(|name| name.contains("new")).count(), 0);
 }
 
-/// Tells a watcher to stop, however that ends which it watches.
+/// Stops a watcher, however the watched program ends.
 struct Stop<'a>(&'a AtomicBool);
 
 impl Drop for Stop<'_> {
@@ -100,15 +100,15 @@ fn the_profile_can_be_read_while_the_program_runs() {
     let start = Instant::now();
     let counted = || calls(&program.profile(), program.symbols()).get("calls counted").copied().unwrap_or(0);
     while !program.directory.join("gmon.out").exists() || counted() == 0 {
-        assert!(start.elapsed() < Duration::from_secs(60), "the program does not get going");
+        assert!(start.elapsed() < Duration::from_secs(60), "the program does not start");
     }
     let first = counted();
     while counted() == first {
-        assert!(start.elapsed() < Duration::from_secs(60), "the profile stands still");
+        assert!(start.elapsed() < Duration::from_secs(60), "the profile does not change");
     }
 }
 
-/// A program that does not outlive the test, however that ends.
+/// A program that does not outlive the test, however the test ends.
 struct Killed(Child);
 
 impl Drop for Killed {
@@ -119,7 +119,7 @@ impl Drop for Killed {
 }
 
 #[test]
-fn a_program_that_ends_well_has_the_same_profile_as_without() {
+fn a_program_that_exits_normally_has_the_same_profile_in_live_mode() {
     for (mode, link) in [("pie", &["-O1"][..]), ("no-pie", &["-O1", "-no-pie"]), ("static", &["-O1", "-static-pie"])] {
         let program = Program::compile(&format!("live-{mode}"), "calls.c", link);
         for threads in ["1", "4"] {
@@ -152,7 +152,7 @@ fn children_have_files_of_their_own() {
 
 #[test]
 fn under_strict_seccomp() {
-    // Nothing can be written any more, but what is in the file already stays there.
+    // Nothing more can be written, but the contents of the file stay.
     let program = Program::compile("live-seccomp", "places.c", &[]);
     let output = program.command(&["seccomp"]).env("GMON_LIVE", "1").output().unwrap();
     assert!(output.status.success(), "{output:?}");
@@ -160,7 +160,7 @@ fn under_strict_seccomp() {
 }
 
 #[test]
-fn what_cannot_be_is_said_and_the_file_written_at_the_end() {
+fn impossible_settings_are_reported_and_the_file_is_written_at_the_end() {
     let program = Program::compile("live-not", "places.c", &[]);
     let said = |live: &str, format: &str| {
         let output = program.command(&[]).env("GMON_LIVE", live).env("GMON_FORMAT", format).output().unwrap();

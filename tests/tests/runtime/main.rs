@@ -1,4 +1,4 @@
-//! The runtime, linked into real programs: what they count themselves must be in their profiles.
+//! The runtime, linked into real programs: the counts that the programs make themselves must be in their profiles.
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
 mod by_hand;

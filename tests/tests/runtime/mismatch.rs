@@ -1,4 +1,4 @@
-//! Profiles that are not of the program that they are read with: gprof says so.
+//! gprof detects profiles of another program.
 
 use std::fs;
 use std::time::{Duration, SystemTime};
@@ -7,14 +7,14 @@ use crate::live::wait_until_stopped;
 use crate::objects_outside::shared_object;
 use crate::support::{Program, quiet, tool};
 
-/// What gprof says on standard error, and what it prints; it must end well.
+/// gprof's standard error and standard output; gprof must succeed.
 fn gprof(program: &Program, words: &[&str]) -> (String, String) {
     let output = gmon_tests::read(gmon_tests::gprof(), &program.directory, words);
     assert!(output.status.success(), "{output:?}");
     [output.stderr, output.stdout].map(|text| String::from_utf8(text).unwrap()).into()
 }
 
-/// A program that ran, and beside that `other`, another build of the program.
+/// A program that ran, and beside it `other`, another build of the program.
 fn ran(name: &str, flags: &[&str]) -> Program {
     let other = Program::compile(&format!("{name}-other"), "host.c", &[flags, &["-O1"]].concat());
     let program = Program::compile(name, "host.c", flags);
@@ -29,7 +29,7 @@ fn build_id(program: &Program, name: &str) -> String {
 }
 
 #[test]
-fn another_build_is_told_with_both_identities() {
+fn a_warning_names_both_builds() {
     let program = ran("mismatch-builds", &[]);
     assert_eq!(gprof(&program, &["-b", "program"]).0, "");
     let expected = format!(
@@ -42,11 +42,11 @@ fn another_build_is_told_with_both_identities() {
     for options in options {
         assert_eq!(gprof(&program, &[options, &["other"]].concat()).0, expected, "{options:?}");
     }
-    // What strip leaves is the same program.
+    // strip leaves the program the same.
     fs::copy(&program.executable, program.directory.join("stripped")).unwrap();
     tool("strip", &["--strip-debug", program.directory.join("stripped").to_str().unwrap()]);
     assert_eq!(gprof(&program, &["-b", "stripped"]).0, "");
-    // The report itself is what it is without the list.
+    // The report is the same as without the list.
     let with = gprof(&program, &["--compat=gnu", "-b", "other"]).1;
     fs::remove_file(program.directory.join("gmon.out.objects")).unwrap();
     assert_eq!(gprof(&program, &["--compat=gnu", "-b", "other"]), (String::new(), with));
@@ -62,7 +62,7 @@ fn programs_without_build_id_differ_by_their_headers() {
     let other = Program::compile("mismatch-headers-other", "control.c", &["-Wl,--build-id=none"]);
     let said = gprof(&program, &["-b", other.executable.to_str().unwrap()]).0;
     assert!(said.contains("gmon.out: of another build or program: a program without build ID (headers "), "{said}");
-    // One that got a build ID is another.
+    // A program that got a build ID is another program.
     let said = gprof(&ran("mismatch-got", &[]), &["-b", program.executable.to_str().unwrap()]).0;
     assert!(said.contains(": build ") && said.contains(" is a program without build ID (headers "), "{said}");
 }
@@ -70,7 +70,7 @@ fn programs_without_build_id_differ_by_their_headers() {
 #[test]
 fn each_profile_is_compared_by_its_own_list() {
     let program = ran("mismatch-several", &[]);
-    // The same code with another build ID, one of no whole words.
+    // The same code with another build ID, whose length is not a multiple of a word.
     let other = Program::compile("mismatch-several-other", "host.c", &["-Wl,--build-id=0x0102030405"]);
     other.run(&[]);
     assert_eq!(gprof(&other, &["-b", "program"]).0, "");
@@ -90,7 +90,7 @@ fn each_profile_is_compared_by_its_own_list() {
 }
 
 #[test]
-fn without_a_list_a_younger_program_is_told() {
+fn without_a_list_a_newer_program_causes_a_warning() {
     let program = ran("mismatch-younger", &[]);
     fs::remove_file(program.directory.join("gmon.out.objects")).unwrap();
     let set = |name: &str, seconds: u64| {
@@ -104,14 +104,14 @@ fn without_a_list_a_younger_program_is_told() {
         set("program", seconds);
         assert_eq!(gprof(&program, &["-b", "program"]).0, expected, "{seconds}");
     }
-    // The list knows better than the clock.
+    // The list overrides the clock.
     program.run(&["libc", "100"]);
     set("gmon.out", 100);
     assert_eq!(gprof(&program, &["-b", "program"]).0, "");
 }
 
 #[test]
-fn a_live_profile_is_known_before_its_end() {
+fn a_live_profile_is_identified_before_the_end() {
     let program = ran("mismatch-live", &[]);
     let mut command = program.command(&[]);
     let mut child = command.env("GMON_LIVE", "1").env("STOPS", "1").spawn().unwrap();
@@ -124,7 +124,7 @@ fn a_live_profile_is_known_before_its_end() {
     assert!(said.contains("of another build or program"), "{said}");
 }
 
-/// The lengths and marks of all files that a list names, put right after these were changed.
+/// The lengths and marks of all files in a list, after these files were changed.
 fn put_right(program: &Program) {
     let path = program.directory.join("gmon.out.objects");
     let known = |name: &str| {
@@ -147,7 +147,7 @@ fn put_right(program: &Program) {
 }
 
 #[test]
-fn one_object_that_cannot_be_added_does_not_cost_the_report() {
+fn an_object_that_cannot_be_added_is_left_out() {
     let program = Program::compile("mismatch-rate", "host.c", &[]);
     let object = program.directory.join("plug.so");
     shared_object(&object);

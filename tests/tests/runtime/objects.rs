@@ -1,4 +1,4 @@
-//! The objects themselves: what they export, need, and must not contain.
+//! The objects themselves: their exports, their requirements, and forbidden contents.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -9,7 +9,7 @@ fn path(file: &str) -> String {
     library().join(file).to_str().unwrap().to_owned()
 }
 
-/// The names that an object defines for others, and those that it needs.
+/// The names that an object defines for others, and the names that it needs.
 fn names(file: &str) -> (BTreeSet<String>, BTreeSet<String>) {
     let (mut defined, mut needed) = (BTreeSet::new(), BTreeSet::new());
     for line in tool("nm", &[&path(file)]).lines() {
@@ -64,7 +64,7 @@ const START: [&str; 20] = [
     "data_start",
 ];
 
-/// Other systems' calls, which are a member of libgmon.a for themselves.
+/// Other systems' calls, in a separate member of libgmon.a.
 const PROFIL: [&str; 7] = [
     "profil",
     "gmon_profil_bsd",
@@ -82,13 +82,13 @@ fn only_the_public_names_are_global() {
     let with_relocation: BTreeSet<_> = start.union(&set(&["_dl_relocate_static_pie"])).cloned().collect();
     assert_eq!(names("gcrt1.o").0, with_relocation);
     assert_eq!(names("grcrt1.o").0, start, "a static PIE relocates itself with the C library's code");
-    assert_eq!(names("static-pie/gcrt1.o").0, start, "the name under which clang looks for it");
+    assert_eq!(names("static-pie/gcrt1.o").0, start, "the object must exist under the name that clang looks for");
     assert_eq!(names("gmon.o").0, control.union(&set(&START[1..17])).cloned().collect(), "no entry point");
     assert_eq!(names("libgmon.a").0, control.union(&set(&PROFIL)).cloned().collect());
 }
 
 #[test]
-fn little_is_needed_of_the_program_and_the_c_library() {
+fn the_objects_need_few_names_of_the_program_and_the_c_library() {
     let string_functions = set(&["memcpy", "memmove", "memset", "memcmp", "bcmp", "strlen"]);
     let needed = |file| names(file).1.difference(&string_functions).cloned().collect::<BTreeSet<_>>();
     let start = ["__ehdr_start", "__executable_start", "etext", "main", "__libc_start_main", "getauxval"];
@@ -99,14 +99,14 @@ fn little_is_needed_of_the_program_and_the_c_library() {
     assert_eq!(needed("gcrt1.o"), start);
     assert_eq!(needed("gmon.o"), start);
     assert_eq!(needed("grcrt1.o"), start);
-    // The calls of other systems need errno; both parts, the environment, a name for the file, and a fork to come.
+    // The calls of other systems need errno. Both members need the environment, a name for the file, and a fork hook.
     let calls =
         ["__ehdr_start", "__errno_location", "getauxval", "pthread_atfork", "environ", "program_invocation_name"];
     assert_eq!(needed("libgmon.a"), set(&calls));
 }
 
 #[test]
-fn they_are_small_and_want_no_executable_stack() {
+fn the_objects_are_small_and_need_no_executable_stack() {
     for file in ["gcrt1.o", "grcrt1.o", "gmon.o", "libgmon.a"] {
         for member in tool("size", &[&path(file)]).lines().skip(1) {
             let text: u32 = member.split_whitespace().next().unwrap().parse().unwrap();
@@ -116,13 +116,14 @@ fn they_are_small_and_want_no_executable_stack() {
             .lines()
             .find(|line| line.contains(".note.GNU-stack"))
             .map(str::to_owned);
-        let stack = stack.unwrap_or_else(|| panic!("{file}: no .note.GNU-stack, the linker would assume the worst"));
+        let stack = stack
+            .unwrap_or_else(|| panic!("{file}: no .note.GNU-stack, so the linker would make the stack executable"));
         assert!(!stack.contains(" X "), "{file}: {stack}");
     }
 }
 
 #[test]
-fn nothing_in_them_can_panic() {
+fn the_objects_cannot_panic() {
     for file in ["gcrt1.o", "grcrt1.o", "gmon.o", "libgmon.a"] {
         let symbols = tool("nm", &[&path(file)]);
         let panics: Vec<_> = symbols.lines().filter(|line| line.contains("panic")).collect();
@@ -130,7 +131,7 @@ fn nothing_in_them_can_panic() {
     }
 }
 
-/// What a function does, as far as its disassembly says.
+/// A function's behavior, as its disassembly shows it.
 #[derive(Default)]
 struct Function {
     vector: Vec<String>,
@@ -138,7 +139,7 @@ struct Function {
     names: BTreeSet<String>,
 }
 
-/// The functions of an executable, by `objdump`.
+/// The functions of an executable, from `objdump`.
 fn functions(executable: &Path) -> BTreeMap<String, Function> {
     let mut functions = BTreeMap::<String, Function>::new();
     let mut current = String::new();
@@ -150,7 +151,8 @@ fn functions(executable: &Path) -> BTreeMap<String, Function> {
             if ["%xmm", "%ymm", "%zmm", "%st", "%mm", "%k1"].iter().any(|register| line.contains(register)) {
                 function.vector.push(line.trim().to_owned());
             }
-            // Where it calls or jumps, and what code it takes the address of; a place inside it is `name+0x...`.
+            // The targets of calls and jumps, and the code whose address is taken; a place inside a function is
+            // `name+0x...`.
             if let Some((_, target)) = line.rsplit_once('<') {
                 function.names.insert(target.trim_end_matches('>').to_owned());
             }
@@ -162,7 +164,7 @@ fn functions(executable: &Path) -> BTreeMap<String, Function> {
     functions
 }
 
-/// Everything that may run once the named functions do.
+/// Everything that may run once the named functions run.
 fn reached_from(functions: &BTreeMap<String, Function>, is_root: impl Fn(&str) -> bool) -> BTreeSet<String> {
     let mut reached = BTreeSet::new();
     let mut left: Vec<_> = functions.keys().filter(|name| is_root(name)).collect();
@@ -175,29 +177,33 @@ fn reached_from(functions: &BTreeMap<String, Function>, is_root: impl Fn(&str) -
 }
 
 #[test]
-fn below_mcount_and_in_the_signal_handler_is_no_call_out() {
+fn no_call_leaves_the_object_below_mcount_or_in_the_signal_handler() {
     let program = Program::compile("objects-calls", "control.c", &["-static"]);
     let functions = functions(&program.executable);
     let ours = tool("nm", &["--defined-only", &path("gcrt1.o")]);
     let ours: BTreeSet<_> = ours.lines().filter_map(|line| line.split(' ').nth(2)).collect();
     let mcount = reached_from(&functions, |name| ["mcount", "_mcount", "__fentry__"].contains(&name));
     let handler = reached_from(&functions, |name| name.contains("on_expiry"));
-    // The walk did go down: to the slow path and what makes a thread's record.
+    // The walk reaches the slow path and the code that makes a thread's record.
     assert!(mcount.iter().any(|name| name.contains("threads4miss")), "{mcount:?}");
     assert!(mcount.iter().any(|name| name.contains("threads5enter")), "{mcount:?}");
     for name in mcount.iter().chain(&handler) {
-        assert!(ours.contains(name.as_str()), "{name} is reached, and not ours");
-        assert!(functions[name].indirect.is_empty(), "{name}: where to? {:?}", functions[name].indirect);
+        assert!(ours.contains(name.as_str()), "{name} is reached but not defined in the object");
+        assert!(
+            functions[name].indirect.is_empty(),
+            "{name}: unknown target of a call or jump: {:?}",
+            functions[name].indirect
+        );
     }
     for name in &mcount {
         assert!(functions[name].vector.is_empty(), "{name} uses vector registers: {:?}", functions[name].vector);
     }
 }
 
-/// What the price of a call rests on.
+/// The cost of a call depends on these.
 #[test]
 #[cfg(target_arch = "x86_64")]
-fn the_common_path_of_mcount_is_one_line_of_the_cache() {
+fn the_common_path_of_mcount_is_one_cache_line() {
     let program = Program::compile("objects-line", "control.c", &[]);
     let disassembly = tool("objdump", &["-d", "--no-show-raw-insn", program.executable.to_str().unwrap()]);
     let is_mcount = |line: &&str| line.ends_with("<mcount>:") || line.ends_with("<_mcount>:");
@@ -219,13 +225,13 @@ fn the_handler_of_profil_calls_only_the_handler_before_it() {
     let ours = tool("nm", &["--defined-only", &path("libgmon.a")]);
     let ours: BTreeSet<_> = ours.lines().filter_map(|line| line.split(' ').nth(2)).collect();
     let handler = reached_from(&functions, |name| name.contains("profil6engine9on_signal"));
-    // The walk did go down, to where a count is written.
+    // The walk reaches the place where a count is written.
     assert!(handler.iter().any(|name| name.contains("guarded5write")), "{handler:?}");
     for name in &handler {
-        assert!(ours.contains(name.as_str()), "{name} is reached, and not ours");
+        assert!(ours.contains(name.as_str()), "{name} is reached but not defined in the object");
         let indirect = &functions[name].indirect;
         let passes_on = usize::from(name.contains("on_signal"));
-        assert_eq!(indirect.len(), passes_on, "{name}: where to? {indirect:?}");
+        assert_eq!(indirect.len(), passes_on, "{name}: unknown target of a call or jump: {indirect:?}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! What is counted in shared objects that are opened and closed, over and over and by several threads at once.
+//! Counts in shared objects that several threads open and close again and again.
 
 use std::fs;
 use std::process::Command;
@@ -7,7 +7,7 @@ use crate::support::{Program, Symbols, calls, quiet, read, root};
 
 const OBJECTS: usize = 4;
 
-/// closers.c, and the objects that it opens, which all have the same layout.
+/// closers.c and the objects that it opens, which all have the same layout.
 fn closers(name: &str) -> Program {
     let program = Program::compile(name, "closers.c", &["-rdynamic"]);
     let source = root().join("tests/programs/closers.c");
@@ -21,8 +21,8 @@ fn closers(name: &str) -> Program {
     program
 }
 
-/// Checks that the profiles say what the program printed: for each object how often its constructor's, its destructor's and
-/// its other function was called. The result is how often all of them called the program.
+/// Checks that the profiles match the program's output: for each object, how often its constructor, its destructor, and its other
+/// function were called. Returns how often all of them called the program.
 fn assert_exact(program: &Program, printed: &str) -> u64 {
     let mut all = 0;
     assert_eq!(printed.lines().count(), OBJECTS, "{printed}");

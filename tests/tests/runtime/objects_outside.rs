@@ -1,4 +1,4 @@
-//! What happens outside the executable file is kept: in shared objects, linked, opened and closed.
+//! Counts outside the executable file are kept: in shared objects, linked, opened, and closed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +9,7 @@ use gmon::Profile;
 
 use crate::support::{Program, Symbols, calls, compare, directory, quiet, read, root, ticks, tool};
 
-/// A list of what is beside a profile, as docs/format.md has it.
+/// A list beside a profile, as in docs/format.md.
 #[derive(Debug, Default)]
 struct List {
     /// Length and mark of the profile.
@@ -17,7 +17,7 @@ struct List {
     /// The identity and the path of the program.
     program: (String, PathBuf),
     objects: BTreeMap<u64, Object>,
-    /// From which object and address to which, and how often.
+    /// Calling object and address, called object and address, and count.
     arcs: Vec<([u64; 4], u64)>,
     sums: BTreeMap<String, u64>,
 }
@@ -69,11 +69,11 @@ impl List {
         List::of(&program.directory.join("gmon.out")).expect("a list beside the profile")
     }
 
-    /// The number of the object whose file has that name.
+    /// The number of the object with that file name.
     fn number(&self, name: &str) -> u64 {
         let mut found = self.objects.iter().filter(|(_, object)| object.image.ends_with(name));
         let (number, _) = found.next().unwrap_or_else(|| panic!("no {name} in {:?}", self.objects));
-        assert!(found.next().is_none(), "{name} is there once");
+        assert!(found.next().is_none(), "{name} must appear once");
         *number
     }
 
@@ -105,7 +105,7 @@ fn sum(counts: &BTreeMap<String, u64>) -> u64 {
     counts.values().sum()
 }
 
-/// What a shared object that was asked for so much must have in its profile.
+/// The required profile of a shared object that was called this often.
 fn assert_served(profile: &Profile, image: &Path, times: u64, samples: u64, called: u64) {
     let symbols = Symbols::of(image);
     let found = calls(profile, &symbols);
@@ -116,7 +116,7 @@ fn assert_served(profile: &Profile, image: &Path, times: u64, samples: u64, call
     assert!((samples..samples + 50).contains(&found), "{found} samples of {samples}");
 }
 
-/// Programs move their code to larger pages, which are of no file.
+/// Programs move their code to larger pages, which belong to no file.
 #[test]
 fn in_an_object_of_a_program_whose_code_is_of_no_file() {
     let program = Program::compile("outside-moved", "host.c", &[]);
@@ -160,7 +160,7 @@ fn in_objects_that_took_each_others_place() {
     }
     let [one, two, three] = objects.each_ref().map(|object| object.to_str().unwrap());
     let stays = format!("!{three}");
-    // What the first close allocates may be where that object was: it is for that.
+    // This object is opened first so that the allocations of the first close may take its place, and not another's.
     let first = [three, "0", "0"];
     let served = [one, "10", "500", two, "200", "0", one, "3000", "1000", two, "5", "300", &stays, "7", "2000"];
     let printed = program.run(&[&first[..], &served].concat());
@@ -207,8 +207,8 @@ fn in_the_c_library() {
     let found: u64 = list.profile("libc.so.6").histograms.iter().flat_map(|histogram| &histogram.bins).sum();
     assert!((5000..5200).contains(&found), "{found}");
     let own: u64 = program.profile().histograms.iter().flat_map(|histogram| &histogram.bins).sum();
-    assert!(own < 100, "{own} of the samples are the program's own");
-    // The kernel's clock is asked without a system call.
+    assert!(own < 100, "only {own} of the samples are in the program");
+    // The kernel's clock is read without a system call.
     assert!(list.sums.values().all(|count| *count < 100), "{list:?}");
 }
 
@@ -252,7 +252,7 @@ fn any_reader_takes_an_objects_profile() {
 }
 
 #[test]
-fn of_a_live_profile_it_is_told_at_the_end() {
+fn a_live_profiles_counts_outside_are_written_at_the_end() {
     let program = Program::compile("outside-live", "host.c", &[]);
     let object = program.directory.join("plug.so");
     shared_object(&object);
@@ -271,7 +271,7 @@ fn the_child_of_a_fork_begins_at_zero() {
     shared_object(&object);
     let stays = format!("!{}", object.display());
     quiet(&program.command(&[&stays, "9", "300"]).env("FORKS", "1").output().unwrap());
-    // The child may be at its end still.
+    // The child may still be at its end.
     let lists = || {
         let names = fs::read_dir(&program.directory).unwrap().map(|entry| entry.unwrap().path());
         names.filter(|path| path.to_str().unwrap().contains("gmon.program.")).collect::<Vec<_>>()
@@ -284,7 +284,7 @@ fn the_child_of_a_fork_begins_at_zero() {
 }
 
 #[test]
-fn one_that_is_unmapped_behind_our_back_is_named() {
+fn an_object_unmapped_without_dlclose_is_named() {
     let program = Program::compile("outside-unmapped", "host.c", &[]);
     let objects = ["one.so", "two.so"].map(|name| program.directory.join(name));
     objects.iter().for_each(|object| shared_object(object));
@@ -294,12 +294,12 @@ fn one_that_is_unmapped_behind_our_back_is_named() {
         assert!(output.status.success());
         String::from_utf8(output.stderr).unwrap()
     };
-    // Nobody has looked before it was gone.
+    // Nothing looked before it was gone.
     assert_eq!(run(&[&format!("!{one}"), "9", "300"]), "");
     let list = List::in_directory(&program);
     assert_eq!(list.sums["calls elsewhere"], 1 + 9 + 1);
     assert!(list.sums["samples elsewhere"] >= 300);
-    // That another one was closed had us look.
+    // Closing another object made us look.
     let said = run(&[&format!("!{one}"), "9", "300", two, "8", "200"]);
     let expected = "was unmapped, not by dlclose: using what was counted at its addresses until now as its own";
     assert_eq!(said, format!("gmon: {one} {expected}\n"));
@@ -328,8 +328,8 @@ fn it_can_be_turned_off() {
 }
 
 #[test]
-fn nothing_outside_leaves_nothing_beside() {
-    // A static program has nothing outside but what the kernel lends.
+fn no_counts_outside_make_no_files_beside_the_profile() {
+    // A static program has nothing outside except what the kernel provides.
     let program = Program::compile("outside-nothing", "control.c", &["-static"]);
     program.run(&[]);
     if let Some(list) = List::of(&program.directory.join("gmon.out")) {
@@ -338,7 +338,7 @@ fn nothing_outside_leaves_nothing_beside() {
 }
 
 #[test]
-fn what_cannot_be_written_is_said_and_counted() {
+fn errors_of_writing_are_reported_and_calls_counted() {
     let program = Program::compile("outside-refused", "host.c", &[]);
     let object = program.directory.join("plug.so");
     shared_object(&object);

@@ -1,4 +1,4 @@
-//! The reader finds what a run left beside its profile.
+//! The reader finds the files that a run left beside its profile.
 
 use std::fs;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use std::process::Output;
 use crate::objects_outside::shared_object;
 use crate::support::{Program, quiet};
 
-/// A program that used a shared object, opened and closed: so many times it was asked, so many samples it made.
+/// A program that used a shared object, opened and closed it, with this many calls and samples.
 fn ran(name: &str, times: &str, samples: &str) -> (Program, PathBuf) {
     let program = Program::compile(name, "host.c", &[]);
     let object = program.directory.join("plug.so");
@@ -28,7 +28,7 @@ fn row(printed: &str, name: &str) -> (f64, u64) {
     (found[2].parse().unwrap(), found.get(3).and_then(|calls| calls.parse().ok()).unwrap_or(0))
 }
 
-/// The entry of a function in the call graph: the lines above its own and those below it, without times.
+/// The entry of a function in the call graph: the lines above and below its own, without times.
 fn entry(printed: &str, name: &str) -> (Vec<String>, Vec<String>) {
     let graph = printed.split("index % time").nth(1).unwrap();
     let short = |line: &str| {
@@ -47,7 +47,7 @@ fn entry(printed: &str, name: &str) -> (Vec<String>, Vec<String>) {
     panic!("no entry of {name}: {printed}")
 }
 
-/// The number before a line of the footer.
+/// The number at the start of a footer line.
 fn statistic(printed: &str, text: &str) -> Option<f64> {
     let line = printed.split("Statistics:").nth(1)?.lines().find(|line| line.contains(text))?;
     line.split_whitespace().next()?.parse().ok()
@@ -62,15 +62,15 @@ fn all_objects_in_one_report() {
     assert!((30.0..30.5).contains(&seconds) && calls == 1, "{seconds} {calls}");
     assert_eq!((row(&printed, "stride").1, row(&printed, "back").1, row(&printed, "serve").1), (40, 40, 1));
     let (callers, called) = entry(&printed, "serve");
-    assert_eq!(callers, ["1/1 use"], "calls from the program to the object, told once");
+    assert_eq!(callers, ["1/1 use"], "calls from the program to the object must be counted once");
     assert!(called.contains(&"40/40 back".to_owned()) && called.contains(&"40/40 stride".to_owned()), "{called:?}");
-    assert_eq!(entry(&printed, "back").0, ["40/40 serve"], "and calls back");
+    assert_eq!(entry(&printed, "back").0, ["40/40 serve"], "calls from the object to the program must be counted");
     assert_eq!([statistic(&printed, "more samples outside"), statistic(&printed, "more calls")], [None, None]);
     assert!(statistic(&printed, "samples at a profrate").unwrap() >= 3000.0);
 }
 
 #[test]
-fn only_where_it_is_wanted() {
+fn only_if_requested() {
     let (program, _) = ran("read-not", "40", "3000");
     let with = |words: &[&str]| quiet(&gprof(&program, words));
     let without: Vec<String> = [&["--no-objects", "program"][..], &["--compat=gnu", "-b", "program"]].map(with).into();
@@ -101,7 +101,7 @@ fn runs_are_summed_object_by_object() {
 }
 
 #[test]
-fn an_object_that_is_another_now_is_outside() {
+fn an_object_of_another_build_counts_as_outside() {
     let (program, object) = ran("read-changed", "40", "3000");
     let printed = |why: &str| {
         let output = gprof(&program, &["program"]);
@@ -115,7 +115,7 @@ fn an_object_that_is_another_now_is_outside() {
         let printed = String::from_utf8(output.stdout).unwrap();
         assert!(statistic(&printed, "more samples outside").unwrap() >= 3000.0, "{printed}");
         assert_eq!(statistic(&printed, "more calls"), Some(1.0));
-        assert_eq!(row(&printed, "back").1, 40, "calls of the program's functions are all told");
+        assert_eq!(row(&printed, "back").1, 40, "all calls of the program's functions must be counted");
     };
     fs::copy(&program.executable, &object).unwrap();
     printed("of another build (");
@@ -126,7 +126,7 @@ fn an_object_that_is_another_now_is_outside() {
 }
 
 #[test]
-fn what_is_of_another_run_is_left_out() {
+fn lists_and_profiles_of_another_run_are_ignored() {
     let (program, object) = ran("read-stale", "40", "3000");
     let path = |name: &str| program.directory.join(name);
     let keep = |name: &str| fs::read(path(name)).unwrap();

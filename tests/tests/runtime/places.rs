@@ -1,4 +1,4 @@
-//! The directory was taken at the start: what a program gives up since does not matter.
+//! The runtime opened the directory at the start, so later changes of the program do not matter.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::support::{Program, calls, compare, directory, quiet, read};
 
-/// Only the file itself: what becomes of those beside it, `privileges` tells.
+/// Only the file itself; `privileges` tests the files beside it.
 fn written(name: &str, what: &[&str]) -> Program {
     let program = Program::compile(&format!("places-{name}"), "places.c", &[]);
     let output = program.command(what).env("GMON_OBJECTS", "0").output().unwrap();
@@ -27,13 +27,13 @@ fn its_directory() {
 #[test]
 fn its_root_and_its_user() {
     if !is_root() {
-        println!("\nSKIPPED: chroot and setuid, only the superuser can");
+        println!("\nSKIPPED: chroot and setuid: the user is not the superuser");
         return;
     }
     let cage = directory("places-cage");
     written("chroot", &["chroot", cage.to_str().unwrap()]);
     let program = written("setuid", &["setuid"]);
-    // Where its new user can do nothing.
+    // Where the new user can do nothing.
     fs::set_permissions(&program.directory, fs::Permissions::from_mode(0o700)).unwrap();
     fs::remove_file(program.directory.join("gmon.out")).unwrap();
     let printed = quiet(&program.command(&["setuid"]).env("GMON_OBJECTS", "0").output().unwrap());
@@ -57,7 +57,7 @@ fn its_terminal_and_its_parent() {
     let program = Program::compile("places-daemon", "places.c", &[]);
     let output = program.command(&["daemon"]).output().unwrap();
     assert!(output.status.success() && output.stderr.is_empty());
-    // The daemon goes on by itself, and leaves a file of its own where the program started.
+    // The daemon runs by itself and leaves a file of its own in the directory in which the program started.
     let file = || {
         let names = fs::read_dir(&program.directory).unwrap().map(|entry| entry.unwrap().path());
         let mut files =
@@ -81,8 +81,8 @@ fn its_terminal_and_its_parent() {
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
     let counted = |profile| calls(&profile, program.symbols()).get("calls counted").copied();
-    assert_eq!(counted(read(&path)), Some(1), "what it did as a daemon");
-    assert_eq!(counted(program.profile()), Some(4), "what it did before");
+    assert_eq!(counted(read(&path)), Some(1), "calls of the daemon");
+    assert_eq!(counted(program.profile()), Some(4), "calls before the daemon");
 }
 
 #[test]
@@ -93,16 +93,16 @@ fn a_second_start_or_end_does_no_harm() {
 }
 
 #[test]
-fn a_program_with_its_owners_rights_writes_nothing() {
+fn a_set_user_id_program_writes_nothing() {
     if !is_root() {
-        println!("\nSKIPPED: set-user-id programs, only the superuser can make them");
+        println!("\nSKIPPED: set-user-id programs: the user is not the superuser");
         return;
     }
     let program = Program::compile("places-secure", "places.c", &[]);
     fs::set_permissions(&program.executable, fs::Permissions::from_mode(0o4755)).unwrap();
     let open = directory("places-secure-open");
     fs::set_permissions(&open, fs::Permissions::from_mode(0o777)).unwrap();
-    // The build directory may be closed to others: the program goes where they can get at it.
+    // The build directory may be closed to other users, so the program moves to a place that they can reach.
     let copy = std::env::temp_dir().join(format!("gmon-secure-{}", std::process::id()));
     fs::copy(&program.executable, &copy).unwrap();
     fs::set_permissions(&copy, fs::Permissions::from_mode(0o4755)).unwrap();
@@ -118,9 +118,9 @@ fn a_program_with_its_owners_rights_writes_nothing() {
     match output {
         Ok(output) => {
             assert_eq!(quiet(&output), "calls counted 5\n");
-            assert_eq!(left, 0, "the program wrote a file with its owner's rights");
+            assert_eq!(left, 0, "the program must not write a file with its owner's rights");
         }
-        Err(error) => println!("\nSKIPPED: set-user-id programs, no setpriv here ({error})"),
+        Err(error) => println!("\nSKIPPED: set-user-id programs: no setpriv here ({error})"),
     }
 }
 
@@ -142,7 +142,7 @@ fn memory_that_cannot_be_had() {
         }
         let found = limited(&ours, kilobytes);
         let said = String::from_utf8(found.stderr).unwrap();
-        // The C library itself needs a little more for a program that has more in it.
+        // The C library needs a little more for a program with more contents.
         if found.status.code().is_none() || said.contains("cannot set") || said.contains("shared") {
             assert!(kilobytes < 1500, "{kilobytes}: {:?} {said}", found.status);
             continue;
@@ -152,5 +152,5 @@ fn memory_that_cannot_be_had() {
         ran += 1;
         short += u32::from(said.contains("cannot allocate memory"));
     }
-    assert!(ran > 10 && short > 5, "{ran} ran, {short} of them short of memory");
+    assert!(ran > 10 && short > 5, "{ran} ran, {short} of them with too little memory");
 }

@@ -1,5 +1,5 @@
-//! What a program gives up, its rights or the means to open anything, costs nothing that could be had before; what cannot be
-//! had is said in one line, with what helps.
+//! A program that gives up its rights, or the means to open files, loses nothing that was available before. One line reports what
+//! is not available, and a remedy.
 
 use std::fs;
 use std::io::Read;
@@ -26,11 +26,11 @@ fn compile(name: &str) -> Case {
     Case { program, object }
 }
 
-/// Whether this is the superuser, who alone can give rights up; says so if not.
+/// Whether this is the superuser, the only user who can give up rights; prints a message if not.
 fn is_root() -> bool {
     let is_root = fs::metadata("/proc/self").unwrap().uid() == 0;
     if !is_root {
-        println!("\nSKIPPED: giving up rights, only the superuser has them");
+        println!("\nSKIPPED: giving up rights: the user is not the superuser");
     }
     is_root
 }
@@ -43,14 +43,14 @@ impl Case {
         output
     }
 
-    /// Takes all files away that an earlier run left.
+    /// Removes all files of an earlier run.
     fn clean(&self) {
         for (path, _) in files(&self.program.directory) {
             fs::remove_file(path).unwrap();
         }
     }
 
-    /// How often the program's own function was called by a profile, and the object's by the one beside it.
+    /// How often a profile's program function was called, and the object's function in the profile beside it.
     fn counts(&self, profile: &Path) -> (u64, Option<u64>) {
         let own = calls(&read(profile), self.program.symbols())["calls counted"];
         let beside = PathBuf::from(format!("{}.libplug.so", profile.display()));
@@ -59,7 +59,7 @@ impl Case {
     }
 }
 
-/// The files that were left in a directory, with their names, sorted.
+/// The files in a directory, by name, sorted.
 fn files(directory: &Path) -> Vec<(PathBuf, String)> {
     let entries = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap());
     let named = entries.map(|entry| (entry.path(), entry.file_name().into_string().unwrap()));
@@ -73,7 +73,7 @@ fn said(output: &Output) -> &str {
 }
 
 #[test]
-fn what_is_loaded_is_seen_whatever_was_given_up() {
+fn loaded_objects_are_found_after_giving_up_rights() {
     if !is_root() {
         return;
     }
@@ -85,7 +85,7 @@ fn what_is_loaded_is_seen_whatever_was_given_up() {
         assert_eq!(said(&case.run(words)), "", "{words:?}");
         assert_eq!(case.counts(&case.program.directory.join("gmon.out")), (2, Some(7)), "{words:?}");
     }
-    // So is the child of a fork.
+    // The same holds for a fork child.
     case.clean();
     assert_eq!(said(&case.run(&["fork", "chroot"])), "");
     let names = files(&case.program.directory).into_iter();
@@ -95,7 +95,7 @@ fn what_is_loaded_is_seen_whatever_was_given_up() {
     fs::set_permissions(&case.program.directory, fs::Permissions::from_mode(0o777)).unwrap();
     for words in [&["setuid"][..], &["seteuid"], &["setuid", "nodump", "close"], &["chroot", "setuid"]] {
         case.clean();
-        // The file itself is the superuser's.
+        // The file itself belongs to the superuser.
         let said = said(&case.run(words)).to_owned();
         if words.contains(&"close") {
             assert!(said.contains("permission denied") && said.lines().count() == 1, "{said}");
@@ -107,7 +107,7 @@ fn what_is_loaded_is_seen_whatever_was_given_up() {
 }
 
 #[test]
-fn what_cannot_be_made_is_said_once_with_what_helps() {
+fn files_that_cannot_be_made_are_reported_once_with_a_remedy() {
     if !is_root() {
         return;
     }
@@ -127,18 +127,18 @@ fn what_cannot_be_made_is_said_once_with_what_helps() {
     let line = "gmon: gmon.out.libplug.so: cannot open: too many open files (error 24)\n";
     assert_eq!(said(&case.run(&["nofile"])), line);
     assert_eq!(case.counts(&case.program.directory.join("gmon.out")), (2, None));
-    // A child that changes its user has no file of before.
+    // A child that changes its user has no file opened earlier.
     case.clean();
     let output = case.run(&["fork", "setuid", "chdir"]);
     let name = said(&output).split(": ").nth(1).unwrap();
     assert!(name.starts_with("gmon.program.") && name.ends_with(".out"), "{output:?}");
     assert_eq!(said(&output), denied(name));
     let names: Vec<_> = files(&case.program.directory).into_iter().map(|(_, name)| name).collect();
-    assert_eq!(names, ["gmon.out", "gmon.out.libplug.so", "gmon.out.objects"], "nothing empty is left");
+    assert_eq!(names, ["gmon.out", "gmon.out.libplug.so", "gmon.out.objects"], "no empty file may remain");
 }
 
 #[test]
-fn the_profile_of_a_child_that_changed_its_user_is_kept_where_it_may_be() {
+fn a_child_that_changed_its_user_keeps_its_profile_in_profdir() {
     if !is_root() {
         return;
     }
@@ -163,21 +163,21 @@ fn the_profile_of_a_child_that_changed_its_user_is_kept_where_it_may_be() {
 }
 
 #[test]
-fn no_file_is_more_open_than_at_the_start() {
+fn files_respect_the_umask_of_the_start() {
     let case = compile("umask");
     let script = format!("umask 022; exec {} umask fork", case.program.executable.display());
     let mut shell = Command::new("sh");
     shell.args(["-c", &script]).current_dir(&case.program.directory);
     assert_eq!(shell.output().unwrap().status.code(), Some(7));
     let files = files(&case.program.directory);
-    assert_eq!(files.len(), 6, "the parent's and the child's: {files:?}");
+    assert_eq!(files.len(), 6, "expected the files of parent and child: {files:?}");
     for (path, _) in files {
         assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o644, "{}", path.display());
     }
 }
 
 #[test]
-fn a_directory_that_was_removed_is_said_to_be() {
+fn a_removed_directory_is_reported() {
     let case = compile("removed");
     let start = case.program.directory.join("start");
     fs::create_dir(&start).unwrap();
@@ -187,7 +187,7 @@ fn a_directory_that_was_removed_is_said_to_be() {
 }
 
 #[test]
-fn processes_of_one_number_do_not_replace_each_others_files() {
+fn processes_with_the_same_number_do_not_replace_each_others_files() {
     let case = compile("numbers");
     let open = directory("privileges-numbers-open");
     let script = format!("umask 077; echo precious >gmon.program.$$.out; exec {}", case.program.executable.display());
@@ -218,7 +218,7 @@ fn processes_of_one_number_do_not_replace_each_others_files() {
 }
 
 #[test]
-fn a_file_that_is_kept_is_not_another_processs() {
+fn a_reserved_file_name_is_not_taken_by_another_process() {
     if !is_root() {
         return;
     }
@@ -242,7 +242,7 @@ fn a_file_that_is_kept_is_not_another_processs() {
 }
 
 #[test]
-fn a_file_that_could_not_be_written_once_keeps_its_name() {
+fn a_file_keeps_its_name_after_a_failed_write() {
     let case = compile("obstructed");
     let open = directory("privileges-obstructed-open");
     let script =
@@ -257,24 +257,24 @@ fn a_file_that_could_not_be_written_once_keeps_its_name() {
 }
 
 #[test]
-fn a_live_file_whose_program_is_killed_behind_a_snapshot_has_its_list() {
+fn a_live_file_of_a_program_killed_after_a_snapshot_has_its_list() {
     let case = compile("live");
     let mut command = case.program.command(&["dump", "kill"]);
     assert_eq!(command.env("GMON_LIVE", "1").output().unwrap().status.signal(), Some(9));
     let profile = case.program.directory.join("gmon.out");
-    assert_eq!(case.counts(&profile), (2, Some(3)), "the program's own calls go on");
+    assert_eq!(case.counts(&profile), (2, Some(3)), "the program's own calls must go on");
     let list = fs::read_to_string(format!("{}.objects", profile.display())).unwrap();
     assert!(list.starts_with("gmon objects 2\nlive 40 ") && list.contains("libplug.so\n"), "{list}");
     let output = gmon_tests::read(gmon_tests::gprof(), &case.program.directory, &["-b", "program", "gmon.out"]);
     assert!(!said(&output).contains("another run"), "{output:?}");
-    // At the end, the list is of the whole.
+    // At the end, the list describes the whole run.
     assert_eq!(case.program.command(&["dump"]).env("GMON_LIVE", "1").output().unwrap().status.code(), Some(7));
     let list = fs::read_to_string(format!("{}.objects", profile.display())).unwrap();
     assert!(list.starts_with(&format!("gmon objects 2\nprofile {} ", fs::metadata(&profile).unwrap().len())), "{list}");
 }
 
 #[test]
-fn descriptors_are_few_and_high_and_do_not_become_more() {
+fn the_runtime_has_few_high_descriptors_and_leaks_none() {
     let case = compile("descriptors");
     for live in ["0", "1"] {
         for limit in ["64", "1024", "$(ulimit -H -n)"] {

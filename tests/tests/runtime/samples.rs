@@ -1,4 +1,4 @@
-//! Samples are kept, all of them, where they fell.
+//! Samples are all kept, where they fell.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -12,7 +12,8 @@ fn own(ticks: &BTreeMap<String, u64>) -> [u64; 2] {
     ["here", "there"].map(|name| ticks.get(name).copied().unwrap_or(0))
 }
 
-/// What timers of real time may add: the program runs for less than a second, which is at most 100 ticks for a thread.
+/// The samples that timers of real time may add: the program runs for less than a second, at most 100 ticks for a
+/// thread.
 const TIMER: u64 = 100;
 
 fn assert_close(found: [u64; 2], sent: [u64; 2]) {
@@ -22,7 +23,7 @@ fn assert_close(found: [u64; 2], sent: [u64; 2]) {
 }
 
 #[test]
-fn each_is_in_the_function_that_it_fell_in() {
+fn each_sample_counts_in_its_function() {
     for (mode, link) in [("pie", &["-O1"][..]), ("static", &["-O1", "-static"]), ("no-pie", &["-O1", "-no-pie"])] {
         let program = Program::compile(&format!("ticks-{mode}"), "ticks.c", link);
         program.run(&["300", "100"]);
@@ -34,11 +35,11 @@ fn each_is_in_the_function_that_it_fell_in() {
 }
 
 #[test]
-fn a_bin_that_runs_over_sixteen_bits_loses_nothing() {
+fn a_bin_above_sixteen_bits_loses_no_sample() {
     let program = Program::compile("ticks-many", "ticks.c", &["-O1"]);
     program.run(&["70000", "200"]);
     let bytes = std::fs::read(program.directory.join("gmon.out")).unwrap();
-    assert!(bytes.starts_with(b"gmon"), "the buffer's own form could not hold it");
+    assert!(bytes.starts_with(b"gmon"), "the form of the buffer cannot hold these counts");
     assert_close(own(&ticks(&program.profile(), program.symbols())), [70000, 200]);
 }
 
@@ -57,7 +58,7 @@ fn a_child_of_a_program_with_a_live_file_loses_nothing_either() {
 }
 
 #[test]
-fn the_form_is_the_one_asked_for() {
+fn the_form_is_the_requested_one() {
     let program = Program::compile("ticks-forms", "ticks.c", &["-O1"]);
     let wide = |width| Form::FreeBsd(Counter { width, signed: false });
     let all = [
@@ -98,8 +99,8 @@ fn a_busy_program_is_sampled_in_all_its_threads() {
     for (threads, least) in [("1", 25), ("3", 75)] {
         program.run(&[threads]);
         let profile = program.profile();
-        // Half a second at 100 Hz is 50 samples for a thread; half of them is far beyond chance, whatever the machine's
-        // own clock tick.
+        // Half a second at 100 Hz is 50 samples for a thread. Half of them is far beyond chance, whatever the machine's
+        // clock tick.
         let all: u64 = ticks(&profile, program.symbols()).values().sum();
         assert!(all >= least, "{threads} threads: {all}");
     }

@@ -1,4 +1,4 @@
-//! What samples: how often, by what, and what else goes on in the program.
+//! Sampling: its rate, its sources, and the rest of the program.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -15,18 +15,19 @@ fn compile(name: &str) -> Program {
     Program::compile(&format!("sampling-{name}"), "sampled.c", &["-O1"])
 }
 
-/// Runs the program with these variables set; `None`, which is said, if there can be no ring here and one was wanted.
+/// Runs the program with these variables set; prints a message and returns `None` if a ring was wanted and there cannot
+/// be one here.
 fn run(program: &Program, what: &[&str], variables: &[(&str, &str)]) -> Option<Output> {
     let output = program.command(what).envs(variables.iter().copied()).output().unwrap();
     assert!(output.status.success(), "{variables:?}: {output:?}");
     if String::from_utf8_lossy(&output.stderr).contains("cannot use the perf_event ring") {
-        println!("\nSKIPPED: perf_event_open is forbidden here, no ring to be tested");
+        println!("\nSKIPPED: the ring: perf_event_open is forbidden here");
         return None;
     }
     Some(output)
 }
 
-/// The profile of a run that must say nothing on standard error, and its ticks.
+/// The profile of a run that must print nothing on standard error, and its ticks.
 fn sampled(program: &Program, what: &[&str], variables: &[(&str, &str)]) -> Option<(Profile, BTreeMap<String, u64>)> {
     quiet(&run(program, what, variables)?);
     let profile = program.profile();
@@ -38,9 +39,9 @@ fn of(ticks: &BTreeMap<String, u64>, name: &str) -> u64 {
     ticks.get(name).copied().unwrap_or(0)
 }
 
-/// The kernel's ticks in a second, as the coarse clock has them.
+/// The kernel's ticks per second, as the coarse clock shows them.
 fn kernel_rate(program: &Program) -> i32 {
-    // More than any kernel has: timers then use what there is.
+    // More than any kernel has, so timers use their maximum.
     let output =
         program.command(&["alone", "0"]).env("GMON_HZ", "10000").env("GMON_SAMPLER", "timer").output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
@@ -50,7 +51,7 @@ fn kernel_rate(program: &Program) -> i32 {
 }
 
 #[test]
-fn the_rate_in_the_header_is_the_true_one() {
+fn the_header_has_the_actual_rate() {
     let program = compile("rates");
     let kernel = kernel_rate(&program);
     assert!((24..=1200).contains(&kernel), "{kernel}");
@@ -61,7 +62,7 @@ fn the_rate_in_the_header_is_the_true_one() {
         let variables = [("GMON_SAMPLER", sampler), ("GMON_HZ", rate)];
         let Some((profile, ticks)) = sampled(&program, &["alone", "1"], &variables) else { continue };
         assert_eq!(profile.histograms[0].profrate.to_string(), rate);
-        // One second of CPU time; a part of it is spent looking at the clock, outside the program.
+        // One second of CPU time, part of it spent reading the clock, outside the program.
         let seconds = of(&ticks, "first") as f64 / f64::from(profile.histograms[0].profrate as i32);
         assert!((0.7..1.1).contains(&seconds), "{variables:?}: {seconds} seconds");
     }
@@ -74,14 +75,14 @@ fn two_equal_threads_have_equal_shares() {
         let Some((_, ticks)) = sampled(&program, &["two"], variables) else { continue };
         let [first, second] = ["first", "second"].map(|name| of(&ticks, name) as f64);
         assert!(first > 50.0, "{ticks:?}");
-        // The difference of two such numbers has the square root of their sum for its standard deviation.
+        // The standard deviation of the difference of two such numbers is the square root of their sum.
         let sigma = (first + second).sqrt();
         assert!((first - second).abs() <= 5.0 * sigma, "{variables:?}: {first} and {second}");
     }
 }
 
 #[test]
-fn a_thread_that_sleeps_is_not_woken_because_another_is_busy() {
+fn a_busy_thread_does_not_interrupt_a_sleeping_one() {
     let program = compile("poll");
     for sampler in SAMPLERS {
         let Some(output) = run(&program, &["poll"], &[("GMON_SAMPLER", sampler)]) else { continue };
@@ -96,7 +97,7 @@ fn the_programs_own_interval_timer_is_its_own() {
     for sampler in SAMPLERS {
         let Some(output) = run(&program, &["own"], &[("GMON_SAMPLER", sampler)]) else { continue };
         let printed = quiet(&output);
-        // One signal for each 20 ms, of which it misses many on a busy machine; with ours it would be a hundred more in each second.
+        // One signal for each 20 ms, many of which a busy machine misses; with ours there would be a hundred more per second.
         let (own, seconds) = printed.trim().strip_prefix("own ").and_then(|told| told.split_once(" in ")).unwrap();
         let [own, seconds]: [u64; 2] = [own, seconds].map(|number| number.parse().unwrap());
         assert!((2..75 * seconds).contains(&own), "{sampler}: {own}");
@@ -107,7 +108,7 @@ fn the_programs_own_interval_timer_is_its_own() {
 }
 
 #[test]
-fn a_program_that_takes_our_signal_is_told() {
+fn a_program_that_handles_our_signal_gets_a_message() {
     let program = compile("thief");
     for sampler in SAMPLERS {
         let Some(output) = run(&program, &["thief"], &[("GMON_SAMPLER", sampler)]) else { continue };
@@ -125,7 +126,7 @@ fn the_ring_sees_threads_that_call_no_profiled_function() {
 }
 
 #[test]
-fn a_profile_that_lacks_most_of_the_time_says_so() {
+fn a_profile_without_most_samples_is_reported() {
     let program = compile("silent");
     let output = program.command(&["quiet", "2.8"]).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
@@ -138,10 +139,10 @@ fn a_profile_that_lacks_most_of_the_time_says_so() {
 }
 
 #[test]
-fn a_profile_without_any_sample_says_so() {
+fn a_profile_without_samples_is_reported() {
     let program = compile("mute");
     let often = "threads that block signal 60 or call no profiled function are";
-    // Half a second may pass on a busy machine before the kernel looks at a timer of CPU time.
+    // Half a second may pass on a busy machine before the kernel checks a CPU-time timer.
     let busy = "the machine was too busy to take them, or ";
     let ways = [
         (("GMON_SAMPLER", "timer"), format!("{busy}{often} sampled only by GMON_SAMPLER=perf\n")),
@@ -152,16 +153,16 @@ fn a_profile_without_any_sample_says_so() {
         (("GMON_CLOCK", "wall"), format!("{often} not sampled\n")),
     ];
     for ((variable, value), why) in ways {
-        // Half a second of work, and nothing that can be sampled.
+        // Half a second of work without anything to sample.
         let output = program.command(&["mute", "0.5"]).env(variable, value).output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
         let numbers = said.strip_prefix("gmon: ").and_then(|said| said.split_once(" samples are missing: "));
         let (numbers, reason) = numbers.unwrap_or_else(|| panic!("{value}: {said:?}"));
         let numbers: Vec<u32> = numbers.split(" of ").map(|number| number.parse().unwrap()).collect();
-        // One may have come before the program blocked the signal.
+        // One tick may have come before the program blocked the signal.
         assert!((numbers[0]..=numbers[0] + 2).contains(&numbers[1]) && numbers[0] > 20, "{said}");
         assert_eq!(reason, why, "{value}");
-        // What is over before it can be due is nothing to talk of.
+        // A tick that is over before it is due does not count.
         let output = program.command(&["mute", "0.05"]).env(variable, value).output().unwrap();
         assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{value}");
     }
@@ -185,12 +186,12 @@ fn threads_made_while_every_signal_is_blocked_are_sampled() {
 }
 
 #[test]
-fn a_ring_that_nobody_can_read_runs_over_and_says_so() {
+fn a_full_ring_is_reported() {
     let program = compile("deaf");
     let Some(output) = run(&program, &["deaf", "3"], &[("GMON_SAMPLER", "perf"), ("GMON_HZ", "10000")]) else { return };
     let said = String::from_utf8(output.stderr).unwrap();
     if said.contains("paused") {
-        println!("\nSKIPPED: the kernel lets nobody sample so often, a ring does not run over");
+        println!("\nSKIPPED: a full ring: the kernel limits the sampling rate too much");
         return;
     }
     let missing = said.strip_prefix("gmon: the perf_event ring ran over: ").expect(&said);
@@ -215,7 +216,7 @@ fn the_child_of_a_fork_is_sampled_for_itself() {
 }
 
 #[test]
-fn nothing_is_left_over_in_a_program_that_is_executed() {
+fn an_executed_program_inherits_no_resources() {
     let program = compile("exec");
     let left = Program::compile_with("cc", "sampling-left", "left.c", &[]);
     let expected = quiet(&left.command(&[]).output().unwrap());
@@ -227,7 +228,7 @@ fn nothing_is_left_over_in_a_program_that_is_executed() {
 }
 
 #[test]
-fn time_asleep_counts_by_the_clock_on_the_wall() {
+fn sleep_counts_with_the_wall_clock() {
     let program = compile("asleep");
     let asleep = |clock| of(&sampled(&program, &["asleep"], &[("GMON_CLOCK", clock)]).unwrap().1, "asleep");
     assert!(asleep("wall") > 30);
@@ -235,11 +236,11 @@ fn time_asleep_counts_by_the_clock_on_the_wall() {
 }
 
 #[test]
-fn what_happens_while_counting_is_stopped_is_not_counted() {
+fn nothing_is_counted_while_counting_is_stopped() {
     let program = compile("stopped");
     for sampler in SAMPLERS {
         let Some((_, ticks)) = sampled(&program, &["stopped"], &[("GMON_SAMPLER", sampler)]) else { continue };
-        // The one tick that is just being counted may be.
+        // The one tick that is being counted may be missing.
         assert!(of(&ticks, "first") > 30 && of(&ticks, "second") <= 1, "{sampler}: {ticks:?}");
     }
 }
@@ -247,7 +248,7 @@ fn what_happens_while_counting_is_stopped_is_not_counted() {
 #[test]
 fn ticks_that_are_due_when_counting_stops_are_counted() {
     let program = compile("late");
-    // By this clock expiries come in time, however busy the machine is.
+    // With this clock, expirations come in time, however busy the machine is.
     let output = run(&program, &["late"], &[("GMON_CLOCK", "wall")]).unwrap();
     let milliseconds: u64 = quiet(&output).trim().parse().unwrap();
     let ticks = ticks(&program.profile(), program.symbols());
@@ -255,7 +256,7 @@ fn ticks_that_are_due_when_counting_stops_are_counted() {
 }
 
 #[test]
-fn a_thread_that_has_ended_owes_no_ticks() {
+fn a_thread_that_has_ended_gets_no_late_ticks() {
     let program = compile("ended");
     let output = run(&program, &["ended"], &[("GMON_CLOCK", "wall")]).unwrap();
     let milliseconds: u64 = quiet(&output).trim().parse().unwrap();
@@ -264,7 +265,7 @@ fn a_thread_that_has_ended_owes_no_ticks() {
 }
 
 #[test]
-fn what_makes_no_sense_is_named_and_the_default_used() {
+fn invalid_values_are_named_and_defaults_are_used() {
     let program = compile("nonsense");
     let said = |variables: &[(&str, &str)]| {
         let output = program.command(&["alone", "0"]).envs(variables.iter().copied()).output().unwrap();
@@ -287,7 +288,7 @@ fn what_makes_no_sense_is_named_and_the_default_used() {
     }
 }
 
-/// Runs the program with a system call forbidden; what it says on standard error, its profile's rate and its ticks.
+/// Runs the program without a system call; returns its standard error, its profile's rate, and its ticks.
 fn without(
     program: &Program,
     call: &str,
@@ -298,7 +299,7 @@ fn without(
     let mut command = forbid.command(&[call, program.executable.to_str().unwrap(), what]);
     let output = command.current_dir(&program.directory).envs(variables.iter().copied()).output().unwrap();
     if output.status.code() == Some(77) {
-        println!("\nSKIPPED: no filters of system calls here, none can be forbidden");
+        println!("\nSKIPPED: forbidden system calls: no system-call filters here");
         return None;
     }
     assert!(output.status.success(), "{output:?}");
@@ -308,7 +309,7 @@ fn without(
 }
 
 #[test]
-fn where_the_ring_is_forbidden_timers_serve_at_the_rate_that_they_reach() {
+fn timers_at_their_maximum_rate_replace_a_forbidden_ring() {
     let program = compile("no-ring");
     let kernel = u32::try_from(kernel_rate(&program)).unwrap();
     for (variable, value, rate) in [("GMON_SAMPLER", "perf", kernel.min(100)), ("GMON_HZ", "5000", kernel)] {
@@ -324,25 +325,25 @@ fn where_the_ring_is_forbidden_timers_serve_at_the_rate_that_they_reach() {
 }
 
 #[test]
-fn where_timers_are_forbidden_the_interval_timer_serves() {
+fn the_interval_timer_replaces_forbidden_timers() {
     let program = compile("no-timers");
     let line = "gmon: no timer for each thread, used the process's one: shares of threads are rough: operation not \
                 permitted (error 1)\n";
     let Some((said, _, found)) = without(&program, "timers", "long", &[]) else { return };
-    // On a busy machine it misses many, which may be said too.
+    // On a busy machine it misses many, which a message may say too.
     assert!(said.starts_with(line), "{said}");
     assert!(of(&found, "first") + of(&found, "second") > 10, "{found:?}");
-    // A program that sets it too has it, and is told.
+    // A program that sets the signal itself keeps it and gets a message.
     let (said, _, _) = without(&program, "timers", "own", &[]).unwrap();
     let taken = "gmon: the program uses SIGPROF or ITIMER_PROF itself, by which it was sampled: samples are missing\n";
     assert_eq!(said, format!("{line}{taken}"));
-    // One that was only stopped and went on is not.
+    // A program that was only stopped and went on gets none.
     let (said, _, _) = without(&program, "timers", "stopped", &[]).unwrap();
     assert!(said.starts_with(line) && !said.contains(taken), "{said}");
 }
 
 #[test]
-fn a_large_program_of_which_little_ran_leaves_a_small_file() {
+fn a_large_program_that_ran_little_code_leaves_a_small_file() {
     let place = directory("sampling-large-code");
     let filler = place.join("filler.s");
     let mut code = String::from(".text\n.globl filler\n.type filler, @function\nfiller:\n");
@@ -354,7 +355,7 @@ fn a_large_program_of_which_little_ran_leaves_a_small_file() {
     for form in ["openbsd", "gnu", "bsd", "freebsd"] {
         quiet(&program.command(&["70", "30"]).env("GMON_FORMAT", form).output().unwrap());
         let file = std::fs::metadata(program.directory.join("gmon.out")).unwrap();
-        assert!(file.len() > 20_000_000, "{form}: all bins are there, {} bytes", file.len());
+        assert!(file.len() > 20_000_000, "{form}: all bins must be present, {} bytes", file.len());
         assert!(file.blocks() * 512 < 1_000_000, "{form}: {} bytes on the disk", file.blocks() * 512);
         let profile = program.profile();
         let ticks = ticks(&profile, program.symbols());

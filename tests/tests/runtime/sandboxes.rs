@@ -1,4 +1,4 @@
-//! Programs that give up system calls, or their freedom of memory: they live as they would without us, and leave a profile.
+//! Programs that give up system calls or memory live as they would without us and leave a profile.
 
 use std::fs;
 use std::process::{Command, Output};
@@ -10,15 +10,15 @@ fn compile(name: &str) -> Program {
     Program::compile(&format!("sandboxes-{name}"), "sandbox.c", &["-O1"])
 }
 
-/// The command that runs the program, which keeps nothing of what happens outside: whether a sample falls there is chance.
+/// The command that runs the program and keeps nothing outside it, because samples fall there by chance.
 fn command(program: &Program, arguments: &[&str]) -> Command {
     let mut command = program.command(arguments);
     command.env("GMON_OBJECTS", "0");
     command
 }
 
-/// What a run puts out whose standard error is a file: behind a filter that does not let the runtime look at that, a pipe
-/// gets no line.
+/// The output of a run whose standard error is a file. A pipe gets no line behind a filter that does not let the runtime look at
+/// it.
 fn with_file(program: &Program, mut command: Command) -> Output {
     let path = program.directory.join("stderr");
     let mut output = command.stderr(fs::File::create(&path).unwrap()).output().unwrap();
@@ -27,18 +27,18 @@ fn with_file(program: &Program, mut command: Command) -> Output {
     output
 }
 
-/// What is said where threads cannot have timers.
+/// The message if threads cannot have timers.
 const NO_TIMERS: &str = "gmon: no timer for each thread, nor one for the process: some threads were not sampled: \
                          operation not permitted (error 1)\n";
 
-/// Whether the kernel has filters at all.
+/// Whether the kernel has filters.
 fn has_filters() -> bool {
     static HAS: OnceLock<bool> = OnceLock::new();
     *HAS.get_or_init(|| {
         let program = compile("has");
         let has = program.command(&["error"]).status().unwrap().code() != Some(77);
         if !has {
-            println!("\nSKIPPED: filters of system calls, this system has none");
+            println!("\nSKIPPED: system-call filters: this system has none");
         }
         has
     })
@@ -48,7 +48,7 @@ fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).unwrap()
 }
 
-/// Checks that the program ended as by itself, that its profile is exact, and returns what the runtime said.
+/// Checks that the program ended by itself and that its profile is exact; returns the runtime's messages.
 fn checked(program: &Program, output: &Output) -> String {
     assert_eq!(output.status.code(), Some(3), "{output:?}");
     compare(text(&output.stdout), &program.profile(), program.symbols());
@@ -99,7 +99,7 @@ fn threads_behind_a_filter_live_and_count() {
         assert_eq!(checked(&program, &output), NO_TIMERS);
         let output = command(&program, &["threads", how]).output().unwrap();
         assert_eq!(checked(&program, &output), "", "a pipe");
-        // What happens outside cannot be written any more, which is said if there is anything.
+        // Counts outside can no longer be written, with a message if there are any.
         let output = with_file(&program, program.command(&["threads", how]));
         let lost = "gmon: what was counted in shared objects is not kept: the program's filter of system calls forbids to write files\n";
         let said = checked(&program, &output);
@@ -117,13 +117,13 @@ fn samples_go_on_behind_a_filter() {
         let output = command(&program, &[what, "busy"]).output().unwrap();
         checked(&program, &output);
         let sampled: u64 = ticks(&program.profile(), program.symbols()).values().sum();
-        // Half a second at 100 Hz, a part of it in the kernel; before the filter were a few milliseconds.
+        // Half a second at 100 Hz, part of it in the kernel; only a few milliseconds passed before the filter.
         assert!(sampled >= 5, "{what}: {sampled}");
     }
 }
 
 #[test]
-fn handlers_that_may_not_return_are_not_run() {
+fn handlers_that_may_not_return_do_not_run() {
     if !has_filters() {
         return;
     }
@@ -137,14 +137,14 @@ fn handlers_that_may_not_return_are_not_run() {
 }
 
 #[test]
-fn a_file_that_can_be_written_is_written_at_the_end() {
+fn a_filter_that_allows_writing_delays_the_file_to_the_end() {
     if !has_filters() {
         return;
     }
     let program = compile("files");
     let output = command(&program, &["files", "kill"]).output().unwrap();
     assert_eq!(checked(&program, &output), "");
-    // The form in which a profile is by default, and no more than there is to say: nothing was made ready for an emergency.
+    // The default form of a profile, and no further message: nothing was prepared for an emergency.
     let bytes = fs::read(program.directory.join("gmon.out")).unwrap();
     let totarc = u32::from_ne_bytes(bytes[28..32].try_into().unwrap());
     assert!(totarc > 0 && bytes.len() < 100_000, "{totarc} of {}", bytes.len());
@@ -165,19 +165,19 @@ fn a_child_behind_the_filter_leaves_its_parents_file_alone() {
 }
 
 #[test]
-fn a_thread_that_is_strict_does_not_bind_the_others() {
+fn a_strict_thread_does_not_restrict_the_others() {
     if !has_filters() {
         return;
     }
     let program = compile("worker");
     let output = command(&program, &["worker"]).output().unwrap();
     assert_eq!(checked(&program, &output), NO_TIMERS);
-    // The file is the one that is written at the end, not one that was made ready for a program that is strict.
+    // The file is written at the end, and no file was prepared for a strict program.
     assert!(fs::metadata(program.directory.join("gmon.out")).unwrap().len() < 100_000);
 }
 
 #[test]
-fn a_filter_that_is_none_changes_nothing() {
+fn an_invalid_filter_changes_nothing() {
     if !has_filters() {
         return;
     }
@@ -212,8 +212,8 @@ fn a_copy_of_the_process_takes_nothing_from_it() {
         for live in ["0", "1"] {
             let output = program.command(&[how]).env("GMON_LIVE", live).output().unwrap();
             compare(&quiet(&output), &program.profile(), program.symbols());
-            // What the program called in the shared object and that in the program, twice each. (The C library, which calls
-            // `main`, is listed if a sample fell there.)
+            // The calls of the program in the shared object, and of the object in the program, twice each. (The C library, which
+            // calls `main`, is listed if a sample fell there.)
             let list = fs::read_to_string(program.directory.join("gmon.out.objects")).unwrap();
             let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
             let plug = list.lines().find(|line| line.ends_with(&plug)).map(|line| words(line)[1].clone()).unwrap();

@@ -1,4 +1,4 @@
-//! The file while the program goes on, and profiling that is turned off and on from everywhere at once.
+//! Snapshots while the program runs, and profiling that several threads turn off and on at once.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
@@ -22,13 +22,13 @@ fn the_file_is_as_the_profile_was_then() {
     for live in ["0", "1"] {
         let output = program.command(&["call"]).env("GMON_LIVE", live).output().unwrap();
         assert_eq!(quiet(&output), "calls counted 5\n");
-        // A file that is live goes on by itself.
+        // A live file updates itself.
         assert_eq!(counted(&program), Some(if live == "1" { 5 } else { 3 }));
     }
 }
 
 #[test]
-fn a_signal_has_it_written() {
+fn a_signal_writes_a_snapshot() {
     let program = compile("signal");
     for (name, number) in [("USR1", "10"), ("SIGWINCH", "28"), ("17", "17"), ("RTMIN+2", "36"), ("PROF", "27")] {
         let output = program.command(&["signal", number]).env("GMON_DUMP_SIGNAL", name).output().unwrap();
@@ -39,7 +39,7 @@ fn a_signal_has_it_written() {
 }
 
 #[test]
-fn a_signal_from_outside_does_and_the_program_goes_on() {
+fn a_signal_from_another_process_writes_a_snapshot() {
     let program = compile("wait");
     let mut command = program.command(&["wait"]);
     command.env("GMON_DUMP_SIGNAL", "USR1").stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -60,7 +60,7 @@ fn a_signal_from_outside_does_and_the_program_goes_on() {
 }
 
 #[test]
-fn signals_that_cannot_be_used_are_named() {
+fn signals_that_cannot_be_used_are_reported() {
     let program = compile("nonsense");
     let said = |name: &str| {
         let output = program.command(&["call"]).env("GMON_DUMP_SIGNAL", name).output().unwrap();
@@ -77,7 +77,7 @@ fn signals_that_cannot_be_used_are_named() {
 }
 
 #[test]
-fn whoever_turns_profiling_off_and_on_last_is_right() {
+fn the_last_moncontrol_wins() {
     let program = compile("storm");
     for what in ["storm", "off"] {
         for sampler in ["timer", "itimer", "perf"] {

@@ -1,4 +1,4 @@
-//! Compiling a program with the start-up object, running it, and reading its profile.
+//! Compiles a program with the start-up object, runs it, and reads its profile.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,16 +8,16 @@ use std::sync::OnceLock;
 
 use gmon::{Hints, Profile};
 
-/// A program, in a directory of its own where it is run.
+/// A program in a directory of its own, where it runs.
 pub(crate) struct Program {
     pub(crate) directory: PathBuf,
     pub(crate) executable: PathBuf,
-    /// What runs it: an emulator with its options; empty if the machine does.
+    /// The command that runs it: an emulator with its options, or empty if the machine runs it.
     pub(crate) runner: Vec<String>,
     symbols: OnceLock<Symbols>,
 }
 
-/// All that the runtime looks at.
+/// All variables that the runtime reads.
 const VARIABLES: [&str; 11] = [
     "GMON_CHILDREN",
     "GMON_OBJECTS",
@@ -42,14 +42,14 @@ pub(crate) fn library() -> PathBuf {
     gmon_tests::start_objects().to_owned()
 }
 
-/// Runs a tool and returns what it prints.
+/// Runs a tool and returns its output.
 pub(crate) fn tool(name: &str, arguments: &[&str]) -> String {
     let output = Command::new(name).args(arguments).output().unwrap_or_else(|error| panic!("{name}: {error}"));
     assert!(output.status.success(), "{name} {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// An empty directory of that name.
+/// An empty directory with that name.
 pub(crate) fn directory(name: &str) -> PathBuf {
     gmon_tests::directory(&format!("runtime-{name}"))
 }
@@ -64,12 +64,12 @@ impl Program {
         Program::compile_with("cc", name, source, &[&ours, flags].concat())
     }
 
-    /// Compiles one of `tests/programs` with whatever runtime the flags say, or none.
+    /// Compiles one of `tests/programs` with the runtime that the flags choose, or none.
     pub(crate) fn compile_with(compiler: &str, name: &str, source: &str, flags: &[&str]) -> Program {
         Program::build(&[compiler], name, source, flags).unwrap_or_else(|error| panic!("{compiler} {flags:?}: {error}"))
     }
 
-    /// Compiles one of `tests/programs` with a compiler that is a command of several words; the error is what it says.
+    /// Compiles one of `tests/programs` with a compiler command of several words; the error is the compiler's output.
     pub(crate) fn build(compiler: &[&str], name: &str, source: &str, flags: &[&str]) -> Result<Program, String> {
         let directory = directory(name);
         let executable = directory.join("program");
@@ -94,7 +94,7 @@ impl Program {
         command
     }
 
-    /// Runs the program, which must end well and say nothing on standard error; returns what it prints.
+    /// Runs the program, which must succeed and print nothing on standard error; returns its output.
     pub(crate) fn run(&self, arguments: &[&str]) -> String {
         quiet(&self.command(arguments).output().unwrap())
     }
@@ -110,7 +110,7 @@ impl Program {
     }
 }
 
-/// What a command that must succeed and say nothing on standard error printed.
+/// The output of a command that must succeed and print nothing on standard error.
 pub(crate) fn quiet(output: &Output) -> String {
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
     assert!(output.status.success(), "{:?}", output.status);
@@ -123,11 +123,11 @@ pub(crate) fn read(path: &Path) -> Profile {
     gmon::read(&bytes, &Hints::default()).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Where functions begin, by `nm`.
+/// The addresses at which functions begin, from `nm`.
 pub(crate) struct Symbols(BTreeMap<u64, String>);
 
 impl Symbols {
-    /// Those of an executable or a shared object.
+    /// The same for an executable or a shared object.
     pub(crate) fn of(executable: &Path) -> Symbols {
         let mut symbols = BTreeMap::new();
         for line in tool("nm", &["--defined-only", executable.to_str().unwrap()]).lines() {
@@ -139,18 +139,18 @@ impl Symbols {
         Symbols(symbols)
     }
 
-    /// The function that an address is in.
+    /// The function at an address.
     pub(crate) fn function(&self, address: u64) -> &str {
         self.0.range(..=address).next_back().map_or("", |(_, name)| name)
     }
 }
 
-/// How often each function was called, and by which.
+/// The number of calls of each function, and its callers.
 pub(crate) fn calls(profile: &Profile, symbols: &Symbols) -> BTreeMap<String, u64> {
     let mut calls = BTreeMap::new();
-    // A file that is live has arcs of no calls where there is room for more.
+    // A live file has arcs with no calls where there is room for more.
     for arc in profile.arcs.iter().filter(|arc| arc.count > 0) {
-        // The call is before the return address: that may already be the next function's.
+        // The call is before the return address, which may already be the next function's.
         let (caller, callee) = (symbols.function(arc.frompc.saturating_sub(1)), symbols.function(arc.selfpc));
         *calls.entry(format!("calls {callee}")).or_default() += arc.count;
         *calls.entry(format!("arc {caller} {callee}")).or_default() += arc.count;
@@ -158,7 +158,7 @@ pub(crate) fn calls(profile: &Profile, symbols: &Symbols) -> BTreeMap<String, u6
     calls
 }
 
-/// How many samples each function has. A bin that two share is its first byte's.
+/// The samples of each function. A bin that two functions share belongs to the function of its first byte.
 pub(crate) fn ticks(profile: &Profile, symbols: &Symbols) -> BTreeMap<String, u64> {
     let mut ticks = BTreeMap::new();
     for histogram in &profile.histograms {
@@ -171,7 +171,7 @@ pub(crate) fn ticks(profile: &Profile, symbols: &Symbols) -> BTreeMap<String, u6
     ticks
 }
 
-/// Checks that a profile says what the program printed: `calls NAME N` and `arc CALLER CALLEE N`.
+/// Checks that a profile matches the program's output: `calls NAME N` and `arc CALLER CALLEE N`.
 pub(crate) fn compare(printed: &str, profile: &Profile, symbols: &Symbols) {
     let calls = calls(profile, symbols);
     let mut compared = 0;

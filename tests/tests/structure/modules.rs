@@ -1,24 +1,24 @@
-//! Which modules of a crate use which, read from every `use` and every path in the code. Tests are left out.
+//! The modules that each module of a crate uses, read from every `use` and every path in the code, except tests.
 //!
-//! A module that hands on what another one has is not used by whoever takes that from it: the other one is.
+//! If a module re-exports an item, a user of the item depends on the module that defines it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::tokens::{Token, tokens};
 
-/// A module, by names from the crate's root, which is empty.
+/// A module, named from the crate's root, which is empty.
 pub(crate) type Name = Vec<String>;
 
-/// What one module has.
+/// The contents of one module.
 #[derive(Default)]
 struct Module {
     children: BTreeSet<String>,
-    /// What is defined in it.
+    /// The items defined in it.
     items: BTreeSet<String>,
-    /// What it gives names to: each name, and the path that it stands for.
+    /// The names that it declares, with the paths that they stand for.
     names: BTreeMap<String, Name>,
-    /// Of what it has all names.
+    /// The modules all of whose names it imports.
     globs: Vec<Name>,
     /// The paths in its code.
     paths: BTreeSet<Name>,
@@ -27,15 +27,15 @@ struct Module {
 /// The modules of a crate.
 pub(crate) struct Modules(BTreeMap<Name, Module>);
 
-/// What a path leads to.
+/// The target of a path.
 enum Target {
     Module(Name),
-    /// Something in that module.
+    /// An item in that module.
     Item(Name),
 }
 
 impl Modules {
-    /// Reads the modules from the root's file on; `read` gives the text of a file, if there is one.
+    /// Reads the modules from the root file; `read` returns the text of a file, if it exists.
     pub(crate) fn read(root: &Path, read: &dyn Fn(&Path) -> Option<String>) -> Modules {
         let mut modules = Modules(BTreeMap::new());
         let mut files: Vec<(PathBuf, Name, bool)> = vec![(root.to_owned(), Name::new(), true)];
@@ -61,7 +61,7 @@ impl Modules {
         modules
     }
 
-    /// Which modules each module uses.
+    /// The modules that each module uses.
     pub(crate) fn uses(&self) -> BTreeMap<Name, BTreeSet<Name>> {
         let mut found: BTreeMap<Name, BTreeSet<Name>> = BTreeMap::new();
         for (name, module) in &self.0 {
@@ -78,7 +78,7 @@ impl Modules {
         found
     }
 
-    /// What a path leads to that stands in the module `from`; `None` if that is nothing of this crate.
+    /// The target of a path in the module `from`; `None` if the target is not in this crate.
     fn resolve(&self, from: &Name, path: &[String], depth: usize) -> Option<Target> {
         let mut path = path;
         let mut module = from.clone();
@@ -90,7 +90,7 @@ impl Modules {
                 "super" => _ = module.pop(),
                 name => match self.look_up(&module, name, rest.is_empty(), depth)? {
                     Target::Module(of) => module = of,
-                    // What nobody has defined is of another crate, or the language's own.
+                    // A name without a definition belongs to another crate or to the language.
                     Target::Item(of) if is_first && !self.0[&of].items.contains(name) && of == *from => return None,
                     item @ Target::Item(_) => return Some(item),
                 },
@@ -101,7 +101,7 @@ impl Modules {
         Some(Target::Module(module))
     }
 
-    /// What a name stands for in a module.
+    /// The meaning of a name in a module.
     fn look_up(&self, of: &Name, name: &str, is_last: bool, depth: usize) -> Option<Target> {
         let module = self.0.get(of)?;
         let child = || [of.as_slice(), &[name.to_owned()]].concat();
@@ -115,7 +115,7 @@ impl Modules {
             return Some(Target::Item(of.clone()));
         }
         if let Some(path) = module.names.get(name) {
-            // A module's own name for itself is no way to it.
+            // A module's own name for itself does not lead to the module.
             return self.resolve_from_outside(of, path, name, depth + 1);
         }
         let handed_on = module.globs.iter().find_map(|path| match self.resolve(of, path, depth + 1)? {
@@ -127,13 +127,13 @@ impl Modules {
         handed_on.or_else(|| Some(Target::Item(of.clone())))
     }
 
-    /// What the path of a `use` leads to: `None` if it begins with the name of another crate.
+    /// The target of a `use` path; `None` if it begins with the name of another crate.
     fn resolve_from_outside(&self, of: &Name, path: &[String], name: &str, depth: usize) -> Option<Target> {
         let is_own_name = path.first().is_some_and(|first| first == name) && !self.0[of].children.contains(name);
         if is_own_name { None } else { self.resolve(of, path, depth) }
     }
 
-    /// Whether a module has something of that name, its own or handed on.
+    /// Whether a module has an item of that name, its own or re-exported.
     fn has(&self, of: &Name, name: &str, depth: usize) -> bool {
         let Some(module) = self.0.get(of).filter(|_| depth < 16) else { return false };
         module.items.contains(name)
@@ -151,11 +151,11 @@ struct Reader<'a> {
     tokens: Vec<Token>,
     at: usize,
     modules: &'a mut Modules,
-    /// The modules that are in files of their own, with the paths that attributes say.
+    /// The modules in files of their own, with the paths from attributes.
     files: Vec<(Name, Vec<String>)>,
 }
 
-/// What makes an item's name follow.
+/// Keywords before an item's name.
 const KEYWORDS: [&str; 8] = ["fn", "struct", "enum", "union", "trait", "type", "const", "static"];
 
 impl Reader<'_> {
@@ -173,7 +173,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads a module's tokens up to the brace that ends it, or all.
+    /// Reads a module's tokens up to its closing brace, or to the end.
     fn module(&mut self, of: &Name) {
         self.modules.0.entry(of.clone()).or_default();
         let mut depth = 0;
@@ -187,7 +187,7 @@ impl Reader<'_> {
                 (Some('}'), _) if depth == 0 => break,
                 (Some('{'), _) => depth += 1,
                 (Some('}'), _) => depth -= 1,
-                // What makes an item visible stands between its attributes and the item.
+                // An item's visibility is between its attributes and the item.
                 (_, Some("pub" | "unsafe" | "extern")) | (Some('(' | ')'), _) if is_test || !paths.is_empty() => {
                     self.at += 1;
                     continue;
@@ -243,7 +243,7 @@ impl Reader<'_> {
         self.modules.0.entry(of.clone()).or_default()
     }
 
-    /// Reads an attribute; says whether it leaves the item to tests, and adds the paths of files in it.
+    /// Reads an attribute. Returns whether it restricts the item to tests, and adds the file paths in it.
     fn attribute(&mut self, paths: &mut Vec<String>) -> bool {
         let start = self.at;
         while !matches!(self.sign(0), Some('[')) {
@@ -289,7 +289,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Skips what is left of an item: up to a semicolon, or a block.
+    /// Skips the rest of an item: to a semicolon, or past a block.
     fn skip_item(&mut self) {
         let mut depth = 0;
         while self.at < self.tokens.len() {
@@ -310,7 +310,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads what is left of a `use`, behind `before`, to the sign that ends it.
+    /// Reads the rest of a `use` after `before`, up to the closing sign.
     fn tree(&mut self, of: &Name, before: &Name) {
         let mut path = before.clone();
         let mut alias = None;
@@ -340,7 +340,7 @@ impl Reader<'_> {
                     path.push(name);
                     self.at += 1;
                 }
-                // The two colons of another crate's name, or between names.
+                // The two colons after another crate's name, or between names.
                 _ if self.tokens.get(self.at) == Some(&Token::Colons) => self.at += 1,
                 _ => break,
             }
@@ -365,7 +365,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads a name, and what follows it in a path.
+    /// Reads a name and the rest of the path after it.
     fn path(&mut self, of: &Name) {
         let is_of_another_crate = self.at > 0 && self.tokens[self.at - 1] == Token::Colons;
         let mut path = Name::new();

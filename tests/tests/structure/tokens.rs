@@ -1,6 +1,6 @@
-//! Rust's tokens, as far as it takes them to read which modules use which.
+//! Rust's tokens, as far as needed to find module dependencies.
 
-/// A token. Comments are none.
+/// A token. Comments are not tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Token {
     /// A name or a keyword.
@@ -64,7 +64,7 @@ fn skip_comment(letters: &[char], mut at: usize) -> usize {
     at
 }
 
-/// A character, or the sign before a lifetime.
+/// A character literal, or the quotation mark of a lifetime.
 fn skip_character(letters: &[char], at: usize) -> usize {
     match (letters.get(at + 1), letters.get(at + 2)) {
         (Some('\\'), _) => {
@@ -75,7 +75,7 @@ fn skip_character(letters: &[char], at: usize) -> usize {
     }
 }
 
-/// A string from its first quotation mark on, whose end has so many `#` behind it.
+/// A string from its first quotation mark, whose end has this many `#` after it.
 fn text(letters: &[char], start: usize, marks: usize, is_raw: bool, found: &mut Vec<Token>) -> usize {
     let mut value = String::new();
     let mut at = start + 1;
@@ -93,7 +93,7 @@ fn text(letters: &[char], start: usize, marks: usize, is_raw: bool, found: &mut 
     at + 1 + marks
 }
 
-/// A name, a number, or a string with letters before it.
+/// A name, a number, or a string with prefix letters.
 fn name(letters: &[char], start: usize, found: &mut Vec<Token>) -> usize {
     let length = letters[start..].iter().take_while(|letter| letter.is_alphanumeric() || **letter == '_').count();
     let (name, end) = (letters[start..start + length].iter().collect::<String>(), start + length);

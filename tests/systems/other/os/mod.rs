@@ -1,5 +1,5 @@
-//! The items that the runtime wants of a system in `os/`: numbers, layouts and sizes as no other system has them, and functions
-//! without a body. It is compiled by `tests/tests/systems.rs`, and never run.
+//! The items that the runtime needs from a system in `os/`: numbers, layouts, and sizes that no other system has, and functions
+//! without a body. `tests/tests/systems.rs` compiles it; it never runs.
 #![allow(unused_variables, unused_mut, clippy::all)]
 
 use core::ffi::{CStr, c_char, c_int, c_void};
@@ -54,7 +54,7 @@ pub(crate) struct Status {
     pub(crate) owner: u32,
     inode: u64,
     device: [u32; 2],
-    /// When it was made, where the file system says: numbers of files that are gone are given away again.
+    /// The birth time, if the file system has it: file numbers are reused.
     born: [u64; 2],
 }
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -166,16 +166,16 @@ pub(crate) fn push_program_path<const N: usize>(path: &mut Text<N>) {
     loop {}
 }
 
-// What is mapped.
+// Mappings.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mapping<'a> {
     pub(crate) start: usize,
     pub(crate) end: usize,
     pub(crate) is_executable: bool,
-    /// Where in the file it begins.
+    /// The offset in the file.
     pub(crate) offset: usize,
-    /// The file, by the numbers of its device and of itself; 0 and 0 for none.
+    /// The file, by the numbers of its device and inode; 0 and 0 for none.
     pub(crate) device: u64,
     pub(crate) inode: u64,
     /// The file's path, or a name in brackets; a newline in it is `\012`.
@@ -216,7 +216,7 @@ impl OwnMemory {
 
 pub(crate) const PAGE: usize = 4096;
 pub(crate) struct Reserve {
-    /// The first byte that is free, and the one behind the last. Those of a new piece are set with the reserve empty.
+    /// The first free byte, and the address after the last. A new piece begins with the reserve empty.
     next: AtomicUsize,
     end: AtomicUsize,
 }
@@ -332,7 +332,7 @@ pub(crate) fn take_signal(signal: c_int) {
     loop {}
 }
 
-// Handlers that the program does not see.
+// Handlers that are hidden from the program.
 
 pub(crate) fn set_handler_entries(entries: usize) {
     loop {}
@@ -380,7 +380,7 @@ pub(crate) fn enter_thread() {
     loop {}
 }
 
-// Memory that may not be there.
+// Memory that may not exist.
 
 pub fn read(address: usize, bytes: &mut [u8]) -> Result<(), Errno> {
     loop {}
@@ -403,7 +403,7 @@ pub(crate) fn next_definition(name: &CStr) -> usize {
     loop {}
 }
 
-// What the linker says.
+// The linker's data.
 
 pub(crate) mod linked {
     use core::ffi::c_void;
@@ -424,12 +424,12 @@ pub(crate) struct ListedObject {
     pub(crate) name: *const c_char,
     pub(crate) segments: *const c_void,
     pub(crate) segments_number: u16,
-    /// How many objects were ever put in, and how many taken out.
+    /// The number of objects ever added and removed.
     pub(crate) added: u64,
     pub(crate) removed: u64,
 }
 
-// What the kernel says to a program at its start.
+// The kernel's information for a program at its start.
 
 pub fn executed_path() -> &'static CStr {
     loop {}
