@@ -20,12 +20,8 @@ mod common;
 use std::collections::HashSet;
 
 use gmon::Profile;
-use gprof::analysis::flat::Flat;
-use gprof::analysis::graph::arcs::Arcs;
-use gprof::analysis::graph::propagate::{Choices, Share};
-use gprof::analysis::graph::{Graph, Node};
-use gprof::analysis::selection::{ArcSelection, Selection};
-use gprof::symbols::functions::{FunctionId, Functions};
+use gprof::internals::{ArcSelection, Arcs, Choices, Flat, Functions, Graph, Selection, Share};
+use gprof::{FunctionId, Node};
 use proptest::prelude::*;
 
 use common::{distinct_table, is_close, magnitude, profile};

@@ -9,14 +9,8 @@ use std::process::Command;
 use gmon::{Arc, Dimension, Encoding, Form, Hints, Histogram, Order, Profile, Word};
 use gmon_tests::random::Random;
 use gmon_tests::{compile, gprof as reader, read, start_objects};
-use gprof::analysis::Errors;
-use gprof::analysis::flat::Flat;
-use gprof::analysis::graph::arcs::Arcs;
-use gprof::analysis::graph::propagate::Choices;
-use gprof::analysis::graph::{Graph, Node};
-use gprof::analysis::selection::Selection;
-use gprof::image::Symbol;
-use gprof::symbols::functions::Functions;
+use gprof::Node;
+use gprof::internals::{Arcs, Choices, Errors, Flat, Functions, Graph, Selection, Symbol};
 
 const GNU: Encoding = Encoding { form: Form::Gnu, word: Word::W64, order: Order::Little };
 

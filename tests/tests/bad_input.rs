@@ -9,7 +9,7 @@ use std::process::{Command, Output, Stdio};
 
 use gmon_tests::random::{Random, Stage};
 use gmon_tests::{compile, directory, gprof, read, run};
-use gprof::terminal::Terminal;
+use gprof::Terminal;
 
 /// A program and its profile, in a directory for more files.
 fn program(name: &str) -> (PathBuf, PathBuf) {

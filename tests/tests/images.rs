@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use gmon_tests::{compare, compile, directory, gprof, read, run};
-use gprof::image::{Image, ImageStorage, Policy};
+use gprof::internals::{Image, ImageStorage, Policy};
 
 /// Where the code of `name` begins.
 fn address(image: &Image<'_>, name: &str) -> u64 {

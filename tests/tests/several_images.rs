@@ -41,8 +41,8 @@ impl Image {
 
     fn address(&self, name: &str) -> u64 {
         let bytes = fs::read(&self.path).unwrap();
-        let room = gprof::image::ImageStorage::default();
-        let image = gprof::image::Image::parse(&bytes, gprof::image::Policy::Full, &room).unwrap();
+        let room = gprof::internals::ImageStorage::default();
+        let image = gprof::internals::Image::parse(&bytes, gprof::internals::Policy::Full, &room).unwrap();
         image.symbols.iter().find(|symbol| symbol.name == name.as_bytes()).unwrap().address
     }
 }

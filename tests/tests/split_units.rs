@@ -7,7 +7,7 @@ use std::process::Command;
 
 use gmon_tests::random::Random;
 use gmon_tests::{compile, directory, gprof, read, run};
-use gprof::image::{Image, ImageStorage, Policy};
+use gprof::internals::{Image, ImageStorage, Policy};
 
 /// How the functions are called that code of the line `sum += n * n` comes from: each way that there is.
 fn told(path: &Path, policy: Policy) -> Vec<Vec<String>> {

@@ -7,13 +7,16 @@ use gmon::Profile;
 use super::compute::Input;
 use super::model::Analysis;
 use super::selection::Selections;
-use super::stats::tell_of_nothing;
+use super::stats::warn_if_empty;
 use super::symbolize::{Symbolized, Symbolizer};
 use crate::cli::options::Options;
 use crate::error::Error;
 use crate::load::Loaded;
 use crate::symbols::file_names::FileNames;
 use crate::terminal::progress::Progress;
+
+/// The profile for reports that need no analysis.
+static NOTHING: Profile = Profile { histograms: Vec::new(), arcs: Vec::new(), blocks: Vec::new() };
 
 /// Works out everything that the reports show that the options ask for. Warnings go to `progress`.
 ///
@@ -37,22 +40,21 @@ pub(crate) fn analyze<'a>(
     if !profile.blocks.is_empty() && !options.by_line {
         let _ = writeln!(progress, "gprof: warning: counts of basic blocks are left out: they are told by line (-l)");
     }
-    let Symbolized { mut functions, sources, object_files, inlined, chains, line_times } = symbolized;
+    let Symbolized { mut functions, sources, object_files, inlined, inline_stacks, line_times } = symbolized;
     functions.set_demangling(options.demangling());
     let selections = match is_needed {
         true => Selections::new(options, &functions, &sources)?,
         false => Selections::program(&functions),
     };
-    let nothing = Profile::default();
     let input = Input {
-        profile: if is_needed { profile } else { &nothing },
+        profile: if is_needed { profile } else { &NOTHING },
         images,
         file_names: FileNames::new(images),
         object_files,
         selections,
         sources,
         inlined,
-        chains,
+        inline_stacks,
         line_times,
         outside_images: loaded.outside_images(),
         options,
@@ -61,7 +63,7 @@ pub(crate) fn analyze<'a>(
     };
     let analysis = Analysis::new(functions, input);
     if is_needed {
-        tell_of_nothing(analysis.stats.as_ref(), !profile.blocks.is_empty(), &options.images, progress);
+        warn_if_empty(&analysis, !profile.blocks.is_empty(), &options.images, progress);
     }
     for (_, named) in images.iter().zip(&options.images).filter(|(image, _)| image.files.has_damaged_lines()) {
         let file = named.image.display();

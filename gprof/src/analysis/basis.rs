@@ -1,15 +1,15 @@
-//! What rows, counts and the index are worked out from.
+//! The inputs of rows, counts and the index.
 
 use super::blocks::Blocks;
 use super::errors::Errors;
 use super::flat::Flat;
 use super::graph::Graph;
 use super::selection::Selections;
-use crate::cli::options::Options;
+use crate::cli::options::{Options, Wanted};
 use crate::symbols::functions::Functions;
 use crate::symbols::sources::Sources;
 
-/// The inputs of rows, counts and the index: everything that is known when the call graph is complete.
+/// The inputs of rows, counts and the index, complete once the call graph is complete.
 pub(super) struct Basis<'a, 'data> {
     pub(super) functions: &'a Functions<'data>,
     pub(super) flat: &'a Flat,
@@ -19,4 +19,5 @@ pub(super) struct Basis<'a, 'data> {
     pub(super) blocks: &'a Blocks,
     pub(super) errors: &'a Errors,
     pub(super) options: &'a Options,
+    pub(super) wanted: Wanted,
 }

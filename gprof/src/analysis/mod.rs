@@ -34,10 +34,6 @@ pub use clock::Clock;
 pub use errors::Errors;
 pub use index::IndexEntry;
 pub use limit::LeftOut;
-pub use model::Analysis;
-pub use rows::{FlatProfile, FlatRow, RowNumbers, Unit};
+pub use model::{Analysis, FunctionInfo, SourceLocation};
+pub use rows::{CallTimeUnit, FlatProfile, FlatRow, RowSamples};
 pub use stats::Stats;
-
-// Only the tests of this project, which look into the modules, may need these names.
-#[cfg(feature = "internals")]
-pub use {compute::Input, counts::Count, model::CallGraph, name_style::NameStyle};

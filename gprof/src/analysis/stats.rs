@@ -4,6 +4,7 @@ use std::io::Write;
 
 use gmon::{Histogram, Profile};
 
+use super::model::Analysis;
 use crate::analysis::flat::Flat;
 use crate::analysis::graph::whole;
 use crate::cli::options::ProfiledImage;
@@ -44,11 +45,11 @@ impl Stats {
         100.0 * samples / whole(self.samples)
     }
 
-    /// Adds everything up.
+    /// Computes all sums.
     pub(super) fn new(
         profile: &Profile,
         functions: &Functions<'_>,
-        flat: &Flat,
+        flat: FlatSums,
         outside_images: OutsideImages,
     ) -> Stats {
         let samples = profile.histograms.iter().map(|histogram| histogram.total() as f64).sum();
@@ -56,14 +57,13 @@ impl Stats {
             histogram.hit().map(|(bin, _)| histogram.count(bin).unsigned_abs() as f64).sum()
         };
         let counted: f64 = profile.histograms.iter().map(sizes).sum();
-        let attributed = flat.time.iter().sum();
         let mut stats = Stats {
             samples,
             error: counted.sqrt(),
-            attributed,
+            attributed: flat.attributed,
             runtime: flat.runtime,
             left_out: samples - flat.total - flat.runtime,
-            outside: flat.total - attributed,
+            outside: flat.total - flat.attributed,
             outside_images,
             ..Stats::default()
         };
@@ -81,16 +81,38 @@ impl Stats {
     }
 }
 
-/// Says it when there is nothing in the profiles, or nothing that is in the images: a report of that looks like one of a
-/// program that did nothing.
-pub(crate) fn tell_of_nothing(
-    stats: Option<&Stats>,
+/// The sums of the flat profile.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FlatSums {
+    attributed: f64,
+    total: f64,
+    runtime: f64,
+    has_time: bool,
+}
+
+impl FlatSums {
+    pub(super) fn new(flat: &Flat) -> FlatSums {
+        FlatSums {
+            attributed: flat.time.iter().sum(),
+            total: flat.total,
+            runtime: flat.runtime,
+            has_time: flat.runtime != 0.0 || flat.time.iter().any(|time| *time != 0.0),
+        }
+    }
+}
+
+/// Warns if the profiles are empty, or if no sample is in any function: the reports would look like those of a program that
+/// did nothing.
+pub(super) fn warn_if_empty(
+    analysis: &Analysis<'_>,
     has_blocks: bool,
     images: &[ProfiledImage],
     warnings: &mut dyn Write,
 ) {
-    // Without time in a function there are statistics.
-    let Some(stats) = stats else { return };
+    if analysis.on_demand.flat_sums.has_time {
+        return;
+    }
+    let stats = analysis.stats();
     let images: Vec<String> = images.iter().map(|profiled| profiled.image.display().to_string()).collect();
     let images = images.join(", ");
     let is_nothing_beyond = stats.outside_images == OutsideImages::default();
@@ -101,6 +123,6 @@ pub(crate) fn tell_of_nothing(
     } else {
         return;
     };
-    // As above.
+    // If a warning cannot be written, there is no way to report the failure.
     let _ = writeln!(warnings, "gprof: warning: {what}");
 }

@@ -30,7 +30,7 @@ pub(crate) struct Symbolized<'data> {
     /// What was inlined, if functions of that are to be told of.
     pub(crate) inlined: Option<Inlined<'data>>,
     /// Where lines were inlined, if that is to be told.
-    pub(crate) chains: InlineStacks<'data>,
+    pub(crate) inline_stacks: InlineStacks<'data>,
     /// The self time of source lines, if a report shows it.
     pub(crate) line_times: LineTimes,
 }
@@ -43,7 +43,7 @@ impl<'data> Symbolized<'data> {
             sources: Sources::default(),
             object_files: None,
             inlined: None,
-            chains: InlineStacks::new(),
+            inline_stacks: InlineStacks::new(),
             line_times: LineTimes::default(),
         }
     }
@@ -55,7 +55,7 @@ impl<'data> Symbolized<'data> {
         {
             return only;
         }
-        let (mut image_functions, mut sources, mut inlined, mut chains) =
+        let (mut image_functions, mut sources, mut inlined, mut inline_stacks) =
             (Vec::new(), Vec::new(), Vec::new(), InlineStacks::new());
         let mut times = Vec::new();
         for (one, (shift, last, label)) in symbolized.into_iter().zip(images.moves()) {
@@ -63,7 +63,8 @@ impl<'data> Symbolized<'data> {
             sources.push(one.sources);
             times.push(one.line_times);
             inlined.push((one.inlined, shift));
-            chains.extend(one.chains.into_iter().map(|(address, callers)| (address.wrapping_add(shift), callers)));
+            inline_stacks
+                .extend(one.inline_stacks.into_iter().map(|(address, callers)| (address.wrapping_add(shift), callers)));
         }
         let functions = Functions::join(image_functions);
         let mut all_inlined = None;
@@ -78,7 +79,7 @@ impl<'data> Symbolized<'data> {
             line_times.append(times, |id| functions.moved(at, id));
         }
         let sources = Sources::join(sources);
-        Symbolized { functions, sources, object_files: None, inlined: all_inlined, chains, line_times }
+        Symbolized { functions, sources, object_files: None, inlined: all_inlined, inline_stacks, line_times }
     }
 }
 
@@ -144,7 +145,7 @@ impl<'a, 'data> Symbolizer<'a, 'data> {
         let has_lines = options.needs_sources(wanted) && options.symbols.is_none();
         let lines = if has_lines { image.files.lines() } else { Lines::default() };
         let mut functions = Functions::new(symbols, code.end);
-        let mut chains = InlineStacks::new();
+        let mut inline_stacks = InlineStacks::new();
         // With the section `.text` alone, functions without code are left out also where there are no lines.
         if options.by_line && (!lines.is_empty() || (!rules.takes_all_segments && has_lines)) {
             let profiled = self.profiled.as_ref().map(|profiled| (profiled, shift));
@@ -152,7 +153,7 @@ impl<'a, 'data> Symbolizer<'a, 'data> {
             let (pieces, callers): (Vec<Symbol<'data>>, Vec<_>) = pieces.into_iter().unzip();
             order.extend(pieces.iter().map(|piece| piece.address));
             let inlined = pieces.iter().zip(callers).filter(|(_, callers)| !callers.is_empty());
-            chains = inlined.map(|(piece, callers)| (piece.address, callers)).collect();
+            inline_stacks = inlined.map(|(piece, callers)| (piece.address, callers)).collect();
             functions = functions.with_lines(pieces, code.end);
         }
         if options.merge_clones && rules.merges_parts {
@@ -167,7 +168,7 @@ impl<'a, 'data> Symbolizer<'a, 'data> {
         let has_times = wanted.source && options.annotation.times;
         let line_times = has_times.then(|| LineTimes::new(histograms, shift, code.clone(), &lines, &functions));
         let line_times = line_times.unwrap_or_default();
-        Symbolized { functions, sources, object_files, inlined, chains, line_times }
+        Symbolized { functions, sources, object_files, inlined, inline_stacks, line_times }
     }
 
     /// The symbols that count, some of which stand for object files if the user has a map of those.

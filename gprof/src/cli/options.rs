@@ -285,8 +285,8 @@ impl Options {
     /// Whether a footer says how much of the profiles the reports account for.
     #[must_use]
     pub fn has_footer(&self, wanted: Wanted) -> bool {
-        // The originals have none, and with `--stats` and in JSON everything is said.
-        let is_fixed = self.is_gnu() || self.traditional || self.format == OutputFormat::Json;
+        // The originals have none, and with `--stats` everything is said.
+        let is_fixed = self.is_gnu() || self.traditional;
         (wanted.flat || wanted.graph) && !wanted.stats && !self.brief && !is_fixed
     }
 
@@ -307,7 +307,6 @@ impl Options {
             || self.file_names
             || self.by_line
             || self.inlines
-            || self.format == OutputFormat::Json
             || (wanted.graph && self.paths);
         shown || self.choices.iter().any(needs)
     }

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::{blurbs, errors, names};
-use crate::analysis::{Analysis, Clock, RowNumbers};
+use crate::analysis::{Analysis, Clock};
 use crate::cli::options::Options;
 use crate::report::number::{Fixed, General};
 
@@ -16,25 +16,24 @@ pub(super) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn W
     let widths = widths(analysis, options);
     columns(analysis, options, widths, out)?;
     let [own_width, all_width] = widths;
-    for (row, numbers) in analysis.flat_rows() {
-        let RowNumbers { percent, cumulative, own, .. } = numbers;
-        let [percent, cumulative, own] = [percent, cumulative, own].map(Fixed);
+    for row in analysis.flat_rows() {
+        let [percent, cumulative, own] = [row.percent, row.cumulative, row.self_time].map(Fixed);
         if options.traditional {
             write!(out, "{percent:5.1} {cumulative:10.2} {own:8.2}")?;
         } else {
             write!(out, "{percent:6.2} {cumulative:9.2} {own:8.2}")?;
         }
         if options.errors {
-            write!(out, " {:>width$}", errors::text(numbers.error), width = errors::WIDTH)?;
+            write!(out, " {:>width$}", errors::text(row.error), width = errors::WIDTH)?;
         }
-        match numbers.per_call.map(|(own, all)| (Fixed(own), Fixed(all))) {
+        match row.per_call.map(|(own, all)| (Fixed(own), Fixed(all))) {
             None => write!(out, " {:8} {:own_width$} {:all_width$}  ", "", "", "")?,
             Some((own, all)) => write!(out, " {:8} {own:own_width$.2} {all:all_width$.2}  ", row.calls)?,
         }
         if options.traditional && analysis.calls.is_known {
             names::write_numbered(analysis, row.function, out)?;
         } else {
-            out.write_all(&names::of_row(analysis, row))?;
+            out.write_all(&analysis.row_name(&row))?;
         }
         out.write_all(b"\n")?;
     }
@@ -74,7 +73,7 @@ const OF_CALL: usize = 8;
 fn widths(analysis: &Analysis<'_>, options: &Options) -> [usize; 2] {
     let mut most = [0.0_f64; 2];
     if options.rules.widens_columns {
-        for (own, all) in analysis.flat_rows().filter_map(|(_, numbers)| numbers.per_call) {
+        for (own, all) in analysis.flat_rows().filter_map(|row| row.per_call) {
             most = [most[0].max(own), most[1].max(all)];
         }
     }

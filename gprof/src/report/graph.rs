@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::columns::Columns;
 use super::labels::Labels;
 use super::{blurbs, errors, names};
-use crate::analysis::entries::{Calls, Line, Place, Whose};
+use crate::analysis::entries::{Calls, Endpoint, EntryLine, LineKind};
 use crate::analysis::graph::Node;
 use crate::analysis::{Analysis, Clock};
 use crate::cli::options::Options;
@@ -72,31 +72,31 @@ struct Lines<'a, 'data> {
 }
 
 impl Lines<'_, '_> {
-    fn write(&self, line: &Line, columns: &mut Columns) -> io::Result<()> {
-        match line.place {
-            Place::Main(node) => {
+    fn write(&self, line: &EntryLine, columns: &mut Columns) -> io::Result<()> {
+        match line.kind {
+            LineKind::Primary(node) => {
                 let graph = &self.analysis.calls.graph;
                 let number = ["[", &graph.rank(node).to_string(), "]"].concat();
                 columns.text(&number.as_bytes()[..number.len().min(6)]);
                 columns.blanks(7 - number.len().min(6));
                 columns.fixed(graph.percent(node), 5, 1);
             }
-            Place::Above | Place::Below => columns.blanks(12),
+            LineKind::Caller | LineKind::Callee => columns.blanks(12),
         }
         self.times(line, columns);
         calls(line.calls, columns);
         // The name of the entry's own function stands out to the left.
-        columns.blanks(if matches!(line.place, Place::Main(_)) { 1 } else { 5 });
-        match line.whose {
-            Whose::Function(id) => self.labels.write(self.analysis, id, columns)?,
-            whose => {
+        columns.blanks(if matches!(line.kind, LineKind::Primary(_)) { 1 } else { 5 });
+        match line.endpoint {
+            Endpoint::Function(id) => self.labels.write(self.analysis, id, columns)?,
+            endpoint => {
                 let mut name = Vec::new();
-                names::write_whose(self.analysis, whose, &mut name)?;
+                names::write_endpoint(self.analysis, endpoint, &mut name)?;
                 columns.text(&name);
             }
         }
         columns.text(b"\n");
-        if let Place::Main(Node::Function(id)) = line.place
+        if let LineKind::Primary(Node::Function(id)) = line.kind
             && self.options.errors
             && line.error != 0.0
         {
@@ -113,7 +113,7 @@ impl Lines<'_, '_> {
         columns.text(format!("{error:>20}{:25}standard error ({rank})\n", "").as_bytes());
     }
 
-    fn times(&self, line: &Line, columns: &mut Columns) {
+    fn times(&self, line: &EntryLine, columns: &mut Columns) {
         let width = self.children;
         let Some((own, children)) = line.times else {
             columns.blanks(9 + width);
@@ -128,13 +128,13 @@ impl Lines<'_, '_> {
 
 fn calls(calls: Calls, columns: &mut Columns) {
     let (some, sign, others) = match calls {
-        Calls::Nothing => return columns.blanks(16),
-        Calls::Some(calls) | Calls::All { outer: calls, inner: 0 } => {
+        Calls::None => return columns.blanks(16),
+        Calls::WithinCycle(calls) | Calls::Total { outer: calls, inner: 0 } => {
             columns.blanks(1);
             columns.right(calls, 7);
             return columns.blanks(8);
         }
-        Calls::All { outer, inner } => (outer, b"+", inner),
+        Calls::Total { outer, inner } => (outer, b"+", inner),
         Calls::Part { some, all } => (some, b"/", all),
     };
     columns.blanks(1);
@@ -151,7 +151,7 @@ mod tests {
     fn calls_of_itself_stand_behind_a_plus() {
         let text = |outer, inner| {
             let (mut columns, mut out) = (Columns::default(), Vec::new());
-            calls(Calls::All { outer, inner }, &mut columns);
+            calls(Calls::Total { outer, inner }, &mut columns);
             columns.take(&mut out).unwrap();
             String::from_utf8(out).unwrap()
         };

@@ -50,7 +50,7 @@ impl Line<'_> {
         io::copy(&mut io::repeat(b' ').take(blanks as u64), &mut self.out)?;
         write!(self.out, " {number} ")?;
         match entry.node {
-            Node::Function(id) => self.write(&names::name(analysis, id))?,
+            Node::Function(id) => self.write(&analysis.name_with_location(id))?,
             Node::Cycle(at) => self.write(format!("<cycle {}>", at + 1).as_bytes())?,
         }
         if let Some(file) = &entry.file {

@@ -11,10 +11,10 @@ mod counts;
 mod errors;
 mod flat;
 mod graph;
-mod hottest;
 mod index;
 mod info;
 mod json;
+mod json_value;
 mod labels;
 mod names;
 mod number;
@@ -25,9 +25,4 @@ mod stats;
 mod table;
 mod writer;
 
-pub use hottest::HotFunction;
 pub use render::{Format, render};
-
-// Only the tests of this project, which look into the modules, may need this name.
-#[cfg(feature = "internals")]
-pub use writer::Writer;

@@ -16,8 +16,8 @@ pub enum Format {
     Text,
     /// The flat profile, the call graph and the index as tables, as wide as the terminal and with its colors.
     Table(Terminal),
-    /// The flat profile, the call graph and the statistics as JSON: docs/json.md is the schema. The options must ask for JSON
-    /// (`--format=json`): an analysis for text has no source lines, and may have no statistics.
+    /// The flat profile, the call graph and the statistics as JSON, whatever other reports the options ask for.
+    /// docs/json.md has the schema.
     Json,
 }
 
@@ -40,7 +40,7 @@ pub fn render(
     let mut buffer = BufWriter::with_capacity(1 << 16, out);
     let mut writer = Writer::new(&mut buffer, &terminal);
     if format == Format::Json {
-        writer.json(analysis, *wanted).map_err(Error::Output)?;
+        writer.json(analysis).map_err(Error::Output)?;
         return writer.finish().map_err(Error::Output);
     }
     if wanted.info {

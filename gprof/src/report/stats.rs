@@ -37,7 +37,7 @@ struct Line {
 }
 
 fn lines(analysis: &Analysis<'_>, files: &[FileInfo]) -> Vec<Line> {
-    let stats = &analysis.stats.unwrap_or_default();
+    let stats = analysis.stats();
     let saturated: usize = files.iter().map(|file| file.saturated).sum();
     let runs = files.iter().filter(|file| !file.is_shared_object).count();
     let mut lines = vec![count(runs as u64, "runs merged", 1), all_samples(analysis)];
@@ -89,7 +89,7 @@ fn beyond(beyond: &OutsideImages) -> [Line; 4] {
 
 /// The samples, and the time that they stand for.
 fn all_samples(analysis: &Analysis<'_>) -> Line {
-    let (stats, clock) = (&analysis.stats.unwrap_or_default(), &analysis.clock);
+    let (stats, clock) = (analysis.stats(), &analysis.clock);
     let number = format!("{:.1}", rounded(stats.samples));
     if clock.rate == 0.0 {
         return Line { number, text: "samples".to_owned(), is_notable: false };

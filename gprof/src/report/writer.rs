@@ -71,8 +71,8 @@ impl<'a> Writer<'a> {
     /// # Errors
     ///
     /// Those of the output.
-    pub fn json(&mut self, analysis: &Analysis<'_>, wanted: Wanted) -> io::Result<()> {
-        json::render(analysis, wanted, self.out)
+    pub fn json(&mut self, analysis: &Analysis<'_>) -> io::Result<()> {
+        json::render(analysis, self.out)
     }
 
     /// Writes the same reports, those that can be tables as tables.

@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
 use gmon::{Arc, Dimension, Histogram, Profile};
-use gprof::image::Symbol;
-use gprof::symbols::functions::{FunctionId, Functions};
+use gprof::FunctionId;
+use gprof::internals::{Functions, Symbol};
 use proptest::prelude::*;
 
 /// Where functions begin.

@@ -7,14 +7,14 @@ use std::ffi::OsString;
 
 use gmon::Profile;
 
-use crate::analysis::entries::{self, Line};
+use crate::analysis::entries::{self, EntryLine};
 use crate::analysis::flat::Flat;
 use crate::analysis::graph::arcs::{Arc, Arcs};
 use crate::analysis::graph::propagate::Choices;
 use crate::analysis::graph::{Graph, Node};
 use crate::analysis::selection::{ArcSelection, Selection};
 use crate::analysis::static_calls;
-use crate::analysis::{Clock, Errors, FlatProfile, FlatRow, RowNumbers, Unit};
+use crate::analysis::{CallTimeUnit, Clock, Errors, FlatProfile, FlatRow, RowSamples};
 use crate::cli::bsd::{Arguments, Dialect};
 use crate::cli::rules::Rules;
 use crate::image::Image;
@@ -23,7 +23,7 @@ use crate::symbols::functions::{FunctionId, Functions};
 /// Everything that the reports show.
 #[derive(Debug)]
 pub struct Report<'data> {
-    /// Whose layout is wanted.
+    /// Endpoint layout is wanted.
     pub dialect: Dialect,
     /// Whether to explain the columns.
     pub explained: bool,
@@ -49,13 +49,13 @@ pub struct Report<'data> {
 
 impl<'data> Report<'data> {
     /// The rows of the flat profile with their numbers.
-    pub fn flat_rows(&self) -> impl Iterator<Item = (&FlatRow<'data>, RowNumbers)> {
+    pub fn flat_rows(&self) -> impl Iterator<Item = (&RowSamples<'data>, FlatRow<'data>)> {
         self.flat.numbered(self.clock.rate)
     }
 
     /// The lines of an entry of the call graph, from the top, without the calls that were left out.
     #[must_use]
-    pub fn entry(&self, node: Node) -> Vec<Line> {
+    pub fn entry(&self, node: Node) -> Vec<EntryLine> {
         entries::lines(&self.graph, &Errors::default(), self.clock.rate, node)
     }
 }
@@ -133,10 +133,10 @@ fn flat_table<'data>(
     graph: &Graph,
     rate: f64,
 ) -> FlatProfile<'data> {
-    let rows = FlatRow::all(functions, flat, graph);
-    let unit = Unit::new(rules.call_unit, &rows, rate);
+    let rows = RowSamples::all(functions, flat, graph);
+    let unit = CallTimeUnit::new(rules.call_unit, &rows, rate);
     let is_listed =
-        |row: &FlatRow<'_>| unused || row.is_used() || rules.lists_callers_without_time && row.children != 0.0;
+        |row: &RowSamples<'_>| unused || row.is_used() || rules.lists_callers_without_time && row.children != 0.0;
     FlatProfile::new(rows, is_listed, functions, unit, flat.total)
 }
 

@@ -37,7 +37,8 @@ pub struct Arcs {
 }
 
 impl Arcs {
-    /// All arcs of a profile, as [`Arcs::chosen`] finds them.
+    /// Finds all arcs of a profile as [`Arcs::chosen`] does. Only tests select nothing.
+    #[cfg(any(test, feature = "internals"))]
     #[must_use]
     pub fn new(raw: &[gmon::Arc], functions: &Functions<'_>) -> Arcs {
         Arcs::chosen(raw, functions, &ArcSelection::default(), &[], false)

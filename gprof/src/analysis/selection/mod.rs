@@ -25,7 +25,8 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// Everything but the profiling runtime.
+    /// Selects everything but the profiling runtime. Only tests select nothing else.
+    #[cfg(any(test, feature = "internals"))]
     #[must_use]
     pub fn program(functions: &Functions<'_>) -> Selection {
         Selection::without(&runtime::all(functions).into())

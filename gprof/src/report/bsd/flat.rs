@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::granularity::granularity;
 use super::names::write_name;
 use crate::analysis::bsd::Report;
-use crate::analysis::{FlatRow, RowNumbers};
+use crate::analysis::{FlatRow, RowSamples};
 use crate::cli::bsd::Dialect;
 use crate::report::number::Fixed;
 
@@ -30,7 +30,7 @@ pub(super) fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()>
     writeln!(out, "  %   cumulative   self              self     total           ")?;
     writeln!(out, " time   seconds   seconds    calls  {0}s/call  {0}s/call  name    ", report.flat.unit.prefix)?;
     for (row, numbers) in report.flat_rows() {
-        let [percent, cumulative, own] = [numbers.percent, numbers.cumulative, numbers.own].map(Fixed);
+        let [percent, cumulative, own] = [numbers.percent, numbers.cumulative, numbers.self_time].map(Fixed);
         let of_sums = decimals.of_sums;
         write!(out, "{percent:5.1} {cumulative:10.of_sums$} {own:8.of_sums$}")?;
         calls(report, row, &numbers, decimals, out)?;
@@ -42,8 +42,8 @@ pub(super) fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()>
 /// The calls of a function and their times.
 fn calls(
     report: &Report<'_>,
-    row: &FlatRow<'_>,
-    numbers: &RowNumbers,
+    row: &RowSamples<'_>,
+    numbers: &FlatRow<'_>,
     Decimals { of_calls, .. }: Decimals,
     out: &mut dyn Write,
 ) -> io::Result<()> {

@@ -5,10 +5,10 @@ use std::io::{self, Write};
 use anstyle::Style;
 
 use super::super::flat::{introduction, unit};
-use super::super::{blurbs, errors, names};
+use super::super::{blurbs, errors};
 use super::cells::{Cells, printable};
 use super::drawing::{Frame, HOT, Look, PLAIN, Taker, WARM, column, draw, name_column, spared_column};
-use crate::analysis::{Analysis, FlatRow, RowNumbers};
+use crate::analysis::{Analysis, FlatRow};
 use crate::cli::options::Options;
 
 pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, frame: Frame, out: &mut dyn Write) -> io::Result<()> {
@@ -31,10 +31,10 @@ pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, frame: Frame, o
     }
     let hand_over = |_, take: Taker<'_>| {
         let mut cells = Cells::default();
-        for (row, numbers) in analysis.flat_rows() {
-            let look = Look { style: style(&numbers), ..Look::default() };
+        for row in analysis.flat_rows() {
+            let look = Look { style: style(&row), ..Look::default() };
             cells.clear();
-            fill(&mut cells, analysis, options, row, &numbers);
+            fill(&mut cells, analysis, options, &row);
             take(look, &cells)?;
         }
         Ok(())
@@ -44,32 +44,26 @@ pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, frame: Frame, o
 }
 
 /// What takes much time is red, what takes some is green.
-fn style(numbers: &RowNumbers) -> Style {
-    match numbers.percent {
+fn style(row: &FlatRow<'_>) -> Style {
+    match row.percent {
         percent if percent >= 5.0 => HOT,
         percent if percent >= 0.5 => WARM,
         _ => PLAIN,
     }
 }
 
-fn fill<'data>(
-    cells: &mut Cells,
-    analysis: &Analysis<'data>,
-    options: &Options,
-    row: &FlatRow<'data>,
-    numbers: &RowNumbers,
-) {
-    let RowNumbers { percent, cumulative, own, error, per_call } = *numbers;
-    [percent, cumulative, own].iter().for_each(|number| cells.fixed(*number, 2));
+fn fill<'data>(cells: &mut Cells, analysis: &Analysis<'data>, options: &Options, row: &FlatRow<'data>) {
+    let FlatRow { percent, cumulative, self_time, error, calls, per_call, .. } = *row;
+    [percent, cumulative, self_time].iter().for_each(|number| cells.fixed(*number, 2));
     if options.errors {
         cells.text(&errors::text(error));
     }
     match per_call {
         None => (0..3).for_each(|_| cells.blank()),
         Some((own, total)) => {
-            cells.count(row.calls);
+            cells.count(calls);
             [own, total].iter().for_each(|number| cells.fixed(*number, 2));
         }
     }
-    cells.name(|columns| columns.text(&names::of_row(analysis, row)));
+    cells.name(|columns| columns.text(&analysis.row_name(row)));
 }

@@ -10,7 +10,7 @@ use super::super::{blurbs, errors, names};
 use super::cells::Cells;
 use super::drawing::{Frame, Look, Pass, STRONG, Taker, column, draw, name_column, spared_column};
 use crate::analysis::Analysis;
-use crate::analysis::entries::{Calls, Line, Place, Whose};
+use crate::analysis::entries::{Calls, Endpoint, EntryLine, LineKind};
 use crate::cli::options::Options;
 
 pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, frame: Frame, out: &mut dyn Write) -> io::Result<()> {
@@ -51,9 +51,9 @@ impl Rows<'_, '_> {
         let mut cells = Cells::default();
         for node in &self.analysis.calls.entries {
             for (at, line) in self.analysis.entry(*node).iter().enumerate() {
-                let look = match line.place {
-                    Place::Main(_) => Look { style: STRONG, ..Look::default() },
-                    Place::Above | Place::Below => Look { indent: INDENT, ..Look::default() },
+                let look = match line.kind {
+                    LineKind::Primary(_) => Look { style: STRONG, ..Look::default() },
+                    LineKind::Caller | LineKind::Callee => Look { indent: INDENT, ..Look::default() },
                 };
                 cells.clear();
                 self.fill(&mut cells, pass, line)?;
@@ -63,14 +63,14 @@ impl Rows<'_, '_> {
         Ok(())
     }
 
-    fn fill(&self, cells: &mut Cells, pass: Pass, line: &Line) -> io::Result<()> {
+    fn fill(&self, cells: &mut Cells, pass: Pass, line: &EntryLine) -> io::Result<()> {
         let graph = &self.analysis.calls.graph;
-        match line.place {
-            Place::Main(node) => {
+        match line.kind {
+            LineKind::Primary(node) => {
                 cells.text(&format!("[{}]", graph.rank(node)));
                 cells.fixed(graph.percent(node), 1);
             }
-            Place::Above | Place::Below => (0..2).for_each(|_| cells.blank()),
+            LineKind::Caller | LineKind::Callee => (0..2).for_each(|_| cells.blank()),
         }
         let time = |time: Option<f64>, cells: &mut Cells| match time {
             Some(time) => cells.fixed(time, 2),
@@ -82,8 +82,8 @@ impl Rows<'_, '_> {
         }
         time(line.times.map(|(_, children)| children), cells);
         cells.cell(|columns| calls(line.calls, columns));
-        let known = match line.whose {
-            Whose::Function(id) => Some(&self.widths[id.index()]),
+        let known = match line.endpoint {
+            Endpoint::Function(id) => Some(&self.widths[id.index()]),
             _ => None,
         };
         if let Some(width) = known.and_then(Cell::get).filter(|_| pass == Pass::Measure) {
@@ -91,26 +91,26 @@ impl Rows<'_, '_> {
             return Ok(());
         }
         let mut named = Ok(());
-        let width = cells.name(|columns| named = self.name(line.whose, columns));
+        let width = cells.name(|columns| named = self.name(line.endpoint, columns));
         if let Some(known) = known {
             known.set(u32::try_from(width).ok());
         }
         named
     }
 
-    fn name(&self, whose: Whose, columns: &mut Columns) -> io::Result<()> {
-        match whose {
-            Whose::Function(id) => self.labels.write(self.analysis, id, columns),
-            whose => names::write_whose(self.analysis, whose, &mut columns.text),
+    fn name(&self, endpoint: Endpoint, columns: &mut Columns) -> io::Result<()> {
+        match endpoint {
+            Endpoint::Function(id) => self.labels.write(self.analysis, id, columns),
+            endpoint => names::write_endpoint(self.analysis, endpoint, &mut columns.text),
         }
     }
 }
 
 fn calls(calls: Calls, columns: &mut Columns) {
     let (some, sign, others) = match calls {
-        Calls::Nothing => return,
-        Calls::Some(calls) | Calls::All { outer: calls, inner: 0 } => return columns.right(calls, 0),
-        Calls::All { outer, inner } => (outer, b"+", inner),
+        Calls::None => return,
+        Calls::WithinCycle(calls) | Calls::Total { outer: calls, inner: 0 } => return columns.right(calls, 0),
+        Calls::Total { outer, inner } => (outer, b"+", inner),
         Calls::Part { some, all } => (some, b"/", all),
     };
     columns.right(some, 0);

@@ -46,7 +46,7 @@ const NAME: &str = "name";
 
 fn name(analysis: &Analysis<'_>, entry: &IndexEntry<'_>) -> Vec<u8> {
     let mut name = match entry.node {
-        Node::Function(id) => names::name(analysis, id).into_owned(),
+        Node::Function(id) => analysis.name_with_location(id).into_owned(),
         Node::Cycle(at) => format!("<cycle {}>", at + 1).into_bytes(),
     };
     if let Some(file) = &entry.file {
