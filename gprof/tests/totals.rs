@@ -1,4 +1,4 @@
-//! What reports add up to, for any profile of any table of functions: everything in the profile is in them once.
+//! Totals of reports: every sample and every call of a random profile is in the report exactly once.
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
 mod common;
@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 use common::{image, is_close, magnitude, owner, profile, table};
 
-/// Calls `add` for each byte of each bin, with the byte's part of the samples.
+/// Calls `add` for each byte of each bin, with the byte's share of the samples.
 fn for_each_byte(profile: &Profile, mut add: impl FnMut(u64, f64)) {
     for histogram in &profile.histograms {
         for bin in 0..histogram.bins.len() {
@@ -23,7 +23,7 @@ fn for_each_byte(profile: &Profile, mut add: impl FnMut(u64, f64)) {
     }
 }
 
-/// The time of each function, added up byte by byte. Copies count for their functions.
+/// Returns the time of each function in samples, added up byte by byte. Copies count for their functions.
 fn time_by_bytes(profile: &Profile, functions: &Functions<'_>) -> Vec<f64> {
     let mut time = vec![0.0; functions.len()];
     for_each_byte(profile, |byte, part| {
@@ -34,7 +34,7 @@ fn time_by_bytes(profile: &Profile, functions: &Functions<'_>) -> Vec<f64> {
     time
 }
 
-/// The function of an address, found by looking at all functions.
+/// Returns the function of an address after looking at all functions.
 fn function_of(analysis: &Analysis<'_>, address: u64) -> Option<FunctionId> {
     analysis.functions().rev().find(|id| {
         let FunctionInfo { address: start, size, .. } = analysis.function(*id);
@@ -42,7 +42,7 @@ fn function_of(analysis: &Analysis<'_>, address: u64) -> Option<FunctionId> {
     })
 }
 
-/// The time of each function in samples, added up byte by byte.
+/// Returns the time of each function in samples, added up byte by byte.
 fn times(profile: &Profile, analysis: &Analysis<'_>) -> Vec<f64> {
     let mut time = vec![0.0; analysis.functions().count()];
     for_each_byte(profile, |byte, part| {
@@ -53,7 +53,7 @@ fn times(profile: &Profile, analysis: &Analysis<'_>) -> Vec<f64> {
     time
 }
 
-/// The number of calls of each function by other functions, added up arc by arc.
+/// Returns the number of calls of each function by other functions, added up arc by arc.
 fn calls(profile: &Profile, analysis: &Analysis<'_>) -> Vec<u64> {
     let mut calls = vec![0; analysis.functions().count()];
     for arc in &profile.arcs {
@@ -89,7 +89,7 @@ proptest! {
 
     #[test]
     fn reports_account_for_the_whole_profile(table in table(), profile in profile()) {
-        // An image without functions is refused.
+        // gprof refuses an image without functions.
         prop_assume!(table.symbols.iter().any(|symbol| symbol.is_func));
         let options = Options::new("image", ["profile"]).brief(true);
         let loaded = gprof::from_memory(&options, image(&table), profile.clone()).unwrap();
@@ -111,7 +111,7 @@ proptest! {
         let parts = stats.attributed + stats.runtime + stats.left_out + stats.outside;
         prop_assert!(is_close(parts, stats.samples, magnitude));
         prop_assert_eq!(stats.calls, profile.arcs.iter().map(|arc| arc.count).sum::<u64>());
-        // The rows have the same sums, and so has the text.
+        // The rows and the text have the same sums.
         let rows: Vec<_> = analysis.flat_rows().collect();
         if !profile.histograms.is_empty() {
             let sum: f64 = rows.iter().map(|row| row.self_time * analysis.clock().rate).sum();

@@ -1,4 +1,4 @@
-//! From what was read to what reports show.
+//! Makes an analysis of the files that were loaded.
 
 use std::io::Write;
 
@@ -18,11 +18,11 @@ use crate::terminal::progress::Progress;
 /// The profile for reports that need no analysis.
 static NOTHING: Profile = Profile { histograms: Vec::new(), arcs: Vec::new(), blocks: Vec::new() };
 
-/// Works out everything that the reports show that the options ask for. Warnings go to `progress`.
+/// Analyzes what was loaded as the options ask. Warnings go to `progress`.
 ///
 /// # Errors
 ///
-/// When the options ask for something that the profiles or the functions do not have.
+/// If the options ask for a report that the profiles have no data for, or select a function that does not exist.
 pub(crate) fn analyze<'a>(
     loaded: &'a Loaded,
     options: &'a Options,
@@ -31,7 +31,7 @@ pub(crate) fn analyze<'a>(
     let wanted = options.wanted(loaded.contents())?;
     progress.tell("working out the reports");
     let (images, profile) = (loaded.images(), loaded.profile());
-    // What the profiles consist of is told without an analysis.
+    // The list of each profile's records (-i) needs no analysis.
     let is_needed = wanted.analysis() || options.sums_lines();
     let symbolized = match is_needed {
         true => Symbolizer::new(loaded, options, wanted).all(progress),

@@ -1,4 +1,4 @@
-//! Everything that a report may show, worked out and frozen.
+//! Computes everything that a report may show.
 
 mod analyze;
 mod basis;

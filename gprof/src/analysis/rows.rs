@@ -12,25 +12,25 @@ use crate::analysis::ordered::Ordered;
 use crate::cli::rules::CallUnit;
 use crate::symbols::functions::{FunctionId, Functions};
 
-/// A row of the flat profile.
+/// A row of the flat profile, in samples.
 #[derive(Debug)]
 pub struct RowSamples<'data> {
     /// The function.
     pub function: FunctionId,
-    /// The name of a function that was inlined into it, if the row is about that.
+    /// The symbol of a function that was inlined into `function`, if the row is about the inlined code.
     pub inlined: Option<&'data [u8]>,
-    /// Its own time, in samples.
+    /// The self time in samples.
     pub time: f64,
-    /// The standard error of that, in samples. 0 when nobody asked for it.
+    /// The standard error of the self time in samples; 0 when the options do not ask for errors.
     pub error: f64,
-    /// How often others called it.
+    /// The number of calls by other functions.
     pub calls: u64,
-    /// The time of what it called, in samples.
+    /// The time of called functions in samples.
     pub children: f64,
 }
 
 impl<'data> RowSamples<'data> {
-    /// The rows of all functions, in the order of their addresses.
+    /// Returns the rows of all functions, in the order of their addresses.
     pub(crate) fn all(functions: &Functions<'data>, flat: &Flat, graph: &Graph) -> Vec<RowSamples<'data>> {
         let row = |function: FunctionId| RowSamples {
             function,
@@ -43,13 +43,14 @@ impl<'data> RowSamples<'data> {
         functions.ids().map(row).collect()
     }
 
-    /// Gives inlined functions rows of their own; what is left of the function around them is its own code.
+    /// Adds rows for inlined functions, and takes their time from the rows of the functions around the inlined code.
     fn split(rows: &mut Vec<RowSamples<'data>>, inlined: Vec<InlinedTime<'data>>, errors: &Errors) {
-        /// Sums of shares of samples are off by this part of them at most, which is no time: a bin has far fewer bytes.
+        /// The sums of shares of samples may differ by this part because of rounding. A difference of this size is no
+        /// time, because it is far less than one byte's share of a bin.
         const ROUNDING: f64 = 1e-9;
         let whole: Vec<f64> = rows.iter().map(|row| row.time).collect();
         for InlinedTime { place, inside: function, name, time } in inlined {
-            // Rows are in the order of functions still.
+            // The rows are still in the order of functions.
             let around = &mut rows[function.index()];
             around.time -= time;
             around.children += time;
@@ -63,18 +64,18 @@ impl<'data> RowSamples<'data> {
         }
     }
 
-    /// Whether the function was called or took time.
+    /// Returns whether the function was called or took time.
     pub(crate) fn is_used(&self) -> bool {
         self.calls != 0 || self.time != 0.0
     }
 
-    /// The part of its whole time that is its own, in percent, if it took any.
+    /// Returns the self time as a percentage of the function's total time, if the function took any time.
     pub(crate) fn own_percent(&self) -> Option<f64> {
         let all = self.time + self.children;
         (all != 0.0).then(|| 100.0 * self.time / all)
     }
 
-    /// The name by which rows are ordered.
+    /// Returns the name that orders rows.
     fn name(&self, functions: &Functions<'data>) -> &'data [u8] {
         self.inlined.unwrap_or(functions[self.function].name)
     }
@@ -104,7 +105,8 @@ pub struct FlatRow<'data> {
 }
 
 impl<'data> FlatProfile<'data> {
-    /// The table of all rows, which come in the order of addresses. Those that are not to be listed are kept as unused.
+    /// Makes the flat profile of all rows, which must be in the order of addresses. `is_listed` tells which rows the
+    /// report lists; the others are kept as unused.
     pub(crate) fn new(
         rows: Vec<RowSamples<'data>>,
         is_listed: impl Fn(&RowSamples<'data>) -> bool,
@@ -112,20 +114,21 @@ impl<'data> FlatProfile<'data> {
         unit: CallTimeUnit,
         total: f64,
     ) -> FlatProfile<'data> {
-        // To sort names of rows that nobody wants to see would take longer than all else.
+        // Sorting the names of rows that are not listed would take longer than everything else.
         let (mut rows, unused): (Vec<_>, Vec<_>) = rows.into_iter().partition(is_listed);
         rows.sort_by_key(|row| (Reverse((Ordered(row.time), row.calls)), row.name(functions)));
         FlatProfile { shown: rows.len(), rows, unused, unit, total, left_out: LeftOut::default() }
     }
 
-    /// The rows that are shown with their numbers, at so many samples for each unit of time.
+    /// Returns the rows that the report shows. `rate` is the number of samples for each unit of time.
     pub(crate) fn numbered(&self, rate: f64) -> impl Iterator<Item = (&RowSamples<'data>, FlatRow<'data>)> {
         let (whole, factor) = (whole(self.total), self.unit.factor);
         let mut so_far = 0.0;
         self.rows.iter().take(self.shown).map(move |row| {
             so_far += row.time;
             let calls = row.calls as f64;
-            // The order of operations decides the last bit, and with it what two decimals show.
+            // The order of the operations decides the last bit of the result, and that bit may decide how the report
+            // rounds the result.
             let of_call = |time: f64| factor * time / rate / calls;
             let numbers = FlatRow {
                 function: row.function,
@@ -142,33 +145,34 @@ impl<'data> FlatProfile<'data> {
     }
 }
 
-/// The unit in which times for each call are shown.
+/// The unit of the times for each call in the flat profile.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CallTimeUnit {
-    /// Its prefix.
+    /// The prefix: `m` for milliseconds, a blank for seconds.
     pub prefix: char,
-    /// By how much a number in the clock's own unit is multiplied.
+    /// The factor for a time in the unit of the samples: 1000 for milliseconds.
     pub factor: f64,
 }
 
 /// The flat profile.
 #[derive(Debug)]
 pub struct FlatProfile<'data> {
-    /// The rows of functions that were called or took time, the longest time first; with `-z` those of all functions.
+    /// The rows of functions that were called or took time, the longest time first; with `-z` the rows of all
+    /// functions.
     pub rows: Vec<RowSamples<'data>>,
-    /// How many of them are shown: all, unless the user wants only so many.
+    /// How many rows the report shows: all, unless the user limits the report.
     pub shown: usize,
-    /// The rows that are not among these: those of unused functions, in the order of addresses.
+    /// The rows of functions that were not called and took no time, in the order of addresses; empty with `-z`.
     pub unused: Vec<RowSamples<'data>>,
-    /// The unit of times for each call.
+    /// The unit of the times for each call.
     pub unit: CallTimeUnit,
-    /// All samples.
+    /// The number of samples that are 100 percent.
     pub total: f64,
-    /// What is not shown because the user wants only so much.
+    /// The rows beyond the limit.
     pub left_out: LeftOut,
 }
 
-/// The flat profile.
+/// Computes the flat profile.
 pub(super) fn flat_profile<'data>(
     basis: &Basis<'_, 'data>,
     inlined: Vec<InlinedTime<'data>>,
@@ -204,24 +208,25 @@ const PREFIXES: [(char, f64); 11] = [
     ('a', 1e18),
 ];
 
-/// The smallest unit that is chosen for what is called often, nanoseconds: no call takes less than a part of one, and the
-/// whole run has to be shown in the same unit.
+/// The index of the smallest unit that is chosen for functions with many calls: nanoseconds. No call takes less than a
+/// part of a nanosecond, and the report shows the whole run in the same unit.
 const SMALLEST: usize = 7;
 
-/// The longest time of a call with all that it called, in samples, of the functions with at least so many calls.
+/// Returns the longest time of a call with all that it called, in samples, among functions with at least `least_calls`
+/// calls.
 fn longest(rows: &[RowSamples<'_>], least_calls: u64) -> f64 {
     let called = rows.iter().filter(|row| row.calls >= least_calls);
     called.map(|row| (row.time + row.children) / row.calls as f64).fold(0.0, f64::max)
 }
 
-/// The unit that fits the self times of calls best: the one in which most of the time is shown with one to three digits
-/// before the point. Functions with one call do not count: `main` takes seconds, and in seconds all other rows are 0.00.
+/// Returns the unit that shows most of the self time with one to three digits before the decimal point. Functions with
+/// one call do not count: `main` takes seconds, and in seconds all other rows would be 0.00.
 fn fitting_unit(rows: &[RowSamples<'_>], rate: f64) -> CallTimeUnit {
     let mut times = [0.0; PREFIXES.len()];
     for row in rows.iter().filter(|row| row.calls > 1 && row.time > 0.0) {
         times[place(row.time / row.calls as f64 / rate).min(SMALLEST)] += row.time;
     }
-    // Of units that fit equally well the first is the largest.
+    // If several units show equally much time, the largest unit wins.
     let most = times.iter().copied().fold(0.0, f64::max);
     match times.iter().position(|time| *time == most).filter(|_| most > 0.0) {
         Some(best) => CallTimeUnit::of(best),
@@ -231,7 +236,7 @@ fn fitting_unit(rows: &[RowSamples<'_>], rate: f64) -> CallTimeUnit {
 }
 
 impl CallTimeUnit {
-    /// The unit for rows, at so many samples for each unit of time.
+    /// Returns the unit for these rows. `rate` is the number of samples for each unit of time.
     pub(crate) fn new(rule: CallUnit, rows: &[RowSamples<'_>], rate: f64) -> CallTimeUnit {
         match rule {
             CallUnit::Fitting => fitting_unit(rows, rate),
@@ -248,16 +253,15 @@ impl CallTimeUnit {
     }
 }
 
-/// The unit for times of calls of which the longest took `longest`: the one that shows it with one to three digits
-/// before the point.
+/// Returns the unit that shows the time of the longest call with one to three digits before the decimal point.
 fn unit(longest: f64) -> CallTimeUnit {
     CallTimeUnit::of(place(longest))
 }
 
-/// The place of the unit that shows a time with one to three digits before the point.
+/// Returns the index of the unit that shows a time with one to three digits before the decimal point.
 fn place(time: f64) -> usize {
     let fits = |(_, factor): &(char, f64)| (1.0..1000.0).contains(&(factor * time));
-    // No time at all is shown in the first unit, and what fits no unit in the last.
+    // No time at all is shown in the first unit, and a time that fits no unit in the last.
     let fallback = if time > 0.0 { PREFIXES.len() - 1 } else { 0 };
     PREFIXES.iter().position(fits).unwrap_or(fallback)
 }
@@ -294,7 +298,7 @@ mod tests {
             };
             fitting_unit(&rows.iter().map(row).collect::<Vec<_>>(), 100.0).prefix
         };
-        // Samples of a hundredth of a second: a main of one call, and what it calls a million times.
+        // Samples of a hundredth of a second: `main` is called once, and calls another function a million times.
         let (main, often, seldom) = ((1.0, 150.0, 1), (60.0, 0.0, 1_000_000), (40.0, 60.0, 40));
         assert_eq!(prefix(&[main]), ' ', "nothing else was called");
         assert_eq!(prefix(&[main, often]), 'n');

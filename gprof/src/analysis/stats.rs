@@ -1,4 +1,4 @@
-//! How much of the profiles the reports account for.
+//! Sums that tell how much of the profiles the reports account for.
 
 use std::io::Write;
 
@@ -11,35 +11,35 @@ use crate::cli::options::ProfiledImage;
 use crate::load::outside::OutsideImages;
 use crate::symbols::functions::Functions;
 
-/// Sums over the profiles.
+/// Sums over the profiles, without what is in [`Stats::outside_images`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stats {
-    /// All samples.
+    /// The number of samples.
     pub samples: f64,
-    /// Their standard error: the root of how many were counted.
+    /// The standard error of `samples`: the square root of the number of counted samples.
     pub error: f64,
-    /// Those credited to functions of the flat profile.
+    /// The samples in functions of the flat profile.
     pub attributed: f64,
-    /// Those of the profiling runtime, unless it was chosen.
+    /// The samples in the profiling runtime, unless the user selected the runtime.
     pub runtime: f64,
-    /// Those of functions that the user left out.
+    /// The samples in functions that the user excluded.
     pub left_out: f64,
-    /// Those outside of all functions.
+    /// The samples outside of all functions.
     pub outside: f64,
-    /// All calls.
+    /// The number of calls.
     pub calls: u64,
-    /// Calls by what is no function of the program.
+    /// The calls by code outside of the program's functions.
     pub from_outside: u64,
-    /// Calls of what is no function of the program.
+    /// The calls of code outside of the program's functions.
     pub to_outside: u64,
-    /// Calls of which both ends are unknown.
+    /// The calls with both ends outside of the program's functions.
     pub unknown: u64,
-    /// What is in no image, and thus in none of the above.
+    /// The samples and calls in none of the images.
     pub outside_images: OutsideImages,
 }
 
 impl Stats {
-    /// The part of all samples that some are, in percent.
+    /// Returns a number of samples as a percentage of all samples.
     #[must_use]
     pub fn percent(&self, samples: f64) -> f64 {
         100.0 * samples / whole(self.samples)

@@ -1,10 +1,10 @@
-//! The texts that explain the columns, for readers who see a profile for the first time.
+//! The texts that explain reports to readers who see a profile for the first time.
 
 use std::io::{self, Write};
 
 use crate::cli::options::Options;
 
-/// Writes a text that explains a report, unless the user knows.
+/// Writes a text that explains a report, unless the options ask for a brief report.
 pub(super) fn explain(text: &str, options: &Options, out: &mut dyn Write) -> io::Result<()> {
     if options.brief {
         return Ok(());

@@ -1,4 +1,4 @@
-//! The flat profile: a row for each function.
+//! The flat profile: one row for each function.
 
 use std::io::{self, Write};
 
@@ -40,7 +40,7 @@ pub(super) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn W
     if options.traditional { Ok(()) } else { blurbs::explain(blurbs::FLAT, options, out) }
 }
 
-/// What stands above the columns.
+/// Writes the text above the columns.
 pub(super) fn introduction(analysis: &Analysis<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
     let clock = &analysis.clock;
     let dimension = String::from_utf8_lossy(clock.dimension.as_bytes());
@@ -53,23 +53,23 @@ pub(super) fn introduction(analysis: &Analysis<'_>, options: &Options, out: &mut
     } else {
         write!(out, "Flat profile:\n\nEach sample counts as {} {dimension}.\n", General(clock.time(1.0)))?;
     }
-    // Written the other way round, what is no number would be taken for time.
+    // A total of NaN must not print this line, so the comparison must not be negated.
     if analysis.flat.total <= 0.0 {
         out.write_all(b" no time accumulated\n\n")?;
     }
     Ok(())
 }
 
-/// The unit of times for each call.
+/// Returns the unit of the times for each call.
 pub(super) fn unit(analysis: &Analysis<'_>) -> String {
     format!("{}{}/call", analysis.flat.unit.prefix, char::from(analysis.clock.abbrev))
 }
 
-/// How wide the originals make each of the columns of times for each call.
+/// The width of each column of times for each call in GNU's and the BSDs' layouts.
 const OF_CALL: usize = 8;
 
-/// How wide the columns of times for each call are: wide enough for the one call of `main` in nanoseconds. In the layouts
-/// of the originals a number that is too wide moves the rest of its row.
+/// Returns the widths of the columns of times for each call: wide enough for the one call of `main` in nanoseconds. In
+/// GNU's and the BSDs' layouts, a number that is too wide moves the rest of its row.
 fn widths(analysis: &Analysis<'_>, options: &Options) -> [usize; 2] {
     let mut most = [0.0_f64; 2];
     if options.rules.widens_columns {

@@ -1,4 +1,4 @@
-//! The call graph: an entry for each function, with its callers above and what it calls below.
+//! The call graph: an entry for each function, with its callers above and the functions that it calls below.
 
 use std::io::{self, Write};
 
@@ -20,7 +20,7 @@ pub(super) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn W
     };
     out.write_all(title.as_bytes())?;
     header(analysis, options, out)?;
-    // The BSDs give the time of what was called more room, and set entries apart.
+    // The BSDs use a wider column for the time of called functions, and put empty lines between entries.
     let (children, separator) = if options.traditional {
         (11, "\n-----------------------------------------------\n\n")
     } else {
@@ -44,7 +44,7 @@ fn header(analysis: &Analysis<'_>, options: &Options, out: &mut dyn Write) -> io
     out.write_all(if options.traditional { TRADITIONAL_COLUMNS } else { COLUMNS })
 }
 
-/// What one sample stands for.
+/// Writes what one sample stands for.
 pub(super) fn granularity(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result<()> {
     let (clock, total) = (&analysis.clock, analysis.calls.graph.total());
     write!(out, "\ngranularity: each sample hit covers {} byte(s)", General(clock.granularity))?;
@@ -67,7 +67,7 @@ struct Lines<'a, 'data> {
     analysis: &'a Analysis<'data>,
     options: &'a Options,
     labels: Labels,
-    /// The width of the time of what was called.
+    /// The width of the column for the time of called functions.
     children: usize,
 }
 
@@ -85,7 +85,7 @@ impl Lines<'_, '_> {
         }
         self.times(line, columns);
         calls(line.calls, columns);
-        // The name of the entry's own function stands out to the left.
+        // The name of the entry's own function is less indented.
         columns.blanks(if matches!(line.kind, LineKind::Primary(_)) { 1 } else { 5 });
         match line.endpoint {
             Endpoint::Function(id) => self.labels.write(self.analysis, id, columns)?,
@@ -105,9 +105,9 @@ impl Lines<'_, '_> {
         Ok(())
     }
 
-    /// Writes a line with the standard error below the self time of a function. A further column would be none that
-    /// programs know which read the call graph; a line with a number in parentheses at its end is one that they pass over,
-    /// but not in the entry of a cycle as a whole.
+    /// Writes the standard error on a line below the function's line. Programs that read the call graph do not expect
+    /// another column, but skip lines that end with a number in parentheses. In the entry of a cycle as a whole they do
+    /// not skip such lines.
     fn error(&self, error: f64, rank: u32, columns: &mut Columns) {
         let error = errors::text(error);
         columns.text(format!("{error:>20}{:25}standard error ({rank})\n", "").as_bytes());

@@ -1,6 +1,5 @@
-//! Names with numbers as the call graph shows them, each put together once.
-//!
-//! A function's name stands in its entry and in those of all its callers and of all that it calls.
+//! The names with numbers that the call graph shows, each formatted once. A function's name appears in its own entry,
+//! and in the entries of all its callers and all functions that it calls.
 
 use std::io::{self, Write};
 
@@ -9,16 +8,18 @@ use super::names;
 use crate::analysis::Analysis;
 use crate::symbols::functions::FunctionId;
 
-/// How many bytes of them are kept at most.
+/// The largest number of bytes of all names that are kept.
 const ROOM: usize = 64 << 20;
 
-/// Longer ones are put together each time: they do not count for nothing (see [`crate::symbols::functions::Functions::written`]).
+/// The largest length of a name that is kept. A longer name is formatted each time, so that it counts each time for the
+/// bound on long names (see [`crate::symbols::functions::Functions::written`]).
 const LONGEST: usize = 1024;
 
-/// The names of all functions that take part in calls.
+/// The names of all functions that have arcs.
 pub(super) struct Labels {
     text: Vec<u8>,
-    /// Where the name of each function ends in `text`. One that finds no room there, or takes no part, is empty.
+    /// For each function, the end of its name in `text`. The name is empty if the function has no arcs, or if there is
+    /// no room.
     ends: Vec<usize>,
 }
 
@@ -41,7 +42,7 @@ impl Labels {
         labels
     }
 
-    /// Adds the name of a function.
+    /// Appends the name of a function.
     pub(super) fn write(&self, analysis: &Analysis<'_>, id: FunctionId, columns: &mut Columns) -> io::Result<()> {
         let start = id.index().checked_sub(1).map_or(0, |before| self.ends[before]);
         let known = &self.text[start..self.ends[id.index()]];

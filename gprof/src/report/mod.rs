@@ -1,7 +1,7 @@
-//! Reports: one renderer in each file, all of one shape.
+//! Renderers: one file for each report or format.
 //!
-//! A renderer gets the frozen [`Analysis`](crate::analysis::Analysis) and writes text or JSON. It looks nothing up and works
-//! nothing out; what is printed by a computer program is read by computer programs, so every blank counts.
+//! A renderer gets a complete [`Analysis`](crate::analysis::Analysis) and only writes: it computes nothing and reads no
+//! files. Programs read these reports, so every blank counts.
 
 pub mod annotate;
 mod blurbs;

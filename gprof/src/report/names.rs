@@ -7,15 +7,15 @@ use crate::analysis::entries::Endpoint;
 use crate::analysis::graph::Node;
 use crate::symbols::functions::FunctionId;
 
-/// The number of a function's or cycle's entry: in brackets, or in parentheses when it has no entry.
+/// Returns the number of a node of the call graph: in brackets, or in parentheses if the node has no entry.
 pub(super) fn number(analysis: &Analysis<'_>, node: Node) -> String {
     let (number, has_entry) = analysis.entry_number(node);
-    // There are millions in large reports, and formats take their time.
+    // Large reports have millions of numbers, and `format!` is slow.
     let [before, after] = if has_entry { ["[", "]"] } else { ["(", ")"] };
     [before, &number.to_string(), after].concat()
 }
 
-/// A function's name with its cycle and the number of its entry.
+/// Writes a function's name with its cycle and the number of its entry.
 pub(super) fn write_numbered(analysis: &Analysis<'_>, id: FunctionId, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(&analysis.name_with_location(id))?;
     if let Some(cycle) = analysis.calls.graph.cycle_of(id) {
@@ -25,12 +25,12 @@ pub(super) fn write_numbered(analysis: &Analysis<'_>, id: FunctionId, out: &mut 
     out.write_all(number(analysis, Node::Function(id)).as_bytes())
 }
 
-/// Endpoint line of the call graph it is, with the number of the entry.
+/// Writes the name of the function or cycle that a line of the call graph is about, with the number of its entry.
 pub(super) fn write_endpoint(analysis: &Analysis<'_>, endpoint: Endpoint, out: &mut dyn Write) -> io::Result<()> {
     match endpoint {
         Endpoint::Spontaneous => out.write_all(b"<spontaneous>"),
-        // Programs that read the report pass over names with a number in parentheses, which have no entry, and know no
-        // names without a number.
+        // Programs that read the report need a number behind each name, and skip names with a number in parentheses,
+        // which have no entry.
         Endpoint::Outside => out.write_all(b"<outside> (0)"),
         Endpoint::Function(id) => write_numbered(analysis, id, out),
         Endpoint::Cycle(at) => {

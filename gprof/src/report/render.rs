@@ -1,4 +1,4 @@
-//! Writes everything that an analysis has in one of the formats.
+//! Writes an analysis in one of the formats.
 
 use std::io::{BufWriter, Write};
 
@@ -8,7 +8,7 @@ use crate::analysis::Analysis;
 use crate::error::Error;
 use crate::terminal::Terminal;
 
-/// What reports look like.
+/// The format of the reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Format {
@@ -21,11 +21,11 @@ pub enum Format {
     Json,
 }
 
-/// Writes all reports that the analysis was made for. Source files that cannot be shown are told among the warnings.
+/// Writes all reports that the options ask for. Warnings about source files that cannot be shown go to `warnings`.
 ///
 /// # Errors
 ///
-/// When the output or a file cannot be written.
+/// If the output or a file cannot be written.
 pub fn render(
     analysis: &Analysis<'_>,
     format: Format,
@@ -68,7 +68,7 @@ pub fn render(
     writer.finish().map_err(Error::Output)
 }
 
-/// Writes the annotated source files, each to a file of its own if that is wanted.
+/// Writes the annotated source files, with `-y` each to a file of its own.
 fn annotated(analysis: &Analysis<'_>, writer: &mut Writer<'_>, warnings: &mut dyn Write) -> Result<(), Error> {
     let options = analysis.options;
     for file in annotate::annotate(analysis, options) {

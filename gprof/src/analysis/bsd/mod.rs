@@ -1,4 +1,4 @@
-//! From a profile to what the BSDs' reports show.
+//! Computes what the reports of the BSDs show.
 
 mod cut;
 
@@ -20,50 +20,51 @@ use crate::cli::rules::Rules;
 use crate::image::Image;
 use crate::symbols::functions::{FunctionId, Functions};
 
-/// Everything that the reports show.
+/// Everything that the reports of the BSDs show.
 #[derive(Debug)]
 pub struct Report<'data> {
-    /// Endpoint layout is wanted.
+    /// The BSD whose layout is wanted.
     pub dialect: Dialect,
-    /// Whether to explain the columns.
+    /// Whether the reports explain the columns.
     pub explained: bool,
-    /// What the numbers measure.
+    /// The unit of the samples.
     pub clock: Clock,
-    /// The functions, for their names.
+    /// The functions of the program.
     pub functions: Functions<'data>,
     /// The call graph.
     pub graph: Graph,
-    /// What has an entry in the call graph, in their order; `None` when it is not wanted.
+    /// The functions and cycles that have entries in the call graph, in their order; `None` if the user does not want
+    /// the call graph.
     pub entries: Option<Vec<Node>>,
     /// The flat profile.
     pub flat: FlatProfile<'data>,
-    /// Whether that is wanted.
+    /// Whether the user wants the flat profile.
     pub is_flat_wanted: bool,
-    /// What the index lists, in its order.
+    /// The functions and cycles in the index, in their order.
     pub index: Vec<Node>,
-    /// The size of cycles above which they were to be broken.
+    /// The largest size of a cycle that is not broken (`-C`).
     pub cycle_limit: Option<usize>,
-    /// Calls that were left out for that.
+    /// The calls that were left out to break cycles.
     pub cut: Vec<Arc>,
 }
 
 impl<'data> Report<'data> {
-    /// The rows of the flat profile with their numbers.
+    /// Returns the rows of the flat profile.
     pub fn flat_rows(&self) -> impl Iterator<Item = (&RowSamples<'data>, FlatRow<'data>)> {
         self.flat.numbered(self.clock.rate)
     }
 
-    /// The lines of an entry of the call graph, from the top, without the calls that were left out.
+    /// Returns the lines of an entry of the call graph, from the top, without the calls that were left out.
     #[must_use]
     pub fn entry(&self, node: Node) -> Vec<EntryLine> {
         entries::lines(&self.graph, &Errors::default(), self.clock.rate, node)
     }
 }
 
-/// Functions of the profiling runtime, whose time does not count.
+/// The functions of the profiling runtime, whose time does not count.
 const RUNTIME: [&str; 6] = [".mcount", "mcount", "_mcount", "__mcount", "_mcleanup", "__mcleanup"];
 
-/// Works everything out that is shown.
+/// Computes everything that the reports show.
 pub(crate) fn report<'data>(arguments: &Arguments, profile: &Profile, image: &'data Image<'data>) -> Report<'data> {
     let rules = Rules::bsd(arguments.dialect);
     let functions = Functions::with_aliases(image.symbols.clone());
@@ -115,7 +116,8 @@ fn names<'a>(words: impl IntoIterator<Item = &'a OsString>) -> HashSet<&'a [u8]>
     words.into_iter().map(|word| word.as_encoded_bytes()).collect()
 }
 
-/// The calls of a profile without those that `-k` leaves out: from any function named first to any named second.
+/// Returns the calls of a profile without the calls that `-k` leaves out: calls from a function in `cut_from` to a
+/// function in `cut_to`.
 fn kept_arcs(arguments: &Arguments, profile: &Profile, functions: &Functions<'_>) -> Vec<gmon::Arc> {
     let (from, to) = (names(&arguments.cut_from), names(&arguments.cut_to));
     let is_named = |address, names: &HashSet<&[u8]>| {

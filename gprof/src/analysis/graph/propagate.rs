@@ -1,8 +1,8 @@
-//! Hands the time of called functions to their callers.
+//! Propagates times: hands the time of called functions to their callers.
 //!
-//! A function's time is divided among its callers by how often each called it: the profile does not say more. The order
-//! of all additions here is fixed, because it decides the last bits of the sums, and those decide what is rounded how
-//! and which of two functions comes first.
+//! A function's time is divided among its callers in proportion to the calls of each caller, because the profile has no
+//! better data. The order of all additions is fixed. The order decides the last bit of a sum, and that bit may decide
+//! how the report rounds the sum and which of two functions comes first.
 
 use super::arcs::{ArcId, Arcs};
 use super::cycles::Cycles;
@@ -10,52 +10,53 @@ use crate::analysis::flat::Flat;
 use crate::analysis::selection::Selection;
 use crate::symbols::functions::{FunctionId, Functions};
 
-/// What a function or a cycle took, in samples.
+/// The time of a function or a cycle, in samples.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Share {
-    /// Whether it has an entry of its own in the call graph.
+    /// Whether the function or cycle has an entry in the call graph.
     pub shown: bool,
-    /// Which part of its time counts in this report.
+    /// The part of the time that counts in this report.
     pub fraction: f64,
-    /// Its own time, as far as it counts.
+    /// The self time that counts.
     pub own: f64,
-    /// The time of what it called, as far as it counts.
+    /// The time of called functions that counts.
     pub children: f64,
-    /// The time of what it called, all of it.
+    /// The time of called functions, whether it counts or not.
     pub all_children: f64,
 }
 
-/// The time that one arc hands up: of the called function itself, and of what that called.
+/// The time that an arc hands to the caller: the self time of the called function, and the time of the functions below.
 pub type Handed = (f64, f64);
 
 /// The result of propagation.
 #[derive(Debug)]
 pub struct Times {
-    /// For each function.
+    /// The time of each function.
     pub functions: Vec<Share>,
-    /// For each cycle.
+    /// The time of each cycle.
     pub cycles: Vec<Share>,
-    /// For each arc.
+    /// The time that each arc hands up.
     pub arcs: Vec<Handed>,
-    /// For each function, what goes to callers outside of the program.
+    /// For each function, the time that goes to callers outside of the program.
     pub outside: Vec<Option<Handed>>,
-    /// The time of all functions, as far as it counts.
+    /// The self times of all functions that count.
     pub total: f64,
 }
 
-/// The choices that decide what counts and what is shown.
+/// The selections that decide which time counts and which functions have entries.
 #[derive(Clone, Copy, Debug)]
 pub struct Choices<'a> {
-    /// Functions with entries of their own.
+    /// The functions that have entries.
     pub graph: &'a Selection,
-    /// Functions whose time counts.
+    /// The functions whose time counts.
     pub time: &'a Selection,
-    /// Whether what is excluded takes along all that only it calls, as GNU's manual says and GNU's program does not.
+    /// Whether excluding a function also excludes all functions that only it calls. GNU's manual promises this; GNU's
+    /// program does not do it.
     pub thorough: bool,
 }
 
 impl Times {
-    /// Propagates times from the called up to the callers.
+    /// Propagates times from called functions up to their callers.
     #[must_use]
     pub fn new(arcs: &Arcs, cycles: &Cycles, flat: &Flat, functions: &Functions<'_>, choices: Choices<'_>) -> Times {
         let mut propagation = Propagation {
@@ -93,7 +94,8 @@ struct Propagation<'a> {
 }
 
 impl Propagation<'_> {
-    /// From the callers down: which part of each function's time counts, and who has an entry.
+    /// Goes from callers down to called functions, and decides which part of each function's time counts, and whether
+    /// the function has an entry.
     fn fractions(&mut self) {
         let mut inherited = vec![false; self.cycles.all.len()];
         for id in self.cycles.order.iter().rev().copied() {
@@ -114,12 +116,13 @@ impl Propagation<'_> {
         }
     }
 
-    /// What functions that are one thing, called so often from outside, inherit from those callers.
+    /// Returns what functions that form one node inherit from the callers of the node. `calls` is the number of calls
+    /// of the node.
     fn inherit(&self, members: &[FunctionId], calls: u64) -> Share {
         let mut share = Share::default();
         let Choices { graph, time, thorough } = self.choices;
         if thorough && !self.is_called(members) {
-            // Nobody calls them: they are where the program begins.
+            // A node without callers is where the program begins.
             let chosen = |selection: &Selection| members.iter().any(|member| selection.chooses(*member));
             share.shown = chosen(graph);
             share.fraction = f64::from(u8::from(chosen(time)));
@@ -147,7 +150,7 @@ impl Propagation<'_> {
         share
     }
 
-    /// Applies the user's choices to one function.
+    /// Applies the user's selections to one function.
     fn choose(&mut self, id: FunctionId) {
         let Choices { graph, time, thorough } = self.choices;
         let share = &mut self.times.functions[id.index()];
@@ -164,7 +167,7 @@ impl Propagation<'_> {
         self.times.total += share.own;
     }
 
-    /// Whether anything but functions that are one thing with them calls functions.
+    /// Returns whether any function outside of a node calls a member of the node.
     fn is_called(&self, members: &[FunctionId]) -> bool {
         members.iter().any(|member| {
             let mut parents = self.arcs.parents(*member).iter().map(|arc| self.arcs.get(*arc));
@@ -174,7 +177,8 @@ impl Propagation<'_> {
         })
     }
 
-    /// What callers outside of the program are handed: all of it counts, unless the function is left out.
+    /// Computes the time that callers outside of the program get: all time of their calls, unless the user excluded the
+    /// function.
     fn hand_outside(&mut self) {
         for (at, count) in self.arcs.from_outside.iter().enumerate().filter(|(_, count)| **count != 0) {
             let (time, children, calls) = match self.cycles.of[at].map(|cycle| cycle as usize) {
@@ -199,7 +203,7 @@ impl Propagation<'_> {
         }
     }
 
-    /// Takes the time of all that a function called. All those have gathered theirs before.
+    /// Adds up the time of the functions that `parent` called, which must be complete.
     fn gather(&mut self, parent: FunctionId) {
         let fraction = self.times.functions[parent.index()].fraction;
         if fraction == 0.0 {
@@ -220,7 +224,8 @@ impl Propagation<'_> {
         }
     }
 
-    /// The time that an arc hands up before the parent's fraction is applied, or `None` when it hands up none.
+    /// Returns the time that an arc hands up, before the fraction of the caller is applied; `None` if the arc hands up
+    /// no time.
     fn handed(&self, id: ArcId) -> Option<Handed> {
         let arc = self.arcs.get(id);
         let child = arc.child.index();

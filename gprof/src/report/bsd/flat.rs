@@ -9,7 +9,7 @@ use crate::analysis::{FlatRow, RowSamples};
 use crate::cli::bsd::Dialect;
 use crate::report::number::Fixed;
 
-/// How many decimals times have.
+/// The numbers of decimals of times.
 #[derive(Clone, Copy)]
 struct Decimals {
     of_calls: usize,
@@ -17,7 +17,7 @@ struct Decimals {
 }
 
 impl Decimals {
-    /// In units below milliseconds calls take whole numbers, and sums have more to show.
+    /// In units below milliseconds, times for each call are whole numbers, and sums have one more decimal.
     fn of(report: &Report<'_>) -> Decimals {
         let [of_calls, of_sums] = if report.flat.unit.prefix == 'm' { [2, 2] } else { [0, 3] };
         Decimals { of_calls, of_sums }
@@ -39,7 +39,7 @@ pub(super) fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()>
     Ok(())
 }
 
-/// The calls of a function and their times.
+/// Writes the calls of a function, and the times for each call.
 fn calls(
     report: &Report<'_>,
     row: &RowSamples<'_>,
@@ -50,7 +50,7 @@ fn calls(
     if let Some((own, all)) = numbers.per_call {
         write!(out, " {:8} {:8.of_calls$} {:8.of_calls$}  ", row.calls, Fixed(own), Fixed(all))
     } else if let Some(part) = row.own_percent().filter(|_| report.dialect == Dialect::FreeBsd) {
-        // How much of it is its own, since there are no calls to divide by.
+        // Without calls, the column shows the self time as a percentage of the total time.
         write!(out, " {:8} {:7.2}% {:8}  ", 0, Fixed(part), "")
     } else {
         write!(out, " {:8} {:8} {:8}  ", "", "", "")

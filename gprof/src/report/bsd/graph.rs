@@ -31,7 +31,7 @@ pub(super) fn render(report: &Report<'_>, entries: &[Node], out: &mut dyn Write)
 
 struct Entries<'a, 'data> {
     report: &'a Report<'data>,
-    /// The calls that were left out, by who is called and by who calls.
+    /// The calls that were left out, by called function and by caller.
     cut_parents: HashMap<FunctionId, Vec<&'a Arc>>,
     cut_children: HashMap<FunctionId, Vec<&'a Arc>>,
 }
@@ -46,7 +46,7 @@ impl<'a, 'data> Entries<'a, 'data> {
         entries
     }
 
-    /// An entry: callers, the function or cycle, what it calls or has as members. Calls that were left out come first and last.
+    /// Writes an entry. Calls that were left out come first and last.
     fn write(&self, node: Node, out: &mut dyn Write) -> io::Result<()> {
         let cut = |arcs: &HashMap<FunctionId, Vec<&'a Arc>>| match node {
             Node::Function(id) => arcs.get(&id).cloned().unwrap_or_default(),
@@ -95,7 +95,7 @@ impl<'a, 'data> Entries<'a, 'data> {
             Calls::Total { outer, inner } => write!(out, " {outer:7}+{inner:<7}")?,
             Calls::Part { some, all } => write!(out, " {some:7}/{all:<7}     ")?,
         }
-        // The name of the entry's own function stands out to the left.
+        // The name of the entry's own function is less indented.
         match (line.kind, line.calls) {
             (LineKind::Primary(_), _) => out.write_all(b" ")?,
             (_, Calls::Total { .. } | Calls::None) => out.write_all(b"     ")?,
@@ -111,7 +111,7 @@ impl<'a, 'data> Entries<'a, 'data> {
     }
 }
 
-/// Calls that hand no time up: those within a cycle, and those left out.
+/// Writes calls that hand no time to the caller: calls within a cycle, and calls that were left out.
 fn untimed(count: u64, out: &mut dyn Write) -> io::Result<()> {
     write!(out, "{:32} {count:7} {:7}     ", "", "")
 }

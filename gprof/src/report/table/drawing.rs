@@ -1,7 +1,7 @@
-//! Draws tables: what all reports have in common that are tables.
+//! Draws tables.
 //!
-//! Rows are made twice, once for the widths of the columns and once to be written: a table may be far larger than what it
-//! tells of, and is never in memory. A row is one line, however long its name is.
+//! The rows are made twice: once to measure the columns, and once to be written. A table may be far larger than its
+//! data, and is never in memory as a whole. A row is one line, however long its name is.
 
 use std::io::{self, Write};
 
@@ -12,14 +12,14 @@ use super::cells::{Cells, push_shortened};
 use crate::cli::options::Options;
 use crate::terminal::Terminal;
 
-/// What a column of names has at least, however narrow the terminal, and what anything has at most.
+/// The smallest width of a column of names, however narrow the terminal is, and the largest width of any column.
 const NARROW: usize = 12;
 const WIDE: usize = 10_000;
 
-/// With less room than this for names, columns are left out that can be spared.
+/// If names have less room than this, optional columns are left out.
 const READABLE: usize = 32;
 
-/// A line across the table: its left end, the line, where it meets a line between columns, its right end.
+/// A line across the table: its left end, the line itself, its crossing with the lines between columns, its right end.
 type Across = [&'static str; 4];
 const TOP: Across = ["┌", "─", "┬", "┐"];
 const BELOW_TITLES: Across = ["╞", "═", "╪", "╡"];
@@ -28,28 +28,29 @@ const BOTTOM: Across = ["└", "─", "┴", "┘"];
 const BORDER: &str = "│";
 const DIVIDER: &str = "┆";
 
-/// What tables are drawn into.
+/// The space and the style of a table.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::report) struct Frame {
-    /// The width of a table, in characters, as far as that is enough.
+    /// The width of a table in characters. A table may be wider if its columns need more room.
     pub(super) width: usize,
-    colours: bool,
+    colors: bool,
 }
 
 impl Frame {
-    /// As wide as the user says, or else as there is room.
+    /// Returns the frame that the options and the terminal give.
     pub(in crate::report) fn new(terminal: &Terminal, options: &Options) -> Frame {
-        Frame { width: options.width.unwrap_or(terminal.width()).min(WIDE), colours: terminal.colours }
+        Frame { width: options.width.unwrap_or(terminal.width()).min(WIDE), colors: terminal.colors }
     }
 }
 
 /// A column.
 pub(super) struct Column {
-    /// One line of it or several.
+    /// The title, of one or several lines.
     title: String,
-    /// Names stand to the left and lose their middles when they are too long. Everything else stands to the right.
+    /// Whether the column has names. Names are aligned to the left, and lose their middles if they are too long.
+    /// Everything else is aligned to the right.
     is_name: bool,
-    /// Whether the column is left out to make room for names: the one with the lowest number first.
+    /// Whether the column may be left out to make room for names. The column with the lowest number is left out first.
     spared: Option<u8>,
 }
 
@@ -65,12 +66,12 @@ pub(super) fn name_column(title: &str) -> Column {
     Column { is_name: true, ..column(title) }
 }
 
-/// What a row looks like.
+/// The style of a row.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Look {
-    /// Whether a line sets it apart from the row above.
+    /// Whether a line separates the row from the row above.
     pub(super) is_apart: bool,
-    /// By how many characters its names are moved to the right.
+    /// The number of blanks in front of the row's names.
     pub(super) indent: usize,
     pub(super) style: Style,
 }
@@ -80,19 +81,19 @@ pub(super) const STRONG: Style = Style::new().bold();
 pub(super) const HOT: Style = AnsiColor::Red.on_default();
 pub(super) const WARM: Style = AnsiColor::Green.on_default();
 
-/// What rows are made for.
+/// The purpose of a pass over the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pass {
-    /// To be measured: of a cell its width is enough.
+    /// Measure the columns. A cell needs a width only.
     Measure,
-    /// To be written.
+    /// Write the rows.
     Write,
 }
 
-/// Takes rows one after the other.
+/// A function that takes one row after the other.
 pub(super) type Taker<'a> = &'a mut dyn FnMut(Look, &Cells) -> io::Result<()>;
 
-/// Draws a table. `rows` hands over all rows, once in each pass.
+/// Draws a table. `rows` must hand over all rows in each pass.
 pub(super) fn draw(
     columns: &[Column],
     rows: impl Fn(Pass, Taker<'_>) -> io::Result<()>,
@@ -121,13 +122,14 @@ pub(super) fn draw(
     drawing.across(BOTTOM, out)
 }
 
-/// The width of a text of several lines.
+/// Returns the width of a text of several lines.
 fn text_width(text: &str) -> usize {
     text.lines().map(UnicodeWidthStr::width).max().unwrap_or(0)
 }
 
-/// The widths of columns in a table that has so much room: `None` for those that are left out. Where names have to lose
-/// something, columns that can be spared go first, and then names get what is left, but not less than they can do with.
+/// Returns the widths of the columns of a table in this room; `None` for a column that is left out. If there is too
+/// little room for names, optional columns are left out first. Then names get the remaining room, but not less than
+/// their smallest width.
 fn fit(wanted: &[usize], columns: &[Column], room: usize) -> Vec<Option<usize>> {
     let mut widths: Vec<Option<usize>> = wanted.iter().copied().map(Some).collect();
     let of_names = columns.iter().filter(|column| column.is_name).count().max(1);
@@ -155,18 +157,18 @@ struct Drawing<'a> {
     columns: &'a [Column],
     widths: Vec<Option<usize>>,
     frame: Frame,
-    /// The line that is being put together.
+    /// The line that is being formatted.
     text: Vec<u8>,
 }
 
 impl Drawing<'_> {
-    /// Draws a line across.
+    /// Draws a line across the table.
     fn across(&mut self, [left, line, meeting, right]: Across, out: &mut dyn Write) -> io::Result<()> {
         let pieces: Vec<String> = self.widths.iter().flatten().map(|width| line.repeat(width + 2)).collect();
         writeln!(out, "{left}{}{right}", pieces.join(meeting))
     }
 
-    /// Draws the titles, each line of which is a row.
+    /// Draws the titles. Each line of the titles is a row.
     fn titles(&mut self, out: &mut dyn Write) -> io::Result<()> {
         let lines = self.columns.iter().map(|column| column.title.lines().count()).max().unwrap_or(0);
         let mut cells = Cells::default();
@@ -180,9 +182,9 @@ impl Drawing<'_> {
         Ok(())
     }
 
-    /// Draws a row, coloured within its borders.
+    /// Draws a row, in color within its borders.
     fn row(&mut self, look: Look, cells: &Cells, out: &mut dyn Write) -> io::Result<()> {
-        let style = Some(look.style).filter(|style| self.frame.colours && *style != PLAIN);
+        let style = Some(look.style).filter(|style| self.frame.colors && *style != PLAIN);
         let text = &mut self.text;
         text.clear();
         text.extend_from_slice(BORDER.as_bytes());
@@ -196,7 +198,7 @@ impl Drawing<'_> {
                 text.extend_from_slice(DIVIDER.as_bytes());
             }
             let indent = if column.is_name { look.indent.min(width) } else { 0 };
-            // What was added with blanks before, and what follows.
+            // A blank stands on each side of the cell.
             if column.is_name {
                 blanks(text, 1 + indent);
                 let shown = push_shortened(cell, width - indent, text);
@@ -224,7 +226,7 @@ fn blanks(text: &mut Vec<u8>, count: usize) {
 mod tests {
     use super::*;
 
-    fn drawn(rows: &[&[&str]], width: usize, colours: bool) -> String {
+    fn drawn(rows: &[&[&str]], width: usize, colors: bool) -> String {
         let columns = [column("%\ntime"), spared_column(1, "self"), name_column("name")];
         let hand_over = |_, take: Taker<'_>| {
             for (at, row) in rows.iter().enumerate() {
@@ -241,7 +243,7 @@ mod tests {
             Ok(())
         };
         let mut out = Vec::new();
-        draw(&columns, hand_over, Frame { width, colours }, &mut out).unwrap();
+        draw(&columns, hand_over, Frame { width, colors }, &mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 
@@ -284,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_stay_within_the_borders() {
+    fn colors_stay_within_the_borders() {
         let text = drawn(&ROWS, 53, true);
         assert!(text.contains("│\x1b[31m 60.00 ┆ 1.23 ┆ first "), "{text}");
         assert_eq!(text.matches("\x1b[0m│\n").count(), 3, "two lines of titles and a hot one: {text}");

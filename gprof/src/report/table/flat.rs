@@ -21,7 +21,7 @@ pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, frame: Frame, o
         spared_column(1, format!("cumulative\n{dimension}")),
         column(format!("self\n{dimension}")),
         column("calls"),
-        // The quotient of two other columns.
+        // The column is the quotient of two other columns, so it is the most dispensable.
         spared_column(2, format!("self\n{unit}")),
         spared_column(3, format!("total\n{unit}")),
         name_column("name"),
@@ -43,7 +43,7 @@ pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, frame: Frame, o
     blurbs::explain(blurbs::FLAT, options, out)
 }
 
-/// What takes much time is red, what takes some is green.
+/// Returns red for rows that take much time, and green for rows that take some.
 fn style(row: &FlatRow<'_>) -> Style {
     match row.percent {
         percent if percent >= 5.0 => HOT,

@@ -1,4 +1,5 @@
-//! The call graph as a table: entries between lines, callers above and what is called below, names of both indented.
+//! The call graph as a table: lines between entries, callers above the entry's function and called functions below,
+//! names of both indented.
 
 use std::cell::Cell;
 use std::io::{self, Write};
@@ -17,7 +18,7 @@ pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, frame: Frame, o
     out.write_all(b"Call graph:\n")?;
     granularity(analysis, out)?;
     let mut columns = vec![
-        // Names have the number behind them.
+        // The index is in the names as well.
         spared_column(1, "index"),
         column("%\ntime"),
         column("self"),
@@ -34,19 +35,19 @@ pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, frame: Frame, o
     blurbs::explain(blurbs::GRAPH, options, out)
 }
 
-/// By how many characters names are moved to the right that are not those of the entry.
+/// The indentation of names that are not the name of the entry's function.
 const INDENT: usize = 2;
 
 struct Rows<'a, 'data> {
     analysis: &'a Analysis<'data>,
     options: &'a Options,
     labels: Labels,
-    /// The width of each function's name, once it is known: every name stands in many rows.
+    /// The width of each function's name once it is known. Every name appears in many rows.
     widths: Vec<Cell<Option<u32>>>,
 }
 
 impl Rows<'_, '_> {
-    /// Hands over the rows of all entries: what stands above, the line of the function itself, what stands below.
+    /// Hands over the rows of all entries.
     fn hand_over(&self, pass: Pass, take: Taker<'_>) -> io::Result<()> {
         let mut cells = Cells::default();
         for node in &self.analysis.calls.entries {

@@ -1,4 +1,4 @@
-//! The index as a table: as many columns of names as there is room for, which are read downwards.
+//! The index as a table: as many columns of names as fit, which are read downwards.
 
 use std::io::{self, Write};
 
