@@ -4,7 +4,7 @@ use std::io::Write;
 
 use gmon::Profile;
 
-use super::compute::Input;
+use super::input::Input;
 use super::model::Analysis;
 use super::selection::Selections;
 use super::stats::warn_if_empty;

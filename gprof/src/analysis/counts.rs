@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use super::basis::Basis;
+use super::input::Input;
 use crate::symbols::functions::FunctionId;
 
 /// A line of the list.
@@ -18,7 +19,7 @@ pub struct Count {
 
 /// Computes the list.
 pub(super) fn counts(basis: &Basis<'_, '_>) -> Vec<Count> {
-    let Basis { functions, sources, selections, graph, blocks, options, .. } = basis;
+    let Basis { functions, graph, blocks, input: Input { sources, selections, options, .. }, .. } = basis;
     let chosen = functions.ids().filter(|id| functions.is_whole(*id) && selections.counts.chooses(*id));
     let place = |id: FunctionId| sources.place(id).map(|place| (sources.files[place.file].as_slice(), place.line));
     let mut list: Vec<FunctionId> = chosen.collect();

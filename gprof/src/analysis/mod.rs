@@ -1,5 +1,6 @@
 //! Computes everything that a report may show.
 
+mod access;
 mod analyze;
 mod basis;
 mod blocks;
@@ -15,6 +16,7 @@ pub(crate) mod gnu_sum;
 pub mod graph;
 mod index;
 pub mod inlined_times;
+mod input;
 mod limit;
 pub mod line_times;
 mod model;

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 
 use super::basis::Basis;
 use super::errors::Errors;
+use super::input::Input;
 use super::limit::{self, LeftOut};
 use crate::analysis::flat::Flat;
 use crate::analysis::graph::{Graph, whole};
@@ -173,12 +174,10 @@ pub struct FlatProfile<'data> {
 }
 
 /// Computes the flat profile.
-pub(super) fn flat_profile<'data>(
-    basis: &Basis<'_, 'data>,
-    inlined: Vec<InlinedTime<'data>>,
-    rate: f64,
-) -> FlatProfile<'data> {
-    let Basis { functions, flat, graph, selections, errors, options, wanted, .. } = basis;
+pub(super) fn flat_profile<'data>(basis: &Basis<'_, 'data>, rate: f64) -> FlatProfile<'data> {
+    let Basis { functions, flat, graph, errors, input, .. } = basis;
+    let Input { selections, options, wanted, profile, .. } = input;
+    let inlined = input.inlined.as_ref().map(|inlined| inlined.times(&profile.histograms)).unwrap_or_default();
     let mut rows = RowSamples::all(functions, flat, graph);
     for row in &mut rows {
         row.error = errors.of_row(row.function);

@@ -148,12 +148,9 @@ impl<'a, 'data> Symbolizer<'a, 'data> {
         let mut inline_stacks = InlineStacks::new();
         // GNU looks at the section .text alone, and leaves out functions without code even if there are no lines.
         if options.by_line && (!lines.is_empty() || (!rules.takes_all_segments && has_lines)) {
-            let profiled = self.profiled.as_ref().map(|profiled| (profiled, shift));
-            let pieces = pieces(options, image, &lines, &functions, profiled);
-            let (pieces, callers): (Vec<Symbol<'data>>, Vec<_>) = pieces.into_iter().unzip();
+            let pieces;
+            (pieces, inline_stacks) = self.pieces(image, shift, &lines, &functions);
             order.extend(pieces.iter().map(|piece| piece.address));
-            let inlined = pieces.iter().zip(callers).filter(|(_, callers)| !callers.is_empty());
-            inline_stacks = inlined.map(|(piece, callers)| (piece.address, callers)).collect();
             functions = functions.with_lines(pieces, code.end);
         }
         if options.merge_clones && rules.merges_parts {
@@ -169,6 +166,22 @@ impl<'a, 'data> Symbolizer<'a, 'data> {
         let line_times = has_times.then(|| LineTimes::new(histograms, shift, code.clone(), &lines, &functions));
         let line_times = line_times.unwrap_or_default();
         Symbolized { functions, sources, object_files, inlined, inline_stacks, line_times }
+    }
+
+    /// Returns the symbols of all lines that the reports may show, and the inlined calls that lead to each line.
+    fn pieces(
+        &self,
+        image: &'data Image<'data>,
+        shift: u64,
+        lines: &Lines<'data>,
+        functions: &Functions<'data>,
+    ) -> (Vec<Symbol<'data>>, InlineStacks<'data>) {
+        let profiled = self.profiled.as_ref().map(|profiled| (profiled, shift));
+        let pieces = pieces(self.options, image, lines, functions, profiled);
+        let (pieces, callers): (Vec<Symbol<'data>>, Vec<_>) = pieces.into_iter().unzip();
+        let inlined = pieces.iter().zip(callers).filter(|(_, callers)| !callers.is_empty());
+        let inline_stacks = inlined.map(|(piece, callers)| (piece.address, callers)).collect();
+        (pieces, inline_stacks)
     }
 
     /// Returns the symbols that become functions. With a map of object files, some of the symbols stand for whole

@@ -3,7 +3,7 @@
 use std::io::{BufWriter, Write};
 
 use super::writer::Writer;
-use super::{annotate, source};
+use super::{annotate, json, source};
 use crate::analysis::Analysis;
 use crate::error::Error;
 use crate::terminal::Terminal;
@@ -32,23 +32,30 @@ pub fn render(
     out: &mut dyn Write,
     warnings: &mut dyn Write,
 ) -> Result<(), Error> {
-    let Analysis { options, wanted, files, .. } = analysis;
-    let terminal = match format {
-        Format::Text | Format::Json => Terminal::default(),
-        Format::Table(terminal) => terminal,
-    };
     let mut buffer = BufWriter::with_capacity(1 << 16, out);
-    let mut writer = Writer::new(&mut buffer, &terminal);
-    if format == Format::Json {
-        writer.json(analysis).map_err(Error::Output)?;
-        return writer.finish().map_err(Error::Output);
+    match format {
+        Format::Text => texts(analysis, None, &mut buffer, warnings)?,
+        Format::Table(terminal) => texts(analysis, Some(terminal), &mut buffer, warnings)?,
+        Format::Json => json::render(analysis, &mut buffer).map_err(Error::Output)?,
     }
+    buffer.flush().map_err(Error::Output)
+}
+
+/// Writes all reports that the options ask for as text, or for a terminal as tables.
+fn texts(
+    analysis: &Analysis<'_>,
+    tables_for: Option<Terminal>,
+    out: &mut dyn Write,
+    warnings: &mut dyn Write,
+) -> Result<(), Error> {
+    let Analysis { options, wanted, files, .. } = analysis;
+    let mut writer = Writer::new(out);
     if wanted.info {
         writer.info(files).map_err(Error::Output)?;
     }
-    match format {
-        Format::Text | Format::Json => writer.reports(analysis, options, *wanted),
-        Format::Table(_) => writer.tables(analysis, options, *wanted),
+    match tables_for {
+        None => writer.reports(analysis, options, *wanted),
+        Some(terminal) => writer.tables(analysis, options, *wanted, &terminal),
     }
     .map_err(Error::Output)?;
     if wanted.source {
@@ -65,7 +72,7 @@ pub fn render(
     } else if options.has_footer(*wanted) {
         writer.footer(analysis, files).map_err(Error::Output)?;
     }
-    writer.finish().map_err(Error::Output)
+    Ok(())
 }
 
 /// Writes the annotated source files, with `-y` each to a file of its own.

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::annotate::AnnotatedFile;
 use super::stats::Detail;
 use super::table::Frame;
-use super::{counts, flat, graph, index, info, json, order, source, stats, table};
+use super::{counts, flat, graph, index, info, order, source, stats, table};
 use crate::analysis::Analysis;
 use crate::cli::options::{Options, Wanted};
 use crate::load::profile_file::FileInfo;
@@ -14,15 +14,14 @@ use crate::terminal::Terminal;
 /// Writes the reports one after the other, with a form feed between two reports.
 pub struct Writer<'a> {
     out: &'a mut dyn Write,
-    terminal: Terminal,
     first: bool,
     first_source: bool,
 }
 
 impl<'a> Writer<'a> {
     /// Returns a writer of reports to `out`.
-    pub fn new(out: &'a mut dyn Write, terminal: &Terminal) -> Writer<'a> {
-        Writer { out, terminal: *terminal, first: true, first_source: true }
+    pub fn new(out: &'a mut dyn Write) -> Writer<'a> {
+        Writer { out, first: true, first_source: true }
     }
 
     /// Starts a report.
@@ -67,18 +66,15 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Writes the reports as JSON.
-    ///
-    /// # Errors
-    ///
-    /// The errors of the output.
-    pub fn json(&mut self, analysis: &Analysis<'_>) -> io::Result<()> {
-        json::render(analysis, self.out)
-    }
-
     /// Writes the same reports as [`Writer::reports`], as tables where possible.
-    pub(super) fn tables(&mut self, analysis: &Analysis<'_>, options: &Options, wanted: Wanted) -> io::Result<()> {
-        let frame = Frame::new(&self.terminal, options);
+    pub(super) fn tables(
+        &mut self,
+        analysis: &Analysis<'_>,
+        options: &Options,
+        wanted: Wanted,
+        terminal: &Terminal,
+    ) -> io::Result<()> {
+        let frame = Frame::new(terminal, options);
         if wanted.flat {
             table::flat(analysis, options, frame, self.begin()?)?;
         }
@@ -142,14 +138,5 @@ impl<'a> Writer<'a> {
     /// The errors of the output.
     pub fn file_order(&mut self, analysis: &Analysis<'_>) -> io::Result<()> {
         order::render_files(analysis, self.out)
-    }
-
-    /// Flushes the output.
-    ///
-    /// # Errors
-    ///
-    /// The errors of the output.
-    pub fn finish(&mut self) -> io::Result<()> {
-        self.out.flush()
     }
 }

@@ -68,31 +68,9 @@ const RUNTIME: [&str; 6] = [".mcount", "mcount", "_mcount", "__mcount", "_mclean
 pub(crate) fn report<'data>(arguments: &Arguments, profile: &Profile, image: &'data Image<'data>) -> Report<'data> {
     let rules = Rules::bsd(arguments.dialect);
     let functions = Functions::with_aliases(image.symbols.clone());
-    let runtime = RUNTIME.map(OsString::from);
-    let unlisted = arguments.unlisted.iter().chain(&arguments.uncounted).chain(&runtime);
-    let listed = arguments.listed.iter().chain(&arguments.counted);
-    let entries = Selection::by_names(&functions, &names(listed), &names(unlisted));
-    let uncounted = arguments.uncounted.iter().chain(&runtime);
-    let time = Selection::by_names(&functions, &names(&arguments.counted), &names(uncounted));
     let everything = Selection::by_names(&functions, &HashSet::new(), &HashSet::new());
     let flat = Flat::new(&profile.histograms, &functions, &everything);
-    let possible = if arguments.static_calls {
-        static_calls::find(&image.machine_code, &functions, &profile.histograms, rules.finds_all_static_calls)
-    } else {
-        Vec::new()
-    };
-    let kept = kept_arcs(arguments, profile, &functions);
-    let arcs = Arcs::chosen(&kept, &functions, &ArcSelection::default(), &possible, rules.shows_outside);
-    let (arcs, cut) = match arguments.cycle_limit {
-        Some(limit) => cut::cut(arcs, &functions, limit),
-        None => (arcs, Vec::new()),
-    };
-    let graph = Graph::new(
-        arcs,
-        &flat,
-        &functions,
-        Choices { graph: &entries, time: &time, thorough: rules.leaves_out_callees },
-    );
+    let (graph, cut) = graph(arguments, profile, image, &functions, &flat);
     let unused = arguments.unused;
     let clock = Clock::new(profile, rules.granularity);
     let clock = Clock { rate: if clock.rate == 0.0 { 1.0 } else { clock.rate }, ..clock };
@@ -110,6 +88,36 @@ pub(crate) fn report<'data>(arguments: &Arguments, profile: &Profile, image: &'d
         graph,
         functions,
     }
+}
+
+/// Builds the call graph. Returns the calls that were left out to break cycles as well.
+fn graph(
+    arguments: &Arguments,
+    profile: &Profile,
+    image: &Image<'_>,
+    functions: &Functions<'_>,
+    flat: &Flat,
+) -> (Graph, Vec<Arc>) {
+    let rules = Rules::bsd(arguments.dialect);
+    let static_calls = if arguments.static_calls {
+        static_calls::find(&image.machine_code, functions, &profile.histograms, rules.finds_all_static_calls)
+    } else {
+        Vec::new()
+    };
+    let kept = kept_arcs(arguments, profile, functions);
+    let arcs = Arcs::chosen(&kept, functions, &ArcSelection::default(), &static_calls, rules.shows_outside);
+    let (arcs, cut) = match arguments.cycle_limit {
+        Some(limit) => cut::cut(arcs, functions, limit),
+        None => (arcs, Vec::new()),
+    };
+    let runtime = RUNTIME.map(OsString::from);
+    let unlisted = arguments.unlisted.iter().chain(&arguments.uncounted).chain(&runtime);
+    let listed = arguments.listed.iter().chain(&arguments.counted);
+    let entries = Selection::by_names(functions, &names(listed), &names(unlisted));
+    let uncounted = arguments.uncounted.iter().chain(&runtime);
+    let time = Selection::by_names(functions, &names(&arguments.counted), &names(uncounted));
+    let choices = Choices { graph: &entries, time: &time, thorough: rules.leaves_out_callees };
+    (Graph::new(arcs, flat, functions, choices), cut)
 }
 
 fn names<'a>(words: impl IntoIterator<Item = &'a OsString>) -> HashSet<&'a [u8]> {
