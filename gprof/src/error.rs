@@ -83,7 +83,10 @@ impl fmt::Display for Error {
             Error::Pager(what) => f.write_str(what),
             Error::Read { file, source } | Error::Write { file, source } => write!(f, "{file}: {}", system(source)),
             Error::NoProfile { file } => {
-                write!(f, "{file}: No such file or directory: was the program built with -pg, and run here to its end?")
+                write!(
+                    f,
+                    "{file}: No such file or directory: was the program built with -pg, and did it run to its end in this directory?"
+                )
             }
             Error::Image { file, source } => write!(f, "{file}: {source}"),
             Error::Profile { file, source } => write!(f, "{file}: {source}"),
@@ -91,7 +94,7 @@ impl fmt::Display for Error {
             Error::TooLarge { file } => {
                 write!(
                     f,
-                    "{file}: with its profile it covers more addresses than the other images leave: read it alone"
+                    "{file}: the image and its profile cover more addresses than the other images leave free: report on this image alone"
                 )
             }
             Error::NoSamples => f.write_str("no flat profile: the profile has no samples"),

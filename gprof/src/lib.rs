@@ -67,7 +67,7 @@ pub mod internals {
     pub use crate::analysis::flat::Flat;
     pub use crate::analysis::graph::Graph;
     pub use crate::analysis::graph::arcs::Arcs;
-    pub use crate::analysis::graph::propagate::{Choices, Share};
+    pub use crate::analysis::graph::propagate::{GraphSelection, Share};
     pub use crate::analysis::selection::{ArcSelection, Selection};
     pub use crate::image::{Headers, Image, ImageStorage, Policy, Symbol, read};
     pub use crate::symbols::functions::Functions;
@@ -82,7 +82,7 @@ use cli::Request;
 use cli::bsd::Arguments;
 use cli::options::OutputFormat;
 use load::sum;
-use terminal::Visible;
+use terminal::EscapingWriter;
 use terminal::pager::{self, Pager};
 use terminal::progress::Progress;
 
@@ -135,7 +135,7 @@ fn run_words(
     if terminal.reports.is_none() {
         return run_request(words, out, progress, terminal);
     }
-    let mut visible = Visible::new(out);
+    let mut visible = EscapingWriter::new(out);
     let result = run_request(words, &mut visible, progress, terminal);
     result.and_then(|()| visible.flush().map_err(Error::Output))
 }
@@ -170,7 +170,7 @@ fn report_through_pager(
     let mut pager = Pager::new(command, out);
     progress.hold_back();
     // The pager shows its input on the terminal.
-    let mut visible = Visible::new(&mut pager);
+    let mut visible = EscapingWriter::new(&mut pager);
     let result = report(options, &mut visible, progress, terminal);
     let result = result.and(visible.flush().map_err(Error::Output));
     let fault = pager.finish();
@@ -242,7 +242,7 @@ fn report_as_bsd(arguments: &Arguments, out: &mut dyn Write, progress: &mut Prog
         // If a warning cannot be written, there is no way to report the failure.
         let _ = writeln!(progress, "gprof: warning: time is in ticks, not seconds");
     }
-    progress.tell("working out the reports");
+    progress.tell("analyzing the profile");
     let Some(image) = loaded.images().iter().next() else { return Ok(()) };
     let mut report = analysis::bsd::report(arguments, loaded.profile(), image);
     if progress.is_among_reports() {

@@ -20,7 +20,7 @@ mod common;
 use std::collections::HashSet;
 
 use gmon::Profile;
-use gprof::internals::{ArcSelection, Arcs, Choices, Flat, Functions, Graph, Selection, Share};
+use gprof::internals::{ArcSelection, Arcs, Flat, Functions, Graph, GraphSelection, Selection, Share};
 use gprof::{FunctionId, Node};
 use proptest::prelude::*;
 
@@ -35,9 +35,14 @@ fn graph(
 ) -> (Graph, Flat) {
     let none = HashSet::new();
     let flat = Flat::exact(&profile.histograms, functions, &Selection::by_names(functions, &none, &none));
-    let arcs = Arcs::chosen(&profile.arcs, functions, &ArcSelection::default(), possible, true);
-    let chosen = Selection::by_names(functions, &none, without);
-    let graph = Graph::new(arcs, &flat, functions, Choices { graph: &chosen, time: &chosen, thorough: true });
+    let arcs = Arcs::selected(&profile.arcs, functions, &ArcSelection::default(), possible, true);
+    let selected = Selection::by_names(functions, &none, without);
+    let graph = Graph::new(
+        arcs,
+        &flat,
+        functions,
+        GraphSelection { entries: &selected, time: &selected, excludes_callees: true },
+    );
     (graph, flat)
 }
 

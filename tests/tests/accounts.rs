@@ -10,7 +10,7 @@ use gmon::{Arc, Dimension, Encoding, Form, Hints, Histogram, Order, Profile, Wor
 use gmon_tests::random::Random;
 use gmon_tests::{compile, gprof as reader, read, start_objects};
 use gprof::Node;
-use gprof::internals::{Arcs, Choices, Errors, Flat, Functions, Graph, Selection, Symbol};
+use gprof::internals::{Arcs, Errors, Flat, Functions, Graph, GraphSelection, Selection, Symbol};
 
 const GNU: Encoding = Encoding { form: Form::Gnu, word: Word::W64, order: Order::Little };
 
@@ -294,17 +294,17 @@ fn times_scatter_as_errors_say() {
     // Runs of one program that differ by chance alone. A quarter of the first bin is the second function's.
     let symbol = |address, name| Symbol { address, name, is_static: false, is_func: true };
     let functions = Functions::new(vec![symbol(0x100, b"one"), symbol(0x103, b"other")], 0x108);
-    let chosen = Selection::program(&functions);
-    let choices = Choices { graph: &chosen, time: &chosen, thorough: true };
+    let selected = Selection::program(&functions);
+    let choices = GraphSelection { entries: &selected, time: &selected, excludes_callees: true };
     let other = functions.find(0x103).unwrap();
     let mut random = Random::new(7);
     let mut run = || {
         let bins = vec![poisson(&mut random, 300.0), poisson(&mut random, 100.0)];
         let (dimension, abbrev) = (Dimension::SECONDS, b's');
         let all = [Histogram { lowpc: 0x100, highpc: 0x108, profrate: 100, dimension, abbrev, signed: false, bins }];
-        let flat = Flat::exact(&all, &functions, &chosen);
+        let flat = Flat::exact(&all, &functions, &selected);
         let graph = Graph::new(Arcs::new(&[], &functions), &flat, &functions, choices);
-        (flat.time[other.index()], Errors::new(&all, &functions, &chosen, &graph, None).of(Node::Function(other)))
+        (flat.time[other.index()], Errors::new(&all, &functions, &selected, &graph, None).of(Node::Function(other)))
     };
     const RUNS: usize = 1000;
     let runs: Vec<(f64, f64)> = (0..RUNS).map(|_| run()).collect();

@@ -288,7 +288,7 @@ fn what_does_not_go_together() {
     let fits = [wide(program, 1 << 62), wide(leaf, 1 << 62)];
     assert!(shown(&with(&fits, &["--stats"])).contains("8.0  samples"));
     let text = complaint(&with(&[wide(program, 1 << 63), wide(leaf, u64::MAX)], &[]));
-    assert!(text.contains("libleaf.so: with its profile it covers more addresses"), "{text}");
+    assert!(text.contains("libleaf.so: the image and its profile cover more addresses"), "{text}");
     let files = [wide(leaf, u64::MAX)];
     assert!(shown(&with(&files, &["--stats"])).contains("4.0  samples"));
 }

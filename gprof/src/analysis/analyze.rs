@@ -29,7 +29,7 @@ pub(crate) fn analyze<'a>(
     progress: &mut Progress<'_>,
 ) -> Result<Analysis<'a>, Error> {
     let wanted = options.wanted(loaded.contents())?;
-    progress.tell("working out the reports");
+    progress.tell("analyzing the profile");
     let (images, profile) = (loaded.images(), loaded.profile());
     // The list of each profile's records (-i) needs no analysis.
     let is_needed = wanted.analysis() || options.sums_lines();
@@ -38,7 +38,10 @@ pub(crate) fn analyze<'a>(
         false => Symbolized::none(),
     };
     if !profile.blocks.is_empty() && !options.by_line {
-        let _ = writeln!(progress, "gprof: warning: counts of basic blocks are left out: they are told by line (-l)");
+        let _ = writeln!(
+            progress,
+            "gprof: warning: the counts of basic blocks are left out: only reports by line (-l) show these counts"
+        );
     }
     let Symbolized { mut functions, sources, object_files, inlined, inline_stacks, line_times } = symbolized;
     functions.set_demangling(options.demangling());
@@ -67,7 +70,10 @@ pub(crate) fn analyze<'a>(
     }
     for (_, named) in images.iter().zip(&options.images).filter(|(image, _)| image.files.has_damaged_lines()) {
         let file = named.image.display();
-        let _ = writeln!(progress, "gprof: warning: {file}: damaged section .debug_line: some lines are not known");
+        let _ = writeln!(
+            progress,
+            "gprof: warning: {file}: the section .debug_line is damaged: some source lines are not known"
+        );
     }
     Ok(analysis)
 }

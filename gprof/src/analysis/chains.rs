@@ -33,7 +33,7 @@ pub(super) struct Layout {
     /// Whether each arc must not make neighbors, because the arc already did or is excluded.
     pub(super) link_placed: Vec<bool>,
     /// The neighbor after each function.
-    behind: Vec<Option<usize>>,
+    next: Vec<Option<usize>>,
     /// The chain of each function, and the function's position along the chain.
     chain_of: Vec<Option<(usize, i64)>>,
     chains: Vec<Chain>,
@@ -46,7 +46,7 @@ impl Layout {
             order: Vec::with_capacity(functions),
             placed: vec![false; functions],
             link_placed: vec![false; links.len()],
-            behind: vec![None; functions],
+            next: vec![None; functions],
             chain_of: vec![None; functions],
             chains: Vec::new(),
             links,
@@ -116,8 +116,8 @@ impl Layout {
         true
     }
 
-    fn join(&mut self, before: usize, behind: usize) {
-        self.behind[before] = Some(behind);
+    fn join(&mut self, before: usize, next: usize) {
+        self.next[before] = Some(next);
     }
 
     /// Appends chains to the order. The first arc whose caller is in a chain decides the place of the chain. With
@@ -142,7 +142,7 @@ impl Layout {
         let mut next = Some(first);
         while let Some(function) = next {
             self.emit_one(function);
-            next = self.behind[function];
+            next = self.next[function];
         }
     }
 

@@ -1,11 +1,11 @@
 //! Computes an analysis from a profile and the functions.
 
-use super::basis::Basis;
 use super::clock::Clock;
 use super::counts::Count;
 use super::graph::{Graph, Node};
 use super::index::IndexEntry;
 use super::input::Input;
+use super::intermediate::Intermediate;
 use super::limit::LeftOut;
 use super::model::{Analysis, CallGraph, OnDemand};
 use super::name_style::NameStyle;
@@ -21,7 +21,7 @@ impl<'data> Analysis<'data> {
         let graph = input.graph(&functions, &flat);
         let (blocks, errors) = (input.blocks(&functions), input.errors(&functions, &graph));
         let clock = Clock::new(input.profile, input.options.rules.granularity);
-        let basis = Basis {
+        let intermediate = Intermediate {
             functions: &functions,
             flat: &flat,
             graph: &graph,
@@ -29,9 +29,9 @@ impl<'data> Analysis<'data> {
             errors: &errors,
             input: &input,
         };
-        let flat_profile = rows::flat_profile(&basis, clock.rate);
-        let entries = Entries::new(&basis);
-        let Lists { index, counts, order, file_order } = Lists::new(&basis, entries.last_rank);
+        let flat_profile = rows::flat_profile(&intermediate, clock.rate);
+        let entries = Entries::new(&intermediate);
+        let Lists { index, counts, order, file_order } = Lists::new(&intermediate, entries.last_rank);
         Analysis {
             on_demand: OnDemand::new(input.profile, input.images, FlatSums::new(&flat), input.outside_images),
             flat: flat_profile,
@@ -66,13 +66,13 @@ struct Lists<'data> {
 
 impl<'data> Lists<'data> {
     /// Computes the lists that the user wants. The index ends with the entry of this rank.
-    fn new(basis: &Basis<'_, 'data>, last_rank: u32) -> Lists<'data> {
-        let Basis { functions, graph, input, .. } = basis;
+    fn new(intermediate: &Intermediate<'_, 'data>, last_rank: u32) -> Lists<'data> {
+        let Intermediate { functions, graph, input, .. } = intermediate;
         let Input { wanted, object_files, .. } = input;
         let counts_for = |id: FunctionId| functions[id].counts_for;
         Lists {
-            index: if wanted.graph { index::index(basis, last_rank) } else { Vec::new() },
-            counts: if wanted.counts { counts::counts(basis) } else { Vec::new() },
+            index: if wanted.graph { index::index(intermediate, last_rank) } else { Vec::new() },
+            counts: if wanted.counts { counts::counts(intermediate) } else { Vec::new() },
             order: match wanted.function_order {
                 true => order::order(functions.ids(), counts_for, graph),
                 false => Vec::new(),
@@ -91,9 +91,9 @@ struct Entries {
 }
 
 impl Entries {
-    fn new(basis: &Basis<'_, '_>) -> Entries {
-        let Basis { graph, input: Input { options, wanted, .. }, .. } = basis;
-        let may_have_entry = |node: &Node| index::may_have_entry(*node, basis);
+    fn new(intermediate: &Intermediate<'_, '_>) -> Entries {
+        let Intermediate { graph, input: Input { options, wanted, .. }, .. } = intermediate;
+        let may_have_entry = |node: &Node| index::may_have_entry(*node, intermediate);
         let all_entries: Vec<Node> = graph.ranking.iter().copied().filter(may_have_entry).collect();
         let is_shown = |node: &Node| options.unused || graph.is_used(*node);
         let mut entries: Vec<Node> = all_entries.iter().copied().filter(is_shown).collect();

@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-use super::basis::Basis;
 use super::input::Input;
+use super::intermediate::Intermediate;
 use crate::symbols::functions::FunctionId;
 
 /// A line of the list.
@@ -18,11 +18,11 @@ pub struct Count {
 }
 
 /// Computes the list.
-pub(super) fn counts(basis: &Basis<'_, '_>) -> Vec<Count> {
-    let Basis { functions, graph, blocks, input: Input { sources, selections, options, .. }, .. } = basis;
-    let chosen = functions.ids().filter(|id| functions.is_whole(*id) && selections.counts.chooses(*id));
+pub(super) fn counts(intermediate: &Intermediate<'_, '_>) -> Vec<Count> {
+    let Intermediate { functions, graph, blocks, input: Input { sources, selections, options, .. }, .. } = intermediate;
+    let selected = functions.ids().filter(|id| functions.is_whole(*id) && selections.counts.selects(*id));
     let place = |id: FunctionId| sources.place(id).map(|place| (sources.files[place.file].as_slice(), place.line));
-    let mut list: Vec<FunctionId> = chosen.collect();
+    let mut list: Vec<FunctionId> = selected.collect();
     if !options.rules.lists_unknown_files_last {
         // GNU compares functions in unknown files with all other functions by address. This comparison is not an order,
         // and the result depends on which functions the sort compares.

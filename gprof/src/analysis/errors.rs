@@ -31,7 +31,7 @@ impl Errors {
     pub fn new(
         histograms: &[Histogram],
         functions: &Functions<'_>,
-        chosen: &Selection,
+        selected: &Selection,
         graph: &Graph,
         inlined: Option<&Inlined<'_>>,
     ) -> Errors {
@@ -40,7 +40,7 @@ impl Errors {
         for histogram in histograms {
             each_bin(histogram, functions, |bin, credits| {
                 let credits = credits.map(|(id, samples)| (functions[id].counts_for, samples));
-                for (owner, samples) in credits.filter(|(owner, _)| chosen.chooses(*owner)) {
+                for (owner, samples) in credits.filter(|(owner, _)| selected.selects(*owner)) {
                     of_functions.credit(owner.index(), samples);
                     // The time of a cycle is the time of those members whose time counts.
                     if let Some(cycle) = graph.cycle_of(owner).filter(|_| graph.share(owner).fraction != 0.0) {
@@ -165,7 +165,7 @@ mod tests {
     use super::*;
     use crate::analysis::flat::Flat;
     use crate::analysis::graph::arcs::Arcs;
-    use crate::analysis::graph::propagate::Choices;
+    use crate::analysis::graph::propagate::GraphSelection;
     use crate::image::Symbol;
     use gmon::{Arc, Dimension};
 
@@ -187,11 +187,11 @@ mod tests {
 
     /// Returns the errors of all functions, and of all cycles.
     fn errors(functions: &Functions<'_>, arcs: &[Arc], histograms: &[Histogram]) -> (Vec<f64>, Vec<f64>) {
-        let chosen = Selection::program(functions);
-        let flat = Flat::exact(histograms, functions, &chosen);
-        let choices = Choices { graph: &chosen, time: &chosen, thorough: true };
+        let selected = Selection::program(functions);
+        let flat = Flat::exact(histograms, functions, &selected);
+        let choices = GraphSelection { entries: &selected, time: &selected, excludes_callees: true };
         let graph = Graph::new(Arcs::new(arcs, functions), &flat, functions, choices);
-        let errors = Errors::new(histograms, functions, &chosen, &graph, None);
+        let errors = Errors::new(histograms, functions, &selected, &graph, None);
         let of_function = |id: FunctionId| errors.of(Node::Function(id));
         let of_cycle = |at| errors.of(Node::Cycle(at));
         (functions.ids().map(of_function).collect(), (0..graph.cycles().len()).map(of_cycle).collect())
@@ -235,12 +235,12 @@ mod tests {
         let inlined = [(0x102..0x104, 0), (0x104..0x106, 1), (0x106..0x108, 0), (0x10a..0x10c, 2)];
         let names = vec![(one, b"inner".as_slice()), (one, b"another"), (other, b"inner")];
         let inlined = Inlined::made_up(&inlined, names);
-        let chosen = Selection::program(&functions);
+        let selected = Selection::program(&functions);
         let all = [histogram(&[64, 144, 100, 9], false)];
-        let flat = Flat::exact(&all, &functions, &chosen);
-        let choices = Choices { graph: &chosen, time: &chosen, thorough: true };
+        let flat = Flat::exact(&all, &functions, &selected);
+        let choices = GraphSelection { entries: &selected, time: &selected, excludes_callees: true };
         let graph = Graph::new(Arcs::new(&[], &functions), &flat, &functions, choices);
-        let errors = Errors::new(&all, &functions, &chosen, &graph, Some(&inlined));
+        let errors = Errors::new(&all, &functions, &selected, &graph, Some(&inlined));
         let times: Vec<f64> = inlined.times(&all).into_iter().map(|time| time.time).collect();
         assert_eq!(times, [32.0 + 72.0, 72.0, 50.0]);
         // Halves of bins have a quarter of the variance.

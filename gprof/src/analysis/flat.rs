@@ -33,7 +33,7 @@ pub fn bin_size(histogram: &Histogram) -> f64 {
 impl Flat {
     /// Divides the samples of all histograms among the functions that their bins overlap, with GNU's rounding.
     #[must_use]
-    pub fn new(histograms: &[Histogram], functions: &Functions<'_>, chosen: &Selection) -> Flat {
+    pub fn new(histograms: &[Histogram], functions: &Functions<'_>, selected: &Selection) -> Flat {
         let mut flat = Flat::empty(functions);
         let Some(first) = histograms.first() else {
             return flat;
@@ -43,7 +43,7 @@ impl Flat {
         let scale = bin_scale(histograms.last().unwrap_or(first));
         let starts: Vec<u64> = functions.as_slice().iter().map(|function| function.address / UNIT).collect();
         for histogram in histograms {
-            flat.add(histogram, scale, &starts, functions, chosen);
+            flat.add(histogram, scale, &starts, functions, selected);
         }
         flat
     }
@@ -51,23 +51,23 @@ impl Flat {
     /// Divides the samples without rounding: a bin covers its addresses to the byte, the last function reaches to its
     /// end, and no function gets samples from addresses outside of all functions.
     #[must_use]
-    pub fn exact(histograms: &[Histogram], functions: &Functions<'_>, chosen: &Selection) -> Flat {
+    pub fn exact(histograms: &[Histogram], functions: &Functions<'_>, selected: &Selection) -> Flat {
         let mut flat = Flat::empty(functions);
         for histogram in histograms {
-            flat.add_exactly(histogram, functions, chosen);
+            flat.add_exactly(histogram, functions, selected);
         }
         flat
     }
 
-    fn add_exactly(&mut self, histogram: &Histogram, functions: &Functions<'_>, chosen: &Selection) {
+    fn add_exactly(&mut self, histogram: &Histogram, functions: &Functions<'_>, selected: &Selection) {
         self.total += histogram.total() as f64;
         let bounds = |function: &Function<'_>| (function.address, function.last);
         share(histogram, functions.as_slice(), bounds, |_, credits| {
             for (at, credit) in credits.iter().copied() {
                 // A user who selects a function means the copies that count for the function as well.
                 match functions.id(at).map(|id| functions[id].counts_for) {
-                    Some(owner) if chosen.chooses(owner) => self.time[owner.index()] += credit,
-                    Some(owner) => self.leave_out(owner, credit, chosen),
+                    Some(owner) if selected.selects(owner) => self.time[owner.index()] += credit,
+                    Some(owner) => self.leave_out(owner, credit, selected),
                     None => {}
                 }
             }
@@ -79,9 +79,9 @@ impl Flat {
     }
 
     /// Removes the samples of a function that the user excluded.
-    fn leave_out(&mut self, id: FunctionId, credit: f64, chosen: &Selection) {
+    fn leave_out(&mut self, id: FunctionId, credit: f64, selected: &Selection) {
         self.total -= credit;
-        if chosen.is_runtime(id) {
+        if selected.is_runtime(id) {
             self.runtime += credit;
         }
     }
@@ -92,7 +92,7 @@ impl Flat {
         scale: f64,
         starts: &[u64],
         functions: &Functions<'_>,
-        chosen: &Selection,
+        selected: &Selection,
     ) {
         let low = histogram.lowpc / UNIT;
         // The first unit of a bin. Here and in the rest of this file, the order of the operations decides the last bit
@@ -117,10 +117,10 @@ impl Flat {
                     continue;
                 }
                 let credit = shared as f64 * count / scale;
-                if chosen.chooses(id) {
+                if selected.selects(id) {
                     self.time[id.index()] += credit;
                 } else {
-                    self.leave_out(id, credit, chosen);
+                    self.leave_out(id, credit, selected);
                 }
             }
         }

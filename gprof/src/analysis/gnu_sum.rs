@@ -11,12 +11,12 @@ use crate::symbols::functions::{Function, Functions};
 /// Returns the sum that GNU gprof writes. Each call is from a line to a function. The calls are ordered by caller, and
 /// the calls of one caller by their places in the profiles, the last place first. The calls that the user excluded are
 /// missing. Bins keep their low 16 bits, and counts their low 32 bits, also in the format of 4.4BSD.
-pub(crate) fn as_gnu(profile: &Profile, functions: &Functions<'_>, chosen: &ArcSelection) -> Profile {
+pub(crate) fn as_gnu(profile: &Profile, functions: &Functions<'_>, selected: &ArcSelection) -> Profile {
     let mut sum = Profile { histograms: profile.histograms.clone(), ..Profile::default() };
     for bin in sum.histograms.iter_mut().flat_map(|histogram| &mut histogram.bins) {
         *bin &= u64::from(u16::MAX);
     }
-    let arcs = Arcs::chosen(&profile.arcs, functions, chosen, &[], false);
+    let arcs = Arcs::selected(&profile.arcs, functions, selected, &[], false);
     let calls = functions.ids().flat_map(|caller| arcs.children(caller)).map(|id| {
         let arc = arcs.get(*id);
         let address = |function: &Function<'_>| function.address;

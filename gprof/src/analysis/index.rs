@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::basis::Basis;
 use super::input::Input;
+use super::intermediate::Intermediate;
 use crate::analysis::graph::Node;
 use crate::symbols::functions::FunctionId;
 
@@ -18,8 +18,8 @@ pub struct IndexEntry<'data> {
 }
 
 /// Returns whether a function or cycle may have an entry. Entries of unused functions appear only with `-z`.
-pub(super) fn may_have_entry(node: Node, basis: &Basis<'_, '_>) -> bool {
-    let Basis { functions, graph, input: Input { options, .. }, .. } = basis;
+pub(super) fn may_have_entry(node: Node, intermediate: &Intermediate<'_, '_>) -> bool {
+    let Intermediate { functions, graph, input: Input { options, .. }, .. } = intermediate;
     match node {
         Node::Function(id) if !functions.is_whole(id) => false,
         // Calls lead to functions. Other lines appear among the callers only.
@@ -30,8 +30,8 @@ pub(super) fn may_have_entry(node: Node, basis: &Basis<'_, '_>) -> bool {
 }
 
 /// Returns the index, by name, of all functions and cycles up to a rank.
-pub(super) fn index<'data>(basis: &Basis<'_, 'data>, last_rank: u32) -> Vec<IndexEntry<'data>> {
-    let Basis { functions, flat, graph, input, .. } = basis;
+pub(super) fn index<'data>(intermediate: &Intermediate<'_, 'data>, last_rank: u32) -> Vec<IndexEntry<'data>> {
+    let Intermediate { functions, flat, graph, input, .. } = intermediate;
     let Input { sources, options, file_names, .. } = input;
     let is_named = |id: &FunctionId| options.unused || graph.calls(*id) != 0 || flat.time[id.index()] != 0.0;
     let is_listed = |node: Node| graph.rank(node) <= last_rank;

@@ -7,7 +7,7 @@ use super::errors::Errors;
 use super::flat::Flat;
 use super::graph::Graph;
 use super::graph::arcs::Arcs;
-use super::graph::propagate::Choices;
+use super::graph::propagate::GraphSelection;
 use super::line_times::LineTimes;
 use super::selection::Selections;
 use super::static_calls;
@@ -68,8 +68,12 @@ impl Input<'_> {
         } else {
             Vec::new()
         };
-        let arcs = Arcs::chosen(&profile.arcs, functions, &selections.arcs, &static_calls, rules.shows_outside);
-        let choices = Choices { graph: &selections.graph, time: &selections.time, thorough: rules.leaves_out_callees };
+        let arcs = Arcs::selected(&profile.arcs, functions, &selections.arcs, &static_calls, rules.shows_outside);
+        let choices = GraphSelection {
+            entries: &selections.graph,
+            time: &selections.time,
+            excludes_callees: rules.leaves_out_callees,
+        };
         // The flat profile alone shows no rank.
         let is_ranked = !wanted.is_flat_alone() || options.traditional || options.errors || self.object_files.is_some();
         let build = if is_ranked { Graph::new } else { Graph::unranked };

@@ -71,9 +71,9 @@ impl LineTimes {
 
     /// Returns the samples of each line of each file, for the functions that are selected.
     #[must_use]
-    pub fn of_files(&self, is_chosen: impl Fn(FunctionId) -> bool) -> HashMap<&[u8], BTreeMap<u32, f64>> {
+    pub fn of_files(&self, is_selected: impl Fn(FunctionId) -> bool) -> HashMap<&[u8], BTreeMap<u32, f64>> {
         // Floating-point sums depend on the order, which must be the same in each run.
-        let mut sorted: Vec<_> = self.samples.iter().filter(|((id, ..), _)| is_chosen(*id)).collect();
+        let mut sorted: Vec<_> = self.samples.iter().filter(|((id, ..), _)| is_selected(*id)).collect();
         sorted.sort_by_key(|(key, _)| **key);
         let mut files: HashMap<&[u8], BTreeMap<u32, f64>> = HashMap::new();
         for ((_, file, line), samples) in sorted {

@@ -2,7 +2,6 @@
 
 mod access;
 mod analyze;
-mod basis;
 mod blocks;
 pub mod bsd;
 mod chains;
@@ -17,6 +16,7 @@ pub mod graph;
 mod index;
 pub mod inlined_times;
 mod input;
+mod intermediate;
 mod limit;
 pub mod line_times;
 mod model;

@@ -161,7 +161,7 @@ mod tests {
     use super::*;
     use crate::analysis::flat::Flat;
     use crate::analysis::graph::arcs::Arcs;
-    use crate::analysis::graph::propagate::Choices;
+    use crate::analysis::graph::propagate::GraphSelection;
     use crate::analysis::selection::Selection;
     use crate::image::Symbol;
 
@@ -176,9 +176,9 @@ mod tests {
         };
         let of = |calls: &[(u64, u64, u64)]| {
             let arcs: Vec<gmon::Arc> = calls.iter().map(arc).collect();
-            let chosen = Selection::program(&functions);
-            let choices = Choices { graph: &chosen, time: &chosen, thorough: true };
-            let flat = Flat::exact(&[], &functions, &chosen);
+            let selected = Selection::program(&functions);
+            let choices = GraphSelection { entries: &selected, time: &selected, excludes_callees: true };
+            let flat = Flat::exact(&[], &functions, &selected);
             let graph = Graph::new(Arcs::new(&arcs, &functions), &flat, &functions, choices);
             order(functions.ids(), |id| id, &graph).into_iter().map(FunctionId::index).collect::<Vec<_>>()
         };

@@ -2,9 +2,9 @@
 
 use std::cmp::Reverse;
 
-use super::basis::Basis;
 use super::errors::Errors;
 use super::input::Input;
+use super::intermediate::Intermediate;
 use super::limit::{self, LeftOut};
 use crate::analysis::flat::Flat;
 use crate::analysis::graph::{Graph, whole};
@@ -174,8 +174,8 @@ pub struct FlatProfile<'data> {
 }
 
 /// Computes the flat profile.
-pub(super) fn flat_profile<'data>(basis: &Basis<'_, 'data>, rate: f64) -> FlatProfile<'data> {
-    let Basis { functions, flat, graph, errors, input, .. } = basis;
+pub(super) fn flat_profile<'data>(intermediate: &Intermediate<'_, 'data>, rate: f64) -> FlatProfile<'data> {
+    let Intermediate { functions, flat, graph, errors, input, .. } = intermediate;
     let Input { selections, options, wanted, profile, .. } = input;
     let inlined = input.inlined.as_ref().map(|inlined| inlined.times(&profile.histograms)).unwrap_or_default();
     let mut rows = RowSamples::all(functions, flat, graph);
@@ -184,7 +184,7 @@ pub(super) fn flat_profile<'data>(basis: &Basis<'_, 'data>, rate: f64) -> FlatPr
     }
     RowSamples::split(&mut rows, inlined, errors);
     let unit = CallTimeUnit::new(options.rules.call_unit, &rows, rate);
-    rows.retain(|row| functions.is_whole(row.function) && selections.flat.chooses(row.function));
+    rows.retain(|row| functions.is_whole(row.function) && selections.flat.selects(row.function));
     let mut profile = FlatProfile::new(rows, |row| options.unused || row.is_used(), functions, unit, flat.total);
     let left_out;
     (profile.shown, left_out) = limit::rows(profile.rows.iter().map(|row| row.time), flat.total, options.limit);

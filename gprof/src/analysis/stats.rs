@@ -117,9 +117,9 @@ pub(super) fn warn_if_empty(
     let images = images.join(", ");
     let is_nothing_beyond = stats.outside_images == OutsideImages::default();
     let what = if stats.samples == 0.0 && stats.calls == 0 && !has_blocks && is_nothing_beyond {
-        format!("{images}: no samples and no calls: there is nothing in the profile but its header")
+        format!("{images}: no samples and no calls: the profile has nothing but a header")
     } else if stats.samples > 0.0 && stats.attributed + stats.runtime + stats.left_out == 0.0 {
-        format!("{images}: no sample is in any function: is the profile one of another program?")
+        format!("{images}: no sample is in any function: does the profile belong to another program?")
     } else {
         return;
     };

@@ -204,7 +204,7 @@ impl<'a, 'data> Symbolizer<'a, 'data> {
         }
         let (symbols, files) = map.apply(symbols, !options.rules.reads_maps_by_line);
         if files.is_foreign() {
-            let doubt = "it names no function of the program: is it of another one?";
+            let doubt = "the map names no function of the program: does the map belong to another program?";
             let _ = writeln!(warnings, "gprof: warning: {}: {doubt}", path.display());
         }
         (symbols, Some(files))

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{blurbs, errors, names};
+use super::{errors, explanations, names};
 use crate::analysis::{Analysis, Clock};
 use crate::cli::options::Options;
 use crate::report::number::{Fixed, General};
@@ -10,7 +10,7 @@ use crate::report::number::{Fixed, General};
 pub(super) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
     if options.traditional && !options.brief {
         out.write_all(b"\n\n\nflat profile:\n")?;
-        out.write_all(blurbs::FLAT.as_bytes())?;
+        out.write_all(explanations::FLAT.as_bytes())?;
     }
     introduction(analysis, options, out)?;
     let widths = widths(analysis, options);
@@ -37,7 +37,7 @@ pub(super) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn W
         }
         out.write_all(b"\n")?;
     }
-    if options.traditional { Ok(()) } else { blurbs::explain(blurbs::FLAT, options, out) }
+    if options.traditional { Ok(()) } else { explanations::explain(explanations::FLAT, options, out) }
 }
 
 /// Writes the text above the columns.

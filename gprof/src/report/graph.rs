@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use super::columns::Columns;
-use super::labels::Labels;
-use super::{blurbs, errors, names};
+use super::numbered_names::NumberedNames;
+use super::{errors, explanations, names};
 use crate::analysis::entries::{Calls, Endpoint, EntryLine, LineKind};
 use crate::analysis::graph::Node;
 use crate::analysis::{Analysis, Clock};
@@ -13,7 +13,7 @@ use crate::report::number::{Fixed, General};
 
 pub(super) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
     let title = match (options.traditional, options.brief) {
-        (true, false) => blurbs::GRAPH,
+        (true, false) => explanations::GRAPH,
         (true, true) => "",
         (false, true) => "\t\t\tCall graph\n\n",
         (false, false) => "\t\t     Call graph (explanation follows)\n\n",
@@ -26,8 +26,8 @@ pub(super) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn W
     } else {
         (7, "-----------------------------------------------\n")
     };
-    let labels = Labels::new(analysis);
-    let lines = Lines { analysis, options, labels, children };
+    let numbered_names = NumberedNames::new(analysis);
+    let lines = Lines { analysis, options, numbered_names, children };
     let mut columns = Columns::default();
     for node in &analysis.calls.entries {
         for line in analysis.entry(*node) {
@@ -36,7 +36,7 @@ pub(super) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn W
         }
         out.write_all(separator.as_bytes())?;
     }
-    if options.traditional { Ok(()) } else { blurbs::explain(blurbs::GRAPH, options, out) }
+    if options.traditional { Ok(()) } else { explanations::explain(explanations::GRAPH, options, out) }
 }
 
 fn header(analysis: &Analysis<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
@@ -66,7 +66,7 @@ index  %time    self descendants  called+self    name    \tindex\n\
 struct Lines<'a, 'data> {
     analysis: &'a Analysis<'data>,
     options: &'a Options,
-    labels: Labels,
+    numbered_names: NumberedNames,
     /// The width of the column for the time of called functions.
     children: usize,
 }
@@ -88,7 +88,7 @@ impl Lines<'_, '_> {
         // The name of the entry's own function is less indented.
         columns.blanks(if matches!(line.kind, LineKind::Primary(_)) { 1 } else { 5 });
         match line.endpoint {
-            Endpoint::Function(id) => self.labels.write(self.analysis, id, columns)?,
+            Endpoint::Function(id) => self.numbered_names.write(self.analysis, id, columns)?,
             endpoint => {
                 let mut name = Vec::new();
                 names::write_endpoint(self.analysis, endpoint, &mut name)?;

@@ -4,20 +4,20 @@
 //! files. Programs read these reports, so every blank counts.
 
 pub mod annotate;
-mod blurbs;
 pub mod bsd;
 mod columns;
 mod counts;
 mod errors;
+mod explanations;
 mod flat;
 mod graph;
 mod index;
 mod info;
 mod json;
 mod json_value;
-mod labels;
 mod names;
 mod number;
+mod numbered_names;
 mod order;
 mod render;
 mod source;

@@ -81,7 +81,7 @@ fn limited(analysis: &Analysis<'_>) -> [Line; 2] {
 fn beyond(beyond: &OutsideImages) -> [Line; 4] {
     [
         count(beyond.kernel, "more samples in the kernel", 0),
-        count(beyond.vdso, "more samples in the vDSO, code that the kernel lends", 0),
+        count(beyond.vdso, "more samples in the vDSO, code of the kernel in the program", 0),
         count(beyond.elsewhere, "more samples outside of the program and the objects that it used", 0),
         count(beyond.calls, "more calls of functions outside of the program and the objects that it used", 0),
     ]

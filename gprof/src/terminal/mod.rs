@@ -98,16 +98,16 @@ pub(crate) fn system(error: &io::Error) -> String {
 /// ends, tabs, form feeds and colors, which reports have themselves, stay as they are.
 ///
 /// Names are escaped where they are formatted, because a newline in a name must not look like the end of a line.
-pub(crate) struct Visible<'a> {
+pub(crate) struct EscapingWriter<'a> {
     out: &'a mut dyn Write,
     /// Bytes that may begin a sequence that stays as it is.
     held: Vec<u8>,
     text: Vec<u8>,
 }
 
-impl<'a> Visible<'a> {
-    pub(crate) fn new(out: &'a mut dyn Write) -> Visible<'a> {
-        Visible { out, held: Vec::new(), text: Vec::new() }
+impl<'a> EscapingWriter<'a> {
+    pub(crate) fn new(out: &'a mut dyn Write) -> EscapingWriter<'a> {
+        EscapingWriter { out, held: Vec::new(), text: Vec::new() }
     }
 
     fn byte(&mut self, byte: u8) {
@@ -153,7 +153,7 @@ impl<'a> Visible<'a> {
     }
 }
 
-impl Write for Visible<'_> {
+impl Write for EscapingWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         bytes.iter().for_each(|byte| self.byte(*byte));
         let done = self.out.write_all(&self.text);
@@ -188,7 +188,7 @@ mod tests {
         let mut first = None;
         for size in 1..=text.len() {
             let mut out = Vec::new();
-            let mut visible = Visible::new(&mut out);
+            let mut visible = EscapingWriter::new(&mut out);
             text.chunks(size).for_each(|piece| visible.write_all(piece).unwrap());
             visible.flush().unwrap();
             assert_eq!(first.get_or_insert_with(|| out.clone()), &out, "{size}");

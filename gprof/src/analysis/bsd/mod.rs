@@ -10,7 +10,7 @@ use gmon::Profile;
 use crate::analysis::entries::{self, EntryLine};
 use crate::analysis::flat::Flat;
 use crate::analysis::graph::arcs::{Arc, Arcs};
-use crate::analysis::graph::propagate::Choices;
+use crate::analysis::graph::propagate::GraphSelection;
 use crate::analysis::graph::{Graph, Node};
 use crate::analysis::selection::{ArcSelection, Selection};
 use crate::analysis::static_calls;
@@ -105,7 +105,7 @@ fn graph(
         Vec::new()
     };
     let kept = kept_arcs(arguments, profile, functions);
-    let arcs = Arcs::chosen(&kept, functions, &ArcSelection::default(), &static_calls, rules.shows_outside);
+    let arcs = Arcs::selected(&kept, functions, &ArcSelection::default(), &static_calls, rules.shows_outside);
     let (arcs, cut) = match arguments.cycle_limit {
         Some(limit) => cut::cut(arcs, functions, limit),
         None => (arcs, Vec::new()),
@@ -116,7 +116,7 @@ fn graph(
     let entries = Selection::by_names(functions, &names(listed), &names(unlisted));
     let uncounted = arguments.uncounted.iter().chain(&runtime);
     let time = Selection::by_names(functions, &names(&arguments.counted), &names(uncounted));
-    let choices = Choices { graph: &entries, time: &time, thorough: rules.leaves_out_callees };
+    let choices = GraphSelection { entries: &entries, time: &time, excludes_callees: rules.leaves_out_callees };
     (Graph::new(arcs, flat, functions, choices), cut)
 }
 

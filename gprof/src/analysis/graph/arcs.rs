@@ -37,21 +37,21 @@ pub struct Arcs {
 }
 
 impl Arcs {
-    /// Finds all arcs of a profile as [`Arcs::chosen`] does. Only tests select nothing.
+    /// Finds all arcs of a profile as [`Arcs::selected`] does. Only tests select nothing.
     #[cfg(any(test, feature = "internals"))]
     #[must_use]
     pub fn new(raw: &[gmon::Arc], functions: &Functions<'_>) -> Arcs {
-        Arcs::chosen(raw, functions, &ArcSelection::default(), &[], false)
+        Arcs::selected(raw, functions, &ArcSelection::default(), &[], false)
     }
 
-    /// Finds the functions of each arc of a profile, and adds up the arcs of each pair of functions. Arcs that `chosen`
+    /// Finds the functions of each arc of a profile, and adds up the arcs of each pair of functions. Arcs that `selected`
     /// excludes do not count. Arcs with one end outside of all functions count if `with_outside` is set. `possible`
     /// adds arcs of calls that the profile does not count.
     #[must_use]
-    pub fn chosen(
+    pub fn selected(
         raw: &[gmon::Arc],
         functions: &Functions<'_>,
-        chosen: &ArcSelection,
+        selected: &ArcSelection,
         possible: &[(FunctionId, FunctionId)],
         with_outside: bool,
     ) -> Arcs {
@@ -62,7 +62,7 @@ impl Arcs {
             let called = functions.find(arc.selfpc).and_then(|function| functions[function].called_as).map(owner);
             let caller = functions.find(arc.frompc).map(owner);
             match (caller, called) {
-                (Some(parent), Some(child)) if chosen.chooses(parent, child) => {
+                (Some(parent), Some(child)) if selected.selects(parent, child) => {
                     all.push(Arc { parent, child, count: arc.count });
                 }
                 (Some(_), Some(_)) => {}

@@ -11,7 +11,7 @@ use crate::analysis::ordered::Ordered;
 use crate::symbols::functions::{FunctionId, Functions};
 use arcs::{ArcId, Arcs};
 use cycles::{Cycle, Cycles};
-use propagate::{Choices, Handed, Share, Times};
+use propagate::{GraphSelection, Handed, Share, Times};
 
 /// A function or cycle, as a node of the call graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub struct Graph {
 impl Graph {
     /// Finds cycles, propagates times and ranks functions and cycles.
     #[must_use]
-    pub fn new(arcs: Arcs, flat: &Flat, functions: &Functions<'_>, choices: Choices<'_>) -> Graph {
+    pub fn new(arcs: Arcs, flat: &Flat, functions: &Functions<'_>, choices: GraphSelection<'_>) -> Graph {
         let mut graph = Graph::unranked(arcs, flat, functions, choices);
         sort_arcs(&mut graph.arcs, &graph.cycles, &graph.times);
         sort_members(&mut graph.cycles, &graph.arcs, &graph.times);
@@ -54,7 +54,7 @@ impl Graph {
     /// Finds cycles and propagates times, but ranks nothing and sorts neither arcs nor members of cycles. This is
     /// enough for the times of functions.
     #[must_use]
-    pub fn unranked(arcs: Arcs, flat: &Flat, functions: &Functions<'_>, choices: Choices<'_>) -> Graph {
+    pub fn unranked(arcs: Arcs, flat: &Flat, functions: &Functions<'_>, choices: GraphSelection<'_>) -> Graph {
         let cycles = Cycles::new(&arcs, functions);
         let times = Times::new(&arcs, &cycles, flat, functions, choices);
         let (function_rank, cycle_rank) = (vec![0; functions.len()], vec![0; cycles.all.len()]);

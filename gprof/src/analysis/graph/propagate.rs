@@ -45,25 +45,31 @@ pub struct Times {
 
 /// The selections that decide which time counts and which functions have entries.
 #[derive(Clone, Copy, Debug)]
-pub struct Choices<'a> {
+pub struct GraphSelection<'a> {
     /// The functions that have entries.
-    pub graph: &'a Selection,
+    pub entries: &'a Selection,
     /// The functions whose time counts.
     pub time: &'a Selection,
     /// Whether excluding a function also excludes all functions that only it calls. GNU's manual promises this; GNU's
     /// program does not do it.
-    pub thorough: bool,
+    pub excludes_callees: bool,
 }
 
 impl Times {
     /// Propagates times from called functions up to their callers.
     #[must_use]
-    pub fn new(arcs: &Arcs, cycles: &Cycles, flat: &Flat, functions: &Functions<'_>, choices: Choices<'_>) -> Times {
+    pub fn new(
+        arcs: &Arcs,
+        cycles: &Cycles,
+        flat: &Flat,
+        functions: &Functions<'_>,
+        selection: GraphSelection<'_>,
+    ) -> Times {
         let mut propagation = Propagation {
             arcs,
             cycles,
             flat,
-            choices,
+            selection,
             cycle_time: vec![0.0; cycles.all.len()],
             times: Times {
                 functions: vec![Share::default(); functions.len()],
@@ -87,7 +93,7 @@ struct Propagation<'a> {
     arcs: &'a Arcs,
     cycles: &'a Cycles,
     flat: &'a Flat,
-    choices: Choices<'a>,
+    selection: GraphSelection<'a>,
     /// The self time of each cycle.
     cycle_time: Vec<f64>,
     times: Times,
@@ -120,18 +126,18 @@ impl Propagation<'_> {
     /// of the node.
     fn inherit(&self, members: &[FunctionId], calls: u64) -> Share {
         let mut share = Share::default();
-        let Choices { graph, time, thorough } = self.choices;
-        if thorough && !self.is_called(members) {
+        let GraphSelection { entries, time, excludes_callees } = self.selection;
+        if excludes_callees && !self.is_called(members) {
             // A node without callers is where the program begins.
-            let chosen = |selection: &Selection| members.iter().any(|member| selection.chooses(*member));
-            share.shown = chosen(graph);
-            share.fraction = f64::from(u8::from(chosen(time)));
+            let selected = |selection: &Selection| members.iter().any(|member| selection.selects(*member));
+            share.shown = selected(entries);
+            share.fraction = f64::from(u8::from(selected(time)));
             return share;
         }
         for member in members {
             let outside = self.arcs.from_outside[member.index()];
             if outside != 0 {
-                share.shown |= !graph.is_restricted();
+                share.shown |= !entries.is_restricted();
                 let fraction = f64::from(u8::from(!time.is_restricted()));
                 share.fraction += fraction * (outside as f64 / calls as f64);
             }
@@ -152,10 +158,11 @@ impl Propagation<'_> {
 
     /// Applies the user's selections to one function.
     fn choose(&mut self, id: FunctionId) {
-        let Choices { graph, time, thorough } = self.choices;
+        let GraphSelection { entries, time, excludes_callees } = self.selection;
         let share = &mut self.times.functions[id.index()];
-        let begins = |selection: &Selection| if thorough { selection.includes(id) } else { selection.chooses(id) };
-        share.shown = if share.shown { !graph.excludes(id) } else { begins(graph) };
+        let begins =
+            |selection: &Selection| if excludes_callees { selection.includes(id) } else { selection.selects(id) };
+        share.shown = if share.shown { !entries.excludes(id) } else { begins(entries) };
         if share.fraction == 0.0 {
             if begins(time) {
                 share.fraction = 1.0;
@@ -187,7 +194,7 @@ impl Propagation<'_> {
                 }
                 None => (self.flat.time[at], self.times.functions[at].all_children, self.arcs.calls[at]),
             };
-            let counts = !self.choices.time.is_restricted() && self.times.functions[at].fraction != 0.0;
+            let counts = !self.selection.time.is_restricted() && self.times.functions[at].fraction != 0.0;
             let part = if counts { *count as f64 / calls as f64 } else { 0.0 };
             self.times.outside[at] = Some((time * part, children * part));
         }

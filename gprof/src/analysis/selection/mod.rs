@@ -79,7 +79,7 @@ impl Selection {
 
     /// Returns whether a function is selected: included by name; or not excluded, if no function is included by name.
     #[must_use]
-    pub fn chooses(&self, id: FunctionId) -> bool {
+    pub fn selects(&self, id: FunctionId) -> bool {
         self.includes(id) || (!self.only_included && !self.excluded[id.index()])
     }
 
@@ -106,7 +106,7 @@ pub struct ArcSelection {
 impl ArcSelection {
     /// Returns whether an arc is selected.
     #[must_use]
-    pub fn chooses(&self, from: FunctionId, to: FunctionId) -> bool {
+    pub fn selects(&self, from: FunctionId, to: FunctionId) -> bool {
         let named = |sets: &[Named]| sets.iter().any(|(callers, called)| callers[from.index()] && called[to.index()]);
         named(&self.included) || (self.included.is_empty() && !named(&self.excluded))
     }

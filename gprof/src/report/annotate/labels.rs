@@ -9,7 +9,7 @@ use crate::symbols::functions::FunctionId;
 
 /// A line that has code.
 #[derive(Debug)]
-pub(super) struct Known {
+pub(super) struct CodeLine {
     /// The calls of all functions that begin on the line.
     pub(super) calls: u64,
     /// The first piece of code of the line, by address.
@@ -21,11 +21,11 @@ pub(super) struct Known {
     begins_inside: bool,
 }
 
-impl Known {
-    pub(super) fn new(analysis: &Analysis<'_>, first: FunctionId) -> Known {
+impl CodeLine {
+    pub(super) fn new(analysis: &Analysis<'_>, first: FunctionId) -> CodeLine {
         let blocks = analysis.blocks.of(first).to_vec();
         let begins_inside = blocks.first().is_some_and(|block| block.addr > analysis.functions[first].address);
-        Known { calls: analysis.calls.graph.calls(first), first, blocks, begins_inside }
+        CodeLine { calls: analysis.calls.graph.calls(first), first, blocks, begins_inside }
     }
 
     /// Adds another piece of code, which must have a higher address.
@@ -61,11 +61,11 @@ pub(super) struct Labels<'a, 'data> {
 
 impl Labels<'_, '_> {
     /// Returns the labels of a file's lines, by line.
-    pub(super) fn of(&mut self, lines: &BTreeMap<u32, Known>) -> BTreeMap<u32, Label> {
+    pub(super) fn of(&mut self, lines: &BTreeMap<u32, CodeLine>) -> BTreeMap<u32, Label> {
         lines.iter().map(|(line, known)| (*line, self.label(known))).collect()
     }
 
-    fn label(&mut self, known: &Known) -> Label {
+    fn label(&mut self, known: &CodeLine) -> Label {
         let functions = &self.analysis.functions;
         if !self.by_preceding_line {
             let owner = functions[known.first].called_as;

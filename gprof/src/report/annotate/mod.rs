@@ -14,7 +14,7 @@ use crate::cli::options::{Annotation, Options};
 use crate::error::Error;
 use crate::image::files::{self, FileKey};
 pub use labels::Label;
-use labels::{Known, Labels};
+use labels::{CodeLine, Labels};
 
 /// An annotated source file.
 #[derive(Debug)]
@@ -98,20 +98,20 @@ pub fn annotate<'a>(
     analysis: &'a Analysis<'_>,
     options: &'a Options,
 ) -> impl Iterator<Item = Result<AnnotatedFile, Missing>> + 'a {
-    let mut files: BTreeMap<usize, BTreeMap<u32, Known>> = BTreeMap::new();
-    for id in analysis.functions.ids().filter(|id| analysis.selections.source.chooses(*id)) {
+    let mut files: BTreeMap<usize, BTreeMap<u32, CodeLine>> = BTreeMap::new();
+    for id in analysis.functions.ids().filter(|id| analysis.selections.source.selects(*id)) {
         if let Some(place) = analysis.sources.place(id) {
             let lines = files.entry(place.file).or_default();
-            let add = |known: &mut Known| known.add(analysis, id);
-            lines.entry(place.line).and_modify(add).or_insert_with(|| Known::new(analysis, id));
+            let add = |known: &mut CodeLine| known.add(analysis, id);
+            lines.entry(place.line).and_modify(add).or_insert_with(|| CodeLine::new(analysis, id));
         }
     }
-    let times = analysis.line_times.of_files(|id| analysis.selections.source.chooses(id));
+    let times = analysis.line_times.of_files(|id| analysis.selections.source.selects(id));
     let paths = paths(analysis, &times);
     for (at, _) in paths.iter().enumerate().filter(|(_, path)| times.contains_key(*path)) {
         files.entry(at).or_default();
     }
-    let wanted = |lines: &BTreeMap<u32, Known>, path: &[u8]| {
+    let wanted = |lines: &BTreeMap<u32, CodeLine>, path: &[u8]| {
         options.unused || lines.values().any(|known| known.calls != 0) || times.contains_key(path)
     };
     let files = files.into_iter().rev().map(|(file, lines)| (paths[file], lines));
@@ -171,7 +171,7 @@ fn read<'a>(path: &'a [u8], annotation: &Annotation, shown: &mut Shown) -> Resul
 fn annotated(
     path: &[u8],
     text: Vec<u8>,
-    known: &BTreeMap<u32, Known>,
+    known: &BTreeMap<u32, CodeLine>,
     labels: BTreeMap<u32, Label>,
     table_length: usize,
 ) -> AnnotatedFile {

@@ -10,7 +10,7 @@ mod names;
 
 use std::io::{self, Write};
 
-use super::blurbs;
+use super::explanations;
 use crate::analysis::bsd::Report;
 
 /// Writes all reports that the user wants.
@@ -22,7 +22,7 @@ pub fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     cut(report, out)?;
     if let Some(entries) = &report.entries {
         if report.explained {
-            out.write_all(blurbs::GRAPH.as_bytes())?;
+            out.write_all(explanations::GRAPH.as_bytes())?;
         }
         graph::render(report, entries, out)?;
     }
@@ -30,7 +30,7 @@ pub fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     if report.is_flat_wanted {
         out.write_all(b"\x0c\n")?;
         if report.explained {
-            out.write_all(blurbs::FLAT.as_bytes())?;
+            out.write_all(explanations::FLAT.as_bytes())?;
         }
         flat::render(report, out)?;
     }

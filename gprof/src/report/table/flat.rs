@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use anstyle::Style;
 
 use super::super::flat::{introduction, unit};
-use super::super::{blurbs, errors};
+use super::super::{errors, explanations};
 use super::cells::{Cells, printable};
 use super::drawing::{Frame, HOT, Look, PLAIN, Taker, WARM, column, draw, name_column, spared_column};
 use crate::analysis::{Analysis, FlatRow};
@@ -40,7 +40,7 @@ pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, frame: Frame, o
         Ok(())
     };
     draw(&columns, hand_over, frame, out)?;
-    blurbs::explain(blurbs::FLAT, options, out)
+    explanations::explain(explanations::FLAT, options, out)
 }
 
 /// Returns red for rows that take much time, and green for rows that take some.

@@ -6,8 +6,8 @@ use std::io::{self, Write};
 
 use super::super::columns::Columns;
 use super::super::graph::granularity;
-use super::super::labels::Labels;
-use super::super::{blurbs, errors, names};
+use super::super::numbered_names::NumberedNames;
+use super::super::{errors, explanations, names};
 use super::cells::Cells;
 use super::drawing::{Frame, Look, Pass, STRONG, Taker, column, draw, name_column, spared_column};
 use crate::analysis::Analysis;
@@ -30,9 +30,9 @@ pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, frame: Frame, o
         columns.insert(3, column("error"));
     }
     let widths = vec![Cell::new(None); analysis.functions.len()];
-    let rows = Rows { analysis, options, labels: Labels::new(analysis), widths };
+    let rows = Rows { analysis, options, numbered_names: NumberedNames::new(analysis), widths };
     draw(&columns, |pass, take| rows.hand_over(pass, take), frame, out)?;
-    blurbs::explain(blurbs::GRAPH, options, out)
+    explanations::explain(explanations::GRAPH, options, out)
 }
 
 /// The indentation of names that are not the name of the entry's function.
@@ -41,7 +41,7 @@ const INDENT: usize = 2;
 struct Rows<'a, 'data> {
     analysis: &'a Analysis<'data>,
     options: &'a Options,
-    labels: Labels,
+    numbered_names: NumberedNames,
     /// The width of each function's name once it is known. Every name appears in many rows.
     widths: Vec<Cell<Option<u32>>>,
 }
@@ -101,7 +101,7 @@ impl Rows<'_, '_> {
 
     fn name(&self, endpoint: Endpoint, columns: &mut Columns) -> io::Result<()> {
         match endpoint {
-            Endpoint::Function(id) => self.labels.write(self.analysis, id, columns),
+            Endpoint::Function(id) => self.numbered_names.write(self.analysis, id, columns),
             endpoint => names::write_endpoint(self.analysis, endpoint, &mut columns.text),
         }
     }

@@ -16,30 +16,30 @@ const ROOM: usize = 64 << 20;
 const LONGEST: usize = 1024;
 
 /// The names of all functions that have arcs.
-pub(super) struct Labels {
+pub(super) struct NumberedNames {
     text: Vec<u8>,
     /// For each function, the end of its name in `text`. The name is empty if the function has no arcs, or if there is
     /// no room.
     ends: Vec<usize>,
 }
 
-impl Labels {
-    pub(super) fn new(analysis: &Analysis<'_>) -> Labels {
+impl NumberedNames {
+    pub(super) fn new(analysis: &Analysis<'_>) -> NumberedNames {
         let graph = &analysis.calls.graph;
-        let mut labels = Labels { text: Vec::new(), ends: Vec::with_capacity(analysis.functions.len()) };
+        let mut numbered_names = NumberedNames { text: Vec::new(), ends: Vec::with_capacity(analysis.functions.len()) };
         for id in analysis.functions.ids() {
             let takes_part = !graph.parents(id).is_empty() || !graph.children(id).is_empty();
-            if takes_part && labels.text.len() < ROOM {
-                let start = labels.text.len();
+            if takes_part && numbered_names.text.len() < ROOM {
+                let start = numbered_names.text.len();
                 // Writing to memory does not fail.
-                let _ = names::write_numbered(analysis, id, &mut labels.text);
-                if labels.text.len() - start > LONGEST {
-                    labels.text.truncate(start);
+                let _ = names::write_numbered(analysis, id, &mut numbered_names.text);
+                if numbered_names.text.len() - start > LONGEST {
+                    numbered_names.text.truncate(start);
                 }
             }
-            labels.ends.push(labels.text.len());
+            numbered_names.ends.push(numbered_names.text.len());
         }
-        labels
+        numbered_names
     }
 
     /// Appends the name of a function.

@@ -8,7 +8,7 @@ use super::input::Input;
 use crate::symbols::functions::Functions;
 
 /// The inputs of rows, counts and the index, complete once the call graph is complete.
-pub(super) struct Basis<'a, 'data> {
+pub(super) struct Intermediate<'a, 'data> {
     pub(super) functions: &'a Functions<'data>,
     pub(super) flat: &'a Flat,
     pub(super) graph: &'a Graph,
