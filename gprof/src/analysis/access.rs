@@ -113,38 +113,38 @@ impl<'data> Analysis<'data> {
     /// [`Analysis::entry`] returns the lines of an entry. Nothing has an entry if the flat profile is the only report that
     /// the options ask for.
     pub fn entries(&self) -> impl Iterator<Item = Node> {
-        self.calls.entries.iter().copied()
+        self.call_graph.entries.iter().copied()
     }
 
     /// Returns all functions and cycles that the options do not exclude, in the order of [`Analysis::entries`]: also those
     /// beyond a limit, and those that were not called and took no time.
     pub fn all_entries(&self) -> impl Iterator<Item = Node> {
-        self.calls.all_entries.iter().copied()
+        self.call_graph.all_entries.iter().copied()
     }
 
     /// Returns the number of a function or cycle in the call graph, and whether the report has an entry of this number.
     #[must_use]
     pub fn entry_number(&self, node: Node) -> (u32, bool) {
-        let rank = self.calls.graph.rank(node);
-        (rank, self.calls.graph.node_share(node).shown && rank <= self.calls.last_rank)
+        let rank = self.call_graph.graph.rank(node);
+        (rank, self.call_graph.graph.node_share(node).shown && rank <= self.call_graph.last_rank)
     }
 
     /// Returns the time of a function or cycle with all that it called, as a percentage of the time in the call graph.
     #[must_use]
     pub fn percent(&self, node: Node) -> f64 {
-        self.calls.graph.percent(node)
+        self.call_graph.graph.percent(node)
     }
 
     /// Returns the index of the cycle that a function is a member of.
     #[must_use]
     pub fn cycle_of(&self, id: FunctionId) -> Option<usize> {
-        self.calls.graph.cycle_of(id)
+        self.call_graph.graph.cycle_of(id)
     }
 
     /// Returns the number of samples that are 100 percent in the call graph.
     #[must_use]
     pub fn graph_samples(&self) -> f64 {
-        self.calls.graph.total()
+        self.call_graph.graph.total()
     }
 
     /// Returns how much of the profiles the reports account for.

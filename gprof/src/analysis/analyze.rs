@@ -4,10 +4,10 @@ use std::io::Write;
 
 use gmon::Profile;
 
+use super::empty_profile::warn_if_empty;
 use super::input::Input;
 use super::model::Analysis;
 use super::selection::Selections;
-use super::stats::warn_if_empty;
 use super::symbolize::{Symbolized, Symbolizer};
 use crate::cli::options::Options;
 use crate::error::Error;

@@ -36,7 +36,7 @@ impl<'data> Analysis<'data> {
             on_demand: OnDemand::new(input.profile, input.images, FlatSums::new(&flat), input.outside_images),
             flat: flat_profile,
             clock,
-            calls: entries.into_call_graph(graph, index, input.wanted),
+            call_graph: entries.into_call_graph(graph, index, input.wanted),
             blocks,
             inline_stacks: input.inline_stacks,
             line_times: input.line_times,

@@ -8,6 +8,7 @@ mod chains;
 mod clock;
 mod compute;
 mod counts;
+mod empty_profile;
 pub mod entries;
 mod errors;
 pub mod flat;

@@ -90,7 +90,7 @@ pub struct Analysis<'data> {
     /// The flat profile.
     pub(crate) flat: FlatProfile<'data>,
     /// The call graph.
-    pub(crate) calls: CallGraph<'data>,
+    pub(crate) call_graph: CallGraph<'data>,
     /// The source locations of functions, if the options need them.
     pub(crate) sources: Sources,
     /// The functions and arcs that the user selected.

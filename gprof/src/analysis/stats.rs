@@ -1,13 +1,9 @@
 //! Sums that tell how much of the profiles the reports account for.
 
-use std::io::Write;
-
 use gmon::{Histogram, Profile};
 
-use super::model::Analysis;
 use crate::analysis::flat::Flat;
 use crate::analysis::graph::whole;
-use crate::cli::options::ProfiledImage;
 use crate::load::outside::OutsideImages;
 use crate::symbols::functions::Functions;
 
@@ -87,7 +83,7 @@ pub(super) struct FlatSums {
     attributed: f64,
     total: f64,
     runtime: f64,
-    has_time: bool,
+    pub(super) has_time: bool,
 }
 
 impl FlatSums {
@@ -99,30 +95,4 @@ impl FlatSums {
             has_time: flat.runtime != 0.0 || flat.time.iter().any(|time| *time != 0.0),
         }
     }
-}
-
-/// Warns if the profiles are empty, or if no sample is in any function: the reports would look like those of a program that
-/// did nothing.
-pub(super) fn warn_if_empty(
-    analysis: &Analysis<'_>,
-    has_blocks: bool,
-    images: &[ProfiledImage],
-    warnings: &mut dyn Write,
-) {
-    if analysis.on_demand.flat_sums.has_time {
-        return;
-    }
-    let stats = analysis.stats();
-    let images: Vec<String> = images.iter().map(|profiled| profiled.image.display().to_string()).collect();
-    let images = images.join(", ");
-    let is_nothing_beyond = stats.outside_images == OutsideImages::default();
-    let what = if stats.samples == 0.0 && stats.calls == 0 && !has_blocks && is_nothing_beyond {
-        format!("{images}: no samples and no calls: the profile has nothing but a header")
-    } else if stats.samples > 0.0 && stats.attributed + stats.runtime + stats.left_out == 0.0 {
-        format!("{images}: no sample is in any function: does the profile belong to another program?")
-    } else {
-        return;
-    };
-    // If a warning cannot be written, there is no way to report the failure.
-    let _ = writeln!(warnings, "gprof: warning: {what}");
 }

@@ -30,7 +30,7 @@ pub(super) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn W
             None => write!(out, " {:8} {:own_width$} {:all_width$}  ", "", "", "")?,
             Some((own, all)) => write!(out, " {:8} {own:own_width$.2} {all:all_width$.2}  ", row.calls)?,
         }
-        if options.traditional && analysis.calls.is_known {
+        if options.traditional && analysis.call_graph.is_known {
             names::write_numbered(analysis, row.function, out)?;
         } else {
             out.write_all(&analysis.row_name(&row))?;

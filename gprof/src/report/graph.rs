@@ -29,7 +29,7 @@ pub(super) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn W
     let numbered_names = NumberedNames::new(analysis);
     let lines = Lines { analysis, options, numbered_names, children };
     let mut columns = Columns::default();
-    for node in &analysis.calls.entries {
+    for node in &analysis.call_graph.entries {
         for line in analysis.entry(*node) {
             lines.write(&line, &mut columns)?;
             columns.take(out)?;
@@ -46,7 +46,7 @@ fn header(analysis: &Analysis<'_>, options: &Options, out: &mut dyn Write) -> io
 
 /// Writes what one sample stands for.
 pub(super) fn granularity(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let (clock, total) = (&analysis.clock, analysis.calls.graph.total());
+    let (clock, total) = (&analysis.clock, analysis.call_graph.graph.total());
     write!(out, "\ngranularity: each sample hit covers {} byte(s)", General(clock.granularity))?;
     if total > 0.0 {
         write!(out, " for {:.2}% of {:.2} ", Fixed(Clock::percent_of_one(total)), Fixed(clock.time(total)))?;
@@ -75,7 +75,7 @@ impl Lines<'_, '_> {
     fn write(&self, line: &EntryLine, columns: &mut Columns) -> io::Result<()> {
         match line.kind {
             LineKind::Primary(node) => {
-                let graph = &self.analysis.calls.graph;
+                let graph = &self.analysis.call_graph.graph;
                 let number = ["[", &graph.rank(node).to_string(), "]"].concat();
                 columns.text(&number.as_bytes()[..number.len().min(6)]);
                 columns.blanks(7 - number.len().min(6));
@@ -100,7 +100,7 @@ impl Lines<'_, '_> {
             && self.options.errors
             && line.error != 0.0
         {
-            self.error(line.error, self.analysis.calls.graph.rank(Node::Function(id)), columns);
+            self.error(line.error, self.analysis.call_graph.graph.rank(Node::Function(id)), columns);
         }
         Ok(())
     }

@@ -18,7 +18,7 @@ pub(super) fn number(analysis: &Analysis<'_>, node: Node) -> String {
 /// Writes a function's name with its cycle and the number of its entry.
 pub(super) fn write_numbered(analysis: &Analysis<'_>, id: FunctionId, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(&analysis.name_with_location(id))?;
-    if let Some(cycle) = analysis.calls.graph.cycle_of(id) {
+    if let Some(cycle) = analysis.call_graph.graph.cycle_of(id) {
         write!(out, " <cycle {}>", cycle + 1)?;
     }
     out.write_all(b" ")?;

@@ -25,7 +25,7 @@ pub(super) struct NumberedNames {
 
 impl NumberedNames {
     pub(super) fn new(analysis: &Analysis<'_>) -> NumberedNames {
-        let graph = &analysis.calls.graph;
+        let graph = &analysis.call_graph.graph;
         let mut numbered_names = NumberedNames { text: Vec::new(), ends: Vec::with_capacity(analysis.functions.len()) };
         for id in analysis.functions.ids() {
             let takes_part = !graph.parents(id).is_empty() || !graph.children(id).is_empty();

@@ -52,7 +52,7 @@ fn lines(analysis: &Analysis<'_>, files: &[FileInfo]) -> Vec<Line> {
         count(stats.unknown, "of them with both ends unknown", 0),
     ]);
     // A line about code outside of all images is needed only if there was a sample or a call.
-    lines.extend(beyond(&stats.outside_images).into_iter().filter(|line| line.is_notable));
+    lines.extend(outside_images(&stats.outside_images).into_iter().filter(|line| line.is_notable));
     lines
 }
 
@@ -63,7 +63,7 @@ fn count(number: u64, text: &str, usual: u64) -> Line {
 
 /// Returns what the limits of the user left out.
 fn limited(analysis: &Analysis<'_>) -> [Line; 2] {
-    let (clock, table, calls) = (&analysis.clock, &analysis.flat, &analysis.calls);
+    let (clock, table, calls) = (&analysis.clock, &analysis.flat, &analysis.call_graph);
     let line = |left_out: LeftOut, total: f64, what: &str| {
         let unit = String::from_utf8_lossy(clock.dimension.as_bytes());
         let rate = if clock.rate > 0.0 { clock.rate } else { 1.0 };
@@ -78,12 +78,12 @@ fn limited(analysis: &Analysis<'_>) -> [Line; 2] {
 }
 
 /// Returns the samples and calls in none of the images.
-fn beyond(beyond: &OutsideImages) -> [Line; 4] {
+fn outside_images(outside: &OutsideImages) -> [Line; 4] {
     [
-        count(beyond.kernel, "more samples in the kernel", 0),
-        count(beyond.vdso, "more samples in the vDSO, code of the kernel in the program", 0),
-        count(beyond.elsewhere, "more samples outside of the program and the objects that it used", 0),
-        count(beyond.calls, "more calls of functions outside of the program and the objects that it used", 0),
+        count(outside.kernel, "more samples in the kernel", 0),
+        count(outside.vdso, "more samples in the vDSO, code of the kernel in the program", 0),
+        count(outside.elsewhere, "more samples outside of the program and the objects that it used", 0),
+        count(outside.calls, "more calls of functions outside of the program and the objects that it used", 0),
     ]
 }
 

@@ -25,12 +25,12 @@ impl CodeLine {
     pub(super) fn new(analysis: &Analysis<'_>, first: FunctionId) -> CodeLine {
         let blocks = analysis.blocks.of(first).to_vec();
         let begins_inside = blocks.first().is_some_and(|block| block.addr > analysis.functions[first].address);
-        CodeLine { calls: analysis.calls.graph.calls(first), first, blocks, begins_inside }
+        CodeLine { calls: analysis.call_graph.graph.calls(first), first, blocks, begins_inside }
     }
 
     /// Adds another piece of code, which must have a higher address.
     pub(super) fn add(&mut self, analysis: &Analysis<'_>, piece: FunctionId) {
-        self.calls = self.calls.saturating_add(analysis.calls.graph.calls(piece));
+        self.calls = self.calls.saturating_add(analysis.call_graph.graph.calls(piece));
         // If a line has several pieces of code, GNU assumes that the code begins inside a block.
         self.begins_inside = !self.blocks.is_empty();
     }
@@ -62,23 +62,23 @@ pub(super) struct Labels<'a, 'data> {
 impl Labels<'_, '_> {
     /// Returns the labels of a file's lines, by line.
     pub(super) fn of(&mut self, lines: &BTreeMap<u32, CodeLine>) -> BTreeMap<u32, Label> {
-        lines.iter().map(|(line, known)| (*line, self.label(known))).collect()
+        lines.iter().map(|(line, code_line)| (*line, self.label(code_line))).collect()
     }
 
-    fn label(&mut self, known: &CodeLine) -> Label {
+    fn label(&mut self, code_line: &CodeLine) -> Label {
         let functions = &self.analysis.functions;
         if !self.by_preceding_line {
-            let owner = functions[known.first].called_as;
-            self.last = owner.map_or(0, |id| self.analysis.calls.graph.calls(id));
+            let owner = functions[code_line.first].called_as;
+            self.last = owner.map_or(0, |id| self.analysis.call_graph.graph.calls(id));
         }
         let mut counts = Vec::new();
-        if functions.is_marked(known.first) {
-            self.last = known.calls;
-            counts.push(known.calls);
-        } else if self.all && known.begins_inside {
+        if functions.is_marked(code_line.first) {
+            self.last = code_line.calls;
+            counts.push(code_line.calls);
+        } else if self.all && code_line.begins_inside {
             counts.push(self.last);
         }
-        for block in &known.blocks {
+        for block in &code_line.blocks {
             self.last = block.count;
             // If all lines have labels, only a count that differs from the one before is worth showing.
             if !self.all || counts.last() != Some(&block.count) {

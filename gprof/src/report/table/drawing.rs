@@ -13,18 +13,18 @@ use crate::cli::options::Options;
 use crate::terminal::Terminal;
 
 /// The smallest width of a column of names, however narrow the terminal is, and the largest width of any column.
-const NARROW: usize = 12;
-const WIDE: usize = 10_000;
+const MIN_NAME_WIDTH: usize = 12;
+const MAX_WIDTH: usize = 10_000;
 
 /// If names have less room than this, optional columns are left out.
-const READABLE: usize = 32;
+const COMFORTABLE_NAME_WIDTH: usize = 32;
 
 /// A line across the table: its left end, the line itself, its crossing with the lines between columns, its right end.
-type Across = [&'static str; 4];
-const TOP: Across = ["┌", "─", "┬", "┐"];
-const BELOW_TITLES: Across = ["╞", "═", "╪", "╡"];
-const BETWEEN: Across = ["├", "─", "┼", "┤"];
-const BOTTOM: Across = ["└", "─", "┴", "┘"];
+type HorizontalLine = [&'static str; 4];
+const TOP: HorizontalLine = ["┌", "─", "┬", "┐"];
+const BELOW_TITLES: HorizontalLine = ["╞", "═", "╪", "╡"];
+const BETWEEN: HorizontalLine = ["├", "─", "┼", "┤"];
+const BOTTOM: HorizontalLine = ["└", "─", "┴", "┘"];
 const BORDER: &str = "│";
 const DIVIDER: &str = "┆";
 
@@ -39,7 +39,7 @@ pub(in crate::report) struct Frame {
 impl Frame {
     /// Returns the frame that the options and the terminal give.
     pub(in crate::report) fn new(terminal: &Terminal, options: &Options) -> Frame {
-        Frame { width: options.width.unwrap_or(terminal.width()).min(WIDE), colors: terminal.colors }
+        Frame { width: options.width.unwrap_or(terminal.width()).min(MAX_WIDTH), colors: terminal.colors }
     }
 }
 
@@ -51,15 +51,15 @@ pub(super) struct Column {
     /// Everything else is aligned to the right.
     is_name: bool,
     /// Whether the column may be left out to make room for names. The column with the lowest number is left out first.
-    spared: Option<u8>,
+    optional: Option<u8>,
 }
 
 pub(super) fn column(title: impl Into<String>) -> Column {
-    Column { title: title.into(), is_name: false, spared: None }
+    Column { title: title.into(), is_name: false, optional: None }
 }
 
-pub(super) fn spared_column(order: u8, title: impl Into<String>) -> Column {
-    Column { spared: Some(order), ..column(title) }
+pub(super) fn optional_column(order: u8, title: impl Into<String>) -> Column {
+    Column { optional: Some(order), ..column(title) }
 }
 
 pub(super) fn name_column(title: &str) -> Column {
@@ -68,7 +68,7 @@ pub(super) fn name_column(title: &str) -> Column {
 
 /// The style of a row.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Look {
+pub(super) struct RowStyle {
     /// Whether a line separates the row from the row above.
     pub(super) is_apart: bool,
     /// The number of blanks in front of the row's names.
@@ -91,19 +91,19 @@ pub(super) enum Pass {
 }
 
 /// A function that takes one row after the other.
-pub(super) type Taker<'a> = &'a mut dyn FnMut(Look, &Cells) -> io::Result<()>;
+pub(super) type RowSink<'a> = &'a mut dyn FnMut(RowStyle, &Cells) -> io::Result<()>;
 
 /// Draws a table. `rows` must hand over all rows in each pass.
 pub(super) fn draw(
     columns: &[Column],
-    rows: impl Fn(Pass, Taker<'_>) -> io::Result<()>,
+    rows: impl Fn(Pass, RowSink<'_>) -> io::Result<()>,
     frame: Frame,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let mut widths: Vec<usize> = columns.iter().map(|column| text_width(&column.title)).collect();
-    rows(Pass::Measure, &mut |look, cells| {
+    rows(Pass::Measure, &mut |row_style, cells| {
         for ((width, (_, cell)), column) in widths.iter_mut().zip(cells.iter()).zip(columns) {
-            let indent = if column.is_name { look.indent } else { 0 };
+            let indent = if column.is_name { row_style.indent } else { 0 };
             *width = (*width).max(cell + indent);
         }
         Ok(())
@@ -113,11 +113,11 @@ pub(super) fn draw(
     drawing.titles(out)?;
     drawing.across(BELOW_TITLES, out)?;
     let mut is_first = true;
-    rows(Pass::Write, &mut |look, cells| {
-        if !std::mem::take(&mut is_first) && look.is_apart {
+    rows(Pass::Write, &mut |row_style, cells| {
+        if !std::mem::take(&mut is_first) && row_style.is_apart {
             drawing.across(BETWEEN, out)?;
         }
-        drawing.row(look, cells, out)
+        drawing.row(row_style, cells, out)
     })?;
     drawing.across(BOTTOM, out)
 }
@@ -133,19 +133,23 @@ fn text_width(text: &str) -> usize {
 fn fit(wanted: &[usize], columns: &[Column], room: usize) -> Vec<Option<usize>> {
     let mut widths: Vec<Option<usize>> = wanted.iter().copied().map(Some).collect();
     let of_names = columns.iter().filter(|column| column.is_name).count().max(1);
-    let is_wanted = |at: usize, share: usize| columns[at].is_name && wanted[at] > share && share < READABLE;
+    let is_wanted =
+        |at: usize, share: usize| columns[at].is_name && wanted[at] > share && share < COMFORTABLE_NAME_WIDTH;
     loop {
         let shown = || widths.iter().zip(columns).filter_map(|(width, column)| Some(((*width)?, column)));
         let numbers: usize = shown().filter(|(_, column)| !column.is_name).map(|(width, _)| width).sum();
         let lines_and_blanks = 3 * shown().count() + 1;
         let share = room.saturating_sub(numbers + lines_and_blanks) / of_names;
-        let spared = (0..columns.len()).filter(|at| widths[*at].is_some() && columns[*at].spared.is_some());
-        match spared.min_by_key(|at| columns[*at].spared).filter(|_| (0..columns.len()).any(|at| is_wanted(at, share)))
+        let optional = (0..columns.len()).filter(|at| widths[*at].is_some() && columns[*at].optional.is_some());
+        match optional
+            .min_by_key(|at| columns[*at].optional)
+            .filter(|_| (0..columns.len()).any(|at| is_wanted(at, share)))
         {
             Some(at) => widths[at] = None,
             None => {
                 for (width, column) in widths.iter_mut().zip(columns) {
-                    *width = width.map(|width| width.min(if column.is_name { share.max(NARROW) } else { WIDE }));
+                    *width = width
+                        .map(|width| width.min(if column.is_name { share.max(MIN_NAME_WIDTH) } else { MAX_WIDTH }));
                 }
                 return widths;
             }
@@ -163,7 +167,7 @@ struct Drawing<'a> {
 
 impl Drawing<'_> {
     /// Draws a line across the table.
-    fn across(&mut self, [left, line, meeting, right]: Across, out: &mut dyn Write) -> io::Result<()> {
+    fn across(&mut self, [left, line, meeting, right]: HorizontalLine, out: &mut dyn Write) -> io::Result<()> {
         let pieces: Vec<String> = self.widths.iter().flatten().map(|width| line.repeat(width + 2)).collect();
         writeln!(out, "{left}{}{right}", pieces.join(meeting))
     }
@@ -177,14 +181,14 @@ impl Drawing<'_> {
             for column in self.columns {
                 cells.text(column.title.lines().nth(line).unwrap_or_default());
             }
-            self.row(Look { style: STRONG, ..Look::default() }, &cells, out)?;
+            self.row(RowStyle { style: STRONG, ..RowStyle::default() }, &cells, out)?;
         }
         Ok(())
     }
 
     /// Draws a row, in color within its borders.
-    fn row(&mut self, look: Look, cells: &Cells, out: &mut dyn Write) -> io::Result<()> {
-        let style = Some(look.style).filter(|style| self.frame.colors && *style != PLAIN);
+    fn row(&mut self, row_style: RowStyle, cells: &Cells, out: &mut dyn Write) -> io::Result<()> {
+        let style = Some(row_style.style).filter(|style| self.frame.colors && *style != PLAIN);
         let text = &mut self.text;
         text.clear();
         text.extend_from_slice(BORDER.as_bytes());
@@ -197,7 +201,7 @@ impl Drawing<'_> {
             if !std::mem::take(&mut is_first) {
                 text.extend_from_slice(DIVIDER.as_bytes());
             }
-            let indent = if column.is_name { look.indent.min(width) } else { 0 };
+            let indent = if column.is_name { row_style.indent.min(width) } else { 0 };
             // A blank stands on each side of the cell.
             if column.is_name {
                 blanks(text, 1 + indent);
@@ -227,18 +231,18 @@ mod tests {
     use super::*;
 
     fn drawn(rows: &[&[&str]], width: usize, colors: bool) -> String {
-        let columns = [column("%\ntime"), spared_column(1, "self"), name_column("name")];
-        let hand_over = |_, take: Taker<'_>| {
+        let columns = [column("%\ntime"), optional_column(1, "self"), name_column("name")];
+        let hand_over = |_, take: RowSink<'_>| {
             for (at, row) in rows.iter().enumerate() {
                 let mut cells = Cells::default();
                 for cell in *row {
                     cells.text(cell);
                 }
-                let look = match at {
-                    0 => Look { style: HOT, ..Look::default() },
-                    _ => Look { is_apart: at == 1, indent: 2, ..Look::default() },
+                let row_style = match at {
+                    0 => RowStyle { style: HOT, ..RowStyle::default() },
+                    _ => RowStyle { is_apart: at == 1, indent: 2, ..RowStyle::default() },
                 };
-                take(look, &cells)?;
+                take(row_style, &cells)?;
             }
             Ok(())
         };

@@ -7,7 +7,7 @@ use anstyle::Style;
 use super::super::flat::{introduction, unit};
 use super::super::{errors, explanations};
 use super::cells::{Cells, printable};
-use super::drawing::{Frame, HOT, Look, PLAIN, Taker, WARM, column, draw, name_column, spared_column};
+use super::drawing::{Frame, HOT, PLAIN, RowSink, RowStyle, WARM, column, draw, name_column, optional_column};
 use crate::analysis::{Analysis, FlatRow};
 use crate::cli::options::Options;
 
@@ -18,24 +18,24 @@ pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, frame: Frame, o
     let unit = printable(unit(analysis).as_bytes());
     let mut columns = vec![
         column("%\ntime"),
-        spared_column(1, format!("cumulative\n{dimension}")),
+        optional_column(1, format!("cumulative\n{dimension}")),
         column(format!("self\n{dimension}")),
         column("calls"),
         // The column is the quotient of two other columns, so it is the most dispensable.
-        spared_column(2, format!("self\n{unit}")),
-        spared_column(3, format!("total\n{unit}")),
+        optional_column(2, format!("self\n{unit}")),
+        optional_column(3, format!("total\n{unit}")),
         name_column("name"),
     ];
     if options.errors {
         columns.insert(3, column("error"));
     }
-    let hand_over = |_, take: Taker<'_>| {
+    let hand_over = |_, take: RowSink<'_>| {
         let mut cells = Cells::default();
         for row in analysis.flat_rows() {
-            let look = Look { style: style(&row), ..Look::default() };
+            let row_style = RowStyle { style: style(&row), ..RowStyle::default() };
             cells.clear();
             fill(&mut cells, analysis, options, &row);
-            take(look, &cells)?;
+            take(row_style, &cells)?;
         }
         Ok(())
     };

@@ -9,7 +9,7 @@ use super::super::graph::granularity;
 use super::super::numbered_names::NumberedNames;
 use super::super::{errors, explanations, names};
 use super::cells::Cells;
-use super::drawing::{Frame, Look, Pass, STRONG, Taker, column, draw, name_column, spared_column};
+use super::drawing::{Frame, Pass, RowSink, RowStyle, STRONG, column, draw, name_column, optional_column};
 use crate::analysis::Analysis;
 use crate::analysis::entries::{Calls, Endpoint, EntryLine, LineKind};
 use crate::cli::options::Options;
@@ -19,7 +19,7 @@ pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, frame: Frame, o
     granularity(analysis, out)?;
     let mut columns = vec![
         // The index is in the names as well.
-        spared_column(1, "index"),
+        optional_column(1, "index"),
         column("%\ntime"),
         column("self"),
         column("children"),
@@ -48,24 +48,24 @@ struct Rows<'a, 'data> {
 
 impl Rows<'_, '_> {
     /// Hands over the rows of all entries.
-    fn hand_over(&self, pass: Pass, take: Taker<'_>) -> io::Result<()> {
+    fn hand_over(&self, pass: Pass, take: RowSink<'_>) -> io::Result<()> {
         let mut cells = Cells::default();
-        for node in &self.analysis.calls.entries {
+        for node in &self.analysis.call_graph.entries {
             for (at, line) in self.analysis.entry(*node).iter().enumerate() {
-                let look = match line.kind {
-                    LineKind::Primary(_) => Look { style: STRONG, ..Look::default() },
-                    LineKind::Caller | LineKind::Callee => Look { indent: INDENT, ..Look::default() },
+                let row_style = match line.kind {
+                    LineKind::Primary(_) => RowStyle { style: STRONG, ..RowStyle::default() },
+                    LineKind::Caller | LineKind::Callee => RowStyle { indent: INDENT, ..RowStyle::default() },
                 };
                 cells.clear();
                 self.fill(&mut cells, pass, line)?;
-                take(Look { is_apart: at == 0, ..look }, &cells)?;
+                take(RowStyle { is_apart: at == 0, ..row_style }, &cells)?;
             }
         }
         Ok(())
     }
 
     fn fill(&self, cells: &mut Cells, pass: Pass, line: &EntryLine) -> io::Result<()> {
-        let graph = &self.analysis.calls.graph;
+        let graph = &self.analysis.call_graph.graph;
         match line.kind {
             LineKind::Primary(node) => {
                 cells.text(&format!("[{}]", graph.rank(node)));
