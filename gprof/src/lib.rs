@@ -226,7 +226,7 @@ fn report(
     };
     // JSON escapes control characters itself.
     if terminal.reports.is_some() && format != Format::Json {
-        analysis.functions.escape_controls();
+        analysis.functions.spell_controls();
     }
     progress.begin_reports();
     render(&analysis, format, out, progress)
@@ -246,7 +246,7 @@ fn report_as_bsd(arguments: &Arguments, out: &mut dyn Write, progress: &mut Prog
     let Some(image) = loaded.images().iter().next() else { return Ok(()) };
     let mut report = analysis::bsd::report(arguments, loaded.profile(), image);
     if progress.is_among_reports() {
-        report.functions.escape_controls();
+        report.functions.spell_controls();
     }
     progress.begin_reports();
     let mut buffer = BufWriter::with_capacity(1 << 16, out);

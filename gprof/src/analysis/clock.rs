@@ -8,6 +8,7 @@ use crate::image::UNIT;
 
 /// The unit of the samples.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Clock {
     /// The number of samples for each unit of the dimension, normally for each second; 0 if the profile has no samples.
     pub rate: f64,

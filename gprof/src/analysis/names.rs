@@ -45,7 +45,7 @@ impl Analysis<'_> {
     fn whole_name(&self, id: FunctionId) -> Cow<'_, [u8]> {
         let functions = &self.functions;
         let name = if self.names.demangle { functions.readable(id) } else { Cow::Borrowed(functions[id].name) };
-        functions.labeled(id, name)
+        functions.labelled(id, name)
     }
 
     fn whole_name_with_location(&self, id: FunctionId) -> Cow<'_, [u8]> {

@@ -148,6 +148,7 @@ impl<'data> FlatProfile<'data> {
 
 /// The unit of the times for each call in the flat profile.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct CallTimeUnit {
     /// The prefix: `m` for milliseconds, a blank for seconds.
     pub prefix: char,
@@ -177,7 +178,8 @@ pub struct FlatProfile<'data> {
 pub(super) fn flat_profile<'data>(intermediate: &Intermediate<'_, 'data>, rate: f64) -> FlatProfile<'data> {
     let Intermediate { functions, flat, graph, errors, input, .. } = intermediate;
     let Input { selections, options, wanted, profile, .. } = input;
-    let inlined = input.inlined.as_ref().map(|inlined| inlined.times(&profile.histograms)).unwrap_or_default();
+    let inlined = input.inlined.as_ref().filter(|inlined| !inlined.is_empty());
+    let inlined = inlined.map(|inlined| inlined.times(&profile.histograms)).unwrap_or_default();
     let mut rows = RowSamples::all(functions, flat, graph);
     for row in &mut rows {
         row.error = errors.of_row(row.function);

@@ -9,6 +9,7 @@ use crate::symbols::functions::Functions;
 
 /// Sums over the profiles, without what is in [`Stats::outside_images`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Stats {
     /// The number of samples.
     pub samples: f64,

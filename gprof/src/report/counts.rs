@@ -15,7 +15,7 @@ pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result
         }
         let functions = &analysis.functions;
         let name = functions[count.function].name;
-        out.write_all(&functions.labeled(count.function, functions.written(name.into())))?;
+        out.write_all(&functions.labelled(count.function, functions.written(name.into())))?;
         writeln!(out, ":0x{:x}) {} executions", functions.linked(count.function, count.address), count.count)?;
     }
     Ok(())

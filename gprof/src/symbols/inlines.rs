@@ -79,6 +79,12 @@ impl<'data> Inlined<'data> {
     pub fn len(&self) -> usize {
         self.functions.len()
     }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.functions.is_empty()
+    }
 }
 
 #[cfg(test)]

@@ -63,7 +63,7 @@ impl Matcher<'_, '_> {
     /// parameters.
     fn is_called(&self, id: FunctionId, pattern: &[u8]) -> bool {
         let readable = self.functions.readable(id);
-        let labeled = self.functions.labeled(id, Cow::Borrowed(&readable));
+        let labeled = self.functions.labelled(id, Cow::Borrowed(&readable));
         fits(pattern, &labeled)
             || fits(pattern, &readable)
             || fits(pattern, proper(&readable))

@@ -80,7 +80,7 @@ impl<'data> Functions<'data> {
     }
 
     /// A name of a function, with the label of its image if another image has a function of the same name.
-    pub fn labeled<'a>(&self, id: FunctionId, name: Cow<'a, [u8]>) -> Cow<'a, [u8]> {
+    pub fn labelled<'a>(&self, id: FunctionId, name: Cow<'a, [u8]>) -> Cow<'a, [u8]> {
         if self.joined.is_shared.get(id.index()) != Some(&true) {
             return name;
         }
@@ -128,7 +128,7 @@ mod tests {
         let name = |address| {
             let id = all.find(address)?;
             Some((
-                String::from_utf8(all.labeled(id, all[id].name.into()).into_owned()).unwrap(),
+                String::from_utf8(all.labelled(id, all[id].name.into()).into_owned()).unwrap(),
                 all.linked(id, all[id].address),
             ))
         };

@@ -230,8 +230,8 @@ impl<'data> Functions<'data> {
     }
 
     /// Lets [`Functions::written`] spell control characters, for reports that go to a terminal.
-    pub fn escape_controls(&mut self) {
-        self.room.escapes = true;
+    pub fn spell_controls(&mut self) {
+        self.room.spells = true;
     }
 
     /// A name with all that stands with it as it is to be written: less than the whole when long ones were written

@@ -45,7 +45,7 @@ pub(super) struct Room {
     /// Bytes of long names in reports.
     written: AtomicUsize,
     /// Whether reports show control characters in names spelt.
-    pub(super) escapes: bool,
+    pub(super) spells: bool,
 }
 
 impl Default for Room {
@@ -54,7 +54,7 @@ impl Default for Room {
             readable: AtomicUsize::new(ROOM),
             demangling: Options::default(),
             written: AtomicUsize::new(TOTAL),
-            escapes: false,
+            spells: false,
         }
     }
 }
@@ -78,7 +78,7 @@ impl Room {
 
     /// A name as it is written: whole, unless it is long and too many long ones were written before.
     pub(super) fn written<'a>(&self, name: Cow<'a, [u8]>) -> Cow<'a, [u8]> {
-        let name = if self.escapes { terminal::visible_bytes(name) } else { name };
+        let name = if self.spells { terminal::visible_bytes(name) } else { name };
         if name.len() <= SHORT {
             return name;
         }
@@ -133,7 +133,7 @@ mod tests {
         assert_eq!(String::from_utf8(cut).unwrap(), format!("{}...", "x".repeat(1023)));
         assert_eq!(room.written(Cow::Borrowed(b"main")).as_ref(), b"main");
         assert_eq!(room.written(Cow::Borrowed(b"a\nb")).as_ref(), b"a\nb");
-        let room = Room { escapes: true, ..room };
+        let room = Room { spells: true, ..room };
         assert_eq!(room.written(Cow::Borrowed(b"a\nb")).as_ref(), b"a\\nb");
     }
 }
