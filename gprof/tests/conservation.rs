@@ -118,6 +118,26 @@ fn pairs() -> impl Strategy<Value = Vec<(prop::sample::Index, prop::sample::Inde
     prop_oneof![2 => Just(Vec::new()), 1 => prop::collection::vec(pair, 0..6)]
 }
 
+/// Checks the three rules for all components of a graph.
+fn hands_up_all_time(graph: &Graph, functions: &Functions<'_>, magnitude: f64) -> Result<(), TestCaseError> {
+    let mut top = 0.0;
+    for (component, members) in components(graph, functions) {
+        let share = share(graph, component);
+        let all = share.own + share.children;
+        prop_assert!(is_close(share.children, handed_to(graph, &members), magnitude), "{component:?} 1");
+        if calls(graph, component) == 0 {
+            top += all;
+        } else {
+            prop_assert!(is_close(all, handed_by(graph, &members), magnitude), "{component:?} 2");
+            top += handed_outside(graph, &members);
+        }
+    }
+    let own: f64 = functions.ids().map(|id| graph.share(id).own).sum();
+    prop_assert!(is_close(own, graph.total(), magnitude));
+    prop_assert!(is_close(top, graph.total(), magnitude), "{top} {} 3", graph.total());
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -140,21 +160,7 @@ proptest! {
         for without in [HashSet::new(), without] {
             let (graph, flat) = graph(&profile, &functions, &possible, &without);
             let magnitude = magnitude(&profile);
-            let mut top = 0.0;
-            for (component, members) in components(&graph, &functions) {
-                let share = share(&graph, component);
-                let all = share.own + share.children;
-                prop_assert!(is_close(share.children, handed_to(&graph, &members), magnitude), "{component:?} 1");
-                if calls(&graph, component) == 0 {
-                    top += all;
-                } else {
-                    prop_assert!(is_close(all, handed_by(&graph, &members), magnitude), "{component:?} 2");
-                    top += handed_outside(&graph, &members);
-                }
-            }
-            let own: f64 = functions.ids().map(|id| graph.share(id).own).sum();
-            prop_assert!(is_close(own, graph.total(), magnitude));
-            prop_assert!(is_close(top, graph.total(), magnitude), "{top} {} 3", graph.total());
+            hands_up_all_time(&graph, &functions, magnitude)?;
             if without.is_empty() {
                 prop_assert!(is_close(graph.total(), flat.time.iter().sum(), magnitude));
             }

@@ -68,6 +68,40 @@ fn calls(profile: &Profile, analysis: &Analysis<'_>) -> Vec<u64> {
     calls
 }
 
+/// For each function whether it is part of the profiling runtime.
+fn runtime(analysis: &Analysis<'_>) -> Vec<bool> {
+    analysis.functions().map(|id| analysis.function(id).symbol == b"mcount").collect()
+}
+
+/// Compares the sums of the rows, and of the text of the flat profile, with the statistics and with the calls of functions.
+fn rows_have_the_same_sums(analysis: &Analysis<'_>, profile: &Profile, calls: &[u64]) -> Result<(), TestCaseError> {
+    let (stats, magnitude) = (analysis.stats(), magnitude(profile));
+    let rows: Vec<_> = analysis.flat_rows().collect();
+    if !profile.histograms.is_empty() {
+        let sum: f64 = rows.iter().map(|row| row.self_time * analysis.clock().rate).sum();
+        prop_assert!(is_close(sum, stats.attributed, magnitude));
+    } else {
+        prop_assert_eq!(stats.attributed, 0.0);
+    }
+    for row in &rows {
+        prop_assert_eq!(row.calls, calls[row.function.index()]);
+    }
+    let shown: u64 = rows.iter().map(|row| row.calls).sum();
+    let all: u64 = calls.iter().zip(&runtime(analysis)).filter(|(_, is)| !**is).map(|(calls, _)| calls).sum();
+    prop_assert_eq!(shown, all);
+    let mut text = Vec::new();
+    gprof::render(analysis, Format::Text, &mut text, &mut std::io::sink()).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    let flat = text.split('\x0c').next().unwrap();
+    let lines: Vec<&str> = flat.lines().skip_while(|line| !line.contains("time   seconds")).skip(1).collect();
+    prop_assert_eq!(lines.len(), rows.len());
+    if let Some(last) = lines.last().filter(|_| !profile.histograms.is_empty()) {
+        let cumulative: f64 = last.split_whitespace().nth(1).unwrap().parse().unwrap();
+        prop_assert!((cumulative - stats.attributed / 100.0).abs() <= 0.0051 + 1e-9 * magnitude, "{}", text);
+    }
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -94,11 +128,8 @@ proptest! {
         let options = Options::new("image", ["profile"]).brief(true);
         let loaded = gprof::from_memory(&options, image(&table), profile.clone()).unwrap();
         let analysis = gprof::analyze(&loaded, &options, &mut std::io::sink()).unwrap();
-        let mut text = Vec::new();
-        gprof::render(&analysis, Format::Text, &mut text, &mut std::io::sink()).unwrap();
-        let text = String::from_utf8(text).unwrap();
         let (time, calls) = (times(&profile, &analysis), calls(&profile, &analysis));
-        let runtime: Vec<bool> = analysis.functions().map(|id| analysis.function(id).symbol == b"mcount").collect();
+        let runtime = runtime(&analysis);
         let (stats, magnitude) = (analysis.stats(), magnitude(&profile));
         let sum = |is_runtime: bool| -> f64 {
             time.iter().zip(&runtime).filter(|(_, is)| **is == is_runtime).map(|(time, _)| time).sum()
@@ -111,26 +142,6 @@ proptest! {
         let parts = stats.attributed + stats.runtime + stats.left_out + stats.outside;
         prop_assert!(is_close(parts, stats.samples, magnitude));
         prop_assert_eq!(stats.calls, profile.arcs.iter().map(|arc| arc.count).sum::<u64>());
-        // The rows and the text have the same sums.
-        let rows: Vec<_> = analysis.flat_rows().collect();
-        if !profile.histograms.is_empty() {
-            let sum: f64 = rows.iter().map(|row| row.self_time * analysis.clock().rate).sum();
-            prop_assert!(is_close(sum, stats.attributed, magnitude));
-        } else {
-            prop_assert_eq!(stats.attributed, 0.0);
-        }
-        for row in &rows {
-            prop_assert_eq!(row.calls, calls[row.function.index()]);
-        }
-        let shown: u64 = rows.iter().map(|row| row.calls).sum();
-        let all: u64 = calls.iter().zip(&runtime).filter(|(_, is)| !**is).map(|(calls, _)| calls).sum();
-        prop_assert_eq!(shown, all);
-        let flat = text.split('\x0c').next().unwrap();
-        let lines: Vec<&str> = flat.lines().skip_while(|line| !line.contains("time   seconds")).skip(1).collect();
-        prop_assert_eq!(lines.len(), rows.len());
-        if let Some(last) = lines.last().filter(|_| !profile.histograms.is_empty()) {
-            let cumulative: f64 = last.split_whitespace().nth(1).unwrap().parse().unwrap();
-            prop_assert!((cumulative - stats.attributed / 100.0).abs() <= 0.0051 + 1e-9 * magnitude, "{}", text);
-        }
+        rows_have_the_same_sums(&analysis, &profile, &calls)?;
     }
 }

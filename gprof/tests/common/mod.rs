@@ -27,10 +27,8 @@ impl Table {
     }
 }
 
-/// Returns an ELF file for x86-64 with these symbols. The code from [`LOW`] to `end` is zero.
-pub(crate) fn image(table: &Table) -> Vec<u8> {
-    const HEADER: usize = 64;
-    const PROGRAM_HEADER: usize = 56;
+/// Returns the symbol table and the string table of an ELF file, and the number of local symbols.
+fn symbol_table(table: &Table) -> (Vec<u8>, Vec<u8>, usize) {
     let mut strings = vec![0];
     let mut symbols = vec![0; 24];
     // ELF wants local symbols first.
@@ -44,6 +42,14 @@ pub(crate) fn image(table: &Table) -> Vec<u8> {
         strings.extend_from_slice(symbol.name);
         strings.push(0);
     }
+    (symbols, strings, locals)
+}
+
+/// Returns an ELF file for x86-64 with these symbols. The code from [`LOW`] to `end` is zero.
+pub(crate) fn image(table: &Table) -> Vec<u8> {
+    const HEADER: usize = 64;
+    const PROGRAM_HEADER: usize = 56;
+    let (symbols, strings, locals) = symbol_table(table);
     let names = b"\0.text\0.symtab\0.strtab\0.shstrtab\0";
     let size = table.end.saturating_sub(LOW);
     let code = HEADER + PROGRAM_HEADER;
