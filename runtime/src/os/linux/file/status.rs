@@ -1,0 +1,191 @@
+//! Which file a descriptor or a path leads to, and what kind of file that is.
+
+use core::ffi::c_char;
+use core::mem::MaybeUninit;
+
+use super::super::machine::{Stat, numbers};
+use super::super::{Errno, call};
+use super::descriptor::{CURRENT, Fd};
+
+const AT_EMPTY_PATH: usize = 0x1000;
+const STATX_BASIC_STATS: usize = 0x7ff;
+
+/// The start of the kernel's `struct statx`, with room for the rest.
+#[repr(C)]
+struct Statx {
+    mask: u32,
+    block_size: u32,
+    attributes: u64,
+    links: u32,
+    owner: u32,
+    group: u32,
+    mode: u16,
+    spare: u16,
+    inode: u64,
+    size: u64,
+    blocks: u64,
+    attributes_mask: u64,
+    times: [u64; 8],
+    special_device: [u32; 2],
+    device: [u32; 2],
+    rest: [u64; 14],
+}
+
+/// What a file is, and which.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Status {
+    mode: u16,
+    pub(crate) size: u64,
+    pub(crate) links: u32,
+    pub(crate) owner: u32,
+    inode: u64,
+    device: [u32; 2],
+    /// When it was made, where the file system says: numbers of files that are gone are given away again.
+    born: [u64; 2],
+}
+
+/// Which file something is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Identity {
+    pub(crate) inode: u64,
+    pub(crate) device: u64,
+}
+
+impl Identity {
+    /// That of no file.
+    pub(crate) const NONE: Identity = Identity { inode: 0, device: 0 };
+
+    /// The file that a path leads to now; [`Identity::NONE`] where there is none, or no path at that address.
+    pub(crate) fn of(path: *const c_char) -> Identity {
+        identity(CURRENT, path, 0).unwrap_or(Identity::NONE)
+    }
+}
+
+impl Status {
+    pub(crate) fn is_directory(&self) -> bool {
+        self.mode & 0o170_000 == 0o040_000
+    }
+
+    pub(crate) fn is_character_device(&self) -> bool {
+        self.mode & 0o170_000 == 0o020_000
+    }
+
+    pub(crate) fn is_regular(&self) -> bool {
+        self.mode & 0o170_000 == 0o100_000
+    }
+
+    /// Whether group or others may do anything with the file.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.mode & 0o077 != 0
+    }
+
+    /// Whether both are the same file. The time of birth, where it is known of both, tells files apart that had the same
+    /// number one after the other.
+    pub(crate) fn is_same_file(&self, other: &Status) -> bool {
+        let is_known = self.born != [0; 2] && other.born != [0; 2];
+        (self.inode, self.device) == (other.inode, other.device) && (!is_known || self.born == other.born)
+    }
+}
+
+impl Fd {
+    pub(crate) fn status(self) -> Result<Status, Errno> {
+        let mut found = MaybeUninit::<Statx>::uninit();
+        let arguments =
+            [self.0 as usize, c"".as_ptr().addr(), AT_EMPTY_PATH, STATX_BASIC_STATS, found.as_mut_ptr().addr()];
+        // SAFETY: the kernel writes a struct statx, 256 bytes, for which there is room.
+        match unsafe { call(numbers::STATX, arguments) } {
+            Ok(_) => {}
+            Err(error) if error == Errno::EBADF => return Err(error),
+            // There is none before Linux 4.11, and filters of system calls may not know it.
+            Err(_) => return self.old_status(),
+        }
+        // SAFETY: the kernel has written all of it, integers only.
+        let found = unsafe { found.assume_init() };
+        // Seconds and nanoseconds of the last access, of the birth, and of two more.
+        let [_, _, seconds, nanoseconds, ..] = found.times;
+        Ok(Status {
+            mode: found.mode,
+            size: found.size,
+            links: found.links,
+            owner: found.owner,
+            inode: found.inode,
+            device: found.device,
+            born: [seconds, nanoseconds],
+        })
+    }
+
+    /// The same by the older call.
+    fn old_status(self) -> Result<Status, Errno> {
+        let mut found = MaybeUninit::<Stat>::uninit();
+        // SAFETY: the kernel writes a struct stat, for which there is room.
+        unsafe { call(numbers::FSTAT, [self.0 as usize, found.as_mut_ptr().addr()]) }?;
+        // SAFETY: the kernel has written all of it, integers only.
+        let found = unsafe { found.assume_init() };
+        Ok(Status {
+            mode: found.mode as u16,
+            size: found.size,
+            links: found.links as u32,
+            owner: found.owner,
+            inode: found.inode,
+            device: parts_of_device(found.device),
+            born: [0; 2],
+        })
+    }
+
+    /// Which file it is. Below mcount: without the structures that would go through a vector register.
+    pub(crate) fn identity(self) -> Option<Identity> {
+        identity(self, c"".as_ptr(), AT_EMPTY_PATH)
+    }
+}
+
+/// Which file a path leads to from a directory. Below mcount.
+fn identity(directory: Fd, path: *const c_char, flags: usize) -> Option<Identity> {
+    let mut found = MaybeUninit::<Statx>::uninit();
+    let start: *mut Statx = found.as_mut_ptr();
+    let arguments = [directory.0 as usize, path.addr(), flags, STATX_BASIC_STATS, start.addr()];
+    // SAFETY: the kernel writes a struct statx, 256 bytes, for which there is room, and of which three words are read. What
+    // is not a path's address, it does not read.
+    unsafe {
+        if call(numbers::STATX, arguments).is_ok() {
+            let inode = (&raw const (*start).inode).read_volatile();
+            let device = (&raw const (*start).device).cast::<u64>().read_volatile();
+            return Some(Identity { inode, device });
+        }
+    }
+    // As for `status`.
+    let mut found = MaybeUninit::<Stat>::uninit();
+    let start: *mut Stat = found.as_mut_ptr();
+    let arguments = [directory.0 as usize, path.addr(), start.addr(), flags];
+    // SAFETY: the kernel writes a struct stat, for which there is room, and of which two words are read.
+    unsafe {
+        call(numbers::NEWFSTATAT, arguments).ok()?;
+        let [major, minor] = parts_of_device((&raw const (*start).device).read_volatile());
+        let inode = (&raw const (*start).inode).read_volatile();
+        Some(Identity { inode, device: u64::from(minor) << 32 | u64::from(major) })
+    }
+}
+
+/// The two numbers of a device, as the older call has them in one word.
+fn parts_of_device(device: u64) -> [u32; 2] {
+    let low_bits = |number: u64| number as u32;
+    [low_bits(device >> 8 & 0xfff), low_bits(device & 0xff | device >> 12 & 0xf_ff00)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_status_has_the_kernels_layout() {
+        assert_eq!(size_of::<Statx>(), 256);
+        let directory = Fd::open_directory(c"/").unwrap();
+        let status = directory.status().unwrap();
+        assert!(status.is_directory() && !status.is_regular());
+        assert!(status.is_same_file(&status));
+        let older = directory.old_status().unwrap();
+        assert_eq!(older, status, "the older call says the same");
+        directory.close().unwrap();
+        assert_eq!(directory.status(), Err(Errno::EBADF));
+        assert_eq!(parts_of_device(0x456 << 20 | 0x103 << 8 | 0x12), [0x103, 0x4_5612]);
+    }
+}
