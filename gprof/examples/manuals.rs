@@ -7,13 +7,13 @@ use std::process::ExitCode;
 
 use clap_complete::{Shell, generate_to};
 
-/// What the definitions of options do not say.
+/// The sections of the manual page that the definitions of options do not contain.
 const SECTIONS: &str = include_str!("../../docs/man/gprof-sections.roff");
 
-/// The day of the last change of what the page says.
+/// The day of the last change of the page.
 const DATE: &str = "2026-11-21";
 
-/// Where shells look for completions.
+/// The directories where shells look for completions.
 const COMPLETIONS: [(Shell, &str); 3] = [
     (Shell::Bash, "bash-completion/completions"),
     (Shell::Zsh, "zsh/site-functions"),
@@ -42,7 +42,7 @@ fn write(share: &std::path::Path) -> std::io::Result<()> {
         let place = share.join(place);
         fs::create_dir_all(&place)?;
         let written = generate_to(shell, &mut gprof::command(), "gprof", &place)?;
-        // Bash looks for a file of the program's own name.
+        // Bash looks for a file with the name of the program.
         if shell == Shell::Bash {
             fs::rename(written, place.join("gprof"))?;
         }
@@ -50,7 +50,7 @@ fn write(share: &std::path::Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// The manual page.
+/// Returns the manual page.
 fn page() -> std::io::Result<String> {
     let command = gprof::command();
     let mut page = format!(".TH GPROF 1 {DATE} \"gmon {}\"\n", env!("CARGO_PKG_VERSION"));
@@ -59,7 +59,7 @@ fn page() -> std::io::Result<String> {
         let mut bytes = Vec::new();
         render(&mut bytes).map(|()| page.push_str(&String::from_utf8_lossy(&bytes)))
     };
-    // The text of options has its apostrophes by a name that the title would define.
+    // The text of options spells apostrophes with a string that only the page's title would define.
     part(&|out| out.write_all(b".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n"))?;
     part(&|out| man.render_name_section(out))?;
     part(&|out| out.write_all(synopsis(&command).as_bytes()))?;
@@ -69,7 +69,7 @@ fn page() -> std::io::Result<String> {
     Ok(tidy(&page))
 }
 
-/// All forms of the command line, with each option's argument, an option for each line.
+/// Returns the synopsis: each option with its argument, on a line of its own.
 fn synopsis(command: &clap::Command) -> String {
     let mut text = ".SH SYNOPSIS\n.B gprof\n".to_owned();
     let escaped = |text: &str| text.replace('-', "\\-");
@@ -92,13 +92,13 @@ fn synopsis(command: &clap::Command) -> String {
     text
 }
 
-/// The page in lines that are no longer than they should be, without spaces at their ends and without breaks that are none.
+/// Returns the page without lines that are too long, blanks at the ends of lines, and needless breaks.
 fn tidy(page: &str) -> String {
     const WIDTH: usize = 78;
     let lines: Vec<&str> = page.lines().map(str::trim_end).collect();
     let mut tidy = String::new();
     for (at, line) in lines.iter().enumerate() {
-        // Between two breaks is an empty line.
+        // An empty line lies between two breaks.
         let is_break = *line == ".br" || line.is_empty();
         if is_break && lines.get(at + 1).is_some_and(|next| *next == ".br" || next.is_empty()) || line.is_empty() {
             continue;
@@ -106,7 +106,7 @@ fn tidy(page: &str) -> String {
         let mut length = 0;
         for word in line.split(' ') {
             let fits = length + 1 + word.len() <= WIDTH;
-            // What begins with these is not text at the beginning of a line.
+            // A line of text must not begin with these characters, which begin a request.
             if length > 0 && (fits || line.starts_with('.') || word.starts_with(['.', '\''])) {
                 tidy.push(' ');
                 length += 1;

@@ -1,10 +1,22 @@
-//! Prints the ten functions that took most time: `ten_hottest PROGRAM [PROFILES...]`.
+//! Prints the ten functions with the longest self times: `ten_hottest PROGRAM [PROFILES...]`.
 
 use std::io::{Write as _, stderr, stdout};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
+use gprof::{Error, Options};
+
 fn main() -> ExitCode {
-    match print() {
+    let mut files = std::env::args_os().skip(1).map(PathBuf::from);
+    let Some(program) = files.next() else {
+        eprintln!("usage: ten_hottest PROGRAM [PROFILES...]");
+        return ExitCode::FAILURE;
+    };
+    let mut profiles: Vec<PathBuf> = files.collect();
+    if profiles.is_empty() {
+        profiles.push("gmon.out".into());
+    }
+    match print(&Options::new(program, profiles)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("ten_hottest: {}", gprof::visible(&error.to_string()));
@@ -13,16 +25,15 @@ fn main() -> ExitCode {
     }
 }
 
-fn print() -> Result<(), gprof::Error> {
-    let options = gprof::Options::parse(std::env::args_os().skip(1))?;
-    let loaded = gprof::load(&options, &mut stderr())?;
-    let analysis = gprof::analyze(&loaded, &options, &mut stderr())?;
-    for function in analysis.hottest().take(10) {
-        let gprof::HotFunction { name, self_time, percent, calls, .. } = function;
-        // The name is what the file says: no terminal must obey it.
+fn print(options: &Options) -> Result<(), Error> {
+    let loaded = gprof::load(options, &mut stderr())?;
+    let analysis = gprof::analyze(&loaded, options, &mut stderr())?;
+    for row in analysis.flat_rows().take(10) {
+        let (percent, seconds, calls) = (row.percent, row.self_time, row.calls);
+        let name = String::from_utf8_lossy(&analysis.row_name(&row)).into_owned();
+        // Names come from the program's file. A terminal must not obey their control characters.
         let name = gprof::visible(&name);
-        let line = format!("{percent:6.2} % {self_time:10.2} s {calls:12} calls  {name}");
-        writeln!(stdout(), "{line}").map_err(gprof::Error::Output)?;
+        writeln!(stdout(), "{percent:6.2} % {seconds:10.2} s {calls:12} calls  {name}").map_err(Error::Output)?;
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! What ends a run without its reports.
+//! Errors: why a run ends without its reports.
 
 use std::fmt;
 use std::io;
@@ -7,69 +7,69 @@ use crate::image::ImageError;
 use crate::symbols::file_map::MapError;
 use crate::terminal::system;
 
-/// Why there is no report. The text is one line.
+/// The reason why a run ends without its reports. The text of an error is one line.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// The command line asks for something that does not exist.
+    /// The command line, or the options, ask for something that does not exist. The string is the message.
     Usage(String),
-    /// Nobody read the reports, because the pager could not be run.
+    /// The pager could not be run, so nobody saw the reports. The string is the message.
     Pager(String),
     /// A file cannot be read.
     Read {
-        /// The file.
+        /// The path of the file.
         file: String,
-        /// What the system says.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// There is no file of the name that profiles have by default.
+    /// The profile with the default name does not exist.
     NoProfile {
-        /// The file.
+        /// The path of the file.
         file: String,
     },
     /// A file cannot be written.
     Write {
-        /// The file.
+        /// The path of the file.
         file: String,
-        /// What the system says.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// The program cannot be made sense of.
+    /// A file is not an image, or the image is damaged.
     Image {
-        /// The file.
+        /// The path of the file.
         file: String,
-        /// What is wrong with it.
+        /// The fault of the image.
         source: ImageError,
     },
-    /// A profile cannot be made sense of, or does not go with those before.
+    /// A file is not a profile, the profile is damaged, or it cannot be added to the profiles before it.
     Profile {
-        /// The file.
+        /// The path of the file.
         file: String,
-        /// What is wrong with it.
+        /// The fault of the profile.
         source: gmon::Error,
     },
-    /// The map of object files cannot be made sense of.
+    /// The map of object files (`-R`) has a fault.
     Map {
-        /// The file.
+        /// The path of the file.
         file: String,
-        /// What is wrong with it.
+        /// The fault of the map.
         source: MapError,
     },
-    /// An image has more addresses than are left beside the others.
+    /// An image has more addresses than the other images leave free.
     TooLarge {
-        /// The file.
+        /// The path of the file.
         file: String,
     },
-    /// The flat profile was asked for, and no profile has samples.
+    /// The user asked for the flat profile, and no profile has samples.
     NoSamples,
-    /// The call graph was asked for, and no profile has calls.
+    /// The user asked for the call graph, and no profile has calls.
     NoCalls,
-    /// The report cannot be written.
+    /// The reports cannot be written.
     Output(io::Error),
 }
 
 impl Error {
-    /// Whether the reader of the report went away before its end, which is nobody's fault.
+    /// Returns whether the reader of the reports closed the pipe early, as `head` does. This is not a fault.
     #[must_use]
     pub fn is_closed_pipe(&self) -> bool {
         matches!(self, Error::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
@@ -83,7 +83,10 @@ impl fmt::Display for Error {
             Error::Pager(what) => f.write_str(what),
             Error::Read { file, source } | Error::Write { file, source } => write!(f, "{file}: {}", system(source)),
             Error::NoProfile { file } => {
-                write!(f, "{file}: No such file or directory: was the program built with -pg, and run here to its end?")
+                write!(
+                    f,
+                    "{file}: No such file or directory: was the program built with -pg, and did it run to its end in this directory?"
+                )
             }
             Error::Image { file, source } => write!(f, "{file}: {source}"),
             Error::Profile { file, source } => write!(f, "{file}: {source}"),
@@ -91,7 +94,7 @@ impl fmt::Display for Error {
             Error::TooLarge { file } => {
                 write!(
                     f,
-                    "{file}: with its profile it covers more addresses than the other images leave: read it alone"
+                    "{file}: the image and its profile cover more addresses than the other images leave free: report on this image alone"
                 )
             }
             Error::NoSamples => f.write_str("no flat profile: the profile has no samples"),

@@ -1,69 +1,77 @@
-//! Reports where a program built with `cc -pg` spent its time, in the words and the layout of GNU gprof.
+//! Reads profiles of programs that were built with `cc -pg`, and reports where these programs spent their time.
 //!
-//! [`load()`] reads the files that [`Options`] name, [`analyze`] works out what the reports show, and [`render`] writes text. The
-//! program `gprof` is [`run`], which is these three, and which alone writes gmon.sum (`-s`), starts the pager, and speaks for the
-//! BSDs (`--bsd`). Fields and methods of [`Analysis`] that this page does not use may change.
+//! A report takes three steps: [`load()`] reads the files that [`Options`] name, [`analyze`] computes an [`Analysis`], and
+//! [`render`] writes the analysis in a [`Format`]. The program `gprof` is [`run`], which makes options of a command line and
+//! takes these steps. Only [`run`] writes gmon.sum (`-s`), starts a pager, and imitates the gprof of the BSDs (`--bsd`).
 //!
-//! No step takes more than the time of a sort, and none trusts its input.
+//! No step takes more time than a sort, and every input file may be hostile.
 //!
 //! # The ten hottest functions of a program
 //!
 //! ```no_run
 //! fn main() -> Result<(), gprof::Error> {
-//!     let options = gprof::Options::parse(["./prog", "gmon.out"])?;
+//!     let options = gprof::Options::new("./prog", ["gmon.out"]);
 //!     let loaded = gprof::load(&options, &mut std::io::stderr())?;
 //!     let analysis = gprof::analyze(&loaded, &options, &mut std::io::stderr())?;
-//!     for function in analysis.hottest().take(10) {
-//!         println!("{:8.2} s {:10} calls  {}", function.self_time, function.calls, function.name);
+//!     for row in analysis.flat_rows().take(10) {
+//!         let name = String::from_utf8_lossy(&analysis.row_name(&row)).into_owned();
+//!         println!("{:8.2} s {:10} calls  {}", row.self_time, row.calls, gprof::visible(&name));
 //!     }
 //!     Ok(())
 //! }
 //! ```
+//!
+//! # A format of your own
+//!
+//! A renderer needs nothing but the methods of [`Analysis`]. This one writes the arcs of the call graph in the language of
+//! Graphviz:
+//!
+//! ```no_run
+//! use gprof::{Analysis, Endpoint, LineKind, Node};
+//!
+//! fn print_graph(analysis: &Analysis<'_>) {
+//!     println!("digraph {{");
+//!     for node in analysis.entries() {
+//!         let Node::Function(caller) = node else { continue };
+//!         for line in analysis.entry(node) {
+//!             if let (LineKind::Callee, Endpoint::Function(callee)) = (line.kind, line.endpoint) {
+//!                 println!("  {:?} -> {:?}", name(analysis, caller), name(analysis, callee));
+//!             }
+//!         }
+//!     }
+//!     println!("}}");
+//! }
+//!
+//! fn name(analysis: &Analysis<'_>, id: gprof::FunctionId) -> String {
+//!     String::from_utf8_lossy(&analysis.name(id)).into_owned()
+//! }
+//! ```
 
-// What is public in a private module is public for the tests of this project only.
-#![cfg_attr(not(feature = "internals"), allow(unreachable_pub))]
+// Items are `pub` in private modules, and public where this file exports the items.
+#![allow(unreachable_pub, reason = "the modules are private")]
 
-// The modules are private. Only the tests of this project look into them.
-#[cfg(not(feature = "internals"))]
 mod analysis;
-#[cfg(feature = "internals")]
-#[doc(hidden)]
-pub mod analysis;
-#[cfg(not(feature = "internals"))]
 mod cli;
-#[cfg(feature = "internals")]
-#[doc(hidden)]
-pub mod cli;
-#[cfg(not(feature = "internals"))]
 mod error;
-#[cfg(feature = "internals")]
-#[doc(hidden)]
-pub mod error;
-#[cfg(not(feature = "internals"))]
 mod image;
-#[cfg(feature = "internals")]
-#[doc(hidden)]
-pub mod image;
-#[cfg(not(feature = "internals"))]
 mod load;
-#[cfg(feature = "internals")]
-#[doc(hidden)]
-pub mod load;
-#[cfg(not(feature = "internals"))]
 mod report;
-#[cfg(feature = "internals")]
-#[doc(hidden)]
-pub mod report;
-#[cfg(not(feature = "internals"))]
 mod symbols;
-#[cfg(feature = "internals")]
-#[doc(hidden)]
-pub mod symbols;
-#[cfg(not(feature = "internals"))]
 mod terminal;
+
+/// What the tests of this project use besides the library. Nothing here is stable.
 #[cfg(feature = "internals")]
 #[doc(hidden)]
-pub mod terminal;
+pub mod internals {
+    pub use crate::analysis::Errors;
+    pub use crate::analysis::flat::Flat;
+    pub use crate::analysis::graph::Graph;
+    pub use crate::analysis::graph::arcs::Arcs;
+    pub use crate::analysis::graph::propagate::{GraphSelection, Share};
+    pub use crate::analysis::selection::{ArcSelection, Selection};
+    pub use crate::image::{Headers, Image, ImageStorage, Policy, Symbol, read};
+    pub use crate::symbols::functions::Functions;
+}
 
 use std::ffi::OsString;
 use std::io::{BufWriter, Write};
@@ -74,27 +82,31 @@ use cli::Request;
 use cli::bsd::Arguments;
 use cli::options::OutputFormat;
 use load::sum;
-use terminal::Visible;
+use terminal::EscapingWriter;
 use terminal::pager::{self, Pager};
 use terminal::progress::Progress;
 
-pub use analysis::Analysis;
+pub use analysis::entries::{Calls, Endpoint, EntryLine, LineKind};
+pub use analysis::graph::Node;
+pub use analysis::{Analysis, CallTimeUnit, Clock, FlatRow, FunctionInfo, SourceLocation, Stats};
 #[doc(hidden)]
 pub use cli::command;
 pub use cli::options::Options;
 pub use error::Error;
 pub use image::ImageError;
+pub use image::address_space::Mapping;
 pub use load::outside::OutsideImages;
 pub use load::profile_file::FileInfo;
 pub use load::{Loaded, from_memory};
-pub use report::{Format, HotFunction, render};
+pub use report::{Format, render};
 pub use symbols::file_map::{MapError, MapFault};
+pub use symbols::functions::FunctionId;
 pub use terminal::{Terminal, visible};
 
-/// Does what a command line asks for, whose first word is the name of this program.
+/// Runs a command line. The first word is the name of this program.
 ///
-/// Reports go to `out`, warnings to `warnings`, each on a line of its own. If those are terminals, `terminal` says so:
-/// then a run that takes long tells about it among the warnings.
+/// Reports go to `out`, and warnings go to `warnings`, each warning on a line of its own. `terminal` describes the terminals
+/// behind `out` and `warnings`. If `warnings` is a terminal, a long run shows its progress there.
 ///
 /// # Errors
 ///
@@ -108,27 +120,27 @@ pub fn run(
     let start = Instant::now();
     let clock = || start.elapsed();
     let mut progress = Progress::new(warnings, terminal, &clock);
-    let done = obey(words, out, &mut progress, terminal);
+    let result = run_words(words.into_iter().collect(), out, &mut progress, terminal);
     progress.clear();
-    done
+    result
 }
 
-fn obey(
-    words: impl IntoIterator<Item = OsString>,
+/// Runs a command line. Terminals do not get the control characters of input files.
+fn run_words(
+    words: Vec<OsString>,
     out: &mut dyn Write,
     progress: &mut Progress<'_>,
     terminal: &Terminal,
 ) -> Result<(), Error> {
-    let words: Vec<OsString> = words.into_iter().collect();
-    if terminal.reports.is_some() {
-        let mut visible = Visible::new(out);
-        let done = answer(words, &mut visible, progress, terminal);
-        return done.and_then(|()| visible.flush().map_err(Error::Output));
+    if terminal.reports.is_none() {
+        return run_request(words, out, progress, terminal);
     }
-    answer(words, out, progress, terminal)
+    let mut visible = EscapingWriter::new(out);
+    let result = run_request(words, &mut visible, progress, terminal);
+    result.and_then(|()| visible.flush().map_err(Error::Output))
 }
 
-fn answer(
+fn run_request(
     words: Vec<OsString>,
     out: &mut dyn Write,
     progress: &mut Progress<'_>,
@@ -140,27 +152,27 @@ fn answer(
     match cli::parse(words)? {
         Request::Text(text) => out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Error::Output),
         Request::Report(options) => match options.pager.as_ref().filter(|_| terminal.reports.is_some()) {
-            Some(choice) => paged(choice, &options, out, progress, terminal),
+            Some(command) => report_through_pager(command, &options, out, progress, terminal),
             None => report(&options, out, progress, terminal),
         },
     }
 }
 
-/// Reports through a pager. What is to be said among the reports is said when the pager has ended, so that the pager
-/// does not paint over the words.
-fn paged(
-    choice: &pager::PagerCommand,
+/// Reports through a pager. Warnings that arise while reports are written appear after the pager has ended, because the
+/// pager would paint over the warnings.
+fn report_through_pager(
+    command: &pager::PagerCommand,
     options: &Options,
     out: &mut dyn Write,
     progress: &mut Progress<'_>,
     terminal: &Terminal,
 ) -> Result<(), Error> {
-    let mut pager = Pager::new(choice, out);
+    let mut pager = Pager::new(command, out);
     progress.hold_back();
-    // The pager's pipe ends at the terminal too.
-    let mut visible = Visible::new(&mut pager);
-    let done = report(options, &mut visible, progress, terminal);
-    let done = done.and(visible.flush().map_err(Error::Output));
+    // The pager shows its input on the terminal.
+    let mut visible = EscapingWriter::new(&mut pager);
+    let result = report(options, &mut visible, progress, terminal);
+    let result = result.and(visible.flush().map_err(Error::Output));
     let fault = pager.finish();
     progress.release();
     match fault {
@@ -168,29 +180,29 @@ fn paged(
         Ok(Some(fault)) => _ = writeln!(progress, "gprof: warning: {fault}"),
         Err(fault) => return Err(Error::Pager(fault)),
     }
-    done
+    result
 }
 
-/// Reads everything that the options name: images, profiles, and what runs left beside these. Warnings go to `warnings`, each on
-/// a line of its own.
+/// Reads the files that the options name: images, profiles, and the files that runs left beside the profiles. Each warning is
+/// a line on `warnings`.
 ///
 /// # Errors
 ///
-/// When a file cannot be read, is not what it should be, or does not go with the others.
+/// If a file cannot be read, has a wrong format, or does not belong to the other files.
 pub fn load(options: &Options, warnings: &mut dyn Write) -> Result<Loaded, Error> {
     load::load(options, &mut Progress::new(warnings, &Terminal::default(), &|| Duration::ZERO))
 }
 
-/// Works out everything that the reports show that the options ask for. Warnings go to `warnings`, each on a line of its own.
+/// Analyzes what was loaded as the options ask. Each warning is a line on `warnings`.
 ///
 /// # Errors
 ///
-/// When the options ask for something that the profiles or the functions do not have.
+/// If the options ask for a report that the profiles have no data for, or select a function that does not exist.
 pub fn analyze<'a>(loaded: &'a Loaded, options: &'a Options, warnings: &mut dyn Write) -> Result<Analysis<'a>, Error> {
     analysis::analyze(loaded, options, &mut Progress::new(warnings, &Terminal::default(), &|| Duration::ZERO))
 }
 
-/// The whole way from files to text.
+/// Loads, analyzes and renders.
 fn report(
     options: &Options,
     out: &mut dyn Write,
@@ -212,7 +224,7 @@ fn report(
         OutputFormat::Text if options.table => Format::Table(*terminal),
         OutputFormat::Text => Format::Text,
     };
-    // JSON has escapes of its own.
+    // JSON escapes control characters itself.
     if terminal.reports.is_some() && format != Format::Json {
         analysis.functions.spell_controls();
     }
@@ -220,17 +232,17 @@ fn report(
     render(&analysis, format, out, progress)
 }
 
-/// The whole way from files to text for a command line of the BSDs.
+/// Loads, analyzes and renders for a command line of the BSDs.
 fn report_as_bsd(arguments: &Arguments, out: &mut dyn Write, progress: &mut Progress<'_>) -> Result<(), Error> {
     let loaded = load::bsd::load(arguments, progress)?;
     if arguments.sum {
         load::bsd::write_sum(&loaded, arguments.dialect)?;
     }
     if loaded.profile().histograms.is_empty() {
-        // Where even a warning cannot be written, nobody is left to be told.
+        // If a warning cannot be written, there is no way to report the failure.
         let _ = writeln!(progress, "gprof: warning: time is in ticks, not seconds");
     }
-    progress.tell("working out the reports");
+    progress.tell("analyzing the profile");
     let Some(image) = loaded.images().iter().next() else { return Ok(()) };
     let mut report = analysis::bsd::report(arguments, loaded.profile(), image);
     if progress.is_among_reports() {

@@ -1,4 +1,4 @@
-//! The program `gprof`: everything it does is in the library.
+//! The program `gprof`. The library does all the work.
 
 use std::io::{stderr, stdout};
 use std::process::ExitCode;
@@ -8,7 +8,7 @@ use gprof::Terminal;
 fn main() -> ExitCode {
     match gprof::run(std::env::args_os(), &mut stdout().lock(), &mut stderr(), &Terminal::of_process()) {
         Ok(()) => ExitCode::SUCCESS,
-        // As in `gprof | head`: whoever read the report has seen enough.
+        // In `gprof | head`, the reader has seen enough.
         Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("gprof: {}", gprof::visible(&error.to_string()));

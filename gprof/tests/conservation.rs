@@ -1,18 +1,18 @@
-//! No time is lost on its way up the call graph, and none comes from nowhere.
+//! Conservation of time in the call graph: no time is lost on its way to the callers, and no time comes from nowhere.
 //!
-//! Call a *component* a cycle as a whole, or a function that is in no cycle. The calls of a component are those from other components
-//! and from outside of the program; calls of a function by itself and calls within a cycle are none. Then, up to the
-//! rounding of floating point:
+//! A *component* is a cycle as a whole, or a function that is in no cycle. The calls of a component are the calls from
+//! other components and from outside of the program. Calls of a function by itself and calls within a cycle do not
+//! count. Then, up to rounding:
 //!
-//! 1. What a component has of its children is what the arcs that leave it hand up to it.
-//! 2. A component that is called hands up all that it has, its own and its children's time: to its callers together,
-//!    those outside of the program among them.
-//! 3. The components that nobody calls, and the callers outside of the program, together have all the time of the report: the
-//!    sum of the functions' own times as far as they count.
+//! 1. The children's time of a component is the time that the arcs from the component hand up.
+//! 2. A component that is called hands up all its time, its own and its children's, to all its callers together,
+//!    including callers outside of the program.
+//! 3. The components without callers, and the callers outside of the program, together have the time of the whole
+//!    report: the sum of all self times that count.
 //!
-//! This holds whatever is chosen to be left out (`-E`, `-N`), as long as a cycle is left out as a whole: what is left
-//! out has no time, and what only it calls has none either. It does not hold where something is named to be in (`-F`,
-//! `-n`): then a function counts all its time, whoever called it.
+//! This holds whatever the user excludes (`-E`, `-N`), as long as a cycle is excluded as a whole: what is excluded has
+//! no time, and functions that only excluded functions call have no time either. It does not hold if the user includes
+//! functions (`-F`, `-n`), because then a function counts all its time, whoever called it.
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
 mod common;
@@ -20,17 +20,13 @@ mod common;
 use std::collections::HashSet;
 
 use gmon::Profile;
-use gprof::analysis::flat::Flat;
-use gprof::analysis::graph::arcs::Arcs;
-use gprof::analysis::graph::propagate::{Choices, Share};
-use gprof::analysis::graph::{Graph, Node};
-use gprof::analysis::selection::{ArcSelection, Selection};
-use gprof::symbols::functions::{FunctionId, Functions};
+use gprof::internals::{ArcSelection, Arcs, Flat, Functions, Graph, GraphSelection, Selection, Share};
+use gprof::{FunctionId, Node};
 use proptest::prelude::*;
 
 use common::{distinct_table, is_close, magnitude, profile};
 
-/// A graph without the functions of these names, and the time that its functions took.
+/// Returns a graph without the functions of these names, and the self times of its functions.
 fn graph(
     profile: &Profile,
     functions: &Functions<'_>,
@@ -39,13 +35,18 @@ fn graph(
 ) -> (Graph, Flat) {
     let none = HashSet::new();
     let flat = Flat::exact(&profile.histograms, functions, &Selection::by_names(functions, &none, &none));
-    let arcs = Arcs::chosen(&profile.arcs, functions, &ArcSelection::default(), possible, true);
-    let chosen = Selection::by_names(functions, &none, without);
-    let graph = Graph::new(arcs, &flat, functions, Choices { graph: &chosen, time: &chosen, thorough: true });
+    let arcs = Arcs::selected(&profile.arcs, functions, &ArcSelection::default(), possible, true);
+    let selected = Selection::by_names(functions, &none, without);
+    let graph = Graph::new(
+        arcs,
+        &flat,
+        functions,
+        GraphSelection { entries: &selected, time: &selected, excludes_callees: true },
+    );
     (graph, flat)
 }
 
-/// The components of a graph, with their members.
+/// Returns the components of a graph, with their members.
 fn components(graph: &Graph, functions: &Functions<'_>) -> Vec<(Node, Vec<FunctionId>)> {
     let alone = functions.ids().filter(|id| graph.cycle_of(*id).is_none());
     let cycles = graph.cycles().iter().enumerate().map(|(at, cycle)| (Node::Cycle(at), cycle.members.clone()));
@@ -59,7 +60,7 @@ fn share(graph: &Graph, component: Node) -> &Share {
     }
 }
 
-/// How often something else called a component.
+/// Returns the number of calls of a component from outside.
 fn calls(graph: &Graph, component: Node) -> u64 {
     match component {
         Node::Function(id) => graph.calls(id),
@@ -67,25 +68,25 @@ fn calls(graph: &Graph, component: Node) -> u64 {
     }
 }
 
-/// The time that a component is handed by all that it calls.
+/// Returns the time that a component gets from all functions that it calls.
 fn handed_to(graph: &Graph, members: &[FunctionId]) -> f64 {
     let arcs = members.iter().flat_map(|member| graph.children(*member));
     arcs.filter_map(|arc| graph.arc(*arc).1).map(|(own, children)| own + children).sum()
 }
 
-/// The time that a component hands to callers outside of the program.
+/// Returns the time that a component hands to callers outside of the program.
 fn handed_outside(graph: &Graph, members: &[FunctionId]) -> f64 {
     members.iter().filter_map(|member| graph.from_outside(*member).1).map(|(own, children)| own + children).sum()
 }
 
-/// The time that a component hands to all its callers.
+/// Returns the time that a component hands to all its callers.
 fn handed_by(graph: &Graph, members: &[FunctionId]) -> f64 {
     let arcs = members.iter().flat_map(|member| graph.parents(*member));
     let to_functions: f64 = arcs.filter_map(|arc| graph.arc(*arc).1).map(|(own, children)| own + children).sum();
     to_functions + handed_outside(graph, members)
 }
 
-/// Which functions reach which by calls, over any number of steps.
+/// Returns which functions reach which functions by calls, over any number of steps.
 fn reach(graph: &Graph, functions: &Functions<'_>) -> Vec<Vec<bool>> {
     let mut reach = vec![vec![false; functions.len()]; functions.len()];
     for arc in graph.arc_ids() {
@@ -103,7 +104,7 @@ fn reach(graph: &Graph, functions: &Functions<'_>) -> Vec<Vec<bool>> {
     reach
 }
 
-/// Calls that stand in the code and need not have happened.
+/// Returns calls that the machine code contains, whether they happened or not.
 fn possible(
     functions: &Functions<'_>,
     pairs: &[(prop::sample::Index, prop::sample::Index)],
@@ -115,6 +116,26 @@ fn possible(
 fn pairs() -> impl Strategy<Value = Vec<(prop::sample::Index, prop::sample::Index)>> {
     let pair = any::<(prop::sample::Index, prop::sample::Index)>();
     prop_oneof![2 => Just(Vec::new()), 1 => prop::collection::vec(pair, 0..6)]
+}
+
+/// Checks the three rules for all components of a graph.
+fn hands_up_all_time(graph: &Graph, functions: &Functions<'_>, magnitude: f64) -> Result<(), TestCaseError> {
+    let mut top = 0.0;
+    for (component, members) in components(graph, functions) {
+        let share = share(graph, component);
+        let all = share.own + share.children;
+        prop_assert!(is_close(share.children, handed_to(graph, &members), magnitude), "{component:?} 1");
+        if calls(graph, component) == 0 {
+            top += all;
+        } else {
+            prop_assert!(is_close(all, handed_by(graph, &members), magnitude), "{component:?} 2");
+            top += handed_outside(graph, &members);
+        }
+    }
+    let own: f64 = functions.ids().map(|id| graph.share(id).own).sum();
+    prop_assert!(is_close(own, graph.total(), magnitude));
+    prop_assert!(is_close(top, graph.total(), magnitude), "{top} {} 3", graph.total());
+    Ok(())
 }
 
 proptest! {
@@ -139,21 +160,7 @@ proptest! {
         for without in [HashSet::new(), without] {
             let (graph, flat) = graph(&profile, &functions, &possible, &without);
             let magnitude = magnitude(&profile);
-            let mut top = 0.0;
-            for (component, members) in components(&graph, &functions) {
-                let share = share(&graph, component);
-                let all = share.own + share.children;
-                prop_assert!(is_close(share.children, handed_to(&graph, &members), magnitude), "{component:?} 1");
-                if calls(&graph, component) == 0 {
-                    top += all;
-                } else {
-                    prop_assert!(is_close(all, handed_by(&graph, &members), magnitude), "{component:?} 2");
-                    top += handed_outside(&graph, &members);
-                }
-            }
-            let own: f64 = functions.ids().map(|id| graph.share(id).own).sum();
-            prop_assert!(is_close(own, graph.total(), magnitude));
-            prop_assert!(is_close(top, graph.total(), magnitude), "{top} {} 3", graph.total());
+            hands_up_all_time(&graph, &functions, magnitude)?;
             if without.is_empty() {
                 prop_assert!(is_close(graph.total(), flat.time.iter().sum(), magnitude));
             }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use gmon::{Arc, Dimension, Histogram, Profile};
-use gprof::image::{Image, ImageStorage, Policy};
+use gprof::internals::{Image, ImageStorage, Policy};
 
 /// A random number generator (splitmix64).
 #[derive(Clone, Debug)]

@@ -9,14 +9,8 @@ use std::process::Command;
 use gmon::{Arc, Dimension, Encoding, Form, Hints, Histogram, Order, Profile, Word};
 use gmon_tests::random::Random;
 use gmon_tests::{compile, gprof as reader, read, start_objects};
-use gprof::analysis::Errors;
-use gprof::analysis::flat::Flat;
-use gprof::analysis::graph::arcs::Arcs;
-use gprof::analysis::graph::propagate::Choices;
-use gprof::analysis::graph::{Graph, Node};
-use gprof::analysis::selection::Selection;
-use gprof::image::Symbol;
-use gprof::symbols::functions::Functions;
+use gprof::Node;
+use gprof::internals::{Arcs, Errors, Flat, Functions, Graph, GraphSelection, Selection, Symbol};
 
 const GNU: Encoding = Encoding { form: Form::Gnu, word: Word::W64, order: Order::Little };
 
@@ -300,17 +294,17 @@ fn times_scatter_as_standard_errors_predict() {
     // Runs of one program that differ only by chance. A quarter of the first bin belongs to the second function.
     let symbol = |address, name| Symbol { address, name, is_static: false, is_func: true };
     let functions = Functions::new(vec![symbol(0x100, b"one"), symbol(0x103, b"other")], 0x108);
-    let chosen = Selection::program(&functions);
-    let choices = Choices { graph: &chosen, time: &chosen, thorough: true };
+    let selected = Selection::program(&functions);
+    let choices = GraphSelection { entries: &selected, time: &selected, excludes_callees: true };
     let other = functions.find(0x103).unwrap();
     let mut random = Random::new(7);
     let mut run = || {
         let bins = vec![poisson(&mut random, 300.0), poisson(&mut random, 100.0)];
         let (dimension, abbrev) = (Dimension::SECONDS, b's');
         let all = [Histogram { lowpc: 0x100, highpc: 0x108, profrate: 100, dimension, abbrev, signed: false, bins }];
-        let flat = Flat::exact(&all, &functions, &chosen);
+        let flat = Flat::exact(&all, &functions, &selected);
         let graph = Graph::new(Arcs::new(&[], &functions), &flat, &functions, choices);
-        (flat.time[other.index()], Errors::new(&all, &functions, &chosen, &graph, None).of(Node::Function(other)))
+        (flat.time[other.index()], Errors::new(&all, &functions, &selected, &graph, None).of(Node::Function(other)))
     };
     const RUNS: usize = 1000;
     let runs: Vec<(f64, f64)> = (0..RUNS).map(|_| run()).collect();

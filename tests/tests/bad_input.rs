@@ -9,7 +9,7 @@ use std::process::{Command, Output, Stdio};
 
 use gmon_tests::random::{Random, Stage};
 use gmon_tests::{compile, directory, gprof, read, run};
-use gprof::terminal::Terminal;
+use gprof::Terminal;
 
 /// A program and its profile, in a directory for further files.
 fn program(name: &str) -> (PathBuf, PathBuf) {
@@ -107,7 +107,7 @@ fn profiles() {
 fn a_program_that_left_no_profile() {
     let image = compile("bad_no_profile", &["leaf.c"], &[]);
     let directory = image.parent().unwrap();
-    let why = "No such file or directory: was the program built with -pg, and run here to its end?";
+    let why = "No such file or directory: was the program built with -pg, and did it run to its end in this directory?";
     assert_eq!(complaint(directory, &["a.out"]), format!("gprof: gmon.out: {why}"));
     assert_eq!(complaint(directory, &["a.out", "./gmon.out"]), format!("gprof: ./gmon.out: {why}"));
     assert_eq!(complaint(directory, &["a.out", "other"]), "gprof: other: No such file or directory");

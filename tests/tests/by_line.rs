@@ -9,7 +9,7 @@ use std::process::Command;
 use gmon::{Arc, Block, Encoding, Form, Histogram, Order, Profile, Word};
 use gmon_tests::random::{Random, Stage};
 use gmon_tests::{compare, compile, gprof, read, run};
-use gprof::image::{Image, ImageStorage, Policy};
+use gprof::internals::{Image, ImageStorage, Policy};
 
 /// Command lines. `@` is a function of the program and `%` one of its source files.
 const LINES: [&str; 31] = [

@@ -8,8 +8,8 @@ use std::io::{self, Write};
 use gmon::{Arc, Dimension, Encoding, Form, Histogram, Order, Profile, Word};
 use gmon_tests::random::Random;
 use gmon_tests::{compile, directory};
-use gprof::image::{Image, ImageStorage, Policy};
-use gprof::terminal::Terminal;
+use gprof::Terminal;
+use gprof::internals::{Image, ImageStorage, Policy};
 
 /// Reads a mutated image; only termination is expected.
 fn read_all(bytes: &[u8]) -> usize {

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use gmon_tests::{compare, compile, directory, gprof, read, run};
-use gprof::image::{Image, ImageStorage, Policy};
+use gprof::internals::{Image, ImageStorage, Policy};
 
 /// The address at which the code of `name` begins.
 fn address(image: &Image<'_>, name: &str) -> u64 {

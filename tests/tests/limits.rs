@@ -300,19 +300,19 @@ fn only_function_data_of_programs_is_read() {
         let pairs = read.iter().zip(&whole).filter(|(one, other)| one != other);
         pairs.inspect(|(one, _)| assert_eq!(**one, 0)).filter(|(_, other)| **other == byte).count()
     };
-    let read = |with_code| gprof::image::read(&path, with_code).unwrap();
+    let read = |with_code| gprof::internals::read(&path, with_code).unwrap();
     let (without, with) = (read(false), read(true));
     assert!(differing(&without, 0x90) >= 230_000 && differing(&without, 7) >= 200_000);
     assert!(differing(&with, 0x90) < 1000 && differing(&with, 7) >= 200_000);
     let symbols = |bytes: &[u8]| {
-        let room = gprof::image::ImageStorage::default();
-        let image = gprof::image::Image::parse(bytes, gprof::image::Policy::Full, &room).unwrap();
+        let room = gprof::internals::ImageStorage::default();
+        let image = gprof::internals::Image::parse(bytes, gprof::internals::Policy::Full, &room).unwrap();
         let lines = image.files.lines().within(0..u64::MAX).count();
         (
             format!("{:?}", image.symbols),
             lines,
             image.code.clone(),
-            gprof::image::Headers::read(bytes).unwrap().build_id,
+            gprof::internals::Headers::read(bytes).unwrap().build_id,
         )
     };
     assert_eq!(symbols(&without), symbols(&whole));
@@ -325,12 +325,12 @@ fn only_function_data_of_programs_is_read() {
     let (text, other) = (of_size(300_000), heads + 64);
     shared.copy_within(text + 24..text + 40, other + 24);
     fs::write(&path, &shared).unwrap();
-    let read = gprof::image::read(&path, false).unwrap();
+    let read = gprof::internals::read(&path, false).unwrap();
     let start = number(text + 24) as usize;
     assert_eq!(read[start..start + 300_000], shared[start..start + 300_000]);
     // A file that is not a program is read as it is.
     for bytes in [&b""[..], b"\x7fELF", &whole[..64], &whole[..whole.len() / 2], source.as_bytes()] {
         fs::write(&path, bytes).unwrap();
-        assert_eq!(gprof::image::read(&path, false).unwrap(), bytes);
+        assert_eq!(gprof::internals::read(&path, false).unwrap(), bytes);
     }
 }

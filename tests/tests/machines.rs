@@ -186,8 +186,9 @@ fn thumb_code() {
 #[test]
 fn profiles_without_results() {
     let place = POWER.stage("machines-nothing", 1, [0x1000, 0x1040], None);
-    let nothing = "gprof: warning: a.out: no samples and no calls: there is nothing in the profile but its header\n";
-    let elsewhere = "gprof: warning: a.out: no sample is in any function: is the profile one of another program?\n";
+    let nothing = "gprof: warning: a.out: no samples and no calls: the profile has nothing but a header\n";
+    let elsewhere =
+        "gprof: warning: a.out: no sample is in any function: does the profile belong to another program?\n";
     let mut before = vec![0; 32];
     before[3] = 9;
     for (profile, expected) in [
@@ -211,7 +212,7 @@ fn damaged_line_tables() {
     let image = compile("machines-lines", &["leaf.c"], &["-g", "-gno-as-loc-support"]);
     let place = image.parent().unwrap();
     assert!(run(&image).exists());
-    let warning = "gprof: warning: damaged: damaged section .debug_line: some lines are not known\n";
+    let warning = "gprof: warning: damaged: the section .debug_line is damaged: some source lines are not known\n";
     let sections = std::process::Command::new("readelf").args(["-SW", image.to_str().unwrap()]).output().unwrap();
     let sections = String::from_utf8(sections.stdout).unwrap();
     let line = sections.lines().find(|line| line.contains(" .debug_line ")).unwrap();

@@ -41,8 +41,8 @@ impl Image {
 
     fn address(&self, name: &str) -> u64 {
         let bytes = fs::read(&self.path).unwrap();
-        let room = gprof::image::ImageStorage::default();
-        let image = gprof::image::Image::parse(&bytes, gprof::image::Policy::Full, &room).unwrap();
+        let room = gprof::internals::ImageStorage::default();
+        let image = gprof::internals::Image::parse(&bytes, gprof::internals::Policy::Full, &room).unwrap();
         image.symbols.iter().find(|symbol| symbol.name == name.as_bytes()).unwrap().address
     }
 }
@@ -288,7 +288,7 @@ fn incompatible_options() {
     let fits = [wide(program, 1 << 62), wide(leaf, 1 << 62)];
     assert!(shown(&with(&fits, &["--stats"])).contains("8.0  samples"));
     let text = complaint(&with(&[wide(program, 1 << 63), wide(leaf, u64::MAX)], &[]));
-    assert!(text.contains("libleaf.so: with its profile it covers more addresses"), "{text}");
+    assert!(text.contains("libleaf.so: the image and its profile cover more addresses"), "{text}");
     let files = [wide(leaf, u64::MAX)];
     assert!(shown(&with(&files, &["--stats"])).contains("4.0  samples"));
 }

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use gmon_tests::random::Random;
 use gmon_tests::{compile, directory, gprof, read, run};
-use gprof::image::{Image, ImageStorage, Policy};
+use gprof::internals::{Image, ImageStorage, Policy};
 
 /// The names of the functions that contain the code of the line `sum += n * n`, found in each possible way.
 fn told(path: &Path, policy: Policy) -> Vec<Vec<String>> {

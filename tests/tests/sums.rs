@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use gmon::{Arc, Block, Encoding, Form, Hints, Order, Profile, Word};
 use gmon_tests::random::{Random, Stage};
 use gmon_tests::{assert_same, compile, directory, gprof, read, system_gprof};
-use gprof::image::{Image, ImageStorage, Policy};
+use gprof::internals::{Image, ImageStorage, Policy};
 
 /// Profiles that can be added up: one range and rate, different counts, some of them too wide for the form's fields.
 /// Some have no samples, some no calls.

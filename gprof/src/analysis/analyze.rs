@@ -1,13 +1,13 @@
-//! From what was read to what reports show.
+//! Makes an analysis of the files that were loaded.
 
 use std::io::Write;
 
 use gmon::Profile;
 
-use super::compute::Input;
+use super::empty_profile::warn_if_empty;
+use super::input::Input;
 use super::model::Analysis;
 use super::selection::Selections;
-use super::stats::tell_of_nothing;
 use super::symbolize::{Symbolized, Symbolizer};
 use crate::cli::options::Options;
 use crate::error::Error;
@@ -15,44 +15,49 @@ use crate::load::Loaded;
 use crate::symbols::file_names::FileNames;
 use crate::terminal::progress::Progress;
 
-/// Works out everything that the reports show that the options ask for. Warnings go to `progress`.
+/// The profile for reports that need no analysis.
+static NOTHING: Profile = Profile { histograms: Vec::new(), arcs: Vec::new(), blocks: Vec::new() };
+
+/// Analyzes what was loaded as the options ask. Warnings go to `progress`.
 ///
 /// # Errors
 ///
-/// When the options ask for something that the profiles or the functions do not have.
+/// If the options ask for a report that the profiles have no data for, or select a function that does not exist.
 pub(crate) fn analyze<'a>(
     loaded: &'a Loaded,
     options: &'a Options,
     progress: &mut Progress<'_>,
 ) -> Result<Analysis<'a>, Error> {
     let wanted = options.wanted(loaded.contents())?;
-    progress.tell("working out the reports");
+    progress.tell("analyzing the profile");
     let (images, profile) = (loaded.images(), loaded.profile());
-    // What the profiles consist of is told without an analysis.
+    // The list of each profile's records (-i) needs no analysis.
     let is_needed = wanted.analysis() || options.sums_lines();
     let symbolized = match is_needed {
         true => Symbolizer::new(loaded, options, wanted).all(progress),
         false => Symbolized::none(),
     };
     if !profile.blocks.is_empty() && !options.by_line {
-        let _ = writeln!(progress, "gprof: warning: counts of basic blocks are left out: they are told by line (-l)");
+        let _ = writeln!(
+            progress,
+            "gprof: warning: the counts of basic blocks are left out: only reports by line (-l) show these counts"
+        );
     }
-    let Symbolized { mut functions, sources, object_files, inlined, chains, line_times } = symbolized;
+    let Symbolized { mut functions, sources, object_files, inlined, inline_stacks, line_times } = symbolized;
     functions.set_demangling(options.demangling());
     let selections = match is_needed {
         true => Selections::new(options, &functions, &sources)?,
         false => Selections::program(&functions),
     };
-    let nothing = Profile::default();
     let input = Input {
-        profile: if is_needed { profile } else { &nothing },
+        profile: if is_needed { profile } else { &NOTHING },
         images,
         file_names: FileNames::new(images),
         object_files,
         selections,
         sources,
         inlined,
-        chains,
+        inline_stacks,
         line_times,
         outside_images: loaded.outside_images(),
         options,
@@ -61,11 +66,14 @@ pub(crate) fn analyze<'a>(
     };
     let analysis = Analysis::new(functions, input);
     if is_needed {
-        tell_of_nothing(analysis.stats.as_ref(), !profile.blocks.is_empty(), &options.images, progress);
+        warn_if_empty(&analysis, !profile.blocks.is_empty(), &options.images, progress);
     }
     for (_, named) in images.iter().zip(&options.images).filter(|(image, _)| image.files.has_damaged_lines()) {
         let file = named.image.display();
-        let _ = writeln!(progress, "gprof: warning: {file}: damaged section .debug_line: some lines are not known");
+        let _ = writeln!(
+            progress,
+            "gprof: warning: {file}: the section .debug_line is damaged: some source lines are not known"
+        );
     }
     Ok(analysis)
 }

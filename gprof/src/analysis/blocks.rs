@@ -1,4 +1,4 @@
-//! How often basic blocks ran.
+//! Execution counts of basic blocks.
 
 use std::collections::HashMap;
 
@@ -6,14 +6,14 @@ use gmon::Block;
 
 use crate::symbols::functions::{FunctionId, Functions};
 
-/// The basic blocks of each function, or rather of each line: they are looked at by line only.
+/// The basic blocks that begin in each line. Only reports by line show basic blocks.
 #[derive(Debug, Default)]
 pub struct Blocks {
     of: HashMap<FunctionId, Vec<Block>>,
 }
 
 impl Blocks {
-    /// Finds out where blocks lie, and keeps at most `most` of one line.
+    /// Finds the line of each block, and keeps at most `most` blocks for each line.
     pub(crate) fn new(all: &[Block], functions: &Functions<'_>, most: usize) -> Blocks {
         let mut of: HashMap<FunctionId, Vec<Block>> = HashMap::new();
         for block in all {
@@ -26,7 +26,7 @@ impl Blocks {
         Blocks { of }
     }
 
-    /// The blocks that begin in a line, in the order of the profile.
+    /// Returns the blocks that begin in a line, in the order of the profile.
     #[must_use]
     pub fn of(&self, id: FunctionId) -> &[Block] {
         self.of.get(&id).map_or(&[], Vec::as_slice)

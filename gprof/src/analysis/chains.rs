@@ -1,64 +1,65 @@
-//! Chains of functions in which those that call each other often are neighbours.
+//! Builds chains of functions in which functions that call each other often are neighbors.
 //!
-//! Each arc tries to make its ends neighbours: a function that is in no chain yet is attached to the chain of the other,
-//! to its nearer end. Which end is GNU's choice, as is the share of calls that makes no chains.
+//! Each arc tries to make its caller and its called function neighbors: if one of the two is in no chain yet, the
+//! function is attached to the nearer end of the other function's chain. The rules for ties, and for the share of rare
+//! calls that build no chains, are GNU's.
 
-/// An arc between two functions, which are numbers here.
+/// An arc between two functions, which are given by their numbers.
 #[derive(Clone, Copy)]
 pub(super) struct Link {
-    /// The caller.
+    /// The number of the caller.
     pub(super) parent: usize,
-    /// The function called.
+    /// The number of the called function.
     pub(super) child: usize,
-    /// How often.
+    /// The number of calls.
     pub(super) count: u64,
 }
 
-/// A chain of neighbours: the functions between which more can be attached, and their places on a line.
+/// A chain of neighbors: the functions at its two ends, with their positions along the chain.
 #[derive(Clone, Copy)]
 struct Chain {
     first: (usize, i64),
     last: (usize, i64),
 }
 
-/// An order that is being made.
+/// An order of functions while the order is being built.
 pub(super) struct Layout {
-    /// All arcs. What follows names them by their places here.
+    /// All arcs. The methods of this type identify an arc by its index in this list.
     pub(super) links: Vec<Link>,
-    /// The functions that have a place, in order.
+    /// The functions that have a place in the order, in this order.
     pub(super) order: Vec<usize>,
-    /// The functions that are not to be attached to any other, because they have a place or get one elsewhere.
+    /// Whether each function must not be attached to a chain, because the function has a place or gets one elsewhere.
     pub(super) placed: Vec<bool>,
-    /// The arcs that are not to make neighbours, because they did or must not.
+    /// Whether each arc must not make neighbors, because the arc already did or is excluded.
     pub(super) link_placed: Vec<bool>,
-    /// The neighbour behind each function.
-    behind: Vec<Option<usize>>,
-    /// The chain that a function is in, and its place there.
+    /// The neighbor after each function.
+    next: Vec<Option<usize>>,
+    /// The chain of each function, and the function's position along the chain.
     chain_of: Vec<Option<(usize, i64)>>,
     chains: Vec<Chain>,
 }
 
 impl Layout {
-    /// An empty order for so many functions with these arcs.
+    /// Returns an empty order for this number of functions and these arcs.
     pub(super) fn new(functions: usize, links: Vec<Link>) -> Layout {
         Layout {
             order: Vec::with_capacity(functions),
             placed: vec![false; functions],
             link_placed: vec![false; links.len()],
-            behind: vec![None; functions],
+            next: vec![None; functions],
             chain_of: vec![None; functions],
             chains: Vec::new(),
             links,
         }
     }
 
-    /// The calls of some arcs together.
+    /// Returns the sum of the calls of some arcs.
     pub(super) fn calls(&self, links: &[usize]) -> u64 {
         links.iter().fold(0, |sum: u64, at| sum.saturating_add(self.links[*at].count))
     }
 
-    /// Makes chains of arcs, puts their functions in order, and gives the arcs that found no place. Unless `all` count,
-    /// the last hundredth of calls does not.
+    /// Builds chains from arcs, appends the functions of these chains to the order, and returns the arcs that made no
+    /// neighbors. Unless `all` is set, the rarest hundredth of the calls makes no neighbors.
     pub(super) fn chain(&mut self, links: &[usize], all: bool) -> Vec<usize> {
         let total = self.calls(links);
         let mut so_far = 0_u64;
@@ -81,7 +82,7 @@ impl Layout {
         left
     }
 
-    /// Attaches one end of an arc to the chain of the other, if one of them is in no chain.
+    /// Attaches one end of an arc to the chain of the other end, if one of the two is in no chain.
     fn attach(&mut self, Link { parent, child, .. }: Link) -> bool {
         if parent == child {
             return false;
@@ -92,7 +93,7 @@ impl Layout {
             _ => return false,
         };
         let Some((at, place)) = self.chain_of[other] else {
-            // Two that are alone: the caller comes first.
+            // Neither function is in a chain: the caller comes first.
             self.chains.push(Chain { first: (parent, 0), last: (child, 1) });
             self.chain_of[parent] = Some((self.chains.len() - 1, 0));
             self.chain_of[child] = Some((self.chains.len() - 1, 1));
@@ -101,7 +102,7 @@ impl Layout {
         };
         let Chain { first, last } = self.chains[at];
         let (to_last, to_first) = (last.1 - place, place - first.1);
-        // Where both are equally near, a caller goes to the front and a called function to the back.
+        // If both ends of the chain are equally near, a caller goes to the front and a called function to the back.
         let at_last = to_last < to_first || (to_last == to_first && alone == child);
         if at_last {
             self.chains[at].last = (alone, last.1 + 1);
@@ -115,11 +116,12 @@ impl Layout {
         true
     }
 
-    fn join(&mut self, before: usize, behind: usize) {
-        self.behind[before] = Some(behind);
+    fn join(&mut self, before: usize, next: usize) {
+        self.next[before] = Some(next);
     }
 
-    /// Puts chains in order, each where the first arc of one of its callers stands; with `all`, callers in no chain too.
+    /// Appends chains to the order. The first arc whose caller is in a chain decides the place of the chain. With
+    /// `all`, callers that are in no chain are appended, too.
     fn emit(&mut self, links: &[usize], all: bool) {
         for (chains, wanted) in [(true, true), (false, all)] {
             for at in links.iter().filter(|_| wanted) {
@@ -140,7 +142,7 @@ impl Layout {
         let mut next = Some(first);
         while let Some(function) = next {
             self.emit_one(function);
-            next = self.behind[function];
+            next = self.next[function];
         }
     }
 

@@ -1,4 +1,4 @@
-//! What the numbers of a report measure.
+//! The unit of the samples.
 
 use gmon::{Dimension, Profile};
 
@@ -6,33 +6,34 @@ use super::flat;
 use crate::cli::rules::Granularity;
 use crate::image::UNIT;
 
-/// What the numbers of a report measure.
+/// The unit of the samples.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Clock {
-    /// Samples for each unit of the dimension: each second, as a rule. 0 when the profile has no samples at all.
+    /// The number of samples for each unit of the dimension, normally for each second; 0 if the profile has no samples.
     pub rate: f64,
-    /// What samples measure, normally seconds.
+    /// The dimension of the samples, normally seconds.
     pub dimension: Dimension,
-    /// The dimension's abbreviation, normally `s`.
+    /// The abbreviation of the dimension, normally `s`.
     pub abbrev: u8,
-    /// Bytes of code that one bin stands for.
+    /// The number of bytes of code that one bin of a histogram covers.
     pub granularity: f64,
 }
 
 impl Clock {
-    /// The time that samples stand for.
+    /// Returns the time that a number of samples stands for.
     #[must_use]
     pub fn time(&self, samples: f64) -> f64 {
         samples / self.rate
     }
 
-    /// The part of all samples that one is, in percent.
+    /// Returns the percentage of `total` that one sample is.
     #[must_use]
     pub fn percent_of_one(total: f64) -> f64 {
         100.0 / total
     }
 
-    /// What a profile says.
+    /// Reads the unit from a profile.
     pub(crate) fn new(profile: &Profile, granularity: Granularity) -> Clock {
         let (first, last) = (profile.histograms.first(), profile.histograms.last());
         let scale = last.map_or(0.0, flat::bin_scale);

@@ -1,30 +1,31 @@
-//! The list of how often functions ran, in the order of source files.
+//! The list of execution counts, in the order of source files.
 
 use std::cmp::Ordering;
 
-use super::basis::Basis;
+use super::input::Input;
+use super::intermediate::Intermediate;
 use crate::symbols::functions::FunctionId;
 
 /// A line of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Count {
-    /// The function, or the line.
+    /// The function or source line.
     pub function: FunctionId,
-    /// Where it begins, or where one of its basic blocks does.
+    /// The address where the function, or one of its basic blocks, begins.
     pub address: u64,
-    /// How often that ran.
+    /// The number of executions.
     pub count: u64,
 }
 
-/// The list.
-pub(super) fn counts(basis: &Basis<'_, '_>) -> Vec<Count> {
-    let Basis { functions, sources, selections, graph, blocks, options, .. } = basis;
-    let chosen = functions.ids().filter(|id| functions.is_whole(*id) && selections.counts.chooses(*id));
+/// Computes the list.
+pub(super) fn counts(intermediate: &Intermediate<'_, '_>) -> Vec<Count> {
+    let Intermediate { functions, graph, blocks, input: Input { sources, selections, options, .. }, .. } = intermediate;
+    let selected = functions.ids().filter(|id| functions.is_whole(*id) && selections.counts.selects(*id));
     let place = |id: FunctionId| sources.place(id).map(|place| (sources.files[place.file].as_slice(), place.line));
-    let mut list: Vec<FunctionId> = chosen.collect();
+    let mut list: Vec<FunctionId> = selected.collect();
     if !options.rules.lists_unknown_files_last {
-        // Functions in unknown files are ordered by address, also between others: that is no order, and what comes of
-        // it depends on which are compared.
+        // GNU compares functions in unknown files with all other functions by address. This comparison is not an order,
+        // and the result depends on which functions the sort compares.
         let compare = |one: &FunctionId, other: &FunctionId| match (place(*one), place(*other)) {
             (Some(one), Some(other)) if one != other => one.cmp(&other),
             _ => one.cmp(other),
@@ -33,7 +34,7 @@ pub(super) fn counts(basis: &Basis<'_, '_>) -> Vec<Count> {
     } else {
         list.sort_by_key(|id| (place(*id).is_none(), place(*id), *id));
     }
-    // The threshold of annotated lines.
+    // The option -m sets the threshold for annotated lines, and by our rules for this list as well.
     let least = if options.rules.limits_counts { options.annotation.min_count.max(1) } else { 1 };
     let all = options.unused && least == 1;
     list.into_iter()
@@ -47,7 +48,8 @@ pub(super) fn counts(basis: &Basis<'_, '_>) -> Vec<Count> {
         .collect()
 }
 
-/// Merges halves, of which the first is the shorter one. Which elements are compared with which is the C library's way.
+/// Sorts by merging two halves, of which the first may be shorter by one. The C library's qsort makes the same
+/// comparisons.
 fn merge_sort<T: Copy>(list: &mut [T], compare: &dyn Fn(&T, &T) -> Ordering) {
     if list.len() < 2 {
         return;

@@ -1,5 +1,6 @@
-//! The lines of the call graph's entries, worked out when they are asked for: all together take far more memory than the
-//! graph.
+//! The lines of the entries in the call graph.
+//!
+//! The lines are computed when a renderer asks for them, because all lines together take far more memory than the graph.
 
 use super::errors::Errors;
 use super::model::Analysis;
@@ -7,152 +8,153 @@ use crate::analysis::graph::arcs::ArcId;
 use crate::analysis::graph::{Graph, Node};
 use crate::symbols::functions::FunctionId;
 
-/// Where a line stands in its entry.
+/// The role of a line in its entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// Above the function: its callers.
-    Above,
-    /// The line of the function or cycle itself.
-    Main(Node),
-    /// Below: what it calls, or its members.
-    Below,
+pub enum LineKind {
+    /// A caller of the entry's function, above the primary line.
+    Caller,
+    /// The primary line, which is about the entry's function or cycle itself.
+    Primary(Node),
+    /// A function that the entry's function calls, or a member of the entry's cycle, below the primary line.
+    Callee,
 }
 
-/// The calls on a line.
+/// The number of calls on a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Calls {
-    /// None.
-    Nothing,
-    /// From outside, and of itself.
-    All {
-        /// Calls by others.
+    /// No calls.
+    None,
+    /// All calls of a function or of a cycle.
+    Total {
+        /// Calls by other functions.
         outer: u64,
-        /// Calls by itself.
+        /// Calls by the function itself, or within the cycle.
         inner: u64,
     },
-    /// Some, of which the profile does not say what they are part of.
-    Some(u64),
-    /// Part of all.
+    /// Calls of a function by itself, or calls within a cycle. These calls hand no time to the caller.
+    WithinCycle(u64),
+    /// The calls of one arc, which are a part of all calls of the called function.
     Part {
-        /// The calls on this line.
+        /// The calls of the arc.
         some: u64,
         /// All calls of the called function, or of its cycle.
         all: u64,
     },
 }
 
-/// Whose line it is.
+/// The function or cycle that a line is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Whose {
+pub enum Endpoint {
     /// Callers that the profile does not know.
     Spontaneous,
-    /// What is no function of the program.
+    /// Code outside of all functions of the program.
     Outside,
     /// A function.
     Function(FunctionId),
-    /// A cycle.
+    /// The cycle with this index. Reports count cycles from one.
     Cycle(usize),
 }
 
-/// A line. Times are in the clock's unit, which is seconds as a rule.
+/// A line of an entry. Times are in the unit of the samples, normally seconds.
 #[derive(Clone, Copy, Debug)]
-pub struct Line {
-    /// Where it stands.
-    pub place: Place,
-    /// The self time and that of what was called, where the line carries any.
+#[non_exhaustive]
+pub struct EntryLine {
+    /// The role of the line in its entry.
+    pub kind: LineKind,
+    /// The self time and the time of called functions; `None` where the arc hands no time to the caller.
     pub times: Option<(f64, f64)>,
-    /// The standard error of a self time that was measured and not handed up; 0 if there is none.
+    /// The standard error of the self time; 0 on lines of arcs, and when the options do not ask for errors.
     pub error: f64,
-    /// The calls.
+    /// The number of calls.
     pub calls: Calls,
-    /// Whose line it is.
-    pub whose: Whose,
+    /// The function or cycle that the line is about.
+    pub endpoint: Endpoint,
 }
 
-impl Line {
-    fn new(place: Place, times: Option<(f64, f64)>, calls: Calls, whose: Whose) -> Line {
-        Line { place, times, error: 0.0, calls, whose }
+impl EntryLine {
+    fn new(kind: LineKind, times: Option<(f64, f64)>, calls: Calls, endpoint: Endpoint) -> EntryLine {
+        EntryLine { kind, times, error: 0.0, calls, endpoint }
     }
 }
 
 impl Analysis<'_> {
-    /// The lines of an entry of the call graph, from the top.
+    /// Returns the lines of an entry of the call graph, from the top.
     #[must_use]
-    pub fn entry(&self, node: Node) -> Vec<Line> {
-        lines(&self.calls.graph, &self.errors, self.clock.rate, node)
+    pub fn entry(&self, node: Node) -> Vec<EntryLine> {
+        lines(&self.call_graph.graph, &self.errors, self.clock.rate, node)
     }
 }
 
-/// The lines of an entry, from the top, at so many samples for each unit of time.
-pub(crate) fn lines(graph: &Graph, errors: &Errors, rate: f64, node: Node) -> Vec<Line> {
+/// Returns the lines of an entry, from the top. `rate` is the number of samples for each unit of time.
+pub(crate) fn lines(graph: &Graph, errors: &Errors, rate: f64, node: Node) -> Vec<EntryLine> {
     let mut lines = match node {
         Node::Function(id) => function(graph, errors, id),
         Node::Cycle(at) => cycle(graph, errors, at),
     };
     for line in &mut lines {
         line.times = line.times.map(|(own, children)| (own / rate, children / rate));
-        // Without an error there is none, whatever the rate.
+        // A rate of 0 must not turn an error of 0 into NaN.
         line.error = if line.error == 0.0 { 0.0 } else { line.error / rate };
     }
     lines
 }
 
-/// The callers of a function, the function, what it calls.
-fn function(graph: &Graph, errors: &Errors, id: FunctionId) -> Vec<Line> {
+/// Returns the lines of a function's entry: its callers, the function itself, and the functions that it calls.
+fn function(graph: &Graph, errors: &Errors, id: FunctionId) -> Vec<EntryLine> {
     let mut lines = Vec::new();
     let (outside, handed) = graph.from_outside(id);
     if outside != 0 {
         let calls = Calls::Part { some: outside, all: graph.divided_by(id) };
-        lines.push(Line::new(Place::Above, Some(handed.unwrap_or_default()), calls, Whose::Outside));
+        lines.push(EntryLine::new(LineKind::Caller, Some(handed.unwrap_or_default()), calls, Endpoint::Outside));
     } else if graph.parents(id).is_empty() {
-        lines.push(Line::new(Place::Above, None, Calls::Nothing, Whose::Spontaneous));
+        lines.push(EntryLine::new(LineKind::Caller, None, Calls::None, Endpoint::Spontaneous));
     }
-    lines.extend(graph.parents(id).iter().map(|arc| arc_line(graph, *arc, Place::Above)));
-    lines.push(own(graph, errors, id, Place::Main(Node::Function(id))));
-    lines.extend(graph.children(id).iter().map(|arc| arc_line(graph, *arc, Place::Below)));
+    lines.extend(graph.parents(id).iter().map(|arc| arc_line(graph, *arc, LineKind::Caller)));
+    lines.push(own(graph, errors, id, LineKind::Primary(Node::Function(id))));
+    lines.extend(graph.children(id).iter().map(|arc| arc_line(graph, *arc, LineKind::Callee)));
     if graph.to_outside(id) != 0 {
         let calls = Calls::Part { some: graph.to_outside(id), all: graph.to_outside(id) };
-        lines.push(Line::new(Place::Below, Some((0.0, 0.0)), calls, Whose::Outside));
+        lines.push(EntryLine::new(LineKind::Callee, Some((0.0, 0.0)), calls, Endpoint::Outside));
     }
     lines
 }
 
-/// A cycle as a whole, and its members.
-fn cycle(graph: &Graph, errors: &Errors, at: usize) -> Vec<Line> {
+/// Returns the lines of a cycle's entry: the cycle as a whole, and its members.
+fn cycle(graph: &Graph, errors: &Errors, at: usize) -> Vec<EntryLine> {
     let (cycle, share) = (&graph.cycles()[at], graph.cycle_share(at));
-    let main = Line {
-        place: Place::Main(Node::Cycle(at)),
+    let main = EntryLine {
+        kind: LineKind::Primary(Node::Cycle(at)),
         times: Some((share.own, share.children)),
         error: share.fraction * errors.of(Node::Cycle(at)),
-        calls: Calls::All { outer: cycle.calls, inner: cycle.inner_calls },
-        whose: Whose::Cycle(at),
+        calls: Calls::Total { outer: cycle.calls, inner: cycle.inner_calls },
+        endpoint: Endpoint::Cycle(at),
     };
     let members = cycle.members.iter().map(|member| {
-        // A member has its calls on its line even when there are none.
-        let calls = Calls::All { outer: graph.calls(*member), inner: graph.self_calls(*member) };
-        Line { calls, ..own(graph, errors, *member, Place::Below) }
+        // The line of a member shows its calls even if there are none.
+        let calls = Calls::Total { outer: graph.calls(*member), inner: graph.self_calls(*member) };
+        EntryLine { calls, ..own(graph, errors, *member, LineKind::Callee) }
     });
     std::iter::once(main).chain(members).collect()
 }
 
-/// The line of a function with its own times and calls.
-fn own(graph: &Graph, errors: &Errors, id: FunctionId, place: Place) -> Line {
+/// Returns the line of a function with its own times and calls.
+fn own(graph: &Graph, errors: &Errors, id: FunctionId, kind: LineKind) -> EntryLine {
     let share = graph.share(id);
     let calls = match (graph.calls(id), graph.self_calls(id)) {
-        (0, 0) => Calls::Nothing,
-        (outer, inner) => Calls::All { outer, inner },
+        (0, 0) => Calls::None,
+        (outer, inner) => Calls::Total { outer, inner },
     };
     let error = share.fraction * errors.of(Node::Function(id));
-    Line { place, times: Some((share.own, share.children)), error, calls, whose: Whose::Function(id) }
+    EntryLine { kind, times: Some((share.own, share.children)), error, calls, endpoint: Endpoint::Function(id) }
 }
 
-/// The line of a caller or of a called function.
-fn arc_line(graph: &Graph, id: ArcId, place: Place) -> Line {
+/// Returns the line of a caller or of a called function.
+fn arc_line(graph: &Graph, id: ArcId, kind: LineKind) -> EntryLine {
     let (arc, handed) = graph.arc(id);
-    let whose = Whose::Function(if place == Place::Above { arc.parent } else { arc.child });
+    let endpoint = Endpoint::Function(if kind == LineKind::Caller { arc.parent } else { arc.child });
     let calls = match handed {
-        None => Calls::Some(arc.count),
+        None => Calls::WithinCycle(arc.count),
         Some(_) => Calls::Part { some: arc.count, all: graph.divided_by(arc.child) },
     };
-    Line::new(place, handed, calls, whose)
+    EntryLine::new(kind, handed, calls, endpoint)
 }

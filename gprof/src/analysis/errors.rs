@@ -1,8 +1,8 @@
-//! How far self times may be off by chance.
+//! The standard errors of self times.
 //!
-//! A tick falls into a bin or does not, whatever fell there before: the count of a bin is Poisson's, whose variance is its
-//! mean, and the best guess at that is the count itself. A function that gets a share of a bin gets the square of
-//! that share of the bin's variance, and variances of different bins add up.
+//! Ticks fall into a bin independently of each other, so the count of a bin has a Poisson distribution. The variance of
+//! this distribution is its mean, and the best estimate of the mean is the count itself. A function that gets a share
+//! of a bin gets the square of this share of the bin's variance. Variances of different bins add up.
 
 use gmon::Histogram;
 
@@ -12,25 +12,26 @@ use crate::analysis::selection::Selection;
 use crate::symbols::functions::{Function, FunctionId, Functions};
 use crate::symbols::inlines::Inlined;
 
-/// The standard error of each self time, in samples. 0 where no sample was seen, which says nothing.
+/// The standard error of each self time, in samples. 0 where there was no sample, which tells nothing about the error.
 #[derive(Debug, Default)]
 pub struct Errors {
     functions: Vec<f64>,
     cycles: Vec<f64>,
-    /// Of what functions took without those inlined into them; empty when that is not told.
+    /// The errors of functions without the code that was inlined into the functions; empty unless the report has
+    /// inlined functions.
     outlined: Vec<f64>,
-    /// Of inlined functions.
+    /// The errors of inlined functions.
     inlined: Vec<f64>,
 }
 
 impl Errors {
-    /// Works out the errors of the times that [`flat::Flat::exact`] gives for the same arguments, and of the times of
+    /// Computes the errors of the times that [`flat::Flat::exact`] returns for the same arguments, and of the times of
     /// inlined functions.
     #[must_use]
     pub fn new(
         histograms: &[Histogram],
         functions: &Functions<'_>,
-        chosen: &Selection,
+        selected: &Selection,
         graph: &Graph,
         inlined: Option<&Inlined<'_>>,
     ) -> Errors {
@@ -39,9 +40,9 @@ impl Errors {
         for histogram in histograms {
             each_bin(histogram, functions, |bin, credits| {
                 let credits = credits.map(|(id, samples)| (functions[id].counts_for, samples));
-                for (owner, samples) in credits.filter(|(owner, _)| chosen.chooses(*owner)) {
+                for (owner, samples) in credits.filter(|(owner, _)| selected.selects(*owner)) {
                     of_functions.credit(owner.index(), samples);
-                    // The time of a cycle is that of those members whose time counts.
+                    // The time of a cycle is the time of those members whose time counts.
                     if let Some(cycle) = graph.cycle_of(owner).filter(|_| graph.share(owner).fraction != 0.0) {
                         of_cycles.credit(cycle, samples);
                     }
@@ -54,7 +55,7 @@ impl Errors {
         Errors { functions: of_functions.roots(), cycles: of_cycles.roots(), outlined, inlined }
     }
 
-    /// The standard error of the self time of a function or a cycle, all of which counts. 0 when nobody asked for errors.
+    /// Returns the standard error of the self time of a function or a cycle; 0 if the options do not ask for errors.
     #[must_use]
     pub fn of(&self, node: Node) -> f64 {
         match node {
@@ -63,13 +64,14 @@ impl Errors {
         }
     }
 
-    /// That of the time of a function in the flat profile, where inlined functions have rows of their own.
+    /// Returns the standard error of a function's row in the flat profile, where inlined functions have rows of their
+    /// own.
     #[must_use]
     pub fn of_row(&self, id: FunctionId) -> f64 {
         at(if self.outlined.is_empty() { &self.functions } else { &self.outlined }, id.index())
     }
 
-    /// That of the time of an inlined function, given its place among all.
+    /// Returns the standard error of the inlined function with this index.
     #[must_use]
     pub fn of_inlined(&self, place: usize) -> f64 {
         at(&self.inlined, place)
@@ -80,7 +82,7 @@ fn at(errors: &[f64], place: usize) -> f64 {
     errors.get(place).copied().unwrap_or(0.0)
 }
 
-/// Goes through the bins that have samples, with what each function gets of them.
+/// Calls `take` for each bin that has samples, with each function's share of the samples.
 fn each_bin(
     histogram: &Histogram,
     functions: &Functions<'_>,
@@ -92,12 +94,13 @@ fn each_bin(
     });
 }
 
-/// The errors of what functions took without what was inlined into them, and of what was.
+/// Returns the errors of functions without the code that was inlined into the functions, and the errors of inlined
+/// functions.
 fn divided(histograms: &[Histogram], functions: &Functions<'_>, inlined: &Inlined<'_>) -> [Vec<f64>; 2] {
     let mut of_functions = Variances::new(functions.len());
     let mut of_inlined = Variances::new(inlined.len());
     for histogram in histograms {
-        // What is inlined is taken from the function around it, bin by bin.
+        // For each bin, the samples of inlined code are taken from the function around the code.
         let mut taken = Vec::new();
         inlined.share(histogram, |bin, credits| {
             for (place, inside, samples) in credits.iter().copied() {
@@ -120,10 +123,11 @@ fn divided(histograms: &[Histogram], functions: &Functions<'_>, inlined: &Inline
     [of_functions.roots(), of_inlined.roots()]
 }
 
-/// Variances of things that share bins. Credits of one thing in one bin are one share: they go up and down together.
+/// The variances of functions or cycles. All shares that one function has of one bin depend on the same count, and are
+/// added up before they are squared.
 struct Variances {
     all: Vec<f64>,
-    /// What each thing gets of the bin at hand.
+    /// The shares of the current bin.
     bin: Vec<(usize, f64)>,
 }
 
@@ -132,19 +136,19 @@ impl Variances {
         Variances { all: vec![0.0; things], bin: Vec::new() }
     }
 
-    /// Gives samples of the bin at hand to a thing.
+    /// Adds a share of the current bin.
     fn credit(&mut self, thing: usize, samples: f64) {
         self.bin.push((thing, samples));
     }
 
-    /// Closes a bin.
+    /// Ends the current bin.
     fn end_bin(&mut self, bin: Bin) {
         self.bin.sort_by_key(|(thing, _)| *thing);
         for credits in self.bin.chunk_by(|one, other| one.0 == other.0) {
             let credit: f64 = credits.iter().map(|(_, samples)| samples).sum();
             if let Some(variance) = credits.first().and_then(|(thing, _)| self.all.get_mut(*thing)) {
-                // The square of the share times the count. Signed counters below zero are differences, whose variance is
-                // not below their size.
+                // The square of the share, times the count. A negative count is a difference; the variance of a
+                // difference is at least its size.
                 *variance += credit * credit / bin.count.abs();
             }
         }
@@ -161,7 +165,7 @@ mod tests {
     use super::*;
     use crate::analysis::flat::Flat;
     use crate::analysis::graph::arcs::Arcs;
-    use crate::analysis::graph::propagate::Choices;
+    use crate::analysis::graph::propagate::GraphSelection;
     use crate::image::Symbol;
     use gmon::{Arc, Dimension};
 
@@ -181,13 +185,13 @@ mod tests {
         Histogram { lowpc, highpc, profrate: 100, dimension, abbrev: b's', signed, bins: bins.to_vec() }
     }
 
-    /// The errors of all functions, and of all cycles.
+    /// Returns the errors of all functions, and of all cycles.
     fn errors(functions: &Functions<'_>, arcs: &[Arc], histograms: &[Histogram]) -> (Vec<f64>, Vec<f64>) {
-        let chosen = Selection::program(functions);
-        let flat = Flat::exact(histograms, functions, &chosen);
-        let choices = Choices { graph: &chosen, time: &chosen, thorough: true };
+        let selected = Selection::program(functions);
+        let flat = Flat::exact(histograms, functions, &selected);
+        let choices = GraphSelection { entries: &selected, time: &selected, excludes_callees: true };
         let graph = Graph::new(Arcs::new(arcs, functions), &flat, functions, choices);
-        let errors = Errors::new(histograms, functions, &chosen, &graph, None);
+        let errors = Errors::new(histograms, functions, &selected, &graph, None);
         let of_function = |id: FunctionId| errors.of(Node::Function(id));
         let of_cycle = |at| errors.of(Node::Cycle(at));
         (functions.ids().map(of_function).collect(), (0..graph.cycles().len()).map(of_cycle).collect())
@@ -198,14 +202,14 @@ mod tests {
         let functions = functions(&[(0x100, "one"), (0x108, "other"), (0x10c, "mcount")]);
         let (of_functions, _) = errors(&functions, &[], &[histogram(&[9, 16, 0, 4], false)]);
         assert_eq!(of_functions, [5.0, 0.0, 0.0]);
-        // The sums of two runs: the variances add up.
+        // Two runs: the variances add up.
         let twice = [histogram(&[9, 16], false), histogram(&[0, 0, 144], false)];
         assert_eq!(errors(&functions, &[], &twice).0, [5.0, 12.0, 0.0]);
     }
 
     #[test]
     fn a_share_of_a_bin() {
-        // Half of 64 samples is 32, and off by half of 8.
+        // One half of 64 samples is 32, with one half of the error of 8.
         let one = functions(&[(0x100, "one"), (0x106, "other")]);
         assert_eq!(errors(&one, &[], &[histogram(&[0, 64], false)]).0, [4.0, 4.0]);
         assert_eq!(errors(&one, &[], &[histogram(&[9, 64], false)]).0, [5.0, 4.0]);
@@ -213,11 +217,11 @@ mod tests {
 
     #[test]
     fn what_goes_up_and_down_together() {
-        // All of a bin is one function's and its copy's.
+        // All samples of a bin belong to a function and its copy.
         let mut copies = functions(&[(0x100, "one"), (0x102, "one.cold"), (0x104, "other")]);
         copies.merge_copies(&Default::default());
         assert_eq!(errors(&copies, &[], &[histogram(&[64], false)]).0, [8.0, 0.0, 0.0]);
-        // And a cycle's.
+        // All samples of a bin belong to a cycle.
         let members = functions(&[(0x100, "one"), (0x102, "other"), (0x104, "main")]);
         let call = |frompc, selfpc| Arc { frompc, selfpc, count: 1 };
         let arcs = [call(0x100, 0x102), call(0x102, 0x100), call(0x104, 0x100)];
@@ -231,18 +235,19 @@ mod tests {
         let inlined = [(0x102..0x104, 0), (0x104..0x106, 1), (0x106..0x108, 0), (0x10a..0x10c, 2)];
         let names = vec![(one, b"inner".as_slice()), (one, b"another"), (other, b"inner")];
         let inlined = Inlined::made_up(&inlined, names);
-        let chosen = Selection::program(&functions);
+        let selected = Selection::program(&functions);
         let all = [histogram(&[64, 144, 100, 9], false)];
-        let flat = Flat::exact(&all, &functions, &chosen);
-        let choices = Choices { graph: &chosen, time: &chosen, thorough: true };
+        let flat = Flat::exact(&all, &functions, &selected);
+        let choices = GraphSelection { entries: &selected, time: &selected, excludes_callees: true };
         let graph = Graph::new(Arcs::new(&[], &functions), &flat, &functions, choices);
-        let errors = Errors::new(&all, &functions, &chosen, &graph, Some(&inlined));
+        let errors = Errors::new(&all, &functions, &selected, &graph, Some(&inlined));
         let times: Vec<f64> = inlined.times(&all).into_iter().map(|time| time.time).collect();
         assert_eq!(times, [32.0 + 72.0, 72.0, 50.0]);
-        // Halves of bins: a quarter of the variance of each.
+        // Halves of bins have a quarter of the variance.
         let of_inlined = [0, 1, 2].map(|place| errors.of_inlined(place));
         assert_eq!(of_inlined, [52_f64.sqrt(), 6.0, 5.0]);
-        // What is left: half of the first bin, nothing of the second, half of the third; and the whole fourth.
+        // The code outside of inlined functions: half of the first bin, nothing of the second, half of the third, and
+        // the whole fourth.
         assert_eq!([one, other].map(|id| errors.of_row(id)), [(16.0 + 25.0_f64).sqrt(), 3.0]);
         assert_eq!(
             [one, other].map(|id| errors.of(Node::Function(id))),

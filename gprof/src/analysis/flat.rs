@@ -1,4 +1,4 @@
-//! The time spent in each function itself.
+//! Self times: the time in each function itself.
 
 use gmon::Histogram;
 
@@ -6,67 +6,68 @@ use crate::analysis::selection::Selection;
 use crate::image::UNIT;
 use crate::symbols::functions::{Function, FunctionId, Functions};
 
-/// Self time of every function, in samples.
+/// The self time of every function, in samples.
 #[derive(Debug)]
 pub struct Flat {
-    /// The samples credited to each function. Bins that several functions share are divided among them, so that these
-    /// are no whole numbers.
+    /// The samples of each function. A bin that several functions share is divided among these functions, so the
+    /// numbers need not be whole.
     pub time: Vec<f64>,
-    /// All samples, whether in a function or not, less those of functions that the report is not about.
+    /// All samples, in a function or not, without those of functions that the user excluded.
     pub total: f64,
-    /// Those of the profiling runtime, as far as the report is not about it.
+    /// The samples of the profiling runtime, unless the user selected the runtime.
     pub runtime: f64,
 }
 
-/// How many units of code one bin of a histogram stands for.
+/// Returns how many units of code one bin of a histogram covers.
 #[must_use]
 pub fn bin_scale(histogram: &Histogram) -> f64 {
     (histogram.highpc.wrapping_sub(histogram.lowpc) / UNIT) as f64 / histogram.bins.len() as f64
 }
 
-/// How many bytes of code one bin of a histogram stands for.
+/// Returns how many bytes of code one bin of a histogram covers.
 #[must_use]
 pub fn bin_size(histogram: &Histogram) -> f64 {
     histogram.highpc.wrapping_sub(histogram.lowpc) as f64 / histogram.bins.len() as f64
 }
 
 impl Flat {
-    /// Divides the samples of all histograms among the functions that their bins overlap.
+    /// Divides the samples of all histograms among the functions that their bins overlap, with GNU's rounding.
     #[must_use]
-    pub fn new(histograms: &[Histogram], functions: &Functions<'_>, chosen: &Selection) -> Flat {
+    pub fn new(histograms: &[Histogram], functions: &Functions<'_>, selected: &Selection) -> Flat {
         let mut flat = Flat::empty(functions);
         let Some(first) = histograms.first() else {
             return flat;
         };
-        // Every histogram of a profile has bins of one size; where sizes differ by a hair the last one read counts.
+        // All histograms of a profile have bins of one size. If the sizes differ by rounding, the last histogram
+        // counts.
         let scale = bin_scale(histograms.last().unwrap_or(first));
         let starts: Vec<u64> = functions.as_slice().iter().map(|function| function.address / UNIT).collect();
         for histogram in histograms {
-            flat.add(histogram, scale, &starts, functions, chosen);
+            flat.add(histogram, scale, &starts, functions, selected);
         }
         flat
     }
 
-    /// Divides the samples as [`Flat::new`] does, but exactly: a bin stands for its addresses to the byte, the last
-    /// function reaches to its end, and of samples below or behind all functions none is credited.
+    /// Divides the samples without rounding: a bin covers its addresses to the byte, the last function reaches to its
+    /// end, and no function gets samples from addresses outside of all functions.
     #[must_use]
-    pub fn exact(histograms: &[Histogram], functions: &Functions<'_>, chosen: &Selection) -> Flat {
+    pub fn exact(histograms: &[Histogram], functions: &Functions<'_>, selected: &Selection) -> Flat {
         let mut flat = Flat::empty(functions);
         for histogram in histograms {
-            flat.add_exactly(histogram, functions, chosen);
+            flat.add_exactly(histogram, functions, selected);
         }
         flat
     }
 
-    fn add_exactly(&mut self, histogram: &Histogram, functions: &Functions<'_>, chosen: &Selection) {
+    fn add_exactly(&mut self, histogram: &Histogram, functions: &Functions<'_>, selected: &Selection) {
         self.total += histogram.total() as f64;
         let bounds = |function: &Function<'_>| (function.address, function.last);
         share(histogram, functions.as_slice(), bounds, |_, credits| {
             for (at, credit) in credits.iter().copied() {
-                // Who chooses a function means what counts for it as well.
+                // A user who selects a function means the copies that count for the function as well.
                 match functions.id(at).map(|id| functions[id].counts_for) {
-                    Some(owner) if chosen.chooses(owner) => self.time[owner.index()] += credit,
-                    Some(owner) => self.leave_out(owner, credit, chosen),
+                    Some(owner) if selected.selects(owner) => self.time[owner.index()] += credit,
+                    Some(owner) => self.leave_out(owner, credit, selected),
                     None => {}
                 }
             }
@@ -77,10 +78,10 @@ impl Flat {
         Flat { time: vec![0.0; functions.len()], total: 0.0, runtime: 0.0 }
     }
 
-    /// Takes back what a function gets that the report is not about.
-    fn leave_out(&mut self, id: FunctionId, credit: f64, chosen: &Selection) {
+    /// Removes the samples of a function that the user excluded.
+    fn leave_out(&mut self, id: FunctionId, credit: f64, selected: &Selection) {
         self.total -= credit;
-        if chosen.is_runtime(id) {
+        if selected.is_runtime(id) {
             self.runtime += credit;
         }
     }
@@ -91,19 +92,19 @@ impl Flat {
         scale: f64,
         starts: &[u64],
         functions: &Functions<'_>,
-        chosen: &Selection,
+        selected: &Selection,
     ) {
         let low = histogram.lowpc / UNIT;
-        // The unit where a bin begins. As everywhere in this file, the order of operations decides the last bit, and
-        // with it what two decimals show.
+        // The first unit of a bin. Here and in the rest of this file, the order of the operations decides the last bit
+        // of a result, and that bit may decide how the report rounds the result.
         let border = |bin: usize| low.wrapping_add((scale * bin as f64) as u64);
         let mut function = starts.partition_point(|start| *start <= low).saturating_sub(1);
         for (bin, count) in histogram.hit() {
             let count = if histogram.signed { count.cast_signed() as f64 } else { count as f64 };
             let (bin_start, bin_end) = (border(bin), border(bin + 1));
             self.total += count;
-            // Bins ascend, so that a function which ends before this one ends before the next one as well. The last
-            // function of the table has no end here and gets no time.
+            // Bins ascend: a function that ends before this bin ends before the next bin as well. The last function of
+            // the table has no end here and gets no time.
             while starts.get(function + 1).is_some_and(|end| *end <= bin_start) {
                 function += 1;
             }
@@ -116,10 +117,10 @@ impl Flat {
                     continue;
                 }
                 let credit = shared as f64 * count / scale;
-                if chosen.chooses(id) {
+                if selected.selects(id) {
                     self.time[id.index()] += credit;
                 } else {
-                    self.leave_out(id, credit, chosen);
+                    self.leave_out(id, credit, selected);
                 }
             }
         }
@@ -129,15 +130,15 @@ impl Flat {
 /// The samples of one bin.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bin {
-    /// Its place in the histogram.
+    /// The index of the bin in the histogram.
     pub(crate) at: usize,
-    /// The samples, which are not 0.
+    /// The number of samples, which is not 0.
     pub(crate) count: f64,
 }
 
-/// Divides the samples of each bin that has any among pieces of code by their bytes in it, and hands over the bin with
-/// the place of each piece in `table` and what it gets. `bounds` gives the first and the last address of a piece;
-/// pieces ascend and do not overlap.
+/// Divides the samples of each bin that has any among pieces of code, in proportion to the bytes of each piece in the
+/// bin. `take` gets the bin, and a list of pieces: the index of each piece in `table`, and the samples of the piece.
+/// `bounds` returns the first and the last address of a piece. Pieces must ascend and must not overlap.
 pub(crate) fn share<T>(
     histogram: &Histogram,
     table: &[T],
@@ -149,7 +150,7 @@ pub(crate) fn share<T>(
     for (bin, count) in histogram.hit() {
         let count = if histogram.signed { count.cast_signed() as f64 } else { count as f64 };
         let range = histogram.bin_range(bin);
-        // Where bins are smaller than a byte, one stands for the byte it lies in.
+        // A bin that is smaller than a byte stands for the byte that the bin lies in.
         let (start, last) = (range.start, range.end.saturating_sub(1).max(range.start));
         while table.get(first).is_some_and(|piece| bounds(piece).1 < start) {
             first += 1;
@@ -160,7 +161,7 @@ pub(crate) fn share<T>(
             if piece_start > last {
                 break;
             }
-            // In a damaged file the last function may end before it begins.
+            // In a damaged file, the last function may end before it begins.
             if let Some(more) = last.min(piece_last).checked_sub(start.max(piece_start)) {
                 credits.push((at, count * (more as f64 + 1.0) / ((last - start) as f64 + 1.0)));
             }

@@ -1,4 +1,4 @@
-//! The sum of profiles as GNU's reader writes it.
+//! The sum of profiles as GNU gprof writes it.
 
 use gmon::{Arc, Profile};
 
@@ -8,15 +8,15 @@ use crate::analysis::selection::ArcSelection;
 use crate::cli::rules::Rules;
 use crate::symbols::functions::{Function, Functions};
 
-/// The sum that GNU's reader writes: calls are from lines to functions, in the order of the callers, and of each caller the
-/// one that the profiles name last comes first. What is chosen against is left out. Bins lose what does not fit into 16
-/// bits and counts what does not fit into 32, in the form of the 4.4BSD family as well.
-pub(crate) fn as_gnu(profile: &Profile, functions: &Functions<'_>, chosen: &ArcSelection) -> Profile {
+/// Returns the sum that GNU gprof writes. Each call is from a line to a function. The calls are ordered by caller, and
+/// the calls of one caller by their places in the profiles, the last place first. The calls that the user excluded are
+/// missing. Bins keep their low 16 bits, and counts their low 32 bits, also in the format of 4.4BSD.
+pub(crate) fn as_gnu(profile: &Profile, functions: &Functions<'_>, selected: &ArcSelection) -> Profile {
     let mut sum = Profile { histograms: profile.histograms.clone(), ..Profile::default() };
     for bin in sum.histograms.iter_mut().flat_map(|histogram| &mut histogram.bins) {
         *bin &= u64::from(u16::MAX);
     }
-    let arcs = Arcs::chosen(&profile.arcs, functions, chosen, &[], false);
+    let arcs = Arcs::selected(&profile.arcs, functions, selected, &[], false);
     let calls = functions.ids().flat_map(|caller| arcs.children(caller)).map(|id| {
         let arc = arcs.get(*id);
         let address = |function: &Function<'_>| function.address;

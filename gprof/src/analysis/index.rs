@@ -1,41 +1,38 @@
-//! What has an entry in the call graph, and the index of that.
+//! The index of the call graph, and which functions and cycles have entries.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::basis::Basis;
+use super::input::Input;
+use super::intermediate::Intermediate;
 use crate::analysis::graph::Node;
-use crate::symbols::file_names::FileNames;
 use crate::symbols::functions::FunctionId;
 
-/// An entry of the index of functions.
+/// An entry of the index.
 #[derive(Debug)]
 pub struct IndexEntry<'data> {
     /// The function or cycle.
     pub node: Node,
-    /// For a function that only its source file sees, the name of that file, if known.
+    /// The name of the source file of a local function, if known.
     pub file: Option<Cow<'data, [u8]>>,
 }
 
-/// Whether a function or cycle has an entry, provided that it is used or unused ones are wanted.
-pub(super) fn may_have_entry(node: Node, basis: &Basis<'_, '_>) -> bool {
-    let Basis { functions, graph, options, .. } = basis;
+/// Returns whether a function or cycle may have an entry. Entries of unused functions appear only with `-z`.
+pub(super) fn may_have_entry(node: Node, intermediate: &Intermediate<'_, '_>) -> bool {
+    let Intermediate { functions, graph, input: Input { options, .. }, .. } = intermediate;
     match node {
         Node::Function(id) if !functions.is_whole(id) => false,
-        // Nobody calls a line: it is among the callers only.
+        // Calls lead to functions. Other lines appear among the callers only.
         Node::Function(id) if options.by_line && !functions.is_marked(id) => false,
         Node::Cycle(_) if options.by_line && !options.rules.shows_cycles_by_line => false,
         node => graph.node_share(node).shown,
     }
 }
 
-/// The index, by name, of all up to a rank.
-pub(super) fn index<'data>(
-    basis: &Basis<'_, 'data>,
-    file_names: FileNames<'data>,
-    last_rank: u32,
-) -> Vec<IndexEntry<'data>> {
-    let Basis { functions, flat, graph, sources, options, .. } = basis;
+/// Returns the index, by name, of all functions and cycles up to a rank.
+pub(super) fn index<'data>(intermediate: &Intermediate<'_, 'data>, last_rank: u32) -> Vec<IndexEntry<'data>> {
+    let Intermediate { functions, flat, graph, input, .. } = intermediate;
+    let Input { sources, options, file_names, .. } = input;
     let is_named = |id: &FunctionId| options.unused || graph.calls(*id) != 0 || flat.time[id.index()] != 0.0;
     let is_listed = |node: Node| graph.rank(node) <= last_rank;
     let mut named: Vec<FunctionId> = functions
@@ -44,12 +41,12 @@ pub(super) fn index<'data>(
         .filter(|id| is_named(id) && is_listed(Node::Function(*id)))
         .collect();
     named.sort_by_key(|id| functions[*id].name);
-    // By line, all names tell the file.
+    // By line, every name has its file.
     let needs_file = |id: &FunctionId| functions[*id].is_static && !options.by_line;
     let statics: Vec<FunctionId> = named.iter().copied().filter(needs_file).collect();
-    // Where all places are known anyway, they are not looked up again.
+    // If the source locations of all functions are known, the line tables are not read again.
     let found: HashMap<FunctionId, Cow<'data, [u8]>> = if options.symbols.is_some() {
-        // Symbols from elsewhere come without source files.
+        // Symbols of a file (-S) come without source files.
         HashMap::new()
     } else if sources.files.is_empty() {
         file_names.of(functions, statics)

@@ -1,4 +1,4 @@
-//! Time in functions that were inlined into others.
+//! The time in functions that the compiler inlined into others.
 
 use gmon::Histogram;
 
@@ -6,22 +6,23 @@ use crate::analysis::flat::{self, Bin};
 use crate::symbols::functions::FunctionId;
 use crate::symbols::inlines::Inlined;
 
-/// The samples of one inlined function in one of the functions that it was inlined into.
+/// The samples of one inlined function inside one function.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct InlinedTime<'data> {
-    /// Which of all inlined functions it is.
+    /// The index among all inlined functions.
     pub place: usize,
-    /// The function around it.
+    /// The function around the inlined code.
     pub inside: FunctionId,
-    /// Its name as the linker would know it.
+    /// The symbol of the inlined function.
     pub name: &'data [u8],
-    /// The samples.
+    /// The number of samples.
     pub time: f64,
 }
 
 impl<'data> Inlined<'data> {
-    /// Divides the samples of each bin that has any among inlined functions, as [`flat::Flat::exact`] does among functions:
-    /// `take` gets the bin, and the place of each with the function around it and what it gets.
+    /// Divides the samples of each bin among inlined functions, as [`flat::Flat::exact`] divides samples among
+    /// functions. `take` gets the bin, and for each inlined function its index, the function around its code, and its
+    /// samples.
     pub(crate) fn share(&self, histogram: &Histogram, mut take: impl FnMut(Bin, &[(usize, FunctionId, f64)])) {
         let mut credits = Vec::new();
         flat::share(
@@ -39,7 +40,7 @@ impl<'data> Inlined<'data> {
         );
     }
 
-    /// The time of all inlined functions that took any.
+    /// Returns the times of all inlined functions that took any.
     #[must_use]
     pub fn times(&self, histograms: &[Histogram]) -> Vec<InlinedTime<'data>> {
         let mut times = vec![0.0; self.functions.len()];

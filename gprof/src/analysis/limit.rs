@@ -1,25 +1,26 @@
-//! How much of a report is shown: the first rows of the flat profile and the first entries of the call graph.
+//! Limits a report to the first rows of the flat profile and the first entries of the call graph.
 
 use crate::analysis::graph::{Graph, Node, whole};
 use crate::cli::options::Limit;
 
-/// What a limit left out of a report.
+/// The rows or entries that a limit left out of a report.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LeftOut {
-    /// How many rows, or entries of functions.
+    /// The number of rows, or of functions that have entries.
     pub count: usize,
     /// The self time of their functions, in samples.
     pub time: f64,
 }
 
-/// How many rows are shown of those with these times, the longest time first, and what the other rows are. Percentages are of
-/// `total`.
+/// Returns how many rows the limit shows, and the sum of the other rows. `times` are the times of the rows, the longest
+/// time first. 100 percent are `total`.
 pub(super) fn rows(times: impl Iterator<Item = f64> + Clone, total: f64, limit: Limit) -> (usize, LeftOut) {
     let shown = shown(times.clone(), total, limit);
     (shown, times.skip(shown).fold(LeftOut::default(), LeftOut::with))
 }
 
-/// Shortens entries that are in the order of their ranks. Gives the rank of the last one that is shown as well.
+/// Removes the entries beyond the limit from a list in the order of ranks. Returns the sum of the removed entries, and
+/// the rank of the last entry that is left.
 pub(super) fn entries(entries: &mut Vec<Node>, graph: &Graph, limit: Limit) -> (LeftOut, u32) {
     let share = |node: &Node| graph.node_share(*node);
     let times = entries.iter().map(share).map(|share| share.own + share.children);
@@ -28,14 +29,14 @@ pub(super) fn entries(entries: &mut Vec<Node>, graph: &Graph, limit: Limit) -> (
         return (LeftOut::default(), u32::MAX);
     }
     let last = entries[..shown].last().map_or(0, |node| graph.rank(*node));
-    // The time of a cycle is that of its members.
+    // The time of a cycle is the time of its members, which are in the list themselves.
     let functions = entries.drain(shown..).filter(|node| matches!(node, Node::Function(_)));
     let left_out = functions.fold(LeftOut::default(), |sum, node| sum.with(share(&node).own));
     (left_out, last)
 }
 
-/// How many of the entries are shown, so that the members of each cycle that is among them are shown too: readers of the report look
-/// for the entries of a cycle's members.
+/// Returns how many entries to show so that the members of each shown cycle are shown, too. Programs that read the
+/// report look up the entries of a cycle's members.
 fn with_members(entries: &[Node], graph: &Graph, mut shown: usize) -> usize {
     let mut at = 0;
     while at < shown {
@@ -51,7 +52,7 @@ fn with_members(entries: &[Node], graph: &Graph, mut shown: usize) -> usize {
 }
 
 impl LeftOut {
-    /// The part of all samples that it is, in percent.
+    /// Returns the time as a percentage of all samples.
     #[must_use]
     pub fn percent(&self, total: f64) -> f64 {
         100.0 * self.time / whole(total)
@@ -62,7 +63,7 @@ impl LeftOut {
     }
 }
 
-/// How many of some times are shown, of which the greatest comes first.
+/// Returns how many times the limit shows. The longest time comes first.
 fn shown(times: impl Iterator<Item = f64>, total: f64, limit: Limit) -> usize {
     let total = whole(total);
     let is_enough = |time: &f64| limit.min_percent.is_none_or(|least| 100.0 * time / total >= least);

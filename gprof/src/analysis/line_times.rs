@@ -1,7 +1,7 @@
-//! The self time of source lines.
+//! The self times of source lines.
 //!
-//! Code belongs to the line that the line table names, so that the time of an inlined function is on the function's own
-//! lines.
+//! Code belongs to the line that the line table names. So the time of an inlined function belongs to the lines of that
+//! function.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -13,18 +13,18 @@ use crate::image::lines::{LineRange, Lines, OfFiles};
 use crate::symbols::functions::{FunctionId, Functions};
 use crate::symbols::line_symbols::within;
 
-/// The samples of source lines, apart for each function for which the code counts.
+/// The samples of source lines, for each function that the samples count for.
 #[derive(Debug, Default)]
 pub struct LineTimes {
-    /// The paths of the files.
+    /// The paths of the source files.
     files: Vec<Vec<u8>>,
-    /// By function, the place of the file in `files`, and line.
+    /// The samples by function, index of the file in `files`, and line.
     samples: HashMap<(FunctionId, usize, u32), f64>,
 }
 
 impl LineTimes {
-    /// Divides the samples of an image among its lines. Samples of code that comes from no line are left out.
-    /// The addresses of the histograms are those of the image, moved by `shift`.
+    /// Divides the samples of an image among its lines. Samples of code that comes from no line are left out. An
+    /// address in a histogram is the address in the image plus `shift`.
     #[must_use]
     pub fn new(
         histograms: &[Histogram],
@@ -51,7 +51,7 @@ impl LineTimes {
         times
     }
 
-    /// The number of a file.
+    /// Returns the index of a file.
     fn number(&mut self, known: &mut HashMap<Vec<u8>, usize>, path: Vec<u8>) -> usize {
         *known.entry(path).or_insert_with_key(|path| {
             self.files.push(path.clone());
@@ -59,7 +59,7 @@ impl LineTimes {
         })
     }
 
-    /// Adds the times of another image, whose functions are others now.
+    /// Adds the times of another image. `moved` maps a function of that image to the joined functions.
     pub fn append(&mut self, other: LineTimes, moved: impl Fn(FunctionId) -> Option<FunctionId>) {
         let first = self.files.len();
         self.files.extend(other.files);
@@ -69,11 +69,11 @@ impl LineTimes {
         );
     }
 
-    /// The samples of each line of each file, of the functions that are chosen.
+    /// Returns the samples of each line of each file, for the functions that are selected.
     #[must_use]
-    pub fn of_files(&self, is_chosen: impl Fn(FunctionId) -> bool) -> HashMap<&[u8], BTreeMap<u32, f64>> {
-        // The order of sums must be the same in each run.
-        let mut sorted: Vec<_> = self.samples.iter().filter(|((id, ..), _)| is_chosen(*id)).collect();
+    pub fn of_files(&self, is_selected: impl Fn(FunctionId) -> bool) -> HashMap<&[u8], BTreeMap<u32, f64>> {
+        // Floating-point sums depend on the order, which must be the same in each run.
+        let mut sorted: Vec<_> = self.samples.iter().filter(|((id, ..), _)| is_selected(*id)).collect();
         sorted.sort_by_key(|(key, _)| **key);
         let mut files: HashMap<&[u8], BTreeMap<u32, f64>> = HashMap::new();
         for ((_, file, line), samples) in sorted {

@@ -1,13 +1,14 @@
-//! Everything that a report may show, worked out and frozen.
+//! Computes everything that a report may show.
 
+mod access;
 mod analyze;
-mod basis;
 mod blocks;
 pub mod bsd;
 mod chains;
 mod clock;
 mod compute;
 mod counts;
+mod empty_profile;
 pub mod entries;
 mod errors;
 pub mod flat;
@@ -15,6 +16,8 @@ pub(crate) mod gnu_sum;
 pub mod graph;
 mod index;
 pub mod inlined_times;
+mod input;
+mod intermediate;
 mod limit;
 pub mod line_times;
 mod model;
@@ -34,10 +37,6 @@ pub use clock::Clock;
 pub use errors::Errors;
 pub use index::IndexEntry;
 pub use limit::LeftOut;
-pub use model::Analysis;
-pub use rows::{FlatProfile, FlatRow, RowNumbers, Unit};
+pub use model::{Analysis, FunctionInfo, SourceLocation};
+pub use rows::{CallTimeUnit, FlatProfile, FlatRow, RowSamples};
 pub use stats::Stats;
-
-// Only the tests of this project, which look into the modules, may need these names.
-#[cfg(feature = "internals")]
-pub use {compute::Input, counts::Count, model::CallGraph, name_style::NameStyle};

@@ -1,5 +1,9 @@
 //! The results of an analysis, which renderers read.
 
+use std::sync::OnceLock;
+
+use gmon::Profile;
+
 use super::blocks::Blocks;
 use super::clock::Clock;
 use super::counts::Count;
@@ -9,86 +13,142 @@ use super::index::IndexEntry;
 use super::limit::LeftOut;
 use super::line_times::LineTimes;
 use super::name_style::NameStyle;
-use super::rows::{FlatProfile, FlatRow, RowNumbers};
+use super::rows::FlatProfile;
 use super::selection::Selections;
-use super::stats::Stats;
+use super::stats::{FlatSums, Stats};
 use crate::cli::options::{Options, Wanted};
-use crate::image::address_space::Mapping;
+use crate::image::address_space::{Images, Mapping};
+use crate::load::outside::OutsideImages;
 use crate::load::profile_file::FileInfo;
 use crate::symbols::functions::{FunctionId, Functions};
 use crate::symbols::inlines::InlineStacks;
 use crate::symbols::sources::Sources;
 
-/// The call graph with the choice of what to show of it.
+/// The call graph, with the entries that reports show.
 #[derive(Debug)]
-pub struct CallGraph<'data> {
+pub(crate) struct CallGraph<'data> {
     /// The graph.
-    pub graph: Graph,
-    /// All functions and cycles that the user did not choose against, used or not, in the order of their entries.
-    pub all_entries: Vec<Node>,
-    /// Those of them whose entries are shown: with `-z` the unused ones too, with `--top` so many only.
-    pub entries: Vec<Node>,
-    /// The index, by name.
-    pub index: Vec<IndexEntry<'data>>,
-    /// Whether the profiles are of a kind that has calls: without, numbers of entries lead nowhere.
-    pub is_known: bool,
-    /// The rank of the last entry that is shown: there may be more than the user wants.
-    pub last_rank: u32,
-    /// What is not shown for that reason.
-    pub left_out: LeftOut,
+    pub(crate) graph: Graph,
+    /// All functions and cycles that the user did not exclude, used or not, in the order of their ranks.
+    pub(crate) all_entries: Vec<Node>,
+    /// The functions and cycles that have entries in the report, in the order of their ranks.
+    pub(crate) entries: Vec<Node>,
+    /// The index, in the order of names.
+    pub(crate) index: Vec<IndexEntry<'data>>,
+    /// Whether the format of the profiles has room for calls. If it has not, no function has an entry.
+    pub(crate) is_known: bool,
+    /// The rank of the last entry that the report shows. The options limit the number of entries.
+    pub(crate) last_rank: u32,
+    /// The entries beyond that limit.
+    pub(crate) left_out: LeftOut,
 }
 
-/// The results. Renderers see this and nothing else of the program or the profile.
+/// A function of the program: its symbol and its code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FunctionInfo<'a> {
+    /// The name in the symbol table, which may be mangled.
+    pub symbol: &'a [u8],
+    /// The index of the function's image in [`Analysis::images`].
+    pub image: usize,
+    /// The first address of the function, as the linker assigned it.
+    pub address: u64,
+    /// The number of bytes up to the next function, or to the end of the code.
+    pub size: u64,
+    /// Whether only the function's own object file sees the symbol.
+    pub is_local: bool,
+    /// Whether the symbol table marks the symbol as a function. Labels in assembly code may not be marked; their calls count
+    /// for the marked function before them.
+    pub is_marked: bool,
+}
+
+/// A line of a source file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SourceLocation<'a> {
+    /// The path of the file, as the debug information has it.
+    pub file: &'a [u8],
+    /// The line, counted from one.
+    pub line: u32,
+}
+
+/// The results of an analysis, as the renderers of all formats see them.
+///
+/// Functions are known by their [`FunctionId`]. [`Analysis::flat_rows`] returns the rows of the flat profile,
+/// [`Analysis::entries`] and [`Analysis::entry`] the call graph. Expensive parts (the lines of entries, statistics, source
+/// locations) are computed when they are asked for. Threads can share an analysis.
 #[derive(Debug)]
 pub struct Analysis<'data> {
-    /// The functions, of which [`Analysis::name`] tells the names.
-    pub functions: Functions<'data>,
+    /// The functions of all images.
+    pub(crate) functions: Functions<'data>,
     /// The images, in the order of [`Functions::image`].
-    pub images: Vec<Mapping>,
-    /// What names tell.
-    pub names: NameStyle,
-    /// What the numbers measure.
-    pub clock: Clock,
+    pub(crate) images: Vec<Mapping>,
+    /// How reports spell the names of functions.
+    pub(crate) names: NameStyle,
+    /// The unit of the samples.
+    pub(crate) clock: Clock,
     /// The flat profile.
-    pub flat: FlatProfile<'data>,
+    pub(crate) flat: FlatProfile<'data>,
     /// The call graph.
-    pub calls: CallGraph<'data>,
-    /// Where functions stand in source files, if any report shows it.
-    pub sources: Sources,
-    /// The choices of the user.
-    pub selections: Selections,
-    /// How often basic blocks ran, by line.
-    pub blocks: Blocks,
-    /// Where lines were inlined, by their addresses; empty unless that is to be told.
-    pub chains: InlineStacks<'data>,
-    /// The self time of source lines; empty unless a report shows it.
-    pub line_times: LineTimes,
-    /// The list of counts.
-    pub counts: Vec<Count>,
+    pub(crate) call_graph: CallGraph<'data>,
+    /// The source locations of functions, if the options need them.
+    pub(crate) sources: Sources,
+    /// The functions and arcs that the user selected.
+    pub(crate) selections: Selections,
+    /// The counts of basic blocks, by line.
+    pub(crate) blocks: Blocks,
+    /// The inlined calls that lead to each line, by the address of the line; empty without `-l --inlines`.
+    pub(crate) inline_stacks: InlineStacks<'data>,
+    /// The self times of source lines; empty without `--source-times`.
+    pub(crate) line_times: LineTimes,
+    /// The list of execution counts.
+    pub(crate) counts: Vec<Count>,
     /// The functions in an order for linkers.
-    pub order: Vec<FunctionId>,
+    pub(crate) order: Vec<FunctionId>,
     /// The object files in an order for linkers.
-    pub file_order: Vec<&'data [u8]>,
-    /// How much of the profiles all this accounts for, if any report tells.
-    pub stats: Option<Stats>,
-    /// How far self times may be off by chance, if any report shows it.
-    pub errors: Errors,
+    pub(crate) file_order: Vec<&'data [u8]>,
+    /// The standard errors of self times, if a report shows them.
+    pub(crate) errors: Errors,
     /// What the user asked for.
     pub(crate) options: &'data Options,
     /// The reports to write.
     pub(crate) wanted: Wanted,
-    /// What each of the profiles consists of.
+    /// The contents of each profile.
     pub(crate) files: &'data [FileInfo],
+    /// What the parts that are computed on demand need.
+    pub(super) on_demand: OnDemand<'data>,
 }
 
-impl<'data> Analysis<'data> {
-    /// The rows of the flat profile that are shown, with their numbers.
-    pub fn flat_rows(&self) -> impl Iterator<Item = (&FlatRow<'data>, RowNumbers)> {
-        self.flat.numbered(self.clock.rate)
+/// The parts of an analysis that are computed when a renderer asks for them, with their inputs.
+pub(super) struct OnDemand<'data> {
+    pub(super) profile: &'data Profile,
+    pub(super) parsed_images: &'data Images<'data>,
+    pub(super) flat_sums: FlatSums,
+    pub(super) outside_images: OutsideImages,
+    pub(super) stats: OnceLock<Stats>,
+    /// The source locations of all functions. Not used where [`Analysis::sources`] has them.
+    pub(super) sources: OnceLock<Sources>,
+}
+
+impl<'data> OnDemand<'data> {
+    pub(super) fn new(
+        profile: &'data Profile,
+        parsed_images: &'data Images<'data>,
+        flat_sums: FlatSums,
+        outside_images: OutsideImages,
+    ) -> OnDemand<'data> {
+        let (stats, sources) = (OnceLock::new(), OnceLock::new());
+        OnDemand { profile, parsed_images, flat_sums, outside_images, stats, sources }
     }
 }
 
-// Threads may share an analysis: this does not compile otherwise.
+impl std::fmt::Debug for OnDemand<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OnDemand").field("stats", &self.stats).field("sources", &self.sources).finish_non_exhaustive()
+    }
+}
+
+// This does not compile unless threads can share an analysis.
 const _: () = {
     const fn is_shared<T: Send + Sync>() {}
     is_shared::<Analysis<'static>>();

@@ -1,17 +1,17 @@
-//! What the user wants names to tell.
+//! How reports spell the names of functions.
 
 use crate::cli::options::Options;
 
-/// What the user wants names to tell.
+/// How reports spell the names of functions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NameStyle {
-    /// Names as programmers wrote them.
+    /// Demangle names.
     pub(super) demangle: bool,
-    /// File and line behind the name.
-    pub(super) places: bool,
-    /// The address as well, and the functions into which a line was inlined.
+    /// Append file and line to a name.
+    pub(super) locations: bool,
+    /// Append the address as well, and the functions into which the compiler inlined a line.
     pub(super) by_line: bool,
-    /// Files with their directories.
+    /// Show the directories of files.
     pub(super) paths: bool,
 }
 
@@ -19,7 +19,7 @@ impl NameStyle {
     pub(super) fn new(options: &Options) -> NameStyle {
         NameStyle {
             demangle: options.demangle,
-            places: options.file_names || options.by_line,
+            locations: options.file_names || options.by_line,
             by_line: options.by_line,
             paths: options.paths,
         }

@@ -1,8 +1,8 @@
-//! Orders for linkers, in which what calls each other often is close together.
+//! Orders of functions for linkers, in which functions that call each other often are near each other.
 //!
-//! Arcs are taken from the one with most calls down and make [chains](super::chains); arcs with equally many calls are
-//! taken in the order of the caller's address, and then of the called function's. So the order depends on functions and
-//! calls alone, and not on how a profile lists them. Calls of a function by itself say nothing about its neighbours.
+//! Arcs build [chains](super::chains), the arc with most calls first. Arcs with equally many calls are ordered by the
+//! addresses of the caller and of the called function. So the order depends on functions and calls alone, and not on
+//! the order of the profile. Calls of a function by itself do not matter.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -12,17 +12,17 @@ use crate::analysis::graph::Graph;
 use crate::symbols::file_map::ObjectFiles;
 use crate::symbols::functions::{FunctionId, Functions};
 
-/// Functions with many callers go first when they have more than this many.
+/// A function goes first if it has more callers than this.
 const FEW_CALLERS: u32 = 5;
 
-/// Of how many functions that are called at most one has many callers.
+/// At most one of this many called functions goes first because of its callers.
 const CALLED_FOR_EACH_POPULAR: usize = 80;
 
-/// The part of all calls by which callers are counted: who calls rarely is no reason to lie near.
+/// Callers are counted among the most frequent calls, which make this part of all calls.
 const FREQUENT: f64 = 0.90;
 
-/// Puts all functions in order, each once: those with many callers, those that call each other, others that were called,
-/// and then those that nobody calls.
+/// Returns all functions in order, each function once: functions with many callers, functions that call each other,
+/// other functions that were called, functions that were not called.
 pub(super) fn order(
     functions: impl Iterator<Item = FunctionId>,
     counts_for: impl Fn(FunctionId) -> FunctionId,
@@ -44,7 +44,7 @@ pub(super) fn order(
     with_copies(placed.chain(left).chain(unused).collect(), counts_for)
 }
 
-/// Puts the copies of functions, whose calls count for the functions that they are copies of, directly behind these.
+/// Moves copies of functions directly behind the functions that the copies count for.
 fn with_copies(order: Vec<FunctionId>, counts_for: impl Fn(FunctionId) -> FunctionId) -> Vec<FunctionId> {
     let mut copies: HashMap<FunctionId, Vec<FunctionId>> = HashMap::new();
     for id in order.iter().copied().filter(|id| counts_for(*id) != *id) {
@@ -57,8 +57,8 @@ fn with_copies(order: Vec<FunctionId>, counts_for: impl Fn(FunctionId) -> Functi
     owners.flat_map(|id| std::iter::once(id).chain(copies.remove(&id).unwrap_or_default())).collect()
 }
 
-/// Puts all object files in order: those that call each other, the others of the program by address, and then those
-/// that have no function in it, by name.
+/// Returns all object files in order: files that call each other, other files of the program by address, and files
+/// without a function in the program by name.
 pub(super) fn files<'data>(
     functions: &Functions<'data>,
     graph: &Graph,
@@ -79,7 +79,7 @@ pub(super) fn files<'data>(
     placed.chain(files.names.iter().copied().filter(|name| !named.contains(name))).collect()
 }
 
-/// An empty order for so many functions, with all arcs of the graph.
+/// Returns an empty order for this number of functions, with all arcs of the graph.
 fn layout(functions: usize, graph: &Graph) -> Layout {
     let link = |id| {
         let (arc, _) = graph.arc(id);
@@ -88,7 +88,7 @@ fn layout(functions: usize, graph: &Graph) -> Layout {
     Layout::new(functions, graph.arc_ids().map(link).collect())
 }
 
-/// The places of all arcs but those of functions that call themselves, most calls first.
+/// Returns the indexes of all arcs, most calls first, without calls of functions by themselves.
 fn sorted_arcs(layout: &Layout) -> Vec<usize> {
     let links = layout.links.iter().enumerate();
     let mut arcs: Vec<usize> = links.filter(|(_, link)| link.parent != link.child).map(|(at, _)| at).collect();
@@ -99,8 +99,8 @@ fn sorted_arcs(layout: &Layout) -> Vec<usize> {
     arcs
 }
 
-/// Puts functions with many callers first, and gives the arcs by which pairs of them are to be chained. No other arc of
-/// theirs makes neighbours: they are near to nobody.
+/// Puts functions with many callers first, and returns the arcs that pair these functions. Other arcs of these
+/// functions make no neighbors, because the functions have too many callers to be near all of them.
 fn first_group(layout: &mut Layout, arcs: &[usize], used: &[FunctionId]) -> Vec<usize> {
     let group = popular(layout, arcs, used);
     let mut is_alone = vec![false; layout.placed.len()];
@@ -121,7 +121,7 @@ fn first_group(layout: &mut Layout, arcs: &[usize], used: &[FunctionId]) -> Vec<
             }
         }
     }
-    // The arcs of pairs make neighbours still.
+    // The arcs of the pairs still make neighbors.
     for at in &within {
         layout.link_placed[*at] = false;
     }
@@ -129,7 +129,7 @@ fn first_group(layout: &mut Layout, arcs: &[usize], used: &[FunctionId]) -> Vec<
     within
 }
 
-/// The functions with many callers: one of eighty at most.
+/// Returns the functions with many callers, at most one of eighty called functions.
 fn popular(layout: &Layout, arcs: &[usize], used: &[FunctionId]) -> Vec<FunctionId> {
     let callers = callers(layout, arcs);
     let mut group = used.to_vec();
@@ -140,7 +140,7 @@ fn popular(layout: &Layout, arcs: &[usize], used: &[FunctionId]) -> Vec<Function
     group
 }
 
-/// How many arcs reach each function, of those that make nine tenths of all calls.
+/// Returns for each function how many of the most frequent arcs lead to the function.
 fn callers(layout: &Layout, arcs: &[usize]) -> Vec<u32> {
     let all = layout.calls(arcs);
     let mut callers = vec![0; layout.placed.len()];
@@ -161,11 +161,11 @@ mod tests {
     use super::*;
     use crate::analysis::flat::Flat;
     use crate::analysis::graph::arcs::Arcs;
-    use crate::analysis::graph::propagate::Choices;
+    use crate::analysis::graph::propagate::GraphSelection;
     use crate::analysis::selection::Selection;
     use crate::image::Symbol;
 
-    /// The places of so many functions in the order that calls (from, to, count) give.
+    /// Returns the functions in the order that the calls (from, to, count) give.
     fn places(functions: u64, calls: &[(u64, u64, u64)]) -> Vec<usize> {
         let symbol = |n: u64| Symbol { address: 16 * (n + 1), name: b"f", is_static: false, is_func: true };
         let functions = Functions::new((0..functions).map(symbol).collect(), 16 * (functions + 1));
@@ -176,9 +176,9 @@ mod tests {
         };
         let of = |calls: &[(u64, u64, u64)]| {
             let arcs: Vec<gmon::Arc> = calls.iter().map(arc).collect();
-            let chosen = Selection::program(&functions);
-            let choices = Choices { graph: &chosen, time: &chosen, thorough: true };
-            let flat = Flat::exact(&[], &functions, &chosen);
+            let selected = Selection::program(&functions);
+            let choices = GraphSelection { entries: &selected, time: &selected, excludes_callees: true };
+            let flat = Flat::exact(&[], &functions, &selected);
             let graph = Graph::new(Arcs::new(&arcs, &functions), &flat, &functions, choices);
             order(functions.ids(), |id| id, &graph).into_iter().map(FunctionId::index).collect::<Vec<_>>()
         };
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn chains_grow_at_the_nearer_end() {
-        // 1 calls 2; 2 calls 3; 4 calls 1; nobody calls 0 and 4.
+        // 1 calls 2; 2 calls 3; 4 calls 1; no function calls 0 and 4.
         assert_eq!(places(5, &[(1, 2, 10), (2, 3, 7), (4, 1, 7), (0, 1, 1)]), [1, 2, 3, 0, 4]);
         // A caller goes to the front.
         assert_eq!(places(5, &[(1, 2, 10), (3, 1, 7), (2, 3, 5), (4, 2, 2)]), [3, 1, 2, 0, 4]);
@@ -205,14 +205,15 @@ mod tests {
 
     #[test]
     fn functions_with_many_callers_come_first() {
-        // 160 functions, of which each calls the next one. Ten call 150 and ten others 151, more often than all else.
+        // 160 functions in a circle of calls. Ten functions call 150, and ten others call 151, more often than all
+        // other calls.
         let chain = (0..160).map(|n| (n, (n + 1) % 160, 1));
         let popular = (0..10).flat_map(|n| [(n, 150, 1000 - n), (20 + n, 151, 900 - n)]);
         let mut calls: Vec<_> = chain.chain(popular).collect();
         let found = places(160, &calls);
         assert_eq!((found.len(), &found[..2]), (160, &[150, 151][..]));
         assert!((0..160).all(|n| found.contains(&n)));
-        // Six callers are many, five are not.
+        // Six callers are many callers; five are not.
         calls.retain(|(from, to, _)| *to != 151 || *from < 25 || *from == 150);
         assert_eq!(places(160, &calls)[0], 150);
         assert_ne!(places(160, &calls)[1], 151);

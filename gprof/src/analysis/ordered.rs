@@ -1,14 +1,14 @@
-//! An order for floats.
+//! Floats with a total order.
 
 use std::cmp::Ordering;
 
-/// A float with an order that sorts may rely on: both zeros are equal, and what is no number comes last.
+/// A float with a total order, for sorting: both zeros are equal, and NaN comes last.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ordered(pub f64);
 
 impl Ord for Ordered {
     fn cmp(&self, other: &Ordered) -> Ordering {
-        // Adding zero turns the negative zero into the positive one.
+        // Adding zero turns a negative zero into a positive zero.
         (self.0 + 0.0).total_cmp(&(other.0 + 0.0))
     }
 }

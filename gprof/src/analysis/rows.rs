@@ -2,8 +2,9 @@
 
 use std::cmp::Reverse;
 
-use super::basis::Basis;
 use super::errors::Errors;
+use super::input::Input;
+use super::intermediate::Intermediate;
 use super::limit::{self, LeftOut};
 use crate::analysis::flat::Flat;
 use crate::analysis::graph::{Graph, whole};
@@ -12,27 +13,27 @@ use crate::analysis::ordered::Ordered;
 use crate::cli::rules::CallUnit;
 use crate::symbols::functions::{FunctionId, Functions};
 
-/// A row of the flat profile.
+/// A row of the flat profile, in samples.
 #[derive(Debug)]
-pub struct FlatRow<'data> {
+pub struct RowSamples<'data> {
     /// The function.
     pub function: FunctionId,
-    /// The name of a function that was inlined into it, if the row is about that.
+    /// The symbol of a function that was inlined into `function`, if the row is about the inlined code.
     pub inlined: Option<&'data [u8]>,
-    /// Its own time, in samples.
+    /// The self time in samples.
     pub time: f64,
-    /// The standard error of that, in samples. 0 when nobody asked for it.
+    /// The standard error of the self time in samples; 0 when the options do not ask for errors.
     pub error: f64,
-    /// How often others called it.
+    /// The number of calls by other functions.
     pub calls: u64,
-    /// The time of what it called, in samples.
+    /// The time of called functions in samples.
     pub children: f64,
 }
 
-impl<'data> FlatRow<'data> {
-    /// The rows of all functions, in the order of their addresses.
-    pub(crate) fn all(functions: &Functions<'data>, flat: &Flat, graph: &Graph) -> Vec<FlatRow<'data>> {
-        let row = |function: FunctionId| FlatRow {
+impl<'data> RowSamples<'data> {
+    /// Returns the rows of all functions, in the order of their addresses.
+    pub(crate) fn all(functions: &Functions<'data>, flat: &Flat, graph: &Graph) -> Vec<RowSamples<'data>> {
+        let row = |function: FunctionId| RowSamples {
             function,
             inlined: None,
             time: flat.time[function.index()],
@@ -43,18 +44,19 @@ impl<'data> FlatRow<'data> {
         functions.ids().map(row).collect()
     }
 
-    /// Gives inlined functions rows of their own; what is left of the function around them is its own code.
-    fn split(rows: &mut Vec<FlatRow<'data>>, inlined: Vec<InlinedTime<'data>>, errors: &Errors) {
-        /// Sums of shares of samples are off by this part of them at most, which is no time: a bin has far fewer bytes.
+    /// Adds rows for inlined functions, and takes their time from the rows of the functions around the inlined code.
+    fn split(rows: &mut Vec<RowSamples<'data>>, inlined: Vec<InlinedTime<'data>>, errors: &Errors) {
+        /// The sums of shares of samples may differ by this part because of rounding. A difference of this size is no
+        /// time, because it is far less than one byte's share of a bin.
         const ROUNDING: f64 = 1e-9;
         let whole: Vec<f64> = rows.iter().map(|row| row.time).collect();
         for InlinedTime { place, inside: function, name, time } in inlined {
-            // Rows are in the order of functions still.
+            // The rows are still in the order of functions.
             let around = &mut rows[function.index()];
             around.time -= time;
             around.children += time;
             let error = errors.of_inlined(place);
-            rows.push(FlatRow { function, inlined: Some(name), time, error, calls: 0, children: 0.0 });
+            rows.push(RowSamples { function, inlined: Some(name), time, error, calls: 0, children: 0.0 });
         }
         for (row, whole) in rows.iter_mut().zip(whole) {
             if row.time.abs() <= ROUNDING * whole.abs() {
@@ -63,67 +65,80 @@ impl<'data> FlatRow<'data> {
         }
     }
 
-    /// Whether the function was called or took time.
+    /// Returns whether the function was called or took time.
     pub(crate) fn is_used(&self) -> bool {
         self.calls != 0 || self.time != 0.0
     }
 
-    /// The part of its whole time that is its own, in percent, if it took any.
+    /// Returns the self time as a percentage of the function's total time, if the function took any time.
     pub(crate) fn own_percent(&self) -> Option<f64> {
         let all = self.time + self.children;
         (all != 0.0).then(|| 100.0 * self.time / all)
     }
 
-    /// The name by which rows are ordered.
+    /// Returns the name that orders rows.
     fn name(&self, functions: &Functions<'data>) -> &'data [u8] {
         self.inlined.unwrap_or(functions[self.function].name)
     }
 }
 
-/// The numbers of a row. Times are in the clock's unit, which is seconds as a rule.
+/// A row of the flat profile as reports show it. Times are in the unit of the samples, normally seconds.
 #[derive(Clone, Copy, Debug)]
-pub struct RowNumbers {
-    /// The part of all time, in percent.
+#[non_exhaustive]
+pub struct FlatRow<'data> {
+    /// The function.
+    pub function: FunctionId,
+    /// The symbol of a function that was inlined into `function`, if the row is about the inlined code.
+    pub inlined: Option<&'data [u8]>,
+    /// The self time as a percentage of the time of all rows.
     pub percent: f64,
-    /// The time of this row and all above it.
+    /// The self time of this row and of all rows above it.
     pub cumulative: f64,
-    /// The function's own time.
-    pub own: f64,
-    /// The standard error of that. 0 when nobody asked for it.
+    /// The self time. NaN or infinite if the profiles have no samples.
+    pub self_time: f64,
+    /// The standard error of the self time; 0 when the options do not ask for errors.
     pub error: f64,
-    /// Own time and whole time of one call in the [`FlatProfile::unit`], if there were any calls.
+    /// The number of calls by other functions.
+    pub calls: u64,
+    /// The self time and the total time of one call in the unit that [`Analysis::call_unit`](crate::Analysis::call_unit)
+    /// returns; `None` without calls.
     pub per_call: Option<(f64, f64)>,
 }
 
 impl<'data> FlatProfile<'data> {
-    /// The table of all rows, which come in the order of addresses. Those that are not to be listed are kept as unused.
+    /// Makes the flat profile of all rows, which must be in the order of addresses. `is_listed` tells which rows the
+    /// report lists; the others are kept as unused.
     pub(crate) fn new(
-        rows: Vec<FlatRow<'data>>,
-        is_listed: impl Fn(&FlatRow<'data>) -> bool,
+        rows: Vec<RowSamples<'data>>,
+        is_listed: impl Fn(&RowSamples<'data>) -> bool,
         functions: &Functions<'data>,
-        unit: Unit,
+        unit: CallTimeUnit,
         total: f64,
     ) -> FlatProfile<'data> {
-        // To sort names of rows that nobody wants to see would take longer than all else.
+        // Sorting the names of rows that are not listed would take longer than everything else.
         let (mut rows, unused): (Vec<_>, Vec<_>) = rows.into_iter().partition(is_listed);
         rows.sort_by_key(|row| (Reverse((Ordered(row.time), row.calls)), row.name(functions)));
         FlatProfile { shown: rows.len(), rows, unused, unit, total, left_out: LeftOut::default() }
     }
 
-    /// The rows that are shown with their numbers, at so many samples for each unit of time.
-    pub(crate) fn numbered(&self, rate: f64) -> impl Iterator<Item = (&FlatRow<'data>, RowNumbers)> {
+    /// Returns the rows that the report shows. `rate` is the number of samples for each unit of time.
+    pub(crate) fn numbered(&self, rate: f64) -> impl Iterator<Item = (&RowSamples<'data>, FlatRow<'data>)> {
         let (whole, factor) = (whole(self.total), self.unit.factor);
         let mut so_far = 0.0;
         self.rows.iter().take(self.shown).map(move |row| {
             so_far += row.time;
             let calls = row.calls as f64;
-            // The order of operations decides the last bit, and with it what two decimals show.
+            // The order of the operations decides the last bit of the result, and that bit may decide how the report
+            // rounds the result.
             let of_call = |time: f64| factor * time / rate / calls;
-            let numbers = RowNumbers {
+            let numbers = FlatRow {
+                function: row.function,
+                inlined: row.inlined,
                 percent: 100.0 * row.time / whole,
                 cumulative: so_far / rate,
-                own: row.time / rate,
+                self_time: row.time / rate,
                 error: if row.error == 0.0 { 0.0 } else { row.error / rate },
+                calls: row.calls,
                 per_call: (row.calls != 0).then(|| (of_call(row.time), of_call(row.time + row.children))),
             };
             (row, numbers)
@@ -131,49 +146,53 @@ impl<'data> FlatProfile<'data> {
     }
 }
 
-/// The unit in which times for each call are shown.
+/// The unit of the times for each call in the flat profile.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Unit {
-    /// Its prefix.
+#[non_exhaustive]
+pub struct CallTimeUnit {
+    /// The prefix: `m` for milliseconds, a blank for seconds.
     pub prefix: char,
-    /// By how much a number in the clock's own unit is multiplied.
+    /// The factor for a time in the unit of the samples: 1000 for milliseconds.
     pub factor: f64,
 }
 
 /// The flat profile.
 #[derive(Debug)]
 pub struct FlatProfile<'data> {
-    /// The rows of functions that were called or took time, the longest time first; with `-z` those of all functions.
-    pub rows: Vec<FlatRow<'data>>,
-    /// How many of them are shown: all, unless the user wants only so many.
+    /// The rows of functions that were called or took time, the longest time first; with `-z` the rows of all
+    /// functions.
+    pub rows: Vec<RowSamples<'data>>,
+    /// How many rows the report shows: all, unless the user limits the report.
     pub shown: usize,
-    /// The rows that are not among these: those of unused functions, in the order of addresses.
-    pub unused: Vec<FlatRow<'data>>,
-    /// The unit of times for each call.
-    pub unit: Unit,
-    /// All samples.
+    /// The rows of functions that were not called and took no time, in the order of addresses; empty with `-z`.
+    pub unused: Vec<RowSamples<'data>>,
+    /// The unit of the times for each call.
+    pub unit: CallTimeUnit,
+    /// The number of samples that are 100 percent.
     pub total: f64,
-    /// What is not shown because the user wants only so much.
+    /// The rows beyond the limit.
     pub left_out: LeftOut,
 }
 
-/// The flat profile.
-pub(super) fn flat_table<'data>(
-    basis: &Basis<'_, 'data>,
-    inlined: Vec<InlinedTime<'data>>,
-    rate: f64,
-) -> FlatProfile<'data> {
-    let Basis { functions, flat, graph, selections, errors, options, .. } = basis;
-    let mut rows = FlatRow::all(functions, flat, graph);
+/// Computes the flat profile.
+pub(super) fn flat_profile<'data>(intermediate: &Intermediate<'_, 'data>, rate: f64) -> FlatProfile<'data> {
+    let Intermediate { functions, flat, graph, errors, input, .. } = intermediate;
+    let Input { selections, options, wanted, profile, .. } = input;
+    let inlined = input.inlined.as_ref().filter(|inlined| !inlined.is_empty());
+    let inlined = inlined.map(|inlined| inlined.times(&profile.histograms)).unwrap_or_default();
+    let mut rows = RowSamples::all(functions, flat, graph);
     for row in &mut rows {
         row.error = errors.of_row(row.function);
     }
-    FlatRow::split(&mut rows, inlined, errors);
-    let unit = Unit::new(options.rules.call_unit, &rows, rate);
-    rows.retain(|row| functions.is_whole(row.function) && selections.flat.chooses(row.function));
-    let mut table = FlatProfile::new(rows, |row| options.unused || row.is_used(), functions, unit, flat.total);
-    (table.shown, table.left_out) = limit::rows(table.rows.iter().map(|row| row.time), flat.total, options.limit);
-    table
+    RowSamples::split(&mut rows, inlined, errors);
+    let unit = CallTimeUnit::new(options.rules.call_unit, &rows, rate);
+    rows.retain(|row| functions.is_whole(row.function) && selections.flat.selects(row.function));
+    let mut profile = FlatProfile::new(rows, |row| options.unused || row.is_used(), functions, unit, flat.total);
+    let left_out;
+    (profile.shown, left_out) = limit::rows(profile.rows.iter().map(|row| row.time), flat.total, options.limit);
+    // The footer does not mention a report that the user does not want.
+    profile.left_out = if wanted.flat { left_out } else { LeftOut::default() };
+    profile
 }
 
 const PREFIXES: [(char, f64); 11] = [
@@ -190,60 +209,60 @@ const PREFIXES: [(char, f64); 11] = [
     ('a', 1e18),
 ];
 
-/// The smallest unit that is chosen for what is called often, nanoseconds: no call takes less than a part of one, and the
-/// whole run has to be shown in the same unit.
+/// The index of the smallest unit that is chosen for functions with many calls: nanoseconds. No call takes less than a
+/// part of a nanosecond, and the report shows the whole run in the same unit.
 const SMALLEST: usize = 7;
 
-/// The longest time of a call with all that it called, in samples, of the functions with at least so many calls.
-fn longest(rows: &[FlatRow<'_>], least_calls: u64) -> f64 {
+/// Returns the longest time of a call with all that it called, in samples, among functions with at least `least_calls`
+/// calls.
+fn longest(rows: &[RowSamples<'_>], least_calls: u64) -> f64 {
     let called = rows.iter().filter(|row| row.calls >= least_calls);
     called.map(|row| (row.time + row.children) / row.calls as f64).fold(0.0, f64::max)
 }
 
-/// The unit that fits the self times of calls best: the one in which most of the time is shown with one to three digits
-/// before the point. Functions with one call do not count: `main` takes seconds, and in seconds all other rows are 0.00.
-fn fitting_unit(rows: &[FlatRow<'_>], rate: f64) -> Unit {
+/// Returns the unit that shows most of the self time with one to three digits before the decimal point. Functions with
+/// one call do not count: `main` takes seconds, and in seconds all other rows would be 0.00.
+fn fitting_unit(rows: &[RowSamples<'_>], rate: f64) -> CallTimeUnit {
     let mut times = [0.0; PREFIXES.len()];
     for row in rows.iter().filter(|row| row.calls > 1 && row.time > 0.0) {
         times[place(row.time / row.calls as f64 / rate).min(SMALLEST)] += row.time;
     }
-    // Of units that fit equally well the first is the largest.
+    // If several units show equally much time, the largest unit wins.
     let most = times.iter().copied().fold(0.0, f64::max);
     match times.iter().position(|time| *time == most).filter(|_| most > 0.0) {
-        Some(best) => Unit::of(best),
+        Some(best) => CallTimeUnit::of(best),
         None if longest(rows, 2) > 0.0 => unit(longest(rows, 2) / rate),
         None => unit(longest(rows, 1) / rate),
     }
 }
 
-impl Unit {
-    /// The unit for rows, at so many samples for each unit of time.
-    pub(crate) fn new(rule: CallUnit, rows: &[FlatRow<'_>], rate: f64) -> Unit {
+impl CallTimeUnit {
+    /// Returns the unit for these rows. `rate` is the number of samples for each unit of time.
+    pub(crate) fn new(rule: CallUnit, rows: &[RowSamples<'_>], rate: f64) -> CallTimeUnit {
         match rule {
             CallUnit::Fitting => fitting_unit(rows, rate),
             CallUnit::Longest => unit(longest(rows, 1) / rate),
-            CallUnit::Clock if rate >= 1e7 => Unit { prefix: 'n', factor: 1e9 },
-            CallUnit::Clock if rate >= 1e4 => Unit { prefix: 'u', factor: 1e6 },
-            CallUnit::Clock | CallUnit::Milliseconds => Unit { prefix: 'm', factor: 1e3 },
+            CallUnit::Clock if rate >= 1e7 => CallTimeUnit { prefix: 'n', factor: 1e9 },
+            CallUnit::Clock if rate >= 1e4 => CallTimeUnit { prefix: 'u', factor: 1e6 },
+            CallUnit::Clock | CallUnit::Milliseconds => CallTimeUnit { prefix: 'm', factor: 1e3 },
         }
     }
 
-    fn of(place: usize) -> Unit {
+    fn of(place: usize) -> CallTimeUnit {
         let (prefix, factor) = PREFIXES[place];
-        Unit { prefix, factor }
+        CallTimeUnit { prefix, factor }
     }
 }
 
-/// The unit for times of calls of which the longest took `longest`: the one that shows it with one to three digits
-/// before the point.
-fn unit(longest: f64) -> Unit {
-    Unit::of(place(longest))
+/// Returns the unit that shows the time of the longest call with one to three digits before the decimal point.
+fn unit(longest: f64) -> CallTimeUnit {
+    CallTimeUnit::of(place(longest))
 }
 
-/// The place of the unit that shows a time with one to three digits before the point.
+/// Returns the index of the unit that shows a time with one to three digits before the decimal point.
 fn place(time: f64) -> usize {
     let fits = |(_, factor): &(char, f64)| (1.0..1000.0).contains(&(factor * time));
-    // No time at all is shown in the first unit, and what fits no unit in the last.
+    // No time at all is shown in the first unit, and a time that fits no unit in the last.
     let fallback = if time > 0.0 { PREFIXES.len() - 1 } else { 0 };
     PREFIXES.iter().position(fits).unwrap_or(fallback)
 }
@@ -270,7 +289,7 @@ mod tests {
         let symbol = Symbol { address: 0x100, name: b"f", is_static: false, is_func: true };
         let function = Functions::new(vec![symbol], 0x200).ids().next().unwrap();
         let prefix = |rows: &[(f64, f64, u64)]| {
-            let row = |&(time, children, calls): &(f64, f64, u64)| FlatRow {
+            let row = |&(time, children, calls): &(f64, f64, u64)| RowSamples {
                 function,
                 inlined: None,
                 time,
@@ -280,7 +299,7 @@ mod tests {
             };
             fitting_unit(&rows.iter().map(row).collect::<Vec<_>>(), 100.0).prefix
         };
-        // Samples of a hundredth of a second: a main of one call, and what it calls a million times.
+        // Samples of a hundredth of a second: `main` is called once, and calls another function a million times.
         let (main, often, seldom) = ((1.0, 150.0, 1), (60.0, 0.0, 1_000_000), (40.0, 60.0, 40));
         assert_eq!(prefix(&[main]), ' ', "nothing else was called");
         assert_eq!(prefix(&[main, often]), 'n');

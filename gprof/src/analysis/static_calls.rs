@@ -1,4 +1,4 @@
-//! Calls that stand in the machine code, whether they ever happened or not.
+//! Calls that the machine code contains, whether the calls happened or not.
 
 use std::ops::Range;
 
@@ -7,11 +7,11 @@ use gmon::Histogram;
 use crate::image::{Code, Machine};
 use crate::symbols::functions::{FunctionId, Functions};
 
-/// Finds the calls from function to function that the machine code of `.text` has, in the order of addresses.
+/// Finds the calls from function to function in the machine code of an image, in the order of addresses.
 ///
-/// Only code that the profile samples counts. Where there are no samples, all of it does if `all` calls are wanted; unless
-/// they are, the last function has none, and on x86-64 all distances are taken for positive, so that no call backward is
-/// found.
+/// Only code in the range of a histogram counts. Without histograms, all code counts if `all` is set, and no code if it
+/// is not. Without `all`, the last function has no calls, and distances on x86-64 are unsigned, which misses calls to
+/// lower addresses; GNU gprof does the same.
 #[must_use]
 pub fn find(
     code: &Code<'_>,
@@ -45,7 +45,7 @@ pub fn find(
     found
 }
 
-/// The targets of what looks like a call in a range of code.
+/// Returns the targets of the instructions in `range` that look like calls.
 fn targets<'a>(code: &'a Code<'_>, range: Range<u64>, all: bool) -> impl Iterator<Item = u64> + use<'a> {
     let step = match code.machine {
         Machine::Aarch64 => 4,
@@ -73,16 +73,17 @@ fn targets<'a>(code: &'a Code<'_>, range: Range<u64>, all: bool) -> impl Iterato
     })
 }
 
-/// `call rel32`: how far behind the next instruction the target lies.
+/// Decodes `call rel32`, and returns the distance from the next instruction to the target.
 fn call_x86(bytes: &[u8]) -> Option<i32> {
     let (opcode, rest) = bytes.split_first()?;
     (*opcode == 0xe8).then_some(i32::from_le_bytes(*rest.first_chunk()?))
 }
 
-/// `bl imm26`: how far behind the instruction the target lies. Instructions are little-endian even where data is not.
+/// Decodes `bl imm26`, and returns the distance from the instruction to the target. Instructions are little-endian even
+/// if data is big-endian.
 fn call_aarch64(bytes: &[u8]) -> Option<i64> {
     let instruction = u32::from_le_bytes(*bytes.first_chunk()?);
-    // The shifts carry the sign of the 26 bits up.
+    // The shifts extend the sign of the 26 bits.
     (instruction >> 26 == 0b10_0101).then_some(i64::from((instruction << 6).cast_signed() >> 6) * 4)
 }
 

@@ -1,54 +1,52 @@
-//! How much of the profiles the reports account for.
-
-use std::io::Write;
+//! Sums that tell how much of the profiles the reports account for.
 
 use gmon::{Histogram, Profile};
 
 use crate::analysis::flat::Flat;
 use crate::analysis::graph::whole;
-use crate::cli::options::ProfiledImage;
 use crate::load::outside::OutsideImages;
 use crate::symbols::functions::Functions;
 
-/// Sums over the profiles.
+/// Sums over the profiles, without what is in [`Stats::outside_images`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Stats {
-    /// All samples.
+    /// The number of samples.
     pub samples: f64,
-    /// Their standard error: the root of how many were counted.
+    /// The standard error of `samples`: the square root of the number of counted samples.
     pub error: f64,
-    /// Those credited to functions of the flat profile.
+    /// The samples in functions of the flat profile.
     pub attributed: f64,
-    /// Those of the profiling runtime, unless it was chosen.
+    /// The samples in the profiling runtime, unless the user selected the runtime.
     pub runtime: f64,
-    /// Those of functions that the user left out.
+    /// The samples in functions that the user excluded.
     pub left_out: f64,
-    /// Those outside of all functions.
+    /// The samples outside of all functions.
     pub outside: f64,
-    /// All calls.
+    /// The number of calls.
     pub calls: u64,
-    /// Calls by what is no function of the program.
+    /// The calls by code outside of the program's functions.
     pub from_outside: u64,
-    /// Calls of what is no function of the program.
+    /// The calls of code outside of the program's functions.
     pub to_outside: u64,
-    /// Calls of which both ends are unknown.
+    /// The calls with both ends outside of the program's functions.
     pub unknown: u64,
-    /// What is in no image, and thus in none of the above.
+    /// The samples and calls in none of the images.
     pub outside_images: OutsideImages,
 }
 
 impl Stats {
-    /// The part of all samples that some are, in percent.
+    /// Returns a number of samples as a percentage of all samples.
     #[must_use]
     pub fn percent(&self, samples: f64) -> f64 {
         100.0 * samples / whole(self.samples)
     }
 
-    /// Adds everything up.
+    /// Computes all sums.
     pub(super) fn new(
         profile: &Profile,
         functions: &Functions<'_>,
-        flat: &Flat,
+        flat: FlatSums,
         outside_images: OutsideImages,
     ) -> Stats {
         let samples = profile.histograms.iter().map(|histogram| histogram.total() as f64).sum();
@@ -56,14 +54,13 @@ impl Stats {
             histogram.hit().map(|(bin, _)| histogram.count(bin).unsigned_abs() as f64).sum()
         };
         let counted: f64 = profile.histograms.iter().map(sizes).sum();
-        let attributed = flat.time.iter().sum();
         let mut stats = Stats {
             samples,
             error: counted.sqrt(),
-            attributed,
+            attributed: flat.attributed,
             runtime: flat.runtime,
             left_out: samples - flat.total - flat.runtime,
-            outside: flat.total - attributed,
+            outside: flat.total - flat.attributed,
             outside_images,
             ..Stats::default()
         };
@@ -81,26 +78,22 @@ impl Stats {
     }
 }
 
-/// Says it when there is nothing in the profiles, or nothing that is in the images: a report of that looks like one of a
-/// program that did nothing.
-pub(crate) fn tell_of_nothing(
-    stats: Option<&Stats>,
-    has_blocks: bool,
-    images: &[ProfiledImage],
-    warnings: &mut dyn Write,
-) {
-    // Without time in a function there are statistics.
-    let Some(stats) = stats else { return };
-    let images: Vec<String> = images.iter().map(|profiled| profiled.image.display().to_string()).collect();
-    let images = images.join(", ");
-    let is_nothing_beyond = stats.outside_images == OutsideImages::default();
-    let what = if stats.samples == 0.0 && stats.calls == 0 && !has_blocks && is_nothing_beyond {
-        format!("{images}: no samples and no calls: there is nothing in the profile but its header")
-    } else if stats.samples > 0.0 && stats.attributed + stats.runtime + stats.left_out == 0.0 {
-        format!("{images}: no sample is in any function: is the profile one of another program?")
-    } else {
-        return;
-    };
-    // As above.
-    let _ = writeln!(warnings, "gprof: warning: {what}");
+/// The sums of the flat profile.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FlatSums {
+    attributed: f64,
+    total: f64,
+    runtime: f64,
+    pub(super) has_time: bool,
+}
+
+impl FlatSums {
+    pub(super) fn new(flat: &Flat) -> FlatSums {
+        FlatSums {
+            attributed: flat.time.iter().sum(),
+            total: flat.total,
+            runtime: flat.runtime,
+            has_time: flat.runtime != 0.0 || flat.time.iter().any(|time| *time != 0.0),
+        }
+    }
 }

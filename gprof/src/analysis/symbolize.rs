@@ -1,4 +1,4 @@
-//! What is known of the functions of one image, and of what the user says of them in files.
+//! Finds the functions of each image, and what the user's files and the debug information tell about the functions.
 
 use std::io::Write;
 
@@ -18,44 +18,44 @@ use crate::symbols::line_symbols::{LineSymbol, LineSymbolizer, Owners, ProfiledC
 use crate::symbols::sources::Sources;
 use crate::symbols::symbol_file;
 
-/// What is known of the functions of one image, or of all.
+/// The functions of one image, or of all images, with their source locations.
 #[derive(Debug)]
 pub(crate) struct Symbolized<'data> {
-    /// The functions.
+    /// The functions of one image, or of all images.
     pub(crate) functions: Functions<'data>,
-    /// Where they stand in source files; empty if neither a choice nor a report needs it.
+    /// The source locations of functions; empty if neither a selection nor a report needs locations.
     pub(crate) sources: Sources,
-    /// The object files, if functions are put together to files; never of several images.
+    /// The object files, if the user has a map of these (`-R`). Several images have none.
     pub(crate) object_files: Option<ObjectFiles<'data>>,
-    /// What was inlined, if functions of that are to be told of.
+    /// The inlined functions, if reports show these (`--inlines`).
     pub(crate) inlined: Option<Inlined<'data>>,
-    /// Where lines were inlined, if that is to be told.
-    pub(crate) chains: InlineStacks<'data>,
-    /// The self time of source lines, if a report shows it.
+    /// The inlined calls that lead to each line (`-l --inlines`).
+    pub(crate) inline_stacks: InlineStacks<'data>,
+    /// The self times of source lines, if a report shows these.
     pub(crate) line_times: LineTimes,
 }
 
 impl<'data> Symbolized<'data> {
-    /// No functions at all.
+    /// Returns a value without functions.
     pub(crate) fn none() -> Symbolized<'data> {
         Symbolized {
             functions: Functions::new(Vec::new(), 0),
             sources: Sources::default(),
             object_files: None,
             inlined: None,
-            chains: InlineStacks::new(),
+            inline_stacks: InlineStacks::new(),
             line_times: LineTimes::default(),
         }
     }
 
-    /// What is known of the functions of all images, from what is known of those of each.
+    /// Joins the functions of all images.
     pub(crate) fn join(images: &Images<'data>, mut symbolized: Vec<Symbolized<'data>>) -> Symbolized<'data> {
         if images.is_alone()
             && let Some(only) = symbolized.pop()
         {
             return only;
         }
-        let (mut image_functions, mut sources, mut inlined, mut chains) =
+        let (mut image_functions, mut sources, mut inlined, mut inline_stacks) =
             (Vec::new(), Vec::new(), Vec::new(), InlineStacks::new());
         let mut times = Vec::new();
         for (one, (shift, last, label)) in symbolized.into_iter().zip(images.moves()) {
@@ -63,7 +63,8 @@ impl<'data> Symbolized<'data> {
             sources.push(one.sources);
             times.push(one.line_times);
             inlined.push((one.inlined, shift));
-            chains.extend(one.chains.into_iter().map(|(address, callers)| (address.wrapping_add(shift), callers)));
+            inline_stacks
+                .extend(one.inline_stacks.into_iter().map(|(address, callers)| (address.wrapping_add(shift), callers)));
         }
         let functions = Functions::join(image_functions);
         let mut all_inlined = None;
@@ -78,22 +79,22 @@ impl<'data> Symbolized<'data> {
             line_times.append(times, |id| functions.moved(at, id));
         }
         let sources = Sources::join(sources);
-        Symbolized { functions, sources, object_files: None, inlined: all_inlined, chains, line_times }
+        Symbolized { functions, sources, object_files: None, inlined: all_inlined, inline_stacks, line_times }
     }
 }
 
-/// What the functions of images are worked out from.
+/// Finds the functions of images.
 pub(crate) struct Symbolizer<'a, 'data> {
     options: &'a Options,
     wanted: Wanted,
-    /// The symbols that the user gives instead of the program's.
+    /// The file of symbols that replaces the images' symbols (`-S`).
     symbols: Option<&'data [u8]>,
-    /// The object files that the user tells of.
+    /// The map of object files (`-R`).
     map: Option<&'data FileMap<'data>>,
     images: &'data Images<'data>,
     /// The sum of the profiles of all images.
     profile: &'a Profile,
-    /// The code that the profile says anything about, if only this code is shown.
+    /// The code that has samples or calls, if the reports show no other code.
     profiled: Option<ProfiledCode>,
 }
 
@@ -102,7 +103,7 @@ impl<'a, 'data> Symbolizer<'a, 'data> {
     where
         'data: 'a,
     {
-        // Where nothing is shown of other lines, not even their number, what the profile says nothing about costs nothing.
+        // If the reports show no other lines, not even their number, looking up other lines would be wasted time.
         let only_profiled = options.by_line && options.shows_only_profiled_code(wanted);
         Symbolizer {
             options,
@@ -115,7 +116,7 @@ impl<'a, 'data> Symbolizer<'a, 'data> {
         }
     }
 
-    /// What is known of the functions of all images.
+    /// Returns the functions of all images.
     pub(crate) fn all(&self, warnings: &mut dyn Write) -> Symbolized<'data> {
         let images = self.images.iter().zip(self.images.moves()).enumerate();
         let each = images.map(|(at, (image, (shift, ..)))| {
@@ -125,8 +126,8 @@ impl<'a, 'data> Symbolizer<'a, 'data> {
         Symbolized::join(self.images, each.collect())
     }
 
-    /// All that is known of the functions of an image before it is put beside others. Addresses of the profile are the image's,
-    /// moved by `shift`.
+    /// Returns the functions of one image, at the addresses that the linker assigned. An address in the profile is the
+    /// address in the image plus `shift`.
     fn image(
         &self,
         image: &'data Image<'data>,
@@ -137,22 +138,19 @@ impl<'a, 'data> Symbolizer<'a, 'data> {
         let Symbolizer { options, wanted, .. } = *self;
         let (symbols, object_files) = self.symbols(image, warnings);
         let mut order: Vec<u64> = symbols.iter().map(|symbol| symbol.address).collect();
-        // Functions of the last section that can be run reach to its end.
+        // The last function reaches to the end of the last executable section.
         let rules = options.rules;
         let code = if rules.takes_all_segments { &image.code } else { &image.text };
-        // Symbols from elsewhere come without source files.
+        // Symbols of a file (-S) come without source files.
         let has_lines = options.needs_sources(wanted) && options.symbols.is_none();
         let lines = if has_lines { image.files.lines() } else { Lines::default() };
         let mut functions = Functions::new(symbols, code.end);
-        let mut chains = InlineStacks::new();
-        // With the section `.text` alone, functions without code are left out also where there are no lines.
+        let mut inline_stacks = InlineStacks::new();
+        // GNU looks at the section .text alone, and leaves out functions without code even if there are no lines.
         if options.by_line && (!lines.is_empty() || (!rules.takes_all_segments && has_lines)) {
-            let profiled = self.profiled.as_ref().map(|profiled| (profiled, shift));
-            let pieces = pieces(options, image, &lines, &functions, profiled);
-            let (pieces, callers): (Vec<Symbol<'data>>, Vec<_>) = pieces.into_iter().unzip();
+            let pieces;
+            (pieces, inline_stacks) = self.pieces(image, shift, &lines, &functions);
             order.extend(pieces.iter().map(|piece| piece.address));
-            let inlined = pieces.iter().zip(callers).filter(|(_, callers)| !callers.is_empty());
-            chains = inlined.map(|(piece, callers)| (piece.address, callers)).collect();
             functions = functions.with_lines(pieces, code.end);
         }
         if options.merge_clones && rules.merges_parts {
@@ -167,10 +165,27 @@ impl<'a, 'data> Symbolizer<'a, 'data> {
         let has_times = wanted.source && options.annotation.times;
         let line_times = has_times.then(|| LineTimes::new(histograms, shift, code.clone(), &lines, &functions));
         let line_times = line_times.unwrap_or_default();
-        Symbolized { functions, sources, object_files, inlined, chains, line_times }
+        Symbolized { functions, sources, object_files, inlined, inline_stacks, line_times }
     }
 
-    /// The symbols that count, some of which stand for object files if the user has a map of those.
+    /// Returns the symbols of all lines that the reports may show, and the inlined calls that lead to each line.
+    fn pieces(
+        &self,
+        image: &'data Image<'data>,
+        shift: u64,
+        lines: &Lines<'data>,
+        functions: &Functions<'data>,
+    ) -> (Vec<Symbol<'data>>, InlineStacks<'data>) {
+        let profiled = self.profiled.as_ref().map(|profiled| (profiled, shift));
+        let pieces = pieces(self.options, image, lines, functions, profiled);
+        let (pieces, callers): (Vec<Symbol<'data>>, Vec<_>) = pieces.into_iter().unzip();
+        let inlined = pieces.iter().zip(callers).filter(|(_, callers)| !callers.is_empty());
+        let inline_stacks = inlined.map(|(piece, callers)| (piece.address, callers)).collect();
+        (pieces, inline_stacks)
+    }
+
+    /// Returns the symbols that become functions. With a map of object files, some of the symbols stand for whole
+    /// files.
     fn symbols(
         &self,
         image: &Image<'data>,
@@ -184,19 +199,19 @@ impl<'a, 'data> Symbolizer<'a, 'data> {
             return (symbols, None);
         };
         if !options.rules.reads_maps_by_line && self.symbols.is_some() {
-            // GNU's files take the places of the image's own symbols only.
+            // GNU applies maps to the image's own symbols only.
             return (symbols, Some(map.files()));
         }
         let (symbols, files) = map.apply(symbols, !options.rules.reads_maps_by_line);
         if files.is_foreign() {
-            let doubt = "it names no function of the program: is it of another one?";
+            let doubt = "the map names no function of the program: does the map belong to another program?";
             let _ = writeln!(warnings, "gprof: warning: {}: {doubt}", path.display());
         }
         (symbols, Some(files))
     }
 }
 
-/// The symbols of all lines that matter.
+/// Returns the symbols of all lines that the reports may show.
 fn pieces<'data>(
     options: &Options,
     image: &'data Image<'data>,
@@ -211,7 +226,7 @@ fn pieces<'data>(
     } else {
         Owners::Functions(Functions::new(image.every_symbol(), code.end))
     };
-    // A file may claim to have more code than it has.
+    // A damaged file may claim to have more code than it has.
     let every_byte = text_only && image.machine_code.bytes.len() as u64 >= code.end - code.start;
     let (files, by_caller) = (&image.files, options.inlines);
     let symbolizer = LineSymbolizer { lines, files, functions, owners: &owners, every_byte, by_caller, profiled };

@@ -2,6 +2,7 @@
 
 mod arguments;
 pub mod bsd;
+mod builder;
 mod check;
 mod compat;
 mod images;

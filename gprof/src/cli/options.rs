@@ -146,69 +146,71 @@ pub struct Annotation {
     pub separate: bool,
 }
 
-/// All options.
+/// What a report is about, and which reports to write.
+///
+/// [`Options::new`] starts without a command line, [`Options::parse`] reads the words of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// The profiled images, each with its profiles; never none.
-    pub images: Vec<ProfiledImage>,
+    pub(crate) images: Vec<ProfiledImage>,
     /// The form of the profiles, if it is not to be detected.
-    pub form: Option<gmon::Form>,
+    pub(crate) form: Option<gmon::Form>,
     /// A text file that gives the symbols instead of the program.
-    pub symbols: Option<PathBuf>,
+    pub(crate) symbols: Option<PathBuf>,
     /// A text file that tells the object file of each function, if an order of those is wanted.
-    pub file_map: Option<PathBuf>,
+    pub(crate) file_map: Option<PathBuf>,
     /// Where files with what was stripped from programs are looked for, before the system's directory.
-    pub debug_directories: Vec<PathBuf>,
+    pub(crate) debug_directories: Vec<PathBuf>,
     /// Whether shared objects are told of that a run left profiles of.
-    pub objects: bool,
+    pub(crate) objects: bool,
     /// Whose faults are wanted.
-    pub compat: Compat,
+    pub(crate) compat: Compat,
     /// What follows from that for analyses and reports.
-    pub rules: Rules,
+    pub(crate) rules: Rules,
     /// The reports that are wanted or not.
-    pub reports: Reports,
+    pub(crate) reports: Reports,
     /// The functions and arcs chosen, in the order of the command line.
-    pub choices: Vec<Choice>,
+    pub(crate) choices: Vec<Choice>,
     /// Whether functions that only their source file sees are left out.
-    pub no_static: bool,
+    pub(crate) no_static: bool,
     /// Whether local symbols that are not marked as functions are left out.
-    pub functions_only: bool,
+    pub(crate) functions_only: bool,
     /// Whether copies that compilers make of functions count for the function.
-    pub merge_clones: bool,
+    pub(crate) merge_clones: bool,
     /// Whether calls are added that stand in the program and never happened.
-    pub static_calls: bool,
+    pub(crate) static_calls: bool,
     /// Whether to leave out the texts that explain the columns.
-    pub brief: bool,
+    pub(crate) brief: bool,
     /// How much is shown of the flat profile and of the call graph.
-    pub limit: Limit,
+    pub(crate) limit: Limit,
     /// Whether to show functions that were never called and took no time.
-    pub unused: bool,
+    pub(crate) unused: bool,
     /// Whether to show names as programmers wrote them.
-    pub demangle: bool,
+    pub(crate) demangle: bool,
     /// How names are mangled.
-    pub style: Style,
+    pub(crate) style: Style,
     /// Whether to use the layout of the BSDs.
-    pub traditional: bool,
+    pub(crate) traditional: bool,
     /// Whether to tell of lines and not of functions.
-    pub by_line: bool,
+    pub(crate) by_line: bool,
     /// Whether to tell of functions that were inlined into others.
-    pub inlines: bool,
+    pub(crate) inlines: bool,
     /// Whether to add file and line to names.
-    pub file_names: bool,
+    pub(crate) file_names: bool,
     /// Whether to show whole paths.
-    pub paths: bool,
+    pub(crate) paths: bool,
     /// Whether to show how far self times may be off by chance.
-    pub errors: bool,
+    pub(crate) errors: bool,
     /// What reports are written as.
-    pub format: OutputFormat,
+    pub(crate) format: OutputFormat,
     /// Whether to draw tables.
-    pub table: bool,
+    pub(crate) table: bool,
     /// The width of the index and of tables in characters, if the user says so.
-    pub width: Option<usize>,
+    pub(crate) width: Option<usize>,
     /// How source files are found and annotated.
-    pub annotation: Annotation,
+    pub(crate) annotation: Annotation,
     /// What reports go through on their way to a terminal, if they shall go through anything.
-    pub pager: Option<pager::PagerCommand>,
+    pub(crate) pager: Option<pager::PagerCommand>,
 }
 
 /// The reports that are to be written.
@@ -271,20 +273,20 @@ impl Contents {
 impl Options {
     /// Whether GNU's faults are wanted.
     #[must_use]
-    pub fn is_gnu(&self) -> bool {
+    pub(crate) fn is_gnu(&self) -> bool {
         self.compat == Compat::Gnu
     }
 
     /// How names are demangled: names that GNU's tools leave mangled stay so where GNU's output is wanted.
     #[must_use]
-    pub fn demangling(&self) -> gmon_demangle::Options {
+    pub(crate) fn demangling(&self) -> gmon_demangle::Options {
         let compat = if self.is_gnu() { gmon_demangle::Compat::Gnu } else { gmon_demangle::Compat::None };
         gmon_demangle::Options { style: self.style, compat, ..gmon_demangle::Options::default() }
     }
 
     /// Whether a footer says how much of the profiles the reports account for.
     #[must_use]
-    pub fn has_footer(&self, wanted: Wanted) -> bool {
+    pub(crate) fn has_footer(&self, wanted: Wanted) -> bool {
         // The originals have none, and with `--stats` and in JSON everything is said.
         let is_fixed = self.is_gnu() || self.traditional || self.format == OutputFormat::Json;
         (wanted.flat || wanted.graph) && !wanted.stats && !self.brief && !is_fixed
@@ -292,7 +294,7 @@ impl Options {
 
     /// Whether choices or reports need to know where functions stand in source files.
     #[must_use]
-    pub fn needs_sources(&self, wanted: Wanted) -> bool {
+    pub(crate) fn needs_sources(&self, wanted: Wanted) -> bool {
         let spec_needs = |spec: &Spec| {
             // Without `:`, a name with a dot may be that of a file.
             let may_be_file = matches!(&spec.what, What::Function(name) if name.contains(&b'.'));
@@ -307,14 +309,13 @@ impl Options {
             || self.file_names
             || self.by_line
             || self.inlines
-            || self.format == OutputFormat::Json
             || (wanted.graph && self.paths);
         shown || self.choices.iter().any(needs)
     }
 
     /// Whether nothing is shown of code that the profile has no samples and no calls of: the flat profile alone.
     #[must_use]
-    pub fn shows_only_profiled_code(&self, wanted: Wanted) -> bool {
+    pub(crate) fn shows_only_profiled_code(&self, wanted: Wanted) -> bool {
         let all = wanted.graph || wanted.counts || wanted.source || wanted.function_order || self.sums_lines();
         // GNU keeps what is chosen as ranges of neighbours.
         let by_neighbours = self.is_gnu() && !self.choices.is_empty();
@@ -323,7 +324,7 @@ impl Options {
 
     /// Whether a sum is wanted in which calls are those of lines, as GNU's is.
     #[must_use]
-    pub fn sums_lines(&self) -> bool {
+    pub(crate) fn sums_lines(&self) -> bool {
         self.reports.sum && self.is_gnu()
     }
 
@@ -333,7 +334,7 @@ impl Options {
     /// # Errors
     ///
     /// When a report was asked for that the profiles have nothing for.
-    pub fn wanted(&self, contents: Contents) -> Result<Wanted, Error> {
+    pub(crate) fn wanted(&self, contents: Contents) -> Result<Wanted, Error> {
         let asked = &self.reports;
         let wanted = Wanted {
             info: asked.info,

@@ -1,27 +1,27 @@
-//! Columns of numbers. A large call graph has millions: they are put together without the machinery of formats.
+//! Columns of numbers. A large call graph has millions of numbers, and `write!` would be slow.
 
 use std::io::Write;
 
 use crate::report::number::Fixed;
 
-/// A piece of text that grows.
+/// A text that grows.
 #[derive(Default)]
 pub(super) struct Columns {
     pub(super) text: Vec<u8>,
 }
 
 impl Columns {
-    /// Adds a text.
+    /// Appends a text.
     pub(super) fn text(&mut self, text: &[u8]) {
         self.text.extend_from_slice(text);
     }
 
-    /// Adds so many blanks.
+    /// Appends this number of blanks.
     pub(super) fn blanks(&mut self, count: usize) {
         self.text.resize(self.text.len() + count, b' ');
     }
 
-    /// Adds a time or a percentage, right-aligned.
+    /// Appends a time or a percentage, right-aligned.
     pub(super) fn fixed(&mut self, number: f64, width: usize, precision: usize) {
         let number = Fixed(number);
         if !number.append(&mut self.text, width, precision) {
@@ -30,21 +30,21 @@ impl Columns {
         }
     }
 
-    /// Adds a count, right-aligned.
+    /// Appends a count, right-aligned.
     pub(super) fn right(&mut self, number: u64, width: usize) {
         let (digits, start) = digits(number);
         self.blanks(width.saturating_sub(DIGITS - start));
         self.text.extend_from_slice(&digits[start..]);
     }
 
-    /// Adds a count, left-aligned.
+    /// Appends a count, left-aligned.
     pub(super) fn left(&mut self, number: u64, width: usize) {
         let (digits, start) = digits(number);
         self.text.extend_from_slice(&digits[start..]);
         self.blanks(width.saturating_sub(DIGITS - start));
     }
 
-    /// Hands over what there is, and begins anew.
+    /// Writes the text to `out`, and starts a new one.
     pub(super) fn take(&mut self, out: &mut dyn Write) -> std::io::Result<()> {
         let done = out.write_all(&self.text);
         self.text.clear();
@@ -52,10 +52,10 @@ impl Columns {
     }
 }
 
-/// The most digits that a number has.
+/// The largest number of digits.
 const DIGITS: usize = 20;
 
-/// The digits of a number, which begin at the place behind them.
+/// Returns the digits of a number, and the index of the first digit.
 fn digits(number: u64) -> ([u8; DIGITS], usize) {
     let (mut digits, mut start, mut left) = ([b'0'; DIGITS], DIGITS - 1, number);
     loop {

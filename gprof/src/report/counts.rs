@@ -1,4 +1,4 @@
-//! How often functions ran, with their places in the source.
+//! The list of execution counts, with source locations.
 
 use std::io::{self, Write};
 

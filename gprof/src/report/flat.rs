@@ -1,47 +1,46 @@
-//! The flat profile: a row for each function.
+//! The flat profile: one row for each function.
 
 use std::io::{self, Write};
 
-use super::{blurbs, errors, names};
-use crate::analysis::{Analysis, Clock, RowNumbers};
+use super::{errors, explanations, names};
+use crate::analysis::{Analysis, Clock};
 use crate::cli::options::Options;
 use crate::report::number::{Fixed, General};
 
 pub(super) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
     if options.traditional && !options.brief {
         out.write_all(b"\n\n\nflat profile:\n")?;
-        out.write_all(blurbs::FLAT.as_bytes())?;
+        out.write_all(explanations::FLAT.as_bytes())?;
     }
     introduction(analysis, options, out)?;
     let widths = widths(analysis, options);
     columns(analysis, options, widths, out)?;
     let [own_width, all_width] = widths;
-    for (row, numbers) in analysis.flat_rows() {
-        let RowNumbers { percent, cumulative, own, .. } = numbers;
-        let [percent, cumulative, own] = [percent, cumulative, own].map(Fixed);
+    for row in analysis.flat_rows() {
+        let [percent, cumulative, own] = [row.percent, row.cumulative, row.self_time].map(Fixed);
         if options.traditional {
             write!(out, "{percent:5.1} {cumulative:10.2} {own:8.2}")?;
         } else {
             write!(out, "{percent:6.2} {cumulative:9.2} {own:8.2}")?;
         }
         if options.errors {
-            write!(out, " {:>width$}", errors::text(numbers.error), width = errors::WIDTH)?;
+            write!(out, " {:>width$}", errors::text(row.error), width = errors::WIDTH)?;
         }
-        match numbers.per_call.map(|(own, all)| (Fixed(own), Fixed(all))) {
+        match row.per_call.map(|(own, all)| (Fixed(own), Fixed(all))) {
             None => write!(out, " {:8} {:own_width$} {:all_width$}  ", "", "", "")?,
             Some((own, all)) => write!(out, " {:8} {own:own_width$.2} {all:all_width$.2}  ", row.calls)?,
         }
-        if options.traditional && analysis.calls.is_known {
+        if options.traditional && analysis.call_graph.is_known {
             names::write_numbered(analysis, row.function, out)?;
         } else {
-            out.write_all(&names::of_row(analysis, row))?;
+            out.write_all(&analysis.row_name(&row))?;
         }
         out.write_all(b"\n")?;
     }
-    if options.traditional { Ok(()) } else { blurbs::explain(blurbs::FLAT, options, out) }
+    if options.traditional { Ok(()) } else { explanations::explain(explanations::FLAT, options, out) }
 }
 
-/// What stands above the columns.
+/// Writes the text above the columns.
 pub(super) fn introduction(analysis: &Analysis<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
     let clock = &analysis.clock;
     let dimension = String::from_utf8_lossy(clock.dimension.as_bytes());
@@ -54,27 +53,27 @@ pub(super) fn introduction(analysis: &Analysis<'_>, options: &Options, out: &mut
     } else {
         write!(out, "Flat profile:\n\nEach sample counts as {} {dimension}.\n", General(clock.time(1.0)))?;
     }
-    // Written the other way round, what is no number would be taken for time.
+    // A total of NaN must not print this line, so the comparison must not be negated.
     if analysis.flat.total <= 0.0 {
         out.write_all(b" no time accumulated\n\n")?;
     }
     Ok(())
 }
 
-/// The unit of times for each call.
+/// Returns the unit of the times for each call.
 pub(super) fn unit(analysis: &Analysis<'_>) -> String {
     format!("{}{}/call", analysis.flat.unit.prefix, char::from(analysis.clock.abbrev))
 }
 
-/// How wide the originals make each of the columns of times for each call.
+/// The width of each column of times for each call in GNU's and the BSDs' layouts.
 const OF_CALL: usize = 8;
 
-/// How wide the columns of times for each call are: wide enough for the one call of `main` in nanoseconds. In the layouts
-/// of the originals a number that is too wide moves the rest of its row.
+/// Returns the widths of the columns of times for each call: wide enough for the one call of `main` in nanoseconds. In
+/// GNU's and the BSDs' layouts, a number that is too wide moves the rest of its row.
 fn widths(analysis: &Analysis<'_>, options: &Options) -> [usize; 2] {
     let mut most = [0.0_f64; 2];
     if options.rules.widens_columns {
-        for (own, all) in analysis.flat_rows().filter_map(|(_, numbers)| numbers.per_call) {
+        for (own, all) in analysis.flat_rows().filter_map(|row| row.per_call) {
             most = [most[0].max(own), most[1].max(all)];
         }
     }

@@ -1,11 +1,11 @@
-//! The call graph: an entry for each function, with its callers above and what it calls below.
+//! The call graph: an entry for each function, with its callers above and the functions that it calls below.
 
 use std::io::{self, Write};
 
 use super::columns::Columns;
-use super::labels::Labels;
-use super::{blurbs, errors, names};
-use crate::analysis::entries::{Calls, Line, Place, Whose};
+use super::numbered_names::NumberedNames;
+use super::{errors, explanations, names};
+use crate::analysis::entries::{Calls, Endpoint, EntryLine, LineKind};
 use crate::analysis::graph::Node;
 use crate::analysis::{Analysis, Clock};
 use crate::cli::options::Options;
@@ -13,30 +13,30 @@ use crate::report::number::{Fixed, General};
 
 pub(super) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
     let title = match (options.traditional, options.brief) {
-        (true, false) => blurbs::GRAPH,
+        (true, false) => explanations::GRAPH,
         (true, true) => "",
         (false, true) => "\t\t\tCall graph\n\n",
         (false, false) => "\t\t     Call graph (explanation follows)\n\n",
     };
     out.write_all(title.as_bytes())?;
     header(analysis, options, out)?;
-    // The BSDs give the time of what was called more room, and set entries apart.
+    // The BSDs use a wider column for the time of called functions, and put empty lines between entries.
     let (children, separator) = if options.traditional {
         (11, "\n-----------------------------------------------\n\n")
     } else {
         (7, "-----------------------------------------------\n")
     };
-    let labels = Labels::new(analysis);
-    let lines = Lines { analysis, options, labels, children };
+    let numbered_names = NumberedNames::new(analysis);
+    let lines = Lines { analysis, options, numbered_names, children };
     let mut columns = Columns::default();
-    for node in &analysis.calls.entries {
+    for node in &analysis.call_graph.entries {
         for line in analysis.entry(*node) {
             lines.write(&line, &mut columns)?;
             columns.take(out)?;
         }
         out.write_all(separator.as_bytes())?;
     }
-    if options.traditional { Ok(()) } else { blurbs::explain(blurbs::GRAPH, options, out) }
+    if options.traditional { Ok(()) } else { explanations::explain(explanations::GRAPH, options, out) }
 }
 
 fn header(analysis: &Analysis<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
@@ -44,9 +44,9 @@ fn header(analysis: &Analysis<'_>, options: &Options, out: &mut dyn Write) -> io
     out.write_all(if options.traditional { TRADITIONAL_COLUMNS } else { COLUMNS })
 }
 
-/// What one sample stands for.
+/// Writes what one sample stands for.
 pub(super) fn granularity(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let (clock, total) = (&analysis.clock, analysis.calls.graph.total());
+    let (clock, total) = (&analysis.clock, analysis.call_graph.graph.total());
     write!(out, "\ngranularity: each sample hit covers {} byte(s)", General(clock.granularity))?;
     if total > 0.0 {
         write!(out, " for {:.2}% of {:.2} ", Fixed(Clock::percent_of_one(total)), Fixed(clock.time(total)))?;
@@ -66,54 +66,54 @@ index  %time    self descendants  called+self    name    \tindex\n\
 struct Lines<'a, 'data> {
     analysis: &'a Analysis<'data>,
     options: &'a Options,
-    labels: Labels,
-    /// The width of the time of what was called.
+    numbered_names: NumberedNames,
+    /// The width of the column for the time of called functions.
     children: usize,
 }
 
 impl Lines<'_, '_> {
-    fn write(&self, line: &Line, columns: &mut Columns) -> io::Result<()> {
-        match line.place {
-            Place::Main(node) => {
-                let graph = &self.analysis.calls.graph;
+    fn write(&self, line: &EntryLine, columns: &mut Columns) -> io::Result<()> {
+        match line.kind {
+            LineKind::Primary(node) => {
+                let graph = &self.analysis.call_graph.graph;
                 let number = ["[", &graph.rank(node).to_string(), "]"].concat();
                 columns.text(&number.as_bytes()[..number.len().min(6)]);
                 columns.blanks(7 - number.len().min(6));
                 columns.fixed(graph.percent(node), 5, 1);
             }
-            Place::Above | Place::Below => columns.blanks(12),
+            LineKind::Caller | LineKind::Callee => columns.blanks(12),
         }
         self.times(line, columns);
         calls(line.calls, columns);
-        // The name of the entry's own function stands out to the left.
-        columns.blanks(if matches!(line.place, Place::Main(_)) { 1 } else { 5 });
-        match line.whose {
-            Whose::Function(id) => self.labels.write(self.analysis, id, columns)?,
-            whose => {
+        // The name of the entry's own function is less indented.
+        columns.blanks(if matches!(line.kind, LineKind::Primary(_)) { 1 } else { 5 });
+        match line.endpoint {
+            Endpoint::Function(id) => self.numbered_names.write(self.analysis, id, columns)?,
+            endpoint => {
                 let mut name = Vec::new();
-                names::write_whose(self.analysis, whose, &mut name)?;
+                names::write_endpoint(self.analysis, endpoint, &mut name)?;
                 columns.text(&name);
             }
         }
         columns.text(b"\n");
-        if let Place::Main(Node::Function(id)) = line.place
+        if let LineKind::Primary(Node::Function(id)) = line.kind
             && self.options.errors
             && line.error != 0.0
         {
-            self.error(line.error, self.analysis.calls.graph.rank(Node::Function(id)), columns);
+            self.error(line.error, self.analysis.call_graph.graph.rank(Node::Function(id)), columns);
         }
         Ok(())
     }
 
-    /// Writes a line with the standard error below the self time of a function. A further column would be none that
-    /// programs know which read the call graph; a line with a number in parentheses at its end is one that they pass over,
-    /// but not in the entry of a cycle as a whole.
+    /// Writes the standard error on a line below the function's line. Programs that read the call graph do not expect
+    /// another column, but skip lines that end with a number in parentheses. In the entry of a cycle as a whole they do
+    /// not skip such lines.
     fn error(&self, error: f64, rank: u32, columns: &mut Columns) {
         let error = errors::text(error);
         columns.text(format!("{error:>20}{:25}standard error ({rank})\n", "").as_bytes());
     }
 
-    fn times(&self, line: &Line, columns: &mut Columns) {
+    fn times(&self, line: &EntryLine, columns: &mut Columns) {
         let width = self.children;
         let Some((own, children)) = line.times else {
             columns.blanks(9 + width);
@@ -128,13 +128,13 @@ impl Lines<'_, '_> {
 
 fn calls(calls: Calls, columns: &mut Columns) {
     let (some, sign, others) = match calls {
-        Calls::Nothing => return columns.blanks(16),
-        Calls::Some(calls) | Calls::All { outer: calls, inner: 0 } => {
+        Calls::None => return columns.blanks(16),
+        Calls::WithinCycle(calls) | Calls::Total { outer: calls, inner: 0 } => {
             columns.blanks(1);
             columns.right(calls, 7);
             return columns.blanks(8);
         }
-        Calls::All { outer, inner } => (outer, b"+", inner),
+        Calls::Total { outer, inner } => (outer, b"+", inner),
         Calls::Part { some, all } => (some, b"/", all),
     };
     columns.blanks(1);
@@ -151,7 +151,7 @@ mod tests {
     fn calls_of_itself_stand_behind_a_plus() {
         let text = |outer, inner| {
             let (mut columns, mut out) = (Columns::default(), Vec::new());
-            calls(Calls::All { outer, inner }, &mut columns);
+            calls(Calls::Total { outer, inner }, &mut columns);
             columns.take(&mut out).unwrap();
             String::from_utf8(out).unwrap()
         };

@@ -1,4 +1,4 @@
-//! The index: the numbers of functions in the call graph, by name, in three columns.
+//! The index: the numbers of the entries in the order of names, in three columns.
 
 use std::io::{self, Read, Write};
 
@@ -7,15 +7,15 @@ use crate::analysis::graph::Node;
 use crate::analysis::{Analysis, IndexEntry};
 use crate::cli::options::Options;
 
-/// The columns of the index.
+/// The number of columns.
 pub(super) const COLUMNS: usize = 3;
 
-/// Its width in characters, unless the user gives one.
+/// The width in characters, unless the user sets one.
 const WIDTH: usize = 80;
 
 pub(super) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(b"Index by function name\n\n")?;
-    let entries = &analysis.calls.index;
+    let entries = &analysis.call_graph.index;
     let rows = entries.len().div_ceil(COLUMNS);
     for row in 0..rows {
         let mut line = Line { out, column: 0, start: 0 };
@@ -34,9 +34,10 @@ pub(super) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn W
 
 struct Line<'a> {
     out: &'a mut dyn Write,
-    /// What was written, less the blanks around numbers: those do not count, so that columns drift to the right.
+    /// The number of characters written so far, without the blanks around numbers. GNU does not count these blanks, so
+    /// columns drift to the right.
     column: usize,
-    /// Where the column of this cell ought to begin.
+    /// The column where the current cell should begin.
     start: usize,
 }
 
@@ -46,11 +47,11 @@ impl Line<'_> {
         self.column += number.len();
         let blanks = (self.start + 5).saturating_sub(self.column);
         self.column += blanks;
-        // Formats know no widths beyond 65535.
+        // `write!` supports widths up to 65535.
         io::copy(&mut io::repeat(b' ').take(blanks as u64), &mut self.out)?;
         write!(self.out, " {number} ")?;
         match entry.node {
-            Node::Function(id) => self.write(&names::name(analysis, id))?,
+            Node::Function(id) => self.write(&analysis.name_with_location(id))?,
             Node::Cycle(at) => self.write(format!("<cycle {}>", at + 1).as_bytes())?,
         }
         if let Some(file) = &entry.file {
@@ -61,7 +62,7 @@ impl Line<'_> {
         Ok(())
     }
 
-    /// A cell of fixed width, in which long names are cut.
+    /// Writes a cell of fixed width, and cuts long names.
     fn traditional_cell(&mut self, analysis: &Analysis<'_>, entry: &IndexEntry<'_>) -> io::Result<()> {
         write!(self.out, "{:>6.6} ", names::number(analysis, entry.node))?;
         let cycle;

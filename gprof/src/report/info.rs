@@ -1,4 +1,4 @@
-//! What profiles consist of.
+//! The records in each profile.
 
 use std::io::{self, Write};
 

@@ -1,23 +1,23 @@
-//! Reports: one renderer in each file, all of one shape.
+//! Renderers: one file for each report or format.
 //!
-//! A renderer gets the frozen [`Analysis`](crate::analysis::Analysis) and writes text or JSON. It looks nothing up and works
-//! nothing out; what is printed by a computer program is read by computer programs, so every blank counts.
+//! A renderer gets a complete [`Analysis`](crate::analysis::Analysis) and only writes: it computes nothing and reads no
+//! files. Programs read these reports, so every blank counts.
 
 pub mod annotate;
-mod blurbs;
 pub mod bsd;
 mod columns;
 mod counts;
 mod errors;
+mod explanations;
 mod flat;
 mod graph;
-mod hottest;
 mod index;
 mod info;
 mod json;
-mod labels;
+mod json_value;
 mod names;
 mod number;
+mod numbered_names;
 mod order;
 mod render;
 mod source;
@@ -25,9 +25,4 @@ mod stats;
 mod table;
 mod writer;
 
-pub use hottest::HotFunction;
 pub use render::{Format, render};
-
-// Only the tests of this project, which look into the modules, may need this name.
-#[cfg(feature = "internals")]
-pub use writer::Writer;

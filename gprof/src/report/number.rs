@@ -1,15 +1,14 @@
-//! C's ways to print numbers.
+//! Prints numbers as C's `printf` does.
 
 use std::fmt;
 
-/// Prints a float as C's `%f` does: with the precision and width that the format asks for, and what is no number in
-/// C's spelling.
+/// Prints a float as C's `%f` does: with precision and width, and with C's spelling of NaN.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fixed(pub f64);
 
 impl Fixed {
-    /// Adds the number to a text as the format of the same width and precision does, if it is one of the many of which
-    /// that can be told fast.
+    /// Appends the number as a format of the same width and precision would. Returns false, and appends nothing, if the
+    /// fast way does not work for this number.
     pub(crate) fn append(self, text: &mut Vec<u8>, width: usize, precision: usize) -> bool {
         let mut decimal = Decimal::default();
         let fits = (1..=2).contains(&precision) && decimal.round(self.0, precision);
@@ -40,7 +39,7 @@ impl fmt::Display for Fixed {
     }
 }
 
-/// The digits of a number, from the right to the left.
+/// The digits of a number, filled from right to left.
 #[derive(Default)]
 struct Decimal {
     text: [u8; 16],
@@ -48,17 +47,17 @@ struct Decimal {
 }
 
 impl Decimal {
-    /// The greatest number that is handled, times a hundred: products below are exact to less than [`Decimal::CLOSE`].
+    /// The largest number times the scale. The products below are exact to less than [`Decimal::CLOSE`].
     const GREATEST: f64 = 1e9;
 
-    /// How near to the middle between two decimals a number may lie to be left to those who calculate exactly.
+    /// How close to the middle between two decimals a number may be. The fast way cannot round closer numbers exactly.
     const CLOSE: f64 = 1e-6;
 
-    /// Rounds a number to one or two decimals, which takes a tenth of the time that rounding any number takes. Gives up
-    /// where it cannot be sure.
+    /// Rounds a number to one or two decimals, in a tenth of the time of Rust's formatting. Returns false if the result
+    /// might not be exact.
     fn round(&mut self, number: f64, precision: usize) -> bool {
         let scaled = number * if precision == 1 { 10.0 } else { 100.0 };
-        // Zero may have a sign, too.
+        // Negative zeros have a sign, too.
         if scaled.is_nan() || scaled >= Decimal::GREATEST || number.is_sign_negative() {
             return false;
         }
@@ -91,7 +90,7 @@ impl Decimal {
         self.text.len() - self.start
     }
 
-    /// The number to the right of blanks that make it so wide, as far as there is room for them.
+    /// Returns the number, right-aligned to the width as far as there is room for blanks.
     fn padded(&mut self, width: usize) -> &str {
         let start = self.start.min(self.text.len().saturating_sub(width));
         self.text[start..self.start].fill(b' ');
@@ -125,7 +124,7 @@ impl fmt::Display for General {
     }
 }
 
-/// A number without zeros at the end of its fraction.
+/// Removes the zeros at the end of a number's fraction.
 fn without_zeros(text: &str) -> &str {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
 }
@@ -169,7 +168,7 @@ mod tests {
         let mut state = 1_u64;
         for step in 0..200_000_u64 {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            // Numbers of all sizes, and such that lie on and beside the borders between decimals.
+            // Numbers of all sizes, also numbers on and next to the borders between decimals.
             let number = match step % 4 {
                 0 => f64::from_bits(state),
                 1 => (state >> 40) as f64 / 1000.0,

@@ -1,14 +1,14 @@
-//! Writes everything that an analysis has in one of the formats.
+//! Writes an analysis in one of the formats.
 
 use std::io::{BufWriter, Write};
 
 use super::writer::Writer;
-use super::{annotate, source};
+use super::{annotate, json, source};
 use crate::analysis::Analysis;
 use crate::error::Error;
 use crate::terminal::Terminal;
 
-/// What reports look like.
+/// The format of the reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Format {
@@ -16,39 +16,46 @@ pub enum Format {
     Text,
     /// The flat profile, the call graph and the index as tables, as wide as the terminal and with its colors.
     Table(Terminal),
-    /// The flat profile, the call graph and the statistics as JSON: docs/json.md is the schema. The options must ask for JSON
-    /// (`--format=json`): an analysis for text has no source lines, and may have no statistics.
+    /// The flat profile, the call graph and the statistics as JSON, whatever other reports the options ask for.
+    /// docs/json.md has the schema.
     Json,
 }
 
-/// Writes all reports that the analysis was made for. Source files that cannot be shown are told among the warnings.
+/// Writes all reports that the options ask for. Warnings about source files that cannot be shown go to `warnings`.
 ///
 /// # Errors
 ///
-/// When the output or a file cannot be written.
+/// If the output or a file cannot be written.
 pub fn render(
     analysis: &Analysis<'_>,
     format: Format,
     out: &mut dyn Write,
     warnings: &mut dyn Write,
 ) -> Result<(), Error> {
-    let Analysis { options, wanted, files, .. } = analysis;
-    let terminal = match format {
-        Format::Text | Format::Json => Terminal::default(),
-        Format::Table(terminal) => terminal,
-    };
     let mut buffer = BufWriter::with_capacity(1 << 16, out);
-    let mut writer = Writer::new(&mut buffer, &terminal);
-    if format == Format::Json {
-        writer.json(analysis, *wanted).map_err(Error::Output)?;
-        return writer.finish().map_err(Error::Output);
+    match format {
+        Format::Text => texts(analysis, None, &mut buffer, warnings)?,
+        Format::Table(terminal) => texts(analysis, Some(terminal), &mut buffer, warnings)?,
+        Format::Json => json::render(analysis, &mut buffer).map_err(Error::Output)?,
     }
+    buffer.flush().map_err(Error::Output)
+}
+
+/// Writes all reports that the options ask for as text, or for a terminal as tables.
+fn texts(
+    analysis: &Analysis<'_>,
+    tables_for: Option<Terminal>,
+    out: &mut dyn Write,
+    warnings: &mut dyn Write,
+) -> Result<(), Error> {
+    let Analysis { options, wanted, files, .. } = analysis;
+    let mut writer = Writer::new(out);
     if wanted.info {
         writer.info(files).map_err(Error::Output)?;
     }
-    match format {
-        Format::Text | Format::Json => writer.reports(analysis, options, *wanted),
-        Format::Table(_) => writer.tables(analysis, options, *wanted),
+    match tables_for {
+        None => writer.reports(analysis, options, *wanted),
+        Some(terminal) => writer.tables(analysis, options, *wanted, &terminal),
     }
     .map_err(Error::Output)?;
     if wanted.source {
@@ -65,10 +72,10 @@ pub fn render(
     } else if options.has_footer(*wanted) {
         writer.footer(analysis, files).map_err(Error::Output)?;
     }
-    writer.finish().map_err(Error::Output)
+    Ok(())
 }
 
-/// Writes the annotated source files, each to a file of its own if that is wanted.
+/// Writes the annotated source files, with `-y` each to a file of its own.
 fn annotated(analysis: &Analysis<'_>, writer: &mut Writer<'_>, warnings: &mut dyn Write) -> Result<(), Error> {
     let options = analysis.options;
     for file in annotate::annotate(analysis, options) {

@@ -8,20 +8,20 @@ use crate::cli::options::Options;
 use crate::report::annotate::{AnnotatedFile, Label, Times};
 use crate::report::number::Fixed;
 
-/// How wide the counts are.
+/// The width of the counts.
 const WIDTH: usize = 16;
 
-/// Writes one file.
+/// Writes one source file.
 ///
 /// # Errors
 ///
-/// Those of `out`.
+/// The errors of `out`.
 pub(super) fn render(file: &AnnotatedFile, options: &Options, out: &mut dyn Write) -> io::Result<()> {
     let is_rare = |counts: &[u64]| {
         counts.iter().fold(0_u64, |sum, count| sum.saturating_add(*count)) < options.annotation.min_count
     };
     if let Some(times) = &file.times {
-        // The arrow behind counts is 4 characters wide.
+        // The arrow behind the counts is 4 characters wide.
         writeln!(out, "{:>9} {:>width$}\n", times.unit, "calls", width = WIDTH - 4)?;
     }
     for (at, (line, label)) in (1..).zip(file.lines()) {
@@ -52,7 +52,7 @@ pub(super) fn render(file: &AnnotatedFile, options: &Options, out: &mut dyn Writ
     summary(file, out)
 }
 
-/// Writes which lines took most time.
+/// Writes the lines that took most time.
 fn slowest(times: &Times, most: usize, out: &mut dyn Write) -> io::Result<()> {
     let mut lines: Vec<(u32, f64)> = times.of_lines.iter().map(|(line, time)| (*line, *time)).collect();
     lines.sort_by_key(|(line, time)| (Reverse(Ordered(*time)), *line));
@@ -65,7 +65,7 @@ fn slowest(times: &Times, most: usize, out: &mut dyn Write) -> io::Result<()> {
 
 fn summary(file: &AnnotatedFile, out: &mut dyn Write) -> io::Result<()> {
     let average = if file.executable == 0 { 0.0 } else { file.calls as f64 / file.executable as f64 };
-    // A line that was counted is taken for executed, whatever the count.
+    // A line with a count is executed, even if the count is 0.
     let percent = if file.executable == 0 { 100.0 } else { 100.0 * file.counted as f64 / file.executable as f64 };
     writeln!(out, "\nExecution Summary:\n")?;
     writeln!(out, "{:9}   Executable lines in this file", file.executable)?;

@@ -1,4 +1,4 @@
-//! How much of the profiles the reports account for: in full, or as a footer that tells only what there is to tell.
+//! The statistics: how much of the profiles the reports account for. The footer is a short form.
 
 use std::io::{self, Write};
 
@@ -7,12 +7,12 @@ use crate::load::outside::OutsideImages;
 use crate::load::profile_file::FileInfo;
 use crate::report::number::{Fixed, General};
 
-/// How much to tell.
+/// Which lines to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Detail {
-    /// Everything.
+    /// All lines.
     All,
-    /// All samples, all calls, and of the rest what is not as a reader expects it to be.
+    /// The number of samples and calls, and all lines that a reader would not expect.
     Notable,
 }
 
@@ -32,17 +32,17 @@ pub(super) fn render(
 struct Line {
     number: String,
     text: String,
-    /// Whether a reader who did not ask should know.
+    /// Whether the footer has this line.
     is_notable: bool,
 }
 
 fn lines(analysis: &Analysis<'_>, files: &[FileInfo]) -> Vec<Line> {
-    let stats = &analysis.stats.unwrap_or_default();
+    let stats = analysis.stats();
     let saturated: usize = files.iter().map(|file| file.saturated).sum();
     let runs = files.iter().filter(|file| !file.is_shared_object).count();
     let mut lines = vec![count(runs as u64, "runs merged", 1), all_samples(analysis)];
     lines.extend(samples(stats));
-    // Nobody who wanted everything need be told that nothing was left out.
+    // A line about limits is needed only if a limit left something out.
     lines.extend(limited(analysis).into_iter().filter(|line| line.is_notable));
     lines.push(count(saturated as u64, "bins at the limit of their counters: samples may be missing", 0));
     lines.push(Line { is_notable: true, ..count(stats.calls, "calls", 0) });
@@ -51,19 +51,19 @@ fn lines(analysis: &Analysis<'_>, files: &[FileInfo]) -> Vec<Line> {
         count(stats.to_outside, "of them to outside of the program's functions", 0),
         count(stats.unknown, "of them with both ends unknown", 0),
     ]);
-    // Nobody who has no profiles of objects need be told that nothing is in none.
-    lines.extend(beyond(&stats.outside_images).into_iter().filter(|line| line.is_notable));
+    // A line about code outside of all images is needed only if there was a sample or a call.
+    lines.extend(outside_images(&stats.outside_images).into_iter().filter(|line| line.is_notable));
     lines
 }
 
-/// A whole number, of which more than so many are notable.
+/// Returns the line of a whole number. The footer has the line if the number is greater than `usual`.
 fn count(number: u64, text: &str, usual: u64) -> Line {
     Line { number: number.to_string(), text: text.to_owned(), is_notable: number > usual }
 }
 
-/// What is not shown because the user wants only so much.
+/// Returns what the limits of the user left out.
 fn limited(analysis: &Analysis<'_>) -> [Line; 2] {
-    let (clock, table, calls) = (&analysis.clock, &analysis.flat, &analysis.calls);
+    let (clock, table, calls) = (&analysis.clock, &analysis.flat, &analysis.call_graph);
     let line = |left_out: LeftOut, total: f64, what: &str| {
         let unit = String::from_utf8_lossy(clock.dimension.as_bytes());
         let rate = if clock.rate > 0.0 { clock.rate } else { 1.0 };
@@ -77,19 +77,19 @@ fn limited(analysis: &Analysis<'_>) -> [Line; 2] {
     ]
 }
 
-/// What no report shows, because it is in none of the images.
-fn beyond(beyond: &OutsideImages) -> [Line; 4] {
+/// Returns the samples and calls in none of the images.
+fn outside_images(outside: &OutsideImages) -> [Line; 4] {
     [
-        count(beyond.kernel, "more samples in the kernel", 0),
-        count(beyond.vdso, "more samples in the vDSO, code that the kernel lends", 0),
-        count(beyond.elsewhere, "more samples outside of the program and the objects that it used", 0),
-        count(beyond.calls, "more calls of functions outside of the program and the objects that it used", 0),
+        count(outside.kernel, "more samples in the kernel", 0),
+        count(outside.vdso, "more samples in the vDSO, code of the kernel in the program", 0),
+        count(outside.elsewhere, "more samples outside of the program and the objects that it used", 0),
+        count(outside.calls, "more calls of functions outside of the program and the objects that it used", 0),
     ]
 }
 
-/// The samples, and the time that they stand for.
+/// Returns all samples, and the time that the samples stand for.
 fn all_samples(analysis: &Analysis<'_>) -> Line {
-    let (stats, clock) = (&analysis.stats.unwrap_or_default(), &analysis.clock);
+    let (stats, clock) = (analysis.stats(), &analysis.clock);
     let number = format!("{:.1}", rounded(stats.samples));
     if clock.rate == 0.0 {
         return Line { number, text: "samples".to_owned(), is_notable: false };
@@ -104,7 +104,7 @@ fn all_samples(analysis: &Analysis<'_>) -> Line {
     Line { number, text, is_notable: true }
 }
 
-/// What became of the samples.
+/// Returns what the samples are divided into.
 fn samples(stats: &Stats) -> [Line; 4] {
     let line = |samples: f64, text: &str, notable: f64| Line {
         number: format!("{:.1}", rounded(samples)),
@@ -119,7 +119,8 @@ fn samples(stats: &Stats) -> [Line; 4] {
     ]
 }
 
-/// A number as one decimal shows it: sums of shares are off in their last bits, and zero has no sign.
+/// Rounds a number to one decimal. Sums of shares differ from whole numbers in their last bits, and a zero must have no
+/// sign.
 fn rounded(number: f64) -> f64 {
     (number * 10.0).round() / 10.0 + 0.0
 }

@@ -1,31 +1,30 @@
-//! Writes whole reports one after the other, with a form feed between them.
+//! Writes the reports one after the other, with a form feed between two reports.
 
 use std::io::{self, Write};
 
 use super::annotate::AnnotatedFile;
 use super::stats::Detail;
 use super::table::Frame;
-use super::{counts, flat, graph, index, info, json, order, source, stats, table};
+use super::{counts, flat, graph, index, info, order, source, stats, table};
 use crate::analysis::Analysis;
 use crate::cli::options::{Options, Wanted};
 use crate::load::profile_file::FileInfo;
 use crate::terminal::Terminal;
 
-/// Writes reports, a form feed between them.
+/// Writes the reports one after the other, with a form feed between two reports.
 pub struct Writer<'a> {
     out: &'a mut dyn Write,
-    terminal: Terminal,
     first: bool,
     first_source: bool,
 }
 
 impl<'a> Writer<'a> {
-    /// Writes to `out`, which may be a terminal.
-    pub fn new(out: &'a mut dyn Write, terminal: &Terminal) -> Writer<'a> {
-        Writer { out, terminal: *terminal, first: true, first_source: true }
+    /// Returns a writer of reports to `out`.
+    pub fn new(out: &'a mut dyn Write) -> Writer<'a> {
+        Writer { out, first: true, first_source: true }
     }
 
-    /// Begins a report.
+    /// Starts a report.
     fn begin(&mut self) -> io::Result<&mut dyn Write> {
         if !std::mem::take(&mut self.first) {
             self.out.write_all(b"\x0c\n")?;
@@ -33,20 +32,21 @@ impl<'a> Writer<'a> {
         Ok(self.out)
     }
 
-    /// Writes what the profiles consist of.
+    /// Writes the records in each profile (`-i`).
     ///
     /// # Errors
     ///
-    /// Those of the output.
+    /// The errors of the output.
     pub fn info(&mut self, files: &[FileInfo]) -> io::Result<()> {
         info::render(files, self.begin()?)
     }
 
-    /// Writes all wanted reports that show the analysis.
+    /// Writes the flat profile, the call graph, the index and the list of execution counts, as far as the user wants
+    /// these.
     ///
     /// # Errors
     ///
-    /// Those of the output.
+    /// The errors of the output.
     pub fn reports(&mut self, analysis: &Analysis<'_>, options: &Options, wanted: Wanted) -> io::Result<()> {
         if wanted.graph && options.traditional {
             graph::render(analysis, options, self.begin()?)?;
@@ -66,18 +66,15 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Writes all wanted reports as JSON, and how much of the profiles they account for.
-    ///
-    /// # Errors
-    ///
-    /// Those of the output.
-    pub fn json(&mut self, analysis: &Analysis<'_>, wanted: Wanted) -> io::Result<()> {
-        json::render(analysis, wanted, self.out)
-    }
-
-    /// Writes the same reports, those that can be tables as tables.
-    pub(super) fn tables(&mut self, analysis: &Analysis<'_>, options: &Options, wanted: Wanted) -> io::Result<()> {
-        let frame = Frame::new(&self.terminal, options);
+    /// Writes the same reports as [`Writer::reports`], as tables where possible.
+    pub(super) fn tables(
+        &mut self,
+        analysis: &Analysis<'_>,
+        options: &Options,
+        wanted: Wanted,
+        terminal: &Terminal,
+    ) -> io::Result<()> {
+        let frame = Frame::new(terminal, options);
         if wanted.flat {
             table::flat(analysis, options, frame, self.begin()?)?;
         }
@@ -95,7 +92,7 @@ impl<'a> Writer<'a> {
     ///
     /// # Errors
     ///
-    /// Those of the output.
+    /// The errors of the output.
     pub fn source(&mut self, file: &AnnotatedFile, options: &Options) -> io::Result<()> {
         if !std::mem::take(&mut self.first_source) {
             self.out.write_all(b"\n")?;
@@ -107,20 +104,20 @@ impl<'a> Writer<'a> {
         source::render(file, options, out)
     }
 
-    /// Writes how much of the profiles the reports account for.
+    /// Writes the statistics.
     ///
     /// # Errors
     ///
-    /// Those of the output.
+    /// The errors of the output.
     pub fn stats(&mut self, analysis: &Analysis<'_>, files: &[FileInfo]) -> io::Result<()> {
         stats::render(analysis, files, Detail::All, self.begin()?)
     }
 
-    /// Writes as much of the same as readers of other reports should know.
+    /// Writes the footer.
     ///
     /// # Errors
     ///
-    /// Those of the output.
+    /// The errors of the output.
     pub fn footer(&mut self, analysis: &Analysis<'_>, files: &[FileInfo]) -> io::Result<()> {
         stats::render(analysis, files, Detail::Notable, self.begin()?)
     }
@@ -129,7 +126,7 @@ impl<'a> Writer<'a> {
     ///
     /// # Errors
     ///
-    /// Those of the output.
+    /// The errors of the output.
     pub fn function_order(&mut self, analysis: &Analysis<'_>) -> io::Result<()> {
         order::render_functions(analysis, self.out)
     }
@@ -138,17 +135,8 @@ impl<'a> Writer<'a> {
     ///
     /// # Errors
     ///
-    /// Those of the output.
+    /// The errors of the output.
     pub fn file_order(&mut self, analysis: &Analysis<'_>) -> io::Result<()> {
         order::render_files(analysis, self.out)
-    }
-
-    /// Writes out what is still held back.
-    ///
-    /// # Errors
-    ///
-    /// Those of the output.
-    pub fn finish(&mut self) -> io::Result<()> {
-        self.out.flush()
     }
 }

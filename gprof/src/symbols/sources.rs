@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::image::address_space::Images;
 use crate::image::lines::{Lines, OfFiles};
 use crate::symbols::functions::{FunctionId, Functions};
 
@@ -26,6 +27,25 @@ impl Sources {
     /// Looks up all functions. `order` has the addresses of the symbols in the order of the symbol table.
     #[must_use]
     pub fn new(order: &[u64], functions: &Functions<'_>, lines: &Lines<'_>) -> Sources {
+        Sources::of_addresses(order, functions.as_slice().iter().map(|function| function.address), lines)
+    }
+
+    /// Looks up the functions of several images, which reads the line tables of these images.
+    #[must_use]
+    pub fn of_images(functions: &Functions<'_>, images: &Images<'_>) -> Sources {
+        let ids: Vec<FunctionId> = functions.ids().collect();
+        let of_image = |ids: &[FunctionId]| {
+            let image = ids.first().and_then(|id| images.get(functions.image(*id)));
+            let lines = image.map(|image| image.files.lines()).unwrap_or_default();
+            let addresses = ids.iter().map(|id| functions.linked(*id, functions[*id].address));
+            Sources::of_addresses(&[], addresses, &lines)
+        };
+        Sources::join(
+            ids.chunk_by(|one, other| functions.image(*one) == functions.image(*other)).map(of_image).collect(),
+        )
+    }
+
+    fn of_addresses(order: &[u64], addresses: impl Iterator<Item = u64>, lines: &Lines<'_>) -> Sources {
         let mut files: Vec<Vec<u8>> = Vec::new();
         let mut known: HashMap<Vec<u8>, usize> = HashMap::new();
         // Most functions come from few files, whose paths need not be put together each time.
@@ -44,7 +64,7 @@ impl Sources {
         for address in order {
             place(*address);
         }
-        let places = functions.as_slice().iter().map(|function| place(function.address)).collect();
+        let places = addresses.map(place).collect();
         Sources { files, places }
     }
 

@@ -1,4 +1,4 @@
-//! What a run must know of the terminals that it writes to.
+//! What a run knows of the terminals that it writes to.
 
 pub mod pager;
 pub mod progress;
@@ -9,25 +9,25 @@ use std::io::{self, IsTerminal, Write, stderr, stdout};
 
 use terminal_size::{Width, terminal_size_of};
 
-/// The width of a terminal that does not say, in characters.
+/// The width in characters of a terminal that does not tell its width.
 const USUAL_WIDTH: usize = 80;
 
-/// What is known of the terminals. The default is that there are none.
+/// The terminals that a run writes to. By default there are none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Terminal {
-    /// The width in characters of the terminal that reports go to, if they go to one.
+    /// The width in characters of the terminal that shows the reports, if a terminal shows the reports.
     pub reports: Option<usize>,
-    /// The width in characters of the terminal that warnings go to, if they go to one that can erase what it shows.
+    /// The width in characters of the terminal that shows the warnings, if there is one that can erase a line.
     pub warnings: Option<usize>,
-    /// How wide reports shall be that go to no terminal.
+    /// The width in characters of reports that go to no terminal.
     pub columns: Option<usize>,
-    /// Whether the reports' terminal shows colours, and the user likes them.
-    pub colours: bool,
+    /// Whether the terminal that shows the reports has colors, and the user does not object.
+    pub colors: bool,
 }
 
 impl Terminal {
-    /// What this process finds: its standard output and standard error, and the variables `TERM`, `COLUMNS` and
-    /// `NO_COLOR`, of which the last one counts when there is anything in it.
+    /// Returns the terminals of this process: its standard output and its standard error. The environment variables
+    /// `TERM`, `COLUMNS` and `NO_COLOR` count; `NO_COLOR` counts unless it is empty.
     #[must_use]
     pub fn of_process() -> Terminal {
         let width = |size: Option<(Width, _)>| Some(size.map_or(USUAL_WIDTH, |(width, _)| usize::from(width.0)));
@@ -39,53 +39,53 @@ impl Terminal {
             reports,
             warnings: warnings.filter(|_| is_able),
             columns: env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).filter(|columns| *columns > 0),
-            colours: reports.is_some() && is_able && !is_plain,
+            colors: reports.is_some() && is_able && !is_plain,
         }
     }
 
-    /// How wide reports may be, in characters: as wide as their terminal, or as `COLUMNS` says, or 80.
+    /// Returns the width of reports in characters: the width of the terminal, the value of `COLUMNS`, or 80.
     #[must_use]
     pub fn width(&self) -> usize {
         self.reports.or(self.columns).unwrap_or(USUAL_WIDTH)
     }
 }
 
-/// A text without control characters: those are spelt as programmers write them, newlines among them. Names and paths may
-/// have any in them, and a terminal obeys them.
+/// Escapes all control characters of a text, such as newlines (`\n`). Names and paths of input files may have control
+/// characters, which a terminal would obey.
 #[must_use]
 pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(is_control) {
         return Cow::Borrowed(text);
     }
-    let mut spelt = String::with_capacity(text.len() + 16);
+    let mut escaped = String::with_capacity(text.len() + 16);
     for letter in text.chars() {
-        if is_control(letter) { spelt.extend(letter.escape_default()) } else { spelt.push(letter) }
+        if is_control(letter) { escaped.extend(letter.escape_default()) } else { escaped.push(letter) }
     }
-    Cow::Owned(spelt)
+    Cow::Owned(escaped)
 }
 
-/// The same of a name that need not be UTF-8. Bytes that are no characters stay as they are.
+/// Escapes all control characters of a name that need not be UTF-8. Bytes that are not UTF-8 stay as they are.
 #[must_use]
 pub fn visible_bytes(name: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
-    // All control characters beyond ASCII begin with one of these bytes.
+    // The encodings of all control characters beyond ASCII begin with one of these bytes.
     if !name.iter().any(|byte| byte.is_ascii_control() || matches!(byte, 0xc2 | 0xe2)) {
         return name;
     }
-    let mut spelt = Vec::with_capacity(name.len() + 16);
+    let mut escaped = Vec::with_capacity(name.len() + 16);
     for chunk in name.utf8_chunks() {
-        spelt.extend_from_slice(visible(chunk.valid()).as_bytes());
-        spelt.extend_from_slice(chunk.invalid());
+        escaped.extend_from_slice(visible(chunk.valid()).as_bytes());
+        escaped.extend_from_slice(chunk.invalid());
     }
-    Cow::Owned(spelt)
+    Cow::Owned(escaped)
 }
 
-/// Whether a character changes how others are shown instead of being shown: control characters, line and paragraph
-/// separators, and those that turn the direction of writing.
+/// Returns whether a character changes how other characters are shown: control characters, line and paragraph
+/// separators, and characters that change the direction of writing.
 pub(crate) fn is_control(letter: char) -> bool {
     letter.is_control() || matches!(letter, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// A system's error in its own words, without the number that Rust adds.
+/// Returns the system's message for an error, without the number that Rust appends.
 pub(crate) fn system(error: &io::Error) -> String {
     let text = error.to_string();
     match text.find(" (os error") {
@@ -94,33 +94,33 @@ pub(crate) fn system(error: &io::Error) -> String {
     }
 }
 
-/// A terminal as reports see it: control characters in what was read from files, such as the lines of sources, are
-/// spelt. Line ends, tabs and form feeds, which reports have themselves, are not, and neither are colors.
+/// A writer to a terminal that escapes the control characters of input files, such as the lines of source files. Line
+/// ends, tabs, form feeds and colors, which reports have themselves, stay as they are.
 ///
-/// Names are spelt where they are put together, since a newline in a name must not look like the end of a line.
-pub(crate) struct Visible<'a> {
+/// Names are escaped where they are formatted, because a newline in a name must not look like the end of a line.
+pub(crate) struct EscapingWriter<'a> {
     out: &'a mut dyn Write,
-    /// What may be the beginning of something that is to be written as it is.
+    /// Bytes that may begin a sequence that stays as it is.
     held: Vec<u8>,
     text: Vec<u8>,
 }
 
-impl<'a> Visible<'a> {
-    pub(crate) fn new(out: &'a mut dyn Write) -> Visible<'a> {
-        Visible { out, held: Vec::new(), text: Vec::new() }
+impl<'a> EscapingWriter<'a> {
+    pub(crate) fn new(out: &'a mut dyn Write) -> EscapingWriter<'a> {
+        EscapingWriter { out, held: Vec::new(), text: Vec::new() }
     }
 
     fn byte(&mut self, byte: u8) {
         match (self.held.as_slice(), byte) {
             ([], b'\r' | b'\x1b' | 0xc2) => return self.held.push(byte),
-            // A line end as DOS has it.
+            // The line end of DOS.
             ([b'\r'], b'\n') => self.keep(),
             ([b'\x1b'], b'[') => return self.held.push(byte),
             ([b'\x1b', b'[', rest @ ..], b'0'..=b'9' | b';') if rest.len() < 16 => return self.held.push(byte),
             ([b'\x1b', b'[', ..], b'm') => self.keep(),
             ([0xc2], 0x80..=0x9f) => {
                 self.held.clear();
-                return self.spell(char::from(byte));
+                return self.escape(char::from(byte));
             }
             ([0xc2], _) => self.keep(),
             ([], _) => {}
@@ -130,30 +130,30 @@ impl<'a> Visible<'a> {
             }
         }
         if byte.is_ascii_control() && !matches!(byte, b'\n' | b'\t' | b'\x0c') {
-            self.spell(char::from(byte));
+            self.escape(char::from(byte));
         } else {
             self.text.push(byte);
         }
     }
 
-    /// What was held is harmless.
+    /// Keeps the held bytes: they are a sequence that stays as it is.
     fn keep(&mut self) {
         self.text.append(&mut self.held);
     }
 
-    /// What was held is not what it may have been.
+    /// Escapes the held bytes: they are not such a sequence.
     fn give_up(&mut self) {
         for byte in std::mem::take(&mut self.held) {
-            if byte.is_ascii_control() { self.spell(char::from(byte)) } else { self.text.push(byte) }
+            if byte.is_ascii_control() { self.escape(char::from(byte)) } else { self.text.push(byte) }
         }
     }
 
-    fn spell(&mut self, letter: char) {
+    fn escape(&mut self, letter: char) {
         self.text.extend(letter.escape_default().map(|letter| letter as u8));
     }
 }
 
-impl Write for Visible<'_> {
+impl Write for EscapingWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         bytes.iter().for_each(|byte| self.byte(*byte));
         let done = self.out.write_all(&self.text);
@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn control_characters_are_spelt() {
+    fn control_characters_are_escaped() {
         assert_eq!(visible("a\x1b[31m\x07\u{9b}b\nc\u{202e}\t\\é"), "a\\u{1b}[31m\\u{7}\\u{9b}b\\nc\\u{202e}\\t\\é");
         assert!(matches!(visible("plain é"), Cow::Borrowed(_)));
         let name = [b"a\xff\x1b".as_slice(), "\u{9b}é".as_bytes(), b"\xe2"].concat();
@@ -183,12 +183,12 @@ mod tests {
         assert!(matches!(visible_bytes(Cow::Borrowed(b"main\xff")), Cow::Borrowed(_)));
     }
 
-    /// What a terminal gets of a text, in pieces of every size.
+    /// Writes a text in pieces of every size, and returns what the terminal gets.
     fn shown(text: &[u8]) -> String {
         let mut first = None;
         for size in 1..=text.len() {
             let mut out = Vec::new();
-            let mut visible = Visible::new(&mut out);
+            let mut visible = EscapingWriter::new(&mut out);
             text.chunks(size).for_each(|piece| visible.write_all(piece).unwrap());
             visible.flush().unwrap();
             assert_eq!(first.get_or_insert_with(|| out.clone()), &out, "{size}");

@@ -1,6 +1,6 @@
-//! The pager: the program through which reports reach a terminal.
+//! The pager: a program that shows reports on a terminal.
 //!
-//! The pager is started when the first report is written, so that a run without reports has none. The pager reads a pipe,
+//! The pager starts when the first report is written, so a run without reports starts no pager. The pager reads a pipe,
 //! and writes to the standard output of this process itself.
 
 use std::ffi::{OsStr, OsString};
@@ -12,22 +12,22 @@ use std::sync::atomic::AtomicBool;
 
 use signal_hook::consts::SIGINT;
 
-/// The pager of those who name none, and how it behaves unless `LESS` says otherwise: it ends at once when everything has
-/// room on the screen, shows colours, and leaves the screen as it is.
+/// The pager of users who name none, and its default options in the variable `LESS`: end at once if everything fits on
+/// the screen, show colors, and do not clear the screen.
 const USUAL: (&str, &str) = ("less", "FRX");
 
-/// Which pager to use.
+/// The pager to use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PagerCommand {
-    /// The usual one, if the system has it.
+    /// The usual pager, if the system has it.
     Usual,
-    /// A command of the user's.
+    /// A command that the user named.
     Command(OsString),
 }
 
 impl PagerCommand {
-    /// The choice of the environment: `GPROF_PAGER`, or else `PAGER`, of which nothing and `cat` mean none. A terminal that
-    /// can do nothing gets no pager that nobody named.
+    /// Returns the pager that the environment names: `GPROF_PAGER`, or else `PAGER`. An empty value and `cat` mean no
+    /// pager. Without a name, a dumb terminal gets no pager.
     #[must_use]
     pub fn of_environment(variable: impl Fn(&str) -> Option<OsString>) -> Option<PagerCommand> {
         match variable("GPROF_PAGER").or_else(|| variable("PAGER")) {
@@ -39,10 +39,10 @@ impl PagerCommand {
     }
 }
 
-/// A writer of reports that sends them through a pager.
+/// A writer that sends reports through a pager.
 pub(crate) struct Pager<'a> {
     choice: &'a PagerCommand,
-    /// Where reports go if there is no pager.
+    /// The output for reports if there is no pager.
     out: &'a mut dyn Write,
     state: State,
 }
@@ -51,7 +51,7 @@ enum State {
     /// Nothing was written.
     Waiting,
     Running(Child, ChildStdin),
-    /// The pager cannot be started.
+    /// The pager could not be started.
     Failed(io::Error),
 }
 
@@ -60,14 +60,14 @@ impl<'a> Pager<'a> {
         Pager { choice, out, state: State::Waiting }
     }
 
-    /// Waits for the end of the pager. Gives a fault that the user should know of.
+    /// Waits for the end of the pager. Returns a fault that the user should know of.
     ///
     /// # Errors
     ///
-    /// A fault because of which nobody has read the reports.
+    /// A fault that kept the user from seeing the reports.
     pub(crate) fn finish(self) -> Result<Option<String>, String> {
         let PagerCommand::Command(command) = self.choice else {
-            // Where there is no usual pager nobody misses one.
+            // If the usual pager is missing, nobody asked for it.
             if let State::Running(child, input) = self.state {
                 let _ = wait(child, input);
             }
@@ -78,7 +78,7 @@ impl<'a> Pager<'a> {
         match self.state {
             State::Waiting => Ok(None),
             State::Failed(error) => Ok(Some(fault(&crate::terminal::system(&error)))),
-            // These say that the shell found no command or could not run it.
+            // The shell exits with these values if it finds no command or cannot run the command.
             State::Running(child, input) => match wait(child, input) {
                 Some(126 | 127) => Err(fault("the shell cannot run it")),
                 _ => Ok(None),
@@ -86,7 +86,7 @@ impl<'a> Pager<'a> {
         }
     }
 
-    /// The pipe to the pager, or the output itself.
+    /// Returns the pipe to the pager, or the output itself. Starts the pager.
     fn sink(&mut self) -> &mut dyn Write {
         if let State::Waiting = self.state {
             self.state = match start(self.choice) {
@@ -132,18 +132,19 @@ fn start(choice: &PagerCommand) -> io::Result<(Child, ChildStdin)> {
     let Some(input) = child.stdin.take() else {
         return Err(io::ErrorKind::BrokenPipe.into());
     };
-    // An interrupt from the terminal is meant for the pager, which stops reading and goes on. If this process died of the
-    // interrupt, the shell and the pager would both read the terminal. Where the handler cannot be had, so be it.
+    // An interrupt from the terminal is meant for the pager, which stops reading and stays. If the interrupt ended this
+    // process, the shell and the pager would both read the terminal. If the handler cannot be installed, nothing more
+    // can be done.
     let _ = signal_hook::flag::register(SIGINT, Arc::new(AtomicBool::new(false)));
     Ok((child, input))
 }
 
-/// Whether a command is one word that means the same to a shell and to the system.
+/// Returns whether a command is a single word that means the same to a shell and to the system.
 fn is_plain(words: &OsStr) -> bool {
     words.as_bytes().iter().all(|byte| byte.is_ascii_alphanumeric() || b"/._-+,:@%".contains(byte))
 }
 
-/// Waits for a process that gets nothing more to read, and gives its exit status.
+/// Closes the input of a process and waits for its end. Returns its exit status.
 fn wait(mut child: Child, input: ChildStdin) -> Option<i32> {
     drop(input);
     child.wait().ok()?.code()

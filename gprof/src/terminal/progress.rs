@@ -1,8 +1,7 @@
-//! A line on a terminal that says what takes so long, and goes away.
+//! Progress: a line on the terminal that tells what takes so long, and that is erased in the end.
 //!
-//! This is not the work of a library: what those are good at, many bars at once that move by themselves, is not needed,
-//! and what is needed here (to wait before anything is shown, to make room for warnings, to leave nothing behind) would have
-//! to be written around them.
+//! Libraries for progress bars draw many bars that move by themselves. This line needs none of that, and what it does
+//! need (wait before it appears, make room for warnings, leave nothing behind) no library has.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -10,38 +9,39 @@ use std::time::Duration;
 
 use crate::terminal::{self, Terminal};
 
-/// How long a run may take before it says anything.
+/// The time before the first progress line.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// How long a line stands at least before it changes.
+/// The shortest time between two changes of the line.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// The width of the bar, in characters.
+/// The width of the bar in characters.
 const BAR: usize = 20;
 
-/// Erases the line: to its beginning, and from there to its end.
+/// Erases the line: goes to its beginning, and erases up to its end.
 const ERASE: &str = "\r\x1b[K";
 
-/// Warnings, and between them the progress of a run if that takes long. Whatever is written erases the progress first.
+/// A writer of warnings that shows progress between the warnings if the run takes long. Every warning erases the
+/// progress line first.
 pub struct Progress<'a> {
     out: &'a mut dyn Write,
     /// The width of the terminal, if there is one.
     width: Option<usize>,
-    /// Whether reports go to a terminal too.
+    /// Whether reports go to a terminal as well.
     among_reports: bool,
-    /// The time since the run began.
+    /// Returns the time since the run began.
     clock: &'a dyn Fn() -> Duration,
     what: &'static str,
     is_shown: bool,
-    /// When the line may change.
+    /// The earliest time of the next change.
     next: Duration,
-    /// Whether warnings are held back while reports are written, and those that are.
+    /// Whether to hold warnings back while reports are written, and the warnings that are held back.
     holds_back: bool,
     held: Option<Vec<u8>>,
 }
 
 impl<'a> Progress<'a> {
-    /// Tells about a run whose warnings go to `out`. The clock gives the time since the run began.
+    /// Returns a writer of warnings to `out`. `clock` must return the time since the run began.
     pub fn new(out: &'a mut dyn Write, terminal: &Terminal, clock: &'a dyn Fn() -> Duration) -> Progress<'a> {
         let (width, among_reports) = (terminal.warnings, terminal.reports.is_some());
         Progress {
@@ -57,36 +57,37 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// Holds warnings back from the first report on.
+    /// Holds warnings back, from the first report on.
     pub fn hold_back(&mut self) {
         self.holds_back = true;
     }
 
-    /// Writes the warnings that were held back, and holds no more.
+    /// Writes the warnings that were held back, and stops holding warnings back.
     pub fn release(&mut self) {
         self.holds_back = false;
         let held = self.held.take().unwrap_or_default();
-        // Where warnings cannot be written, nobody is left to miss them.
+        // If warnings cannot be written, there is no way to report the failure.
         let _ = self.out.write_all(&held).and_then(|()| self.out.flush());
     }
 
-    /// Says what is done now.
+    /// Shows what the run does now.
     pub fn tell(&mut self, what: &'static str) {
         self.show(what, None);
     }
 
-    /// Says how many of some things are done.
+    /// Shows what the run does now, and how much of the work is done.
     pub fn count(&mut self, what: &'static str, done: usize, all: usize) {
         self.show(what, Some((done, all)));
     }
 
-    /// Whether reports go to a terminal.
+    /// Returns whether reports go to a terminal.
     #[must_use]
     pub fn is_among_reports(&self) -> bool {
         self.among_reports
     }
 
-    /// Says that reports are written now, and nothing any more where they would be written into that.
+    /// Shows that the run writes reports. If reports go to a terminal as well, no progress appears from now on, because
+    /// it would appear among the reports.
     pub fn begin_reports(&mut self) {
         if self.among_reports {
             self.clear();
@@ -112,14 +113,14 @@ impl<'a> Progress<'a> {
             None => format!("gprof: {what}"),
             Some((done, all)) => format!("gprof: {what} [{}] {done} of {all}", bar(done, all)),
         };
-        // In the last column the cursor would go on to the next line, and this one could not be erased.
+        // In the last column, the cursor would move to the next line, and this line could not be erased.
         let line: String = line.chars().take(width.saturating_sub(1)).collect();
         self.is_shown = true;
-        // Where nothing can be shown, nobody is left to miss it.
+        // If progress cannot be shown, the run goes on without it.
         let _ = write!(self.out, "{ERASE}{line}").and_then(|()| self.out.flush());
     }
 
-    /// Erases the line, if there is one.
+    /// Erases the progress line, if there is one.
     pub fn clear(&mut self) {
         if std::mem::take(&mut self.is_shown) {
             let _ = write!(self.out, "{ERASE}").and_then(|()| self.out.flush());
@@ -136,7 +137,7 @@ impl Write for Progress<'_> {
         self.out.write(text)
     }
 
-    /// Writes a message of one line, and control characters in names and paths as programmers write them.
+    /// Writes a message of one line, with the control characters of names and paths escaped.
     fn write_fmt(&mut self, message: fmt::Arguments<'_>) -> io::Result<()> {
         let message = message.to_string();
         let (line, end) = match message.strip_suffix('\n') {
@@ -167,7 +168,7 @@ mod tests {
         Terminal { warnings, ..Terminal::default() }
     }
 
-    /// What a terminal of this width gets when these times pass before each of the counts to 4.
+    /// Shows counts from 1 to 4 at these times, and returns what a terminal of this width gets.
     fn shown(width: Option<usize>, times: [u64; 4]) -> String {
         let mut out = Vec::new();
         let now = Cell::new(Duration::ZERO);

@@ -1,19 +1,20 @@
-//! Tables of functions and profiles at random.
+//! Random symbol tables and profiles.
 #![allow(dead_code, reason = "no test uses everything")]
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
 use gmon::{Arc, Dimension, Histogram, Profile};
-use gprof::image::Symbol;
-use gprof::symbols::functions::{FunctionId, Functions};
+use gprof::FunctionId;
+use gprof::internals::{Functions, Symbol};
 use proptest::prelude::*;
 
-/// Where functions begin.
+/// The address where functions begin.
 pub(crate) const LOW: u64 = 0x1000;
 
-/// More than functions and samples reach to.
+/// An address beyond all functions and samples.
 pub(crate) const HIGH: u64 = LOW + 0x300;
 
-/// Symbols and the end of the code. Some have one address, and the code may end before the last one.
+/// Symbols, and the end of the code. Several symbols may have the same address, and the code may end before the last
+/// symbol.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
     pub(crate) symbols: Vec<Symbol<'static>>,
@@ -26,13 +27,11 @@ impl Table {
     }
 }
 
-/// An ELF file for x86-64 with these symbols, whose code is from [`LOW`] to `end` and zero.
-pub(crate) fn image(table: &Table) -> Vec<u8> {
-    const HEADER: usize = 64;
-    const PROGRAM_HEADER: usize = 56;
+/// Returns the symbol table and the string table of an ELF file, and the number of local symbols.
+fn symbol_table(table: &Table) -> (Vec<u8>, Vec<u8>, usize) {
     let mut strings = vec![0];
     let mut symbols = vec![0; 24];
-    // Local symbols come first.
+    // ELF wants local symbols first.
     let mut sorted: Vec<&Symbol<'_>> = table.symbols.iter().collect();
     sorted.sort_by_key(|symbol| !symbol.is_static);
     let locals = 1 + sorted.iter().filter(|symbol| symbol.is_static).count();
@@ -43,6 +42,14 @@ pub(crate) fn image(table: &Table) -> Vec<u8> {
         strings.extend_from_slice(symbol.name);
         strings.push(0);
     }
+    (symbols, strings, locals)
+}
+
+/// Returns an ELF file for x86-64 with these symbols. The code from [`LOW`] to `end` is zero.
+pub(crate) fn image(table: &Table) -> Vec<u8> {
+    const HEADER: usize = 64;
+    const PROGRAM_HEADER: usize = 56;
+    let (symbols, strings, locals) = symbol_table(table);
     let names = b"\0.text\0.symtab\0.strtab\0.shstrtab\0";
     let size = table.end.saturating_sub(LOW);
     let code = HEADER + PROGRAM_HEADER;
@@ -57,7 +64,8 @@ pub(crate) fn image(table: &Table) -> Vec<u8> {
         words(&[head.as_slice(), &more].concat())
     };
     let mut file = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0".to_vec();
-    // An executable for x86-64 of version 1, with one segment and five sections, whose names are in the last.
+    // An executable for x86-64 of version 1, with one segment and five sections. The last section has the names of
+    // sections.
     file.extend(words(&[pair(2 | 62 << 16, 1), LOW, HEADER as u64, sections_at as u64]));
     file.extend(words(&[pair(0, 64 | 56 << 16), 1 | 64 << 16 | 5 << 32 | 4 << 48]));
     file.extend(words(&[pair(1, 5), code as u64, LOW, LOW, size, size, 1]));
@@ -73,7 +81,7 @@ pub(crate) fn image(table: &Table) -> Vec<u8> {
     file
 }
 
-/// A table with names of which some are copies of others, and some those of the profiling runtime.
+/// A table with names of copies of functions, and of the profiling runtime.
 pub(crate) fn table() -> impl Strategy<Value = Table> {
     let names = ["main", "f", "g", "f.part.0", "f.cold", "g.isra.1", "mcount", "_f", "__f", "_start", "h", "h"];
     let symbol = (0..24_u64, prop::sample::select(names.to_vec()), any::<bool>(), prop::bool::weighted(0.8));
@@ -89,7 +97,7 @@ pub(crate) fn table() -> impl Strategy<Value = Table> {
     })
 }
 
-/// A table of functions at addresses and with names of their own.
+/// A table in which all functions have different addresses and names.
 pub(crate) fn distinct_table() -> impl Strategy<Value = Table> {
     const NAMES: [&str; 16] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "_n", "_o", "__p"];
     (1..=NAMES.len(), 1..20_u64).prop_map(|(count, size)| {
@@ -103,12 +111,12 @@ pub(crate) fn distinct_table() -> impl Strategy<Value = Table> {
     })
 }
 
-/// Counts of which many are none or few, and some are huge.
+/// Counts: many are 0 or small, and some are huge.
 fn count() -> impl Strategy<Value = u64> {
     prop_oneof![3 => Just(0), 5 => 1..6_u64, 2 => 0..1000_u64, 1 => 0..1_u64 << 40]
 }
 
-/// Histograms that do not overlap, in any order; bins may be larger and smaller than a byte, and below zero.
+/// Histograms that do not overlap, in any order. Bins may be larger or smaller than a byte, and counts may be negative.
 fn histograms() -> impl Strategy<Value = Vec<Histogram>> {
     let piece = (0..40_u64, 1..200_u64, prop::collection::vec(count(), 1..40));
     let pieces = prop::collection::vec(piece, 0..4);
@@ -128,7 +136,8 @@ fn histograms() -> impl Strategy<Value = Vec<Histogram>> {
     histograms.prop_shuffle()
 }
 
-/// A profile with calls between functions, of themselves, from and to what is none, and that never happened.
+/// A profile with calls between functions, of functions by themselves, from and to code outside of all functions, and
+/// with count 0.
 pub(crate) fn profile() -> impl Strategy<Value = Profile> {
     let address = || prop_oneof![20 => LOW - 8..LOW + 300, 1 => Just(0), 1 => Just(u64::MAX)];
     let arc = (address(), address(), count()).prop_map(|(frompc, selfpc, count)| Arc { frompc, selfpc, count });
@@ -136,18 +145,18 @@ pub(crate) fn profile() -> impl Strategy<Value = Profile> {
     (histograms(), arcs).prop_map(|(histograms, arcs)| Profile { histograms, arcs, blocks: Vec::new() })
 }
 
-/// The function of an address, found by looking at all of them.
+/// Returns the function of an address after looking at all functions.
 pub(crate) fn owner(functions: &Functions<'_>, address: u64) -> Option<FunctionId> {
     functions.ids().rev().find(|id| (functions[*id].address..=functions[*id].last).contains(&address))
 }
 
-/// The size of what is added up: a sum may be off by a tiny part of it.
+/// Returns the magnitude of the sums of a profile. Rounding errors are far smaller than this.
 pub(crate) fn magnitude(profile: &Profile) -> f64 {
     let bins = profile.histograms.iter().flat_map(|histogram| (0..histogram.bins.len()).map(|at| histogram.count(at)));
     1.0 + bins.map(|count| count.unsigned_abs() as f64).sum::<f64>()
 }
 
-/// Whether two sums are equal as far as floating point goes.
+/// Returns whether two sums are equal up to rounding.
 pub(crate) fn is_close(one: f64, other: f64, magnitude: f64) -> bool {
     (one - other).abs() <= 1e-9 * magnitude
 }

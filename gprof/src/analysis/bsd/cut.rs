@@ -1,9 +1,10 @@
 //! Breaks large cycles: leaves out calls until no cycle has more functions than wanted.
 //!
-//! Calls are taken back in one after the other, the most frequent first, and one that would close too large a cycle
-//! stays out: what is left out is rare. Whether the calls above some frequency make a large cycle is a question of one
-//! walk through the graph, and the answer changes only once, so the first call to leave out is found by halving. The
-//! work is bounded: once it is spent, every call stays out that is not more frequent than the last one.
+//! Calls are put back one after the other, the most frequent first, and a call that would close too large a cycle stays
+//! out. So the calls that stay out are rare calls. One walk through the graph tells whether the calls above some
+//! frequency make a large cycle. The answer changes only once along the list of calls, so a binary search finds the
+//! first call to leave out. The work is bounded: once the bound is reached, all remaining calls of large cycles stay
+//! out.
 
 use std::cmp::Reverse;
 
@@ -11,10 +12,11 @@ use crate::analysis::graph::arcs::{Arc, Arcs};
 use crate::analysis::graph::cycles::Cycles;
 use crate::symbols::functions::Functions;
 
-/// How many arcs and functions may be walked through.
+/// The bound on the number of arcs and functions that the search visits.
 const WORK: usize = 1 << 25;
 
-/// Leaves out arcs until no cycle has more than `limit` members. Gives the others and those left out.
+/// Leaves out arcs until no cycle has more than `limit` members. Returns the other arcs, and the arcs that are left
+/// out.
 pub(super) fn cut(arcs: Arcs, functions: &Functions<'_>, limit: usize) -> (Arcs, Vec<Arc>) {
     let cycles = Cycles::new(&arcs, functions);
     let is_large = |arc: &Arc| {
@@ -33,16 +35,17 @@ pub(super) fn cut(arcs: Arcs, functions: &Functions<'_>, limit: usize) -> (Arcs,
     (Arcs::from_merged(kept, functions.len()), out)
 }
 
-/// Those of sorted arcs that have to stay out.
+/// Returns the arcs that must stay out, out of arcs that are sorted by calls.
 fn left_out(mut arcs: Vec<Arc>, functions: &Functions<'_>, limit: usize, mut work: usize) -> Vec<Arc> {
     let mut out = Vec::new();
-    // All before this one are known to go together.
+    // The arcs before this index are known to fit together.
     let mut good = 0;
     while good < arcs.len() {
-        // The first arcs up to `good` fit, those up to `bad` do not, unless all do.
+        // The first `good` arcs fit, and the first `bad` arcs do not. Unless the loop has found otherwise, all arcs may
+        // fit.
         let mut bad = arcs.len() + 1;
         while good + 1 < bad {
-            // The whole is asked first: most often it decides.
+            // All arcs together come first, because they decide most often.
             let middle = if bad > arcs.len() { arcs.len() } else { good.midpoint(bad) };
             work = work.saturating_sub(middle + functions.len());
             let subset = Arcs::from_merged(arcs[..middle].to_vec(), functions.len());
@@ -66,7 +69,7 @@ mod tests {
     use super::*;
     use crate::image::Symbol;
 
-    /// Functions at 0x10, 0x20, … of which each call has a count.
+    /// Returns functions at 0x10, 0x20, …, and the given calls between the functions.
     fn graph(functions: u64, calls: &[(u64, u64, u64)]) -> (Arcs, Functions<'static>) {
         let symbol = |n: u64| Symbol { address: 16 * (n + 1), name: b"f", is_static: false, is_func: true };
         let functions = Functions::with_aliases((0..=functions).map(symbol).collect());

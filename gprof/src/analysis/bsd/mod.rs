@@ -1,4 +1,4 @@
-//! From a profile to what the BSDs' reports show.
+//! Computes what the reports of the BSDs show.
 
 mod cut;
 
@@ -7,91 +7,70 @@ use std::ffi::OsString;
 
 use gmon::Profile;
 
-use crate::analysis::entries::{self, Line};
+use crate::analysis::entries::{self, EntryLine};
 use crate::analysis::flat::Flat;
 use crate::analysis::graph::arcs::{Arc, Arcs};
-use crate::analysis::graph::propagate::Choices;
+use crate::analysis::graph::propagate::GraphSelection;
 use crate::analysis::graph::{Graph, Node};
 use crate::analysis::selection::{ArcSelection, Selection};
 use crate::analysis::static_calls;
-use crate::analysis::{Clock, Errors, FlatProfile, FlatRow, RowNumbers, Unit};
+use crate::analysis::{CallTimeUnit, Clock, Errors, FlatProfile, FlatRow, RowSamples};
 use crate::cli::bsd::{Arguments, Dialect};
 use crate::cli::rules::Rules;
 use crate::image::Image;
 use crate::symbols::functions::{FunctionId, Functions};
 
-/// Everything that the reports show.
+/// Everything that the reports of the BSDs show.
 #[derive(Debug)]
 pub struct Report<'data> {
-    /// Whose layout is wanted.
+    /// The BSD whose layout is wanted.
     pub dialect: Dialect,
-    /// Whether to explain the columns.
+    /// Whether the reports explain the columns.
     pub explained: bool,
-    /// What the numbers measure.
+    /// The unit of the samples.
     pub clock: Clock,
-    /// The functions, for their names.
+    /// The functions of the program.
     pub functions: Functions<'data>,
     /// The call graph.
     pub graph: Graph,
-    /// What has an entry in the call graph, in their order; `None` when it is not wanted.
+    /// The functions and cycles that have entries in the call graph, in their order; `None` if the user does not want
+    /// the call graph.
     pub entries: Option<Vec<Node>>,
     /// The flat profile.
     pub flat: FlatProfile<'data>,
-    /// Whether that is wanted.
+    /// Whether the user wants the flat profile.
     pub is_flat_wanted: bool,
-    /// What the index lists, in its order.
+    /// The functions and cycles in the index, in their order.
     pub index: Vec<Node>,
-    /// The size of cycles above which they were to be broken.
+    /// The largest size of a cycle that is not broken (`-C`).
     pub cycle_limit: Option<usize>,
-    /// Calls that were left out for that.
+    /// The calls that were left out to break cycles.
     pub cut: Vec<Arc>,
 }
 
 impl<'data> Report<'data> {
-    /// The rows of the flat profile with their numbers.
-    pub fn flat_rows(&self) -> impl Iterator<Item = (&FlatRow<'data>, RowNumbers)> {
+    /// Returns the rows of the flat profile.
+    pub fn flat_rows(&self) -> impl Iterator<Item = (&RowSamples<'data>, FlatRow<'data>)> {
         self.flat.numbered(self.clock.rate)
     }
 
-    /// The lines of an entry of the call graph, from the top, without the calls that were left out.
+    /// Returns the lines of an entry of the call graph, from the top, without the calls that were left out.
     #[must_use]
-    pub fn entry(&self, node: Node) -> Vec<Line> {
+    pub fn entry(&self, node: Node) -> Vec<EntryLine> {
         entries::lines(&self.graph, &Errors::default(), self.clock.rate, node)
     }
 }
 
-/// Functions of the profiling runtime, whose time does not count.
+/// The functions of the profiling runtime, whose time does not count.
 const RUNTIME: [&str; 6] = [".mcount", "mcount", "_mcount", "__mcount", "_mcleanup", "__mcleanup"];
 
-/// Works everything out that is shown.
+/// Computes everything that the reports show.
 pub(crate) fn report<'data>(arguments: &Arguments, profile: &Profile, image: &'data Image<'data>) -> Report<'data> {
     let rules = Rules::bsd(arguments.dialect);
     let functions = Functions::with_aliases(image.symbols.clone());
-    let runtime = RUNTIME.map(OsString::from);
-    let unlisted = arguments.unlisted.iter().chain(&arguments.uncounted).chain(&runtime);
-    let listed = arguments.listed.iter().chain(&arguments.counted);
-    let entries = Selection::by_names(&functions, &names(listed), &names(unlisted));
-    let uncounted = arguments.uncounted.iter().chain(&runtime);
-    let time = Selection::by_names(&functions, &names(&arguments.counted), &names(uncounted));
     let everything = Selection::by_names(&functions, &HashSet::new(), &HashSet::new());
     let flat = Flat::new(&profile.histograms, &functions, &everything);
-    let possible = if arguments.static_calls {
-        static_calls::find(&image.machine_code, &functions, &profile.histograms, rules.finds_all_static_calls)
-    } else {
-        Vec::new()
-    };
-    let kept = kept_arcs(arguments, profile, &functions);
-    let arcs = Arcs::chosen(&kept, &functions, &ArcSelection::default(), &possible, rules.shows_outside);
-    let (arcs, cut) = match arguments.cycle_limit {
-        Some(limit) => cut::cut(arcs, &functions, limit),
-        None => (arcs, Vec::new()),
-    };
-    let graph = Graph::new(
-        arcs,
-        &flat,
-        &functions,
-        Choices { graph: &entries, time: &time, thorough: rules.leaves_out_callees },
-    );
+    let (graph, cut) = graph(arguments, profile, image, &functions, &flat);
     let unused = arguments.unused;
     let clock = Clock::new(profile, rules.granularity);
     let clock = Clock { rate: if clock.rate == 0.0 { 1.0 } else { clock.rate }, ..clock };
@@ -111,11 +90,42 @@ pub(crate) fn report<'data>(arguments: &Arguments, profile: &Profile, image: &'d
     }
 }
 
+/// Builds the call graph. Returns the calls that were left out to break cycles as well.
+fn graph(
+    arguments: &Arguments,
+    profile: &Profile,
+    image: &Image<'_>,
+    functions: &Functions<'_>,
+    flat: &Flat,
+) -> (Graph, Vec<Arc>) {
+    let rules = Rules::bsd(arguments.dialect);
+    let static_calls = if arguments.static_calls {
+        static_calls::find(&image.machine_code, functions, &profile.histograms, rules.finds_all_static_calls)
+    } else {
+        Vec::new()
+    };
+    let kept = kept_arcs(arguments, profile, functions);
+    let arcs = Arcs::selected(&kept, functions, &ArcSelection::default(), &static_calls, rules.shows_outside);
+    let (arcs, cut) = match arguments.cycle_limit {
+        Some(limit) => cut::cut(arcs, functions, limit),
+        None => (arcs, Vec::new()),
+    };
+    let runtime = RUNTIME.map(OsString::from);
+    let unlisted = arguments.unlisted.iter().chain(&arguments.uncounted).chain(&runtime);
+    let listed = arguments.listed.iter().chain(&arguments.counted);
+    let entries = Selection::by_names(functions, &names(listed), &names(unlisted));
+    let uncounted = arguments.uncounted.iter().chain(&runtime);
+    let time = Selection::by_names(functions, &names(&arguments.counted), &names(uncounted));
+    let choices = GraphSelection { entries: &entries, time: &time, excludes_callees: rules.leaves_out_callees };
+    (Graph::new(arcs, flat, functions, choices), cut)
+}
+
 fn names<'a>(words: impl IntoIterator<Item = &'a OsString>) -> HashSet<&'a [u8]> {
     words.into_iter().map(|word| word.as_encoded_bytes()).collect()
 }
 
-/// The calls of a profile without those that `-k` leaves out: from any function named first to any named second.
+/// Returns the calls of a profile without the calls that `-k` leaves out: calls from a function in `cut_from` to a
+/// function in `cut_to`.
 fn kept_arcs(arguments: &Arguments, profile: &Profile, functions: &Functions<'_>) -> Vec<gmon::Arc> {
     let (from, to) = (names(&arguments.cut_from), names(&arguments.cut_to));
     let is_named = |address, names: &HashSet<&[u8]>| {
@@ -133,10 +143,10 @@ fn flat_table<'data>(
     graph: &Graph,
     rate: f64,
 ) -> FlatProfile<'data> {
-    let rows = FlatRow::all(functions, flat, graph);
-    let unit = Unit::new(rules.call_unit, &rows, rate);
+    let rows = RowSamples::all(functions, flat, graph);
+    let unit = CallTimeUnit::new(rules.call_unit, &rows, rate);
     let is_listed =
-        |row: &FlatRow<'_>| unused || row.is_used() || rules.lists_callers_without_time && row.children != 0.0;
+        |row: &RowSamples<'_>| unused || row.is_used() || rules.lists_callers_without_time && row.children != 0.0;
     FlatProfile::new(rows, is_listed, functions, unit, flat.total)
 }
 

@@ -1,56 +1,57 @@
-//! Calls from function to function.
+//! Arcs: calls from function to function.
 
 use gmon::{Crowded, Distinct};
 
 use crate::analysis::selection::ArcSelection;
 use crate::symbols::functions::{FunctionId, Functions};
 
-/// All calls from one function to another, or to itself.
+/// All calls from one function to another, or from a function to itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arc {
     /// The caller.
     pub parent: FunctionId,
-    /// The function called.
+    /// The called function.
     pub child: FunctionId,
-    /// How often.
+    /// The number of calls.
     pub count: u64,
 }
 
-/// The place of an arc in [`Arcs::all`].
+/// The index of an arc in [`Arcs::all`].
 pub type ArcId = u32;
 
-/// Every arc once, and for each function those that leave it and those that reach it.
+/// All arcs, and for each function the arcs that leave it and the arcs that lead to it.
 #[derive(Debug)]
 pub struct Arcs {
-    /// The arcs, in the order in which the profile first names them.
+    /// The arcs. Each pair of functions has one arc, where the profile first names the pair.
     pub all: Vec<Arc>,
     children: Grouped,
     parents: Grouped,
-    /// For each function, how often others called it.
+    /// For each function, the number of calls by other functions and by code outside of all functions.
     pub calls: Vec<u64>,
-    /// For each function, how often it called itself.
+    /// For each function, the number of calls by itself.
     pub self_calls: Vec<u64>,
-    /// For each function, how often something called it that is no function of the program. Those are among `calls`.
+    /// For each function, the number of calls by code outside of all functions.
     pub from_outside: Vec<u64>,
-    /// For each function, how often it called what is no function of the program.
+    /// For each function, the number of its calls of code outside of all functions.
     pub to_outside: Vec<u64>,
 }
 
 impl Arcs {
-    /// All arcs of a profile, as [`Arcs::chosen`] finds them.
+    /// Finds all arcs of a profile as [`Arcs::selected`] does. Only tests select nothing.
+    #[cfg(any(test, feature = "internals"))]
     #[must_use]
     pub fn new(raw: &[gmon::Arc], functions: &Functions<'_>) -> Arcs {
-        Arcs::chosen(raw, functions, &ArcSelection::default(), &[], false)
+        Arcs::selected(raw, functions, &ArcSelection::default(), &[], false)
     }
 
-    /// Finds the functions of each arc of a profile, and adds up the arcs of one pair. An arc that is
-    /// not chosen counts nowhere, and one with an end in no function only `with_outside`. Behind them come arcs of calls
-    /// that never happened.
+    /// Finds the functions of each arc of a profile, and adds up the arcs of each pair of functions. Arcs that `selected`
+    /// excludes do not count. Arcs with one end outside of all functions count if `with_outside` is set. `possible`
+    /// adds arcs of calls that the profile does not count.
     #[must_use]
-    pub fn chosen(
+    pub fn selected(
         raw: &[gmon::Arc],
         functions: &Functions<'_>,
-        chosen: &ArcSelection,
+        selected: &ArcSelection,
         possible: &[(FunctionId, FunctionId)],
         with_outside: bool,
     ) -> Arcs {
@@ -61,7 +62,7 @@ impl Arcs {
             let called = functions.find(arc.selfpc).and_then(|function| functions[function].called_as).map(owner);
             let caller = functions.find(arc.frompc).map(owner);
             match (caller, called) {
-                (Some(parent), Some(child)) if chosen.chooses(parent, child) => {
+                (Some(parent), Some(child)) if selected.selects(parent, child) => {
                     all.push(Arc { parent, child, count: arc.count });
                 }
                 (Some(_), Some(_)) => {}
@@ -80,7 +81,7 @@ impl Arcs {
         arcs
     }
 
-    /// Counts the arcs of which one end is in no function.
+    /// Counts the arcs that have one end outside of all functions.
     fn add_outside(&mut self, outside: &[(Option<FunctionId>, Option<FunctionId>, u64)]) {
         for (caller, called, count) in outside {
             let add = |sum: &mut u64| *sum = sum.saturating_add(*count);
@@ -94,7 +95,7 @@ impl Arcs {
         }
     }
 
-    /// Groups arcs of which no two have the same ends.
+    /// Groups arcs by caller and by called function. No two arcs may have the same two ends.
     #[must_use]
     pub fn from_merged(all: Vec<Arc>, functions: usize) -> Arcs {
         let mut calls = vec![0_u64; functions];
@@ -118,34 +119,33 @@ impl Arcs {
         }
     }
 
-    /// The arcs that leave a function: the last that the profile names comes first, until they are
-    /// sorted.
+    /// Returns the arcs that leave a function. Before the arcs are sorted, the last arc in the profile comes first.
     #[must_use]
     pub fn children(&self, parent: FunctionId) -> &[ArcId] {
         self.children.of(parent)
     }
 
-    /// The arcs that reach a function, ordered as [`Arcs::children`] are.
+    /// Returns the arcs that lead to a function, in the order of [`Arcs::children`].
     #[must_use]
     pub fn parents(&self, child: FunctionId) -> &[ArcId] {
         self.parents.of(child)
     }
 
-    /// An arc.
+    /// Returns an arc.
     #[must_use]
     pub fn get(&self, id: ArcId) -> &Arc {
         &self.all[id as usize]
     }
 
-    /// Orders the arcs of each function by a key: parents ascending, children descending, and the arc that the profile
-    /// named first before others of the same key.
+    /// Sorts the arcs of each function by a key: arcs to the function in ascending order, arcs from the function in
+    /// descending order. Of arcs with the same key, the first in the profile comes first.
     pub(super) fn sort<K: Ord>(&mut self, key: impl Fn(ArcId) -> K) {
         self.parents.sort_each(|id| (key(id), id));
         self.children.sort_each(|id| (std::cmp::Reverse(key(id)), id));
     }
 }
 
-/// Adds up arcs of the same ends. Each stands where the first of them stood.
+/// Adds up the arcs that have the same two ends. The sum takes the place of the first arc.
 fn merged(mut all: Vec<Arc>, functions: usize) -> Vec<Arc> {
     let mut distinct = Distinct::with_room(all.len());
     let mut kept = 0;
@@ -169,7 +169,7 @@ fn merged(mut all: Vec<Arc>, functions: usize) -> Vec<Arc> {
     all
 }
 
-/// The same, whatever arcs these are.
+/// Adds up arcs as [`merged`] does, without a hash table, which hostile arcs can make slow.
 fn merged_by_sort(mut all: Vec<Arc>, functions: usize) -> Vec<Arc> {
     let mut groups = Grouped::new(all.iter().map(|arc| arc.parent), functions);
     groups.sort_each(|id| (all[id as usize].child, id));
@@ -192,10 +192,10 @@ fn merged_by_sort(mut all: Vec<Arc>, functions: usize) -> Vec<Arc> {
     all
 }
 
-/// Arcs grouped by one of their ends, in one piece of memory.
+/// Arcs grouped by one of their ends.
 #[derive(Debug)]
 struct Grouped {
-    /// Where the group of each function begins, and behind the last one the end of all.
+    /// The index in `ids` where the group of each function begins, followed by the length of `ids`.
     starts: Vec<usize>,
     ids: Vec<ArcId>,
 }
@@ -224,7 +224,7 @@ impl Grouped {
     }
 
     fn sort_each<K: Ord>(&mut self, key: impl Fn(ArcId) -> K) {
-        // Keys are all over the memory: each is fetched once and not for each comparison.
+        // The keys are scattered over the memory, so each key is read once, and not for each comparison.
         let mut keyed = Vec::new();
         for borders in self.starts.windows(2).filter(|borders| borders[1] - borders[0] > 1) {
             let ids = &mut self.ids[borders[0]..borders[1]];

@@ -1,12 +1,12 @@
-//! Cycles of calls: functions that all reach each other.
+//! Cycles: sets of functions that all reach each other by calls.
 //!
-//! Time cannot be handed from a called function to its caller around a circle, so a cycle is taken as one thing. Both
-//! the members' order and the cycles' numbers show in reports; they follow from one walk through the graph in depth,
-//! from each function in the order of addresses, along the newest arc first.
+//! Time cannot be handed from called functions to callers around a circle, so a cycle is treated as one node. The order
+//! of a cycle's members and the numbers of cycles appear in reports. Both follow from a depth-first walk that starts at
+//! each function in the order of addresses and follows the last arc of the profile first.
 //!
-//! The walk is path-based: it keeps the stack of components found so far, and an arc back to a component on the stack
-//! joins all above it. Every component leaves the stack once, so the whole takes time in proportion to the arcs. Nothing
-//! recurses; a chain of a hundred thousand calls needs no deep stack.
+//! The walk is path-based: it keeps a stack of the components found so far, and an arc back to a component on the stack
+//! joins all components above. Each component leaves the stack once, so the time is proportional to the number of arcs.
+//! The walk does not recurse, so a chain of a hundred thousand calls needs no deep stack.
 
 use super::arcs::Arcs;
 use crate::symbols::functions::{FunctionId, Functions};
@@ -14,22 +14,22 @@ use crate::symbols::functions::{FunctionId, Functions};
 /// A cycle: two or more functions that reach each other.
 #[derive(Debug)]
 pub struct Cycle {
-    /// Its members, in the order in which the walk joined them.
+    /// The members, in the order in which the walk joined the members.
     pub members: Vec<FunctionId>,
-    /// Calls from outside to any member.
+    /// The number of calls from outside of the cycle.
     pub calls: u64,
-    /// Calls from one member to another.
+    /// The number of calls from member to member.
     pub inner_calls: u64,
 }
 
-/// The cycles of a graph, and an order in which callers come after all that they call.
+/// The cycles of a graph, and an order in which called functions come before their callers.
 #[derive(Debug)]
 pub struct Cycles {
     /// All cycles, in the order of their first members' addresses.
     pub all: Vec<Cycle>,
-    /// The place in `all` of each function's cycle, if it is in one.
+    /// For each function, the index of its cycle in `all`, if the function is in a cycle.
     pub of: Vec<Option<u32>>,
-    /// All functions: the called before their callers, members of one cycle together.
+    /// All functions: called functions before their callers, and the members of a cycle next to each other.
     pub order: Vec<FunctionId>,
 }
 
@@ -67,7 +67,7 @@ impl Cycles {
         self.all.push(Cycle { members, calls: 0, inner_calls: 0 });
     }
 
-    /// Counts the calls that reach each cycle, and those that stay within.
+    /// Counts the calls that lead to each cycle, and the calls within each cycle.
     fn count(&mut self, arcs: &Arcs) {
         for cycle in &mut self.all {
             cycle.calls =
@@ -86,18 +86,18 @@ impl Cycles {
         }
     }
 
-    /// Whether two functions are in one cycle.
+    /// Returns whether two functions are in the same cycle.
     #[must_use]
     pub fn same(&self, one: FunctionId, other: FunctionId) -> bool {
         self.of[one.index()].is_some() && self.of[one.index()] == self.of[other.index()]
     }
 }
 
-/// What the walk knows of a function.
+/// The state of a function in the walk.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Unseen,
-    /// Entered as the n-th; its component is not complete.
+    /// The function was entered as the n-th function, and its component is not complete.
     Open(u32),
     Done,
 }
@@ -107,15 +107,16 @@ struct Walk<'a> {
     arcs: &'a Arcs,
     functions: Vec<FunctionId>,
     state: Vec<State>,
-    /// The functions being walked, each with the number of its arcs that were followed.
+    /// The functions on the current path, each with the number of its arcs that were followed.
     path: Vec<(FunctionId, usize)>,
-    /// The components on the path, each by its head: the member that was entered first, and when.
+    /// The components on the path. A component is given by its head, the member that was entered first, with the number
+    /// of the head's entry.
     open: Vec<(FunctionId, u32)>,
-    /// The next member of each function's component, in the order of joining, and the last member of each head's.
+    /// The next member of each function's component, in the order of joining; and for each head, the last member.
     next: Vec<Option<FunctionId>>,
     last: Vec<FunctionId>,
     entered: u32,
-    /// Complete components, in the order in which they were left: the called before their callers.
+    /// The complete components: called functions before their callers.
     complete: Vec<Vec<FunctionId>>,
 }
 
@@ -170,7 +171,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Joins all components above the one that holds the function entered as the n-th into that one.
+    /// Joins all components above the component of the function that was entered as the n-th function into that
+    /// component.
     fn join(&mut self, entered: u32) {
         let keep = self.open.partition_point(|(_, head_entered)| *head_entered <= entered);
         let Some((head, _)) = keep.checked_sub(1).and_then(|at| self.open.get(at)).copied() else {
@@ -183,7 +185,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Completes the component of a function that leaves the path, if it is the head.
+    /// Completes the component of a function that leaves the path, if the function is the head of the component.
     fn leave(&mut self, function: FunctionId) {
         if self.open.last().is_none_or(|(head, _)| *head != function) {
             return;
@@ -205,7 +207,7 @@ mod tests {
     use super::*;
     use crate::image::Symbol;
 
-    /// The cycles of functions at 0x10, 0x20, … that call each other so.
+    /// Returns the cycles of functions at 0x10, 0x20, … with these calls.
     fn cycles(functions: u64, calls: &[(u64, u64)]) -> (Cycles, Functions<'static>) {
         let symbol = |n: u64| Symbol { address: 16 * (n + 1), name: b"f", is_static: false, is_func: true };
         let functions = Functions::new((0..functions).map(symbol).collect(), u64::MAX);

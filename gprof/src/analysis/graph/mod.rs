@@ -1,4 +1,4 @@
-//! The call graph: who called whom how often, and what time that accounts for.
+//! The call graph: arcs, cycles, and the time that called functions hand to their callers.
 
 pub mod arcs;
 pub mod cycles;
@@ -11,33 +11,33 @@ use crate::analysis::ordered::Ordered;
 use crate::symbols::functions::{FunctionId, Functions};
 use arcs::{ArcId, Arcs};
 use cycles::{Cycle, Cycles};
-use propagate::{Choices, Handed, Share, Times};
+use propagate::{GraphSelection, Handed, Share, Times};
 
-/// What has an entry in the call graph.
+/// A function or cycle, as a node of the call graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Node {
     /// A function.
     Function(FunctionId),
-    /// The cycle with this place in [`Graph::cycles`]; people count from one.
+    /// The cycle with this index. Reports count cycles from one.
     Cycle(usize),
 }
 
-/// The call graph with its times, ready to be shown.
+/// The call graph with its times, ready for reports.
 #[derive(Debug)]
 pub struct Graph {
     arcs: Arcs,
     cycles: Cycles,
     times: Times,
-    /// All functions and cycles, the one that took most time first.
+    /// All functions and cycles, the longest time first.
     pub ranking: Vec<Node>,
     function_rank: Vec<u32>,
     cycle_rank: Vec<u32>,
 }
 
 impl Graph {
-    /// Finds cycles, propagates times and ranks everything.
+    /// Finds cycles, propagates times and ranks functions and cycles.
     #[must_use]
-    pub fn new(arcs: Arcs, flat: &Flat, functions: &Functions<'_>, choices: Choices<'_>) -> Graph {
+    pub fn new(arcs: Arcs, flat: &Flat, functions: &Functions<'_>, choices: GraphSelection<'_>) -> Graph {
         let mut graph = Graph::unranked(arcs, flat, functions, choices);
         sort_arcs(&mut graph.arcs, &graph.cycles, &graph.times);
         sort_members(&mut graph.cycles, &graph.arcs, &graph.times);
@@ -51,35 +51,37 @@ impl Graph {
         graph
     }
 
-    /// Finds cycles and propagates times. Nothing has a rank, and arcs and members of cycles are in no useful order: that is
-    /// enough for those who want to know of each function what it took.
+    /// Finds cycles and propagates times, but ranks nothing and sorts neither arcs nor members of cycles. This is
+    /// enough for the times of functions.
     #[must_use]
-    pub fn unranked(arcs: Arcs, flat: &Flat, functions: &Functions<'_>, choices: Choices<'_>) -> Graph {
+    pub fn unranked(arcs: Arcs, flat: &Flat, functions: &Functions<'_>, choices: GraphSelection<'_>) -> Graph {
         let cycles = Cycles::new(&arcs, functions);
         let times = Times::new(&arcs, &cycles, flat, functions, choices);
         let (function_rank, cycle_rank) = (vec![0; functions.len()], vec![0; cycles.all.len()]);
         Graph { function_rank, cycle_rank, arcs, cycles, times, ranking: Vec::new() }
     }
 
-    /// How often other functions called a function.
+    /// Returns the number of calls by other functions.
     #[must_use]
     pub fn calls(&self, id: FunctionId) -> u64 {
         self.arcs.calls[id.index()]
     }
 
-    /// How often a function called itself.
+    /// Returns the number of calls of a function by itself.
     #[must_use]
     pub fn self_calls(&self, id: FunctionId) -> u64 {
         self.arcs.self_calls[id.index()]
     }
 
-    /// The calls of a function by which its time is divided: those of its cycle from outside, if it is in one.
+    /// Returns the number of calls that a function's time is divided by: if the function is in a cycle, the calls of
+    /// the cycle from outside.
     #[must_use]
     pub fn divided_by(&self, id: FunctionId) -> u64 {
         self.cycle_of(id).map_or(self.calls(id), |at| self.cycles.all[at].calls)
     }
 
-    /// How often something called a function that is no function of the program, and the time that this hands up.
+    /// Returns the number of calls of a function by code outside of all functions, and the time that these calls hand
+    /// up.
     #[must_use]
     #[allow(clippy::wrong_self_convention, reason = "calls from outside, not a conversion")]
     pub fn from_outside(&self, id: FunctionId) -> (u64, Option<Handed>) {
@@ -87,61 +89,61 @@ impl Graph {
         (count, self.times.outside[id.index()].filter(|_| count != 0))
     }
 
-    /// How often a function called what is no function of the program.
+    /// Returns the number of a function's calls of code outside of all functions.
     #[must_use]
     pub fn to_outside(&self, id: FunctionId) -> u64 {
         self.arcs.to_outside[id.index()]
     }
 
-    /// The arcs that reach a function, the least first.
+    /// Returns the arcs that lead to a function, in ascending order of time.
     #[must_use]
     pub fn parents(&self, id: FunctionId) -> &[ArcId] {
         self.arcs.parents(id)
     }
 
-    /// The arcs that leave a function, the greatest first.
+    /// Returns the arcs that leave a function, in descending order of time.
     #[must_use]
     pub fn children(&self, id: FunctionId) -> &[ArcId] {
         self.arcs.children(id)
     }
 
-    /// All arcs.
+    /// Returns all arcs.
     pub fn arc_ids(&self) -> impl ExactSizeIterator<Item = ArcId> + use<> {
         0..self.arcs.all.len() as ArcId
     }
 
-    /// An arc, with the time that it hands up. There is none when it stays within a cycle.
+    /// Returns an arc, and the time that the arc hands to the caller. An arc within a cycle hands up no time.
     #[must_use]
     pub fn arc(&self, id: ArcId) -> (&arcs::Arc, Option<Handed>) {
         let arc = self.arcs.get(id);
         (arc, (!is_inner(arc, &self.cycles)).then(|| self.times.arcs[id as usize]))
     }
 
-    /// The cycles, their members in the order of their time.
+    /// Returns the cycles. The members of each cycle are in the order of their time.
     #[must_use]
     pub fn cycles(&self) -> &[Cycle] {
         &self.cycles.all
     }
 
-    /// The place of a function's cycle in [`Graph::cycles`], if it is in one.
+    /// Returns the index of a function's cycle in [`Graph::cycles`], if the function is in a cycle.
     #[must_use]
     pub fn cycle_of(&self, id: FunctionId) -> Option<usize> {
         self.cycles.of[id.index()].map(|cycle| cycle as usize)
     }
 
-    /// What a function took.
+    /// Returns the time of a function.
     #[must_use]
     pub fn share(&self, id: FunctionId) -> &Share {
         &self.times.functions[id.index()]
     }
 
-    /// What a cycle took.
+    /// Returns the time of a cycle.
     #[must_use]
     pub fn cycle_share(&self, at: usize) -> &Share {
         &self.times.cycles[at]
     }
 
-    /// What a function or a cycle took.
+    /// Returns the time of a function or a cycle.
     #[must_use]
     pub fn node_share(&self, node: Node) -> &Share {
         match node {
@@ -150,14 +152,14 @@ impl Graph {
         }
     }
 
-    /// The part of all time that a function or a cycle took with what it called, in percent.
+    /// Returns the time of a function or a cycle with all that it called, as a percentage of all time.
     #[must_use]
     pub fn percent(&self, node: Node) -> f64 {
         let share = self.node_share(node);
         100.0 * (share.own + share.children) / whole(self.total())
     }
 
-    /// How often others called a function or a cycle, and how often it called itself.
+    /// Returns the number of calls of a function or a cycle from outside, and by itself or within the cycle.
     #[must_use]
     pub fn node_calls(&self, node: Node) -> (u64, u64) {
         match node {
@@ -166,14 +168,14 @@ impl Graph {
         }
     }
 
-    /// Whether a function or a cycle was called or took time.
+    /// Returns whether a function or a cycle was called or took time.
     #[must_use]
     pub fn is_used(&self, node: Node) -> bool {
         let share = self.node_share(node);
         self.node_calls(node) != (0, 0) || share.own != 0.0 || share.children != 0.0
     }
 
-    /// The rank of a function or a cycle, from one: the number in brackets behind its name.
+    /// Returns the rank of a function or a cycle, counted from one. Reports show the rank in brackets behind the name.
     #[must_use]
     pub fn rank(&self, node: Node) -> u32 {
         match node {
@@ -182,14 +184,14 @@ impl Graph {
         }
     }
 
-    /// The time of all functions, as far as it counts, in samples.
+    /// Returns the time of all functions that counts, in samples.
     #[must_use]
     pub fn total(&self) -> f64 {
         self.times.total
     }
 }
 
-/// What percentages are of, given the total: no time at all counts as one sample.
+/// Returns the divisor for percentages of `total`. No time at all counts as one sample.
 pub(crate) fn whole(total: f64) -> f64 {
     if total > 0.0 { total } else { 1.0 }
 }
@@ -198,7 +200,7 @@ fn is_inner(arc: &arcs::Arc, cycles: &Cycles) -> bool {
     arc.parent == arc.child || cycles.same(arc.parent, arc.child)
 }
 
-/// Orders the arcs of each function: calls of itself, calls within its cycle, all others by time.
+/// Sorts the arcs of each function: calls of the function by itself, calls within its cycle, other calls by time.
 fn sort_arcs(arcs: &mut Arcs, cycles: &Cycles, times: &Times) {
     let keys: Vec<(u8, Ordered, u64)> = (0..)
         .zip(&arcs.all)
@@ -216,7 +218,7 @@ fn sort_arcs(arcs: &mut Arcs, cycles: &Cycles, times: &Times) {
     arcs.sort(|id| keys[id as usize]);
 }
 
-/// Orders the members of each cycle by time, then by calls.
+/// Sorts the members of each cycle by time, then by calls.
 fn sort_members(cycles: &mut Cycles, arcs: &Arcs, times: &Times) {
     for cycle in &mut cycles.all {
         cycle.members.sort_by_key(|member| {
@@ -226,8 +228,8 @@ fn sort_members(cycles: &mut Cycles, arcs: &Arcs, times: &Times) {
     }
 }
 
-/// All functions and cycles by time; cycles before functions, then names that do not begin with an underscore, then by
-/// calls and names.
+/// Ranks all functions and cycles by time. At equal times, cycles come before functions, names that begin with an
+/// underscore come last, and functions are in the order of calls and names.
 fn ranking(functions: &Functions<'_>, arcs: &Arcs, times: &Times) -> Vec<Node> {
     let time = |share: &Share| Reverse(Ordered(share.own + share.children));
     let mut nodes: Vec<_> = functions

@@ -1,8 +1,8 @@
-//! Hands the time of called functions to their callers.
+//! Propagates times: hands the time of called functions to their callers.
 //!
-//! A function's time is divided among its callers by how often each called it: the profile does not say more. The order
-//! of all additions here is fixed, because it decides the last bits of the sums, and those decide what is rounded how
-//! and which of two functions comes first.
+//! A function's time is divided among its callers in proportion to the calls of each caller, because the profile has no
+//! better data. The order of all additions is fixed. The order decides the last bit of a sum, and that bit may decide
+//! how the report rounds the sum and which of two functions comes first.
 
 use super::arcs::{ArcId, Arcs};
 use super::cycles::Cycles;
@@ -10,59 +10,66 @@ use crate::analysis::flat::Flat;
 use crate::analysis::selection::Selection;
 use crate::symbols::functions::{FunctionId, Functions};
 
-/// What a function or a cycle took, in samples.
+/// The time of a function or a cycle, in samples.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Share {
-    /// Whether it has an entry of its own in the call graph.
+    /// Whether the function or cycle has an entry in the call graph.
     pub shown: bool,
-    /// Which part of its time counts in this report.
+    /// The part of the time that counts in this report.
     pub fraction: f64,
-    /// Its own time, as far as it counts.
+    /// The self time that counts.
     pub own: f64,
-    /// The time of what it called, as far as it counts.
+    /// The time of called functions that counts.
     pub children: f64,
-    /// The time of what it called, all of it.
+    /// The time of called functions, whether it counts or not.
     pub all_children: f64,
 }
 
-/// The time that one arc hands up: of the called function itself, and of what that called.
+/// The time that an arc hands to the caller: the self time of the called function, and the time of the functions below.
 pub type Handed = (f64, f64);
 
 /// The result of propagation.
 #[derive(Debug)]
 pub struct Times {
-    /// For each function.
+    /// The time of each function.
     pub functions: Vec<Share>,
-    /// For each cycle.
+    /// The time of each cycle.
     pub cycles: Vec<Share>,
-    /// For each arc.
+    /// The time that each arc hands up.
     pub arcs: Vec<Handed>,
-    /// For each function, what goes to callers outside of the program.
+    /// For each function, the time that goes to callers outside of the program.
     pub outside: Vec<Option<Handed>>,
-    /// The time of all functions, as far as it counts.
+    /// The self times of all functions that count.
     pub total: f64,
 }
 
-/// The choices that decide what counts and what is shown.
+/// The selections that decide which time counts and which functions have entries.
 #[derive(Clone, Copy, Debug)]
-pub struct Choices<'a> {
-    /// Functions with entries of their own.
-    pub graph: &'a Selection,
-    /// Functions whose time counts.
+pub struct GraphSelection<'a> {
+    /// The functions that have entries.
+    pub entries: &'a Selection,
+    /// The functions whose time counts.
     pub time: &'a Selection,
-    /// Whether what is excluded takes along all that only it calls, as GNU's manual says and GNU's program does not.
-    pub thorough: bool,
+    /// Whether excluding a function also excludes all functions that only it calls. GNU's manual promises this; GNU's
+    /// program does not do it.
+    pub excludes_callees: bool,
 }
 
 impl Times {
-    /// Propagates times from the called up to the callers.
+    /// Propagates times from called functions up to their callers.
     #[must_use]
-    pub fn new(arcs: &Arcs, cycles: &Cycles, flat: &Flat, functions: &Functions<'_>, choices: Choices<'_>) -> Times {
+    pub fn new(
+        arcs: &Arcs,
+        cycles: &Cycles,
+        flat: &Flat,
+        functions: &Functions<'_>,
+        selection: GraphSelection<'_>,
+    ) -> Times {
         let mut propagation = Propagation {
             arcs,
             cycles,
             flat,
-            choices,
+            selection,
             cycle_time: vec![0.0; cycles.all.len()],
             times: Times {
                 functions: vec![Share::default(); functions.len()],
@@ -86,14 +93,15 @@ struct Propagation<'a> {
     arcs: &'a Arcs,
     cycles: &'a Cycles,
     flat: &'a Flat,
-    choices: Choices<'a>,
+    selection: GraphSelection<'a>,
     /// The self time of each cycle.
     cycle_time: Vec<f64>,
     times: Times,
 }
 
 impl Propagation<'_> {
-    /// From the callers down: which part of each function's time counts, and who has an entry.
+    /// Goes from callers down to called functions, and decides which part of each function's time counts, and whether
+    /// the function has an entry.
     fn fractions(&mut self) {
         let mut inherited = vec![false; self.cycles.all.len()];
         for id in self.cycles.order.iter().rev().copied() {
@@ -114,21 +122,22 @@ impl Propagation<'_> {
         }
     }
 
-    /// What functions that are one thing, called so often from outside, inherit from those callers.
+    /// Returns what functions that form one node inherit from the callers of the node. `calls` is the number of calls
+    /// of the node.
     fn inherit(&self, members: &[FunctionId], calls: u64) -> Share {
         let mut share = Share::default();
-        let Choices { graph, time, thorough } = self.choices;
-        if thorough && !self.is_called(members) {
-            // Nobody calls them: they are where the program begins.
-            let chosen = |selection: &Selection| members.iter().any(|member| selection.chooses(*member));
-            share.shown = chosen(graph);
-            share.fraction = f64::from(u8::from(chosen(time)));
+        let GraphSelection { entries, time, excludes_callees } = self.selection;
+        if excludes_callees && !self.is_called(members) {
+            // A node without callers is where the program begins.
+            let selected = |selection: &Selection| members.iter().any(|member| selection.selects(*member));
+            share.shown = selected(entries);
+            share.fraction = f64::from(u8::from(selected(time)));
             return share;
         }
         for member in members {
             let outside = self.arcs.from_outside[member.index()];
             if outside != 0 {
-                share.shown |= !graph.is_restricted();
+                share.shown |= !entries.is_restricted();
                 let fraction = f64::from(u8::from(!time.is_restricted()));
                 share.fraction += fraction * (outside as f64 / calls as f64);
             }
@@ -147,12 +156,13 @@ impl Propagation<'_> {
         share
     }
 
-    /// Applies the user's choices to one function.
+    /// Applies the user's selections to one function.
     fn choose(&mut self, id: FunctionId) {
-        let Choices { graph, time, thorough } = self.choices;
+        let GraphSelection { entries, time, excludes_callees } = self.selection;
         let share = &mut self.times.functions[id.index()];
-        let begins = |selection: &Selection| if thorough { selection.includes(id) } else { selection.chooses(id) };
-        share.shown = if share.shown { !graph.excludes(id) } else { begins(graph) };
+        let begins =
+            |selection: &Selection| if excludes_callees { selection.includes(id) } else { selection.selects(id) };
+        share.shown = if share.shown { !entries.excludes(id) } else { begins(entries) };
         if share.fraction == 0.0 {
             if begins(time) {
                 share.fraction = 1.0;
@@ -164,7 +174,7 @@ impl Propagation<'_> {
         self.times.total += share.own;
     }
 
-    /// Whether anything but functions that are one thing with them calls functions.
+    /// Returns whether any function outside of a node calls a member of the node.
     fn is_called(&self, members: &[FunctionId]) -> bool {
         members.iter().any(|member| {
             let mut parents = self.arcs.parents(*member).iter().map(|arc| self.arcs.get(*arc));
@@ -174,7 +184,8 @@ impl Propagation<'_> {
         })
     }
 
-    /// What callers outside of the program are handed: all of it counts, unless the function is left out.
+    /// Computes the time that callers outside of the program get: all time of their calls, unless the user excluded the
+    /// function.
     fn hand_outside(&mut self) {
         for (at, count) in self.arcs.from_outside.iter().enumerate().filter(|(_, count)| **count != 0) {
             let (time, children, calls) = match self.cycles.of[at].map(|cycle| cycle as usize) {
@@ -183,7 +194,7 @@ impl Propagation<'_> {
                 }
                 None => (self.flat.time[at], self.times.functions[at].all_children, self.arcs.calls[at]),
             };
-            let counts = !self.choices.time.is_restricted() && self.times.functions[at].fraction != 0.0;
+            let counts = !self.selection.time.is_restricted() && self.times.functions[at].fraction != 0.0;
             let part = if counts { *count as f64 / calls as f64 } else { 0.0 };
             self.times.outside[at] = Some((time * part, children * part));
         }
@@ -199,7 +210,7 @@ impl Propagation<'_> {
         }
     }
 
-    /// Takes the time of all that a function called. All those have gathered theirs before.
+    /// Adds up the time of the functions that `parent` called, which must be complete.
     fn gather(&mut self, parent: FunctionId) {
         let fraction = self.times.functions[parent.index()].fraction;
         if fraction == 0.0 {
@@ -220,7 +231,8 @@ impl Propagation<'_> {
         }
     }
 
-    /// The time that an arc hands up before the parent's fraction is applied, or `None` when it hands up none.
+    /// Returns the time that an arc hands up, before the fraction of the caller is applied; `None` if the arc hands up
+    /// no time.
     fn handed(&self, id: ArcId) -> Option<Handed> {
         let arc = self.arcs.get(id);
         let child = arc.child.index();

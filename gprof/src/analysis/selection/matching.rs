@@ -1,4 +1,4 @@
-//! Finds the functions that a spec names.
+//! Finds the functions that a SPEC names.
 
 use std::borrow::Cow;
 
@@ -6,19 +6,19 @@ use crate::cli::symspec::{Spec, What};
 use crate::symbols::functions::{FunctionId, Functions};
 use crate::symbols::sources::Sources;
 
-/// Finds functions by name and place.
+/// Finds functions by name and source location.
 pub(super) struct Matcher<'a, 'data> {
     pub(super) functions: &'a Functions<'data>,
     pub(super) sources: &'a Sources,
-    /// Whether readable names and patterns count as well as those of the symbol table, and all files of one name.
+    /// Whether demangled names and patterns match as well as symbols, and a file name matches all files of this name.
     pub(super) finds_readable: bool,
 }
 
 impl Matcher<'_, '_> {
-    /// For each function whether the spec names it.
+    /// Returns for each function whether the SPEC names the function.
     pub(super) fn find(&self, spec: &Spec) -> Vec<bool> {
         let mut found = self.in_files(spec);
-        // Without `:`, a name with a dot may be a file as well as a copy of a function.
+        // Without a colon, a name with a dot may be a source file as well as a copy of a function.
         if self.finds_readable
             && let Spec { file: None, what: What::Function(name) } = spec
             && !found.contains(&true)
@@ -32,7 +32,7 @@ impl Matcher<'_, '_> {
         let files = spec.file.as_ref().map(|name| {
             let mut files = self.sources.named(name);
             if !self.finds_readable {
-                // The one it met last.
+                // GNU looks at the last file only.
                 files.drain(..files.len().saturating_sub(1));
             }
             files
@@ -59,22 +59,23 @@ impl Matcher<'_, '_> {
         }
     }
 
-    /// Whether a function's name, mangled or readable, with or without parameters, fits a pattern.
+    /// Returns whether a name of a function fits a pattern: the symbol, or the demangled name with or without
+    /// parameters.
     fn is_called(&self, id: FunctionId, pattern: &[u8]) -> bool {
         let readable = self.functions.readable(id);
-        let labelled = self.functions.labelled(id, Cow::Borrowed(&readable));
-        fits(pattern, &labelled)
+        let labeled = self.functions.labelled(id, Cow::Borrowed(&readable));
+        fits(pattern, &labeled)
             || fits(pattern, &readable)
             || fits(pattern, proper(&readable))
             || fits(pattern, self.functions[id].name)
     }
 }
 
-/// A readable name without the type that the function gives back, its parameters, and what stands behind them.
+/// Returns a demangled name without the return type, the parameters, and all that follows the parameters.
 fn proper(name: &[u8]) -> &[u8] {
     let mut depth = 0_i32;
     let (mut start, mut at) = (0, 0);
-    // Behind `operator`, blanks are of the function's name: `operator new`, `operator unsigned long`.
+    // Blanks after `operator` belong to the function's name: `operator new`, `operator unsigned long`.
     let mut is_operator = false;
     while at < name.len() {
         if let Some(length) = operator(name, at) {
@@ -87,7 +88,7 @@ fn proper(name: &[u8]) -> &[u8] {
                 let Some(inner) = behind_parameters(name, at) else {
                     return name[start..at].trim_ascii_end();
                 };
-                // What is declared in a function.
+                // The name goes on with an item that is declared inside this function.
                 is_operator = false;
                 at = inner;
                 continue;
@@ -103,7 +104,8 @@ fn proper(name: &[u8]) -> &[u8] {
     &name[start..]
 }
 
-/// The length of `operator` with the signs behind it, if it begins here. Brackets among the signs are none.
+/// Returns the length of `operator` with the signs after it, if the word begins at `at`. Angle brackets among the signs
+/// do not count as brackets.
 fn operator(name: &[u8], at: usize) -> Option<usize> {
     const WORD: &[u8] = b"operator";
     let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
@@ -119,7 +121,7 @@ fn operator(name: &[u8], at: usize) -> Option<usize> {
     Some(WORD.len() + signs)
 }
 
-/// The place of the `::` behind the parameters that begin here, and behind their qualifiers, if one follows.
+/// Returns the position of the `::` that follows the parameters at `at` and their qualifiers, if there is one.
 fn behind_parameters(name: &[u8], at: usize) -> Option<usize> {
     let mut depth = 0;
     let length = name[at..].iter().position(|byte| {
@@ -137,11 +139,11 @@ fn behind_parameters(name: &[u8], at: usize) -> Option<usize> {
     name[end..].starts_with(b"::").then_some(end)
 }
 
-/// Whether a text fits a pattern in which `*` stands for any text and `?` for any character. Takes time in proportion
-/// to the product of both lengths at worst.
+/// Returns whether a text fits a pattern. `*` stands for any text, and `?` for any character. The time is at most
+/// proportional to the product of both lengths.
 fn fits(pattern: &[u8], text: &[u8]) -> bool {
     let (mut p, mut t) = (0, 0);
-    // Where to go on when what follows the last `*` does not fit: let it stand for one more character.
+    // The state to return to if the text after the last `*` does not fit: then the `*` stands for one more character.
     let mut retry: Option<(usize, usize)> = None;
     while t < text.len() {
         match pattern.get(p) {

@@ -1,4 +1,4 @@
-//! Which functions and arcs a report is about.
+//! The functions and arcs that the user selected.
 
 mod matching;
 mod runtime;
@@ -13,32 +13,33 @@ use crate::symbols::functions::{FunctionId, Functions};
 use crate::symbols::sources::Sources;
 use matching::Matcher;
 
-/// A choice of functions: those named, or all but those named.
+/// A selection of functions: the included functions, or all functions but the excluded ones.
 #[derive(Clone, Debug)]
 pub struct Selection {
-    /// Whether any function was named to be in.
+    /// Whether any function is included by name, so that all other functions are out.
     only_included: bool,
     included: Vec<bool>,
     excluded: Vec<bool>,
-    /// Which functions are the profiling runtime.
+    /// Whether each function is part of the profiling runtime.
     runtime: Arc<[bool]>,
 }
 
 impl Selection {
-    /// Everything but the profiling runtime.
+    /// Selects everything but the profiling runtime. Only tests select nothing else.
+    #[cfg(any(test, feature = "internals"))]
     #[must_use]
     pub fn program(functions: &Functions<'_>) -> Selection {
         Selection::without(&runtime::all(functions).into())
     }
 
-    /// Everything but the functions of the profiling runtime, which are these.
+    /// Selects everything but these functions of the profiling runtime.
     fn without(runtime: &Arc<[bool]>) -> Selection {
         let excluded = runtime.to_vec();
         Selection { only_included: false, included: vec![false; runtime.len()], excluded, runtime: Arc::clone(runtime) }
     }
 
-    /// Functions of these names, or, when no name is given, all but those of other names. Names that no function has
-    /// count as names.
+    /// Selects functions by name: the functions in `included`, or, if `included` is empty, all functions but those in
+    /// `excluded`. Names that no function has count as well.
     #[must_use]
     pub fn by_names(functions: &Functions<'_>, included: &HashSet<&[u8]>, excluded: &HashSet<&[u8]>) -> Selection {
         let of = |names: &HashSet<&[u8]>| functions.as_slice().iter().map(|f| names.contains(f.name)).collect();
@@ -46,39 +47,39 @@ impl Selection {
         Selection { only_included: !included.is_empty(), included: of(included), excluded: of(excluded), runtime }
     }
 
-    /// Everything.
+    /// Selects everything.
     fn all(functions: &Functions<'_>) -> Selection {
         let none = vec![false; functions.len()];
         Selection { only_included: false, included: none.clone(), excluded: none, runtime: Arc::default() }
     }
 
-    /// Whether some functions were named to be in.
+    /// Returns whether any function is included by name.
     #[must_use]
     pub fn is_restricted(&self) -> bool {
         self.only_included
     }
 
-    /// Whether a function is part of the profiling runtime.
+    /// Returns whether a function is part of the profiling runtime.
     #[must_use]
     pub fn is_runtime(&self, id: FunctionId) -> bool {
         self.runtime.get(id.index()) == Some(&true)
     }
 
-    /// Whether a function was named to be in.
+    /// Returns whether a function is included by name.
     #[must_use]
     pub fn includes(&self, id: FunctionId) -> bool {
         self.included[id.index()]
     }
 
-    /// Whether a function was named to be out, and not to be in.
+    /// Returns whether a function is excluded and not included.
     #[must_use]
     pub fn excludes(&self, id: FunctionId) -> bool {
         self.excluded[id.index()] && !self.includes(id)
     }
 
-    /// Whether a function is chosen: named to be in; or, where none was named so, not named to be out.
+    /// Returns whether a function is selected: included by name; or not excluded, if no function is included by name.
     #[must_use]
-    pub fn chooses(&self, id: FunctionId) -> bool {
+    pub fn selects(&self, id: FunctionId) -> bool {
         self.includes(id) || (!self.only_included && !self.excluded[id.index()])
     }
 
@@ -91,10 +92,11 @@ impl Selection {
     }
 }
 
-/// The functions that a choice names, and for arcs those that are called.
+/// The functions that a SPEC names. If the SPEC names arcs, these are the callers, and the second list has the called
+/// functions.
 type Named = (Vec<bool>, Vec<bool>);
 
-/// A choice of arcs.
+/// A selection of arcs.
 #[derive(Clone, Debug, Default)]
 pub struct ArcSelection {
     included: Vec<Named>,
@@ -102,39 +104,39 @@ pub struct ArcSelection {
 }
 
 impl ArcSelection {
-    /// Whether an arc is chosen.
+    /// Returns whether an arc is selected.
     #[must_use]
-    pub fn chooses(&self, from: FunctionId, to: FunctionId) -> bool {
+    pub fn selects(&self, from: FunctionId, to: FunctionId) -> bool {
         let named = |sets: &[Named]| sets.iter().any(|(callers, called)| callers[from.index()] && called[to.index()]);
         named(&self.included) || (self.included.is_empty() && !named(&self.excluded))
     }
 }
 
-/// All choices.
+/// The selections for all reports.
 #[derive(Clone, Debug)]
 pub struct Selections {
-    /// Functions in the flat profile.
+    /// The functions in the flat profile.
     pub flat: Selection,
-    /// Functions with entries of their own in the call graph.
+    /// The functions with entries in the call graph.
     pub graph: Selection,
-    /// Functions whose time counts in the call graph.
+    /// The functions whose time counts in the call graph.
     pub time: Selection,
-    /// Functions in the list of counts.
+    /// The functions in the list of execution counts.
     pub counts: Selection,
-    /// Functions in annotated source files.
+    /// The functions in annotated source files.
     pub source: Selection,
-    /// Arcs of the call graph.
+    /// The arcs of the call graph.
     pub arcs: ArcSelection,
 }
 
 impl Selections {
-    /// Everything but the profiling runtime.
+    /// Selects everything but the profiling runtime.
     #[must_use]
     pub fn program(functions: &Functions<'_>) -> Selections {
         Selections::without(runtime::all(functions), functions)
     }
 
-    /// Everything but the functions of the profiling runtime, which are these.
+    /// Selects everything but these functions of the profiling runtime.
     fn without(runtime: Vec<bool>, functions: &Functions<'_>) -> Selections {
         let program = Selection::without(&runtime.into());
         Selections {
@@ -147,11 +149,11 @@ impl Selections {
         }
     }
 
-    /// What the options choose.
+    /// Applies the options that select functions and arcs.
     ///
     /// # Errors
     ///
-    /// When an option names no function that there is. GNU then takes the option for not given.
+    /// If an option names no function of the program. GNU ignores such an option.
     pub fn new(options: &Options, functions: &Functions<'_>, sources: &Sources) -> Result<Selections, Error> {
         let rules = options.rules;
         let runtime = if rules.knows_whole_runtime { runtime::all(functions) } else { runtime::named(functions) };
@@ -190,7 +192,7 @@ impl Selections {
     }
 }
 
-/// The functions that each of some choices names, and for arcs those that are called.
+/// Returns the functions that each choice names.
 fn sets(choices: &[&Choice], matcher: &Matcher<'_, '_>) -> Result<Vec<Named>, Error> {
     let find = |choice: &Choice, spec: &Spec| {
         let mut found = matcher.find(spec);
@@ -216,7 +218,7 @@ fn sets(choices: &[&Choice], matcher: &Matcher<'_, '_>) -> Result<Vec<Named>, Er
     sets.collect()
 }
 
-/// Whoever names a function means its lines too, whatever was inlined there.
+/// Adds the lines of each function that is named.
 fn add_lines(named: &mut [bool], functions: &Functions<'_>) {
     let whole: Vec<_> = functions.ids().filter(|id| named[id.index()] && functions.is_marked(*id)).collect();
     for id in whole {
@@ -224,7 +226,7 @@ fn add_lines(named: &mut [bool], functions: &Functions<'_>) {
     }
 }
 
-/// Where copies count for their function, whoever names a copy means the function.
+/// Adds the function that a copy counts for, for each copy that is named.
 fn add_owners(named: &mut [bool], functions: &Functions<'_>) {
     for id in functions.ids().filter(|id| functions[*id].counts_for != *id) {
         if named[id.index()] {
@@ -233,9 +235,10 @@ fn add_owners(named: &mut [bool], functions: &Functions<'_>) {
     }
 }
 
-/// GNU keeps chosen functions as ranges of neighbours, of which only one may begin at an address: that of the last
-/// option. With `clipped`, as for all but arcs, a range ends where the next one begins, since an address is looked up in
-/// the last that begins at it or below. A range reaches as far as the last of its neighbours does.
+/// Keeps the selection that GNU gprof keeps. GNU stores ranges of neighboring functions. Only one range may begin at an
+/// address: the range of the last option. If `clipped` is set, as for everything but arcs, a range ends where the next
+/// range begins, because GNU looks up an address in the last range that begins at or below the address. A range ends
+/// where its last function ends.
 fn keep_ranges(sets: &mut [Named], clipped: bool, known: &Functions<'_>) {
     let mut begun: Vec<bool> = Vec::new();
     let mut ranges = Vec::new();

@@ -1,13 +1,13 @@
-//! Which functions are the profiling runtime.
+//! Recognizes the functions of the profiling runtime.
 
 use crate::symbols::functions::{Function, Functions};
 
-/// The functions that GNU takes for the profiling runtime.
+/// The names of the profiling runtime's functions according to GNU gprof.
 pub(super) const NAMES: [&[u8]; 6] =
     [b"_gprof_mcount", b"mcount", b"_mcount", b"__mcount", b"__mcount_internal", b"__mcleanup"];
 
-/// The global functions of this project's runtime. Other runtimes and C libraries have functions of these names, too, so
-/// that the names count only beside local functions of this project's runtime.
+/// The global functions of this project's runtime. Other runtimes and C libraries have functions of the same names, so
+/// these names count only next to local functions of this project's runtime.
 const GLOBALS: [&[u8]; 31] = [
     b"bsd_signal",
     b"daemon",
@@ -42,20 +42,21 @@ const GLOBALS: [&[u8]; 31] = [
     b"write_profiling",
 ];
 
-/// The functions of the start-up objects that every program has, with profiling or without. They lie among the functions
-/// of the runtime, but they are part of the program.
+/// The functions of the start-up objects that every program has, profiled or not. Their code lies among the runtime's
+/// code, but belongs to the program.
 const START: [&[u8]; 2] = [b"_start", b"_dl_relocate_static_pie"];
 
-/// Whether each function has a name that GNU takes for the profiling runtime.
+/// Returns for each function whether GNU gprof counts the function as profiling runtime.
 pub(super) fn named(functions: &Functions<'_>) -> Vec<bool> {
     functions.as_slice().iter().map(|function| NAMES.contains(&function.name)).collect()
 }
 
-/// Whether each function is part of the profiling runtime: by name, or because the function is one of the start-up objects
-/// of this project.
+/// Returns for each function whether it is part of the profiling runtime: by its name, or because its code comes from
+/// the objects of this project's runtime.
 ///
 /// A linker keeps the code of an object together. The code of this project's objects begins with local functions of the
-/// crates `gmon_runtime` and `gmon_profil`; global functions and local copies of functions of the standard library follow.
+/// crates `gmon_runtime` and `gmon_profil`. Global functions and local copies of functions of the standard library
+/// follow.
 pub(super) fn all(functions: &Functions<'_>) -> Vec<bool> {
     let mut is_inside = false;
     let is_runtime = |function: &Function<'_>| {
@@ -67,10 +68,11 @@ pub(super) fn all(functions: &Functions<'_>) -> Vec<bool> {
     functions.as_slice().iter().map(is_runtime).collect()
 }
 
-/// Whether a function is one of the crates `gmon_runtime` and `gmon_profil`, or an instance that a type of theirs was put into.
+/// Returns whether a function belongs to the crates `gmon_runtime` and `gmon_profil`, or is generic code for a type of
+/// these crates.
 fn is_of_runtime(function: &Function<'_>) -> bool {
     let name = function.name;
-    // One pass over each name, since large programs have many long names.
+    // Large programs have many long names, so each name is read once.
     let names_crate = |at: usize| {
         let (before, rest) = name.split_at(at);
         CRATES.iter().any(|(length, krate)| {
@@ -82,12 +84,12 @@ fn is_of_runtime(function: &Function<'_>) -> bool {
         && name.windows(COMMON.len()).enumerate().any(|(at, window)| window == COMMON && names_crate(at))
 }
 
-/// The crates, with the lengths that stand before them in names of functions. In a list of types, two dots stand behind a crate.
+/// The crates, with the lengths that precede the crates in mangled names. In a list of types, two dots follow a crate.
 const CRATES: [(&[u8], &[u8]); 2] = [(b"12", b"gmon_runtime"), (b"11", b"gmon_profil")];
-/// What the names of all these crates begin with.
+/// The beginning of the names of these crates.
 const COMMON: &[u8] = b"gmon_";
 
-/// Whether a function that lies behind one of the runtime may be of the runtime as well.
+/// Returns whether a function behind a function of the runtime may belong to the runtime as well.
 fn may_follow(function: &Function<'_>) -> bool {
     let has = |part: &[u8]| function.name.windows(part.len()).any(|window| window == part);
     let is_copy = function.is_static && is_rust(function.name) && (has(b"4core") || has(b"17compiler_builtins"));

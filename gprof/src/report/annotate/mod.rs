@@ -1,4 +1,4 @@
-//! Source files with the number of calls at each function, or of executions at each line.
+//! Annotated source files: the number of calls at each function, or of executions at each line.
 
 mod labels;
 
@@ -14,69 +14,70 @@ use crate::cli::options::{Annotation, Options};
 use crate::error::Error;
 use crate::image::files::{self, FileKey};
 pub use labels::Label;
-use labels::{Known, Labels};
+use labels::{CodeLine, Labels};
 
-/// A source file that is to be shown.
+/// An annotated source file.
 #[derive(Debug)]
 pub struct AnnotatedFile {
-    /// Its path, as the debug information has it.
+    /// The path, as the debug information has it.
     pub path: Vec<u8>,
-    /// What is in it.
+    /// The contents of the file.
     text: Vec<u8>,
-    /// What stands in front of the lines that code comes from.
+    /// The labels of lines that have code.
     labels: BTreeMap<u32, Label>,
-    /// The lines with most calls, the first first: number and calls.
+    /// The lines with most calls, and their calls; most calls first.
     pub top: Vec<(u32, u64)>,
-    /// How many lines code comes from.
+    /// The number of lines that have code.
     pub executable: u64,
-    /// How many of them have a count, and be it 0.
+    /// The number of lines that have a count, which may be 0.
     pub counted: u64,
-    /// All calls.
+    /// The number of all calls.
     pub calls: u64,
-    /// The self times of lines, and what they are measured in, if that is wanted.
+    /// The self times of lines, if the user wants these.
     pub times: Option<Times>,
 }
 
-/// The self times of a file.
+/// The self times of the lines of a file.
 #[derive(Debug)]
 pub struct Times {
-    /// What they are measured in, as a rule `seconds`.
+    /// The unit of the times, normally `seconds`.
     pub unit: String,
-    /// Those of lines that have any.
+    /// The time of each line that has any.
     pub of_lines: BTreeMap<u32, f64>,
 }
 
 impl AnnotatedFile {
-    /// The lines with their ends, and what stands in front of them.
+    /// Returns the lines with their line ends and labels.
     pub fn lines(&self) -> impl Iterator<Item = (&[u8], &Label)> {
         let lines = (1..).zip(self.text.split_inclusive(|byte| *byte == b'\n'));
         lines.map(|(at, line)| (line, self.labels.get(&at).unwrap_or(&Label::NoCode)))
     }
 }
 
-/// A file that is to be shown and cannot be.
+/// A source file that cannot be shown.
 pub struct Missing {
-    /// Its path.
+    /// The path.
     pub path: PathBuf,
-    /// Why not.
+    /// The reason.
     pub why: &'static str,
 }
 
-/// How many bytes of source files are shown again under other names, beyond as many as were shown the first time. Compilers that
-/// were started in different directories give one file several names; a program made to harm may give it a million.
+/// The number of bytes of source files that may be shown again under other names, in addition to the number of bytes
+/// that were shown the first time. Compilers that ran in different directories give one file several names; a hostile
+/// image may give it a million.
 const MOST_AGAIN: u64 = 4 << 20;
 
-/// What was shown.
+/// The source files shown so far.
 #[derive(Default)]
 struct Shown {
     files: HashSet<FileKey>,
-    /// The bytes of all files, and those that were shown again.
+    /// The bytes of all files, and the bytes of files that were shown again.
     bytes: u64,
     again: u64,
 }
 
 impl Shown {
-    /// Whether a file of so many bytes may be shown, which it then is taken to be.
+    /// Returns whether a file of this length may be shown, and if so counts the file as shown.
     fn allows(&mut self, key: Option<FileKey>, length: u64) -> bool {
         if key.is_none_or(|key| self.files.insert(key)) {
             self.bytes = self.bytes.saturating_add(length);
@@ -91,33 +92,33 @@ impl Shown {
     }
 }
 
-/// Reads the source files of all functions that are to be annotated, the one that the symbol table names last first. Each
-/// is read when its turn comes.
+/// Reads the source files of all selected functions, in reverse order of the symbol table. A file is read when the
+/// iterator reaches it.
 pub fn annotate<'a>(
     analysis: &'a Analysis<'_>,
     options: &'a Options,
 ) -> impl Iterator<Item = Result<AnnotatedFile, Missing>> + 'a {
-    let mut files: BTreeMap<usize, BTreeMap<u32, Known>> = BTreeMap::new();
-    for id in analysis.functions.ids().filter(|id| analysis.selections.source.chooses(*id)) {
+    let mut files: BTreeMap<usize, BTreeMap<u32, CodeLine>> = BTreeMap::new();
+    for id in analysis.functions.ids().filter(|id| analysis.selections.source.selects(*id)) {
         if let Some(place) = analysis.sources.place(id) {
             let lines = files.entry(place.file).or_default();
-            let add = |known: &mut Known| known.add(analysis, id);
-            lines.entry(place.line).and_modify(add).or_insert_with(|| Known::new(analysis, id));
+            let add = |known: &mut CodeLine| known.add(analysis, id);
+            lines.entry(place.line).and_modify(add).or_insert_with(|| CodeLine::new(analysis, id));
         }
     }
-    let times = analysis.line_times.of_files(|id| analysis.selections.source.chooses(id));
+    let times = analysis.line_times.of_files(|id| analysis.selections.source.selects(id));
     let paths = paths(analysis, &times);
     for (at, _) in paths.iter().enumerate().filter(|(_, path)| times.contains_key(*path)) {
         files.entry(at).or_default();
     }
-    let wanted = |lines: &BTreeMap<u32, Known>, path: &[u8]| {
+    let wanted = |lines: &BTreeMap<u32, CodeLine>, path: &[u8]| {
         options.unused || lines.values().any(|known| known.calls != 0) || times.contains_key(path)
     };
     let files = files.into_iter().rev().map(|(file, lines)| (paths[file], lines));
     let files: Vec<_> = files.filter(|(path, lines)| wanted(lines, path)).collect();
     let all = options.annotation.all_lines;
-    let by_neighbour = !options.rules.labels_lines_by_function;
-    let mut labels = Labels { analysis, all, by_neighbour, last: 0 };
+    let by_preceding_line = !options.rules.labels_lines_by_function;
+    let mut labels = Labels { analysis, all, by_preceding_line, last: 0 };
     let mut shown = Shown::default();
     files.into_iter().map(move |(path, lines)| {
         let (path, text) = read(path, &options.annotation, &mut shown)?;
@@ -127,8 +128,8 @@ pub fn annotate<'a>(
     })
 }
 
-/// The paths of all files that may be shown: those in which functions begin, and those that have time because their code
-/// was inlined.
+/// Returns the paths of all files that may be shown: files in which functions begin, and files that have time because
+/// their code was inlined.
 fn paths<'a>(analysis: &'a Analysis<'_>, times: &HashMap<&'a [u8], BTreeMap<u32, f64>>) -> Vec<&'a [u8]> {
     let mut paths: Vec<&[u8]> = analysis.sources.files.iter().map(Vec::as_slice).collect();
     let known: HashSet<&[u8]> = paths.iter().copied().collect();
@@ -139,7 +140,7 @@ fn paths<'a>(analysis: &'a Analysis<'_>, times: &HashMap<&'a [u8], BTreeMap<u32,
 }
 
 impl Times {
-    /// The times of a file's lines, given their samples.
+    /// Returns the times of a file's lines. `samples` are the samples of each line.
     fn new(analysis: &Analysis<'_>, samples: Option<&BTreeMap<u32, f64>>) -> Times {
         let clock = &analysis.clock;
         let samples = samples.into_iter().flatten();
@@ -150,7 +151,7 @@ impl Times {
     }
 }
 
-/// Reads a source file that was not shown too often. Gives back the path that the debug information has of it.
+/// Reads a source file, unless it was shown too often. Returns `path` with the contents.
 fn read<'a>(path: &'a [u8], annotation: &Annotation, shown: &mut Shown) -> Result<(&'a [u8], Vec<u8>), Missing> {
     let on_disk = Path::new(OsStr::from_bytes(path));
     let missing = |why| Missing { path: on_disk.to_owned(), why };
@@ -170,7 +171,7 @@ fn read<'a>(path: &'a [u8], annotation: &Annotation, shown: &mut Shown) -> Resul
 fn annotated(
     path: &[u8],
     text: Vec<u8>,
-    known: &BTreeMap<u32, Known>,
+    known: &BTreeMap<u32, CodeLine>,
     labels: BTreeMap<u32, Label>,
     table_length: usize,
 ) -> AnnotatedFile {
@@ -181,7 +182,7 @@ fn annotated(
     let calls = known.values().fold(0_u64, |sum, known| sum.saturating_add(known.calls));
     let mut file =
         AnnotatedFile { path: path.to_vec(), text, labels, top, executable: 0, counted: 0, calls, times: None };
-    // Labels may be of lines that the file does not have.
+    // Labels may be for lines that the file does not have.
     let count = |is: fn(&Label) -> bool| file.lines().filter(|(_, label)| is(label)).count() as u64;
     let executable = count(|label| *label != Label::NoCode);
     let counted = count(|label| matches!(label, Label::Counts(_)));
@@ -189,7 +190,8 @@ fn annotated(
     file
 }
 
-/// Where a source file may be: where it was, or else in one of the directories, there at last without its own.
+/// Returns the paths where a source file may be: the path itself, the relative path in each of the directories, and the
+/// file name in each of the directories.
 fn candidates<'a>(path: &'a Path, directories: &'a [PathBuf]) -> impl Iterator<Item = PathBuf> + 'a {
     let relative = directories.iter().filter(|_| path.is_relative()).map(move |directory| directory.join(path));
     let names = directories.iter().filter_map(move |directory| Some(directory.join(path.file_name()?)));
@@ -200,7 +202,7 @@ fn candidates<'a>(path: &'a Path, directories: &'a [PathBuf]) -> impl Iterator<I
 ///
 /// # Errors
 ///
-/// When that cannot be written.
+/// If the file cannot be written.
 pub fn store(file: &AnnotatedFile, render: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
     let base = file.path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
     let name = PathBuf::from(OsStr::from_bytes(&[base, b"-ann"].concat()));

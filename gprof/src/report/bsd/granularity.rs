@@ -6,7 +6,7 @@ use crate::analysis::Clock;
 use crate::analysis::bsd::Report;
 use crate::report::number::{Fixed, General};
 
-/// The line with the size of bins and what one sample is worth.
+/// Writes the line with the size of a bin and the time of a sample.
 pub(super) fn granularity(report: &Report<'_>, total: f64, nothing: &str, out: &mut dyn Write) -> io::Result<()> {
     write!(out, "\ngranularity: each sample hit covers {} byte(s)", General(report.clock.granularity))?;
     if total > 0.0 {

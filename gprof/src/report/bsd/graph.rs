@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use super::granularity::granularity;
 use super::names::{number, write_name};
 use crate::analysis::bsd::Report;
-use crate::analysis::entries::{Calls, Line, Place, Whose};
+use crate::analysis::entries::{Calls, Endpoint, EntryLine, LineKind};
 use crate::analysis::graph::Node;
 use crate::analysis::graph::arcs::Arc;
 use crate::report::number::Fixed;
@@ -31,7 +31,7 @@ pub(super) fn render(report: &Report<'_>, entries: &[Node], out: &mut dyn Write)
 
 struct Entries<'a, 'data> {
     report: &'a Report<'data>,
-    /// The calls that were left out, by who is called and by who calls.
+    /// The calls that were left out, by called function and by caller.
     cut_parents: HashMap<FunctionId, Vec<&'a Arc>>,
     cut_children: HashMap<FunctionId, Vec<&'a Arc>>,
 }
@@ -46,7 +46,7 @@ impl<'a, 'data> Entries<'a, 'data> {
         entries
     }
 
-    /// An entry: callers, the function or cycle, what it calls or has as members. Calls that were left out come first and last.
+    /// Writes an entry. Calls that were left out come first and last.
     fn write(&self, node: Node, out: &mut dyn Write) -> io::Result<()> {
         let cut = |arcs: &HashMap<FunctionId, Vec<&'a Arc>>| match node {
             Node::Function(id) => arcs.get(&id).cloned().unwrap_or_default(),
@@ -58,7 +58,7 @@ impl<'a, 'data> Entries<'a, 'data> {
             write_name(self.report, arc.parent, out)?;
         }
         for line in self.report.entry(node) {
-            if line.whose != Whose::Spontaneous || cut_parents.is_empty() {
+            if line.endpoint != Endpoint::Spontaneous || cut_parents.is_empty() {
                 self.line(&line, out)?;
             }
         }
@@ -69,12 +69,12 @@ impl<'a, 'data> Entries<'a, 'data> {
         Ok(())
     }
 
-    fn line(&self, line: &Line, out: &mut dyn Write) -> io::Result<()> {
-        if line.whose == Whose::Spontaneous {
+    fn line(&self, line: &EntryLine, out: &mut dyn Write) -> io::Result<()> {
+        if line.endpoint == Endpoint::Spontaneous {
             return writeln!(out, "{:53}<spontaneous>", "");
         }
-        match line.place {
-            Place::Main(node) => {
+        match line.kind {
+            LineKind::Primary(node) => {
                 let percent = Fixed(self.report.graph.percent(node));
                 let number = match node {
                     Node::Function(_) => number(self.report, node),
@@ -82,36 +82,36 @@ impl<'a, 'data> Entries<'a, 'data> {
                 };
                 write!(out, "{number:6.6} {percent:5.1}")?;
             }
-            Place::Above | Place::Below if line.times.is_some() => write!(out, "{:12}", "")?,
-            Place::Above | Place::Below => {}
+            LineKind::Caller | LineKind::Callee if line.times.is_some() => write!(out, "{:12}", "")?,
+            LineKind::Caller | LineKind::Callee => {}
         }
         if let Some((own, children)) = line.times {
             write!(out, " {:7.2} {:11.2}", Fixed(own), Fixed(children))?;
         }
         match line.calls {
-            Calls::Nothing => write!(out, "{:16}", "")?,
-            Calls::Some(calls) => untimed(calls, out)?,
-            Calls::All { outer, inner: 0 } => write!(out, " {outer:7} {:7}", "")?,
-            Calls::All { outer, inner } => write!(out, " {outer:7}+{inner:<7}")?,
+            Calls::None => write!(out, "{:16}", "")?,
+            Calls::WithinCycle(calls) => untimed(calls, out)?,
+            Calls::Total { outer, inner: 0 } => write!(out, " {outer:7} {:7}", "")?,
+            Calls::Total { outer, inner } => write!(out, " {outer:7}+{inner:<7}")?,
             Calls::Part { some, all } => write!(out, " {some:7}/{all:<7}     ")?,
         }
-        // The name of the entry's own function stands out to the left.
-        match (line.place, line.calls) {
-            (Place::Main(_), _) => out.write_all(b" ")?,
-            (_, Calls::All { .. } | Calls::Nothing) => out.write_all(b"     ")?,
-            (_, Calls::Some(_) | Calls::Part { .. }) => {}
+        // The name of the entry's own function is less indented.
+        match (line.kind, line.calls) {
+            (LineKind::Primary(_), _) => out.write_all(b" ")?,
+            (_, Calls::Total { .. } | Calls::None) => out.write_all(b"     ")?,
+            (_, Calls::WithinCycle(_) | Calls::Part { .. }) => {}
         }
-        match line.whose {
-            Whose::Function(id) => write_name(self.report, id, out),
-            Whose::Cycle(at) => {
+        match line.endpoint {
+            Endpoint::Function(id) => write_name(self.report, id, out),
+            Endpoint::Cycle(at) => {
                 writeln!(out, "<cycle {} as a whole>\t[{}]", at + 1, self.report.graph.rank(Node::Cycle(at)))
             }
-            Whose::Spontaneous | Whose::Outside => Ok(()),
+            Endpoint::Spontaneous | Endpoint::Outside => Ok(()),
         }
     }
 }
 
-/// Calls that hand no time up: those within a cycle, and those left out.
+/// Writes calls that hand no time to the caller: calls within a cycle, and calls that were left out.
 fn untimed(count: u64, out: &mut dyn Write) -> io::Result<()> {
     write!(out, "{:32} {count:7} {:7}     ", "", "")
 }

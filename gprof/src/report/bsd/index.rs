@@ -1,4 +1,4 @@
-//! The index: the numbers of entries by name, in three columns that are read downwards.
+//! The index: the numbers of entries in the order of names, in three columns that are read downwards.
 
 use std::io::{self, Write};
 
@@ -8,7 +8,7 @@ use crate::analysis::graph::Node;
 
 const COLUMNS: usize = 3;
 
-/// How much of a name there is room for.
+/// The number of characters of a name that are shown.
 const WIDTH: usize = 19;
 
 pub(super) fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
@@ -27,7 +27,7 @@ pub(super) fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()>
     Ok(())
 }
 
-/// As much of a name as fits, and blanks up to the next column.
+/// Writes as much of a name as fits, and blanks up to the next column.
 fn cell(name: &[u8], out: &mut dyn Write) -> io::Result<()> {
     let shown = name.get(..WIDTH).unwrap_or(name);
     out.write_all(shown)?;

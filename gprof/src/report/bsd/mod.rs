@@ -1,6 +1,6 @@
 //! Reports in the layout of the BSDs: call graph, flat profile, index.
 //!
-//! As with the other renderers, all numbers are in the frozen [`Report`], and nothing is worked out here.
+//! All numbers are in the [`Report`]. As all renderers, this one only writes.
 
 mod flat;
 mod granularity;
@@ -10,27 +10,27 @@ mod names;
 
 use std::io::{self, Write};
 
-use super::blurbs;
+use super::explanations;
 use crate::analysis::bsd::Report;
 
-/// Writes all wanted reports.
+/// Writes all reports that the user wants.
 ///
 /// # Errors
 ///
-/// Those of `out`.
+/// The errors of `out`.
 pub fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     cut(report, out)?;
     if let Some(entries) = &report.entries {
         if report.explained {
-            out.write_all(blurbs::GRAPH.as_bytes())?;
+            out.write_all(explanations::GRAPH.as_bytes())?;
         }
         graph::render(report, entries, out)?;
     }
-    // The form feeds stand before the flat profile and the index, whatever came before.
+    // The form feeds stand before the flat profile and the index, whether another report came before or not.
     if report.is_flat_wanted {
         out.write_all(b"\x0c\n")?;
         if report.explained {
-            out.write_all(blurbs::FLAT.as_bytes())?;
+            out.write_all(explanations::FLAT.as_bytes())?;
         }
         flat::render(report, out)?;
     }
@@ -38,7 +38,8 @@ pub fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     index::render(report, out)
 }
 
-/// The calls that were left out to break cycles. There is a line even where nobody asked for that.
+/// Writes the calls that were left out to break cycles. The BSDs write a line even if the user did not ask to break
+/// cycles.
 fn cut(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     if let Some(limit) = report.cycle_limit {
         write!(out, "\n\nCalls left out of the calculation,\nso that no cycle is larger than {limit}:\n")?;

@@ -6,7 +6,7 @@ use crate::analysis::bsd::Report;
 use crate::analysis::graph::Node;
 use crate::symbols::functions::FunctionId;
 
-/// A function's name with its cycle and the number of its entry, and the end of the line.
+/// Writes a function's name with its cycle, the number of its entry, and the end of the line.
 pub(super) fn write_name(report: &Report<'_>, id: FunctionId, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(&report.functions.written(report.functions[id].name.into()))?;
     if let Some(cycle) = report.graph.cycle_of(id) {
@@ -15,7 +15,7 @@ pub(super) fn write_name(report: &Report<'_>, id: FunctionId, out: &mut dyn Writ
     writeln!(out, " {}", number(report, Node::Function(id)))
 }
 
-/// The number of an entry: in brackets, or in parentheses when there is no such entry.
+/// Returns the number of an entry: in brackets, or in parentheses if there is no such entry.
 pub(super) fn number(report: &Report<'_>, node: Node) -> String {
     let rank = report.graph.rank(node);
     if report.graph.node_share(node).shown { format!("[{rank}]") } else { format!("({rank})") }

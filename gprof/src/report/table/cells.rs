@@ -1,36 +1,36 @@
-//! The cells of one row. A table has millions of rows, so that all rows are put together in the same memory.
+//! The cells of one row. A table has millions of rows, so all rows are formatted in the same memory.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::super::columns::Columns;
 
-/// Longer names lose their ends: nobody reads them in a column. The plain reports have them whole.
+/// The largest number of bytes of a name that a table shows; the plain reports have names in full.
 const LONGEST: usize = 4000;
 
-/// What stands for the part of a name that was cut out.
+/// The text that replaces the middle of a name that is too long.
 const ELLIPSIS: &str = "…";
 
-/// The cells of a row, from the left to the right.
+/// The cells of a row, from left to right.
 #[derive(Default)]
 pub(super) struct Cells {
     columns: Columns,
-    /// Where each cell ends in the text, and its width in characters.
+    /// The end of each cell in the text, and the width of the cell in characters.
     ends: Vec<(usize, usize)>,
 }
 
 impl Cells {
-    /// Forgets the row before.
+    /// Removes all cells.
     pub(super) fn clear(&mut self) {
         self.columns.text.clear();
         self.ends.clear();
     }
 
-    /// How many there are.
+    /// Returns the number of cells.
     pub(super) fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Adds a cell with nothing in it.
+    /// Adds an empty cell.
     pub(super) fn blank(&mut self) {
         self.width(0);
     }
@@ -45,25 +45,25 @@ impl Cells {
         self.cell(|columns| columns.right(number, 0));
     }
 
-    /// Adds a text that has nothing in it that a terminal might obey.
+    /// Adds a text without control characters.
     pub(super) fn text(&mut self, text: &str) {
         self.columns.text(text.as_bytes());
         self.ends.push((self.columns.text.len(), text.width()));
     }
 
-    /// Adds ASCII text that has nothing in it that a terminal might obey.
+    /// Adds an ASCII text without control characters.
     pub(super) fn cell(&mut self, write: impl FnOnce(&mut Columns)) {
         let start = self.columns.text.len();
         write(&mut self.columns);
         self.ends.push((self.columns.text.len(), self.columns.text.len() - start));
     }
 
-    /// Adds a cell of which nothing is needed but its width.
+    /// Adds a cell that has a width but no text.
     pub(super) fn width(&mut self, width: usize) {
         self.ends.push((self.columns.text.len(), width));
     }
 
-    /// Adds a name, whatever is in it. Gives its width.
+    /// Adds a name, which may have control characters. Returns its width.
     pub(super) fn name(&mut self, write: impl FnOnce(&mut Columns)) -> usize {
         let start = self.columns.text.len();
         write(&mut self.columns);
@@ -80,15 +80,16 @@ impl Cells {
         width
     }
 
-    /// The texts of all cells with their widths.
+    /// Returns the texts of all cells with their widths.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&[u8], usize)> {
         let starts = std::iter::once(0).chain(self.ends.iter().map(|(end, _)| *end));
         starts.zip(&self.ends).map(|(start, (end, width))| (&self.columns.text[start..*end], *width))
     }
 }
 
-/// Adds a text of a cell, from which the middle is cut out where it is too wide: the beginning of a name and its end tell
-/// more than the parameters in between. Gives the width of what was added, which is not more than `width`.
+/// Appends a cell's text. If the text is wider than `width`, its middle is cut out, because the beginning and the end
+/// of a name tell more than the parameters in between. Returns the width of what was appended, which is at most
+/// `width`.
 pub(super) fn push_shortened((cell, wide): (&[u8], usize), width: usize, text: &mut Vec<u8>) -> usize {
     if wide <= width {
         text.extend_from_slice(cell);
@@ -99,7 +100,7 @@ pub(super) fn push_shortened((cell, wide): (&[u8], usize), width: usize, text: &
     };
     let (head, tail) = (room.div_ceil(2), room / 2);
     if wide == cell.len() {
-        // All characters are as wide as they are long.
+        // ASCII characters are one column wide.
         text.extend([&cell[..head], ELLIPSIS.as_bytes(), &cell[cell.len() - tail..]].concat());
         return width;
     }
@@ -110,7 +111,7 @@ pub(super) fn push_shortened((cell, wide): (&[u8], usize), width: usize, text: &
     beginning.width() + 1 + end.width()
 }
 
-/// The first characters that have room.
+/// Returns the first characters that fit into a width.
 fn take(letters: impl Iterator<Item = char>, room: usize) -> String {
     let mut left = room;
     letters
@@ -121,9 +122,9 @@ fn take(letters: impl Iterator<Item = char>, room: usize) -> String {
         .collect()
 }
 
-/// A name for a cell. Control characters, which would break the table or worse, are spelt.
+/// Returns a name for a cell. Control characters would break the table or worse, so they are escaped.
 pub(super) fn printable(name: &[u8]) -> String {
-    // No character takes more than four bytes.
+    // No character has more than four bytes.
     let beginning = String::from_utf8_lossy(name.get(..4 * LONGEST + 4).unwrap_or(name));
     let mut text = String::with_capacity(beginning.len());
     for (at, letter) in beginning.chars().enumerate() {

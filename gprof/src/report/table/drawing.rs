@@ -1,7 +1,7 @@
-//! Draws tables: what all reports have in common that are tables.
+//! Draws tables.
 //!
-//! Rows are made twice, once for the widths of the columns and once to be written: a table may be far larger than what it
-//! tells of, and is never in memory. A row is one line, however long its name is.
+//! The rows are made twice: once to measure the columns, and once to be written. A table may be far larger than its
+//! data, and is never in memory as a whole. A row is one line, however long its name is.
 
 use std::io::{self, Write};
 
@@ -12,65 +12,66 @@ use super::cells::{Cells, push_shortened};
 use crate::cli::options::Options;
 use crate::terminal::Terminal;
 
-/// What a column of names has at least, however narrow the terminal, and what anything has at most.
-const NARROW: usize = 12;
-const WIDE: usize = 10_000;
+/// The smallest width of a column of names, however narrow the terminal is, and the largest width of any column.
+const MIN_NAME_WIDTH: usize = 12;
+const MAX_WIDTH: usize = 10_000;
 
-/// With less room than this for names, columns are left out that can be spared.
-const READABLE: usize = 32;
+/// If names have less room than this, optional columns are left out.
+const COMFORTABLE_NAME_WIDTH: usize = 32;
 
-/// A line across the table: its left end, the line, where it meets a line between columns, its right end.
-type Across = [&'static str; 4];
-const TOP: Across = ["┌", "─", "┬", "┐"];
-const BELOW_TITLES: Across = ["╞", "═", "╪", "╡"];
-const BETWEEN: Across = ["├", "─", "┼", "┤"];
-const BOTTOM: Across = ["└", "─", "┴", "┘"];
+/// A line across the table: its left end, the line itself, its crossing with the lines between columns, its right end.
+type HorizontalLine = [&'static str; 4];
+const TOP: HorizontalLine = ["┌", "─", "┬", "┐"];
+const BELOW_TITLES: HorizontalLine = ["╞", "═", "╪", "╡"];
+const BETWEEN: HorizontalLine = ["├", "─", "┼", "┤"];
+const BOTTOM: HorizontalLine = ["└", "─", "┴", "┘"];
 const BORDER: &str = "│";
 const DIVIDER: &str = "┆";
 
-/// What tables are drawn into.
+/// The space and the style of a table.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::report) struct Frame {
-    /// The width of a table, in characters, as far as that is enough.
+    /// The width of a table in characters. A table may be wider if its columns need more room.
     pub(super) width: usize,
-    colours: bool,
+    colors: bool,
 }
 
 impl Frame {
-    /// As wide as the user says, or else as there is room.
+    /// Returns the frame that the options and the terminal give.
     pub(in crate::report) fn new(terminal: &Terminal, options: &Options) -> Frame {
-        Frame { width: options.width.unwrap_or(terminal.width()).min(WIDE), colours: terminal.colours }
+        Frame { width: options.width.unwrap_or(terminal.width()).min(MAX_WIDTH), colors: terminal.colors }
     }
 }
 
 /// A column.
 pub(super) struct Column {
-    /// One line of it or several.
+    /// The title, of one or several lines.
     title: String,
-    /// Names stand to the left and lose their middles when they are too long. Everything else stands to the right.
+    /// Whether the column has names. Names are aligned to the left, and lose their middles if they are too long.
+    /// Everything else is aligned to the right.
     is_name: bool,
-    /// Whether the column is left out to make room for names: the one with the lowest number first.
-    spared: Option<u8>,
+    /// Whether the column may be left out to make room for names. The column with the lowest number is left out first.
+    optional: Option<u8>,
 }
 
 pub(super) fn column(title: impl Into<String>) -> Column {
-    Column { title: title.into(), is_name: false, spared: None }
+    Column { title: title.into(), is_name: false, optional: None }
 }
 
-pub(super) fn spared_column(order: u8, title: impl Into<String>) -> Column {
-    Column { spared: Some(order), ..column(title) }
+pub(super) fn optional_column(order: u8, title: impl Into<String>) -> Column {
+    Column { optional: Some(order), ..column(title) }
 }
 
 pub(super) fn name_column(title: &str) -> Column {
     Column { is_name: true, ..column(title) }
 }
 
-/// What a row looks like.
+/// The style of a row.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Look {
-    /// Whether a line sets it apart from the row above.
+pub(super) struct RowStyle {
+    /// Whether a line separates the row from the row above.
     pub(super) is_apart: bool,
-    /// By how many characters its names are moved to the right.
+    /// The number of blanks in front of the row's names.
     pub(super) indent: usize,
     pub(super) style: Style,
 }
@@ -80,29 +81,29 @@ pub(super) const STRONG: Style = Style::new().bold();
 pub(super) const HOT: Style = AnsiColor::Red.on_default();
 pub(super) const WARM: Style = AnsiColor::Green.on_default();
 
-/// What rows are made for.
+/// The purpose of a pass over the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pass {
-    /// To be measured: of a cell its width is enough.
+    /// Measure the columns. A cell needs a width only.
     Measure,
-    /// To be written.
+    /// Write the rows.
     Write,
 }
 
-/// Takes rows one after the other.
-pub(super) type Taker<'a> = &'a mut dyn FnMut(Look, &Cells) -> io::Result<()>;
+/// A function that takes one row after the other.
+pub(super) type RowSink<'a> = &'a mut dyn FnMut(RowStyle, &Cells) -> io::Result<()>;
 
-/// Draws a table. `rows` hands over all rows, once in each pass.
+/// Draws a table. `rows` must hand over all rows in each pass.
 pub(super) fn draw(
     columns: &[Column],
-    rows: impl Fn(Pass, Taker<'_>) -> io::Result<()>,
+    rows: impl Fn(Pass, RowSink<'_>) -> io::Result<()>,
     frame: Frame,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let mut widths: Vec<usize> = columns.iter().map(|column| text_width(&column.title)).collect();
-    rows(Pass::Measure, &mut |look, cells| {
+    rows(Pass::Measure, &mut |row_style, cells| {
         for ((width, (_, cell)), column) in widths.iter_mut().zip(cells.iter()).zip(columns) {
-            let indent = if column.is_name { look.indent } else { 0 };
+            let indent = if column.is_name { row_style.indent } else { 0 };
             *width = (*width).max(cell + indent);
         }
         Ok(())
@@ -112,38 +113,43 @@ pub(super) fn draw(
     drawing.titles(out)?;
     drawing.across(BELOW_TITLES, out)?;
     let mut is_first = true;
-    rows(Pass::Write, &mut |look, cells| {
-        if !std::mem::take(&mut is_first) && look.is_apart {
+    rows(Pass::Write, &mut |row_style, cells| {
+        if !std::mem::take(&mut is_first) && row_style.is_apart {
             drawing.across(BETWEEN, out)?;
         }
-        drawing.row(look, cells, out)
+        drawing.row(row_style, cells, out)
     })?;
     drawing.across(BOTTOM, out)
 }
 
-/// The width of a text of several lines.
+/// Returns the width of a text of several lines.
 fn text_width(text: &str) -> usize {
     text.lines().map(UnicodeWidthStr::width).max().unwrap_or(0)
 }
 
-/// The widths of columns in a table that has so much room: `None` for those that are left out. Where names have to lose
-/// something, columns that can be spared go first, and then names get what is left, but not less than they can do with.
+/// Returns the widths of the columns of a table in this room; `None` for a column that is left out. If there is too
+/// little room for names, optional columns are left out first. Then names get the remaining room, but not less than
+/// their smallest width.
 fn fit(wanted: &[usize], columns: &[Column], room: usize) -> Vec<Option<usize>> {
     let mut widths: Vec<Option<usize>> = wanted.iter().copied().map(Some).collect();
     let of_names = columns.iter().filter(|column| column.is_name).count().max(1);
-    let is_wanted = |at: usize, share: usize| columns[at].is_name && wanted[at] > share && share < READABLE;
+    let is_wanted =
+        |at: usize, share: usize| columns[at].is_name && wanted[at] > share && share < COMFORTABLE_NAME_WIDTH;
     loop {
         let shown = || widths.iter().zip(columns).filter_map(|(width, column)| Some(((*width)?, column)));
         let numbers: usize = shown().filter(|(_, column)| !column.is_name).map(|(width, _)| width).sum();
         let lines_and_blanks = 3 * shown().count() + 1;
         let share = room.saturating_sub(numbers + lines_and_blanks) / of_names;
-        let spared = (0..columns.len()).filter(|at| widths[*at].is_some() && columns[*at].spared.is_some());
-        match spared.min_by_key(|at| columns[*at].spared).filter(|_| (0..columns.len()).any(|at| is_wanted(at, share)))
+        let optional = (0..columns.len()).filter(|at| widths[*at].is_some() && columns[*at].optional.is_some());
+        match optional
+            .min_by_key(|at| columns[*at].optional)
+            .filter(|_| (0..columns.len()).any(|at| is_wanted(at, share)))
         {
             Some(at) => widths[at] = None,
             None => {
                 for (width, column) in widths.iter_mut().zip(columns) {
-                    *width = width.map(|width| width.min(if column.is_name { share.max(NARROW) } else { WIDE }));
+                    *width = width
+                        .map(|width| width.min(if column.is_name { share.max(MIN_NAME_WIDTH) } else { MAX_WIDTH }));
                 }
                 return widths;
             }
@@ -155,18 +161,18 @@ struct Drawing<'a> {
     columns: &'a [Column],
     widths: Vec<Option<usize>>,
     frame: Frame,
-    /// The line that is being put together.
+    /// The line that is being formatted.
     text: Vec<u8>,
 }
 
 impl Drawing<'_> {
-    /// Draws a line across.
-    fn across(&mut self, [left, line, meeting, right]: Across, out: &mut dyn Write) -> io::Result<()> {
+    /// Draws a line across the table.
+    fn across(&mut self, [left, line, meeting, right]: HorizontalLine, out: &mut dyn Write) -> io::Result<()> {
         let pieces: Vec<String> = self.widths.iter().flatten().map(|width| line.repeat(width + 2)).collect();
         writeln!(out, "{left}{}{right}", pieces.join(meeting))
     }
 
-    /// Draws the titles, each line of which is a row.
+    /// Draws the titles. Each line of the titles is a row.
     fn titles(&mut self, out: &mut dyn Write) -> io::Result<()> {
         let lines = self.columns.iter().map(|column| column.title.lines().count()).max().unwrap_or(0);
         let mut cells = Cells::default();
@@ -175,14 +181,14 @@ impl Drawing<'_> {
             for column in self.columns {
                 cells.text(column.title.lines().nth(line).unwrap_or_default());
             }
-            self.row(Look { style: STRONG, ..Look::default() }, &cells, out)?;
+            self.row(RowStyle { style: STRONG, ..RowStyle::default() }, &cells, out)?;
         }
         Ok(())
     }
 
-    /// Draws a row, coloured within its borders.
-    fn row(&mut self, look: Look, cells: &Cells, out: &mut dyn Write) -> io::Result<()> {
-        let style = Some(look.style).filter(|style| self.frame.colours && *style != PLAIN);
+    /// Draws a row, in color within its borders.
+    fn row(&mut self, row_style: RowStyle, cells: &Cells, out: &mut dyn Write) -> io::Result<()> {
+        let style = Some(row_style.style).filter(|style| self.frame.colors && *style != PLAIN);
         let text = &mut self.text;
         text.clear();
         text.extend_from_slice(BORDER.as_bytes());
@@ -195,8 +201,8 @@ impl Drawing<'_> {
             if !std::mem::take(&mut is_first) {
                 text.extend_from_slice(DIVIDER.as_bytes());
             }
-            let indent = if column.is_name { look.indent.min(width) } else { 0 };
-            // What was added with blanks before, and what follows.
+            let indent = if column.is_name { row_style.indent.min(width) } else { 0 };
+            // A blank stands on each side of the cell.
             if column.is_name {
                 blanks(text, 1 + indent);
                 let shown = push_shortened(cell, width - indent, text);
@@ -224,24 +230,24 @@ fn blanks(text: &mut Vec<u8>, count: usize) {
 mod tests {
     use super::*;
 
-    fn drawn(rows: &[&[&str]], width: usize, colours: bool) -> String {
-        let columns = [column("%\ntime"), spared_column(1, "self"), name_column("name")];
-        let hand_over = |_, take: Taker<'_>| {
+    fn drawn(rows: &[&[&str]], width: usize, colors: bool) -> String {
+        let columns = [column("%\ntime"), optional_column(1, "self"), name_column("name")];
+        let hand_over = |_, take: RowSink<'_>| {
             for (at, row) in rows.iter().enumerate() {
                 let mut cells = Cells::default();
                 for cell in *row {
                     cells.text(cell);
                 }
-                let look = match at {
-                    0 => Look { style: HOT, ..Look::default() },
-                    _ => Look { is_apart: at == 1, indent: 2, ..Look::default() },
+                let row_style = match at {
+                    0 => RowStyle { style: HOT, ..RowStyle::default() },
+                    _ => RowStyle { is_apart: at == 1, indent: 2, ..RowStyle::default() },
                 };
-                take(look, &cells)?;
+                take(row_style, &cells)?;
             }
             Ok(())
         };
         let mut out = Vec::new();
-        draw(&columns, hand_over, Frame { width, colours }, &mut out).unwrap();
+        draw(&columns, hand_over, Frame { width, colors }, &mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 
@@ -284,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_stay_within_the_borders() {
+    fn colors_stay_within_the_borders() {
         let text = drawn(&ROWS, 53, true);
         assert!(text.contains("│\x1b[31m 60.00 ┆ 1.23 ┆ first "), "{text}");
         assert_eq!(text.matches("\x1b[0m│\n").count(), 3, "two lines of titles and a hot one: {text}");

@@ -5,10 +5,10 @@ use std::io::{self, Write};
 use anstyle::Style;
 
 use super::super::flat::{introduction, unit};
-use super::super::{blurbs, errors, names};
+use super::super::{errors, explanations};
 use super::cells::{Cells, printable};
-use super::drawing::{Frame, HOT, Look, PLAIN, Taker, WARM, column, draw, name_column, spared_column};
-use crate::analysis::{Analysis, FlatRow, RowNumbers};
+use super::drawing::{Frame, HOT, PLAIN, RowSink, RowStyle, WARM, column, draw, name_column, optional_column};
+use crate::analysis::{Analysis, FlatRow};
 use crate::cli::options::Options;
 
 pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, frame: Frame, out: &mut dyn Write) -> io::Result<()> {
@@ -18,58 +18,52 @@ pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, frame: Frame, o
     let unit = printable(unit(analysis).as_bytes());
     let mut columns = vec![
         column("%\ntime"),
-        spared_column(1, format!("cumulative\n{dimension}")),
+        optional_column(1, format!("cumulative\n{dimension}")),
         column(format!("self\n{dimension}")),
         column("calls"),
-        // The quotient of two other columns.
-        spared_column(2, format!("self\n{unit}")),
-        spared_column(3, format!("total\n{unit}")),
+        // The column is the quotient of two other columns, so it is the most dispensable.
+        optional_column(2, format!("self\n{unit}")),
+        optional_column(3, format!("total\n{unit}")),
         name_column("name"),
     ];
     if options.errors {
         columns.insert(3, column("error"));
     }
-    let hand_over = |_, take: Taker<'_>| {
+    let hand_over = |_, take: RowSink<'_>| {
         let mut cells = Cells::default();
-        for (row, numbers) in analysis.flat_rows() {
-            let look = Look { style: style(&numbers), ..Look::default() };
+        for row in analysis.flat_rows() {
+            let row_style = RowStyle { style: style(&row), ..RowStyle::default() };
             cells.clear();
-            fill(&mut cells, analysis, options, row, &numbers);
-            take(look, &cells)?;
+            fill(&mut cells, analysis, options, &row);
+            take(row_style, &cells)?;
         }
         Ok(())
     };
     draw(&columns, hand_over, frame, out)?;
-    blurbs::explain(blurbs::FLAT, options, out)
+    explanations::explain(explanations::FLAT, options, out)
 }
 
-/// What takes much time is red, what takes some is green.
-fn style(numbers: &RowNumbers) -> Style {
-    match numbers.percent {
+/// Returns red for rows that take much time, and green for rows that take some.
+fn style(row: &FlatRow<'_>) -> Style {
+    match row.percent {
         percent if percent >= 5.0 => HOT,
         percent if percent >= 0.5 => WARM,
         _ => PLAIN,
     }
 }
 
-fn fill<'data>(
-    cells: &mut Cells,
-    analysis: &Analysis<'data>,
-    options: &Options,
-    row: &FlatRow<'data>,
-    numbers: &RowNumbers,
-) {
-    let RowNumbers { percent, cumulative, own, error, per_call } = *numbers;
-    [percent, cumulative, own].iter().for_each(|number| cells.fixed(*number, 2));
+fn fill<'data>(cells: &mut Cells, analysis: &Analysis<'data>, options: &Options, row: &FlatRow<'data>) {
+    let FlatRow { percent, cumulative, self_time, error, calls, per_call, .. } = *row;
+    [percent, cumulative, self_time].iter().for_each(|number| cells.fixed(*number, 2));
     if options.errors {
         cells.text(&errors::text(error));
     }
     match per_call {
         None => (0..3).for_each(|_| cells.blank()),
         Some((own, total)) => {
-            cells.count(row.calls);
+            cells.count(calls);
             [own, total].iter().for_each(|number| cells.fixed(*number, 2));
         }
     }
-    cells.name(|columns| columns.text(&names::of_row(analysis, row)));
+    cells.name(|columns| columns.text(&analysis.row_name(row)));
 }

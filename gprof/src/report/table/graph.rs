@@ -1,24 +1,25 @@
-//! The call graph as a table: entries between lines, callers above and what is called below, names of both indented.
+//! The call graph as a table: lines between entries, callers above the entry's function and called functions below,
+//! names of both indented.
 
 use std::cell::Cell;
 use std::io::{self, Write};
 
 use super::super::columns::Columns;
 use super::super::graph::granularity;
-use super::super::labels::Labels;
-use super::super::{blurbs, errors, names};
+use super::super::numbered_names::NumberedNames;
+use super::super::{errors, explanations, names};
 use super::cells::Cells;
-use super::drawing::{Frame, Look, Pass, STRONG, Taker, column, draw, name_column, spared_column};
+use super::drawing::{Frame, Pass, RowSink, RowStyle, STRONG, column, draw, name_column, optional_column};
 use crate::analysis::Analysis;
-use crate::analysis::entries::{Calls, Line, Place, Whose};
+use crate::analysis::entries::{Calls, Endpoint, EntryLine, LineKind};
 use crate::cli::options::Options;
 
 pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, frame: Frame, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(b"Call graph:\n")?;
     granularity(analysis, out)?;
     let mut columns = vec![
-        // Names have the number behind them.
-        spared_column(1, "index"),
+        // The index is in the names as well.
+        optional_column(1, "index"),
         column("%\ntime"),
         column("self"),
         column("children"),
@@ -29,48 +30,48 @@ pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, frame: Frame, o
         columns.insert(3, column("error"));
     }
     let widths = vec![Cell::new(None); analysis.functions.len()];
-    let rows = Rows { analysis, options, labels: Labels::new(analysis), widths };
+    let rows = Rows { analysis, options, numbered_names: NumberedNames::new(analysis), widths };
     draw(&columns, |pass, take| rows.hand_over(pass, take), frame, out)?;
-    blurbs::explain(blurbs::GRAPH, options, out)
+    explanations::explain(explanations::GRAPH, options, out)
 }
 
-/// By how many characters names are moved to the right that are not those of the entry.
+/// The indentation of names that are not the name of the entry's function.
 const INDENT: usize = 2;
 
 struct Rows<'a, 'data> {
     analysis: &'a Analysis<'data>,
     options: &'a Options,
-    labels: Labels,
-    /// The width of each function's name, once it is known: every name stands in many rows.
+    numbered_names: NumberedNames,
+    /// The width of each function's name once it is known. Every name appears in many rows.
     widths: Vec<Cell<Option<u32>>>,
 }
 
 impl Rows<'_, '_> {
-    /// Hands over the rows of all entries: what stands above, the line of the function itself, what stands below.
-    fn hand_over(&self, pass: Pass, take: Taker<'_>) -> io::Result<()> {
+    /// Hands over the rows of all entries.
+    fn hand_over(&self, pass: Pass, take: RowSink<'_>) -> io::Result<()> {
         let mut cells = Cells::default();
-        for node in &self.analysis.calls.entries {
+        for node in &self.analysis.call_graph.entries {
             for (at, line) in self.analysis.entry(*node).iter().enumerate() {
-                let look = match line.place {
-                    Place::Main(_) => Look { style: STRONG, ..Look::default() },
-                    Place::Above | Place::Below => Look { indent: INDENT, ..Look::default() },
+                let row_style = match line.kind {
+                    LineKind::Primary(_) => RowStyle { style: STRONG, ..RowStyle::default() },
+                    LineKind::Caller | LineKind::Callee => RowStyle { indent: INDENT, ..RowStyle::default() },
                 };
                 cells.clear();
                 self.fill(&mut cells, pass, line)?;
-                take(Look { is_apart: at == 0, ..look }, &cells)?;
+                take(RowStyle { is_apart: at == 0, ..row_style }, &cells)?;
             }
         }
         Ok(())
     }
 
-    fn fill(&self, cells: &mut Cells, pass: Pass, line: &Line) -> io::Result<()> {
-        let graph = &self.analysis.calls.graph;
-        match line.place {
-            Place::Main(node) => {
+    fn fill(&self, cells: &mut Cells, pass: Pass, line: &EntryLine) -> io::Result<()> {
+        let graph = &self.analysis.call_graph.graph;
+        match line.kind {
+            LineKind::Primary(node) => {
                 cells.text(&format!("[{}]", graph.rank(node)));
                 cells.fixed(graph.percent(node), 1);
             }
-            Place::Above | Place::Below => (0..2).for_each(|_| cells.blank()),
+            LineKind::Caller | LineKind::Callee => (0..2).for_each(|_| cells.blank()),
         }
         let time = |time: Option<f64>, cells: &mut Cells| match time {
             Some(time) => cells.fixed(time, 2),
@@ -82,8 +83,8 @@ impl Rows<'_, '_> {
         }
         time(line.times.map(|(_, children)| children), cells);
         cells.cell(|columns| calls(line.calls, columns));
-        let known = match line.whose {
-            Whose::Function(id) => Some(&self.widths[id.index()]),
+        let known = match line.endpoint {
+            Endpoint::Function(id) => Some(&self.widths[id.index()]),
             _ => None,
         };
         if let Some(width) = known.and_then(Cell::get).filter(|_| pass == Pass::Measure) {
@@ -91,26 +92,26 @@ impl Rows<'_, '_> {
             return Ok(());
         }
         let mut named = Ok(());
-        let width = cells.name(|columns| named = self.name(line.whose, columns));
+        let width = cells.name(|columns| named = self.name(line.endpoint, columns));
         if let Some(known) = known {
             known.set(u32::try_from(width).ok());
         }
         named
     }
 
-    fn name(&self, whose: Whose, columns: &mut Columns) -> io::Result<()> {
-        match whose {
-            Whose::Function(id) => self.labels.write(self.analysis, id, columns),
-            whose => names::write_whose(self.analysis, whose, &mut columns.text),
+    fn name(&self, endpoint: Endpoint, columns: &mut Columns) -> io::Result<()> {
+        match endpoint {
+            Endpoint::Function(id) => self.numbered_names.write(self.analysis, id, columns),
+            endpoint => names::write_endpoint(self.analysis, endpoint, &mut columns.text),
         }
     }
 }
 
 fn calls(calls: Calls, columns: &mut Columns) {
     let (some, sign, others) = match calls {
-        Calls::Nothing => return,
-        Calls::Some(calls) | Calls::All { outer: calls, inner: 0 } => return columns.right(calls, 0),
-        Calls::All { outer, inner } => (outer, b"+", inner),
+        Calls::None => return,
+        Calls::WithinCycle(calls) | Calls::Total { outer: calls, inner: 0 } => return columns.right(calls, 0),
+        Calls::Total { outer, inner } => (outer, b"+", inner),
         Calls::Part { some, all } => (some, b"/", all),
     };
     columns.right(some, 0);

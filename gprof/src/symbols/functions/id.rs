@@ -1,11 +1,11 @@
-//! Handles of functions.
+//! Identifiers of functions.
 
-/// One function of a [`super::Functions`]: its place in the order of addresses.
+/// Identifies a function of an analysis. Functions are numbered in the order of their addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FunctionId(pub(super) u32);
 
 impl FunctionId {
-    /// The function's place, for tables that have one entry for each function.
+    /// Returns the function's number, counted from 0, as an index of lists with one element for each function.
     #[must_use]
     pub fn index(self) -> usize {
         self.0 as usize

@@ -180,6 +180,7 @@ impl<'data> Functions<'data> {
     }
 
     /// Whether there is none.
+    #[cfg(feature = "internals")]
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.sorted.is_empty()

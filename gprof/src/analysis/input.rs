@@ -1,0 +1,99 @@
+//! The inputs of an analysis, and the first steps with these inputs.
+
+use gmon::{Block, Profile};
+
+use super::blocks::Blocks;
+use super::errors::Errors;
+use super::flat::Flat;
+use super::graph::Graph;
+use super::graph::arcs::Arcs;
+use super::graph::propagate::GraphSelection;
+use super::line_times::LineTimes;
+use super::selection::Selections;
+use super::static_calls;
+use crate::cli::options::{Options, Wanted};
+use crate::image::address_space::Images;
+use crate::load::outside::OutsideImages;
+use crate::load::profile_file::FileInfo;
+use crate::symbols::file_map::ObjectFiles;
+use crate::symbols::file_names::FileNames;
+use crate::symbols::functions::Functions;
+use crate::symbols::inlines::{InlineStacks, Inlined};
+use crate::symbols::sources::Sources;
+
+/// The inputs of an analysis.
+pub(super) struct Input<'data> {
+    /// The sum of all profiles.
+    pub(super) profile: &'data Profile,
+    /// The images, with their addresses.
+    pub(super) images: &'data Images<'data>,
+    /// Looks up the source files of single functions.
+    pub(super) file_names: FileNames<'data>,
+    /// The object files, if the user has a map of these (`-R`).
+    pub(super) object_files: Option<ObjectFiles<'data>>,
+    /// The source locations of functions; empty if neither a selection nor a report needs locations.
+    pub(super) sources: Sources,
+    /// The functions and arcs that the user selected.
+    pub(super) selections: Selections,
+    /// The inlined functions, if reports show these (`--inlines`).
+    pub(super) inlined: Option<Inlined<'data>>,
+    /// The inlined calls that lead to each line (`-l --inlines`).
+    pub(super) inline_stacks: InlineStacks<'data>,
+    /// The self times of source lines, if a report shows these.
+    pub(super) line_times: LineTimes,
+    /// Samples and calls in none of the images.
+    pub(super) outside_images: OutsideImages,
+    /// What the user asked for.
+    pub(super) options: &'data Options,
+    /// The reports to write.
+    pub(super) wanted: Wanted,
+    /// The contents of each profile.
+    pub(super) files: &'data [FileInfo],
+}
+
+impl Input<'_> {
+    /// Divides the samples among the functions.
+    pub(super) fn flat(&self, functions: &Functions<'_>) -> Flat {
+        let divide = if self.options.rules.divides_bins_exactly { Flat::exact } else { Flat::new };
+        divide(&self.profile.histograms, functions, &self.selections.flat)
+    }
+
+    /// Builds the call graph and propagates times.
+    pub(super) fn graph(&self, functions: &Functions<'_>, flat: &Flat) -> Graph {
+        let Input { profile, options, wanted, selections, .. } = self;
+        let rules = options.rules;
+        let static_calls = if options.static_calls {
+            let find = |code| static_calls::find(&code, functions, &profile.histograms, rules.finds_all_static_calls);
+            self.images.code().flat_map(find).collect()
+        } else {
+            Vec::new()
+        };
+        let arcs = Arcs::selected(&profile.arcs, functions, &selections.arcs, &static_calls, rules.shows_outside);
+        let choices = GraphSelection {
+            entries: &selections.graph,
+            time: &selections.time,
+            excludes_callees: rules.leaves_out_callees,
+        };
+        // The flat profile alone shows no rank.
+        let is_ranked = !wanted.is_flat_alone() || options.traditional || options.errors || self.object_files.is_some();
+        let build = if is_ranked { Graph::new } else { Graph::unranked };
+        build(arcs, flat, functions, choices)
+    }
+
+    /// Finds the line of each basic block, for reports by line.
+    pub(super) fn blocks(&self, functions: &Functions<'_>) -> Blocks {
+        let blocks: &[Block] = if self.options.by_line { &self.profile.blocks } else { &[] };
+        Blocks::new(blocks, functions, self.options.rules.most_blocks_of_line)
+    }
+
+    /// Computes standard errors, if the user wants these.
+    pub(super) fn errors(&self, functions: &Functions<'_>, graph: &Graph) -> Errors {
+        match self.options.errors {
+            true => {
+                let (histograms, selected) = (&self.profile.histograms, &self.selections.flat);
+                Errors::new(histograms, functions, selected, graph, self.inlined.as_ref())
+            }
+            false => Errors::default(),
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! The texts that explain reports to readers who see a profile for the first time.
+
+use std::io::{self, Write};
+
+use crate::cli::options::Options;
+
+/// Writes a text that explains a report, unless the options ask for a brief report.
+pub(super) fn explain(text: &str, options: &Options, out: &mut dyn Write) -> io::Result<()> {
+    if options.brief {
+        return Ok(());
+    }
+    out.write_all(text.as_bytes())?;
+    if options.errors { out.write_all(ERRORS.as_bytes()) } else { Ok(()) }
+}
+
+/// Explains standard errors.
+const ERRORS: &str = "
+ error      the standard error of a self time, behind a ±: how far the time may
+            be off by chance, depending on where the ticks of the clock fell.
+            Two of three times are closer to the truth than their errors,
+            nineteen of twenty closer than twice their errors. Blank if there
+            was no tick. In a call graph without a table, the error stands
+            below the self time of the entry's function.
+";
+
+/// Explains the flat profile.
+pub(super) const FLAT: &str = "
+How to read the flat profile. Each row is a function, the most expensive one first.
+
+ %          the part of the program's running time that was spent in this
+time       function's own code.
+
+cumulative the self time of this row and of all rows above it.
+seconds
+
+ self      the time in this function's own code, without the functions that it
+seconds    called. The rows are sorted by this time.
+
+calls      how often other functions called this function. Blank if no call
+           was counted: the function, or its callers, were not compiled for
+           profiling.
+
+ self      the average time of one call in this function's own code.
+ms/call    (The unit changes with the size of the numbers.)
+
+ total     the average time of one call, including all functions that the call
+ms/call    led to.
+
+name       the function.
+
+Times are measured by looking at the running program at fixed intervals. A
+time that is only a few times as long as the interval is a guess.
+";
+
+/// Explains the call graph.
+pub(super) const GRAPH: &str = "
+How to read the call graph. Dashed lines divide it into entries, one for each
+function. The entry's own line begins with a number in brackets. The lines
+above it are the callers of the function, the lines below it are the functions
+that it called. Entries are sorted by the time of the function, including the
+functions that it called.
+
+On the line that begins with the number:
+
+ index     the entry's number. It follows every name, so that entries can be
+           found. It is in parentheses if there is no such entry.
+
+ % time    the part of the whole time that was spent in this function and in
+           the functions that it called. A function's time is also part of its
+           callers' times, so these numbers do not add up to 100%.
+
+ self      the time in the function's own code.
+
+ children  the time of the functions that it called, as far as this function
+           called them.
+
+ called    how often other functions called it. A number after a + says how
+           often it called itself.
+
+ name      the function, and the number of its cycle if it is in a cycle.
+
+On the lines of callers, above:
+
+ self      the part of this function's own time that is charged to the caller.
+
+ children  the part of the time of the functions that this function called
+           that is charged to the caller.
+
+ called    the calls from this caller, a /, and the calls from all callers.
+
+ <spontaneous> stands where no caller is known, <outside> for callers outside
+ of the program's functions.
+
+On the lines of called functions, below, the columns are the same: the part of
+the called function's time that is charged to this function, and the number of
+its calls that this function made.
+
+Time is charged to callers in proportion to the number of their calls. A
+caller whose few calls take long is charged too little; a caller whose many
+calls are short is charged too much.
+
+Functions that call each other in a circle form a cycle. The time of a cycle
+cannot be divided among calls within the cycle. So the cycle has an entry as a
+whole, with its members below, and calls within the cycle carry no time.
+";
