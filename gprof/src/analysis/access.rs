@@ -151,7 +151,7 @@ impl<'data> Analysis<'data> {
     #[must_use]
     pub fn stats(&self) -> &Stats {
         let OnDemand { profile, flat_sums, outside_images, stats, .. } = &self.on_demand;
-        stats.get_or_init(|| Stats::new(profile, &self.functions, *flat_sums, *outside_images))
+        stats.get_or_init(|| Stats::new(profile, self.call_graph.graph.call_sums(), *flat_sums, *outside_images))
     }
 
     /// Returns a symbol or a path of the input as a report should write it: all but the first bytes of long texts are cut

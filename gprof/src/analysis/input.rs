@@ -63,8 +63,14 @@ impl Input<'_> {
         let Input { profile, options, wanted, selections, .. } = self;
         let rules = options.rules;
         let static_calls = if options.static_calls {
-            let find = |code| static_calls::find(&code, functions, &profile.histograms, rules.finds_all_static_calls);
-            self.images.code().flat_map(find).collect()
+            let find = |(image, code)| {
+                let histograms = self.images.histograms(image, profile);
+                static_calls::find(&code, functions, histograms, rules.finds_all_static_calls)
+            };
+            // Where one image has samples, an image without samples has no calls.
+            let has_samples = |image| !self.images.histograms(image, profile).is_empty();
+            let images = self.images.code().enumerate();
+            images.filter(|(image, _)| profile.histograms.is_empty() || has_samples(*image)).flat_map(find).collect()
         } else {
             Vec::new()
         };

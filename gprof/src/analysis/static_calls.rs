@@ -19,21 +19,20 @@ pub fn find(
     histograms: &[Histogram],
     all: bool,
 ) -> Vec<(FunctionId, FunctionId)> {
-    let sampled = |range: Range<u64>| match histograms {
-        [] if !all => None,
-        [] => Some(range),
-        ranges => ranges
-            .iter()
-            .map(|histogram| range.start.max(histogram.lowpc)..range.end.min(histogram.highpc))
-            .find(|common| common.start < common.end),
+    // The histograms are in the order of their addresses and do not overlap.
+    let sampled = |range: Range<u64>| {
+        if histograms.is_empty() {
+            return all.then_some(range);
+        }
+        let histogram = histograms.get(histograms.partition_point(|histogram| histogram.highpc <= range.start))?;
+        let common = range.start.max(histogram.lowpc)..range.end.min(histogram.highpc);
+        (common.start < common.end).then_some(common)
     };
-    let is_sampled = |address: u64| {
-        (histograms.is_empty() && all)
-            || histograms.iter().any(|histogram| (histogram.lowpc..histogram.highpc).contains(&address))
-    };
+    let is_sampled = |address: u64| sampled(address..address.saturating_add(1)).is_some();
     let mut found = Vec::new();
+    let end_of_code = code.start.saturating_add(code.bytes.len() as u64);
     let callers = functions.len().saturating_sub(usize::from(!all));
-    for caller in functions.ids().take(callers) {
+    for caller in functions.overlapping(&(code.start..end_of_code)).filter(|id| id.index() < callers) {
         let function = &functions[caller];
         let Some(range) = sampled(function.address..function.last.saturating_add(1)) else {
             continue;

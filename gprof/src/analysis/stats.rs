@@ -3,9 +3,9 @@
 use gmon::{Histogram, Profile};
 
 use crate::analysis::flat::Flat;
+use crate::analysis::graph::arcs::CallSums;
 use crate::analysis::graph::whole;
 use crate::load::outside::OutsideImages;
-use crate::symbols::functions::Functions;
 
 /// Sums over the profiles, without what is in [`Stats::outside_images`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -43,38 +43,25 @@ impl Stats {
     }
 
     /// Computes all sums.
-    pub(super) fn new(
-        profile: &Profile,
-        functions: &Functions<'_>,
-        flat: FlatSums,
-        outside_images: OutsideImages,
-    ) -> Stats {
+    pub(super) fn new(profile: &Profile, calls: CallSums, flat: FlatSums, outside_images: OutsideImages) -> Stats {
         let samples = profile.histograms.iter().map(|histogram| histogram.total() as f64).sum();
         let sizes = |histogram: &Histogram| -> f64 {
             histogram.hit().map(|(bin, _)| histogram.count(bin).unsigned_abs() as f64).sum()
         };
         let counted: f64 = profile.histograms.iter().map(sizes).sum();
-        let mut stats = Stats {
+        Stats {
             samples,
             error: counted.sqrt(),
             attributed: flat.attributed,
             runtime: flat.runtime,
             left_out: samples - flat.total - flat.runtime,
             outside: flat.total - flat.attributed,
+            calls: calls.all,
+            from_outside: calls.from_outside,
+            to_outside: calls.to_outside,
+            unknown: calls.unknown,
             outside_images,
-            ..Stats::default()
-        };
-        for arc in &profile.arcs {
-            let add = |sum: &mut u64| *sum = sum.saturating_add(arc.count);
-            add(&mut stats.calls);
-            match (functions.find(arc.frompc).is_some(), functions.find(arc.selfpc).is_some()) {
-                (true, true) => {}
-                (false, true) => add(&mut stats.from_outside),
-                (true, false) => add(&mut stats.to_outside),
-                (false, false) => add(&mut stats.unknown),
-            }
         }
-        stats
     }
 }
 

@@ -11,6 +11,9 @@ use crate::symbols::functions::FunctionId;
 /// The largest number of bytes of all names that are kept.
 const ROOM: usize = 64 << 20;
 
+/// A report keeps no names if less than one function in this number has an entry: most names would never be used.
+const SHORT_REPORT: usize = 16;
+
 /// The largest length of a name that is kept. A longer name is formatted each time, so that it counts each time for the
 /// bound on long names (see [`crate::symbols::functions::Functions::written`]).
 const LONGEST: usize = 1024;
@@ -27,6 +30,10 @@ impl NumberedNames {
     pub(super) fn new(analysis: &Analysis<'_>) -> NumberedNames {
         let graph = &analysis.call_graph.graph;
         let mut numbered_names = NumberedNames { text: Vec::new(), ends: Vec::with_capacity(analysis.functions.len()) };
+        if analysis.call_graph.entries.len() < analysis.functions.len() / SHORT_REPORT {
+            numbered_names.ends.resize(analysis.functions.len(), 0);
+            return numbered_names;
+        }
         for id in analysis.functions.ids() {
             let takes_part = !graph.parents(id).is_empty() || !graph.children(id).is_empty();
             if takes_part && numbered_names.text.len() < ROOM {

@@ -34,6 +34,35 @@ pub struct Arcs {
     pub from_outside: Vec<u64>,
     /// For each function, the number of its calls of code outside of all functions.
     pub to_outside: Vec<u64>,
+    /// The sums over all arcs of the profile, selected or not.
+    pub sums: CallSums,
+}
+
+/// The calls of a profile, by the ends that are in functions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CallSums {
+    /// All calls.
+    pub all: u64,
+    /// The calls by code outside of all functions.
+    pub from_outside: u64,
+    /// The calls of code outside of all functions.
+    pub to_outside: u64,
+    /// The calls with both ends outside of all functions.
+    pub unknown: u64,
+}
+
+impl CallSums {
+    /// Adds the calls of one arc.
+    fn add(&mut self, has_caller: bool, has_called: bool, calls: u64) {
+        let add = |sum: &mut u64| *sum = sum.saturating_add(calls);
+        add(&mut self.all);
+        match (has_caller, has_called) {
+            (true, true) => {}
+            (false, true) => add(&mut self.from_outside),
+            (true, false) => add(&mut self.to_outside),
+            (false, false) => add(&mut self.unknown),
+        }
+    }
 }
 
 impl Arcs {
@@ -57,10 +86,13 @@ impl Arcs {
     ) -> Arcs {
         let mut all: Vec<Arc> = Vec::with_capacity(raw.len() + possible.len());
         let mut outside = Vec::new();
+        let mut sums = CallSums::default();
         let owner = |id: FunctionId| functions[id].counts_for;
         for arc in raw {
-            let called = functions.find(arc.selfpc).and_then(|function| functions[function].called_as).map(owner);
-            let caller = functions.find(arc.frompc).map(owner);
+            let (caller, called) = (functions.find(arc.frompc), functions.find(arc.selfpc));
+            sums.add(caller.is_some(), called.is_some(), arc.count);
+            let called = called.and_then(|function| functions[function].called_as).map(owner);
+            let caller = caller.map(owner);
             match (caller, called) {
                 (Some(parent), Some(child)) if selected.selects(parent, child) => {
                     all.push(Arc { parent, child, count: arc.count });
@@ -74,7 +106,7 @@ impl Arcs {
             child: owner(*child),
             count: 0,
         }));
-        let mut arcs = Arcs::from_merged(merged(all, functions.len()), functions.len());
+        let mut arcs = Arcs { sums, ..Arcs::from_merged(merged(all, functions.len()), functions.len()) };
         if with_outside {
             arcs.add_outside(&outside);
         }
@@ -116,6 +148,7 @@ impl Arcs {
             self_calls,
             from_outside: vec![0; functions],
             to_outside: vec![0; functions],
+            sums: CallSums::default(),
         }
     }
 

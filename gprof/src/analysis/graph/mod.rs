@@ -9,7 +9,7 @@ use std::cmp::{Ordering, Reverse};
 use crate::analysis::flat::Flat;
 use crate::analysis::ordered::Ordered;
 use crate::symbols::functions::{FunctionId, Functions};
-use arcs::{ArcId, Arcs};
+use arcs::{ArcId, Arcs, CallSums};
 use cycles::{Cycle, Cycles};
 use propagate::{GraphSelection, Handed, Share, Times};
 
@@ -59,6 +59,12 @@ impl Graph {
         let times = Times::new(&arcs, &cycles, flat, functions, choices);
         let (function_rank, cycle_rank) = (vec![0; functions.len()], vec![0; cycles.all.len()]);
         Graph { function_rank, cycle_rank, arcs, cycles, times, ranking: Vec::new() }
+    }
+
+    /// Returns the sums over all arcs of the profile.
+    #[must_use]
+    pub fn call_sums(&self) -> CallSums {
+        self.arcs.sums
     }
 
     /// Returns the number of calls by other functions.

@@ -77,18 +77,17 @@ struct Shown {
 }
 
 impl Shown {
-    /// Returns whether a file of this length may be shown, and if so counts the file as shown.
-    fn allows(&mut self, key: Option<FileKey>, length: u64) -> bool {
-        if key.is_none_or(|key| self.files.insert(key)) {
-            self.bytes = self.bytes.saturating_add(length);
-            return true;
-        }
-        let again = self.again.saturating_add(length);
-        let is_allowed = again <= self.bytes.saturating_add(MOST_AGAIN);
-        if is_allowed {
-            self.again = again;
-        }
-        is_allowed
+    /// Returns whether a file of this length may be shown.
+    fn may_show(&self, key: Option<FileKey>, length: u64) -> bool {
+        let is_first = key.is_none_or(|key| !self.files.contains(&key));
+        is_first || self.again.saturating_add(length) <= self.bytes.saturating_add(MOST_AGAIN)
+    }
+
+    /// Counts a file as shown.
+    fn add(&mut self, key: Option<FileKey>, length: u64) {
+        let is_first = key.is_none_or(|key| self.files.insert(key));
+        let sum = if is_first { &mut self.bytes } else { &mut self.again };
+        *sum = sum.saturating_add(length);
     }
 }
 
@@ -156,12 +155,14 @@ fn read<'a>(path: &'a [u8], annotation: &Annotation, shown: &mut Shown) -> Resul
     let on_disk = Path::new(OsStr::from_bytes(path));
     let missing = |why| Missing { path: on_disk.to_owned(), why };
     for candidate in candidates(on_disk, &annotation.directories) {
+        let Some(file) = fs::metadata(&candidate).ok().filter(fs::Metadata::is_file) else { continue };
         let key = files::key(&candidate);
-        let length = fs::metadata(&candidate).map_or(0, |file| file.len());
+        // A file that is shown too often is not read again.
+        if !shown.may_show(key, file.len()) {
+            return Err(missing("left out: the same source file is shown under many other names"));
+        }
         if let Ok(text) = files::regular(&candidate) {
-            if !shown.allows(key, length) {
-                return Err(missing("left out: the same source file is shown under many other names"));
-            }
+            shown.add(key, file.len());
             return Ok((path, text));
         }
     }

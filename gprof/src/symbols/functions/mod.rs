@@ -191,6 +191,13 @@ impl<'data> Functions<'data> {
         (0..self.sorted.len() as u32).map(FunctionId)
     }
 
+    /// Returns the functions with code in a range of addresses, in the order of their addresses.
+    pub fn overlapping(&self, range: &Range<u64>) -> impl Iterator<Item = FunctionId> + use<> {
+        let first = self.sorted.partition_point(|function| function.last < range.start);
+        let end = self.sorted.partition_point(|function| function.address < range.end);
+        (first as u32..end as u32).map(FunctionId)
+    }
+
     /// The handle of a place, if there is a function.
     #[must_use]
     pub fn id(&self, index: usize) -> Option<FunctionId> {
