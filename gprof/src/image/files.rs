@@ -60,7 +60,8 @@ pub(crate) fn standard_input() -> io::Result<Vec<u8>> {
 
 /// A regular file of which parts are in memory, and all else is 0.
 pub(crate) struct Partial {
-    file: File,
+    /// The open file.
+    pub(crate) file: File,
     /// As many bytes as the file has.
     pub(crate) bytes: Vec<u8>,
 }

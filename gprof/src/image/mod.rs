@@ -6,6 +6,7 @@
 
 pub mod address_space;
 mod addresses;
+mod code_bytes;
 mod debug_file;
 mod elf;
 mod error;
@@ -28,6 +29,7 @@ mod symbols;
 mod synthetic_symbols;
 mod units;
 
+pub(crate) use code_bytes::CodeBytes;
 pub use debug_file::DEFAULT_DIRECTORY;
 pub use elf::Headers;
 pub use error::ImageError;
@@ -35,6 +37,7 @@ pub use listing::LocalFiles;
 pub use machine_code::{Code, Machine, UNIT};
 pub use nearest::Nearest;
 pub use partial::read;
+pub(crate) use partial::read_open;
 pub use program::{Image, identity};
 pub use source_files::SourceFiles;
 pub use symbols::{Policy, Symbol};

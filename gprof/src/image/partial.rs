@@ -2,6 +2,7 @@
 //!
 //! What is not read is 0 in memory, and takes none.
 
+use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::path::Path;
@@ -29,17 +30,27 @@ const MOST: usize = 4096;
 /// As much is read of a file that is no ELF file: enough for a profile, which is told apart by its length too.
 const FOREIGN: u64 = 1 << 24;
 
-/// Reads a program or a shared object, its machine code only `with_code`. Of what is no ELF file the beginning is read.
+/// Reads a program or a shared object. Reads the machine code only `with_code`, and only the beginning of a file that is not
+/// an ELF file.
 ///
 /// # Errors
 ///
-/// When it is no regular file, it cannot be read, or there is no memory for a file of its length.
+/// When the path names no regular file, the file cannot be read, or there is no memory for a file of its length.
 pub fn read(path: &Path, with_code: bool) -> io::Result<Vec<u8>> {
+    read_open(path, with_code).map(|(bytes, _)| bytes)
+}
+
+/// Reads a program or a shared object as [`read`] does. Also gives the open file if parts of the file are not in memory.
+///
+/// # Errors
+///
+/// As [`read`].
+pub(crate) fn read_open(path: &Path, with_code: bool) -> io::Result<(Vec<u8>, Option<File>)> {
     if files::is_no_file(path) {
-        return files::regular(path);
+        return Ok((files::regular(path)?, None));
     }
     if files::beginning(path, elf::ELFMAG.len() as u64)? != elf::ELFMAG {
-        return files::beginning(path, FOREIGN);
+        return Ok((files::beginning(path, FOREIGN)?, None));
     }
     let mut file = Partial::open(path)?;
     file.load(0..SMALL)?;
@@ -47,13 +58,15 @@ pub fn read(path: &Path, with_code: bool) -> io::Result<Vec<u8>> {
         Some(elf::ELFCLASS32) => holes::<FileHeader32<Endianness>>(&mut file, with_code)?,
         _ => holes::<FileHeader64<Endianness>>(&mut file, with_code)?,
     };
+    let is_whole = holes.is_empty();
     let mut start = SMALL;
     for hole in holes {
         file.load(start..hole.start)?;
         start = start.max(hole.end);
     }
     file.load(start..u64::MAX)?;
-    Ok(file.bytes)
+    let Partial { file, bytes } = file;
+    Ok((bytes, (!is_whole).then_some(file)))
 }
 
 /// The parts of a file that need not be read, ascending; none if it is not what is expected.

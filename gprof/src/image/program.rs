@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use object::Endianness;
 use object::elf::{FileHeader32, FileHeader64};
-use object::read::elf::FileHeader;
+use object::read::elf::{FileHeader, SectionHeader};
 
 use super::debug_file;
 use super::elf::{self, DebugLinks, File};
@@ -35,6 +35,8 @@ pub struct Image<'data> {
     pub order: gmon::Order,
     /// The source files of functions.
     pub files: SourceFiles<'data>,
+    /// The position of `.text` in the file.
+    pub(super) text_offset: u64,
     /// What leads to debug information in another file.
     links: DebugLinks<'data>,
     /// The file.
@@ -159,6 +161,7 @@ where
         symbols,
         origin,
         machine_code,
+        text_offset: section.sh_offset(file.endian).into(),
         code: elf::code_range(file.header, file.endian, file.data, &text),
         text,
         word: file.word,

@@ -1,20 +1,20 @@
-//! Signs that a profile is not one of this program.
+//! Finds profiles whose addresses do not fit the image.
 
 use std::ops::Range;
 
 use gmon::{Histogram, Profile};
 
-/// The bytes of a header of the 4.4BSD family, and of a bin, with words of 64 bits.
+/// The size of a 4.4BSD header and of a bin in bytes, for 64-bit words.
 const HEADER: u64 = 40;
 const BIN: u64 = 2;
 
-/// The sizes of pages of which the header and the samples of a live profile are a multiple.
+/// The page sizes to which the header and the samples of a live profile are padded.
 const LIVE_PAGES: [u64; 2] = [1 << 12, 1 << 16];
 
-/// Addresses are mapped in pages: ranges that differ by less say nothing.
+/// Addresses are mapped in pages, so that ranges may differ by less than a page.
 const PAGE: u64 = 4096;
 
-/// What speaks against a profile being one of a program with code at these addresses, or `None` when nothing does.
+/// Checks a profile against the addresses of the program's code. Returns the warning if the profile does not fit.
 pub(crate) fn find(profile: &Profile, code: &Range<u64>) -> Option<String> {
     let code = code.start & !(PAGE - 1)..code.end.checked_next_multiple_of(PAGE).unwrap_or(u64::MAX);
     let meets = |range: &Range<u64>| range.start < code.end && code.start < range.end;
@@ -34,13 +34,13 @@ pub(crate) fn find(profile: &Profile, code: &Range<u64>) -> Option<String> {
         ("it reaches beyond the program", outside?)
     };
     Some(format!(
-        "{what} (0x{start:x}..0x{end:x}; code is at 0x{:x}..0x{:x}): is it one of another program?",
+        "{what} (0x{start:x}..0x{end:x}; code is at 0x{:x}..0x{:x}): is it the profile of another program?",
         code.start, code.end
     ))
 }
 
-/// Whether a histogram goes beyond the end of the code only because the file is a live one, whose samples are filled up to
-/// whole pages: a bin of two bytes stands for four bytes of code.
+/// Whether a histogram extends past the code only because the file is a live profile, whose samples are padded to
+/// whole pages. A bin of two bytes stands for four bytes of code.
 fn is_filled_up(histogram: &Histogram, end: u64) -> bool {
     let length = HEADER + BIN * histogram.bins.len() as u64;
     LIVE_PAGES.iter().any(|page| length.is_multiple_of(*page) && histogram.highpc - end < 2 * page)

@@ -15,26 +15,26 @@ use crate::load::profile_file;
 use crate::load::profile_sum::ProfileSum;
 use crate::terminal::progress::Progress;
 
-/// How shared objects are read.
+/// How to read shared objects.
 pub(crate) struct ObjectReading<'a> {
-    /// What the profiles of the program are read with.
+    /// The hints with which the program's profiles are read.
     pub(crate) hints: Hints,
-    /// Whether the machine code of objects is to be read.
+    /// Whether to read the machine code of the objects.
     pub(crate) with_code: bool,
-    /// The units of the samples of the program.
+    /// The sample units of the program's profiles.
     pub(crate) units: &'a Accumulator,
 }
 
-/// The profile of a shared object in one run, which is to be read.
+/// A profile to read: that of one shared object in one run.
 pub(super) struct Task<'a> {
     pub(super) listed: &'a ListedObject,
     pub(super) profile: PathBuf,
-    /// The place of the object among the candidates.
+    /// The index of the candidate.
     pub(super) candidate: usize,
 }
 
 impl ObjectReading<'_> {
-    /// Reads many profiles on all cores, few one after the other.
+    /// Reads profiles, on all cores if they are many.
     pub(super) fn all(&self, tasks: &[&Task<'_>], candidates: &[Candidate<'_>], progress: &mut Progress<'_>) -> Batch {
         let done = AtomicUsize::new(0);
         let mut tell = || progress.count("reading profiles", done.load(Relaxed), tasks.len());
@@ -50,7 +50,7 @@ impl ObjectReading<'_> {
         if let Some(batch) = side_by_side(&mut tell) {
             return batch;
         }
-        // Where the threads' sums do not go together, one after the other tells which file it is.
+        // The sums of the threads are not compatible: reading one after the other finds the file.
         done.store(0, Relaxed);
         self.each(tasks, candidates, &done, &mut tell)
     }
