@@ -192,7 +192,7 @@ fn what_is_text_only_is_refused() {
         let output = read(gprof(), &data(), &words);
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(1), "{options}");
-        assert!(said.contains("'--format=json'") && said.contains("contradict each other"), "{options}: {said}");
+        assert!(said.contains("'--format=json'") && said.contains("cannot be used together"), "{options}: {said}");
         assert!(output.stdout.is_empty(), "{options}");
     }
 }

@@ -187,7 +187,7 @@ impl<'a, 'data> Symbolizer<'a, 'data> {
             // GNU's files take the places of the image's own symbols only.
             return (symbols, Some(map.files()));
         }
-        let (symbols, files) = map.apply(symbols, !options.rules.reads_maps_by_line);
+        let (symbols, files) = map.apply(symbols);
         if files.is_foreign() {
             let doubt = "it names no function of the program: is it of another one?";
             let _ = writeln!(warnings, "gprof: warning: {}: {doubt}", path.display());

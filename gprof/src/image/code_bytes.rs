@@ -1,4 +1,4 @@
-//! Reads single instructions of an image, also of an image whose machine code was left in the file.
+//! Reads single instructions of an image, also if the image's machine code is not in memory.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -6,16 +6,16 @@ use std::os::unix::fs::FileExt;
 use super::machine_code::{Code, LONGEST_CALL};
 use super::program::Image;
 
-/// The machine code of an image: in memory, or else in the open file.
+/// The machine code of an image, in memory or in the open file.
 #[derive(Clone, Copy)]
 pub(crate) struct CodeBytes<'a> {
     code: Code<'a>,
-    /// The file, and the position of the code in the file.
+    /// The file, and the offset of the code in the file.
     file: Option<(&'a File, u64)>,
 }
 
 impl<'a> CodeBytes<'a> {
-    /// The code of an image. `file` is the image's file if parts of the file are not in memory.
+    /// Makes a reader for the code of an image. `file` is the image's file if parts of the file are not in memory.
     pub(crate) fn new(image: &Image<'a>, file: Option<&'a File>) -> CodeBytes<'a> {
         CodeBytes { code: image.machine_code, file: file.map(|file| (file, image.text_offset)) }
     }
@@ -26,8 +26,8 @@ impl<'a> CodeBytes<'a> {
         CodeBytes { code, file: None }
     }
 
-    /// Whether the instruction before an address is a call. `None` where that is not known: outside the code, in code that is
-    /// not in the file, and for machines whose calls are not known.
+    /// Whether the instruction before an address is a call. `None` for an address outside the code, for code that is
+    /// not in the file, and for machines whose call instructions are not known.
     pub(crate) fn follows_call(&self, address: u64) -> Option<bool> {
         let end = address.checked_sub(self.code.start)?;
         let start = end.checked_sub(LONGEST_CALL as u64)?;
@@ -59,7 +59,7 @@ mod tests {
         let mut expected = vec![None; 7];
         expected.extend([Some(false), Some(false), Some(true)]);
         expected.extend([Some(false); 7]);
-        // Nothing but zeros, and then the end of the code.
+        // The last windows contain only zeros or reach past the code.
         expected.extend([None, None, None]);
         assert_eq!(all(&CodeBytes::in_memory(code)), expected);
         let path = std::env::temp_dir().join(format!("gprof-code-{}", std::process::id()));
@@ -68,7 +68,7 @@ mod tests {
         let unread = Code { bytes: &[0; CODE.len()], ..code };
         assert_eq!(all(&CodeBytes { code: unread, file: Some((&file, 6)) }), expected);
         assert!(all(&CodeBytes::in_memory(unread)).iter().all(Option::is_none));
-        // A file that was cut meanwhile.
+        // The file was cut short after it was opened.
         fs::write(&path, b"header").unwrap();
         assert!(all(&CodeBytes { code: unread, file: Some((&file, 6)) }).iter().all(Option::is_none));
         let other = Code { machine: Machine::Other, ..code };

@@ -1,16 +1,16 @@
 //! Machine code and its call instructions.
 
-/// Code is measured in units of two bytes: what falls within one unit is not told apart.
+/// GNU and the BSDs measure code in units of two bytes: addresses within one unit are not distinguished.
 pub const UNIT: u64 = 2;
 
 /// Machine code.
 #[derive(Clone, Copy, Debug)]
 pub struct Code<'data> {
-    /// Whose it is.
+    /// The architecture.
     pub machine: Machine,
     /// The address of the first byte.
     pub start: u64,
-    /// The bytes.
+    /// The content.
     pub bytes: &'data [u8],
 }
 
@@ -23,16 +23,17 @@ pub enum Machine {
     X86_64,
     /// 64-bit ARM.
     Aarch64,
-    /// Any other.
+    /// Any other architecture.
     Other,
 }
 
-/// The longest instruction that [`Machine::ends_with_call`] looks at: an x86 call through memory.
+/// The length of the longest call instruction that [`Machine::ends_with_call`] recognizes: an x86 call through
+/// memory.
 pub(super) const LONGEST_CALL: usize = 7;
 
 impl Machine {
-    /// Whether code that ends with these bytes ends with a call instruction, so that the next address is the return address
-    /// of a call. `None` for a machine whose calls are not known.
+    /// Whether the last instruction of these bytes is a call, so that the address after it is a return address.
+    /// `None` for an architecture whose call instructions are not known.
     #[must_use]
     pub fn ends_with_call(self, code: &[u8]) -> Option<bool> {
         match self {

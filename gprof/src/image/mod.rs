@@ -1,8 +1,7 @@
-//! The program that was profiled: its symbols, where its code lies, and what its debug information says of files.
+//! Reads the profiled program: its symbols, its code, and its debug information.
 //!
-//! Nothing outside this module knows the object file format or the debug information. Everything
-//! read here comes from a file that may be damaged or made to harm: sizes are checked before memory is asked for, and
-//! nothing panics.
+//! No other module uses the object file format or the debug information. All input here comes from files that may be
+//! damaged or hostile: sizes are checked before memory is allocated, and nothing panics.
 
 pub mod address_space;
 mod addresses;

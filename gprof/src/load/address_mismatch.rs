@@ -27,11 +27,11 @@ pub(crate) fn find(profile: &Profile, code: &Range<u64>) -> Option<String> {
     let (what, Range { start, end }) = if ranges.clone().next().is_none() {
         let first = profile.arcs.first()?.selfpc;
         (!targets.any(|target| code.contains(&target)))
-            .then_some(("nothing in it lies in the program", first..first))?
+            .then_some(("no address in the profile is in the program", first..first))?
     } else if !ranges.any(|range| meets(&range)) && !targets.any(|target| code.contains(&target)) {
-        ("nothing in it lies in the program", outside?)
+        ("no address in the profile is in the program", outside?)
     } else {
-        ("it reaches beyond the program", outside?)
+        ("the profile has addresses outside the program", outside?)
     };
     Some(format!(
         "{what} (0x{start:x}..0x{end:x}; code is at 0x{:x}..0x{:x}): is it the profile of another program?",
@@ -92,7 +92,9 @@ mod tests {
     fn a_profile_of_a_larger_program() {
         let text = find(&profile(Some(0x1000..0x9000), &[0x1100]), &(0x1000..0x2345)).unwrap();
         assert!(
-            text.starts_with("it reaches beyond the program (0x1000..0x9000; code is at 0x1000..0x3000)"),
+            text.starts_with(
+                "the profile has addresses outside the program (0x1000..0x9000; code is at 0x1000..0x3000)"
+            ),
             "{text}"
         );
     }
@@ -101,7 +103,7 @@ mod tests {
     fn a_profile_of_a_program_elsewhere() {
         for foreign in [profile(Some(0x40_1000..0x40_2000), &[]), profile(None, &[0x40_1000])] {
             let text = find(&foreign, &(0x1000..0x2345)).unwrap();
-            assert!(text.starts_with("nothing in it lies in the program (0x401000"), "{text}");
+            assert!(text.starts_with("no address in the profile is in the program (0x401000"), "{text}");
         }
     }
 }

@@ -38,7 +38,7 @@ pub(super) fn check(
         let what = match (&list.program, own) {
             (Program::Other(identity, ran), Some(own)) => {
                 format!(
-                    "of another build or program: {} ran ({}), {} is {}",
+                    "written by another build or program: {} ran ({}), {} is {}",
                     name(identity),
                     ran.display(),
                     path.display(),
@@ -46,7 +46,7 @@ pub(super) fn check(
                 )
             }
             (Program::Unknown, _) if built.zip(modified(profile)).is_some_and(|(built, ran)| is_later(built, ran)) => {
-                format!("older than {}: was that rebuilt since it ran?", path.display())
+                format!("older than {}: was the program rebuilt after the run?", path.display())
             }
             _ => continue,
         };

@@ -41,7 +41,7 @@ impl ImageFile {
     ///
     /// When the bytes are not an image.
     pub(super) fn parse(&self, options: &Options) -> Result<Image<'_>, Error> {
-        let policy = if options.is_gnu() { Policy::Compat } else { Policy::Full };
+        let policy = options.rules.symbols;
         let mut image = self.parse_with(policy)?;
         let system = PathBuf::from(DEFAULT_DIRECTORY);
         let directories: Vec<PathBuf> = options.debug_directories.iter().cloned().chain([system]).collect();

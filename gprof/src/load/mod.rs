@@ -136,7 +136,7 @@ impl<'o> Loading<'o> {
         let (Some(path), Some(text)) = (&self.options.file_map, &files.file_map) else {
             return Ok(None);
         };
-        let map = FileMap::read(text, !self.options.rules.reads_maps_by_line);
+        let map = FileMap::read(text, self.options.rules.reads_maps_by_line);
         map.map(Some).map_err(|source| Error::Map { file: path.display().to_string(), source })
     }
 

@@ -37,5 +37,5 @@ pub(super) fn check_build(headers: &Headers, listed: &ListedObject) -> Result<()
         return Ok(());
     }
     let name = |id: &Option<String>| id.as_deref().unwrap_or("no build ID").to_owned();
-    Err(format!("of another build ({}) than what ran ({})", name(&headers.build_id), name(&listed.build_id)))
+    Err(format!("another build ({}) than in the run ({})", name(&headers.build_id), name(&listed.build_id)))
 }

@@ -85,7 +85,7 @@ impl ObjectReading<'_> {
             Err(why) => return Outcome::LeftOut(format!("left out: {}: {why}", profile.display())),
         };
         if !listed.profile.is_of(&bytes) {
-            return Outcome::LeftOut(format!("left out: {} is of another run", profile.display()));
+            return Outcome::LeftOut(format!("left out: {} belongs to another run", profile.display()));
         }
         let file = candidates[*candidate].file(self.with_code);
         let headers = match file.and_then(|file| check_build(&file.headers, listed).map(|()| &file.headers)) {
@@ -179,7 +179,10 @@ mod tests {
         let mut progress = Progress::new(&mut nowhere, &Terminal::default(), &clock);
         assert_eq!(told(reading.all(&tasks, &candidates, &mut progress)), alone);
         let (outcomes, sums) = alone;
-        assert!(outcomes[40].ends_with("is of another run") && outcomes[50].starts_with("left out: "), "{outcomes:?}");
+        assert!(
+            outcomes[40].ends_with("belongs to another run") && outcomes[50].starts_with("left out: "),
+            "{outcomes:?}"
+        );
         assert_eq!(outcomes.iter().filter(|outcome| *outcome == "added").count(), 58);
         let count = |at: usize| sums[at].2.iter().map(|arc| arc.count).sum::<u64>();
         assert_eq!((sums.len(), count(0), count(1)), (2, (1..=30).sum(), (31..=60).sum::<u64>() - 41 - 51));

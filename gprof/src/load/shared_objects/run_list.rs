@@ -63,7 +63,7 @@ impl RunList {
             .map_err(|line| format!("line {line} is not a line of a list of shared objects; gprof ignores the list"));
         let objects = list.and_then(|list| match list.header.is_of(bytes) {
             true => Ok(list),
-            false => Err(format!("is of another run than {}; gprof ignores the list", profile.display())),
+            false => Err(format!("belongs to another run than {}; gprof ignores the list", profile.display())),
         });
         RunList { program, objects: Some(objects) }
     }

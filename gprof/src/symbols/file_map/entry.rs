@@ -49,7 +49,7 @@ impl fmt::Display for MapError {
         match &self.fault {
             MapFault::NoEntry(text) => write!(f, "not 'file:address type name' ('{text}')")?,
             MapFault::NoFile(text) => write!(f, "no file name before the address ('{text}')")?,
-            MapFault::Empty => f.write_str("no object file is named")?,
+            MapFault::Empty => f.write_str("the map names no object file")?,
         }
         f.write_str("; make the map with nm --defined-only -v --print-file-name")
     }

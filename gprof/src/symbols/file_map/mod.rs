@@ -15,25 +15,27 @@ pub use entry::{MapError, MapFault};
 /// A map.
 #[derive(Clone, Debug)]
 pub struct FileMap<'data> {
+    /// Whether the map was read line by line, or in pieces as GNU gprof does.
+    by_line: bool,
     entries: Vec<Entry<'data>>,
 }
 
 impl<'data> FileMap<'data> {
-    /// Reads a map.
+    /// Reads a map, `by_line` or in pieces as GNU gprof does.
     ///
     /// # Errors
     ///
     /// At the first line that cannot be made sense of, and when no line names a file.
-    pub fn read(text: &'data [u8], is_gnu: bool) -> Result<FileMap<'data>, MapError> {
-        let entries = if is_gnu { gnu::read(text)? } else { lines::read(text)? };
-        Ok(FileMap { entries })
+    pub fn read(text: &'data [u8], by_line: bool) -> Result<FileMap<'data>, MapError> {
+        let entries = if by_line { lines::read(text)? } else { gnu::read(text)? };
+        Ok(FileMap { by_line, entries })
     }
 
     /// Lets files take the places of their functions: the symbols with which functions of a file begin get the name of
     /// that file, and the others of it are left out.
     #[must_use]
-    pub fn apply(&self, symbols: Vec<Symbol<'data>>, is_gnu: bool) -> (Vec<Symbol<'data>>, ObjectFiles<'data>) {
-        let roles = if is_gnu { gnu::roles(&self.entries, &symbols) } else { assign::roles(&self.entries, &symbols) };
+    pub fn apply(&self, symbols: Vec<Symbol<'data>>) -> (Vec<Symbol<'data>>, ObjectFiles<'data>) {
+        let roles = if self.by_line { assign::roles } else { gnu::roles }(&self.entries, &symbols);
         let mut files = self.files();
         let with_files = |(symbol, role): (Symbol<'data>, Role<'data>)| match role {
             Role::Itself => Some(symbol),
@@ -41,7 +43,7 @@ impl<'data> FileMap<'data> {
             Role::File(name) => {
                 files.places.insert((symbol.address, name));
                 let whole = Symbol { address: symbol.address, name, is_static: false, is_func: true };
-                Some(if is_gnu { Symbol { name, ..symbol } } else { whole })
+                Some(if self.by_line { whole } else { Symbol { name, ..symbol } })
             }
         };
         (symbols.into_iter().zip(roles).filter_map(with_files).collect(), files)
