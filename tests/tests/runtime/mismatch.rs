@@ -132,7 +132,7 @@ fn a_live_profile_is_known_before_its_end() {
     child.wait().unwrap();
     assert_eq!(gprof(&program, &["-b", "program"]).0, "");
     let said = gprof(&program, &["-b", "other"]).0;
-    assert!(said.contains("of another build or program"), "{said}");
+    assert!(said.contains("written by another build or program"), "{said}");
 }
 
 /// The lengths and marks of all files that a list names, put right after these were changed.
