@@ -1,4 +1,4 @@
-//! The parser: expressions in template arguments and in types.
+//! Parses expressions in template arguments and in types.
 
 use alloc::vec::Vec;
 
@@ -79,12 +79,12 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Expressions up to an `E`.
+    /// Parses expressions up to an `E`.
     fn list(&mut self) -> Option<Vec<Id>> {
         self.list_of(Self::expression)
     }
 
-    /// Parts of a kind up to an `E`.
+    /// Parses nodes of one kind up to an `E`.
     fn list_of(&mut self, read: impl Fn(&mut Self) -> Option<Id>) -> Option<Vec<Id>> {
         let mut list = Vec::new();
         while !self.eat(b"E") {
@@ -144,7 +144,7 @@ impl<'a> Parser<'a> {
         Some(self.add(Node::Member(scope, name)))
     }
 
-    /// Names with `::` between them up to an `E`.
+    /// Parses names, joined by `::`, up to an `E`.
     fn levels(&mut self) -> Option<Id> {
         let mut scope = None;
         while !self.eat(b"E") {
@@ -158,7 +158,7 @@ impl<'a> Parser<'a> {
         scope
     }
 
-    /// Whether the parameter of a function around the innermost one comes next.
+    /// Whether a parameter of an enclosing function comes next.
     fn at_deep_parameter(&self) -> bool {
         self.rest().get(2).is_some_and(u8::is_ascii_digit)
     }
@@ -270,7 +270,7 @@ impl<'a> Parser<'a> {
         Some(self.add(Node::New(placement, ty, arguments)))
     }
 
-    /// `++` and `--`, which stand before their operand if a `_` does.
+    /// Parses `++` or `--`, which are prefix operators if a `_` follows.
     fn step(&mut self, operator: Operator) -> Option<Id> {
         let before = self.eat(b"_");
         let operand = self.expression()?;
@@ -324,7 +324,7 @@ impl<'a> Parser<'a> {
         Some(self.add(Node::Unary(operator, operand)))
     }
 
-    /// A literal, or the name of something that is not known before the program is linked.
+    /// Parses a literal, or the name of an external entity.
     pub(super) fn literal(&mut self) -> Option<Id> {
         self.expect(b"L")?;
         if self.eat(b"_Z") || self.eat(b"Z") {

@@ -1,4 +1,4 @@
-//! The printer: constraints, and what else GNU binutils 2.40 does not read.
+//! Prints constraints, and other nodes that GNU binutils 2.40 does not know.
 
 use super::printer::Printer;
 use super::tree::{Id, Node};
@@ -58,7 +58,7 @@ impl<'t, 'a> Printer<'t, 'a> {
         }
     }
 
-    /// Writes `requires` and the constraint.
+    /// Prints `requires` and the constraint.
     pub(super) fn requires(&mut self, constraint: Id) {
         self.write(" requires ");
         let outer = core::mem::replace(&mut self.in_constraint, true);
@@ -91,7 +91,7 @@ impl<'t, 'a> Printer<'t, 'a> {
         self.write(";");
     }
 
-    /// A template parameter that the name gives no argument for: in a constraint, the parameter as the ABI writes it.
+    /// Prints a template parameter without an argument in the name; in a constraint, as the ABI writes the parameter.
     pub(super) fn unknown_parameter(&mut self, id: Id) {
         let (level, index) = match *self.node(id) {
             Node::TemplateParameter(index) if self.in_constraint => (None, index),

@@ -1,4 +1,4 @@
-//! The printer: expressions.
+//! Prints expressions.
 
 use super::operators::Operator;
 use super::printer::Printer;
@@ -32,7 +32,7 @@ impl<'t, 'a> Printer<'t, 'a> {
                 self.operand(no);
             }
             Node::Call(function, ref arguments) => {
-                // The types of a function that is called are not shown.
+                // The types of a called function are not printed.
                 match *self.node(function) {
                     Node::Function(name, _) => self.operand(name),
                     _ => self.operand(function),
@@ -96,7 +96,7 @@ impl<'t, 'a> Printer<'t, 'a> {
     }
 
     fn fold(&mut self, kind: u8, operator: Operator, first: Id, second: Option<Id>) {
-        // What is folded is written with all arguments of its packs.
+        // A folded expression is printed with all arguments of its packs.
         let pack_index = core::mem::replace(&mut self.pack_index, usize::MAX);
         self.write("(");
         if kind == b'l' {
@@ -170,14 +170,14 @@ impl<'t, 'a> Printer<'t, 'a> {
         match (operator.code, self.node(operand)) {
             (b"gs", _) => self.whole(operand),
             (b"st" | b"nx", _) => self.enclosed("(", &[operand], ")"),
-            // Of a function whose address is taken, only the name is shown.
+            // Only the name of a function whose address is taken is printed.
             (b"ad", Node::Function(name, _)) if matches!(self.node(*name), Node::Member(..)) => self.operand(*name),
             _ => self.operand(operand),
         }
     }
 
     pub(super) fn binary(&mut self, operator: Operator, first: Id, second: Id) {
-        // One more pair around what could be taken for the end of template arguments.
+        // Another pair of parentheses keeps `>` from looking like the end of the template arguments.
         let closes = operator.text == ">";
         if closes {
             self.write("(");
@@ -194,7 +194,7 @@ impl<'t, 'a> Printer<'t, 'a> {
         }
     }
 
-    /// An operand, in parentheses unless it is simple.
+    /// Prints an operand, in parentheses unless it is simple.
     pub(super) fn operand(&mut self, id: Id) {
         let simple = matches!(
             self.node(id),

@@ -1,4 +1,4 @@
-//! The printer: types, and what stands for the parameters of templates.
+//! Prints types, and the arguments of template parameters.
 
 use alloc::vec::Vec;
 
@@ -25,7 +25,7 @@ impl<'t, 'a> Printer<'t, 'a> {
         self.right(inner);
     }
 
-    /// Writes a qualifier with what stands in parentheses behind it.
+    /// Prints a qualifier and its argument in parentheses.
     pub(super) fn qualifier(&mut self, qualifier: Qualifier) {
         self.write(qualifier.text);
         if let Some(argument) = qualifier.argument {
@@ -33,17 +33,18 @@ impl<'t, 'a> Printer<'t, 'a> {
         }
     }
 
-    /// Whether a type is written around what points to it: functions and arrays are.
+    /// Whether a type is printed around a pointer to it: true for functions and arrays.
     pub(super) fn is_around(&self, id: Id) -> bool {
         matches!(self.below_qualifiers(id), Node::Signature(_) | Node::Array(..))
     }
 
-    /// Whether a type is that of a function below qualifiers. They stand behind it, since they are those of a member.
+    /// Whether a type is a function type under qualifiers. These are printed after the type, as qualifiers of a
+    /// member function.
     pub(super) fn is_function(&self, id: Id) -> bool {
         matches!(self.below_qualifiers(id), Node::Signature(_))
     }
 
-    /// Whether a type has a qualifier already: the argument of a template may bring what its parameter gets.
+    /// Whether a type already has a qualifier: a template argument may have the qualifier that its parameter gets.
     pub(super) fn is_qualified(&self, id: Id, qualifier: Qualifier) -> bool {
         let mut part = (id, self.scope);
         for _ in 0..MAX_DEPTH {
@@ -68,7 +69,7 @@ impl<'t, 'a> Printer<'t, 'a> {
         self.node(part.0)
     }
 
-    /// Writes the return type of a function before the function.
+    /// Prints the return type of a function before the function.
     pub(super) fn return_type(&mut self, ty: Id) {
         self.left(ty);
         if !self.has_right(ty) {
@@ -76,7 +77,7 @@ impl<'t, 'a> Printer<'t, 'a> {
         }
     }
 
-    /// Whether a type has a part to the right of what it is the type of.
+    /// Whether a type has a right part.
     fn has_right(&self, id: Id) -> bool {
         let mut part = (id, self.scope);
         for _ in 0..MAX_DEPTH {
@@ -121,7 +122,7 @@ impl<'t, 'a> Printer<'t, 'a> {
             qualifiers.push(qualifier);
             bare = inner;
         }
-        // Qualifiers of a member function that is local to another are those of its own name.
+        // Qualifiers of a local entity's enclosing member function belong to the name of that function.
         if let Node::Local(function, entity) = *self.node(bare) {
             self.whole(function);
             self.write_as_spelt("::");
