@@ -19,42 +19,15 @@ impl<'a> Parser<'a> {
             (b'L', _) => self.literal(),
             (b'T', _) => self.template_parameter(),
             (b's', b'r') => self.scoped(),
-            (b's', b'p') => {
-                self.expect(b"sp")?;
-                let pattern = self.expression()?;
-                Some(self.add(Node::PackExpansion(pattern)))
-            }
-            (b's', b'Z') => {
-                self.expect(b"sZ")?;
-                let pack = self.expression()?;
-                Some(self.add(Node::PackSize(pack)))
-            }
-            (b's', b'P') => {
-                self.expect(b"sP")?;
-                let arguments = self.list_of(Self::template_argument)?;
-                Some(self.add(Node::ArgumentCount(arguments)))
-            }
+            (b's', code @ (b'p' | b'Z' | b'P')) => self.pack(code),
             (b'f', b'p') => self.function_parameter(),
             (b'f', b'L') if self.is_newest && self.at_deep_parameter() => self.function_parameter(),
             (b'r', b'q' | b'Q') if self.is_newest => self.requires(),
             (b's', b'o') if self.is_newest => self.sub_object(),
-            (b'm', b'c') if self.is_newest => {
-                self.expect(b"mc")?;
-                let ty = self.ty()?;
-                let member = self.expression()?;
-                self.eat(b"n");
-                self.digits();
-                self.expect(b"E")?;
-                Some(self.add(Node::CastOne(ty, member)))
-            }
+            (b'm', b'c') if self.is_newest => self.member_pointer_conversion(),
             (b'f', b'l' | b'r' | b'L' | b'R') => self.fold(),
             (b'd', b'i' | b'x' | b'X') => self.designated(),
-            (b'u', _) => {
-                self.expect(b"u")?;
-                let name = self.source_name()?;
-                let arguments = self.list_of(Self::template_argument)?;
-                Some(self.add(Node::VendorExpression(name, arguments)))
-            }
+            (b'u', _) => self.vendor_expression(),
             (b'0'..=b'9', _) | (b'o', b'n') => {
                 if !self.rest().starts_with(b"oncv") {
                     self.eat(b"on");
@@ -77,6 +50,35 @@ impl<'a> Parser<'a> {
             }
             _ => self.operation(),
         }
+    }
+
+    /// Parses an expansion or the size of a pack, or the size of a list with packs. `code` is the second letter.
+    fn pack(&mut self, code: u8) -> Option<Id> {
+        self.expect(&[b's', code])?;
+        let node = match code {
+            b'p' => Node::PackExpansion(self.expression()?),
+            b'Z' => Node::PackSize(self.expression()?),
+            _ => Node::ArgumentCount(self.list_of(Self::template_argument)?),
+        };
+        Some(self.add(node))
+    }
+
+    /// Parses a conversion of a pointer to member, whose offset is not printed.
+    fn member_pointer_conversion(&mut self) -> Option<Id> {
+        self.expect(b"mc")?;
+        let ty = self.ty()?;
+        let member = self.expression()?;
+        self.eat(b"n");
+        self.digits();
+        self.expect(b"E")?;
+        Some(self.add(Node::CastOne(ty, member)))
+    }
+
+    fn vendor_expression(&mut self) -> Option<Id> {
+        self.expect(b"u")?;
+        let name = self.source_name()?;
+        let arguments = self.list_of(Self::template_argument)?;
+        Some(self.add(Node::VendorExpression(name, arguments)))
     }
 
     /// Parses expressions up to an `E`.
@@ -214,16 +216,8 @@ impl<'a> Parser<'a> {
         self.bump();
         self.bump();
         match operator.code {
-            b"cl" => {
-                let function = self.expression()?;
-                let arguments = self.list()?;
-                Some(self.add(Node::Call(function, arguments)))
-            }
-            b"sc" | b"dc" | b"cc" | b"rc" => {
-                let ty = self.ty()?;
-                let operand = self.expression()?;
-                Some(self.add(Node::NamedCast(operator.text, ty, operand)))
-            }
+            b"cl" => self.call(),
+            b"sc" | b"dc" | b"cc" | b"rc" => self.named_cast(operator),
             b"dt" | b"pt" => {
                 let whole = self.expression()?;
                 let part = self.member()?;
@@ -237,6 +231,18 @@ impl<'a> Parser<'a> {
             }
             _ => self.operands(operator),
         }
+    }
+
+    fn call(&mut self) -> Option<Id> {
+        let function = self.expression()?;
+        let arguments = self.list()?;
+        Some(self.add(Node::Call(function, arguments)))
+    }
+
+    fn named_cast(&mut self, operator: Operator) -> Option<Id> {
+        let ty = self.ty()?;
+        let operand = self.expression()?;
+        Some(self.add(Node::NamedCast(operator.text, ty, operand)))
     }
 
     fn operands(&mut self, operator: Operator) -> Option<Id> {

@@ -134,12 +134,7 @@ impl<'a> Parser<'a> {
                     continue;
                 }
                 b'I' => {
-                    let arguments = self.template_arguments()?;
-                    let template = self.add(Node::Template(whole?, arguments));
-                    if self.peek()? != b'E' {
-                        self.remember(template);
-                    }
-                    whole = Some(template);
+                    whole = Some(self.template_in_prefix(whole?)?);
                     continue;
                 }
                 b'S' => {
@@ -167,6 +162,16 @@ impl<'a> Parser<'a> {
             }
             whole = Some(joined);
         }
+    }
+
+    /// Parses the arguments of a template in a prefix.
+    fn template_in_prefix(&mut self, name: Id) -> Option<Id> {
+        let arguments = self.template_arguments()?;
+        let template = self.add(Node::Template(name, arguments));
+        if self.peek()? != b'E' {
+            self.remember(template);
+        }
+        Some(template)
     }
 
     pub(super) fn unqualified_name(&mut self) -> Option<Id> {

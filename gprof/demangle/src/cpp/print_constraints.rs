@@ -15,10 +15,7 @@ impl<'t, 'a> Printer<'t, 'a> {
                 self.whole(function);
                 self.enclosed(" [enable_if:", conditions, "]");
             }
-            Node::Friend(name) => {
-                self.whole(name);
-                self.write("[friend]");
-            }
+            Node::Friend(name) => self.between("", name, "[friend]"),
             Node::ConstrainedAuto(concept, placeholder) => {
                 self.whole(concept);
                 self.write(placeholder);
@@ -31,31 +28,27 @@ impl<'t, 'a> Printer<'t, 'a> {
                 self.whole(name);
                 self.enclosed("(", arguments, ")");
             }
-            Node::SubObject(ty, object, negative, offset) => {
-                self.whole(object);
-                self.write(".<");
-                self.whole(ty);
-                self.write(" at offset ");
-                self.write(if negative { "-" } else { "" });
-                self.write(if offset.is_empty() { b"0" } else { offset });
-                self.write(">");
-            }
+            Node::SubObject(ty, object, negative, offset) => self.sub_object(ty, object, negative, offset),
             Node::StringLiteral(ty) => self.enclosed("\"<", &[ty], ">\""),
             Node::Requires(ref parameters, ref requirements) => self.requires_expression(parameters, requirements),
             Node::RequiredExpression(expression, is_noexcept, concept) => {
                 self.required_expression(expression, is_noexcept, concept);
             }
-            Node::RequiredType(ty) => {
-                self.write(" typename ");
-                self.whole(ty);
-                self.write(";");
-            }
+            Node::RequiredType(ty) => self.between(" typename ", ty, ";"),
             Node::RequiredConstraint(constraint) => {
                 self.requires(constraint);
                 self.write(";");
             }
             _ => self.expression(node),
         }
+    }
+
+    fn sub_object(&mut self, ty: Id, object: Id, negative: bool, offset: &[u8]) {
+        self.whole(object);
+        self.between(".<", ty, " at offset ");
+        self.write(if negative { "-" } else { "" });
+        self.write(if offset.is_empty() { b"0" } else { offset });
+        self.write(">");
     }
 
     /// Prints `requires` and the constraint.

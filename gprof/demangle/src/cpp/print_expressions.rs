@@ -7,17 +7,9 @@ use super::tree::{DesignatorKind, Id, Node};
 impl<'t, 'a> Printer<'t, 'a> {
     pub(super) fn expression(&mut self, node: &'t Node<'a>) {
         match *node {
-            Node::Decltype(expression) => {
-                self.write("decltype (");
-                self.whole(expression);
-                self.write(")");
-            }
+            Node::Decltype(expression) => self.between("decltype (", expression, ")"),
             Node::Literal(ty, negative, digits) => self.literal(ty, negative, digits),
-            Node::Parameter(number) => {
-                self.write("{parm#");
-                self.number(number);
-                self.write("}");
-            }
+            Node::Parameter(number) => self.numbered("{parm#", number, "}"),
             Node::Unary(operator, operand) => self.unary(operator, operand),
             Node::Suffix(operator, operand) => {
                 self.operand(operand);
@@ -39,6 +31,20 @@ impl<'t, 'a> Printer<'t, 'a> {
                 }
                 self.enclosed("(", arguments, ")");
             }
+            Node::Fold(kind, operator, first, second) => self.fold(kind, operator, first, second),
+            Node::Designated(designator, kind, value) => self.designated(designator, kind, value),
+            Node::VendorExpression(name, ref arguments) => {
+                self.whole(name);
+                self.enclosed("(", arguments, ")");
+            }
+            Node::PackSize(_) | Node::ArgumentCount(_) => self.size(node),
+            _ => self.construction(node),
+        }
+    }
+
+    /// Prints expressions that make a value of a type: `new`, casts and lists in braces.
+    fn construction(&mut self, node: &'t Node<'a>) {
+        match *node {
             Node::New(ref placement, ty, arguments) => {
                 self.write("new ");
                 if !placement.is_empty() {
@@ -70,6 +76,13 @@ impl<'t, 'a> Printer<'t, 'a> {
                 }
                 self.enclosed("{", list, "}");
             }
+            _ => self.failed = true,
+        }
+    }
+
+    /// Prints the size of a pack, or of a list of arguments with packs.
+    fn size(&mut self, node: &'t Node<'a>) {
+        match *node {
             Node::PackSize(pack) => {
                 let size = self.pack_in(pack).map_or(0, <[Id]>::len);
                 self.number(size as u64);
@@ -84,12 +97,6 @@ impl<'t, 'a> Printer<'t, 'a> {
                     count = count.saturating_add(length);
                 }
                 self.number(count as u64);
-            }
-            Node::Fold(kind, operator, first, second) => self.fold(kind, operator, first, second),
-            Node::Designated(designator, kind, value) => self.designated(designator, kind, value),
-            Node::VendorExpression(name, ref arguments) => {
-                self.whole(name);
-                self.enclosed("(", arguments, ")");
             }
             _ => self.failed = true,
         }

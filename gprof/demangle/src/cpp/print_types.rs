@@ -118,25 +118,11 @@ impl<'t, 'a> Printer<'t, 'a> {
         } else {
             false
         };
-        while let Node::Qualified(inner, qualifier) = *self.node(bare) {
-            qualifiers.push(qualifier);
-            bare = inner;
-        }
+        bare = self.take_qualifiers(bare, &mut qualifiers);
         // Qualifiers of a local entity's enclosing member function belong to the name of that function.
         if let Node::Local(function, entity) = *self.node(bare) {
-            self.whole(function);
-            self.write_as_spelt("::");
-            bare = entity;
-            if let Node::DefaultArgument(number, inner) = *self.node(bare) {
-                self.write("{default arg#");
-                self.number(number.saturating_add(1));
-                self.write("}::");
-                bare = inner;
-            }
-            while let Node::Qualified(inner, qualifier) = *self.node(bare) {
-                qualifiers.push(qualifier);
-                bare = inner;
-            }
+            let entity = self.enclosing_function(function, entity);
+            bare = self.take_qualifiers(entity, &mut qualifiers);
         }
         self.whole(bare);
         self.enclosed(if is_explicit && !parameters.is_empty() { "(this " } else { "(" }, parameters, ")");
@@ -150,5 +136,24 @@ impl<'t, 'a> Printer<'t, 'a> {
             self.whole(return_type);
         }
         self.in_function = is_inner;
+    }
+
+    /// Moves the qualifiers around a name to a list, and returns the name.
+    fn take_qualifiers(&self, mut name: Id, qualifiers: &mut Vec<Qualifier>) -> Id {
+        while let Node::Qualified(inner, qualifier) = *self.node(name) {
+            qualifiers.push(qualifier);
+            name = inner;
+        }
+        name
+    }
+
+    /// Prints the function around an entity, and the number of the default argument if the entity is in one. Returns the
+    /// entity.
+    fn enclosing_function(&mut self, function: Id, entity: Id) -> Id {
+        self.whole(function);
+        self.write_as_spelt("::");
+        let Node::DefaultArgument(number, inner) = *self.node(entity) else { return entity };
+        self.numbered("{default arg#", number.saturating_add(1), "}::");
+        inner
     }
 }

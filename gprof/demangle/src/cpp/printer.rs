@@ -121,6 +121,26 @@ impl<'t, 'a> Printer<'t, 'a> {
         self.write(number.to_string());
     }
 
+    /// Prints a number between two texts.
+    pub(super) fn numbered(&mut self, before: &str, number: u64, after: &str) {
+        self.write(before);
+        self.number(number);
+        self.write(after);
+    }
+
+    /// Prints a node between two texts.
+    pub(super) fn between(&mut self, before: &str, id: Id, after: &str) {
+        self.write(before);
+        self.whole(id);
+        self.write(after);
+    }
+
+    /// Prints two nodes and a separator.
+    fn joined(&mut self, first: Id, separator: &str, second: Id) {
+        self.whole(first);
+        self.between(separator, second, "");
+    }
+
     pub(super) fn node(&self, id: Id) -> &'t Node<'a> {
         self.tree.node(id)
     }
@@ -161,9 +181,7 @@ impl<'t, 'a> Printer<'t, 'a> {
                 self.whole(part);
             }
             Node::DefaultArgument(number, name) => {
-                self.write("{default arg#");
-                self.number(number.saturating_add(1));
-                self.write("}::");
+                self.numbered("{default arg#", number.saturating_add(1), "}::");
                 self.whole(name);
             }
             Node::Template(name, ref arguments) => self.template(name, arguments),
@@ -171,19 +189,17 @@ impl<'t, 'a> Printer<'t, 'a> {
             Node::TemplateParameter(index) if self.in_lambda => self.parameter_of_lambda(index),
             Node::TemplateParameter(_) | Node::DeepParameter(..) => self.with_argument(id, Self::left),
             Node::Constructor(class) => self.whole(class),
-            Node::Destructor(class) => {
-                self.write("~");
-                self.whole(class);
-            }
+            Node::Destructor(class) => self.between("~", class, ""),
             Node::Operator(operator) => self.operator_name(operator),
-            Node::Conversion(target) => {
-                self.write("operator ");
-                self.whole(target);
-            }
-            Node::LiteralOperator(suffix) => {
-                self.write("operator\"\" ");
-                self.whole(suffix);
-            }
+            Node::Conversion(target) => self.between("operator ", target, ""),
+            Node::LiteralOperator(suffix) => self.between("operator\"\" ", suffix, ""),
+            _ => self.left_of_type(id, node),
+        }
+    }
+
+    /// Prints the left part of a type.
+    fn left_of_type(&mut self, id: Id, node: &'t Node<'a>) {
+        match *node {
             Node::Qualified(inner, qualifier) => {
                 self.left(inner);
                 if !self.is_function(inner) && !self.is_qualified(inner, qualifier) {
@@ -226,7 +242,7 @@ impl<'t, 'a> Printer<'t, 'a> {
         }
     }
 
-    /// Prints the other nodes, which have no right part.
+    /// Prints declarations of template parameters, and less common names. These nodes have no right part.
     pub(super) fn rarer(&mut self, node: &'t Node<'a>) {
         match *node {
             Node::Lambda(ref lambda) => self.lambda(lambda),
@@ -238,24 +254,12 @@ impl<'t, 'a> Printer<'t, 'a> {
                 self.list(head);
                 self.write("> class");
             }
-            Node::PackParameter(declared) => {
-                self.whole(declared);
-                self.write("...");
-            }
+            Node::PackParameter(declared) => self.between("", declared, "..."),
             Node::Module(outer, name, is_partition) => self.module(outer, name, is_partition),
-            Node::InModule(name, module) => {
-                self.whole(name);
-                self.write("@");
-                self.whole(module);
-            }
-            Node::Unnamed(number) => {
-                self.write("{unnamed type#");
-                self.number(number.saturating_add(1));
-                self.write("}");
-            }
+            Node::InModule(name, module) => self.joined(name, "@", module),
+            Node::Unnamed(number) => self.numbered("{unnamed type#", number.saturating_add(1), "}"),
             Node::Tagged(name, tag) => {
-                self.whole(name);
-                self.write("[abi:");
+                self.between("", name, "[abi:");
                 self.write(tag);
                 self.write("]");
             }
@@ -266,45 +270,34 @@ impl<'t, 'a> Printer<'t, 'a> {
             }
             Node::ConstructionVtable(base, derived) => {
                 self.write("construction vtable for ");
-                self.whole(base);
-                self.write("-in-");
-                self.whole(derived);
+                self.joined(base, "-in-", derived);
             }
             Node::ReferenceTemporary(number, name) => {
-                self.write("reference temporary #");
-                self.number(number);
-                self.write(" for ");
+                self.numbered("reference temporary #", number, " for ");
                 self.whole(name);
             }
             Node::Clone(function, suffix) => {
-                self.whole(function);
-                self.write(" [clone ");
+                self.between("", function, " [clone ");
                 self.write(suffix);
                 self.write("]");
             }
-            Node::VendorQualified(ty, name) => {
-                self.whole(ty);
-                self.write(" ");
-                self.whole(name);
-            }
-            Node::Complex(ty) => {
-                self.whole(ty);
-                self.write(" _Complex");
-            }
-            Node::Imaginary(ty) => {
-                self.whole(ty);
-                self.write(" _Imaginary");
-            }
+            _ => self.rarer_type(node),
+        }
+    }
+
+    /// Prints less common types, which have no right part.
+    fn rarer_type(&mut self, node: &'t Node<'a>) {
+        match *node {
+            Node::VendorQualified(ty, name) => self.joined(ty, " ", name),
+            Node::Complex(ty) => self.between("", ty, " _Complex"),
+            Node::Imaginary(ty) => self.between("", ty, " _Imaginary"),
             Node::FloatOf(bits, suffix) => {
-                self.write("_Float");
-                self.number(bits);
+                self.numbered("_Float", bits, "");
                 self.write(suffix);
             }
             Node::Vector(size, element) => {
                 self.whole(element);
-                self.write(" __vector(");
-                self.whole(size);
-                self.write(")");
+                self.between(" __vector(", size, ")");
             }
             Node::Pack(ref arguments) => self.list(arguments),
             _ => self.constraint(node),
