@@ -114,15 +114,20 @@ fn letters(dialect: Dialect, words: Vec<OsString>) -> Result<Arguments, Error> {
             b'u' => arguments.without_dots = true,
             b'z' => arguments.unused = true,
             b'K' => return Err(Error::Usage("'-K' needs the symbols of a running FreeBSD kernel".to_owned())),
-            b'-' if word.as_encoded_bytes().starts_with(b"--image") => {
-                let why = "the BSDs' gprof reads one image";
-                return Err(Error::Usage(format!("'--image' and '--bsd' cannot be used together: {why}")));
-            }
-            _ => return Err(Error::Usage(format!("unknown option '{}'", word.display()))),
+            _ => return Err(unknown(&word)),
         }
     }
     arguments.files.extend(words);
     Ok(arguments)
+}
+
+/// The error for an option that the BSDs' gprof does not have.
+fn unknown(word: &OsStr) -> Error {
+    Error::Usage(if word.as_encoded_bytes().starts_with(b"--image") {
+        "'--image' and '--bsd' cannot be used together: the BSDs' gprof reads one image".to_owned()
+    } else {
+        format!("unknown option '{}'", word.display())
+    })
 }
 
 fn size(word: &OsStr) -> Result<usize, Error> {

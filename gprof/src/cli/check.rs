@@ -13,7 +13,7 @@ use crate::cli::options::{Annotation, Asked, Choice, Compat, Limit, Options, Out
 use crate::cli::rules::Rules;
 use crate::cli::symspec::{Malformed, Pattern};
 use crate::error::Error;
-use crate::terminal::pager;
+use crate::terminal::pager::PagerCommand;
 
 /// The meaning of an option that chooses functions, or that requests or suppresses a report.
 struct Meaning {
@@ -66,22 +66,15 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
     let (reports, choices) = reports(&arguments, matches, &rules)?;
     let (style, format) = (style(&arguments)?, arguments.format());
     let images = images::images(&arguments, matches)?;
-    // Sums, orders for linkers and files of symbols cover the program alone.
-    let is_alone = arguments.sum
-        || arguments.function_ordering
-        || arguments.file_ordering.is_some()
-        || arguments.external_symbol_table.is_some();
     Ok(Options {
-        objects: rules.reads_shared_objects && !(arguments.no_objects || is_alone),
+        objects: rules.reads_shared_objects && !(arguments.no_objects || is_of_program_alone(&arguments)),
         demangle: style.is_some() && !arguments.traditional,
         style: style.unwrap_or_default(),
         form: form(arguments.file_format.as_deref())?,
         annotation: annotation(&arguments, &rules)?,
         width: width(&arguments, &rules)?,
         limit: limit(&arguments)?,
-        pager: (!arguments.no_pager)
-            .then(|| pager::PagerCommand::of_environment(|name| std::env::var_os(name)))
-            .flatten(),
+        pager: if arguments.no_pager { None } else { PagerCommand::of_environment(|name| std::env::var_os(name)) },
         symbols: arguments.external_symbol_table,
         file_map: arguments.file_ordering,
         debug_directories: arguments.debug_dir,
@@ -105,6 +98,14 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
         paths: arguments.print_path,
         images,
     })
+}
+
+/// Whether the options cover the program without its shared objects: sums, orders for linkers, and files of symbols.
+fn is_of_program_alone(arguments: &Arguments) -> bool {
+    arguments.sum
+        || arguments.function_ordering
+        || arguments.file_ordering.is_some()
+        || arguments.external_symbol_table.is_some()
 }
 
 /// Checks for options that cannot be used together: new columns in layouts that must match another gprof byte by

@@ -145,15 +145,28 @@ impl<'a> WorkCounter<'_, 'a> {
                 let Ok(attribute) = entries.read_attribute(*attribute) else {
                     return Some(());
                 };
-                match (attribute.name(), attribute.value()) {
-                    (gimli::DW_AT_ranges, value) => self.range_list(header, &value, bases, work),
-                    (gimli::DW_AT_name | gimli::DW_AT_linkage_name | gimli::DW_AT_MIPS_linkage_name, value) => {
-                        let most = LONGEST as u64;
-                        (self.length(header, &value, bases, most + 1) <= most).then_some(())?;
-                    }
-                    _ => {}
-                }
+                self.attribute(header, attribute.name(), &attribute.value(), bases, work)?;
             }
+        }
+        Some(())
+    }
+
+    /// Adds the work of an attribute's value. Returns `None` for a name that is too long.
+    fn attribute(
+        &self,
+        header: &Header<'a>,
+        name: gimli::DwAt,
+        value: &AttributeValue<Reader<'a>>,
+        bases: &Bases,
+        work: &mut Work,
+    ) -> Option<()> {
+        match name {
+            gimli::DW_AT_ranges => self.range_list(header, value, bases, work),
+            gimli::DW_AT_name | gimli::DW_AT_linkage_name | gimli::DW_AT_MIPS_linkage_name => {
+                let most = LONGEST as u64;
+                (self.length(header, value, bases, most + 1) <= most).then_some(())?;
+            }
+            _ => {}
         }
         Some(())
     }

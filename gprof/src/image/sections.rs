@@ -67,7 +67,12 @@ struct Section<'data> {
     unpacked: OnceLock<Vec<u8>>,
 }
 
-impl Section<'_> {
+impl<'data> Section<'data> {
+    fn new(id: SectionId, stored: &CompressedData<'data>) -> Section<'data> {
+        let CompressedData { format, data, uncompressed_size } = *stored;
+        Section { id, stored: data, format, size: uncompressed_size, unpacked: OnceLock::new() }
+    }
+
     /// The content of the section; empty if it is damaged or claims to be larger than it can be.
     fn bytes(&self) -> &[u8] {
         if self.format == CompressionFormat::None {
@@ -115,13 +120,7 @@ impl<'data> Sections<'data> {
             if found.format != CompressionFormat::None {
                 left = left.checked_sub(found.uncompressed_size)?;
             }
-            Some(Section {
-                id,
-                stored: found.data,
-                format: found.format,
-                size: found.uncompressed_size,
-                unpacked: OnceLock::new(),
-            })
+            Some(Section::new(id, &found))
         };
         let present = if is_split {
             SPLIT_SECTIONS.into_iter().filter_map(|id| find(id, id.dwo_name()?)).collect()

@@ -36,6 +36,7 @@ pub use loaded::Loaded;
 use loaded::{Parsed, ParsedFiles};
 use outside::OutsideImages;
 use profile_file::FileInfo;
+use profile_sum::ProfileSum;
 use runs::{Reading, Runs};
 use shared_objects::{CallsBetween, ObjectReading, SharedObjects};
 
@@ -148,24 +149,20 @@ impl<'o> Loading<'o> {
         image: &Image<'_>,
         progress: &mut Progress<'_>,
     ) -> Result<(Profile, Vec<shared_objects::SharedObject>), Error> {
-        let hints = Hints { form: self.options.form, word: Some(image.word), order: Some(image.order) };
         let identity = image::identity(&file.bytes);
         let own = identity.as_ref().ok().and_then(Option::as_deref);
-        let with_objects = self.options.objects && self.options.images.len() == 1;
-        let calls = CallCheck::new(image, CodeBytes::new(image, file.unread.as_ref()));
         let reading = Reading {
-            hints,
+            hints: Hints { form: self.options.form, word: Some(image.word), order: Some(image.order) },
             code: image.code.clone(),
-            calls: Some(calls),
+            calls: Some(CallCheck::new(image, CodeBytes::new(image, file.unread.as_ref()))),
             identity: own,
-            with_objects,
+            with_objects: self.options.objects && self.options.images.len() == 1,
             units: &self.units,
         };
-        let (runs, failure) = match reading.all(&named.profiles, progress) {
+        let (Runs { sum, lists }, failure) = match reading.all(&named.profiles, progress) {
             Ok(runs) => (runs, None),
             Err(failed) => (failed.1, Some(failed.0)),
         };
-        let Runs { mut sum, lists } = runs;
         let reading = ObjectReading {
             hints: Hints { form: None, ..reading.hints },
             with_code: self.options.static_calls,
@@ -182,13 +179,18 @@ impl<'o> Loading<'o> {
         if identity.is_ok() {
             build_mismatch::check(&file.path, own, &named.profiles, &lists, progress);
         }
+        self.outside_images.add(&found.outside_images);
+        self.calls = found.calls;
+        Ok((self.take(sum), found.objects))
+    }
+
+    /// Takes what is known about the files of an image's profiles, and returns the sum of the profiles.
+    fn take(&mut self, mut sum: ProfileSum) -> Profile {
         self.contents.join(sum.contents);
         self.files.append(&mut sum.files);
         let profile;
         (profile, self.units) = sum.finish();
-        self.outside_images.add(&found.outside_images);
-        self.calls = found.calls;
-        Ok((profile, found.objects))
+        profile
     }
 
     /// Parses the shared objects that the runs used. Warns about an object that cannot be parsed, and leaves it out.

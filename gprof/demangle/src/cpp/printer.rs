@@ -249,11 +249,7 @@ impl<'t, 'a> Printer<'t, 'a> {
             Node::TypeParameter => self.write("typename"),
             Node::ConstrainedParameter(concept) => self.whole(concept),
             Node::ValueParameter(ty) => self.whole(ty),
-            Node::TemplateTemplateParameter(ref head) => {
-                self.write("template<");
-                self.list(head);
-                self.write("> class");
-            }
+            Node::TemplateTemplateParameter(ref head) => self.enclosed("template<", head, "> class"),
             Node::PackParameter(declared) => self.between("", declared, "..."),
             Node::Module(outer, name, is_partition) => self.module(outer, name, is_partition),
             Node::InModule(name, module) => self.joined(name, "@", module),
