@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn hashes_that_meet_end_the_search() {
         let mut distinct = Distinct::with_room(1000);
-        // All are equal to the eye of the hash, and none to the eye of the caller.
+        // All have the same hash, and none are equal.
         let crowded = (0..1000).any(|place| distinct.find_or_keep((7, 7), place, |_| false) == Err(Crowded));
         assert!(crowded);
         assert_eq!(Distinct::with_room(usize::MAX).find_or_keep((0, 0), 0, |_| false), Err(Crowded));

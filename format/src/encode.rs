@@ -195,7 +195,7 @@ mod tests {
 
     use super::*;
 
-    /// Big-endian words of 32 bits.
+    /// A sink for big-endian 32-bit words.
     impl Sink for Vec<u8> {
         type Error = u64;
 

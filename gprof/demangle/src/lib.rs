@@ -272,7 +272,7 @@ mod tests {
         assert_eq!(demangle_within(b"_RNvC7mycrate3foo", 11).as_ref(), b"_RNvC7mycrate3foo");
         assert_eq!(demangle_within(b"_ZN1a1bEi", 20).as_ref(), b"a::b(int)");
         assert_eq!(demangle_within(b"_ZN1a1bEi", 3).as_ref(), b"_ZN1a1bEi");
-        // A function of a quarter of a million lifetimes.
+        // A function with a quarter of a million lifetimes.
         assert_eq!(shown("_RMC0FGZZZ_Eu"), "_RMC0FGZZZ_Eu");
     }
 

@@ -193,28 +193,28 @@ mod tests {
     use object::Endianness;
     use object::read::CompressedData;
 
-    /// A table of version 2 for sequences of rows, each of which begins at an address and ends so many bytes behind it,
-    /// with a row at every sixteenth.
+    /// A version 2 table with sequences of rows. Each sequence starts at an address, has this length in bytes, and
+    /// has a row every sixteen bytes.
     fn table(sequences: &[(u64, u64)]) -> Vec<u8> {
         let mut program = Vec::new();
         for (start, length) in sequences {
             program.extend([0, 9, 2]);
             program.extend(start.to_le_bytes());
             for _ in 0..length / 16 {
-                // A row of the next line, and sixteen bytes further.
+                // A row for the next line, sixteen bytes further.
                 program.extend([3, 1, 1, 2, 16]);
             }
             program.extend([0, 1, 1]);
         }
-        // The shortest instruction, whether rows begin statements, the least step of lines, the number of steps, the first
-        // free opcode, the operands of those below; no directory, one file.
+        // The minimum instruction length, the default of `is_stmt`, the line base, the line range, the first special
+        // opcode, the operands of the standard opcodes; no directory, one file.
         let head = [&[1, 1, 0, 14, 10, 0, 1, 1, 1, 1, 0, 0, 0, 1][..], b"\0a.c\0\0\0\0\0"].concat();
         let length = (2 + 4 + head.len() + program.len()) as u32;
         let version = [&length.to_le_bytes()[..], &[2, 0], &(head.len() as u32).to_le_bytes()].concat();
         [version, head, program].concat()
     }
 
-    /// The code from which rows come.
+    /// The code of the rows.
     fn rows(sequences: &[(u64, u64)], code: &[Range<u64>]) -> Vec<Range<u64>> {
         let bytes = table(sequences);
         let stored = |name: &str| (name == ".debug_line").then(|| CompressedData::none(&bytes));
@@ -235,10 +235,10 @@ mod tests {
         let code = [0x1000..0x1020, 0x1100..0x3000];
         let all = [(0, 0x4000), (0x1000, 0x20), (1, 0x2000), (u64::MAX, 0x20), (0x1100, 0x100), (u64::MAX - 1, 0x20)];
         assert_eq!(rows(&all, &code), [0x1000..0x1020, 0x1100..0x1200]);
-        // Rows end with the code that they begin in.
+        // A row ends with the code section that it starts in.
         assert_eq!(rows(&[(0x1010, 0x400), (0x2ff0, 0x40)], &code), [0x1010..0x1020, 0x2ff0..0x3000]);
         assert_eq!(rows(&[(0x1040, 0x200)], &code), []);
-        // A file that does not say where its code is.
+        // A file without known code sections.
         assert_eq!(rows(&[(0, 0x4000), (0x1000, 0x20), (0x1100, 0x20)], &[]), [0x1000..0x1020, 0x1100..0x1120]);
     }
 

@@ -93,7 +93,7 @@ mod tests {
         let name = |address| nearest.name(address).map(|name| str::from_utf8(name).unwrap());
         assert_eq!([9, 10, 13, 15].map(name), [None, Some("static"), Some("static"), Some("static")]);
         assert_eq!([20, 27].map(name), [Some("resolve"); 2]);
-        // Behind all of them, the first of the longest.
+        // After all symbols, the first of the longest symbols counts.
         assert_eq!([28, 29].map(name), [Some("chosen"); 2]);
         assert_eq!([30, 33, 34, 40].map(name), [Some("short"), Some("short"), Some("long"), Some("long")]);
     }

@@ -204,12 +204,12 @@ fn old_head(section: CompressedData<'_>) -> Option<CompressedData<'_>> {
 mod tests {
     use super::*;
 
-    /// The sections of a file that has only one, of this name and these bytes.
+    /// The sections of a file with a single section of this name and content.
     fn line_section<'data>(name: &str, data: CompressedData<'data>) -> Sections<'data> {
         Sections::new(Endianness::Little, gmon::Word::W64, false, 100, |asked| (asked == name).then_some(data))
     }
 
-    /// `aaaaaaaaaa`, packed by zlib.
+    /// `aaaaaaaaaa`, compressed with zlib.
     const PACKED: [u8; 11] = [0x78, 0x9c, 0x4b, 0x84, 0x03, 0x00, 0x14, 0xe1, 0x03, 0xcb, 0x00];
 
     #[test]
@@ -224,7 +224,7 @@ mod tests {
 
     #[test]
     fn sizes_that_cannot_be() {
-        // What is packed may be more than the file has room for, whatever it really is.
+        // A section may claim more than the file can have, whatever its real size.
         for size in [11, 1000 + (1 << 20) + 1, 1 << 40, u64::MAX] {
             let data = CompressedData { format: CompressionFormat::Zlib, data: &PACKED[..10], uncompressed_size: size };
             assert!(line_section(".debug_line", data).get(SectionId::DebugLine).slice().is_empty(), "{size}");

@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn stubs_are_told_by_their_jumps() {
-        // A head, then `endbr64; bnd jmp *0x3000(%rip)` and `jmp *0x2fe8(%rip)`, sixteen bytes for each.
+        // A header, then `endbr64; bnd jmp *0x3000(%rip)` and `jmp *0x2fe8(%rip)`, sixteen bytes each.
         let mut bytes = vec![0x90; 16];
         bytes.extend([0xf3, 0x0f, 0x1e, 0xfa, 0xf2, 0xff, 0x25, 0x00, 0x30, 0, 0, 0, 0, 0, 0, 0]);
         bytes.extend([0xff, 0x25, 0xe8, 0x2f, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);

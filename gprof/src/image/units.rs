@@ -183,11 +183,11 @@ mod tests {
 
     #[test]
     fn lengths_of_abbreviations() {
-        // One entry with two attributes, then one without any, then the end.
+        // An entry with two attributes, an entry without attributes, and the end.
         let table = [1, 0x11, 1, 0x10, 0x17, 0x03, 0x08, 0, 0, 2, 0x2e, 0, 0, 0, 0, 9, 9];
         assert_eq!(table_length(&table, 100), 15);
         assert_eq!(table_length(&table, 5), 5);
-        // A constant stands in the table itself.
+        // The value of a constant attribute is in the table itself.
         let table = [1, 0x11, 1, 0x10, 0x21, 0xff, 0x01, 0, 0, 0, 9];
         assert_eq!(table_length(&table, 100), 10);
         assert_eq!(table_length(&[], 100), 0);

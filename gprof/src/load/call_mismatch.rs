@@ -72,11 +72,12 @@ mod tests {
     use gmon::Arc;
 
     const START: u64 = 0x1000;
-    /// The length of a function of [`program`], and the offset of selfpc in each.
+    /// The length of each function of [`program`], and the offset of selfpc in the function.
     const FUNCTION: usize = 32;
     const SELFPC: u64 = 9;
 
-    /// The code of so many functions, each of which calls mcount: `push %rbp; mov %rsp,%rbp; call mcount; leave; ret`.
+    /// The code of this number of functions, each with a call of mcount: `push %rbp; mov %rsp,%rbp; call mcount;
+    /// leave; ret`.
     fn program(functions: usize) -> Vec<u8> {
         let mut code = Vec::new();
         for _ in 0..functions {
@@ -91,7 +92,7 @@ mod tests {
         (0..functions).map(|at| Symbol { address: address(at), name: b"f", is_static: false, is_func: true }).collect()
     }
 
-    /// A profile of one call of each function, with a selfpc so far behind the start of the function.
+    /// A profile with one call of each function. Each selfpc has an offset from the start of its function.
     fn profile(offsets: impl IntoIterator<Item = u64>) -> Profile {
         let arc = |(at, offset): (u64, u64)| Arc {
             frompc: START + 3,
@@ -111,9 +112,9 @@ mod tests {
         let code = program(100);
         let returns = profile([SELFPC; 100]);
         assert_eq!(find(Machine::X86_64, &code, &returns), None);
-        // What GNU's gprof -s writes has the starts of functions.
+        // A sum that GNU gprof wrote has the starts of functions.
         assert_eq!(find(Machine::X86_64, &code, &profile([0; 100])), None);
-        // Addresses beyond the code are not known, and a profile without calls has no sign.
+        // Addresses past the code are not checked, and a profile without calls has no mismatch.
         assert_eq!(find(Machine::X86_64, &program(2), &returns), None);
         assert_eq!(find(Machine::X86_64, &code, &Profile::default()), None);
     }
@@ -125,11 +126,11 @@ mod tests {
         assert!(text.starts_with("the program does not call mcount at 10 of 10 addresses"), "{text}");
         let text = find(Machine::X86_64, &code, &profile([17; 100])).unwrap();
         assert!(text.contains(" at 50 of 50 addresses"), "every other arc of 100: {text}");
-        // Most addresses must be wrong, of at least five.
+        // More than half of at least five addresses must be wrong.
         assert_eq!(find(Machine::X86_64, &code, &profile([17, 17, 17, SELFPC, SELFPC, SELFPC])), None);
         assert!(find(Machine::X86_64, &code, &profile([17, 17, 17, 17, SELFPC, SELFPC])).is_some());
         assert_eq!(find(Machine::X86_64, &code, &profile([17; 4])), None);
-        // Many calls of one function are one address.
+        // Many calls of one function have one selfpc.
         let mut same = profile([17; 4]);
         let first = same.arcs[0];
         same.arcs.extend((0..20).map(|at| Arc { frompc: START + at, ..first }));

@@ -132,7 +132,7 @@ mod tests {
     use crate::terminal::Terminal;
     use gmon::{Arc, Encoding, Form, Order, Word};
 
-    /// Profiles of one image in files, each with calls of its own and with those of all.
+    /// Writes profiles of one image: each has its own call and a call that all have.
     fn files(count: u64) -> (std::path::PathBuf, Vec<ProfilePath>) {
         let directory = std::env::temp_dir().join(format!("gprof-runs-{}-{count}", std::process::id()));
         fs::create_dir_all(&directory).unwrap();
@@ -164,7 +164,7 @@ mod tests {
             assert_eq!(together.lists.len(), 100);
             assert_eq!(together.sum.finish().0, alone.sum.finish().0);
         }
-        // One that is damaged is found by whoever reads one after the other.
+        // Reading one after the other finds a damaged profile.
         let ProfilePath::File(path) = &paths[60] else { unreachable!() };
         fs::write(path, b"gmon").unwrap();
         assert!(reading.side_by_side(&paths, &done, &mut || {}).is_none());

@@ -29,8 +29,8 @@ pub(crate) use options::{Failure, Grammar, Spelling};
 use parser::Parser;
 use printer::Printer;
 
-/// The readable form of a mangled name, unless the text is longer than `max_length`, or the name takes more than `max_length` steps
-/// to read or to write.
+/// The source form of a mangled name, unless the text is longer than `max_length`, or the name takes more than
+/// `max_length` steps to parse or to print.
 pub(super) fn demangle(
     name: &[u8],
     max_length: usize,

@@ -124,7 +124,7 @@ mod tests {
     use std::path::Path;
     use std::sync::OnceLock;
 
-    /// The profile of one run, which has so many calls, and the line of a list that tells of the profile.
+    /// The profile of a run with this number of calls, and its line in a list.
     fn profile(calls: u64, object: &Path) -> (Vec<u8>, String) {
         let arcs = vec![Arc { frompc: 0x1000, selfpc: 0x1100, count: calls }];
         let encoding = Encoding { form: Form::Gnu, word: Word::W64, order: Order::Little };
@@ -150,10 +150,10 @@ mod tests {
         for (run, (bytes, _)) in runs.iter().enumerate() {
             fs::write(path(run), bytes).unwrap();
         }
-        // One that is of another run, and one that is not there.
+        // One profile of another run, and one missing profile.
         fs::write(path(40), &runs[41].0).unwrap();
         fs::remove_file(path(50)).unwrap();
-        // The second half is of another object, though the file is the same.
+        // The second half belongs to another candidate for the same file.
         let new = || Candidate { path: &object, file: OnceLock::new() };
         let candidates = [new(), new()];
         let tasks: Vec<Task<'_>> = lists

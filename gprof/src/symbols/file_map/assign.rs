@@ -138,7 +138,7 @@ fn settle<'data>(origins: &[Origin<'_, 'data>]) -> Vec<Option<&'data [u8]>> {
 mod tests {
     use super::*;
 
-    /// Functions from address 10 on, 10 bytes each: local ones have a dot in front.
+    /// Functions of 10 bytes each, starting at address 10. The names of local functions have a leading dot.
     fn roles_of(map: &str, functions: &[&'static str]) -> Vec<String> {
         let entries = super::super::lines::read(map.as_bytes()).unwrap();
         let symbols: Vec<Symbol<'_>> = (1..)

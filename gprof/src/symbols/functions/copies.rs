@@ -104,14 +104,14 @@ mod tests {
 
     #[test]
     fn copies_count_for_the_function_of_their_file() {
-        // What is rarely run lies apart.
+        // Cold copies are in a separate place.
         let cold = [at(2, "f.cold", true), at(4, "f.cold", true), at(6, "g.cold", true), at(8, "g.cold", true)];
         let one = [at(10, "f", true), at(20, "f.part.0", true)];
         let other = [at(30, "f", true), at(40, "f.part.0", true), at(50, "f.constprop.0", true)];
         let symbols = || [cold.as_slice(), &one, &other].concat();
         let files = [(2, 1), (4, 2), (6, 1), (8, 2), (10, 1), (20, 1), (30, 2), (40, 2), (50, 2)];
         assert_eq!(owners(symbols(), &files), [4, 6, 2, 3, 4, 4, 6, 6, 6]);
-        // Nobody says whose they are.
+        // The files of these are not known.
         assert_eq!(owners(symbols(), &[]), [4, 4, 2, 2, 4, 4, 6, 6, 6]);
     }
 

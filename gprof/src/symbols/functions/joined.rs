@@ -138,7 +138,7 @@ mod tests {
         assert_eq!([name(0x1100), name(0x1fff), name(0x2100)], [None, None, None]);
         assert_eq!(name(0x2000), expect("f (libx.so)", 0x1000));
         assert_eq!(name(0x201f), expect("g", 0x1010));
-        // Copies and labels count within their image.
+        // Copies and labels belong to functions of their own image.
         let owners: Vec<usize> = all.ids().map(|id| all[id].counts_for.index()).collect();
         assert_eq!(owners, [0, 1, 2, 3, 4, 3]);
         assert_eq!(all.ids().map(|id| all.image(id)).collect::<Vec<_>>(), [0, 0, 0, 1, 1, 1]);
