@@ -212,7 +212,7 @@ impl Histograms {
     /// Adds a histogram to the one of the same range, or appends it if there is none. Drops a histogram without range
     /// and bins, which contains no information.
     pub(crate) fn add(&mut self, histogram: Histogram) -> Result<()> {
-        if !histogram.is_inhabited()? {
+        if !histogram.has_bins()? {
             return Ok(());
         }
         if let Some(first) = self.list.first() {

@@ -68,7 +68,7 @@ impl Histogram {
     }
 
     /// Whether the histogram has bins. An error unless both or neither of range and bins are empty.
-    pub(crate) fn is_inhabited(&self) -> Result<bool> {
+    pub(crate) fn has_bins(&self) -> Result<bool> {
         let Histogram { lowpc, highpc, ref bins, .. } = *self;
         match (lowpc < highpc, bins.is_empty()) {
             (true, false) => Ok(true),

@@ -8,7 +8,7 @@ use crate::{Histogram, Profile, Result};
 pub(super) fn inhabited(profile: &Profile) -> Result<Vec<&Histogram>> {
     let mut histograms = Vec::with_capacity(profile.histograms.len());
     for histogram in &profile.histograms {
-        if histogram.is_inhabited()? {
+        if histogram.has_bins()? {
             histograms.push(histogram);
         }
     }

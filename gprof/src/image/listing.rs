@@ -24,7 +24,7 @@ pub enum Origin {
     /// The symbol table.
     Symbols,
     /// What remains after stripping: dynamic symbols and unwind tables.
-    Remains,
+    Stripped,
 }
 
 /// The functions of a file, and the source from which they are known.
@@ -48,7 +48,7 @@ where
     }
     add_stubs(file, &mut synthetic);
     symbols.extend(synthetic.into_symbols(storage));
-    Ok((symbols, if is_stripped { Origin::Remains } else { Origin::Symbols }))
+    Ok((symbols, if is_stripped { Origin::Stripped } else { Origin::Symbols }))
 }
 
 /// The functions in the symbol table of a file.

@@ -92,7 +92,7 @@ impl<'data> Image<'data> {
     /// The warning about missing names of functions, if names are missing.
     #[must_use]
     pub fn warning(&self) -> Option<&'static str> {
-        (self.origin == Origin::Remains)
+        (self.origin == Origin::Stripped)
             .then_some("the file was stripped: only exported functions have names, and other functions may be missing")
     }
 
@@ -112,7 +112,7 @@ impl<'data> Image<'data> {
         storage: &'data ImageStorage,
     ) -> Option<PathBuf> {
         self.files.image = policy.reads_split_units().then(|| path.to_owned());
-        let is_stripped = self.origin == Origin::Remains;
+        let is_stripped = self.origin == Origin::Stripped;
         if self.files.sections.has_lines() && !is_stripped {
             return None;
         }

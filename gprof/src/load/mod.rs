@@ -181,11 +181,11 @@ impl<'o> Loading<'o> {
         }
         self.outside_images.add(&found.outside_images);
         self.calls = found.calls;
-        Ok((self.take(sum), found.objects))
+        Ok((self.add_sum(sum), found.objects))
     }
 
     /// Takes what is known about the files of an image's profiles, and returns the sum of the profiles.
-    fn take(&mut self, mut sum: ProfileSum) -> Profile {
+    fn add_sum(&mut self, mut sum: ProfileSum) -> Profile {
         self.contents.join(sum.contents);
         self.files.append(&mut sum.files);
         let profile;

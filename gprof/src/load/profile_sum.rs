@@ -23,7 +23,7 @@ pub(super) struct ProfileSum {
 
 impl ProfileSum {
     /// Makes an empty sum. Its profiles must be compatible with the sums of other images.
-    pub(super) fn beside(others: &Accumulator) -> ProfileSum {
+    pub(super) fn compatible_with(others: &Accumulator) -> ProfileSum {
         ProfileSum { units: others.clone(), ..ProfileSum::default() }
     }
 

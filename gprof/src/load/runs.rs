@@ -57,13 +57,13 @@ impl Reading<'_> {
     pub(super) fn all(&self, paths: &[ProfilePath], progress: &mut Progress<'_>) -> Result<Runs, Box<(Error, Runs)>> {
         let done = AtomicUsize::new(0);
         let mut tell = || progress.count("reading profiles", done.load(Relaxed), paths.len());
-        if let Some(runs) = self.side_by_side(paths, &done, &mut tell) {
+        if let Some(runs) = self.in_parallel(paths, &done, &mut tell) {
             return Ok(runs);
         }
         // The sums of the threads are not compatible, or a thread found an error: reading one after the other finds
         // the file.
         done.store(0, Relaxed);
-        let mut runs = Runs { sum: ProfileSum::beside(self.units), ..Runs::default() };
+        let mut runs = Runs { sum: ProfileSum::compatible_with(self.units), ..Runs::default() };
         match self.each(paths, &done, &mut tell, &mut runs) {
             Ok(()) => Ok(runs),
             Err(error) => Err(Box::new((error, runs))),
@@ -103,12 +103,12 @@ impl Reading<'_> {
 
     /// Reads many profiles on all cores. Returns `None` when the profiles are few, when one of them can be read only
     /// once, or when any error occurs.
-    fn side_by_side(&self, paths: &[ProfilePath], done: &AtomicUsize, tell: &mut dyn FnMut()) -> Option<Runs> {
+    fn in_parallel(&self, paths: &[ProfilePath], done: &AtomicUsize, tell: &mut dyn FnMut()) -> Option<Runs> {
         if !paths.iter().all(is_file) {
             return None;
         }
         let read = |chunk: &[ProfilePath], tell: &mut dyn FnMut()| {
-            let mut runs = Runs { sum: ProfileSum::beside(self.units), ..Runs::default() };
+            let mut runs = Runs { sum: ProfileSum::compatible_with(self.units), ..Runs::default() };
             self.each(chunk, done, tell, &mut runs).ok().map(|()| runs)
         };
         let mut chunks = parallel::map_chunks(paths, read, tell)?.into_iter();
@@ -158,7 +158,7 @@ mod tests {
         let done = AtomicUsize::new(0);
         let mut alone = Runs::default();
         reading.each(&paths, &done, &mut || {}, &mut alone).unwrap();
-        if let Some(together) = reading.side_by_side(&paths, &done, &mut || {}) {
+        if let Some(together) = reading.in_parallel(&paths, &done, &mut || {}) {
             let names = |files: &[FileInfo]| files.iter().map(|info| info.file.clone()).collect::<Vec<_>>();
             assert_eq!(names(&together.sum.files), names(&alone.sum.files));
             assert_eq!(together.lists.len(), 100);
@@ -167,7 +167,7 @@ mod tests {
         // Reading one after the other finds a damaged profile.
         let ProfilePath::File(path) = &paths[60] else { unreachable!() };
         fs::write(path, b"gmon").unwrap();
-        assert!(reading.side_by_side(&paths, &done, &mut || {}).is_none());
+        assert!(reading.in_parallel(&paths, &done, &mut || {}).is_none());
         let clock = || std::time::Duration::ZERO;
         let mut nowhere = std::io::sink();
         let mut progress = Progress::new(&mut nowhere, &Terminal::default(), &clock);

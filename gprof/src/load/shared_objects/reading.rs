@@ -38,7 +38,7 @@ impl ObjectReading<'_> {
     pub(super) fn all(&self, tasks: &[&Task<'_>], candidates: &[Candidate<'_>], progress: &mut Progress<'_>) -> Batch {
         let done = AtomicUsize::new(0);
         let mut tell = || progress.count("reading profiles", done.load(Relaxed), tasks.len());
-        let side_by_side = |tell: &mut dyn FnMut()| {
+        let in_parallel = |tell: &mut dyn FnMut()| {
             let read = |chunk: &[&Task<'_>], tell: &mut dyn FnMut()| Some(self.each(chunk, candidates, &done, tell));
             let mut batches = parallel::map_chunks(tasks, read, tell)?.into_iter();
             let mut all = batches.next()?;
@@ -47,7 +47,7 @@ impl ObjectReading<'_> {
             }
             all.has_one_unit(self.units).map(|()| all)
         };
-        if let Some(batch) = side_by_side(&mut tell) {
+        if let Some(batch) = in_parallel(&mut tell) {
             return batch;
         }
         // The sums of the threads are not compatible: reading one after the other finds the file.
@@ -103,7 +103,7 @@ impl ObjectReading<'_> {
             if let Some(before) = sums.last().filter(|before| before.failure.is_none()) {
                 *units = before.sum.units().clone();
             }
-            let sum = ProfileSum::beside(units);
+            let sum = ProfileSum::compatible_with(units);
             sums.push(CandidateSum { candidate: *candidate, sum, samples: 0, failure: None });
         }
         if let Some(sum) = sums.last_mut() {
