@@ -187,7 +187,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FORMAT", help_heading = "Layout")]
     format: Option<Written>,
 
-    /// Show the standard error of self times after ±: the likely effect of chance
+    /// Show the standard error of self times after ±: the effect of chance
     #[arg(long, help_heading = "Layout")]
     pub(super) errors: bool,
 
