@@ -1,4 +1,4 @@
-//! Prints the ten bins of a profile that were hit most often.
+//! Prints the ten bins of a profile with the most samples.
 
 use std::{env, error::Error, fs};
 

@@ -1,4 +1,4 @@
-//! Sums of profiles.
+//! Adds up profiles.
 
 use alloc::collections::BTreeMap;
 use alloc::vec;
@@ -9,9 +9,10 @@ use crate::{Arc, Block, Error, Histogram, Profile, Result};
 
 /// The sum of any number of profiles of one program.
 ///
-/// Arcs of the same pair of addresses become one, in the order in which they first appeared, and so do basic blocks.
-/// Histograms of the same address range are added bin by bin, those of disjoint ranges are kept side by side. The sums
-/// have 64 bits; one that needs more is an error. Memory grows with what the profiles cover, not with their number.
+/// Arcs with the same pair of addresses become one arc, in the order of their first appearance, and so do basic
+/// blocks. Histograms of the same address range are added bin by bin; histograms of disjoint ranges are kept side by
+/// side. Sums have 64 bits; a larger sum is an error. Memory grows with the code that the profiles cover, not with
+/// the number of profiles.
 #[derive(Clone, Debug, Default)]
 pub struct Accumulator {
     histograms: Histograms,
@@ -20,7 +21,7 @@ pub struct Accumulator {
 }
 
 impl Accumulator {
-    /// A sum of no profiles.
+    /// Makes an empty sum.
     #[must_use]
     pub fn new() -> Accumulator {
         Accumulator::default()
@@ -30,10 +31,10 @@ impl Accumulator {
     ///
     /// # Errors
     ///
-    /// Histograms must not overlap in part and must agree in dimension, abbreviation, rate and size of a bin, as far as
-    /// a millionth of two code bytes; those of one range must agree in the number of bins. No sum may need more than 64
-    /// bits; a histogram that is in part signed has 63. After an error the sum holds a part of the profile, and is of
-    /// no use any more.
+    /// When histograms overlap without having the same range, when they differ in dimension, abbreviation, rate or
+    /// bin size (by more than a millionth of two code bytes), or when histograms of one range have different numbers
+    /// of bins. When a sum needs more than 64 bits, or 63 bits if one of the histograms is signed. After an error,
+    /// the sum contains a part of the profile and must not be used.
     pub fn add(&mut self, profile: Profile) -> Result<()> {
         for histogram in profile.histograms {
             self.histograms.add(histogram)?;
@@ -42,20 +43,20 @@ impl Accumulator {
         self.blocks.add(profile.blocks)
     }
 
-    /// The sum of the profiles that were added.
+    /// Returns the sum of the profiles that were added.
     #[must_use]
     pub fn finish(self) -> Profile {
         Profile { histograms: self.histograms.finish(), arcs: self.arcs.list, blocks: self.blocks.list }
     }
 }
 
-/// What is counted: an arc, or a basic block.
+/// An item with a count: an arc, or a basic block.
 trait Counted: Copy {
-    /// What tells it from others.
+    /// The key of the item.
     type Key: Ord + Copy;
 
     fn key(&self) -> Self::Key;
-    /// The same in two words.
+    /// The key as two words.
     fn words(&self) -> (u64, u64);
     fn count(&mut self) -> &mut u64;
     fn overflow(&self) -> Error;
@@ -101,11 +102,11 @@ impl Counted for Block {
     }
 }
 
-/// Counts of different things, in the order in which these first appeared.
+/// Counts of different items, in the order of their first appearance.
 #[derive(Clone, Debug)]
 struct Counts<T: Counted> {
     list: Vec<T>,
-    /// Where things are in `list`; made when there is a second profile.
+    /// The indexes of items in `list`; built for the second profile.
     index: BTreeMap<T::Key, usize>,
 }
 
@@ -124,7 +125,8 @@ impl<T: Counted> Counts<T> {
         if self.index.is_empty() {
             self.index = self.list.iter().enumerate().map(|(at, thing)| (thing.key(), at)).collect();
         }
-        // Profiles of one program have most things in one order: what comes next is often what came next before.
+        // Profiles of one program have most items in the same order: the next item often follows the previous one in
+        // the list.
         let mut next = 0;
         for thing in more {
             let key = thing.key();
@@ -143,7 +145,7 @@ impl<T: Counted> Counts<T> {
     }
 }
 
-/// Adds up what stands in a list more than once.
+/// Merges items that occur more than once in a list.
 fn merged<T: Counted>(mut list: Vec<T>) -> Result<Vec<T>> {
     let mut distinct = Distinct::with_room(list.len());
     let mut kept = 0_usize;
@@ -169,7 +171,7 @@ fn merged<T: Counted>(mut list: Vec<T>) -> Result<Vec<T>> {
     Ok(list)
 }
 
-/// The same, however the list was made.
+/// Merges the items by sorting, which works for any list.
 fn merged_by_sort<T: Counted>(mut list: Vec<T>) -> Result<Vec<T>> {
     let mut order: Vec<(T::Key, usize)> = list.iter().enumerate().map(|(at, thing)| (thing.key(), at)).collect();
     order.sort_unstable();
@@ -194,11 +196,11 @@ fn increase<T: Counted>(known: &mut T, mut more: T) -> Result<()> {
     Ok(())
 }
 
-/// Histograms that do not overlap, in the order in which they first appeared.
+/// Histograms that do not overlap, in the order of their first appearance.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Histograms {
     list: Vec<Histogram>,
-    /// Where the histogram that starts at an address is in `list`.
+    /// The index in `list` of the histogram that starts at an address.
     index: BTreeMap<u64, usize>,
 }
 
@@ -207,16 +209,16 @@ impl Histograms {
         self.list
     }
 
-    /// Adds a histogram to the one of the same range, or keeps it if there is none. One without range and bins says
-    /// nothing and is dropped.
+    /// Adds a histogram to the one of the same range, or appends it if there is none. Drops a histogram without range
+    /// and bins, which contains no information.
     pub(crate) fn add(&mut self, histogram: Histogram) -> Result<()> {
-        if !histogram.is_inhabited()? {
+        if !histogram.has_bins()? {
             return Ok(());
         }
         if let Some(first) = self.list.first() {
             check_alike(first, &histogram)?;
         }
-        // Ranges in the index are disjoint: only the last one that starts below the new one's end can meet it.
+        // Ranges in the index are disjoint: only the last range that starts below the new range's end can overlap it.
         let below = self.index.range(..histogram.highpc).next_back();
         match below.and_then(|(_, index)| self.list.get_mut(*index)) {
             Some(sum) if sum.range() == histogram.range() => add_bins(sum, &histogram),
@@ -232,7 +234,7 @@ impl Histograms {
     }
 }
 
-/// Whether two histograms can stand in one profile: GNU gprof's conditions, and the rate's.
+/// Whether two histograms can be in one profile: the conditions of GNU gprof, and equal rates.
 fn check_alike(first: &Histogram, second: &Histogram) -> Result<()> {
     if first.dimension != second.dimension {
         return Err(Error::DimensionsDiffer { first: first.dimension, second: second.dimension });
@@ -243,7 +245,7 @@ fn check_alike(first: &Histogram, second: &Histogram) -> Result<()> {
     if first.profrate != second.profrate {
         return Err(Error::RatesDiffer { first: first.profrate, second: second.profrate });
     }
-    // Of one range, only the number of bins counts; whoever adds them looks at that.
+    // For equal ranges only the number of bins matters, which the addition checks.
     if first.range() != second.range() && !same_scale(first, second) {
         return Err(Error::ScalesDiffer {
             first: first.range(),
@@ -255,7 +257,7 @@ fn check_alike(first: &Histogram, second: &Histogram) -> Result<()> {
     Ok(())
 }
 
-/// Whether the bins of two histograms are of the same size, up to a millionth of two code bytes. That is GNU gprof's
+/// Whether the bins of two histograms have the same size, up to a millionth of two code bytes. This is GNU gprof's
 /// condition without its rounding errors.
 fn same_scale(first: &Histogram, second: &Histogram) -> bool {
     let scale = |histogram: &Histogram| {
@@ -267,7 +269,7 @@ fn same_scale(first: &Histogram, second: &Histogram) -> bool {
     difference.saturating_mul(1_000_000) <= bins.saturating_mul(other_bins)
 }
 
-/// Adds a histogram of the same range. The sum is signed if one of both is.
+/// Adds a histogram of the same range. The sum is signed if either is.
 fn add_bins(sum: &mut Histogram, other: &Histogram) -> Result<()> {
     let range = sum.range();
     if sum.bins.len() != other.bins.len() {

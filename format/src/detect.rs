@@ -1,4 +1,4 @@
-//! What kind of profile a file is.
+//! Detects the encoding of a profile.
 
 mod candidates;
 mod foreign;
@@ -16,22 +16,22 @@ use crate::{Counter, Encoding, Error, Form, Hints, Order, Profile, Result, Word}
 ///
 /// # Errors
 ///
-/// Those of both.
+/// The errors of both.
 pub fn read(bytes: &[u8], hints: &Hints) -> Result<Profile> {
     read_as(bytes, detect(bytes, hints)?)
 }
 
-/// Finds out how a profile is laid out.
+/// Detects the encoding of a profile.
 ///
-/// What the hints say is believed, and the rest is detected. Magic and version tell the family, and mostly the byte
-/// order; the word size follows from where 4.4BSD's version stands, or from which of both lets the records of a GNU
-/// file end with the file. A GNU file without records is the same in both word sizes: it is held to be a 64-bit one.
+/// Hints are trusted, and the rest is detected. Magic and version determine the family, and usually the byte order.
+/// The word size follows from the offset of 4.4BSD's version, or from the word size with which the records of a GNU
+/// file end at the end of the file. A GNU file without records is the same in both word sizes and counts as 64-bit.
 ///
 /// # Errors
 ///
-/// [`Error::Foreign`] and [`Error::Unknown`] for files that are no profiles or not of these forms,
-/// [`Error::OtherEncoding`] for a profile that the hints exclude, and, for a profile that is broken so early that its
-/// layout can not be told, whatever [`read_as`] finds wrong with it.
+/// [`Error::Foreign`] and [`Error::Unknown`] for files that are not profiles or have other forms,
+/// [`Error::OtherEncoding`] for a profile that the hints exclude, and the errors of [`read_as`] for a profile whose
+/// start is too damaged to detect the encoding.
 pub fn detect(bytes: &[u8], hints: &Hints) -> Result<Encoding> {
     match find(bytes, hints) {
         Err(error) if hints.word.is_some() || hints.order.is_some() => {
@@ -56,7 +56,8 @@ fn find(bytes: &[u8], hints: &Hints) -> Result<Encoding> {
     }
 }
 
-/// The encoding of a file of 4.4BSD's family, or what is wrong with its header. `None` if its version is nowhere.
+/// The encoding of a file of the 4.4BSD family, or the error in its header. `None` if no encoding has the version in
+/// the right place.
 fn find_bsd(bytes: &[u8], hints: &Hints) -> Option<Result<Encoding>> {
     let mut failure = None;
     for (word, order) in candidates(hints) {
@@ -75,17 +76,17 @@ fn find_bsd(bytes: &[u8], hints: &Hints) -> Option<Result<Encoding>> {
     failure.map(Err)
 }
 
-/// Whether 4.4BSD's version stands where it should: behind two addresses and `ncnt`.
+/// Whether 4.4BSD's version is in its place: after two addresses and `ncnt`.
 fn has_version(bytes: &[u8], word: Word, order: Order) -> bool {
     let mut cursor = Cursor::new(bytes, word, order);
     let fields = (cursor.word(), cursor.word(), cursor.i32(), cursor.i32());
     matches!(fields, (Ok(_), Ok(_), Ok(_), Ok(GMONVERSION)))
 }
 
-/// Which of 4.4BSD's forms a header has, by its first spare word.
+/// The form of a 4.4BSD header, from its first spare word.
 ///
-/// No kind of counter is a multiple of an arc's size, so the two meanings of that word do not collide. Anything else in
-/// it is what a writer found on its stack.
+/// No counter type is a multiple of an arc's size, so the two meanings of that word do not collide. Any other value
+/// is uninitialized memory of the writer.
 fn form_of(header: &Header, behind_header: u64, word: Word) -> Form {
     let arcs_size = behind_header.saturating_sub(header.samples_size);
     if let Some(counter) = Counter::from_histcounter_type(header.spare)
@@ -97,7 +98,7 @@ fn form_of(header: &Header, behind_header: u64, word: Word) -> Form {
     if u64::try_from(header.spare).is_ok_and(is_totarc) { Form::OpenBsd } else { Form::Bsd }
 }
 
-/// What is wrong with a file that is said to be of 4.4BSD's family and has no version of it.
+/// The error for a file that is declared to be of the 4.4BSD family and does not have the version.
 fn bsd_error(bytes: &[u8], hints: &Hints) -> Error {
     let word = hints.word.unwrap_or(Word::W64);
     let order = hints.order.unwrap_or(Order::Little);

@@ -1,31 +1,31 @@
-//! Finds what is equal among many things, in time that grows with their number as a rule.
+//! Finds equal items among many, usually in linear time.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The places of things that differ from each other, found by their hashes.
+/// A hash table of the indexes of distinct items.
 ///
-/// A file may be made so that all hashes meet. Whoever asks then gets [`Crowded`] before that costs much, and must find
-/// another way, such as a sort.
+/// A hostile file may make all hashes collide. The caller then gets [`Crowded`] before that becomes expensive, and
+/// must use another method, such as sorting.
 #[derive(Debug)]
 pub struct Distinct {
-    /// For each slot a place, or `NONE`. There are at least twice as many slots as things.
+    /// For each slot an index, or `NONE`. There are at least twice as many slots as items.
     slots: Vec<u32>,
-    /// How many more slots may be looked at in vain.
+    /// The number of useless probes that are left.
     left: usize,
 }
 
-/// Too many hashes meet, or there are too many things.
+/// The error for too many collisions or too many items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Crowded;
 
 const NONE: u32 = u32::MAX;
 
-/// How many slots may be looked at for each thing.
+/// The number of useless probes for each item.
 const PATIENCE: usize = 8;
 
 impl Distinct {
-    /// Room for so many things.
+    /// Makes a table for this number of items.
     #[must_use]
     pub fn with_room(count: usize) -> Distinct {
         let is_small = u32::try_from(count).is_ok_and(|count| count < NONE / 4);
@@ -33,11 +33,11 @@ impl Distinct {
         Distinct { slots: vec![NONE; slots], left: count.saturating_mul(PATIENCE) }
     }
 
-    /// The place of a thing that is equal to this one, if there is any; or else keeps this one's.
+    /// Returns the index of an item that is equal to this one, if there is one; otherwise adds this item's index.
     ///
     /// # Errors
     ///
-    /// When too many hashes have met.
+    /// When too many hashes collided.
     pub fn find_or_keep(
         &mut self,
         key: (u64, u64),
@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn hashes_that_meet_end_the_search() {
         let mut distinct = Distinct::with_room(1000);
-        // All are equal to the eye of the hash, and none to the eye of the caller.
+        // All have the same hash, and none are equal.
         let crowded = (0..1000).any(|place| distinct.find_or_keep((7, 7), place, |_| false) == Err(Crowded));
         assert!(crowded);
         assert_eq!(Distinct::with_room(usize::MAX).find_or_keep((0, 0), 0, |_| false), Err(Crowded));

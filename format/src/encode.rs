@@ -1,8 +1,8 @@
-//! The records of the files, put together without an allocator.
+//! Encodes the records of the files without an allocator.
 //!
-//! [`crate::write()`] and the profiling runtime write their files with these functions, each into a [`Sink`] of its own. The sink decides how
-//! many bytes an address has and in which order; the functions decide what stands where, and how a count that does not fit its field is
-//! written.
+//! [`crate::write()`] and the profiling runtime write their files with these functions, each into its own [`Sink`].
+//! The sink determines the size and the byte order of an address. The functions determine the layout, and how to
+//! write a count that does not fit its field.
 
 use core::iter;
 
@@ -10,78 +10,78 @@ use crate::layout::{
     GMONVERSION, GNU_DIMENSION_SIZE, GNU_HEADER_SIZE, GNU_MAGIC, GNU_TAG_ARC, GNU_TAG_HISTOGRAM, GNU_VERSION,
 };
 
-/// The most that a bin of one GNU histogram counts.
+/// The maximum count of a bin in one GNU histogram.
 pub const GNU_BIN_MOST: u64 = u16::MAX as u64;
-/// The most that one GNU arc counts.
+/// The maximum count of one GNU arc.
 pub const GNU_ARC_MOST: u64 = u32::MAX as u64;
 
-/// Calls from one place to one function.
+/// The calls from one call site to one function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Arc {
-    /// An address in the caller: the call's return address, on some systems rounded down.
+    /// An address in the caller: the return address of the call, which some systems round down.
     pub frompc: u64,
-    /// An address in the function called.
+    /// An address in the called function.
     pub selfpc: u64,
-    /// How many calls.
+    /// The number of calls.
     pub count: u64,
 }
 
-/// Takes the bytes of a file, one after the other.
+/// Receives the bytes of a file in order.
 pub trait Sink {
-    /// Why a number cannot be written.
+    /// The error for a number that cannot be written.
     type Error;
 
-    /// Takes bytes as they are.
+    /// Writes bytes unchanged.
     fn bytes(&mut self, bytes: &[u8]);
 
-    /// Takes a number of 32 bits.
+    /// Writes a 32-bit number.
     fn u32(&mut self, value: u32);
 
-    /// Takes an address, or a count of the same size.
+    /// Writes an address, or a count of the same size.
     ///
     /// # Errors
     ///
-    /// The value does not fit.
+    /// When the value does not fit.
     fn word(&mut self, value: u64) -> Result<(), Self::Error>;
 }
 
-/// What the header of a 4.4BSD file says.
+/// The header of a 4.4BSD file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BsdHeader {
     /// The lowest sampled address.
     pub lowpc: u64,
-    /// The address behind the highest sampled one.
+    /// The address after the highest sampled address.
     pub highpc: u64,
-    /// Bytes of the header and of the samples together.
+    /// The size in bytes of the header and the samples together.
     pub ncnt: i32,
-    /// Samples each second.
+    /// Samples per second.
     pub profrate: u32,
-    /// The first spare word: OpenBSD's bytes of arcs, FreeBSD's kind of counters, else 0.
+    /// The first spare word: OpenBSD's size of the arcs in bytes, FreeBSD's type of counters, otherwise 0.
     pub spare: i32,
 }
 
-/// What stands before the bins of a GNU histogram.
+/// The header of a GNU histogram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GnuHistogram<'a> {
     /// The lowest sampled address.
     pub lowpc: u64,
-    /// The address behind the highest sampled one.
+    /// The address after the highest sampled address.
     pub highpc: u64,
-    /// How many bins there are.
+    /// The number of bins.
     pub bins: u32,
-    /// Samples each second.
+    /// Samples per second.
     pub profrate: u32,
-    /// The name of what is sampled, with NULs behind it.
+    /// The name of the sampled quantity, padded with NULs.
     pub dimension: &'a [u8; GNU_DIMENSION_SIZE],
     /// The abbreviation of that name.
     pub abbrev: u8,
 }
 
-/// Writes the header of a 4.4BSD file; the spare words behind the first are 0.
+/// Writes the header of a 4.4BSD file. The other spare words are 0.
 ///
 /// # Errors
 ///
-/// What the sink says.
+/// The errors of the sink.
 pub fn bsd_header<S: Sink>(out: &mut S, header: &BsdHeader) -> Result<(), S::Error> {
     out.word(header.lowpc)?;
     out.word(header.highpc)?;
@@ -91,12 +91,12 @@ pub fn bsd_header<S: Sink>(out: &mut S, header: &BsdHeader) -> Result<(), S::Err
     Ok(())
 }
 
-/// Writes the arcs of a 4.4BSD file, each as often as it takes where a record counts `most` calls at most. With `apart`, one call of the
-/// first arc is an arc of its own: see [`looks_padded`].
+/// Writes the arcs of a 4.4BSD file. Repeats an arc as often as its count requires, if a record counts `most` calls
+/// at most. With `apart`, one call of the first arc becomes a record of its own: see [`looks_padded`].
 ///
 /// # Errors
 ///
-/// What the sink says.
+/// The errors of the sink.
 pub fn bsd_arcs<S: Sink>(
     out: &mut S,
     arcs: impl Iterator<Item = Arc>,
@@ -122,8 +122,8 @@ fn bsd_arc<S: Sink>(out: &mut S, arc: &Arc) -> Result<(), S::Error> {
     out.word(arc.count)
 }
 
-/// Whether the upper halves of all counts are the same and not 0. Readers of a little-endian file take such counts for those of a
-/// 32-bit `long` with padding behind it.
+/// Whether the upper halves of all counts are equal and not 0. Readers of a little-endian file mistake such counts
+/// for those of a 32-bit `long` with padding.
 pub fn looks_padded(counts: impl Iterator<Item = u64>) -> bool {
     let mut uppers = counts.map(|count| count >> 32);
     uppers.next().is_some_and(|first| first != 0 && uppers.all(|upper| upper == first))
@@ -136,11 +136,11 @@ pub fn gnu_header<S: Sink>(out: &mut S) {
     out.bytes(&[0; GNU_HEADER_SIZE - 8]);
 }
 
-/// Writes what stands before the bins of a GNU histogram.
+/// Writes the header of a GNU histogram.
 ///
 /// # Errors
 ///
-/// What the sink says.
+/// The errors of the sink.
 pub fn gnu_histogram<S: Sink>(out: &mut S, histogram: &GnuHistogram<'_>) -> Result<(), S::Error> {
     out.bytes(&[GNU_TAG_HISTOGRAM]);
     out.word(histogram.lowpc)?;
@@ -152,23 +152,25 @@ pub fn gnu_histogram<S: Sink>(out: &mut S, histogram: &GnuHistogram<'_>) -> Resu
     Ok(())
 }
 
-/// How many GNU histograms of one range it takes to hold bins of which the highest counts `highest`. Readers add them up.
+/// The number of GNU histograms of one range that are needed if the highest bin counts `highest`. Readers add them
+/// up.
 #[must_use]
 pub fn gnu_histograms(highest: u64) -> u64 {
     highest.div_ceil(GNU_BIN_MOST).max(1)
 }
 
-/// What of the count of a bin stands in one of the GNU histograms, which are numbered from 0: what those before do not hold.
+/// The part of a bin's count in one of these GNU histograms, numbered from 0: what the histograms before it do not
+/// contain.
 #[must_use]
 pub fn gnu_bin(count: u64, histogram: u64) -> u16 {
     count.saturating_sub(histogram.saturating_mul(GNU_BIN_MOST)).min(GNU_BIN_MOST) as u16
 }
 
-/// Writes an arc of a GNU file, in as many records as its count takes.
+/// Writes an arc of a GNU file, in as many records as its count requires.
 ///
 /// # Errors
 ///
-/// What the sink says.
+/// The errors of the sink.
 pub fn gnu_arc<S: Sink>(out: &mut S, arc: &Arc) -> Result<(), S::Error> {
     for count in pieces(arc.count, GNU_ARC_MOST) {
         out.bytes(&[GNU_TAG_ARC]);
@@ -179,7 +181,7 @@ pub fn gnu_arc<S: Sink>(out: &mut S, arc: &Arc) -> Result<(), S::Error> {
     Ok(())
 }
 
-/// A count as the sum of numbers that are not greater than `most`: at least one number.
+/// Splits a count into numbers that are at most `most`: at least one number.
 pub fn pieces(count: u64, most: u64) -> impl Iterator<Item = u64> {
     let rests = iter::successors(Some(count), move |rest| rest.checked_sub(most).filter(|rest| *rest != 0));
     rests.map(move |rest| rest.min(most))
@@ -193,7 +195,7 @@ mod tests {
 
     use super::*;
 
-    /// Big-endian words of 32 bits.
+    /// A sink for big-endian 32-bit words.
     impl Sink for Vec<u8> {
         type Error = u64;
 

@@ -1,8 +1,8 @@
-//! How a profile is laid out in a file.
+//! The encodings of profiles in files.
 
 use core::fmt;
 
-/// Everything about a file's layout that its reader must know beforehand.
+/// Everything about a file's layout that a reader must know in advance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Encoding {
     /// The family of the file.
@@ -21,16 +21,16 @@ pub enum Form {
     Gnu,
     /// A header, 16-bit samples, arcs to the end of the file: 4.4BSD, NetBSD, DragonFly, Cygwin, MinGW and others.
     Bsd,
-    /// 4.4BSD's with the kind of the counters in the first spare word.
+    /// 4.4BSD's form with the type of the counters in the first spare word.
     FreeBsd(Counter),
-    /// 4.4BSD's with the bytes of arcs in the first spare word.
+    /// 4.4BSD's form with the size of the arcs in the first spare word.
     OpenBsd,
 }
 
-/// The kind of FreeBSD's histogram counters, `histcounter_type`.
+/// The type of FreeBSD's histogram counters, `histcounter_type`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Counter {
-    /// How wide a counter is.
+    /// The width of a counter.
     pub width: CounterWidth,
     /// Whether counters are two's complement.
     pub signed: bool,
@@ -41,7 +41,7 @@ pub struct Counter {
 pub enum CounterWidth {
     /// One byte.
     Bits8,
-    /// Two bytes: what every other system has.
+    /// Two bytes, as on all other systems.
     Bits16,
     /// Four bytes.
     Bits32,
@@ -67,8 +67,7 @@ pub enum Order {
     Big,
 }
 
-/// What is known of a file before it is looked at, normally from the executable. What is `None` is detected; what is
-/// given is believed.
+/// What is known about a file in advance, usually from the executable. `None` is detected; a given value is trusted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hints {
     /// The family.
@@ -80,7 +79,7 @@ pub struct Hints {
 }
 
 impl CounterWidth {
-    /// Bytes of a counter.
+    /// The size of a counter in bytes.
     #[must_use]
     pub fn size(self) -> usize {
         match self {
@@ -96,8 +95,8 @@ impl Counter {
     /// The counter of every form but FreeBSD's: 16 bits, unsigned.
     pub const U16: Counter = Counter { width: CounterWidth::Bits16, signed: false };
 
-    /// The counter that a `histcounter_type` stands for: its bits, negative when signed. `None` for any other value,
-    /// 0 among them, which leaves the kind to the system.
+    /// The counter for a `histcounter_type`: its bits, negative for signed counters. `None` for other values,
+    /// including 0, which leaves the type to the system.
     #[must_use]
     pub fn from_histcounter_type(value: i32) -> Option<Counter> {
         let width = match value.unsigned_abs() {
@@ -110,7 +109,7 @@ impl Counter {
         Some(Counter { width, signed: value < 0 })
     }
 
-    /// The `histcounter_type` that stands for this counter.
+    /// The `histcounter_type` of this counter.
     #[must_use]
     pub fn histcounter_type(self) -> i32 {
         let (unsigned, signed) = match self.width {
@@ -124,7 +123,7 @@ impl Counter {
 }
 
 impl Form {
-    /// The kind of this form's histogram counters.
+    /// The type of this form's histogram counters.
     #[must_use]
     pub fn counter(self) -> Counter {
         match self {
@@ -135,7 +134,7 @@ impl Form {
 }
 
 impl Word {
-    /// Bytes of an address.
+    /// The size of an address in bytes.
     #[must_use]
     pub fn size(self) -> usize {
         match self {
@@ -144,7 +143,7 @@ impl Word {
         }
     }
 
-    /// Bytes of a 4.4BSD header: two addresses and six numbers of 32 bits.
+    /// The size of a 4.4BSD header in bytes: two addresses and six 32-bit numbers.
     pub(crate) fn header_size(self) -> u64 {
         match self {
             Word::W32 => 32,
@@ -152,7 +151,7 @@ impl Word {
         }
     }
 
-    /// Bytes of a 4.4BSD arc: two addresses and a C `long`.
+    /// The size of a 4.4BSD arc in bytes: two addresses and a C `long`.
     pub(crate) fn arc_size(self) -> u64 {
         match self {
             Word::W32 => 12,

@@ -1,4 +1,4 @@
-//! What can be wrong with a profile.
+//! The errors in profiles.
 
 use core::fmt;
 use core::ops::Range;
@@ -8,68 +8,68 @@ use crate::{Dimension, Encoding};
 /// The result of this crate's functions.
 pub type Result<T> = core::result::Result<T, Error>;
 
-/// One thing that is wrong, with the value that is wrong and, where there is a file, its byte offset there.
+/// An error, with the invalid value and, for a file, the byte offset of that value.
 ///
-/// The text is one lower-case line without the name of the file, as in
-/// `truncated histogram (needs 0x1000 bytes, 0x20 left at offset 0x15)`.
+/// The message is one lower-case line without the name of the file, as in `truncated histogram (needs 0x1000 bytes,
+/// 0x20 left at offset 0x15)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
-    // What `detect` finds.
-    /// The file has no bytes. Programs that are killed before they write their profile leave such files.
+    // Errors of `detect`.
+    /// The file is empty. Programs that are killed before they write their profile leave such files.
     Empty,
     /// The file is shorter than the smallest header of any form.
     TooShort {
-        /// Bytes of the file.
+        /// The size of the file in bytes.
         size: u64,
     },
-    /// The file starts like no profile that is known.
+    /// The file does not start like any known profile.
     Unknown {
         /// The first four bytes.
         magic: [u8; 4],
     },
-    /// The file is a well-known one, but of a kind that this crate does not read.
+    /// The file has a well-known format that this crate does not read.
     Foreign(Foreign),
-    /// The file is a profile, but its word size or its byte order are not the ones that were hinted.
+    /// The file is a profile, but its word size or byte order differs from the hints.
     OtherEncoding {
-        /// What the file is.
+        /// The encoding of the file.
         found: Encoding,
     },
 
-    // What the readers find.
-    /// A file that is said to have GNU's form does not start with its magic.
+    // Errors of the readers.
+    /// A file that is declared to have GNU's form does not start with the magic of that form.
     BadMagic {
         /// The first four bytes.
         magic: [u8; 4],
     },
-    /// The version is none that the form has.
+    /// The form does not have this version.
     BadVersion {
         /// The version of the file.
         version: u32,
-        /// Where it stands.
+        /// The offset of the value.
         offset: u64,
     },
-    /// The file ends before something that it announced.
+    /// The file ends inside a part that it declares.
     Truncated {
-        /// What is cut short.
+        /// The part that is cut short.
         part: Part,
-        /// How many bytes it takes.
+        /// The size of the part in bytes.
         needed: u64,
-        /// How many bytes are left in the file.
+        /// The number of bytes that are left in the file.
         left: u64,
-        /// Where it starts.
+        /// The offset of the part.
         offset: u64,
     },
-    /// A GNU record has a tag that does not exist.
+    /// A GNU record has an unknown tag.
     BadTag {
         /// The tag.
         tag: u8,
-        /// Where it stands.
+        /// The offset of the value.
         offset: u64,
     },
-    /// A GNU file of version 0 holds basic-block counts, whose layout nobody writes any more.
+    /// A GNU file of version 0 contains basic-block counts, whose layout is obsolete.
     OldBlocks {
-        /// Where the record starts.
+        /// The offset of the record.
         offset: u64,
     },
     /// An address range ends before it starts.
@@ -78,61 +78,61 @@ pub enum Error {
         lowpc: u64,
         /// The end of the range.
         highpc: u64,
-        /// Where the range stands.
+        /// The offset of the range.
         offset: u64,
     },
     /// An address range that is not empty has no bins.
     NoBins {
         /// The address range.
         range: Range<u64>,
-        /// Where the range stands.
+        /// The offset of the range.
         offset: u64,
     },
     /// There are bins, but their address range is empty.
     NoRange {
-        /// How many bins.
+        /// The number of bins.
         bins: u64,
         /// The address at which the range starts and ends.
         lowpc: u64,
-        /// Where the range stands.
+        /// The offset of the range.
         offset: u64,
     },
-    /// `ncnt` of a 4.4BSD header is less than the bytes of that header.
+    /// `ncnt` of a 4.4BSD header is less than the size of that header.
     BadSize {
-        /// The value: bytes of header and samples.
+        /// The value: the size of the header and the samples in bytes.
         ncnt: i32,
-        /// Where it stands.
+        /// The offset of the value.
         offset: u64,
     },
     /// The samples of a 4.4BSD file do not end with a whole counter.
     PartialBin {
-        /// Bytes of samples.
+        /// The size of the samples in bytes.
         size: u64,
-        /// Bytes of one counter.
+        /// The size of a counter in bytes.
         width: u64,
-        /// Where the samples start.
+        /// The offset of the samples.
         offset: u64,
     },
     /// The arcs of a 4.4BSD file do not end with a whole arc: the file is cut short.
     PartialArc {
-        /// Bytes of the arc that are there.
+        /// The number of bytes of the arc that are in the file.
         left: u64,
-        /// Bytes of one arc.
+        /// The size of an arc in bytes.
         size: u64,
-        /// Where the partial arc starts.
+        /// The offset of the partial arc.
         offset: u64,
     },
-    /// `totarc` of an OpenBSD header is neither 0 nor the bytes behind the samples.
+    /// `totarc` of an OpenBSD header is neither 0 nor the number of bytes after the samples.
     BadArcSize {
-        /// The value: bytes of arcs.
+        /// The value: the size of the arcs in bytes.
         totarc: i32,
-        /// Bytes behind the samples.
+        /// The number of bytes after the samples.
         left: u64,
-        /// Where it stands.
+        /// The offset of the value.
         offset: u64,
     },
 
-    // What summing finds, of several profiles or in one GNU file.
+    // Errors of additions, of several profiles or in one GNU file.
     /// Two address ranges overlap without being the same.
     Overlap {
         /// The range that came first.
@@ -140,7 +140,7 @@ pub enum Error {
         /// The range that overlaps it.
         second: Range<u64>,
     },
-    /// Two histograms of one address range have differing numbers of bins.
+    /// Two histograms of one address range have different numbers of bins.
     BinsDiffer {
         /// The address range.
         range: Range<u64>,
@@ -162,23 +162,23 @@ pub enum Error {
     },
     /// Two histograms measure different things.
     DimensionsDiffer {
-        /// What the first one measures.
+        /// The dimension of the first histogram.
         first: Dimension,
-        /// What the other measures.
+        /// The dimension of the other histogram.
         second: Dimension,
     },
     /// Two histograms of one dimension abbreviate it differently.
     AbbrevsDiffer {
         /// The abbreviation of the first one.
         first: u8,
-        /// That of the other.
+        /// The abbreviation of the other one.
         second: u8,
     },
     /// Two histograms were sampled at different rates.
     RatesDiffer {
-        /// Samples each second of the first one.
+        /// The samples per second of the first one.
         first: u32,
-        /// Of the other.
+        /// The samples per second of the other one.
         second: u32,
     },
     /// The sum of a bin does not fit 64 bits.
@@ -201,21 +201,21 @@ pub enum Error {
         addr: u64,
     },
 
-    // What the writers find.
-    /// A histogram made by hand is none: its range is reversed, or one of range and bins is empty.
+    // Errors of the writers.
+    /// A histogram is not valid: its range is reversed, or only one of range and bins is empty.
     BadHistogram {
         /// The lowest address.
         lowpc: u64,
         /// The end of the range.
         highpc: u64,
-        /// How many bins.
+        /// The number of bins.
         bins: usize,
     },
     /// An address does not fit the 32-bit word of the file.
     WideAddress {
         /// The address.
         address: u64,
-        /// Where it would stand in the file.
+        /// The offset in the file.
         offset: u64,
     },
     /// The count of a bin does not fit the counters of the file.
@@ -224,39 +224,39 @@ pub enum Error {
         bin: usize,
         /// The count.
         count: i128,
-        /// Where it would stand in the file.
+        /// The offset in the file.
         offset: u64,
     },
     /// The form holds one histogram.
     TooManyHistograms {
-        /// How many the profile has.
+        /// The number in the profile.
         histograms: usize,
     },
     /// The form holds samples of time only: the dimension must be seconds, abbreviated `s`.
     NotSeconds {
-        /// What the profile measures.
+        /// The dimension of the profile.
         dimension: Dimension,
         /// Its abbreviation.
         abbrev: u8,
     },
     /// The form does not hold basic-block counts.
     BlocksNotHeld {
-        /// How many the profile has.
+        /// The number in the profile.
         blocks: usize,
     },
     /// A size does not fit its field in the file.
     TooLarge {
-        /// What is too large.
+        /// The part that is too large.
         part: Part,
-        /// Its size: bins of a GNU histogram, else bytes.
+        /// The size of the part: bins of a GNU histogram, otherwise bytes.
         size: u64,
-        /// The most that the field holds.
+        /// The maximum value of the field.
         limit: u64,
     },
-    /// Counts are so high that the records to repeat for them exceed the limit, [`REPEAT_LIMIT`](crate::REPEAT_LIMIT) unless the
-    /// caller sets another.
+    /// Counts are so high that the repeated records exceed the limit: [`REPEAT_LIMIT`](crate::REPEAT_LIMIT) unless
+    /// the caller sets another limit.
     TooManyRepeats {
-        /// The bytes of those records.
+        /// The size of these records in bytes.
         size: u64,
     },
 }
@@ -279,7 +279,7 @@ pub enum Part {
     Blocks,
 }
 
-/// Files that are sometimes taken for a profile of one of the [forms](crate::Form).
+/// Files that are sometimes mistaken for a profile of one of the [forms](crate::Form).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Foreign {

@@ -1,23 +1,24 @@
-//! What the bins of a histogram stand for.
+//! The bins of a histogram and their addresses.
 
 use core::ops::Range;
 
 use crate::{Error, Histogram, Result};
 
 impl Histogram {
-    /// The count of one bin, below zero only in a signed histogram; 0 for a bin that does not exist.
+    /// The count of one bin, which is negative only in a signed histogram; 0 for a bin that does not exist.
     #[must_use]
     pub fn count(&self, bin: usize) -> i128 {
         self.bins.get(bin).map_or(0, |count| self.value(*count))
     }
 
-    /// The sum of all bins: how many samples fell into the range.
+    /// The sum of all bins: the number of samples in the range.
     #[must_use]
     pub fn total(&self) -> i128 {
         self.hit().map(|(_, count)| self.value(count)).sum()
     }
 
-    /// The bins that are not 0, each with its place, as they stand in [`Histogram::bins`]. Most profiles have few.
+    /// The bins that are not 0, each with its index in [`Histogram::bins`] and its unchanged value. Most profiles
+    /// have few.
     pub fn hit(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
         const STRIDE: usize = 32;
         let strides = (0..).step_by(STRIDE).zip(self.bins.chunks(STRIDE));
@@ -25,16 +26,16 @@ impl Histogram {
         hit.flat_map(|(start, bins)| (start..).zip(bins)).filter(|(_, bin)| **bin != 0).map(|(at, bin)| (at, *bin))
     }
 
-    /// The addresses of one bin, exactly those that [`bin_of`](Self::bin_of) maps to it.
+    /// The addresses of one bin: exactly those that [`bin_of`](Self::bin_of) maps to the bin.
     ///
-    /// Bin `i` of `n` starts `ceil(i * (highpc - lowpc) / n)` bytes behind `lowpc`. Bins that are smaller than a byte
-    /// may hold no address at all. The range is empty, at `highpc`, for a bin that does not exist.
+    /// Bin `i` of `n` starts `ceil(i * (highpc - lowpc) / n)` bytes after `lowpc`. A bin that is smaller than a byte
+    /// may have no address. For a bin that does not exist, the range is empty, at `highpc`.
     #[must_use]
     pub fn bin_range(&self, bin: usize) -> Range<u64> {
         self.bin_start(bin)..self.bin_start(bin.saturating_add(1))
     }
 
-    /// The bin that samples of an address fall into, or `None` if the address is outside of the range.
+    /// The bin of an address, or `None` if the address is outside the range.
     #[must_use]
     pub fn bin_of(&self, pc: u64) -> Option<usize> {
         if pc >= self.highpc {
@@ -66,8 +67,8 @@ impl Histogram {
         self.lowpc..self.highpc
     }
 
-    /// Whether there is anything in the histogram. An error unless range and bins are both empty, or neither.
-    pub(crate) fn is_inhabited(&self) -> Result<bool> {
+    /// Whether the histogram has bins. An error unless both or neither of range and bins are empty.
+    pub(crate) fn has_bins(&self) -> Result<bool> {
         let Histogram { lowpc, highpc, ref bins, .. } = *self;
         match (lowpc < highpc, bins.is_empty()) {
             (true, false) => Ok(true),

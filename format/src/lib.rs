@@ -1,16 +1,16 @@
 //! Reads and writes `gmon.out`, the profile that a program built with `cc -pg` leaves behind.
 //!
-//! Two families of files carry that name: the tagged records of GNU systems, and the header, samples and raw arcs of
-//! 4.4BSD and its descendants. No file says its own word size or byte order; [`detect`] finds both out, [`read`] turns
-//! any of them into one [`Profile`], [`write()`] turns a profile into any of them, and [`Accumulator`] sums profiles
-//! without losing a count.
+//! Two families of files have that name: the tagged records of GNU systems, and the header, samples and raw arcs of
+//! 4.4BSD and its descendants. No file contains its own word size or byte order. [`detect`] finds both, [`read`]
+//! turns any of these files into one [`Profile`], [`write()`] turns a profile into any of them, and [`Accumulator`]
+//! adds up profiles exactly.
 //!
-//! The crate is `no_std`, forbids unsafe code, and holds every input to be hostile: it never panics, and never asks for
-//! more memory than a small multiple of the input's length.
+//! The crate is `no_std` and forbids unsafe code. Any input may be hostile: the crate never panics, and never
+//! allocates more than a small multiple of the input's length.
 //!
 //! # Example
 //!
-//! The ten bins of a profile that were hit most often:
+//! The ten bins of a profile with the most samples:
 //!
 //! ```
 #![doc = include_str!("../examples/hottest.rs")]
@@ -18,8 +18,8 @@
 //!
 //! # Features
 //!
-//! `alloc`, on by default, is everything but [`layout`] and [`encode`]: without it the crate is a few constants, two C structures,
-//! and the functions that put records together, which is what a profiling runtime needs.
+//! `alloc`, on by default, enables everything except [`layout`] and [`encode`]. Without it, the crate has a few
+//! constants, two C structures, and the functions that encode records, which is what a profiling runtime needs.
 #![no_std]
 #![forbid(unsafe_code)]
 #![cfg_attr(

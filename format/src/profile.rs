@@ -1,4 +1,4 @@
-//! What a profile holds, whatever file it came from.
+//! The content of a profile, independent of the file's form.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -6,15 +6,15 @@ use core::fmt;
 use crate::Arc;
 use crate::layout::GNU_SECONDS;
 
-/// Everything that one profile file, or the sum of several, says.
+/// The content of one profile file, or of the sum of several.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Profile {
-    /// Where the samples fell. Usually one; one for each address range otherwise, and none in a file of calls only.
-    /// Ranges never overlap.
+    /// The samples. Usually one histogram; several if there are several address ranges, and none in a file with only
+    /// calls. Ranges never overlap.
     pub histograms: Vec<Histogram>,
-    /// Who called whom, in the order of the file. The same pair may stand there more than once: counts add up.
+    /// The calls, in the order of the file. The same pair of addresses may occur more than once: the counts add up.
     pub arcs: Vec<Arc>,
-    /// How often basic blocks ran (GNU form only; no compiler of today asks for it).
+    /// The executions of basic blocks (GNU form only; current compilers do not count these).
     pub blocks: Vec<Block>,
 }
 
@@ -23,17 +23,17 @@ pub struct Profile {
 pub struct Histogram {
     /// The lowest address that is sampled.
     pub lowpc: u64,
-    /// The address behind the highest one sampled.
+    /// The address after the highest sampled address.
     pub highpc: u64,
-    /// Samples each second. 0 says that the samples are ticks of no known length (FreeBSD's pmcstat).
+    /// Samples per second. 0 means that the samples are ticks of unknown length (FreeBSD's pmcstat).
     pub profrate: u32,
-    /// What a sample measures, normally [`Dimension::SECONDS`].
+    /// The unit of a sample, usually [`Dimension::SECONDS`].
     pub dimension: Dimension,
-    /// The dimension's abbreviation, normally `s`.
+    /// The dimension's abbreviation, usually `s`.
     pub abbrev: u8,
-    /// Whether a bin is an `i64` in two's complement: FreeBSD's signed counters may be below zero.
+    /// Whether a bin is an `i64` in two's complement: FreeBSD's signed counters may be negative.
     pub signed: bool,
-    /// How often each bin was hit.
+    /// The number of samples in each bin.
     pub bins: Vec<u64>,
 }
 
@@ -42,19 +42,19 @@ pub struct Histogram {
 pub struct Block {
     /// The block's first address.
     pub addr: u64,
-    /// How often it ran.
+    /// The number of executions.
     pub count: u64,
 }
 
-/// The name of what a histogram measures: up to 15 bytes, padded with NULs as in the file.
+/// The name of a histogram's unit: up to 15 bytes, padded with NULs as in the file.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Dimension([u8; 15]);
 
 impl Dimension {
-    /// Seconds of CPU time: what every known writer but hand-made files says.
+    /// Seconds of CPU time: the dimension of all files except handmade ones.
     pub const SECONDS: Dimension = Dimension(GNU_SECONDS);
 
-    /// A dimension from the field of a GNU record. Bytes behind the first NUL do not count and are cleared.
+    /// Makes a dimension from the field of a GNU record. Bytes after the first NUL are cleared.
     #[must_use]
     pub fn from_field(mut field: [u8; 15]) -> Dimension {
         let mut ended = false;

@@ -1,4 +1,4 @@
-//! Sums of profiles.
+//! Tests of sums of profiles.
 
 mod common;
 
@@ -93,17 +93,17 @@ fn histograms_that_do_not_go_together_are_errors() {
 #[test]
 fn bins_may_differ_in_size_by_a_millionth() {
     let bins = vec![0; 3000];
-    // 3000 and 3001 units of two bytes for 3000 bins.
+    // 3000 bins for 3000 and for 3001 units of two bytes.
     let first = seconds(0, 6000, &bins);
     assert!(matches!(add(first.clone(), seconds(8000, 14002, &bins)), Err(Error::ScalesDiffer { .. })));
-    // An odd byte is not seen, as in GNU gprof.
+    // An odd byte is ignored, as in GNU gprof.
     assert!(add(first, seconds(8000, 14001, &bins)).is_ok());
     let bins = vec![0; 8];
     let first = seconds(0, 16 << 20, &bins);
     let scale = |highpc| add(first.clone(), seconds(1 << 40, highpc, &bins));
     assert!(matches!(scale((1 << 40) + (16 << 20) + 2), Err(Error::ScalesDiffer { .. })));
     assert!(scale((1 << 40) + (16 << 20) + 1).is_ok());
-    // The highest numbers there are.
+    // The largest numbers.
     assert!(add(seconds(0, u64::MAX - 1, &bins), seconds(u64::MAX - 1, u64::MAX, &bins)).is_err());
 }
 
@@ -112,7 +112,7 @@ fn histograms_of_nothing_are_dropped() {
     assert_eq!(sum([sampled(seconds(5, 5, &[]))]), Profile::default());
 }
 
-/// Profiles of one program: histograms of the same three ranges, arcs between few addresses.
+/// Profiles of one program: histograms of the same three ranges, and arcs between few addresses.
 fn profiles() -> impl Strategy<Value = Vec<Profile>> {
     let bins = prop::collection::vec(0..1u64 << 50, 4);
     let histogram = (0..3u64, bins, any::<bool>()).prop_map(|(at, bins, signed)| {
@@ -128,7 +128,7 @@ fn profiles() -> impl Strategy<Value = Vec<Profile>> {
     prop::collection::vec(profile, 1..8)
 }
 
-/// Profiles, and the same in another order.
+/// Profiles, and the same profiles in another order.
 fn shuffled() -> impl Strategy<Value = (Vec<Profile>, Vec<Profile>)> {
     profiles().prop_flat_map(|profiles| (Just(profiles.clone()), Just(profiles).prop_shuffle()))
 }
@@ -140,7 +140,7 @@ fn sorted(mut profile: Profile) -> Profile {
     profile
 }
 
-/// Samples, calls and executions of blocks.
+/// The total numbers of samples, calls and executions of blocks.
 fn totals(profiles: &[Profile]) -> (i128, u64, u64) {
     let samples = profiles.iter().flat_map(|profile| &profile.histograms).map(Histogram::total).sum();
     let calls = profiles.iter().flat_map(|profile| &profile.arcs).map(|arc| arc.count).sum();

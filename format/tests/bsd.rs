@@ -1,4 +1,4 @@
-//! Files of 4.4BSD's family, byte by byte.
+//! Tests of files of the 4.4BSD family, byte by byte.
 
 mod common;
 
@@ -96,7 +96,7 @@ fn content() -> Profile {
     Profile { histograms, ..called(&[(0x1004, 0x1008, 0x0102_0304), (0x1002, 0x1000, 1)]) }
 }
 
-/// A number of 32 bits in the byte order.
+/// A 32-bit number in a byte order.
 fn number(value: i32, order: Order) -> [u8; 4] {
     match order {
         Order::Little => value.to_le_bytes(),
@@ -104,7 +104,7 @@ fn number(value: i32, order: Order) -> [u8; 4] {
     }
 }
 
-/// The file with another first spare word.
+/// The file with a different first spare word.
 fn with_spare(file: &[u8], Encoding { word, order, .. }: Encoding, value: i32) -> Vec<u8> {
     let at = if word == Word::W32 { 0x14 } else { 0x1c };
     patched(file, at, &number(value, order))
@@ -143,13 +143,13 @@ fn openbsd_with_another_size_of_arcs_is_an_error() {
     for totarc in [24, 47, 72, -48] {
         let file = with_spare(FILE_LE64, LE64, totarc);
         assert_eq!(read_as(&file, openbsd), Err(Error::BadArcSize { totarc, left: 48, offset: 0x1c }));
-        // Unless it is said to be OpenBSD's, the number is held to be rubbish.
+        // Unless OpenBSD's form is declared, the number counts as uninitialized.
         assert_eq!(read(&file, &Hints::default()), Ok(content()));
     }
     assert_eq!(read_as(FILE_LE64, openbsd), Ok(content()), "kgmon leaves 0 there");
 }
 
-/// Bytes of three bins in FreeBSD's forms, and their counts.
+/// The bytes of three bins in FreeBSD's forms, and their counts.
 #[rustfmt::skip]
 fn freebsd_samples(counter: Counter, order: Order) -> (&'static [u8], [i64; 3]) {
     use CounterWidth::{Bits8, Bits16, Bits32, Bits64};
@@ -181,7 +181,7 @@ fn freebsd_samples(counter: Counter, order: Order) -> (&'static [u8], [i64; 3]) 
             0xff, 0xff, 0xff, 0xfe,
             0x01, 0x02, 0x03, 0x04,
         ], [1, -2, 0x0102_0304]),
-        // All bits set are -2 or the highest count but one: the same 64 bits.
+        // These bits are -2, or the second-largest count.
         (Bits64, _, Little) => (&[
             0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
             0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
@@ -220,7 +220,7 @@ fn freebsd_says_the_kind_of_its_counters() {
 #[test]
 fn a_counter_that_the_samples_do_not_fit_is_rubbish() {
     for (file, encoding) in FILES {
-        // Three bins of 16 bits are neither whole ones of 32 nor of 64.
+        // Three 16-bit bins are not a whole number of 32-bit or 64-bit bins.
         for kind in [32, -64, 7, -17, 0x7fff_1234] {
             assert_eq!(detect(&with_spare(file, encoding, kind), &Hints::default()), Ok(encoding));
         }
@@ -248,7 +248,7 @@ fn rejects_what_cannot_be() {
     let samples = Error::Truncated { part: Part::Samples, needed: 0x7fff_ffff - 40, left: 54, offset: 40 };
     assert_eq!(error(0x10, &[0xff, 0xff, 0xff, 0x7f]), samples);
     assert_eq!(error(0x10, &[0x2d]), Error::PartialBin { size: 5, width: 2, offset: 40 });
-    // A bin less, and the arcs start two bytes too early.
+    // With one bin less, the arcs start two bytes too early.
     assert_eq!(error(0x10, &[0x2c]), Error::PartialArc { left: 2, size: 24, offset: 0x5c });
     let header = Error::Truncated { part: Part::Header, needed: 40, left: 39, offset: 0 };
     assert_eq!(read_as(&FILE_LE64[..39], LE64), Err(header));
@@ -270,11 +270,11 @@ fn every_cut_but_behind_an_arc_is_an_error() {
 
 #[test]
 fn counts_of_32_bits_with_padding_lose_the_padding() {
-    // Windows: `long` has 32 bits, and the four bytes behind it are never written.
+    // Windows: `long` has 32 bits, and the four bytes after it are never written.
     let mut file = patched(FILE_LE64, 0x42, &[0xdd, 0xba, 0xad, 0x0b]);
     file[0x5a..0x5e].copy_from_slice(&[0xdd, 0xba, 0xad, 0x0b]);
     assert_eq!(read(&file, &Hints::default()), Ok(content()));
-    // Differing upper halves are counts.
+    // Upper halves that differ belong to counts.
     file[0x5a] = 0xde;
     let counts: Vec<u64> = read(&file, &Hints::default()).unwrap().arcs.iter().map(|arc| arc.count).collect();
     assert_eq!(counts, [0x0bad_badd_0102_0304, 0x0bad_bade_0000_0001]);
@@ -294,7 +294,7 @@ fn high_counts_are_never_written_as_if_they_were_padded() {
 #[test]
 fn equal_upper_halves_are_counts_where_the_program_ran_long_enough() {
     let many = (1 << 32) + 5;
-    // A file as other writers make it: its only arc, with no call of it apart.
+    // A file of another writer: one arc, without a separate record for one call.
     let read_back = |lowpc: u64, ticks: u64, counts: &[u64]| -> Vec<u64> {
         let arcs: Vec<_> = counts.iter().map(|_| (0, lowpc, 0)).collect();
         let histograms = vec![seconds(lowpc, lowpc + 8, &[ticks, 0])];
@@ -305,12 +305,12 @@ fn equal_upper_halves_are_counts_where_the_program_ran_long_enough() {
         }
         read(&file, &Hints::default()).unwrap().arcs.iter().map(|arc| arc.count).collect()
     };
-    // At 100 samples a second these are 10 seconds, and 1.
+    // At 100 samples per second these are 10 seconds and 1 second.
     assert_eq!(read_back(0x1000, 1000, &[many]), [many]);
     assert_eq!(read_back(0x1000, 100, &[many]), [5]);
     assert_eq!(read_back(0x1000, 1000, &[many, many + 2]), [many, many + 2]);
     assert_eq!(read_back(0x1000, 1000, &[many; 9]), [5; 9]);
-    // The same rubbish as in the upper half of the program's own addresses.
+    // The upper half of the program's own addresses.
     assert_eq!(read_back(0x1_4000_1000, 1000, &[many]), [5]);
 }
 
@@ -361,7 +361,7 @@ fn a_bin_that_does_not_fit_is_named() {
 
 #[test]
 fn a_hint_overrides_the_counter_of_the_file() {
-    // DragonFly's kernels write signed counters of 64 bits and do not say so.
+    // DragonFly's kernels write signed 64-bit counters without declaring them.
     let mut file = write(&sampled(seconds(0x1000, 0x1010, &[5])), LE64).unwrap();
     file.extend([0; 6]);
     file[0x10] += 6;

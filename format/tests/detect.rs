@@ -1,4 +1,4 @@
-//! Detection of neighbours, and what hints do.
+//! Tests of the detection of foreign files, and of hints.
 #![allow(clippy::unwrap_used)] // A test fails loudly.
 
 mod common;
@@ -10,7 +10,7 @@ fn error(bytes: &[u8]) -> Error {
     detect(bytes, &Hints::default()).unwrap_err()
 }
 
-/// Header and samples of 4.2BSD's form, with an arc.
+/// A header, samples and an arc in 4.2BSD's form.
 fn old_bsd(order: Order, word: Word, header: usize) -> Vec<u8> {
     let mut file = Vec::new();
     let mut put = |size: usize, value: u64| {
@@ -108,7 +108,7 @@ fn a_cut_profile_that_hints_exclude_is_rejected_for_its_version() {
 
 #[test]
 fn a_file_that_is_complete_in_both_word_sizes_is_told_by_its_dimension() {
-    // With 32-bit words: 0x0..0x10, eight bins, and a dimension that starts with the real number of bins.
+    // With 32-bit words: the range 0x0..0x10, eight bins, and a dimension that starts with the real number of bins.
     let profile = sampled(seconds(0x10_0000_0000, 0x10_0000_0008, &[1, 2, 3, 4]));
     let encoding = Encoding { form: Form::Gnu, word: Word::W64, order: Order::Little };
     let file = write(&profile, encoding).unwrap();

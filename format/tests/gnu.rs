@@ -1,4 +1,4 @@
-//! GNU files, byte by byte.
+//! Tests of GNU files, byte by byte.
 
 mod common;
 
@@ -124,7 +124,7 @@ fn patched(at: usize, bytes: &[u8]) -> Vec<u8> {
     file
 }
 
-/// The header and the records that are asked for.
+/// The header and the requested records.
 fn file_of(records: &[&[u8]]) -> Vec<u8> {
     [&FILE_LE64[..0x14]].iter().chain(records).flat_map(|part| part.to_vec()).collect()
 }
@@ -158,14 +158,14 @@ fn repeated_histograms_are_summed_and_repeated_arcs_kept() {
 #[test]
 fn version_0_is_read_in_the_order_that_fits() {
     for (file, encoding) in [(FILE_LE32, LE32), (FILE_BE32, BE32), (FILE_LE64, LE64), (FILE_BE64, BE64)] {
-        // Without the blocks, which looked different then.
+        // Without the blocks, which had another layout in that version.
         let blocks = if encoding.word == Word::W32 { 0x48 } else { 0x58 };
         let mut old = file.to_vec();
         old[4..8].fill(0);
         assert!(matches!(read_as(&old, encoding), Err(Error::OldBlocks { offset }) if offset == blocks as u64));
         old.truncate(blocks);
         assert_eq!(detect(&old, &Hints::default()), Ok(encoding));
-        // Without the histogram too.
+        // Also without the histogram.
         let arc = if encoding.word == Word::W32 { 0x3b } else { 0x43 };
         old.drain(0x14..arc);
         assert_eq!(detect(&old, &Hints::default()), Ok(encoding));
@@ -217,7 +217,7 @@ fn rejects_histograms_that_do_not_go_together() {
         let other = patched(at, &[byte]);
         read_as(&file_of(&[&FILE_LE64[HISTOGRAM], &other[HISTOGRAM]]), LE64).unwrap_err()
     };
-    // Two bins less, so that they keep their size.
+    // Two bins less, so that bins keep their size.
     let (first, second) = (0x1000..0x100c, 0x1008..0x100c);
     let mut part = patched(0x15, &[0x08]);
     part[0x25] = 1;
@@ -290,7 +290,7 @@ fn the_writer_rejects_what_the_form_does_not_hold() {
 
 #[test]
 fn records_are_counted_as_they_stand() {
-    // The records once more behind the file: their histograms are one, of twice as many samples.
+    // The records a second time at the end of the file: their histograms become one with twice as many samples.
     let bytes = [FILE_LE32, &FILE_LE32[0x14..]].concat();
     let counts = gmon::count_records(&bytes, LE32).unwrap();
     assert_eq!((counts.histograms, counts.arcs, counts.blocks), (2, 2, 2));

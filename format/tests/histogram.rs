@@ -1,4 +1,4 @@
-//! Bins and their addresses.
+//! Tests of bins and their addresses.
 
 mod common;
 
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 #[test]
 fn bins_divide_the_range() {
-    // What glibc writes: the bins are a little smaller than four bytes.
+    // A histogram of glibc: the bins are a little smaller than four bytes.
     let histogram = seconds(0x1000, 0x100a, &[1, 2, 3]);
     let ranges: Vec<_> = (0..4).map(|bin| histogram.bin_range(bin)).collect();
     assert_eq!(ranges, [0x1000..0x1004, 0x1004..0x1007, 0x1007..0x100a, 0x100a..0x100a]);

@@ -1,4 +1,4 @@
-//! Files that are broken, by accident or on purpose: no panic, and no more memory than a small multiple of the file.
+//! Tests of damaged and hostile files: nothing panics, and memory stays below a small multiple of the file's size.
 #![allow(clippy::unwrap_used)] // A test fails loudly.
 
 mod common;
@@ -10,10 +10,11 @@ use common::{encoding, encodings, profile};
 use gmon::{Encoding, Form, Hints, Order, Word, detect, read, read_as, write};
 use proptest::prelude::*;
 
-/// The most bytes in use for each byte of the file: an 8-bit counter becomes 64 bits, an arc of 13 bytes becomes 24, a
-/// histogram of 35 takes some hundred with its entry in the index; and a growing vector has twice as many for a while.
+/// The maximum number of allocated bytes for each byte of the file: an 8-bit counter becomes 64 bits, an arc of 13
+/// bytes becomes 24, a histogram of 35 bytes takes some hundred with its entry in the index, and a growing vector
+/// temporarily has twice the size.
 const MULTIPLE: usize = 16;
-/// Bytes that are not counted.
+/// Allocated bytes that do not count.
 const FREE: usize = 1024;
 
 thread_local! {
@@ -21,7 +22,7 @@ thread_local! {
     static PEAK: Cell<usize> = const { Cell::new(0) };
 }
 
-/// The system's allocator, with a count for each thread.
+/// The system's allocator, with a counter for each thread.
 struct Counting;
 
 // SAFETY: every call is passed on to `System` as it is; the counters are plain cells that need no allocation.
@@ -45,7 +46,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The most bytes that are in use at once while the function runs.
+/// The peak of allocated bytes while the function runs.
 fn peak<T>(run: impl FnOnce() -> T) -> usize {
     USED.set(0);
     PEAK.set(0);
@@ -53,7 +54,7 @@ fn peak<T>(run: impl FnOnce() -> T) -> usize {
     PEAK.get()
 }
 
-/// Reads a file in every way, and looks at the memory it takes.
+/// Reads a file in every way, and checks the memory that this takes.
 fn read_every_way(file: &[u8]) {
     let bound = MULTIPLE * file.len() + FREE;
     assert!(peak(|| detect(file, &Hints::default())) == 0, "detection allocates");
@@ -66,7 +67,7 @@ fn read_every_way(file: &[u8]) {
     }
 }
 
-/// A file with some bytes changed, cut off or added.
+/// A file with some bytes changed, removed or added.
 fn mutated() -> impl Strategy<Value = Vec<u8>> {
     let file = encoding().prop_flat_map(|encoding| (profile(encoding), Just(encoding)));
     let value = prop_oneof![any::<u8>(), Just(0), Just(0xff), Just(0x7f), Just(1)];
@@ -92,7 +93,7 @@ fn mutated() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// Random bytes behind the start of a real file, or behind nothing.
+/// Random bytes, alone or after the start of a real file.
 fn random() -> impl Strategy<Value = Vec<u8>> {
     let start = prop_oneof![
         Just(vec![]),

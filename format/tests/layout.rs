@@ -1,4 +1,4 @@
-//! The C structures stand where the file format says.
+//! Checks that the C structures have the layout of the file format.
 
 use core::mem::{offset_of, size_of};
 

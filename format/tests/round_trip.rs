@@ -1,4 +1,4 @@
-//! What is written is read again as the same, in every encoding.
+//! Checks for every encoding that reading returns what was written.
 
 mod common;
 
@@ -14,7 +14,7 @@ fn encoded() -> impl Strategy<Value = (Encoding, Profile)> {
     encoding().prop_flat_map(|encoding| (Just(encoding), profile(encoding)))
 }
 
-/// Whether each count of the profile takes one record.
+/// Whether each count of the profile fits one record.
 fn is_plain(profile: &Profile, Encoding { form, word, .. }: Encoding) -> bool {
     let (bin, arc) = match (form, word) {
         (Form::Gnu, _) => (u64::from(u16::MAX), u64::from(u32::MAX)),
@@ -26,14 +26,14 @@ fn is_plain(profile: &Profile, Encoding { form, word, .. }: Encoding) -> bool {
         && profile.blocks.iter().all(|block| word == Word::W64 || block.count <= u64::from(u32::MAX))
 }
 
-/// Whether a file says what its encoding is, as far as it matters for reading.
+/// Whether the encoding of a file can be detected, as far as it matters for reading.
 fn says_encoding(profile: &Profile, form: Form) -> bool {
     form != Form::Gnu || *profile != Profile::default()
 }
 
-/// The form that a file of this one is detected as.
+/// The form that is detected for a file of this form.
 fn detected_form(profile: &Profile, form: Form) -> Form {
-    // An OpenBSD file without arcs has nothing to tell it apart.
+    // An OpenBSD file without arcs has no distinguishing mark.
     if form == Form::OpenBsd && profile.arcs.is_empty() { Form::Bsd } else { form }
 }
 
@@ -66,9 +66,10 @@ proptest! {
         let file = write(&profile, encoding).unwrap();
         let cut = &file[..at.index(file.len())];
         if let Ok(rest) = read_as(cut, encoding) {
-            // Where a record ends, so may a file: there is nothing in it to tell. Only OpenBSD's says its size.
+            // A file may end after any record, and most forms do not store the number of records. Only OpenBSD's form
+            // stores the size.
             prop_assert!(encoding.form != Form::OpenBsd);
-            // Large counts may look like padding when all that are left are as large.
+            // Large counts may look like padding if all remaining counts are as large.
             if is_plain(&profile, encoding) {
                 prop_assert_eq!(write(&rest, encoding).unwrap(), cut);
             }

@@ -327,7 +327,7 @@ fn new_columns_and_old_layouts_contradict_each_other() {
                 let output = read(reader(), &directory, &words);
                 let text = String::from_utf8(output.stderr).unwrap();
                 assert_eq!(output.status.code(), Some(1));
-                assert!(text.starts_with(&format!("gprof: '{new}' and '{old}' contradict each other")), "{text}");
+                assert!(text.starts_with(&format!("gprof: '{new}' and '{old}' cannot be used together")), "{text}");
                 assert_eq!(text.matches('\n').count(), 1);
             }
         }

@@ -50,11 +50,11 @@ fn images() {
         ("short", "gprof: short: damaged ELF file: "),
         ("head", "gprof: head: damaged ELF file: "),
         ("cut", "gprof: cut: damaged ELF file: "),
-        ("short", "gprof: short: damaged ELF file: cut short (10 bytes, 64 by its header)"),
-        ("head", "gprof: head: damaged ELF file: cut short (64 bytes, "),
+        ("short", "gprof: short: damaged ELF file: cut short (10 bytes; the header requires 64)"),
+        ("head", "gprof: head: damaged ELF file: cut short (64 bytes; the header requires "),
         ("cut", "gprof: cut: damaged ELF file: cut short ("),
         ("profile", "gprof: profile: this is a profile; name the program first"),
-        ("machos", "gprof: machos: Mach-O file, which is not supported: only ELF programs are"),
+        ("machos", "gprof: machos: Mach-O files are not supported: name an ELF program"),
         ("/dev/zero", "gprof: /dev/zero: not a regular file"),
     ] {
         let text = complaint(directory, &[name]);
@@ -124,10 +124,10 @@ fn command_lines() {
         (vec!["--no-such-option"], "--no-such-option"),
         (vec!["-b", "-@"], "-@"),
         (vec!["--flat-profil", "--grahp"], "did you mean '--graph'"),
-        (vec!["-k", "main"], "'-k main': two functions are needed"),
+        (vec!["-k", "main"], "'-k main': name two functions"),
         (vec!["-e", "a/b"], "'-e a/b'"),
-        (vec!["-R", "map", "-r"], "only one of '--function-ordering' and '--file-ordering'"),
-        (vec!["-rRmap"], "only one of"),
+        (vec!["-R", "map", "-r"], "'--function-ordering' and '--file-ordering' cannot be used together"),
+        (vec!["-rRmap"], "cannot be used together"),
         (vec!["-l", "-Rmap"], "'--line' and '--file-ordering'"),
         (vec!["-R"], "--file-ordering"),
         (vec!["-O", "prof"], "--file-format"),
@@ -148,7 +148,7 @@ fn maps_of_object_files() {
         ("a.o:0 T main\na.o 0 T f\n", "line 2: not 'file:address type name' ('a.o 0 T f')"),
         ("\n0000000000000000 T main\n", "line 2: no file name before the address ('0000000000000000 T main')"),
         ("a.o:0 T main\n\u{1}\n", "line 2: not 'file:address type name' ('\\x01')"),
-        ("", "line 1: no object file is named"),
+        ("", "line 1: the map names no object file"),
     ] {
         fs::write(directory.join("map"), text).unwrap();
         let found = complaint(directory, &["-R", "map", "a.out"]);
@@ -196,7 +196,7 @@ fn a_profile_of_another_program() {
     let text = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success());
     assert!(text.starts_with("gprof: warning: "), "{text}");
-    assert!(text.contains("nothing in it lies in the program"), "{text}");
+    assert!(text.contains("no address in the profile is in the program"), "{text}");
     assert_eq!(text.lines().count(), 1);
     assert!(output.stdout.starts_with(b"Flat profile:"));
 }

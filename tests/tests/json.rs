@@ -191,7 +191,7 @@ fn options_with_text_output_only_are_refused_with_json() {
         let output = read(gprof(), &data(), &words);
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(1), "{options}");
-        assert!(said.contains("'--format=json'") && said.contains("contradict each other"), "{options}: {said}");
+        assert!(said.contains("'--format=json'") && said.contains("cannot be used together"), "{options}: {said}");
         assert!(output.stdout.is_empty(), "{options}");
     }
 }

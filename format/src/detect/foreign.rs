@@ -1,13 +1,13 @@
-//! The neighbours: files that are not profiles of a supported form, but are taken for one.
+//! Recognizes files that are sometimes mistaken for profiles of a supported form.
 
 use super::candidates::ORDERS;
 use crate::read::cursor::Cursor;
 use crate::{Error, Foreign, Part, Result, Word};
 
-/// The least that any header has: 4.2BSD's two addresses and a size, of 32 bits.
+/// The size of the smallest header: 4.2BSD's two addresses and a size, of 32 bits each.
 const SMALLEST_HEADER: usize = 12;
 
-/// What a file is that is not one of GNU's or 4.4BSD's.
+/// Recognizes a file that is neither a GNU nor a 4.4BSD profile.
 pub(super) fn name(bytes: &[u8]) -> Error {
     if let Some(foreign) = by_magic(bytes) {
         return Error::Foreign(foreign);
@@ -38,15 +38,15 @@ fn by_magic(bytes: &[u8]) -> Option<Foreign> {
     })
 }
 
-/// Whether the file starts as text does, as far as one looks at it.
+/// Whether the start of the file is text.
 fn is_text(bytes: &[u8]) -> bool {
     bytes.iter().take(512).all(|byte| matches!(byte, b' '..=b'~' | b'\t' | b'\n' | b'\r'))
 }
 
-/// Whether everything in the file fits the header of 4.2BSD, which has no magic: addresses, a size of header and 16-bit
+/// Whether the whole file fits the header of 4.2BSD, which has no magic: addresses, the size of header and 16-bit
 /// samples, and arcs between addresses of that range.
 fn is_old_bsd(bytes: &[u8]) -> bool {
-    // A 64-bit header is 24 bytes in memory, but some tools write it without the padding at its end.
+    // A 64-bit header has 24 bytes in memory, but some tools write it without the padding at its end.
     let headers = [(Word::W32, 12), (Word::W64, 20), (Word::W64, 24)];
     ORDERS.into_iter().any(|order| {
         headers
@@ -62,7 +62,7 @@ fn fits_old_bsd(mut cursor: Cursor<'_>, word: Word, header: u64) -> Result<bool>
     let samples = ncnt.saturating_sub(header);
     let span = highpc.saturating_sub(lowpc);
     let bins = samples / 2;
-    // A bin is never smaller than half a byte of code; larger ones than 4096 would be of no use.
+    // A bin is never smaller than half a byte of code, and bins above 4096 bytes would be useless.
     let density_fits = bins <= span.saturating_mul(2) && span <= bins.saturating_mul(4096);
     if bins == 0 || span == 0 || !samples.is_multiple_of(2) || !density_fits {
         return Ok(false);

@@ -1,4 +1,4 @@
-//! Word size and byte order of a GNU file.
+//! Detects the word size and the byte order of a GNU file.
 
 use core::cmp::Reverse;
 
@@ -7,12 +7,12 @@ use crate::layout::{GNU_VERSION, LD_PROFILE_VERSION};
 use crate::read::gnu::{Record, Records};
 use crate::{Encoding, Error, Foreign, Form, Hints, Order, Result, Word};
 
-/// The encoding in which the records end with the file, or what is wrong in the one that comes closest to that.
+/// The encoding with which the records end at the end of the file, or the error of the encoding that comes closest.
 pub(super) fn find(bytes: &[u8], hints: &Hints) -> Result<Encoding> {
     let mut best: Option<Candidate> = None;
     for (word, order) in candidates(hints) {
         let candidate = Candidate::new(bytes, word, order);
-        // The first of equals stays.
+        // Of equal fits, the first wins.
         if best.as_ref().is_none_or(|best| candidate.rank > best.rank) {
             best = Some(candidate);
         }
@@ -24,7 +24,7 @@ pub(super) fn find(bytes: &[u8], hints: &Hints) -> Result<Encoding> {
             let version = version.min(version.swap_bytes());
             match version {
                 LD_PROFILE_VERSION => Err(Error::Foreign(Foreign::LdProfile)),
-                // The version is fine, but not in the order that is hinted.
+                // The version is valid, but not in the hinted byte order.
                 0..=GNU_VERSION => Err(Error::BadVersion { version: version.swap_bytes(), offset }),
                 _ => Err(Error::BadVersion { version, offset }),
             }
@@ -34,23 +34,23 @@ pub(super) fn find(bytes: &[u8], hints: &Hints) -> Result<Encoding> {
     }
 }
 
-/// What comes of reading the file in one encoding.
+/// The result of reading the file in one encoding.
 struct Candidate {
     encoding: Encoding,
     failure: Option<Error>,
     rank: Rank,
 }
 
-/// How well an encoding fits, the most important criterion first.
+/// How well an encoding fits, with the most important criterion first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
-    /// The records end with the file.
+    /// The records end at the end of the file.
     complete: bool,
-    /// The names of dimensions are printable and padded with NULs, as every known writer leaves them.
+    /// The names of dimensions are printable and padded with NULs, as all known writers do.
     plausible: bool,
-    /// Where in the file the last thing ends that makes sense.
+    /// The offset of the end of the last valid record.
     progress: u64,
-    /// The highest address: in the wrong byte order, some low byte stands on top.
+    /// The highest address: in the wrong byte order, a low byte becomes the highest one.
     highest: Reverse<u64>,
 }
 
@@ -59,7 +59,7 @@ impl Candidate {
         let mut rank = Rank { complete: false, plausible: true, progress: 0, highest: Reverse(0) };
         let failure = Records::new(bytes, word, order).and_then(|records| rank.walk(records)).err();
         rank.complete = failure.is_none();
-        // With less than the whole file to judge by, how far one gets says more than a name.
+        // If the file is damaged, the position of the damage says more than a name.
         rank.plausible &= rank.complete;
         Candidate { encoding: Encoding { form: Form::Gnu, word, order }, failure, rank }
     }
@@ -92,7 +92,7 @@ impl Rank {
     }
 }
 
-/// Whether a field is printable text with nothing but NULs behind it.
+/// Whether a field is printable text, padded with NULs.
 fn is_name(field: &[u8; 15]) -> bool {
     let mut bytes = field.iter().skip_while(|byte| byte.is_ascii_graphic() || **byte == b' ');
     bytes.all(|byte| *byte == 0)

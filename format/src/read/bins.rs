@@ -1,4 +1,4 @@
-//! The counters of a histogram.
+//! Reads the counters of a histogram.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::cursor::{u16_of, u32_of, u64_of};
 use crate::{Counter, CounterWidth, Error, Order, Result};
 
-/// Every whole counter of the bytes. Signed ones come out in 64 bits of two's complement.
+/// All whole counters in the bytes. Signed counters become 64-bit numbers in two's complement.
 pub(super) fn read(bytes: &[u8], counter: Counter, order: Order) -> Vec<u64> {
     let signed = counter.signed;
     match counter.width {
@@ -17,11 +17,10 @@ pub(super) fn read(bytes: &[u8], counter: Counter, order: Order) -> Vec<u64> {
     }
 }
 
-/// How many bytes are looked at at once. Every width divides this.
+/// The number of bytes that are tested at once. Every counter width divides this.
 const STRIDE: usize = 64;
 
-/// Most bins of most profiles are 0. Memory that a system hands out is 0 as well, and costs nothing where nothing is
-/// written.
+/// Most bins of most profiles are 0. Memory from the system is also 0, and costs nothing until it is written.
 fn chunks<const N: usize>(bytes: &[u8], count: impl Fn([u8; N]) -> u64) -> Vec<u64> {
     let (chunks, _) = bytes.as_chunks();
     let mut bins = vec![0; chunks.len()];
@@ -37,13 +36,13 @@ fn chunks<const N: usize>(bytes: &[u8], count: impl Fn([u8; N]) -> u64) -> Vec<u
     bins
 }
 
-/// Extends the sign of a number of so many bits.
+/// Extends the sign of a number with this many bits.
 fn widen(count: u64, bits: u32, signed: bool) -> u64 {
     let unused = u64::BITS.saturating_sub(bits);
     if signed { (count << unused).cast_signed().wrapping_shr(unused).cast_unsigned() } else { count }
 }
 
-/// Whether an address range at this offset goes together with so many bins.
+/// Checks that an address range fits a number of bins. The range is at this offset.
 pub(super) fn check_range(lowpc: u64, highpc: u64, bins: u64, offset: u64) -> Result<()> {
     if highpc < lowpc {
         return Err(Error::BadRange { lowpc, highpc, offset });

@@ -1,4 +1,4 @@
-//! The forms of 4.4BSD and its descendants: a header, the samples, and arcs to the end of the file.
+//! Reads the forms of 4.4BSD and its descendants: a header, the samples, and arcs up to the end of the file.
 
 use alloc::vec::Vec;
 
@@ -22,21 +22,21 @@ pub(super) fn read(bytes: &[u8], form: Form, word: Word, order: Order) -> Result
     Ok(Profile { histograms, arcs, blocks: Vec::new() })
 }
 
-/// What the header says, when it can be true.
+/// The content of a valid header.
 pub(crate) struct Header {
     lowpc: u64,
     highpc: u64,
     profrate: u32,
-    /// Bytes of samples.
+    /// The size of the samples in bytes.
     pub(crate) samples_size: u64,
-    /// `totarc`, `histcounter_type`, or rubbish.
+    /// `totarc`, `histcounter_type`, or uninitialized memory.
     pub(crate) spare: i32,
-    /// Where `spare` stands.
+    /// The offset of `spare`.
     spare_offset: u64,
 }
 
 impl Header {
-    /// Reads the header and stops behind it.
+    /// Reads the header. The cursor stops after it.
     pub(crate) fn read(cursor: &mut Cursor<'_>, word: Word) -> Result<Header> {
         let size = word.header_size();
         let mut header = cursor.split(size, Part::Header)?;
@@ -48,7 +48,7 @@ impl Header {
         if version != GMONVERSION {
             return Err(Error::BadVersion { version: version.cast_unsigned(), offset: version_offset });
         }
-        // Both spare words behind the first one are uninitialised in many files.
+        // The other two spare words are uninitialized in many files.
         let profrate = header.u32()?;
         let spare_offset = header.offset();
         let spare = header.i32()?;
@@ -81,8 +81,8 @@ fn histogram(header: &Header, samples: Cursor<'_>, form: Form) -> Result<Option<
     Ok(Some(Histogram { lowpc, highpc, profrate, dimension, abbrev, signed, bins }))
 }
 
-/// OpenBSD's kernel writes as many bytes of arcs as `totarc` says. `kgmon` leaves 0 there and writes arcs none the
-/// less.
+/// OpenBSD's kernel writes the number of bytes of arcs that `totarc` says. `kgmon` leaves 0 there and still writes
+/// arcs.
 fn check_totarc(header: &Header, left: u64, word: Word) -> Result<()> {
     let totarc = header.spare;
     let right = u64::try_from(totarc).is_ok_and(|bytes| bytes == left && bytes.is_multiple_of(word.arc_size()));
@@ -108,9 +108,9 @@ fn arcs(mut cursor: Cursor<'_>, word: Word) -> Result<Vec<Arc>> {
 /// More calls than any machine counts in a second: a counted call takes more than two cycles.
 const MOST_CALLS_A_SECOND: u128 = 2_000_000_000;
 
-/// Where C's `long` has 32 bits and a pointer 64, as on Windows, an arc ends with four bytes that nobody initialises.
-/// Every arc then has the same rubbish in the upper half of what looks like a count of 64 bits. Equal upper halves are
-/// taken for rubbish unless the program ran long enough for so many calls.
+/// Where C's `long` has 32 bits and a pointer has 64, as on Windows, an arc ends with four uninitialized bytes. All
+/// arcs then have the same value in the upper half of what looks like a 64-bit count. Equal upper halves count as
+/// uninitialized unless the program ran long enough for so many calls.
 fn drop_padding(arcs: &mut [Arc], header: &Header, histograms: &[Histogram]) {
     let upper = |arc: &Arc| arc.count >> 32;
     let Some(padding) = arcs.first().map(upper) else { return };
@@ -118,7 +118,7 @@ fn drop_padding(arcs: &mut [Arc], header: &Header, histograms: &[Histogram]) {
     if !arcs.iter().all(|arc| upper(arc) == padding) {
         return;
     }
-    // What is left on a stack is often a part of an address.
+    // Uninitialized stack memory is often a part of an address.
     let is_of_address = padding == header.lowpc >> 32;
     let calls: u128 = arcs.iter().map(|arc| u128::from(arc.count)).sum();
     let ticks: u128 = histograms.iter().flat_map(|histogram| &histogram.bins).map(|ticks| u128::from(*ticks)).sum();

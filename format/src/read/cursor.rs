@@ -1,33 +1,33 @@
-//! The one way from a file's bytes to numbers.
+//! Reads numbers from a file's bytes. All other readers use this module.
 
 use byteorder::{BigEndian, ByteOrder as _, LittleEndian};
 
 use crate::{Error, Order, Part, Result, Word};
 
-/// A place in a stretch of the file, whose end nothing can read past.
+/// A position in a range of the file. Nothing can be read past the end of the range.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cursor<'a> {
     bytes: &'a [u8],
-    /// Where `bytes` starts in the file.
+    /// The offset of `bytes` in the file.
     offset: u64,
-    /// What the bytes are, for errors.
+    /// The part of the file, for errors.
     part: Part,
     word: Word,
     order: Order,
 }
 
 impl<'a> Cursor<'a> {
-    /// A cursor at the start of a file.
+    /// Makes a cursor at the start of a file.
     pub(crate) fn new(bytes: &'a [u8], word: Word, order: Order) -> Cursor<'a> {
         Cursor { bytes, offset: 0, part: Part::Header, word, order }
     }
 
-    /// Where in the file the cursor is.
+    /// The offset of the cursor in the file.
     pub(crate) fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// How many bytes there are to read.
+    /// The number of bytes that are left.
     pub(crate) fn left(&self) -> u64 {
         self.bytes.len() as u64
     }
@@ -36,12 +36,12 @@ impl<'a> Cursor<'a> {
         self.word.size()
     }
 
-    /// All that is left.
+    /// All bytes that are left.
     pub(crate) fn rest(self) -> &'a [u8] {
         self.bytes
     }
 
-    /// Steps over all whole pieces of `N` bytes that are next and that `is_one` is true of, and returns them.
+    /// Skips all next whole chunks of `N` bytes for which `is_one` is true, and returns these chunks.
     pub(crate) fn pieces<const N: usize>(&mut self, is_one: impl Fn(&[u8; N]) -> bool) -> &'a [[u8; N]] {
         let (pieces, _) = self.bytes.as_chunks();
         let count = pieces.iter().take_while(|piece| is_one(piece)).count();
@@ -52,8 +52,8 @@ impl<'a> Cursor<'a> {
         pieces
     }
 
-    /// Steps over `length` bytes and returns a cursor that is bounded by them. The length is not trusted: it is
-    /// compared with what is left before anything else happens.
+    /// Skips `length` bytes, and returns a cursor for these bytes. The length is not trusted: it is first compared
+    /// with the number of bytes that are left.
     pub(crate) fn split(&mut self, length: u64, part: Part) -> Result<Cursor<'a>> {
         let split = usize::try_from(length).ok().and_then(|length| self.bytes.split_at_checked(length));
         let Some((bytes, rest)) = split else {
@@ -87,7 +87,7 @@ impl<'a> Cursor<'a> {
         self.u32().map(u32::cast_signed)
     }
 
-    /// A number of the word size: an address, or a C `long`.
+    /// Reads a number of the word size: an address, or a C `long`.
     pub(crate) fn word(&mut self) -> Result<u64> {
         let order = self.order;
         match self.word {
@@ -96,13 +96,13 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The byte order that numbers are read in.
+    /// The byte order of numbers.
     pub(crate) fn order(&self) -> Order {
         self.order
     }
 }
 
-/// A number of 16 bits.
+/// Reads a 16-bit number.
 pub(crate) fn u16_of(bytes: [u8; 2], order: Order) -> u16 {
     match order {
         Order::Little => LittleEndian::read_u16(&bytes),
@@ -110,7 +110,7 @@ pub(crate) fn u16_of(bytes: [u8; 2], order: Order) -> u16 {
     }
 }
 
-/// A number of 32 bits.
+/// Reads a 32-bit number.
 pub(crate) fn u32_of(bytes: [u8; 4], order: Order) -> u32 {
     match order {
         Order::Little => LittleEndian::read_u32(&bytes),
@@ -118,7 +118,7 @@ pub(crate) fn u32_of(bytes: [u8; 4], order: Order) -> u32 {
     }
 }
 
-/// A number of 64 bits.
+/// Reads a 64-bit number.
 pub(crate) fn u64_of(bytes: [u8; 8], order: Order) -> u64 {
     match order {
         Order::Little => LittleEndian::read_u64(&bytes),

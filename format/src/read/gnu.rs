@@ -1,4 +1,4 @@
-//! GNU's form: a header of twenty bytes, then records that start with a tag, in any order and not aligned.
+//! Reads GNU's form: a header of twenty bytes, then unaligned records that start with a tag, in any order.
 
 use alloc::vec::Vec;
 
@@ -31,12 +31,12 @@ pub(super) fn read(bytes: &[u8], word: Word, order: Order) -> Result<Profile> {
     Ok(Profile { histograms: histograms.finish(), arcs, blocks })
 }
 
-/// Whether a record of the size of an arc is one.
+/// Whether a chunk of the size of an arc record is an arc record.
 fn is_arc<const N: usize>(record: &[u8; N]) -> bool {
     record.first() == Some(&GNU_TAG_ARC)
 }
 
-/// A number's bytes in a record, which is long enough for it.
+/// The bytes of a number in a record, which must be long enough.
 fn part<const N: usize>(record: &[u8], at: usize) -> [u8; N] {
     record.get(at..).and_then(<[u8]>::first_chunk).copied().unwrap_or([0; N])
 }
@@ -47,7 +47,7 @@ pub(crate) enum Record<'a> {
     Histogram(HistogramRecord<'a>),
     /// An arc.
     Arc(Arc),
-    /// Basic-block counts: pairs of an address and a count, each of the word size.
+    /// Basic-block counts: pairs of an address and a count, both of the word size.
     Blocks(Cursor<'a>),
 }
 
@@ -55,7 +55,7 @@ pub(crate) enum Record<'a> {
 pub(crate) struct HistogramRecord<'a> {
     pub(crate) lowpc: u64,
     pub(crate) highpc: u64,
-    /// The dimension as it stands in the file.
+    /// The dimension, as in the file.
     pub(crate) dimension: [u8; 15],
     profrate: u32,
     abbrev: u8,
@@ -76,14 +76,14 @@ impl HistogramRecord<'_> {
     }
 }
 
-/// The records of a GNU file, one after the other. Nothing is allocated.
+/// Iterates over the records of a GNU file without allocating.
 pub(crate) struct Records<'a> {
     cursor: Cursor<'a>,
     version: u32,
 }
 
 impl<'a> Records<'a> {
-    /// Checks the header and stops behind it.
+    /// Checks the header, and stops after it.
     pub(crate) fn new(bytes: &'a [u8], word: Word, order: Order) -> Result<Records<'a>> {
         let mut cursor = Cursor::new(bytes, word, order);
         let mut header = cursor.split(GNU_HEADER_SIZE as u64, Part::Header)?;
@@ -96,11 +96,11 @@ impl<'a> Records<'a> {
         if version > GNU_VERSION {
             return Err(Error::BadVersion { version, offset });
         }
-        // What is left of the header are spare bytes. Some writers leave rubbish there.
+        // The rest of the header is spare bytes, which some writers leave uninitialized.
         Ok(Records { cursor, version })
     }
 
-    /// Where the next record starts.
+    /// The offset of the next record.
     pub(crate) fn offset(&self) -> u64 {
         self.cursor.offset()
     }
@@ -120,7 +120,7 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Adds all arcs that are next in the file: there may be millions, and nothing else.
+    /// Adds all arcs that come next: there may be millions in a row.
     fn arcs_ahead(&mut self, arcs: &mut Vec<Arc>) {
         let order = self.cursor.order();
         if self.cursor.word_size() == 8 {
@@ -138,7 +138,7 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Steps over the arcs that are next, and tells how many they are.
+    /// Skips the arcs that come next, and returns their number.
     pub(crate) fn skip_arcs(&mut self) -> usize {
         let is_wide = self.cursor.word_size() == 8;
         if is_wide { self.cursor.pieces(is_arc::<21>).len() } else { self.cursor.pieces(is_arc::<13>).len() }

@@ -1,4 +1,4 @@
-//! From the bytes of a file to a profile.
+//! Reads profiles from the bytes of files.
 
 mod bins;
 pub(crate) mod bsd;
@@ -7,22 +7,24 @@ pub(crate) mod gnu;
 
 use crate::{Encoding, Form, Profile, Result};
 
-/// How many records a file has of each kind. Records of one address range are one histogram of a [`Profile`].
+/// The number of records of each kind in a file. Several histogram records of one address range become one histogram
+/// of a [`Profile`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RecordCounts {
     /// Histograms.
     pub histograms: usize,
     /// Arcs.
     pub arcs: usize,
-    /// Lists of counts of basic blocks.
+    /// Lists of basic-block counts.
     pub blocks: usize,
 }
 
-/// Counts the records of a file whose layout is known. In the 4.4BSD family the samples are one, and so is each arc.
+/// Counts the records of a file with a known encoding. In the 4.4BSD family the samples are one record, and each arc
+/// is one.
 ///
 /// # Errors
 ///
-/// As for [`read_as`], as far as they do not concern what stands in a record.
+/// As for [`read_as`], except errors inside records.
 pub fn count_records(bytes: &[u8], encoding: Encoding) -> Result<RecordCounts> {
     let Encoding { form: Form::Gnu, word, order } = encoding else {
         let profile = read_as(bytes, encoding)?;
@@ -43,16 +45,16 @@ pub fn count_records(bytes: &[u8], encoding: Encoding) -> Result<RecordCounts> {
     Ok(counts)
 }
 
-/// Reads a profile whose layout is known.
+/// Reads a profile with a known encoding.
 ///
-/// The encoding is believed where the file can not say better: the counters are those of the encoding, whatever the
-/// spare words of a 4.4BSD header hold.
+/// The encoding is trusted: the counters are those of the encoding, whatever the spare words of a 4.4BSD header
+/// contain.
 ///
 /// # Errors
 ///
-/// Anything that keeps the file from being such a profile as a whole: a wrong magic or version, sizes that reach past
-/// its end, a tail that is no whole arc, an address range that is reversed or that has no bins, histograms that overlap
-/// or otherwise do not go together, and an OpenBSD `totarc` that is neither 0 nor right.
+/// When the file is not a complete, valid profile of this encoding: a wrong magic or version, sizes that exceed the
+/// file, a partial arc at the end, an address range that is reversed or has no bins, histograms that overlap or are
+/// not compatible, or a wrong OpenBSD `totarc`.
 pub fn read_as(bytes: &[u8], encoding: Encoding) -> Result<Profile> {
     let Encoding { form, word, order } = encoding;
     match form {

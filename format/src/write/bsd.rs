@@ -1,4 +1,4 @@
-//! The forms of 4.4BSD and its descendants.
+//! Writes the forms of 4.4BSD and its descendants.
 
 use alloc::vec::Vec;
 
@@ -41,7 +41,7 @@ fn only_histogram(profile: &Profile) -> Result<Option<&Histogram>> {
     }
 }
 
-/// The sizes that a header announces.
+/// The sizes in a header.
 struct Sizes {
     ncnt: i32,
     /// The first spare word.
@@ -66,13 +66,13 @@ fn size_field(size: u64, part: Part) -> Result<i32> {
     i32::try_from(size).map_err(|_| Error::TooLarge { part, size, limit: u64::from(i32::MAX.unsigned_abs()) })
 }
 
-/// How the arcs are to be written.
+/// How to write the arcs.
 struct Arcs {
-    /// The most that one record counts: it is a C `long`.
+    /// The maximum count of one record, which is a C `long`.
     most: u64,
-    /// Whether one call of the first arc is to be written as an arc of its own.
+    /// Whether to write one call of the first arc as a record of its own.
     apart: bool,
-    /// Bytes of all.
+    /// The size of all arcs in bytes.
     size: u64,
 }
 

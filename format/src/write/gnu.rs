@@ -1,4 +1,4 @@
-//! GNU's form, version 1: histograms, then arcs, then basic-block counts.
+//! Writes GNU's form, version 1: histograms, then arcs, then basic-block counts.
 
 use alloc::vec::Vec;
 
@@ -27,12 +27,12 @@ pub(super) fn write(profile: &Profile, word: Word, order: Order, repeat_limit: u
     Ok(output.finish())
 }
 
-/// The most that a basic block counts.
+/// The maximum count of a basic block.
 fn block_most(word: Word) -> u64 {
     if word == Word::W32 { u64::from(u32::MAX) } else { u64::MAX }
 }
 
-/// Bytes of the whole file. An error if too many of them are repeated records.
+/// The size of the whole file in bytes. An error if too much of it is repeated records.
 fn file_size(profile: &Profile, histograms: &[&Histogram], word: Word, repeat_limit: u64) -> Result<u64> {
     let block_most = block_most(word);
     let words = u64::try_from(word.size()).unwrap_or(0).saturating_mul(2);
@@ -58,13 +58,13 @@ fn file_size(profile: &Profile, histograms: &[&Histogram], word: Word, repeat_li
     Ok(size.saturating_add(5))
 }
 
-/// How many records a histogram takes: one for each time that its highest bin is full.
+/// The number of records for a histogram: one for each time that its highest bin overflows.
 fn histogram_records(histogram: &Histogram) -> u64 {
     let highest = (0..histogram.bins.len()).map(|bin| histogram.count(bin)).max().unwrap_or(0);
     gnu_histograms(u64::try_from(highest).unwrap_or(0))
 }
 
-/// Writes one of the records of a histogram, which holds what the ones before it do not.
+/// Writes one record of a histogram, with the counts that the earlier records do not contain.
 fn write_histogram(output: &mut Output, histogram: &Histogram, record: u64) -> Result<()> {
     let bins = histogram.bins.len();
     let (size, limit) = (bins as u64, u64::from(u32::MAX));
@@ -79,7 +79,7 @@ fn write_histogram(output: &mut Output, histogram: &Histogram, record: u64) -> R
     };
     gnu_histogram(output, &head)?;
     for bin in 0..bins {
-        // A count below zero is left as it is, for `bin` to reject.
+        // A negative count stays as it is; `bin` rejects it.
         let count = histogram.count(bin);
         let piece = u64::try_from(count).map_or(count, |count| i128::from(gnu_bin(count, record)));
         output.bin(bin, piece, Counter::U16)?;

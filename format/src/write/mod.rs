@@ -1,4 +1,4 @@
-//! From a profile to the bytes of a file.
+//! Writes profiles to the bytes of files.
 
 mod bsd;
 mod gnu;
@@ -9,33 +9,34 @@ use alloc::vec::Vec;
 
 use crate::{Encoding, Form, Profile, Result};
 
-/// The most bytes of records that [`write()`] repeats because a count does not fit its field: 1 GiB. A 16-bit bin of a
-/// million-bin histogram reaches that with 35 million samples; FreeBSD's form with wider counters holds more.
+/// The maximum size of records that [`write()`] repeats because a count does not fit its field: 1 GiB. A histogram of
+/// a million 16-bit bins reaches that with 35 million samples in one bin; FreeBSD's form with wider counters holds
+/// more.
 pub const REPEAT_LIMIT: u64 = 1 << 30;
 
 /// Writes a profile.
 ///
-/// No count is lost. GNU's form has bins of 16 bits and counts of arcs of 32; whatever is more is written as further
-/// records of the same range or of the same arc, which every reader of the form adds up. So it is with arcs, but not
-/// with bins, in the other forms: there are no more than 31 bits for an arc's count with 32-bit words, and 63 with
-/// 64-bit ones. Reading gives the same profile back, apart from such repeated arcs and from what the form itself does
-/// not hold: whether bins are signed, and histograms without bins, which are left out.
+/// All counts are written exactly. GNU's form has 16-bit bins and 32-bit counts of arcs; higher counts are written as
+/// more records of the same range or arc, which every reader of the form adds up. In the other forms, arcs are
+/// repeated in the same way, but bins are not: a count of an arc has at most 31 bits with 32-bit words, and 63 bits
+/// with 64-bit words. Reading returns the same profile, except for repeated arcs and for properties that the form
+/// does not store: whether bins are signed, and histograms without bins, which are left out.
 ///
-/// A GNU file gets version 1. A file of OpenBSD's form gets the size of its arcs, one of FreeBSD's the kind of its
-/// counters, and all spare bytes are zero.
+/// A GNU file gets version 1. A file of OpenBSD's form gets the size of its arcs, a file of FreeBSD's form gets the
+/// type of its counters, and all spare bytes are zero.
 ///
 /// # Errors
 ///
-/// Whatever the form does not hold: addresses that are too wide for the word, bins that are too high for the counter or
-/// below zero without sign; in all forms but GNU's, more than one histogram, another dimension than seconds,
-/// basic-block counts. A file whose repeated records exceed [`REPEAT_LIMIT`], or one with a size that exceeds its
-/// field. A histogram whose range is reversed, or which has bins without a range or a range without bins.
+/// When the form cannot hold the profile: addresses that exceed the word size, bins that exceed the counter or are
+/// negative without a signed counter; in all forms except GNU's, more than one histogram, a dimension other than
+/// seconds, or basic-block counts. When repeated records exceed [`REPEAT_LIMIT`], or a size exceeds its field. When a
+/// histogram has a reversed range, bins without a range, or a range without bins.
 pub fn write(profile: &Profile, encoding: Encoding) -> Result<Vec<u8>> {
     write_within(profile, encoding, REPEAT_LIMIT)
 }
 
-/// Writes a profile as [`write()`] does, with another limit than [`REPEAT_LIMIT`]: whoever does not know where a profile
-/// comes from can keep the file in proportion to what was read.
+/// Writes a profile as [`write()`] does, with another limit than [`REPEAT_LIMIT`]. Use this for profiles of unknown
+/// origin, to keep the size of the file in proportion to the input.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! The one way from numbers to a file's bytes.
+//! Writes numbers to a file's bytes. All other writers use this module.
 
 use alloc::vec::Vec;
 
@@ -7,7 +7,7 @@ use byteorder::{BigEndian, ByteOrder as _, LittleEndian};
 use crate::encode::Sink;
 use crate::{Counter, CounterWidth, Error, Order, Result, Word};
 
-/// A file in the making.
+/// A file that is being written.
 pub(super) struct Output {
     bytes: Vec<u8>,
     word: Word,
@@ -15,7 +15,7 @@ pub(super) struct Output {
 }
 
 impl Output {
-    /// An empty file with room for so many bytes.
+    /// Makes an empty file with memory for this many bytes.
     pub(super) fn new(size: u64, word: Word, order: Order) -> Output {
         Output { bytes: Vec::with_capacity(usize::try_from(size).unwrap_or(0)), word, order }
     }
@@ -46,7 +46,7 @@ impl Output {
         self.bytes(&field);
     }
 
-    /// The count of a bin, in as many bytes as the counter has.
+    /// Writes the count of a bin, in the size of the counter.
     pub(super) fn bin(&mut self, bin: usize, count: i128, counter: Counter) -> Result<()> {
         let wide = Error::WideBin { bin, count, offset: self.offset() };
         let bits = counter_bits(count, counter).ok_or(wide)?;
@@ -88,7 +88,7 @@ impl Sink for Output {
     }
 }
 
-/// The low bits of a count, if those of a counter are enough for it.
+/// The low bits of a count, if they fit the counter.
 fn counter_bits(count: i128, counter: Counter) -> Option<u64> {
     if !counter.signed {
         let count = u64::try_from(count).ok()?;

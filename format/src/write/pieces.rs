@@ -1,21 +1,21 @@
-//! What a form has room for: the histograms that it holds, and how many fields a count needs.
+//! The histograms that a form can hold, and the number of fields for a count.
 
 use alloc::vec::Vec;
 
 use crate::{Histogram, Profile, Result};
 
-/// The histograms that have bins. An error for those that can not be.
+/// The histograms that have bins. An error for invalid histograms.
 pub(super) fn inhabited(profile: &Profile) -> Result<Vec<&Histogram>> {
     let mut histograms = Vec::with_capacity(profile.histograms.len());
     for histogram in &profile.histograms {
-        if histogram.is_inhabited()? {
+        if histogram.has_bins()? {
             histograms.push(histogram);
         }
     }
     Ok(histograms)
 }
 
-/// How many [`pieces`](crate::encode::pieces) a count has.
+/// The number of [`pieces`](crate::encode::pieces) for a count.
 pub(super) fn piece_count(count: u64, most: u64) -> u64 {
     count.div_ceil(most).max(1)
 }

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 pub(crate) const WORDS: [Word; 2] = [Word::W32, Word::W64];
 pub(crate) const ORDERS: [Order; 2] = [Order::Little, Order::Big];
 
-/// Every kind of FreeBSD's counters.
+/// Every type of FreeBSD's counters.
 pub(crate) fn counters() -> Vec<Counter> {
     let widths = [CounterWidth::Bits8, CounterWidth::Bits16, CounterWidth::Bits32, CounterWidth::Bits64];
     widths.into_iter().flat_map(|width| [false, true].map(|signed| Counter { width, signed })).collect()
@@ -63,7 +63,7 @@ pub(crate) fn sum(profiles: impl IntoIterator<Item = Profile>) -> Profile {
     accumulator.finish()
 }
 
-/// The highest address that an encoding holds.
+/// The highest address in an encoding.
 fn highest(word: Word) -> u64 {
     match word {
         Word::W32 => u64::from(u32::MAX),
@@ -71,7 +71,7 @@ fn highest(word: Word) -> u64 {
     }
 }
 
-/// A profile that the encoding holds. Some counts take repeated records.
+/// A profile that fits the encoding. Some counts require repeated records.
 pub(crate) fn profile(encoding: Encoding) -> BoxedStrategy<Profile> {
     let most = if encoding.word == Word::W32 { 1 << 36 } else { 1 << 58 };
     let most = if encoding.form == Form::Gnu { 1 << 36 } else { most };
@@ -110,7 +110,7 @@ fn histogram(encoding: Encoding) -> impl Strategy<Value = Histogram> {
     })
 }
 
-/// Histograms next to each other, some with gaps, in any order.
+/// Adjacent histograms, some with gaps, in any order.
 fn disjoint() -> impl Strategy<Value = Vec<Histogram>> {
     let pieces = prop::collection::vec((0..3u64, prop::collection::vec(0..70_000u64, 1..9)), 1..5);
     let histograms = (0x1000..0x8000_0000u64, 1..9u64, pieces).prop_map(|(mut lowpc, bin_size, pieces)| {

@@ -1,17 +1,17 @@
-//! Text of bounded length.
+//! A string with a maximum length.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{Error, Result, Write};
 
-/// A text of bounded length: a piece that does not fit ends the writing.
+/// A string with a maximum length. A piece that does not fit ends the writing with an error.
 pub(super) struct Bounded {
     text: String,
     max_length: usize,
 }
 
 impl Bounded {
-    /// An empty text, with memory for `expected` bytes.
+    /// Makes an empty string with memory for `expected` bytes.
     pub(super) fn new(expected: usize, max_length: usize) -> Bounded {
         Bounded { text: String::with_capacity(expected.min(max_length)), max_length }
     }

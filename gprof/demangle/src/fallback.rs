@@ -1,7 +1,7 @@
-//! C++ names that the parser of this crate cannot read, as the crate cpp_demangle reads them.
+//! Demangles C++ names that this crate's parser cannot read, with the crate cpp_demangle.
 //!
-//! That crate bounds how deep it recurses and not how much it works: the work grows exponentially with the depth. So
-//! the bound on depth is low, and long names are not tried.
+//! cpp_demangle limits its recursion but not its work, which grows exponentially with the depth. So the limit on
+//! depth is low here, and long names are not tried.
 
 use alloc::vec::Vec;
 
@@ -9,14 +9,15 @@ use cpp_demangle::{BorrowedSymbol, DemangleOptions, ParseOptions};
 
 use crate::bounded::Bounded;
 
-/// How deep parts of a name may be nested. Of the names of libstdc++ and LLVM, 16 and 10 percent are nested deeper.
-/// With a bound of 40, a name of 371 bytes took 25 seconds.
+/// The maximum depth of a name. 16 percent of libstdc++'s names and 10 percent of LLVM's names are deeper. With a
+/// limit of 40, a name of 371 bytes took 25 seconds.
 const MAX_DEPTH: u32 = 24;
 
-/// The longest name that is tried.
+/// The maximum length of a name.
 const MAX_NAME: usize = 1024;
 
-/// The readable form of a mangled C++ name; nothing when the name is not one, or its text is longer than `max_length`.
+/// The source form of a mangled C++ name; `None` if the name is not a C++ name, or the text is longer than
+/// `max_length`.
 pub(super) fn demangle(name: &[u8], max_length: usize) -> Option<Vec<u8>> {
     if !name.starts_with(b"_Z") || name.len() > MAX_NAME {
         return None;

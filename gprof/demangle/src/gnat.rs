@@ -1,11 +1,11 @@
-//! Names of Ada as GNAT encodes them: in lower case, with `__` between the parts, and upper-case letters that say what
-//! else a thing is.
+//! Demangles Ada names as GNAT encodes them: in lower case, with `__` between parts, and upper-case letters for other
+//! properties.
 //!
-//! In this style every name is taken for one of Ada's. One that is none stands in angle brackets.
+//! In this style every name is treated as an Ada name. A name that is not valid is put in angle brackets.
 
 use alloc::vec::Vec;
 
-/// What operators are encoded as.
+/// The encodings of operators.
 const OPERATORS: [(&[u8], &[u8]); 19] = [
     (b"Oabs", b"abs"),
     (b"Oadd", b"+"),
@@ -28,7 +28,7 @@ const OPERATORS: [(&[u8], &[u8]); 19] = [
     (b"Oxor", b"xor"),
 ];
 
-/// What the compiler makes for a package or a type, behind three underscores.
+/// The suffixes of compiler-generated entities of a package or a type, after three underscores.
 const MADE: [(&[u8], &[u8]); 5] = [
     (b"_elabb", b"'Elab_Body"),
     (b"_elabs", b"'Elab_Spec"),
@@ -37,10 +37,10 @@ const MADE: [(&[u8], &[u8]); 5] = [
     (b"_assign", b".\":=\""),
 ];
 
-/// What streams do with a type.
+/// The stream operations of a type.
 const STREAMS: [(&[u8], &[u8]); 4] = [(b"SR", b"'Read"), (b"SW", b"'Write"), (b"SI", b"'Input"), (b"SO", b"'Output")];
 
-/// A name as the programmer wrote it.
+/// The source form of a name.
 pub(super) fn demangle(name: &[u8]) -> Vec<u8> {
     let unit = name.strip_prefix(b"_ada_").unwrap_or(name);
     match (Reader { rest: unit, text: Vec::new() }).read() {
@@ -50,13 +50,13 @@ pub(super) fn demangle(name: &[u8]) -> Vec<u8> {
     }
 }
 
-/// What comes behind a part of a name.
+/// What follows a part of a name.
 enum Next {
     Part,
     End,
 }
 
-/// Reads a name part by part.
+/// Parses a name part by part.
 struct Reader<'a> {
     rest: &'a [u8],
     text: Vec<u8>,
@@ -87,7 +87,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Takes what any of these encodes.
+    /// Parses any of these encodings.
     fn eat_any(&mut self, known: &[(&[u8], &'static [u8])]) -> Option<&'static [u8]> {
         known.iter().find(|(code, _)| self.eat(code)).map(|(_, text)| *text)
     }
@@ -98,7 +98,7 @@ impl Reader<'_> {
         length
     }
 
-    /// An identifier or an operator.
+    /// Parses an identifier or an operator.
     fn part(&mut self) -> Option<()> {
         let is_letter = |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
         if self.peek(0)?.is_ascii_lowercase() {
@@ -115,10 +115,10 @@ impl Reader<'_> {
         Some(())
     }
 
-    /// The letters behind a part, and what comes then; nothing when they mean nothing.
+    /// Parses the letters after a part, and returns what follows; `None` if the letters have no meaning.
     fn behind_part(&mut self) -> Option<Next> {
         if self.eat(b"TK") {
-            // The body of a task, or what is declared in one.
+            // The body of a task, or an entity in it.
             return if self.rest == b"B" { Some(Next::End) } else { self.eat(b"__").then(|| self.next_part()) };
         }
         match self.rest {
@@ -142,7 +142,7 @@ impl Reader<'_> {
         self.separator()
     }
 
-    /// Where bodies are nested, which nobody shows.
+    /// The nesting of bodies, which is not printed.
     fn nesting(&mut self) {
         if self.eat(b"X") {
             self.eat_while(|byte| matches!(byte, b'n' | b'b'));
@@ -177,7 +177,7 @@ impl Reader<'_> {
         self.rest.is_empty().then_some(Next::End)
     }
 
-    /// The number of one of several functions of a name.
+    /// Parses the number of an overloaded function.
     fn overload(&mut self) {
         while self.eat_while(|byte| byte.is_ascii_digit()) > 0 {
             if self.peek(0) == Some(b'_') && self.peek(1).is_some_and(|byte| byte.is_ascii_digit()) {

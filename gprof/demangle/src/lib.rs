@@ -1,13 +1,13 @@
-//! Demangles symbol names: C++ (the Itanium ABI), Rust (legacy and v0) and Ada (GNAT) names become what the programmer
-//! wrote, in the spelling of GNU's tools.
+//! Demangles symbol names of C++ (Itanium ABI), Rust (legacy and v0) and Ada (GNAT), with the spelling of GNU's
+//! tools.
 //!
 //! Profilers, debuggers and symbolizers print names that users compare with the output of `c++filt`, `nm -C` and
-//! `gprof`. So this crate spells a C++ name exactly as the demangler of GNU binutils does: function types, template
-//! arguments, lambdas, clones and ABI tags included. The parser and the printer for C++ are this crate's own; on the
-//! 8,025 C++ names of GCC 12's libstdc++.a the output is equal to that of `c++filt` byte for byte.
+//! `gprof`. So this crate spells a C++ name exactly as the demangler of GNU binutils does, including function types,
+//! template arguments, lambdas, clones and ABI tags. The parser and the printer for C++ are this crate's own; for the
+//! 8,025 C++ names of GCC 12's libstdc++.a, the output is equal to the output of `c++filt` byte for byte.
 //!
-//! The crate is `no_std`, forbids unsafe code, takes names as bytes, and holds every name to be hostile: no function
-//! panics, and depth, work and the length of the result are bounded.
+//! The crate is `no_std`, forbids unsafe code, and takes names as bytes. Any name may be hostile: no function panics,
+//! and depth, work and the length of the result are limited.
 //!
 //! # Example
 //!
@@ -17,7 +17,7 @@
 #![doc = include_str!("../examples/filter.rs")]
 //! ```
 //!
-//! One name, and one name in the spelling of Java:
+//! Single names, and a name in the spelling of Java:
 //!
 //! ```
 //! use gmon_demangle::{Options, Style, demangle, demangle_with};
@@ -55,50 +55,50 @@ use alloc::vec::Vec;
 
 use cpp::{Failure, Grammar, Spelling};
 
-/// The default bound on the length of a demangled name, in bytes: names that need more are made to exhaust memory.
+/// The default maximum length of a demangled name, in bytes. Names that need more are made to exhaust memory.
 pub const MAX_LENGTH: usize = 1 << 16;
 
-/// The suffix that readers of symbol tables add to the name of a function for the stub that calls the function.
+/// The suffix that readers of symbol tables add to the name of a function for the function's stub.
 pub const PLT_SUFFIX: &[u8] = b"@plt";
 
-/// How names are mangled, and in which language's spelling they are shown.
+/// The mangling scheme, and the language for the spelling.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Style {
-    /// C++ or Rust. A name that fits both is Rust's if the name ends in a hash.
+    /// C++ or Rust. A name that is valid in both is a Rust name if it ends with a hash.
     #[default]
     Auto,
     /// C++.
     Cpp,
     /// Rust.
     Rust,
-    /// Java as gcj compiled it: mangled like C++, spelled like Java.
+    /// Java as compiled by gcj: mangled like C++, spelled like Java.
     Java,
-    /// Ada as GNAT encodes it. Any name that is not Ada's is put in angle brackets.
+    /// Ada as GNAT encodes it. Any name that is not an Ada name is put in angle brackets.
     Gnat,
-    /// D. Only the name of the main function is known.
+    /// D. Only the name of the main function is demangled.
     Dlang,
 }
 
-/// Whose demangler decides which C++ names can be read.
+/// The demangler that decides which C++ names are valid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Compat {
-    /// This crate's: names of newer compilers are read too, and what this crate cannot read is left to the crate
-    /// cpp_demangle and its spelling.
+    /// This crate. Names of newer compilers are valid too, and names that this crate cannot read are left to the
+    /// crate cpp_demangle, with that crate's spelling.
     #[default]
     None,
-    /// That of GNU binutils 2.40: names that it cannot read stay mangled.
+    /// GNU binutils 2.40. Names that it cannot read stay mangled.
     Gnu,
 }
 
-/// What a caller chooses.
+/// The options of a caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// How names are mangled.
+    /// The mangling scheme.
     pub style: Style,
-    /// Whose demangler decides which C++ names can be read.
+    /// The demangler that decides which C++ names are valid.
     pub compat: Compat,
-    /// The bound on the length of a demangled name, in bytes. A name whose text is longer, or takes much more work than
-    /// a text of that length, stays mangled.
+    /// The maximum length of a demangled name, in bytes. A name stays mangled if its text is longer, or requires much
+    /// more work than a text of that length.
     pub max_length: usize,
 }
 
@@ -108,15 +108,15 @@ impl Default for Options {
     }
 }
 
-/// Turns a mangled C++ or Rust name into what the programmer wrote; any other name is returned as it is.
+/// Returns the source form of a mangled C++ or Rust name. Returns any other name unchanged.
 ///
-/// Parameters of functions are shown. The hashes that Rust's compiler adds are not.
+/// Parameters of functions are included. Hashes that rustc adds are not.
 #[must_use]
 pub fn demangle(name: &[u8]) -> Cow<'_, [u8]> {
     demangle_with(name, &Options::default())
 }
 
-/// Turns a mangled name into what the programmer wrote, as [`demangle`] does, with the caller's options.
+/// Returns the source form of a mangled name, as [`demangle`] does, with the caller's options.
 #[must_use]
 pub fn demangle_with<'a>(name: &'a [u8], options: &Options) -> Cow<'a, [u8]> {
     // The suffix of a stub is not part of the mangled name.
@@ -129,7 +129,7 @@ pub fn demangle_with<'a>(name: &'a [u8], options: &Options) -> Cow<'a, [u8]> {
     readable(name, options).map_or(Cow::Borrowed(name), Cow::Owned)
 }
 
-/// Whether a name begins like a mangled C++ or Rust name.
+/// Whether a name starts like a mangled C++ or Rust name.
 #[must_use]
 pub fn looks_mangled(name: &[u8]) -> bool {
     let (_, core) = name.split_at(marks(name));
@@ -163,7 +163,7 @@ fn read_cpp(name: &[u8], options: &Options, spelling: Spelling) -> Option<Vec<u8
     }
 }
 
-/// How many characters a system puts before a name.
+/// The number of characters that a system adds before a name.
 fn marks(name: &[u8]) -> usize {
     name.iter().take_while(|byte| matches!(byte, b'.' | b'$')).count()
 }
@@ -272,7 +272,7 @@ mod tests {
         assert_eq!(demangle_within(b"_RNvC7mycrate3foo", 11).as_ref(), b"_RNvC7mycrate3foo");
         assert_eq!(demangle_within(b"_ZN1a1bEi", 20).as_ref(), b"a::b(int)");
         assert_eq!(demangle_within(b"_ZN1a1bEi", 3).as_ref(), b"_ZN1a1bEi");
-        // A function of a quarter of a million lifetimes.
+        // A function with a quarter of a million lifetimes.
         assert_eq!(shown("_RMC0FGZZZ_Eu"), "_RMC0FGZZZ_Eu");
     }
 

@@ -1,4 +1,4 @@
-//! Names that nobody made with care: whatever the bytes, there is an answer.
+//! Random names: every input has a result.
 
 mod common;
 
@@ -22,7 +22,7 @@ impl Numbers {
         PARTS[self.below(PARTS.len())].as_bytes()
     }
 
-    /// A name in which bytes and parts were changed, left out, added, doubled or cut off.
+    /// Changes, removes, adds, doubles or cuts off bytes and parts of a name.
     fn mutated(&mut self, name: &[u8], other: &[u8]) -> Vec<u8> {
         let mut name = name.to_vec();
         for _ in 0..=self.below(2) {
@@ -46,7 +46,7 @@ impl Numbers {
         name
     }
 
-    /// A name of parts and bytes at random.
+    /// Makes a name of random parts and bytes.
     fn made_up(&mut self) -> Vec<u8> {
         let mut name = [b"_Z".as_slice(), b"_R", b"_ZN", b"_ZT", b""][self.below(5)].to_vec();
         for _ in 0..self.below(12) {
@@ -59,7 +59,7 @@ impl Numbers {
     }
 }
 
-/// Readable text is within its bound, and a name that is none stays.
+/// The text stays within the maximum length, and an invalid name stays as it is.
 fn check(name: &[u8], max_length: usize) -> bool {
     let demangle = |style| demangle_with(name, &Options { style, max_length, ..Options::default() });
     for style in [Style::Java, Style::Gnat] {
@@ -68,7 +68,7 @@ fn check(name: &[u8], max_length: usize) -> bool {
     let text = demangle(Style::Auto);
     let is_readable = matches!(text, Cow::Owned(_));
     assert!(is_readable || text.as_ref() == name, "{}", name.escape_ascii());
-    // What a system puts around a name is not counted.
+    // Characters that a system adds to a name do not count.
     assert!(!is_readable || text.len() <= max_length + name.len(), "{}", name.escape_ascii());
     is_readable
 }
@@ -85,7 +85,7 @@ fn any_bytes_are_a_name() {
         readable += usize::from(check(&name, most));
         readable += usize::from(check(&numbers.made_up(), most));
     }
-    // Enough of them are names for all of the parser and the printer to have run.
+    // Enough of the inputs are valid to reach all of the parser and the printer.
     assert!(readable > 3_000, "{readable}");
 }
 
@@ -119,7 +119,7 @@ fn every_cut_of_newer_names() {
 
 #[test]
 fn names_of_exponential_work() {
-    // The crate cpp_demangle tries both ways at each step: without a low bound on depth, these take hours.
+    // The crate cpp_demangle tries two ways at each step: without a low limit on depth, these names take hours.
     for part in ["na", "na9", "nw", "cl", "cv", "qu", "DTszLb1E", "nw9C1DUTC"] {
         for start in ["_Z1fIiEvDT", "_Z1fIXT_E", "_ZN", "_ZZ"] {
             for count in [20, 100, 300] {

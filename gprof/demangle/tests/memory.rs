@@ -1,4 +1,5 @@
-//! Memory that hostile names take: no more than a small multiple of the name and of the bound on its text.
+//! Checks that hostile names take no more memory than a small multiple of the name and of the maximum length of the
+//! text.
 
 mod common;
 
@@ -10,10 +11,11 @@ use gmon_demangle::{MAX_LENGTH, Options, Style, demangle_with};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-/// The most bytes in use for each byte of the name: a byte becomes a node of the tree or two, a growing vector has twice
-/// as many for a while, and a node may be one that later text can abbreviate.
+/// The maximum number of allocated bytes for each byte of the name: a byte becomes one or two nodes of the tree, a
+/// growing vector temporarily has twice the size, and a node may be in the list for abbreviations.
 const PER_BYTE: usize = 640;
-/// The most bytes in use for each byte of the bound: a growing text, and the printer's scopes.
+/// The maximum number of allocated bytes for each byte of the maximum length: a growing text, and the printer's
+/// scopes.
 const PER_LENGTH: usize = 32;
 
 thread_local! {
@@ -21,7 +23,7 @@ thread_local! {
     static PEAK: Cell<usize> = const { Cell::new(0) };
 }
 
-/// The system's allocator, with a count for each thread.
+/// The system's allocator, with a counter for each thread.
 struct Counting;
 
 // SAFETY: every call is passed on to `System` as it is; the counters are plain cells that need no allocation.
@@ -45,7 +47,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The most bytes that are in use at once while a name is demangled.
+/// The peak of allocated bytes while a name is demangled.
 fn peak(name: &[u8], options: &Options) -> usize {
     USED.set(0);
     PEAK.set(0);
@@ -73,7 +75,7 @@ fn repeated() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// The beginning of a name, and the end of another.
+/// The start of one name, and the end of another.
 fn crossed() -> impl Strategy<Value = Vec<u8>> {
     let seed = || select([SEEDS, NEWEST].concat());
     (seed(), any::<Index>(), seed(), any::<Index>()).prop_map(|(one, cut, other, at)| {

@@ -1,12 +1,12 @@
-//! C++ names and their readable forms, from files: each name stands above its form.
+//! Compares C++ names and their source forms from files: each name is on the line above its form.
 
 use gmon_demangle::{Compat, Options, demangle, demangle_with};
 
-/// What `c++filt` of GNU binutils 2.40 prints: names of C++20 and C++23 programs compiled by GCC 12, Clang 14 and Clang 19,
-/// and names for each rule of the ABI. A name that stands above itself is one that this version cannot read.
+/// The output of `c++filt` of GNU binutils 2.40: names of C++20 and C++23 programs compiled by GCC 12, Clang 14 and
+/// Clang 19, and names for each rule of the ABI. A name that is its own form cannot be demangled by this version.
 const GNU: &str = include_str!("data/gnu-2.40.txt");
 
-/// Names of the same programs that GNU binutils 2.40 cannot read, as this crate prints them.
+/// Names of the same programs that GNU binutils 2.40 cannot demangle, as this crate prints them.
 const NEWEST: &str = include_str!("data/newest.txt");
 
 fn pairs(text: &str) -> impl Iterator<Item = (&str, &str)> {

@@ -19,13 +19,15 @@ pub fn find(
     histograms: &[Histogram],
     all: bool,
 ) -> Vec<(FunctionId, FunctionId)> {
-    // The histograms are in the order of their addresses and do not overlap.
+    // Histograms do not overlap, but stand in the order of the file.
+    let mut ranges: Vec<Range<u64>> = histograms.iter().map(|histogram| histogram.lowpc..histogram.highpc).collect();
+    ranges.sort_unstable_by_key(|range| range.start);
     let sampled = |range: Range<u64>| {
-        if histograms.is_empty() {
+        if ranges.is_empty() {
             return all.then_some(range);
         }
-        let histogram = histograms.get(histograms.partition_point(|histogram| histogram.highpc <= range.start))?;
-        let common = range.start.max(histogram.lowpc)..range.end.min(histogram.highpc);
+        let sampled = ranges.get(ranges.partition_point(|sampled| sampled.end <= range.start))?;
+        let common = range.start.max(sampled.start)..range.end.min(sampled.end);
         (common.start < common.end).then_some(common)
     };
     let is_sampled = |address: u64| sampled(address..address.saturating_add(1)).is_some();

@@ -202,7 +202,7 @@ impl<'a, 'data> Symbolizer<'a, 'data> {
             // GNU applies maps to the image's own symbols only.
             return (symbols, Some(map.files()));
         }
-        let (symbols, files) = map.apply(symbols, !options.rules.reads_maps_by_line);
+        let (symbols, files) = map.apply(symbols);
         if files.is_foreign() {
             let doubt = "the map names no function of the program: does the map belong to another program?";
             let _ = writeln!(warnings, "gprof: warning: {}: {doubt}", path.display());

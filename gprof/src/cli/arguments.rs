@@ -1,7 +1,7 @@
-//! The options: of each its names, its help and its place in the help stand together.
+//! Defines the options: the names, the help and the help section of each.
 //!
-//! Options that choose functions keep all their values and their places on the command line: the later of two that
-//! contradict each other counts, and `cli::check` needs to see which that is.
+//! Options that choose functions keep all their values and their positions on the command line, because `cli::check`
+//! lets the last of two conflicting options win.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -15,9 +15,9 @@ use crate::cli::options::{Compat, OutputFormat};
 /// Reads the program and the profiles that the program left behind, and prints how long each function ran and who
 /// called it. Adds up several profiles. When no report is chosen, prints every report that the profiles have data for.
 ///
-/// SPEC chooses functions: [FILE:](FUNCTION|LINE), or FILE alone. A function may be named as it stands in the symbol
-/// table or as the programmer wrote it, with or without parameters; * and ? stand for any text and any character.
-/// Where a SPEC is optional it must be glued: -pmain, --flat-profile=main.
+/// SPEC chooses functions: [FILE:](FUNCTION|LINE), or FILE alone. FUNCTION is a name from the symbol table or from
+/// the source, with or without parameters; * matches any text and ? any character. Where a SPEC is optional, write it
+/// without a space: -pmain, --flat-profile=main.
 #[derive(Debug, Parser)]
 #[command(
     name = "gprof",
@@ -37,7 +37,7 @@ pub(super) struct Arguments {
     #[arg(default_value = "gmon.out")]
     pub(super) profiles: Vec<OsString>,
 
-    /// Print the flat profile, of these functions only
+    /// Print the flat profile; with a SPEC, only these functions
     #[arg(short = 'p', long, value_name = "SPEC", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "", action = ArgAction::Append, help_heading = "Reports")]
     pub(super) flat_profile: Vec<OsString>,
@@ -47,7 +47,8 @@ pub(super) struct Arguments {
     #[arg(default_missing_value = "", action = ArgAction::Append, help_heading = "Reports")]
     pub(super) no_flat_profile: Vec<OsString>,
 
-    /// Print the call graph and its index, of these functions and what they call, or of these arcs (FROM/TO) only
+    /// Print the call graph and its index; with a SPEC, only these functions and what they call, or these arcs
+    /// (FROM/TO)
     #[arg(short = 'q', long, value_name = "SPEC", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "", action = ArgAction::Append, help_heading = "Reports")]
     pub(super) graph: Vec<OsString>,
@@ -57,11 +58,11 @@ pub(super) struct Arguments {
     #[arg(default_missing_value = "", action = ArgAction::Append, help_heading = "Reports")]
     pub(super) no_graph: Vec<OsString>,
 
-    /// Print the call graph and its index: the same as -q alone
+    /// Print the call graph and its index; same as -q
     #[arg(short = 'B', action = ArgAction::Count, help_heading = "Reports")]
     pub(super) call_graph: u8,
 
-    /// Print how often each function was called, with its place in the source
+    /// Print how often each function was called, with its file and line
     #[arg(short = 'C', long, value_name = "SPEC", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "", action = ArgAction::Append, help_heading = "Reports")]
     pub(super) exec_counts: Vec<OsString>,
@@ -81,12 +82,13 @@ pub(super) struct Arguments {
     #[arg(default_missing_value = "", action = ArgAction::Append, help_heading = "Reports")]
     pub(super) no_annotated_source: Vec<OsString>,
 
-    /// Print an order of functions that keeps callers near what they call, for linkers
+    /// Print an order of functions for a linker, which places callers near their callees
     #[arg(short = 'r', long, help_heading = "Reports")]
     pub(super) function_ordering: bool,
 
-    /// Print an order of object files that keeps callers near what they call; MAP says what they define, as
-    /// `nm --defined-only -v --print-file-name` writes it. Other reports then show object files for functions
+    /// Print an order of object files for a linker, which places callers near their callees. MAP lists the symbols of
+    /// the object files, as written by `nm --defined-only -v --print-file-name`. Other reports then show object files
+    /// instead of functions
     #[arg(short = 'R', long, value_name = "MAP", help_heading = "Reports")]
     pub(super) file_ordering: Option<PathBuf>,
 
@@ -98,62 +100,62 @@ pub(super) struct Arguments {
     #[arg(long, help_heading = "Reports")]
     pub(super) stats: bool,
 
-    /// Store the sum of the profiles in ./gmon.sum, and print only what is chosen
+    /// Write the sum of the profiles to ./gmon.sum, and print only the reports that are chosen
     #[arg(short = 's', long, help_heading = "Reports")]
     pub(super) sum: bool,
 
-    /// Leave out functions that only their source file sees; what they did counts for the function before
+    /// Leave out static functions; their samples and calls count for the function before
     #[arg(short = 'a', long, help_heading = "What counts")]
     pub(super) no_static: bool,
 
-    /// Leave out local symbols that are not marked as functions
+    /// Leave out local symbols whose type is not function
     #[arg(short = 'D', long, help_heading = "What counts")]
     pub(super) ignore_non_functions: bool,
 
-    /// Add copies that compilers make of a function (f.part.0, f.cold) to the function
+    /// Count compilers' copies of a function (f.part.0, f.cold) for the function
     #[arg(long, help_heading = "What counts")]
     pub(super) merge_clones: bool,
 
-    /// Add calls that the machine code contains and that never happened
+    /// Add calls that are in the machine code but never happened
     #[arg(short = 'c', long, help_heading = "What counts")]
     pub(super) static_call_graph: bool,
 
-    /// Leave out these arcs and their calls
+    /// Leave out these arcs
     #[arg(short = 'k', value_name = "FROM/TO", action = ArgAction::Append, allow_hyphen_values = true)]
     #[arg(help_heading = "What counts")]
     pub(super) delete_arcs: Vec<OsString>,
 
-    /// Count only the time of these functions, and of what they call, in the call graph
+    /// In the call graph, count only the time of these functions and of what they call
     #[arg(short = 'n', long, value_name = "SPEC", action = ArgAction::Append, allow_hyphen_values = true)]
     #[arg(help_heading = "What counts")]
     pub(super) time: Vec<OsString>,
 
-    /// Do not count the time of these functions in the call graph
+    /// In the call graph, do not count the time of these functions
     #[arg(short = 'N', long, value_name = "SPEC", action = ArgAction::Append, allow_hyphen_values = true)]
     #[arg(help_heading = "What counts")]
     pub(super) no_time: Vec<OsString>,
 
-    /// No entries for these functions in the call graph
+    /// Print no call graph entries for these functions
     #[arg(short = 'e', value_name = "SPEC", action = ArgAction::Append, allow_hyphen_values = true)]
     #[arg(help_heading = "What counts")]
     pub(super) hide: Vec<OsString>,
 
-    /// As -e, and their time does not count
+    /// Like -e, and do not count the time of these functions
     #[arg(short = 'E', value_name = "SPEC", action = ArgAction::Append, allow_hyphen_values = true)]
     #[arg(help_heading = "What counts")]
     pub(super) drop: Vec<OsString>,
 
-    /// Entries only for these functions and what they call
+    /// Print call graph entries only for these functions and what they call
     #[arg(short = 'f', value_name = "SPEC", action = ArgAction::Append, allow_hyphen_values = true)]
     #[arg(help_heading = "What counts")]
     pub(super) only: Vec<OsString>,
 
-    /// As -f, and only their time counts
+    /// Like -f, and count only the time of these functions
     #[arg(short = 'F', value_name = "SPEC", action = ArgAction::Append, allow_hyphen_values = true)]
     #[arg(help_heading = "What counts")]
     pub(super) only_time: Vec<OsString>,
 
-    /// Leave out the texts that explain the columns, and the footer
+    /// Print neither explanations of the columns nor the footer
     #[arg(short = 'b', long, help_heading = "Layout")]
     pub(super) brief: bool,
 
@@ -161,19 +163,19 @@ pub(super) struct Arguments {
     #[arg(short = 'z', long, help_heading = "Layout")]
     pub(super) display_unused_functions: bool,
 
-    /// Show only so many rows of the flat profile, and entries of the call graph
+    /// Show at most this many rows of the flat profile and entries of the call graph
     #[arg(long, value_name = "ROWS", allow_hyphen_values = true, help_heading = "Layout")]
     pub(super) top: Option<String>,
 
-    /// Show only rows and entries with at least this part of the whole time
+    /// Show only rows and entries with at least this percentage of the total time
     #[arg(long, value_name = "PERCENT", allow_hyphen_values = true, help_heading = "Layout")]
     pub(super) min_percent: Option<String>,
 
-    /// Do not send reports through a pager when the standard output is a terminal
+    /// Do not start a pager when the standard output is a terminal
     #[arg(long, help_heading = "Layout")]
     pub(super) no_pager: bool,
 
-    /// Use the layout of the BSDs: the call graph first, names as they stand in the symbol table
+    /// Use the BSDs' layout: the call graph first, and names from the symbol table
     #[arg(short = 'T', long, help_heading = "Layout")]
     pub(super) traditional: bool,
 
@@ -185,11 +187,11 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FORMAT", help_heading = "Layout")]
     format: Option<Written>,
 
-    /// Show the standard error of self times, behind ±: how far chance may have moved them
+    /// Show the standard error of self times after ±: the effect of chance
     #[arg(long, help_heading = "Layout")]
     pub(super) errors: bool,
 
-    /// Make the index this wide (80), and tables (as wide as the terminal)
+    /// Set the width of the index (default 80) and of tables (default: the terminal's width)
     #[arg(short = 'w', long, value_name = "CHARACTERS", allow_hyphen_values = true, help_heading = "Layout")]
     pub(super) width: Option<String>,
 
@@ -197,11 +199,12 @@ pub(super) struct Arguments {
     #[arg(short = 'l', long, help_heading = "What counts")]
     pub(super) line: bool,
 
-    /// Add rows for inlined functions to the flat profile; with -l, name the function that each line was inlined into
+    /// Add rows for inlined functions to the flat profile; with -l, show the function into which each line was
+    /// inlined
     #[arg(long, help_heading = "What counts")]
     pub(super) inlines: bool,
 
-    /// Add file and line to each function's name
+    /// Add file and line to the name of each function
     #[arg(long, help_heading = "Layout")]
     pub(super) inline_file_names: bool,
 
@@ -209,22 +212,22 @@ pub(super) struct Arguments {
     #[arg(short = 'L', long, help_heading = "Layout")]
     pub(super) print_path: bool,
 
-    /// Show C++ and Rust names as programmers wrote them (the default)
+    /// Show C++ and Rust names as in the source (the default)
     #[arg(long, value_name = "STYLE", num_args = 0..=1, require_equals = true, default_missing_value = "auto")]
     #[arg(overrides_with = "no_demangle", help_heading = "Layout")]
     pub(super) demangle: Option<OsString>,
 
-    /// Show names as they stand in the symbol table
+    /// Show names as in the symbol table
     #[arg(long, overrides_with = "demangle", help_heading = "Layout")]
     pub(super) no_demangle: bool,
 
     /// Mark functions with fewer calls than this in source files
     #[arg(short = 'm', long, value_name = "CALLS", default_value = "1", allow_hyphen_values = true)]
-    // What the original's name may be cut down to stays this option.
+    // These abbreviations of GNU's option name keep their meaning.
     #[arg(aliases = ["mi", "min", "min-"], help_heading = "Source files")]
     pub(super) min_count: String,
 
-    /// List so many of the lines with most calls; 0 for none
+    /// List this many of the lines with the most calls; 0 for none
     #[arg(short = 't', long, value_name = "LINES", default_value = "10", allow_hyphen_values = true)]
     #[arg(help_heading = "Source files")]
     pub(super) table_length: String,
@@ -233,7 +236,7 @@ pub(super) struct Arguments {
     #[arg(short = 'x', long, help_heading = "Source files")]
     pub(super) all_lines: bool,
 
-    /// Print source files (-A) with the self time of each line in front
+    /// Print source files (-A) with the self time of each line
     #[arg(long, help_heading = "Source files")]
     pub(super) source_times: bool,
 
@@ -241,36 +244,36 @@ pub(super) struct Arguments {
     #[arg(short = 'y', long, help_heading = "Source files")]
     pub(super) separate_files: bool,
 
-    /// Look for source files here, `:` between directories; those of GPROF_PATH come after
+    /// Search for source files in these directories, separated by `:`, and then in those of GPROF_PATH
     #[arg(short = 'I', long, value_name = "DIRECTORIES", action = ArgAction::Append, allow_hyphen_values = true)]
     #[arg(help_heading = "Source files")]
     pub(super) directory_path: Vec<OsString>,
 
-    /// A program or shared object, whose profiles follow up to the next of these; reports are of all together
+    /// Report on this program or shared object; its profiles follow, up to the next --image. Reports cover all images
     #[arg(long = "image", value_name = "FILE", action = ArgAction::Append, help_heading = "Files")]
     pub(super) images: Vec<PathBuf>,
 
-    /// Take profiles to be of this form: auto, magic (GNU), bsd or 4.4bsd
+    /// Read profiles in this form: auto, magic (GNU), bsd or 4.4bsd
     #[arg(short = 'O', long, value_name = "FORM", allow_hyphen_values = true, help_heading = "Files")]
     pub(super) file_format: Option<OsString>,
 
-    /// Take the symbols from a file with lines of address, type and name, as `nm` writes them
+    /// Read the symbols from this file: lines of address, type and name, as written by `nm`
     #[arg(short = 'S', long, value_name = "FILE", help_heading = "Files")]
     pub(super) external_symbol_table: Option<PathBuf>,
 
-    /// Look here for debug information and symbols that were stripped from the program, before /usr/lib/debug
+    /// Search this directory for separate debug files, before /usr/lib/debug
     #[arg(long, value_name = "DIRECTORY", action = ArgAction::Append, help_heading = "Files")]
     pub(super) debug_dir: Vec<PathBuf>,
 
-    /// Leave out what the program's runs left beside the profiles: those of shared objects, and what is in none
+    /// Ignore the profiles of shared objects that lie beside the program's profiles
     #[arg(long, help_heading = "Files")]
     pub(super) no_objects: bool,
 
-    /// Print what the original prints, its faults included
+    /// Print what the original gprof prints, including its errors
     #[arg(long, value_name = "WHOSE", help_heading = "Files")]
     pub(super) compat: Option<Compatible>,
 
-    /// Accepted and ignored: what the original prints for those who debug it
+    /// Accepted and ignored: the original's debugging output
     #[arg(short = 'd', long, value_name = "BITS", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "", help_heading = "Help")]
     pub(super) debug: Option<OsString>,
@@ -285,7 +288,7 @@ pub(super) struct Arguments {
 }
 
 impl Arguments {
-    /// What reports are written as.
+    /// The format of the reports.
     pub(super) fn format(&self) -> OutputFormat {
         match self.format {
             None | Some(Written::Text) => OutputFormat::Text,
@@ -294,7 +297,7 @@ impl Arguments {
     }
 }
 
-/// What `--format` asks for.
+/// The values of `--format`.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Written {
     /// Text for people (the default)
@@ -303,7 +306,7 @@ enum Written {
     Json,
 }
 
-/// Whose result `--compat` asks for.
+/// The values of `--compat`.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum Compatible {
     /// GNU gprof 2.40

@@ -1,4 +1,4 @@
-//! The command line as the BSDs read it.
+//! Parses the command line as the BSDs' gprof does.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -7,50 +7,51 @@ pub use crate::cli::compat::Dialect;
 use crate::cli::options::ProfilePath;
 use crate::error::Error;
 
-/// What a command line in the manner of the BSDs asks for.
+/// The parsed command line of the BSDs' gprof.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Arguments {
-    /// Whose gprof is meant.
+    /// The BSD whose gprof to reproduce.
     pub dialect: Dialect,
-    /// `-a`: without functions that only their own source file sees.
+    /// `-a`: leave out static functions.
     pub without_statics: bool,
-    /// `-u`: without functions with dots in their names.
+    /// `-u`: leave out functions whose names contain dots.
     pub without_dots: bool,
-    /// `-b`: without the texts that explain the columns.
+    /// `-b`: leave out the explanations of the columns.
     pub brief: bool,
-    /// `-c`: with calls that stand in the machine code and never happened.
+    /// `-c`: add calls that are in the machine code but never happened.
     pub static_calls: bool,
-    /// `-C`: the size above which cycles are broken.
+    /// `-C`: the size above which cycles are broken up.
     pub cycle_limit: Option<usize>,
-    /// `-e`: functions without entries of their own.
+    /// `-e`: functions without call graph entries.
     pub unlisted: Vec<OsString>,
-    /// `-E`: the same, and their time does not count either.
+    /// `-E`: functions without entries whose time does not count.
     pub uncounted: Vec<OsString>,
-    /// `-f`: functions that alone have entries, with what they call.
+    /// `-f`: the only functions with entries, together with what they call.
     pub listed: Vec<OsString>,
-    /// `-F`: the same, and only their time counts.
+    /// `-F`: the only functions with entries, and the only ones whose time counts.
     pub counted: Vec<OsString>,
-    /// `-k`: the callers of calls that are left out.
+    /// `-k`: the callers of the arcs to leave out.
     pub cut_from: Vec<OsString>,
-    /// `-k`: the functions called by calls that are left out.
+    /// `-k`: the callees of the arcs to leave out.
     pub cut_to: Vec<OsString>,
-    /// `-l`: without the call graph.
+    /// `-l`: leave out the call graph.
     pub without_graph: bool,
-    /// `-L`: without the flat profile.
+    /// `-L`: leave out the flat profile.
     pub without_flat: bool,
-    /// `-s`: store the sum.
+    /// `-s`: write the sum of the profiles.
     pub sum: bool,
-    /// `-z`: with functions that were never called and took no time.
+    /// `-z`: show functions that were never called and took no time.
     pub unused: bool,
     /// The program and its profiles.
     pub files: Vec<OsString>,
 }
 
-/// Finds out whether a command line is one of the BSDs', and if so reads it. The first word is the name of this program.
+/// Parses a command line if it is for the BSDs' gprof; otherwise returns `None`. The first word is the name of this
+/// program.
 ///
 /// # Errors
 ///
-/// When it is, and asks for something that does not exist.
+/// When the command line is for the BSDs' gprof and is not valid.
 pub fn parse(words: &[OsString]) -> Result<Option<Arguments>, Error> {
     let native = Dialect::native();
     let called = words.first().map(Path::new).and_then(Path::file_name);
@@ -73,13 +74,13 @@ pub fn parse(words: &[OsString]) -> Result<Option<Arguments>, Error> {
     let new = rest.iter().find(|word| ["--table", "--errors"].iter().any(|new| word == new));
     if let (Some(new), Some(asked)) = (new, asked.filter(|_| dialect.is_some())) {
         let (new, asked) = (new.display(), asked.display());
-        return Err(Error::Usage(format!("'{new}' and '{asked}' contradict each other")));
+        return Err(Error::Usage(format!("'{new}' and '{asked}' cannot be used together")));
     }
     dialect.map(|dialect| letters(dialect, rest)).transpose()
 }
 
-/// Reads words of which each has one letter that counts, and arguments in words of their own. Behind the first word
-/// without a dash there are only files.
+/// Parses words with one option letter each, whose arguments are separate words. After the first word without a dash,
+/// all words are files.
 fn letters(dialect: Dialect, words: Vec<OsString>) -> Result<Arguments, Error> {
     let mut arguments = Arguments { dialect, ..Arguments::default() };
     let mut words = words.into_iter();
@@ -89,7 +90,7 @@ fn letters(dialect: Dialect, words: Vec<OsString>) -> Result<Arguments, Error> {
             break;
         };
         let mut argument = || {
-            let missing = || Error::Usage(format!("'-{}' needs one more word", letter.escape_ascii()));
+            let missing = || Error::Usage(format!("'-{}' needs an argument", letter.escape_ascii()));
             words.next().ok_or_else(missing)
         };
         match letter {
@@ -97,7 +98,7 @@ fn letters(dialect: Dialect, words: Vec<OsString>) -> Result<Arguments, Error> {
             b'b' => arguments.brief = true,
             b'c' => arguments.static_calls = true,
             b'C' => arguments.cycle_limit = Some(size(&argument()?)?),
-            // What it printed was for those who wrote it.
+            // The debugging output of the originals is not reproduced.
             b'd' => drop(argument()?),
             b'E' => arguments.uncounted.push(argument()?),
             b'e' => arguments.unlisted.push(argument()?),
@@ -113,20 +114,25 @@ fn letters(dialect: Dialect, words: Vec<OsString>) -> Result<Arguments, Error> {
             b'u' => arguments.without_dots = true,
             b'z' => arguments.unused = true,
             b'K' => return Err(Error::Usage("'-K' needs the symbols of a running FreeBSD kernel".to_owned())),
-            b'-' if word.as_encoded_bytes().starts_with(b"--image") => {
-                let why = "the BSDs' gprof reads one image";
-                return Err(Error::Usage(format!("'--image' and '--bsd' contradict each other: {why}")));
-            }
-            _ => return Err(Error::Usage(format!("unknown option '{}'", word.display()))),
+            _ => return Err(unknown(&word)),
         }
     }
     arguments.files.extend(words);
     Ok(arguments)
 }
 
+/// The error for an option that the BSDs' gprof does not have.
+fn unknown(word: &OsStr) -> Error {
+    Error::Usage(if word.as_encoded_bytes().starts_with(b"--image") {
+        "'--image' and '--bsd' cannot be used together: the BSDs' gprof reads one image".to_owned()
+    } else {
+        format!("unknown option '{}'", word.display())
+    })
+}
+
 fn size(word: &OsStr) -> Result<usize, Error> {
     let size = word.to_str().and_then(|word| word.parse().ok()).filter(|size| *size > 0);
-    size.ok_or_else(|| Error::Usage(format!("'-C {}': not a size of cycles", word.display())))
+    size.ok_or_else(|| Error::Usage(format!("'-C {}': the size of a cycle must be a number above 0", word.display())))
 }
 
 impl Arguments {
@@ -136,7 +142,7 @@ impl Arguments {
         self.files.first().map_or_else(|| "a.out".into(), PathBuf::from)
     }
 
-    /// Its profiles. When none is named, FreeBSD's is called like the program; `gmon.out` is what all systems have.
+    /// The program's profiles. FreeBSD's default is the program's name with `.gmon`; all systems accept `gmon.out`.
     #[must_use]
     pub fn profiles(&self) -> Vec<ProfilePath> {
         let named: Vec<ProfilePath> = self.files.iter().skip(1).cloned().map(ProfilePath::from).collect();

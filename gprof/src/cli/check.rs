@@ -1,4 +1,4 @@
-//! From what was written on the command line to what is meant: everything is checked here, and only here.
+//! Checks the command line and makes [`Options`] of it. Everything is checked here and nowhere else.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -13,19 +13,19 @@ use crate::cli::options::{Annotation, Asked, Choice, Compat, Limit, Options, Out
 use crate::cli::rules::Rules;
 use crate::cli::symspec::{Malformed, Pattern};
 use crate::error::Error;
-use crate::terminal::pager;
+use crate::terminal::pager::PagerCommand;
 
-/// What an option says that chooses functions, or is for or against a report.
+/// The meaning of an option that chooses functions, or that requests or suppresses a report.
 struct Meaning {
-    /// The option as people write it.
+    /// The option as it is written on the command line.
     option: &'static str,
-    /// The name by which the parser knows it.
+    /// The name of the option in the parser.
     id: &'static str,
-    /// What it chooses functions for; for both, with `-E` and `-F`.
+    /// The reports or the time for which the option chooses functions; two of these with `-E` and `-F`.
     subjects: &'static [Subject],
-    /// Whether it names what is wanted, or what is not.
+    /// Whether the option includes the functions, or excludes them.
     only: bool,
-    /// Whether it also asks for the report, or against it when it chooses nothing.
+    /// Whether the option also requests the report, or suppresses the report when it has no value.
     asks: bool,
 }
 
@@ -39,7 +39,7 @@ const fn meaning(
     Meaning { option, id, subjects, only, asks }
 }
 
-/// All of them.
+/// All options that choose.
 const MEANINGS: [Meaning; 15] = [
     meaning("-p", "flat_profile", &[Subject::Flat], true, true),
     meaning("-P", "no_flat_profile", &[Subject::Flat], false, true),
@@ -61,41 +61,25 @@ const MEANINGS: [Meaning; 15] = [
 /// Checks everything.
 pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Options, Error> {
     let compat = arguments.compat.map(Compat::from).unwrap_or_default();
-    let is_gnu = compat == Compat::Gnu;
-    contradictions(&arguments, is_gnu)?;
-    let (reports, choices) = reports(&arguments, matches, is_gnu)?;
-    if is_gnu && arguments.inlines {
-        return Err(Error::Usage("'--inlines' and '--compat=gnu' contradict each other".to_owned()));
-    }
-    if arguments.function_ordering && arguments.file_ordering.is_some() {
-        return Err(Error::Usage("only one of '--function-ordering' and '--file-ordering' may be given".to_owned()));
-    }
-    if arguments.line && arguments.file_ordering.is_some() && !is_gnu {
-        return Err(Error::Usage("'--line' and '--file-ordering' contradict each other".to_owned()));
-    }
+    let rules = Rules::new(compat, arguments.traditional);
+    contradictions(&arguments, &rules)?;
+    let (reports, choices) = reports(&arguments, matches, &rules)?;
     let (style, format) = (style(&arguments)?, arguments.format());
     let images = images::images(&arguments, matches)?;
-    // Sums, orders for linkers and files of symbols are of the program alone.
-    let is_alone = arguments.sum
-        || arguments.function_ordering
-        || arguments.file_ordering.is_some()
-        || arguments.external_symbol_table.is_some();
     Ok(Options {
-        objects: !(arguments.no_objects || is_gnu || is_alone),
+        objects: rules.reads_shared_objects && !(arguments.no_objects || is_of_program_alone(&arguments)),
         demangle: style.is_some() && !arguments.traditional,
         style: style.unwrap_or_default(),
         form: form(arguments.file_format.as_deref())?,
-        annotation: annotation(&arguments, is_gnu)?,
-        width: width(&arguments, is_gnu)?,
+        annotation: annotation(&arguments, &rules)?,
+        width: width(&arguments, &rules)?,
         limit: limit(&arguments)?,
-        pager: (!arguments.no_pager)
-            .then(|| pager::PagerCommand::of_environment(|name| std::env::var_os(name)))
-            .flatten(),
+        pager: if arguments.no_pager { None } else { PagerCommand::of_environment(|name| std::env::var_os(name)) },
         symbols: arguments.external_symbol_table,
         file_map: arguments.file_ordering,
         debug_directories: arguments.debug_dir,
         compat,
-        rules: Rules::new(compat, arguments.traditional),
+        rules,
         reports,
         choices,
         no_static: arguments.no_static,
@@ -105,8 +89,7 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
         brief: arguments.brief,
         unused: arguments.display_unused_functions,
         traditional: arguments.traditional,
-        // GNU's sums are by line, and reports beside them as well.
-        by_line: arguments.line || (is_gnu && arguments.sum),
+        by_line: arguments.line || (rules.sums_lines && arguments.sum),
         inlines: arguments.inlines,
         errors: arguments.errors,
         format,
@@ -117,9 +100,17 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
     })
 }
 
-/// Refuses what cannot be had together: new columns in layouts that are those of others to the byte, and JSON of what is
-/// text only.
-fn contradictions(arguments: &Arguments, is_gnu: bool) -> Result<(), Error> {
+/// Whether the options cover the program without its shared objects: sums, orders for linkers, and files of symbols.
+fn is_of_program_alone(arguments: &Arguments) -> bool {
+    arguments.sum
+        || arguments.function_ordering
+        || arguments.file_ordering.is_some()
+        || arguments.external_symbol_table.is_some()
+}
+
+/// Checks for options that cannot be used together: new columns in layouts that must match another gprof byte by
+/// byte, and JSON of reports that exist only as text.
+fn contradictions(arguments: &Arguments, rules: &Rules) -> Result<(), Error> {
     let json = [("--format=json", arguments.format() == OutputFormat::Json)];
     let new = [
         json[0],
@@ -129,7 +120,8 @@ fn contradictions(arguments: &Arguments, is_gnu: bool) -> Result<(), Error> {
         ("--top", arguments.top.is_some()),
         ("--min-percent", arguments.min_percent.is_some()),
     ];
-    let fixed = [("--compat=gnu", is_gnu), ("-T", arguments.traditional)];
+    let compat = ("--compat=gnu", arguments.compat.is_some());
+    let fixed = [compat, ("-T", arguments.traditional)];
     let given = |options: &[(&'static str, bool)]| options.iter().copied().find(|(_, given)| *given);
     let text = [
         ("--table", arguments.table),
@@ -140,33 +132,40 @@ fn contradictions(arguments: &Arguments, is_gnu: bool) -> Result<(), Error> {
         ("--file-ordering", arguments.file_ordering.is_some()),
         ("--file-info", arguments.file_info),
     ];
-    match given(&new).zip(given(&fixed)).or(given(&json).zip(given(&text))) {
-        Some(((one, _), (other, _))) => Err(Error::Usage(format!("'{one}' and '{other}' contradict each other"))),
+    let file_order = [("--file-ordering", arguments.file_ordering.is_some())];
+    let found = given(&new)
+        .zip(given(&fixed))
+        .or_else(|| given(&json).zip(given(&text)))
+        .or_else(|| given(&[("--inlines", arguments.inlines)]).zip(given(&[compat])))
+        .or_else(|| given(&[("--function-ordering", arguments.function_ordering)]).zip(given(&file_order)))
+        .or_else(|| given(&[("--line", arguments.line && !rules.orders_files_by_line)]).zip(given(&file_order)));
+    match found {
+        Some(((one, _), (other, _))) => Err(Error::Usage(format!("'{one}' and '{other}' cannot be used together"))),
         None => Ok(()),
     }
 }
 
 fn limit(arguments: &Arguments) -> Result<Limit, Error> {
-    let top = arguments.top.as_deref().map(|text| number("--top", text, false)).transpose()?;
+    let top = arguments.top.as_deref().map(|text| number("--top", text, &Rules::OURS)).transpose()?;
     let percent = |text: &String| {
         let percent = text.parse().ok().filter(|percent| (0.0..=100.0).contains(percent));
-        percent.ok_or_else(|| Error::Usage(format!("'{text}' is no percentage from 0 to 100 for '--min-percent'")))
+        percent.ok_or_else(|| Error::Usage(format!("'--min-percent' needs a percentage from 0 to 100, not '{text}'")))
     };
     let min_percent = arguments.min_percent.as_ref().map(percent).transpose()?;
     Ok(Limit { top: top.map(|top| usize::try_from(top).unwrap_or(usize::MAX)), min_percent })
 }
 
-fn width(arguments: &Arguments, is_gnu: bool) -> Result<Option<usize>, Error> {
+fn width(arguments: &Arguments, rules: &Rules) -> Result<Option<usize>, Error> {
     let Some(text) = &arguments.width else {
         return Ok(None);
     };
-    // Blanks without end are of no use to anybody.
+    // The maximum width, which limits the padding.
     const WIDEST: usize = 1 << 20;
-    Ok(Some(usize::try_from(number("--width", text, is_gnu)?).unwrap_or(WIDEST).clamp(1, WIDEST)))
+    Ok(Some(usize::try_from(number("--width", text, rules)?).unwrap_or(WIDEST).clamp(1, WIDEST)))
 }
 
-/// What is said of the reports, and the functions chosen for them. Of what contradicts each other the last counts.
-fn reports(arguments: &Arguments, matches: &ArgMatches, is_gnu: bool) -> Result<(Reports, Vec<Choice>), Error> {
+/// The requested reports, and the functions chosen for them. The last of two conflicting options counts.
+fn reports(arguments: &Arguments, matches: &ArgMatches, rules: &Rules) -> Result<(Reports, Vec<Choice>), Error> {
     let mut reports = Reports {
         info: arguments.file_info,
         stats: arguments.stats,
@@ -181,7 +180,7 @@ fn reports(arguments: &Arguments, matches: &ArgMatches, is_gnu: bool) -> Result<
             continue;
         };
         if !value.is_empty() || !meaning.asks {
-            choose(meaning, &value, is_gnu, &mut choices)?;
+            choose(meaning, &value, rules, &mut choices)?;
         }
         let asked = match meaning.subjects {
             [Subject::Flat] if meaning.asks => &mut reports.flat,
@@ -198,7 +197,7 @@ fn reports(arguments: &Arguments, matches: &ArgMatches, is_gnu: bool) -> Result<
     Ok((reports, choices))
 }
 
-/// The options that choose, with what was given to them, as they stand on the command line. `-B` means nothing else.
+/// The options that choose, with their values, in the order of the command line. `None` stands for `-B`.
 fn in_order(matches: &ArgMatches) -> Vec<(Option<&'static Meaning>, OsString)> {
     let mut given = Vec::new();
     for meaning in &MEANINGS {
@@ -214,18 +213,19 @@ fn in_order(matches: &ArgMatches) -> Vec<(Option<&'static Meaning>, OsString)> {
 }
 
 /// Adds the choice of one option.
-fn choose(meaning: &Meaning, value: &OsStr, is_gnu: bool, choices: &mut Vec<Choice>) -> Result<(), Error> {
+fn choose(meaning: &Meaning, value: &OsStr, rules: &Rules, choices: &mut Vec<Choice>) -> Result<(), Error> {
     let given = format!("{} {}", meaning.option, value.display());
     let wrong = |why: Malformed| Error::Usage(format!("'{given}': {why}"));
+    let is_checked = rules.checks_arguments;
     let pattern =
-        if is_gnu { Pattern::gnu(value.as_bytes()) } else { Pattern::new(value.as_bytes()).map_err(wrong)? };
+        if is_checked { Pattern::new(value.as_bytes()).map_err(wrong)? } else { Pattern::gnu(value.as_bytes()) };
     let is_arc = matches!(pattern, Pattern::Arcs(..));
     for subject in meaning.subjects {
         let subject = match (subject, is_arc) {
             (Subject::Graph, true) if meaning.asks => Subject::Arcs,
-            (Subject::Arcs, false) if !is_gnu => return Err(wrong(Malformed::NoArc)),
+            (Subject::Arcs, false) if is_checked => return Err(wrong(Malformed::NoArc)),
             (Subject::Arcs, _) | (_, false) => *subject,
-            (_, true) if !is_gnu => return Err(wrong(Malformed::Arc)),
+            (_, true) if is_checked => return Err(wrong(Malformed::Arc)),
             (_, true) => *subject,
         };
         choices.push(Choice { subject, only: meaning.only, pattern: pattern.clone(), given: given.clone() });
@@ -233,7 +233,7 @@ fn choose(meaning: &Meaning, value: &OsStr, is_gnu: bool, choices: &mut Vec<Choi
     Ok(())
 }
 
-/// How names are mangled; nothing when they are to be shown as they stand in the symbol table.
+/// The mangling style; `None` to show names as in the symbol table.
 fn style(arguments: &Arguments) -> Result<Option<Style>, Error> {
     const STYLES: [(&str, Option<Style>); 7] = [
         ("none", None),
@@ -254,7 +254,7 @@ fn style(arguments: &Arguments) -> Result<Option<Style>, Error> {
     })
 }
 
-/// The form of profiles: its first letter says it.
+/// The form of profiles, from the first letter of its name.
 fn form(name: Option<&OsStr>) -> Result<Option<gmon::Form>, Error> {
     let Some(name) = name else {
         return Ok(None);
@@ -271,25 +271,25 @@ fn form(name: Option<&OsStr>) -> Result<Option<gmon::Form>, Error> {
     }
 }
 
-fn annotation(arguments: &Arguments, is_gnu: bool) -> Result<Annotation, Error> {
+fn annotation(arguments: &Arguments, rules: &Rules) -> Result<Annotation, Error> {
     let from_environment = std::env::var_os("GPROF_PATH");
     let directories = arguments.directory_path.iter().chain(from_environment.as_ref());
     let directories = directories.flat_map(|paths| std::env::split_paths(paths).collect::<Vec<PathBuf>>());
     Ok(Annotation {
         directories: directories.collect(),
-        min_count: number("--min-count", &arguments.min_count, is_gnu)?,
-        table_length: usize::try_from(number("--table-length", &arguments.table_length, is_gnu)?).unwrap_or(usize::MAX),
+        min_count: number("--min-count", &arguments.min_count, rules)?,
+        table_length: usize::try_from(number("--table-length", &arguments.table_length, rules)?).unwrap_or(usize::MAX),
         all_lines: arguments.all_lines,
         times: arguments.source_times,
         separate: arguments.separate_files,
     })
 }
 
-/// A number. GNU takes the digits that text begins with, and nothing below zero.
-fn number(option: &str, text: &str, is_gnu: bool) -> Result<u64, Error> {
-    if is_gnu {
+/// Parses a number. Without a check, the digits at the start of the text count, or else 0.
+fn number(option: &str, text: &str, rules: &Rules) -> Result<u64, Error> {
+    if !rules.checks_arguments {
         let digits = text.trim_start().bytes().take_while(u8::is_ascii_digit).count();
         return Ok(text.trim_start()[..digits].parse().unwrap_or(0));
     }
-    text.parse().map_err(|_| Error::Usage(format!("'{text}' is no number for '{option}'")))
+    text.parse().map_err(|_| Error::Usage(format!("'{option}' needs a number, not '{text}'")))
 }

@@ -1,16 +1,16 @@
-//! Whose gprof the command line asks for.
+//! The gprofs that the command line can choose.
 
-/// Whose result the user wants where gprofs differ.
+/// The gprof whose output the user wants where gprofs differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Compat {
-    /// Our own.
+    /// This project's gprof.
     #[default]
     None,
     /// GNU gprof's.
     Gnu,
 }
 
-/// A BSD whose gprof is imitated.
+/// A BSD whose gprof is reproduced.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Dialect {
     /// FreeBSD's.

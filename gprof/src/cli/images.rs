@@ -1,4 +1,4 @@
-//! Which profiles belong to which image: those behind it on the command line.
+//! Assigns profiles to images: the profiles that follow an image on the command line belong to that image.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -7,17 +7,17 @@ use clap::ArgMatches;
 use clap::parser::ValueSource;
 
 use super::arguments::Arguments;
-use crate::cli::options::{Compat, ProfilePath, ProfiledImage};
+use crate::cli::options::{ProfilePath, ProfiledImage};
 use crate::error::Error;
 
-/// The profile of an image for which none is named.
+/// The default name of a profile.
 const PROFILE: &str = "gmon.out";
 
-/// A word of the command line that is a file.
+/// A file name on the command line.
 enum Word {
-    /// Behind `--image`.
+    /// The value of `--image`.
     Image(PathBuf),
-    /// Without an option.
+    /// An operand.
     Operand(OsString),
 }
 
@@ -45,7 +45,7 @@ pub(super) fn images(arguments: &Arguments, matches: &ArgMatches) -> Result<Vec<
         let has_default = is_alone || (is_plain && at == 0);
         if !has_default {
             let image = profiled.image.display();
-            return Err(Error::Usage(format!("'--image {image}': its profiles must be named behind it")));
+            return Err(Error::Usage(format!("'--image {image}' has no profiles: name them after it")));
         }
         profiled.profiles.push(ProfilePath::File(PROFILE.into()));
     }
@@ -66,7 +66,7 @@ fn words(arguments: &Arguments, matches: &ArgMatches) -> Vec<Word> {
     words.into_iter().map(|(_, word)| word).collect()
 }
 
-/// The place of an image's profiled, which is new if there is none yet.
+/// The index of an image in the list. Adds the image if the list does not have it.
 fn place(images: &mut Vec<ProfiledImage>, image: PathBuf) -> usize {
     images.iter().position(|profiled| profiled.image == image).unwrap_or_else(|| {
         images.push(ProfiledImage { image, profiles: Vec::new() });
@@ -74,17 +74,16 @@ fn place(images: &mut Vec<ProfiledImage>, image: PathBuf) -> usize {
     })
 }
 
-/// What is about one image cannot be asked of several.
+/// Checks for options that work with a single image only.
 fn contradictions(arguments: &Arguments) -> Result<(), Error> {
-    let is_gnu = arguments.compat.map(Compat::from) == Some(Compat::Gnu);
     for (is_given, option, why) in [
-        (is_gnu, "--compat=gnu", "GNU's gprof reads one image"),
-        (arguments.sum, "--sum", "a sum is of one image"),
-        (arguments.external_symbol_table.is_some(), "--external-symbol-table", "its symbols are of one image"),
-        (arguments.file_ordering.is_some(), "--file-ordering", "its object files are of one image"),
+        (arguments.compat.is_some(), "--compat=gnu", "GNU's gprof reads one image"),
+        (arguments.sum, "--sum", "a sum covers one image"),
+        (arguments.external_symbol_table.is_some(), "--external-symbol-table", "its symbols belong to one image"),
+        (arguments.file_ordering.is_some(), "--file-ordering", "its object files belong to one image"),
     ] {
         if is_given {
-            return Err(Error::Usage(format!("'--image' and '{option}' contradict each other: {why}")));
+            return Err(Error::Usage(format!("'--image' and '{option}' cannot be used together: {why}")));
         }
     }
     Ok(())

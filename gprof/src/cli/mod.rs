@@ -1,4 +1,4 @@
-//! The command line: from words to frozen options.
+//! Turns the command line into checked options.
 
 mod arguments;
 pub mod bsd;
@@ -21,35 +21,37 @@ use crate::cli::options::Options;
 use crate::error::Error;
 use arguments::Arguments;
 
-/// What a command line asks for.
+/// The result of parsing a command line.
 #[derive(Debug)]
 pub enum Request {
-    /// To report.
+    /// Write reports.
     Report(Box<Options>),
-    /// To print a text: help, or the version.
+    /// Print a text: the help or the version.
     Text(String),
 }
 
-/// All options with their help, for whoever makes a manual of them. Those that choose between two command lines are read before
-/// the others, and are here for their help only: they must not make `--b` and `--g` ambiguous.
+/// All options with their help, for manuals and completions. `--bsd` and `--gnu` are parsed before the other options
+/// and are here for their help only: they must not make `--b` and `--g` ambiguous.
 #[must_use]
 pub fn command() -> Command {
     let bsd = Arg::new("bsd").long("bsd").value_name("WHOSE").num_args(0..=1).require_equals(true);
-    let bsd =
-        bsd.help("Be the gprof of freebsd (the default) or openbsd, with its options and layout; written in full");
+    let bsd = bsd.help(
+        "Reproduce the gprof of freebsd (the default) or openbsd, with its options and layout; cannot be abbreviated",
+    );
     let gnu = Arg::new("gnu").long("gnu").action(ArgAction::SetTrue);
-    let gnu = gnu.help("Be this gprof where the BSDs' is the default: on these systems, or by the name bsdgprof");
+    let gnu =
+        gnu.help("Use this gprof where the BSDs' gprof is the default: on these systems, or with the name bsdgprof");
     Arguments::command().args([bsd, gnu].map(|whose| whose.help_heading("Files")))
 }
 
-/// Reads a command line, of which the first word is the name of this program.
+/// Parses a command line. The first word is the name of this program.
 ///
 /// # Errors
 ///
-/// When it asks for something that does not exist.
+/// When an option does not exist or has an invalid value.
 pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Request, Error> {
     let mut words = words::expand(words)?;
-    // The command line of the BSDs has obeyed this word by giving way.
+    // `cli::bsd` has handled this word already.
     words.retain(|word| word != "--gnu");
     let words = words::unglue(words);
     let is_long = words.iter().skip(1).any(|word| word.as_encoded_bytes().starts_with(b"--h"));
@@ -71,20 +73,20 @@ pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Request, Error
 }
 
 impl Options {
-    /// Reads the words of a command line behind the name of the program: options, an image and its profiles.
+    /// Parses the words of a command line after the program's name: options, an image and its profiles.
     ///
     /// # Errors
     ///
-    /// When the words ask for something that does not exist, or for no report.
+    /// When an option does not exist or has an invalid value, or the words ask for the help or the version.
     pub fn parse<W: Into<OsString>>(words: impl IntoIterator<Item = W>) -> Result<Options, Error> {
         match parse(std::iter::once("gprof".into()).chain(words.into_iter().map(Into::into)))? {
             Request::Report(options) => Ok(*options),
-            Request::Text(_) => Err(Error::Usage("help and version are no reports".to_owned())),
+            Request::Text(_) => Err(Error::Usage("help and version are not reports".to_owned())),
         }
     }
 }
 
-/// What is wrong with a command line, and for an option that does not exist the one that may have been meant.
+/// The error of a command line in one line. For an unknown option, suggests the most similar one.
 fn one_line(error: &clap::Error) -> String {
     let text = error.to_string();
     let line = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
@@ -96,7 +98,7 @@ fn one_line(error: &clap::Error) -> String {
     let command = command();
     let known = command.get_arguments().filter(|option| !option.is_hide_set()).filter_map(Arg::get_long);
     let wrong = wrong.trim_start_matches('-').split('=').next().unwrap_or_default();
-    // Nothing can be guessed from a single letter.
+    // A single letter is too short for a suggestion.
     match nearest::nearest(wrong, known).filter(|_| wrong.len() > 1) {
         Some(meant) => format!("{line}; did you mean '--{meant}'?"),
         None => line,
@@ -117,7 +119,7 @@ mod tests {
         }
     }
 
-    /// Images and their profiles.
+    /// Formats images and their profiles.
     fn images(options: &Options) -> String {
         let profiled = |profiled: &ProfiledImage| {
             let profiles: Vec<String> = profiled.profiles.iter().map(ToString::to_string).collect();
@@ -204,11 +206,11 @@ mod tests {
         assert_eq!(limit("").unwrap(), (None, None));
         assert_eq!(limit("--top=5 --min-percent 0.5").unwrap(), (Some(5), Some(0.5)));
         for (line, said) in [
-            ("--top=-1", "'-1' is no number for '--top'"),
-            ("--min-percent=101", "'101' is no percentage"),
-            ("--min-percent=nan", "'nan' is no percentage"),
-            ("--top=5 --compat=gnu", "'--top' and '--compat=gnu' contradict each other"),
-            ("--min-percent=5 -T", "'--min-percent' and '-T' contradict each other"),
+            ("--top=-1", "'--top' needs a number, not '-1'"),
+            ("--min-percent=101", "'--min-percent' needs a percentage from 0 to 100, not '101'"),
+            ("--min-percent=nan", "'--min-percent' needs a percentage from 0 to 100, not 'nan'"),
+            ("--top=5 --compat=gnu", "'--top' and '--compat=gnu' cannot be used together"),
+            ("--min-percent=5 -T", "'--min-percent' and '-T' cannot be used together"),
         ] {
             assert!(limit(line).unwrap_err().contains(said), "{line}");
         }
@@ -219,9 +221,9 @@ mod tests {
     fn faults_name_the_option() {
         assert!(options("--flat-profil").is_ok() && options("--flat-profile=main -k a/b").is_ok());
         assert!(options("--flta-profile").unwrap_err().contains("did you mean '--flat-profile'?"));
-        assert!(options("-k main").unwrap_err().contains("'-k main': two functions are needed"));
+        assert!(options("-k main").unwrap_err().contains("'-k main': name two functions"));
         assert!(options("-p:").unwrap_err().contains("'-p :'"));
-        assert!(options("-ea/b").unwrap_err().contains("'-e a/b': one function"));
+        assert!(options("-ea/b").unwrap_err().contains("'-e a/b': name functions"));
         assert!(options("-w wide").unwrap_err().contains("--width"));
         assert!(options("-O x").unwrap_err().contains("4.4bsd"));
         assert!(options("--nonsense").unwrap_err().contains("--nonsense"));
@@ -245,7 +247,7 @@ mod tests {
                 assert!(help.contains(option), "{help}");
             }
         }
-        // What is cut short means what it meant to the original.
+        // Abbreviations mean the same as in GNU gprof.
         assert!(options("--b").unwrap().brief);
         assert_eq!(options("--g").unwrap().reports.graph, Asked::For);
     }

@@ -1,8 +1,8 @@
-//! What somebody may have meant by an option that does not exist.
+//! Finds the option that a misspelled option may stand for.
 
-/// The one of `known` that takes the fewest changes of letters to get from `wrong`, unless that is another word.
+/// Returns the element of `known` with the smallest edit distance from `wrong`, unless the distance is too large.
 pub(super) fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    // What is far too long is no slip, and must not cost its length squared.
+    // A very long word is not a misspelling, and would cost its length squared.
     if wrong.len() > 60 {
         return None;
     }
@@ -13,7 +13,7 @@ pub(super) fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> 
         .map(|(_, candidate)| candidate)
 }
 
-/// How many bytes must be inserted, removed or replaced to make one text of the other.
+/// The edit distance of two texts: the number of bytes to insert, remove or replace.
 fn distance(one: &[u8], other: &[u8]) -> usize {
     let mut row: Vec<usize> = (0..=other.len()).collect();
     for (at, byte) in one.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What the user asked for, checked and frozen.
+//! The checked options.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use crate::cli::symspec::{Pattern, Spec, What};
 use crate::error::Error;
 use crate::terminal::pager;
 
-/// Where a profile is read from.
+/// Where to read a profile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProfilePath {
     /// The standard input.
@@ -40,11 +40,11 @@ impl std::fmt::Display for ProfilePath {
 pub struct ProfiledImage {
     /// The program or shared object.
     pub image: PathBuf,
-    /// The profiles to sum; never none.
+    /// The profiles to add up; never empty.
     pub profiles: Vec<ProfilePath>,
 }
 
-/// What reports are written as.
+/// The format of the reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OutputFormat {
     /// Text for people.
@@ -54,49 +54,49 @@ pub enum OutputFormat {
     Json,
 }
 
-/// What the user said of one report.
+/// The user's request for one report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Asked {
-    /// Nothing.
+    /// No request.
     #[default]
     Nothing,
-    /// To write it.
+    /// Write the report.
     For,
-    /// Not to write it.
+    /// Do not write the report.
     Against,
 }
 
-/// What the user said of all reports.
+/// The user's requests for all reports.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reports {
     /// The flat profile.
     pub flat: Asked,
     /// The call graph and its index.
     pub graph: Asked,
-    /// How often functions ran.
+    /// The number of calls of each function.
     pub counts: Asked,
     /// Annotated source files.
     pub source: Asked,
-    /// What the profiles consist of.
+    /// The contents of the profiles' files.
     pub info: bool,
     /// How much of the profiles the reports account for.
     pub stats: bool,
     /// An order of functions.
     pub function_order: bool,
-    /// A file with the sum of the profiles.
+    /// The file with the sum of the profiles.
     pub sum: bool,
 }
 
-/// What a choice of functions is for.
+/// The part of the output that a choice of functions applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Subject {
     /// The flat profile.
     Flat,
     /// Entries in the call graph.
     Graph,
-    /// The time that counts in the call graph.
+    /// The time in the call graph.
     Time,
-    /// How often functions ran.
+    /// The number of calls of each function.
     Counts,
     /// Annotated source files.
     Source,
@@ -107,116 +107,116 @@ pub enum Subject {
 /// A choice of functions or arcs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// What it is for.
+    /// The part of the output that the choice applies to.
     pub subject: Subject,
-    /// Whether only what is chosen is wanted, or all but that.
+    /// Whether the choice includes the functions or arcs, or excludes them.
     pub only: bool,
-    /// What is chosen.
+    /// The functions or arcs.
     pub pattern: Pattern,
-    /// The option and what was given to it, for messages.
+    /// The option and its value, for messages.
     pub given: String,
 }
 
-/// How much of the flat profile and of the call graph is shown; all when nothing is said.
+/// Limits of the flat profile and of the call graph; everything is shown without limits.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Limit {
-    /// How many rows of the one, and entries of the other.
+    /// The maximum number of rows of the flat profile, and of entries of the call graph.
     pub top: Option<usize>,
-    /// What part of the whole time they have at least, in percent.
+    /// The minimum percentage of the total time of a row or entry.
     pub min_percent: Option<f64>,
 }
 
-// A limit is made of numbers that are compared with themselves.
+// The percentage is never NaN, so equality is reflexive.
 impl Eq for Limit {}
 
 /// How source files are found and annotated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Annotation {
-    /// Where they are looked for.
+    /// The directories to search.
     pub directories: Vec<PathBuf>,
-    /// Lines with fewer calls are marked.
+    /// Lines with fewer calls than this are marked.
     pub min_count: u64,
-    /// How many of the lines with most calls are listed.
+    /// The number of lines with the most calls to list.
     pub table_length: usize,
-    /// Whether all lines are annotated.
+    /// Whether to annotate all lines.
     pub all_lines: bool,
-    /// Whether the self time of each line stands beside its calls.
+    /// Whether to show the self time of each line.
     pub times: bool,
-    /// Whether each goes to a file of its own.
+    /// Whether to write each source file to a separate file.
     pub separate: bool,
 }
 
 /// What a report is about, and which reports to write.
 ///
-/// [`Options::new`] starts without a command line, [`Options::parse`] reads the words of one.
+/// [`Options::new`] starts without a command line, [`Options::parse`] reads the words of a command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// The profiled images, each with its profiles; never none.
+    /// The profiled images, each with its profiles; never empty.
     pub(crate) images: Vec<ProfiledImage>,
-    /// The form of the profiles, if it is not to be detected.
+    /// The form of the profiles; `None` to detect the form.
     pub(crate) form: Option<gmon::Form>,
-    /// A text file that gives the symbols instead of the program.
+    /// A text file with the symbols (`-S`).
     pub(crate) symbols: Option<PathBuf>,
-    /// A text file that tells the object file of each function, if an order of those is wanted.
+    /// A text file that maps functions to object files (`-R`).
     pub(crate) file_map: Option<PathBuf>,
-    /// Where files with what was stripped from programs are looked for, before the system's directory.
+    /// The directories to search for separate debug files, before the system's directory.
     pub(crate) debug_directories: Vec<PathBuf>,
-    /// Whether shared objects are told of that a run left profiles of.
+    /// Whether reports include the shared objects whose profiles the runs left.
     pub(crate) objects: bool,
-    /// Whose faults are wanted.
+    /// The gprof whose output to reproduce.
     pub(crate) compat: Compat,
-    /// What follows from that for analyses and reports.
+    /// The rules that follow from the choice of gprof.
     pub(crate) rules: Rules,
-    /// The reports that are wanted or not.
+    /// The reports that the user requested or suppressed.
     pub(crate) reports: Reports,
-    /// The functions and arcs chosen, in the order of the command line.
+    /// The choices of functions and arcs, in the order of the command line.
     pub(crate) choices: Vec<Choice>,
-    /// Whether functions that only their source file sees are left out.
+    /// Whether to leave out static functions.
     pub(crate) no_static: bool,
-    /// Whether local symbols that are not marked as functions are left out.
+    /// Whether to leave out local symbols whose type is not function.
     pub(crate) functions_only: bool,
-    /// Whether copies that compilers make of functions count for the function.
+    /// Whether to count compilers' copies of a function for the function.
     pub(crate) merge_clones: bool,
-    /// Whether calls are added that stand in the program and never happened.
+    /// Whether to add calls that are in the machine code but never happened.
     pub(crate) static_calls: bool,
-    /// Whether to leave out the texts that explain the columns.
+    /// Whether to leave out the explanations of the columns.
     pub(crate) brief: bool,
-    /// How much is shown of the flat profile and of the call graph.
+    /// The limits of the flat profile and of the call graph.
     pub(crate) limit: Limit,
     /// Whether to show functions that were never called and took no time.
     pub(crate) unused: bool,
-    /// Whether to show names as programmers wrote them.
+    /// Whether to show names as in the source.
     pub(crate) demangle: bool,
-    /// How names are mangled.
+    /// The mangling style.
     pub(crate) style: Style,
     /// Whether to use the layout of the BSDs.
     pub(crate) traditional: bool,
-    /// Whether to tell of lines and not of functions.
+    /// Whether to report source lines instead of functions.
     pub(crate) by_line: bool,
-    /// Whether to tell of functions that were inlined into others.
+    /// Whether to add inlined functions.
     pub(crate) inlines: bool,
     /// Whether to add file and line to names.
     pub(crate) file_names: bool,
     /// Whether to show whole paths.
     pub(crate) paths: bool,
-    /// Whether to show how far self times may be off by chance.
+    /// Whether to show the standard errors of self times.
     pub(crate) errors: bool,
-    /// What reports are written as.
+    /// The format of the reports.
     pub(crate) format: OutputFormat,
     /// Whether to draw tables.
     pub(crate) table: bool,
-    /// The width of the index and of tables in characters, if the user says so.
+    /// The width of the index and of tables in characters, if given.
     pub(crate) width: Option<usize>,
     /// How source files are found and annotated.
     pub(crate) annotation: Annotation,
-    /// What reports go through on their way to a terminal, if they shall go through anything.
+    /// The pager for reports on a terminal, if one is wanted.
     pub(crate) pager: Option<pager::PagerCommand>,
 }
 
-/// The reports that are to be written.
+/// The reports to write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
-    /// What the profiles consist of.
+    /// The contents of the profiles' files.
     pub info: bool,
     /// How much of the profiles the reports account for.
     pub stats: bool,
@@ -224,28 +224,28 @@ pub struct Wanted {
     pub flat: bool,
     /// The call graph, and the index behind it.
     pub graph: bool,
-    /// How often functions ran.
+    /// The number of calls of each function.
     pub counts: bool,
     /// Annotated source files.
     pub source: bool,
     /// An order of functions.
     pub function_order: bool,
-    /// Whether there are calls, so that functions have numbers.
+    /// Whether the profiles contain calls, so that functions have numbers.
     pub calls: bool,
     /// An order of object files.
     pub file_order: bool,
 }
 
 impl Wanted {
-    /// Whether there is anything but `info`, which needs no analysis.
+    /// Whether any report is wanted that needs an analysis: any except `info`.
     #[must_use]
     pub fn analysis(&self) -> bool {
         let orders = self.function_order || self.file_order;
         self.stats || self.flat || self.graph || self.counts || self.source || orders
     }
 
-    /// Whether the flat profile is the only report that needs an analysis: numbers of entries and the order of arcs show
-    /// nowhere.
+    /// Whether the flat profile is the only report that needs an analysis. The numbers of entries and the order of
+    /// arcs are then not shown.
     #[must_use]
     pub fn is_flat_alone(&self) -> bool {
         let others = self.graph || self.counts || self.source || self.function_order || self.file_order;
@@ -253,17 +253,17 @@ impl Wanted {
     }
 }
 
-/// What the profiles hold.
+/// The kinds of data in the profiles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Contents {
-    /// Whether any of them is of a kind that has samples.
+    /// Whether any of the profiles has samples.
     pub samples: bool,
-    /// Whether any of them is of a kind that has calls.
+    /// Whether any of the profiles has calls.
     pub calls: bool,
 }
 
 impl Contents {
-    /// Adds what other profiles hold.
+    /// Adds the kinds of data in other profiles.
     pub(crate) fn join(&mut self, more: Contents) {
         self.samples |= more.samples;
         self.calls |= more.calls;
@@ -271,32 +271,25 @@ impl Contents {
 }
 
 impl Options {
-    /// Whether GNU's faults are wanted.
-    #[must_use]
-    pub(crate) fn is_gnu(&self) -> bool {
-        self.compat == Compat::Gnu
-    }
-
-    /// How names are demangled: names that GNU's tools leave mangled stay so where GNU's output is wanted.
+    /// The options of the demangler.
     #[must_use]
     pub(crate) fn demangling(&self) -> gmon_demangle::Options {
-        let compat = if self.is_gnu() { gmon_demangle::Compat::Gnu } else { gmon_demangle::Compat::None };
-        gmon_demangle::Options { style: self.style, compat, ..gmon_demangle::Options::default() }
+        gmon_demangle::Options { style: self.style, compat: self.rules.demangling, ..gmon_demangle::Options::default() }
     }
 
-    /// Whether a footer says how much of the profiles the reports account for.
+    /// Whether to write a footer, which says how much of the profiles the reports account for.
     #[must_use]
     pub(crate) fn has_footer(&self, wanted: Wanted) -> bool {
-        // The originals have none, and with `--stats` and in JSON everything is said.
-        let is_fixed = self.is_gnu() || self.traditional || self.format == OutputFormat::Json;
-        (wanted.flat || wanted.graph) && !wanted.stats && !self.brief && !is_fixed
+        // With `--stats` and in JSON, the reports contain this already.
+        let is_text = self.format == OutputFormat::Text;
+        self.rules.has_footer && is_text && (wanted.flat || wanted.graph) && !wanted.stats && !self.brief
     }
 
-    /// Whether choices or reports need to know where functions stand in source files.
+    /// Whether choices or reports need the source lines of functions.
     #[must_use]
     pub(crate) fn needs_sources(&self, wanted: Wanted) -> bool {
         let spec_needs = |spec: &Spec| {
-            // Without `:`, a name with a dot may be that of a file.
+            // Without `:`, a name with a dot may be the name of a file.
             let may_be_file = matches!(&spec.what, What::Function(name) if name.contains(&b'.'));
             spec.file.is_some() || matches!(spec.what, What::Line(_)) || may_be_file
         };
@@ -313,27 +306,26 @@ impl Options {
         shown || self.choices.iter().any(needs)
     }
 
-    /// Whether nothing is shown of code that the profile has no samples and no calls of: the flat profile alone.
+    /// Whether the reports show only code that has samples or calls: the flat profile alone.
     #[must_use]
     pub(crate) fn shows_only_profiled_code(&self, wanted: Wanted) -> bool {
         let all = wanted.graph || wanted.counts || wanted.source || wanted.function_order || self.sums_lines();
-        // GNU keeps what is chosen as ranges of neighbours.
-        let by_neighbours = self.is_gnu() && !self.choices.is_empty();
-        !(all || by_neighbours || self.unused || self.traditional)
+        let by_neighbors = !self.rules.chooses_sets && !self.choices.is_empty();
+        !(all || by_neighbors || self.unused || self.traditional)
     }
 
-    /// Whether a sum is wanted in which calls are those of lines, as GNU's is.
+    /// Whether to write a sum in which calls are between lines, as in GNU gprof.
     #[must_use]
     pub(crate) fn sums_lines(&self) -> bool {
-        self.reports.sum && self.is_gnu()
+        self.reports.sum && self.rules.sums_lines
     }
 
-    /// The reports to write: those asked for; when none was, all that the profiles have something for, less those asked
-    /// against.
+    /// The reports to write: the requested ones; if there are none, all reports that the profiles have data for,
+    /// except the suppressed ones.
     ///
     /// # Errors
     ///
-    /// When a report was asked for that the profiles have nothing for.
+    /// When a requested report has no data in the profiles.
     pub(crate) fn wanted(&self, contents: Contents) -> Result<Wanted, Error> {
         let asked = &self.reports;
         let wanted = Wanted {

@@ -1,88 +1,109 @@
-//! Where GNU's gprof, the BSDs' and ours decide differently: each decision by its name, made once from the command line.
+//! The decisions in which GNU's gprof, the BSDs' gprof and this one differ. Each decision has a name and is made
+//! once, from the command line.
 //!
-//! What follows from them is in analyses and reports, which know no names of systems. docs/gnu-differences.md tells
-//! users of all of these.
+//! Other modules ask for a decision and never for the gprof. docs/gnu-differences.md describes these differences for
+//! users.
 
 use crate::cli::compat::{Compat, Dialect};
+use crate::image::Policy;
 
-/// How many bytes of code one bin of a histogram is said to stand for.
+/// The number of bytes of code that reports state for one histogram bin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Granularity {
-    /// As many as it does: ours.
+    /// The exact number: ours.
     Bytes,
-    /// As many units of two bytes as it has, and be that part of one: FreeBSD's.
+    /// The number of two-byte units, with a fraction: FreeBSD's.
     Units,
-    /// Whole units of two bytes: GNU's and OpenBSD's.
+    /// The number of whole two-byte units: GNU's and OpenBSD's.
     WholeUnits,
 }
 
-/// The unit in which times for each call are shown.
+/// The unit of times per call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallUnit {
-    /// The one that fits what is called often: ours.
+    /// The unit that fits functions with many calls: ours.
     Fitting,
-    /// The one that fits the longest call: GNU's.
+    /// The unit that fits the longest call: GNU's.
     Longest,
     /// Milliseconds: OpenBSD's, and GNU's and ours with `-T`.
     Milliseconds,
-    /// The faster the clock, the smaller the unit: FreeBSD's.
+    /// A unit that depends on the sampling rate: FreeBSD's.
     Clock,
 }
 
-/// The decisions. A field that says nothing of the BSDs is about something that their gprof does not have.
+/// The decisions. A field that does not mention the BSDs is about a feature that their gprof does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
-    /// Whether a bin is divided among functions to the byte, and the last function has time as well. GNU and the BSDs round
-    /// the borders of bins to units of two bytes, and their last function has no time.
+    /// Whether a bin is divided among functions by exact bytes, and the last function gets time too. GNU and the BSDs
+    /// round the borders of bins to units of two bytes, and their last function gets no time.
     pub divides_bins_exactly: bool,
-    /// Whether calls with one end in no function are shown, as `<outside>`. GNU and the BSDs drop them.
+    /// Whether calls from or to code outside all functions are shown, as `<outside>`. GNU and the BSDs drop these
+    /// calls.
     pub shows_outside: bool,
-    /// Whether what is left out of the call graph takes along what only it calls, and what nobody calls begins the program.
-    /// GNU and the BSDs hand choices down by shares of calls.
+    /// Whether leaving a function out of the call graph also leaves out the functions that only it calls, and
+    /// functions without callers count as the start of the program. GNU and the BSDs pass choices down by shares of
+    /// calls.
     pub leaves_out_callees: bool,
-    /// How large bins are said to be.
+    /// The stated size of bins.
     pub granularity: Granularity,
-    /// The unit of times for each call.
+    /// The unit of times per call.
     pub call_unit: CallUnit,
-    /// Whether the flat profile has functions that were not called and took no time, and called some that did: FreeBSD's
-    /// alone.
+    /// Whether the flat profile lists functions that were not called and took no time, but called functions with
+    /// time: FreeBSD's alone.
     pub lists_callers_without_time: bool,
-    /// Whether columns of the flat profile grow with the numbers in them. In the layouts of all others a number that is too
-    /// wide moves the rest of its row.
+    /// Whether columns of the flat profile grow with their numbers. In the other layouts, a number that is too wide
+    /// shifts the rest of its row.
     pub widens_columns: bool,
-    /// Whether cycles have entries in the call graph by line. GNU takes them for lines, which have none.
+    /// Whether cycles have entries in the call graph by line. GNU treats cycles as lines, which have no entries.
     pub shows_cycles_by_line: bool,
-    /// How many counts of basic blocks a line may have: 10 for GNU, any number for us.
+    /// The maximum number of basic-block counts for one line: 10 for GNU, any number for us.
     pub most_blocks_of_line: usize,
-    /// Whether the list of counts has functions of unknown files at its end. GNU compares these by address with those of
-    /// known files, which is no order; what comes of it is up to the C library.
+    /// Whether the list of counts ends with the functions of unknown files. GNU compares these by address with
+    /// functions of known files, which is not a consistent order: the result depends on the C library's sort.
     pub lists_unknown_files_last: bool,
-    /// Whether `-m` holds for the list of counts. GNU's manual says so; its program does not know.
+    /// Whether `-m` applies to the list of counts. GNU's manual says so, but GNU's program ignores it there.
     pub limits_counts: bool,
-    /// Whether a line that nobody counted has the count of its function. With GNU it has the one that came last.
+    /// Whether a line without a count gets the count of its function. With GNU it gets the previous count.
     pub labels_lines_by_function: bool,
-    /// Whether `-c` looks into all functions for calls in both directions, also without samples. GNU needs samples, leaves
-    /// out the last function and takes all distances for positive.
+    /// Whether `-c` searches all functions for calls in both directions, also without samples. GNU needs samples,
+    /// leaves out the last function, and treats all distances as positive.
     pub finds_all_static_calls: bool,
-    /// Whether all functions of the start-up objects are the profiling runtime. For GNU that is `mcount` under its names.
+    /// Whether all functions of the start-up objects count as the profiling runtime. For GNU, only `mcount` does,
+    /// under its several names.
     pub knows_whole_runtime: bool,
-    /// Whether functions may be chosen by readable names and patterns and by several files, and a choice of nothing is an
-    /// error. GNU knows names of the symbol table, takes the last of several files, and ignores what it does not know.
+    /// Whether functions may be chosen by source names, by patterns and in several files, and a choice of no function
+    /// is an error. GNU uses names of the symbol table, uses the last of several files, and ignores unknown names.
     pub finds_readable_names: bool,
-    /// Whether chosen functions are sets. GNU keeps ranges of neighbours, of which some hide others.
+    /// Whether chosen functions form a set. GNU keeps ranges of neighbors, some of which hide others.
     pub chooses_sets: bool,
-    /// Whether all segments that can be run are the program's code. GNU knows the section `.text` alone, and finds lines in
-    /// each byte of it.
+    /// Whether all executable segments are the program's code. GNU uses only the section `.text`, and looks up lines
+    /// for each of its bytes.
     pub takes_all_segments: bool,
-    /// Whether copies that compilers make of functions may count for the function, and parts of one file for the file.
+    /// Whether compilers' copies of a function may count for the function, and the parts of a file for the file.
     pub merges_parts: bool,
-    /// Whether a map of object files is read line by line, and holds for symbols of `-S` too. GNU reads pieces of a fixed
-    /// length, for the program's own symbols.
+    /// Which symbols of an image are functions, and how its debug information is read. The BSDs' gprof has options for its
+    /// symbols.
+    pub symbols: Policy,
+    /// Whether names are demangled that only newer compilers write. GNU's tools leave them mangled.
+    pub demangling: gmon_demangle::Compat,
+    /// Whether a footer says how much of the profiles the reports account for. GNU and the layout of `-T` have no footer.
+    pub has_footer: bool,
+    /// Whether the profiles of shared objects that a run left are part of the report. GNU knows the program alone.
+    pub reads_shared_objects: bool,
+    /// Whether a sum (`-s`) has the calls of lines, and reports beside the sum are by line: GNU's are.
+    pub sums_lines: bool,
+    /// Whether `-l` together with `-R` is allowed, as it is for GNU.
+    pub orders_files_by_line: bool,
+    /// Whether arguments of options are checked: a number must be a number, and an option for functions or for arcs must get
+    /// these. GNU takes the digits at the start of a text, and reads any text as functions or arcs.
+    pub checks_arguments: bool,
+    /// Whether a map of object files is read line by line, and also applies to symbols of `-S`. GNU reads pieces of a
+    /// fixed length, and applies the map to the program's own symbols only.
     pub reads_maps_by_line: bool,
 }
 
 impl Rules {
-    /// Ours.
+    /// This project's rules.
     pub const OURS: Rules = Rules {
         divides_bins_exactly: true,
         shows_outside: true,
@@ -102,10 +123,17 @@ impl Rules {
         chooses_sets: true,
         takes_all_segments: true,
         merges_parts: true,
+        symbols: Policy::Full,
+        demangling: gmon_demangle::Compat::None,
+        has_footer: true,
+        reads_shared_objects: true,
+        sums_lines: false,
+        orders_files_by_line: false,
+        checks_arguments: true,
         reads_maps_by_line: true,
     };
 
-    /// GNU's.
+    /// GNU gprof's rules.
     pub const GNU: Rules = Rules {
         divides_bins_exactly: false,
         shows_outside: false,
@@ -125,18 +153,26 @@ impl Rules {
         chooses_sets: false,
         takes_all_segments: false,
         merges_parts: false,
+        symbols: Policy::Compat,
+        demangling: gmon_demangle::Compat::Gnu,
+        has_footer: false,
+        reads_shared_objects: false,
+        sums_lines: true,
+        orders_files_by_line: true,
+        checks_arguments: false,
         reads_maps_by_line: false,
     };
 
-    /// Those of a command line.
+    /// The rules for a command line.
     #[must_use]
     pub fn new(compat: Compat, traditional: bool) -> Rules {
         let rules = if compat == Compat::Gnu { Rules::GNU } else { Rules::OURS };
-        let layout = Rules { call_unit: CallUnit::Milliseconds, widens_columns: false, ..rules };
+        let layout = Rules { call_unit: CallUnit::Milliseconds, widens_columns: false, has_footer: false, ..rules };
         if traditional { layout } else { rules }
     }
 
-    /// Those of one of the BSDs. They find static calls as we do; what they do not have is decided as GNU does.
+    /// The rules of a BSD. The BSDs find static calls as we do; for features that they do not have, GNU's rules
+    /// apply.
     #[must_use]
     pub fn bsd(dialect: Dialect) -> Rules {
         let rules = Rules { finds_all_static_calls: true, ..Rules::GNU };

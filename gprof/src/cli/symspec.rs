@@ -1,28 +1,28 @@
-//! What the command line calls functions: `[FILE:](FUNCTION|LINE)`, and arcs between them, `FROM/TO`.
+//! Parses how the command line names functions, `[FILE:](FUNCTION|LINE)`, and arcs, `FROM/TO`.
 
 use std::fmt;
 
 /// A set of functions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spec {
-    /// The base name of the source file that they are in, if it matters.
+    /// The base name of their source file, if one is given.
     pub file: Option<Vec<u8>>,
-    /// Which of them.
+    /// Which functions of that file, or of all files.
     pub what: What,
 }
 
 /// Which functions of a file, or of all files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum What {
-    /// All.
+    /// All functions.
     All,
-    /// Those that begin on this line.
+    /// Functions that start on this line.
     Line(u64),
-    /// Those of this name.
+    /// Functions with this name.
     Function(Vec<u8>),
 }
 
-/// What an option that chooses was given.
+/// The value of an option that chooses functions or arcs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pattern {
     /// Functions.
@@ -31,29 +31,29 @@ pub enum Pattern {
     Arcs(Spec, Spec),
 }
 
-/// Why something is no [`Pattern`].
+/// The reason why a text is not a valid [`Pattern`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Malformed {
-    /// Nothing stands where a function, a file or a line is needed.
+    /// The text is empty where a function, a file or a line is needed.
     Empty,
-    /// An arc is needed, and there is no `/`.
+    /// The option needs an arc, and the text has no `/`.
     NoArc,
-    /// There is a `/`, and no arc is needed.
+    /// The text has a `/`, and the option needs functions.
     Arc,
 }
 
 impl fmt::Display for Malformed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Malformed::Empty => "a function, FILE, FILE:FUNCTION or FILE:LINE is needed",
-            Malformed::NoArc => "two functions are needed, FROM/TO",
-            Malformed::Arc => "one function is needed, not FROM/TO",
+            Malformed::Empty => "name a function, FILE, FILE:FUNCTION or FILE:LINE",
+            Malformed::NoArc => "name two functions, FROM/TO",
+            Malformed::Arc => "name functions, not an arc FROM/TO",
         })
     }
 }
 
 impl Spec {
-    /// Reads a spec as GNU gprof does: the last `:` ends the file, and without one a `.` makes it a file.
+    /// Parses a spec as GNU gprof does: the file ends at the last `:`; a text without `:` and with a `.` is a file.
     #[must_use]
     pub fn gnu(text: &[u8]) -> Spec {
         match text.iter().rposition(|byte| *byte == b':') {
@@ -66,7 +66,7 @@ impl Spec {
         }
     }
 
-    /// Reads a spec in which functions may be named as programmers write them: the `::` of C++ and Rust end no file.
+    /// Parses a spec in which functions may have their source names: the `::` of C++ and Rust does not end a file.
     #[must_use]
     pub fn new(text: &[u8]) -> Spec {
         let is_single = |at: &usize| {
@@ -81,7 +81,7 @@ impl Spec {
         }
     }
 
-    /// Whether nothing is said at all.
+    /// Whether the spec is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.file.is_none() && self.what == What::All
@@ -102,7 +102,7 @@ fn what(text: &[u8]) -> What {
 }
 
 impl Pattern {
-    /// Reads what stands behind an option as GNU gprof does, which takes everything.
+    /// Parses the value of an option as GNU gprof does, which accepts any text.
     #[must_use]
     pub fn gnu(text: &[u8]) -> Pattern {
         match text.iter().position(|byte| *byte == b'/') {
@@ -111,11 +111,11 @@ impl Pattern {
         }
     }
 
-    /// Reads what stands behind an option.
+    /// Parses the value of an option.
     ///
     /// # Errors
     ///
-    /// When it says nothing.
+    /// When the value is empty.
     pub fn new(text: &[u8]) -> Result<Pattern, Malformed> {
         let spec = |text| Some(Spec::new(text)).filter(|spec| !spec.is_empty()).ok_or(Malformed::Empty);
         match slash(text) {
@@ -125,7 +125,7 @@ impl Pattern {
     }
 }
 
-/// The `/` between two functions: not the one of a C++ operator.
+/// The position of the `/` between two functions, skipping the `/` of a C++ operator.
 fn slash(text: &[u8]) -> Option<usize> {
     (0..text.len()).find(|at| text[*at] == b'/' && !text[..*at].ends_with(b"operator"))
 }

@@ -1,4 +1,5 @@
-//! The words of a command line before they are options: files of arguments, and arguments that are glued to letters.
+//! Prepares the words of a command line for the parser: reads files of arguments, and separates values from short
+//! options.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -7,7 +8,7 @@ use std::path::Path;
 use crate::error::Error;
 use crate::image::files;
 
-/// Short options whose argument, if there is one, is glued to them, and the long way to say the same.
+/// Short options whose optional value follows without a space, and their long names.
 const GLUED: [(u8, &str); 9] = [
     (b'A', "--annotated-source"),
     (b'C', "--exec-counts"),
@@ -20,16 +21,17 @@ const GLUED: [(u8, &str); 9] = [
     (b'Z', "--no-exec-counts"),
 ];
 
-/// Short options that take an argument, glued or as the next word: what stands behind them are no letters.
+/// Short options that require a value, in the same word or as the next word. The rest of their word is not more
+/// options.
 const WITH_ARGUMENT: &[u8] = b"eEfFIkmnNORStw";
 
-/// How many files of arguments are read at most: one may name itself.
+/// The maximum number of argument files that are read: a file may name itself.
 const MOST_FILES: usize = 2000;
 
-/// How many bytes of files of arguments are read before no more are: a file may name itself many times.
+/// The total size in bytes after which no more argument files are read: a file may name itself many times.
 const MOST_TEXT: usize = 4 << 20;
 
-/// Puts the words of a file in the place of each `@FILE`. A file that cannot be read stands for itself.
+/// Replaces each `@FILE` by the words in the file. A word whose file cannot be read stays as it is.
 ///
 /// # Errors
 ///
@@ -59,7 +61,7 @@ pub(super) fn expand(words: impl IntoIterator<Item = OsString>) -> Result<Vec<Os
     Ok(expanded)
 }
 
-/// The words of a text: blanks separate, quotes of both kinds and backslashes keep blanks in a word.
+/// Splits a text into words at white space. Quotes of both kinds and backslashes keep white space in a word.
 fn split_text(text: &[u8]) -> Vec<OsString> {
     let mut words = Vec::new();
     let mut word: Option<Vec<u8>> = None;
@@ -81,7 +83,8 @@ fn split_text(text: &[u8]) -> Vec<OsString> {
     words.into_iter().map(OsString::from_vec).collect()
 }
 
-/// Spells the arguments that are glued to a letter the long way: `-bpmain` becomes `-b` and `--flat-profile=main`.
+/// Replaces short options that have a value in the same word by long ones: `-bpmain` becomes `-b` and
+/// `--flat-profile=main`.
 pub(super) fn unglue(words: Vec<OsString>) -> Vec<OsString> {
     let mut spelt = Vec::new();
     let mut words = words.into_iter();
@@ -109,7 +112,7 @@ fn letters(word: &OsStr) -> Option<&[u8]> {
     word.as_bytes().strip_prefix(b"-").filter(|letters| !letters.starts_with(b"-"))
 }
 
-/// Whether the next word is the argument of this one's last letter, whatever it looks like.
+/// Whether the next word is the value of this word's last letter, whatever the next word looks like.
 fn takes_next(word: &OsStr) -> bool {
     let Some(letters) = letters(word) else {
         return false;
@@ -118,14 +121,14 @@ fn takes_next(word: &OsStr) -> bool {
     letters.iter().position(ends).is_some_and(|at| at + 1 == letters.len() && WITH_ARGUMENT.contains(&letters[at]))
 }
 
-/// The letters before a glued argument, if there are any, and the long option with that argument.
+/// The letters before an option with a value in the same word, if there are any, and the long option with that value.
 fn split(word: &OsStr) -> Option<(Option<OsString>, OsString)> {
     let letters = letters(word)?;
     let before = letters.iter().take_while(|letter| !WITH_ARGUMENT.contains(letter));
     let (at, long) = before
         .enumerate()
         .find_map(|(at, letter)| GLUED.iter().find(|(glued, _)| glued == letter).map(|(_, long)| (at, long)))?;
-    // What follows may as well be more letters, but the original takes everything for the argument, and so does this.
+    // The rest could be more options, but GNU gprof takes all of it for the value.
     let argument = letters.get(at + 1..).filter(|argument| !argument.is_empty())?;
     let before = (at > 0).then(|| OsString::from_vec([b"-", &letters[..at]].concat()));
     Some((before, OsString::from_vec([long.as_bytes(), b"=", argument].concat())))

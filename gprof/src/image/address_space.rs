@@ -1,9 +1,8 @@
-//! Images side by side: each at a place of its own, as a loader puts the program and its shared objects.
+//! Places several images side by side in one address space, as a loader places a program and its shared objects.
 //!
-//! A profile has the addresses that the linker gave its image, and those of two images overlap. Here each image is
-//! moved to a place where no other one is, and with it its symbols, its samples and the ends of its arcs. Beyond this
-//! module there is one profile and one table of functions, whose addresses mean nothing but themselves. An image that
-//! stands alone stays where it is.
+//! A profile has the addresses that the linker gave its image, and the addresses of two images overlap. This module
+//! moves each image to a range that no other image uses, together with its symbols, its samples and the ends of its
+//! arcs. Other modules then see one profile and one set of functions. A single image is not moved.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -14,20 +13,20 @@ use gmon::{Histogram, Profile};
 use super::machine_code::Code;
 use super::program::Image;
 
-/// Images begin at multiples of this, and none at 0.
+/// Images start at multiples of this, and none starts at 0.
 const PAGE: u64 = 4096;
 
-/// Where every address goes that is no function's: no image is there.
+/// The address for everything outside all functions: no image is there.
 const NOWHERE: u64 = 0;
 
-/// Where an image is.
+/// The place of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Placement {
-    /// The first address that belongs to it, as the linker gave it.
+    /// The first address of the image, as the linker gave it.
     first: u64,
-    /// The last one.
+    /// The last address of the image.
     last: u64,
-    /// Where the first one goes.
+    /// The new address of the first address.
     base: u64,
 }
 
@@ -35,7 +34,7 @@ impl Placement {
     /// The place of an image that is not moved.
     const ALONE: Placement = Placement { first: 0, last: u64::MAX, base: 0 };
 
-    /// Where an address of the image goes.
+    /// The new address of an address of the image.
     fn of(self, address: u64) -> u64 {
         let is_inside = (self.first..=self.last).contains(&address);
         if is_inside { address.wrapping_add(self.shift()) } else { NOWHERE }
@@ -46,23 +45,23 @@ impl Placement {
     }
 }
 
-/// An image, and where it is in the space of addresses that all images share.
+/// An image, and its place in the common address space.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mapping {
-    /// Its file.
+    /// The path of the file.
     pub path: PathBuf,
-    /// The build identifier in hexadecimal, if the file has one.
+    /// The build ID in hexadecimal, if the file has one.
     pub build_id: Option<String>,
-    /// The addresses of its code, as the linker gave them.
+    /// The addresses of the image's code, as the linker gave them.
     pub code: Range<u64>,
-    /// How far each of its addresses is moved up, or down by wrapping around.
+    /// The number that is added to each address, with wrapping.
     pub shift: u64,
 }
 
-/// There is an image that has more addresses than are left beside the others.
+/// The error for an image that does not fit into the address space beside the others.
 #[derive(Debug)]
 pub struct TooLarge {
-    /// Its file.
+    /// The path of the file.
     pub file: PathBuf,
 }
 
@@ -71,14 +70,14 @@ pub struct TooLarge {
 pub struct Images<'data> {
     all: Vec<Image<'data>>,
     places: Vec<Placement>,
-    /// Their files.
+    /// The paths of the images.
     paths: Vec<PathBuf>,
-    /// What tells their functions apart, where names clash.
+    /// The labels that distinguish functions of the same name.
     labels: Vec<String>,
 }
 
 impl<'data> Images<'data> {
-    /// An image that stands alone.
+    /// A single image, which is not moved.
     #[must_use]
     pub fn alone(image: Image<'data>) -> Images<'data> {
         Images {
@@ -89,11 +88,11 @@ impl<'data> Images<'data> {
         }
     }
 
-    /// Puts images side by side, each with room for all that it and its profile have.
+    /// Places images side by side. Each gets room for the addresses of the image and of its profile.
     ///
     /// # Errors
     ///
-    /// When all together are larger than the space of addresses, which only made-up ones are.
+    /// When the images do not fit into the address space together. This happens only with damaged files.
     pub fn new(images: Vec<(PathBuf, Image<'data>)>, profiles: &[Profile]) -> Result<Images<'data>, TooLarge> {
         let (paths, all): (Vec<PathBuf>, Vec<Image<'data>>) = images.into_iter().unzip();
         let mut places = Vec::new();
@@ -111,7 +110,7 @@ impl<'data> Images<'data> {
         Ok(Images { labels: labels(&paths), all, places, paths })
     }
 
-    /// The profiles of all images as one, with the addresses of their places.
+    /// Merges the profiles of all images into one, with the new addresses.
     #[must_use]
     pub fn merge(&self, profiles: Vec<Profile>) -> Profile {
         let mut whole = Profile::default();
@@ -126,42 +125,42 @@ impl<'data> Images<'data> {
         whole
     }
 
-    /// Where an address of one of the images goes.
+    /// The new address of an address of one image.
     #[must_use]
     pub fn place(&self, image: usize, address: u64) -> u64 {
         self.places.get(image).map_or(NOWHERE, |place| place.of(address))
     }
 
-    /// All images, as the linker made them.
+    /// All images, with the addresses that the linker gave.
     pub fn iter(&self) -> impl Iterator<Item = &Image<'data>> {
         self.all.iter()
     }
 
-    /// Whether there is one image only, which is not moved.
+    /// Whether there is only one image, which is not moved.
     pub(crate) fn is_alone(&self) -> bool {
         self.all.len() == 1
     }
 
-    /// How far each image was moved, its last address as the linker gave it, and what it is called.
+    /// For each image: the number added to its addresses, its last address as the linker gave it, and its label.
     pub(crate) fn moves(&self) -> impl Iterator<Item = (u64, u64, &str)> {
         self.places.iter().zip(&self.labels).map(|(place, label)| (place.shift(), place.last, label.as_str()))
     }
 
-    /// Which histograms of a profile of all are of one image.
+    /// The range of histograms in a merged profile that belong to each image.
     pub(crate) fn histograms<'p>(&self, image: usize, profile: &'p Profile) -> &'p [Histogram] {
-        // The images ascend, and what is of one image comes together.
+        // The images are in ascending order, and the histograms of one image stand together.
         let Some(place) = self.places.get(image).filter(|_| !self.is_alone()) else { return &profile.histograms };
         let before = |end: u64| profile.histograms.partition_point(|histogram| histogram.lowpc < end);
         let end = self.places.get(image + 1).map_or(profile.histograms.len(), |next| before(next.base));
         profile.histograms.get(before(place.base)..end).unwrap_or_default()
     }
 
-    /// The image at a place in the list.
+    /// The image at an index.
     pub(crate) fn get(&self, at: usize) -> Option<&Image<'data>> {
         self.all.get(at)
     }
 
-    /// Which images these are, and where they are.
+    /// The images and their places.
     #[must_use]
     pub(crate) fn mappings(&self) -> Vec<Mapping> {
         let images = self.all.iter().zip(&self.places).zip(&self.paths);
@@ -174,15 +173,15 @@ impl<'data> Images<'data> {
         images.map(mapping).collect()
     }
 
-    /// The machine code of each image, at its place.
+    /// The machine code of each image, at its new address.
     pub fn code(&self) -> impl Iterator<Item = Code<'data>> {
         let code = self.all.iter().zip(&self.places);
         code.map(|(image, place)| Code { start: place.of(image.machine_code.start), ..image.machine_code })
     }
 }
 
-/// The first and the last address that an image and its profile have to do with. Arcs do not count: where they come
-/// from may be anywhere.
+/// The first and the last address of an image and its profile. Arcs do not count, because their callers may be
+/// anywhere.
 fn extent(image: &Image<'_>, profile: &Profile) -> (u64, u64) {
     let symbols = image.symbols.iter().map(|symbol| symbol.address..symbol.address);
     let histograms = profile.histograms.iter().map(|histogram| histogram.lowpc..histogram.highpc);
@@ -194,7 +193,7 @@ fn extent(image: &Image<'_>, profile: &Profile) -> (u64, u64) {
     (first, last)
 }
 
-/// Moves all that a profile says of an image to the image's place.
+/// Moves the addresses of an image's profile to the image's place.
 fn move_profile(profile: &mut Profile, place: Placement) {
     for histogram in &mut profile.histograms {
         (histogram.lowpc, histogram.highpc) = (place.of(histogram.lowpc), place.of(histogram.highpc));
@@ -207,7 +206,7 @@ fn move_profile(profile: &mut Profile, place: Placement) {
     }
 }
 
-/// What each image is called: its name without directories, or with them where two have the same.
+/// The label of each image: its name without directories, or the whole path where two names are equal.
 fn labels(paths: &[PathBuf]) -> Vec<String> {
     let name = |path: &PathBuf| path.file_name().map(|name| name.to_string_lossy().into_owned());
     let mut known = HashSet::new();

@@ -1,4 +1,4 @@
-//! Where the code of symbols begins, where their values do not say so.
+//! Finds the code address of a symbol on machines where the symbol's value is something else.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -9,13 +9,14 @@ use object::read::elf::{FileHeader, Rela, SectionHeader};
 
 use super::elf::File;
 
-/// How a machine's symbols lead to code.
+/// How symbol values lead to code on a machine.
 pub(super) enum Addresses<'data> {
-    /// A value is an address.
+    /// A value is an address of code.
     Plain,
-    /// 32-bit ARM: the lowest bit of a function's value says that it is Thumb code.
+    /// 32-bit ARM: the lowest bit of a function's value marks Thumb code.
     Thumb,
-    /// 64-bit PowerPC's first ABI: a function's value is the address of a descriptor, which begins with that of the code.
+    /// 64-bit PowerPC, ELFv1: a function's value is the address of a descriptor, which starts with the address of the
+    /// code.
     Descriptors(Descriptors<'data>),
 }
 
@@ -25,18 +26,18 @@ pub(super) struct Descriptors<'data> {
     start: u64,
     bytes: &'data [u8],
     is_big: bool,
-    /// What the loader puts there, by the place in the section.
+    /// The words that the loader stores in the section, by their offset.
     relocated: HashMap<u64, u64>,
-    /// From the first to the last address of code.
+    /// The range from the first to the last address of code.
     code: Range<u64>,
 }
 
-/// The bits of `e_flags` that are the version of the ABI on 64-bit PowerPC, and the version without descriptors.
+/// The bits of `e_flags` with the ABI version on 64-bit PowerPC, and the version that has no descriptors.
 const ABI: u32 = 3;
 const WITHOUT_DESCRIPTORS: u32 = 2;
 
 impl<'data> Addresses<'data> {
-    /// How it is in a file, of whose sections these hold code.
+    /// Determines the kind for a file. `is_code` tells which sections hold code.
     pub(super) fn of<Elf>(file: &File<'data, Elf>, is_code: &[bool]) -> Addresses<'data>
     where
         Elf: FileHeader<Endian = Endianness>,
@@ -50,12 +51,12 @@ impl<'data> Addresses<'data> {
         }
     }
 
-    /// Whether functions are symbols of data.
+    /// Whether symbols of functions lie in data sections.
     pub(super) fn are_descriptors(&self) -> bool {
         matches!(self, Addresses::Descriptors(_))
     }
 
-    /// The address of a symbol's code; `None` if the symbol is what its value says.
+    /// The address of a symbol's code; `None` if the symbol's value is the address.
     pub(super) fn code(&self, section: Option<usize>, kind: SymbolType, value: u64) -> Option<u64> {
         match self {
             Addresses::Plain => None,

@@ -1,7 +1,7 @@
-//! Debug information in a file of its own.
+//! Finds debug information in a separate file.
 //!
-//! Distributions strip programs and keep what they took away elsewhere. Two links in a program lead there: its build
-//! identifier, and the name of the file with a checksum.
+//! Distributions strip programs, and keep symbols and debug information in separate files. Two links in a program
+//! lead to the file: the build ID, and the name of the file with a checksum.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,14 +9,14 @@ use std::path::{Path, PathBuf};
 use super::elf::{self, DebugLinks};
 use crate::image::files;
 
-/// Where systems keep debug information.
+/// The directory where systems keep debug information.
 pub const DEFAULT_DIRECTORY: &str = "/usr/lib/debug";
 
-/// Finds the file that has what was taken from a program, and gives its bytes.
+/// Finds the separate debug file of a program, and returns its path and content.
 ///
-/// For each of `directories` the identifier leads to `.build-id/xx/yyyy.debug` there. The name leads to a file beside
-/// the program, in its subdirectory `.debug`, or below one of `directories` as the program lies below the root. A file
-/// that is of another build is passed over.
+/// The build ID leads to `.build-id/xx/yyyy.debug` in each of `directories`. The name leads to a file beside the
+/// program, in the subdirectory `.debug`, or in one of `directories` at the program's own path. A file of another
+/// build is skipped.
 pub(super) fn find(links: &DebugLinks<'_>, image: &Path, directories: &[PathBuf]) -> Option<(PathBuf, Vec<u8>)> {
     let by_id = links.build_id.and_then(|id| {
         let path = id_path(id)?;
@@ -31,14 +31,14 @@ pub(super) fn find(links: &DebugLinks<'_>, image: &Path, directories: &[PathBuf]
     })
 }
 
-/// The bytes of a file if it is the right one by them and its build identifier.
+/// Reads a file, and returns its content if the build ID and the checksum match.
 fn read(path: PathBuf, is_right: impl Fn(&[u8], Option<&[u8]>) -> bool) -> Option<(PathBuf, Vec<u8>)> {
     let bytes = files::regular(&path).ok()?;
     let (_, links) = elf::debug_information(&bytes).ok()?;
     is_right(&bytes, links.build_id).then_some((path, bytes))
 }
 
-/// Where a build identifier leads: its first byte is a directory.
+/// The relative path for a build ID: its first byte is the directory.
 fn id_path(id: &[u8]) -> Option<PathBuf> {
     let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     let (first, rest) = id.split_at_checked(1)?;
@@ -50,7 +50,7 @@ fn link_paths(name: &[u8], image: &Path, directories: &[PathBuf]) -> Vec<PathBuf
     let Ok(name) = std::str::from_utf8(name) else {
         return Vec::new();
     };
-    // It is a name and not a path, lest a program leads elsewhere.
+    // Only a plain name is allowed: a program must not be able to name any path.
     if name.is_empty() || name.contains('/') || name == "." || name == ".." {
         return Vec::new();
     }
@@ -63,7 +63,7 @@ fn link_paths(name: &[u8], image: &Path, directories: &[PathBuf]) -> Vec<PathBuf
     paths
 }
 
-/// The checksum that the links of programs carry: the CRC of 32 bits that Ethernet and gzip use.
+/// The checksum in a program's link: the CRC-32 of Ethernet and gzip.
 fn checksum(bytes: &[u8]) -> u32 {
     const TABLE: [u32; 256] = {
         let mut table = [0; 256];

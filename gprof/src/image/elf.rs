@@ -12,25 +12,25 @@ use super::machine_code::{Code, Machine};
 use super::other_formats;
 use super::sections::{Owned, Sections};
 
-/// What a program says of the file that has its debug information.
+/// A program's links to its separate debug file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct DebugLinks<'data> {
-    /// The identifier that program and debug information share.
+    /// The build ID, which the program and its debug file share.
     pub(super) build_id: Option<&'data [u8]>,
-    /// The file's name without directories, and its checksum.
+    /// The name of the debug file without directories, and its checksum.
     pub(super) link: Option<(&'data [u8], u32)>,
 }
 
-/// What the headers of an ELF file say, which is known long before its symbols are.
+/// The headers of an ELF file, which can be read long before the symbols.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Headers {
     /// The size of an address.
     pub word: gmon::Word,
     /// The byte order.
     pub order: gmon::Order,
-    /// What is [`super::Image::code`] later, if the file has code.
+    /// The value of [`super::Image::code`], if the file has code.
     pub code: Option<Range<u64>>,
-    /// The build identifier in hexadecimal, if the file has one.
+    /// The build ID in hexadecimal, if the file has one.
     pub build_id: Option<String>,
 }
 
@@ -39,7 +39,7 @@ impl Headers {
     ///
     /// # Errors
     ///
-    /// When the bytes are no ELF file, or are damaged.
+    /// When the bytes are not an ELF file, or are damaged.
     pub fn read(data: &[u8]) -> Result<Headers, ImageError> {
         headers(data)
     }
@@ -59,7 +59,7 @@ pub(super) fn debug_information(data: &[u8]) -> Result<(Sections<'_>, DebugLinks
     })
 }
 
-/// Reads the split units of an ELF file, which is no program.
+/// Reads the split units of an ELF file that holds only these.
 pub(super) fn split_information(data: &[u8]) -> Result<Owned, ImageError> {
     Ok(Owned::new(&match word(data)? {
         word @ gmon::Word::W32 => File::<FileHeader32<Endianness>>::new(data, word)?.sections_of(true),
@@ -67,7 +67,7 @@ pub(super) fn split_information(data: &[u8]) -> Result<Owned, ImageError> {
     }))
 }
 
-/// What the headers of an ELF file say.
+/// Reads the headers of an ELF file.
 fn headers(data: &[u8]) -> Result<Headers, ImageError> {
     Ok(match word(data)? {
         word @ gmon::Word::W32 => File::<FileHeader32<Endianness>>::new(data, word)?.headers(),
@@ -75,7 +75,7 @@ fn headers(data: &[u8]) -> Result<Headers, ImageError> {
     })
 }
 
-/// The size of the words of an ELF file.
+/// The word size of an ELF file.
 pub(super) fn word(data: &[u8]) -> Result<gmon::Word, ImageError> {
     let start = data.get(..4).unwrap_or(data);
     if start != elf::ELFMAG {
@@ -85,7 +85,7 @@ pub(super) fn word(data: &[u8]) -> Result<gmon::Word, ImageError> {
     Ok(if is_narrow { gmon::Word::W32 } else { gmon::Word::W64 })
 }
 
-/// An ELF file of one word size, as far as everything in here needs it.
+/// An ELF file of one word size.
 pub(super) struct File<'data, Elf: FileHeader> {
     pub(super) data: &'data [u8],
     pub(super) endian: Endianness,
@@ -104,14 +104,14 @@ where
             let endian = header.endian()?;
             Ok(File { data, endian, word, header, sections: header.sections(endian, data)? })
         };
-        // Where the file is too short, that is the reason for whatever does not fit.
+        // In a file that was cut short, report that instead of the part that does not fit.
         parse().map_err(|error: object::Error| match other_formats::missing(data) {
             Some(needed) => ImageError::Cut { needed, size: data.len() as u64 },
             None => ImageError::Malformed(error),
         })
     }
 
-    /// What a section holds, to be run.
+    /// The machine code of a section.
     pub(super) fn machine_code(&self, section: &'data Elf::SectionHeader) -> Code<'data> {
         Code {
             machine: match self.header.e_machine(self.endian) {
@@ -156,7 +156,7 @@ where
         sections
     }
 
-    /// Where the sections with code lie, ascending and apart.
+    /// The address ranges of code sections, ascending and without overlaps.
     fn code(&self) -> Vec<Range<u64>> {
         let range = |section: &Elf::SectionHeader| {
             let (start, size): (u64, u64) = (section.sh_addr(self.endian).into(), section.sh_size(self.endian).into());
@@ -179,7 +179,7 @@ where
         Sections::new(self.endian, self.word, is_split, self.data.len(), |name| self.stored_section(name))
     }
 
-    /// What leads to the file with the debug information.
+    /// The links to the separate debug file.
     pub(super) fn links(&self) -> DebugLinks<'data> {
         let build_id = self.sections.iter().find_map(|section| {
             let mut notes = section.notes(self.endian, self.data).ok()??;
@@ -199,13 +199,13 @@ where
         DebugLinks { build_id, link }
     }
 
-    /// A section and its bytes, unless it is absent, damaged or packed.
+    /// A section and its content; `None` if the section is absent, damaged or compressed.
     pub(super) fn section(&self, name: &[u8]) -> Option<(&'data Elf::SectionHeader, &'data [u8])> {
         let (_, section) = self.sections.section_by_name(self.endian, name)?;
         Some((section, section.data(self.endian, self.data).ok()?))
     }
 
-    /// A section as it is stored, or nothing when it is absent or damaged.
+    /// A section as it is stored; `None` if the section is absent or damaged.
     fn stored_section(&self, name: &str) -> Option<CompressedData<'data>> {
         let (_, section) = self.sections.section_by_name(self.endian, name.as_bytes())?;
         let Some((header, offset, compressed_size)) = section.compression(self.endian, self.data).ok()? else {
@@ -221,12 +221,12 @@ where
     }
 }
 
-/// A build identifier as text.
+/// Formats a build ID in hexadecimal.
 pub(super) fn hexadecimal(id: &[u8]) -> String {
     id.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// From the lowest loaded byte to the end of the executable segments, or `text` when no segment says.
+/// The range from the lowest loaded byte to the end of the executable segments; `text` if there are no segments.
 pub(super) fn code_range<Elf>(header: &Elf, endian: Endianness, data: &[u8], text: &Range<u64>) -> Range<u64>
 where
     Elf: FileHeader<Endian = Endianness>,

@@ -1,29 +1,29 @@
-//! Why a file is no image.
+//! The errors of files that are not images.
 
 use std::fmt;
 
-/// Why a file cannot serve as the profiled program.
+/// The reason why a file cannot be read as the profiled program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ImageError {
-    /// The first bytes are not those of an ELF file; here they are, up to four.
+    /// The file does not start with the magic number of ELF. Contains the first bytes, up to four.
     NotElf(Vec<u8>),
     /// The file is a profile.
     Profile,
-    /// The file has this format and not ELF.
+    /// The file has this other format.
     OtherFormat(&'static str),
-    /// The ELF file ends before what its header tells of.
+    /// The ELF file is shorter than its header requires.
     Cut {
-        /// How many bytes it must have.
+        /// The size in bytes that the header requires.
         needed: u64,
-        /// How many it has.
+        /// The size of the file in bytes.
         size: u64,
     },
-    /// The ELF file contradicts itself.
+    /// The ELF file is damaged.
     Malformed(object::Error),
-    /// No section `.text` is there.
+    /// The file has no section `.text`.
     NoText,
-    /// No symbol table is there, or no symbol in it is a function: the file was stripped.
+    /// The file has no symbols of functions: it was stripped.
     NoSymbols,
 }
 
@@ -36,10 +36,10 @@ impl fmt::Display for ImageError {
             }
             ImageError::Profile => f.write_str("this is a profile; name the program first"),
             ImageError::OtherFormat(format) => {
-                write!(f, "{format} file, which is not supported: only ELF programs are")
+                write!(f, "{format} files are not supported: name an ELF program")
             }
             ImageError::Cut { needed, size } => {
-                write!(f, "damaged ELF file: cut short ({size} bytes, {needed} by its header)")
+                write!(f, "damaged ELF file: cut short ({size} bytes; the header requires {needed})")
             }
             ImageError::Malformed(error) => write!(f, "damaged ELF file: {error}"),
             ImageError::NoText => f.write_str("no section .text: there is no code to report on"),

@@ -1,5 +1,5 @@
-//! Reads whole files, and no more of a file than its length: devices have no end, and some regular files of the system, such
-//! as `/proc/kmsg`, have a length of 0 and never end either.
+//! Reads whole files, but never more bytes than the file's length: devices have no end, and some regular files of the
+//! system, such as `/proc/kmsg`, have length 0 and no end.
 
 use std::fs::{self, File};
 use std::hint::black_box;
@@ -9,10 +9,10 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt};
 use std::path::Path;
 
-/// The most bytes that are read from a pipe, whose length nobody knows beforehand.
+/// The maximum number of bytes that are read from a pipe, whose length is not known beforehand.
 const PIPE_LIMIT: u64 = 1 << 30;
 
-/// What tells a file from all other files, whatever path leads there: the device and the number on that device.
+/// The identity of a file, whatever its path: the device, and the inode number on that device.
 pub(crate) type FileKey = (u64, u64);
 
 /// Reads a regular file.
@@ -22,11 +22,11 @@ pub(crate) type FileKey = (u64, u64);
 /// When the path names no regular file, or the file cannot be read.
 pub(crate) fn regular(path: &Path) -> io::Result<Vec<u8>> {
     let metadata = fs::metadata(path)?;
-    // To read a directory is an error that has the system's own words.
+    // Reading a directory fails with the system's own message.
     if metadata.is_file() || metadata.is_dir() { whole(File::open(path)?) } else { Err(not_regular()) }
 }
 
-/// Reads the beginning of a regular file: no more than so many bytes.
+/// Reads the first bytes of a regular file, `most` at most.
 ///
 /// # Errors
 ///
@@ -41,16 +41,16 @@ pub(crate) fn beginning(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 ///
 /// # Errors
 ///
-/// When the path names neither, the file cannot be read, or the pipe has no end.
+/// When the path names anything else, the file cannot be read, or the pipe has too many bytes.
 pub(crate) fn regular_or_pipe(path: &Path) -> io::Result<Vec<u8>> {
     if fs::metadata(path)?.file_type().is_fifo() { to_the_end(File::open(path)?) } else { regular(path) }
 }
 
-/// Reads the standard input: a regular file, a pipe, or what a person types.
+/// Reads the standard input: a regular file, a pipe, or a terminal.
 ///
 /// # Errors
 ///
-/// When the standard input is a device, cannot be read, or has no end.
+/// When the standard input is another device, cannot be read, or has too many bytes.
 pub(crate) fn standard_input() -> io::Result<Vec<u8>> {
     let input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
     let kind = input.metadata()?.file_type();
@@ -58,19 +58,20 @@ pub(crate) fn standard_input() -> io::Result<Vec<u8>> {
     if is_device { Err(not_regular()) } else { to_the_end(input) }
 }
 
-/// A regular file of which parts are in memory, and all else is 0.
+/// A regular file. Parts of it are in memory; the rest of the memory is 0.
 pub(crate) struct Partial {
-    file: File,
-    /// As many bytes as the file has.
+    /// The open file.
+    pub(crate) file: File,
+    /// The content of the file, at the length of the file.
     pub(crate) bytes: Vec<u8>,
 }
 
 impl Partial {
-    /// Opens a file, and reads nothing of it.
+    /// Opens a file without reading it.
     ///
     /// # Errors
     ///
-    /// When it cannot be opened, or there is no memory for all of it.
+    /// When the file cannot be opened, or there is no memory for its whole length.
     pub(crate) fn open(path: &Path) -> io::Result<Partial> {
         let file = File::open(path)?;
         let metadata = file.metadata()?;
@@ -80,17 +81,17 @@ impl Partial {
         Ok(Partial { file, bytes: zeros(metadata.len())? })
     }
 
-    /// Reads a part of the file, as far as it is in the file.
+    /// Reads a part of the file, up to the end of the file.
     ///
     /// # Errors
     ///
-    /// When it cannot be read.
+    /// When the file cannot be read.
     pub(crate) fn load(&mut self, range: Range<u64>) -> io::Result<()> {
         let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(self.bytes.len());
         let (mut at, end) = (place(range.start), place(range.end));
         while at < end {
             match self.file.read_at(&mut self.bytes[at..end], at as u64) {
-                // The file was made shorter meanwhile.
+                // The file was cut short after it was opened.
                 Ok(0) => break,
                 Ok(read) => at += read,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -101,24 +102,24 @@ impl Partial {
     }
 }
 
-/// Whether a path leads to anything but a regular file, or nowhere.
+/// Whether a path names anything but a regular file, or nothing.
 pub(crate) fn is_no_file(path: &Path) -> bool {
     !fs::metadata(path).is_ok_and(|metadata| metadata.is_file())
 }
 
-/// Whether a path leads to a device.
+/// Whether a path names a device.
 pub(crate) fn is_device(path: &Path) -> bool {
     let kind = fs::metadata(path).map(|metadata| metadata.file_type());
     kind.is_ok_and(|kind| kind.is_char_device() || kind.is_block_device())
 }
 
-/// The key of a file that exists.
+/// The key of an existing file.
 pub(crate) fn key(path: &Path) -> Option<FileKey> {
     let metadata = fs::metadata(path).ok()?;
     Some((metadata.dev(), metadata.ino()))
 }
 
-/// What is said of anything that has no length.
+/// The error for anything but a regular file.
 pub(crate) fn not_regular() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")
 }
@@ -131,23 +132,23 @@ fn whole(mut file: File) -> io::Result<Vec<u8>> {
     first(file, metadata.len())
 }
 
-/// The first bytes of a file.
+/// Reads the first bytes of a file.
 fn first(file: File, length: u64) -> io::Result<Vec<u8>> {
     let mut bytes = room(length)?;
     file.take(length).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// So many bytes that are 0, and take no memory as long as nobody writes there.
+/// Allocates zeros, which take no memory until they are written to.
 fn zeros(length: u64) -> io::Result<Vec<u8>> {
-    // Whoever gets memory that is 0 from the standard library without unsafe code gets that memory or ends. So memory of the
-    // same length is taken and given back before: nothing else takes memory in between. The compiler must not leave that out
-    // as useless.
+    // Safe code can only get zeroed memory in a way that aborts when there is none. So allocate and free the same
+    // length first, which can fail cleanly; nothing allocates in between. `black_box` keeps the compiler from
+    // removing this.
     drop(black_box(room(length)?));
     Ok(vec![0; usize::try_from(length).map_err(|_| io::ErrorKind::OutOfMemory)?])
 }
 
-/// Memory for so many bytes, with none in it.
+/// Allocates an empty vector with this capacity.
 fn room(length: u64) -> io::Result<Vec<u8>> {
     let none = || io::Error::new(io::ErrorKind::OutOfMemory, format!("no memory for the {length} bytes of the file"));
     let mut bytes = Vec::new();
@@ -176,7 +177,7 @@ mod tests {
             assert!(refused.iter().all(|error| error.to_string() == "not a regular file"), "{path}: {refused:?}");
         }
         assert!(is_device(Path::new("/dev/zero")) && !is_device(Path::new("/")));
-        // A regular file by its mode, of length 0 by its metadata, and never empty.
+        // This is a regular file by its mode, has length 0 in its metadata, and always has content.
         assert_eq!(regular(Path::new("/proc/self/status")).unwrap(), b"");
         assert!(regular(Path::new("/")).unwrap_err().to_string().starts_with("Is a directory"));
     }

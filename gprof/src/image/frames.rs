@@ -1,4 +1,4 @@
-//! The functions that code comes from, those that the compiler inlined among them.
+//! Finds the functions that code comes from, including inlined functions.
 
 use std::cell::Cell;
 
@@ -9,41 +9,41 @@ use super::limits;
 use super::sections::{Reader, Sections};
 use super::split_units::Units;
 
-/// Where a function was inlined.
+/// A place where a function was inlined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caller<'a> {
-    /// The name of the function into which it was inlined, as the debug information has it; empty if it does not.
+    /// The name of the function into which it was inlined, from the debug information; empty if unknown.
     pub function: &'a [u8],
-    /// The path of the file, or nothing.
+    /// The path of the source file; empty if unknown.
     pub file: Vec<u8>,
-    /// The line, counted from one; 0 if it is not known.
+    /// The line number, counted from one; 0 if unknown.
     pub line: u32,
 }
 
 /// Finds the functions that addresses come from.
 pub struct Frames<'a> {
     context: Context<Reader<'a>>,
-    /// The units that are in other files.
+    /// The split units, which are in other files.
     split: Units<'a>,
-    /// How many more bytes of callers may be told.
+    /// The number of bytes of callers that may still be returned.
     left: Cell<usize>,
 }
 
-/// How many bytes of callers are told at least, whatever the size of the debug information.
+/// The number of bytes of callers that are always returned, whatever the size of the debug information.
 const ROOM: usize = 64 << 20;
 
-/// Whether functions of a language are known to the linker by the names that they have in the source.
+/// Whether a language's functions have the same names in the symbol table as in the source.
 fn is_c(language: Option<gimli::DwLang>) -> bool {
     use gimli::{DW_LANG_C, DW_LANG_C11, DW_LANG_C89, DW_LANG_C99, DW_LANG_Mips_Assembler};
     let known = [DW_LANG_C89, DW_LANG_C, DW_LANG_C99, DW_LANG_C11, DW_LANG_Mips_Assembler];
     language.is_none_or(|language| known.contains(&language))
 }
 
-/// The deepest nesting of inlined functions that is followed.
+/// The maximum depth of inlined functions.
 const DEEPEST: usize = 1000;
 
 impl<'a> Frames<'a> {
-    /// `split` gives the units that are in other files.
+    /// `split` has the units that are in other files.
     pub(super) fn new(
         sections: &'a Sections<'_>,
         split: impl FnOnce(&Dwarf<Reader<'a>>) -> Units<'a>,
@@ -57,9 +57,9 @@ impl<'a> Frames<'a> {
         Some(Frames { context: Context::from_dwarf(dwarf).ok()?, split, left: Cell::new(left) })
     }
 
-    /// The functions that an address comes from, as the reader tells them.
+    /// The frames of an address, as addr2line returns them.
     fn find(&self, address: u64) -> Option<FrameIter<'_, Reader<'a>>> {
-        // The reader looks one address further.
+        // addr2line looks up one address further.
         if address == u64::MAX {
             return None;
         }
@@ -74,10 +74,10 @@ impl<'a> Frames<'a> {
         }
     }
 
-    /// The name of the innermost function that an address comes from, as the linker knows it.
+    /// The symbol name of the innermost function that an address comes from.
     ///
-    /// In languages other than C, debug information may give a function only the name that it has in the source. There
-    /// is none here then, unless the function was inlined and the linker never knew it.
+    /// In languages other than C, debug information may have only the source name of a function. This then returns
+    /// `None`, unless the function was inlined and has no symbol.
     #[must_use]
     pub fn innermost(&self, address: u64) -> Option<&'a [u8]> {
         let mut frames = self.find(address)?;
@@ -88,7 +88,7 @@ impl<'a> Frames<'a> {
         (!name.is_empty() && (is_mangled || is_c(function.language) || is_inlined())).then_some(name)
     }
 
-    /// The name of the function that was inlined where an address is: the innermost, if any was.
+    /// The name of the innermost inlined function at an address, if any function was inlined there.
     #[must_use]
     pub fn inlined(&self, address: u64) -> Option<&'a [u8]> {
         let mut frames = self.find(address)?;
@@ -97,10 +97,11 @@ impl<'a> Frames<'a> {
         Some(inlined.function?.name.slice()).filter(|name| !name.is_empty())
     }
 
-    /// The functions into which that was inlined, from the inside out; none where nothing was.
+    /// The functions into which that function was inlined, from the inside out; empty if no function was inlined
+    /// there.
     ///
     /// A few bytes of debug information can put all lines of a program into a thousand functions with paths of a
-    /// megabyte. When far more was told than the debug information has, no more is.
+    /// megabyte. The result is empty once far more bytes were returned than the debug information has.
     #[must_use]
     pub fn callers(&self, address: u64) -> Vec<Caller<'a>> {
         let mut found = Vec::new();

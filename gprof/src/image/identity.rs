@@ -1,4 +1,4 @@
-//! Which build of which program a file is.
+//! The identity of a program: which build of which program a file is.
 
 use object::Endianness;
 use object::elf;
@@ -6,8 +6,9 @@ use object::read::elf::{FileHeader, ProgramHeader};
 
 use super::elf::File;
 
-/// What a list beside a profile calls the program: its build ID in hexadecimal, filled up to whole words; or else a sum of its
-/// headers. docs/format.md has both. `None` where debug information alone is in the file, whose headers are not the program's.
+/// The identity that a list beside a profile has for the program: the build ID in hexadecimal, padded to whole words,
+/// or a checksum of the headers. docs/format.md describes both. `None` for a file with only debug information, whose
+/// headers differ from the program's.
 pub(super) fn of<Elf>(file: &File<'_, Elf>, build_id: Option<&[u8]>) -> Option<String>
 where
     Elf: FileHeader<Endian = Endianness>,
@@ -32,7 +33,7 @@ where
     Some(format!("headers:{:016x}", terms.fold(0, u64::wrapping_add)))
 }
 
-/// A build ID in hexadecimal with zeros behind it, up to whole words of four bytes.
+/// Pads a build ID in hexadecimal with zeros to whole words of four bytes.
 fn filled(digits: &str) -> String {
     let width = digits.len().next_multiple_of(8);
     format!("{digits:0<width$}")

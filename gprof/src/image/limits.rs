@@ -1,9 +1,9 @@
-//! Whether debug information is what it seems: no larger to read than it is.
+//! Checks that reading debug information takes work in proportion to its size.
 //!
-//! Entries refer to line tables, lists of ranges and names, and in a program few refer to the same. In a file made to
-//! harm, ten thousand may share one list of ten thousand ranges, or be nested ten thousand deep; whoever reads them one
-//! by one, as the reader of inlined functions does, would run out of time, memory or stack. So it is added up here
-//! first what they ask for.
+//! Entries refer to line tables, range lists and names, and in a real program few entries share one. In a hostile
+//! file, ten thousand entries may share one list of ten thousand ranges, or be nested ten thousand deep. The reader
+//! of inlined functions reads entry by entry and would run out of time, memory or stack. So this module first adds up
+//! the work that the entries require.
 
 use gimli::{
     Abbreviations, AttributeValue, DebugRngListsBase, DebugStrOffsetsBase, Dwarf, RangeListsOffset, Section, Unit,
@@ -12,13 +12,13 @@ use gimli::{
 use super::sections::{Reader, Sections};
 use super::units::{self, Header, Work};
 
-/// The deepest nesting of entries that is believed.
+/// The maximum depth of entries.
 const DEEPEST: isize = 1000;
 
-/// The deepest nesting of functions inlined into each other that is believed: each address costs a walk through it.
+/// The maximum depth of inlined functions: each lookup of an address walks through all levels.
 const DEEPEST_INLINED: usize = 128;
 
-/// The longest name that is believed, in bytes.
+/// The maximum length of a name in bytes.
 const LONGEST: usize = 1 << 16;
 
 /// Whether reading the debug information entry by entry takes work in proportion to its length.
@@ -41,7 +41,7 @@ pub(super) fn is_within_limits(sections: &Sections<'_>, dwarf: &Dwarf<Reader<'_>
     .is_ok()
 }
 
-/// Whether the one unit of a file of its own can be read in the same way. What the image says of it is in its skeleton.
+/// The same check for the single unit of a split file. The image's part of the unit is in the skeleton.
 pub(super) fn is_split_within_limits<'a>(dwo: &Dwarf<Reader<'a>>, skeleton: &Unit<Reader<'a>>) -> bool {
     let sections = [
         dwo.debug_info.reader(),
@@ -62,22 +62,22 @@ pub(super) fn is_split_within_limits<'a>(dwo: &Dwarf<Reader<'a>>, skeleton: &Uni
         return false;
     };
     unit.copy_relocated_attributes(skeleton);
-    // Before version 5, lists of ranges stay in the image, and the skeleton says where those of the unit begin.
+    // Before version 5, range lists stay in the image, and the skeleton has the offset of the unit's lists.
     let first = if unit.header.version() < 5 { unit.rnglists_base.0 } else { 0 };
     let bases = Bases { lists: unit.rnglists_base, strings: unit.str_offsets_base, first };
     let judge = WorkCounter { dwarf: dwo, address_size: unit.header.address_size() };
     judge.entries(&unit.header, &unit.abbreviations, &bases, &mut work).is_some() && work.left > 0
 }
 
-/// Where a unit's numbered things begin.
+/// The base offsets of a unit's tables.
 struct Bases {
     lists: DebugRngListsBase,
     strings: DebugStrOffsetsBase,
-    /// What is added to offsets of lists of ranges.
+    /// The number that is added to offsets of range lists.
     first: usize,
 }
 
-/// Whether an attribute may ask for more than it has bytes.
+/// Whether an attribute can require more work than it has bytes.
 fn costs_work(name: gimli::DwAt) -> bool {
     use gimli::{DW_AT_MIPS_linkage_name, DW_AT_linkage_name, DW_AT_name, DW_AT_ranges};
     [DW_AT_ranges, DW_AT_name, DW_AT_linkage_name, DW_AT_MIPS_linkage_name].contains(&name)
@@ -89,7 +89,7 @@ struct WorkCounter<'d, 'a> {
 }
 
 impl<'a> WorkCounter<'_, 'a> {
-    /// Adds up a line table: its length, and the paths of its files, which are put together for every unit.
+    /// Adds the work of a line table: its length, and the paths of its files, which are built for every unit.
     fn line_table(&self, header: &Header<'a>, table: usize, directory: usize, bases: &Bases, work: &mut Work) {
         let offset = gimli::DebugLineOffset(table);
         let Ok(program) = self.dwarf.debug_line.program(offset, self.address_size, None, None) else {
@@ -103,13 +103,13 @@ impl<'a> WorkCounter<'_, 'a> {
             }
             let within = file.directory(table).map_or(0, |path| self.length(header, &path, bases, work.left));
             let name = self.length(header, &file.path_name(), bases, work.left);
-            // What the table itself has of a file is no more than this in most programs.
+            // In most programs, the entry of a file in the table is not larger than this.
             let usual = 256;
             work.take((directory as u64).saturating_add(within).saturating_add(name).saturating_sub(usual));
         }
     }
 
-    /// Adds up what the entries of a unit ask for, or gives `None` when one asks for what cannot be.
+    /// Adds the work of a unit's entries. Returns `None` if an entry exceeds a limit.
     fn entries(
         &self,
         header: &Header<'a>,
@@ -117,11 +117,11 @@ impl<'a> WorkCounter<'_, 'a> {
         bases: &Bases,
         work: &mut Work,
     ) -> Option<()> {
-        // Damaged units are no danger: whoever reads them stops where this does.
+        // Damaged units are harmless: every reader stops where this one stops.
         let Ok(mut entries) = header.entries_raw(abbreviations, None) else {
             return Some(());
         };
-        // The depths of the inlined functions around an entry.
+        // The depths of the inlined functions around the current entry.
         let mut inlined: Vec<isize> = Vec::new();
         while work.left > 0 && !entries.is_empty() {
             let depth = entries.next_depth();
@@ -145,15 +145,28 @@ impl<'a> WorkCounter<'_, 'a> {
                 let Ok(attribute) = entries.read_attribute(*attribute) else {
                     return Some(());
                 };
-                match (attribute.name(), attribute.value()) {
-                    (gimli::DW_AT_ranges, value) => self.range_list(header, &value, bases, work),
-                    (gimli::DW_AT_name | gimli::DW_AT_linkage_name | gimli::DW_AT_MIPS_linkage_name, value) => {
-                        let most = LONGEST as u64;
-                        (self.length(header, &value, bases, most + 1) <= most).then_some(())?;
-                    }
-                    _ => {}
-                }
+                self.attribute(header, attribute.name(), &attribute.value(), bases, work)?;
             }
+        }
+        Some(())
+    }
+
+    /// Adds the work of an attribute's value. Returns `None` for a name that is too long.
+    fn attribute(
+        &self,
+        header: &Header<'a>,
+        name: gimli::DwAt,
+        value: &AttributeValue<Reader<'a>>,
+        bases: &Bases,
+        work: &mut Work,
+    ) -> Option<()> {
+        match name {
+            gimli::DW_AT_ranges => self.range_list(header, value, bases, work),
+            gimli::DW_AT_name | gimli::DW_AT_linkage_name | gimli::DW_AT_MIPS_linkage_name => {
+                let most = LONGEST as u64;
+                (self.length(header, value, bases, most + 1) <= most).then_some(())?;
+            }
+            _ => {}
         }
         Some(())
     }
@@ -175,12 +188,12 @@ impl<'a> WorkCounter<'_, 'a> {
             return;
         };
         while work.left > 0 && matches!(ranges.next(), Ok(Some(_))) {
-            // What is kept of a range is larger than what the file has of it.
+            // A range takes more memory than bytes in the file.
             work.take(16);
         }
     }
 
-    /// The length of a text, or `most` if it is longer.
+    /// The length of a string, at most `most`.
     fn length(&self, header: &Header<'a>, value: &AttributeValue<Reader<'a>>, bases: &Bases, most: u64) -> u64 {
         let (section, offset) = match *value {
             AttributeValue::String(text) => return text.slice().len() as u64,

@@ -1,8 +1,8 @@
-//! The line tables of the debug information, read in one pass.
+//! Reads the line tables of the debug information in one pass.
 //!
-//! The tables are read one after the other as they lie in their section, not by way of the units that name them, so
-//! that a file in which a thousand units share one table costs no more than its length. Damage ends the pass where it
-//! cannot be read on; it is no error, since a report is whole without lines.
+//! The tables are read in the order of their section, not through the units that refer to them, so that a thousand
+//! units that share one table cost only the length of that table. Damage ends the pass, but is not an error: a report
+//! is complete without lines.
 
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
@@ -12,21 +12,20 @@ use gimli::{AttributeValue, DebugLine, DebugLineOffset, LineInstruction, LineRow
 
 use super::sections::{Reader, Sections};
 
-/// The head of one table.
+/// The header of one table.
 pub(super) type Header<'a> = gimli::LineProgramHeader<Reader<'a>>;
 
-/// One table.
+/// The program of one table.
 type Program<'a> = gimli::IncompleteLineProgram<Reader<'a>>;
 
-/// The longest part of a path that is believed. Tables may be made so that each of a million names is a million bytes
-/// long.
+/// The maximum length of a part of a path. In a hostile file, a million names may each be a million bytes long.
 const LONGEST: usize = 4096;
 
-/// Code that comes from one line of one file.
+/// A range of code that comes from one line of one file.
 #[derive(Clone, Copy)]
 pub(super) struct Row {
     pub(super) start: u64,
-    /// The address behind it.
+    /// The address after the last byte of the range.
     pub(super) end: u64,
     /// The number of the file in its table.
     pub(super) file: u64,
@@ -39,16 +38,16 @@ pub(super) struct LineTables<'a> {
     line_strings: Reader<'a>,
     strings: Reader<'a>,
     address_size: u8,
-    /// Where the file has code, ascending and apart; nothing when it does not say.
+    /// The address ranges of code, ascending and without overlaps; empty if unknown.
     code: &'a [Range<u64>],
-    /// Where damage is noted.
+    /// Set when damage is found.
     is_damaged: &'a AtomicBool,
-    /// Whether GNU's faults are wanted.
-    is_gnu: bool,
+    /// Whether code belongs to the first file of its table until a row names a file.
+    starts_in_first_file: bool,
 }
 
 impl<'a> LineTables<'a> {
-    pub(super) fn new(sections: &'a Sections<'_>, is_gnu: bool) -> LineTables<'a> {
+    pub(super) fn new(sections: &'a Sections<'_>, starts_in_first_file: bool) -> LineTables<'a> {
         let lines = sections.get(SectionId::DebugLine);
         if lines.slice().is_empty() && sections.has_lines() {
             sections.has_damaged_lines.store(true, Relaxed); // packed, and cannot be unpacked
@@ -60,11 +59,11 @@ impl<'a> LineTables<'a> {
             address_size: sections.address_size,
             code: &sections.code,
             is_damaged: &sections.has_damaged_lines,
-            is_gnu,
+            starts_in_first_file,
         }
     }
 
-    /// Hands over every row that names a line, in the order of the section.
+    /// Calls `each` for every row with a line, in the order of the section.
     pub(super) fn each_row(&self, mut each: impl FnMut(&Header<'a>, Row)) {
         let mut offset = 0;
         let note_damage = || self.is_damaged.store(true, Relaxed);
@@ -72,10 +71,10 @@ impl<'a> LineTables<'a> {
             let header = program.header();
             let head = usize::from(header.format().initial_length_size());
             offset = offset.saturating_add(head).saturating_add(header.unit_length());
-            let mut rows = Rows::new(program, self.is_gnu);
-            // The row before, which reaches up to this one.
+            let mut rows = Rows::new(program, self.starts_in_first_file);
+            // The previous row, which ends at this row.
             let mut open: Option<Row> = None;
-            // The code that the rows are about, unless these are the first ones of a sequence of rows.
+            // The code section of the current sequence of rows; `None` before its first row.
             let mut code: Option<Range<u64>> = None;
             while let Some((header, row)) = rows.next_row().inspect_err(|_| note_damage()).unwrap_or(None) {
                 let end = row.address();
@@ -91,15 +90,15 @@ impl<'a> LineTables<'a> {
                 }
             }
         }
-        // Some linkers fill sections up.
+        // Some linkers pad sections.
         let left = self.lines.reader().slice().get(offset..);
         if left.is_none_or(|left| left.iter().any(|byte| *byte != 0)) {
             note_damage();
         }
     }
 
-    /// The code in which an address lies. There is none for rows whose code the linker threw away: they begin at 0 or
-    /// at the end of all addresses, and go on into code that is none of theirs.
+    /// The code section that contains an address. Returns `None` for rows whose code the linker discarded: such rows
+    /// start at 0 or at the end of the address space, and continue into code of other functions.
     fn code_at(&self, address: u64) -> Range<u64> {
         if self.code.is_empty() {
             return if address == 0 { 0..0 } else { address..u64::MAX };
@@ -108,13 +107,13 @@ impl<'a> LineTables<'a> {
         self.code.get(at).filter(|code| code.start <= address).cloned().unwrap_or_default()
     }
 
-    /// The name of a file of a table, as the table has it, and the number of its directory.
+    /// The name of a file in a table, and the number of its directory.
     pub(super) fn file(&self, header: &Header<'a>, file: u64) -> Option<(u64, &'a [u8])> {
         let file = header.file(file)?;
         Some((file.directory_index(), self.text(file.path_name())?))
     }
 
-    /// A directory of a table.
+    /// A directory in a table.
     pub(super) fn directory(&self, header: &Header<'a>, directory: u64) -> Option<&'a [u8]> {
         self.text(header.directory(directory)?)
     }
@@ -135,24 +134,24 @@ struct Rows<'a> {
     program: Program<'a>,
     instructions: gimli::LineInstructions<Reader<'a>>,
     row: LineRow,
-    /// Whether the row is complete, so that the next one begins.
+    /// Whether the current row is complete, so that the next row starts.
     is_done: bool,
-    /// Whether rows are left out, because the linker threw away what they belong to.
+    /// Whether rows are skipped because the linker discarded their code.
     is_lost: bool,
-    /// Whether code is of file 0 as long as none is named; by the standard it is of file 1.
-    starts_with_zero: bool,
+    /// Whether code belongs to file 0 until a row names a file; by the standard it belongs to file 1.
+    starts_in_file_zero: bool,
 }
 
 impl<'a> Rows<'a> {
-    /// GNU lets code begin with the first file, which has the number 0 since version 5.
-    fn new(program: Program<'a>, is_gnu: bool) -> Rows<'a> {
+    /// The first file of a table has number 0 since version 5, and number 1 before.
+    fn new(program: Program<'a>, starts_in_first_file: bool) -> Rows<'a> {
         let header = program.header();
-        let starts_with_zero = is_gnu && header.version() >= 5;
+        let starts_in_file_zero = starts_in_first_file && header.version() >= 5;
         let (instructions, mut row) = (header.instructions(), LineRow::new(header));
-        // The first row begins where one ends that was the last of its code.
+        // A row that ends a sequence makes the next row the first of a new sequence.
         let mut program = program;
         let is_done = row.execute(LineInstruction::EndSequence, &mut program).is_ok();
-        Rows { program, instructions, row, is_done, is_lost: false, starts_with_zero }
+        Rows { program, instructions, row, is_done, is_lost: false, starts_in_file_zero }
     }
 
     /// The next row, if there is one.
@@ -162,7 +161,7 @@ impl<'a> Rows<'a> {
                 let begins = self.row.end_sequence();
                 self.row.reset(self.program.header());
                 self.is_lost &= !begins;
-                if begins && self.starts_with_zero {
+                if begins && self.starts_in_file_zero {
                     self.row.execute(LineInstruction::SetFile(0), &mut self.program)?;
                 }
             }
@@ -171,7 +170,7 @@ impl<'a> Rows<'a> {
             };
             self.is_done = self.row.execute(instruction, &mut self.program)?;
             if let LineInstruction::SetAddress(address) = instruction {
-                // An address that code of this table cannot have was not taken.
+                // An address outside the address size of this table was ignored.
                 self.is_lost = self.row.address() != address;
             }
             if self.is_done && !self.is_lost {
@@ -181,7 +180,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// The text that begins at an offset of a section of texts, if it is not longer than a path may be.
+/// The string at an offset of a string section, if it is not longer than a path may be.
 pub(super) fn text_at(section: &[u8], offset: usize) -> Option<&[u8]> {
     let rest = section.get(offset..)?;
     let text = rest.get(..LONGEST).unwrap_or(rest).split(|byte| *byte == 0).next()?;
@@ -194,28 +193,28 @@ mod tests {
     use object::Endianness;
     use object::read::CompressedData;
 
-    /// A table of version 2 for sequences of rows, each of which begins at an address and ends so many bytes behind it,
-    /// with a row at every sixteenth.
+    /// A version 2 table with sequences of rows. Each sequence starts at an address, has this length in bytes, and
+    /// has a row every sixteen bytes.
     fn table(sequences: &[(u64, u64)]) -> Vec<u8> {
         let mut program = Vec::new();
         for (start, length) in sequences {
             program.extend([0, 9, 2]);
             program.extend(start.to_le_bytes());
             for _ in 0..length / 16 {
-                // A row of the next line, and sixteen bytes further.
+                // A row for the next line, sixteen bytes further.
                 program.extend([3, 1, 1, 2, 16]);
             }
             program.extend([0, 1, 1]);
         }
-        // The shortest instruction, whether rows begin statements, the least step of lines, the number of steps, the first
-        // free opcode, the operands of those below; no directory, one file.
+        // The minimum instruction length, the default of `is_stmt`, the line base, the line range, the first special
+        // opcode, the operands of the standard opcodes; no directory, one file.
         let head = [&[1, 1, 0, 14, 10, 0, 1, 1, 1, 1, 0, 0, 0, 1][..], b"\0a.c\0\0\0\0\0"].concat();
         let length = (2 + 4 + head.len() + program.len()) as u32;
         let version = [&length.to_le_bytes()[..], &[2, 0], &(head.len() as u32).to_le_bytes()].concat();
         [version, head, program].concat()
     }
 
-    /// The code from which rows come.
+    /// The code of the rows.
     fn rows(sequences: &[(u64, u64)], code: &[Range<u64>]) -> Vec<Range<u64>> {
         let bytes = table(sequences);
         let stored = |name: &str| (name == ".debug_line").then(|| CompressedData::none(&bytes));
@@ -236,10 +235,10 @@ mod tests {
         let code = [0x1000..0x1020, 0x1100..0x3000];
         let all = [(0, 0x4000), (0x1000, 0x20), (1, 0x2000), (u64::MAX, 0x20), (0x1100, 0x100), (u64::MAX - 1, 0x20)];
         assert_eq!(rows(&all, &code), [0x1000..0x1020, 0x1100..0x1200]);
-        // Rows end with the code that they begin in.
+        // A row ends with the code section that it starts in.
         assert_eq!(rows(&[(0x1010, 0x400), (0x2ff0, 0x40)], &code), [0x1010..0x1020, 0x2ff0..0x3000]);
         assert_eq!(rows(&[(0x1040, 0x200)], &code), []);
-        // A file that does not say where its code is.
+        // A file without known code sections.
         assert_eq!(rows(&[(0, 0x4000), (0x1000, 0x20), (0x1100, 0x20)], &[]), [0x1000..0x1020, 0x1100..0x1120]);
     }
 

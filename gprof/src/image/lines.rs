@@ -1,4 +1,4 @@
-//! Files and lines of code.
+//! Looks up the source file and line of code addresses.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -7,14 +7,14 @@ use super::line_tables::{Header, LineTables, Row};
 use super::sections::Sections;
 use super::units;
 
-/// A source file: where it was when the program was compiled.
+/// The path of a source file at the time of compilation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FilePath<'a> {
-    /// The directory in which the compiler ran, or nothing.
+    /// The working directory of the compiler; empty if unknown.
     pub compiled_in: &'a [u8],
-    /// The directory of the file, as a rule in relation to the one before, or nothing.
+    /// The directory of the file, usually relative to the working directory; empty if unknown.
     pub directory: &'a [u8],
-    /// The name, which may begin with directories as well.
+    /// The file name, which may also start with directories.
     pub name: &'a [u8],
 }
 
@@ -35,23 +35,24 @@ impl<'a> FilePath<'a> {
     }
 }
 
-/// A path without its directories, if anything is left of it.
+/// The last part of a path, unless that is empty.
 pub(super) fn base(path: &[u8]) -> Option<&[u8]> {
     path.rsplit(|byte| *byte == b'/').next().filter(|name| !name.is_empty())
 }
 
-/// A file of [`Lines`]. Two of them may be the same file, when several parts of the program come from it.
+/// The index of a file in [`Lines`]. Two indexes may stand for the same file, if several parts of the program come
+/// from it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileId(u32);
 
-/// Something known of each file.
+/// A cache with one value for each file.
 #[derive(Debug, Default)]
 pub(crate) struct OfFiles<T> {
     known: Vec<Option<T>>,
 }
 
 impl<T: Copy> OfFiles<T> {
-    /// What is known of a file; `find` tells if nothing is yet.
+    /// The value for a file; `find` computes it the first time.
     pub(crate) fn get(&mut self, file: FileId, find: impl FnOnce() -> T) -> T {
         let at = file.0 as usize;
         if self.known.len() <= at {
@@ -61,31 +62,31 @@ impl<T: Copy> OfFiles<T> {
     }
 }
 
-/// Code that comes from one line.
+/// A range of code that comes from one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LineRange {
     /// The first address.
     pub start: u64,
-    /// The address behind the last.
+    /// The address after the last byte.
     pub end: u64,
     /// The file.
     pub file: FileId,
-    /// The line, counted from one; 0 for code that comes from no line.
+    /// The line number, counted from one; 0 for code that comes from no line.
     pub line: u32,
 }
 
-/// Which line every address comes from.
+/// The source line of every address.
 #[derive(Debug, Default)]
 pub struct Lines<'a> {
     files: Vec<FilePath<'a>>,
-    /// Sorted, and none overlaps another.
+    /// Sorted and without overlaps.
     ranges: Vec<LineRange>,
 }
 
 impl<'a> Lines<'a> {
-    pub(super) fn new(sections: &'a Sections<'_>, is_gnu: bool) -> Lines<'a> {
+    pub(super) fn new(sections: &'a Sections<'_>, starts_in_first_file: bool) -> Lines<'a> {
         let mut collector = Collector {
-            tables: &LineTables::new(sections, is_gnu),
+            tables: &LineTables::new(sections, starts_in_first_file),
             directories: units::directories(sections),
             lines: Lines::default(),
             table: None,
@@ -94,7 +95,7 @@ impl<'a> Lines<'a> {
         };
         collector.tables.each_row(|header, row| collector.add(header, row));
         let Lines { files, mut ranges } = collector.lines;
-        // What the section has first counts where tables overlap.
+        // Where tables overlap, the first one in the section counts.
         ranges.sort_by_key(|range| range.start);
         let mut end = 0;
         ranges.retain_mut(|range| {
@@ -112,7 +113,7 @@ impl<'a> Lines<'a> {
         self.ranges.get(at).filter(|range| range.start <= address)
     }
 
-    /// The lines of a part of the code, in the order of addresses. The first and the last may reach beyond it.
+    /// The lines within a range of addresses, in ascending order. The first and the last may extend past the range.
     pub fn within(&self, part: Range<u64>) -> impl Iterator<Item = &LineRange> {
         let first = self.ranges.partition_point(|range| range.end <= part.start);
         self.ranges.iter().skip(first).take_while(move |range| range.start < part.end)
@@ -124,26 +125,26 @@ impl<'a> Lines<'a> {
         self.files.get(file.0 as usize).copied().unwrap_or_default()
     }
 
-    /// Whether there are none at all.
+    /// Whether there are no lines.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
 }
 
-/// How many ranges are kept without a look at whether others hide them.
+/// The number of ranges that are kept before the first search for hidden ranges.
 const ROOM: usize = 1 << 20;
 
-/// Gathers [`Lines`].
+/// Collects [`Lines`].
 struct Collector<'t, 'a> {
     tables: &'t LineTables<'a>,
-    /// Where the compiler ran, for each table that does not say so itself.
+    /// The working directory of the compiler, for each table that does not contain it.
     directories: HashMap<usize, &'a [u8]>,
     lines: Lines<'a>,
-    /// The table being read, and the files of it that were met.
+    /// The current table, and those of its files that occurred.
     table: Option<usize>,
     known: HashMap<u64, Option<FileId>>,
-    /// How many ranges there may be before those are looked for that others hide.
+    /// The number of ranges at which the next search for hidden ranges starts.
     room: usize,
 }
 
@@ -173,8 +174,8 @@ impl<'a> Collector<'_, 'a> {
         }
     }
 
-    /// Leaves out the ranges of which nothing is seen, since those that begin before them cover them: a table may have any
-    /// number of rows for the same few addresses. What comes later can only hide more.
+    /// Removes the ranges that are completely covered by ranges that start before them: a table may have any number
+    /// of rows for the same few addresses. Later ranges can only cover more.
     fn drop_hidden(&mut self) {
         let ranges = &mut self.lines.ranges;
         ranges.sort_by_key(|range| range.start);
@@ -189,7 +190,7 @@ impl<'a> Collector<'_, 'a> {
 
     fn path(&self, header: &Header<'a>, file: u64) -> Option<FilePath<'a>> {
         let (directory, name) = self.tables.file(header, file)?;
-        // Since version 5 the first directory is the one in which the compiler ran; before, none has number 0.
+        // Since version 5, directory 0 is the working directory of the compiler; before, there is no directory 0.
         let first = if header.version() >= 5 { self.tables.directory(header, 0) } else { None };
         let compiled_in = first.or_else(|| self.directories.get(&header.offset().0).copied()).unwrap_or_default();
         let directory = if directory == 0 { None } else { self.tables.directory(header, directory) };

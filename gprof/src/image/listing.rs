@@ -1,4 +1,4 @@
-//! The functions of an ELF file, from everything in it that tells of functions.
+//! Lists the functions of an ELF file, from symbols, stubs and unwind tables.
 
 use std::collections::HashMap;
 
@@ -14,20 +14,20 @@ use super::nearest::SizedSymbol;
 use super::symbols::{self, Candidate, NameTable, Policy, Symbol};
 use super::synthetic_symbols::{ImageStorage, Stubs, SyntheticSymbols};
 
-/// For the address of a function that only its own source file sees, which of the program's source files that is. Only
-/// whether two are the same means anything.
+/// Maps the address of a local function to a number that stands for its source file. Equal numbers mean the same
+/// file; the numbers have no other meaning.
 pub type LocalFiles = HashMap<u64, u32>;
 
-/// What tells of the functions of a file.
+/// The source from which the functions of a file are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// Its symbol table.
+    /// The symbol table.
     Symbols,
-    /// What remains when that was stripped: symbols for the dynamic linker, and unwind tables.
-    Remains,
+    /// What remains after stripping: dynamic symbols and unwind tables.
+    Stripped,
 }
 
-/// The functions of a file, and what tells of them.
+/// The functions of a file, and the source from which they are known.
 pub(super) fn functions<'data, Elf>(
     file: &File<'data, Elf>,
     policy: Policy,
@@ -48,10 +48,10 @@ where
     }
     add_stubs(file, &mut synthetic);
     symbols.extend(synthetic.into_symbols(storage));
-    Ok((symbols, if is_stripped { Origin::Remains } else { Origin::Symbols }))
+    Ok((symbols, if is_stripped { Origin::Stripped } else { Origin::Symbols }))
 }
 
-/// The functions that the symbol table of a file names.
+/// The functions in the symbol table of a file.
 pub(super) fn named<'data, Elf>(file: &File<'data, Elf>, policy: Policy) -> Result<Vec<Symbol<'data>>, ImageError>
 where
     Elf: FileHeader<Endian = Endianness>,
@@ -59,7 +59,7 @@ where
     symbols_of(file, elf::SHT_SYMTAB, policy)
 }
 
-/// The symbols of functions among those of a symbol table.
+/// The symbols of functions in a symbol table.
 fn symbols_of<'data, Elf>(
     file: &File<'data, Elf>,
     kind: elf::SectionType,
@@ -96,7 +96,7 @@ where
     Ok(kept)
 }
 
-/// Everything in code that is not marked as anything but a function.
+/// Every symbol in code, except those of a type other than function.
 pub(super) fn sized_symbols<'data, Elf>(file: &File<'data, Elf>) -> Result<Vec<SizedSymbol<'data>>, ImageError>
 where
     Elf: FileHeader<Endian = Endianness>,
@@ -124,7 +124,8 @@ where
     Ok(table.enumerate().filter_map(place).collect())
 }
 
-/// The source files of functions that only these see: the symbol of a file stands before those of its functions.
+/// The source files of local functions: in a symbol table, the symbol of a file comes before the symbols of its
+/// functions.
 pub(super) fn local_files<Elf>(file: &File<'_, Elf>) -> Result<LocalFiles, ImageError>
 where
     Elf: FileHeader<Endian = Endianness>,
@@ -143,7 +144,7 @@ where
     Ok(found)
 }
 
-/// Adds the functions that the unwind tables know.
+/// Adds the functions in the unwind tables.
 fn add_unwound<Elf>(file: &File<'_, Elf>, synthetic: &mut SyntheticSymbols)
 where
     Elf: FileHeader<Endian = Endianness>,
@@ -156,13 +157,13 @@ where
     synthetic.add_unwound(bytes, section.sh_addr(file.endian).into(), endian, address_size);
 }
 
-/// A word of memory that the loader makes lead to a function of another file.
+/// A word of memory in which the loader stores the address of a function of another file.
 struct Slot<'data> {
     address: u64,
     name: &'data [u8],
 }
 
-/// Adds the stubs through which functions of other files are called.
+/// Adds the stubs through which the file calls functions of other files.
 fn add_stubs<Elf>(file: &File<'_, Elf>, synthetic: &mut SyntheticSymbols)
 where
     Elf: FileHeader<Endian = Endianness>,
@@ -182,7 +183,7 @@ where
         let Some((section, bytes)) = file.section(name) else {
             continue;
         };
-        // Linkers do not always say how long a stub is.
+        // Linkers do not always store the size of a stub.
         let said: u64 = section.sh_entsize(file.endian).into();
         let size = if matches!(said, 8 | 12 | 16 | 24) { said } else { 16 };
         let stubs = Stubs { address: section.sh_addr(file.endian).into(), bytes, size };
@@ -201,8 +202,8 @@ where
     }
 }
 
-/// The slots that a section of relocations fills. One without a name is there only `with_unnamed`, where the order tells:
-/// most relocations are of data and have none.
+/// The slots that a section of relocations fills. Slots without a name are included only `with_unnamed`, where the
+/// order of slots matters: most relocations are for data and have no name.
 fn slots<'data, Elf>(
     file: &File<'data, Elf>,
     table: &SymbolTable<'data, Elf>,
@@ -238,7 +239,7 @@ fn function_name<'data, Elf>(
 where
     Elf: FileHeader<Endian = Endianness>,
 {
-    /// More than this no name is worth: a million relocations may share one that is a million bytes long.
+    /// The maximum length of a name: a million relocations may share one name of a million bytes.
     const LONGEST: usize = 4096;
     let symbol = table.symbol(index).ok()?;
     let is_function = |kind: SymbolType| matches!(kind, elf::STT_FUNC | elf::STT_NOTYPE | elf::STT_GNU_IFUNC);
@@ -249,10 +250,10 @@ where
     (name.len() < LONGEST).then_some(name)
 }
 
-/// Whether a section's symbols count as code.
+/// Whether the symbols of a section count as code.
 ///
-/// Names decide first, as in the tool whose text this program reproduces: a few well-known ones say what a section
-/// holds whatever its flags say. For all the others the flag of executable sections decides.
+/// Names decide first, as in GNU gprof: for a few well-known names the flags do not matter. For all other sections
+/// the flag for executable code decides.
 fn holds_code<Elf>(endian: Endianness, sections: &SectionTable<'_, Elf>, section: &Elf::SectionHeader) -> bool
 where
     Elf: FileHeader<Endian = Endianness>,

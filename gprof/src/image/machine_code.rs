@@ -1,20 +1,20 @@
-//! Machine code, as far as calls in there are looked for.
+//! Machine code and its call instructions.
 
-/// Code is measured in units of two bytes: what falls within one unit is not told apart.
+/// GNU and the BSDs measure code in units of two bytes: addresses within one unit are not distinguished.
 pub const UNIT: u64 = 2;
 
 /// Machine code.
 #[derive(Clone, Copy, Debug)]
 pub struct Code<'data> {
-    /// Whose it is.
+    /// The architecture.
     pub machine: Machine,
     /// The address of the first byte.
     pub start: u64,
-    /// The bytes.
+    /// The content.
     pub bytes: &'data [u8],
 }
 
-/// What runs machine code, as far as its calls can be recognised.
+/// A processor architecture whose call instructions are known, or any other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Machine {
     /// 32-bit x86.
@@ -23,6 +23,105 @@ pub enum Machine {
     X86_64,
     /// 64-bit ARM.
     Aarch64,
-    /// Any other.
+    /// Any other architecture.
     Other,
+}
+
+/// The length of the longest call instruction that [`Machine::ends_with_call`] recognizes: an x86 call through
+/// memory.
+pub(super) const LONGEST_CALL: usize = 7;
+
+impl Machine {
+    /// Whether the last instruction of these bytes is a call, so that the address after it is a return address.
+    /// `None` for an architecture whose call instructions are not known.
+    #[must_use]
+    pub fn ends_with_call(self, code: &[u8]) -> Option<bool> {
+        match self {
+            Machine::X86 | Machine::X86_64 => {
+                let is_direct = code.iter().rev().nth(4) == Some(&0xe8);
+                Some(is_direct || (2..=LONGEST_CALL).any(|length| is_indirect_x86(code, length)))
+            }
+            Machine::Aarch64 => Some(code.last_chunk().is_some_and(|code| is_call_aarch64(u32::from_le_bytes(*code)))),
+            Machine::Other => None,
+        }
+    }
+}
+
+/// Whether x86 code ends with an indirect call of this length: `call *register` or `call *memory`.
+fn is_indirect_x86(code: &[u8], length: usize) -> bool {
+    const OPCODE: u8 = 0xff;
+    let Some([OPCODE, operand, rest @ ..]) = code.len().checked_sub(length).and_then(|start| code.get(start..)) else {
+        return false;
+    };
+    let (mode, operation, base) = (operand >> 6, operand >> 3 & 7, operand & 7);
+    let index = usize::from(mode != 3 && base == 4);
+    let displacement = match mode {
+        0 if base == 5 || rest.first().is_some_and(|index| base == 4 && index & 7 == 5) => 4,
+        1 => 1,
+        2 => 4,
+        _ => 0,
+    };
+    operation == 2 && rest.len() == index + displacement
+}
+
+/// Whether an instruction is `bl`, `blr`, or a `blr` that authenticates its pointer.
+fn is_call_aarch64(instruction: u32) -> bool {
+    instruction >> 26 == 0b10_0101 || instruction & 0xfeff_f000 == 0xd63f_0000
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_of_x86() {
+        let calls: [&[u8]; 14] = [
+            &[0x55, 0xe8, 0x0b, 0, 0, 0],                      // call mcount
+            &[0x67, 0xe8, 0x0b, 0, 0, 0],                      // addr32 call mcount, which linkers make of the next
+            &[0x55, 0xff, 0x15, 0x0b, 0, 0, 0],                // call *mcount@GOTPCREL(%rip)
+            &[0xff, 0x93, 0x0b, 0, 0, 0],                      // call *mcount@GOT(%ebx)
+            &[0x41, 0xff, 0xd2],                               // call *%r10
+            &[0xff, 0xd0],                                     // call *%rax
+            &[0xff, 0x10],                                     // call *(%rax)
+            &[0xff, 0x50, 0x08],                               // call *8(%rax)
+            &[0xff, 0x14, 0x03],                               // call *(%rbx,%rax,1)
+            &[0xff, 0x14, 0x24],                               // call *(%rsp)
+            &[0xff, 0x54, 0x24, 0x08],                         // call *8(%rsp)
+            &[0xff, 0x94, 0x24, 0, 1, 0, 0],                   // call *0x100(%rsp)
+            &[0xff, 0x14, 0xc5, 0, 1, 0, 0],                   // call *0x100(,%rax,8)
+            &[0, 0, 0xf3, 0x0f, 0x1e, 0xfa, 0xe8, 1, 0, 0, 0], // endbr64; call __fentry__
+        ];
+        for call in calls {
+            assert_eq!(Machine::X86_64.ends_with_call(call), Some(true), "{call:x?}");
+            let longer = [call, &[0x90]].concat();
+            assert_eq!(Machine::X86.ends_with_call(&longer), Some(false), "{longer:x?}");
+        }
+        let others: [&[u8]; 7] = [
+            &[],
+            &[0xd0],
+            &[0x55, 0x48, 0x89, 0xe5],    // push %rbp; mov %rsp,%rbp
+            &[0xe9, 0x0b, 0, 0, 0],       // jmp
+            &[0xff, 0x25, 0x0b, 0, 0, 0], // jmp *memory
+            &[0xff, 0x35, 0x0b, 0, 0, 0], // push memory
+            &[0xff, 0x15, 0x0b, 0, 0],    // cut short
+        ];
+        for other in others {
+            assert_eq!(Machine::X86_64.ends_with_call(other), Some(false), "{other:x?}");
+        }
+    }
+
+    #[test]
+    fn calls_of_aarch64() {
+        let ends = |instruction: u32| Machine::Aarch64.ends_with_call(&instruction.to_le_bytes());
+        // bl forward, bl backward, blr x1, blraa x8, x9, blraaz x3
+        for call in [0x9400_0002, 0x97ff_ffff, 0xd63f_0020, 0xd73f_0909, 0xd63f_087f] {
+            assert_eq!(ends(call), Some(true), "{call:x}");
+        }
+        // b, br x1, ret, mov x0, x30, nop, bti c
+        for other in [0x1400_0002, 0xd61f_0020, 0xd65f_03c0, 0xaa1e_03e0, 0xd503_201f, 0xd503_245f] {
+            assert_eq!(ends(other), Some(false), "{other:x}");
+        }
+        assert_eq!(Machine::Aarch64.ends_with_call(&[0, 0x94]), Some(false));
+        assert_eq!(Machine::Other.ends_with_call(&[0xe8, 0, 0, 0, 0]), None);
+    }
 }

@@ -1,11 +1,11 @@
-//! The program that was profiled: its symbols, where its code lies, and what its debug information says of files.
+//! Reads the profiled program: its symbols, its code, and its debug information.
 //!
-//! Nothing outside this module knows the object file format or the debug information. Everything
-//! read here comes from a file that may be damaged or made to harm: sizes are checked before memory is asked for, and
-//! nothing panics.
+//! No other module uses the object file format or the debug information. All input here comes from files that may be
+//! damaged or hostile: sizes are checked before memory is allocated, and nothing panics.
 
 pub mod address_space;
 mod addresses;
+mod code_bytes;
 mod debug_file;
 mod elf;
 mod error;
@@ -28,6 +28,7 @@ mod symbols;
 mod synthetic_symbols;
 mod units;
 
+pub(crate) use code_bytes::CodeBytes;
 pub use debug_file::DEFAULT_DIRECTORY;
 pub use elf::Headers;
 pub use error::ImageError;
@@ -35,6 +36,7 @@ pub use listing::LocalFiles;
 pub use machine_code::{Code, Machine, UNIT};
 pub use nearest::Nearest;
 pub use partial::read;
+pub(crate) use partial::read_open;
 pub use program::{Image, identity};
 pub use source_files::SourceFiles;
 pub use symbols::{Policy, Symbol};

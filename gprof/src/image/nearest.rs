@@ -1,27 +1,28 @@
-//! Whose code an address is by the symbol table alone, as the library answers on which GNU's reader is built.
+//! Finds the function of an address from the symbol table alone, as the library under GNU gprof (BFD) does.
 //!
-//! It is asked where the debug information names no function: in code between functions, and in assembly code.
+//! GNU's reports use this where the debug information names no function: in code between functions, and in assembly
+//! code.
 
-/// A symbol that may be a function's.
+/// A symbol that may be a function, and its size.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SizedSymbol<'data> {
     pub(super) address: u64,
-    /// The size that the symbol table gives, at least 1.
+    /// The size in the symbol table, at least 1.
     pub(super) size: u64,
     pub(super) name: &'data [u8],
-    /// Whether the symbol has the type of functions; those that are chosen at run time have another.
+    /// Whether the symbol has the type for functions; ifuncs have another type.
     pub(super) is_func: bool,
-    /// Whether it has any type.
+    /// Whether the symbol has any type.
     pub(super) is_typed: bool,
 }
 
-/// How many symbols at one address are looked at: a file made to harm may have a million.
+/// The number of symbols at one address that are examined: a hostile file may have a million.
 const MOST: usize = 64;
 
-/// All symbols that may be functions'.
+/// All symbols that may be functions.
 #[derive(Debug)]
 pub struct Nearest<'data> {
-    /// In the order of addresses, and those of one address in the order of the symbol table.
+    /// Sorted by address; symbols of one address are in the order of the symbol table.
     sized_symbols: Vec<SizedSymbol<'data>>,
 }
 
@@ -37,7 +38,7 @@ impl<'data> Nearest<'data> {
         Nearest { sized_symbols }
     }
 
-    /// The name of the function that an address is held to be in.
+    /// The name of the function that contains an address.
     #[must_use]
     pub fn name(&self, address: u64) -> Option<&'data [u8]> {
         let after = self.sized_symbols.partition_point(|place| place.address <= address);
@@ -52,10 +53,10 @@ impl<'data> Nearest<'data> {
     }
 }
 
-/// Whether a symbol is a better answer than another at the same address, so far behind which something lies.
+/// Whether a symbol is a better answer than another symbol at the same address, for an address at this distance.
 fn is_better(next: &SizedSymbol<'_>, kept: &SizedSymbol<'_>, offset: u64) -> bool {
     if kept.size <= offset {
-        // Neither may reach so far: the longer one comes closer.
+        // Both may end before the address: the longer symbol comes closer.
         return next.size > kept.size;
     }
     if next.size <= offset {
@@ -92,7 +93,7 @@ mod tests {
         let name = |address| nearest.name(address).map(|name| str::from_utf8(name).unwrap());
         assert_eq!([9, 10, 13, 15].map(name), [None, Some("static"), Some("static"), Some("static")]);
         assert_eq!([20, 27].map(name), [Some("resolve"); 2]);
-        // Behind all of them, the first of the longest.
+        // After all symbols, the first of the longest symbols counts.
         assert_eq!([28, 29].map(name), [Some("chosen"); 2]);
         assert_eq!([30, 33, 34, 40].map(name), [Some("short"), Some("short"), Some("long"), Some("long")]);
     }

@@ -1,11 +1,12 @@
-//! What a file is that was given for the program and is none.
+//! Recognizes files that were given in place of the program and are not ELF files.
 
 use super::error::ImageError;
 
-/// How much of a Mach-O file for several machines is one: Java's classes begin with the same four bytes, and a larger number.
+/// The largest number of architectures in a universal Mach-O file: Java class files start with the same four bytes,
+/// and a larger number.
 const MOST_MACHINES: u32 = 40;
 
-/// What is wrong with a file that is no ELF file.
+/// The error for a file that is not an ELF file.
 pub(super) fn name(data: &[u8]) -> ImageError {
     if gmon::detect(data, &gmon::Hints::default()).is_ok() {
         return ImageError::Profile;
@@ -28,7 +29,7 @@ pub(super) fn name(data: &[u8]) -> ImageError {
     }
 }
 
-/// How long an ELF file must be by its header, if it is shorter than that.
+/// The size that an ELF file must have according to its header, if the file is shorter.
 pub(super) fn missing(data: &[u8]) -> Option<u64> {
     let is_wide = data.get(4) == Some(&2);
     let is_big = data.get(5) == Some(&2);

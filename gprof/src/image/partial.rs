@@ -1,7 +1,9 @@
-//! Reads of a program only what tells of its functions: the greater part of most is code and data that nobody looks at.
+//! Reads only the parts of a program from which its functions are known: most of a typical file is code and data that
+//! nothing here uses.
 //!
-//! What is not read is 0 in memory, and takes none.
+//! The parts that are not read are 0 in memory, and take no memory.
 
+use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::path::Path;
@@ -12,34 +14,45 @@ use object::read::elf::{FileHeader, SectionHeader, SectionTable};
 
 use crate::image::files::{self, Partial};
 
-/// Sections that nothing in this crate reads, with those whose names begin so, as `.text.cold`: the first only if calls in
-/// machine code are not looked for. `.eh_frame` is none of them: a table of symbols may be there and name no function, and
-/// then that section is all that tells of functions.
+/// Sections that this crate does not read, by the first part of their names, as in `.text.cold`. The first is read if
+/// calls in machine code are searched for. `.eh_frame` is not in this list: a symbol table may contain no function,
+/// and then only that section lists the functions.
 const UNREAD: [&[u8]; 4] = [b".text", b".rodata", b".data", b".gcc_except_table"];
 
-/// What BOLT puts in front of the names of sections that it has made anew.
+/// The prefix that BOLT adds to the names of sections that it replaces.
 const OLD: &[u8] = b".bolt.org";
 
-/// Sections that are smaller are read with what is around them.
+/// Smaller sections are read together with what is around them.
 const SMALL: u64 = 1 << 16;
 
-/// More sections than this are not looked at: the file is read as a whole.
+/// The maximum number of sections; a file with more is read as a whole.
 const MOST: usize = 4096;
 
-/// As much is read of a file that is no ELF file: enough for a profile, which is told apart by its length too.
+/// The number of bytes that are read of a file that is not an ELF file: enough to recognize a profile, which its
+/// length also identifies.
 const FOREIGN: u64 = 1 << 24;
 
-/// Reads a program or a shared object, its machine code only `with_code`. Of what is no ELF file the beginning is read.
+/// Reads a program or a shared object. Reads the machine code only `with_code`, and only the beginning of a file that is not
+/// an ELF file.
 ///
 /// # Errors
 ///
-/// When it is no regular file, it cannot be read, or there is no memory for a file of its length.
+/// When the path names no regular file, the file cannot be read, or there is no memory for a file of its length.
 pub fn read(path: &Path, with_code: bool) -> io::Result<Vec<u8>> {
+    read_open(path, with_code).map(|(bytes, _)| bytes)
+}
+
+/// Reads a program or a shared object as [`read`] does. Also gives the open file if parts of the file are not in memory.
+///
+/// # Errors
+///
+/// As [`read`].
+pub(crate) fn read_open(path: &Path, with_code: bool) -> io::Result<(Vec<u8>, Option<File>)> {
     if files::is_no_file(path) {
-        return files::regular(path);
+        return Ok((files::regular(path)?, None));
     }
     if files::beginning(path, elf::ELFMAG.len() as u64)? != elf::ELFMAG {
-        return files::beginning(path, FOREIGN);
+        return Ok((files::beginning(path, FOREIGN)?, None));
     }
     let mut file = Partial::open(path)?;
     file.load(0..SMALL)?;
@@ -47,16 +60,18 @@ pub fn read(path: &Path, with_code: bool) -> io::Result<Vec<u8>> {
         Some(elf::ELFCLASS32) => holes::<FileHeader32<Endianness>>(&mut file, with_code)?,
         _ => holes::<FileHeader64<Endianness>>(&mut file, with_code)?,
     };
+    let is_whole = holes.is_empty();
     let mut start = SMALL;
     for hole in holes {
         file.load(start..hole.start)?;
         start = start.max(hole.end);
     }
     file.load(start..u64::MAX)?;
-    Ok(file.bytes)
+    let Partial { file, bytes } = file;
+    Ok((bytes, (!is_whole).then_some(file)))
 }
 
-/// The parts of a file that need not be read, ascending; none if it is not what is expected.
+/// The parts of a file that need not be read, in ascending order; empty if the file is not as expected.
 fn holes<Elf: FileHeader<Endian = Endianness>>(file: &mut Partial, with_code: bool) -> io::Result<Vec<Range<u64>>> {
     let Some((table, names)) = tables::<Elf>(&file.bytes) else {
         return Ok(Vec::new());
@@ -68,8 +83,8 @@ fn holes<Elf: FileHeader<Endian = Endianness>>(file: &mut Partial, with_code: bo
     Ok(unread::<Elf>(&file.bytes, with_code).unwrap_or_default())
 }
 
-/// Where the table of sections is, and what finds their names once that is read.
-#[expect(clippy::type_complexity, reason = "a range, and what gives a range")]
+/// The position of the section table, and a function that finds the section names once the table is read.
+#[expect(clippy::type_complexity, reason = "a range, and a function that returns a range")]
 fn tables<Elf: FileHeader<Endian = Endianness>>(
     bytes: &[u8],
 ) -> Option<(Range<u64>, impl FnOnce(&[u8]) -> Option<Range<u64>> + use<Elf>)> {
@@ -86,7 +101,7 @@ fn tables<Elf: FileHeader<Endian = Endianness>>(
     Some((start..start.checked_add(length)?, names))
 }
 
-/// The large parts of a file that only sections have which nothing reads.
+/// The large parts of a file that contain only sections that nothing reads.
 fn unread<Elf: FileHeader<Endian = Endianness>>(bytes: &[u8], with_code: bool) -> Option<Vec<Range<u64>>> {
     let header = Elf::parse(bytes).ok()?;
     let endian = header.endian().ok()?;
@@ -117,7 +132,7 @@ fn unread<Elf: FileHeader<Endian = Endianness>>(bytes: &[u8], with_code: bool) -
     Some(holes)
 }
 
-/// Where a section is in the file, if it is there.
+/// The position of a section in the file, if it is there.
 fn range<Elf: FileHeader<Endian = Endianness>>(endian: Endianness, section: &Elf::SectionHeader) -> Option<Range<u64>> {
     let (start, length) = section.file_range(endian)?;
     Some(start..start.checked_add(length)?)

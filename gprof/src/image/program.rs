@@ -1,11 +1,11 @@
-//! An executable file or a shared object, put together from everything in it.
+//! An executable file or a shared object.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use object::Endianness;
 use object::elf::{FileHeader32, FileHeader64};
-use object::read::elf::FileHeader;
+use object::read::elf::{FileHeader, SectionHeader};
 
 use super::debug_file;
 use super::elf::{self, DebugLinks, File};
@@ -17,45 +17,47 @@ use super::source_files::SourceFiles;
 use super::symbols::{Policy, Symbol};
 use super::synthetic_symbols::{self, ImageStorage};
 
-/// An executable file, as far as a profile needs it.
+/// An executable file or a shared object, with everything that reports need from it.
 pub struct Image<'data> {
-    /// The symbols that may stand for functions, in the order of the file's symbol table.
+    /// The symbols of functions, in the order of the file's symbol table.
     pub symbols: Vec<Symbol<'data>>,
-    /// What tells of them.
+    /// The source of these symbols.
     pub origin: Origin,
     /// The addresses of the section `.text`.
     pub text: Range<u64>,
-    /// The addresses from the lowest byte that is loaded to the end of the last executable segment.
+    /// The addresses from the lowest loaded byte to the end of the last executable segment.
     pub code: Range<u64>,
-    /// What `.text` holds.
+    /// The machine code in `.text`.
     pub machine_code: Code<'data>,
     /// The size of an address.
     pub word: gmon::Word,
     /// The byte order.
     pub order: gmon::Order,
-    /// The source files of functions.
+    /// The debug information, which has the source files of functions.
     pub files: SourceFiles<'data>,
-    /// What leads to debug information in another file.
+    /// The offset of `.text` in the file.
+    pub(super) text_offset: u64,
+    /// The links to the separate debug file.
     links: DebugLinks<'data>,
-    /// The file.
+    /// The content of the file.
     data: &'data [u8],
 }
 
-/// Which build of which program an ELF file is, in the words of a list beside a profile, if that can be told.
+/// The identity of an ELF file, as in the list beside a profile, if the file has one.
 ///
 /// # Errors
 ///
-/// When the bytes are no ELF file, or are damaged.
+/// When the bytes are not an ELF file, or are damaged.
 pub fn identity(data: &[u8]) -> Result<Option<String>, ImageError> {
     program_identity(data)
 }
 
 impl<'data> Image<'data> {
-    /// Reads an executable or a shared object from its bytes. Names that it has no text for are put into `storage`.
+    /// Parses an executable or a shared object. Names that are not in `data` are stored in `storage`.
     ///
     /// # Errors
     ///
-    /// When the bytes are no ELF file, are damaged, or tell of no function.
+    /// When the bytes are not an ELF file, are damaged, or contain no function.
     pub fn parse(data: &'data [u8], policy: Policy, storage: &'data ImageStorage) -> Result<Image<'data>, ImageError> {
         parse(data, policy, storage)
     }
@@ -66,7 +68,7 @@ impl<'data> Image<'data> {
         self.links.build_id.map(elf::hexadecimal)
     }
 
-    /// All symbols that may stand for functions, also those that do not for GNU or the BSDs.
+    /// All symbols of functions, including those that GNU's and the BSDs' gprof do not use.
     #[must_use]
     pub fn every_symbol(&self) -> Vec<Symbol<'data>> {
         match symbols(self.data, Policy::Full) {
@@ -75,32 +77,33 @@ impl<'data> Image<'data> {
         }
     }
 
-    /// Whose code addresses are by the symbol table alone, for GNU's reports.
+    /// A lookup of functions by the symbol table alone, for GNU's reports.
     #[must_use]
     pub fn nearest(&self) -> Nearest<'data> {
         Nearest::new(sized_symbols(self.data).unwrap_or_default())
     }
 
-    /// Which source file each function is from that only its own file sees, as far as the symbol table says.
+    /// The source file of each local function, as far as the symbol table has it.
     #[must_use]
     pub fn local_files(&self) -> LocalFiles {
         local_files(self.data).unwrap_or_default()
     }
 
-    /// What is to be said of the names of functions, if anything.
+    /// The warning about missing names of functions, if names are missing.
     #[must_use]
     pub fn warning(&self) -> Option<&'static str> {
-        (self.origin == Origin::Remains)
-            .then_some("the file was stripped: names are known of exported functions only, and others may be missing")
+        (self.origin == Origin::Stripped)
+            .then_some("the file was stripped: only exported functions have names, and other functions may be missing")
     }
 
-    /// Takes what was stripped from the program from a file of its own, and says from which: debug information if the
-    /// program has none, symbols if it has none.
+    /// Reads stripped debug information and symbols from a separate file, and returns the path of that file. Takes
+    /// the debug information if the program has none, and the symbols if the program has none.
     ///
-    /// `path` is where the program lies. The file is looked for beside it and in `directories`, of which the system's
-    /// is [`DEFAULT_DIRECTORY`]. A file that belongs to another build is not taken. Its bytes are put into `storage`.
+    /// `path` is the path of the program. The file is searched for beside the program and in `directories`, which
+    /// should contain [`DEFAULT_DIRECTORY`]. A file of another build is skipped. The content of the file is stored in
+    /// `storage`.
     ///
-    /// From then on it is also known where to look for debug information that the compiler left in files of its own.
+    /// After this call, the image also finds debug information in split files.
     pub fn find_debug_file(
         &mut self,
         path: &Path,
@@ -108,9 +111,8 @@ impl<'data> Image<'data> {
         policy: Policy,
         storage: &'data ImageStorage,
     ) -> Option<PathBuf> {
-        // GNU knows nothing of units in other files.
-        self.files.image = (policy != Policy::Compat).then(|| path.to_owned());
-        let is_stripped = self.origin == Origin::Remains;
+        self.files.image = policy.reads_split_units().then(|| path.to_owned());
+        let is_stripped = self.origin == Origin::Stripped;
         if self.files.sections.has_lines() && !is_stripped {
             return None;
         }
@@ -118,13 +120,13 @@ impl<'data> Image<'data> {
         let bytes = storage.debug_file.get_or_init(|| bytes);
         if !self.files.sections.has_lines() {
             let image = self.files.image.take();
-            self.files = SourceFiles::new(elf::debug_information(bytes).ok()?.0, policy == Policy::Compat);
+            self.files = SourceFiles::new(elf::debug_information(bytes).ok()?.0, policy.starts_in_first_file());
             self.files.image = image;
         }
         let named = if is_stripped { symbols(bytes, policy).ok()? } else { Vec::new() };
         if !named.is_empty() {
             self.origin = Origin::Symbols;
-            // The other file has no code, so that stubs are known from this one.
+            // The debug file has no code: stubs come from the program's own file.
             self.symbols.retain(|symbol| symbol.name.ends_with(synthetic_symbols::STUB));
             self.symbols.extend(named);
         }
@@ -132,7 +134,7 @@ impl<'data> Image<'data> {
     }
 }
 
-/// Reads an ELF file of either word size and byte order.
+/// Parses an ELF file of either word size and byte order.
 fn parse<'data>(data: &'data [u8], policy: Policy, storage: &'data ImageStorage) -> Result<Image<'data>, ImageError> {
     match elf::word(data)? {
         word @ gmon::Word::W32 => image(&File::<FileHeader32<Endianness>>::new(data, word)?, policy, storage),
@@ -140,7 +142,7 @@ fn parse<'data>(data: &'data [u8], policy: Policy, storage: &'data ImageStorage)
     }
 }
 
-/// The image of an ELF file.
+/// Builds the image of an ELF file.
 fn image<'data, Elf>(
     file: &File<'data, Elf>,
     policy: Policy,
@@ -159,17 +161,18 @@ where
         symbols,
         origin,
         machine_code,
+        text_offset: section.sh_offset(file.endian).into(),
         code: elf::code_range(file.header, file.endian, file.data, &text),
         text,
         word: file.word,
         order: file.order(),
-        files: SourceFiles::new(file.debug_sections(), policy == Policy::Compat),
+        files: SourceFiles::new(file.debug_sections(), policy.starts_in_first_file()),
         links: file.links(),
         data: file.data,
     })
 }
 
-/// The functions that the symbol table of an ELF file names, which need not be a program.
+/// The functions in the symbol table of an ELF file, which need not be a program.
 fn symbols(data: &[u8], policy: Policy) -> Result<Vec<Symbol<'_>>, ImageError> {
     match elf::word(data)? {
         word @ gmon::Word::W32 => listing::named(&File::<FileHeader32<Endianness>>::new(data, word)?, policy),
@@ -177,7 +180,7 @@ fn symbols(data: &[u8], policy: Policy) -> Result<Vec<Symbol<'_>>, ImageError> {
     }
 }
 
-/// All symbols of an ELF file that may be functions', in the order of its symbol table.
+/// All symbols of an ELF file that may be functions, in the order of the symbol table.
 fn sized_symbols(data: &[u8]) -> Result<Vec<SizedSymbol<'_>>, ImageError> {
     match elf::word(data)? {
         word @ gmon::Word::W32 => listing::sized_symbols(&File::<FileHeader32<Endianness>>::new(data, word)?),
@@ -185,7 +188,7 @@ fn sized_symbols(data: &[u8]) -> Result<Vec<SizedSymbol<'_>>, ImageError> {
     }
 }
 
-/// The source files of the functions of an ELF file that only these see.
+/// The source files of an ELF file's local functions.
 fn local_files(data: &[u8]) -> Result<LocalFiles, ImageError> {
     match elf::word(data)? {
         word @ gmon::Word::W32 => listing::local_files(&File::<FileHeader32<Endianness>>::new(data, word)?),
@@ -193,7 +196,7 @@ fn local_files(data: &[u8]) -> Result<LocalFiles, ImageError> {
     }
 }
 
-/// Which build of which program an ELF file is, if that can be told.
+/// The identity of an ELF file, if it has one.
 fn program_identity(data: &[u8]) -> Result<Option<String>, ImageError> {
     Ok(match elf::word(data)? {
         word @ gmon::Word::W32 => {

@@ -1,4 +1,4 @@
-//! The sections of the debug information: where they lie, packed or not.
+//! Reads the sections of the debug information, compressed or not.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -9,18 +9,18 @@ use gimli::{Dwarf, EndianSlice, RunTimeEndian, SectionId};
 use object::Endianness;
 use object::read::{CompressedData, CompressionFormat};
 
-/// How the readers of debug information see bytes.
+/// The type through which gimli reads bytes.
 pub(super) type Reader<'data> = EndianSlice<'data, RunTimeEndian>;
 
-/// How much larger than in the file a section may become. No method of packing in use gains more on code and text, and
-/// a file made to harm must not fill the memory.
+/// The maximum ratio of a section's size to its compressed size. No compression in use achieves more on code and
+/// text, and a hostile file must not fill the memory.
 const GAIN: u64 = 1100;
 
-/// How many times its own length all packed sections of a file may take when they are unpacked. Compilers' debug
-/// information shrinks to a third or a fifth, and several sections may be the same packed bytes under other names.
+/// The maximum ratio of the size of all decompressed sections to the length of the file. Debug information of
+/// compilers shrinks to a third or a fifth, and several section names may share the same compressed bytes.
 const TOTAL_GAIN: u64 = 10;
 
-/// The size that unpacked sections may always have.
+/// The total size that decompressed sections may always have.
 const SLACK: u64 = 1 << 20;
 
 /// The sections that are read.
@@ -39,7 +39,8 @@ const SECTIONS: [SectionId; 12] = [
     SectionId::DebugMacro,
 ];
 
-/// The sections of files with split units. The index of a package is of use only where all are there that it speaks of.
+/// The sections of files with split units. The index of a package is useful only if all sections are there that it
+/// refers to.
 const SPLIT_SECTIONS: [SectionId; 13] = [
     SectionId::DebugAbbrev,
     SectionId::DebugCuIndex,
@@ -56,18 +57,23 @@ const SPLIT_SECTIONS: [SectionId; 13] = [
     SectionId::DebugTypes,
 ];
 
-/// A section as it stands in a file.
+/// A section as it is stored in a file.
 struct Section<'data> {
     id: SectionId,
     stored: &'data [u8],
     format: CompressionFormat,
-    /// The size that the file promises.
+    /// The decompressed size that the file claims.
     size: u64,
     unpacked: OnceLock<Vec<u8>>,
 }
 
-impl Section<'_> {
-    /// The bytes of the section; none when it is damaged or says that it is larger than it can be.
+impl<'data> Section<'data> {
+    fn new(id: SectionId, stored: &CompressedData<'data>) -> Section<'data> {
+        let CompressedData { format, data, uncompressed_size } = *stored;
+        Section { id, stored: data, format, size: uncompressed_size, unpacked: OnceLock::new() }
+    }
+
+    /// The content of the section; empty if it is damaged or claims to be larger than it can be.
     fn bytes(&self) -> &[u8] {
         if self.format == CompressionFormat::None {
             return self.stored;
@@ -82,23 +88,23 @@ impl Section<'_> {
     }
 }
 
-/// All sections of the debug information of one file.
+/// All debug information sections of one file.
 pub(super) struct Sections<'data> {
     present: Vec<Section<'data>>,
     endian: RunTimeEndian,
     /// The size of an address in bytes.
     pub(super) address_size: u8,
-    /// Where the file has code, ascending and apart; nothing when it does not say.
+    /// The address ranges of code, ascending and without overlaps; empty if unknown.
     pub(super) code: Vec<Range<u64>>,
-    /// Whether a part of the line tables could not be read, as far as they were read.
+    /// Whether a part of the line tables could not be read, among the parts that were read.
     pub(super) has_damaged_lines: AtomicBool,
 }
 
 impl<'data> Sections<'data> {
-    /// Takes the sections it needs from `section`, which gives nothing for one that is not there: those of an image, or
-    /// those of a file with split units. `length` is the length of the file.
+    /// Takes the needed sections from `section`, which returns `None` for a missing section: the sections of an
+    /// image, or of a file with split units. `length` is the length of the file.
     ///
-    /// Packed sections that say that they are larger than such a file has are taken for absent.
+    /// Compressed sections that claim to be larger than such a file can have count as missing.
     pub(super) fn new(
         endian: Endianness,
         word: gmon::Word,
@@ -108,19 +114,13 @@ impl<'data> Sections<'data> {
     ) -> Sections<'data> {
         let mut left = (length as u64).saturating_mul(TOTAL_GAIN).saturating_add(SLACK);
         let mut find = |id: SectionId, name: &str| {
-            // The older way to pack a section gave it another name and a head of its own.
+            // The older way to compress a section changes its name and adds a header.
             let old = || section(&name.replacen(".debug_", ".zdebug_", 1)).and_then(old_head);
             let found = section(name).or_else(old)?;
             if found.format != CompressionFormat::None {
                 left = left.checked_sub(found.uncompressed_size)?;
             }
-            Some(Section {
-                id,
-                stored: found.data,
-                format: found.format,
-                size: found.uncompressed_size,
-                unpacked: OnceLock::new(),
-            })
+            Some(Section::new(id, &found))
         };
         let present = if is_split {
             SPLIT_SECTIONS.into_iter().filter_map(|id| find(id, id.dwo_name()?)).collect()
@@ -142,24 +142,24 @@ impl<'data> Sections<'data> {
         }
     }
 
-    /// Whether there is a table of lines.
+    /// Whether there is a line table.
     pub(super) fn has_lines(&self) -> bool {
         self.present.iter().any(|section| section.id == SectionId::DebugLine && !section.stored.is_empty())
     }
 
-    /// The bytes of a section, unpacked; none when it is not there.
+    /// The decompressed content of a section; empty if the section is missing.
     pub(super) fn get(&self, id: SectionId) -> Reader<'_> {
         let section = self.present.iter().find(|section| section.id == id);
         EndianSlice::new(section.map_or(&[], |section| section.bytes()), self.endian)
     }
 
-    /// How many bytes of debug information there are, unpacked.
+    /// The total size of the debug information in bytes, decompressed.
     pub(super) fn len(&self) -> u64 {
         self.present.iter().map(|section| section.bytes().len() as u64).sum()
     }
 }
 
-/// The sections of a file that need not be kept itself.
+/// The sections of a file, copied so that the file need not stay in memory.
 pub(super) struct Owned {
     present: Vec<(SectionId, Vec<u8>)>,
     endian: RunTimeEndian,
@@ -171,29 +171,30 @@ impl Owned {
         Owned { present, endian: sections.endian }
     }
 
-    /// The bytes of a section; none when it is not there.
+    /// The content of a section; empty if the section is missing.
     pub(super) fn get(&self, id: SectionId) -> Reader<'_> {
         let section = self.present.iter().find(|(known, _)| *known == id);
         EndianSlice::new(section.map_or(&[], |(_, bytes)| bytes), self.endian)
     }
 
-    /// A section without bytes.
+    /// A section without content.
     pub(super) fn empty(&self) -> Reader<'_> {
         EndianSlice::new(&[], self.endian)
     }
 
-    /// All of it, for a reader.
+    /// The whole content, for gimli.
     pub(super) fn dwarf(&self) -> Result<Dwarf<Reader<'_>>, gimli::Error> {
         Dwarf::load(|id| Ok(self.get(id)))
     }
 
-    /// How many bytes there are.
+    /// The total size in bytes.
     pub(super) fn len(&self) -> usize {
         self.present.iter().map(|(_, bytes)| bytes.len()).sum()
     }
 }
 
-/// Reads the head of a section that is packed in the older way: a word and the size, most significant byte first.
+/// Parses the header of a section that is compressed in the older way: a magic word, and the size in big-endian
+/// order.
 fn old_head(section: CompressedData<'_>) -> Option<CompressedData<'_>> {
     let (size, data) = section.data.strip_prefix(b"ZLIB")?.split_first_chunk()?;
     Some(CompressedData { format: CompressionFormat::Zlib, data, uncompressed_size: u64::from_be_bytes(*size) })
@@ -203,12 +204,12 @@ fn old_head(section: CompressedData<'_>) -> Option<CompressedData<'_>> {
 mod tests {
     use super::*;
 
-    /// The sections of a file that has only one, of this name and these bytes.
+    /// The sections of a file with a single section of this name and content.
     fn line_section<'data>(name: &str, data: CompressedData<'data>) -> Sections<'data> {
         Sections::new(Endianness::Little, gmon::Word::W64, false, 100, |asked| (asked == name).then_some(data))
     }
 
-    /// `aaaaaaaaaa`, packed by zlib.
+    /// `aaaaaaaaaa`, compressed with zlib.
     const PACKED: [u8; 11] = [0x78, 0x9c, 0x4b, 0x84, 0x03, 0x00, 0x14, 0xe1, 0x03, 0xcb, 0x00];
 
     #[test]
@@ -223,7 +224,7 @@ mod tests {
 
     #[test]
     fn sizes_that_cannot_be() {
-        // What is packed may be more than the file has room for, whatever it really is.
+        // A section may claim more than the file can have, whatever its real size.
         for size in [11, 1000 + (1 << 20) + 1, 1 << 40, u64::MAX] {
             let data = CompressedData { format: CompressionFormat::Zlib, data: &PACKED[..10], uncompressed_size: size };
             assert!(line_section(".debug_line", data).get(SectionId::DebugLine).slice().is_empty(), "{size}");

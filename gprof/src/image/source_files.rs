@@ -1,4 +1,4 @@
-//! The debug information of a program.
+//! Reads source files, lines and inlined functions from the debug information of a program.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -13,24 +13,24 @@ use super::lines::{Lines, base};
 use super::sections::{Reader, Sections};
 use super::split_units::{self, Split};
 
-/// The debug information of a program: what source file and line its code comes from, as far as it says so.
+/// The debug information of a program: the source file and line of its code, as far as known.
 ///
-/// What is damaged in it is taken for absent.
+/// Damaged parts count as missing.
 pub struct SourceFiles<'data> {
     pub(super) sections: Sections<'data>,
-    /// Where the image lies, if units in other files are to be looked for.
+    /// The path of the image, if split units are wanted.
     pub(super) image: Option<PathBuf>,
-    /// Whether GNU's faults are wanted.
-    pub(super) is_gnu: bool,
+    /// Whether code belongs to the first file of its line table until a row names a file.
+    pub(super) starts_in_first_file: bool,
     split: OnceLock<Split>,
 }
 
 impl<'data> SourceFiles<'data> {
-    pub(super) fn new(sections: Sections<'data>, is_gnu: bool) -> SourceFiles<'data> {
-        SourceFiles { sections, image: None, is_gnu, split: OnceLock::new() }
+    pub(super) fn new(sections: Sections<'data>, starts_in_first_file: bool) -> SourceFiles<'data> {
+        SourceFiles { sections, image: None, starts_in_first_file, split: OnceLock::new() }
     }
 
-    /// The units in other files.
+    /// The split units.
     fn split<'a>(&'a self, main: &Dwarf<Reader<'a>>) -> split_units::Units<'a> {
         let Some(image) = &self.image else {
             return split_units::Units::new();
@@ -38,9 +38,9 @@ impl<'data> SourceFiles<'data> {
         self.split.get_or_init(|| Split::find(main, image)).units(main)
     }
 
-    /// The base name of the source file that each of these addresses comes from.
+    /// Returns the base name of the source file that each of these addresses comes from.
     ///
-    /// An address whose file or line is not known has no entry. This takes one pass through the line tables and, unlike
+    /// An address whose file or line is unknown has no entry. This takes one pass over the line tables and, unlike
     /// [`SourceFiles::lines`], no memory for them.
     #[must_use]
     pub fn base_names(&self, mut addresses: Vec<u64>) -> HashMap<u64, &[u8]> {
@@ -50,8 +50,8 @@ impl<'data> SourceFiles<'data> {
         if addresses.is_empty() {
             return found;
         }
-        let tables = LineTables::new(&self.sections, self.is_gnu);
-        // For each address, where the next one is of which nothing is known. A thousand rows may have the same code.
+        let tables = LineTables::new(&self.sections, self.starts_in_first_file);
+        // For each address, the index of the next address without a result. A thousand rows may cover the same code.
         let mut open: Vec<usize> = (0..=addresses.len()).collect();
         tables.each_row(|header, row| {
             let mut at = next_open(&mut open, addresses.partition_point(|address| *address < row.start));
@@ -70,27 +70,28 @@ impl<'data> SourceFiles<'data> {
         found
     }
 
-    /// The lines of all code, ready to be looked up.
+    /// Reads the lines of all code.
     #[must_use]
     pub fn lines(&self) -> Lines<'_> {
-        Lines::new(&self.sections, self.is_gnu)
+        Lines::new(&self.sections, self.starts_in_first_file)
     }
 
-    /// Whether a part of what was read of the line tables so far could not be understood.
+    /// Whether any part of the line tables that were read so far is damaged.
     #[must_use]
     pub fn has_damaged_lines(&self) -> bool {
         self.sections.has_damaged_lines.load(Relaxed)
     }
 
-    /// The functions that code comes from, those that were inlined among them; `None` when the debug information does
-    /// not say or cannot be trusted to be small.
+    /// Returns the functions that code comes from, including inlined functions; `None` if the debug information is
+    /// missing or fails the check of [`super::limits`].
     #[must_use]
     pub fn frames(&self) -> Option<Frames<'_>> {
         Frames::new(&self.sections, |dwarf| self.split(dwarf))
     }
 }
 
-/// Follows a list in which each place names a later one, or itself at the end; shortens the way for those who come after.
+/// Follows a list in which each entry is the index of a later entry, or its own index at the end. Shortens the path
+/// for later calls.
 fn next_open(open: &mut [usize], mut at: usize) -> usize {
     while open[at] != at {
         open[at] = open[open[at]];

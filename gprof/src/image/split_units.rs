@@ -1,7 +1,7 @@
-//! Debug information that the compiler left in files of its own (split DWARF).
+//! Reads debug information that the compiler left in separate files (split DWARF).
 //!
-//! The image has a skeleton of each unit, which names the file with the rest, and an identifier that both share. A package
-//! beside the image may have all of those files in one.
+//! The image has a skeleton of each unit, with the name of the file that has the rest, and an ID that both share. A
+//! package beside the image may contain all of these files.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
@@ -15,13 +15,13 @@ use super::sections::{Owned, Reader};
 use super::{elf, limits};
 use crate::image::files;
 
-/// How many bytes of files that turn out to be of other units are read before no more are.
+/// The number of bytes of unrelated files that are read before the search stops.
 const WASTE: usize = 64 << 20;
 
-/// The units that are in other files, by their identifiers.
+/// The units in separate files, by their IDs.
 pub(super) type Units<'a> = HashMap<u64, Arc<Dwarf<Reader<'a>>>>;
 
-/// The files that belong to an image.
+/// The files with the split units of an image.
 #[derive(Default)]
 pub(super) struct Split {
     package: Option<Owned>,
@@ -29,8 +29,8 @@ pub(super) struct Split {
 }
 
 impl Split {
-    /// Finds the files of an image: a package, `<image>.dwp`, or what the skeletons name. Those are looked for where the
-    /// compiler put them, and beside the image.
+    /// Finds the files of an image: a package, `<image>.dwp`, or the files that the skeletons name. These are
+    /// searched for where the compiler wrote them, and beside the image.
     pub(super) fn find(main: &Dwarf<Reader<'_>>, image: &Path) -> Split {
         let skeletons = skeletons(main);
         let mut split = Split::default();
@@ -59,7 +59,7 @@ impl Split {
         split
     }
 
-    /// The units in these files, those left out that are more work to read than they are long.
+    /// The units in these files, except units that take more work to read than their length allows.
     pub(super) fn units<'a>(&'a self, main: &Dwarf<Reader<'a>>) -> Units<'a> {
         let package = self
             .package
@@ -84,7 +84,7 @@ impl Split {
     }
 }
 
-/// The units of which the image has only the skeleton, with their identifiers.
+/// The units that are only skeletons in the image, with their IDs.
 fn skeletons<'a>(main: &Dwarf<Reader<'a>>) -> Vec<(u64, Unit<Reader<'a>>)> {
     let mut found = Vec::new();
     let mut headers = main.units();
@@ -98,20 +98,20 @@ fn skeletons<'a>(main: &Dwarf<Reader<'a>>) -> Vec<(u64, Unit<Reader<'a>>)> {
     found
 }
 
-/// The identifier of the first unit of a file.
+/// The ID of the first unit of a file.
 fn first_id(dwarf: &Dwarf<Reader<'_>>) -> Option<u64> {
     let header = dwarf.units().next().ok()??;
     Some(dwarf.unit(header).ok()?.dwo_id?.0)
 }
 
-/// Where the file of a unit may be.
+/// The paths where the file of a unit may be.
 fn paths(main: &Dwarf<Reader<'_>>, unit: &Unit<Reader<'_>>, image: &Path) -> Vec<PathBuf> {
     let name = unit.dwo_name().ok().flatten().and_then(|name| main.attr_string(unit, name).ok());
     let path = |text: Reader<'_>| PathBuf::from(OsStr::from_bytes(text.slice()));
     let Some(name) = name.map(path) else {
         return Vec::new();
     };
-    // Lest an image leads anywhere else.
+    // An image must not be able to name any path.
     if name.extension() != Some(OsStr::new("dwo")) {
         return Vec::new();
     }

@@ -1,52 +1,65 @@
-//! Which symbols stand for functions.
+//! Decides which symbols are functions.
 
 use std::collections::HashMap;
 
 use object::elf::{self, SymbolBind, SymbolType};
 
-/// A symbol that stands for a function.
+/// The symbol of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Symbol<'data> {
-    /// The address it names.
+    /// The address.
     pub address: u64,
-    /// The name as it stands in the file, mangled.
+    /// The name in the symbol table, mangled.
     pub name: &'data [u8],
-    /// Whether it is visible in its own source file only.
+    /// Whether the function is visible only in its own source file.
     pub is_static: bool,
-    /// Whether the file says that it is a function.
+    /// Whether the symbol has the type for functions.
     pub is_func: bool,
 }
 
-/// Which symbols stand for functions.
+/// Decides which symbols are functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policy {
-    /// Those that do for GNU gprof, and nothing else.
+    /// The symbols that GNU gprof uses.
     Compat,
-    /// All that are known: also functions that are chosen at run time, copies that compilers make, and stubs that lead to
-    /// other files. Of a file that was stripped, those it exports and those its unwind tables know.
+    /// All known functions, including ifuncs, compilers' copies of functions, and stubs for functions of other files.
+    /// In a stripped file, the exported functions and the functions in its unwind tables.
     Full,
-    /// Those that do for the BSDs' gprof: what is marked as a function, and be it in another file.
+    /// The symbols that the BSDs' gprof uses: those with the type for functions, even if they are in another file.
     Bsd {
-        /// Also those that only their own source file sees.
+        /// Include functions that are visible only in their own source file.
         statics: bool,
-        /// Also those that have a dot in their names.
+        /// Include functions whose names contain a dot.
         dots: bool,
     },
 }
 
-/// What the symbol table says of one symbol.
+impl Policy {
+    /// Whether debug information is also read from the split files that the compiler left. GNU gprof does not read them.
+    pub(super) fn reads_split_units(self) -> bool {
+        self != Policy::Compat
+    }
+
+    /// Whether code belongs to the first file of its line table until a row names a file, as in GNU gprof. By the standard it
+    /// belongs to file 1, and the first file has number 0 since version 5.
+    pub(super) fn starts_in_first_file(self) -> bool {
+        self == Policy::Compat
+    }
+}
+
+/// The entry of one symbol in the symbol table.
 pub(super) struct Candidate {
     pub(super) address: u64,
     pub(super) name_offset: u32,
     pub(super) binding: SymbolBind,
     pub(super) kind: SymbolType,
-    /// Whether it lies in a section of code.
+    /// Whether the symbol is in a section of code.
     pub(super) in_code: bool,
-    /// Whether it lies anywhere in this file.
+    /// Whether the symbol is defined in this file.
     pub(super) defined: bool,
 }
 
-/// The function that a symbol stands for, if it stands for one. This is the whole policy of what is a function.
+/// The function of a symbol, if the symbol is a function. This is the only place that decides.
 pub(super) fn function<'data>(
     symbol: &Candidate,
     names: &mut NameTable<'data>,
@@ -73,8 +86,8 @@ pub(super) fn function<'data>(
     })
 }
 
-/// Global symbols in code, and weak ones wherever they lie. Local ones unless their name is one that compilers and
-/// assemblers make up; see [`NameTable::is_plain`].
+/// Keeps global symbols in code, weak symbols anywhere, and local symbols unless compilers or assemblers made up
+/// their names; see [`NameTable::is_plain`].
 fn is_kept_by_gnu(symbol: &Candidate, name: &[u8], names: &mut NameTable<'_>) -> bool {
     if symbol.kind == elf::STT_GNU_IFUNC || !symbol.defined {
         return false;
@@ -87,7 +100,8 @@ fn is_kept_by_gnu(symbol: &Candidate, name: &[u8], names: &mut NameTable<'_>) ->
     }
 }
 
-/// Whatever is in code and has a name, but not the names that compilers and assemblers make up for what is no function.
+/// Keeps every named symbol in code, except those whose names compilers and assemblers make up for anything but
+/// functions.
 fn is_kept_by_us(symbol: &Candidate, name: &[u8], names: &mut NameTable<'_>) -> bool {
     if !symbol.in_code || !symbol.defined || name.is_empty() {
         return false;
@@ -100,53 +114,53 @@ fn is_kept_by_us(symbol: &Candidate, name: &[u8], names: &mut NameTable<'_>) -> 
     }
 }
 
-/// Whether a local name marks a place for tools instead of naming a function.
+/// Whether a local name is a marker for tools and not a function.
 fn is_marker(name: &[u8]) -> bool {
     name.is_empty() || name.starts_with(b"__gnu_compiled") || name.starts_with(b"___gnu_compiled")
 }
 
-/// The longest name that is believed, in bytes: what is longer is cut.
+/// The maximum length of a name in bytes; longer names are cut.
 const LONGEST: usize = 1 << 16;
 
-/// How many bytes of each name are looked at when many were that are much longer.
+/// The number of bytes of each name that are examined once many much longer names were.
 const SHORT: usize = 1024;
 
-/// The strings that symbols take their names from.
+/// The string table of the symbols.
 pub(super) struct NameTable<'data> {
     strings: &'data [u8],
-    /// Where names end. A million symbols may share one name that is a million bytes long, so that none must have to
-    /// be read to its end.
+    /// The positions where names end. A million symbols may share one name of a million bytes, which must not be read
+    /// to its end for each.
     ends: Vec<usize>,
-    /// What [`NameTable::is_plain`] found out, for names that it had to read beyond.
+    /// The results of [`NameTable::is_plain`] for names that it had to read past.
     verdicts: HashMap<usize, bool>,
-    /// How many more bytes of names may be looked at.
+    /// The number of bytes of names that may still be examined.
     left: usize,
 }
 
-/// What looking at one name alone says of it.
+/// The result of examining one name alone.
 enum Verdict {
     Plain,
     Made,
-    /// As the string that follows in the table.
+    /// The same as for the next string in the table.
     AsNext,
 }
 
 impl<'data> NameTable<'data> {
     pub(super) fn new(strings: &'data [u8]) -> NameTable<'data> {
         let ends = memchr::memchr_iter(0, strings).collect();
-        // Names share their ends at times, but not many times.
+        // Some names share their ends with others, but not many times.
         let left = strings.len().saturating_mul(16).saturating_add(1 << 20);
         NameTable { strings, ends, verdicts: HashMap::new(), left }
     }
 
-    /// The name at an offset, or `None` when the offset lies outside the table. A name that the table's end cuts off
-    /// ends there, and one that is longer than any ends early.
+    /// The name at an offset; `None` for an offset outside the table. A name ends at the end of the table, and at the
+    /// maximum length.
     pub(super) fn get(&self, offset: u32) -> Option<&'data [u8]> {
         let name = self.at(usize::try_from(offset).ok()?)?;
         Some(name.get(..LONGEST).unwrap_or(name))
     }
 
-    /// As much of a name as may be looked at.
+    /// The part of a name that may be examined.
     fn look(&mut self, name: &'data [u8]) -> &'data [u8] {
         let most = if self.left == 0 { SHORT } else { LONGEST };
         let seen = name.get(..most).unwrap_or(name);
@@ -159,12 +173,12 @@ impl<'data> NameTable<'data> {
         self.strings.get(offset..end.copied().unwrap_or(self.strings.len()))
     }
 
-    /// Whether a local name is one that a person may have given.
+    /// Whether a person may have chosen this local name.
     ///
-    /// `$` is in the names of no such function, and `.` only where a compiler numbers a copy: `.clone.1`,
-    /// `.constprop.1` or `.1`. The judge of all of this reads on after such a number at the end of a name, into the
-    /// name that happens to follow in the table, and so does this function. What was read once is remembered, so that a
-    /// table of nothing but such names costs no more than its length.
+    /// Names with `$` are made up. Names with `.` are made up unless the `.` starts the number of a compiler's copy:
+    /// `.clone.1`, `.constprop.1` or `.1`. GNU gprof reads on after such a number at the end of a name, into the next
+    /// name of the table, and so does this function. Results are remembered, so that a table of only such names costs
+    /// no more than its length.
     fn is_plain(&mut self, offset: u32) -> bool {
         let Ok(mut offset) = usize::try_from(offset) else {
             return false;
@@ -191,7 +205,7 @@ impl<'data> NameTable<'data> {
     }
 }
 
-/// Looks at one name alone.
+/// Examines one name alone.
 fn judge(name: &[u8]) -> Verdict {
     let mut at = 0;
     while let Some(byte) = name.get(at) {
@@ -212,7 +226,7 @@ fn judge(name: &[u8]) -> Verdict {
     Verdict::Plain
 }
 
-/// The end of the numbered suffix that begins with the `.` at `start`, or `None` when there is none.
+/// The end of the numbered suffix that starts with the `.` at `start`; `None` if there is no such suffix.
 fn after_suffix(name: &[u8], start: usize) -> Option<usize> {
     let rest = name.get(start..)?;
     let word = [b".clone.".as_slice(), b".constprop.".as_slice()]

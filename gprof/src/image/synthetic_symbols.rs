@@ -1,4 +1,5 @@
-//! Functions that no symbol names: stubs that lead into other files, and what only the unwind tables tell.
+//! Makes symbols for functions without symbols: stubs for functions of other files, and functions that only the
+//! unwind tables contain.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -8,21 +9,21 @@ use gimli::{BaseAddresses, CieOrFde, EhFrame, EndianSlice, RunTimeEndian, Unwind
 
 use super::symbols::Symbol;
 
-/// Room for names that the file of the program has no text for: those made here, and those of a file with what was taken
-/// from the program.
+/// Storage for an image: synthetic names, and the content of the separate debug file.
 #[derive(Debug, Default)]
 pub struct ImageStorage {
     text: OnceLock<Vec<u8>>,
     pub(super) debug_file: OnceLock<Vec<u8>>,
 }
 
-/// What stands behind the name of a function in that of the stub that leads to it.
+/// The suffix that the name of a stub adds to the name of its function.
 pub(super) const STUB: &[u8] = gmon_demangle::PLT_SUFFIX;
 
-/// Functions without symbols, as they are found.
+/// Functions without symbols, in the order in which they are found.
 #[derive(Debug, Default)]
 pub(super) struct SyntheticSymbols {
-    /// For each the address, whether it is only a guess of the unwind tables, and where its name ends in `text`.
+    /// For each function its address, whether it is only a guess from the unwind tables, and the end of its name in
+    /// `text`.
     functions: Vec<(u64, bool, usize)>,
     text: Vec<u8>,
 }
@@ -41,7 +42,7 @@ impl SyntheticSymbols {
         self.functions.push((address, true, self.text.len()));
     }
 
-    /// The symbols of all that was found, with their names in `storage`, which must be fresh.
+    /// The symbols of all functions that were found. Their names go into `storage`, which must be empty.
     pub(super) fn into_symbols(self, storage: &ImageStorage) -> impl Iterator<Item = Symbol<'_>> {
         let text = storage.text.get_or_init(|| self.text);
         let mut start = 0;
@@ -52,12 +53,12 @@ impl SyntheticSymbols {
         })
     }
 
-    /// Adds the functions that the unwind tables know: `address` is where the section `bytes` lies.
+    /// Adds the functions in the unwind tables. `address` is the address of the section `bytes`.
     pub(super) fn add_unwound(&mut self, bytes: &[u8], address: u64, endian: RunTimeEndian, address_size: u8) {
         let mut section = EhFrame::from(EndianSlice::new(bytes, endian));
         section.set_address_size(address_size);
         let bases = BaseAddresses::default().set_eh_frame(address);
-        // Many functions share one common part, which is read once.
+        // Many functions share one common part, which is parsed once.
         let mut common = HashMap::new();
         let mut entries = section.entries(&bases);
         while let Ok(Some(entry)) = entries.next() {
@@ -86,7 +87,8 @@ pub(super) struct Stubs<'data> {
 }
 
 impl Stubs<'_> {
-    /// The stubs of an x86 file: each jumps to where a word of memory leads, which `slot` knows by its address.
+    /// The stubs of an x86 file. Each jumps through a word of memory; `slot` has the function for the address of the
+    /// word.
     pub(super) fn by_jumps(&self, is_wide: bool, slot: impl Fn(u64) -> Option<usize>) -> Vec<(u64, usize)> {
         const JUMP: [u8; 2] = [0xff, 0x25];
         let mut found: Vec<(u64, usize)> = Vec::new();
@@ -109,7 +111,7 @@ impl Stubs<'_> {
         found
     }
 
-    /// The stubs of other machines: one for each slot in the same order, behind a head of whatever size is left.
+    /// The stubs of other machines: one for each slot, in the same order, after a header of the remaining size.
     pub(super) fn by_order(&self, slots: usize) -> Vec<(u64, usize)> {
         let all = self.size.saturating_mul(slots as u64);
         let Some(head) = (self.bytes.len() as u64).checked_sub(all) else {
@@ -135,7 +137,7 @@ mod tests {
 
     #[test]
     fn stubs_are_told_by_their_jumps() {
-        // A head, then `endbr64; bnd jmp *0x3000(%rip)` and `jmp *0x2fe8(%rip)`, sixteen bytes for each.
+        // A header, then `endbr64; bnd jmp *0x3000(%rip)` and `jmp *0x2fe8(%rip)`, sixteen bytes each.
         let mut bytes = vec![0x90; 16];
         bytes.extend([0xf3, 0x0f, 0x1e, 0xfa, 0xf2, 0xff, 0x25, 0x00, 0x30, 0, 0, 0, 0, 0, 0, 0]);
         bytes.extend([0xff, 0x25, 0xe8, 0x2f, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);

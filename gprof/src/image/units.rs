@@ -1,7 +1,7 @@
-//! The units of the debug information, visited one by one within bounds.
+//! Visits the units of the debug information one by one, with bounded work.
 //!
-//! Units refer to tables of abbreviations. In a program each of those belongs to one unit or few; in a file made to
-//! harm, ten thousand units may each have one that reaches to the end of the file. So the work is added up.
+//! Units refer to abbreviation tables. In a real program, each table belongs to one unit or a few; in a hostile file,
+//! ten thousand units may each have a table that extends to the end of the file. So the work is added up.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -11,29 +11,29 @@ use gimli::{Abbreviations, AttributeValue, DebugAbbrevOffset, DebugRngListsBase,
 use super::line_tables::text_at;
 use super::sections::{Reader, Sections};
 
-/// How many times its own length the debug information may ask to be read. Units of one program that share much, after
-/// `dwz` for instance, stay far below.
+/// The maximum amount of work, as a multiple of the length of the debug information. Units that share much, for
+/// instance after `dwz`, stay far below.
 const FACTOR: u64 = 16;
 
-/// The work that is always fine.
+/// The amount of work that is always allowed.
 const SLACK: u64 = 1 << 20;
 
-/// The head of a unit.
+/// The header of a unit.
 pub(super) type Header<'a> = gimli::UnitHeader<Reader<'a>>;
 
-/// What one unit says of itself.
+/// The first entry of a unit.
 #[derive(Default)]
 pub(super) struct Root<'a> {
-    /// Where its line table begins.
+    /// The offset of the unit's line table.
     pub(super) line_table: Option<usize>,
     pub(super) directory: Option<&'a [u8]>,
-    /// Where its numbered lists of ranges begin.
+    /// The base offset of the unit's range lists.
     pub(super) range_lists: Option<DebugRngListsBase>,
-    /// Where its numbered texts begin.
+    /// The base offset of the unit's strings.
     pub(super) strings: Option<DebugStrOffsetsBase>,
 }
 
-/// The directories in which the compiler ran, by the offsets of the line tables that belong to them.
+/// The working directories of the compiler, by the offsets of the line tables.
 pub(super) fn directories<'a>(sections: &'a Sections<'_>) -> HashMap<usize, &'a [u8]> {
     let mut found = HashMap::new();
     // Damage only ends the walk.
@@ -45,13 +45,13 @@ pub(super) fn directories<'a>(sections: &'a Sections<'_>) -> HashMap<usize, &'a 
     found
 }
 
-/// The work that may still be done.
+/// The amount of work that is left.
 pub(super) struct Work {
     pub(super) left: u64,
 }
 
 impl Work {
-    /// What debug information of a length may ask for.
+    /// The amount of work for debug information of this length.
     pub(super) fn of(length: u64) -> Work {
         Work { left: length.saturating_mul(FACTOR).saturating_add(SLACK) }
     }
@@ -61,10 +61,10 @@ impl Work {
     }
 }
 
-/// There is more to do than the length of the debug information allows.
+/// The error for debug information that requires too much work for its length.
 pub(super) struct TooMuch;
 
-/// Visits each unit, as long as there is work left.
+/// Visits each unit while there is work left.
 pub(super) fn walk<'a>(
     sections: &'a Sections<'_>,
     mut visit: impl FnMut(&Header<'a>, &Abbreviations, &Root<'a>, &mut Work),
@@ -119,7 +119,7 @@ fn root<'a>(
     root
 }
 
-/// The tables of abbreviations that were read: units share them.
+/// The abbreviation tables that were read, which units share.
 struct Known<'a, 'data> {
     sections: &'a Sections<'data>,
     tables: HashMap<usize, Option<Rc<Abbreviations>>>,
@@ -141,12 +141,12 @@ impl Known<'_, '_> {
     }
 }
 
-/// The length of a table of abbreviations in bytes, or `most` when it is longer.
+/// The length of an abbreviation table in bytes, at most `most`.
 pub(super) fn table_length(bytes: &[u8], most: u64) -> u64 {
     let most = usize::try_from(most).unwrap_or(usize::MAX);
     let mut rest = bytes.get(..most).unwrap_or(bytes);
     let whole = rest.len();
-    // A code, a tag and whether there are children; then pairs of numbers up to a pair of zeros.
+    // An abbreviation is a code, a tag and a flag for children; then pairs of numbers up to a pair of zeros.
     while number(&mut rest).is_some_and(|code| code != 0) {
         number(&mut rest);
         rest = rest.get(1..).unwrap_or_default();
@@ -162,7 +162,7 @@ pub(super) fn table_length(bytes: &[u8], most: u64) -> u64 {
     (whole - rest.len()) as u64
 }
 
-/// Takes a number of seven bits in each byte from the front. Bits beyond the 64th are lost.
+/// Reads a LEB128 number from the front. Bits past the 64th are lost.
 fn number(bytes: &mut &[u8]) -> Option<u64> {
     let mut value = 0_u64;
     let mut shift = 0_u32;
@@ -183,11 +183,11 @@ mod tests {
 
     #[test]
     fn lengths_of_abbreviations() {
-        // One entry with two attributes, then one without any, then the end.
+        // An entry with two attributes, an entry without attributes, and the end.
         let table = [1, 0x11, 1, 0x10, 0x17, 0x03, 0x08, 0, 0, 2, 0x2e, 0, 0, 0, 0, 9, 9];
         assert_eq!(table_length(&table, 100), 15);
         assert_eq!(table_length(&table, 5), 5);
-        // A constant stands in the table itself.
+        // The value of a constant attribute is in the table itself.
         let table = [1, 0x11, 1, 0x10, 0x21, 0xff, 0x01, 0, 0, 0, 9];
         assert_eq!(table_length(&table, 100), 10);
         assert_eq!(table_length(&[], 100), 0);

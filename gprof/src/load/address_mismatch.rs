@@ -1,20 +1,20 @@
-//! Signs that a profile is not one of this program.
+//! Finds profiles whose addresses do not fit the image.
 
 use std::ops::Range;
 
 use gmon::{Histogram, Profile};
 
-/// The bytes of a header of the 4.4BSD family, and of a bin, with words of 64 bits.
+/// The size of a 4.4BSD header and of a bin in bytes, for 64-bit words.
 const HEADER: u64 = 40;
 const BIN: u64 = 2;
 
-/// The sizes of pages of which the header and the samples of a live profile are a multiple.
+/// The page sizes to which the header and the samples of a live profile are padded.
 const LIVE_PAGES: [u64; 2] = [1 << 12, 1 << 16];
 
-/// Addresses are mapped in pages: ranges that differ by less say nothing.
+/// Addresses are mapped in pages, so that ranges may differ by less than a page.
 const PAGE: u64 = 4096;
 
-/// What speaks against a profile being one of a program with code at these addresses, or `None` when nothing does.
+/// Checks a profile against the addresses of the program's code. Returns the warning if the profile does not fit.
 pub(crate) fn find(profile: &Profile, code: &Range<u64>) -> Option<String> {
     let code = code.start & !(PAGE - 1)..code.end.checked_next_multiple_of(PAGE).unwrap_or(u64::MAX);
     let meets = |range: &Range<u64>| range.start < code.end && code.start < range.end;
@@ -27,20 +27,20 @@ pub(crate) fn find(profile: &Profile, code: &Range<u64>) -> Option<String> {
     let (what, Range { start, end }) = if ranges.clone().next().is_none() {
         let first = profile.arcs.first()?.selfpc;
         (!targets.any(|target| code.contains(&target)))
-            .then_some(("nothing in it lies in the program", first..first))?
+            .then_some(("no address in the profile is in the program", first..first))?
     } else if !ranges.any(|range| meets(&range)) && !targets.any(|target| code.contains(&target)) {
-        ("nothing in it lies in the program", outside?)
+        ("no address in the profile is in the program", outside?)
     } else {
-        ("it reaches beyond the program", outside?)
+        ("the profile has addresses outside the program", outside?)
     };
     Some(format!(
-        "{what} (0x{start:x}..0x{end:x}; code is at 0x{:x}..0x{:x}): is it one of another program?",
+        "{what} (0x{start:x}..0x{end:x}; code is at 0x{:x}..0x{:x}): is it the profile of another program?",
         code.start, code.end
     ))
 }
 
-/// Whether a histogram goes beyond the end of the code only because the file is a live one, whose samples are filled up to
-/// whole pages: a bin of two bytes stands for four bytes of code.
+/// Whether a histogram extends past the code only because the file is a live profile, whose samples are padded to
+/// whole pages. A bin of two bytes stands for four bytes of code.
 fn is_filled_up(histogram: &Histogram, end: u64) -> bool {
     let length = HEADER + BIN * histogram.bins.len() as u64;
     LIVE_PAGES.iter().any(|page| length.is_multiple_of(*page) && histogram.highpc - end < 2 * page)
@@ -92,7 +92,9 @@ mod tests {
     fn a_profile_of_a_larger_program() {
         let text = find(&profile(Some(0x1000..0x9000), &[0x1100]), &(0x1000..0x2345)).unwrap();
         assert!(
-            text.starts_with("it reaches beyond the program (0x1000..0x9000; code is at 0x1000..0x3000)"),
+            text.starts_with(
+                "the profile has addresses outside the program (0x1000..0x9000; code is at 0x1000..0x3000)"
+            ),
             "{text}"
         );
     }
@@ -101,7 +103,7 @@ mod tests {
     fn a_profile_of_a_program_elsewhere() {
         for foreign in [profile(Some(0x40_1000..0x40_2000), &[]), profile(None, &[0x40_1000])] {
             let text = find(&foreign, &(0x1000..0x2345)).unwrap();
-            assert!(text.starts_with("nothing in it lies in the program (0x401000"), "{text}");
+            assert!(text.starts_with("no address in the profile is in the program (0x401000"), "{text}");
         }
     }
 }

@@ -1,27 +1,28 @@
-//! Reads and stores profiles as the BSDs' gprof does.
+//! Reads and writes profiles as the BSDs' gprof does.
 
 use std::fs;
 use std::io::Write;
 
 use gmon::{Accumulator, Counter, CounterWidth, Encoding, Form, Hints, Profile};
 
+use super::call_mismatch::CallCheck;
 use super::input_files::{ImageFile, InputFiles};
 use super::loaded::{Parsed, ParsedFiles};
 use super::outside::OutsideImages;
-use super::shared_objects::RunList;
+use super::shared_objects::{Program, RunList};
 use super::{Loaded, address_mismatch, build_mismatch, profile_file, sum};
 use crate::cli::bsd::{Arguments, Dialect};
 use crate::cli::options::{Contents, ProfilePath};
 use crate::error::Error;
 use crate::image::address_space::Images;
-use crate::image::{self, Image, Policy};
+use crate::image::{self, CodeBytes, Image, Policy};
 use crate::terminal::progress::Progress;
 
-/// Reads everything that a report is made of. Warnings go to `progress`.
+/// Reads all input files of a report. Warnings go to `progress`.
 ///
 /// # Errors
 ///
-/// When a file cannot be read, is not what it should be, or does not go with the others.
+/// When a file cannot be read, has the wrong type, or is not compatible with the other files.
 pub(crate) fn load(arguments: &Arguments, progress: &mut Progress<'_>) -> Result<Loaded, Error> {
     progress.tell("reading the program");
     let named = vec![ImageFile::read(&arguments.image(), arguments.static_calls)?];
@@ -40,7 +41,7 @@ pub(crate) fn load(arguments: &Arguments, progress: &mut Progress<'_>) -> Result
     Ok(Loaded { parsed, profile, contents, files: Vec::new(), outside_images })
 }
 
-/// The sum of all profiles of an image.
+/// Reads all profiles of an image, and returns their sum.
 fn profiles(
     arguments: &Arguments,
     file: &ImageFile,
@@ -50,6 +51,7 @@ fn profiles(
     let identity = image::identity(&file.bytes);
     let own = identity.as_ref().ok().and_then(Option::as_deref);
     let hints = Hints { form: None, word: Some(image.word), order: Some(image.order) };
+    let calls = CallCheck::new(image, CodeBytes::new(image, file.unread.as_ref()));
     let paths = arguments.profiles();
     let (mut sum, mut lists) = (Accumulator::default(), Vec::new());
     for (done, path) in paths.iter().enumerate() {
@@ -60,7 +62,9 @@ fn profiles(
             ProfilePath::File(file) => RunList::read(file, &bytes, own, false),
         });
         let profile = profile_file::parse(path, &bytes, &hints)?.profile;
-        if let Some(mismatch) = address_mismatch::find(&profile, &image.code) {
+        let is_known = lists.last().is_some_and(|list| matches!(list.program, Program::Other(..)));
+        let by_calls = || if is_known { None } else { calls.find(&profile) };
+        if let Some(mismatch) = address_mismatch::find(&profile, &image.code).or_else(by_calls) {
             let _ = writeln!(progress, "gprof: warning: {path}: {mismatch}");
         }
         sum.add(profile).map_err(|error| Error::Profile { file: path.to_string(), source: error })?;
@@ -71,7 +75,8 @@ fn profiles(
     Ok(sum.finish())
 }
 
-/// Stores the sum of all profiles in the system's own form, with wide counters if narrow ones do not do.
+/// Writes the sum of all profiles in the system's own form. Uses wide counters if a count does not fit into narrow
+/// ones.
 ///
 /// # Errors
 ///

@@ -1,8 +1,8 @@
-//! Whether profiles are of the very program that they are read with.
+//! Finds profiles that another build or another program wrote.
 //!
-//! A program that was rebuilt has other functions at the same addresses, and another program may have functions where this one
-//! has some: the reports would be nonsense that looks like sense. The list beside a profile names the program. Where there is no
-//! list, the times of the files tell whether the program may have been rebuilt.
+//! A rebuilt program has other functions at the same addresses, and so has another program: the reports would look
+//! right and be wrong. The list of shared objects beside a profile names the program. Without a list, the
+//! modification times of the files show whether the program may have been rebuilt.
 
 use std::fs;
 use std::io::Write;
@@ -12,18 +12,18 @@ use std::time::{Duration, SystemTime};
 use super::shared_objects::{Program, RunList};
 use crate::cli::options::ProfilePath;
 
-/// Files that are copied or checked out together differ by less.
+/// The modification times of files that are copied or checked out together differ by less than this.
 const AT_ONCE: Duration = Duration::from_secs(2);
 
-/// Profiles with which the same is wrong: the first, and how many there are.
+/// Profiles with the same mismatch: the first profile, and the number of profiles.
 struct Mismatch {
     what: String,
     first: String,
     count: usize,
 }
 
-/// Says which of these profiles are not of the image, whose identity is `own`, or may not be. For each profile there is what
-/// lies beside it.
+/// Warns about the profiles that do not match the image, or may not match. `own` is the identity of the image, and
+/// `lists` has the list beside each profile.
 pub(super) fn check(
     path: &Path,
     own: Option<&str>,
@@ -38,7 +38,7 @@ pub(super) fn check(
         let what = match (&list.program, own) {
             (Program::Other(identity, ran), Some(own)) => {
                 format!(
-                    "of another build or program: {} ran ({}), {} is {}",
+                    "written by another build or program: {} ran ({}), {} is {}",
                     name(identity),
                     ran.display(),
                     path.display(),
@@ -46,7 +46,7 @@ pub(super) fn check(
                 )
             }
             (Program::Unknown, _) if built.zip(modified(profile)).is_some_and(|(built, ran)| is_later(built, ran)) => {
-                format!("older than {}: was that rebuilt since it ran?", path.display())
+                format!("older than {}: was the program rebuilt after the run?", path.display())
             }
             _ => continue,
         };
@@ -58,15 +58,15 @@ pub(super) fn check(
     }
     for Mismatch { what, first, count } in mismatches {
         let more = if count > 1 { format!(" and {} more", count - 1) } else { String::new() };
-        // Where even a warning cannot be written, nobody is left to be told.
+        // A warning that cannot be written is dropped: nobody can read it.
         let _ = writeln!(warnings, "gprof: warning: {first}{more}: {what}");
     }
 }
 
-/// How many programs are told of that ran in the place of this one.
+/// The number of different mismatches that warnings report at most.
 const MOST_MISMATCHES: usize = 10;
 
-/// An identity in words.
+/// Describes an identity for a warning.
 fn name(identity: &str) -> String {
     match identity.strip_prefix("headers:") {
         Some(sum) => format!("a program without build ID (headers {sum})"),
@@ -74,7 +74,7 @@ fn name(identity: &str) -> String {
     }
 }
 
-/// When a file was last written; `None` of what is no file.
+/// The modification time of a regular file; `None` for anything else.
 fn modified(path: &Path) -> Option<SystemTime> {
     fs::metadata(path).ok().filter(fs::Metadata::is_file)?.modified().ok()
 }

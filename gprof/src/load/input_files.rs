@@ -1,43 +1,47 @@
-//! The bytes of all files that are not profiles: images, and what the user says of symbols in files.
+//! The content of all input files except profiles: images, and files in which the user describes symbols.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use crate::cli::options::{Options, ProfilePath};
 use crate::error::Error;
 use crate::image::{self, DEFAULT_DIRECTORY, Image, ImageStorage, Policy};
-use crate::load::profile_file::{self, unread};
+use crate::load::profile_file;
 
-/// The bytes of an image, and what the image borrows besides.
+/// The bytes of an image, and further storage that the image borrows from.
 pub(super) struct ImageFile {
     pub(super) path: PathBuf,
     pub(super) bytes: Vec<u8>,
+    /// The open file, if parts of the file are not in `bytes`.
+    pub(super) unread: Option<File>,
     pub(super) storage: ImageStorage,
 }
 
 impl ImageFile {
-    /// Takes the bytes that were read from `path`.
+    /// Makes a file of bytes that were read from `path`.
     pub(super) fn new(path: PathBuf, bytes: Vec<u8>) -> ImageFile {
-        ImageFile { path, bytes, storage: ImageStorage::default() }
+        ImageFile { path, bytes, unread: None, storage: ImageStorage::default() }
     }
 
-    /// Reads an image, its machine code only `with_code`.
+    /// Reads an image. Reads its machine code only `with_code`.
     ///
     /// # Errors
     ///
-    /// When it is no regular file or cannot be read.
+    /// When the path names no regular file, or the file cannot be read.
     pub(super) fn read(path: &Path, with_code: bool) -> Result<ImageFile, Error> {
-        let bytes = image::read(path, with_code).map_err(|source| unread(path.display().to_string(), source))?;
-        Ok(ImageFile::new(path.to_owned(), bytes))
+        let read = image::read_open(path, with_code);
+        let (bytes, unread) = read.map_err(|source| profile_file::unread(path.display().to_string(), source))?;
+        Ok(ImageFile { unread, ..ImageFile::new(path.to_owned(), bytes) })
     }
 
-    /// The image, with its debug information if that is in a file of its own.
+    /// Parses the image, and finds its debug information if that is in a separate file.
     ///
     /// # Errors
     ///
-    /// When the bytes are no image.
+    /// When the bytes are not an image.
     pub(super) fn parse(&self, options: &Options) -> Result<Image<'_>, Error> {
-        let policy = if options.is_gnu() { Policy::Compat } else { Policy::Full };
+        let policy = options.rules.symbols;
         let mut image = self.parse_with(policy)?;
         let system = PathBuf::from(DEFAULT_DIRECTORY);
         let directories: Vec<PathBuf> = options.debug_directories.iter().cloned().chain([system]).collect();
@@ -45,32 +49,32 @@ impl ImageFile {
         Ok(image)
     }
 
-    /// The image, with the symbols of a policy.
+    /// Parses the image, with the symbols that a policy selects.
     ///
     /// # Errors
     ///
-    /// When the bytes are no image.
+    /// When the bytes are not an image.
     pub(super) fn parse_with(&self, policy: Policy) -> Result<Image<'_>, Error> {
         let image = Image::parse(&self.bytes, policy, &self.storage);
         image.map_err(|source| Error::Image { file: self.path.display().to_string(), source })
     }
 }
 
-/// Everything that a [`super::Loaded`] borrows from.
+/// All files that a [`super::Loaded`] borrows from.
 #[derive(Default)]
 pub(super) struct InputFiles {
     /// The images that the user named.
     pub(super) named: Vec<ImageFile>,
-    /// The shared objects that a run used, which are known when the profiles were read.
+    /// The shared objects that runs used. These are known once the profiles are read.
     pub(super) shared_objects: OnceLock<Vec<ImageFile>>,
-    /// A text that gives the symbols instead of the program.
+    /// The content of the file of symbols (`-S`).
     pub(super) symbols: Option<Vec<u8>>,
-    /// A text that tells the object file of each function.
+    /// The content of the map of object files (`-R`).
     pub(super) file_map: Option<Vec<u8>>,
 }
 
 impl InputFiles {
-    /// Reads what the options name.
+    /// Reads the files that the options name.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Everything that was read.
+//! The result of loading: everything that was read.
 
 use gmon::Profile;
 use self_cell::self_cell;
@@ -10,14 +10,14 @@ use crate::cli::options::Contents;
 use crate::image::address_space::Images;
 use crate::symbols::file_map::FileMap;
 
-/// What borrows from the bytes of the files.
+/// What borrows from the content of the files.
 pub(super) struct Parsed<'data> {
     pub(super) images: Images<'data>,
     pub(super) file_map: Option<FileMap<'data>>,
 }
 
 self_cell!(
-    /// The bytes of all files with what was made of these bytes.
+    /// The content of all files, with what was parsed from it.
     pub(super) struct ParsedFiles {
         owner: InputFiles,
         #[covariant]
@@ -25,9 +25,9 @@ self_cell!(
     }
 );
 
-/// Everything that was read for a report: the images, the sum of all profiles, and what is known of their files.
+/// All input of a report: the images, the sum of all profiles, and what is known about their files.
 ///
-/// [`crate::load()`] makes one.
+/// [`crate::load()`] returns one.
 pub struct Loaded {
     pub(super) parsed: ParsedFiles,
     pub(super) profile: Profile,
@@ -37,43 +37,44 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// The images, each at a place of its own.
+    /// The images, each at its place in the common address space.
     pub(crate) fn images(&self) -> &Images<'_> {
         &self.parsed.borrow_dependent().images
     }
 
-    /// The sum of all profiles, with the addresses that the images have side by side.
+    /// The sum of all profiles, with addresses in the common address space.
     pub(crate) fn profile(&self) -> &Profile {
         &self.profile
     }
 
-    /// What the profiles have room for.
+    /// What kinds of data the profiles contain.
     pub(crate) fn contents(&self) -> Contents {
         self.contents
     }
 
-    /// What each of the profiles consists of: those of the images that the user named, and then those of shared objects.
+    /// The contents of each profile's file: first the profiles of the images that the user named, then the profiles
+    /// of shared objects.
     #[must_use]
     pub fn files(&self) -> &[FileInfo] {
         &self.files
     }
 
-    /// What was counted in none of the images.
+    /// Samples and calls outside all images.
     pub(crate) fn outside_images(&self) -> OutsideImages {
         self.outside_images
     }
 
-    /// The text that gives the symbols instead of the program, if the user has one.
+    /// The content of the file of symbols (`-S`), if there is one.
     pub(crate) fn symbols(&self) -> Option<&[u8]> {
         self.parsed.borrow_owner().symbols.as_deref()
     }
 
-    /// What tells the object file of each function, if the user has that.
+    /// The map of object files (`-R`), if there is one.
     pub(crate) fn file_map(&self) -> Option<&FileMap<'_>> {
         self.parsed.borrow_dependent().file_map.as_ref()
     }
 
-    /// The length of all profiles in bytes.
+    /// The total length of all profiles in bytes.
     pub(crate) fn length(&self) -> u64 {
         self.files.iter().fold(0, |sum, file| sum.saturating_add(file.length))
     }

@@ -1,11 +1,13 @@
-//! Reads what the options name and what a run left beside that: images, profiles, and lists of shared objects.
+//! Reads the files that the options name, and what runs left beside these files: images, profiles, and lists of
+//! shared objects.
 //!
-//! All input files are read here, but for those that [`mod@crate::image`] finds by itself when debug information is in another
-//! file, and source files, which a report shows.
+//! This module reads all input files except two kinds: separate files with debug information, which
+//! [`mod@crate::image`] finds by itself, and source files, which the annotated source report reads.
 
 mod address_mismatch;
 pub(crate) mod bsd;
 mod build_mismatch;
+mod call_mismatch;
 mod input_files;
 mod loaded;
 pub mod outside;
@@ -25,22 +27,24 @@ use gmon::{Accumulator, Hints, Profile};
 use crate::cli::options::{Contents, Options, ProfiledImage};
 use crate::error::Error;
 use crate::image::address_space::{Images, TooLarge};
-use crate::image::{self, Image};
+use crate::image::{self, CodeBytes, Image};
 use crate::symbols::file_map::FileMap;
 use crate::terminal::progress::Progress;
+use call_mismatch::CallCheck;
 use input_files::{ImageFile, InputFiles};
 pub use loaded::Loaded;
 use loaded::{Parsed, ParsedFiles};
 use outside::OutsideImages;
 use profile_file::FileInfo;
+use profile_sum::ProfileSum;
 use runs::{Reading, Runs};
 use shared_objects::{CallsBetween, ObjectReading, SharedObjects};
 
-/// Reads everything that a report is made of. Warnings go to `progress`.
+/// Reads all input files of a report. Warnings go to `progress`.
 ///
 /// # Errors
 ///
-/// When a file cannot be read, is not what it should be, or does not go with the others.
+/// When a file cannot be read, has the wrong type, or is not compatible with the other files.
 pub(crate) fn load(options: &Options, progress: &mut Progress<'_>) -> Result<Loaded, Error> {
     progress.tell("reading the program");
     let files = InputFiles::read(options)?;
@@ -50,15 +54,15 @@ pub(crate) fn load(options: &Options, progress: &mut Progress<'_>) -> Result<Loa
     Ok(Loaded { parsed, profile, contents, files, outside_images })
 }
 
-/// Takes an image and the sum of its profiles that are in memory already: the first image of the options is this one, and the
+/// Takes an image and the sum of its profiles from memory. The image stands for the first image of the options; the
 /// profiles that the options name are not read.
 ///
 /// # Errors
 ///
-/// When the bytes are no image, or the options name files of symbols (`-S`) or of objects (`-R`).
+/// When the bytes are not an image, or the options name a file of symbols (`-S`) or a map of object files (`-R`).
 pub fn from_memory(options: &Options, image: Vec<u8>, profile: Profile) -> Result<Loaded, Error> {
     if options.symbols.is_some() || options.file_map.is_some() {
-        return Err(Error::Usage("'-S' and '-R' name files, which are not read for an image in memory".to_owned()));
+        return Err(Error::Usage("'-S' and '-R' need files, and the image is in memory: leave them out".to_owned()));
     }
     let path = options.images.first().map(|named| named.image.clone()).unwrap_or_default();
     let files = InputFiles { named: vec![ImageFile::new(path, image)], ..InputFiles::default() };
@@ -73,20 +77,20 @@ pub fn from_memory(options: &Options, image: Vec<u8>, profile: Profile) -> Resul
     Ok(Loaded { parsed, profile, contents, files: Vec::new(), outside_images: OutsideImages::default() })
 }
 
-/// What is gathered while files are read.
+/// The results while files are read.
 struct Loading<'o> {
     options: &'o Options,
-    /// The sum of all profiles, in the end.
+    /// The sum of all profiles, once all are read.
     profile: Profile,
     contents: Contents,
     files: Vec<FileInfo>,
     outside_images: OutsideImages,
     calls: CallsBetween,
-    /// The units of all samples so far.
+    /// The sample units of all profiles so far.
     units: Accumulator,
 }
 
-/// Images, each with its path, and the sum of the profiles of each.
+/// The images, each with its path, and the sum of each image's profiles.
 #[derive(Default)]
 struct Profiled<'data> {
     images: Vec<(PathBuf, Image<'data>)>,
@@ -106,7 +110,7 @@ impl<'o> Loading<'o> {
         }
     }
 
-    /// Makes images of the files, and reads the profiles of each.
+    /// Parses the images, and reads the profiles of each.
     fn parse<'data>(&mut self, files: &'data InputFiles, progress: &mut Progress<'_>) -> Result<Parsed<'data>, Error> {
         let file_map = self.file_map(files)?;
         let mut profiled = Profiled::default();
@@ -133,11 +137,11 @@ impl<'o> Loading<'o> {
         let (Some(path), Some(text)) = (&self.options.file_map, &files.file_map) else {
             return Ok(None);
         };
-        let map = FileMap::read(text, !self.options.rules.reads_maps_by_line);
+        let map = FileMap::read(text, self.options.rules.reads_maps_by_line);
         map.map(Some).map_err(|source| Error::Map { file: path.display().to_string(), source })
     }
 
-    /// Reads the profiles of an image that the user named. Gives their sum, and the shared objects of the runs.
+    /// Reads the profiles of an image that the user named. Returns their sum, and the shared objects of the runs.
     fn runs(
         &mut self,
         named: &ProfiledImage,
@@ -145,17 +149,20 @@ impl<'o> Loading<'o> {
         image: &Image<'_>,
         progress: &mut Progress<'_>,
     ) -> Result<(Profile, Vec<shared_objects::SharedObject>), Error> {
-        let hints = Hints { form: self.options.form, word: Some(image.word), order: Some(image.order) };
         let identity = image::identity(&file.bytes);
         let own = identity.as_ref().ok().and_then(Option::as_deref);
-        let with_objects = self.options.objects && self.options.images.len() == 1;
-        let code = image.code.clone();
-        let reading = Reading { hints, code, identity: own, with_objects, units: &self.units };
-        let (runs, failure) = match reading.all(&named.profiles, progress) {
+        let reading = Reading {
+            hints: Hints { form: self.options.form, word: Some(image.word), order: Some(image.order) },
+            code: image.code.clone(),
+            calls: Some(CallCheck::new(image, CodeBytes::new(image, file.unread.as_ref()))),
+            identity: own,
+            with_objects: self.options.objects && self.options.images.len() == 1,
+            units: &self.units,
+        };
+        let (Runs { sum, lists }, failure) = match reading.all(&named.profiles, progress) {
             Ok(runs) => (runs, None),
             Err(failed) => (failed.1, Some(failed.0)),
         };
-        let Runs { mut sum, lists } = runs;
         let reading = ObjectReading {
             hints: Hints { form: None, ..reading.hints },
             with_code: self.options.static_calls,
@@ -172,16 +179,21 @@ impl<'o> Loading<'o> {
         if identity.is_ok() {
             build_mismatch::check(&file.path, own, &named.profiles, &lists, progress);
         }
+        self.outside_images.add(&found.outside_images);
+        self.calls = found.calls;
+        Ok((self.add_sum(sum), found.objects))
+    }
+
+    /// Takes what is known about the files of an image's profiles, and returns the sum of the profiles.
+    fn add_sum(&mut self, mut sum: ProfileSum) -> Profile {
         self.contents.join(sum.contents);
         self.files.append(&mut sum.files);
         let profile;
         (profile, self.units) = sum.finish();
-        self.outside_images.add(&found.outside_images);
-        self.calls = found.calls;
-        Ok((profile, found.objects))
+        profile
     }
 
-    /// Makes images of the shared objects that runs used. One that is none is given up with a warning.
+    /// Parses the shared objects that the runs used. Warns about an object that cannot be parsed, and leaves it out.
     fn shared_objects<'data>(
         &mut self,
         files: &'data InputFiles,
@@ -219,10 +231,10 @@ impl<'o> Loading<'o> {
     }
 }
 
-/// Writes signs that profiles are not of their image.
+/// Writes warnings about profiles that do not match their image.
 fn tell(mismatches: &[String], progress: &mut Progress<'_>) {
     for mismatch in mismatches {
-        // Where even a warning cannot be written, nobody is left to be told.
+        // A warning that cannot be written is dropped: nobody can read it.
         let _ = writeln!(progress, "gprof: warning: {mismatch}");
     }
 }

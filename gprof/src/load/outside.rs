@@ -1,20 +1,20 @@
-//! What the list beside a profile says of samples and calls outside of all images.
+//! Samples and calls outside all images, from the list of shared objects beside a profile.
 
-/// What was counted in none of the images: samples, and calls of functions that are in none.
+/// The number of samples outside all images, and of calls of functions outside all images.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OutsideImages {
     /// Samples in the kernel.
     pub kernel: u64,
-    /// Samples in what the kernel lends to every process.
+    /// Samples in the vDSO, the code that the kernel maps into every process.
     pub vdso: u64,
-    /// Samples anywhere else.
+    /// Samples at any other address.
     pub elsewhere: u64,
-    /// Calls.
+    /// Calls of functions outside all images.
     pub calls: u64,
 }
 
 impl OutsideImages {
-    /// Adds what others counted.
+    /// Adds the numbers of another run.
     pub fn add(&mut self, other: &OutsideImages) {
         let OutsideImages { kernel, vdso, elsewhere, calls } = self;
         let sums = [(kernel, other.kernel), (vdso, other.vdso), (elsewhere, other.elsewhere), (calls, other.calls)];

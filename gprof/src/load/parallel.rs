@@ -2,13 +2,13 @@
 
 use std::thread;
 
-/// How many items are worth a thread of their own.
+/// The number of items that are worth a thread.
 const WORTH_A_THREAD: usize = 8;
 
-/// Hands consecutive parts of a list to threads, and gives what became of each part, in the order of the list. The first part
-/// is handled by this thread, which calls `tell` before each item; the others call a function that does nothing.
+/// Hands consecutive chunks of a list to threads, and returns the results in the order of the list. This thread
+/// handles the first chunk and calls `tell` before each item; other threads call a function that does nothing.
 ///
-/// Gives nothing when the items are too few for two threads, or when a part comes to nothing.
+/// Returns `None` when the items are too few for two threads, or when the result of a chunk is `None`.
 pub(super) fn map_chunks<T: Sync, R: Send>(
     items: &[T],
     read: impl Fn(&[T], &mut dyn FnMut()) -> Option<R> + Sync,
@@ -25,7 +25,7 @@ pub(super) fn map_chunks<T: Sync, R: Send>(
     thread::scope(|scope| {
         let others: Vec<_> = chunks.map(|chunk| scope.spawn(move || read(chunk, &mut || {}))).collect();
         let first = read(first, tell);
-        // All threads have ended when this is over, whatever came of them.
+        // This joins every thread, whatever its result.
         let others: Vec<_> = others.into_iter().map(|other| other.join().ok().flatten()).collect();
         std::iter::once(first).chain(others).collect()
     })

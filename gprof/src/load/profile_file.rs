@@ -9,30 +9,30 @@ use crate::cli::options::{Contents, ProfilePath};
 use crate::error::Error;
 use crate::image::files;
 
-/// The rate of the clock that samples where nothing else is known: that of a file which says zero.
+/// The sampling rate of a profile whose header says zero.
 const HOST_RATE: u32 = 100;
 
-/// What the file of a profile consists of.
+/// The contents of a profile's file, in numbers.
 #[derive(Clone, Debug)]
 pub struct FileInfo {
-    /// The file.
+    /// The path of the file; `-` for the standard input.
     pub file: String,
     /// The length of the file in bytes.
     pub length: u64,
-    /// The version of its form, 0 when that has none.
+    /// The version of the file's form; 0 if the form has no versions.
     pub version: u32,
-    /// How many records of each kind.
+    /// The number of records of each kind.
     pub records: RecordCounts,
-    /// Whether the profile is of a shared object, and lies beside that of the program.
+    /// Whether this is the profile of a shared object, which lies beside the program's profile.
     pub is_shared_object: bool,
-    /// How many bins have the greatest count that their form has room for: more samples may have been lost.
+    /// The number of bins at the maximum count of the form: more samples may have been lost.
     pub saturated: usize,
 }
 
-/// A profile, with what is known of its file.
+/// A profile, and what is known about its file.
 pub(super) struct ProfileFile {
     pub(super) profile: Profile,
-    /// What the form of the file has room for.
+    /// What kinds of data the file contains.
     pub(super) contents: Contents,
     pub(super) info: FileInfo,
 }
@@ -54,16 +54,16 @@ pub(super) fn bytes(path: &ProfilePath) -> Result<Vec<u8>, Error> {
     }
 }
 
-/// The error of a file that cannot be read.
+/// The error for a file that cannot be read.
 pub(super) fn unread(file: String, source: io::Error) -> Error {
     Error::Read { file, source }
 }
 
-/// Makes a profile of the bytes that `path` has.
+/// Parses the bytes of the profile at `path`.
 ///
 /// # Errors
 ///
-/// When the bytes are no profile.
+/// When the bytes are not a profile.
 pub(super) fn parse(path: &ProfilePath, bytes: &[u8], hints: &Hints) -> Result<ProfileFile, Error> {
     let fail = |error| Error::Profile { file: path.to_string(), source: error };
     let encoding = gmon::detect(bytes, hints).map_err(fail)?;
@@ -80,7 +80,7 @@ pub(super) fn parse(path: &ProfilePath, bytes: &[u8], hints: &Hints) -> Result<P
         let contents = Contents { samples: !profile.histograms.is_empty(), calls: !profile.arcs.is_empty() };
         return Ok(ProfileFile { profile, contents, info });
     }
-    // The other forms have room for both, and a header that some writers do not fill in.
+    // The other forms always have samples and calls, and a header that some writers leave at zero.
     for histogram in &mut profile.histograms {
         if histogram.profrate == 0 {
             histogram.profrate = HOST_RATE;
@@ -89,7 +89,7 @@ pub(super) fn parse(path: &ProfilePath, bytes: &[u8], hints: &Hints) -> Result<P
     Ok(ProfileFile { profile, contents: Contents { samples: true, calls: true }, info })
 }
 
-/// What a profile consists of. Only of GNU's form the file has to be looked at again.
+/// Counts the records of a profile. Only GNU's form requires another pass over the file.
 fn records(profile: &Profile, bytes: &[u8], encoding: Encoding) -> gmon::Result<RecordCounts> {
     match encoding.form {
         Form::Gnu => gmon::count_records(bytes, encoding),

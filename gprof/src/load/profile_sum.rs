@@ -1,61 +1,51 @@
 //! The sum of the profiles of one image.
 
-use std::ops::Range;
-
 use gmon::{Accumulator, Histogram, Profile};
 
-use super::address_mismatch;
 use super::profile_file::{FileInfo, ProfileFile};
 use crate::cli::options::{Contents, ProfilePath};
 use crate::error::Error;
 
-/// Profiles that were added up, and what is known of them.
+/// The sum of profiles, with what is known about their files.
 #[derive(Default)]
 pub(super) struct ProfileSum {
     sum: Accumulator,
-    /// One bin for each profile that has samples, of this image and of others: samples that cannot be added up there cannot
-    /// stand in one report.
+    /// A sum of one bin for each profile that has samples, of this image and of other images. Profiles whose samples
+    /// cannot be added here cannot stand in one report.
     units: Accumulator,
-    /// What the profiles have room for.
+    /// What kinds of data the profiles contain.
     pub(super) contents: Contents,
-    /// What each file consists of.
+    /// The contents of each file.
     pub(super) files: Vec<FileInfo>,
-    /// Signs that a profile is not of the image, in words.
+    /// Warnings about profiles that do not match the image.
     pub(super) mismatches: Vec<String>,
 }
 
 impl ProfileSum {
-    /// Nothing yet, beside sums of other images.
-    pub(super) fn beside(others: &Accumulator) -> ProfileSum {
+    /// Makes an empty sum. Its profiles must be compatible with the sums of other images.
+    pub(super) fn compatible_with(others: &Accumulator) -> ProfileSum {
         ProfileSum { units: others.clone(), ..ProfileSum::default() }
     }
 
-    /// Adds a profile of an image with code at these addresses.
+    /// Adds a profile. `mismatch` is the warning if the profile does not match the image.
     ///
     /// # Errors
     ///
-    /// When the profile does not go with those before, of this image or another.
-    pub(super) fn add(
-        &mut self,
-        path: &ProfilePath,
-        file: ProfileFile,
-        code: Option<&Range<u64>>,
-    ) -> Result<(), Error> {
+    /// When the profile is not compatible with the earlier profiles of this image or of another image.
+    pub(super) fn add(&mut self, path: &ProfilePath, file: ProfileFile, mismatch: Option<String>) -> Result<(), Error> {
         let ProfileFile { profile, contents, info } = file;
         self.files.push(info);
         self.contents.join(contents);
-        if let Some(mismatch) = code.and_then(|code| address_mismatch::find(&profile, code)) {
-            self.mismatches.push(format!("{path}: {mismatch}"));
-        }
+        self.mismatches.extend(mismatch.map(|mismatch| format!("{path}: {mismatch}")));
         let fail = |error| Error::Profile { file: path.to_string(), source: error };
-        // Histograms of different images need not have bins of one size, but their samples must be as long.
+        // Histograms of different images may have different bin sizes, but their samples must have the same unit.
         let unit = |first: &Histogram| Histogram { lowpc: 0, highpc: 1, bins: vec![0], signed: false, ..*first };
         let histograms = profile.histograms.first().map(unit).into_iter().collect();
         self.sum.add(profile).map_err(fail)?;
         self.units.add(Profile { histograms, ..Profile::default() }).map_err(fail)
     }
 
-    /// Adds profiles that come after these; nothing when they do not go together.
+    /// Adds the profiles that follow these. Returns `None` when the profiles are not compatible.
     pub(super) fn append(&mut self, later: ProfileSum) -> Option<()> {
         self.sum.add(later.sum.finish()).ok()?;
         self.units.add(later.units.finish()).ok()?;
@@ -65,18 +55,19 @@ impl ProfileSum {
         Some(())
     }
 
-    /// What sums of other images must go with.
+    /// The units that sums of other images must be compatible with.
     pub(super) fn units(&self) -> &Accumulator {
         &self.units
     }
 
-    /// Adds the units of other images; nothing when they do not go together, or else those of all.
+    /// Adds the units of other images, and returns the units of all. Returns `None` when the units are not
+    /// compatible.
     pub(super) fn join_units(&mut self, others: &Accumulator) -> Option<Accumulator> {
         self.units.add(others.clone().finish()).ok()?;
         Some(self.units.clone())
     }
 
-    /// The sum itself, and what sums of other images must go with.
+    /// The sum, and the units that sums of other images must be compatible with.
     pub(super) fn finish(self) -> (Profile, Accumulator) {
         (self.sum.finish(), self.units)
     }

@@ -4,39 +4,43 @@ use std::fs;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use gmon::{Accumulator, Hints};
+use gmon::{Accumulator, Hints, Profile};
 
+use super::address_mismatch;
+use super::call_mismatch::CallCheck;
 use super::parallel;
 use super::profile_file;
 use super::profile_sum::ProfileSum;
-use super::shared_objects::RunList;
+use super::shared_objects::{Program, RunList};
 use crate::cli::options::ProfilePath;
 use crate::error::Error;
 use crate::terminal::progress::Progress;
 
-/// How the profiles of an image are read.
+/// What profiles of one image are read with and compared with.
 pub(super) struct Reading<'a> {
     pub(super) hints: Hints,
-    /// Where the code of the image lies.
+    /// The addresses of the image's code.
     pub(super) code: Range<u64>,
-    /// Which build of which program the image is, if that can be told.
+    /// The comparison of calls with the code of the image, if the image has code.
+    pub(super) calls: Option<CallCheck<'a>>,
+    /// The identity of the image (build ID, or checksum of headers), if the image has one.
     pub(super) identity: Option<&'a str>,
-    /// Whether the lists beside the profiles are wanted for the shared objects, or for the program's identity alone.
+    /// Whether to read the lists beside the profiles for their shared objects, or for the program's identity only.
     pub(super) with_objects: bool,
-    /// The units of the samples of other images.
+    /// The sample units of other images.
     pub(super) units: &'a Accumulator,
 }
 
-/// The profiles of all runs, and what lies beside each.
+/// The profiles of all runs, and the list beside each profile.
 #[derive(Default)]
 pub(super) struct Runs {
     pub(super) sum: ProfileSum,
-    /// For each profile, in order.
+    /// One list for each profile, in the same order.
     pub(super) lists: Vec<RunList>,
 }
 
 impl Runs {
-    /// Adds runs that come after these; nothing when they do not go together.
+    /// Adds the runs that follow these. Returns `None` when their profiles are not compatible.
     fn append(&mut self, later: Runs) -> Option<()> {
         self.lists.extend(later.lists);
         self.sum.append(later.sum)
@@ -44,21 +48,22 @@ impl Runs {
 }
 
 impl Reading<'_> {
-    /// Reads profiles, many of them on all cores. Each file is read once, but for those of many files of which one is damaged.
+    /// Reads profiles, on all cores if they are many. Reads each file once, or twice if one of many files is damaged.
     ///
     /// # Errors
     ///
-    /// When a profile cannot be read or is none, or does not go with those before, of this image or another: with the runs
-    /// before that one.
+    /// When a profile cannot be read, is damaged, or is not compatible with the earlier profiles of this image or of
+    /// another image. The error comes with the runs before that profile.
     pub(super) fn all(&self, paths: &[ProfilePath], progress: &mut Progress<'_>) -> Result<Runs, Box<(Error, Runs)>> {
         let done = AtomicUsize::new(0);
         let mut tell = || progress.count("reading profiles", done.load(Relaxed), paths.len());
-        if let Some(runs) = self.side_by_side(paths, &done, &mut tell) {
+        if let Some(runs) = self.in_parallel(paths, &done, &mut tell) {
             return Ok(runs);
         }
-        // Where the threads' sums do not go together, or one found a fault, one after the other tells which file it is.
+        // The sums of the threads are not compatible, or a thread found an error: reading one after the other finds
+        // the file.
         done.store(0, Relaxed);
-        let mut runs = Runs { sum: ProfileSum::beside(self.units), ..Runs::default() };
+        let mut runs = Runs { sum: ProfileSum::compatible_with(self.units), ..Runs::default() };
         match self.each(paths, &done, &mut tell, &mut runs) {
             Ok(()) => Ok(runs),
             Err(error) => Err(Box::new((error, runs))),
@@ -80,20 +85,30 @@ impl Reading<'_> {
                 ProfilePath::Stdin => RunList::default(),
                 ProfilePath::File(file) => RunList::read(file, &bytes, self.identity, self.with_objects),
             });
-            runs.sum.add(path, profile_file::parse(path, &bytes, &self.hints)?, Some(&self.code))?;
+            let file = profile_file::parse(path, &bytes, &self.hints)?;
+            let mismatch = self.mismatch(&file.profile, runs.lists.last());
+            runs.sum.add(path, file, mismatch)?;
             done.fetch_add(1, Relaxed);
         }
         Ok(())
     }
 
-    /// Reads many profiles on all cores. Nothing comes of it when they are few, when one may be read only once, or when
-    /// anything is wrong with them.
-    fn side_by_side(&self, paths: &[ProfilePath], done: &AtomicUsize, tell: &mut dyn FnMut()) -> Option<Runs> {
+    /// The warning if the profile does not match the image. A run whose list names another program gets its warning
+    /// elsewhere.
+    fn mismatch(&self, profile: &Profile, list: Option<&RunList>) -> Option<String> {
+        let is_known = list.is_some_and(|list| matches!(list.program, Program::Other(..)));
+        let calls = self.calls.as_ref().filter(|_| !is_known);
+        address_mismatch::find(profile, &self.code).or_else(|| calls?.find(profile))
+    }
+
+    /// Reads many profiles on all cores. Returns `None` when the profiles are few, when one of them can be read only
+    /// once, or when any error occurs.
+    fn in_parallel(&self, paths: &[ProfilePath], done: &AtomicUsize, tell: &mut dyn FnMut()) -> Option<Runs> {
         if !paths.iter().all(is_file) {
             return None;
         }
         let read = |chunk: &[ProfilePath], tell: &mut dyn FnMut()| {
-            let mut runs = Runs { sum: ProfileSum::beside(self.units), ..Runs::default() };
+            let mut runs = Runs { sum: ProfileSum::compatible_with(self.units), ..Runs::default() };
             self.each(chunk, done, tell, &mut runs).ok().map(|()| runs)
         };
         let mut chunks = parallel::map_chunks(paths, read, tell)?.into_iter();
@@ -105,7 +120,7 @@ impl Reading<'_> {
     }
 }
 
-/// Whether a profile is in a file that can be read again.
+/// Whether a profile is a regular file, which can be read again.
 fn is_file(path: &ProfilePath) -> bool {
     matches!(path, ProfilePath::File(path) if fs::metadata(path).is_ok_and(|kind| kind.is_file()))
 }
@@ -115,9 +130,9 @@ mod tests {
     use super::*;
     use crate::load::profile_file::FileInfo;
     use crate::terminal::Terminal;
-    use gmon::{Arc, Encoding, Form, Order, Profile, Word};
+    use gmon::{Arc, Encoding, Form, Order, Word};
 
-    /// Profiles of one image in files, each with calls of its own and with those of all.
+    /// Writes profiles of one image: each has its own call and a call that all have.
     fn files(count: u64) -> (std::path::PathBuf, Vec<ProfilePath>) {
         let directory = std::env::temp_dir().join(format!("gprof-runs-{}-{count}", std::process::id()));
         fs::create_dir_all(&directory).unwrap();
@@ -138,20 +153,21 @@ mod tests {
         let (directory, paths) = files(100);
         let hints = Hints { form: None, word: Some(Word::W64), order: Some(Order::Little) };
         let units = Accumulator::default();
-        let reading = Reading { hints, code: 0x1000..0x9000, identity: None, with_objects: false, units: &units };
+        let reading =
+            Reading { hints, code: 0x1000..0x9000, calls: None, identity: None, with_objects: false, units: &units };
         let done = AtomicUsize::new(0);
         let mut alone = Runs::default();
         reading.each(&paths, &done, &mut || {}, &mut alone).unwrap();
-        if let Some(together) = reading.side_by_side(&paths, &done, &mut || {}) {
+        if let Some(together) = reading.in_parallel(&paths, &done, &mut || {}) {
             let names = |files: &[FileInfo]| files.iter().map(|info| info.file.clone()).collect::<Vec<_>>();
             assert_eq!(names(&together.sum.files), names(&alone.sum.files));
             assert_eq!(together.lists.len(), 100);
             assert_eq!(together.sum.finish().0, alone.sum.finish().0);
         }
-        // One that is damaged is found by whoever reads one after the other.
+        // Reading one after the other finds a damaged profile.
         let ProfilePath::File(path) = &paths[60] else { unreachable!() };
         fs::write(path, b"gmon").unwrap();
-        assert!(reading.side_by_side(&paths, &done, &mut || {}).is_none());
+        assert!(reading.in_parallel(&paths, &done, &mut || {}).is_none());
         let clock = || std::time::Duration::ZERO;
         let mut nowhere = std::io::sink();
         let mut progress = Progress::new(&mut nowhere, &Terminal::default(), &clock);

@@ -1,4 +1,4 @@
-//! The names of the source files of single functions, which are looked up without keeping the lines of the whole program.
+//! Looks up the source files of functions without keeping the lines of the whole program in memory.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -6,24 +6,23 @@ use std::collections::HashMap;
 use crate::image::address_space::Images;
 use crate::symbols::functions::{FunctionId, Functions};
 
-/// Knows the source files of functions.
+/// Finds the source files of functions.
 #[derive(Clone, Copy)]
 pub struct FileNames<'data> {
     images: &'data Images<'data>,
 }
 
 impl<'data> FileNames<'data> {
-    /// The source files of the functions of these images.
+    /// Makes a lookup for the functions of these images.
     #[must_use]
     pub fn new(images: &'data Images<'data>) -> FileNames<'data> {
         FileNames { images }
     }
 
-    /// The base names of the source files that functions come from, as far as they are known. One pass through the line tables
-    /// tells those of all functions.
+    /// Returns the base names of the functions' source files, as far as known, in one pass over the line tables.
     #[must_use]
     pub fn of(&self, functions: &Functions<'_>, mut ids: Vec<FunctionId>) -> HashMap<FunctionId, Cow<'data, [u8]>> {
-        // Functions of one image are neighbours then.
+        // Sorting makes functions of one image neighbors.
         ids.sort_unstable();
         let mut found = HashMap::new();
         for ids in ids.chunk_by(|one, other| functions.image(*one) == functions.image(*other)) {

@@ -1,4 +1,4 @@
-//! Time in functions that were inlined into others, which no symbol tells of.
+//! Finds the code of inlined functions, for which there are no symbols.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -9,23 +9,23 @@ use crate::image::lines::Lines;
 use crate::symbols::functions::{FunctionId, Functions};
 use crate::symbols::line_symbols::{divide, within};
 
-/// Where lines were inlined: for the address of each line symbol the functions around it, from the inside out.
+/// For the address of each line symbol: the functions into which its code was inlined, from the inside out.
 pub type InlineStacks<'data> = HashMap<u64, Vec<Caller<'data>>>;
 
-/// Code of one inlined function.
+/// A range of code of one inlined function.
 #[derive(Debug)]
 pub(crate) struct InlinedRange {
     pub(crate) start: u64,
     pub(crate) last: u64,
-    /// Of which function it is: a place in [`Inlined::functions`].
+    /// The index of the function in [`Inlined::functions`].
     pub(crate) function: usize,
 }
 
-/// All code that was inlined, in the order of addresses.
+/// All inlined code, in ascending order of addresses.
 #[derive(Debug, Default)]
 pub struct Inlined<'data> {
     pub(crate) ranges: Vec<InlinedRange>,
-    /// Each function that was inlined, the innermost, in each function whose code it is a part of.
+    /// Each pair of an innermost inlined function and the function whose code contains it.
     pub(crate) functions: Vec<(FunctionId, &'data [u8])>,
 }
 
@@ -59,10 +59,10 @@ impl<'data> Inlined<'data> {
         found
     }
 
-    /// Adds the code of another image, which is moved so far. It must lie behind all that there is; `moved` tells what its
-    /// functions have become.
+    /// Adds the code of another image. `moved` maps the image's functions to the joined table. The image's code must
+    /// be above all code that was added before.
     pub fn append(&mut self, other: Inlined<'data>, shift: u64, moved: impl Fn(FunctionId) -> Option<FunctionId>) {
-        // A function that became nothing leaves its place empty, so that those behind it keep theirs.
+        // A removed function keeps its index, so that later indexes stay valid.
         let before = self.functions.len();
         let kept: Vec<bool> = other.functions.iter().map(|(inside, _)| moved(*inside).is_some()).collect();
         self.functions.extend(other.functions.iter().map(|(inside, name)| (moved(*inside).unwrap_or(*inside), *name)));
@@ -74,13 +74,13 @@ impl<'data> Inlined<'data> {
         }));
     }
 
-    /// How many inlined functions there are, each in each of those around it.
+    /// The number of inlined functions, each counted once for each function that contains it.
     #[must_use]
     pub fn len(&self) -> usize {
         self.functions.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no inlined functions.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.functions.is_empty()
@@ -89,7 +89,7 @@ impl<'data> Inlined<'data> {
 
 #[cfg(test)]
 impl Inlined<'static> {
-    /// Code that tests make up: ranges, each with the place of its function.
+    /// Inlined code for tests: ranges, each with the index of its function.
     pub(crate) fn made_up(ranges: &[(Range<u64>, usize)], functions: Vec<(FunctionId, &'static [u8])>) -> Self {
         let inlined = |(range, function): &(Range<u64>, usize)| InlinedRange {
             start: range.start,

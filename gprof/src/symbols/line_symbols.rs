@@ -1,7 +1,8 @@
-//! Symbols for lines: with them in the table of functions, everything that is told of functions is told of lines.
+//! Makes symbols for source lines. With these in the table of functions, reports of functions become reports of
+//! lines.
 //!
-//! A piece of code that comes from one line of one function is a symbol of its own, which has the function's name and
-//! is not marked as a function. Inlined code has the name of the function that was inlined.
+//! A range of code from one line of one function gets a symbol with the name of the function and without the type for
+//! functions. Inlined code gets the name of the inlined function.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -13,38 +14,39 @@ use crate::image::lines::{LineRange, Lines, OfFiles};
 use crate::image::{Nearest, SourceFiles, Symbol, UNIT};
 use crate::symbols::functions::Functions;
 
-/// What the symbols of lines are made of.
+/// The input of line symbols.
 pub struct LineSymbolizer<'a, 'data> {
     /// The lines.
     pub lines: &'a Lines<'data>,
-    /// What was inlined.
+    /// The inlined functions.
     pub files: &'data SourceFiles<'data>,
-    /// These tell which code only its source file sees.
+    /// The functions, which determine whether a line symbol is static.
     pub functions: &'a Functions<'data>,
-    /// These tell whose code it is where the debug information does not.
+    /// Finds the function of code where the debug information names none.
     pub owners: &'a Owners<'data>,
-    /// Whether each byte of code is looked at, as GNU does. There must be as many in the file.
+    /// Whether to look up each byte of code, as GNU gprof does. The file must contain all of these bytes.
     pub every_byte: bool,
-    /// Whether code of one line that was inlined at several places is told apart.
+    /// Whether to distinguish code of one line that was inlined at several places.
     pub by_caller: bool,
-    /// The code that matters, if not all does, and how far the image was moved there. Other lines get no symbols.
+    /// The code with samples or calls, if only that is needed, and the number added to the image's addresses there.
+    /// Other lines get no symbols.
     pub profiled: Option<(&'a ProfiledCode, u64)>,
 }
 
-/// Whose code it is where the debug information does not say.
+/// How to find the function of code where the debug information names none.
 pub enum Owners<'data> {
-    /// The functions there are.
+    /// By the table of functions.
     Functions(Functions<'data>),
-    /// The symbols there are, chosen from as GNU does.
+    /// By all symbols, as GNU gprof does.
     Nearest(Nearest<'data>),
 }
 
-/// Code of one line of one function: its symbol, and where it was inlined.
+/// The code of one line of one function: its symbol, and where it was inlined.
 pub type LineSymbol<'data> = (Symbol<'data>, Vec<Caller<'data>>);
 
 impl<'data> LineSymbolizer<'_, 'data> {
-    /// The symbols of all lines of a part of the code, in the order of their addresses. Code of which no line or no
-    /// function is known gets no symbol: it belongs to the one before.
+    /// Makes the line symbols for a range of code, in ascending order. Code without a known line or function gets no
+    /// symbol and belongs to the symbol before.
     #[must_use]
     pub fn symbols(&self, code: Range<u64>) -> Vec<LineSymbol<'data>> {
         let frames = self.files.frames();
@@ -55,7 +57,7 @@ impl<'data> LineSymbolizer<'_, 'data> {
         let runs = self.runs(code.clone());
         let mut runs = runs.chunk_by(|(_, one), (_, other)| one == other).peekable();
         while let Some(run) = runs.next() {
-            // What comes from no line, behind this, is taken for a part of it.
+            // Code after this that comes from no line counts as part of this.
             let end = runs.peek().map_or(code.end, |next| next[0].0.start);
             let moved = |shift: u64| run[0].0.start.wrapping_add(shift)..end.wrapping_add(shift);
             if !self.profiled.is_none_or(|(profiled, shift)| profiled.meets(moved(shift))) {
@@ -71,7 +73,7 @@ impl<'data> LineSymbolizer<'_, 'data> {
                 if same.is_some_and(|(_, before)| place == Some((file, line)) && *before == callers) {
                     continue;
                 }
-                // Inlined code is as visible as the function that it is a part of.
+                // Inlined code has the visibility of the function that contains it.
                 let owner = || self.functions.find(address).is_some_and(|id| self.functions[id].is_static);
                 let is_static = same.map_or_else(owner, |(before, _)| before.is_static);
                 symbols.push((Symbol { address, name, is_static, is_func: false }, callers));
@@ -81,10 +83,10 @@ impl<'data> LineSymbolizer<'_, 'data> {
         symbols
     }
 
-    /// All code that comes from lines, with the number of the file and the line.
+    /// All code with a line, with the number of the file and the line.
     fn runs(&self, code: Range<u64>) -> Vec<(LineRange, (usize, u32))> {
         let (mut known, mut numbers) = (HashMap::new(), OfFiles::default());
-        // Several files of the line tables may have one path.
+        // Several files in the line tables may have the same path.
         let mut number = |file| {
             numbers.get(file, || {
                 let next = known.len();
@@ -94,7 +96,7 @@ impl<'data> LineSymbolizer<'_, 'data> {
         within(self.lines, code).map(|range| (range, (number(range.file), range.line))).collect()
     }
 
-    /// The name of the innermost function of an address.
+    /// The name of the innermost function at an address.
     fn name(&self, frames: Option<&Frames<'data>>, address: u64) -> Option<&'data [u8]> {
         let told = frames.and_then(|frames| frames.innermost(address));
         told.or_else(|| match self.owners {
@@ -104,7 +106,7 @@ impl<'data> LineSymbolizer<'_, 'data> {
     }
 }
 
-/// The code of all lines within a part of the code.
+/// The code of all lines within a range.
 pub(crate) fn within(lines: &Lines<'_>, code: Range<u64>) -> impl Iterator<Item = LineRange> {
     let clipped = move |range: &LineRange| {
         let (start, end) = (range.start.max(code.start), range.end.min(code.end));
@@ -113,16 +115,16 @@ pub(crate) fn within(lines: &Lines<'_>, code: Range<u64>) -> impl Iterator<Item 
     lines.within(code.clone()).filter(|range| range.line != 0).map(clipped)
 }
 
-/// Code that a profile has something about.
+/// The code for which a profile has samples or calls.
 #[derive(Debug)]
 pub struct ProfiledCode {
-    /// Its parts: first and last addresses, ascending and apart.
+    /// The ranges: first and last addresses, ascending and without overlaps.
     parts: Vec<(u64, u64)>,
 }
 
 impl ProfiledCode {
-    /// The code of all bins with samples, and of all calls. Bins are taken to be a little larger than they are, since
-    /// GNU rounds their borders.
+    /// The code of all bins with samples, and of all calls. Bins are taken a little larger than they are, because GNU
+    /// gprof rounds their borders.
     #[must_use]
     pub fn new(profile: &Profile) -> ProfiledCode {
         let bins = profile.histograms.iter().flat_map(|histogram| {
@@ -150,7 +152,7 @@ impl ProfiledCode {
     }
 }
 
-/// Divides ranges of lines wherever something changes. Ranges of which nothing is found are left out.
+/// Splits ranges of lines at every address where the function changes. Ranges without a function are left out.
 fn divide_everywhere<T: PartialEq>(
     ranges: impl Iterator<Item = LineRange>,
     find: impl Fn(u64) -> Option<T>,
@@ -173,17 +175,18 @@ fn divide_everywhere<T: PartialEq>(
     found
 }
 
-/// Divides ranges of lines where something changes that the line table does not say: where a function ends, since what
-/// fills the gap behind it counts as its last line, or where another was inlined on the same line.
+/// Splits ranges of lines where the function changes and the line table has no new row: at the end of a function,
+/// because the padding after it counts as its last line, or where another function was inlined on the same line.
 ///
-/// What is found at both ends of a range is taken to hold in between. Ranges of which nothing is found are left out.
+/// A result that is the same at both ends of a range is assumed for the whole range. Ranges without a result are left
+/// out.
 pub(crate) fn divide<T: PartialEq>(
     ranges: impl Iterator<Item = LineRange>,
     find: impl Fn(u64) -> Option<T>,
 ) -> Vec<(LineRange, T)> {
     let mut found = Vec::new();
     for range in ranges {
-        // The part to look at next comes last.
+        // The next part to examine is at the end.
         let mut parts = vec![range];
         while let Some(part) = parts.pop() {
             let LineRange { start, end, .. } = part;
@@ -227,7 +230,7 @@ mod tests {
                 (34, 35, "outer")
             ]
         );
-        // What is the same at both ends is taken to be one.
+        // The same result at both ends is assumed for all in between.
         assert_eq!(found(divide(whole.into_iter(), find)), [(10, 20, "outer"), (30, 34, "outer"), (34, 35, "outer")]);
     }
 }

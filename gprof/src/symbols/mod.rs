@@ -1,5 +1,4 @@
-//! What is known of the functions of images: the functions themselves, their source lines, what was inlined into them, and
-//! what the user says of them in files.
+//! The functions of images, their source lines, the code inlined into them, and the user's files about them.
 
 pub mod file_map;
 pub mod file_names;

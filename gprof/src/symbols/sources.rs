@@ -1,4 +1,4 @@
-//! Where functions stand in source files.
+//! Looks up the source file and line of functions.
 
 use std::collections::HashMap;
 
@@ -9,16 +9,16 @@ use crate::symbols::functions::{FunctionId, Functions};
 /// A place in a source file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The file's place in [`Sources::files`].
+    /// The index of the file in [`Sources::files`].
     pub file: usize,
     /// The line, counted from one.
     pub line: u32,
 }
 
-/// The source file and line in which each function begins, as far as they are known.
+/// The source file and line in which each function starts, as far as known.
 #[derive(Debug, Default)]
 pub struct Sources {
-    /// The paths of files, in the order in which the symbol table first names a function of theirs.
+    /// The paths of files, in the order in which the symbol table first refers to them.
     pub files: Vec<Vec<u8>>,
     places: Vec<Option<Place>>,
 }
@@ -48,7 +48,7 @@ impl Sources {
     fn of_addresses(order: &[u64], addresses: impl Iterator<Item = u64>, lines: &Lines<'_>) -> Sources {
         let mut files: Vec<Vec<u8>> = Vec::new();
         let mut known: HashMap<Vec<u8>, usize> = HashMap::new();
-        // Most functions come from few files, whose paths need not be put together each time.
+        // Most functions come from few files: each path is built once.
         let mut numbers = OfFiles::default();
         let mut place = |address: u64| {
             let found = lines.find(address).filter(|range| range.line != 0)?;
@@ -68,7 +68,7 @@ impl Sources {
         Sources { files, places }
     }
 
-    /// The sources of several tables of functions, put behind each other. A file of one path is one file.
+    /// Joins the sources of several tables of functions. Files with the same path become one file.
     #[must_use]
     pub fn join(parts: Vec<Sources>) -> Sources {
         let mut whole = Sources::default();
@@ -87,7 +87,7 @@ impl Sources {
         whole
     }
 
-    /// Where a function begins.
+    /// The line where a function starts.
     #[must_use]
     pub fn place(&self, id: FunctionId) -> Option<Place> {
         self.places.get(id.index()).copied().flatten()
@@ -100,7 +100,7 @@ impl Sources {
         if whole { path } else { base(path) }
     }
 
-    /// The files of this name. A name without directories stands for all files of that name.
+    /// The files with this name. A name without directories matches all files of that name.
     #[must_use]
     pub fn named(&self, name: &[u8]) -> Vec<usize> {
         let is_base = !name.contains(&b'/');
@@ -109,7 +109,7 @@ impl Sources {
     }
 }
 
-/// A path without its directories.
+/// The last part of a path.
 pub(crate) fn base(path: &[u8]) -> &[u8] {
     path.rsplit(|byte| *byte == b'/').next().unwrap_or_default()
 }

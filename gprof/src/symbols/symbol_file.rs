@@ -1,8 +1,8 @@
-//! Symbols from a text file, as `nm` writes them: address, type and name on each line.
+//! Reads symbols from a text as `nm` writes it: address, type and name on each line.
 
 use crate::image::Symbol;
 
-/// The functions among the lines: those of type `t`, which only their source file sees, and `T`. Other lines count not.
+/// The functions in the text: symbols of type `t`, which are static, and `T`. Other lines are ignored.
 #[must_use]
 pub(crate) fn read(text: &[u8]) -> Vec<Symbol<'_>> {
     text.split(|byte| *byte == b'\n').filter_map(symbol).collect()

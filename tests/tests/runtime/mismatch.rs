@@ -33,7 +33,7 @@ fn a_warning_names_both_builds() {
     let program = ran("mismatch-builds", &[]);
     assert_eq!(gprof(&program, &["-b", "program"]).0, "");
     let expected = format!(
-        "gprof: warning: gmon.out: of another build or program: build {} ran ({}), other is build {}\n",
+        "gprof: warning: gmon.out: written by another build or program: build {} ran ({}), other is build {}\n",
         build_id(&program, "program"),
         program.executable.display(),
         build_id(&program, "other")
@@ -61,7 +61,10 @@ fn programs_without_build_id_differ_by_their_headers() {
     assert_eq!(gprof(&program, &["-b", "stripped"]).0, "");
     let other = Program::compile("mismatch-headers-other", "control.c", &["-Wl,--build-id=none"]);
     let said = gprof(&program, &["-b", other.executable.to_str().unwrap()]).0;
-    assert!(said.contains("gmon.out: of another build or program: a program without build ID (headers "), "{said}");
+    assert!(
+        said.contains("gmon.out: written by another build or program: a program without build ID (headers "),
+        "{said}"
+    );
     // A program that got a build ID is another program.
     let said = gprof(&ran("mismatch-got", &[]), &["-b", program.executable.to_str().unwrap()]).0;
     assert!(said.contains(": build ") && said.contains(" is a program without build ID (headers "), "{said}");
@@ -86,7 +89,11 @@ fn each_profile_is_compared_by_its_own_list() {
     let words: Vec<&str> = ["-b", "program"].into_iter().chain(names.iter().map(String::as_str)).collect();
     let said = gprof(&program, &words).0;
     let of = |what: &str| said.lines().filter(|line| line.contains(what)).count();
-    assert_eq!((said.lines().count(), of(&format!("{} and 2 more: of another build", names[2]))), (1, 1), "{said}");
+    assert_eq!(
+        (said.lines().count(), of(&format!("{} and 2 more: written by another build", names[2]))),
+        (1, 1),
+        "{said}"
+    );
 }
 
 #[test]
@@ -98,9 +105,11 @@ fn without_a_list_a_newer_program_causes_a_warning() {
         file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000 + seconds)).unwrap();
     };
     set("gmon.out", 100);
-    for (seconds, expected) in
-        [(50, ""), (101, ""), (103, "gprof: warning: gmon.out: older than program: was that rebuilt since it ran?\n")]
-    {
+    for (seconds, expected) in [
+        (50, ""),
+        (101, ""),
+        (103, "gprof: warning: gmon.out: older than program: was the program rebuilt after the run?\n"),
+    ] {
         set("program", seconds);
         assert_eq!(gprof(&program, &["-b", "program"]).0, expected, "{seconds}");
     }
@@ -121,7 +130,7 @@ fn a_live_profile_is_identified_before_the_end() {
     child.wait().unwrap();
     assert_eq!(gprof(&program, &["-b", "program"]).0, "");
     let said = gprof(&program, &["-b", "other"]).0;
-    assert!(said.contains("of another build or program"), "{said}");
+    assert!(said.contains("written by another build or program"), "{said}");
 }
 
 /// The lengths and marks of all files in a list, after these files were changed.
@@ -181,7 +190,7 @@ fn an_object_that_got_or_lost_its_build_id_is_another() {
     tool("objcopy", &["--remove-section=.note.gnu.build-id", object.to_str().unwrap()]);
     let (said, _) = gprof(&program, &["program"]);
     let expected = format!(
-        "plug.so: of another build (no build ID) than what ran ({id}): the time in this object counts as outside the program\n"
+        "plug.so: another build (no build ID) than in the run ({id}): the time in this object counts as outside the program\n"
     );
     assert!(said.ends_with(&expected), "{said}");
 }

@@ -118,7 +118,7 @@ fn an_object_of_another_build_counts_as_outside() {
         assert_eq!(row(&printed, "back").1, 40, "all calls of the program's functions must be counted");
     };
     fs::copy(&program.executable, &object).unwrap();
-    printed("of another build (");
+    printed("another build (");
     fs::write(&object, "text").unwrap();
     printed("not an ELF executable");
     fs::remove_file(&object).unwrap();
@@ -142,10 +142,10 @@ fn lists_and_profiles_of_another_run_are_ignored() {
         assert_eq!(row(&printed, "back").1, 41);
     };
     fs::write(path("gmon.out.objects"), &list).unwrap();
-    said("gmon.out.objects: is of another run than gmon.out; gprof ignores the list");
+    said("gmon.out.objects: belongs to another run than gmon.out; gprof ignores the list");
     fs::write(path("gmon.out.objects"), &newer).unwrap();
     fs::write(path("gmon.out.plug.so"), &profile).unwrap();
-    said("plug.so: left out: gmon.out.plug.so is of another run");
+    said("plug.so: left out: gmon.out.plug.so belongs to another run");
     fs::write(path("gmon.out.objects"), &newer[..newer.len() - 4]).unwrap();
     said("is not a line of a list of shared objects; gprof ignores the list");
 }

@@ -1,4 +1,5 @@
-//! Demangles any bytes in every style: no panic, and no text beyond the bound. Run with `cargo fuzz run demangle`.
+//! Demangles arbitrary bytes in every style: checks that nothing panics and that no text exceeds the maximum length.
+//! Run with `cargo fuzz run demangle`.
 #![no_main]
 
 use std::borrow::Cow;

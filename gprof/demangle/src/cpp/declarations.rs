@@ -1,4 +1,4 @@
-//! The parser: lambdas, the declarations of template parameters, and constraints.
+//! Parses lambdas, declarations of template parameters, and constraints.
 
 use alloc::vec::Vec;
 
@@ -17,7 +17,7 @@ impl Parser<'_> {
         Some(self.add(Node::Lambda(Lambda { head, head_constraint, parameters, constraint, number })))
     }
 
-    /// The declarations of template parameters that come next.
+    /// Parses declarations of template parameters.
     fn template_head(&mut self) -> Option<Vec<Id>> {
         let mut head = Vec::new();
         while self.at_parameter_declaration() {
@@ -26,7 +26,7 @@ impl Parser<'_> {
         Some(head)
     }
 
-    /// Whether what comes next begins like the declaration of a template parameter.
+    /// Whether a declaration of a template parameter comes next.
     pub(super) fn at_parameter_declaration(&self) -> bool {
         self.peek() == Some(b'T')
             && match self.peek_next() {
@@ -56,12 +56,12 @@ impl Parser<'_> {
         })
     }
 
-    /// The constraint that comes next, if one does.
+    /// Parses a constraint if one comes next.
     pub(super) fn constraint(&mut self) -> Option<Option<Id>> {
         if self.is_newest && self.eat(b"Q") { self.expression().map(Some) } else { Some(None) }
     }
 
-    /// The constraint behind a function, if one comes next.
+    /// Parses the constraint after a function if one comes next.
     pub(super) fn constrained(&mut self, function: Id) -> Option<Id> {
         let deepest = core::mem::take(&mut self.deepest_level);
         let constraint = self.constraint()?;
@@ -72,7 +72,7 @@ impl Parser<'_> {
         })
     }
 
-    /// A `requires` expression.
+    /// Parses a `requires` expression.
     pub(super) fn requires(&mut self) -> Option<Id> {
         let mut parameters = Vec::new();
         if self.eat(b"rQ") {

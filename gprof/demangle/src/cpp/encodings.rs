@@ -1,11 +1,11 @@
-//! The parser: whole symbols.
+//! Parses whole symbols.
 
 use super::options::MAX_DEPTH;
 use super::parser::{self, Parser};
 use super::tree::{Id, Node};
 
 impl<'a> Parser<'a> {
-    /// The whole name: what is behind it must be what compilers call the copies that they make.
+    /// Parses the whole name. Only suffixes of compilers' copies may follow.
     pub(super) fn symbol(&mut self) -> Option<Id> {
         let mut symbol = self.encoding()?;
         while self.peek() == Some(b'.') {
@@ -15,8 +15,8 @@ impl<'a> Parser<'a> {
         self.peek().is_none().then_some(symbol)
     }
 
-    /// The function that runs the constructors or destructors of global objects, and the name it is keyed to. Text
-    /// behind a mangled name is ignored, as GNU's demangler does.
+    /// Parses the function that runs the constructors or destructors of global objects, and the name in its key. Text
+    /// after a mangled name is ignored, as in GNU's demangler.
     pub(super) fn keyed_function(&mut self) -> Option<Id> {
         let rest = self.rest().strip_prefix(b"_GLOBAL_")?;
         let words = match rest.first_chunk::<3>()? {
@@ -34,7 +34,7 @@ impl<'a> Parser<'a> {
         Some(self.add(Node::Special(words, key)))
     }
 
-    /// What tells a copy of a function: a dot with a word or a number, and further numbers, each behind a dot.
+    /// Parses the suffix of a function's copy: a dot with a word or a number, and more numbers, each after a dot.
     fn clone_suffix(&mut self) -> Option<&'a [u8]> {
         let start = self.at;
         self.expect(b".")?;
@@ -50,7 +50,7 @@ impl<'a> Parser<'a> {
         self.text.get(start..self.at)
     }
 
-    /// A function with its signature, or the name of anything else.
+    /// Parses a function with its signature, or the name of anything else.
     pub(super) fn encoding(&mut self) -> Option<Id> {
         self.nested(|parser| {
             if matches!(parser.peek(), Some(b'G' | b'T')) {
@@ -74,8 +74,8 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// Whether the signature of a function of this name begins with the return type: that of templates does, but for
-    /// functions whose name says it.
+    /// Whether the signature of a function with this name starts with the return type. That of a template does,
+    /// except for names that imply the return type.
     fn has_return_type(&self, name: Id) -> bool {
         let Node::Template(mut name, _) = *self.node(self.tree.bare(name)) else {
             return false;
@@ -145,7 +145,7 @@ impl<'a> Parser<'a> {
         Some(self.add(Node::ReferenceTemporary(number, name)))
     }
 
-    /// The offset of a thunk, which nobody shows.
+    /// Parses the offset of a thunk, which is not printed.
     fn offset(&mut self, kind: u8) -> Option<()> {
         self.signed_number()?;
         self.expect(b"_")?;

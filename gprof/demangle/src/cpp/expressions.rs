@@ -1,4 +1,4 @@
-//! The parser: expressions in template arguments and in types.
+//! Parses expressions in template arguments and in types.
 
 use alloc::vec::Vec;
 
@@ -19,42 +19,15 @@ impl<'a> Parser<'a> {
             (b'L', _) => self.literal(),
             (b'T', _) => self.template_parameter(),
             (b's', b'r') => self.scoped(),
-            (b's', b'p') => {
-                self.expect(b"sp")?;
-                let pattern = self.expression()?;
-                Some(self.add(Node::PackExpansion(pattern)))
-            }
-            (b's', b'Z') => {
-                self.expect(b"sZ")?;
-                let pack = self.expression()?;
-                Some(self.add(Node::PackSize(pack)))
-            }
-            (b's', b'P') => {
-                self.expect(b"sP")?;
-                let arguments = self.list_of(Self::template_argument)?;
-                Some(self.add(Node::ArgumentCount(arguments)))
-            }
+            (b's', code @ (b'p' | b'Z' | b'P')) => self.pack(code),
             (b'f', b'p') => self.function_parameter(),
             (b'f', b'L') if self.is_newest && self.at_deep_parameter() => self.function_parameter(),
             (b'r', b'q' | b'Q') if self.is_newest => self.requires(),
             (b's', b'o') if self.is_newest => self.sub_object(),
-            (b'm', b'c') if self.is_newest => {
-                self.expect(b"mc")?;
-                let ty = self.ty()?;
-                let member = self.expression()?;
-                self.eat(b"n");
-                self.digits();
-                self.expect(b"E")?;
-                Some(self.add(Node::CastOne(ty, member)))
-            }
+            (b'm', b'c') if self.is_newest => self.member_pointer_conversion(),
             (b'f', b'l' | b'r' | b'L' | b'R') => self.fold(),
             (b'd', b'i' | b'x' | b'X') => self.designated(),
-            (b'u', _) => {
-                self.expect(b"u")?;
-                let name = self.source_name()?;
-                let arguments = self.list_of(Self::template_argument)?;
-                Some(self.add(Node::VendorExpression(name, arguments)))
-            }
+            (b'u', _) => self.vendor_expression(),
             (b'0'..=b'9', _) | (b'o', b'n') => {
                 if !self.rest().starts_with(b"oncv") {
                     self.eat(b"on");
@@ -79,12 +52,41 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Expressions up to an `E`.
+    /// Parses an expansion or the size of a pack, or the size of a list with packs. `code` is the second letter.
+    fn pack(&mut self, code: u8) -> Option<Id> {
+        self.expect(&[b's', code])?;
+        let node = match code {
+            b'p' => Node::PackExpansion(self.expression()?),
+            b'Z' => Node::PackSize(self.expression()?),
+            _ => Node::ArgumentCount(self.list_of(Self::template_argument)?),
+        };
+        Some(self.add(node))
+    }
+
+    /// Parses a conversion of a pointer to member, whose offset is not printed.
+    fn member_pointer_conversion(&mut self) -> Option<Id> {
+        self.expect(b"mc")?;
+        let ty = self.ty()?;
+        let member = self.expression()?;
+        self.eat(b"n");
+        self.digits();
+        self.expect(b"E")?;
+        Some(self.add(Node::CastOne(ty, member)))
+    }
+
+    fn vendor_expression(&mut self) -> Option<Id> {
+        self.expect(b"u")?;
+        let name = self.source_name()?;
+        let arguments = self.list_of(Self::template_argument)?;
+        Some(self.add(Node::VendorExpression(name, arguments)))
+    }
+
+    /// Parses expressions up to an `E`.
     fn list(&mut self) -> Option<Vec<Id>> {
         self.list_of(Self::expression)
     }
 
-    /// Parts of a kind up to an `E`.
+    /// Parses nodes of one kind up to an `E`.
     fn list_of(&mut self, read: impl Fn(&mut Self) -> Option<Id>) -> Option<Vec<Id>> {
         let mut list = Vec::new();
         while !self.eat(b"E") {
@@ -144,7 +146,7 @@ impl<'a> Parser<'a> {
         Some(self.add(Node::Member(scope, name)))
     }
 
-    /// Names with `::` between them up to an `E`.
+    /// Parses names, joined by `::`, up to an `E`.
     fn levels(&mut self) -> Option<Id> {
         let mut scope = None;
         while !self.eat(b"E") {
@@ -158,7 +160,7 @@ impl<'a> Parser<'a> {
         scope
     }
 
-    /// Whether the parameter of a function around the innermost one comes next.
+    /// Whether a parameter of an enclosing function comes next.
     fn at_deep_parameter(&self) -> bool {
         self.rest().get(2).is_some_and(u8::is_ascii_digit)
     }
@@ -214,16 +216,8 @@ impl<'a> Parser<'a> {
         self.bump();
         self.bump();
         match operator.code {
-            b"cl" => {
-                let function = self.expression()?;
-                let arguments = self.list()?;
-                Some(self.add(Node::Call(function, arguments)))
-            }
-            b"sc" | b"dc" | b"cc" | b"rc" => {
-                let ty = self.ty()?;
-                let operand = self.expression()?;
-                Some(self.add(Node::NamedCast(operator.text, ty, operand)))
-            }
+            b"cl" => self.call(),
+            b"sc" | b"dc" | b"cc" | b"rc" => self.named_cast(operator),
             b"dt" | b"pt" => {
                 let whole = self.expression()?;
                 let part = self.member()?;
@@ -237,6 +231,18 @@ impl<'a> Parser<'a> {
             }
             _ => self.operands(operator),
         }
+    }
+
+    fn call(&mut self) -> Option<Id> {
+        let function = self.expression()?;
+        let arguments = self.list()?;
+        Some(self.add(Node::Call(function, arguments)))
+    }
+
+    fn named_cast(&mut self, operator: Operator) -> Option<Id> {
+        let ty = self.ty()?;
+        let operand = self.expression()?;
+        Some(self.add(Node::NamedCast(operator.text, ty, operand)))
     }
 
     fn operands(&mut self, operator: Operator) -> Option<Id> {
@@ -270,7 +276,7 @@ impl<'a> Parser<'a> {
         Some(self.add(Node::New(placement, ty, arguments)))
     }
 
-    /// `++` and `--`, which stand before their operand if a `_` does.
+    /// Parses `++` or `--`, which are prefix operators if a `_` follows.
     fn step(&mut self, operator: Operator) -> Option<Id> {
         let before = self.eat(b"_");
         let operand = self.expression()?;
@@ -324,7 +330,7 @@ impl<'a> Parser<'a> {
         Some(self.add(Node::Unary(operator, operand)))
     }
 
-    /// A literal, or the name of something that is not known before the program is linked.
+    /// Parses a literal, or the name of an external entity.
     pub(super) fn literal(&mut self) -> Option<Id> {
         self.expect(b"L")?;
         if self.eat(b"_Z") || self.eat(b"Z") {

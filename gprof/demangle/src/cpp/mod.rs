@@ -1,8 +1,8 @@
-//! C++ names, mangled by the rules of the Itanium ABI, in the spelling of GNU's tools.
+//! Demangles C++ names (Itanium ABI) with the spelling of GNU's tools.
 //!
-//! The parser turns a name into a tree, in which a part that the name abbreviates is shared. The printer walks the tree.
-//! A tree is small, but the text of a tree can be exponentially long, and a name can nest as deep as the name is long.
-//! Depth, steps and length are bounded, and a name that needs more stays mangled.
+//! The parser turns a name into a tree whose nodes are shared where the name has abbreviations. The printer walks the
+//! tree. A tree is small, but its text may be exponentially long, and a name may nest as deep as the name is long.
+//! Depth, steps and length are limited, and a name that exceeds a limit stays mangled.
 
 mod declarations;
 mod encodings;
@@ -29,8 +29,8 @@ pub(crate) use options::{Failure, Grammar, Spelling};
 use parser::Parser;
 use printer::Printer;
 
-/// The readable form of a mangled name, unless the text is longer than `max_length`, or the name takes more than `max_length` steps
-/// to read or to write.
+/// The source form of a mangled name, unless the text is longer than `max_length`, or the name takes more than
+/// `max_length` steps to parse or to print.
 pub(super) fn demangle(
     name: &[u8],
     max_length: usize,

@@ -1,4 +1,4 @@
-//! The parser: names.
+//! Parses names.
 
 use alloc::vec::Vec;
 
@@ -6,8 +6,8 @@ use super::parser::Parser;
 use super::tree::{Id, Node, Qualifier, Signature};
 use super::{operators, printer};
 
-/// The standard library's names that have abbreviations: the letter, the name, what it stands for when constructors or
-/// destructors follow, and what those are called.
+/// The abbreviated names of the standard library: the letter, the name, the full name before constructors and
+/// destructors, and the name of these.
 const STANDARD: [(u8, &str, &str, &str); 7] = [
     (b't', "std", "std", ""),
     (b'a', "std::allocator", "std::allocator", "allocator"),
@@ -31,7 +31,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// A name that begins with `std::`, an abbreviation, or both.
+    /// Parses a name that starts with `std::`, an abbreviation, or both.
     fn name_from_abbreviation(&mut self) -> Option<Id> {
         let standard = if self.eat(b"St") { Some(self.add(Node::Text(b"std"))) } else { None };
         let mut module = None;
@@ -50,7 +50,7 @@ impl<'a> Parser<'a> {
         self.maybe_template(name, true)
     }
 
-    /// An instance of the template of this name, if arguments follow.
+    /// Parses template arguments after this name, if any follow.
     pub(super) fn maybe_template(&mut self, name: Id, is_new: bool) -> Option<Id> {
         if self.peek() != Some(b'I') {
             return Some(name);
@@ -80,18 +80,18 @@ impl<'a> Parser<'a> {
         Some(if is_explicit { self.add(Node::ExplicitObject(name)) } else { name })
     }
 
-    /// The qualifiers that come next. They stand in the order in which they are written.
+    /// Parses qualifiers, which are in the order of the source.
     pub(super) fn qualifiers(&mut self) -> Option<Vec<Qualifier>> {
         let mut found = Vec::new();
         while let Some(qualifier) = self.qualifier()? {
             found.push(qualifier);
         }
-        // The innermost comes last.
+        // The innermost qualifier comes last.
         found.reverse();
         Some(found)
     }
 
-    /// The qualifier that comes next, if one does.
+    /// Parses a qualifier if one comes next.
     fn qualifier(&mut self) -> Option<Option<Qualifier>> {
         let text = match (self.peek(), self.peek_next()) {
             (Some(b'r'), _) => " restrict",
@@ -134,18 +134,13 @@ impl<'a> Parser<'a> {
                     continue;
                 }
                 b'I' => {
-                    let arguments = self.template_arguments()?;
-                    let template = self.add(Node::Template(whole?, arguments));
-                    if self.peek()? != b'E' {
-                        self.remember(template);
-                    }
-                    whole = Some(template);
+                    whole = Some(self.template_in_prefix(whole?)?);
                     continue;
                 }
                 b'S' => {
                     let known = self.substitution(true)?;
                     if matches!(self.node(known), Node::Module(..)) {
-                        // This name is not an abbreviation: later text may abbreviate it.
+                        // Unlike an abbreviation, this name may be abbreviated by later text.
                         peek = b'W';
                         self.unqualified_name_in(Some(known))?
                     } else if whole.is_none() {
@@ -169,11 +164,21 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// Parses the arguments of a template in a prefix.
+    fn template_in_prefix(&mut self, name: Id) -> Option<Id> {
+        let arguments = self.template_arguments()?;
+        let template = self.add(Node::Template(name, arguments));
+        if self.peek()? != b'E' {
+            self.remember(template);
+        }
+        Some(template)
+    }
+
     pub(super) fn unqualified_name(&mut self) -> Option<Id> {
         self.unqualified_name_in(None)
     }
 
-    /// A name that is attached to a module, which the name itself may tell.
+    /// Parses a name that is attached to a module. The name itself may contain the module.
     pub(super) fn unqualified_name_in(&mut self, module: Option<Id>) -> Option<Id> {
         let module = self.module(module)?;
         let is_friend = self.is_newest && self.eat(b"F");
@@ -188,7 +193,7 @@ impl<'a> Parser<'a> {
                 self.add(Node::Destructor(class))
             }
             b'a'..=b'z' if self.eat(b"on") => {
-                // Behind `on`, `cv` names an operator and is no cast.
+                // After `on`, `cv` is the name of an operator, not a cast.
                 let in_expression = core::mem::replace(&mut self.in_expression, false);
                 let name = self.operator_name();
                 self.in_expression = in_expression;
@@ -214,7 +219,7 @@ impl<'a> Parser<'a> {
         Some(if is_friend { self.add(Node::Friend(name)) } else { name })
     }
 
-    /// The module that a name is attached to: the one known already, and what follows of it.
+    /// Parses the rest of a module name and adds it to the module that is known so far.
     pub(super) fn module(&mut self, mut module: Option<Id>) -> Option<Option<Id>> {
         while self.eat(b"W") {
             let is_partition = self.eat(b"P");
@@ -249,7 +254,7 @@ impl<'a> Parser<'a> {
             let target = self.ty();
             self.in_conversion = conversion;
             let target = target?;
-            // In an expression, an operator that converts follows `on`.
+            // In an expression, a conversion operator follows `on`.
             return if self.in_expression && !self.is_newest { None } else { Some(self.add(Node::Conversion(target))) };
         }
         if self.eat(b"li") {
@@ -272,7 +277,7 @@ impl<'a> Parser<'a> {
             return None;
         }
         if inherits {
-            // The class whose constructor is inherited is the one that is named.
+            // The name is that of the class whose constructor is inherited.
             self.ty()?;
         }
         let class = self.last_name?;
@@ -324,7 +329,7 @@ impl<'a> Parser<'a> {
         Some(self.add(Node::Local(function, entity)))
     }
 
-    /// The signature of a function.
+    /// Parses the signature of a function.
     fn signature(&self, mut function: Id) -> Option<Id> {
         for _ in 0..3 {
             match self.node(function) {
@@ -336,7 +341,7 @@ impl<'a> Parser<'a> {
         None
     }
 
-    /// An abbreviation. In a prefix, one before a constructor or destructor is spelt out.
+    /// Parses an abbreviation. In a prefix before a constructor or destructor, the full name is used.
     pub(super) fn substitution(&mut self, in_prefix: bool) -> Option<Id> {
         self.expect(b"S")?;
         let next = self.peek()?;
@@ -382,8 +387,8 @@ impl<'a> Parser<'a> {
         Some(arguments)
     }
 
-    /// Template arguments up to an `E`. Constraints are read, since later text may abbreviate parts of them, and not
-    /// shown.
+    /// Parses template arguments up to an `E`. Constraints are parsed because later text may abbreviate their parts,
+    /// but they are not printed.
     pub(super) fn argument_list(&mut self) -> Option<Vec<Id>> {
         let mut arguments = Vec::new();
         loop {
@@ -418,7 +423,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// Whether a part is one of the standard library's names, which are never abbreviated again.
+    /// Whether a node is a standard library abbreviation, which later text never abbreviates.
     pub(super) fn is_standard(&self, id: Id) -> bool {
         matches!(self.node(id), Node::Text(text) if printer::is_standard(text))
     }

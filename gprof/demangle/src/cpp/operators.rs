@@ -1,13 +1,13 @@
-//! Operators and their codes.
+//! The operators and their codes.
 
 /// An operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Operator {
-    /// Two letters.
+    /// The code: two letters.
     pub(super) code: &'static [u8; 2],
-    /// How it is written. Names end in a blank where an operand may follow.
+    /// The text. A name ends with a space if an operand may follow.
     pub(super) text: &'static str,
-    /// How many operands it takes in an expression.
+    /// The number of operands in an expression.
     pub(super) operands: u8,
 }
 
@@ -15,7 +15,7 @@ const fn operator(code: &'static [u8; 2], text: &'static str, operands: u8) -> O
     Operator { code, text, operands }
 }
 
-/// The operator of a code.
+/// The operator with this code.
 pub(super) fn find(code: &[u8]) -> Option<Operator> {
     OPERATORS.iter().find(|operator| operator.code == code).copied()
 }
@@ -89,9 +89,9 @@ const OPERATORS: [Operator; 66] = [
     operator(b"ss", "<=>", 2),
 ];
 
-/// Operators that take a type or a whole expression and stand for themselves only in expressions.
+/// Operators on a type or a whole expression, which are operators only in expressions.
 pub(super) const SIZE_OF: Operator = operator(b"st", "sizeof ", 1);
-/// `typeid`, which takes either.
+/// `typeid`, which takes a type or an expression.
 pub(super) const TYPE_ID: Operator = operator(b"te", "typeid ", 1);
 /// `throw`.
 pub(super) const THROW: Operator = operator(b"tw", "throw ", 1);

@@ -1,31 +1,32 @@
-//! Which names are read, how they are spelled, how deep they may nest, and why a name stays mangled.
+//! The options of the parser and the printer, and the errors.
 
-/// How deep parts of a name may be nested.
+/// The maximum depth of a name.
 pub(super) const MAX_DEPTH: usize = 200;
 
-/// The language in whose spelling a name is shown.
+/// The language whose spelling is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Spelling {
     Cpp,
-    /// That of Java, which was compiled to names mangled as those of C++: dots between the parts, no signs of pointers,
-    /// `[]` for arrays, and the return type of a function behind the function.
+    /// Java, whose names were mangled like those of C++: dots between parts, no signs for pointers, `[]` for arrays,
+    /// and the return type of a function after the function.
     Java,
 }
 
-/// Which names are read.
+/// The names that are parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Grammar {
-    /// Those that GNU binutils 2.40 reads.
+    /// The names that GNU binutils 2.40 demangles.
     Gnu,
-    /// Those, and what newer compilers write. A name of [`Grammar::Gnu`] may be read otherwise: that grammar comes first.
+    /// These, and names of newer compilers. A name of [`Grammar::Gnu`] may be parsed differently, so that grammar is
+    /// tried first.
     Newest,
 }
 
-/// Why a name stays mangled.
+/// The reason why a name stays mangled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
-    /// The name is not a C++ name of the grammar.
+    /// The name is not a C++ name of this grammar.
     Unreadable,
-    /// The text is longer than it may be, or the name nests too deep or takes too much work to read or to write.
+    /// The text exceeds the maximum length, or the name requires too much depth or work.
     TooMuch,
 }

@@ -1,29 +1,29 @@
-//! The parser: where it stands, and the smallest things that it reads.
+//! The state of the parser, and the smallest parts that it reads.
 
 use alloc::vec::Vec;
 
 use super::options::{Failure, Grammar, MAX_DEPTH};
 use super::tree::{Id, Node, Tree};
 
-/// Reads a mangled name from front to back. What cannot be read ends the whole with `None`.
+/// Parses a mangled name from front to back. A `None` anywhere ends the parsing.
 pub(super) struct Parser<'a> {
     pub(super) text: &'a [u8],
     pub(super) at: usize,
     pub(super) tree: Tree<'a>,
-    /// What `S_`, `S0_`, … stand for.
+    /// The nodes that `S_`, `S0_`, … stand for.
     pub(super) substitutions: Vec<Id>,
-    /// The name read last, which constructors are called by.
+    /// The last name, which is also the name of a constructor.
     pub(super) last_name: Option<Id>,
     pub(super) depth: usize,
-    /// Steps left: a name that needs more is hostile. Reading goes back at times.
+    /// The number of steps that are left: a name that needs more is hostile. The parser sometimes backtracks.
     pub(super) steps_left: usize,
     pub(super) in_expression: bool,
     pub(super) in_conversion: bool,
-    /// Whether names are read that GNU binutils 2.40 leaves mangled.
+    /// Whether to parse names that GNU binutils 2.40 leaves mangled.
     pub(super) is_newest: bool,
-    /// Why reading ends, if it does before the end of the name.
+    /// The error that ended the parsing, if one did.
     failure: Failure,
-    /// The deepest level of template parameters that was read since a constraint began.
+    /// The deepest level of template parameters since the start of the constraint.
     pub(super) deepest_level: usize,
 }
 
@@ -49,7 +49,7 @@ impl<'a> Parser<'a> {
         self.tree
     }
 
-    /// Why the name could not be read.
+    /// The reason why the name could not be parsed.
     pub(super) fn failure(&self) -> Failure {
         self.failure
     }
@@ -62,7 +62,7 @@ impl<'a> Parser<'a> {
         self.rest().get(1).copied()
     }
 
-    /// Goes on behind a text, if it comes next.
+    /// Skips a text if it comes next.
     pub(super) fn eat(&mut self, text: &[u8]) -> bool {
         let found = self.rest().starts_with(text);
         if found {
@@ -75,17 +75,17 @@ impl<'a> Parser<'a> {
         self.eat(text).then_some(())
     }
 
-    /// Goes on behind some bytes.
+    /// Skips some bytes.
     pub(super) fn skip(&mut self, count: usize) {
         self.at = self.at.saturating_add(count);
     }
 
-    /// What was not read yet.
+    /// The rest of the input.
     pub(super) fn rest(&self) -> &'a [u8] {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    /// How many bytes of a kind come next.
+    /// The number of bytes of one kind that come next.
     pub(super) fn count(&self, is: impl Fn(u8) -> bool) -> usize {
         self.rest().iter().take_while(|byte| is(**byte)).count()
     }
@@ -106,13 +106,13 @@ impl<'a> Parser<'a> {
         self.tree.node(id)
     }
 
-    /// Makes a part one that later text may abbreviate.
+    /// Adds a node to those that later text may abbreviate.
     pub(super) fn remember(&mut self, id: Id) -> Id {
         self.substitutions.push(id);
         id
     }
 
-    /// Reads a part that may hold others of its kind, unless they lie too deep.
+    /// Parses a node that may contain nodes of its kind, up to the maximum depth.
     pub(super) fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
         let left = self.steps_left.checked_sub(1).filter(|_| self.depth < MAX_DEPTH);
         let Some(left) = left else {
@@ -126,7 +126,7 @@ impl<'a> Parser<'a> {
         result
     }
 
-    /// Reads on, and goes back when what comes is not what was expected.
+    /// Parses, and backtracks on failure.
     pub(super) fn attempt<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
         let (at, nodes, known, last_name) = (self.at, self.tree.nodes.len(), self.substitutions.len(), self.last_name);
         let result = read(self);
@@ -139,7 +139,7 @@ impl<'a> Parser<'a> {
         result
     }
 
-    /// A length and as many bytes.
+    /// Parses a length and that number of bytes.
     pub(super) fn identifier(&mut self) -> Option<&'a [u8]> {
         let length = usize::try_from(self.number()?).ok().filter(|length| *length > 0)?;
         let text = self.text.get(self.at..self.at.checked_add(length)?)?;
@@ -161,7 +161,7 @@ impl<'a> Parser<'a> {
         self.number()
     }
 
-    /// The digits that come next.
+    /// Parses digits.
     pub(super) fn digits(&mut self) -> &'a [u8] {
         let count = self.count(|byte| byte.is_ascii_digit());
         let digits = self.rest().get(..count).unwrap_or_default();
@@ -169,12 +169,12 @@ impl<'a> Parser<'a> {
         digits
     }
 
-    /// The text before an `E`, behind which reading goes on.
+    /// Parses the text before an `E`, and skips the `E`.
     pub(super) fn up_to_end(&mut self) -> Option<&'a [u8]> {
         self.up_to(b'E')
     }
 
-    /// The text before a byte, behind which reading goes on.
+    /// Parses the text before a byte, and skips the byte.
     fn up_to(&mut self, end: u8) -> Option<&'a [u8]> {
         let rest = self.rest();
         let text = rest.get(..rest.iter().position(|byte| *byte == end)?)?;
@@ -182,7 +182,7 @@ impl<'a> Parser<'a> {
         Some(text)
     }
 
-    /// A number that counts from `_`, `0_`, `1_`, …
+    /// Parses a number of the sequence `_`, `0_`, `1_`, …
     pub(super) fn compact_number(&mut self) -> Option<u64> {
         if self.eat(b"_") {
             return Some(0);
@@ -192,7 +192,7 @@ impl<'a> Parser<'a> {
         Some(number)
     }
 
-    /// A number that counts from `_`, `0_`, …, `9_`, `A_`, …
+    /// Parses a number of the sequence `_`, `0_`, …, `9_`, `A_`, …
     pub(super) fn sequence(&mut self) -> Option<u64> {
         let digits = self.up_to(b'_')?;
         if digits.is_empty() {
@@ -204,7 +204,7 @@ impl<'a> Parser<'a> {
         in_base(36, digits)?.checked_add(1)
     }
 
-    /// What tells things of one name in one function apart, which nobody shows.
+    /// Parses a discriminator, which distinguishes entities of one name in a function and is not printed.
     pub(super) fn discriminator(&mut self) -> Option<()> {
         if !self.eat(b"_") {
             return Some(());
@@ -215,7 +215,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// The value of digits; none when there are none or it is too great.
+/// The value of digits; `None` if there are no digits or the value is too large.
 pub(super) fn value(digits: &[u8]) -> Option<u64> {
     if digits.is_empty() { None } else { in_base(10, digits) }
 }

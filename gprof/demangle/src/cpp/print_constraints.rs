@@ -1,4 +1,4 @@
-//! The printer: constraints, and what else GNU binutils 2.40 does not read.
+//! Prints constraints, and other nodes that GNU binutils 2.40 does not know.
 
 use super::printer::Printer;
 use super::tree::{Id, Node};
@@ -15,10 +15,7 @@ impl<'t, 'a> Printer<'t, 'a> {
                 self.whole(function);
                 self.enclosed(" [enable_if:", conditions, "]");
             }
-            Node::Friend(name) => {
-                self.whole(name);
-                self.write("[friend]");
-            }
+            Node::Friend(name) => self.between("", name, "[friend]"),
             Node::ConstrainedAuto(concept, placeholder) => {
                 self.whole(concept);
                 self.write(placeholder);
@@ -31,25 +28,13 @@ impl<'t, 'a> Printer<'t, 'a> {
                 self.whole(name);
                 self.enclosed("(", arguments, ")");
             }
-            Node::SubObject(ty, object, negative, offset) => {
-                self.whole(object);
-                self.write(".<");
-                self.whole(ty);
-                self.write(" at offset ");
-                self.write(if negative { "-" } else { "" });
-                self.write(if offset.is_empty() { b"0" } else { offset });
-                self.write(">");
-            }
+            Node::SubObject(ty, object, negative, offset) => self.sub_object(ty, object, negative, offset),
             Node::StringLiteral(ty) => self.enclosed("\"<", &[ty], ">\""),
             Node::Requires(ref parameters, ref requirements) => self.requires_expression(parameters, requirements),
             Node::RequiredExpression(expression, is_noexcept, concept) => {
                 self.required_expression(expression, is_noexcept, concept);
             }
-            Node::RequiredType(ty) => {
-                self.write(" typename ");
-                self.whole(ty);
-                self.write(";");
-            }
+            Node::RequiredType(ty) => self.between(" typename ", ty, ";"),
             Node::RequiredConstraint(constraint) => {
                 self.requires(constraint);
                 self.write(";");
@@ -58,7 +43,15 @@ impl<'t, 'a> Printer<'t, 'a> {
         }
     }
 
-    /// Writes `requires` and the constraint.
+    fn sub_object(&mut self, ty: Id, object: Id, negative: bool, offset: &[u8]) {
+        self.whole(object);
+        self.between(".<", ty, " at offset ");
+        self.write(if negative { "-" } else { "" });
+        self.write(if offset.is_empty() { b"0" } else { offset });
+        self.write(">");
+    }
+
+    /// Prints `requires` and the constraint.
     pub(super) fn requires(&mut self, constraint: Id) {
         self.write(" requires ");
         let outer = core::mem::replace(&mut self.in_constraint, true);
@@ -91,7 +84,7 @@ impl<'t, 'a> Printer<'t, 'a> {
         self.write(";");
     }
 
-    /// A template parameter that the name gives no argument for: in a constraint, the parameter as the ABI writes it.
+    /// Prints a template parameter without an argument in the name; in a constraint, as the ABI writes the parameter.
     pub(super) fn unknown_parameter(&mut self, id: Id) {
         let (level, index) = match *self.node(id) {
             Node::TemplateParameter(index) if self.in_constraint => (None, index),

@@ -1,4 +1,4 @@
-//! The printer: expressions.
+//! Prints expressions.
 
 use super::operators::Operator;
 use super::printer::Printer;
@@ -7,17 +7,9 @@ use super::tree::{DesignatorKind, Id, Node};
 impl<'t, 'a> Printer<'t, 'a> {
     pub(super) fn expression(&mut self, node: &'t Node<'a>) {
         match *node {
-            Node::Decltype(expression) => {
-                self.write("decltype (");
-                self.whole(expression);
-                self.write(")");
-            }
+            Node::Decltype(expression) => self.between("decltype (", expression, ")"),
             Node::Literal(ty, negative, digits) => self.literal(ty, negative, digits),
-            Node::Parameter(number) => {
-                self.write("{parm#");
-                self.number(number);
-                self.write("}");
-            }
+            Node::Parameter(number) => self.numbered("{parm#", number, "}"),
             Node::Unary(operator, operand) => self.unary(operator, operand),
             Node::Suffix(operator, operand) => {
                 self.operand(operand);
@@ -32,13 +24,27 @@ impl<'t, 'a> Printer<'t, 'a> {
                 self.operand(no);
             }
             Node::Call(function, ref arguments) => {
-                // The types of a function that is called are not shown.
+                // The types of a called function are not printed.
                 match *self.node(function) {
                     Node::Function(name, _) => self.operand(name),
                     _ => self.operand(function),
                 }
                 self.enclosed("(", arguments, ")");
             }
+            Node::Fold(kind, operator, first, second) => self.fold(kind, operator, first, second),
+            Node::Designated(designator, kind, value) => self.designated(designator, kind, value),
+            Node::VendorExpression(name, ref arguments) => {
+                self.whole(name);
+                self.enclosed("(", arguments, ")");
+            }
+            Node::PackSize(_) | Node::ArgumentCount(_) => self.size(node),
+            _ => self.construction(node),
+        }
+    }
+
+    /// Prints expressions that make a value of a type: `new`, casts and lists in braces.
+    fn construction(&mut self, node: &'t Node<'a>) {
+        match *node {
             Node::New(ref placement, ty, arguments) => {
                 self.write("new ");
                 if !placement.is_empty() {
@@ -70,6 +76,13 @@ impl<'t, 'a> Printer<'t, 'a> {
                 }
                 self.enclosed("{", list, "}");
             }
+            _ => self.failed = true,
+        }
+    }
+
+    /// Prints the size of a pack, or of a list of arguments with packs.
+    fn size(&mut self, node: &'t Node<'a>) {
+        match *node {
             Node::PackSize(pack) => {
                 let size = self.pack_in(pack).map_or(0, <[Id]>::len);
                 self.number(size as u64);
@@ -85,18 +98,12 @@ impl<'t, 'a> Printer<'t, 'a> {
                 }
                 self.number(count as u64);
             }
-            Node::Fold(kind, operator, first, second) => self.fold(kind, operator, first, second),
-            Node::Designated(designator, kind, value) => self.designated(designator, kind, value),
-            Node::VendorExpression(name, ref arguments) => {
-                self.whole(name);
-                self.enclosed("(", arguments, ")");
-            }
             _ => self.failed = true,
         }
     }
 
     fn fold(&mut self, kind: u8, operator: Operator, first: Id, second: Option<Id>) {
-        // What is folded is written with all arguments of its packs.
+        // A folded expression is printed with all arguments of its packs.
         let pack_index = core::mem::replace(&mut self.pack_index, usize::MAX);
         self.write("(");
         if kind == b'l' {
@@ -170,14 +177,14 @@ impl<'t, 'a> Printer<'t, 'a> {
         match (operator.code, self.node(operand)) {
             (b"gs", _) => self.whole(operand),
             (b"st" | b"nx", _) => self.enclosed("(", &[operand], ")"),
-            // Of a function whose address is taken, only the name is shown.
+            // Only the name of a function whose address is taken is printed.
             (b"ad", Node::Function(name, _)) if matches!(self.node(*name), Node::Member(..)) => self.operand(*name),
             _ => self.operand(operand),
         }
     }
 
     pub(super) fn binary(&mut self, operator: Operator, first: Id, second: Id) {
-        // One more pair around what could be taken for the end of template arguments.
+        // Another pair of parentheses keeps `>` from looking like the end of the template arguments.
         let closes = operator.text == ">";
         if closes {
             self.write("(");
@@ -194,7 +201,7 @@ impl<'t, 'a> Printer<'t, 'a> {
         }
     }
 
-    /// An operand, in parentheses unless it is simple.
+    /// Prints an operand, in parentheses unless it is simple.
     pub(super) fn operand(&mut self, id: Id) {
         let simple = matches!(
             self.node(id),

@@ -1,4 +1,4 @@
-//! The printer: lambdas with the declarations of their template parameters, and modules.
+//! Prints lambdas with their template parameters, and modules.
 
 use super::printer::Printer;
 use super::tree::{Id, Lambda, Node};
@@ -15,7 +15,7 @@ impl<'t> Printer<'t, '_> {
                 if at > 0 {
                     self.write(", ");
                 }
-                // A declaration may refer to those before it.
+                // A declaration may refer to earlier ones.
                 self.head = lambda.head.get(..at).unwrap_or_default();
                 self.whole(*declaration);
                 self.write(" ");
@@ -40,7 +40,7 @@ impl<'t> Printer<'t, '_> {
         self.write("}");
     }
 
-    /// The name made up for a template parameter of a lambda, of which its kind and number are known.
+    /// Prints a made-up name for a lambda's template parameter, from its kind and number.
     fn declared_name(&mut self, declaration: Id, index: usize) {
         let declared = match *self.node(declaration) {
             Node::PackParameter(declared) => declared,
@@ -55,7 +55,7 @@ impl<'t> Printer<'t, '_> {
         self.number(index as u64);
     }
 
-    /// A template parameter in the parameters of a lambda: a declared one, or what `auto` stands for.
+    /// Prints a template parameter in the parameters of a lambda: a declared one, or `auto`.
     pub(super) fn parameter_of_lambda(&mut self, index: usize) {
         if let Some(declaration) = self.head.get(index) {
             return self.declared_name(*declaration, index);

@@ -1,4 +1,4 @@
-//! The printer: types, and what stands for the parameters of templates.
+//! Prints types, and the arguments of template parameters.
 
 use alloc::vec::Vec;
 
@@ -25,7 +25,7 @@ impl<'t, 'a> Printer<'t, 'a> {
         self.right(inner);
     }
 
-    /// Writes a qualifier with what stands in parentheses behind it.
+    /// Prints a qualifier and its argument in parentheses.
     pub(super) fn qualifier(&mut self, qualifier: Qualifier) {
         self.write(qualifier.text);
         if let Some(argument) = qualifier.argument {
@@ -33,17 +33,18 @@ impl<'t, 'a> Printer<'t, 'a> {
         }
     }
 
-    /// Whether a type is written around what points to it: functions and arrays are.
+    /// Whether a type is printed around a pointer to it: true for functions and arrays.
     pub(super) fn is_around(&self, id: Id) -> bool {
         matches!(self.below_qualifiers(id), Node::Signature(_) | Node::Array(..))
     }
 
-    /// Whether a type is that of a function below qualifiers. They stand behind it, since they are those of a member.
+    /// Whether a type is a function type under qualifiers. These are printed after the type, as qualifiers of a
+    /// member function.
     pub(super) fn is_function(&self, id: Id) -> bool {
         matches!(self.below_qualifiers(id), Node::Signature(_))
     }
 
-    /// Whether a type has a qualifier already: the argument of a template may bring what its parameter gets.
+    /// Whether a type already has a qualifier: a template argument may have the qualifier that its parameter gets.
     pub(super) fn is_qualified(&self, id: Id, qualifier: Qualifier) -> bool {
         let mut part = (id, self.scope);
         for _ in 0..MAX_DEPTH {
@@ -68,7 +69,7 @@ impl<'t, 'a> Printer<'t, 'a> {
         self.node(part.0)
     }
 
-    /// Writes the return type of a function before the function.
+    /// Prints the return type of a function before the function.
     pub(super) fn return_type(&mut self, ty: Id) {
         self.left(ty);
         if !self.has_right(ty) {
@@ -76,7 +77,7 @@ impl<'t, 'a> Printer<'t, 'a> {
         }
     }
 
-    /// Whether a type has a part to the right of what it is the type of.
+    /// Whether a type has a right part.
     fn has_right(&self, id: Id) -> bool {
         let mut part = (id, self.scope);
         for _ in 0..MAX_DEPTH {
@@ -117,25 +118,11 @@ impl<'t, 'a> Printer<'t, 'a> {
         } else {
             false
         };
-        while let Node::Qualified(inner, qualifier) = *self.node(bare) {
-            qualifiers.push(qualifier);
-            bare = inner;
-        }
-        // Qualifiers of a member function that is local to another are those of its own name.
+        bare = self.take_qualifiers(bare, &mut qualifiers);
+        // Qualifiers of a local entity's enclosing member function belong to the name of that function.
         if let Node::Local(function, entity) = *self.node(bare) {
-            self.whole(function);
-            self.write_as_spelt("::");
-            bare = entity;
-            if let Node::DefaultArgument(number, inner) = *self.node(bare) {
-                self.write("{default arg#");
-                self.number(number.saturating_add(1));
-                self.write("}::");
-                bare = inner;
-            }
-            while let Node::Qualified(inner, qualifier) = *self.node(bare) {
-                qualifiers.push(qualifier);
-                bare = inner;
-            }
+            let entity = self.enclosing_function(function, entity);
+            bare = self.take_qualifiers(entity, &mut qualifiers);
         }
         self.whole(bare);
         self.enclosed(if is_explicit && !parameters.is_empty() { "(this " } else { "(" }, parameters, ")");
@@ -149,5 +136,24 @@ impl<'t, 'a> Printer<'t, 'a> {
             self.whole(return_type);
         }
         self.in_function = is_inner;
+    }
+
+    /// Moves the qualifiers around a name to a list, and returns the name.
+    fn take_qualifiers(&self, mut name: Id, qualifiers: &mut Vec<Qualifier>) -> Id {
+        while let Node::Qualified(inner, qualifier) = *self.node(name) {
+            qualifiers.push(qualifier);
+            name = inner;
+        }
+        name
+    }
+
+    /// Prints the function around an entity, and the number of the default argument if the entity is in one. Returns the
+    /// entity.
+    fn enclosing_function(&mut self, function: Id, entity: Id) -> Id {
+        self.whole(function);
+        self.write_as_spelt("::");
+        let Node::DefaultArgument(number, inner) = *self.node(entity) else { return entity };
+        self.numbered("{default arg#", number.saturating_add(1), "}::");
+        inner
     }
 }

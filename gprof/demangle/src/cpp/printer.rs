@@ -1,7 +1,7 @@
-//! The printer: from the tree to text.
+//! Prints the tree of a name.
 //!
-//! A type is written around what it is the type of: `int (*name)[3]`. So every node has a left part and a right part,
-//! and most have no right part.
+//! The text of a type surrounds the declared name: `int (*name)[3]`. So every node has a left part and a right part;
+//! most right parts are empty.
 
 use alloc::collections::BTreeMap;
 use alloc::string::ToString;
@@ -11,57 +11,57 @@ use super::operators::Operator;
 use super::options::{Failure, MAX_DEPTH, Spelling};
 use super::tree::{Id, Node, Signature, Tree};
 
-/// Whether a text is a name of the standard library as the parser spells it.
+/// Whether a text is a standard library name in the parser's spelling.
 pub(super) fn is_standard(text: &[u8]) -> bool {
     text.starts_with(b"std::")
 }
 
-/// How deep the printer may be in the tree: deeper than the parser was, since arguments stand for parameters.
+/// The maximum depth of the printer: more than the parser's, because arguments replace parameters.
 const MAX_PRINT_DEPTH: usize = 4 * MAX_DEPTH;
 
-/// The arguments of a function template, and the scope around it.
+/// The arguments of a function template, and the enclosing scope.
 pub(super) struct Scope<'t> {
     pub(super) arguments: &'t [Id],
     pub(super) outer: Option<usize>,
-    /// The name of the function: the templates around the function have arguments too.
+    /// The name of the function, whose enclosing templates have arguments too.
     pub(super) function: Id,
 }
 
-/// Writes a tree.
+/// Prints a tree.
 pub(super) struct Printer<'t, 'a> {
     pub(super) tree: &'t Tree<'a>,
     pub(super) out: Vec<u8>,
-    /// The byte written last. GNU's demangler does not look again after it takes a comma back.
+    /// The last byte. GNU's demangler does not update it after it removes a comma.
     pub(super) last: u8,
     pub(super) depth: usize,
-    /// The argument of packs that is being written.
+    /// The index of the current argument of packs.
     pub(super) pack_index: usize,
-    /// Steps left: a name that needs more is hostile.
+    /// The number of steps that are left: a name that needs more is hostile.
     pub(super) steps_left: usize,
-    /// How long the text may be.
+    /// The maximum length of the text.
     pub(super) max_length: usize,
-    /// Whether the parameters of a lambda are being written.
+    /// Whether the parameters of a lambda are being printed.
     pub(super) in_lambda: bool,
-    /// Of that lambda, the declarations of template parameters that are known so far.
+    /// The template parameter declarations of that lambda that are known so far.
     pub(super) head: &'t [Id],
-    /// Whether a constraint is being written.
+    /// Whether a constraint is being printed.
     pub(super) in_constraint: bool,
-    /// The scope of now, and all that there were.
+    /// The current scope, and all scopes.
     pub(super) scope: Option<usize>,
     pub(super) scopes: Vec<Scope<'t>>,
-    /// The scopes that references to parameters keep.
+    /// The saved scopes of references to parameters.
     pub(super) kept: BTreeMap<Id, Option<usize>>,
-    /// The references and parameters being written.
+    /// The references and parameters that are being printed.
     pub(super) active: Vec<Id>,
     pub(super) failed: bool,
-    /// Whether that is because of too much work.
+    /// Whether the error is a limit.
     exhausted: bool,
     pub(super) spelling: Spelling,
-    /// Whether a function is being written in another one's name or type.
+    /// Whether a function is being printed inside the name or the type of another.
     pub(super) in_function: bool,
 }
 
-/// The types that Java has other names for.
+/// The types with other names in Java.
 const OF_JAVA: [(&str, &str); 6] = [
     ("bool", "boolean"),
     ("char", "byte"),
@@ -95,7 +95,7 @@ impl<'t, 'a> Printer<'t, 'a> {
         }
     }
 
-    /// The text of a tree.
+    /// Returns the text of a tree.
     pub(super) fn print(mut self, root: Id) -> Result<Vec<u8>, Failure> {
         self.whole(root);
         match (self.exhausted || self.out.len() > self.max_length, self.failed) {
@@ -111,7 +111,7 @@ impl<'t, 'a> Printer<'t, 'a> {
         self.last = text.last().copied().unwrap_or(self.last);
     }
 
-    /// Writes a type, or what stands between the parts of a name.
+    /// Prints a type, or the separator between the parts of a name.
     pub(super) fn write_as_spelt(&mut self, text: &'static str) {
         let known = OF_JAVA.iter().find(|(cpp, _)| self.spelling == Spelling::Java && *cpp == text);
         self.write(known.map_or(text, |(_, java)| java));
@@ -121,11 +121,31 @@ impl<'t, 'a> Printer<'t, 'a> {
         self.write(number.to_string());
     }
 
+    /// Prints a number between two texts.
+    pub(super) fn numbered(&mut self, before: &str, number: u64, after: &str) {
+        self.write(before);
+        self.number(number);
+        self.write(after);
+    }
+
+    /// Prints a node between two texts.
+    pub(super) fn between(&mut self, before: &str, id: Id, after: &str) {
+        self.write(before);
+        self.whole(id);
+        self.write(after);
+    }
+
+    /// Prints two nodes and a separator.
+    fn joined(&mut self, first: Id, separator: &str, second: Id) {
+        self.whole(first);
+        self.between(separator, second, "");
+    }
+
     pub(super) fn node(&self, id: Id) -> &'t Node<'a> {
         self.tree.node(id)
     }
 
-    /// Runs one step, unless that is one too many.
+    /// Runs one step, if one is left.
     pub(super) fn step(&mut self, run: impl FnOnce(&mut Self)) {
         let left = self.steps_left.checked_sub(1).filter(|_| !self.failed && self.depth < MAX_PRINT_DEPTH);
         let Some(left) = left.filter(|_| self.out.len() <= self.max_length) else {
@@ -161,9 +181,7 @@ impl<'t, 'a> Printer<'t, 'a> {
                 self.whole(part);
             }
             Node::DefaultArgument(number, name) => {
-                self.write("{default arg#");
-                self.number(number.saturating_add(1));
-                self.write("}::");
+                self.numbered("{default arg#", number.saturating_add(1), "}::");
                 self.whole(name);
             }
             Node::Template(name, ref arguments) => self.template(name, arguments),
@@ -171,19 +189,17 @@ impl<'t, 'a> Printer<'t, 'a> {
             Node::TemplateParameter(index) if self.in_lambda => self.parameter_of_lambda(index),
             Node::TemplateParameter(_) | Node::DeepParameter(..) => self.with_argument(id, Self::left),
             Node::Constructor(class) => self.whole(class),
-            Node::Destructor(class) => {
-                self.write("~");
-                self.whole(class);
-            }
+            Node::Destructor(class) => self.between("~", class, ""),
             Node::Operator(operator) => self.operator_name(operator),
-            Node::Conversion(target) => {
-                self.write("operator ");
-                self.whole(target);
-            }
-            Node::LiteralOperator(suffix) => {
-                self.write("operator\"\" ");
-                self.whole(suffix);
-            }
+            Node::Conversion(target) => self.between("operator ", target, ""),
+            Node::LiteralOperator(suffix) => self.between("operator\"\" ", suffix, ""),
+            _ => self.left_of_type(id, node),
+        }
+    }
+
+    /// Prints the left part of a type.
+    fn left_of_type(&mut self, id: Id, node: &'t Node<'a>) {
+        match *node {
             Node::Qualified(inner, qualifier) => {
                 self.left(inner);
                 if !self.is_function(inner) && !self.is_qualified(inner, qualifier) {
@@ -214,7 +230,7 @@ impl<'t, 'a> Printer<'t, 'a> {
         }
     }
 
-    /// Writes a part of the argument that a parameter of a template stands for.
+    /// Prints a part of the argument of a template parameter.
     fn with_argument(&mut self, id: Id, write: impl FnOnce(&mut Self, Id)) {
         match self.argument((id, self.scope)) {
             Some((argument, scope)) => {
@@ -226,36 +242,20 @@ impl<'t, 'a> Printer<'t, 'a> {
         }
     }
 
-    /// The rest of the nodes, which have no right part.
+    /// Prints declarations of template parameters, and less common names. These nodes have no right part.
     pub(super) fn rarer(&mut self, node: &'t Node<'a>) {
         match *node {
             Node::Lambda(ref lambda) => self.lambda(lambda),
             Node::TypeParameter => self.write("typename"),
             Node::ConstrainedParameter(concept) => self.whole(concept),
             Node::ValueParameter(ty) => self.whole(ty),
-            Node::TemplateTemplateParameter(ref head) => {
-                self.write("template<");
-                self.list(head);
-                self.write("> class");
-            }
-            Node::PackParameter(declared) => {
-                self.whole(declared);
-                self.write("...");
-            }
+            Node::TemplateTemplateParameter(ref head) => self.enclosed("template<", head, "> class"),
+            Node::PackParameter(declared) => self.between("", declared, "..."),
             Node::Module(outer, name, is_partition) => self.module(outer, name, is_partition),
-            Node::InModule(name, module) => {
-                self.whole(name);
-                self.write("@");
-                self.whole(module);
-            }
-            Node::Unnamed(number) => {
-                self.write("{unnamed type#");
-                self.number(number.saturating_add(1));
-                self.write("}");
-            }
+            Node::InModule(name, module) => self.joined(name, "@", module),
+            Node::Unnamed(number) => self.numbered("{unnamed type#", number.saturating_add(1), "}"),
             Node::Tagged(name, tag) => {
-                self.whole(name);
-                self.write("[abi:");
+                self.between("", name, "[abi:");
                 self.write(tag);
                 self.write("]");
             }
@@ -266,45 +266,34 @@ impl<'t, 'a> Printer<'t, 'a> {
             }
             Node::ConstructionVtable(base, derived) => {
                 self.write("construction vtable for ");
-                self.whole(base);
-                self.write("-in-");
-                self.whole(derived);
+                self.joined(base, "-in-", derived);
             }
             Node::ReferenceTemporary(number, name) => {
-                self.write("reference temporary #");
-                self.number(number);
-                self.write(" for ");
+                self.numbered("reference temporary #", number, " for ");
                 self.whole(name);
             }
             Node::Clone(function, suffix) => {
-                self.whole(function);
-                self.write(" [clone ");
+                self.between("", function, " [clone ");
                 self.write(suffix);
                 self.write("]");
             }
-            Node::VendorQualified(ty, name) => {
-                self.whole(ty);
-                self.write(" ");
-                self.whole(name);
-            }
-            Node::Complex(ty) => {
-                self.whole(ty);
-                self.write(" _Complex");
-            }
-            Node::Imaginary(ty) => {
-                self.whole(ty);
-                self.write(" _Imaginary");
-            }
+            _ => self.rarer_type(node),
+        }
+    }
+
+    /// Prints less common types, which have no right part.
+    fn rarer_type(&mut self, node: &'t Node<'a>) {
+        match *node {
+            Node::VendorQualified(ty, name) => self.joined(ty, " ", name),
+            Node::Complex(ty) => self.between("", ty, " _Complex"),
+            Node::Imaginary(ty) => self.between("", ty, " _Imaginary"),
             Node::FloatOf(bits, suffix) => {
-                self.write("_Float");
-                self.number(bits);
+                self.numbered("_Float", bits, "");
                 self.write(suffix);
             }
             Node::Vector(size, element) => {
                 self.whole(element);
-                self.write(" __vector(");
-                self.whole(size);
-                self.write(")");
+                self.between(" __vector(", size, ")");
             }
             Node::Pack(ref arguments) => self.list(arguments),
             _ => self.constraint(node),
@@ -377,7 +366,7 @@ impl<'t, 'a> Printer<'t, 'a> {
         self.write(operator.text.trim_end());
     }
 
-    /// Parts with commas between them. What stands for an empty pack leaves no comma behind the others.
+    /// Prints nodes separated by commas. An empty pack leaves no comma after the others.
     pub(super) fn list(&mut self, parts: &[Id]) {
         let mut commas = Vec::new();
         for (at, part) in parts.iter().enumerate() {

@@ -1,8 +1,8 @@
-//! The printer: what the parameters of templates stand for.
+//! Finds the arguments of template parameters.
 //!
-//! `T_` is a parameter of the innermost function template around the place where it is *written*, which need not be the
-//! one around the place where it was read: `S_` may stand for `T_` in another function. An argument in turn belongs to
-//! the place around its function.
+//! `T_` is a parameter of the innermost function template around the place where `T_` is *printed*, which may differ
+//! from the place where it was parsed: `S_` may stand for `T_` in another function. An argument belongs to the scope
+//! around its function.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -11,19 +11,20 @@ use super::options::MAX_DEPTH;
 use super::printer::{Printer, Scope};
 use super::tree::{DesignatorKind, Id, Node, Qualifier, Signature};
 
-/// A part, and the scope that it is written in.
+/// A node, and the scope in which it is printed.
 pub(super) type Place = (Id, Option<usize>);
 
 impl<'t> Printer<'t, '_> {
-    /// A scope in the one of now.
+    /// Makes a scope inside the current one.
     pub(super) fn inner_scope(&mut self, arguments: &'t [Id], function: Id) -> Option<usize> {
         let scope = self.scopes.len();
         self.scopes.push(Scope { arguments, outer: self.scope, function });
         Some(scope)
     }
 
-    /// A scope for the constraint of a function. There, parameters count from the outermost template, and those of a
-    /// level that the function's name does not have stay unknown: then the others would be taken for wrong ones.
+    /// Makes a scope for the constraint of a function. In a constraint, parameters count from the outermost template.
+    /// Parameters of a level that the function's name does not have stay unknown, because otherwise other parameters
+    /// would get wrong arguments.
     pub(super) fn scope_of_constraint(&mut self, function: Id, level: usize) -> Option<usize> {
         let Node::Function(name, _) = *self.node(function) else {
             return None;
@@ -51,14 +52,14 @@ impl<'t> Printer<'t, '_> {
         levels.iter().rev().nth(level).copied()
     }
 
-    /// Writes in another scope.
+    /// Prints in another scope.
     pub(super) fn within(&mut self, scope: Option<usize>, write: impl FnOnce(&mut Self)) {
         let outer = core::mem::replace(&mut self.scope, scope);
         write(self);
         self.scope = outer;
     }
 
-    /// The argument that a parameter of a template stands for. Of a pack, it is the one that is being written.
+    /// The argument of a template parameter; for a pack, the current element.
     pub(super) fn argument(&self, (id, scope): Place) -> Option<Place> {
         let (level, index) = match *self.node(id) {
             Node::TemplateParameter(index) => (None, index),
@@ -81,7 +82,7 @@ impl<'t> Printer<'t, '_> {
         Some((argument, scope.outer))
     }
 
-    /// A part, or for a parameter of a template its argument.
+    /// A node, or the argument if the node is a template parameter.
     pub(super) fn meant(&self, mut part: Place) -> Place {
         for _ in 0..MAX_DEPTH {
             match self.argument(part) {
@@ -106,8 +107,8 @@ impl<'t> Printer<'t, '_> {
         (part, sign)
     }
 
-    /// The scope of what a reference refers to. A reference to a parameter keeps the scope in which it was written
-    /// first, as in GNU's demangler, unless it is being written already.
+    /// The scope of the target of a reference. A reference to a parameter keeps the scope in which it was first
+    /// printed, as in GNU's demangler, unless it is being printed.
     fn scope_of_reference(&mut self, reference: Id, inner: Id, scope: Option<usize>) -> Option<usize> {
         if self.in_lambda || !matches!(self.node(inner), Node::TemplateParameter(_)) {
             return scope;
@@ -135,7 +136,7 @@ impl<'t> Printer<'t, '_> {
         self.pack_index = outer;
     }
 
-    /// The first pack that is an argument somewhere in a part.
+    /// The first pack among the arguments in a node.
     pub(super) fn pack_in(&mut self, id: Id) -> Option<&'t [Id]> {
         let mut search = vec![id];
         while let Some(id) = search.pop() {
@@ -164,7 +165,7 @@ impl<'t> Printer<'t, '_> {
     }
 }
 
-/// The parts of a part that may hold packs.
+/// The children of a node that may contain packs.
 fn parts(node: &Node<'_>) -> Vec<Id> {
     match node {
         Node::Member(one, other) | Node::Local(one, other) | Node::Function(one, other) => vec![*one, *other],

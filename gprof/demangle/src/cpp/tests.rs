@@ -1,4 +1,4 @@
-//! Names and their readable forms, as GNU's tools print them.
+//! Names and their source forms, as GNU's tools print them.
 
 use alloc::string::String;
 use alloc::{format, vec};
@@ -266,9 +266,9 @@ fn names_made_to_harm() {
         let _ = demangle(&format!("_Z1f1bIiEP1x{chain}"));
         let _ = demangle(&format!("_Z1fI{chain}ET_P1x{chain}"));
     }
-    // Reading that goes back at every step.
+    // Backtracking at every step.
     let _ = demangle(&format!("_Z{}", "cvT_IL_Z".repeat(2_000)));
-    // A parameter that stands for itself.
+    // A parameter that refers to itself.
     assert_eq!(demangle("_Z1fIT_EvT_"), None);
 }
 

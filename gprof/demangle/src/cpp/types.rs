@@ -1,11 +1,11 @@
-//! The parser: types.
+//! Parses types.
 
 use alloc::vec::Vec;
 
 use super::parser::{Parser, value};
 use super::tree::{Id, Node, Qualifier, Signature};
 
-/// Types that one letter stands for, with the suffix of their literals.
+/// The types with codes of one letter, with the suffixes of their literals.
 const BUILTIN: [(u8, &str, Option<&str>); 21] = [
     (b'a', "signed char", None),
     (b'b', "bool", None),
@@ -30,7 +30,7 @@ const BUILTIN: [(u8, &str, Option<&str>); 21] = [
     (b'z', "...", None),
 ];
 
-/// Types that `D` and a letter stand for.
+/// The types with codes of `D` and a letter.
 const MORE_BUILTIN: [(u8, &str); 10] = [
     (b'a', "auto"),
     (b'c', "decltype(auto)"),
@@ -95,7 +95,7 @@ impl<'a> Parser<'a> {
 
     fn qualified(&mut self) -> Option<Id> {
         let mut qualifiers = self.qualifiers()?;
-        // A function that is qualified is a member: the function alone is nothing to abbreviate.
+        // A qualified function type is that of a member function: the function type alone cannot be abbreviated.
         let mut ty = if self.peek() == Some(b'F') {
             let (function, reference) = self.bare_function_type()?;
             qualifiers.extend(reference);
@@ -126,7 +126,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// The type of a function, and the `&` or `&&` for the object of a member function.
+    /// Parses a function type, and the `&` or `&&` for the object of a member function.
     fn bare_function_type(&mut self) -> Option<(Id, Option<Qualifier>)> {
         self.expect(b"F")?;
         self.eat(b"Y");
@@ -143,14 +143,14 @@ impl<'a> Parser<'a> {
         Some((function, reference))
     }
 
-    /// A signature without what tells where it ends.
+    /// Parses a signature without its end marker.
     pub(super) fn bare_function(&mut self, return_type: bool) -> Option<Signature> {
         self.eat(b"J");
         let return_type = if return_type { Some(self.ty()?) } else { None };
         Some(Signature { return_type, parameters: self.parameters()? })
     }
 
-    /// The types of parameters. `void` alone says that there is none.
+    /// Parses the types of parameters. `void` alone means no parameters.
     pub(super) fn parameters(&mut self) -> Option<Vec<Id>> {
         let mut found = Vec::new();
         let ends = |parser: &Self| match parser.peek() {
@@ -178,7 +178,7 @@ impl<'a> Parser<'a> {
         Some(self.add(Node::Array(size, element)))
     }
 
-    /// The size of an array or a vector, and the `_` behind it.
+    /// Parses the size of an array or a vector, and the `_` after it.
     fn size(&mut self) -> Option<Option<Id>> {
         let size = match self.peek()? {
             b'_' => None,
@@ -199,7 +199,7 @@ impl<'a> Parser<'a> {
         Some(self.add(Node::MemberPointer(class, member)))
     }
 
-    /// A parameter of a template as a type, or the instance of a template that is one.
+    /// Parses a template parameter as a type, or an instance of a template template parameter.
     fn parameter_type(&mut self) -> Option<Id> {
         let parameter = self.template_parameter()?;
         if self.peek() != Some(b'I') {
@@ -210,7 +210,8 @@ impl<'a> Parser<'a> {
             let arguments = self.template_arguments()?;
             return Some(self.add(Node::Template(parameter, arguments)));
         }
-        // The arguments may be those of the operator that converts: they are the parameter's only if others follow.
+        // The arguments may belong to the conversion operator: they belong to the parameter only if other arguments
+        // follow.
         let arguments = self.attempt(|parser| {
             parser.remember(parameter);
             let arguments = parser.template_arguments()?;
@@ -269,7 +270,7 @@ impl<'a> Parser<'a> {
                 self.add(Node::Vector(size, element))
             }
             b'F' => return self.sized_float(),
-            // Unlike the other types that the language brings, later text may abbreviate this type: Clang does.
+            // Unlike other built-in types, this type may be abbreviated by later text, as Clang does.
             b'B' | b'U' if self.is_newest => self.bit_int()?,
             b'k' | b'K' if self.is_newest => {
                 self.skip(2);
@@ -304,7 +305,7 @@ impl<'a> Parser<'a> {
         Some(self.add(Node::BitInt(is_signed, bits)))
     }
 
-    /// The size of a vector, and the `_` behind it.
+    /// Parses the size of a vector, and the `_` after it.
     fn vector_size(&mut self) -> Option<Id> {
         let size = if self.eat(b"_") {
             self.expression()?

@@ -1,6 +1,6 @@
 //! Names and parts of names from which tests make hostile names.
 
-/// Names of both languages with most of what a mangled name can have.
+/// Names of both languages that contain most elements of mangled names.
 pub(crate) const SEEDS: &[&str] = &[
     "_ZTcé",
     "_ZTchn16_v0_n24_N1a1bEv",
@@ -21,7 +21,7 @@ pub(crate) const SEEDS: &[&str] = &[
     ".$_ZN3caf\u{e9}5na\u{ef}ve1\u{1f980}Ev",
 ];
 
-/// Names as newer compilers write them.
+/// Names of newer compilers.
 pub(crate) const NEWEST: &[&str] = &[
     "_ZN1n1SIiE1mIiQsr3stdE7same_asIT_TL0__EEEiS3_",
     "_ZN3ext3reqINS_2HAEQrQT__TNS2_4typeEXdefL0p_RSt14convertible_toIiEXdtfL0p_1xQsr3stdE8integralIiEXdefL0p_NRSt7same_asIiEEEEiS2_",
@@ -33,7 +33,7 @@ pub(crate) const NEWEST: &[&str] = &[
     "_Z1fIXtl1Adi1adXLi0ELi2ELi1EEEEDTfLaafp_szT_EvDF16bDB7_",
 ];
 
-/// Parts of which mangled names consist.
+/// Elements of mangled names.
 pub(crate) const PARTS: &[&str] = &[
     "_Z",
     "_R",

@@ -1,4 +1,4 @@
-//! Sums of the profiles of shared objects.
+//! Adds up the profiles of shared objects.
 
 use std::path::Path;
 
@@ -7,27 +7,28 @@ use gmon::{Accumulator, Hints, Profile};
 use crate::cli::options::ProfilePath;
 use crate::error::Error;
 use crate::image::Headers;
+use crate::load::address_mismatch;
 use crate::load::profile_file;
 use crate::load::profile_sum::ProfileSum;
 
-/// What became of the profile of a shared object.
+/// The result of reading one profile of a shared object.
 pub(super) enum Outcome {
     /// The profile is in the sum.
     Added,
-    /// The profile is none of this run, or cannot be read, for this reason.
+    /// The profile is left out, for this reason.
     LeftOut(String),
-    /// So many samples are in no image, for this reason.
+    /// The shared object is left out for this reason, and this many samples count as outside all images.
     Outside(String, u64),
 }
 
-/// The sum of some profiles of one candidate.
+/// The sum of profiles of one candidate.
 pub(super) struct CandidateSum {
-    /// The place of the object among the candidates.
+    /// The index of the candidate.
     pub(super) candidate: usize,
     pub(super) sum: ProfileSum,
-    /// The samples of all profiles that could be read.
+    /// The number of samples in all profiles that could be read.
     pub(super) samples: u64,
-    /// Why the sum is none, if there is a reason.
+    /// The error that makes the sum invalid, if there is one.
     pub(super) failure: Option<Error>,
 }
 
@@ -38,14 +39,16 @@ impl CandidateSum {
         let added = profile_file::parse(&path, bytes, &hints).and_then(|mut file| {
             self.samples = self.samples.saturating_add(samples(&file.profile));
             file.info.is_shared_object = true;
-            if self.failure.is_none() { self.sum.add(&path, file, headers.code.as_ref()) } else { Ok(()) }
+            let code = headers.code.as_ref();
+            let mismatch = code.and_then(|code| address_mismatch::find(&file.profile, code));
+            if self.failure.is_none() { self.sum.add(&path, file, mismatch) } else { Ok(()) }
         });
         if let Err(error) = added {
             self.failure.get_or_insert(error);
         }
     }
 
-    /// Adds profiles that come after these; nothing when they do not go together.
+    /// Adds the profiles that follow these. Returns `None` when the profiles are not compatible.
     fn append(&mut self, later: CandidateSum) -> Option<()> {
         self.samples = self.samples.saturating_add(later.samples);
         match (&self.failure, later.failure) {
@@ -59,16 +62,16 @@ impl CandidateSum {
     }
 }
 
-/// What became of some tasks.
+/// The results of some tasks.
 #[derive(Default)]
 pub(super) struct Batch {
     pub(super) outcomes: Vec<Outcome>,
-    /// Neighbours are of different candidates.
+    /// Neighbors in this list are sums of different candidates.
     pub(super) sums: Vec<CandidateSum>,
 }
 
 impl Batch {
-    /// Adds tasks that come after these; nothing when their profiles do not go together.
+    /// Adds the results of the tasks that follow these. Returns `None` when the profiles are not compatible.
     pub(super) fn append(&mut self, later: Batch) -> Option<()> {
         self.outcomes.extend(later.outcomes);
         for sum in later.sums {
@@ -80,7 +83,7 @@ impl Batch {
         Some(())
     }
 
-    /// Whether the samples of all objects can stand in one report.
+    /// Checks that the samples of all objects have compatible units. Returns `None` if not.
     pub(super) fn has_one_unit(&mut self, units: &Accumulator) -> Option<()> {
         let mut units = units.clone();
         for sum in self.sums.iter_mut().filter(|sum| sum.failure.is_none()) {
@@ -90,7 +93,7 @@ impl Batch {
     }
 }
 
-/// All samples of a profile.
+/// The number of samples in a profile.
 pub(super) fn samples(profile: &Profile) -> u64 {
     let totals = profile.histograms.iter().map(|histogram| u64::try_from(histogram.total()).unwrap_or(0));
     totals.fold(0, u64::saturating_add)

@@ -1,4 +1,4 @@
-//! Calls from one image to another, which no profile has.
+//! Calls from one image to another, which the lists of shared objects contain and profiles do not.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -7,7 +7,7 @@ use gmon::{Arc, Profile};
 
 use crate::image::address_space::Images;
 
-/// A call, by the places of images in the list of all and the addresses that their linkers gave.
+/// A call. Each end is the index of an image and an address as the linker gave it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Call {
     pub(super) from: (usize, u64),
@@ -15,7 +15,7 @@ pub(super) struct Call {
     pub(super) count: u64,
 }
 
-/// Calls from one image to another. The program is image 0, and its shared objects follow.
+/// Calls from one image to another. The program is image 0; its shared objects follow.
 #[derive(Debug, Default)]
 pub(crate) struct CallsBetween(Vec<Call>);
 
@@ -24,7 +24,7 @@ impl CallsBetween {
         self.0.push(call);
     }
 
-    /// Leaves out what has to do with an image that is gone. The places of those behind that image change.
+    /// Removes the calls from and to an image that is left out. The indexes of later images decrease by one.
     pub(crate) fn remove_image(&mut self, gone: usize) {
         self.0.retain(|call| call.from.0 != gone && call.to.0 != gone);
         for call in &mut self.0 {
@@ -34,7 +34,8 @@ impl CallsBetween {
         }
     }
 
-    /// Takes those calls out of the images' profiles that come from nowhere there, and whose callers are known here.
+    /// Removes calls from unknown places from the images' profiles where this list has the same calls with their
+    /// callers.
     pub(crate) fn remove_known(&self, profiles: &mut [Profile], code: &[Range<u64>]) {
         let mut known: HashMap<(usize, u64), u64> = HashMap::new();
         for call in &self.0 {
@@ -43,7 +44,7 @@ impl CallsBetween {
         }
         for (place, (profile, code)) in profiles.iter_mut().zip(code).enumerate() {
             profile.arcs.retain_mut(|arc| {
-                // A shared object may begin at 0, but with its header and no code.
+                // Address 0 of a shared object holds the ELF header and no code.
                 let is_from_nowhere = arc.frompc == 0 || !code.contains(&arc.frompc);
                 let Some(left) = known.get_mut(&(place, arc.selfpc)).filter(|left| is_from_nowhere && **left > 0)
                 else {
@@ -57,7 +58,7 @@ impl CallsBetween {
         }
     }
 
-    /// The calls, with the addresses that the images have side by side.
+    /// The calls, with addresses in the address space that the images share.
     pub(crate) fn arcs(&self, images: &Images<'_>) -> impl Iterator<Item = Arc> {
         let at = |(image, address)| images.place(image, address);
         self.0.iter().map(move |call| Arc { frompc: at(call.from), selfpc: at(call.to), count: call.count })

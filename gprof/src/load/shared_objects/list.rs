@@ -1,4 +1,4 @@
-//! The list of objects beside a profile, as the runtime writes it.
+//! Parses the list of shared objects that the runtime writes beside a profile.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use crate::load::outside::OutsideImages;
 
-/// A file, by its length and the sum of the marks of its bytes.
+/// The length and the checksum of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Checksum {
     length: u64,
@@ -14,7 +14,7 @@ pub(super) struct Checksum {
 }
 
 impl Checksum {
-    /// Whether these are the bytes of the file.
+    /// Whether the file consists of these bytes.
     pub(super) fn is_of(self, bytes: &[u8]) -> bool {
         self.length == bytes.len() as u64 && self.begins(bytes)
     }
@@ -32,23 +32,23 @@ impl Checksum {
     }
 }
 
-/// What a list says first: which profile it is of, and which program that is of.
+/// The header of a list: the profile that the list belongs to, and the program that wrote the profile.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Header {
     profile: Checksum,
-    /// Whether the program still runs or was killed while it counted in the profile itself: then only the header of that is
-    /// known.
+    /// Whether the program counted in the profile's file itself and is still running or was killed. The checksum then
+    /// covers only the profile's header.
     is_live: bool,
-    /// The identity of the program, and where the file was; lists of version 1 do not say.
+    /// The identity and the path of the program; `None` in version 1.
     pub(super) program: Option<(String, PathBuf)>,
 }
 
 impl Header {
-    /// Reads the first lines of a list; what follows them need not be there.
+    /// Reads the header of a list. The lines after the header need not be there.
     ///
     /// # Errors
     ///
-    /// The number of the first line that cannot be one of a list.
+    /// The number of the first line that is not valid.
     pub(super) fn parse(bytes: &[u8]) -> Result<Header, usize> {
         Header::lines(&mut bytes.split(|byte| *byte == b'\n'))
     }
@@ -70,34 +70,34 @@ impl Header {
         Ok(Header { profile, is_live, program })
     }
 
-    /// How many lines it is.
+    /// The number of lines in the header.
     fn length(&self) -> usize {
         2 + usize::from(self.program.is_some())
     }
 
-    /// Whether it is of the profile with these bytes.
+    /// Whether the list belongs to the profile with these bytes.
     pub(super) fn is_of(&self, profile: &[u8]) -> bool {
         if self.is_live { self.profile.begins(profile) } else { self.profile.is_of(profile) }
     }
 }
 
-/// An object of the list.
+/// A shared object in a list.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ListedObject {
-    /// What arcs call it.
+    /// The number by which arcs refer to the object.
     pub(super) number: u64,
-    /// How many of the same name stand before it.
+    /// The number of earlier objects with the same file name.
     same_name_before: u64,
-    /// Its profile.
+    /// The checksum of the object's profile.
     pub(super) profile: Checksum,
-    /// Its build identifier in hexadecimal, if it has one.
+    /// The object's build ID in hexadecimal, if it has one.
     pub(super) build_id: Option<String>,
-    /// Where the file was when it was loaded.
+    /// The object's path when it was loaded.
     pub(super) path: PathBuf,
 }
 
 impl ListedObject {
-    /// What stands in the name of its profile behind that of the program's profile.
+    /// The suffix that the name of the object's profile adds to the name of the program's profile.
     pub(super) fn suffix(&self) -> OsString {
         let mut suffix = self.path.file_name().unwrap_or_default().to_owned();
         if self.same_name_before > 0 {
@@ -107,25 +107,26 @@ impl ListedObject {
     }
 }
 
-/// What a list says.
+/// A parsed list.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ObjectList {
-    /// The profile that it is beside, and the program.
+    /// The profile that the list belongs to, and the program.
     pub(super) header: Header,
-    /// The objects.
+    /// The shared objects.
     pub(super) objects: Vec<ListedObject>,
-    /// Calls between objects: from which and where, to which and where; and how often. The program is number 0.
+    /// Calls between objects: the caller's object and address, the callee's object and address, and the count. The
+    /// program has number 0.
     pub(super) arcs: Vec<([u64; 4], u64)>,
-    /// What is in no object.
+    /// Samples and calls outside all objects.
     pub(super) outside_images: OutsideImages,
 }
 
 impl ObjectList {
-    /// Reads a list.
+    /// Parses a list.
     ///
     /// # Errors
     ///
-    /// The number of the first line that cannot be one of a list.
+    /// The number of the first line that is not valid.
     pub(super) fn parse(bytes: &[u8]) -> Result<ObjectList, usize> {
         let mut lines = bytes.split(|byte| *byte == b'\n');
         let header = Header::lines(&mut lines)?;
@@ -139,11 +140,11 @@ impl ObjectList {
             list.line(line).ok_or(number)?;
             last = number;
         }
-        // It was cut off.
+        // The list ends without its last line: it was cut short.
         Err(last + 1)
     }
 
-    /// Takes one line; `None` if it cannot be one.
+    /// Parses one line. Returns `None` if the line is not valid.
     fn line(&mut self, line: &[u8]) -> Option<()> {
         if let Some(object) = line.strip_prefix(b"object ") {
             self.objects.push(listed(object)?);
@@ -166,7 +167,7 @@ impl ObjectList {
     }
 }
 
-/// The words of a line without paths.
+/// The words of a line that contains no path.
 fn words(line: &[u8]) -> Option<Vec<&str>> {
     std::str::from_utf8(line).ok().map(|line| line.split(' ').collect())
 }
@@ -179,14 +180,14 @@ fn checksum(length: &str, sum: &str) -> Option<Checksum> {
     Some(Checksum { length: number(length)?, sum: u64::from_str_radix(sum, 16).ok()? })
 }
 
-/// The identity and the path of a program.
+/// The identity and the path in a `program` line.
 fn program(line: &[u8]) -> Option<(String, PathBuf)> {
     let line = line.strip_prefix(b"program ")?;
     let (identity, path) = line.split_at_checked(line.iter().position(|byte| *byte == b' ')?)?;
     Some((std::str::from_utf8(identity).ok()?.to_owned(), file(path.strip_prefix(b" ")?)))
 }
 
-/// A path, which may have any bytes in it but a newline, which is `\012`.
+/// Decodes a path: any bytes, with a newline written as `\012`.
 fn file(mut left: &[u8]) -> PathBuf {
     let mut path = Vec::new();
     while let Some((byte, rest)) = left.split_first() {
@@ -204,7 +205,7 @@ fn file(mut left: &[u8]) -> PathBuf {
     OsString::from_vec(path).into()
 }
 
-/// What stands behind `object`: the path comes last.
+/// Parses what follows `object` in a line. The path comes last.
 fn listed(line: &[u8]) -> Option<ListedObject> {
     let mut words = line.splitn(6, |byte| *byte == b' ');
     let mut word = || words.next().and_then(|word| std::str::from_utf8(word).ok());

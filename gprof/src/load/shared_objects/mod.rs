@@ -1,7 +1,8 @@
-//! What a run left beside its profile: profiles of the shared objects that it used, and a list of them.
+//! The files that a run left beside its profile: profiles of the shared objects that the program used, and a list of
+//! these objects.
 //!
-//! docs/format.md has the layout of the list. It is believed only where it belongs to the profile, and the profiles of
-//! objects only where they belong to the list: files of an earlier run may lie there.
+//! docs/format.md has the layout of the list. Files of an earlier run may lie there, so the list counts only if its
+//! checksum matches the profile, and a profile of an object only if its checksum is in the list.
 
 mod batch;
 mod calls;

@@ -1,4 +1,4 @@
-//! The shared objects of all runs, put together from the list of each.
+//! The shared objects of all runs, gathered from the list of each run.
 
 use std::collections::{HashMap, HashSet};
 use std::io::Write;
@@ -18,15 +18,15 @@ use crate::load::outside::OutsideImages;
 use crate::load::profile_sum::ProfileSum;
 use crate::terminal::progress::Progress;
 
-/// A shared object with the sum of its profiles.
+/// A shared object and the sum of its profiles.
 pub(crate) struct SharedObject {
     pub(crate) path: PathBuf,
-    /// What is in the file.
+    /// The content of the file.
     pub(crate) bytes: Vec<u8>,
     pub(crate) sum: ProfileSum,
-    /// The samples of all profiles that could be read.
+    /// The number of samples in all profiles that could be read.
     pub(crate) samples: u64,
-    /// Why the sum is none, if there is a reason.
+    /// The error that makes the sum invalid, if there is one.
     pub(crate) failure: Option<Error>,
 }
 
@@ -38,7 +38,7 @@ pub(crate) struct SharedObjects {
     pub(crate) outside_images: OutsideImages,
 }
 
-/// What is to be done for each run: for each object of the list a task, by its place among all, or why there is none.
+/// The tasks of each run: for each object of the list the index of its task, or why there is no task.
 #[derive(Default)]
 struct Plan<'a> {
     candidates: Vec<Candidate<'a>>,
@@ -55,9 +55,10 @@ impl<'a> Plan<'a> {
             for listed in &list.objects {
                 let suffix = listed.suffix();
                 let path = companion(profile, &suffix);
-                // No two objects of one run share a profile, and a list of a thousand equal lines is not read a thousand times.
+                // Two objects of one run never share a profile. This check also keeps a list of a thousand equal
+                // lines from reading one file a thousand times.
                 if !taken.insert(suffix) {
-                    entries.push(Err(format!("left out: {} is another object's", path.display())));
+                    entries.push(Err(format!("left out: {} is the profile of another object", path.display())));
                     continue;
                 }
                 let candidates = &mut plan.candidates;
@@ -65,7 +66,7 @@ impl<'a> Plan<'a> {
                     candidates.push(Candidate { path: &listed.path, file: OnceLock::new() });
                     candidates.len() - 1
                 };
-                // Whatever path leads to a file, it is one object.
+                // Several paths to one file are one object.
                 let candidate = match files::key(&listed.path) {
                     Some(key) => *known.entry(key).or_insert_with(add),
                     None => add(),
@@ -80,7 +81,7 @@ impl<'a> Plan<'a> {
 
     /// Reads everything. The outcomes are in the order of the tasks.
     fn carry_out(&self, reading: &ObjectReading<'_>, progress: &mut Progress<'_>) -> (Vec<Outcome>, Vec<CandidateSum>) {
-        // Profiles of one object are neighbours then, so that no thread has sums of more objects than it must.
+        // Sorting makes profiles of one object neighbors, so that each thread has sums of few objects.
         let mut order: Vec<(usize, &Task<'_>)> = self.tasks.iter().enumerate().collect();
         order.sort_by_key(|(_, task)| task.candidate);
         let tasks: Vec<&Task<'_>> = order.iter().map(|(_, task)| *task).collect();
@@ -92,8 +93,7 @@ impl<'a> Plan<'a> {
 }
 
 impl SharedObjects {
-    /// Reads the shared objects of all runs, whose lists are those of the profiles. What cannot be taken is said among the
-    /// warnings.
+    /// Reads the shared objects of all runs, given the list of each profile. Warns about objects that cannot be read.
     pub(crate) fn read(
         profiles: &[ProfilePath],
         lists: &[RunList],
@@ -128,7 +128,8 @@ impl SharedObjects {
         found
     }
 
-    /// Adds what became of the objects of one run, for each of which `entries` has a task or says why there is none.
+    /// Adds the results for the objects of one run. `entries` has the index of each object's task, or why there is no
+    /// task.
     fn add_run<'a>(
         &mut self,
         list: &'a ObjectList,
@@ -138,7 +139,7 @@ impl SharedObjects {
         places: &mut Places<'a>,
         warnings: &mut dyn Write,
     ) {
-        // The program itself is number 0.
+        // The program has number 0.
         let mut numbers = HashMap::from([(0, 0)]);
         for (listed, entry) in list.objects.iter().zip(entries) {
             let why = match entry.as_ref().map(|task| (&tasks[*task], &outcomes[*task])) {
@@ -152,13 +153,13 @@ impl SharedObjects {
                 }
                 Ok((_, Outcome::LeftOut(why))) | Err(why) => why,
             };
-            // Where even a warning cannot be written, nobody is left to be told.
+            // A warning that cannot be written is dropped: nobody can read it.
             let _ = writeln!(warnings, "gprof: warning: {}: {why}", listed.path.display());
         }
         self.add_calls(list, &numbers);
     }
 
-    /// Adds the calls of a list, whose objects have these places.
+    /// Adds the calls of a list. `places` maps the numbers of the list's objects to images.
     fn add_calls(&mut self, list: &ObjectList, places: &HashMap<u64, usize>) {
         let mut lost = 0_u64;
         for ([from, frompc, to, selfpc], count) in &list.arcs {
@@ -167,7 +168,7 @@ impl SharedObjects {
                     self.calls.push(Call { from: (*from, *frompc), to: (*to, *selfpc), count: *count });
                 }
                 (_, None) => lost = lost.saturating_add(*count),
-                // A call from nowhere, as the profile has it.
+                // The profile also has this call, from an unknown place.
                 (None, _) => {}
             }
         }
@@ -176,16 +177,16 @@ impl SharedObjects {
     }
 }
 
-/// The candidates that turned out to be objects, in the order in which they did.
+/// The candidates that became images, in the order in which they did.
 #[derive(Default)]
 struct Places<'a> {
-    /// Each with the path by which it was loaded.
+    /// Each candidate, with the path by which the program loaded it.
     objects: Vec<(usize, &'a Path)>,
     known: HashMap<usize, usize>,
 }
 
 impl<'a> Places<'a> {
-    /// The place of a candidate's image: the program's is 0, and those of objects follow.
+    /// The index of a candidate's image. The program has index 0; the objects follow.
     fn of(&mut self, candidate: usize, path: &'a Path) -> usize {
         let objects = &mut self.objects;
         *self.known.entry(candidate).or_insert_with(|| {
@@ -195,7 +196,7 @@ impl<'a> Places<'a> {
     }
 }
 
-/// The shared objects, given the place of each among the candidates and the path by which it was loaded.
+/// Builds the shared objects from the index and the load path of each candidate.
 fn assemble(
     objects: &[(usize, &Path)],
     sums: Vec<CandidateSum>,

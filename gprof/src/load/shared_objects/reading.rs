@@ -15,30 +15,30 @@ use crate::load::profile_file;
 use crate::load::profile_sum::ProfileSum;
 use crate::terminal::progress::Progress;
 
-/// How shared objects are read.
+/// How to read shared objects.
 pub(crate) struct ObjectReading<'a> {
-    /// What the profiles of the program are read with.
+    /// The hints with which the program's profiles are read.
     pub(crate) hints: Hints,
-    /// Whether the machine code of objects is to be read.
+    /// Whether to read the machine code of the objects.
     pub(crate) with_code: bool,
-    /// The units of the samples of the program.
+    /// The sample units of the program's profiles.
     pub(crate) units: &'a Accumulator,
 }
 
-/// The profile of a shared object in one run, which is to be read.
+/// A profile to read: that of one shared object in one run.
 pub(super) struct Task<'a> {
     pub(super) listed: &'a ListedObject,
     pub(super) profile: PathBuf,
-    /// The place of the object among the candidates.
+    /// The index of the candidate.
     pub(super) candidate: usize,
 }
 
 impl ObjectReading<'_> {
-    /// Reads many profiles on all cores, few one after the other.
+    /// Reads profiles, on all cores if they are many.
     pub(super) fn all(&self, tasks: &[&Task<'_>], candidates: &[Candidate<'_>], progress: &mut Progress<'_>) -> Batch {
         let done = AtomicUsize::new(0);
         let mut tell = || progress.count("reading profiles", done.load(Relaxed), tasks.len());
-        let side_by_side = |tell: &mut dyn FnMut()| {
+        let in_parallel = |tell: &mut dyn FnMut()| {
             let read = |chunk: &[&Task<'_>], tell: &mut dyn FnMut()| Some(self.each(chunk, candidates, &done, tell));
             let mut batches = parallel::map_chunks(tasks, read, tell)?.into_iter();
             let mut all = batches.next()?;
@@ -47,10 +47,10 @@ impl ObjectReading<'_> {
             }
             all.has_one_unit(self.units).map(|()| all)
         };
-        if let Some(batch) = side_by_side(&mut tell) {
+        if let Some(batch) = in_parallel(&mut tell) {
             return batch;
         }
-        // Where the threads' sums do not go together, one after the other tells which file it is.
+        // The sums of the threads are not compatible: reading one after the other finds the file.
         done.store(0, Relaxed);
         self.each(tasks, candidates, &done, &mut tell)
     }
@@ -85,7 +85,7 @@ impl ObjectReading<'_> {
             Err(why) => return Outcome::LeftOut(format!("left out: {}: {why}", profile.display())),
         };
         if !listed.profile.is_of(&bytes) {
-            return Outcome::LeftOut(format!("left out: {} is of another run", profile.display()));
+            return Outcome::LeftOut(format!("left out: {} belongs to another run", profile.display()));
         }
         let file = candidates[*candidate].file(self.with_code);
         let headers = match file.and_then(|file| check_build(&file.headers, listed).map(|()| &file.headers)) {
@@ -103,7 +103,7 @@ impl ObjectReading<'_> {
             if let Some(before) = sums.last().filter(|before| before.failure.is_none()) {
                 *units = before.sum.units().clone();
             }
-            let sum = ProfileSum::beside(units);
+            let sum = ProfileSum::compatible_with(units);
             sums.push(CandidateSum { candidate: *candidate, sum, samples: 0, failure: None });
         }
         if let Some(sum) = sums.last_mut() {
@@ -124,7 +124,7 @@ mod tests {
     use std::path::Path;
     use std::sync::OnceLock;
 
-    /// The profile of one run, which has so many calls, and the line of a list that tells of the profile.
+    /// The profile of a run with this number of calls, and its line in a list.
     fn profile(calls: u64, object: &Path) -> (Vec<u8>, String) {
         let arcs = vec![Arc { frompc: 0x1000, selfpc: 0x1100, count: calls }];
         let encoding = Encoding { form: Form::Gnu, word: Word::W64, order: Order::Little };
@@ -150,10 +150,10 @@ mod tests {
         for (run, (bytes, _)) in runs.iter().enumerate() {
             fs::write(path(run), bytes).unwrap();
         }
-        // One that is of another run, and one that is not there.
+        // One profile of another run, and one missing profile.
         fs::write(path(40), &runs[41].0).unwrap();
         fs::remove_file(path(50)).unwrap();
-        // The second half is of another object, though the file is the same.
+        // The second half belongs to another candidate for the same file.
         let new = || Candidate { path: &object, file: OnceLock::new() };
         let candidates = [new(), new()];
         let tasks: Vec<Task<'_>> = lists
@@ -179,7 +179,10 @@ mod tests {
         let mut progress = Progress::new(&mut nowhere, &Terminal::default(), &clock);
         assert_eq!(told(reading.all(&tasks, &candidates, &mut progress)), alone);
         let (outcomes, sums) = alone;
-        assert!(outcomes[40].ends_with("is of another run") && outcomes[50].starts_with("left out: "), "{outcomes:?}");
+        assert!(
+            outcomes[40].ends_with("belongs to another run") && outcomes[50].starts_with("left out: "),
+            "{outcomes:?}"
+        );
         assert_eq!(outcomes.iter().filter(|outcome| *outcome == "added").count(), 58);
         let count = |at: usize| sums[at].2.iter().map(|arc| arc.count).sum::<u64>();
         assert_eq!((sums.len(), count(0), count(1)), (2, (1..=30).sum(), (31..=60).sum::<u64>() - 41 - 51));

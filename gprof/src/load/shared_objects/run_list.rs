@@ -1,4 +1,4 @@
-//! What the list beside the profile of one run says.
+//! Reads the list of shared objects beside the profile of one run.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use super::list::{Header, ObjectList};
 use crate::image::files;
 
-/// More bytes than the first lines of a list are.
+/// A size in bytes that the header of a list never exceeds.
 const LONGEST_HEADER: u64 = 1 << 15;
 
-/// The file beside a profile that has this behind its name.
+/// The path of a file beside a profile: the profile's path with this suffix.
 pub(super) fn companion(profile: &Path, suffix: impl AsRef<OsStr>) -> PathBuf {
     let mut name = OsString::from(profile);
     name.push(".");
@@ -19,29 +19,29 @@ pub(super) fn companion(profile: &Path, suffix: impl AsRef<OsStr>) -> PathBuf {
     name.into()
 }
 
-/// The program that a profile is of, by the list beside the profile.
+/// The program that wrote a profile, according to the list beside the profile.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) enum Program {
-    /// There is no list, the list does not say, or the list is of another run.
+    /// There is no list, the list does not name the program, or the list belongs to another run.
     #[default]
     Unknown,
-    /// The program with which the profile is read, or one that nothing tells from that program.
+    /// The image is the program, or cannot be told apart from the program.
     Same,
-    /// Another program: which build, and where the file was.
+    /// Another program: its identity and its path.
     Other(String, PathBuf),
 }
 
-/// What the list beside the profile of a run says.
+/// The list beside the profile of a run.
 #[derive(Debug, Default)]
 pub(crate) struct RunList {
     pub(crate) program: Program,
-    /// The list itself, or why it is left out; nothing if it is not there or not wanted.
+    /// The list, or why it is left out; `None` if there is no list or it is not wanted.
     pub(super) objects: Option<Result<ObjectList, String>>,
 }
 
 impl RunList {
-    /// Reads the list beside a profile that has these bytes, for an image with this identity. Of a list that is not wanted for
-    /// its objects only the header is read.
+    /// Reads the list beside a profile. `bytes` is the profile's content, and `identity` the identity of the image.
+    /// Unless `with_objects`, reads only the header of the list.
     pub(crate) fn read(profile: &Path, bytes: &[u8], identity: Option<&str>, with_objects: bool) -> RunList {
         let path = companion(profile, "objects");
         if !fs::metadata(&path).is_ok_and(|kind| kind.is_file()) {
@@ -63,20 +63,20 @@ impl RunList {
             .map_err(|line| format!("line {line} is not a line of a list of shared objects; gprof ignores the list"));
         let objects = list.and_then(|list| match list.header.is_of(bytes) {
             true => Ok(list),
-            false => Err(format!("is of another run than {}; gprof ignores the list", profile.display())),
+            false => Err(format!("belongs to another run than {}; gprof ignores the list", profile.display())),
         });
         RunList { program, objects: Some(objects) }
     }
 }
 
-/// The first bytes of a list.
+/// Reads the first bytes of a list.
 fn header(path: &Path) -> Option<Vec<u8>> {
     let mut text = Vec::new();
     fs::File::open(path).ok()?.take(LONGEST_HEADER).read_to_end(&mut text).ok()?;
     Some(text)
 }
 
-/// Whether another program than the one with this identity ran, by the header of the list beside a profile of these bytes.
+/// Compares the program in a list's header with the image's identity.
 fn program(header: Option<Header>, profile: &[u8], own: Option<&str>) -> Program {
     let Some(header) = header else { return Program::Unknown };
     match &header.program {

@@ -1,7 +1,7 @@
-//! Which object file each symbol of a program comes from.
+//! Assigns the symbols of a program to object files.
 //!
-//! A map made with `nm --extern-only` does not name what only its source file sees. Linkers keep the functions of a file
-//! together, so that such a function belongs to the file before and behind it if that is one.
+//! A map made with `nm --extern-only` does not contain static functions. Linkers keep the functions of a file
+//! together, so a static function belongs to the file before and after it if these are the same file.
 
 use std::collections::HashMap;
 
@@ -11,24 +11,26 @@ use crate::image::Symbol;
 /// The files that define a name.
 #[derive(Debug, Default)]
 struct Definitions<'data> {
-    /// The first one that defines it for all files; or else the first of those of which linkers keep one.
+    /// The first file that defines the name globally; or else the first file that defines it as a symbol of which
+    /// linkers keep one copy.
     shared: Option<&'data [u8]>,
     is_weak: bool,
-    /// Those that a local symbol may come from, sorted: a linker may also hide what was visible in the object file.
+    /// The files that a local symbol may come from, sorted. A linker may also hide a symbol that was global in the
+    /// object file.
     local: Vec<&'data [u8]>,
 }
 
-/// What is known of the file that symbols of one address come from.
+/// What is known about the file of the symbols at one address.
 enum Origin<'a, 'data> {
     Known(&'data [u8]),
-    /// One of those that define these names, or one that the map does not tell if there are none.
+    /// One of the files that define these names; if there are none, a file that the map does not determine.
     Open(Vec<&'a Definitions<'data>>),
-    /// One that is not in the map.
+    /// A file that is not in the map.
     Foreign,
 }
 
 impl Origin<'_, '_> {
-    /// Whether the names allow a file.
+    /// Whether the names allow this file.
     fn allows(&self, file: &[u8]) -> bool {
         match self {
             Origin::Known(known) => *known == file,
@@ -38,8 +40,8 @@ impl Origin<'_, '_> {
     }
 }
 
-/// What becomes of each symbol: a file begins where one of its functions does and the function before is not of that
-/// file. What the map calls data is no function.
+/// The role of each symbol. A file starts at a function of the file if the function before belongs to another file.
+/// Symbols that are data in the map are not functions.
 pub(super) fn roles<'data>(entries: &[Entry<'data>], symbols: &[Symbol<'data>]) -> Vec<Role<'data>> {
     let definitions = definitions(entries);
     let mut sorted: Vec<usize> = (0..symbols.len()).collect();
@@ -81,7 +83,7 @@ fn definitions<'data>(entries: &[Entry<'data>]) -> HashMap<&'data [u8], Definiti
     all
 }
 
-/// Where the symbols of one address come from, as far as their names tell.
+/// The file of the symbols at one address, as far as their names determine it.
 fn origin<'a, 'data: 'a>(
     definitions: &'a HashMap<&[u8], Definitions<'data>>,
     group: impl Iterator<Item = &'a Symbol<'data>>,
@@ -106,7 +108,7 @@ fn origin<'a, 'data: 'a>(
     }
 }
 
-/// The file of each address, in the order of addresses: what is open is settled by what is known before and behind it.
+/// The file of each address, in ascending order. The neighbors decide where the names do not.
 fn settle<'data>(origins: &[Origin<'_, 'data>]) -> Vec<Option<&'data [u8]>> {
     let mut behind = vec![None; origins.len()];
     let mut next = None;
@@ -136,7 +138,7 @@ fn settle<'data>(origins: &[Origin<'_, 'data>]) -> Vec<Option<&'data [u8]>> {
 mod tests {
     use super::*;
 
-    /// Functions from address 10 on, 10 bytes each: local ones have a dot in front.
+    /// Functions of 10 bytes each, starting at address 10. The names of local functions have a leading dot.
     fn roles_of(map: &str, functions: &[&'static str]) -> Vec<String> {
         let entries = super::super::lines::read(map.as_bytes()).unwrap();
         let symbols: Vec<Symbol<'_>> = (1..)

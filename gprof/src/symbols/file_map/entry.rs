@@ -1,41 +1,41 @@
-//! A line of a map, and what becomes of the symbol of that name.
+//! The lines of a map, the roles of symbols, and the errors of maps.
 
 use std::fmt;
 
-/// A line of a map: a name that an object file defines.
+/// A line of a map: a symbol that an object file defines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Entry<'data> {
     /// The object file.
     pub(super) file: &'data [u8],
-    /// What the name stands for, in `nm`'s letters.
+    /// The type of the symbol, as a letter of `nm`.
     pub(super) kind: u8,
-    /// The name as it stands in the symbol table.
+    /// The name as in the symbol table.
     pub(super) name: &'data [u8],
 }
 
-/// Why a text is no map.
+/// The error for a text that is not a map.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MapError {
     /// The line, counted from one.
     pub line: usize,
-    /// What is wrong with it.
+    /// The error.
     pub fault: MapFault,
 }
 
-/// What is wrong with a line of a map.
+/// The error in a line of a map.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MapFault {
-    /// It is no entry. Here is how it begins.
+    /// The line is not an entry. Contains the start of the line.
     NoEntry(String),
-    /// It names a symbol, but not its file. Here is how it begins.
+    /// The line names a symbol without its file. Contains the start of the line.
     NoFile(String),
-    /// It is where the text ends, and no line names a file.
+    /// The text ends here, and no line names a file.
     Empty,
 }
 
 impl MapFault {
-    /// How many bytes of a line are shown.
+    /// The number of bytes of a line that messages show.
     const SHOWN: usize = 60;
 
     pub(super) fn begins(line: &[u8]) -> String {
@@ -49,7 +49,7 @@ impl fmt::Display for MapError {
         match &self.fault {
             MapFault::NoEntry(text) => write!(f, "not 'file:address type name' ('{text}')")?,
             MapFault::NoFile(text) => write!(f, "no file name before the address ('{text}')")?,
-            MapFault::Empty => f.write_str("no object file is named")?,
+            MapFault::Empty => f.write_str("the map names no object file")?,
         }
         f.write_str("; make the map with nm --defined-only -v --print-file-name")
     }
@@ -57,13 +57,13 @@ impl fmt::Display for MapError {
 
 impl std::error::Error for MapError {}
 
-/// What becomes of a symbol.
+/// The role of a symbol in a report by object file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role<'data> {
-    /// Nothing.
+    /// The symbol stays as it is.
     Itself,
-    /// It lies in a file that begins before.
+    /// The symbol belongs to a file that starts before.
     Within,
-    /// It is where a file of this name begins, or goes on.
+    /// A file of this name starts or continues here.
     File(&'data [u8]),
 }

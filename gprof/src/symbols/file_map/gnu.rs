@@ -1,18 +1,18 @@
-//! Maps as GNU gprof reads them.
+//! Reads maps as GNU gprof does.
 //!
-//! It reads pieces of lines rather than lines: a name of a file up to the first colon, then what is behind it. Each
-//! piece ends after a fixed number of bytes, and where it does the next one begins.
+//! GNU gprof reads pieces of lines rather than lines: a file name up to the first colon, then what follows. Each
+//! piece ends after a fixed number of bytes, and the next one starts there.
 
 use super::entry::{Entry, MapError, MapFault, Role};
 use crate::image::Symbol;
 
-/// The longest piece.
+/// The maximum length of a piece.
 const LONGEST: usize = 1023;
 
-/// What the linker of some system says of a file without symbols.
+/// The message of a system's linker about a file without symbols.
 const NO_SYMBOLS: &[u8] = b"No symbols in ";
 
-/// Reads the entries. Where GNU crashes this is an error.
+/// Reads the entries. Returns an error where GNU gprof crashes.
 pub(super) fn read(text: &[u8]) -> Result<Vec<Entry<'_>>, MapError> {
     let mut rest = text;
     let mut entries = Vec::new();
@@ -28,7 +28,7 @@ pub(super) fn read(text: &[u8]) -> Result<Vec<Entry<'_>>, MapError> {
             rest = skip_blanks(rest);
             continue;
         }
-        // At the end of the text there is nothing else, and it looks for the name in what it has.
+        // At the end of the text, GNU gprof searches what it has already read for the name.
         let symbol = if rest.is_empty() { file } else { piece(&mut rest, b"\n").ok_or_else(fail)? };
         rest = skip_blanks(rest);
         let blank = symbol.iter().rposition(|byte| *byte == b' ').ok_or_else(fail)?;
@@ -37,7 +37,7 @@ pub(super) fn read(text: &[u8]) -> Result<Vec<Entry<'_>>, MapError> {
     if text.is_empty() { Err(MapError { line: 1, fault: MapFault::Empty }) } else { Ok(entries) }
 }
 
-/// Takes what is before one of some bytes, but not nothing; what is behind a zero byte does not count.
+/// Returns the bytes before the first of some delimiters, at least one byte; what follows a zero byte does not count.
 fn piece<'data>(rest: &mut &'data [u8], ends: &[u8]) -> Option<&'data [u8]> {
     let end = rest.iter().take(LONGEST).position(|byte| ends.contains(byte));
     let (piece, behind) = rest.split_at(end.unwrap_or(rest.len().min(LONGEST)));
@@ -51,8 +51,8 @@ fn skip_blanks(text: &[u8]) -> &[u8] {
     &text[text.iter().position(|byte| !is_blank(byte)).unwrap_or(text.len())..]
 }
 
-/// A symbol that the map names stands for its file if it is the one with which the map begins to speak of that file,
-/// and otherwise for nothing at all.
+/// A symbol in the map stands for its file if the map's run of lines for that file starts with the symbol. Other
+/// symbols in the map are left out.
 pub(super) fn roles<'data>(entries: &[Entry<'data>], symbols: &[Symbol<'data>]) -> Vec<Role<'data>> {
     let mut before = None;
     let begins = |entry: &Entry<'data>| before.replace(entry.file) != Some(entry.file);
@@ -67,7 +67,7 @@ pub(super) fn roles<'data>(entries: &[Entry<'data>], symbols: &[Symbol<'data>]) 
     symbols.iter().map(role).collect()
 }
 
-/// Finds a name as the C library does: of several that are equal, the one that halving meets first.
+/// Finds a name as the C library's `bsearch` does: of several equal names, the one that the search meets first.
 fn search<'a, 'data>(sorted: &'a [(&'a Entry<'data>, bool)], name: &[u8]) -> Option<&'a (&'a Entry<'data>, bool)> {
     let (mut low, mut high) = (0, sorted.len());
     while low < high {

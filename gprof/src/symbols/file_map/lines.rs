@@ -1,10 +1,10 @@
-//! Maps as `nm` writes them, line by line: `file:address type name`, and for members of archives
+//! Reads maps line by line, as `nm` writes them: `file:address type name`, and for members of archives
 //! `archive:member:address type name`.
 
 use super::entry::{Entry, MapError, MapFault};
 
-/// Reads the entries. Lines without one that `nm` and linkers write between them are passed over: empty ones, headings of
-/// archives, and notes on files without symbols.
+/// Reads the entries. Skips the other lines that `nm` and linkers write: empty lines, headings of archives, and notes
+/// about files without symbols.
 pub(super) fn read(text: &[u8]) -> Result<Vec<Entry<'_>>, MapError> {
     let mut entries = Vec::new();
     let mut last = 0;
@@ -24,7 +24,7 @@ pub(super) fn read(text: &[u8]) -> Result<Vec<Entry<'_>>, MapError> {
     if entries.is_empty() { Err(MapError { line: last, fault: MapFault::Empty }) } else { Ok(entries) }
 }
 
-/// The entry of a line. Names of files may have colons: the first one behind which there is a symbol counts.
+/// Parses the entry of a line. File names may contain colons: the first colon that a symbol follows counts.
 fn entry(line: &[u8]) -> Option<Entry<'_>> {
     let colons = line.iter().enumerate().filter(|(at, byte)| **byte == b':' && *at > 0).map(|(at, _)| at);
     colons.into_iter().find_map(|at| {
@@ -33,13 +33,14 @@ fn entry(line: &[u8]) -> Option<Entry<'_>> {
     })
 }
 
-/// Type and name behind an address, in whose place there are blanks for what another file defines.
+/// Parses the type and the name after an address, which is blank for a symbol that another file defines.
 ///
-/// Reads no further than the next colon unless there is an address, so that many colons cost no more than their number.
+/// Reads at most up to the next colon unless there is an address, so that the work for many colons is proportional to
+/// their number.
 fn symbol(text: &[u8]) -> Option<(u8, &[u8])> {
     let blanks = text.iter().take_while(|byte| **byte == b' ').count();
     let digits = text[blanks..].iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
-    // One digit alone may be a type, and a type of more than one letter there is not.
+    // A single digit may be a type; a type never has more than one letter.
     let rest = match text[blanks + digits..].strip_prefix(b" ") {
         Some(rest) if digits > 0 && is_symbol(rest) => rest,
         _ if blanks > 0 => &text[blanks..],
@@ -52,7 +53,7 @@ fn symbol(text: &[u8]) -> Option<(u8, &[u8])> {
     Some((*kind, name[1..].trim_ascii()))
 }
 
-/// Whether there is a type of one letter and a name.
+/// Whether the text is a type of one letter and a name.
 fn is_symbol(text: &[u8]) -> bool {
     match text {
         [kind, b' ', name @ ..] => (kind.is_ascii_alphabetic() || b"?-".contains(kind)) && !name.is_empty(),

@@ -1,4 +1,4 @@
-//! Which object file each function comes from, as a text says that `nm --print-file-name` writes.
+//! Maps functions to object files, from a text that `nm --print-file-name` writes.
 
 mod assign;
 mod entry;
@@ -15,25 +15,27 @@ pub use entry::{MapError, MapFault};
 /// A map.
 #[derive(Clone, Debug)]
 pub struct FileMap<'data> {
+    /// Whether the map was read line by line, or in pieces as GNU gprof does.
+    by_line: bool,
     entries: Vec<Entry<'data>>,
 }
 
 impl<'data> FileMap<'data> {
-    /// Reads a map.
+    /// Reads a map, `by_line` or in pieces as GNU gprof does.
     ///
     /// # Errors
     ///
-    /// At the first line that cannot be made sense of, and when no line names a file.
-    pub fn read(text: &'data [u8], is_gnu: bool) -> Result<FileMap<'data>, MapError> {
-        let entries = if is_gnu { gnu::read(text)? } else { lines::read(text)? };
-        Ok(FileMap { entries })
+    /// At the first invalid line, and when no line names a file.
+    pub fn read(text: &'data [u8], by_line: bool) -> Result<FileMap<'data>, MapError> {
+        let entries = if by_line { lines::read(text)? } else { gnu::read(text)? };
+        Ok(FileMap { by_line, entries })
     }
 
-    /// Lets files take the places of their functions: the symbols with which functions of a file begin get the name of
-    /// that file, and the others of it are left out.
+    /// Replaces functions by their object files: the first symbol of each run of a file's functions gets the name of
+    /// the file, and the other symbols are removed.
     #[must_use]
-    pub fn apply(&self, symbols: Vec<Symbol<'data>>, is_gnu: bool) -> (Vec<Symbol<'data>>, ObjectFiles<'data>) {
-        let roles = if is_gnu { gnu::roles(&self.entries, &symbols) } else { assign::roles(&self.entries, &symbols) };
+    pub fn apply(&self, symbols: Vec<Symbol<'data>>) -> (Vec<Symbol<'data>>, ObjectFiles<'data>) {
+        let roles = if self.by_line { assign::roles } else { gnu::roles }(&self.entries, &symbols);
         let mut files = self.files();
         let with_files = |(symbol, role): (Symbol<'data>, Role<'data>)| match role {
             Role::Itself => Some(symbol),
@@ -41,13 +43,13 @@ impl<'data> FileMap<'data> {
             Role::File(name) => {
                 files.places.insert((symbol.address, name));
                 let whole = Symbol { address: symbol.address, name, is_static: false, is_func: true };
-                Some(if is_gnu { Symbol { name, ..symbol } } else { whole })
+                Some(if self.by_line { whole } else { Symbol { name, ..symbol } })
             }
         };
         (symbols.into_iter().zip(roles).filter_map(with_files).collect(), files)
     }
 
-    /// All files, none of which is any function of a program.
+    /// All files, before any function is assigned to a file.
     #[must_use]
     pub fn files(&self) -> ObjectFiles<'data> {
         let mut names: Vec<&[u8]> = self.entries.iter().map(|entry| entry.file).collect();
@@ -60,9 +62,9 @@ impl<'data> FileMap<'data> {
 /// The object files of a program.
 #[derive(Clone, Debug, Default)]
 pub struct ObjectFiles<'data> {
-    /// Where they begin or go on, with their names.
+    /// The addresses where files start or continue, with the names of the files.
     places: HashSet<(u64, &'data [u8])>,
-    /// The names of all of them, those of no program included, in order.
+    /// The names of all files, also of files without functions in the program, sorted.
     pub names: Vec<&'data [u8]>,
 }
 
@@ -73,7 +75,7 @@ impl ObjectFiles<'_> {
         self.places.contains(&(function.address, function.name))
     }
 
-    /// Whether none of the files has a function in the program.
+    /// Whether no file has a function in the program.
     #[must_use]
     pub fn is_foreign(&self) -> bool {
         self.places.is_empty()

@@ -1,18 +1,18 @@
-//! Where to look for an address among many: programs have a hundred thousand functions, and profiles a million calls.
+//! Narrows the search for an address: programs have a hundred thousand functions, and profiles a million calls.
 
-/// Divides the addresses from the first to the last into about as many parts of one size as there are addresses.
+/// Divides the address range into buckets of equal size, about as many as there are addresses.
 #[derive(Debug, Default)]
 pub(super) struct Buckets {
     /// The first address.
     first: u64,
-    /// The size of a part, as a power of two.
+    /// The size of a bucket, as a power of two.
     shift: u32,
-    /// For each part, how many addresses lie below it; and at last how many there are.
+    /// For each bucket, the number of addresses below it; at the end, the number of all addresses.
     below: Vec<u32>,
 }
 
 impl Buckets {
-    /// Divides addresses, which ascend.
+    /// Makes buckets for addresses in ascending order.
     pub(super) fn new(sorted: &[u64]) -> Buckets {
         let (Some(first), Some(last)) = (sorted.first(), sorted.last()) else {
             return Buckets::default();
@@ -32,7 +32,7 @@ impl Buckets {
         Buckets { first: *first, shift, below }
     }
 
-    /// How many of the addresses are not above one.
+    /// The number of addresses that are not above an address.
     pub(super) fn count(&self, sorted: &[u64], address: u64) -> usize {
         let Some(bucket) = address.checked_sub(self.first).map(|distance| (distance >> self.shift) as usize) else {
             return 0;

@@ -1,21 +1,21 @@
-//! Copies that compilers make of functions, and the functions that they are copies of.
+//! Assigns compilers' copies of functions (`f.part.0`) to the functions.
 
 use std::collections::HashMap;
 
 use super::{FunctionId, Functions};
 use crate::image::LocalFiles;
 
-/// The functions of one name that are no copies.
+/// The functions of one name, without copies.
 #[derive(Default)]
 struct Originals {
-    /// The one that the whole program sees.
+    /// The global function.
     global: Option<FunctionId>,
-    /// Those that only their own files see, in the order of addresses.
+    /// The static functions, in ascending order of addresses.
     local: Vec<FunctionId>,
 }
 
 impl Originals {
-    /// The one that lies next to an address: compilers put copies near their function if they can.
+    /// The function nearest to an address: compilers place a copy near its function if they can.
     fn nearest(&self, functions: &Functions<'_>, address: u64) -> Option<FunctionId> {
         let after = self.local.partition_point(|id| functions[*id].address <= address);
         let (below, above) = (after.checked_sub(1).map(|at| self.local[at]), self.local.get(after).copied());
@@ -24,13 +24,13 @@ impl Originals {
 }
 
 impl Functions<'_> {
-    /// Lets the copies that compilers make of functions (`f.part.0`, `f.constprop.1.cold`) count for the function that
-    /// they are copies of, or else for the first of the copies.
+    /// Makes compilers' copies of a function (`f.part.0`, `f.constprop.1.cold`) count for the function, or for the
+    /// first copy if the function itself is missing.
     ///
-    /// Where several source files have a function of one name, a copy is that of the function of its own file.
+    /// If several source files have functions of one name, a copy belongs to the function of its own file.
     pub fn merge_copies(&mut self, files: &LocalFiles) {
         let file = |id: FunctionId| files.get(&self[id].address).copied().filter(|_| self[id].is_static);
-        // Lines have the names of functions and are none.
+        // Line symbols have the names of functions but are not functions.
         let marked = || self.ids().filter(|id| self.is_marked(*id));
         let is_copy = |id: &FunctionId| proper(self[*id].name) != self[*id].name;
         let mut originals: HashMap<&[u8], Originals> = HashMap::new();
@@ -51,7 +51,7 @@ impl Functions<'_> {
             let named = originals.get(name);
             let of_file = file.and_then(|file| in_files.get(&(name, file)).copied());
             let global = || named.and_then(|named| named.global);
-            // Functions of other files are none that this is a copy of, if it is known whose it is.
+            // If the file of the copy is known, functions of other files are not candidates.
             let nearest = || named.filter(|_| file.is_none())?.nearest(self, self[id].address);
             let original = of_file.or_else(global).or_else(nearest);
             owners.push((id, original.unwrap_or_else(|| *first_copies.entry((name, file)).or_insert(id))));
@@ -62,8 +62,9 @@ impl Functions<'_> {
     }
 }
 
-/// The name of what a function is a copy of: it ends where a dot is. In Rust's older names there are dots up to the hash,
-/// and optimisation at link time tells functions of one name in several files apart by a suffix of its own.
+/// The name of the function that a copy belongs to: the part before the first dot. In Rust's older names, dots may
+/// also occur before the hash, and link-time optimization adds a suffix of its own to distinguish functions of one
+/// name in several files.
 fn proper(name: &[u8]) -> &[u8] {
     const HASH: usize = 20;
     const PRIVATE: &[u8] = b".lto_priv.";
@@ -103,14 +104,14 @@ mod tests {
 
     #[test]
     fn copies_count_for_the_function_of_their_file() {
-        // What is rarely run lies apart.
+        // Cold copies are in a separate place.
         let cold = [at(2, "f.cold", true), at(4, "f.cold", true), at(6, "g.cold", true), at(8, "g.cold", true)];
         let one = [at(10, "f", true), at(20, "f.part.0", true)];
         let other = [at(30, "f", true), at(40, "f.part.0", true), at(50, "f.constprop.0", true)];
         let symbols = || [cold.as_slice(), &one, &other].concat();
         let files = [(2, 1), (4, 2), (6, 1), (8, 2), (10, 1), (20, 1), (30, 2), (40, 2), (50, 2)];
         assert_eq!(owners(symbols(), &files), [4, 6, 2, 3, 4, 4, 6, 6, 6]);
-        // Nobody says whose they are.
+        // The files of these are not known.
         assert_eq!(owners(symbols(), &[]), [4, 4, 2, 2, 4, 4, 6, 6, 6]);
     }
 

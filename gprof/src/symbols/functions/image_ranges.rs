@@ -1,13 +1,14 @@
-//! Which functions come from which image.
+//! Maps functions to images.
 
 use super::id::FunctionId;
 
-/// Which functions of a table come from which image.
+/// Maps the functions of a table to their images.
 #[derive(Debug, Default)]
 pub(super) struct ImageRanges {
-    /// Of each image its first function, how far it was moved, and its label. Nothing when there is only one.
+    /// For each image: its first function, the number added to its addresses, and its label. Empty if there is only
+    /// one image.
     pub(super) images: Vec<(FunctionId, u64, String)>,
-    /// For each function whether another image has one of its name.
+    /// For each function, whether another image has a function of the same name.
     pub(super) is_shared: Vec<bool>,
 }
 

@@ -1,4 +1,4 @@
-//! The functions of several images in one table.
+//! Joins the functions of several images in one table.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -7,27 +7,27 @@ use super::buckets::Buckets;
 use super::id::FunctionId;
 use super::{Function, Functions};
 
-/// The functions of one image, and where they go.
+/// The functions of one image, and the image's new place.
 #[derive(Debug)]
 pub struct ImageFunctions<'data> {
-    /// The functions, at the addresses that the linker gave.
+    /// The functions, with the addresses that the linker gave.
     pub functions: Functions<'data>,
-    /// How far the image is moved up, or down by wrapping around.
+    /// The number that is added to each address, with wrapping.
     pub shift: u64,
-    /// The last address of the image, before it is moved: no function reaches further.
+    /// The last address of the image before it is moved. No function extends past it.
     pub last: u64,
-    /// What tells its functions from those of the same name in other images.
+    /// The label that distinguishes the image's functions from functions of the same name in other images.
     pub label: String,
 }
 
 impl<'data> Functions<'data> {
-    /// Puts the functions of several images into one table. Moved as they say, each image must lie behind the one
-    /// before, so that none overlap.
+    /// Joins the functions of several images in one table. After moving, the images must be in ascending order
+    /// without overlaps.
     #[must_use]
     pub fn join(parts: Vec<ImageFunctions<'data>>) -> Functions<'data> {
         let mut whole = Functions::from_sorted(Vec::new(), 0);
         for ImageFunctions { functions, shift, last, label } in parts {
-            // A table has no more handles than that.
+            // A table has at most this many handles.
             let Some(first) = u32::try_from(whole.len())
                 .ok()
                 .filter(|first| (u64::from(*first) + functions.len() as u64) < u64::from(u32::MAX))
@@ -38,7 +38,7 @@ impl<'data> Functions<'data> {
             whole.joined.images.push((FunctionId(first), shift, label));
             whole.sorted.extend(functions.sorted.into_iter().map(|function| {
                 let address = function.address.wrapping_add(shift);
-                // In a damaged file the last function may end before it begins, or beyond everything.
+                // In a damaged file, the last function may end before it starts, or past all addresses.
                 let end = |end: u64| match end.min(last).checked_sub(function.address) {
                     Some(size) => address.wrapping_add(size),
                     None => address.wrapping_sub(1),
@@ -59,27 +59,27 @@ impl<'data> Functions<'data> {
         whole
     }
 
-    /// What a function of one image has become among those of all.
+    /// The handle in the joined table of a function of one image.
     #[must_use]
     pub fn moved(&self, image: usize, id: FunctionId) -> Option<FunctionId> {
         let (first, ..) = self.joined.images.get(image)?;
         self.id(first.index() + id.index())
     }
 
-    /// The place of a function's image among all.
+    /// The index of a function's image.
     #[must_use]
     pub fn image(&self, id: FunctionId) -> usize {
         self.joined.image(id)
     }
 
-    /// An address in a function as the linker gave it, before the function's image was moved.
+    /// An address in a function as the linker gave it, before the image was moved.
     #[must_use]
     pub fn linked(&self, id: FunctionId, address: u64) -> u64 {
         let shift = self.joined.images.get(self.image(id)).map_or(0, |(_, shift, _)| *shift);
         address.wrapping_sub(shift)
     }
 
-    /// A name of a function, with the label of its image if another image has a function of the same name.
+    /// The name of a function, with the label of its image if another image has a function of the same name.
     pub fn labelled<'a>(&self, id: FunctionId, name: Cow<'a, [u8]>) -> Cow<'a, [u8]> {
         if self.joined.is_shared.get(id.index()) != Some(&true) {
             return name;
@@ -91,7 +91,7 @@ impl<'data> Functions<'data> {
     }
 }
 
-/// For each function whether a function of another image has the same name.
+/// For each function, whether another image has a function of the same name.
 fn shared(functions: &Functions<'_>) -> Vec<bool> {
     let mut known: HashMap<&[u8], (usize, bool)> = HashMap::new();
     for id in functions.ids() {
@@ -138,7 +138,7 @@ mod tests {
         assert_eq!([name(0x1100), name(0x1fff), name(0x2100)], [None, None, None]);
         assert_eq!(name(0x2000), expect("f (libx.so)", 0x1000));
         assert_eq!(name(0x201f), expect("g", 0x1010));
-        // Copies and labels count within their image.
+        // Copies and labels belong to functions of their own image.
         let owners: Vec<usize> = all.ids().map(|id| all[id].counts_for.index()).collect();
         assert_eq!(owners, [0, 1, 2, 3, 4, 3]);
         assert_eq!(all.ids().map(|id| all.image(id)).collect::<Vec<_>>(), [0, 0, 0, 1, 1, 1]);

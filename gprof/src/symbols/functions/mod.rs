@@ -1,4 +1,4 @@
-//! The functions of the profiled program: who owns which address.
+//! The functions of the profiled program, and the addresses of each.
 
 mod buckets;
 mod copies;
@@ -19,44 +19,44 @@ pub use id::FunctionId;
 /// A function.
 #[derive(Debug)]
 pub struct Function<'data> {
-    /// Its first address.
+    /// The first address.
     pub address: u64,
-    /// Its last address, which is the one before the next function's, or line's, first.
+    /// The last address: the one before the next function, or before the next line symbol.
     pub last: u64,
-    /// The last address of the function with all its lines.
+    /// The last address of the function including all its lines.
     pub reach: u64,
-    /// The name in the symbol table, mangled. Everything that is ordered by name is ordered by this.
+    /// The name in the symbol table, mangled. Functions are sorted by this name.
     pub name: &'data [u8],
-    /// Whether it is visible in its own source file only.
+    /// Whether the function is visible only in its own source file.
     pub is_static: bool,
-    /// The function that this one's time and calls count for: itself, unless copies are merged.
+    /// The function that gets the time and calls of this one: itself, unless copies are merged.
     pub counts_for: FunctionId,
-    /// The function that calls of this one count for, if any: itself if the file says that it is a function, or else
-    /// the next one below of which the file says so. Assembly code may have names that are not marked.
+    /// The function that gets the calls of this symbol, if any: itself if its symbol has the type for functions, or
+    /// else the next lower symbol of that type. Labels in assembly code may have no type.
     pub called_as: Option<FunctionId>,
-    /// The name as the programmer wrote it, once somebody asked for it; nothing when that is the name of the symbol
-    /// table.
+    /// The source name, once it was needed; `None` if it is the same as the name in the symbol table.
     readable: OnceLock<Option<Vec<u8>>>,
 }
 
-/// All functions of a program in the order of their addresses, one for each address.
+/// All functions of a program in ascending order of addresses, one for each address.
 #[derive(Debug)]
 pub struct Functions<'data> {
     sorted: Vec<Function<'data>>,
-    /// Their first addresses: addresses are looked up often, and in these alone that goes faster.
+    /// The first addresses of the functions. Lookups are faster in this separate list.
     starts: Vec<u64>,
-    /// Where to look among them.
+    /// Narrows lookups of addresses.
     buckets: Buckets,
-    /// What names may still take.
+    /// The memory and work left for names.
     room: names::Room,
-    /// Which of them come from which image.
+    /// The images of the functions.
     joined: image_ranges::ImageRanges,
 }
 
 impl<'data> Functions<'data> {
-    /// Sorts symbols, and settles which of several at one address gives the name.
+    /// Sorts symbols, and chooses one of several at the same address.
     ///
-    /// A function reaches up to the next one; the last reaches to `text_end`, the address behind the program's code.
+    /// A function ends where the next one starts; the last one ends at `text_end`, the address after the program's
+    /// code.
     #[must_use]
     pub fn new(mut symbols: Vec<Symbol<'data>>, text_end: u64) -> Functions<'data> {
         symbols.sort_by_key(|symbol| (symbol.address, !symbol.is_func, symbol.is_static));
@@ -71,9 +71,9 @@ impl<'data> Functions<'data> {
         Functions::from_sorted(symbols, text_end)
     }
 
-    /// Sorts symbols and keeps all: of several at one address, the last of the file's table is the function.
+    /// Sorts symbols and keeps all. Of several at one address, the last one in the file's table is the function.
     ///
-    /// Nothing belongs to the last function.
+    /// The last function gets no addresses.
     #[must_use]
     pub fn with_aliases(mut symbols: Vec<Symbol<'data>>) -> Functions<'data> {
         symbols.sort_by_key(|symbol| symbol.address);
@@ -82,8 +82,8 @@ impl<'data> Functions<'data> {
         Functions::from_sorted(symbols, end)
     }
 
-    /// Adds symbols of lines in their order. Functions reach as far as before, though an address is found in the line
-    /// that it comes from. A function that has no code is left out.
+    /// Adds line symbols in ascending order. The extents of functions stay, but lookups of addresses find line
+    /// symbols. A function without code is removed.
     #[must_use]
     pub fn with_lines(self, lines: Vec<Symbol<'data>>, text_end: u64) -> Functions<'data> {
         let reaches: HashMap<u64, u64> = self.sorted.iter().map(|function| (function.address, function.last)).collect();
@@ -132,7 +132,7 @@ impl<'data> Functions<'data> {
         }
     }
 
-    /// Lets functions of one name count for the first of them, where `is_part` says so.
+    /// Makes functions of one name count for the first of them, where `is_part` returns true.
     pub fn merge_parts(&mut self, is_part: impl Fn(&Function<'data>) -> bool) {
         let mut firsts: HashMap<&[u8], FunctionId> = HashMap::new();
         for (index, function) in (0..).zip(&mut self.sorted) {
@@ -141,12 +141,12 @@ impl<'data> Functions<'data> {
             }
         }
         for index in 0..self.sorted.len() {
-            // What counts for a part counts for the first one.
+            // What counts for a part then counts for the first function.
             self.sorted[index].counts_for = self.sorted[self.sorted[index].counts_for.index()].counts_for;
         }
     }
 
-    /// The function that an address belongs to.
+    /// The function that contains an address.
     #[must_use]
     pub fn find(&self, address: u64) -> Option<FunctionId> {
         let after = self.buckets.count(&self.starts, address);
@@ -154,26 +154,26 @@ impl<'data> Functions<'data> {
         (address <= self.sorted[index].last).then_some(FunctionId(index as u32))
     }
 
-    /// Whether the file says that it is a function; it does not of lines, and of some names in assembly code.
+    /// Whether the symbol has the type for functions. Line symbols do not, nor do some labels in assembly code.
     #[must_use]
     pub fn is_marked(&self, id: FunctionId) -> bool {
         self[id].called_as == Some(id)
     }
 
-    /// Whether a function counts for itself: another one has no row and no entry.
+    /// Whether a function counts for itself. A function that counts for another has no row and no entry.
     #[must_use]
     pub fn is_whole(&self, id: FunctionId) -> bool {
         self[id].counts_for == id
     }
 
-    /// The places of a function and of its lines, if there are any.
+    /// The indexes of a function and of its lines, if there are any.
     #[must_use]
     pub fn with_its_lines(&self, id: FunctionId) -> Range<usize> {
         let reach = self[id].reach;
         id.index()..self.sorted.partition_point(|function| function.address <= reach).max(id.index() + 1)
     }
 
-    /// How many functions there are.
+    /// The number of functions.
     #[must_use]
     pub fn len(&self) -> usize {
         self.sorted.len()
@@ -186,7 +186,7 @@ impl<'data> Functions<'data> {
         self.sorted.is_empty()
     }
 
-    /// All handles, in the order of addresses.
+    /// All handles, in ascending order of addresses.
     pub fn ids(&self) -> impl DoubleEndedIterator<Item = FunctionId> + use<> {
         (0..self.sorted.len() as u32).map(FunctionId)
     }
@@ -204,13 +204,13 @@ impl<'data> Functions<'data> {
         (index < self.sorted.len()).then_some(FunctionId(index as u32))
     }
 
-    /// Says how names are demangled, before any is shown.
+    /// Sets the demangler's options. Call this before any name is demangled.
     pub fn set_demangling(&mut self, demangling: gmon_demangle::Options) {
         self.room.demangling = demangling;
     }
 
-    /// The name of a function as the programmer wrote it. The first ones are kept; what finds no room any more is
-    /// worked out each time it is shown.
+    /// The source name of a function. The first names are kept in memory; once the memory for names is used up, a
+    /// name is demangled for each use.
     pub fn readable(&self, id: FunctionId) -> Cow<'_, [u8]> {
         let function = &self[id];
         if let Some(known) = function.readable.get() {
@@ -224,30 +224,30 @@ impl<'data> Functions<'data> {
                 Cow::Borrowed(kept.as_deref().unwrap_or(function.name))
             }
             Cow::Borrowed(name) => {
-                // To try again would take as long.
+                // Another attempt would take as long.
                 function.readable.get_or_init(|| None);
                 Cow::Borrowed(name)
             }
         }
     }
 
-    /// A name that is none of these functions' as the programmer wrote it. It is worked out each time.
+    /// The source form of a name that belongs to none of these functions. Demangles the name for each use.
     pub fn readable_name<'a>(&self, name: &'a [u8]) -> Cow<'a, [u8]> {
         self.room.readable(name).0
     }
 
-    /// Lets [`Functions::written`] spell control characters, for reports that go to a terminal.
+    /// Makes [`Functions::written`] escape control characters, for reports on a terminal.
     pub fn spell_controls(&mut self) {
         self.room.spells = true;
     }
 
-    /// A name with all that stands with it as it is to be written: less than the whole when long ones were written
-    /// without end, and without control characters where those must not reach a terminal.
+    /// The text of a name and what is printed with it. Shortened once many long names were written, and with control
+    /// characters escaped if the report goes to a terminal.
     pub fn written<'a>(&self, name: Cow<'a, [u8]>) -> Cow<'a, [u8]> {
         self.room.written(name)
     }
 
-    /// All functions, in the order of addresses.
+    /// All functions, in ascending order of addresses.
     #[must_use]
     pub fn as_slice(&self) -> &[Function<'data>] {
         &self.sorted
@@ -262,8 +262,8 @@ impl<'data> std::ops::Index<FunctionId> for Functions<'data> {
     }
 }
 
-/// Whether a symbol gives a better name to an address than the one kept so far: what more of the program can see wins,
-/// then what is marked as a function, then the name with fewer underscores in front.
+/// Whether a symbol is a better choice for an address than the symbol kept so far. Wider visibility wins, then the
+/// type for functions, then fewer leading underscores.
 fn is_better_name(next: &Symbol<'_>, kept: &Symbol<'_>) -> bool {
     if next.is_static != kept.is_static {
         return kept.is_static;

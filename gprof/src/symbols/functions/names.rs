@@ -1,8 +1,8 @@
-//! How long names may be, all together.
+//! Limits the total length of names.
 //!
-//! A name takes four bytes in a table of symbols and may be as long as the whole file, and each call writes two of
-//! them. So a file of a megabyte could ask for a report of terabytes, and for years to sort it. Programs do not: what
-//! is cut here is beyond what any would have.
+//! A name takes four bytes in a symbol table and may be as long as the whole file, and each call prints two names. So
+//! a file of a megabyte could require a report of terabytes, and years of sorting. The limits here are beyond the
+//! names of real programs.
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,19 +12,19 @@ use gmon_demangle::{MAX_LENGTH, Options, demangle_with, looks_mangled};
 use crate::image::Symbol;
 use crate::terminal;
 
-/// What every name may have, however many there are.
+/// The length that every name may have.
 const SHORT: usize = 1024;
 
-/// By how many bytes names may be longer than [`SHORT`], all together.
+/// The number of bytes by which all names together may exceed [`SHORT`].
 const TOTAL: usize = 256 << 20;
 
-/// How many bytes of readable names are kept at most.
+/// The maximum number of bytes of source names that are kept in memory.
 const ROOM: usize = 64 << 20;
 
-/// How many times its own length a readable name may have when there is no room left.
+/// The maximum ratio of a source name to its mangled name once the memory is used up.
 const GAIN: usize = 16;
 
-/// Cuts long names if they are too long together.
+/// Shortens long names if the total is too large.
 pub(super) fn bound(symbols: &mut [Symbol<'_>]) {
     let excess = |symbol: &Symbol<'_>| symbol.name.len().saturating_sub(SHORT);
     if symbols.iter().map(excess).fold(0, usize::saturating_add) > TOTAL {
@@ -34,17 +34,17 @@ pub(super) fn bound(symbols: &mut [Symbol<'_>]) {
     }
 }
 
-/// What names may still take. Both numbers are budgets and not counts that anything relies on, so that threads that use
-/// them at once may each take the same bytes: loads and stores need no order.
+/// The budgets that are left for names. No exact count depends on them, so threads that use them at the same time may
+/// each take the same bytes: loads and stores need no ordering.
 #[derive(Debug)]
 pub(super) struct Room {
-    /// Memory for those that are readable, and work to make them.
+    /// The memory for source names, and the work to demangle them.
     readable: AtomicUsize,
-    /// How names are demangled.
+    /// The demangler's options.
     pub(super) demangling: Options,
-    /// Bytes of long names in reports.
+    /// The bytes for long names in reports.
     written: AtomicUsize,
-    /// Whether reports show control characters in names spelt.
+    /// Whether reports escape control characters in names.
     pub(super) spells: bool,
 }
 
@@ -60,14 +60,14 @@ impl Default for Room {
 }
 
 impl Room {
-    /// The readable form of a name, and whether there is room to keep it.
+    /// The source form of a name, and whether there is memory to keep it.
     pub(super) fn readable<'a>(&self, name: &'a [u8]) -> (Cow<'a, [u8]>, bool) {
         let left = self.readable.load(Ordering::Relaxed);
         let most = if left > 0 { MAX_LENGTH } else { name.len().saturating_mul(GAIN).max(SHORT) };
         let text = demangle_with(name, &Options { max_length: most.min(MAX_LENGTH), ..self.demangling });
         let work = match &text {
             Cow::Owned(text) => text.len(),
-            // It took so much in vain.
+            // The failed attempt took this much work.
             Cow::Borrowed(_) if looks_mangled(name) => most,
             Cow::Borrowed(_) => 0,
         };
@@ -76,7 +76,7 @@ impl Room {
         (text, fits)
     }
 
-    /// A name as it is written: whole, unless it is long and too many long ones were written before.
+    /// The text of a name for a report: whole, unless it is long and too many long names were written before.
     pub(super) fn written<'a>(&self, name: Cow<'a, [u8]>) -> Cow<'a, [u8]> {
         let name = if self.spells { terminal::visible_bytes(name) } else { name };
         if name.len() <= SHORT {
