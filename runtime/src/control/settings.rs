@@ -14,7 +14,7 @@ pub(crate) fn configure(argv0: &CStr, environment: &Environment<'_>) -> Option<F
     let form = environment.format.and_then(|name| {
         let form = Form::named(name.to_bytes());
         if form.is_none() {
-            say(&[b"GMON_FORMAT=", name.to_bytes(), b" is none of openbsd, freebsd, bsd and gnu: using the default"]);
+            refuse(b"GMON_FORMAT=", name.to_bytes(), b" is none of openbsd, freebsd, bsd and gnu: using the default");
         }
         form
     });
@@ -38,6 +38,12 @@ pub(crate) fn configure(argv0: &CStr, environment: &Environment<'_>) -> Option<F
     }
 }
 
+/// Says that the value of a variable is not used, and what is used instead.
+#[inline(never)]
+fn refuse(variable: &[u8], value: &[u8], why: &[u8]) {
+    say(&[variable, value, why]);
+}
+
 /// What the user wants the children of a fork to leave.
 fn children(environment: &Environment<'_>) -> Children {
     match environment.children.map(CStr::to_bytes) {
@@ -45,7 +51,7 @@ fn children(environment: &Environment<'_>) -> Children {
         Some(b"sum") => Children::Sum,
         Some(b"none") => Children::None,
         Some(value) => {
-            say(&[b"GMON_CHILDREN=", value, b" is none of separate, sum and none: using separate"]);
+            refuse(b"GMON_CHILDREN=", value, b" is none of separate, sum and none: using separate");
             Children::Separate
         }
     }
@@ -57,7 +63,7 @@ pub(crate) fn may_catch_signals(environment: &Environment<'_>) -> bool {
         None | Some(b"all") => true,
         Some(b"none") => false,
         Some(value) => {
-            say(&[b"GMON_SIGNALS=", value, b" is neither all nor none: using all"]);
+            refuse(b"GMON_SIGNALS=", value, b" is neither all nor none: using all");
             true
         }
     }
@@ -69,7 +75,7 @@ pub(crate) fn tells_of_objects(environment: &Environment<'_>) -> bool {
         None | Some(b"1") => true,
         Some(b"0") => false,
         Some(value) => {
-            say(&[b"GMON_OBJECTS=", value, b" is neither 0 nor 1: using 1"]);
+            refuse(b"GMON_OBJECTS=", value, b" is neither 0 nor 1: using 1");
             true
         }
     }
@@ -81,12 +87,12 @@ pub(crate) fn is_live(environment: &Environment<'_>) -> bool {
         None | Some(b"0") => false,
         Some(b"1") => {
             if let Some(form) = environment.format.filter(|form| form.to_bytes() != b"bsd") {
-                say(&[b"GMON_FORMAT=", form.to_bytes(), b" is not for GMON_LIVE=1: using bsd"]);
+                refuse(b"GMON_FORMAT=", form.to_bytes(), b" is not for GMON_LIVE=1: using bsd");
             }
             true
         }
         Some(value) => {
-            say(&[b"GMON_LIVE=", value, b" is neither 0 nor 1: using 0"]);
+            refuse(b"GMON_LIVE=", value, b" is neither 0 nor 1: using 0");
             false
         }
     }
@@ -108,7 +114,7 @@ pub(crate) fn sampling(environment: &Environment<'_>) -> Wish {
         None | Some(b"cpu") => false,
         Some(b"wall") => true,
         Some(value) => {
-            say(&[b"GMON_CLOCK=", value, b" is neither cpu nor wall: using cpu"]);
+            refuse(b"GMON_CLOCK=", value, b" is neither cpu nor wall: using cpu");
             false
         }
     };
@@ -130,7 +136,7 @@ pub(crate) fn dump_signal(environment: &Environment<'_>) -> Option<c_int> {
         Some(_) => b" is a signal that cannot be used for this: using none",
         None => b" is not a signal: using none",
     };
-    say(&[b"GMON_DUMP_SIGNAL=", name, wrong]);
+    refuse(b"GMON_DUMP_SIGNAL=", name, wrong);
     None
 }
 

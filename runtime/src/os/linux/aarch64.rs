@@ -33,6 +33,7 @@ pub(crate) mod numbers {
     pub(crate) const GETTID: usize = 178;
     pub(crate) const TIMER_CREATE: usize = 107;
     pub(crate) const TIMER_SETTIME: usize = 110;
+    pub(crate) const TIMER_GETTIME: usize = 108;
     pub(crate) const TIMER_DELETE: usize = 111;
     pub(crate) const CLOCK_GETTIME: usize = 113;
     pub(crate) const CLOCK_GETRES: usize = 114;

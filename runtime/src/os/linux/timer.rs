@@ -115,6 +115,18 @@ impl Timer {
         unsafe { call(numbers::TIMER_SETTIME, [self.0 as usize, flags, setting.as_ptr().addr(), 0]) }.map(|_| ())
     }
 
+    /// Whether the timer does not run. The timer of a thread's CPU time does not run after the thread has ended, even if another
+    /// thread has the number of the ended thread. False if a filter of system calls hides the answer.
+    pub(crate) fn is_stopped(self) -> bool {
+        let mut found = MaybeUninit::<Setting>::uninit();
+        let words: *mut i64 = found.as_mut_ptr().cast();
+        // SAFETY: the kernel writes the structure; its last two words are read only after the call succeeded.
+        unsafe {
+            call(numbers::TIMER_GETTIME, [self.0 as usize, words.addr()]).is_ok()
+                && words.add(2).read_volatile() | words.add(3).read_volatile() == 0
+        }
+    }
+
     pub(crate) fn delete(self) {
         // SAFETY: no pointers. An identifier that is not one changes nothing.
         let _ = unsafe { call(numbers::TIMER_DELETE, [self.0 as usize]) };

@@ -33,6 +33,7 @@ pub(crate) mod numbers {
     pub(crate) const GETTID: usize = 186;
     pub(crate) const TIMER_CREATE: usize = 222;
     pub(crate) const TIMER_SETTIME: usize = 223;
+    pub(crate) const TIMER_GETTIME: usize = 224;
     pub(crate) const TIMER_DELETE: usize = 226;
     pub(crate) const CLOCK_GETTIME: usize = 228;
     pub(crate) const CLOCK_GETRES: usize = 229;

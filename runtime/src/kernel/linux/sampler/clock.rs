@@ -40,11 +40,11 @@ impl Clock {
         if !on && self.account.is_stopped() {
             return;
         }
-        // A timer that cannot be set is one whose thread is gone: that thread has no time either.
-        let now = self.now();
         if on {
-            let _ = start_timer(Timer(timer), &self.account, now, first_expiry());
+            // The timer of a thread that has ended cannot be set.
+            let _ = start_timer(Timer(timer), &self.account, self.now(), first_expiry());
         } else {
+            let now = self.time_to_settle();
             self.settle_at(now, false);
             let _ = Timer(timer).set(0, 0);
             if let Some(now) = now {
@@ -56,7 +56,7 @@ impl Clock {
     /// Counts the ticks that are due and that the kernel has not noticed yet, for the last time or not.
     pub(crate) fn settle(&self, is_last: bool) {
         if self.timer.load(SeqCst) != Clock::NONE {
-            self.settle_at(self.now(), is_last);
+            self.settle_at(self.time_to_settle(), is_last);
         }
     }
 
@@ -68,11 +68,19 @@ impl Clock {
         }
     }
 
-    /// The time that the timer runs by; `None` if the thread is gone.
+    /// The time that the timer runs by; `None` if no thread has the number of the thread.
     fn now(&self) -> Option<u64> {
         let thread = self.thread.load(SeqCst);
         let own = TimeOf::ThisThread.of(thread)?;
         if is_wall() { TimeOf::World.of(thread) } else { Some(own) }
+    }
+
+    /// The time that the running timer runs by; `None` if the thread has ended.
+    ///
+    /// The kernel may have given the number of an ended thread to a new thread, whose time is not the time of this clock. But
+    /// the kernel stops the timer of a thread that has ended, and an account that runs has a timer that runs.
+    fn time_to_settle(&self) -> Option<u64> {
+        self.now().filter(|_| self.account.is_stopped() || !Timer(self.timer.load(SeqCst)).is_stopped())
     }
 }
 
@@ -109,4 +117,35 @@ fn own_clock() -> *const Clock {
 #[cfg(not(any(test, feature = "runtime")))]
 fn own_clock() -> *const Clock {
     ptr::null()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+    use crate::os::thread_id;
+
+    #[test]
+    fn a_clock_does_not_take_the_time_of_a_thread_with_the_same_number() {
+        const PERIOD: u64 = 1_000_000_000_000;
+        let clock = thread::spawn(|| {
+            let timer = Timer::for_this_thread(TimeOf::ThisThread, thread_id(), 0).unwrap();
+            let clock =
+                Clock { timer: AtomicI32::new(timer.0), thread: AtomicI32::new(thread_id()), account: Account::new() };
+            assert!(timer.is_stopped());
+            start_timer(timer, &clock.account, clock.now(), PERIOD as i64).unwrap();
+            assert!(!timer.is_stopped() && clock.time_to_settle().is_some());
+            clock
+        });
+        let clock = clock.join().unwrap();
+        while clock.now().is_some() {
+            thread::yield_now(); // the kernel may take the thread away a moment later
+        }
+        // As if the kernel had given the number of the ended thread to this thread.
+        clock.thread.store(thread_id(), SeqCst);
+        assert!(clock.now().is_some());
+        assert_eq!(clock.time_to_settle(), None);
+        Timer(clock.timer.load(SeqCst)).delete();
+    }
 }

@@ -148,7 +148,7 @@ impl Fd {
         link.push(b"/proc/self/fd/");
         link.push_decimal(u64::from(self.0.unsigned_abs()));
         if let Some(link) = link.as_c_str() {
-            push_link(link, path);
+            path.fill(|room| read_link(link, room));
         }
     }
 
@@ -251,23 +251,18 @@ pub(crate) fn file_mask() -> usize {
     mask
 }
 
-/// Appends what a symbolic link says to `path`; nothing where it cannot be read.
+/// Reads the target of a symbolic link into `room`. The result is the length of the target; 0 if the link cannot be read.
 #[inline(never)]
-fn push_link<const N: usize>(link: &CStr, path: &mut Text<N>) {
-    path.fill(|room| {
-        let arguments = [CURRENT.0 as usize, link.as_ptr().addr(), room.as_mut_ptr().addr(), room.len()];
-        // SAFETY: the kernel writes no more than there is room for.
-        unsafe { call(numbers::READLINKAT, arguments) }.unwrap_or(0)
-    });
+fn read_link(link: &CStr, room: &mut [u8]) -> usize {
+    let arguments = [CURRENT.0 as usize, link.as_ptr().addr(), room.as_mut_ptr().addr(), room.len()];
+    // SAFETY: the kernel writes no more bytes than there is room for.
+    unsafe { call(numbers::READLINKAT, arguments) }.unwrap_or(0)
 }
 
-/// Appends the path of the program's executable file; nothing where it cannot be read.
+/// Appends the path of the program's executable file to `path`; nothing if the path cannot be read.
 pub(crate) fn push_program_path<const N: usize>(path: &mut Text<N>) {
-    let link = c"/proc/self/exe";
     path.fill(|room| {
-        let arguments = [CURRENT.0 as usize, link.as_ptr().addr(), room.as_mut_ptr().addr(), room.len()];
-        // SAFETY: the kernel writes no more than there is room for.
-        let length = unsafe { call(numbers::READLINKAT, arguments) }.unwrap_or(0);
+        let length = read_link(c"/proc/self/exe", room);
         let found = room.get(..length).unwrap_or_default();
         found.strip_suffix(DELETED).unwrap_or(found).len()
     });
