@@ -53,18 +53,27 @@ pub(crate) fn capture_directory(descriptor: Option<Fd>) -> Result<(), Errno> {
     Ok(())
 }
 
-/// Opens the file that is to be written at the end already now if the process is the superuser's, who may give up the right
-/// to write here. At start-up, with the directory captured; only once.
+/// Opens the file at start-up if the process is the superuser's, because the process may give up the right to write in the
+/// directory. Call this after [`capture_directory`]. Only the first call does anything.
+///
+/// A directory in which every user may create files needs no new file yet: a process that is killed or that executes another
+/// program leaves no empty file there.
 pub(crate) fn keep_file() {
     if PER_PROCESS.kept_file.load(Relaxed) != -1 || FORKED.load(Relaxed) || effective_user() != 0 {
         return;
     }
     // SAFETY: at start-up there is one thread.
     let captured = unsafe { &mut *CAPTURED.0.get() };
-    let opened = if has_turn() {
-        open_main(captured, false).ok().filter(|file| is_locked_for_us(*file))
-    } else {
-        Fd(DIRECTORY.load(Relaxed)).open_for_writing(name(), mode(), false).ok()
+    let directory = Fd(DIRECTORY.load(Relaxed));
+    let opened = match captured.status {
+        Some(status) if status.is_open_to_all() => {
+            if has_turn() {
+                return; // the name is of this process alone
+            }
+            directory.open_existing(name()).ok()
+        }
+        _ if has_turn() => open_main(captured, false).ok().filter(|file| is_locked_for_us(*file)),
+        _ => directory.open_for_writing(name(), mode(), false).ok(),
     };
     if let Some(file) = opened {
         captured.file = file.status().ok().filter(Status::is_regular);

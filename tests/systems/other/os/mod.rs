@@ -81,6 +81,9 @@ impl Status {
     pub(crate) fn is_shared(&self) -> bool {
         loop {}
     }
+    pub(crate) fn is_open_to_all(&self) -> bool {
+        loop {}
+    }
     pub(crate) fn is_same_file(&self, other: &Status) -> bool {
         loop {}
     }

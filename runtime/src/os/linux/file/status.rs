@@ -79,6 +79,11 @@ impl Status {
         self.mode & 0o077 != 0
     }
 
+    /// Whether every user may create files in this directory.
+    pub(crate) fn is_open_to_all(&self) -> bool {
+        self.mode & 0o003 == 0o003
+    }
+
     /// Whether both are the same file. The time of birth, where it is known of both, tells files apart that had the same
     /// number one after the other.
     pub(crate) fn is_same_file(&self, other: &Status) -> bool {
