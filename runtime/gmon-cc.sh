@@ -16,7 +16,7 @@ fail() {
     exit 1
 }
 
-self=$(command -v -- "$0") || fail "cannot find myself: call me by a path"
+self=$(command -v -- "$0") || fail "cannot find gmon-cc: run it by its path"
 while [ -h "$self" ]; do
     link=$(readlink "$self")
     case $link in
@@ -104,7 +104,7 @@ set -- -pg "$@"
 
 case $static_pie$machine in
     # musl leaves its relocation to its own rcrt1.o, which -pg would replace.
-    yes*musl*) fail "a static PIE with musl: compile it with -pg, and link it without and with $library/gmon.o" ;;
+    yes*musl*) fail "cannot link a static PIE with musl: compile with -pg, then link without -pg and with $library/gmon.o" ;;
 esac
 
 # Would it link a program, and with our gcrt1.o?

@@ -61,7 +61,7 @@ fn say_if_counted(number: usize) {
     // SAFETY: this is the thread that may write the file.
     let path = unsafe { objects::path(number) };
     if let Some(path) = path.filter(|_| SETTLED.entries().iter().any(|entry| objects::number(entry.place) == number)) {
-        say(&[path, b" was unmapped, not by dlclose: using what was counted at its addresses until now as its own"]);
+        say(&[path, b" was unmapped without dlclose: it gets all counts at its addresses until now"]);
     }
 }
 
@@ -240,7 +240,7 @@ pub(crate) unsafe fn outside() -> &'static [Tally] {
     SETTLED.entries().iter().filter(|tally| tally.is_samples()).for_each(|tally| OUTSIDE.push(*tally));
     outside_text::for_each_tick_outside(|pc, ticks| OUTSIDE.push(Tally::samples(place(pc), ticks)));
     if OUTSIDE.take_lost() + SETTLED.take_lost() > 0 {
-        say_error(&[b"not all that was counted outside the program is told"], Errno::ENOMEM);
+        say_error(&[b"some counts outside the program are lost"], Errno::ENOMEM);
     }
     OUTSIDE.combine();
     OUTSIDE.entries()

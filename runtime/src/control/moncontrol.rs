@@ -51,7 +51,7 @@ pub(crate) fn start(lowpc: usize, highpc: usize, directory: Option<c_int>, live:
         return;
     }
     let Some(range) = Range::around(lowpc, highpc) else {
-        say(&[b"not profiling: the range of addresses is empty or larger than a profile can be"]);
+        say(&[b"not profiling: the address range is empty or too large for a profile"]);
         return;
     };
     let in_file = if live { live_buffer(range, directory) } else { None };
@@ -247,7 +247,7 @@ fn write(buffer: Buffer, is_last: bool) {
 /// Says it if calls could not be counted.
 fn say_lost() {
     say_count(b"", mcount::lost(), b" calls were not recorded: cannot allocate memory");
-    let why = b" calls were not recorded: children of vfork made them in threads that had called nothing before";
+    let why = b" calls were not recorded: children of vfork made them in threads without earlier profiled calls";
     say_count(b"", mcount::lost_in_children(), why);
 }
 
@@ -354,10 +354,7 @@ unsafe fn outside(is_last: bool) -> Option<&'static [Tally]> {
     if let Err(error) = seen
         && found.iter().any(|entry| entry.place == objects::NOWHERE)
     {
-        say_error(
-            &[b"cannot see what is loaded, using only sums of what was counted in objects that are not known"],
-            error,
-        );
+        say_error(&[b"cannot read the list of loaded objects, using only totals for unknown objects"], error);
     }
     Some(found)
 }

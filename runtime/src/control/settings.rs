@@ -14,7 +14,7 @@ pub(crate) fn configure(argv0: &CStr, environment: &Environment<'_>) -> Option<F
     let form = environment.format.and_then(|name| {
         let form = Form::named(name.to_bytes());
         if form.is_none() {
-            refuse(b"GMON_FORMAT=", name.to_bytes(), b" is none of openbsd, freebsd, bsd and gnu: using the default");
+            refuse(b"GMON_FORMAT=", name.to_bytes(), b" is not openbsd, freebsd, bsd or gnu: using the default");
         }
         form
     });
@@ -32,7 +32,7 @@ pub(crate) fn configure(argv0: &CStr, environment: &Environment<'_>) -> Option<F
     match Fd::open_directory(directory) {
         Ok(fd) => Some(fd),
         Err(error) => {
-            say_error(&[b"PROFDIR=", directory.to_bytes(), b": using the current directory instead"], error);
+            say_error(&[b"PROFDIR=", directory.to_bytes(), b": cannot open, using the current directory"], error);
             None
         }
     }
@@ -51,7 +51,7 @@ fn children(environment: &Environment<'_>) -> Children {
         Some(b"sum") => Children::Sum,
         Some(b"none") => Children::None,
         Some(value) => {
-            refuse(b"GMON_CHILDREN=", value, b" is none of separate, sum and none: using separate");
+            refuse(b"GMON_CHILDREN=", value, b" is not separate, sum or none: using separate");
             Children::Separate
         }
     }
@@ -63,7 +63,7 @@ pub(crate) fn may_catch_signals(environment: &Environment<'_>) -> bool {
         None | Some(b"all") => true,
         Some(b"none") => false,
         Some(value) => {
-            refuse(b"GMON_SIGNALS=", value, b" is neither all nor none: using all");
+            refuse(b"GMON_SIGNALS=", value, b" is not all or none: using all");
             true
         }
     }
@@ -75,7 +75,7 @@ pub(crate) fn tells_of_objects(environment: &Environment<'_>) -> bool {
         None | Some(b"1") => true,
         Some(b"0") => false,
         Some(value) => {
-            refuse(b"GMON_OBJECTS=", value, b" is neither 0 nor 1: using 1");
+            refuse(b"GMON_OBJECTS=", value, b" is not 0 or 1: using 1");
             true
         }
     }
@@ -87,12 +87,12 @@ pub(crate) fn is_live(environment: &Environment<'_>) -> bool {
         None | Some(b"0") => false,
         Some(b"1") => {
             if let Some(form) = environment.format.filter(|form| form.to_bytes() != b"bsd") {
-                refuse(b"GMON_FORMAT=", form.to_bytes(), b" is not for GMON_LIVE=1: using bsd");
+                refuse(b"GMON_FORMAT=", form.to_bytes(), b" does not work with GMON_LIVE=1: using bsd");
             }
             true
         }
         Some(value) => {
-            refuse(b"GMON_LIVE=", value, b" is neither 0 nor 1: using 0");
+            refuse(b"GMON_LIVE=", value, b" is not 0 or 1: using 0");
             false
         }
     }
@@ -114,14 +114,14 @@ pub(crate) fn sampling(environment: &Environment<'_>) -> Wish {
         None | Some(b"cpu") => false,
         Some(b"wall") => true,
         Some(value) => {
-            refuse(b"GMON_CLOCK=", value, b" is neither cpu nor wall: using cpu");
+            refuse(b"GMON_CLOCK=", value, b" is not cpu or wall: using cpu");
             false
         }
     };
     let sampler = environment.sampler.and_then(|name| {
         let sampler = Sampler::named(name.to_bytes());
         if sampler.is_none() {
-            say(&[b"GMON_SAMPLER=", name.to_bytes(), b" is none of ", SAMPLER_NAMES, b": using the default"]);
+            say(&[b"GMON_SAMPLER=", name.to_bytes(), b" is not ", SAMPLER_NAMES, b": using the default"]);
         }
         sampler
     });
@@ -133,7 +133,7 @@ pub(crate) fn dump_signal(environment: &Environment<'_>) -> Option<c_int> {
     let name = environment.dump_signal?.to_bytes();
     let wrong: &[u8] = match signal_named(name) {
         Some(signal) if is_free_for_use(signal) => return Some(signal),
-        Some(_) => b" is a signal that cannot be used for this: using none",
+        Some(_) => b" is a signal that cannot write the file: using none",
         None => b" is not a signal: using none",
     };
     refuse(b"GMON_DUMP_SIGNAL=", name, wrong);

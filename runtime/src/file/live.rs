@@ -59,7 +59,7 @@ pub(crate) fn begin(directory: Option<i32>, size: usize, fill: impl Fn(*mut c_vo
             memory
         }
         Err((what, error)) => {
-            say_error(&[b"GMON_LIVE: using ", names::name().to_bytes(), b" only at the end: cannot ", what], error);
+            say_error(&[b"GMON_LIVE: writing ", names::name().to_bytes(), b" only at the end: cannot ", what], error);
             ptr::null_mut()
         }
     }

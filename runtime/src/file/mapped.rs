@@ -57,7 +57,7 @@ pub(crate) fn begin(header: GmonHdr, arcs: usize) -> bool {
             true
         }
         Err((what, error)) => {
-            let why = b": the program's filter of system calls leaves no way to write it later, and now: cannot ";
+            let why = b": the program's seccomp filter forbids writing the file later, and now: cannot ";
             say_error(&[names::name().to_bytes(), why, what], error);
             false
         }
@@ -93,6 +93,6 @@ pub(crate) fn finish(is_anything_outside: bool) {
     bins::collect_left();
     live::report(bins::fill_overflowed());
     if is_anything_outside {
-        say(&[b"what was counted in shared objects is not kept: the program's filter of system calls forbids to write files"]);
+        say(&[b"counts of shared objects are lost: the program's seccomp filter forbids writing files"]);
     }
 }

@@ -183,7 +183,7 @@ fn is_anothers(directory: Fd) -> bool {
 pub(crate) fn say_refusal(path: &[u8], (what, error): Refusal, descriptor: &[u8]) {
     let mut user = Digits::new();
     user.push_decimal(u64::from(effective_user()));
-    let private: [&[u8]; 3] = [b", set PROFDIR to a directory where user ", user.as_bytes(), b" may make files"];
+    let private: [&[u8]; 3] = [b", set PROFDIR to a directory where user ", user.as_bytes(), b" may create files"];
     let cure: &[&[u8]] = match error {
         Errno::EACCES | Errno::EPERM | Errno::EROFS => &private,
         Errno::EMFILE => &[descriptor],
@@ -325,9 +325,9 @@ fn open_anew(captured: &Captured, path: &CStr, to_map: bool) -> Result<Fd, Refus
 pub(crate) fn refusal(status: Result<Status, Errno>) -> Result<Status, Refusal> {
     let status = status.map_err(|error| (&b"examine"[..], error))?;
     if !status.is_regular() {
-        Err((b"overwrite what is not a regular file", Errno::EINVAL))
+        Err((b"overwrite, not a regular file", Errno::EINVAL))
     } else if output().naming == Naming::Private && !is_private(&status, effective_user()) {
-        Err((b"overwrite a file that others may use", Errno::EINVAL))
+        Err((b"overwrite, other users can access the file", Errno::EINVAL))
     } else {
         Ok(status)
     }
@@ -336,7 +336,7 @@ pub(crate) fn refusal(status: Result<Status, Errno>) -> Result<Status, Refusal> 
 /// The directory to look the path up in: the captured one, found again by its path if the program closed our descriptor.
 fn directory(captured: &Captured, path: &CStr) -> Result<Fd, Refusal> {
     if path.is_empty() {
-        return Err((b"make its name", Errno::ENAMETOOLONG));
+        return Err((b"form the name", Errno::ENAMETOOLONG));
     }
     let kept = Fd(DIRECTORY.load(Relaxed));
     let is_captured = |now: &Status| captured.status.is_some_and(|then| now.is_same_file(&then));
@@ -349,10 +349,10 @@ fn directory(captured: &Captured, path: &CStr) -> Result<Fd, Refusal> {
         _ if status.as_ref().is_err_and(|error| *error == Errno::EPERM) => {
             return Err((b"examine its directory", Errno::EPERM));
         }
-        Some(_) => return Err((b"make it, its directory was removed", Errno::ENOENT)),
+        Some(_) => return Err((b"create, its directory was removed", Errno::ENOENT)),
         None => {}
     }
-    let lost = |error| (&b"find its directory, the program closed our descriptor"[..], error);
+    let lost = |error| (&b"find its directory, the program closed its descriptor"[..], error);
     let path = CStr::from_bytes_with_nul(captured.path.as_bytes()).map_err(|_| lost(Errno::ENOENT))?;
     let found = Fd::open_directory(path).map_err(lost)?;
     if !found.status().is_ok_and(|now| is_captured(&now)) {

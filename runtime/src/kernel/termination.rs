@@ -70,7 +70,9 @@ pub(crate) fn terminate(more_arcs: &[RawArc], outside: Option<&[Tally]>, is_last
             PER_PROCESS.has_own_file.store(!is_last, Relaxed);
             shared_objects::write(shared_objects::PROFILE, written, profrate, outside);
         }
-        Err(refusal) => output::say_refusal(names::name().to_bytes(), refusal, b", GMON_LIVE=1 opens it at the start"),
+        Err(refusal) => {
+            output::say_refusal(names::name().to_bytes(), refusal, b", set GMON_LIVE=1 to open it at the start")
+        }
     }
 }
 

@@ -109,7 +109,7 @@ fn what_cannot_be_made_is_said_once_with_what_helps() {
     let denied = |file: &str| {
         format!(
             "gmon: {file}: cannot open: permission denied (error 13), \
-            set PROFDIR to a directory where user 65534 may make files\n"
+            set PROFDIR to a directory where user 65534 may create files\n"
         )
     };
     for words in [&["setuid"][..], &["seteuid"], &["chroot", "setuid"]] {
@@ -219,7 +219,7 @@ fn a_directory_that_was_removed_is_said_to_be() {
     let start = case.program.directory.join("start");
     fs::create_dir(&start).unwrap();
     let output = case.program.command(&["rmdir"]).current_dir(&start).output().unwrap();
-    let line = "gmon: gmon.out: cannot make it, its directory was removed: no such file or directory (error 2)\n";
+    let line = "gmon: gmon.out: cannot create, its directory was removed: no such file or directory (error 2)\n";
     assert_eq!((said(&output), output.status.code()), (line, Some(7)));
 }
 

@@ -125,7 +125,7 @@ fn expect_filter(wanted: Wanted, for_all: bool) -> Option<Prepared> {
     };
     if stopped && is_profiled() {
         // Behind the filter there may be no way to say anything.
-        say(&[b"no samples from here on: the program's filter of system calls forbids rt_sigreturn"]);
+        say(&[b"no samples from now on: the program's seccomp filter forbids rt_sigreturn"]);
     }
     let unwatched = if system::can_end_by_signal(permits) { NO_SIGNALS } else { exits::unwatch() };
     filter.enforce();
@@ -142,7 +142,7 @@ impl Prepared {
             system::go_on_again();
             mcount::run_clocks(bins::is_counting());
             if is_profiled() {
-                say(&[b"samples go on: the filter was not installed"]);
+                say(&[b"sampling continues: the kernel refused the filter"]);
             }
         }
     }

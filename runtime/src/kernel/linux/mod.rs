@@ -4,7 +4,7 @@ mod sampler;
 
 /// The names of the samplers, as `GMON_SAMPLER` has them.
 #[cfg(not(test))]
-pub(crate) const SAMPLER_NAMES: &[u8] = b"perf, timer and itimer";
+pub(crate) const SAMPLER_NAMES: &[u8] = b"perf, timer or itimer";
 
 pub(crate) use sampler::{
     Clock, HIGHEST_RATE, Sampler, Wish, after_fork_in_child, blocked_as_told, can_end_by_signal, can_sample, choose,

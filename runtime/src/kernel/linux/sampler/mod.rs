@@ -68,7 +68,7 @@ pub(crate) fn choose(wish: &Wish) {
 fn say_differences(wish: &Wish, plan: &Plan) {
     if plan.is_other_sampler {
         let name: &[u8] = if wish.sampler == Some(Sampler::Perf) { b"perf" } else { b"itimer" };
-        say(&[b"GMON_SAMPLER=", name, b" samples no thread that sleeps, as GMON_CLOCK=wall wants it: using timer"]);
+        say(&[b"GMON_SAMPLER=", name, b" cannot sample sleeping threads, as GMON_CLOCK=wall requires: using timer"]);
     }
     if plan.is_lower_rate {
         let [mut wished, mut rate] = [Text::<10>::new(), Text::<10>::new()];

@@ -16,20 +16,20 @@ pub(crate) fn report() {
     let refused = THREAD_REFUSED.swap(0, Relaxed);
     if refused != 0 {
         let instead: &[u8] = match PRODUCER.load(SeqCst) {
-            PROCESS => b"used the process's one: shares of threads are rough",
-            _ => b"nor one for the process: some threads were not sampled",
+            PROCESS => b"used one for the process: shares of threads are approximate",
+            _ => b"or one for the process: some threads were not sampled",
         };
-        say_error(&[b"no timer for each thread, ", instead], Errno(refused));
+        say_error(&[b"cannot create a timer for each thread, ", instead], Errno(refused));
     }
     let error = RING_REFUSED.swap(0, Relaxed);
     if error != 0 {
-        say_error(&[b"no perf_event ring for the child of a fork, used timers"], Errno(error));
+        say_error(&[b"cannot open the perf_event ring in a forked child, used timers"], Errno(error));
     }
     let lost = ring::report();
     if handler::is_replaced() {
-        say(&[b"the program handles signal 60 itself, by which it is sampled: samples are missing"]);
+        say(&[b"the program handles signal 60, which the sampler needs: samples are missing"]);
     } else if process::is_taken() {
-        say(&[b"the program uses SIGPROF or ITIMER_PROF itself, by which it was sampled: samples are missing"]);
+        say(&[b"the program uses SIGPROF or ITIMER_PROF, which the sampler needs: samples are missing"]);
     } else if refused == 0 && !bins::is_counting() {
         report_silence(lost);
     }

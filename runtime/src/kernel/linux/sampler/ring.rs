@@ -237,7 +237,7 @@ pub(super) fn report() -> u64 {
         let mut count = Text::<20>::new();
         count.push_decimal(lost);
         let more: &[u8] = if full { b" or more" } else { b"" };
-        say(&[b"the perf_event ring ran over: ", count.as_bytes(), more, b" samples are missing"]);
+        say(&[b"the perf_event ring overflowed: ", count.as_bytes(), more, b" samples are missing"]);
     }
     let throttled = PER_PROCESS.throttled.swap(0, Relaxed);
     if throttled > 0 {
