@@ -1,4 +1,4 @@
-//! What the user asked for, checked. What makes no sense is said, and left to the default.
+//! The user's settings, checked. An invalid value is reported, and the default is used.
 
 use core::ffi::{CStr, c_int};
 
@@ -9,7 +9,7 @@ use crate::message::{say, say_error};
 use crate::os::{Fd, file_mask, is_free_for_use, signal_named};
 use crate::text::{Digits, decimal};
 
-/// Settles the name and the form of the file; returns the directory that the user asked for.
+/// Sets the name and the form of the file. The result is the directory that the user asked for.
 pub(crate) fn configure(argv0: &CStr, environment: &Environment<'_>) -> Option<Fd> {
     let form = environment.format.and_then(|name| {
         let form = Form::named(name.to_bytes());
@@ -27,7 +27,7 @@ pub(crate) fn configure(argv0: &CStr, environment: &Environment<'_>) -> Option<F
             name(output, argv0, environment);
         });
     }
-    // A prefix says the directory as well.
+    // A prefix includes the directory.
     let directory = environment.directory.filter(|_| environment.prefix.is_none())?;
     match Fd::open_directory(directory) {
         Ok(fd) => Some(fd),
@@ -38,13 +38,13 @@ pub(crate) fn configure(argv0: &CStr, environment: &Environment<'_>) -> Option<F
     }
 }
 
-/// Says that the value of a variable is not used, and what is used instead.
+/// Reports that the value of a variable is not used, and what is used instead.
 #[inline(never)]
 fn refuse(variable: &[u8], value: &[u8], why: &[u8]) {
     say(&[variable, value, why]);
 }
 
-/// What the user wants the children of a fork to leave.
+/// What the children of a fork leave.
 fn children(environment: &Environment<'_>) -> Children {
     match environment.children.map(CStr::to_bytes) {
         None | Some(b"separate") => Children::Separate,
@@ -57,7 +57,7 @@ fn children(environment: &Environment<'_>) -> Children {
     }
 }
 
-/// Whether the user lets us catch the signals that would end the program.
+/// Whether the runtime may catch signals that would end the program.
 pub(crate) fn may_catch_signals(environment: &Environment<'_>) -> bool {
     match environment.signals.map(CStr::to_bytes) {
         None | Some(b"all") => true,
@@ -69,7 +69,7 @@ pub(crate) fn may_catch_signals(environment: &Environment<'_>) -> bool {
     }
 }
 
-/// Whether the user wants to be told of what happens outside the program.
+/// Whether the runtime keeps what happens outside the program.
 pub(crate) fn tells_of_objects(environment: &Environment<'_>) -> bool {
     match environment.objects.map(CStr::to_bytes) {
         None | Some(b"1") => true,
@@ -81,7 +81,7 @@ pub(crate) fn tells_of_objects(environment: &Environment<'_>) -> bool {
     }
 }
 
-/// Whether the user wants the file to be a profile at every moment.
+/// Whether the process counts in the file itself.
 pub(crate) fn is_live(environment: &Environment<'_>) -> bool {
     match environment.live.map(CStr::to_bytes) {
         None | Some(b"0") => false,
@@ -98,7 +98,7 @@ pub(crate) fn is_live(environment: &Environment<'_>) -> bool {
     }
 }
 
-/// How the user wants the program to be sampled. What makes no sense is said, and left to the default.
+/// How the program is to be sampled.
 pub(crate) fn sampling(environment: &Environment<'_>) -> Wish {
     let rate = environment.rate.and_then(|value| {
         let rate = decimal(value.to_bytes()).filter(|rate| (1..=HIGHEST_RATE).contains(rate));
@@ -128,7 +128,7 @@ pub(crate) fn sampling(environment: &Environment<'_>) -> Wish {
     Wish { rate, wall, sampler }
 }
 
-/// The signal that the user wants to have the file written by.
+/// The signal that makes the runtime write the file.
 pub(crate) fn dump_signal(environment: &Environment<'_>) -> Option<c_int> {
     let name = environment.dump_signal?.to_bytes();
     let wrong: &[u8] = match signal_named(name) {
@@ -140,7 +140,7 @@ pub(crate) fn dump_signal(environment: &Environment<'_>) -> Option<c_int> {
     None
 }
 
-/// What the file is called: see [`Naming`].
+/// Sets the parts of the file's name: see [`Naming`].
 fn name(output: &mut Output, argv0: &CStr, environment: &Environment<'_>) {
     output.program.push(argv0.to_bytes().rsplit(|byte| *byte == b'/').next().unwrap_or_default());
     if let Some(prefix) = environment.prefix {

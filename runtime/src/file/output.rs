@@ -1,4 +1,4 @@
-//! The file: its name, the directory that was captured for it, and whether it may be overwritten.
+//! Opens the file: its directory, its name, and the rules for overwriting.
 
 use core::cell::UnsafeCell;
 use core::ffi::CStr;
@@ -11,15 +11,16 @@ use crate::ownership::{FORKED, own};
 use crate::per_process::PER_PROCESS;
 use crate::text::{Digits, Text};
 
-/// What could not be done, as the end of "cannot ...", and why.
+/// What could not be done, as the end of "cannot ...", and the error.
 pub(crate) type Refusal = (&'static [u8], Errno);
 
-/// The directory that was captured, and what else was then.
+/// The captured directory, and what else was found at the start.
 struct Captured {
-    /// Its path: the program may close our descriptor, and open another file with that number.
+    /// The path of the directory: the program may close the runtime's descriptor and open another file with its
+    /// number.
     path: Text<NAME_SIZE>,
     status: Option<Status>,
-    /// What the file was that was opened at the start.
+    /// The status of the file that was opened at the start.
     file: Option<Status>,
 }
 
@@ -27,7 +28,7 @@ static CAPTURED: Once<Captured> = Once(UnsafeCell::new(Captured { path: Text::ne
 
 /// The descriptor of the directory; -1 for none.
 static DIRECTORY: AtomicI32 = AtomicI32::new(-1);
-/// Remembers the directory that `descriptor` is open on, or the current one. Only the first call does anything.
+/// Captures the directory that `descriptor` leads to, or the current directory. Only the first call has an effect.
 pub(crate) fn capture_directory(descriptor: Option<Fd>) -> Result<(), Errno> {
     know_standard_error();
     if DIRECTORY.load(Relaxed) != -1 {
@@ -46,7 +47,7 @@ pub(crate) fn capture_directory(descriptor: Option<Fd>) -> Result<(), Errno> {
     // SAFETY: the first call is at start-up, when there is one thread.
     let captured = unsafe { &mut *CAPTURED.0.get() };
     fd.push_path(&mut captured.path);
-    let _ = captured.path.as_c_str(); // ends with a NUL from here on
+    let _ = captured.path.as_c_str(); // appends a NUL, which stays
     captured.status = Some(status);
     DIRECTORY.store(fd.0, Relaxed);
     own(process_id());
@@ -68,7 +69,7 @@ pub(crate) fn keep_file() {
     let opened = match captured.status {
         Some(status) if status.is_open_to_all() => {
             if has_turn() {
-                return; // the name is of this process alone
+                return; // no other process uses the name
             }
             directory.open_existing(name()).ok()
         }
@@ -81,8 +82,8 @@ pub(crate) fn keep_file() {
     }
 }
 
-/// Locks the file that is kept, empty, until the end: that tells it from one that was left. If a process with our number has
-/// it, which made it just now or found it when we did, it is closed.
+/// Locks the kept file, which is empty until the end: the lock tells the file from an abandoned file. If a process
+/// with the same number has the lock, the file is closed.
 fn is_locked_for_us(file: Fd) -> bool {
     let is_anothers = file.lock() == Err(Errno::EAGAIN);
     if is_anothers {
@@ -92,19 +93,19 @@ fn is_locked_for_us(file: Fd) -> bool {
     !is_anothers
 }
 
-/// The permissions of a new file, before the user's mask as it is then: never more than that of the start allows.
+/// The permissions of a new file, before the current umask: no more than the umask at the start allows.
 pub(crate) fn mode() -> usize {
     let output = output();
     (if output.naming == Naming::Private { 0o600 } else { 0o666 }) & !output.mask
 }
 
-/// The directory to look that path up in.
+/// The directory in which to look up `path`.
 pub(crate) fn directory_of(path: &CStr) -> Result<Fd, Refusal> {
-    // SAFETY: nothing writes it after start-up.
+    // SAFETY: nothing writes the value after start-up.
     directory(unsafe { &*CAPTURED.0.get() }, path)
 }
 
-/// Whether a path leads to the file of that status.
+/// Whether a path leads to the file with this status.
 pub(crate) fn is_named(directory: Fd, path: &CStr, status: &Status) -> bool {
     directory.open_existing(path).is_ok_and(|file| {
         let is_it = file.status().is_ok_and(|now| now.is_same_file(status));
@@ -113,7 +114,7 @@ pub(crate) fn is_named(directory: Fd, path: &CStr, status: &Status) -> bool {
     })
 }
 
-/// Takes away the file of its own that a child has left which is told of by the sum now.
+/// Removes a child's own file, whose counts are now in the sum of all children.
 pub(crate) fn take_away_own() {
     let own = name();
     if let Ok(directory) = directory_of(own) {
@@ -122,12 +123,12 @@ pub(crate) fn take_away_own() {
     }
 }
 
-/// Opens the file in the captured directory, new and empty. One that was there and that we may overwrite loses its name
-/// but lives on for whoever has it open or mapped.
+/// Opens the file in the captured directory, new and empty. An existing file that may be overwritten loses its name,
+/// but processes that have it open or mapped keep it.
 ///
-/// Where that cannot be done any more, the superuser's file that was opened at the start is emptied and given.
+/// If that is no longer possible, the result is the superuser's file that was opened at the start, emptied.
 pub(crate) fn open(to_map: bool) -> Result<Fd, Refusal> {
-    // SAFETY: nothing writes it after start-up, which is this thread's.
+    // SAFETY: nothing writes the value after start-up, which this thread ran.
     let captured = unsafe { &*CAPTURED.0.get() };
     let kept = Fd(PER_PROCESS.kept_file.load(Relaxed));
     match open_main(captured, to_map) {
@@ -140,12 +141,12 @@ pub(crate) fn open(to_map: bool) -> Result<Fd, Refusal> {
     }
 }
 
-/// Closes a file that was given by [`open`], unless it is the one that was opened at the start.
+/// Closes a file from [`open`], unless it is the file that was opened at the start.
 pub(crate) fn close(file: Fd) -> Result<(), Errno> {
     if file.0 == PER_PROCESS.kept_file.load(Relaxed) { Ok(()) } else { file.close() }
 }
 
-/// Opens the file. One that has the number of the process and was written by another is not ours: then it is the next name.
+/// Opens the file. If the name has the process number and is taken by another process, the next name is tried.
 fn open_main(captured: &Captured, to_map: bool) -> Result<Fd, Refusal> {
     let before = PER_PROCESS.name_turn.load(Relaxed);
     if has_turn() && before == 0 {
@@ -166,7 +167,8 @@ fn open_main(captured: &Captured, to_map: bool) -> Result<Fd, Refusal> {
     opened
 }
 
-/// Whether the file of our name is a file that something is in, or that is kept for that. What else is there stands in the way.
+/// Whether the file with the name has contents, or is kept by another process. Anything else is an obstacle, which
+/// opening the file reports.
 fn is_anothers(directory: Fd) -> bool {
     match directory.open_existing(name()) {
         Ok(there) => {
@@ -179,7 +181,8 @@ fn is_anothers(directory: Fd) -> bool {
     }
 }
 
-/// Says that a file could not be written, and what helps: where the user has no right to, and for want of a descriptor.
+/// Reports that a file could not be written, and what helps: a directory for a user without permission, `descriptor`
+/// for a lack of descriptors.
 pub(crate) fn say_refusal(path: &[u8], (what, error): Refusal, descriptor: &[u8]) {
     let mut user = Digits::new();
     user.push_decimal(u64::from(effective_user()));
@@ -192,17 +195,17 @@ pub(crate) fn say_refusal(path: &[u8], (what, error): Refusal, descriptor: &[u8]
     say_cure(&[path, b": cannot ", what], error, cure);
 }
 
-/// A new file to be mapped, with a name of its own until it is a profile: see [`put_in_place`]. `None` where that cannot be,
-/// and where there is an empty file, which is used as it is: then there is [`open`].
+/// Creates a file to be mapped, with a temporary name until it is a profile: see [`put_in_place`]. `None` if that is
+/// impossible, and if there is an empty file, which is used as it is: then use [`open`].
 ///
 /// # Errors
 ///
-/// What stands in the way of the name, and is not to be overwritten.
+/// Why the existing file must not be overwritten.
 pub(crate) fn open_beforehand() -> Result<Option<Fd>, Refusal> {
     if has_turn() {
-        return Ok(None); // it replaces no file
+        return Ok(None); // such a file replaces no other file
     }
-    // SAFETY: nothing writes it after start-up, which is this thread's.
+    // SAFETY: nothing writes the value after start-up, which this thread ran.
     let directory = directory(unsafe { &*CAPTURED.0.get() }, name())?;
     match directory.open_existing(name()) {
         Ok(there) => {
@@ -217,20 +220,21 @@ pub(crate) fn open_beforehand() -> Result<Option<Fd>, Refusal> {
     }
     let (new, create) = (name_beforehand(), |new| directory.create_for_writing(new, mode(), true));
     let file = create(new).or_else(|_| {
-        // One of a process with our number that was killed.
+        // The file of a process with the same number that was killed.
         directory.unlink(new).and_then(|()| create(new))
     });
     Ok(file.ok())
 }
 
-/// Gives the file of [`open_beforehand`] the name, in one step: whoever opens that finds what was there before, or this.
+/// Renames the file of [`open_beforehand`] to the final name, in one step: a reader finds either the old file or this
+/// file.
 pub(crate) fn put_in_place() -> Result<(), Errno> {
     // SAFETY: as above.
     let directory = directory(unsafe { &*CAPTURED.0.get() }, name()).map_err(|(_, error)| error)?;
     directory.rename(name_beforehand(), name())
 }
 
-/// Takes the file of [`open_beforehand`] away.
+/// Closes and removes the file of [`open_beforehand`].
 pub(crate) fn give_up(file: Fd) {
     let _ = file.close();
     // SAFETY: as above.
@@ -239,7 +243,7 @@ pub(crate) fn give_up(file: Fd) {
     }
 }
 
-/// Opens the file with the rights that the process had when the directory was captured, as far as it still can.
+/// Opens the file with the rights that the process had when the directory was captured, if that is still possible.
 pub(crate) fn open_as_captured() -> Result<Fd, Refusal> {
     match kept_file() {
         Some(kept) if kept.status().is_ok_and(|status| is_private(&status, 0)) => {
@@ -249,7 +253,7 @@ pub(crate) fn open_as_captured() -> Result<Fd, Refusal> {
     }
 }
 
-/// Takes the file away that was opened at the start, if nothing is in it.
+/// Removes the file that was opened at the start, if the file is empty.
 pub(crate) fn discard() {
     if kept_file().is_some_and(|kept| kept.status().is_ok_and(|status| status.size == 0)) {
         let _ = Fd(DIRECTORY.load(Relaxed)).unlink(name());
@@ -259,25 +263,26 @@ pub(crate) fn discard() {
 /// The file that was opened at the start.
 fn kept_file() -> Option<Fd> {
     let kept = Fd(PER_PROCESS.kept_file.load(Relaxed));
-    // SAFETY: nothing writes it after the directory was captured.
+    // SAFETY: nothing writes the value after the directory was captured.
     let captured = unsafe { &*CAPTURED.0.get() };
     is_still(kept, captured.file.as_ref()).then_some(kept)
 }
 
-/// Whether only `user` has anything to do with a file.
+/// Whether only `user` can access a file.
 fn is_private(status: &Status, user: u32) -> bool {
     status.links == 1 && !status.is_shared() && status.owner == user
 }
 
-/// Opens a file beside the file, for which the same holds.
+/// Opens a file beside the file, by the rules for the file.
 pub(crate) fn open_beside(path: &CStr) -> Result<Fd, Refusal> {
-    // SAFETY: nothing writes it after start-up, which is this thread's.
+    // SAFETY: nothing writes the value after start-up, which this thread ran.
     open_anew(unsafe { &*CAPTURED.0.get() }, path, false)
 }
 
-/// Opens a file beside the file for reading, if it is a regular one of this user; the result is that and its length.
+/// Opens a file beside the file for reading, if it is a regular file of this user. The result is the file and its
+/// length.
 pub(crate) fn open_own_beside(path: &CStr) -> Option<(Fd, u64)> {
-    // SAFETY: nothing writes it after start-up, which is this thread's.
+    // SAFETY: nothing writes the value after start-up, which this thread ran.
     let directory = directory(unsafe { &*CAPTURED.0.get() }, path).ok()?;
     let file = directory.open_regular_for_reading(path).ok()?;
     match file.status() {
@@ -289,9 +294,9 @@ pub(crate) fn open_own_beside(path: &CStr) -> Option<(Fd, u64)> {
     }
 }
 
-/// Takes the name of a file beside the file away, where that can be done.
+/// Removes a file beside the file, if possible.
 pub(crate) fn unlink_beside(path: &CStr) {
-    // SAFETY: nothing writes it after start-up, which is this thread's.
+    // SAFETY: nothing writes the value after start-up, which this thread ran.
     if let Ok(directory) = directory(unsafe { &*CAPTURED.0.get() }, path) {
         let _ = directory.unlink(path);
     }
@@ -310,7 +315,7 @@ fn open_anew(captured: &Captured, path: &CStr, to_map: bool) -> Result<Fd, Refus
                 let _ = file.close();
                 return Ok(new);
             }
-            // We may write the file but not the directory.
+            // The process may write the file but not the directory.
             match file.truncate() {
                 Ok(()) => return Ok(file),
                 Err(error) => (&b"empty"[..], error),
@@ -321,7 +326,7 @@ fn open_anew(captured: &Captured, path: &CStr, to_map: bool) -> Result<Fd, Refus
     Err(refused)
 }
 
-/// Why a file of that status is not to be overwritten, or the status.
+/// Returns the status if a file with this status may be overwritten, and otherwise the reason.
 pub(crate) fn refusal(status: Result<Status, Errno>) -> Result<Status, Refusal> {
     let status = status.map_err(|error| (&b"examine"[..], error))?;
     if !status.is_regular() {
@@ -333,7 +338,8 @@ pub(crate) fn refusal(status: Result<Status, Errno>) -> Result<Status, Refusal> 
     }
 }
 
-/// The directory to look the path up in: the captured one, found again by its path if the program closed our descriptor.
+/// The directory in which to look up `path`: the captured one, which is found again by its path if the program closed
+/// its descriptor.
 fn directory(captured: &Captured, path: &CStr) -> Result<Fd, Refusal> {
     if path.is_empty() {
         return Err((b"form the name", Errno::ENAMETOOLONG));
@@ -345,7 +351,7 @@ fn directory(captured: &Captured, path: &CStr) -> Result<Fd, Refusal> {
     match now {
         Some(now) if now.links > 0 => return Ok(kept),
         _ if path.to_bytes().starts_with(b"/") => return Ok(CURRENT),
-        // A filter of system calls.
+        // A seccomp filter forbids the question.
         _ if status.as_ref().is_err_and(|error| *error == Errno::EPERM) => {
             return Err((b"examine its directory", Errno::EPERM));
         }
@@ -364,7 +370,7 @@ fn directory(captured: &Captured, path: &CStr) -> Result<Fd, Refusal> {
     Ok(found)
 }
 
-/// Whether a descriptor is open on the file that had this status, and that is still to be found somewhere.
+/// Whether a descriptor leads to the file with this earlier status, and the file still has a name.
 fn is_still(fd: Fd, then: Option<&Status>) -> bool {
     then.zip(fd.status().ok()).is_some_and(|(then, now)| now.is_same_file(then) && now.links > 0)
 }

@@ -1,4 +1,4 @@
-//! What is loaded where, and what was unloaded.
+//! Which object is loaded where, and which objects were unloaded.
 
 mod headers;
 mod linker_list;

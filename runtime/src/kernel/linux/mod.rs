@@ -1,8 +1,8 @@
-//! Linux has no `profil`: timers of its own or the kernel's ring of samples take its place.
+//! Linux has no `profil`: timers of the runtime or the kernel's sample rings replace it.
 pub mod profil_clock;
 mod sampler;
 
-/// The names of the samplers, as `GMON_SAMPLER` has them.
+/// The values of `GMON_SAMPLER`, for a message.
 #[cfg(not(test))]
 pub(crate) const SAMPLER_NAMES: &[u8] = b"perf, timer or itimer";
 

@@ -1,11 +1,12 @@
 //! `_mcount`: what compiled code calls at the head of every function.
 //!
-//! The common path is a lookup in the thread's own table: no lock, no call, no vector register. Compilers call it as any
-//! function of the C convention, so x0 to x17 are free; those from x9 on are enough.
+//! The common path searches the thread's own table: no lock, no call, no vector register. Compilers call the function
+//! by the C convention, so x0 to x17 are free; the registers from x9 on are enough.
 //!
-//! The count is raised by a pair of exclusive instructions. Returning from an exception clears the mark that the first of
-//! them sets, so the second fails if a handler ran in between, and both are tried again: no count is lost, neither this
-//! one nor those that the handler made. Between processors nothing is asked of them; each thread has a table of its own.
+//! A pair of exclusive instructions increments the count. Returning from an exception clears the mark that the first
+//! instruction sets, so the second instruction fails if a handler ran in between, and both are repeated: no count is
+//! lost, neither this one nor those of the handler. The pair does not order anything between processors; each thread
+//! has its own table.
 
 use core::arch::{global_asm, naked_asm};
 
@@ -16,9 +17,10 @@ use crate::ownership::OWN_WORD;
 
 /// Records the call of the function that calls this after its prologue: gcc's `-pg`, clang's `-pg`.
 ///
-/// gcc passes frompc in x0, older versions of clang pass nothing. Both set up a frame record before, and refuse to
-/// leave it out where they profile: x29 points to it, and its second word is the profiled function's return address. That
-/// may be signed; xpaclri, which does nothing where there are no signatures, takes that off, but only in x30.
+/// gcc passes frompc in x0; older versions of clang pass nothing. Both set up a frame record before the call, and
+/// refuse to omit it when they profile: x29 points to the record, and its second word is the profiled function's
+/// return address. The address may be signed; xpaclri, a no-op without signatures, removes the signature, but only in
+/// x30.
 ///
 /// An entry is (frompc, selfpc, count), 24 bytes; the last entry of a table is always empty, so the search ends.
 #[unsafe(naked)]
