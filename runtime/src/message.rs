@@ -31,7 +31,7 @@ static WAS_REPLACED: AtomicBool = AtomicBool::new(false);
 static PATIENCE: AtomicU32 = AtomicU32::new(900);
 
 /// Remembers the status of standard error. Only the first call has an effect.
-pub(crate) fn know_standard_error() {
+pub(crate) fn remember_standard_error() {
     if !IS_KNOWN.swap(true, Relaxed) {
         // SAFETY: this is the first call, and every reader calls this function before.
         unsafe { *AT_START.0.get() = STANDARD_ERROR.status().ok() };
@@ -46,7 +46,7 @@ pub(crate) fn look_before_filter() {
 
 /// Whether a line may be written to descriptor 2: the descriptor is the same file as at the start, or a log.
 fn is_for_lines() -> bool {
-    know_standard_error();
+    remember_standard_error();
     // SAFETY: nobody writes the status any more.
     let Some(then) = (unsafe { &*AT_START.0.get() }) else { return false };
     match STANDARD_ERROR.status() {

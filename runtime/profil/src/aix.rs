@@ -3,7 +3,7 @@
 use core::ffi::{c_uint, c_void};
 use core::mem;
 
-use super::engine::{alone, begin, exchange};
+use super::engine::{begin, exchange, exclusively};
 use super::profile::{Profile, Range};
 use super::rules::{Dialect, FIRST_SHORT, fraction};
 use gmon_runtime::kernel::profil_clock::SIXTY;
@@ -66,7 +66,7 @@ impl Prof {
 pub extern "C" fn gmon_profil_aix(buffer: *mut c_void, bufsiz: c_uint, offset: usize, scale: c_uint) {
     let buffer = buffer.expose_provenance();
     let work = || if bufsiz == LIST { profil_list(buffer) } else { profil(buffer, bufsiz as usize, offset, scale) };
-    if let Err(error) = alone(work) {
+    if let Err(error) = exclusively(work) {
         set_errno(error);
     }
 }

@@ -2,7 +2,7 @@
 
 use core::ffi::{c_int, c_uint, c_void};
 
-use super::engine::{alone, begin, exchange, returned};
+use super::engine::{begin, exchange, exclusively, returned};
 use super::profile::{Profile, Range};
 use super::rules::Dialect;
 use gmon_runtime::kernel::profil_clock::HUNDRED;
@@ -13,7 +13,7 @@ use gmon_runtime::samples::scale::ONE_TO_ONE;
 /// tick.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub extern "C" fn gmon_profil_bsd(samples: *mut c_void, size: usize, offset: usize, scale: c_uint) -> c_int {
-    returned(alone(|| profil(samples.expose_provenance(), size, offset, scale)))
+    returned(exclusively(|| profil(samples.expose_provenance(), size, offset, scale)))
 }
 
 /// The C library's `profil`, which a null buffer stops.

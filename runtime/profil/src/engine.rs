@@ -53,7 +53,7 @@ fn count(pc: usize, ticks: u32, more: impl Fn()) {
 }
 
 /// Replaces the profile, or removes it. The result is the number of addresses that the previous profile has stored;
-/// from then on nobody writes to its memory. Call this inside [`alone`].
+/// from then on nobody writes to its memory. Call this inside [`exclusively`].
 ///
 /// # Errors
 ///
@@ -131,7 +131,7 @@ pub(crate) fn begin(profile: Result<&'static Profile, Errno>) -> Result<(), Errn
 }
 
 /// Runs `work` in one thread of the process at a time, with signals blocked. Async-signal-safe.
-pub(crate) fn alone<T>(work: impl FnOnce() -> T) -> T {
+pub(crate) fn exclusively<T>(work: impl FnOnce() -> T) -> T {
     let blocked = block_signals();
     while WORKING.compare_exchange(NOBODY, thread_id(), SeqCst, SeqCst).is_err() {
         a_moment();
@@ -142,7 +142,7 @@ pub(crate) fn alone<T>(work: impl FnOnce() -> T) -> T {
     result
 }
 
-/// The thread that is in [`alone`].
+/// The thread that is in [`exclusively`].
 static WORKING: AtomicI32 = AtomicI32::new(NOBODY);
 const NOBODY: i32 = 0;
 

@@ -2,7 +2,7 @@
 
 use core::ffi::{c_long, c_uint, c_void};
 
-use super::engine::{alone, begin, exchange, returned};
+use super::engine::{begin, exchange, exclusively, returned};
 use super::profile::{Profile, Range};
 use super::rules::{Dialect, FINEST};
 use gmon_runtime::kernel::profil_clock::HUNDRED;
@@ -12,7 +12,7 @@ use gmon_runtime::os::{Errno, can_be_written, set_errno};
 /// until a count is 32767. An error is in `errno`.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub extern "C" fn gmon_profil_illumos(buff: *mut c_void, bufsiz: usize, offset: usize, scale: c_uint) {
-    if let Err(error) = alone(|| profil(buff.expose_provenance(), bufsiz, offset, scale)) {
+    if let Err(error) = exclusively(|| profil(buff.expose_provenance(), bufsiz, offset, scale)) {
         set_errno(error);
     }
 }
@@ -21,7 +21,7 @@ pub extern "C" fn gmon_profil_illumos(buff: *mut c_void, bufsiz: usize, offset: 
 /// full. The result is the number of addresses that the previous call has stored. If `nsamples` is 0, sampling ends.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub extern "C" fn gmon_pcsample(samples: *mut c_void, nsamples: c_long) -> c_long {
-    match alone(|| pcsample(samples.expose_provenance(), nsamples)) {
+    match exclusively(|| pcsample(samples.expose_provenance(), nsamples)) {
         Ok(stored) => stored as c_long,
         Err(error) => returned(Err(error)).into(),
     }

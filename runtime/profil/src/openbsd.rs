@@ -10,7 +10,7 @@ use core::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use gmon::layout::GmonHdr;
 
-use super::engine::{alone, begin, exchange, returned};
+use super::engine::{begin, exchange, exclusively, returned};
 use super::profile::{Profile, Range};
 use super::rules::Dialect;
 use gmon_runtime::file::{self, Naming};
@@ -39,7 +39,7 @@ pub unsafe extern "C" fn gmon_profil_openbsd(
     scale: c_uint,
     dirfd: c_int,
 ) -> c_int {
-    returned(alone(|| {
+    returned(exclusively(|| {
         let runtimes = runtimes_profil().filter(|_| program::may_be_profiled());
         // SAFETY: the function checks the buffer itself.
         match runtimes.map(|profil| unsafe { profil(buf, buflen, samplesize, offset as usize, scale, dirfd) }) {
@@ -98,7 +98,7 @@ fn name_file() {
 /// Does what OpenBSD's kernel does when a process ends: reads the header from the buffer, and stores the buffer if
 /// there are arcs. Only the first call has an effect.
 pub(crate) fn store() {
-    alone(|| {
+    exclusively(|| {
         let Some((buf, buflen)) = kernel::take_buffer() else { return };
         let _ = exchange(None);
         if !ownership::is_ours() {

@@ -5,7 +5,7 @@ use core::sync::atomic::Ordering::SeqCst;
 use super::buffer::Buffer;
 use super::merge;
 use super::moncontrol::{KEEPS_OUTSIDE, current, is_ours};
-use super::writing_thread::{NOBODY, alone};
+use super::writing_thread::{NOBODY, exclusively};
 use crate::arch;
 use crate::message::look_before_filter;
 use crate::os::reserve_for_good;
@@ -19,7 +19,7 @@ pub(crate) fn get_ready(for_all: bool, can_write: bool) {
     if let Some(buffer) = current().filter(|_| is_ours()) {
         // Another thread than the first one does not write the file at the end.
         let binds_the_writer = for_all || arch::thread_pointer() == PER_PROCESS.first_thread.load(SeqCst);
-        alone(NOBODY, || prepare(&buffer, binds_the_writer && !can_write));
+        exclusively(NOBODY, || prepare(&buffer, binds_the_writer && !can_write));
     }
 }
 

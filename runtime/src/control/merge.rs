@@ -53,7 +53,7 @@ pub(crate) unsafe fn look() -> Result<(), Errno> {
         unsafe { objects::for_each_gone(say_if_counted) };
     }
     // SAFETY: as above.
-    unsafe { objects::adopt() };
+    unsafe { objects::accept_look() };
     Ok(())
 }
 

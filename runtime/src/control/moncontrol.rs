@@ -7,7 +7,7 @@ use gmon::layout::RawArc;
 
 use super::buffer::{Buffer, Range};
 use super::merge::{self, RECORDED_BIAS};
-use super::writing_thread::{DONE, NOBODY, alone, become_writer_soon};
+use super::writing_thread::{DONE, NOBODY, become_writer_soon, exclusively};
 use crate::arch;
 use crate::file::{self, Children};
 use crate::kernel;
@@ -61,7 +61,7 @@ pub(crate) fn start(lowpc: usize, highpc: usize, directory: Option<c_int>, live:
     };
     PER_PROCESS.first_thread.store(arch::thread_pointer(), SeqCst);
     reserve();
-    objects::know_program(program::base(), program::bias());
+    objects::set_program(program::base(), program::bias());
     if KEEPS_OUTSIDE.load(SeqCst) {
         outside_text::keep_ticks_outside();
         // SAFETY: this is the first call, and nobody else reads the lists before it returns.
@@ -205,7 +205,7 @@ extern "C" fn __moncontrol(mode: c_int) {
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn _mcleanup() {
     if let Some(buffer) = current().filter(|_| is_ours()) {
-        alone(DONE, || {
+        exclusively(DONE, || {
             moncontrol(0);
             write(buffer, true);
         });
@@ -215,7 +215,7 @@ pub(crate) extern "C" fn _mcleanup() {
 /// Writes the file with the counts so far; profiling continues. May be called in signal handlers.
 pub(crate) fn write_snapshot() {
     if let Some(buffer) = current() {
-        alone(NOBODY, || write(buffer, false));
+        exclusively(NOBODY, || write(buffer, false));
     }
 }
 
@@ -225,7 +225,7 @@ fn write(buffer: Buffer, is_last: bool) {
     if is_last {
         kernel::settle_for_good();
     }
-    // SAFETY: `alone` excludes all other threads, here and below.
+    // SAFETY: `exclusively` excludes all other threads, here and below.
     let outside = unsafe { outside(is_last) };
     let mut more_arcs: &[RawArc] = &[];
     if !file::is_live() {
@@ -327,7 +327,7 @@ pub(crate) unsafe fn look_at_objects(iterate: objects::Iterate) {
             None => a_moment(),
         }
         // Errors are reported at the end.
-        if entered.is_some() && seen != Ok(objects::Seen::News) {
+        if entered.is_some() && seen != Ok(objects::Seen::NewObjects) {
             break;
         }
     }

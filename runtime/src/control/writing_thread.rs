@@ -14,9 +14,9 @@ pub(super) const DONE: usize = usize::MAX;
 
 /// Runs `work`, which writes the file, in one thread at a time, and then sets `writer` to `after`. Does nothing once
 /// the file is complete. Signals are blocked: a second fatal signal would otherwise leave half a file.
-pub(super) fn alone(after: usize, work: impl FnOnce()) {
+pub(super) fn exclusively(after: usize, work: impl FnOnce()) {
     let mut work = Some(work);
-    alone_with(after, &mut || {
+    exclusively_with(after, &mut || {
         if let Some(work) = work.take() {
             work();
         }
@@ -24,7 +24,7 @@ pub(super) fn alone(after: usize, work: impl FnOnce()) {
 }
 
 #[inline(never)]
-fn alone_with(after: usize, work: &mut dyn FnMut()) {
+fn exclusively_with(after: usize, work: &mut dyn FnMut()) {
     let blocked = try_to_block_signals().ok();
     if become_writer() {
         // If a seccomp filter prevents blocking signals, the program's handlers may run here, and the writer's stack

@@ -4,7 +4,7 @@ use core::ffi::{CStr, c_char, c_int};
 
 use crate::control::{self, Environment, settings, snapshot, strings};
 use crate::kernel;
-use crate::message::know_standard_error;
+use crate::message::remember_standard_error;
 #[cfg(feature = "start")]
 use crate::process::exits;
 
@@ -19,7 +19,7 @@ unsafe extern "C" {
 /// `envp` must be the process's environment, and nobody may change the environment during the call; this must be the
 /// first call.
 pub(super) unsafe fn begin(name: Option<&CStr>, envp: *const *const c_char, (lowpc, highpc): (usize, usize)) {
-    know_standard_error();
+    remember_standard_error();
     // SAFETY: the caller's promise.
     let environment = unsafe { Environment::of(strings(envp)) };
     let directory = settings::configure(name.unwrap_or(c""), &environment);

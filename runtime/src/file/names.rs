@@ -75,7 +75,7 @@ static OUTPUT: Once<Output> = Once(UnsafeCell::new(Output {
 static NAME: Once<Text<NAME_SIZE>> = Once(UnsafeCell::new(Text::new()));
 /// The name of a file beside the file.
 static BESIDE: Once<Text<NAME_SIZE>> = Once(UnsafeCell::new(Text::new()));
-pub(crate) const MOST_TURNS: u32 = 10_000;
+pub(crate) const MOST_ATTEMPTS: u32 = 10_000;
 
 /// Sets how the file is named and laid out.
 ///
@@ -94,7 +94,7 @@ pub(crate) fn output() -> &'static Output {
 }
 
 /// Whether the file has the process number in its name, and must not replace a file of another process.
-pub(crate) fn has_turn() -> bool {
+pub(crate) fn has_process_number() -> bool {
     let output = output();
     !output.replaces && (output.naming != Naming::Plain || FORKED.load(Relaxed))
 }
@@ -124,13 +124,13 @@ pub(crate) fn name() -> &'static CStr {
     name.as_c_str().unwrap_or(c"")
 }
 
-/// Appends the number of the process, and `-<turn>` if this is not the first process with the number.
+/// Appends the number of the process, and `-<attempt>` if this is not the first process with the number.
 fn push_number(name: &mut Text<NAME_SIZE>) {
     name.push_decimal(PROCESS.load(Relaxed) as u64);
-    let turn = PER_PROCESS.name_turn.load(Relaxed);
-    if turn > 1 {
+    let attempt = PER_PROCESS.name_attempt.load(Relaxed);
+    if attempt > 1 {
         name.push(b"-");
-        name.push_decimal(u64::from(turn));
+        name.push_decimal(u64::from(attempt));
     }
 }
 

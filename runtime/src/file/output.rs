@@ -4,8 +4,10 @@ use core::cell::UnsafeCell;
 use core::ffi::CStr;
 use core::sync::atomic::{AtomicI32, Ordering::Relaxed};
 
-use super::names::{MOST_TURNS, NAME_SIZE, Naming, Once, has_turn, name, name_beforehand, name_beside, output};
-use crate::message::{know_standard_error, say_cure};
+use super::names::{
+    MOST_ATTEMPTS, NAME_SIZE, Naming, Once, has_process_number, name, name_beforehand, name_beside, output,
+};
+use crate::message::{remember_standard_error, say_cure};
 use crate::os::{CURRENT, Errno, Fd, Status, effective_user, process_id};
 use crate::ownership::{FORKED, own};
 use crate::per_process::PER_PROCESS;
@@ -30,7 +32,7 @@ static CAPTURED: Once<Captured> = Once(UnsafeCell::new(Captured { path: Text::ne
 static DIRECTORY: AtomicI32 = AtomicI32::new(-1);
 /// Captures the directory that `descriptor` leads to, or the current directory. Only the first call has an effect.
 pub(crate) fn capture_directory(descriptor: Option<Fd>) -> Result<(), Errno> {
-    know_standard_error();
+    remember_standard_error();
     if DIRECTORY.load(Relaxed) != -1 {
         return Ok(());
     }
@@ -68,12 +70,12 @@ pub(crate) fn keep_file() {
     let directory = Fd(DIRECTORY.load(Relaxed));
     let opened = match captured.status {
         Some(status) if status.is_open_to_all() => {
-            if has_turn() {
+            if has_process_number() {
                 return; // no other process uses the name
             }
             directory.open_existing(name()).ok()
         }
-        _ if has_turn() => open_main(captured, false).ok().filter(|file| is_locked_for_us(*file)),
+        _ if has_process_number() => open_main(captured, false).ok().filter(|file| is_locked_for_us(*file)),
         _ => directory.open_for_writing(name(), mode(), false).ok(),
     };
     if let Some(file) = opened {
@@ -88,7 +90,7 @@ fn is_locked_for_us(file: Fd) -> bool {
     let is_anothers = file.lock() == Err(Errno::EAGAIN);
     if is_anothers {
         let _ = file.close();
-        PER_PROCESS.name_turn.store(0, Relaxed);
+        PER_PROCESS.name_attempt.store(0, Relaxed);
     }
     !is_anothers
 }
@@ -115,7 +117,7 @@ pub(crate) fn is_named(directory: Fd, path: &CStr, status: &Status) -> bool {
 }
 
 /// Removes a child's own file, whose counts are now in the sum of all children.
-pub(crate) fn take_away_own() {
+pub(crate) fn remove_own() {
     let own = name();
     if let Ok(directory) = directory_of(own) {
         let _ = directory.unlink(own);
@@ -148,11 +150,11 @@ pub(crate) fn close(file: Fd) -> Result<(), Errno> {
 
 /// Opens the file. If the name has the process number and is taken by another process, the next name is tried.
 fn open_main(captured: &Captured, to_map: bool) -> Result<Fd, Refusal> {
-    let before = PER_PROCESS.name_turn.load(Relaxed);
-    if has_turn() && before == 0 {
+    let before = PER_PROCESS.name_attempt.load(Relaxed);
+    if has_process_number() && before == 0 {
         let directory = directory(captured, name())?;
-        for turn in 1..=MOST_TURNS {
-            PER_PROCESS.name_turn.store(turn, Relaxed);
+        for attempt in 1..=MOST_ATTEMPTS {
+            PER_PROCESS.name_attempt.store(attempt, Relaxed);
             match directory.create_for_writing(name(), mode(), to_map) {
                 Ok(file) => return Ok(file),
                 Err(Errno::EEXIST) if is_anothers(directory) => {}
@@ -162,7 +164,7 @@ fn open_main(captured: &Captured, to_map: bool) -> Result<Fd, Refusal> {
     }
     let opened = open_anew(captured, name(), to_map);
     if opened.is_err() {
-        PER_PROCESS.name_turn.store(before, Relaxed);
+        PER_PROCESS.name_attempt.store(before, Relaxed);
     }
     opened
 }
@@ -202,7 +204,7 @@ pub(crate) fn say_refusal(path: &[u8], (what, error): Refusal, descriptor: &[u8]
 ///
 /// Why the existing file must not be overwritten.
 pub(crate) fn open_beforehand() -> Result<Option<Fd>, Refusal> {
-    if has_turn() {
+    if has_process_number() {
         return Ok(None); // such a file replaces no other file
     }
     // SAFETY: nothing writes the value after start-up, which this thread ran.

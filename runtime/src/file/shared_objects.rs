@@ -24,7 +24,7 @@ const BIN: usize = 4;
 
 /// Counts that are only kept as sums.
 #[derive(Default)]
-pub(crate) struct Rest {
+pub(crate) struct Sums {
     kernel: u64,
     vdso: u64,
     elsewhere: u64,
@@ -44,7 +44,7 @@ pub(crate) const LIVE: &[u8] = b"live";
 pub(crate) fn write(what: &[u8], main: Written, profrate: i32, entries: Option<&[Tally]>) {
     stale::remove(entries.is_none());
     let Some(entries) = entries else { return };
-    let mut rest = Rest { elsewhere: outside_text::elsewhere(), ..Rest::default() };
+    let mut sums = Sums { elsewhere: outside_text::elsewhere(), ..Sums::default() };
     // SAFETY: `control` lets only one thread write files.
     (1..)
         .map_while(|number| unsafe { objects::object(number) })
@@ -59,23 +59,23 @@ pub(crate) fn write(what: &[u8], main: Written, profrate: i32, entries: Option<&
                 let twins = twins(entries, number, object);
                 let written = write_profile(object, twins, profrate, group, &mut refused);
                 if written.length == 0 {
-                    rest.add(objects::ELSEWHERE, group);
+                    sums.add(objects::ELSEWHERE, group);
                 } else {
                     objects += 1;
                 }
                 object.written.set(objects::Written { twins, length: written.length, sum: written.sum });
             }
-            None => rest.add(number, group),
+            None => sums.add(number, group),
         }
     }
     let path = names::name_beside(&[b".objects"]);
     let listed = output::open_beside(path).and_then(|file| {
-        let listed = write_list(file, what, main, entries, &rest);
+        let listed = write_list(file, what, main, entries, &sums);
         finish(file, listed)
     });
     // If nothing was counted outside, the profile is complete without the list.
     if let Err(refusal) = listed
-        && (objects > 0 || !rest.is_nothing())
+        && (objects > 0 || !sums.is_nothing())
     {
         say_once(path.to_bytes(), refusal, &mut refused);
     }
@@ -101,7 +101,7 @@ pub(crate) fn list_live(header: Written) {
 }
 
 /// Whether there are entries or sums that only files beside the file can contain.
-pub(crate) fn is_anything_told(entries: &[Tally]) -> bool {
+pub(crate) fn has_contents(entries: &[Tally]) -> bool {
     outside_text::elsewhere() > 0 || entries.iter().any(|entry| number(entry.place) != PROGRAM)
 }
 
@@ -204,14 +204,14 @@ impl Object {
     }
 }
 
-impl Rest {
+impl Sums {
     /// The sum of all entries, if there are no profiles of single objects.
-    pub(crate) fn of(entries: &[Tally]) -> Rest {
-        let mut rest = Rest { elsewhere: outside_text::elsewhere(), ..Rest::default() };
+    pub(crate) fn of(entries: &[Tally]) -> Sums {
+        let mut sums = Sums { elsewhere: outside_text::elsewhere(), ..Sums::default() };
         for group in groups(entries) {
-            rest.add(group.first().map_or(PROGRAM, |entry| number(entry.place)), group);
+            sums.add(group.first().map_or(PROGRAM, |entry| number(entry.place)), group);
         }
-        rest
+        sums
     }
 
     /// The sums that a line of a list contains, if it contains any.
@@ -255,12 +255,12 @@ impl Rest {
 }
 
 /// Writes the list.
-fn write_list(file: Fd, what: &[u8], main: Written, entries: &[Tally], rest: &Rest) -> Result<Written, Errno> {
+fn write_list(file: Fd, what: &[u8], main: Written, entries: &[Tally], sums: &Sums) -> Result<Written, Errno> {
     let mut out = Writer::new(file);
     out.begin(what, main);
     for group in groups(entries) {
         let Some(number) = group.first().map(|entry| number(entry.place)) else { continue };
-        let Some((object, written)) = told(number) else { continue };
+        let Some((object, written)) = described(number) else { continue };
         out.put(b"object");
         for number in [number as u64, written.twins, written.length as u64] {
             out.number(number);
@@ -272,11 +272,11 @@ fn write_list(file: Fd, what: &[u8], main: Written, entries: &[Tally], rest: &Re
         out.put(object.path.as_bytes());
         out.put(b"\n");
     }
-    let is_told = |number: usize| number == PROGRAM || told(number).is_some();
+    let is_described = |number: usize| number == PROGRAM || described(number).is_some();
     for call in entries {
         let Some(caller) = call.caller() else { continue };
         let (from, to) = (number(caller), number(call.place));
-        if from != to && is_told(from) && is_told(to) {
+        if from != to && is_described(from) && is_described(to) {
             out.put(b"arc");
             for number in [from as u64, address(caller) as u64, to as u64, address(call.place) as u64] {
                 out.number(number);
@@ -285,13 +285,13 @@ fn write_list(file: Fd, what: &[u8], main: Written, entries: &[Tally], rest: &Re
             out.put(b"\n");
         }
     }
-    write_rest(&mut out, rest);
+    write_sum_lines(&mut out, sums);
     out.put(b"end\n");
     out.finish()
 }
 
 /// Adds the sums of an existing list, if there is one.
-pub(crate) fn add_sums(path: &CStr, rest: &mut Rest) {
+pub(crate) fn add_sums(path: &CStr, sums: &mut Sums) {
     let file = output::directory_of(path).ok().and_then(|directory| directory.open_regular_for_reading(path).ok());
     let Some(file) = file else { return };
     // The sums are in the last, short lines.
@@ -302,26 +302,26 @@ pub(crate) fn add_sums(path: &CStr, rest: &mut Rest) {
     // The first piece may be the end of a longer line.
     let lines = bytes.get(..read).unwrap_or(&[]).split(|byte| *byte == b'\n').skip(usize::from(start > 0));
     for line in lines {
-        if let Some((place, number)) = rest.place(line) {
+        if let Some((place, number)) = sums.place(line) {
             *place = place.saturating_add(number);
         }
     }
 }
 
 /// Writes a list that contains only sums, beside the file described by `main`.
-pub(crate) fn write_sums(mut out: Writer, main: Written, rest: &Rest) -> Result<Written, Errno> {
+pub(crate) fn write_sums(mut out: Writer, main: Written, sums: &Sums) -> Result<Written, Errno> {
     out.begin(PROFILE, main);
-    write_rest(&mut out, rest);
+    write_sum_lines(&mut out, sums);
     out.put(b"end\n");
     out.finish()
 }
 
-fn write_rest(out: &mut Writer, rest: &Rest) {
+fn write_sum_lines(out: &mut Writer, sums: &Sums) {
     let sums: [(&[u8], u64); 4] = [
-        (b"samples kernel", rest.kernel),
-        (b"samples vdso", rest.vdso),
-        (b"samples elsewhere", rest.elsewhere),
-        (b"calls elsewhere", rest.calls),
+        (b"samples kernel", sums.kernel),
+        (b"samples vdso", sums.vdso),
+        (b"samples elsewhere", sums.elsewhere),
+        (b"calls elsewhere", sums.calls),
     ];
     for (name, sum) in sums.iter().filter(|(_, sum)| *sum > 0) {
         out.put(name);
@@ -331,7 +331,7 @@ fn write_rest(out: &mut Writer, rest: &Rest) {
 }
 
 /// An object that has a profile, and the description of the profile.
-fn told(number: usize) -> Option<(&'static Object, objects::Written)> {
+fn described(number: usize) -> Option<(&'static Object, objects::Written)> {
     // SAFETY: as in `write`.
     let object = unsafe { objects::object(number) }.filter(|_| is_object(number))?;
     let written = object.written.get();

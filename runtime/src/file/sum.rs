@@ -18,7 +18,7 @@ use gmon::layout::{
 use super::forms::{self, Bins, Finished, Form, Part};
 use super::names;
 use super::output::{self, Refusal};
-use super::shared_objects::{self, Rest};
+use super::shared_objects::{self, Sums};
 use super::writer::Writer;
 use crate::objects::Tally;
 use crate::os::{Errno, Fd, Status, a_moment, map};
@@ -70,14 +70,14 @@ fn add_locked(new: Fd, profile: &Finished<'_>, form: Option<Form>, outside: &[Ta
         Err(Errno::ENOENT) => None,
         Err(error) => return Err((b"open", error)),
     };
-    let mut rest = Rest::of(outside);
+    let mut sums = Sums::of(outside);
     let added = match old {
         Some(file) => {
             let added = output::refusal(file.status()).and_then(|status| {
                 with_file(profile, file, status.size as usize).map_err(|error| (&b"add to"[..], error))
             });
             let _ = file.close();
-            shared_objects::add_sums(names::sum_name(&[b".objects"]), &mut rest);
+            shared_objects::add_sums(names::sum_name(&[b".objects"]), &mut sums);
             added
         }
         None => Sum::of(profile, 0).ok_or((&b"add to"[..], Errno::ENOMEM)),
@@ -92,10 +92,10 @@ fn add_locked(new: Fd, profile: &Finished<'_>, form: Option<Form>, outside: &[Ta
     };
     // The list is written first: a child that is killed in between has not ended, and the next child makes both files
     // fit again.
-    if !rest.is_nothing() {
+    if !sums.is_nothing() {
         let list = output::open_beside(names::sum_name(&[b".objects", NEW]))?;
         let listed =
-            shared_objects::write_sums(Writer::new(list), written, &rest).map_err(|error| (&b"write"[..], error));
+            shared_objects::write_sums(Writer::new(list), written, &sums).map_err(|error| (&b"write"[..], error));
         let _ = list.close();
         listed?;
         rename(&[b".objects", NEW], &[b".objects"])?;

@@ -44,7 +44,7 @@ pub(crate) fn terminate(more_arcs: &[RawArc], outside: Option<&[Tally]>, is_last
         return;
     }
     if mapped::is_in_file() {
-        mapped::finish(outside.is_some_and(shared_objects::is_anything_told));
+        mapped::finish(outside.is_some_and(shared_objects::has_contents));
         return;
     }
     let mut outside = outside;
@@ -55,7 +55,7 @@ pub(crate) fn terminate(more_arcs: &[RawArc], outside: Option<&[Tally]>, is_last
         match add_to_sum(more_arcs, outside.unwrap_or(&[])) {
             Ok(()) => {
                 if PER_PROCESS.has_own_file.load(Relaxed) {
-                    output::take_away_own();
+                    output::remove_own();
                 }
                 return;
             }

@@ -53,7 +53,7 @@ struct Entry {
 
 /// A table. A table of zeros has no entries and no room for any.
 pub(crate) struct Table {
-    /// Null before [`Table::furnish`].
+    /// Null before [`Table::set_memory`].
     entries: AtomicPtr<Entry>,
     /// Home slots, a power of two.
     slots: AtomicUsize,
@@ -105,7 +105,7 @@ impl Table {
     ///
     /// `memory` must be aligned to a word, have `size` bytes, at least the size of the smallest table, be all zero,
     /// belong to nobody else, and stay mapped.
-    pub(crate) unsafe fn furnish(&self, memory: *mut c_void, size: usize) {
+    pub(crate) unsafe fn set_memory(&self, memory: *mut c_void, size: usize) {
         let length = size / size_of::<Entry>();
         let slots = 1 << length.saturating_sub(TAIL).checked_ilog2().unwrap_or(0);
         self.slots.store(slots, SeqCst);
@@ -114,7 +114,7 @@ impl Table {
     }
 
     /// Marks all entries as unused after their memory was cleared.
-    pub(crate) fn cleared(&self) {
+    pub(crate) fn mark_empty(&self) {
         self.used.store(0, SeqCst);
         self.leads_outside.store(false, SeqCst);
         let taken = self.taken.load(SeqCst);
@@ -286,7 +286,7 @@ mod tests {
         let table = Table::new();
         assert_eq!(table.count(1, 2), Counted::Full, "there is no room yet");
         // SAFETY: fresh memory that is never freed.
-        unsafe { table.furnish(memory, size) };
+        unsafe { table.set_memory(memory, size) };
         table
     }
 

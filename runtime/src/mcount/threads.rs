@@ -24,7 +24,7 @@ use crate::per_process::PER_PROCESS;
 
 /// The number of records in which a new thread looks for the record of an ended thread. The bound keeps the cost of a
 /// thread's start independent of the number of threads, and fewer than half of the records stay idle for long.
-const ADOPTION_TRIES: usize = 4;
+const RECORDS_TRIED: usize = 4;
 
 /// The record of a thread. A record of zeros has no tables and no owner.
 #[repr(C)]
@@ -65,7 +65,7 @@ const CALLS_TO_ASK_AGAIN: u32 = 4096;
 /// the object proves. All changes beyond a single entry are made with signals blocked. If a seccomp filter prevents
 /// blocking signals, a handler that comes in between sees the flag `changing`, and counts in the current table.
 pub(crate) unsafe extern "C" fn miss(frompc: usize, selfpc: usize) {
-    let Some(thread) = enter() else {
+    let Some(thread) = record_or_new() else {
         let lost = if ownership::is_ours() { &PER_PROCESS.lost_calls } else { &PER_PROCESS.lost_calls_of_children };
         lost.fetch_add(1, Relaxed);
         return;
@@ -75,14 +75,14 @@ pub(crate) unsafe extern "C" fn miss(frompc: usize, selfpc: usize) {
     }
     // A copy of the process leaves no profile, so its tables need not grow.
     if ownership::is_copy() || !thread.may_grow() || thread.changing.swap(true, SeqCst) {
-        thread.count_somewhere(frompc, selfpc);
+        thread.count_without_growing(frompc, selfpc);
         return;
     }
     let blocked = block_signals();
     while thread.count(frompc, selfpc) == Counted::Full {
         if !thread.grow() {
             thread.refused.store(1, Relaxed);
-            thread.count_somewhere(frompc, selfpc);
+            thread.count_without_growing(frompc, selfpc);
             break;
         }
         thread.refused.store(0, Relaxed);
@@ -98,7 +98,7 @@ impl Thread {
     }
 
     /// Counts in the current table, or counts the call as lost.
-    fn count_somewhere(&self, frompc: usize, selfpc: usize) {
+    fn count_without_growing(&self, frompc: usize, selfpc: usize) {
         if self.newest_table().is_none_or(|table| table.count_anywhere(frompc, selfpc) == Counted::Full) {
             PER_PROCESS.lost_calls.fetch_add(1, Relaxed);
         }
@@ -129,7 +129,7 @@ impl Thread {
             return false;
         }
         // SAFETY: fresh memory of that size.
-        unsafe { table.furnish(memory, size) };
+        unsafe { table.set_memory(memory, size) };
         self.newest.store(generation, SeqCst);
         true
     }
@@ -146,13 +146,13 @@ impl Thread {
 
 /// Gives this thread a record and a timer if it has no record; false if there is no memory.
 pub(crate) fn enter_this_thread() -> bool {
-    enter().is_some()
+    record_or_new().is_some()
 }
 
 /// This thread's record; `None` if there is no memory for a record, and in the child of a vfork without a record: to
 /// the child, all threads of its parent seem to be gone.
-fn enter() -> Option<&'static Thread> {
-    if let Some(thread) = known() {
+fn record_or_new() -> Option<&'static Thread> {
+    if let Some(thread) = record() {
         return Some(thread);
     }
     if !ownership::is_ours() {
@@ -160,22 +160,22 @@ fn enter() -> Option<&'static Thread> {
     }
     let blocked = block_signals();
     // A signal handler may have made the record in between.
-    let thread = known().or_else(make_known);
+    let thread = record().or_else(make_record);
     set_blocked_signals(kernel::to_be_blocked(blocked));
     thread
 }
 
 /// Gives this thread a record. If signals cannot be blocked, a handler may do so first; then the handler's record is
 /// used.
-fn make_known() -> Option<&'static Thread> {
+fn make_record() -> Option<&'static Thread> {
     let id = thread_id();
-    let thread = adopt(id).or_else(|| register(id))?;
+    let thread = reuse_record(id).or_else(|| register(id))?;
     thread.changing.store(true, SeqCst);
     enter_thread();
     if !arch::publish_record(ptr::from_ref(thread).cast_mut().cast()) {
         thread.changing.store(false, SeqCst);
         thread.owner.store(0, SeqCst);
-        return known();
+        return record();
     }
     thread.use_newest();
     thread.changing.store(false, SeqCst);
@@ -184,16 +184,16 @@ fn make_known() -> Option<&'static Thread> {
 }
 
 /// This thread's record, if it has one.
-fn known() -> Option<&'static Thread> {
+fn record() -> Option<&'static Thread> {
     let known: *const Thread = arch::record().cast();
-    // SAFETY: null, or a record that `make_known` published; records are never freed.
+    // SAFETY: null, or a record that `make_record` published; records are never freed.
     unsafe { known.as_ref() }
 }
 
 /// Finds a record whose thread has ended and makes this thread its owner.
-fn adopt(id: i32) -> Option<&'static Thread> {
+fn reuse_record(id: i32) -> Option<&'static Thread> {
     let mut at = CURSOR.load(Relaxed);
-    for _ in 0..ADOPTION_TRIES {
+    for _ in 0..RECORDS_TRIED {
         if at.is_null() {
             at = THREADS.load(SeqCst);
         }
@@ -252,14 +252,14 @@ fn for_each_thread(mut each: impl FnMut(&Thread)) {
 /// Blocks all signals in this thread during a fork. Signals would restart a large process's fork over and over, and
 /// the child would count what their handlers do as well.
 pub(crate) fn before_fork() {
-    if let Some(thread) = enter() {
+    if let Some(thread) = record_or_new() {
         thread.blocked.save(block_signals());
     }
 }
 
 /// Undoes [`before_fork`].
 pub(crate) fn after_fork_in_parent() {
-    if let Some(thread) = known() {
+    if let Some(thread) = record() {
         set_blocked_signals(thread.blocked.saved());
     }
 }
@@ -286,10 +286,10 @@ pub(crate) fn after_fork_in_child(shared: bool) -> bool {
                     clear(memory, size);
                 }
             }
-            table.cleared();
+            table.mark_empty();
         }
     });
-    if let Some(thread) = known() {
+    if let Some(thread) = record() {
         let id = thread_id();
         thread.owner.store(u64::from(id as u32), Relaxed);
         thread.clock.attach(id);
@@ -338,7 +338,7 @@ pub(crate) fn empty_arcs(is_wanted: impl Fn(usize, usize) -> bool, mut each: imp
 
 /// Sets whether this thread is closing an object; the result is the previous value.
 pub(crate) fn set_closing(is_closing: bool) -> bool {
-    enter().is_some_and(|thread| thread.is_closing.swap(is_closing, SeqCst))
+    record_or_new().is_some_and(|thread| thread.is_closing.swap(is_closing, SeqCst))
 }
 
 /// Whether any thread is closing an object.

@@ -21,7 +21,7 @@ pub(super) struct Entry {
 }
 
 /// An object that is new in the list.
-pub(super) struct New {
+pub(super) struct NewObject {
     pub(super) place: usize,
     pub(super) bias: usize,
     pub(super) segments: usize,
@@ -37,9 +37,9 @@ pub(super) struct Entries {
     pub(super) all: [Entry; MOST_LISTED],
 }
 
-pub(super) struct News {
+pub(super) struct NewObjects {
     pub(super) number: usize,
-    pub(super) all: [New; MOST_NEW],
+    pub(super) all: [NewObject; MOST_NEW],
 }
 
 /// How many objects were added and removed; zeros if nothing is known.
@@ -52,7 +52,7 @@ pub(super) struct List {
     pub(super) prepared: Cell<Counters>,
     entries: [UnsafeCell<Entries>; 2],
     pub(super) is_second_known: Cell<bool>,
-    pub(super) news: UnsafeCell<News>,
+    pub(super) new_objects: UnsafeCell<NewObjects>,
 }
 
 /// Which of the known entries are still in the list that is being read.
@@ -65,7 +65,7 @@ pub(super) struct Kept {
 
 impl List {
     /// Discards the result of the latest look.
-    pub(super) fn forget_what_is_prepared(&self) {
+    pub(super) fn discard_prepared(&self) {
         self.prepared.set((0, 0));
     }
 
@@ -84,12 +84,12 @@ impl List {
 
     /// Starts to read the list. The result is the number of entries at its start that are certainly unchanged.
     pub(super) fn begin(&self, removed: u64) -> usize {
-        self.forget_what_is_prepared();
+        self.discard_prepared();
         // SAFETY: no function here returns a reference to the entries or to the new objects.
-        let ((now, next), news) = unsafe { (self.entries(), &mut *self.news.get()) };
+        let ((now, next), new_objects) = unsafe { (self.entries(), &mut *self.new_objects.get()) };
         now.all.iter_mut().take(now.number).for_each(|entry| entry.successor = 0);
         next.number = 0;
-        news.number = 0;
+        new_objects.number = 0;
         let gone = removed.wrapping_sub(self.known.get().1);
         now.number.saturating_sub(usize::try_from(gone).unwrap_or(usize::MAX))
     }
@@ -97,7 +97,7 @@ impl List {
     /// Adds an entry.
     pub(super) fn add(&self, kept: &mut Kept, info: &ListedObject) {
         // SAFETY: as above.
-        let ((now, next), news) = unsafe { (self.entries(), &mut *self.news.get()) };
+        let ((now, next), new_objects) = unsafe { (self.entries(), &mut *self.new_objects.get()) };
         let entry = Entry { bias: info.bias, segments: info.segments.addr(), successor: 0 };
         let Some(free) = next.all.get_mut(next.number) else { return };
         *free = entry;
@@ -117,8 +117,8 @@ impl List {
                 return;
             }
         }
-        if let Some(free) = news.all.get_mut(news.number) {
-            *free = New {
+        if let Some(free) = new_objects.all.get_mut(new_objects.number) {
+            *free = NewObject {
                 place,
                 bias: info.bias,
                 segments: info.segments.addr(),
@@ -127,7 +127,7 @@ impl List {
                 headers: None,
                 named: Identity::NONE,
             };
-            news.number += 1;
+            new_objects.number += 1;
         }
     }
 }

@@ -105,7 +105,7 @@ static PROGRAM_BASE: AtomicUsize = AtomicUsize::new(0);
 pub(super) static PROGRAM_BIAS: AtomicUsize = AtomicUsize::new(0);
 
 /// Sets the address and the load bias of the program. Called at start-up.
-pub(crate) fn know_program(base: usize, bias: usize) {
+pub(crate) fn set_program(base: usize, bias: usize) {
     PROGRAM_BASE.store(base, Relaxed);
     PROGRAM_BIAS.store(bias, Relaxed);
 }
@@ -138,7 +138,7 @@ pub(super) unsafe fn known() -> Option<&'static Known> {
     unsafe { KNOWN.load(SeqCst).as_ref() }
 }
 
-/// Reads the current mappings. [`adopt`] makes them the known ones. Of new objects, only those whose addresses are
+/// Reads the current mappings. [`accept_look`] makes them the known ones. Of new objects, only those whose addresses are
 /// wanted by `is_wanted` are examined.
 ///
 /// # Errors
@@ -151,7 +151,7 @@ pub(super) unsafe fn known() -> Option<&'static Known> {
 pub(crate) unsafe fn look(is_wanted: impl Fn(usize, usize) -> bool) -> Result<(), Errno> {
     // SAFETY: the caller's promise.
     let known = unsafe { known() }.ok_or(Errno::ENOMEM)?;
-    known.list.forget_what_is_prepared();
+    known.list.discard_prepared();
     let memory = OwnMemory::open()?;
     // SAFETY: nobody else has a reference to the room or to the result of the previous look.
     let (now, next, room) = unsafe { (known.now(), known.next_to_fill(), &mut *known.room.get()) };
@@ -200,7 +200,7 @@ pub(crate) unsafe fn look_at_all() {
     // SAFETY: the caller's promise.
     if unsafe { look(|_, _| true) }.is_ok() {
         // SAFETY: as above.
-        unsafe { adopt() };
+        unsafe { accept_look() };
     }
 }
 
@@ -209,7 +209,7 @@ pub(crate) unsafe fn look_at_all() {
 pub(super) fn for_each_code(room: &mut MapsRoom, each: &mut dyn FnMut(&Mapping<'_>, usize)) -> Result<bool, Errno> {
     // The address of code of this process. If the list says that it is not executable, the list is another process's:
     // emulators show their own.
-    let here = (know_program as fn(usize, usize)) as usize;
+    let here = (set_program as fn(usize, usize)) as usize;
     let mut has_program = false;
     // The latest mapping that begins a file.
     let (mut base, mut file) = (0, (0, 0));
@@ -261,7 +261,7 @@ pub(crate) unsafe fn for_each_gone(mut each: impl FnMut(usize)) {
 /// # Safety
 ///
 /// As for [`look`].
-pub(crate) unsafe fn adopt() {
+pub(crate) unsafe fn accept_look() {
     // SAFETY: the caller's promise.
     if let Some(known) = unsafe { known() } {
         known.is_second_known.set(!known.is_second_known.get());
@@ -320,7 +320,7 @@ pub(crate) unsafe fn path(number: usize) -> Option<&'static [u8]> {
 impl Known {
     pub(super) fn now(&self) -> &Loads {
         let [first, second] = &self.loads;
-        // SAFETY: only `adopt` changes the known mappings, and has no reference to them.
+        // SAFETY: only `accept_look` changes the known mappings, and has no reference to them.
         unsafe { &*(if self.is_second_known.get() { second } else { first }).get() }
     }
 

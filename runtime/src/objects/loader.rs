@@ -11,7 +11,7 @@ use core::ffi::{c_int, c_void};
 use core::sync::atomic::Ordering::Relaxed;
 
 use super::headers::{self, Headers};
-use super::linker_list::{Counters, Kept, New};
+use super::linker_list::{Counters, Kept, NewObject};
 use super::loaded::{Known, Loaded, Object, PROGRAM, PROGRAM_BIAS, VDSO, for_each_code, known};
 use crate::os::{Errno, Identity, ListedObject, OwnMemory, PAGE, VDSO_PATH};
 
@@ -28,7 +28,7 @@ pub(crate) enum Seen {
     /// The counts are settled.
     All,
     /// New objects were examined: look again to settle the counts.
-    News,
+    NewObjects,
 }
 
 /// A look at the list.
@@ -62,8 +62,8 @@ pub(crate) unsafe fn look_at_list(
         Walk { enter, settle, seen: Seen::Nothing, counters: (0, 0), known: None, kept: Kept { number: 0, at: 0 } };
     // SAFETY: the caller's promise; the function calls `each` with that pointer.
     unsafe { iterate(each, (&raw mut walk).cast()) };
-    if let Some(known) = walk.known.filter(|_| walk.seen == Seen::News) {
-        known.look_into_news()?;
+    if let Some(known) = walk.known.filter(|_| walk.seen == Seen::NewObjects) {
+        known.examine_new_objects()?;
         known.list.prepared.set(walk.counters);
     }
     Ok(walk.seen)
@@ -86,11 +86,11 @@ unsafe extern "C" fn each(info: *const ListedObject, _size: usize, walk: *mut c_
             let has_changed = known.list.known.get() != walk.counters;
             (walk.settle)(has_changed);
             if has_changed {
-                known.adopt_list();
+                known.accept_list();
             }
             return 1;
         }
-        walk.seen = Seen::News;
+        walk.seen = Seen::NewObjects;
         walk.kept.number = known.list.begin(info.removed);
     }
     if let Some(known) = walk.known {
@@ -101,18 +101,18 @@ unsafe extern "C" fn each(info: *const ListedObject, _size: usize, walk: *mut c_
 
 impl Known {
     /// Makes the result of the latest look the known list.
-    fn adopt_list(&self) {
+    fn accept_list(&self) {
         self.list.known.set(self.list.prepared.take());
         self.list.is_second_known.set(!self.list.is_second_known.get());
         self.is_second_known.set(!self.is_second_known.get());
     }
 
     /// Identifies the new objects and their mappings.
-    fn look_into_news(&self) -> Result<(), Errno> {
+    fn examine_new_objects(&self) -> Result<(), Errno> {
         let memory = OwnMemory::open()?;
         // SAFETY: no function here returns a reference to these.
-        let ((before, _), news, next) =
-            unsafe { (self.list.entries(), &mut *self.list.news.get(), self.next_to_fill()) };
+        let ((before, _), new_objects, next) =
+            unsafe { (self.list.entries(), &mut *self.list.new_objects.get(), self.next_to_fill()) };
         next.number = 0;
         for loaded in self.now().entries() {
             let entry = loaded.listed.checked_sub(1).and_then(|index| before.all.get(index));
@@ -123,7 +123,7 @@ impl Known {
             }
         }
         let mut unknown = 0;
-        for new in news.all.iter_mut().take(news.number) {
+        for new in new_objects.all.iter_mut().take(new_objects.number) {
             new.headers = headers::read_listed(&memory, new.bias, new.segments, new.segments_number);
             let Some(headers) = &new.headers else { continue };
             new.named = Identity::of(new.name);
@@ -141,17 +141,19 @@ impl Known {
             }
         }
         memory.close();
-        if unknown > 0 { self.look_up_news() } else { Ok(()) }
+        if unknown > 0 { self.identify_new_objects() } else { Ok(()) }
     }
 
     /// Identifies the new objects that are not among the known objects.
-    fn look_up_news(&self) -> Result<(), Errno> {
+    fn identify_new_objects(&self) -> Result<(), Errno> {
         // SAFETY: as above; and nobody else has a reference to the room.
-        let (news, next, room) = unsafe { (&mut *self.list.news.get(), self.next_to_fill(), &mut *self.room.get()) };
+        let (new_objects, next, room) =
+            unsafe { (&mut *self.list.new_objects.get(), self.next_to_fill(), &mut *self.room.get()) };
         for_each_code(room, &mut |mapping, base| {
-            let is_there =
-                |new: &&mut New| new.headers.as_ref().is_some_and(|headers| headers.is_at(mapping.start, mapping.end));
-            let Some(new) = news.all.iter_mut().take(news.number).find(is_there) else { return };
+            let is_there = |new: &&mut NewObject| {
+                new.headers.as_ref().is_some_and(|headers| headers.is_at(mapping.start, mapping.end))
+            };
+            let Some(new) = new_objects.all.iter_mut().take(new_objects.number).find(is_there) else { return };
             let Some(headers) = new.headers.take() else { return };
             if mapping.path == VDSO_PATH {
                 next.insert(Loaded { object: VDSO, listed: new.place, ..Loaded::of(mapping, base) });
@@ -163,7 +165,7 @@ impl Known {
     }
 }
 
-impl New {
+impl NewObject {
     /// The mapping of the object's code.
     fn loaded(&self, headers: &Headers, number: usize, object: Option<&Object>) -> Loaded {
         Loaded {

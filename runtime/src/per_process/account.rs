@@ -11,12 +11,12 @@ use core::sync::atomic::{
 };
 
 /// The state before the first start. The state of a running account is the time at which its first tick was due; the
-/// state moves by the time that the account is stopped. The state of a stopped account is [`STANDS`] and the time
+/// state moves by the time that the account is stopped. The state of a stopped account is [`STOPPED`] and the time
 /// since the first tick was due.
 const NEVER: u64 = 0;
-const STANDS: u64 = 1 << 63;
+const STOPPED: u64 = 1 << 63;
 /// Set if the account was stopped before its first tick.
-const BEFORE: u64 = 1 << 62;
+const BEFORE_FIRST: u64 = 1 << 62;
 
 /// The longest CPU time, in nanoseconds, before the kernel notices an expiry. If more is due, the cause is another
 /// one: the thread blocks the signal, and its pc during that time is not known.
@@ -75,7 +75,7 @@ impl Account {
 
     /// Whether every field has its first value.
     #[cfg(test)]
-    pub(crate) fn is_as_at_first(&self) -> bool {
+    pub(crate) fn is_initial(&self) -> bool {
         let Account { state, noticed, counted, place, last_place } = self;
         let zeros =
             [noticed.load(Relaxed), counted.load(Relaxed), place.load(Relaxed) as u64, last_place.load(Relaxed) as u64];
@@ -88,7 +88,7 @@ impl Account {
     pub(crate) fn start(&self, now: u64, first: u64, period: u64) -> u64 {
         let change = |state| match state {
             NEVER => Some(now.saturating_add(first).max(1)),
-            state if state & STANDS != 0 => Some((now.wrapping_sub(state) & !STANDS).max(1)),
+            state if state & STOPPED != 0 => Some((now.wrapping_sub(state) & !STOPPED).max(1)),
             _ => None,
         };
         let before = self.state.fetch_update(SeqCst, SeqCst, change);
@@ -105,13 +105,13 @@ impl Account {
 
     /// Stops the account at the CPU time `now`.
     pub(crate) fn stop(&self, now: u64) {
-        let change = |state| (state != NEVER && state & STANDS == 0).then_some(now.wrapping_sub(state) | STANDS);
+        let change = |state| (state != NEVER && state & STOPPED == 0).then_some(now.wrapping_sub(state) | STOPPED);
         let _ = self.state.fetch_update(SeqCst, SeqCst, change);
     }
 
     /// Whether the account was started and then stopped.
     pub(crate) fn is_stopped(&self) -> bool {
-        self.state.load(SeqCst) & STANDS != 0
+        self.state.load(SeqCst) & STOPPED != 0
     }
 
     /// Records that the kernel noticed `expiries` while the timer's thread was at `pc`. The result is the number of
@@ -137,8 +137,8 @@ impl Account {
         };
         let passed = match self.state.load(SeqCst) {
             NEVER => None,
-            state if state & STANDS == 0 => now.checked_sub(state),
-            state if is_last => Some(state & !STANDS).filter(|passed| passed & BEFORE == 0),
+            state if state & STOPPED == 0 => now.checked_sub(state),
+            state if is_last => Some(state & !STOPPED).filter(|passed| passed & BEFORE_FIRST == 0),
             _ => None,
         };
         let passed = passed?.checked_sub(late).filter(|_| place != 0)?;

@@ -43,13 +43,13 @@ macro_rules! per_process {
 
             /// Whether every value is its first value.
             #[cfg(test)]
-            fn is_as_at_first(&self) -> bool {
-                self.process_account.is_as_at_first() $(&& is_same(self.$name.load(SeqCst), $value))*
+            fn is_initial(&self) -> bool {
+                self.process_account.is_initial() $(&& is_same(self.$name.load(SeqCst), $value))*
             }
 
             /// Calls `each` with the name of every value that is its first value.
             #[cfg(test)]
-            fn for_each_first(&self, mut each: impl FnMut(&'static str)) {
+            fn for_each_initial(&self, mut each: impl FnMut(&'static str)) {
                 $(if is_same(self.$name.load(SeqCst), $value) { each(stringify!($name)); })*
             }
         }
@@ -61,7 +61,7 @@ per_process! {
     kept_file: AtomicI32 = -1;
     /// The number of this process among the processes with the same process number, as in the file's name; 0 before
     /// it is known. Processes in different namespaces may have the same number.
-    name_turn: AtomicU32 = 0;
+    name_attempt: AtomicU32 = 0;
     /// Whether a child that will add itself to a sum has written a snapshot of its own.
     has_own_file: AtomicBool = false;
     /// The descriptor of the live file in which the process counts; -1 for none.
@@ -159,17 +159,17 @@ mod tests {
     #[test]
     fn a_child_resets_every_value() {
         let state = PerProcess::new();
-        assert!(state.is_as_at_first());
+        assert!(state.is_initial());
         // SAFETY: bytes of 1 are valid numbers, booleans, and pointers that nobody dereferences; the memories are
         // replaced.
         unsafe {
             ptr::write_bytes((&raw const state).cast_mut().cast::<u8>(), 1, size_of::<PerProcess>());
             ptr::write((&raw const state.memory).cast_mut(), Memories::new());
         }
-        assert!(!state.process_account.is_as_at_first());
-        state.for_each_first(|name| panic!("{name} has a first value that this test cannot tell from another"));
+        assert!(!state.process_account.is_initial());
+        state.for_each_initial(|name| panic!("{name} has a first value that this test cannot tell from another"));
         state.reset();
-        assert!(state.is_as_at_first());
+        assert!(state.is_initial());
     }
 
     #[test]

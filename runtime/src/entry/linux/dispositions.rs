@@ -80,7 +80,7 @@ fn is_musl() -> bool {
 
 /// Whether the program can see the runtime's handlers: the program defines `sigaction`, or was linked with the C
 /// library's before the runtime's.
-pub(crate) fn are_seen() -> bool {
+pub(crate) fn are_visible() -> bool {
     arch::programs_sigaction_address() != set_and_ask as *const () as usize
 }
 

@@ -120,7 +120,7 @@ unsafe fn begin_with(name: Option<&CStr>, envp: *const *const c_char, text: (usi
     // SAFETY: the caller's promise.
     unsafe { begin::begin(name, envp, text) };
     #[cfg(feature = "start")]
-    if dispositions::are_seen() {
+    if dispositions::are_visible() {
         exits::give_way();
     }
 }

@@ -46,7 +46,7 @@ static COUNTING_SINCE: AtomicU64 = AtomicU64::new(u64::MAX);
 pub(crate) fn choose(wish: &Wish) {
     let ticks = ticks_per_second();
     let mut plan = plan(wish, ticks);
-    say_differences(wish, &plan);
+    report_differences(wish, &plan);
     if plan.sampler == Sampler::Perf
         && let Err(error) = ring::open(plan.rate)
     {
@@ -65,7 +65,7 @@ pub(crate) fn choose(wish: &Wish) {
 }
 
 /// Reports which part of the user's wish is impossible.
-fn say_differences(wish: &Wish, plan: &Plan) {
+fn report_differences(wish: &Wish, plan: &Plan) {
     if plan.is_other_sampler {
         let name: &[u8] = if wish.sampler == Some(Sampler::Perf) { b"perf" } else { b"itimer" };
         say(&[b"GMON_SAMPLER=", name, b" cannot sample sleeping threads, as GMON_CLOCK=wall requires: using timer"]);

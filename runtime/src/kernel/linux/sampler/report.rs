@@ -31,7 +31,7 @@ pub(crate) fn report() {
     } else if process::is_taken() {
         say(&[b"the program uses SIGPROF or ITIMER_PROF, which the sampler needs: samples are missing"]);
     } else if refused == 0 && !bins::is_counting() {
-        report_silence(lost);
+        report_missing(lost);
     }
 }
 
@@ -40,7 +40,7 @@ const NOT_CHANCE: u64 = 20;
 
 /// Reports far fewer samples than the process's CPU time is worth, or almost no samples. `lost` samples were reported
 /// before.
-fn report_silence(lost: u64) {
+fn report_missing(lost: u64) {
     let producer = PRODUCER.load(SeqCst);
     if producer == THREADS && !HAS_TIMERS.load(Relaxed) {
         return; // not even the first thread has a record, which was reported before
