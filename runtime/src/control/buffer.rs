@@ -11,7 +11,7 @@ use crate::os::{LARGEST_PAGE, clear, map, replace};
 /// aligned.
 const GRAIN: usize = 16;
 
-/// A range of addresses in whole grains.
+/// A range of addresses, in multiples of [`GRAIN`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Range {
     pub(crate) lowpc: usize,

@@ -196,8 +196,7 @@ mod tests {
 
     #[test]
     fn no_order_makes_sorting_slow() {
-        // Ascending, descending, all equal, ascending and then equal: each would take minutes if every split were
-        // bad.
+        // Ascending, descending, all equal, up and down: each would take minutes if every split were bad.
         let orders: [fn(usize) -> usize; 4] = [|n| n, |n| 300_000 - n, |_| 7, |n| n.min(300_000 - n)];
         for order in orders {
             let mut arcs: Vec<Row> = (0..300_000).map(|n| Row { second: order(n), first: 1, count: 1 }).collect();

@@ -33,7 +33,7 @@ static OWN: Pile<RawArc> = Pile::of(&PER_PROCESS.memory.own_arcs);
 ///
 /// # Safety
 ///
-/// Only for the one thread that may write the file.
+/// Call this only in the thread that may write the file.
 pub(crate) unsafe fn look() -> Result<(), Errno> {
     kernel::collect();
     if !list_addresses() {

@@ -183,7 +183,7 @@ fn switch(buffer: &Buffer, on: bool) {
         // Before the samples are stopped, so that the ticks that are due are counted.
         mcount::run_clocks(false);
     }
-    // SAFETY: our buffer is never freed.
+    // SAFETY: the runtime's buffer is never freed.
     if let Err(error) = unsafe { profil(buffer, if on { SCALE } else { 0 }, -1) } {
         say_error(&[b"moncontrol: profil"], error);
         return;
@@ -338,7 +338,7 @@ pub(crate) unsafe fn look_at_objects(iterate: objects::Iterate) {
 ///
 /// # Safety
 ///
-/// Only for the one thread that may write the file.
+/// Call this only in the thread that may write the file.
 unsafe fn outside(is_last: bool) -> Option<&'static [Tally]> {
     if !KEEPS_OUTSIDE.load(SeqCst) {
         return None;

@@ -10,7 +10,7 @@ use super::writer::read_back;
 use super::{names, output};
 use crate::os::{Fd, process_id};
 
-/// More lines than a list has.
+/// A number of lines that no list reaches, and a length that no line reaches.
 const MOST_LINES: usize = 1100;
 const MOST_LINE: usize = 8192;
 /// The limit of bytes of profiles that are read to verify their marks. Further profiles stay.

@@ -1,9 +1,9 @@
 //! One file for all children of a program: each child adds itself as it ends (`GMON_CHILDREN=sum`).
 //!
-//! The new sum is written beside the old one and renamed in one step, so a reader, and a child that is killed while
-//! writing, leave the old or the new sum, complete. The new file is also the lock: it has the one name that all
-//! children use, and is locked. After the rename, a child that waited for the lock finds that the name leads to
-//! another file, and starts again. The next child overwrites what a killed child has left under that name.
+//! The new sum is written beside the old sum and renamed in one step, so a reader finds either the old or the new
+//! sum, complete, and so does the next child after a child was killed. The new file is also the lock: it has the one
+//! name that all children use, and is locked. After the rename, a child that waited for the lock finds that the name
+//! leads to another file, and starts again. The next child overwrites what a killed child has left under that name.
 
 use core::slice;
 use core::sync::atomic::{

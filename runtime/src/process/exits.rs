@@ -20,7 +20,8 @@ unsafe extern "C" {
     fn close(fd: c_int) -> c_int;
 }
 
-/// In this process the kernel drops signals that the process does not handle, unless its own instructions raise them.
+/// The number of the process for which the kernel drops signals that the process does not handle, unless its own
+/// instructions raise them.
 const FIRST_PROCESS: i32 = 1;
 
 /// Makes `quick_exit` and, with `signals`, fatal signals write the profile. Only signals with the default action get

@@ -169,5 +169,5 @@ fn below_mcount_and_in_the_signal_handler_is_no_call_out() {
         }
     }
     // The walk did go down: to the slow path and what makes a thread's record.
-    assert!(reached.iter().any(|name| name.contains("threads5enter")), "{reached:?}");
+    assert!(reached.iter().any(|name| name.contains("threads13record_or_new")), "{reached:?}");
 }

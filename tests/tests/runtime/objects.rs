@@ -184,7 +184,7 @@ fn below_mcount_and_in_the_signal_handler_is_no_call_out() {
     let handler = reached_from(&functions, |name| name.contains("on_expiry"));
     // The walk did go down: to the slow path and what makes a thread's record.
     assert!(mcount.iter().any(|name| name.contains("threads4miss")), "{mcount:?}");
-    assert!(mcount.iter().any(|name| name.contains("threads5enter")), "{mcount:?}");
+    assert!(mcount.iter().any(|name| name.contains("threads13record_or_new")), "{mcount:?}");
     for name in mcount.iter().chain(&handler) {
         assert!(ours.contains(name.as_str()), "{name} is reached, and not ours");
         assert!(functions[name].indirect.is_empty(), "{name}: where to? {:?}", functions[name].indirect);

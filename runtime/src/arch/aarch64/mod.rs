@@ -1,4 +1,4 @@
-//! AArch64.
+//! The items of `arch` for AArch64.
 
 #[cfg(all(feature = "start", not(test)))]
 mod handler_entries;

@@ -1,4 +1,4 @@
-//! x86-64.
+//! The items of `arch` for x86-64.
 
 #[cfg(all(feature = "start", not(test)))]
 mod handler_entries;

@@ -132,7 +132,7 @@ pub(crate) unsafe extern "C" fn finish() {
     // has the layout of a nullable function pointer.
     let cleanup: Option<unsafe extern "C" fn()> = unsafe { mem::transmute(RTLD_FINI.load(Relaxed)) };
     if let Some(cleanup) = cleanup {
-        // SAFETY: called as the C library would have, once.
+        // SAFETY: called once, as the C library would do.
         unsafe { cleanup() };
     }
     _mcleanup();

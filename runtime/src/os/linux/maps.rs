@@ -21,7 +21,7 @@ pub(crate) struct Mapping<'a> {
     /// The device and inode numbers of the file; 0 and 0 for none.
     pub(crate) device: u64,
     pub(crate) inode: u64,
-    /// The path of the file, or a name in brackets; a newline in the path is `\\012`.
+    /// The path of the file, or a name in brackets; a newline in the path is `\012`.
     pub(crate) path: &'a [u8],
 }
 

@@ -1,4 +1,4 @@
-//! Memory.
+//! Memory: mapping, clearing, and the reserve.
 
 use core::ffi::c_void;
 use core::ptr;

@@ -1,4 +1,4 @@
-//! Signals.
+//! Signals: masks, actions, and sending.
 
 use super::hidden_handlers::{SIGRTMAX, hide, is_hidden};
 use super::machine::{self, numbers};

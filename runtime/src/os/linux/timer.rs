@@ -1,4 +1,4 @@
-//! Timers.
+//! POSIX timers, the interval timer, and clocks.
 
 use core::ffi::c_int;
 use core::mem::MaybeUninit;
@@ -16,15 +16,15 @@ const TIMER_ABSTIME: usize = 1;
 const SIGEV_SIGNAL: u64 = 0;
 const SIGEV_THREAD_ID: u64 = 4;
 
-/// Of a second.
+/// The units in a second.
 const NANOSECONDS: i64 = 1_000_000_000;
 const MICROSECONDS: i64 = 1_000_000;
 
-/// `struct sigevent`: a value, the signal and the way of notification, the thread, and nothing for us in the rest.
+/// `struct sigevent`: a value, the signal and the kind of notification, the thread, and unused words.
 type SignalEvent = [u64; 8];
 
-/// `struct itimerspec` and `struct itimerval`: the time from one expiry to the next and that to the first, each in seconds
-/// and in a part of one, which is in nanoseconds in the one and in microseconds in the other.
+/// `struct itimerspec` and `struct itimerval`: the period and the time to the first expiry, each in seconds and a
+/// fraction, which is in nanoseconds in the former and in microseconds in the latter.
 type Setting = [i64; 4];
 
 /// Writes a setting. The writes are volatile, word by word, because below mcount no vector register may be used, and

@@ -1,9 +1,9 @@
-//! The items that the runtime wants of a system in `kernel/`. It is compiled by `tests/tests/systems.rs`, and never run.
+//! The items that the runtime needs of a system in `kernel/`. `tests/tests/systems.rs` compiles this folder; nothing runs it.
 #![allow(unused_variables, clippy::all)]
 
 use crate::os::{Errno, SignalSet};
 
-/// What produces samples: here, one thing only.
+/// What produces samples: this system has one sampler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sampler {
     Kernel,
@@ -17,7 +17,7 @@ impl Sampler {
 
 pub(crate) const SAMPLER_NAMES: &[u8] = b"kernel";
 
-/// What the user wishes.
+/// What the user wants.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Wish {
     pub(crate) rate: Option<u32>,
@@ -27,7 +27,7 @@ pub(crate) struct Wish {
 
 pub(crate) const HIGHEST_RATE: u32 = 128;
 
-/// What a system keeps of each thread. All zero, it is valid.
+/// What a system stores for each thread. Zeros are valid.
 pub(crate) struct Clock;
 
 impl Clock {

@@ -1,5 +1,5 @@
-//! The items that the runtime wants of a system in `os/`: numbers, layouts and sizes as no other system has them, and functions
-//! without a body. It is compiled by `tests/tests/systems.rs`, and never run.
+//! The items that the runtime needs of a system in `os/`: numbers, layouts and sizes that no real system has, and functions
+//! without bodies. `tests/tests/systems.rs` compiles this folder; nothing runs it.
 #![allow(unused_variables, unused_mut, clippy::all)]
 
 use core::ffi::{CStr, c_char, c_int, c_void};
@@ -54,7 +54,7 @@ pub(crate) struct Status {
     pub(crate) owner: u32,
     inode: u64,
     device: [u32; 2],
-    /// When it was made, where the file system says: numbers of files that are gone are given away again.
+    /// The time of birth, if the file system has it. File systems reuse the inode numbers of deleted files.
     born: [u64; 2],
 }
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -176,12 +176,12 @@ pub(crate) struct Mapping<'a> {
     pub(crate) start: usize,
     pub(crate) end: usize,
     pub(crate) is_executable: bool,
-    /// Where in the file it begins.
+    /// The offset in the file.
     pub(crate) offset: usize,
-    /// The file, by the numbers of its device and of itself; 0 and 0 for none.
+    /// The device and inode numbers of the file; 0 and 0 for none.
     pub(crate) device: u64,
     pub(crate) inode: u64,
-    /// The file's path, or a name in brackets; a newline in it is `\012`.
+    /// The path of the file, or a name in brackets; a newline in the path is `\012`.
     pub(crate) path: &'a [u8],
 }
 impl<'a> Mapping<'a> {
@@ -219,7 +219,7 @@ impl OwnMemory {
 
 pub(crate) const PAGE: usize = 4096;
 pub(crate) struct Reserve {
-    /// The first byte that is free, and the one behind the last. Those of a new piece are set with the reserve empty.
+    /// The first free byte, and the end. The bounds of a new piece are set while the reserve is empty.
     next: AtomicUsize,
     end: AtomicUsize,
 }
@@ -427,7 +427,7 @@ pub(crate) struct ListedObject {
     pub(crate) name: *const c_char,
     pub(crate) segments: *const c_void,
     pub(crate) segments_number: u16,
-    /// How many objects were ever put in, and how many taken out.
+    /// The number of objects that were ever added, and the number that were removed.
     pub(crate) added: u64,
     pub(crate) removed: u64,
 }

@@ -32,11 +32,11 @@ unsafe extern "C" fn mcount() {
         "    hint    #34", // bti c
         // Before start-up has finished there may be no TLS yet (resolvers of indirect functions run that early).
         "    adrp    x9, {as_run}",
-        "    ldr     w9, [x9, :lo12:{as_run}]", // not 0 while calls are recorded as the program runs
+        "    ldr     w9, [x9, :lo12:{as_run}]", // not 0 while calls are recorded with run-time addresses
         "    cbz     w9, 4f",
-        "7:  mov     x10, x30", // selfpc: our own return address
+        "7:  mov     x10, x30", // selfpc: mcount's return address
         ".cfi_register x30, x10",
-        "    ldr     x30, [x29, #8]", // frompc: the return address of the function that called us
+        "    ldr     x30, [x29, #8]", // frompc: the return address of the profiled function
         "    hint    #7",             // xpaclri
         "    mov     x11, x30",
         "    mov     x30, x10",
@@ -66,13 +66,13 @@ unsafe extern "C" fn mcount() {
         "    cbnz    x14, 1b",
         "    mov     x0, x11",
         "    mov     x1, x10",
-        "    b       {miss}", // which returns to our caller
+        "    b       {miss}", // which returns to the profiled function
         "4:  adrp    x9, {recording}",
         "    ldr     w9, [x9, :lo12:{recording}]", // 0: no, 1: yes, 2: at link-time addresses
         "    cbz     w9, 3b",
         "    cmp     w9, #1",
         "    b.eq    7b",
-        // In the file that the process counts in: not in one of another process, which a copy of this memory may be in.
+        // The table is the live file of another process if this memory is a copy; such a call is not counted.
         "    adrp    x9, {own}",
         "    ldr     x9, [x9, :lo12:{own}]",
         "    ldr     w9, [x9]",
@@ -100,5 +100,5 @@ unsafe extern "C" fn mcount() {
     )
 }
 
-// The name that compilers use; the other is the one that every gprof leaves out of its reports.
+// Compilers use this name; every gprof leaves the other name out of its reports.
 global_asm!(".globl _mcount", ".type _mcount, @function", ".set _mcount, mcount");

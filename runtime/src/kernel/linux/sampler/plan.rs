@@ -39,7 +39,7 @@ pub(crate) struct Wish {
     pub(crate) sampler: Option<Sampler>,
 }
 
-/// What will be tried.
+/// The sampler and the rate that will be tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Plan {
     pub(super) sampler: Sampler,
