@@ -1,22 +1,21 @@
 #!/bin/sh
-# gmon-cc: compiles and links as the compiler does, with profiling.
+# gmon-cc: runs the compiler with profiling.
 #
-#     gmon-cc [what the compiler takes]...
+#     gmon-cc [compiler arguments]...
 #
-# The compiler is $GMON_CC or $CC, with its options if it has any there, or cc; and cc as well where that variable names
-# gmon-cc itself, as with `make CC=gmon-cc`. What gmon-cc adds is -pg, and at the link our start-up object: by -B where the
-# compiler looks for gcrt1.o, as a further object where it does not (musl-gcc). Our files are found from where this script
-# is.
+# The compiler is $GMON_CC, $CC or cc, with the options in that variable. If the variable names gmon-cc itself, as with
+# `make CC=gmon-cc`, the compiler is cc. gmon-cc adds -pg, and adds the start-up object when it links: by -B if the compiler
+# looks for gcrt1.o, and as a further object otherwise (musl-gcc). The files of gmon are found relative to this script.
 set -eu
 
-host=@HOST@ # the machine that lib/gmon itself is for; others have a directory each in it
+host=@HOST@ # the architecture of lib/gmon; other architectures have a directory there
 
 fail() {
     echo "gmon-cc: $*" >&2
     exit 1
 }
 
-self=$(command -v -- "$0") || fail "cannot find myself: call me by a path"
+self=$(command -v -- "$0") || fail "cannot find gmon-cc: run it by its path"
 while [ -h "$self" ]; do
     link=$(readlink "$self")
     case $link in
@@ -31,13 +30,13 @@ esac
 prefix=$(CDPATH="" cd -P -- "${self%/*}/.." && pwd)
 library=$prefix/lib/gmon
 
-# Whether a word is the name of this program, of a link to this program, or of another copy of this program.
+# Whether a word names this program, a link to this program, or another copy of this program.
 is_self() {
     [ "${1##*/}" != gmon-cc ] || return 0
     found=$(command -v -- "$1") && [ "$found" -ef "$self" ]
 }
 
-# The path of cc, where the first cc of $PATH is a link to this program.
+# The path of the first cc in $PATH that is not a link to this program.
 next_cc() {
     IFS=:
     for directory in $PATH; do
@@ -49,11 +48,11 @@ next_cc() {
     fail "every cc in PATH is gmon-cc itself: set GMON_CC to the compiler"
 }
 
-# A compiler that runs gmon-cc would do so for ever.
-[ -z "${GMON_CC_RUNS:-}" ] || fail "the compiler, $GMON_CC_RUNS, runs gmon-cc again: set GMON_CC to the compiler itself"
+# A compiler that runs gmon-cc would run it forever.
+[ -z "${GMON_CC_RUNS:-}" ] || fail "the compiler $GMON_CC_RUNS runs gmon-cc again: set GMON_CC to the compiler itself"
 
-# The words of $CC are words only: no pattern, and with blanks between. make, CMake and Meson hand $CC on: what stands around
-# gmon-cc in it (ccache gmon-cc -m32) has been run, or is among the arguments already.
+# $CC is split at blanks, without file name patterns. make, CMake and Meson export $CC: other words in it (ccache gmon-cc
+# -m32) have already been run, or are among the arguments.
 set -f
 compiler=${GMON_CC:-${CC:-cc}}
 for word in $compiler; do
@@ -62,17 +61,17 @@ for word in $compiler; do
         break
     fi
 done
-# Of "ccache gmon-cc" CMake leaves the first word in $CC, which is no compiler.
+# CMake shortens "ccache gmon-cc" in $CC to the first word, which is not a compiler.
 case ${compiler##*/} in
     ccache|sccache|distcc|icecc|buildcache) compiler=cc ;;
 esac
 if [ "$compiler" = cc ] && is_self cc; then
     compiler=$(next_cc) || exit 1
 fi
-command -v ${compiler%% *} >/dev/null || fail "cannot find the compiler, $compiler: set CC"
+command -v ${compiler%% *} >/dev/null || fail "cannot find the compiler $compiler: set CC"
 export GMON_CC_RUNS="$compiler"
 
-# Where there is nothing to compile or to link (--version, -v, no argument at all), the compiler only answers a question.
+# Without anything to compile or link (--version, -v, no arguments), the compiler only answers a question.
 is_question=yes
 for argument; do
     case $argument in
@@ -83,7 +82,7 @@ for argument; do
 done
 [ $is_question = no ] || exec $compiler "$@"
 
-# The first of several questions is the one that gcc answers.
+# gcc answers the first of several questions.
 machine=$($compiler -dumpmachine "$@" 2>/dev/null </dev/null) || machine=$host
 case $machine in
     "$host"*) ;;
@@ -91,8 +90,7 @@ case $machine in
 esac
 [ -f "$library/gcrt1.o" ] || fail "no start-up objects for ${machine%%-*}: there is no $library/gcrt1.o"
 
-# In reverse order, as each goes before those that are there. A static PIE wants another gcrt1.o: only gcc knows that
-# by itself.
+# Each argument is added before the existing ones. A static PIE needs another gcrt1.o, which only gcc finds by itself.
 static_pie=no
 for argument; do
     [ "$argument" != -static-pie ] || static_pie=yes
@@ -103,11 +101,11 @@ set -- "-B$library" "$@"
 set -- -pg "$@"
 
 case $static_pie$machine in
-    # musl leaves its relocation to its own rcrt1.o, which -pg would replace.
-    yes*musl*) fail "a static PIE with musl: compile it with -pg, and link it without and with $library/gmon.o" ;;
+    # musl's own rcrt1.o relocates a static PIE, and -pg would replace rcrt1.o.
+    yes*musl*) fail "cannot link a static PIE with musl: compile with -pg, then link without -pg and with $library/gmon.o" ;;
 esac
 
-# Would it link a program, and with our gcrt1.o?
+# Whether the compiler links a program, and with the gcrt1.o of gmon.
 case $($compiler -### "$@" 2>&1 </dev/null) in
     *gcrt1.o*|*grcrt1.o*) ;;
     */crt1.o*|*Scrt1.o*|*rcrt1.o*) set -- "$library/gmon.o" "$@" ;;

@@ -1,21 +1,22 @@
 /*
- * gmon.h: control of profiling from inside a program, and the profil of other systems.
+ * gmon.h: controls profiling from inside a program, and declares the profil of other systems.
  *
- * The start-up object (gcrt1.o, grcrt1.o) of cc -pg profiles the whole program by itself; monstartup and its like are for
- * programs that want to choose. Without the start-up object, link with -lgmon and call monstartup and _mcleanup yourself.
+ * The start-up object (gcrt1.o, grcrt1.o) of cc -pg profiles the whole program by itself; a program calls the functions
+ * below to profile only a part of its run or of its code. A program without the start-up object links with -lgmon and
+ * calls monstartup and _mcleanup.
  *
- * The calls of other systems need -lgmon, with the start-up object or without: see profil(3). A program that was written
- * for one of them says for which, before it includes this file, and keeps its calls of profil as they are:
+ * The calls of other systems need -lgmon, with or without the start-up object: see profil(3). A program that was written
+ * for another system defines one of these macros before it includes this file, and keeps its calls of profil unchanged:
  *
- *     #define GMON_PROFIL_BSD         4.4BSD: four arguments, 16-bit counts that begin again at 0
+ *     #define GMON_PROFIL_BSD         4.4BSD: four arguments, 16-bit counts that wrap around to 0
  *     #define GMON_PROFIL_OPENBSD     OpenBSD: six arguments, a buffer that is stored when the process ends
  *     #define GMON_PROFIL_ILLUMOS     illumos, Solaris: four arguments, ends at a full count; and pcsample
- *     #define GMON_PROFIL_AIX         System V, AIX: a list of ranges; <mon.h> says this
+ *     #define GMON_PROFIL_AIX         System V, AIX: a list of ranges; <mon.h> defines this macro
  */
 #ifndef GMON_H
 #define GMON_H
 
-/* None of them throws; where <sys/gmon.h> declares them as well, C++ wants both to say so. */
+/* The functions do not throw. If <sys/gmon.h> declares them too, C++ requires the same specification in both files. */
 #if defined(__cplusplus) && __cplusplus >= 201103L
 #define GMON_NOTHROW noexcept
 #elif defined(__cplusplus)
@@ -28,7 +29,7 @@
 #include <stdint.h>
 
 #if defined(GMON_PROFIL_BSD) + defined(GMON_PROFIL_OPENBSD) + defined(GMON_PROFIL_ILLUMOS) + defined(GMON_PROFIL_AIX) > 1
-#error "a source file can have one dialect of profil only; the functions' own names can be called beside it"
+#error "a source file can use one dialect of profil only; use the functions' own names for the others"
 #endif
 
 #ifdef __cplusplus
@@ -36,61 +37,64 @@ extern "C" {
 #endif
 
 /*
- * Starts profiling the code from lowpc to highpc (run-time addresses). The start-up object has called it before main;
- * only the first call does anything.
+ * Starts profiling the code from lowpc to highpc (run-time addresses). The start-up object calls this function before
+ * main; only the first call has an effect.
  */
 void monstartup(unsigned long lowpc, unsigned long highpc) GMON_NOTHROW;
 
 /*
- * 0 stops counting calls and samples, in all threads; anything else goes on. In any thread, and in signal handlers.
+ * Stops counting calls and samples in all threads if mode is 0, and resumes counting otherwise. May be called in any
+ * thread and in signal handlers.
  */
 void moncontrol(int mode) GMON_NOTHROW;
 
 /*
- * Stops for good and writes the file. The start-up object calls it at exit; only the first call does anything.
+ * Stops profiling for good and writes the file. The start-up object calls this function at exit; only the first call has
+ * an effect.
  */
 void _mcleanup(void) GMON_NOTHROW;
 
 /*
- * Writes the file as it would be now; profiling goes on. In any thread, and in signal handlers. With the start-up object,
- * the environment variable GMON_DUMP_SIGNAL=USR1 has a signal do the same.
+ * Writes the file with the counts so far; profiling continues. May be called in any thread and in signal handlers. With
+ * the environment variable GMON_DUMP_SIGNAL=USR1, the signal SIGUSR1 has the same effect.
  */
 void gmon_dump(void) GMON_NOTHROW;
 
 /*
- * The same. (glibc's <sys/gmon.h> had it until 2.40.)
+ * Another name of gmon_dump, which glibc's <sys/gmon.h> declared until 2.40.
  */
 void write_profiling(void) GMON_NOTHROW;
 
 /*
- * 4.4BSD. From now on, at every hundredth of a second of CPU time, in whichever thread, the 16-bit count number
- * (pc - offset) / 2 * scale / 65536 is raised. scale 0 or size 0 ends it. -1 with errno EFAULT (samples cannot be written;
- * profiling has ended), EINVAL (a scale above 65536).
+ * 4.4BSD. From now on, after every hundredth of a second of CPU time in any thread, the 16-bit count with the number
+ * (pc - offset) / 2 * scale / 65536 is incremented. A scale or a size of 0 stops this. The result is 0, or -1 with errno
+ * EFAULT (samples cannot be written; profiling has ended) or EINVAL (a scale above 65536).
  */
 int gmon_profil_bsd(void *samples, size_t size, size_t offset, unsigned int scale) GMON_NOTHROW;
 
 /*
- * OpenBSD. buf has a struct gmonhdr, samplesize bytes of counts and room for arcs; when the process exits and totarc of
- * the header is above 0, it is stored as gmon.<program>.<pid>.out in the directory dirfd, or for -1 in that of the first
- * call. -1 with errno EPERM (not linked with -pg, and GMON_PROFIL_OPENBSD was not defined), EINVAL, EALREADY (another
- * buffer than the first), EBADF, ENOTDIR.
+ * OpenBSD. buf contains a struct gmonhdr, samplesize bytes of counts and room for arcs. If totarc of the header is above
+ * 0 when the process exits, buf is stored as gmon.<program>.<pid>.out in the directory dirfd, or, if dirfd is -1, in the
+ * current directory of the first call. The result is 0, or -1 with errno EPERM (the program was not linked with -pg, and
+ * did not define GMON_PROFIL_OPENBSD), EINVAL, EALREADY (another buffer than in the first call), EBADF or ENOTDIR.
  */
 int gmon_profil_openbsd(void *buf, size_t buflen, size_t samplesize, unsigned long offset, unsigned int scale, int dirfd) GMON_NOTHROW;
 
 /*
- * illumos. As 4.4BSD's with scales from 2 to 0xffff; 0 and 1, or bufsiz 0, end it, and so does a count of 32767.
+ * illumos. As 4.4BSD's, with scales from 2 to 0xffff. A scale of 0 or 1, a bufsiz of 0, and a count that reaches 32767
+ * stop the counting.
  */
 void gmon_profil_illumos(void *buff, size_t bufsiz, size_t offset, unsigned int scale) GMON_NOTHROW;
 
 /*
- * illumos. Stores the pc itself at every tick until there is no room; returns how many the call before has got. nsamples
- * 0 ends it. -1 with errno EINVAL (a negative number), EFAULT.
+ * illumos. Stores the pc at every tick until the array is full. A call with nsamples 0 stops this. The result is the number
+ * of addresses that were stored since the previous call, or -1 with errno EINVAL (a negative number) or EFAULT.
  */
 long gmon_pcsample(uintptr_t samples[], long nsamples) GMON_NOTHROW;
 
 /*
- * System V and AIX, at every sixtieth of a second. With bufsiz -1, buffer is an array of struct prof (see <mon.h>) with
- * ascending p_high, behind whose last stands one with p_high 0. A failure is in errno: EFAULT, EINVAL.
+ * System V and AIX, after every sixtieth of a second. If bufsiz is -1, buffer is an array of struct prof (see <mon.h>) with
+ * ascending p_high; an element with p_high 0 ends the array. An error is in errno: EFAULT or EINVAL.
  */
 void gmon_profil_aix(void *buffer, unsigned int bufsiz, size_t offset, unsigned int scale) GMON_NOTHROW;
 
@@ -100,7 +104,7 @@ void gmon_profil_aix(void *buffer, unsigned int bufsiz, size_t offset, unsigned 
 
 #undef GMON_NOTHROW
 
-/* <unistd.h> has a profil as well: that one must be declared before the name means another. */
+/* <unistd.h> declares another profil, which must come before the macro. */
 #if defined(GMON_PROFIL_BSD) || defined(GMON_PROFIL_OPENBSD) || defined(GMON_PROFIL_ILLUMOS) || defined(GMON_PROFIL_AIX)
 #include <unistd.h>
 #endif
@@ -112,20 +116,20 @@ void gmon_profil_aix(void *buffer, unsigned int bufsiz, size_t offset, unsigned 
 #ifdef GMON_PROFIL_OPENBSD
 #define profil gmon_profil_openbsd
 
-/* The head of the buffer, as OpenBSD's <sys/gmon.h> has it. */
+/* The header of the buffer, as in OpenBSD's <sys/gmon.h>. */
 #ifndef GMONVERSION
 #define GMONVERSION 0x00051879
 struct gmonhdr {
-    unsigned long lpc, hpc; /* the lowest sampled address, and the one behind the highest */
-    int ncnt;               /* bytes of this and of the samples */
+    unsigned long lpc, hpc; /* the lowest sampled address, and the address behind the highest */
+    int ncnt;               /* bytes of this header and of the samples */
     int version;            /* GMONVERSION */
-    int profrate;           /* samples for each second */
+    int profrate;           /* samples per second */
     int totarc;             /* bytes of arcs behind the samples */
     int spare[2];
 };
 #endif
 
-/* The note that lets the program be profiled, as the start-up object has it. */
+/* The note that permits profiling, which the start-up object contains too. */
 __asm__(".pushsection .note.gmon.profil,\"a\",%note\n"
         ".balign 4\n"
         ".long 8, 0, 2\n"
@@ -142,18 +146,18 @@ __asm__(".pushsection .note.gmon.profil,\"a\",%note\n"
 #define profil gmon_profil_aix
 
 #include <sys/types.h>
-/* The system's own daddr_t is too short for an address. */
+/* Linux's daddr_t is too short for an address. */
 typedef unsigned long gmon_daddr_t;
 #define daddr_t gmon_daddr_t
 typedef short short_t;
 typedef int int_t;
 
 struct prof {
-    daddr_t p_low;   /* the lowest address, */
-    daddr_t p_high;  /* the one behind the highest: 0 at the end of an array */
-    short_t *p_buff; /* counts of the addresses between, */
-    int_t p_bufsize; /* so many bytes of them, */
-    int_t p_scale;   /* and their scale; -1: as p_bufsize has it */
+    daddr_t p_low;   /* the lowest address */
+    daddr_t p_high;  /* the address behind the highest; 0 at the end of an array */
+    short_t *p_buff; /* the counts of these addresses */
+    int_t p_bufsize; /* the size of the counts in bytes */
+    int_t p_scale;   /* the scale; -1 to compute the scale from p_bufsize */
 };
 #endif
 

@@ -1,5 +1,5 @@
 /*
- * mon.h: System V's and AIX's struct prof and profil, for programs that were written there. The functions are in -lgmon.
+ * mon.h: struct prof and profil of System V and AIX, for programs that were written for these systems. Link with -lgmon.
  */
 #ifndef GMON_PROFIL_AIX
 #define GMON_PROFIL_AIX

@@ -1,28 +1,28 @@
 //! The profiling runtime behind `cc -pg`: the start-up objects, `mcount`, `moncontrol` and the sampler.
 //!
-//! The modules, from the ground up; each uses only those before it:
+//! The modules, from the ground up. Each module uses only modules before it:
 //!
-//! * `text`, bounded text; `arch`, what only assembly can say;
-//! * `os`, the operating system's own calls; `message`, one line on standard error;
-//! * `per_process`, what a forked child begins anew; `ownership`, which process the profile is of;
-//! * `samples`, what a tick becomes; `objects`, what is loaded where;
-//! * `file`, names, forms and writing;
-//! * `kernel`, OpenBSD's six-argument `profil` and what stands behind it on each system;
-//! * `mcount`, every thread's tables of arcs;
-//! * `control`, starting and stopping: the buffer, the environment, what all threads counted;
-//! * `process`, exits, signals and `dlclose`;
-//! * `entry`, the C start-up contract, and where compiled code comes in.
+//! * `text`: bounded text; `arch`: what only assembly can do
+//! * `os`: the operating system's calls; `message`: one line on standard error
+//! * `per_process`: all that a forked child resets; `ownership`: which process owns the profile
+//! * `samples`: what a tick becomes; `objects`: which object is loaded where
+//! * `file`: names, forms and writing of the files
+//! * `kernel`: OpenBSD's six-argument `profil`, and its implementation on each system
+//! * `mcount`: every thread's tables of arcs
+//! * `control`: starting and stopping, the buffer, the environment, the merged counts of all threads
+//! * `process`: exits, signals and `dlclose`
+//! * `entry`: the C start-up contract, and the functions that compiled code calls
 //!
-//! The last four are the runtime. All others are a library as well, for the calls of other systems (the crate gmon-profil): what is public
-//! is for those.
+//! The last four modules are the runtime. All others are also a library for the `profil` of other systems (the crate
+//! gmon-profil); public items are for that crate.
 //!
-//! Nothing here panics, calls an allocator or takes a lock. Below `mcount` and in the signal handler nothing calls the C
-//! library, and below `mcount` nothing uses a vector register.
+//! Nothing here panics, calls an allocator or takes a lock. Code below `mcount` and in the signal handler does not
+//! call the C library, and code below `mcount` uses no vector register.
 #![cfg_attr(not(test), no_std)]
-// The documentation is of use with private items alone.
+// The documentation is useful only with private items.
 #![allow(rustdoc::private_intra_doc_links)]
 #![warn(clippy::indexing_slicing, clippy::expect_used, clippy::panic)]
-// Only the start-up objects have everything; a test has a start of its own.
+// Only the start-up objects contain everything; a test program has its own start-up code.
 #![cfg_attr(any(test, not(feature = "start")), allow(dead_code, unused_imports))]
 
 mod arch;
@@ -51,7 +51,8 @@ pub mod samples;
 #[doc(hidden)]
 pub mod text;
 
-/// The compiler wants one; nothing reaches it, and a test of the linked objects shows that it is gone from them.
+/// The compiler requires a panic handler. No code reaches the handler, and a test of the linked objects proves that
+/// it is not in them.
 #[cfg(all(feature = "runtime", not(test)))]
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {

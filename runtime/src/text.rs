@@ -1,15 +1,15 @@
-//! Text of bounded length, without an allocator: names of files, lines for standard error.
+//! Text of bounded length, without an allocator: file names, and lines for standard error.
 
 use core::ffi::CStr;
 
-/// Up to `N` bytes of text. What does not fit is left off, and [`Text::is_whole`] says so.
+/// Up to `N` bytes of text. Bytes beyond `N` are dropped, and [`Text::is_whole`] then returns false.
 pub struct Text<const N: usize> {
     bytes: [u8; N],
     length: usize,
     cut: bool,
 }
 
-/// The digits of a number, decimal or hexadecimal, and a character or two.
+/// Room for the digits of a number, decimal or hexadecimal, and a character or two.
 pub(crate) type Digits = Text<20>;
 
 impl<const N: usize> Text<N> {
@@ -31,13 +31,13 @@ impl<const N: usize> Text<N> {
         }
     }
 
-    /// Forgets the text.
+    /// Empties the text.
     pub fn clear(&mut self) {
         self.length = 0;
         self.cut = false;
     }
 
-    /// Hands the room that is left to `write`, which returns how much of it it used.
+    /// Passes the unused room to `write`, which returns the number of bytes that it wrote.
     pub(crate) fn fill(&mut self, write: impl FnOnce(&mut [u8]) -> usize) {
         if let Some(room) = self.bytes.get_mut(self.length..) {
             let used = write(room);
@@ -52,14 +52,14 @@ impl<const N: usize> Text<N> {
         self.push(decimal_digits(number, &mut digits));
     }
 
-    /// Appends a number in hexadecimal, with zeros before it up to so many digits.
+    /// Appends a number in hexadecimal, padded with zeros to at least `digits` digits.
     #[inline(never)]
     pub(crate) fn push_hexadecimal(&mut self, number: u64, digits: u32) {
         let mut room = [0; 16];
         self.push(hexadecimal_digits(number, digits, &mut room));
     }
 
-    /// Makes the text a line: its last byte is a newline, even where that costs the last byte that fitted.
+    /// Ends the text with a newline. If the text is full, the newline replaces the last byte.
     pub(crate) fn end(&mut self) {
         self.length = self.length.min(N.saturating_sub(1));
         self.push(b"\n");
@@ -70,24 +70,24 @@ impl<const N: usize> Text<N> {
         self.bytes.get(..self.length).unwrap_or(&[])
     }
 
-    /// The text as a C string; `None` if a part of it was left off or holds a NUL.
+    /// The text as a C string; `None` if a part of the text was dropped or the text contains a NUL.
     pub(crate) fn as_c_str(&mut self) -> Option<&CStr> {
         self.push(b"\0");
         CStr::from_bytes_with_nul(self.as_bytes()).ok().filter(|_| self.is_whole())
     }
 
-    /// Whether everything that was pushed fitted.
+    /// Whether all bytes that were pushed fitted.
     pub(crate) fn is_whole(&self) -> bool {
         !self.cut
     }
 }
 
-// One copy of these serves texts of all sizes: they are linked into every program.
+// One copy of these functions serves texts of all sizes, because they are linked into every program.
 
 /// The digits of a number in decimal.
 #[inline(never)]
 fn decimal_digits(number: u64, digits: &mut [u8; 20]) -> &[u8] {
-    // From the last to the first: ten to the nineteenth has twenty of them.
+    // The digits are found from the last to the first. Ten to the nineteenth has twenty digits.
     let mut left = number;
     for digit in digits.iter_mut().rev() {
         *digit = b'0' + (left % 10) as u8;
@@ -97,7 +97,7 @@ fn decimal_digits(number: u64, digits: &mut [u8; 20]) -> &[u8] {
     digits.get(leading..).unwrap_or(&[])
 }
 
-/// The digits of a number in hexadecimal, so many or more.
+/// The digits of a number in hexadecimal, padded with zeros.
 #[inline(never)]
 fn hexadecimal_digits(number: u64, digits: u32, room: &mut [u8; 16]) -> &[u8] {
     let needed = (u64::BITS - number.leading_zeros()).div_ceil(4).max(digits).clamp(1, 16);
@@ -108,7 +108,7 @@ fn hexadecimal_digits(number: u64, digits: u32, room: &mut [u8; 16]) -> &[u8] {
     room.get(..needed as usize).unwrap_or(&[])
 }
 
-/// The number that a text of decimal digits, and of nothing else, stands for; [`u32::MAX`] for any that is larger.
+/// Parses a text that consists of decimal digits only. The result is [`u32::MAX`] for a larger number.
 pub(crate) fn decimal(text: &[u8]) -> Option<u32> {
     let is_number = !text.is_empty() && text.iter().all(u8::is_ascii_digit);
     let add = |number: u32, digit: &u8| number.saturating_mul(10).saturating_add(u32::from(digit - b'0'));

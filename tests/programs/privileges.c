@@ -119,6 +119,9 @@ static void give_up(const char *what)
     } else if (strcmp(what, "kill") == 0) {
         counted();
         raise(SIGKILL);
+    } else if (strcmp(what, "exec") == 0) {
+        execl("/bin/sh", "sh", "-c", "exit 7", (char *)NULL);
+        check(-1, what);
     } else if (strcmp(what, "obstruct") == 0) {
         snprintf(directory, sizeof directory, "gmon.program.%d-2.out", getpid());
         check(rename(directory, "aside") || mkdir(directory, 0700), what);

@@ -1,16 +1,16 @@
-//! System V's `profil` as AIX has it: one range of code, or a list of them.
+//! System V's and AIX's `profil`, for one range of code or a list of ranges.
 
 use core::ffi::{c_uint, c_void};
 use core::mem;
 
-use super::engine::{alone, begin, exchange};
+use super::engine::{begin, exchange, exclusively};
 use super::profile::{Profile, Range};
 use super::rules::{Dialect, FIRST_SHORT, fraction};
 use gmon_runtime::kernel::profil_clock::SIXTY;
 use gmon_runtime::os::{Errno, read, set_errno};
 
-/// `struct prof` of `mon.h`: an address for the low and one for the high end of some code, its counts and how many bytes
-/// they have, and their scale.
+/// `struct prof` of `mon.h`: the low and the high end of some code, its counts and their size in bytes, and their
+/// scale.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 struct Prof {
@@ -21,12 +21,12 @@ struct Prof {
     p_scale: i32,
 }
 
-/// `bufsiz` of a call that gives a list.
+/// The `bufsiz` of a call with a list.
 const LIST: c_uint = c_uint::MAX;
-/// `p_scale` that is to be computed.
+/// The `p_scale` that asks for a computed scale.
 const COMPUTED: i32 = -1;
-/// The scale with which `size` bytes of counts go for a whole range: the largest that leaves no address over, and at least
-/// the lowest.
+/// The computed scale for `size` bytes of counts and a whole range: the largest scale at which every address has a
+/// count, and at least the lowest scale.
 fn computed(range: usize, size: usize) -> u32 {
     let ratio = ((size as u128) << 16).checked_div(range as u128).unwrap_or(u128::MAX);
     u32::try_from(ratio).unwrap_or(u32::MAX).clamp(FIRST_SHORT, 0xffff)
@@ -39,11 +39,11 @@ impl Prof {
             index.checked_mul(size_of::<Prof>()).and_then(|bytes| list.checked_add(bytes)).ok_or(Errno::EFAULT)?;
         let mut bytes = [0; size_of::<Prof>()];
         read(place, &mut bytes)?;
-        // SAFETY: integers without a gap between them, which any bytes are.
+        // SAFETY: integers without padding, for which any bytes are valid.
         Ok(unsafe { mem::transmute::<[u8; size_of::<Prof>()], Prof>(bytes) })
     }
 
-    /// The range of the element, which is empty if nothing of it is profiled.
+    /// The range of the element, which is empty if the element is not profiled.
     fn range(&self) -> Range {
         let size = usize::try_from(self.p_bufsize).unwrap_or(0);
         let scale = match self.p_scale {
@@ -54,26 +54,26 @@ impl Prof {
         Range { lowpc: self.p_low, highpc: self.p_high, scale, bins: self.p_buff, length }
     }
 
-    /// Whether it can stand behind an element that ends at `before`.
+    /// Whether the element may follow an element that ends at `before`.
     fn can_follow(&self, before: usize) -> bool {
         self.p_high > before && self.p_low <= self.p_high && self.p_bufsize >= 0
     }
 }
 
-/// `void profil(short *shortbuff, unsigned bufsiz, size_t offset, unsigned scale)`, and `void profil(struct prof *profbuff,
-/// -1, 0, 0)`: counts where the process is, sixty times a second. What is wrong is said in `errno`.
+/// `void profil(short *shortbuff, unsigned bufsiz, size_t offset, unsigned scale)`, and `void profil(struct prof
+/// *profbuff, -1, 0, 0)`: counts the program counter, sixty times a second. An error is in `errno`.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub extern "C" fn gmon_profil_aix(buffer: *mut c_void, bufsiz: c_uint, offset: usize, scale: c_uint) {
     let buffer = buffer.expose_provenance();
     let work = || if bufsiz == LIST { profil_list(buffer) } else { profil(buffer, bufsiz as usize, offset, scale) };
-    if let Err(error) = alone(work) {
+    if let Err(error) = exclusively(work) {
         set_errno(error);
     }
 }
 
 /// # Errors
 ///
-/// ENOMEM; and what stands in the way of ticks.
+/// ENOMEM, and the errors of starting ticks.
 fn profil(shortbuff: usize, bufsiz: usize, offset: usize, scale: u32) -> Result<(), Errno> {
     let length = bufsiz / size_of::<u16>();
     let scale = fraction(scale);
@@ -87,8 +87,8 @@ fn profil(shortbuff: usize, bufsiz: usize, offset: usize, scale: u32) -> Result<
 
 /// # Errors
 ///
-/// EFAULT, a list that is not all there; EINVAL, one in which `p_high` does not ascend, or a range or buffer ends before
-/// it begins: these change nothing; ENOMEM; and what stands in the way of ticks.
+/// EFAULT if a part of the list is missing; EINVAL if `p_high` does not ascend, or a range or a buffer ends before it
+/// begins. These change nothing. ENOMEM, and the errors of starting ticks.
 fn profil_list(list: usize) -> Result<(), Errno> {
     let (mut number, mut highest, mut counts) = (0, 0, false);
     loop {
@@ -106,7 +106,7 @@ fn profil_list(list: usize) -> Result<(), Errno> {
     if !counts {
         return exchange(None).map(drop);
     }
-    // Another thread may be writing the list: what is in order only the first time is left out.
+    // Another thread may be writing the list: an element that is valid only the first time is left out.
     let again = |index| Prof::at(list, index).ok().filter(|element| element.can_follow(0)).unwrap_or_default().range();
     begin(Profile::new(Dialect::Aix, SIXTY, (0..number).map(again)))
 }
@@ -122,7 +122,7 @@ mod tests {
         for_every_scale(|scale, distance| {
             let index = bin(0x40_1000 + distance, 0x40_1000, scale);
             match scale {
-                // 65536 has nothing in its low 16 bits.
+                // The low 16 bits of 65536 are 0.
                 0 | 65536 => assert_eq!(index, None),
                 1 => assert_eq!(index, Some(0)),
                 _ => {
@@ -175,7 +175,7 @@ mod tests {
                 let scale = computed(range, size);
                 let last = bin(range - 1, 0, scale).unwrap();
                 assert!(last < size / 2, "range {range}, size {size}: {last}");
-                // As fine as 16 bits can say: one step more would go beyond.
+                // This is the finest scale of 16 bits: the next one would go beyond the range.
                 let finer = ((range - 1) as u128 * u128::from(scale + 1)) >> 17;
                 assert!(scale == 0xffff || finer + 1 >= size as u128 / 2 || scale == 1, "range {range}, size {size}");
             }

@@ -1,4 +1,4 @@
-//! What this part of libgmon.a does at the start and at the end of a program that has it.
+//! What this part of libgmon.a does at the start and at the end of a program.
 
 use core::arch::global_asm;
 use core::ffi::c_int;
@@ -9,7 +9,7 @@ unsafe extern "C" {
     fn pthread_atfork(prepare: extern "C" fn(), parent: extern "C" fn(), child: extern "C" fn()) -> c_int;
 }
 
-// Before the program's own constructors, and behind its own destructors: they run backwards.
+// Before the program's own constructors, and after its own destructors, which run backwards.
 global_asm!(
     ".pushsection .init_array.00000,\"aw\",%init_array",
     ".balign 8",
@@ -23,10 +23,10 @@ global_asm!(
     end = sym end,
 );
 
-/// A profile goes on in the child of a fork, which has no timer of its parent's. Without memory to remember that, it does
-/// not.
+/// A profile continues in the child of a fork, which does not have its parent's timer. Without memory for the fork
+/// handler, the profile does not continue.
 unsafe extern "C" fn begin() {
-    // SAFETY: the C library is up.
+    // SAFETY: the C library is initialized.
     unsafe { pthread_atfork(nothing, nothing, after_fork_in_child) };
 }
 

@@ -1,21 +1,22 @@
-//! 4.4BSD's `profil`, which Linux's own C library has as well.
+//! 4.4BSD's `profil`, which Linux's own C library also has.
 
 use core::ffi::{c_int, c_uint, c_void};
 
-use super::engine::{alone, begin, exchange, returned};
+use super::engine::{begin, exchange, exclusively, returned};
 use super::profile::{Profile, Range};
 use super::rules::Dialect;
 use gmon_runtime::kernel::profil_clock::HUNDRED;
 use gmon_runtime::os::{Errno, can_be_written};
 use gmon_runtime::samples::scale::ONE_TO_ONE;
 
-/// `int profil(char *samples, size_t size, size_t offset, unsigned scale)`: counts where the process is, at each clock tick.
+/// `int profil(char *samples, size_t size, size_t offset, unsigned scale)`: counts the program counter at each clock
+/// tick.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub extern "C" fn gmon_profil_bsd(samples: *mut c_void, size: usize, offset: usize, scale: c_uint) -> c_int {
-    returned(alone(|| profil(samples.expose_provenance(), size, offset, scale)))
+    returned(exclusively(|| profil(samples.expose_provenance(), size, offset, scale)))
 }
 
-/// The C library's `profil`, which can be told to stop by giving it no buffer.
+/// The C library's `profil`, which a null buffer stops.
 #[cfg_attr(not(test), unsafe(export_name = "profil"))]
 pub extern "C" fn host(samples: *mut c_void, size: usize, offset: usize, scale: c_uint) -> c_int {
     gmon_profil_bsd(samples, size, offset, if samples.is_null() { 0 } else { scale })
@@ -23,8 +24,8 @@ pub extern "C" fn host(samples: *mut c_void, size: usize, offset: usize, scale: 
 
 /// # Errors
 ///
-/// EINVAL, a scale above 65536, which changes nothing; EFAULT, a buffer that cannot be written, which ends a profile
-/// that was on; ENOMEM; and what stands in the way of ticks.
+/// EINVAL for a scale above 65536, which changes nothing; EFAULT for a buffer that cannot be written, which ends the
+/// current profile; ENOMEM; and the errors of starting ticks.
 fn profil(samples: usize, size: usize, offset: usize, scale: u32) -> Result<(), Errno> {
     if scale > ONE_TO_ONE {
         return Err(Errno::EINVAL);
@@ -52,7 +53,7 @@ mod tests {
                 assert_eq!(scale, 0);
                 return;
             };
-            // [(pc - offset) / 2] * scale / 65536, without rounding: bin <= that < bin + 1.
+            // [(pc - offset) / 2] * scale / 65536 without rounding is at least bin, and less than bin + 1.
             let twice_65536_times = distance as u128 * u128::from(scale);
             assert!(bin as u128 * 131_072 <= twice_65536_times && twice_65536_times < (bin as u128 + 1) * 131_072);
             if distance % 2 == 0 {

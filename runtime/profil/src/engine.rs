@@ -1,8 +1,8 @@
-//! What the dialects share: one profile at a time for the process, and the handler that counts in it.
+//! What all dialects share: the one profile of the process, and the handler that counts in it.
 //!
-//! The program may give its buffer back as soon as it has asked for something else: [`exchange`] returns when no handler
-//! knows the old profile any more. Handlers say of which of two generations they are before they look at that generation's
-//! profile, so that those to come do not have to be waited for.
+//! The program may free its buffer as soon as its next call has returned: [`exchange`] returns when no handler uses
+//! the old profile any more. Handlers enter one of two generations before they read that generation's profile, so
+//! [`exchange`] need not wait for later handlers.
 
 use core::ffi::{c_int, c_void};
 use core::ptr;
@@ -17,21 +17,21 @@ use gmon_runtime::os::{
     Errno, SignalInfo, a_moment, block_signals, interrupted_pc, set_blocked_signals, set_errno, thread_id,
 };
 
-/// The profiles of the even and the odd generations; the one of the last generation is null, once nobody knows it.
+/// The profiles of the even and the odd generations; the previous generation's is null once no handler uses it.
 static PROFILES: [AtomicPtr<Profile>; 2] = [const { AtomicPtr::new(ptr::null_mut()) }; 2];
-/// The generation.
+/// The current generation.
 static GENERATION: AtomicUsize = AtomicUsize::new(0);
-/// How many handlers look at the even, and at the odd one's profile.
+/// The number of handlers in the even, and in the odd, generation.
 static LOOKING: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
 
-/// What the generation has of two.
+/// The element for a generation.
 fn of<T>(two: &[T; 2], generation: usize) -> &T {
     let [even, odd] = two;
     if generation.is_multiple_of(2) { even } else { odd }
 }
 
-/// Counts so many ticks at an address, if there is a profile, and does `more`. Async-signal-safe; calls nothing of the C
-/// library's.
+/// Counts ticks at an address, if there is a profile, and does `more`. Async-signal-safe; does not call the C
+/// library.
 fn count(pc: usize, ticks: u32, more: impl Fn()) {
     loop {
         let generation = GENERATION.load(SeqCst);
@@ -39,7 +39,7 @@ fn count(pc: usize, ticks: u32, more: impl Fn()) {
         looking.fetch_add(1, SeqCst);
         let is_still = GENERATION.load(SeqCst) == generation;
         if is_still {
-            // SAFETY: null or a profile; who takes it away waits until nobody of its generation looks at it.
+            // SAFETY: null or a profile; whoever frees a profile waits until no handler of its generation remains.
             if let Some(profile) = unsafe { of(&PROFILES, generation).load(SeqCst).as_ref() } {
                 profile.count(pc, ticks);
             }
@@ -52,12 +52,12 @@ fn count(pc: usize, ticks: u32, more: impl Fn()) {
     }
 }
 
-/// Makes this the profile, or none, and returns how many addresses the one before has stored; from then on nobody writes
-/// where that counted. Inside [`alone`].
+/// Replaces the profile, or removes it. The result is the number of addresses that the previous profile has stored;
+/// from then on nobody writes to its memory. Call this inside [`exclusively`].
 ///
 /// # Errors
 ///
-/// What stands in the way of ticks; there is no profile then.
+/// The errors of starting ticks; there is then no profile.
 pub(crate) fn exchange(profile: Option<&'static Profile>) -> Result<usize, Errno> {
     let Some(profile) = profile else {
         clock::stop_soon();
@@ -71,13 +71,13 @@ pub(crate) fn exchange(profile: Option<&'static Profile>) -> Result<usize, Errno
     }
 }
 
-/// The next generation.
+/// Starts the next generation.
 fn replace(profile: Option<&'static Profile>) -> usize {
     let generation = GENERATION.load(SeqCst);
     of(&PROFILES, generation + 1)
         .store(profile.map_or(ptr::null_mut(), |profile| ptr::from_ref(profile).cast_mut()), SeqCst);
     GENERATION.store(generation + 1, SeqCst);
-    // Handlers are short. One whose thread has to wait for a processor is waited for.
+    // Handlers are short, but a handler's thread may have to wait for a processor.
     let mut looks = 0;
     while of(&LOOKING, generation).load(SeqCst) != 0 {
         if looks < 1000 {
@@ -88,29 +88,30 @@ fn replace(profile: Option<&'static Profile>) -> usize {
         }
     }
     let before = of(&PROFILES, generation).swap(ptr::null_mut(), SeqCst);
-    // SAFETY: null or a profile, which nobody looks at.
+    // SAFETY: null, or a profile that no handler uses.
     unsafe { before.as_ref() }.map_or(0, |before| {
         let stored = before.stored();
-        // SAFETY: as above; there is no other way to it.
+        // SAFETY: as above; there is no other reference.
         unsafe { before.free() };
         stored
     })
 }
 
-/// The handler of our signal, and of SIGPROF where that must serve: counts ticks, and passes on what is none. It stays when there
-/// is no profile: the default would end the process if a tick were still under way.
+/// Handles the signal of the ticks, and SIGPROF if it replaces that signal: counts ticks, and passes on other
+/// signals. The handler stays when there is no profile: the default action would end the process if a tick were still
+/// pending.
 unsafe extern "C" fn on_signal(signal: c_int, info: *const SignalInfo, context: *const c_void) {
-    // SAFETY: the kernel calls the handler as it was installed, with SA_SIGINFO: both pointers are good.
+    // SAFETY: the kernel calls the handler as it was installed, with SA_SIGINFO: both pointers are valid.
     let (pc, told) = unsafe { (interrupted_pc(context), &*info) };
     match clock::ticks(signal, told) {
         0 => {}
         ticks => count(pc, ticks, || clock::at_tick(on_signal)),
     }
-    // SAFETY: in a handler, with what it got.
+    // SAFETY: the arguments of this handler.
     unsafe { clock::pass_on(signal, info, context) };
 }
 
-/// What a C function returns: 0, or -1 and `errno`.
+/// The result of a C function: 0, or -1 and `errno`.
 pub(crate) fn returned(result: Result<(), Errno>) -> c_int {
     match result {
         Ok(()) => 0,
@@ -121,7 +122,7 @@ pub(crate) fn returned(result: Result<(), Errno>) -> c_int {
     }
 }
 
-/// Makes it the profile. Where there is none for want of memory, the one before ends as well.
+/// Makes `profile` the current profile. If it could not be made for lack of memory, the previous profile ends too.
 pub(crate) fn begin(profile: Result<&'static Profile, Errno>) -> Result<(), Errno> {
     match profile {
         Ok(profile) => exchange(Some(profile)).map(drop),
@@ -129,8 +130,8 @@ pub(crate) fn begin(profile: Result<&'static Profile, Errno>) -> Result<(), Errn
     }
 }
 
-/// Runs `work` as the only one in the process that does, and without a signal coming in. Async-signal-safe.
-pub(crate) fn alone<T>(work: impl FnOnce() -> T) -> T {
+/// Runs `work` in one thread of the process at a time, with signals blocked. Async-signal-safe.
+pub(crate) fn exclusively<T>(work: impl FnOnce() -> T) -> T {
     let blocked = block_signals();
     while WORKING.compare_exchange(NOBODY, thread_id(), SeqCst, SeqCst).is_err() {
         a_moment();
@@ -141,11 +142,11 @@ pub(crate) fn alone<T>(work: impl FnOnce() -> T) -> T {
     result
 }
 
-/// The thread that is [`alone`].
+/// The thread that is in [`exclusively`].
 static WORKING: AtomicI32 = AtomicI32::new(NOBODY);
 const NOBODY: i32 = 0;
 
-/// What the child of a fork does first: no other thread is here, and no timer.
+/// Runs first in the child of a fork, which has no other thread and no timer.
 pub(crate) fn after_fork_in_child() {
     for looking in &LOOKING {
         looking.store(0, Relaxed);
@@ -153,7 +154,7 @@ pub(crate) fn after_fork_in_child() {
     WORKING.store(NOBODY, Relaxed);
     clock::after_fork_in_child();
     let profile = of(&PROFILES, GENERATION.load(SeqCst)).load(SeqCst);
-    // SAFETY: null or a profile, which only this thread could take away.
+    // SAFETY: null or a profile, which only this thread could free.
     if let Some(profile) = unsafe { profile.as_ref() } {
         profile.begin_in_child(on_signal);
     }
@@ -190,7 +191,7 @@ mod tests {
                             break;
                         }
                         let ticks = 1 + round % 3;
-                        // Bins that others hit as well, and what is outside.
+                        // Bins that other threads count in too, and an address outside.
                         count(0x1000 + 2 * (round % BINS), ticks as u32, || ());
                         count(0xfff, 7, || ());
                         count(0x1000 + 2 * BINS, 7, || ());
@@ -208,7 +209,7 @@ mod tests {
         });
         replace(None);
         found += counts.iter().map(|count| u64::from(*count)).sum::<u64>();
-        // Where one buffer was in use for long, counts began anew at 0.
+        // Counts of a buffer that was in use for long wrapped around to 0.
         let missing = counted.load(SeqCst).wrapping_sub(found);
         assert!(missing.is_multiple_of(65536), "{} counted, {found} found", counted.load(SeqCst));
         let [even, odd] = &LOOKING;

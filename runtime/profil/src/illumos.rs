@@ -1,27 +1,27 @@
-//! illumos' `profil`, and its `pcsample`.
+//! illumos' `profil` and `pcsample`.
 
 use core::ffi::{c_long, c_uint, c_void};
 
-use super::engine::{alone, begin, exchange, returned};
+use super::engine::{begin, exchange, exclusively, returned};
 use super::profile::{Profile, Range};
 use super::rules::{Dialect, FINEST};
 use gmon_runtime::kernel::profil_clock::HUNDRED;
 use gmon_runtime::os::{Errno, can_be_written, set_errno};
 
-/// `void profil(unsigned short *buff, size_t bufsiz, size_t offset, unsigned scale)`: counts where the process is, until a
-/// count is 32767. What is wrong is said in `errno`.
+/// `void profil(unsigned short *buff, size_t bufsiz, size_t offset, unsigned scale)`: counts the program counter,
+/// until a count is 32767. An error is in `errno`.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub extern "C" fn gmon_profil_illumos(buff: *mut c_void, bufsiz: usize, offset: usize, scale: c_uint) {
-    if let Err(error) = alone(|| profil(buff.expose_provenance(), bufsiz, offset, scale)) {
+    if let Err(error) = exclusively(|| profil(buff.expose_provenance(), bufsiz, offset, scale)) {
         set_errno(error);
     }
 }
 
-/// `long pcsample(uintptr_t samples[], long nsamples)`: stores where the process is at each tick, until there is no room,
-/// and returns how many of these addresses the call before has got. With `nsamples` 0 it ends that.
+/// `long pcsample(uintptr_t samples[], long nsamples)`: stores the program counter at each tick until the array is
+/// full. The result is the number of addresses that the previous call has stored. If `nsamples` is 0, sampling ends.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub extern "C" fn gmon_pcsample(samples: *mut c_void, nsamples: c_long) -> c_long {
-    match alone(|| pcsample(samples.expose_provenance(), nsamples)) {
+    match exclusively(|| pcsample(samples.expose_provenance(), nsamples)) {
         Ok(stored) => stored as c_long,
         Err(error) => returned(Err(error)).into(),
     }
@@ -29,7 +29,7 @@ pub extern "C" fn gmon_pcsample(samples: *mut c_void, nsamples: c_long) -> c_lon
 
 /// # Errors
 ///
-/// EINVAL, a scale above 0xffff, which changes nothing; ENOMEM; and what stands in the way of ticks.
+/// EINVAL for a scale above 0xffff, which changes nothing; ENOMEM; and the errors of starting ticks.
 fn profil(buff: usize, bufsiz: usize, offset: usize, scale: u32) -> Result<(), Errno> {
     if scale > FINEST {
         return Err(Errno::EINVAL);
@@ -44,8 +44,8 @@ fn profil(buff: usize, bufsiz: usize, offset: usize, scale: u32) -> Result<(), E
 
 /// # Errors
 ///
-/// EINVAL, a negative number; EFAULT, an array that cannot be written: both change nothing; ENOMEM; and what stands in
-/// the way of ticks.
+/// EINVAL for a negative number, and EFAULT for an array that cannot be written, which change nothing; ENOMEM; and
+/// the errors of starting ticks.
 fn pcsample(samples: usize, nsamples: c_long) -> Result<usize, Errno> {
     let length = usize::try_from(nsamples).map_err(|_| Errno::EINVAL)?;
     if length == 0 {
@@ -72,7 +72,7 @@ mod tests {
                 assert_eq!(index, None);
                 return;
             }
-            // The byte of the buffer is distance / (65536 / scale), and a counter has two.
+            // The byte of the buffer is distance / (65536 / scale), and a counter has two bytes.
             let byte = distance as u128 * u128::from(scale) / 65536;
             assert_eq!(index.map(|index| index as u128), Some(byte / 2));
         });
@@ -85,7 +85,8 @@ mod tests {
                 assert_eq!(bin(0x1000 + distance, 0x1000, scale), Some(distance / width));
             }
         }
-        // 0xffff is approximately 1: a counter stands for two bytes, but for one of three every 65536.
+        // 0xffff is approximately 1: a counter stands for two bytes, except for one counter of three bytes every
+        // 65536.
         let index = |distance| bin(0x1000 + distance, 0x1000, 0xffff).unwrap();
         for distance in 0..300_000 {
             assert!(index(distance) <= distance / 2 && index(distance) + 1 + distance / 65536 >= distance / 2);
@@ -106,7 +107,7 @@ mod tests {
 
     #[test]
     fn a_region_and_a_buffer_give_the_scale_by_their_ratio() {
-        // The page: scale = RATIO * 0200000, bufsiz = size of the region * RATIO.
+        // The manual page: scale = RATIO * 0200000, bufsiz = size of the region * RATIO.
         for (region, ratio) in [(100_000_usize, 0.5), (4096, 0.25), (70_000, 0.1), (1 << 20, 0.001)] {
             let scale = (ratio * f64::from(0o200_000)) as u32;
             let bufsiz = (region as f64 * ratio) as usize;

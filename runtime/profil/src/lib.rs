@@ -1,12 +1,12 @@
-//! `profil` as other systems have it, for programs that call it themselves: the same call in five dialects.
+//! `profil` in the dialects of other systems, for programs that call it themselves: one call in five dialects.
 //!
-//! It has been called with four arguments and with six, for a buffer and for a list of them, since 1975. Each dialect is a
-//! file that says what its arguments mean: where bins begin, how wide they are, what becomes of a full one. What they
-//! share is below: `kernel::profil_clock` makes ticks, `engine` hands them to the one `profile` of the process. docs/profil.md has the
-//! manual pages' sentences and the tests of each.
+//! Since 1975 the call has had four arguments and six, for a buffer and for a list of buffers. Each dialect is a file
+//! that defines the meaning of the arguments: where bins begin, how wide bins are, and what happens to a full bin.
+//! The shared parts are `kernel::profil_clock`, which produces ticks, and `engine`, which passes them to the one
+//! `profile` of the process. docs/profil.md has the sentences of the manual pages and the tests of each sentence.
 //!
-//! This is a part of libgmon.a for itself, and needs nothing of the runtime that records calls: its timer and its signal are
-//! its own, so that both may be at work.
+//! This crate is a member of libgmon.a that needs nothing of the runtime that records calls: it has its own timer and
+//! its own signal, so both may be active at once.
 
 #![cfg_attr(not(test), no_std)]
 #![warn(clippy::indexing_slicing, clippy::expect_used, clippy::panic)]
@@ -25,7 +25,8 @@ pub use bsd::{gmon_profil_bsd, host};
 pub use illumos::{gmon_pcsample, gmon_profil_illumos};
 pub use openbsd::gmon_profil_openbsd;
 
-/// Tries a relation for every scale from 0 to 65536 at distances around the borders of bins, and at some far ones.
+/// Checks a relation for every scale from 0 to 65536, at distances around the borders of bins and at some far
+/// distances.
 #[cfg(test)]
 fn for_every_scale(check: impl Fn(u32, usize)) {
     for scale in 0..=65536_u32 {
@@ -41,7 +42,8 @@ fn for_every_scale(check: impl Fn(u32, usize)) {
     }
 }
 
-/// The compiler wants one; nothing reaches it, and a test of the linked objects shows that it is gone from them.
+/// The compiler requires a panic handler. No code reaches the handler, and a test of the linked objects proves that
+/// it is not in them.
 #[cfg(not(test))]
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {

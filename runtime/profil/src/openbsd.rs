@@ -1,15 +1,16 @@
-//! OpenBSD's `profil` for programs that call it themselves: one buffer in the layout of the file, which is stored when the
-//! process ends.
+//! OpenBSD's `profil` for programs that call it themselves: one buffer in the layout of the file, which is stored
+//! when the process ends.
 //!
-//! It is the call that the runtime of `cc -pg` goes through, and the checks are those of `kernel`. In a program that has that
-//! runtime, the first call was the runtime's; it answers then. In one that has not, `kernel` is here for it alone.
+//! The runtime of `cc -pg` makes the same call, with the checks of `kernel`. In a program with the runtime, the first
+//! call was the runtime's, and the runtime answers. In a program without the runtime, this crate's copy of `kernel`
+//! answers.
 
 use core::ffi::{c_int, c_uint, c_ulong, c_void};
 use core::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use gmon::layout::GmonHdr;
 
-use super::engine::{alone, begin, exchange, returned};
+use super::engine::{begin, exchange, exclusively, returned};
 use super::profile::{Profile, Range};
 use super::rules::Dialect;
 use gmon_runtime::file::{self, Naming};
@@ -19,15 +20,16 @@ use gmon_runtime::objects::program;
 use gmon_runtime::os::{Errno, executed_path, read};
 use gmon_runtime::ownership;
 
-/// How many bytes of samples the last call has asked for.
+/// The bytes of samples in the latest call.
 static SAMPLES_SIZE: AtomicUsize = AtomicUsize::new(0);
 
 /// `int profil(void *buf, size_t buflen, size_t samplesize, u_long offset, u_int scale, int dirfd)`: samples into the
-/// buffer, and stores it when the process ends.
+/// buffer, and stores the buffer when the process ends.
 ///
 /// # Safety
 ///
-/// The memory at `buf` must be the program's to have counted in. It is written by way of the kernel, which refuses what is no memory.
+/// The memory at `buf` must be memory of the program that may be written. The kernel makes the accesses, and refuses
+/// invalid addresses.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn gmon_profil_openbsd(
     buf: *mut c_void,
@@ -37,9 +39,9 @@ pub unsafe extern "C" fn gmon_profil_openbsd(
     scale: c_uint,
     dirfd: c_int,
 ) -> c_int {
-    returned(alone(|| {
+    returned(exclusively(|| {
         let runtimes = runtimes_profil().filter(|_| program::may_be_profiled());
-        // SAFETY: it looks for itself whether the buffer is its own.
+        // SAFETY: the function checks the buffer itself.
         match runtimes.map(|profil| unsafe { profil(buf, buflen, samplesize, offset as usize, scale, dirfd) }) {
             None | Some(kernel::NO_BUFFER) => profil(buf, buflen, samplesize, offset as usize, scale, dirfd),
             Some(0) => Ok(()),
@@ -48,13 +50,13 @@ pub unsafe extern "C" fn gmon_profil_openbsd(
     }))
 }
 
-/// The runtime's `profil`, if that is linked: this one is weak then, and gives way to the runtime's.
+/// The runtime's `profil`, if the runtime is linked: this definition is weak, and the runtime's overrides it.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 #[allow(non_upper_case_globals, reason = "C's name")]
 static gmon_kernel_profil: Option<RuntimesProfil> = None;
 
 fn runtimes_profil() -> Option<RuntimesProfil> {
-    // SAFETY: one of two statics; volatile, because the other one is not what the compiler sees.
+    // SAFETY: one of two statics; the read is volatile because the compiler knows only this static.
     unsafe { (&raw const gmon_kernel_profil).read_volatile() }
 }
 
@@ -78,11 +80,11 @@ fn profil(
     begin(Profile::new(Dialect::OpenBsd, HUNDRED, core::iter::once(range)))
 }
 
-/// The file is called as that kernel calls it: after the program that was executed.
+/// Names the file as OpenBSD's kernel does, after the executed program.
 fn name_file() {
     let path = executed_path();
     let name = path.to_bytes().rsplit(|byte| *byte == b'/').next().unwrap_or_default();
-    // SAFETY: no file has a name yet, and nobody else is in here.
+    // SAFETY: no file has a name yet, and no other thread is here.
     unsafe {
         file::configure(|output| {
             output.program.clear();
@@ -93,10 +95,10 @@ fn name_file() {
     }
 }
 
-/// What that kernel does when a process ends: reads the header back from the buffer, and stores the whole if there are arcs.
-/// Only the first call does anything.
+/// Does what OpenBSD's kernel does when a process ends: reads the header from the buffer, and stores the buffer if
+/// there are arcs. Only the first call has an effect.
 pub(crate) fn store() {
-    alone(|| {
+    exclusively(|| {
         let Some((buf, buflen)) = kernel::take_buffer() else { return };
         let _ = exchange(None);
         if !ownership::is_ours() {
@@ -112,12 +114,12 @@ pub(crate) fn store() {
 fn header(buf: usize) -> Option<GmonHdr> {
     let mut bytes = [0; size_of::<GmonHdr>()];
     read(buf, &mut bytes).ok()?;
-    // SAFETY: integers without a gap between them, which any bytes are.
+    // SAFETY: integers without padding, for which any bytes are valid.
     Some(unsafe { core::mem::transmute::<[u8; size_of::<GmonHdr>()], GmonHdr>(bytes) })
 }
 
-/// How many bytes of the buffer are the file: header, samples and arcs. `None` if the program has not put arcs there, or
-/// says that there are more than the buffer has room for.
+/// The size of the file: header, samples and arcs. `None` if the program has not stored arcs, or if the header has
+/// more arcs than the buffer has room for.
 fn file_size(header: &GmonHdr, samplesize: usize, buflen: usize) -> Option<usize> {
     let arcs = usize::try_from(header.totarc).ok().filter(|arcs| *arcs > 0)?;
     let size = size_of::<GmonHdr>().checked_add(samplesize)?.checked_add(arcs)?;
@@ -136,7 +138,7 @@ mod tests {
             let bin = |pc, offset, scale| Dialect::OpenBsd.bin(pc, offset, scale);
             assert_eq!(bin(pc, 0x40_1000, scale), Dialect::Bsd.bin(pc, 0x40_1000, scale));
             if let Some(bin) = bin(pc, 0x40_1000, scale) {
-                // The kernel's: ((pc - offset) * scale >> 16) & ~1, in bytes.
+                // OpenBSD's kernel computes ((pc - offset) * scale >> 16) & ~1, in bytes.
                 assert_eq!(bin as u128 * 2, ((distance as u128 * u128::from(scale)) >> 16) & !1);
             }
         });

@@ -1,9 +1,9 @@
-//! A profile: which addresses count where, in memory that is the program's.
+//! A profile: the addresses that are counted, in memory of the program.
 //!
-//! A tick comes in a signal handler, in any thread, and nothing there may wait. It adds to a word of our own, the bin's
-//! *pending* ticks, and sees to it that the bin is on a list; one of the handlers at work, whichever comes first, takes the
-//! list and brings what is pending to the program's counts, by the kernel's hand: see `os::guarded`. So there is only
-//! one at a time who reads a count and writes it back, no tick is lost, and no handler stands in another's way.
+//! A tick comes in a signal handler, in any thread, and nothing there may wait. The handler adds the tick to a word
+//! of this crate, the bin's *pending* ticks, and puts the bin on a list. The handler that comes first takes the list
+//! and adds the pending ticks to the program's counts, by a system call: see `os::guarded`. So only one handler at a
+//! time changes a count, no tick is lost, and handlers do not wait for each other.
 
 use core::ptr;
 use core::slice;
@@ -13,61 +13,61 @@ use super::rules::Dialect;
 use gmon_runtime::kernel::profil_clock::{self as clock, Rate};
 use gmon_runtime::os::{Errno, Handler, LARGEST_PAGE, clear, map, read, unmap, write};
 
-/// Code, and the bins that it counts in.
+/// A range of code, and its bins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Range {
-    /// The lowest address that counts, and the one behind the highest.
+    /// The lowest address, and the address behind the highest.
     pub(crate) lowpc: usize,
     pub(crate) highpc: usize,
-    /// As the dialect has it.
+    /// The scale of the dialect.
     pub(crate) scale: u32,
-    /// Where the first bin is, at any address.
+    /// The address of the first bin, which need not be aligned.
     pub(crate) bins: usize,
-    /// How many there are.
+    /// The number of bins.
     pub(crate) length: usize,
 }
 
 impl Range {
-    /// The bin of an address, if it is in the range and has one.
+    /// The bin of an address; `None` outside the range and for an address without a bin.
     fn bin(&self, dialect: Dialect, pc: usize) -> Option<usize> {
         let inside = self.lowpc <= pc && pc < self.highpc;
         dialect.bin(pc, self.lowpc, self.scale).filter(|bin| inside && *bin < self.length)
     }
 }
 
-/// A bin with ticks that its count does not have yet.
+/// The ticks of a bin that are not yet in its count.
 #[repr(C)]
 struct Pending {
     ticks: AtomicU32,
-    /// The number of the next such bin and 1; 0 at the end of the list.
+    /// The number of the next bin on the list, plus 1; 0 at the end of the list.
     next: AtomicU32,
 }
 
-/// A profile: this, its ranges, and from the next page on a [`Pending`] for each bin, all in one mapping.
+/// A profile: this structure, its ranges, and from the next page on a [`Pending`] for each bin, in one mapping.
 pub(crate) struct Profile {
     dialect: Dialect,
     rate: Rate,
-    /// Bytes of the mapping.
+    /// The size of the mapping in bytes.
     size: usize,
     ranges: usize,
     bins: usize,
-    /// Set once nothing counts any more: a count is full, or its memory is not there.
+    /// Set when counting has ended: a count is full, or its memory is missing.
     over: AtomicBool,
-    /// The list of bins with pending ticks: the first one's number and 1, or 0.
+    /// The list of bins with pending ticks: the number of the first bin plus 1, or 0.
     first: AtomicU32,
-    /// Whether somebody is at work on the list.
+    /// Whether a handler is processing the list.
     busy: AtomicBool,
-    /// Addresses for which a place was found, and those that are in it.
+    /// The addresses that have a place in the array, and the addresses that were stored.
     claimed: AtomicUsize,
     stored: AtomicUsize,
 }
 
 impl Profile {
-    /// A profile of some ranges, of which the ends ascend.
+    /// Makes a profile of some ranges, whose ends ascend.
     ///
     /// # Errors
     ///
-    /// ENOMEM, when there is no memory to remember it, and where there are more bins than a number of 32 bits can say.
+    /// ENOMEM if there is no memory for the profile, or if the number of bins exceeds 32 bits.
     pub(crate) fn new(
         dialect: Dialect,
         rate: Rate,
@@ -101,8 +101,7 @@ impl Profile {
             claimed: AtomicUsize::new(0),
             stored: AtomicUsize::new(0),
         };
-        // SAFETY: fresh memory, of which the first page has room for the profile and all before the bins for its ranges. Both
-        // are whole words.
+        // SAFETY: fresh memory, whose first pages have room for the profile and its ranges. Both are whole words.
         unsafe {
             memory.write(profile);
             for (index, range) in ranges.enumerate().take(number) {
@@ -112,38 +111,38 @@ impl Profile {
         }
     }
 
-    /// Gives the memory back.
+    /// Frees the profile.
     ///
     /// # Safety
     ///
-    /// Nobody may know of the profile any more.
+    /// Nobody may use the profile any more.
     pub(crate) unsafe fn free(&'static self) {
-        // SAFETY: what `new` mapped, and the caller's promise.
+        // SAFETY: mapped by `new`, and the caller's promise.
         unsafe { unmap(ptr::from_ref(self).cast_mut().cast(), self.size) };
     }
 
     fn ranges(&self) -> &[Range] {
-        // SAFETY: `new` has written them there.
+        // SAFETY: `new` has written the ranges there.
         unsafe { slice::from_raw_parts(ptr::from_ref(self).add(1).cast(), self.ranges) }
     }
 
     fn pending(&self) -> &[Pending] {
         let pages = self.size - (self.bins * size_of::<Pending>()).next_multiple_of(LARGEST_PAGE);
-        // SAFETY: they are the last pages of the mapping; all zero is a list without ticks.
+        // SAFETY: these are the last pages of the mapping; zeros are bins without ticks.
         unsafe { slice::from_raw_parts(ptr::from_ref(self).byte_add(pages).cast(), self.bins) }
     }
 
-    /// How often it is to be told where the program is.
+    /// The rate of the ticks.
     pub(crate) fn rate(&self) -> Rate {
         self.rate
     }
 
-    /// How many addresses it has stored.
+    /// The number of addresses that were stored.
     pub(crate) fn stored(&self) -> usize {
         self.stored.load(SeqCst)
     }
 
-    /// Counts so many ticks at an address. Async-signal-safe.
+    /// Counts ticks at an address. Async-signal-safe.
     pub(crate) fn count(&self, pc: usize, ticks: u32) {
         if self.over.load(SeqCst) {
             return;
@@ -159,7 +158,7 @@ impl Profile {
         }
     }
 
-    /// The number of an address's bin among those of all ranges. Where ranges overlap, it is the first one's.
+    /// The number of an address's bin among the bins of all ranges. If ranges overlap, the first range counts.
     fn bin(&self, pc: usize) -> Option<usize> {
         let mut before = 0;
         for range in self.ranges() {
@@ -171,7 +170,7 @@ impl Profile {
         None
     }
 
-    /// Where a bin is.
+    /// The address of a bin.
     fn address(&self, mut bin: usize) -> Option<usize> {
         for range in self.ranges() {
             if bin < range.length {
@@ -193,13 +192,14 @@ impl Profile {
         }
     }
 
-    /// Brings pending ticks to their counts, unless another one is at it: that one looks at the list again when it is done.
+    /// Adds pending ticks to their counts, unless another handler does so: that handler checks the list again when it
+    /// is done.
     fn work_off(&self) {
         while self.first.load(SeqCst) != 0 && !self.busy.swap(true, SeqCst) {
             let mut number = self.first.swap(0, SeqCst);
             while let Some(bin) = number.checked_sub(1) {
                 let Some(pending) = self.pending().get(bin as usize) else { break };
-                // The next one first: without ticks the bin may be put on the list anew.
+                // The next bin is read first: once its ticks are taken, this bin may be put on the list again.
                 number = pending.next.load(SeqCst);
                 self.raise(bin as usize, pending.ticks.swap(0, SeqCst));
             }
@@ -207,7 +207,7 @@ impl Profile {
         }
     }
 
-    /// Adds to a count of the program's; ends the profile if that cannot be done or the count is full.
+    /// Raises a count of the program; ends the profile if that fails or the count is full.
     fn raise(&self, bin: usize, ticks: u32) {
         let Some(address) = self.address(bin).filter(|_| !self.over.load(SeqCst)) else { return };
         let mut count = [0; size_of::<u16>()];
@@ -243,10 +243,10 @@ impl Profile {
         clock::stop();
     }
 
-    /// Begins the profile in the child of a fork, where no other handler is: what others had pending is the parent's.
+    /// Starts the profile in the child of a fork, which has no other handler: pending ticks belong to the parent.
     pub(crate) fn begin_in_child(&self, handler: Handler) {
         let pending = self.pending();
-        // SAFETY: whole pages of the mapping, and only this thread is here.
+        // SAFETY: whole pages of the mapping, and this is the only thread.
         unsafe { clear(pending.as_ptr().cast_mut().cast(), size_of_val(pending)) };
         self.first.store(0, SeqCst);
         self.busy.store(false, SeqCst);

@@ -1,18 +1,19 @@
-//! The thread-local block: where this thread's table is.
+//! The thread-local block, which has the address of this thread's table.
 //!
-//! Stable Rust has no `#[thread_local]`, so the block is laid out here, in the assembler's words that all machines share.
+//! Stable Rust has no `#[thread_local]`, so the block is defined here in assembler directives that all architectures
+//! share.
 
 use core::arch::global_asm;
 
 use super::machine::{fourth_word, set_fourth_word};
 
 // Four words:
-//   gmon_thread + 0   mask: what is left of an arc's hash under it, times three, is the distance of its home from the base
-//   gmon_thread + 8   base: its first entry
-//   gmon_thread + 16  record: what else is known of the thread; null until its first call is recorded
-//   gmon_thread + 24  one more than the number of filters of system calls that the program had installed by then; 0 until then
-// A thread begins with a table of one empty slot, which every thread shares and nobody writes: mcount needs no test for
-// "no table yet", its first lookup simply misses.
+// gmon_thread + 0   mask: (hash & mask) * 3 is the distance in bytes of an arc's home from the first entry
+// gmon_thread + 8   base: the address of the first entry
+// gmon_thread + 24  1 + the number of seccomp filters that the program had installed by the first call; 0 before
+// before it
+// A thread starts with a table of one empty entry that all threads share and nobody writes. So mcount needs no test
+// for a missing table: the first search misses.
 global_asm!(
     ".pushsection .rodata,\"a\",@progbits",
     ".balign 8",
@@ -33,13 +34,13 @@ global_asm!(
     ".popsection",
 );
 
-/// How many filters of system calls the program had installed when this thread made its first call; the highest number if it
-/// has made none.
+/// The number of seccomp filters that the program had installed when this thread made its first call; the highest
+/// number before the first call.
 pub(crate) fn filters_before() -> usize {
     fourth_word().wrapping_sub(1)
 }
 
-/// Says how many that are.
+/// Sets the number of seccomp filters.
 pub(crate) fn set_filters_before(filters: usize) {
     set_fourth_word(filters + 1);
 }

@@ -1,16 +1,16 @@
 //! The hash of an arc, as mcount's assembly computes it.
 //!
-//! Two instructions, because the whole of mcount's common path must fit a cache line. They keep arcs apart as well as a hash of
-//! 64 bits does where code is as compilers make it: functions of eight bytes and more, calls of five and more. Where many
-//! functions lie at the same place of their pages, low bits do not tell them apart; a table in which a search becomes long
-//! for that makes room for a larger one, of which more bits count.
+//! The hash takes two instructions, because the whole common path of mcount must fit one cache line. For code as
+//! compilers lay it out (functions of at least eight bytes, calls of at least five), the hash separates arcs as well
+//! as a 64-bit hash. Many functions at the same offset in their pages differ only in bits that a small table ignores;
+//! when a search becomes long for this reason, the table makes room for a larger one, which uses more bits.
 
-/// What frompc is multiplied with. Of a hundred random odd numbers it is the one that let the fewest arcs share a home, in the
-/// static call graphs of SQLite, gprof, cargo and cc1plus and in regular rows and grids of calls and functions. A factor of
-/// eight bits, which would be shorter, does as well but for large grids, of which many arcs share each home then.
+/// The factor for frompc. Of a hundred random odd numbers, this factor let the fewest arcs share a home, in the
+/// static call graphs of SQLite, gprof, cargo and cc1plus and in regular grids of calls and functions. A shorter
+/// factor of eight bits does as well except for large grids, where many arcs then share each home.
 pub(crate) const FACTOR: i32 = 0x7779_4619;
 
-/// Eight times the number of an arc's home slot, and bits above and below those that a table's mask has.
+/// Eight times the number of the arc's home slot, with bits above and below the bits of the table's mask.
 #[inline]
 pub(crate) fn hash(frompc: usize, selfpc: usize) -> usize {
     (frompc as u32).wrapping_mul(FACTOR as u32).wrapping_add(selfpc as u32) as usize
@@ -20,8 +20,8 @@ pub(crate) fn hash(frompc: usize, selfpc: usize) -> usize {
 mod tests {
     use super::hash;
 
-    /// The most arcs that share a home in a table as large as arcs.rs makes it for so many: an eighth of a small one is used, half of a
-    /// large one.
+    /// The most arcs that share a home in a table as large as table.rs makes it for that many arcs: an eighth of a
+    /// small table is used, half of a large one.
     fn most_at_one_home(arcs: &[(usize, usize)]) -> usize {
         let share = if arcs.len() * 8 <= 1 << 17 { 8 } else { 2 };
         let slots = (arcs.len() * share).next_power_of_two();
@@ -39,7 +39,7 @@ mod tests {
                 let grid: Vec<_> =
                     (0..250_000).map(|n| (0x40_3015 + n / 500 * caller, 0x42_0009 + n % 500 * callee)).collect();
                 let most = most_at_one_home(&grid);
-                // Chance alone has six at the worst of half a million homes.
+                // Chance alone gives six at the worst of half a million homes.
                 assert!(most <= 5, "callers of {caller}, callees of {callee} bytes: {most}");
             }
         }

@@ -1,13 +1,13 @@
-//! What only assembly can say, below everything else: one folder per architecture with the same items in each.
+//! What only assembly can do, below all other modules: one folder for each architecture with the same items in each.
 //!
-//! This thread's block, another stack, symbols that need not be there; and the hash of an arc, which is the same
-//! everywhere. The routines that stand *above* the runtime, those that compiled code and the C library call, are in [`crate::entry`].
+//! The items are access to this thread's block, another stack, weak symbols, and the hash of an arc, which is the
+//! same for all architectures. The routines that compiled code and the C library call are in [`crate::entry`].
 //!
 //! # Safety
 //!
-//! Every routine says which registers it reads and writes, and what its callers must see to.
+//! Every routine says which registers it reads and writes, and what its callers must ensure.
 
-// Calls are recorded by the runtime alone.
+// Only the runtime records calls.
 #[cfg(any(test, feature = "runtime"))]
 mod block;
 mod hash;

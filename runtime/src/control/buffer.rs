@@ -1,4 +1,4 @@
-//! *The* buffer: header, samples and arcs, in memory as in the file.
+//! The buffer of the profile: header, samples and arcs, in memory as in the file.
 
 use core::ffi::c_void;
 use core::ptr;
@@ -7,10 +7,11 @@ use gmon::layout::{GMONVERSION, GmonHdr, HISTFRACTION, MAXARCS, RawArc};
 
 use crate::os::{LARGEST_PAGE, clear, map, replace};
 
-/// The grain of the sampled range: with it bins stand for whole words of code and the arcs behind them are aligned.
+/// The granularity of the sampled range. Bins then stand for whole words of code, and the arcs behind the bins are
+/// aligned.
 const GRAIN: usize = 16;
 
-/// A range of addresses in whole grains.
+/// A range of addresses, in multiples of [`GRAIN`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Range {
     pub(crate) lowpc: usize,
@@ -18,8 +19,8 @@ pub(crate) struct Range {
 }
 
 impl Range {
-    /// The range from `lowpc`, rounded down, to `highpc`, rounded up; `None` if that is empty or too large for the
-    /// header to say.
+    /// The range from `lowpc`, rounded down, to `highpc`, rounded up; `None` if the range is empty or too large for
+    /// the header.
     pub(crate) fn around(lowpc: usize, highpc: usize) -> Option<Range> {
         let range = Range { lowpc: lowpc & !(GRAIN - 1), highpc: highpc.checked_next_multiple_of(GRAIN)? };
         let size = range.highpc.checked_sub(range.lowpc)?;
@@ -27,19 +28,19 @@ impl Range {
         (size > 0 && i32::try_from(ncnt).is_ok()).then_some(range)
     }
 
-    /// Bytes of a header and the samples of this range.
+    /// The size of a header and the samples of this range, in bytes.
     pub(crate) fn ncnt(&self) -> usize {
         size_of::<GmonHdr>() + (self.highpc - self.lowpc) / HISTFRACTION
     }
 
-    /// The range with a higher end, such that header and samples are whole pages.
+    /// Extends the end of the range so that header and samples are whole pages.
     pub(crate) fn in_whole_pages(self) -> Range {
         let more = self.ncnt().next_multiple_of(LARGEST_PAGE) - self.ncnt();
         Range { highpc: self.highpc + more * HISTFRACTION, ..self }
     }
 }
 
-/// The buffer; a handle, the memory is never freed.
+/// A handle of the buffer. The memory is never freed.
 #[derive(Clone, Copy)]
 pub(crate) struct Buffer {
     start: *mut c_void,
@@ -47,20 +48,19 @@ pub(crate) struct Buffer {
 }
 
 impl Buffer {
-    /// A buffer for samples over `range` and [`MAXARCS`] arcs, whose header says all but the arcs and has the addresses of
-    /// the executable file, `bias` below those of the run.
+    /// Allocates a buffer for samples over `range` and [`MAXARCS`] arcs. The header has the addresses of the
+    /// executable file, which are `bias` below the run-time addresses, and no arcs.
     pub(crate) fn allocate(range: Range, bias: usize, profrate: u32) -> Option<Buffer> {
         let length = (MAXARCS * size_of::<RawArc>()).checked_add(range.ncnt())?;
         // SAFETY: fresh memory of that length, page-aligned.
         unsafe { Buffer::place(map(length), length, range, bias, profrate) }
     }
 
-    /// A buffer without room for arcs in `memory`; `None` where that is null.
+    /// Makes a buffer without room for arcs in `memory`; `None` if `memory` is null.
     ///
     /// # Safety
     ///
-    /// The memory must be aligned as a header, all zero and never freed, and its length at least the range's
-    /// [`Range::ncnt`].
+    /// The memory must be aligned as a header, all zero and never freed, and at least [`Range::ncnt`] bytes long.
     pub(crate) unsafe fn place(
         memory: *mut c_void,
         length: usize,
@@ -80,12 +80,12 @@ impl Buffer {
             totarc: 0,
             spare: [0; 2],
         };
-        // SAFETY: the caller's promise; it is longer than a header.
+        // SAFETY: the caller's promise; the memory is longer than a header.
         unsafe { memory.cast::<GmonHdr>().write(header) };
         Some(Buffer { start: memory, length })
     }
 
-    /// The buffer that [`Buffer::parts`] came from.
+    /// Makes a handle of the buffer from the result of [`Buffer::parts`].
     ///
     /// # Safety
     ///
@@ -94,7 +94,7 @@ impl Buffer {
         Buffer { start, length }
     }
 
-    /// Where the buffer is and how many bytes it has.
+    /// The address of the buffer and its size in bytes.
     pub(crate) fn parts(&self) -> (*mut c_void, usize) {
         (self.start, self.length)
     }
@@ -113,34 +113,34 @@ impl Buffer {
         self.header().ncnt as usize
     }
 
-    /// Bytes of samples.
+    /// The size of the samples in bytes.
     pub(crate) fn samples_size(&self) -> usize {
         self.ncnt() - size_of::<GmonHdr>()
     }
 
-    /// Where the arcs are, and how many there is room for.
+    /// The address of the arcs, and the number of arcs for which there is room.
     pub(crate) fn room_for_arcs(&self) -> (*mut RawArc, usize) {
         // SAFETY: the header's ncnt is inside the buffer, and a multiple of an arc's alignment: see GRAIN.
         let arcs = unsafe { self.start.byte_add(self.ncnt()).cast() };
         (arcs, (self.length - self.ncnt()) / size_of::<RawArc>())
     }
 
-    /// Says in the header how many arcs there are, not more than there is room for.
+    /// Stores the number of arcs in the header; `arcs` must not exceed the room for arcs.
     pub(crate) fn set_arcs(&self, arcs: usize) {
         // SAFETY: every buffer begins with a header; only the end of the program writes it.
         unsafe { (*self.header_place()).totarc = (arcs * size_of::<RawArc>()) as i32 };
     }
 
-    /// Makes all samples zero, and forgets the arcs. If the buffer is `shared` with another process, it becomes this
-    /// one's own at the same address; false if there is no memory for that.
+    /// Clears all samples and drops the arcs. If the buffer is `shared` with another process, the buffer becomes
+    /// private at the same address; the result is false if there is no memory for that.
     ///
     /// # Safety
     ///
     /// Nobody else may use the buffer in this process.
     pub(crate) unsafe fn clear(&self, shared: bool) -> bool {
         let first_page = LARGEST_PAGE.min(self.length);
-        // SAFETY: inside the buffer, which begins at a page, and is whole pages where it is shared; by the caller's
-        // promise it is only ours.
+        // SAFETY: the range is inside the buffer, which begins at a page and consists of whole pages if it is shared;
+        // by the caller's promise only this process uses it.
         unsafe {
             let header = self.header();
             if shared {

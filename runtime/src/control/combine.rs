@@ -1,4 +1,4 @@
-//! Puts entries together that tell of the same.
+//! Sorts rows and adds up rows with the same key.
 
 use core::mem;
 
@@ -7,7 +7,8 @@ use gmon::layout::RawArc;
 use crate::objects::Tally;
 use crate::per_process::Row;
 
-/// What is put together as rows: arcs, and what was counted outside the program. There is one copy of the code for both.
+/// An entry that is combined as a [`Row`]: an arc, or a count outside the program. One copy of the code serves both
+/// types.
 ///
 /// # Safety
 ///
@@ -15,15 +16,15 @@ use crate::per_process::Row;
 pub(super) unsafe trait Entry: Copy + 'static {
     /// The entry as a row.
     fn row(self) -> Row {
-        // SAFETY: they have the same layout.
+        // SAFETY: both types have the same layout.
         unsafe { *(&raw const self).cast() }
     }
 }
 
-// SAFETY: the caller, the function called, the count.
+// SAFETY: the fields are the caller, the called function and the count.
 unsafe impl Entry for RawArc {}
 
-// SAFETY: the caller, a word in which 0 is none; the place; the count.
+// SAFETY: the fields are the caller, in a word that is 0 for none, the place, and the count.
 unsafe impl Entry for Tally {}
 
 impl Row {
@@ -32,9 +33,11 @@ impl Row {
     }
 }
 
-/// Sorts rows, arcs by selfpc and frompc, and makes one of those that tell of the same; returns how many are left.
+/// Sorts rows, arcs by selfpc and frompc, and adds up rows with the same key. The result is the number of rows that
+/// remain.
 ///
-/// Sorted, because the order of the tables depends on where the program was loaded: the same run gives the same file.
+/// The rows are sorted because the order of the tables depends on the load address: the same run must give the same
+/// file.
 pub(super) fn combine(rows: &mut [Row]) -> usize {
     sort(rows);
     let mut kept = 0_usize;
@@ -55,8 +58,8 @@ pub(super) fn combine(rows: &mut [Row]) -> usize {
     kept
 }
 
-/// Sorts in place, n log n at worst: quick sort, and heap sort for a part that it splits badly too often. (The library's
-/// sorts keep code that can panic.)
+/// Sorts in place, in n log n steps at worst: quick sort, and heap sort for a part that quick sort splits badly too
+/// often. (The library's sorts contain code that can panic.)
 fn sort(rows: &mut [Row]) {
     quick_sort(rows, 2 * (usize::BITS - rows.len().leading_zeros()));
 }
@@ -69,18 +72,18 @@ fn quick_sort(mut rows: &mut [Row], mut splits_left: u32) {
         }
         splits_left -= 1;
         let (low, high) = split(rows);
-        // The shorter part is sorted in a call, so that calls are never nested deeply.
+        // The recursion is for the shorter part, which limits its depth.
         let (short, long) = if low.len() < high.len() { (low, high) } else { (high, low) };
         quick_sort(short, splits_left);
         rows = long;
     }
 }
 
-/// Puts what is less than some row before what is not; neither part is the whole.
+/// Moves rows that are less than some pivot before all other rows; neither part is the whole.
 fn split(rows: &mut [Row]) -> (&mut [Row], &mut [Row]) {
     let at = |index: usize| rows.get(index).map(Row::key);
     let mut ends = [at(0), at(rows.len() / 2), at(rows.len().saturating_sub(1))];
-    // The middle one of the three.
+    // The pivot is the median of three rows.
     if ends[0] > ends[1] {
         ends.swap(0, 1);
     }
@@ -89,7 +92,7 @@ fn split(rows: &mut [Row]) -> (&mut [Row], &mut [Row]) {
     }
     let pivot = ends[0].max(ends[1]);
     let (mut low, mut high) = (0, rows.len());
-    // Hoare's way: all before `low` are at most the pivot, all from `high` on at least.
+    // Hoare's partition: rows before `low` are at most the pivot, rows from `high` on are at least the pivot.
     loop {
         while rows.get(low).map(Row::key) < pivot {
             low += 1;
@@ -123,7 +126,7 @@ fn heap_sort(rows: &mut [Row]) {
     }
 }
 
-/// Lets the row at `root` sink until no row below it is greater.
+/// Moves the row at `root` down until no row below it is greater.
 fn sift_down(heap: &mut [Row], mut root: usize) {
     loop {
         let greatest = [root, 2 * root + 1, 2 * root + 2]
@@ -146,7 +149,7 @@ fn sift_down(heap: &mut [Row], mut root: usize) {
 mod tests {
     use super::*;
 
-    /// Has rows made of arcs and arcs again of what is left.
+    /// Combines arcs as rows and converts the result to arcs.
     fn combined(arcs: &[RawArc]) -> Vec<RawArc> {
         let mut rows: Vec<Row> = arcs.iter().map(|arc| arc.row()).collect();
         let kept = combine(&mut rows);
@@ -193,7 +196,7 @@ mod tests {
 
     #[test]
     fn no_order_makes_sorting_slow() {
-        // Sorted, backwards, all alike, up and down: each would be a matter of minutes if a split went wrong every time.
+        // Ascending, descending, all equal, up and down: each would take minutes if every split were bad.
         let orders: [fn(usize) -> usize; 4] = [|n| n, |n| 300_000 - n, |_| 7, |n| n.min(300_000 - n)];
         for order in orders {
             let mut arcs: Vec<Row> = (0..300_000).map(|n| Row { second: order(n), first: 1, count: 1 }).collect();

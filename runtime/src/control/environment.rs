@@ -1,36 +1,36 @@
-//! What the user asks for in the environment.
+//! The environment variables of the runtime.
 
 use core::ffi::{CStr, c_char};
 
-/// The variables that the runtime looks at, read once at start-up.
+/// The values of the variables, read once at start-up.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Environment<'a> {
     /// `PROFDIR`: the directory of the file.
     pub(crate) directory: Option<&'a CStr>,
-    /// `GMON_OUT_PREFIX`: what stands before the process's number in the name of the file.
+    /// `GMON_OUT_PREFIX`: the part of the file's name before the process number.
     pub(crate) prefix: Option<&'a CStr>,
     /// `GMON_FORMAT`: the form of the file.
     pub(crate) format: Option<&'a CStr>,
-    /// `GMON_SIGNALS`: which signals may be caught to write the file.
+    /// `GMON_SIGNALS`: which signals the runtime may catch to write the file.
     pub(crate) signals: Option<&'a CStr>,
-    /// `GMON_LIVE`: whether the file is to be a profile at every moment.
+    /// `GMON_LIVE`: whether the process counts in the file itself.
     pub(crate) live: Option<&'a CStr>,
-    /// `GMON_HZ`: how many samples in each second.
+    /// `GMON_HZ`: the number of samples in each second.
     pub(crate) rate: Option<&'a CStr>,
-    /// `GMON_CLOCK`: of which time.
+    /// `GMON_CLOCK`: CPU time or wall-clock time.
     pub(crate) clock: Option<&'a CStr>,
-    /// `GMON_SAMPLER`: what produces them.
+    /// `GMON_SAMPLER`: what produces the samples.
     pub(crate) sampler: Option<&'a CStr>,
-    /// `GMON_OBJECTS`: whether what happens outside the program is told.
+    /// `GMON_OBJECTS`: whether the runtime keeps what happens outside the program.
     pub(crate) objects: Option<&'a CStr>,
-    /// `GMON_CHILDREN`: what the children of a fork leave.
+    /// `GMON_CHILDREN`: which files the children of a fork leave.
     pub(crate) children: Option<&'a CStr>,
-    /// `GMON_DUMP_SIGNAL`: the signal that has the file written while the program goes on.
+    /// `GMON_DUMP_SIGNAL`: the signal that makes the runtime write the file while the program continues.
     pub(crate) dump_signal: Option<&'a CStr>,
 }
 
 impl<'a> Environment<'a> {
-    /// Finds the variables. One that is empty is as good as not set.
+    /// Finds the variables. An empty variable counts as not set.
     pub(crate) fn of(variables: impl Iterator<Item = &'a CStr>) -> Environment<'a> {
         let mut found = Environment::default();
         for variable in variables {
@@ -50,7 +50,7 @@ impl<'a> Environment<'a> {
     }
 }
 
-/// Takes the variable's value if it is the one looked for and the first of its name.
+/// Stores the value of `variable` if its name matches and no earlier variable had this name.
 fn take<'a>(place: &mut Option<&'a CStr>, variable: &'a CStr, name: &[u8]) {
     if place.is_some() || !variable.to_bytes().starts_with(name) {
         return;
@@ -59,15 +59,15 @@ fn take<'a>(place: &mut Option<&'a CStr>, variable: &'a CStr, name: &[u8]) {
     *place = value.filter(|value| !value.is_empty());
 }
 
-/// The strings of an array that ends with a null pointer, such as `argv` and `environ`.
+/// Iterates over the strings of an array that ends with a null pointer, such as `argv` and `environ`.
 ///
 /// # Safety
 ///
-/// `array` must be null or such an array of C strings, and both must stay as they are for `'a`.
+/// `array` must be null or such an array of C strings, and the array and the strings must not change during `'a`.
 pub(crate) unsafe fn strings<'a>(array: *const *const c_char) -> impl Iterator<Item = &'a CStr> {
     let mut next = array;
     core::iter::from_fn(move || {
-        // SAFETY: the caller's promise; the end is never passed.
+        // SAFETY: the caller's promise; the iterator stops at the end of the array.
         unsafe {
             if next.is_null() || (*next).is_null() {
                 return None;

@@ -1,40 +1,40 @@
-//! What is done before a filter of system calls is installed.
+//! Prepares for a seccomp filter that the program is about to install.
 
 use core::sync::atomic::Ordering::SeqCst;
 
 use super::buffer::Buffer;
 use super::merge;
 use super::moncontrol::{KEEPS_OUTSIDE, current, is_ours};
-use super::writing_thread::{NOBODY, alone};
+use super::writing_thread::{NOBODY, exclusively};
 use crate::arch;
 use crate::message::look_before_filter;
 use crate::os::reserve_for_good;
 use crate::per_process::PER_PROCESS;
 use crate::{file, objects};
 
-/// Gets ready to give up the calls that a filter may refuse: memory is reserved, what is loaded is looked at, and if the file cannot
-/// be written behind the filter, the profile is moved into the file now. Whether the file can be written matters only where the filter
-/// binds the thread that will write it: with `for_all`, or in the first thread.
+/// Prepares for system calls that a filter may refuse: reserves memory, reads the list of loaded objects, and, if the
+/// file cannot be written behind the filter, moves the profile into the file. Whether the file can be written matters
+/// only if the filter binds the thread that will write the file: with `for_all`, or in the first thread.
 pub(crate) fn get_ready(for_all: bool, can_write: bool) {
     if let Some(buffer) = current().filter(|_| is_ours()) {
-        // A thread that gives up its calls leaves the file to others.
+        // Another thread than the first one does not write the file at the end.
         let binds_the_writer = for_all || arch::thread_pointer() == PER_PROCESS.first_thread.load(SeqCst);
-        alone(NOBODY, || prepare(&buffer, binds_the_writer && !can_write));
+        exclusively(NOBODY, || prepare(&buffer, binds_the_writer && !can_write));
     }
 }
 
-/// Whether this process is profiled, and not a parent whose memory it has.
+/// Whether this process is profiled and is not a child that shares its parent's memory.
 pub(crate) fn is_profiled() -> bool {
     is_ours() && current().is_some()
 }
 
-/// Gets what the process itself will need behind a filter. `must_move` says that the profile must be in its file by then.
+/// Gets what this process needs behind a filter. With `must_move`, the profile is moved into its file.
 fn prepare(buffer: &Buffer, must_move: bool) {
     reserve_for_good();
     file::reserve_arcs();
     look_before_filter();
     if KEEPS_OUTSIDE.load(SeqCst) {
-        // What cannot be seen is said at the end.
+        // Errors are reported at the end.
         // SAFETY: this thread may write the file.
         unsafe {
             let _ = merge::look();
@@ -46,12 +46,12 @@ fn prepare(buffer: &Buffer, must_move: bool) {
     }
 }
 
-/// Whether the profile is in its file already.
+/// Whether the process counts in a mapped file, see [`file::is_in_file`].
 pub(crate) fn is_in_file() -> bool {
     file::is_in_file() && is_ours()
 }
 
-/// Goes on counting in the file, with room for many more arcs than there are.
+/// Moves the counts into the file, with room for many more arcs than there are now.
 fn move_into_file(buffer: &Buffer) {
     const AT_LEAST: usize = 1 << 15;
     if file::begin_in_file(buffer.header(), merge::arcs_number() * 4 + AT_LEAST) {

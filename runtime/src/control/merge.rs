@@ -1,6 +1,6 @@
-//! What all threads counted, put together: the program's own arcs, and what lies outside the program.
+//! Merges the counts of all threads: the program's own arcs, and counts outside the program.
 //!
-//! Only the one thread that may write the file is here, see `control`.
+//! Only the thread that may write the file runs this code, see `control`.
 
 use core::ptr;
 use core::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -17,22 +17,23 @@ use crate::os::Errno;
 use crate::per_process::PER_PROCESS;
 use crate::samples::{bins, outside_text};
 
-/// What is taken from an address before it is recorded: see `control`.
+/// The bias that is subtracted from addresses before they are recorded: see `control`.
 pub(crate) static RECORDED_BIAS: AtomicUsize = AtomicUsize::new(0);
 
-/// What was counted in objects that are gone, and between them and others: [`objects::place`]s in place of addresses.
+/// Counts in unloaded objects, and between these and others, with [`objects::place`]s instead of addresses.
 static SETTLED: Pile<Tally> = Pile::of(&PER_PROCESS.memory.settled);
-/// All that is outside, made anew each time.
+/// All counts outside the program, collected anew for each file.
 static OUTSIDE: Pile<Tally> = Pile::of(&PER_PROCESS.memory.outside);
-/// The program's own arcs, made anew each time.
+/// The program's own arcs, collected anew for each file.
 static OWN: Pile<RawArc> = Pile::of(&PER_PROCESS.memory.own_arcs);
 
-/// Looks at what is mapped, and settles what was counted where an object is no more. If no object is being closed, it is
-/// said: it may have been gone for long, and another one may have been at its addresses.
+/// Reads the list of mappings and settles the counts in objects that are gone. If no object is being closed, a line
+/// reports each such object: the object may have been unmapped long ago, and another object may have used its
+/// addresses.
 ///
 /// # Safety
 ///
-/// Only for the one thread that may write the file.
+/// Call this only in the thread that may write the file.
 pub(crate) unsafe fn look() -> Result<(), Errno> {
     kernel::collect();
     if !list_addresses() {
@@ -52,21 +53,22 @@ pub(crate) unsafe fn look() -> Result<(), Errno> {
         unsafe { objects::for_each_gone(say_if_counted) };
     }
     // SAFETY: as above.
-    unsafe { objects::adopt() };
+    unsafe { objects::accept_look() };
     Ok(())
 }
 
-/// Says that an object was unmapped, if something was counted in it.
+/// Reports that an object was unmapped, if there are counts in the object.
 fn say_if_counted(number: usize) {
     // SAFETY: this is the thread that may write the file.
     let path = unsafe { objects::path(number) };
     if let Some(path) = path.filter(|_| SETTLED.entries().iter().any(|entry| objects::number(entry.place) == number)) {
-        say(&[path, b" was unmapped, not by dlclose: using what was counted at its addresses until now as its own"]);
+        say(&[path, b" was unmapped without dlclose: it gets all counts at its addresses until now"]);
     }
 }
 
-/// Makes a sorted list of all addresses outside the program that are not settled yet, in `OUTSIDE`, as places. False if
-/// there is nothing to tell of: nothing was settled, and outside there are only callers of the program's functions.
+/// Collects all addresses outside the program that are not settled in `OUTSIDE`, sorted, as places. The result is
+/// false if there is nothing to report: nothing was settled, and the only addresses outside are callers of the
+/// program's functions.
 fn list_addresses() -> bool {
     OUTSIDE.clear();
     let mut any = !SETTLED.entries().is_empty();
@@ -85,13 +87,13 @@ fn list_addresses() -> bool {
     any
 }
 
-/// The address at which a recorded one is while the program runs.
+/// Converts a recorded address to the run-time address.
 fn as_run(address: usize) -> usize {
     address.wrapping_add(RECORDED_BIAS.load(SeqCst))
 }
 
-/// Settles all that was counted in shared objects until now. If something `has_changed`, the latest look has found other
-/// objects than are known.
+/// Settles all counts in shared objects until now. `has_changed` says that the latest look found other objects than
+/// the known ones.
 ///
 /// # Safety
 ///
@@ -102,18 +104,18 @@ pub(crate) unsafe fn settle(has_changed: bool) {
     unsafe { settle_where(false, has_changed) };
 }
 
-/// Settles what was counted in shared objects, or only in those that are gone.
+/// Settles the counts in all shared objects, or only in objects that are gone.
 ///
-/// What a thread counts while it closes an object is that object's, whatever is at the addresses now. What another thread
-/// has counted since the look before is the object's that is there now: it was not counted before that came, because each
-/// look settles what there is, and no object goes without one.
+/// Counts of a thread that closes an object belong to that object, whatever is at the addresses now. Counts of
+/// another thread since the previous look belong to the object that is there now: they cannot be older than the
+/// object, because each look settles all counts, and no object is closed without a look.
 ///
 /// # Safety
 ///
 /// As for [`look`].
 #[inline(never)]
 unsafe fn settle_where(only_gone: bool, has_changed: bool) {
-    // There may be memory now.
+    // Memory may be available again.
     SETTLED.try_again();
     let places = |pc| {
         // SAFETY: the caller's promise.
@@ -140,8 +142,8 @@ unsafe fn settle_where(only_gone: bool, has_changed: bool) {
     outside_text::take_ticks_outside(is_wanted, |pc, ticks| SETTLED.push(Tally::samples(place(pc, false), ticks)));
 }
 
-/// Takes those arcs out of a file in which the process counts that lead to no function of the program: there they have
-/// addresses that mean nothing, and files beside it tell of them. Only once nothing is counted any more.
+/// Takes arcs that lead to no function of the program out of a live file: addresses outside the program mean nothing
+/// there, and the files beside it report these arcs. Call this only after counting has stopped.
 ///
 /// # Safety
 ///
@@ -157,7 +159,8 @@ pub(crate) unsafe fn settle_live() {
     }
 }
 
-/// Hands every arc to `each`, as the places that it leads from and to, and its count; one may come several times.
+/// Passes every arc to `each`, as the places of the caller and the called function, and the count. An arc may occur
+/// several times.
 ///
 /// # Safety
 ///
@@ -173,30 +176,30 @@ unsafe fn for_each_arc(mut each: impl FnMut(usize, usize, u64)) {
     mcount::for_each_arc(|frompc, selfpc, count| each(place(frompc), place(selfpc), count));
 }
 
-/// How many arcs there are, or a few more.
+/// An upper bound of the number of arcs.
 pub(crate) fn arcs_number() -> usize {
     let mut arcs = SETTLED.entries().len();
     mcount::for_each_arc(|_, _, _| arcs += 1);
     arcs
 }
 
-/// The arcs that lead to the program's own functions, at the addresses of the executable file, sorted by raw_selfpc and raw_frompc.
-/// Calls from outside come from address 0.
+/// The arcs that lead to the program's own functions, at the addresses of the executable file, sorted by raw_selfpc
+/// and raw_frompc. Calls from outside the program come from address 0.
 pub(crate) struct OwnArcs {
-    /// How many are in the room that was given.
+    /// The number of arcs in the given room.
     pub(crate) in_room: usize,
-    /// Those behind them for which there was no room. They are there until the next call.
+    /// The arcs behind those, for which there was no room. They are valid until the next call.
     pub(crate) more: &'static [RawArc],
-    /// Calls for which there was no memory.
+    /// The number of calls that were lost for lack of memory.
     pub(crate) lost: u64,
 }
 
-/// Puts the program's own arcs where there is room for `capacity` of them at `start`. Where they do not fit, they are put
-/// together in other memory.
+/// Stores the program's own arcs at `start`, where there is room for `capacity` arcs. Arcs that do not fit are stored
+/// in other memory.
 ///
 /// # Safety
 ///
-/// As for [`look`]. There must be that much room, and nobody else may use it.
+/// As for [`look`]. There must be room for `capacity` arcs, and nobody else may use the room.
 pub(crate) unsafe fn own_arcs((start, capacity): (*mut RawArc, usize)) -> OwnArcs {
     OWN.give(start, capacity);
     // SAFETY: the caller's promise.
@@ -212,13 +215,13 @@ pub(crate) unsafe fn own_arcs((start, capacity): (*mut RawArc, usize)) -> OwnArc
     OWN.combine();
     let all = OWN.entries();
     let (first, more) = all.split_at_checked(capacity).unwrap_or((all, &[]));
-    // SAFETY: there is room for so many.
+    // SAFETY: there is room for this number of arcs.
     unsafe { ptr::copy(first.as_ptr(), start, first.len()) };
     OwnArcs { in_room: first.len(), more, lost: OWN.take_lost() }
 }
 
-/// All that was counted outside the program or leads out of it or into it, sorted by place and caller, as [`kernel::terminate`]
-/// wants it. It stays as it is until the next call.
+/// All counts outside the program, and of calls that enter or leave the program, sorted by place and caller, as
+/// [`kernel::terminate`] expects them. They are valid until the next call.
 ///
 /// # Safety
 ///
@@ -240,7 +243,7 @@ pub(crate) unsafe fn outside() -> &'static [Tally] {
     SETTLED.entries().iter().filter(|tally| tally.is_samples()).for_each(|tally| OUTSIDE.push(*tally));
     outside_text::for_each_tick_outside(|pc, ticks| OUTSIDE.push(Tally::samples(place(pc), ticks)));
     if OUTSIDE.take_lost() + SETTLED.take_lost() > 0 {
-        say_error(&[b"not all that was counted outside the program is told"], Errno::ENOMEM);
+        say_error(&[b"some counts outside the program are lost"], Errno::ENOMEM);
     }
     OUTSIDE.combine();
     OUTSIDE.entries()

@@ -1,4 +1,5 @@
-//! Starting, stopping and writing: `monstartup`, `moncontrol`, `_mcleanup`, `gmon_dump`; and what the user asked for.
+//! Starts and stops profiling and writes the file (`monstartup`, `moncontrol`, `_mcleanup`, `gmon_dump`); reads the
+//! user's settings.
 
 mod buffer;
 mod combine;

@@ -1,4 +1,4 @@
-//! Starting and stopping: `monstartup`, `moncontrol` and `_mcleanup`.
+//! Starts and stops profiling: `monstartup`, `moncontrol` and `_mcleanup`.
 
 use core::ffi::{c_int, c_ulong};
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::SeqCst};
@@ -7,7 +7,7 @@ use gmon::layout::RawArc;
 
 use super::buffer::{Buffer, Range};
 use super::merge::{self, RECORDED_BIAS};
-use super::writing_thread::{DONE, NOBODY, alone, become_writer_soon};
+use super::writing_thread::{DONE, NOBODY, become_writer_soon, exclusively};
 use crate::arch;
 use crate::file::{self, Children};
 use crate::kernel;
@@ -18,40 +18,40 @@ use crate::per_process::PER_PROCESS;
 use crate::samples::{bins, outside_text};
 use crate::{mcount, ownership};
 
-/// Whether calls are recorded, and with which addresses. 0 says that they are not.
+/// Whether calls are recorded, and with which addresses; 0 if calls are not recorded.
 pub(crate) static RECORDING: AtomicU32 = AtomicU32::new(0);
-/// All ones while that is [`RECORD_AS_RUN`], for certain; else 0. What mcount looks at first.
+/// All ones while [`RECORDING`] is certainly [`RECORD_AS_RUN`]; otherwise 0. mcount looks at this word first.
 pub(crate) static RECORDING_AS_RUN: AtomicU32 = AtomicU32::new(0);
-/// Calls are recorded with the addresses that the code has as it runs: that is faster.
+/// Calls are recorded with run-time addresses, which is faster.
 const RECORD_AS_RUN: u32 = 1;
 /// Calls are recorded with the addresses of the executable file, because the tables are the file.
 const RECORD_AS_LINKED: u32 = 2;
 
-/// Set by the first call of [`monstartup`], whatever came of it.
+/// Set by the first call of [`monstartup`], even if it fails.
 static STARTED: AtomicBool = AtomicBool::new(false);
-/// Whether the process is profiled; then the kernel has the buffer.
+/// Whether the process is profiled. The kernel then has the buffer.
 static IS_PROFILED: AtomicBool = AtomicBool::new(false);
-/// The lowest sampled address, as the program runs.
+/// The lowest sampled run-time address.
 static LOWPC: AtomicUsize = AtomicUsize::new(0);
 
-/// What [`moncontrol`] was last called with.
+/// The mode of the latest call of [`moncontrol`].
 static WANTED: AtomicBool = AtomicBool::new(true);
 
-/// Whether what happens outside the program is to be told.
+/// Whether what happens outside the program is kept.
 pub(super) static KEEPS_OUTSIDE: AtomicBool = AtomicBool::new(true);
 
 /// A bin for every four bytes of code: a scale of one half, in fixed point with 16 bits of fraction.
 const SCALE: u32 = 0x8000;
 
-/// Starts profiling the addresses from `lowpc` to `highpc`; the directory of the file is that of `directory`, or the
-/// current one. If it is to be `live`, counts are made in the file itself where that can be done. Only the first call does
-/// anything. What goes wrong is said in one line, and the program runs on.
+/// Starts profiling the addresses from `lowpc` to `highpc`; the file is in `directory`, or in the current directory.
+/// With `live`, the process counts in the file itself if possible. Only the first call has an effect. A failure is
+/// reported in one line, and the program runs on.
 pub(crate) fn start(lowpc: usize, highpc: usize, directory: Option<c_int>, live: bool) {
     if STARTED.swap(true, SeqCst) {
         return;
     }
     let Some(range) = Range::around(lowpc, highpc) else {
-        say(&[b"not profiling: the range of addresses is empty or larger than a profile can be"]);
+        say(&[b"not profiling: the address range is empty or too large for a profile"]);
         return;
     };
     let in_file = if live { live_buffer(range, directory) } else { None };
@@ -61,10 +61,10 @@ pub(crate) fn start(lowpc: usize, highpc: usize, directory: Option<c_int>, live:
     };
     PER_PROCESS.first_thread.store(arch::thread_pointer(), SeqCst);
     reserve();
-    objects::know_program(program::base(), program::bias());
+    objects::set_program(program::base(), program::bias());
     if KEEPS_OUTSIDE.load(SeqCst) {
         outside_text::keep_ticks_outside();
-        // SAFETY: this is the first call, and nobody else looks before it is done.
+        // SAFETY: this is the first call, and nobody else reads the lists before it returns.
         unsafe {
             objects::look_ahead();
             file::remember_program();
@@ -72,7 +72,7 @@ pub(crate) fn start(lowpc: usize, highpc: usize, directory: Option<c_int>, live:
         file::announce();
     }
     LOWPC.store(range.lowpc, SeqCst);
-    // SAFETY: a buffer as `allocate` makes it, which is never freed.
+    // SAFETY: the buffer comes from `allocate` and is never freed.
     if let Err(error) = unsafe { profil(&buffer, SCALE, directory.unwrap_or(-1)) } {
         say_error(&[b"not profiling: profil"], error);
         return;
@@ -85,18 +85,18 @@ pub(crate) fn start(lowpc: usize, highpc: usize, directory: Option<c_int>, live:
     }
 }
 
-/// Whether profiling was started, whatever came of it.
+/// Whether [`start`] was called, even if it failed.
 #[cfg(not(feature = "start"))]
 pub(crate) fn is_started() -> bool {
     STARTED.load(SeqCst)
 }
 
-/// Says that what happens outside the program is not to be told. Before anything is started.
+/// Turns off the counts outside the program. Call this before [`start`].
 pub(crate) fn forget_outside() {
     KEEPS_OUTSIDE.store(false, SeqCst);
 }
 
-/// A buffer in the file itself, if it can be mapped.
+/// Makes a buffer in the file itself, if the file can be mapped.
 fn live_buffer(range: Range, directory: Option<c_int>) -> Option<Buffer> {
     let range = range.in_whole_pages();
     let length = range.ncnt();
@@ -104,19 +104,19 @@ fn live_buffer(range: Range, directory: Option<c_int>) -> Option<Buffer> {
         // SAFETY: memory of that length at the beginning of a page, all zero.
         unsafe { Buffer::place(memory, length, range, program::bias(), kernel::profrate()) };
     });
-    // SAFETY: the buffer that was just placed there.
+    // SAFETY: the buffer that was placed there above.
     (!memory.is_null()).then(|| unsafe { Buffer::from_parts(memory, length) })
 }
 
-/// Records calls from now on, or not.
+/// Starts or stops the recording of calls.
 fn record(on: bool) {
-    // Once link-time addresses are recorded, that stays so: they are in the tables.
+    // Once link-time addresses are recorded, the mode stays, because the tables contain link-time addresses.
     let mode = match RECORDED_BIAS.load(SeqCst) {
         _ if !on => 0,
         0 => RECORD_AS_RUN,
         _ => RECORD_AS_LINKED,
     };
-    // Two threads may be here at once; the one that has the last word says both again.
+    // Two threads may be here at once; the later one stores both values again.
     RECORDING_AS_RUN.store(0, SeqCst);
     RECORDING.store(mode, SeqCst);
     if mode == RECORD_AS_RUN {
@@ -124,7 +124,7 @@ fn record(on: bool) {
     }
 }
 
-/// The seam: `profil` on our buffer.
+/// Calls `profil` with the buffer of the runtime.
 ///
 /// # Safety
 ///
@@ -143,8 +143,8 @@ pub(super) fn current() -> Option<Buffer> {
 }
 
 /// `void monstartup(unsigned long lowpc, unsigned long highpc)`: starts profiling the code between two addresses. The
-/// start-up code has done so for the whole program; only the first call does anything. (Without start-up code it is in
-/// `start`.)
+/// start-up code has already done so for the whole program; only the first call has an effect. (Without start-up
+/// code, the function is in `start`.)
 #[cfg(feature = "start")]
 #[unsafe(no_mangle)]
 extern "C" fn monstartup(lowpc: c_ulong, highpc: c_ulong) {
@@ -158,8 +158,8 @@ extern "C" fn __monstartup(lowpc: c_ulong, highpc: c_ulong) {
     monstartup(lowpc, highpc);
 }
 
-/// `void moncontrol(int mode)`: stops recording calls and samples with 0, goes on with anything else. In signal handlers too,
-/// and in any thread: of two that are at it at once, the last one that was called is right in the end.
+/// `void moncontrol(int mode)`: stops recording calls and samples if `mode` is 0, and resumes otherwise. May be
+/// called in signal handlers and in any thread; of two concurrent calls, the later one takes effect.
 #[unsafe(no_mangle)]
 extern "C" fn moncontrol(mode: c_int) {
     let Some(buffer) = current().filter(|_| is_ours()) else { return };
@@ -167,7 +167,8 @@ extern "C" fn moncontrol(mode: c_int) {
     WANTED.store(on, SeqCst);
     loop {
         switch(&buffer, on);
-        // Another thread or a handler may have switched in between, and we on top of that: then once more as it wants it.
+        // Another thread or a handler may have switched in between, and this call has overwritten the change: repeat
+        // with the latest mode.
         let now = WANTED.load(SeqCst);
         if now == on {
             return;
@@ -176,18 +177,18 @@ extern "C" fn moncontrol(mode: c_int) {
     }
 }
 
-/// Goes on recording calls and samples, or stops.
+/// Resumes or stops the recording of calls and samples.
 fn switch(buffer: &Buffer, on: bool) {
     if !on {
-        // Before the samples are stopped: the ticks that are due are counted then.
+        // Before the samples are stopped, so that the ticks that are due are counted.
         mcount::run_clocks(false);
     }
-    // SAFETY: our buffer is never freed.
+    // SAFETY: the runtime's buffer is never freed.
     if let Err(error) = unsafe { profil(buffer, if on { SCALE } else { 0 }, -1) } {
         say_error(&[b"moncontrol: profil"], error);
         return;
     }
-    // Or once more, for threads that began in between.
+    // Once more, for threads that started in between.
     mcount::run_clocks(on);
     record(on);
 }
@@ -198,33 +199,33 @@ extern "C" fn __moncontrol(mode: c_int) {
     moncontrol(mode);
 }
 
-/// `void _mcleanup(void)`: stops profiling for good and writes the file. The start-up code calls it at exit; only the
-/// first call does anything. One that comes while another thread writes waits for that. In a child that has its parent's profile, made
-/// behind the C library's back or by `vfork`, it does nothing: that is not to be touched.
+/// `void _mcleanup(void)`: stops profiling for good and writes the file. The start-up code calls the function at
+/// exit; only the first call has an effect. A call while another thread writes waits for that thread. In a child that
+/// shares its parent's profile (made by `vfork`, or without the C library's `fork`), the function does nothing.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn _mcleanup() {
     if let Some(buffer) = current().filter(|_| is_ours()) {
-        alone(DONE, || {
+        exclusively(DONE, || {
             moncontrol(0);
             write(buffer, true);
         });
     }
 }
 
-/// Writes the file as it would be now, and lets profiling go on. In signal handlers too.
+/// Writes the file with the counts so far; profiling continues. May be called in signal handlers.
 pub(crate) fn write_snapshot() {
     if let Some(buffer) = current() {
-        alone(NOBODY, || write(buffer, false));
+        exclusively(NOBODY, || write(buffer, false));
     }
 }
 
-/// Writes the file, for the last time or not.
+/// Writes the file. `is_last` says that the process ends.
 fn write(buffer: Buffer, is_last: bool) {
     mcount::settle_clocks(is_last);
     if is_last {
         kernel::settle_for_good();
     }
-    // SAFETY: `alone` lets in no other thread, here and below.
+    // SAFETY: `exclusively` excludes all other threads, here and below.
     let outside = unsafe { outside(is_last) };
     let mut more_arcs: &[RawArc] = &[];
     if !file::is_live() {
@@ -244,56 +245,56 @@ fn write(buffer: Buffer, is_last: bool) {
     say_lost();
 }
 
-/// Says it if calls could not be counted.
+/// Reports calls that could not be counted.
 fn say_lost() {
     say_count(b"", mcount::lost(), b" calls were not recorded: cannot allocate memory");
-    let why = b" calls were not recorded: children of vfork made them in threads that had called nothing before";
+    let why = b" calls were not recorded: children of vfork made them in threads without earlier profiled calls";
     say_count(b"", mcount::lost_in_children(), why);
 }
 
-/// Whether the profile is this process's own, and not that of a parent whose memory it shares.
+/// Whether the profile belongs to this process, and not to a parent whose memory the process shares.
 pub(crate) fn is_ours() -> bool {
     ownership::is_ours()
 }
 
-/// What this thread does before it forks.
+/// Prepares this thread for a fork.
 pub(crate) extern "C" fn before_fork() {
     mcount::before_fork();
 }
 
-/// What it does behind that in the parent.
+/// Undoes [`before_fork`] in the parent.
 pub(crate) extern "C" fn after_fork_in_parent() {
     mcount::after_fork_in_parent();
 }
 
-/// What it does in the child, which begins at zero and is profiled as its parent is. A file in which the parent counts is
-/// left to it: the child's own is written at its end.
+/// Resets the child of a fork: the child starts from zero and is profiled as its parent is. A file in which the
+/// parent counts stays the parent's; the child writes its own file at its end.
 pub(crate) extern "C" fn after_fork_in_child() {
     let shared = file::leave_live();
     if shared {
         bins::leave_file();
     }
     let has_left = file::leave_file();
-    // Another thread may have been writing the parent's file; here it is not.
+    // Another thread may have been writing the parent's file; that thread does not exist in the child.
     let writer = PER_PROCESS.writer.load(SeqCst);
     kernel::after_fork_in_child(!matches!(writer, NOBODY | DONE));
     if writer == DONE {
         PER_PROCESS.writer.store(DONE, SeqCst);
     }
     PER_PROCESS.first_thread.store(arch::thread_pointer(), SeqCst);
-    // SAFETY: the child has one thread, and no signals yet.
+    // SAFETY: the child has one thread, and signals are blocked.
     let cleared = current().is_none_or(|buffer| unsafe { buffer.clear(shared) });
     let whole = mcount::after_fork_in_child(shared);
     let leaves_nothing = file::is_child_that(Children::None);
     if !has_left || !cleared || !whole || leaves_nothing {
-        // Without memory of its own the child would go on in its parent's.
+        // Without memory of its own the child would count in its parent's memory.
         moncontrol(0);
         IS_PROFILED.store(false, SeqCst);
     }
 }
 
-/// Looks at what the dynamic linker has loaded, before and after some of it may go, and settles what was counted there: see
-/// [`merge::settle`].
+/// Reads the dynamic linker's list of objects, before and after objects may be unloaded, and settles the counts in
+/// objects: see [`merge::settle`].
 ///
 /// # Safety
 ///
@@ -302,8 +303,8 @@ pub(crate) unsafe fn look_at_objects(iterate: objects::Iterate) {
     if !KEEPS_OUTSIDE.load(SeqCst) || !ownership::is_ours() || current().is_none() {
         return;
     }
-    // Each other thread can come in between once or twice at most, before it waits for us; and a writer that takes longer
-    // has come to grief.
+    // Each other thread can come first once or twice at most before it waits for this thread; a writer that takes
+    // longer has failed.
     const TURNS: u32 = 1_000_000;
     const MOMENTS: u32 = 30_000;
     let blocked = block_signals();
@@ -314,9 +315,9 @@ pub(crate) unsafe fn look_at_objects(iterate: objects::Iterate) {
             entered == Some(true)
         };
         let mut settle = |has_changed| {
-            // Ticks that are due belong where objects are now.
+            // Ticks that are due belong to the objects that are loaded now.
             mcount::settle_clocks(false);
-            // SAFETY: this thread may write the file by then.
+            // SAFETY: this thread may write the file at that moment.
             unsafe { merge::settle(has_changed) };
         };
         // SAFETY: the caller's promise.
@@ -324,28 +325,28 @@ pub(crate) unsafe fn look_at_objects(iterate: objects::Iterate) {
         match entered {
             Some(true) => PER_PROCESS.writer.store(NOBODY, SeqCst),
             Some(false) => break,
-            // Not with the dynamic linker's lock held, which others wait for.
+            // Not while this thread holds the dynamic linker's lock, for which others wait.
             None if turn < TURNS => give_way(),
             None => a_moment(),
         }
-        // What cannot be seen is said at the end.
-        if entered.is_some() && seen != Ok(objects::Seen::News) {
+        // Errors are reported at the end.
+        if entered.is_some() && seen != Ok(objects::Seen::NewObjects) {
             break;
         }
     }
     set_blocked_signals(blocked);
 }
 
-/// What was counted outside the program; `None` if that is not to be kept.
+/// The counts outside the program; `None` if they are not kept.
 ///
 /// # Safety
 ///
-/// Only for the one thread that may write the file.
+/// Call this only in the thread that may write the file.
 unsafe fn outside(is_last: bool) -> Option<&'static [Tally]> {
     if !KEEPS_OUTSIDE.load(SeqCst) {
         return None;
     }
-    // A profile that is in its file was moved there because nothing can be opened any more: what was seen then must do.
+    // A profile was moved into its file because no file can be opened any more: the list from that time must do.
     // SAFETY: the caller's promise.
     let seen = if file::is_in_file() { Ok(()) } else { unsafe { merge::look() } };
     if is_last {
@@ -357,10 +358,7 @@ unsafe fn outside(is_last: bool) -> Option<&'static [Tally]> {
     if let Err(error) = seen
         && found.iter().any(|entry| entry.place == objects::NOWHERE)
     {
-        say_error(
-            &[b"cannot see what is loaded, using only sums of what was counted in objects that are not known"],
-            error,
-        );
+        say_error(&[b"cannot read the list of loaded objects, using only totals for unknown objects"], error);
     }
     Some(found)
 }

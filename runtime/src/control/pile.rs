@@ -1,4 +1,4 @@
-//! Entries in memory that grows.
+//! A growing array of entries.
 
 use core::marker::PhantomData;
 use core::ptr;
@@ -9,32 +9,32 @@ use super::combine::{Entry, combine};
 use crate::os::{map, unmap};
 use crate::per_process::{Row, Rows};
 
-/// Entries in memory that grows; a static one, so that they are there when an object is closed and at the end. Only for the one
-/// thread that may write the file.
+/// A growing array of entries in static memory, so that the entries exist when an object is closed and at the end of
+/// the process. Only the thread that may write the file uses the array.
 pub(super) struct Pile<E: 'static> {
     rows: &'static Rows,
     entries: PhantomData<E>,
 }
 
-/// How many rows there is room for at first.
+/// The initial capacity in rows.
 const FIRST_CAPACITY: usize = 4096;
 
 impl<E: Entry> Pile<E> {
-    /// A pile of entries that are kept as these rows, and no other pile's.
+    /// Makes a pile that stores its entries in `rows`, which no other pile uses.
     pub(super) const fn of(rows: &'static Rows) -> Pile<E> {
         Pile { rows, entries: PhantomData }
     }
 
-    /// Begins anew in memory for `capacity` entries, and gives other memory back. Nobody may use that or that of the
-    /// [`Pile::entries`] so far.
+    /// Starts with an empty pile in memory for `capacity` entries, and unmaps memory that the pile had mapped. Nobody
+    /// may use the given memory, or the [`Pile::entries`] from before.
     pub(super) fn give(&self, start: *mut E, capacity: usize) {
         self.rows.give(start.cast(), capacity);
     }
 
-    /// All entries. They stay as they are until the next call of another function.
+    /// All entries. They are valid until the next call of another method.
     pub(super) fn entries(&self) -> &'static [E] {
         let (start, length) = (self.rows.start.load(Relaxed), self.rows.length.load(Relaxed));
-        // SAFETY: so many rows were written that were made of entries, and only this thread changes that.
+        // SAFETY: this number of rows was written from entries, and only this thread changes them.
         if length == 0 { &[] } else { unsafe { slice::from_raw_parts(start.cast(), length) } }
     }
 
@@ -42,7 +42,7 @@ impl<E: Entry> Pile<E> {
         self.rows.push(entry.row());
     }
 
-    /// Makes one entry of those that tell of the same, and sorts them.
+    /// Sorts the entries and adds up entries with the same key.
     pub(super) fn combine(&self) {
         self.rows.combine();
     }
@@ -51,12 +51,12 @@ impl<E: Entry> Pile<E> {
         self.rows.clear();
     }
 
-    /// Asks for memory again if there was none.
+    /// Allows a new request for memory after an earlier request failed.
     pub(super) fn try_again(&self) {
         self.rows.is_full.store(false, Relaxed);
     }
 
-    /// How many calls and ticks there was no memory for since the last time.
+    /// The number of calls and ticks that were lost for lack of memory since the last call.
     pub(super) fn take_lost(&self) -> u64 {
         self.rows.lost.swap(0, Relaxed)
     }
@@ -67,7 +67,7 @@ impl Rows {
         let (before, capacity_before) = (self.start.load(Relaxed), self.capacity.load(Relaxed));
         let was_given = before == self.given.load(Relaxed);
         self.clear();
-        // As in `make_room`: what is said is always there.
+        // The order of stores is as in `make_room`: start and capacity always describe mapped memory.
         self.capacity.store(0, SeqCst);
         self.start.store(start, SeqCst);
         self.given.store(start, SeqCst);
@@ -87,7 +87,7 @@ impl Rows {
             return;
         }
         let length = self.length.load(Relaxed);
-        // SAFETY: there is room for more than that.
+        // SAFETY: there is room for more rows than that.
         unsafe { self.start.load(Relaxed).add(length).write(row) };
         self.length.store(length + 1, Relaxed);
     }
@@ -96,15 +96,15 @@ impl Rows {
     fn combine(&self) {
         let (start, length) = (self.start.load(Relaxed), self.length.load(Relaxed));
         if length > 0 {
-            // SAFETY: so many were written, and nobody else looks at them.
+            // SAFETY: this number of rows was written, and nobody else uses them.
             let kept = combine(unsafe { slice::from_raw_parts_mut(start, length) });
             self.length.store(kept, Relaxed);
-            // SAFETY: as above. Zeros are no entry, and the memory may be the file.
+            // SAFETY: as above. Zeros are an empty entry; the memory may be a part of the file.
             unsafe { ptr::write_bytes(start.add(kept), 0, length - kept) };
         }
     }
 
-    /// Makes room for one more row at least; false if there is no memory.
+    /// Makes room for at least one more row; false if there is no memory.
     fn make_room(&self) -> bool {
         self.combine();
         let (start, length, capacity) =
@@ -118,17 +118,18 @@ impl Rows {
             return length < capacity;
         }
         if capacity > 0 {
-            // SAFETY: the new memory has room for more than that and is another.
+            // SAFETY: the new memory is larger and does not overlap.
             unsafe { ptr::copy_nonoverlapping(start, memory, length) };
         }
-        // A thread may end the process at any moment and be taken for the writer's: what is said is always there.
+        // A thread may end the process at any moment and take over as the writer: start and capacity always describe
+        // mapped memory.
         self.start.store(memory, SeqCst);
         self.capacity.store(larger, SeqCst);
         self.unmap(start, capacity);
         true
     }
 
-    /// Gives memory back that was not given.
+    /// Unmaps memory that this pile has mapped.
     fn unmap(&self, start: *mut Row, capacity: usize) {
         if start != self.given.load(Relaxed) {
             // SAFETY: mapped by `make_room`; nobody has an address of that memory any more.

@@ -1,4 +1,4 @@
-//! What the user asked for, checked. What makes no sense is said, and left to the default.
+//! The user's settings, checked. An invalid value is reported, and the default is used.
 
 use core::ffi::{CStr, c_int};
 
@@ -9,12 +9,12 @@ use crate::message::{say, say_error};
 use crate::os::{Fd, file_mask, is_free_for_use, signal_named};
 use crate::text::{Digits, decimal};
 
-/// Settles the name and the form of the file; returns the directory that the user asked for.
+/// Sets the name and the form of the file. The result is the directory that the user asked for.
 pub(crate) fn configure(argv0: &CStr, environment: &Environment<'_>) -> Option<Fd> {
     let form = environment.format.and_then(|name| {
         let form = Form::named(name.to_bytes());
         if form.is_none() {
-            say(&[b"GMON_FORMAT=", name.to_bytes(), b" is none of openbsd, freebsd, bsd and gnu: using the default"]);
+            refuse(b"GMON_FORMAT=", name.to_bytes(), b" is not openbsd, freebsd, bsd or gnu: using the default");
         }
         form
     });
@@ -27,72 +27,78 @@ pub(crate) fn configure(argv0: &CStr, environment: &Environment<'_>) -> Option<F
             name(output, argv0, environment);
         });
     }
-    // A prefix says the directory as well.
+    // A prefix includes the directory.
     let directory = environment.directory.filter(|_| environment.prefix.is_none())?;
     match Fd::open_directory(directory) {
         Ok(fd) => Some(fd),
         Err(error) => {
-            say_error(&[b"PROFDIR=", directory.to_bytes(), b": using the current directory instead"], error);
+            say_error(&[b"PROFDIR=", directory.to_bytes(), b": cannot open, using the current directory"], error);
             None
         }
     }
 }
 
-/// What the user wants the children of a fork to leave.
+/// Reports that the value of a variable is not used, and what is used instead.
+#[inline(never)]
+fn refuse(variable: &[u8], value: &[u8], why: &[u8]) {
+    say(&[variable, value, why]);
+}
+
+/// What the children of a fork leave.
 fn children(environment: &Environment<'_>) -> Children {
     match environment.children.map(CStr::to_bytes) {
         None | Some(b"separate") => Children::Separate,
         Some(b"sum") => Children::Sum,
         Some(b"none") => Children::None,
         Some(value) => {
-            say(&[b"GMON_CHILDREN=", value, b" is none of separate, sum and none: using separate"]);
+            refuse(b"GMON_CHILDREN=", value, b" is not separate, sum or none: using separate");
             Children::Separate
         }
     }
 }
 
-/// Whether the user lets us catch the signals that would end the program.
+/// Whether the runtime may catch signals that would end the program.
 pub(crate) fn may_catch_signals(environment: &Environment<'_>) -> bool {
     match environment.signals.map(CStr::to_bytes) {
         None | Some(b"all") => true,
         Some(b"none") => false,
         Some(value) => {
-            say(&[b"GMON_SIGNALS=", value, b" is neither all nor none: using all"]);
+            refuse(b"GMON_SIGNALS=", value, b" is not all or none: using all");
             true
         }
     }
 }
 
-/// Whether the user wants to be told of what happens outside the program.
+/// Whether the runtime keeps what happens outside the program.
 pub(crate) fn tells_of_objects(environment: &Environment<'_>) -> bool {
     match environment.objects.map(CStr::to_bytes) {
         None | Some(b"1") => true,
         Some(b"0") => false,
         Some(value) => {
-            say(&[b"GMON_OBJECTS=", value, b" is neither 0 nor 1: using 1"]);
+            refuse(b"GMON_OBJECTS=", value, b" is not 0 or 1: using 1");
             true
         }
     }
 }
 
-/// Whether the user wants the file to be a profile at every moment.
+/// Whether the process counts in the file itself.
 pub(crate) fn is_live(environment: &Environment<'_>) -> bool {
     match environment.live.map(CStr::to_bytes) {
         None | Some(b"0") => false,
         Some(b"1") => {
             if let Some(form) = environment.format.filter(|form| form.to_bytes() != b"bsd") {
-                say(&[b"GMON_FORMAT=", form.to_bytes(), b" is not for GMON_LIVE=1: using bsd"]);
+                refuse(b"GMON_FORMAT=", form.to_bytes(), b" does not work with GMON_LIVE=1: using bsd");
             }
             true
         }
         Some(value) => {
-            say(&[b"GMON_LIVE=", value, b" is neither 0 nor 1: using 0"]);
+            refuse(b"GMON_LIVE=", value, b" is not 0 or 1: using 0");
             false
         }
     }
 }
 
-/// How the user wants the program to be sampled. What makes no sense is said, and left to the default.
+/// How the program is to be sampled.
 pub(crate) fn sampling(environment: &Environment<'_>) -> Wish {
     let rate = environment.rate.and_then(|value| {
         let rate = decimal(value.to_bytes()).filter(|rate| (1..=HIGHEST_RATE).contains(rate));
@@ -108,33 +114,33 @@ pub(crate) fn sampling(environment: &Environment<'_>) -> Wish {
         None | Some(b"cpu") => false,
         Some(b"wall") => true,
         Some(value) => {
-            say(&[b"GMON_CLOCK=", value, b" is neither cpu nor wall: using cpu"]);
+            refuse(b"GMON_CLOCK=", value, b" is not cpu or wall: using cpu");
             false
         }
     };
     let sampler = environment.sampler.and_then(|name| {
         let sampler = Sampler::named(name.to_bytes());
         if sampler.is_none() {
-            say(&[b"GMON_SAMPLER=", name.to_bytes(), b" is none of ", SAMPLER_NAMES, b": using the default"]);
+            say(&[b"GMON_SAMPLER=", name.to_bytes(), b" is not ", SAMPLER_NAMES, b": using the default"]);
         }
         sampler
     });
     Wish { rate, wall, sampler }
 }
 
-/// The signal that the user wants to have the file written by.
+/// The signal that makes the runtime write the file.
 pub(crate) fn dump_signal(environment: &Environment<'_>) -> Option<c_int> {
     let name = environment.dump_signal?.to_bytes();
     let wrong: &[u8] = match signal_named(name) {
         Some(signal) if is_free_for_use(signal) => return Some(signal),
-        Some(_) => b" is a signal that cannot be used for this: using none",
+        Some(_) => b" is a signal that cannot write the file: using none",
         None => b" is not a signal: using none",
     };
-    say(&[b"GMON_DUMP_SIGNAL=", name, wrong]);
+    refuse(b"GMON_DUMP_SIGNAL=", name, wrong);
     None
 }
 
-/// What the file is called: see [`Naming`].
+/// Sets the parts of the file's name: see [`Naming`].
 fn name(output: &mut Output, argv0: &CStr, environment: &Environment<'_>) {
     output.program.push(argv0.to_bytes().rsplit(|byte| *byte == b'/').next().unwrap_or_default());
     if let Some(prefix) = environment.prefix {

@@ -1,4 +1,4 @@
-//! The file while the program goes on: `gmon_dump`, and the signal that does the same.
+//! Writes the file while the program continues: `gmon_dump`, and a signal with the same effect.
 
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicI32, Ordering::Relaxed};
@@ -9,11 +9,11 @@ use crate::os::{SignalInfo, catch_signal};
 #[cfg(all(feature = "start", not(test)))]
 use crate::os::{is_not_handled, uncatch_signal};
 
-/// `void gmon_dump(void)`: writes the file as it would be now, and lets profiling go on. In any thread and in signal
-/// handlers; of two at once, one waits for the other.
+/// `void gmon_dump(void)`: writes the file with the counts so far; profiling continues. May be called in any thread
+/// and in signal handlers. If two threads call the function at once, one waits for the other.
 #[unsafe(no_mangle)]
 extern "C" fn gmon_dump() {
-    // The child of a vfork has its parent's profile, and is not to write it.
+    // The child of a vfork shares its parent's profile and must not write the file.
     if is_ours() {
         write_snapshot();
     }
@@ -31,10 +31,10 @@ extern "C" fn __write_profiling() {
     gmon_dump();
 }
 
-/// The signal by which the file is written; 0 for none.
+/// The signal that makes the runtime write the file; 0 for none.
 static SIGNAL: AtomicI32 = AtomicI32::new(0);
 
-/// Has the file written whenever the process gets this signal.
+/// Installs the handler that writes the file for this signal.
 pub(crate) fn watch(signal: c_int) {
     match catch_signal(signal, on_signal) {
         Ok(()) => SIGNAL.store(signal, Relaxed),
@@ -42,7 +42,7 @@ pub(crate) fn watch(signal: c_int) {
     }
 }
 
-/// Leaves that signal to itself: a filter of system calls is about to forbid that its handler returns.
+/// Restores the signal's default action, because a seccomp filter is about to forbid the return from its handler.
 #[cfg(all(feature = "start", not(test)))]
 pub(crate) fn unwatch() {
     let signal = SIGNAL.load(Relaxed);
@@ -51,7 +51,7 @@ pub(crate) fn unwatch() {
     }
 }
 
-/// Undoes that.
+/// Undoes [`unwatch`].
 #[cfg(all(feature = "start", not(test)))]
 pub(crate) fn watch_again() {
     let signal = SIGNAL.load(Relaxed);
@@ -60,7 +60,7 @@ pub(crate) fn watch_again() {
     }
 }
 
-/// The handler of that signal.
+/// Handles the signal.
 unsafe extern "C" fn on_signal(_signal: c_int, _info: *const SignalInfo, _context: *const c_void) {
     gmon_dump();
 }

@@ -1,10 +1,10 @@
-//! The start of profiling, once the system's own start-up code has found the program's name and environment.
+//! Starts profiling after the system's start-up code has found the program's name and environment.
 
 use core::ffi::{CStr, c_char, c_int};
 
 use crate::control::{self, Environment, settings, snapshot, strings};
 use crate::kernel;
-use crate::message::know_standard_error;
+use crate::message::remember_standard_error;
 #[cfg(feature = "start")]
 use crate::process::exits;
 
@@ -12,13 +12,14 @@ unsafe extern "C" {
     fn pthread_atfork(prepare: extern "C" fn(), parent: extern "C" fn(), child: extern "C" fn()) -> c_int;
 }
 
-/// Starts profiling the code from one address to another of the program of that name.
+/// Starts profiling the code from `lowpc` to `highpc` of the program `name`.
 ///
 /// # Safety
 ///
-/// `envp` must be the process's environment, and nobody may change it meanwhile; nothing may have been started yet.
+/// `envp` must be the process's environment, and nobody may change the environment during the call; this must be the
+/// first call.
 pub(super) unsafe fn begin(name: Option<&CStr>, envp: *const *const c_char, (lowpc, highpc): (usize, usize)) {
-    know_standard_error();
+    remember_standard_error();
     // SAFETY: the caller's promise.
     let environment = unsafe { Environment::of(strings(envp)) };
     let directory = settings::configure(name.unwrap_or(c""), &environment);
@@ -27,8 +28,8 @@ pub(super) unsafe fn begin(name: Option<&CStr>, envp: *const *const c_char, (low
         control::forget_outside();
     }
     control::start(lowpc, highpc, directory.map(|fd| fd.0), settings::is_live(&environment));
-    // SAFETY: the C library is up; ours are the first of the program's own handlers, so they run last before a fork and
-    // first behind it. Without memory for them, children are not profiled.
+    // SAFETY: the C library is initialized. These handlers are registered before the program's own, so they run last
+    // before a fork and first after a fork. Without memory for them, children are not profiled.
     unsafe { pthread_atfork(control::before_fork, control::after_fork_in_parent, after_fork_in_child) };
     if let Some(signal) = settings::dump_signal(&environment) {
         snapshot::watch(signal);
@@ -40,7 +41,7 @@ pub(super) unsafe fn begin(name: Option<&CStr>, envp: *const *const c_char, (low
     }
 }
 
-/// What the child of a fork does first.
+/// Runs first in the child of a fork.
 extern "C" fn after_fork_in_child() {
     control::after_fork_in_child();
     #[cfg(feature = "start")]

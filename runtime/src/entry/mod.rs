@@ -1,7 +1,8 @@
-//! Where compiled code and the C library come in. One folder per system has the names that they know: `_start`, `mcount`, the C
-//! library's functions that the runtime stands in for; and calls `begin`, which is the same everywhere.
+//! The functions that compiled code and the C library call. Each system has a folder with the names that compilers
+//! and the C library use: `_start`, `mcount`, and the functions that the runtime interposes. `begin` is the same for
+//! all systems.
 //!
-//! Nothing in the crate calls these; they stand above all of it and call down.
+//! No other module calls these functions; they use all modules below.
 
 #[cfg(all(feature = "runtime", not(test)))]
 mod begin;

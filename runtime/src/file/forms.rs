@@ -1,7 +1,7 @@
 //! Writes a finished buffer in one of the forms of the file.
 //!
-//! The forms are those of the crate `gmon`, whose encoders put the records together; here they are streamed from the buffer without
-//! an allocator.
+//! The crate `gmon` defines the forms and encodes the records; this module streams the records from the buffer
+//! without an allocator.
 
 use core::sync::atomic::{AtomicU8, AtomicU16, Ordering::Relaxed};
 
@@ -15,18 +15,18 @@ use crate::samples::bins::STRETCH;
 /// The forms that a profile can be written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// The buffer itself.
+    /// OpenBSD's: the buffer itself.
     OpenBsd = 1,
-    /// FreeBSD's: counters of 16 bits, or of 32 where one needs them.
+    /// FreeBSD's: counters of 16 bits, or of 32 bits if a count needs them.
     FreeBsd,
-    /// 4.4BSD's: as OpenBSD's, with the spare words 0.
+    /// 4.4BSD's: as OpenBSD's, with spare words of 0.
     Bsd,
-    /// GNU's: what does not fit a counter is written as further records.
+    /// GNU's: counts that do not fit a counter are continued in further records.
     Gnu,
 }
 
 impl Form {
-    /// The form of that name, as `GMON_FORMAT` has it.
+    /// The form with this name in `GMON_FORMAT`.
     pub(crate) fn named(name: &[u8]) -> Option<Form> {
         match name {
             b"openbsd" => Some(Form::OpenBsd),
@@ -42,7 +42,7 @@ impl Form {
 pub(crate) struct Finished<'a> {
     pub(crate) header: &'a GmonHdr,
     pub(crate) bins: Bins<'a>,
-    /// The arcs that had room in the buffer, and those behind them.
+    /// The arcs in the buffer, and the arcs behind the buffer.
     pub(crate) arcs: [&'a [RawArc]; 2],
 }
 
@@ -58,31 +58,31 @@ impl Finished<'_> {
         in_buffer.get(index).or_else(|| behind.get(index.wrapping_sub(in_buffer.len())))
     }
 
-    /// How many arcs there are.
+    /// The number of arcs.
     pub(super) fn arcs_number(&self) -> usize {
         let [in_buffer, behind] = self.arcs;
         in_buffer.len() + behind.len()
     }
 }
 
-/// The bins at their full width.
+/// The bins, with their overflows.
 pub(crate) struct Bins<'a> {
     pub(crate) samples: &'a [AtomicU16],
-    /// How often each ran over its 16 bits, if any did.
+    /// The number of overflows of each bin; `None` if no bin overflowed.
     pub(crate) carries: Option<&'a [AtomicU16]>,
-    /// For each [`STRETCH`] of them, whether anything but 0 may be there; without it, anywhere.
+    /// Whether each [`STRETCH`] of bins may contain counts; `None` if any bin may.
     pub(crate) touched: Option<&'a [AtomicU8]>,
 }
 
-/// What comes next in the bins.
+/// The next part of the bins.
 pub(crate) enum Part {
-    /// So many of no count.
+    /// A run of zeros of this length.
     Zeros(usize),
     Count(u32),
 }
 
 impl Bins<'_> {
-    /// Hands over the counts in order.
+    /// Passes the counts to `each`, in order.
     pub(crate) fn for_each(&self, mut each: impl FnMut(Part)) {
         for (stretch, samples) in self.samples.chunks(STRETCH).enumerate() {
             let touched = self.touched.and_then(|touched| touched.get(stretch));
@@ -98,8 +98,8 @@ impl Bins<'_> {
     }
 }
 
-/// Writes the profile into a file that is empty. The result is what was written, and the number of bins that the form could
-/// not hold, and that were written as the highest value that it can.
+/// Writes the profile into an empty file. The result is what was written, and the number of bins that did not fit the
+/// form and were written as the highest value.
 pub(crate) fn write(file: Fd, profile: &Finished<'_>, form: Form) -> Result<(Written, usize), Errno> {
     let mut out = Writer::new(file);
     let mut clamped = 0;
@@ -109,7 +109,8 @@ pub(crate) fn write(file: Fd, profile: &Finished<'_>, form: Form) -> Result<(Wri
         Form::FreeBsd => clamped = samples(&mut out, profile, 16),
         Form::Bsd => clamped = samples(&mut out, profile, 0),
         Form::OpenBsd => {
-            // More arcs than the header can tell of make 4.4BSD's form, in which they go on to the end of the file.
+            // If the header cannot hold the number of arcs, the file has 4.4BSD's form, in which the arcs go on to
+            // the end of the file.
             let size = profile.arcs_number().saturating_mul(size_of::<RawArc>());
             clamped = samples(&mut out, profile, i32::try_from(size).unwrap_or(0));
         }
@@ -131,7 +132,7 @@ fn arcs(out: &mut Writer, profile: &Finished<'_>, form: Form) {
     let Ok(()) = bsd_arcs(out, all(), isize::MAX as u64, is_apart);
 }
 
-/// 4.4BSD's header and 16-bit samples; the result is the number of bins that do not fit.
+/// Writes 4.4BSD's header and 16-bit samples. The result is the number of bins that did not fit.
 fn samples(out: &mut Writer, profile: &Finished<'_>, first_spare: i32) -> usize {
     out.bsd_header(profile.header, profile.header.ncnt, first_spare);
     let mut clamped = 0;
@@ -148,7 +149,7 @@ fn samples(out: &mut Writer, profile: &Finished<'_>, first_spare: i32) -> usize 
     clamped
 }
 
-/// FreeBSD's header and samples of 32 bits.
+/// Writes FreeBSD's header and samples of 32 bits.
 fn wide_samples(out: &mut Writer, profile: &Finished<'_>) {
     let Ok(ncnt) = i32::try_from(size_of::<GmonHdr>() + profile.bins.samples.len() * size_of::<u32>()) else {
         out.fail(Errno::EFBIG);
@@ -161,7 +162,7 @@ fn wide_samples(out: &mut Writer, profile: &Finished<'_>) {
     });
 }
 
-/// GNU's header and histograms.
+/// Writes GNU's header and histograms.
 fn gnu_samples(out: &mut Writer, profile: &Finished<'_>) {
     gnu_header(out);
     let mut highest = 0;
@@ -195,13 +196,13 @@ mod tests {
         RawArc { raw_frompc: 0x1020, raw_selfpc: 0x1004, raw_count: 10_000_000_000 },
     ];
 
-    /// What is said of a file with these bytes.
+    /// The description of a file with these bytes.
     fn whole(bytes: &[u8]) -> Written {
         let marks = (0..).zip(bytes).map(|(position, byte)| gmon::layout::mark(position, *byte));
         Written { length: bytes.len(), sum: marks.fold(0, u64::wrapping_add) }
     }
 
-    /// What a reader makes of a profile of sixteen bins whose sixth was hit `carry * 65536 + 3` times.
+    /// Reads a profile of sixteen bins whose sixth was hit `carry * 65536 + 3` times.
     fn written(form: Form, carry: u16) -> (usize, Encoding, Profile) {
         written_with(form, carry, &ARCS)
     }
@@ -278,7 +279,7 @@ mod tests {
         fs::remove_file(&path).unwrap();
     }
 
-    /// Tests share the one page of the one writer.
+    /// Tests share the one buffer of the one writer.
     static ONE_AT_A_TIME: std::sync::Mutex<()> = std::sync::Mutex::new(());
 
     #[test]

@@ -1,8 +1,9 @@
-//! Counting in the file itself: what had happened is there even if the process is killed.
+//! Counts in the file itself, so that the counts survive if the process is killed.
 //!
-//! The file has 4.4BSD's form. Header and samples are mapped from its beginning, and each table of arcs from a place of
-//! its own behind that: an entry of a table is an arc of the file, and an empty one an arc of no calls. Every moment's
-//! file is a whole profile, because samples end at a page's border and tables are whole pages and whole arcs.
+//! The file has 4.4BSD's form. Header and samples are mapped from the start of the file, and each table of arcs
+//! behind them: an entry of a table is an arc of the file, and an empty entry is an arc without calls. The file is a
+//! complete profile at every moment, because the samples end at a page boundary and tables consist of whole pages and
+//! whole arcs.
 
 use core::ffi::c_void;
 use core::ptr;
@@ -21,21 +22,21 @@ use crate::os::{Fd, Identity, LARGEST_PAGE, PAGE, Reserve, map, map_file, take_r
 use crate::per_process::PER_PROCESS;
 use crate::samples::bins;
 
-/// Tables are of so many bytes: whole pages, and whole arcs of 24 bytes.
+/// The unit of the size of tables: whole pages, and whole arcs of 24 bytes.
 const GRAIN: usize = 3 * LARGEST_PAGE;
 
-/// Which file that is: the program may close our descriptor, and open another file with its number.
+/// The identity of the file: the program may close the runtime's descriptor and open another file with its number.
 static INODE: AtomicU64 = AtomicU64::new(0);
 static DEVICE: AtomicU64 = AtomicU64::new(0);
-/// The unit of the sizes of tables; that of a live file for good once there was one, as its tables have that.
+/// The unit of the size of tables. After the start of a live file the unit stays, because its tables have that unit.
 static UNIT: AtomicUsize = AtomicUsize::new(PAGE);
-/// Room in the file for tables, mapped before a filter of system calls forbids that.
+/// Room in the file for tables, mapped before a seccomp filter may forbid that.
 static RESERVE: Reserve = Reserve::none();
-/// How much, a multiple of [`GRAIN`].
+/// The size of the reserve, a multiple of [`GRAIN`].
 const RESERVE_SIZE: usize = 192 * GRAIN;
-/// Tables of more bytes have a mapping of their own, for which the kernel has larger pages.
+/// Larger tables get a mapping of their own, for which the kernel can use larger pages.
 const LARGE: usize = 1 << 20;
-/// How long the file is.
+/// The length of the file.
 static LENGTH: AtomicUsize = AtomicUsize::new(0);
 
 /// Whether the process counts in its file.
@@ -43,8 +44,9 @@ pub(crate) fn is_live() -> bool {
     PER_PROCESS.live_file.load(Relaxed) != -1
 }
 
-/// Makes the file `size` bytes, whole pages, of which `fill` gets the memory, all zero: it makes a profile of that, and only
-/// then the file gets its name. The memory is null where that fails, which is said; the profile is then written at the end.
+/// Makes the file `size` bytes long, whole pages. `fill` gets the memory, all zero, and makes a profile of it; only
+/// then the file gets its name. If this fails, the failure is reported and the result is null; the profile is then
+/// written at the end.
 pub(crate) fn begin(directory: Option<i32>, size: usize, fill: impl Fn(*mut c_void)) -> *mut c_void {
     match open(directory, size, fill) {
         Ok((file, memory)) => {
@@ -59,7 +61,7 @@ pub(crate) fn begin(directory: Option<i32>, size: usize, fill: impl Fn(*mut c_vo
             memory
         }
         Err((what, error)) => {
-            say_error(&[b"GMON_LIVE: using ", names::name().to_bytes(), b" only at the end: cannot ", what], error);
+            say_error(&[b"GMON_LIVE: writing ", names::name().to_bytes(), b" only at the end: cannot ", what], error);
             ptr::null_mut()
         }
     }
@@ -74,12 +76,13 @@ fn open(directory: Option<i32>, size: usize, fill: impl Fn(*mut c_void)) -> Resu
             if output::put_in_place().is_ok() {
                 return Ok((file.out_of_the_way(), memory));
             }
-            // SAFETY: mapped just now, and nobody keeps it.
+            // SAFETY: mapped above, and nobody keeps it.
             unsafe { unmap(memory, size) };
         }
         output::give_up(file);
     }
-    // Where there may be no other file in the directory, or no room for both, it is not a profile for a moment.
+    // If no other file may be created in the directory, or there is no room for both files, the file is not a profile
+    // for a moment.
     let file = output::open(true)?;
     match prepare(file) {
         Ok(memory) => Ok((file.out_of_the_way(), memory)),
@@ -90,12 +93,12 @@ fn open(directory: Option<i32>, size: usize, fill: impl Fn(*mut c_void)) -> Resu
     }
 }
 
-/// The unit of the sizes of tables.
+/// The unit of the size of tables.
 pub(crate) fn arcs_grain() -> usize {
     UNIT.load(Relaxed)
 }
 
-/// Memory for a table of arcs, all zero; null when there is none. Below mcount.
+/// Maps memory for a table of arcs, all zero; null if there is none. Called below mcount.
 pub(crate) fn map_arcs(length: usize) -> *mut c_void {
     let file = PER_PROCESS.live_file.load(Relaxed);
     if file == -1 {
@@ -105,7 +108,7 @@ pub(crate) fn map_arcs(length: usize) -> *mut c_void {
     if reserved.is_null() { map_in_file(file, length) } else { reserved }
 }
 
-/// Sees to it that there is room in the file for tables to come.
+/// Reserves room in the file for later tables.
 pub(crate) fn reserve_arcs() {
     let file = PER_PROCESS.live_file.load(Relaxed);
     if file != -1 && !RESERVE.has_half_of(RESERVE_SIZE) {
@@ -120,7 +123,8 @@ fn map_in_file(file: i32, length: usize) -> *mut c_void {
     if !is_ours(Fd(file)) {
         return ptr::null_mut();
     }
-    // Each caller gets a part of its own. One that cannot be had is given back, or stays empty if another one is behind it.
+    // Each caller gets a part of its own. A part that cannot be allocated is given back, or stays empty if another
+    // part follows it.
     let offset = LENGTH.fetch_add(length, SeqCst);
     match Fd(file).extend(offset, length) {
         Ok(()) => map_file(Fd(file), offset, length).unwrap_or(ptr::null_mut()),
@@ -131,29 +135,29 @@ fn map_in_file(file: i32, length: usize) -> *mut c_void {
     }
 }
 
-/// Whether a descriptor is still the file's.
+/// Whether the descriptor still leads to the live file.
 fn is_ours(file: Fd) -> bool {
     file.identity() == Some(Identity { inode: INODE.load(Relaxed), device: DEVICE.load(Relaxed) })
 }
 
-/// Leaves the file to the parent; says whether there was one.
+/// Leaves the file to the parent, in the child of a fork. The result says whether there was a live file.
 pub(crate) fn leave() -> bool {
     let _ = RESERVE.replace(ptr::null_mut(), 0);
     PER_PROCESS.live_file.swap(-1, SeqCst) != -1
 }
 
-/// What the file begins with, for good: its header.
+/// The header of the file, which does not change any more.
 pub(crate) fn header() -> Option<Written> {
     let file = Fd(PER_PROCESS.live_file.load(Relaxed));
     if is_live() && is_ours(file) { writer::read_back(file, size_of::<GmonHdr>()).ok() } else { None }
 }
 
-/// Says what the file could not have: in its form, a bin ends at 65,535.
+/// Reports full bins: a bin of this form ends at 65,535.
 pub(crate) fn report(full_bins: usize) {
     say_count(names::name().to_bytes(), full_bins as u64, b" bins are full, some samples are missing");
 }
 
-/// What the file is now, if it can be read.
+/// The current contents of the file, if they can be read.
 pub(crate) fn whole() -> Option<Written> {
     let file = Fd(PER_PROCESS.live_file.load(Relaxed));
     let status = file.status().ok().filter(|_| is_ours(file))?;

@@ -1,7 +1,8 @@
-//! Counting in the file from a moment on: behind a filter of system calls that forbids to open or to write files.
+//! Moves the profile into a mapped file before a seccomp filter forbids opening or writing files.
 //!
-//! The file has 4.4BSD's form, as with `GMON_LIVE=1`: header and samples are there at any moment, arcs at the end, and behind them
-//! arcs of no calls. No descriptor stays open, and nothing needs to be called to write it. The buffer stays where it is.
+//! The file has 4.4BSD's form, as with `GMON_LIVE=1`: header and samples are in the file at any moment, arcs are
+//! written at the end, and arcs without calls follow them. No descriptor stays open, and writing needs no system
+//! call. The buffer stays where it is.
 
 use core::ptr;
 use core::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -14,15 +15,15 @@ use crate::os::{map_file, replace};
 use crate::per_process::PER_PROCESS;
 use crate::samples::bins;
 
-/// The bytes of the file, known before the file is.
+/// The length of the file, stored before the address.
 static LENGTH: AtomicUsize = AtomicUsize::new(0);
 
-/// Whether samples are counted in the file.
+/// Whether samples are counted in the mapped file.
 pub(crate) fn is_in_file() -> bool {
     !PER_PROCESS.mapped_file.load(SeqCst).is_null()
 }
 
-/// Where in the file the arcs are to be, and how many there is room for.
+/// The address of the arcs in the file, and the number of arcs for which there is room.
 pub(crate) fn room_for_arcs() -> Option<(*mut RawArc, usize)> {
     let (file, length) = (PER_PROCESS.mapped_file.load(SeqCst), LENGTH.load(SeqCst));
     // SAFETY: null, or a header that was written.
@@ -31,8 +32,8 @@ pub(crate) fn room_for_arcs() -> Option<(*mut RawArc, usize)> {
     Some((unsafe { file.byte_add(ncnt).cast() }, (length - ncnt) / size_of::<RawArc>()))
 }
 
-/// Makes the file, with that header and room for so many `arcs`, and counts samples there from now on. False where that fails,
-/// which is said.
+/// Creates the file, with a header and room for `arcs` arcs, and counts samples there from now on. A failure is
+/// reported, and the result is false.
 pub(crate) fn begin(header: GmonHdr, arcs: usize) -> bool {
     let length = header.ncnt as usize + arcs * size_of::<RawArc>();
     let mapped = output::open(true).and_then(|file| {
@@ -45,11 +46,11 @@ pub(crate) fn begin(header: GmonHdr, arcs: usize) -> bool {
     });
     match mapped {
         Ok(memory) => {
-            // SAFETY: fresh memory of that length, which is never freed: header and samples fit it.
+            // SAFETY: fresh memory of that length, which is never freed; header and samples fit the memory.
             unsafe {
                 memory.cast::<GmonHdr>().write(GmonHdr { totarc: 0, ..header });
             }
-            // First: the child of another thread's fork leaves the file that it knows of.
+            // Stored first: the child of another thread's fork leaves the file by this length.
             LENGTH.store(length, SeqCst);
             PER_PROCESS.mapped_file.store(memory, SeqCst);
             // SAFETY: as above.
@@ -57,15 +58,15 @@ pub(crate) fn begin(header: GmonHdr, arcs: usize) -> bool {
             true
         }
         Err((what, error)) => {
-            let why = b": the program's filter of system calls leaves no way to write it later, and now: cannot ";
+            let why = b": the program's seccomp filter forbids writing the file later, and now: cannot ";
             say_error(&[names::name().to_bytes(), why, what], error);
             false
         }
     }
 }
 
-/// Takes away what an earlier run left beside the file, once samples are counted there. Where it `has_list`, a list says which program the file
-/// is of.
+/// Removes the files of an earlier run, once samples are counted in the new file. With `has_list`, a list is written
+/// that says which program the file belongs to.
 pub(crate) fn announce(has_list: bool) {
     stale::remove(!has_list);
     let file = if has_list { output::open_own_beside(names::name()) } else { None };
@@ -76,23 +77,24 @@ pub(crate) fn announce(has_list: bool) {
     }
 }
 
-/// Leaves the file to the parent, in the child of a fork, which counts in the buffer again; false if there is no memory for that. A
-/// handler that was interrupted by the fork may still count at the file's address: there is memory of the child's own from here on.
+/// Leaves the file to the parent, in the child of a fork, which counts in the buffer again. A handler that was
+/// interrupted by the fork may still count at the file's address, so memory of the child's own replaces the file
+/// there; false if there is no such memory.
 pub(crate) fn leave() -> bool {
     let file = PER_PROCESS.mapped_file.swap(ptr::null_mut(), SeqCst);
     if file.is_null() {
         return true;
     }
     bins::restore();
-    // SAFETY: the file's own memory, of which nobody in this process expects anything any more.
+    // SAFETY: the mapping of the file, which this process does not need any more.
     unsafe { replace(file, LENGTH.load(SeqCst)) }
 }
 
-/// Says what the file could not have. `is_anything_outside` says whether something was counted outside the program.
+/// Reports what the file cannot hold. `is_anything_outside` says whether there are counts outside the program.
 pub(crate) fn finish(is_anything_outside: bool) {
     bins::collect_left();
     live::report(bins::fill_overflowed());
     if is_anything_outside {
-        say(&[b"what was counted in shared objects is not kept: the program's filter of system calls forbids to write files"]);
+        say(&[b"counts of shared objects are lost: the program's seccomp filter forbids writing files"]);
     }
 }

@@ -1,4 +1,4 @@
-//! The files: their names and forms, writing, and the file that is a profile at every moment.
+//! The files: names, forms, writing, and files in which the process counts.
 
 pub(crate) mod forms;
 pub(crate) mod live;

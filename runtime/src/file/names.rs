@@ -1,4 +1,4 @@
-//! What the file is called, and those beside it.
+//! The names of the file and of the files beside it.
 
 use core::cell::UnsafeCell;
 use core::ffi::CStr;
@@ -11,34 +11,35 @@ use crate::ownership::{FORKED, PROCESS};
 use crate::per_process::PER_PROCESS;
 use crate::text::{Digits, Text};
 
-/// The longest name of a file, its NUL included (`PATH_MAX`).
+/// The longest name of a file, with its NUL (`PATH_MAX`).
 pub(crate) const NAME_SIZE: usize = 4096;
 
-/// How the file is named and laid out. Fixed at start-up: the program may change its environment and arguments.
+/// The name and the form of the file. Fixed at start-up, because the program may change its environment and
+/// arguments.
 pub struct Output {
     pub naming: Naming,
-    /// What the name begins with, for [`Naming::Prefix`].
+    /// The prefix of the name, for [`Naming::Prefix`].
     pub(crate) prefix: Text<NAME_SIZE>,
-    /// The program's own name.
+    /// The name of the program.
     pub program: Text<256>,
-    /// Whether a file with the process's number in its name is replaced, as OpenBSD's kernel does.
+    /// Whether a file with the process number in its name is replaced, as OpenBSD's kernel does.
     pub replaces: bool,
-    /// The permissions that the process made files without at the start: it may not care later.
+    /// The process's umask at the start, because the program may clear it later.
     pub(crate) mask: usize,
     /// What the children of a fork leave.
     pub(crate) children: Children,
-    /// The form of the file; `None` for the buffer as it is, or the GNU form where that cannot hold a count.
+    /// The form of the file; `None` for the buffer as it is, or for the GNU form if the buffer cannot hold a count.
     pub(crate) form: Option<Form>,
 }
 
-/// What the file is called.
+/// How the file is named.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Naming {
     /// `gmon.out`; for the child of a fork `gmon.<program>.<pid>.out`.
     Plain,
     /// `<prefix>.<pid>`.
     Prefix,
-    /// `gmon.<program>.<pid>.out` as OpenBSD's kernel has it: only the user may have anything to do with the file.
+    /// `gmon.<program>.<pid>.out`, as OpenBSD's kernel has it: only the user may access the file.
     Private,
 }
 
@@ -53,10 +54,11 @@ pub(crate) enum Children {
     None,
 }
 
-/// Written at start-up, when there is one thread, or by the one thread that writes the file: `control` lets in no other.
+/// A value that is written at start-up, when there is one thread, or by the thread that writes the file: `control`
+/// excludes other threads.
 pub(super) struct Once<T>(pub(super) UnsafeCell<T>);
 
-// SAFETY: the contracts of the functions that write keep writing apart from reading.
+// SAFETY: the contracts of the functions that write keep writes apart from reads.
 unsafe impl<T> Sync for Once<T> {}
 
 static OUTPUT: Once<Output> = Once(UnsafeCell::new(Output {
@@ -68,17 +70,18 @@ static OUTPUT: Once<Output> = Once(UnsafeCell::new(Output {
     children: Children::Separate,
     form: None,
 }));
-/// The name of the file, made anew each time. Not on the stack: that may be a thread's smallest, or a signal's.
+/// The name of the file, formed anew each time. A static, because the stack may be a thread's smallest, or a
+/// signal's.
 static NAME: Once<Text<NAME_SIZE>> = Once(UnsafeCell::new(Text::new()));
-/// The name of a file beside it.
+/// The name of a file beside the file.
 static BESIDE: Once<Text<NAME_SIZE>> = Once(UnsafeCell::new(Text::new()));
-pub(crate) const MOST_TURNS: u32 = 10_000;
+pub(crate) const MOST_ATTEMPTS: u32 = 10_000;
 
-/// Says how the file is to be named and laid out.
+/// Sets how the file is named and laid out.
 ///
 /// # Safety
 ///
-/// Only at start-up, when no other thread runs.
+/// Call this only at start-up, while there is one thread.
 pub unsafe fn configure(change: impl FnOnce(&mut Output)) {
     // SAFETY: nobody else reads or writes it, by the caller's promise.
     change(unsafe { &mut *OUTPUT.0.get() });
@@ -90,8 +93,8 @@ pub(crate) fn output() -> &'static Output {
     unsafe { &*OUTPUT.0.get() }
 }
 
-/// Whether the file has the process's number in its name, and leaves those alone that have the same.
-pub(crate) fn has_turn() -> bool {
+/// Whether the file has the process number in its name, and must not replace a file of another process.
+pub(crate) fn has_process_number() -> bool {
     let output = output();
     !output.replaces && (output.naming != Naming::Plain || FORKED.load(Relaxed))
 }
@@ -99,7 +102,7 @@ pub(crate) fn has_turn() -> bool {
 /// The name of the file.
 pub(crate) fn name() -> &'static CStr {
     let output = output();
-    // SAFETY: only the thread that writes the file is here, and what it had of an earlier call it needs no more.
+    // SAFETY: only the thread that writes the file calls this, and no longer uses the name of an earlier call.
     let name = unsafe { &mut *NAME.0.get() };
     name.clear();
     match output.naming {
@@ -117,33 +120,33 @@ pub(crate) fn name() -> &'static CStr {
             name.push(b".out");
         }
     }
-    // A name that is too long is no name.
+    // A name that is too long is not usable.
     name.as_c_str().unwrap_or(c"")
 }
 
-/// The number of the process, and behind it which process with that number it is, if it is not the first one.
+/// Appends the number of the process, and `-<attempt>` if this is not the first process with the number.
 fn push_number(name: &mut Text<NAME_SIZE>) {
     name.push_decimal(PROCESS.load(Relaxed) as u64);
-    let turn = PER_PROCESS.name_turn.load(Relaxed);
-    if turn > 1 {
+    let attempt = PER_PROCESS.name_attempt.load(Relaxed);
+    if attempt > 1 {
         name.push(b"-");
-        name.push_decimal(u64::from(turn));
+        name.push_decimal(u64::from(attempt));
     }
 }
 
-/// Whether this is the child of a fork that leaves a sum or nothing.
+/// Whether this process is the child of a fork, and children leave `leaves`.
 pub(crate) fn is_child_that(leaves: Children) -> bool {
     FORKED.load(Relaxed) && output().children == leaves
 }
 
-/// The name of the sum of all children, with these parts behind it: `gmon.<program>.children-<build>.out`, or
-/// `<prefix>.children-<build>`.
+/// The name of the sum of all children: `gmon.<program>.children-<build>.out` or `<prefix>.children-<build>`,
+/// followed by `parts`.
 pub(crate) fn sum_name(parts: &[&[u8]]) -> &'static CStr {
     // SAFETY: as for the name itself.
     make_sum_name(unsafe { &mut *NAME.0.get() }, parts)
 }
 
-/// The same where both are needed at once.
+/// As [`sum_name`], in other memory, if two names are needed at once.
 pub(crate) fn other_sum_name(parts: &[&[u8]]) -> &'static CStr {
     // SAFETY: as above.
     make_sum_name(unsafe { &mut *BESIDE.0.get() }, parts)
@@ -172,7 +175,7 @@ pub(crate) fn name_beforehand() -> &'static CStr {
     name_beside(&[b".", number.as_bytes(), b".new"])
 }
 
-/// The name of the file with these parts behind it.
+/// The name of the file followed by `parts`.
 pub(crate) fn name_beside(parts: &[&[u8]]) -> &'static CStr {
     // SAFETY: as for the name itself.
     let beside = unsafe { &mut *BESIDE.0.get() };
@@ -182,7 +185,7 @@ pub(crate) fn name_beside(parts: &[&[u8]]) -> &'static CStr {
     beside.as_c_str().unwrap_or(c"")
 }
 
-/// The name of the profile of an object with that path, so many of whose name came before.
+/// The name of the profile of an object. `twins` is the number of earlier objects with the same name.
 #[inline(never)]
 pub(super) fn name_of_object(path: &[u8], twins: u64) -> &'static CStr {
     let mut suffix = Digits::new();
@@ -193,7 +196,7 @@ pub(super) fn name_of_object(path: &[u8], twins: u64) -> &'static CStr {
     name_beside(&[b".", last_part(path), suffix.as_bytes()])
 }
 
-/// What is behind the last slash of a path.
+/// The part of a path behind its last slash.
 pub(super) fn last_part(path: &[u8]) -> &[u8] {
     path.rsplit(|byte| *byte == b'/').next().unwrap_or_default()
 }

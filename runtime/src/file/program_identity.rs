@@ -1,7 +1,7 @@
-//! Which program was profiled: its build ID, or without one a sum of its headers; and its path.
+//! The identity of the profiled program: its build ID, or a sum of its headers if it has no build ID, and its path.
 //!
-//! The list beside the profile says so, and readers compare this with the image that they are given: a program that was
-//! rebuilt has other functions at the same addresses.
+//! The list beside the profile contains the identity, and readers compare it with their image: a rebuilt program has
+//! other functions at the same addresses.
 
 use core::cell::UnsafeCell;
 
@@ -11,29 +11,29 @@ use crate::objects::program;
 use crate::os::push_program_path;
 use crate::text::{Digits, Text};
 
-/// The longest build ID that is told.
+/// The longest build ID that is written.
 const MOST_WORDS: usize = 64 / size_of::<u32>();
 
 /// The path of the executable file.
 struct Path(UnsafeCell<Text<NAME_SIZE>>);
 
-// SAFETY: written once, at start-up, before anything can be written to a file.
+// SAFETY: written once, at start-up, before any file is written.
 unsafe impl Sync for Path {}
 
 static PATH: Path = Path(UnsafeCell::new(Text::new()));
 
-/// Remembers where the executable file is, because the system may not say so later.
+/// Remembers the path of the executable file, because the system may not reveal the path later.
 ///
 /// # Safety
 ///
-/// Only at start-up, once.
+/// Call this only at start-up, once.
 pub(crate) unsafe fn remember_program() {
     // SAFETY: the caller's promise.
     push_program_path(unsafe { &mut *PATH.0.get() });
 }
 
 impl Writer {
-    /// The line of a list that says which program was profiled.
+    /// Writes the line of a list that identifies the profiled program.
     pub(super) fn program(&mut self) {
         self.put(b"program ");
         match program::build_id() {
@@ -46,7 +46,7 @@ impl Writer {
             }
         }
         self.put(b" ");
-        // SAFETY: nothing writes it after start-up.
+        // SAFETY: nothing writes the path after start-up.
         let path = unsafe { &*PATH.0.get() }.as_bytes();
         self.put(if path.is_empty() { b"-" } else { b"" });
         path.iter().for_each(|byte| self.put(if *byte == b'\n' { b"\\012" } else { core::slice::from_ref(byte) }));

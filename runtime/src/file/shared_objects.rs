@@ -1,8 +1,9 @@
-//! The files beside the file: a profile for each object that something was counted in, and a list of them.
+//! Writes the files beside the file: a profile for each object with counts, and a list of these profiles.
 //!
-//! The profiles have GNU's form and link-time addresses: any reader takes them with the object as image. The list says which
-//! program the file is of, which objects they are of, and what no single profile can say: calls from one object to another, and
-//! what could not be told apart. docs/format.md has its layout.
+//! The profiles have GNU's form and link-time addresses: any reader takes them with the object as image. The list
+//! says which program the file belongs to, which objects the profiles belong to, and what no single profile can
+//! contain: calls from one object to another, and counts that belong to no known object. docs/format.md has its
+//! layout.
 
 use core::ffi::CStr;
 use core::iter;
@@ -18,29 +19,32 @@ use crate::os::{Errno, Fd};
 use crate::samples::outside_text;
 use crate::text::Digits;
 
-/// The bytes of code that a bin stands for.
+/// The number of bytes of code of a bin.
 const BIN: usize = 4;
 
-/// What is told only in sum.
+/// Counts that are only kept as sums.
 #[derive(Default)]
-pub(crate) struct Rest {
+pub(crate) struct Sums {
     kernel: u64,
     vdso: u64,
     elsewhere: u64,
     calls: u64,
 }
 
-/// What a list is of: the whole file, or one that is not at its end, of which only the beginning stays as it is.
+/// The first word of a list, for a complete file, or for a file that still grows, of which only the start is
+/// described.
 pub(crate) const PROFILE: &[u8] = b"profile";
 pub(crate) const LIVE: &[u8] = b"live";
 
-/// Writes which program the file is of, and what was counted outside that. `main` is the file itself, or its beginning.
+/// Writes the list with the program's identity, and the profiles of objects. `main` describes the file itself, or its
+/// start.
 ///
-/// The entries are sorted by place and caller. Where they are not wanted, nothing is written. What an earlier run left is removed.
+/// The entries are sorted by place and caller. Without entries, nothing is written. Files of an earlier run are
+/// removed.
 pub(crate) fn write(what: &[u8], main: Written, profrate: i32, entries: Option<&[Tally]>) {
     stale::remove(entries.is_none());
     let Some(entries) = entries else { return };
-    let mut rest = Rest { elsewhere: outside_text::elsewhere(), ..Rest::default() };
+    let mut sums = Sums { elsewhere: outside_text::elsewhere(), ..Sums::default() };
     // SAFETY: `control` lets only one thread write files.
     (1..)
         .map_while(|number| unsafe { objects::object(number) })
@@ -55,29 +59,29 @@ pub(crate) fn write(what: &[u8], main: Written, profrate: i32, entries: Option<&
                 let twins = twins(entries, number, object);
                 let written = write_profile(object, twins, profrate, group, &mut refused);
                 if written.length == 0 {
-                    rest.add(objects::ELSEWHERE, group);
+                    sums.add(objects::ELSEWHERE, group);
                 } else {
                     objects += 1;
                 }
                 object.written.set(objects::Written { twins, length: written.length, sum: written.sum });
             }
-            None => rest.add(number, group),
+            None => sums.add(number, group),
         }
     }
     let path = names::name_beside(&[b".objects"]);
     let listed = output::open_beside(path).and_then(|file| {
-        let listed = write_list(file, what, main, entries, &rest);
+        let listed = write_list(file, what, main, entries, &sums);
         finish(file, listed)
     });
-    // Where nothing was counted outside, the profile has all without the list.
+    // If nothing was counted outside, the profile is complete without the list.
     if let Err(refusal) = listed
-        && (objects > 0 || !rest.is_nothing())
+        && (objects > 0 || !sums.is_nothing())
     {
         say_once(path.to_bytes(), refusal, &mut refused);
     }
 }
 
-/// Writes a list that says which program a live file is of: that may be all that is left of the run. At start-up.
+/// Writes a list for a live file at start-up, because the list may be all that remains of the run.
 pub(crate) fn announce() {
     if let Some(header) = live::header() {
         stale::remove(false);
@@ -85,9 +89,9 @@ pub(crate) fn announce() {
     }
 }
 
-/// Writes a list of a file that begins with `header` and grows.
+/// Writes a list for a growing file that begins with `header`.
 pub(crate) fn list_live(header: Written) {
-    // What goes wrong is said when there is something to lose.
+    // A failure is reported later, if there are counts to lose.
     let _ = output::open_beside(names::name_beside(&[b".objects"])).and_then(|file| {
         let mut out = Writer::new(file);
         out.begin(LIVE, header);
@@ -96,12 +100,12 @@ pub(crate) fn list_live(header: Written) {
     });
 }
 
-/// Whether there is anything in the entries, or counted without one, that only files beside the file can tell.
-pub(crate) fn is_anything_told(entries: &[Tally]) -> bool {
+/// Whether there are entries or sums that only files beside the file can contain.
+pub(crate) fn has_contents(entries: &[Tally]) -> bool {
     outside_text::elsewhere() > 0 || entries.iter().any(|entry| number(entry.place) != PROGRAM)
 }
 
-/// The entries of each object. (The library's way of cutting slices keeps code that can panic.)
+/// Splits the entries by object. (The library's way of splitting slices contains code that can panic.)
 fn groups(entries: &[Tally]) -> impl Iterator<Item = &[Tally]> {
     let mut left = entries;
     iter::from_fn(move || {
@@ -117,17 +121,17 @@ fn cut(entries: &[Tally]) -> Option<(&[Tally], &[Tally])> {
     entries.split_at_checked(entries.partition_point(|entry| number(entry.place) == first))
 }
 
-/// How many of the objects that are told of before this one have the same name.
+/// The number of objects before this one with a profile of the same name.
 fn twins(entries: &[Tally], this: usize, object: &Object) -> u64 {
     let numbers = groups(entries).filter_map(|group| group.first()).map(|entry| number(entry.place));
     // SAFETY: as in `write`.
     let before = numbers.take_while(|other| *other < this).filter_map(|other| unsafe { objects::object(other) });
     let same = before.filter(|other| other.name() == object.name()).count() as u64;
-    // The list itself has such a name.
+    // The list itself uses the name `objects`.
     same + u64::from(object.name() == b"objects")
 }
 
-/// Closes a file that was written. Of one that was not written whole nothing is left.
+/// Closes a written file. A file that was not written completely is emptied.
 fn finish(file: Fd, written: Result<Written, Errno>) -> Result<Written, Refusal> {
     if written.is_err() {
         let _ = file.truncate();
@@ -136,14 +140,14 @@ fn finish(file: Fd, written: Result<Written, Errno>) -> Result<Written, Refusal>
     written.and_then(|written| closed.map(|()| written)).map_err(|error| (&b"write"[..], error))
 }
 
-/// Says why a file could not be written, unless it is the same reason as that of the file before.
+/// Reports why a file could not be written, unless the previous file failed for the same reason.
 fn say_once(path: &[u8], refusal: Refusal, refused: &mut Option<Errno>) {
     if refused.replace(refusal.1) != Some(refusal.1) {
         output::say_refusal(path, refusal, b"");
     }
 }
 
-/// Writes an object's profile. What goes wrong is said, and the result then is a file of no length.
+/// Writes an object's profile. A failure is reported, and the result is then a length of 0.
 fn write_profile(
     object: &Object,
     twins: u64,
@@ -163,7 +167,7 @@ fn write_profile(
     })
 }
 
-/// A profile in GNU's form. Calls from other objects come from nowhere there.
+/// Writes a profile in GNU's form. Calls from other objects come from address 0 there.
 fn profile(out: &mut Writer, object: &Object, profrate: i32, entries: &[Tally]) {
     let header = GmonHdr { lpc: object.lowpc, hpc: object.highpc, profrate, ..GmonHdr::default() };
     let bins = (object.highpc - object.lowpc) / BIN;
@@ -188,29 +192,29 @@ fn profile(out: &mut Writer, object: &Object, profrate: i32, entries: &[Tally]) 
     }
 }
 
-/// The link-time address in a place.
+/// The link-time address of a place.
 fn address(place: usize) -> usize {
     place & ((1 << ADDRESS_BITS) - 1)
 }
 
 impl Object {
-    /// The last part of its path.
+    /// The last part of the object's path.
     fn name(&self) -> &[u8] {
         names::last_part(self.path.as_bytes())
     }
 }
 
-impl Rest {
-    /// All of these entries: nothing is told of single objects.
-    pub(crate) fn of(entries: &[Tally]) -> Rest {
-        let mut rest = Rest { elsewhere: outside_text::elsewhere(), ..Rest::default() };
+impl Sums {
+    /// The sum of all entries, if there are no profiles of single objects.
+    pub(crate) fn of(entries: &[Tally]) -> Sums {
+        let mut sums = Sums { elsewhere: outside_text::elsewhere(), ..Sums::default() };
         for group in groups(entries) {
-            rest.add(group.first().map_or(PROGRAM, |entry| number(entry.place)), group);
+            sums.add(group.first().map_or(PROGRAM, |entry| number(entry.place)), group);
         }
-        rest
+        sums
     }
 
-    /// What a line says that was written, if it is a sum.
+    /// The sums that a line of a list contains, if it contains any.
     fn place(&mut self, line: &[u8]) -> Option<(&mut u64, u64)> {
         let places: [(&[u8], &mut u64); 4] = [
             (b"samples kernel ", &mut self.kernel),
@@ -226,7 +230,7 @@ impl Rest {
         })
     }
 
-    /// Adds what was counted at places of that number.
+    /// Adds the entries of an object number.
     fn add(&mut self, number: usize, entries: &[Tally]) {
         let ticks = match number {
             KERNEL => &mut self.kernel,
@@ -237,7 +241,7 @@ impl Rest {
             let sum = if entry.is_samples() {
                 &mut *ticks
             } else if number == PROGRAM {
-                continue; // told by the file itself
+                continue; // the file itself contains these
             } else {
                 &mut self.calls
             };
@@ -251,12 +255,12 @@ impl Rest {
 }
 
 /// Writes the list.
-fn write_list(file: Fd, what: &[u8], main: Written, entries: &[Tally], rest: &Rest) -> Result<Written, Errno> {
+fn write_list(file: Fd, what: &[u8], main: Written, entries: &[Tally], sums: &Sums) -> Result<Written, Errno> {
     let mut out = Writer::new(file);
     out.begin(what, main);
     for group in groups(entries) {
         let Some(number) = group.first().map(|entry| number(entry.place)) else { continue };
-        let Some((object, written)) = told(number) else { continue };
+        let Some((object, written)) = described(number) else { continue };
         out.put(b"object");
         for number in [number as u64, written.twins, written.length as u64] {
             out.number(number);
@@ -268,11 +272,11 @@ fn write_list(file: Fd, what: &[u8], main: Written, entries: &[Tally], rest: &Re
         out.put(object.path.as_bytes());
         out.put(b"\n");
     }
-    let is_told = |number: usize| number == PROGRAM || told(number).is_some();
+    let is_described = |number: usize| number == PROGRAM || described(number).is_some();
     for call in entries {
         let Some(caller) = call.caller() else { continue };
         let (from, to) = (number(caller), number(call.place));
-        if from != to && is_told(from) && is_told(to) {
+        if from != to && is_described(from) && is_described(to) {
             out.put(b"arc");
             for number in [from as u64, address(caller) as u64, to as u64, address(call.place) as u64] {
                 out.number(number);
@@ -281,43 +285,43 @@ fn write_list(file: Fd, what: &[u8], main: Written, entries: &[Tally], rest: &Re
             out.put(b"\n");
         }
     }
-    write_rest(&mut out, rest);
+    write_sum_lines(&mut out, sums);
     out.put(b"end\n");
     out.finish()
 }
 
-/// Adds the sums of a list that was written, if there is one.
-pub(crate) fn add_sums(path: &CStr, rest: &mut Rest) {
+/// Adds the sums of an existing list, if there is one.
+pub(crate) fn add_sums(path: &CStr, sums: &mut Sums) {
     let file = output::directory_of(path).ok().and_then(|directory| directory.open_regular_for_reading(path).ok());
     let Some(file) = file else { return };
-    // The sums are the last lines, and short.
+    // The sums are in the last, short lines.
     let mut bytes = [0; 512];
     let start = file.status().map_or(0, |status| (status.size as usize).saturating_sub(bytes.len()));
     let read = file.read_at(&mut bytes, start).unwrap_or(0);
     let _ = file.close();
-    // What the piece begins with may be the end of a longer line.
+    // The first piece may be the end of a longer line.
     let lines = bytes.get(..read).unwrap_or(&[]).split(|byte| *byte == b'\n').skip(usize::from(start > 0));
     for line in lines {
-        if let Some((place, number)) = rest.place(line) {
+        if let Some((place, number)) = sums.place(line) {
             *place = place.saturating_add(number);
         }
     }
 }
 
-/// Writes a list of sums alone, beside the file that is `main`.
-pub(crate) fn write_sums(mut out: Writer, main: Written, rest: &Rest) -> Result<Written, Errno> {
+/// Writes a list that contains only sums, beside the file described by `main`.
+pub(crate) fn write_sums(mut out: Writer, main: Written, sums: &Sums) -> Result<Written, Errno> {
     out.begin(PROFILE, main);
-    write_rest(&mut out, rest);
+    write_sum_lines(&mut out, sums);
     out.put(b"end\n");
     out.finish()
 }
 
-fn write_rest(out: &mut Writer, rest: &Rest) {
+fn write_sum_lines(out: &mut Writer, sums: &Sums) {
     let sums: [(&[u8], u64); 4] = [
-        (b"samples kernel", rest.kernel),
-        (b"samples vdso", rest.vdso),
-        (b"samples elsewhere", rest.elsewhere),
-        (b"calls elsewhere", rest.calls),
+        (b"samples kernel", sums.kernel),
+        (b"samples vdso", sums.vdso),
+        (b"samples elsewhere", sums.elsewhere),
+        (b"calls elsewhere", sums.calls),
     ];
     for (name, sum) in sums.iter().filter(|(_, sum)| *sum > 0) {
         out.put(name);
@@ -326,8 +330,8 @@ fn write_rest(out: &mut Writer, rest: &Rest) {
     }
 }
 
-/// An object that has a profile, and what is told of it.
-fn told(number: usize) -> Option<(&'static Object, objects::Written)> {
+/// An object that has a profile, and the description of the profile.
+fn described(number: usize) -> Option<(&'static Object, objects::Written)> {
     // SAFETY: as in `write`.
     let object = unsafe { objects::object(number) }.filter(|_| is_object(number))?;
     let written = object.written.get();
@@ -335,7 +339,7 @@ fn told(number: usize) -> Option<(&'static Object, objects::Written)> {
 }
 
 impl Writer {
-    /// What a list begins with: of which file it is, and of which program.
+    /// Writes the start of a list: the file and the program that the list belongs to.
     #[inline(never)]
     fn begin(&mut self, what: &[u8], main: Written) {
         self.put(b"gmon objects 2\n");
@@ -346,7 +350,7 @@ impl Writer {
         self.program();
     }
 
-    /// A space and a number.
+    /// Writes a space and a number.
     fn number(&mut self, number: u64) {
         self.put(b" ");
         let mut text = Digits::new();
@@ -354,7 +358,7 @@ impl Writer {
         self.put(text.as_bytes());
     }
 
-    /// A space and a sum of marks.
+    /// Writes a space and a sum of marks.
     fn mark(&mut self, sum: u64) {
         let mut text = Digits::new();
         text.push(b" ");

@@ -1,7 +1,8 @@
-//! What an earlier run left beside the file under its name: profiles of objects that this run may not write.
+//! Removes the files that an earlier run left beside the file: profiles of objects that this run may not write.
 //!
-//! Readers would take them for this run's, or say each time that they are not. Only what is provably of that run is removed:
-//! a list of ours, this user's, and regular files that have the length and the mark which the list says.
+//! Readers would take these profiles for this run's, or warn about them each time. Only files that certainly belong
+//! to that run are removed: the list must be this user's, and the profiles must be regular files with the length and
+//! the mark that the list has.
 
 use core::sync::atomic::{AtomicI32, Ordering::Relaxed};
 
@@ -9,16 +10,16 @@ use super::writer::read_back;
 use super::{names, output};
 use crate::os::{Fd, process_id};
 
-/// More objects than a list has, and a longer line.
+/// A number of lines that no list reaches, and a length that no line reaches.
 const MOST_LINES: usize = 1100;
 const MOST_LINE: usize = 8192;
-/// How many bytes of profiles are read at most to see whose they are. What is more is left alone.
+/// The limit of bytes of profiles that are read to verify their marks. Further profiles stay.
 const MOST_READ: u64 = 1 << 27;
 
-/// The process that has removed it: what it writes itself is not stale.
+/// The process that has removed the files: its own files are not stale.
 static REMOVED_BY: AtomicI32 = AtomicI32::new(0);
 
-/// Removes the profiles that the list of an earlier run names; and the list, if no new one will replace it.
+/// Removes the profiles of an earlier run's list, and the list itself if no new list will replace it.
 pub(super) fn remove(with_list: bool) {
     if REMOVED_BY.swap(process_id(), Relaxed) == process_id() {
         return;
@@ -32,9 +33,9 @@ pub(super) fn remove(with_list: bool) {
     }
 }
 
-/// Removes the profiles that a list names; says whether it is a list.
+/// Removes the profiles of a list; the result says whether the file is a list.
 fn remove_named(list: Fd) -> bool {
-    // On the writer's stack.
+    // The array is on the writer's stack.
     let mut piece = [0; MOST_LINE];
     let (mut at, mut left) = (0, MOST_READ);
     for _ in 0..MOST_LINES {
@@ -46,7 +47,7 @@ fn remove_named(list: Fd) -> bool {
         }
         match line.first() {
             Some(b'o') => _ = remove_profile(line, &mut left),
-            // What the list is, of which file and of which program.
+            // The lines that describe the list, the file and the program.
             Some(b'g' | b'p' | b'l') => {}
             _ => break,
         }
@@ -55,12 +56,12 @@ fn remove_named(list: Fd) -> bool {
     at > 0
 }
 
-/// Removes the profile that a line tells of; `None` if that is not there as the line says.
+/// Removes the profile of a line; `None` if the profile is not as the line says.
 fn remove_profile(line: &[u8], left: &mut u64) -> Option<()> {
     let mut words = line.split(|byte| *byte == b' ').skip(2);
     let mut number = |base| number(words.next()?, base);
     let (twins, length, mark) = (number(10)?, number(10)?, number(16)?);
-    // The line ends with a path from the root, of which only the last part is needed.
+    // The line ends with an absolute path, of which only the last part is needed.
     let name = names::name_of_object(line, twins);
     let (file, size) = output::open_own_beside(name)?;
     let is_it =
@@ -70,7 +71,7 @@ fn remove_profile(line: &[u8], left: &mut u64) -> Option<()> {
     is_it.then(|| output::unlink_beside(name))
 }
 
-/// The number that digits stand for.
+/// Parses a number.
 #[inline(never)]
 fn number(text: &[u8], base: u64) -> Option<u64> {
     text.iter().try_fold(0, |number: u64, byte| {

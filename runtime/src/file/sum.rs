@@ -1,9 +1,9 @@
-//! One file for all children of a program: each adds itself as it ends (`GMON_CHILDREN=sum`).
+//! One file for all children of a program: each child adds itself as it ends (`GMON_CHILDREN=sum`).
 //!
-//! The new sum is written beside the old one and takes its name in one step, so whoever reads it, and whoever is killed while
-//! writing, has the old one or the new one, whole. The file that is written is also what keeps others out: it is locked, and
-//! has the one name that all children write to. Once it has become the sum, whoever waited for its lock finds that the name
-//! leads elsewhere, and begins anew. What a killed child has left under that name is overwritten by the next.
+//! The new sum is written beside the old sum and renamed in one step, so a reader finds either the old or the new
+//! sum, complete, and so does the next child after a child was killed. The new file is also the lock: it has the one
+//! name that all children use, and is locked. After the rename, a child that waited for the lock finds that the name
+//! leads to another file, and starts again. The next child overwrites what a killed child has left under that name.
 
 use core::slice;
 use core::sync::atomic::{
@@ -18,19 +18,19 @@ use gmon::layout::{
 use super::forms::{self, Bins, Finished, Form, Part};
 use super::names;
 use super::output::{self, Refusal};
-use super::shared_objects::{self, Rest};
+use super::shared_objects::{self, Sums};
 use super::writer::Writer;
 use crate::objects::Tally;
 use crate::os::{Errno, Fd, Status, a_moment, map};
 use crate::samples::bins::STRETCH;
 
-/// What is behind the name of the sum while it is written.
+/// The suffix of the sum's name while it is written.
 const NEW: &[u8] = b".new";
 
-/// How long a child waits for others, in milliseconds, and how often it begins anew.
+/// The milliseconds that a child waits for others, and the limit of its attempts.
 const PATIENCE: u32 = 30_000;
 
-/// A histogram and arcs that are added up.
+/// A histogram and arcs that are being added up.
 struct Sum<'a> {
     header: GmonHdr,
     samples: &'a [AtomicU16],
@@ -40,23 +40,23 @@ struct Sum<'a> {
     has_carries: bool,
 }
 
-/// Arcs in the order of selfpc and frompc.
+/// Arcs sorted by selfpc and frompc.
 struct Arcs {
     start: *mut RawArc,
     length: usize,
     capacity: usize,
 }
 
-/// Adds a finished profile to the sum, in that form or the one that has room for the counts, and what was counted outside
-/// the program to the sums beside it. The result is the number of bins that the form could not hold.
+/// Adds a finished profile to the sum, in `form` or in the form that has room for the counts, and the counts outside
+/// the program to the sums beside it. The result is the number of bins that did not fit the form.
 ///
 /// # Errors
 ///
-/// What could not be done; then the sum is as it was.
+/// What could not be done; the sum is then unchanged.
 pub(crate) fn add(profile: &Finished<'_>, form: Option<Form>, outside: &[Tally]) -> Result<usize, Refusal> {
     let new = lock()?;
     let result = add_locked(new, profile, form, outside);
-    // Also for those who were made by a fork meanwhile, and have it open.
+    // The unlock is also for processes that were forked in between and have the file open.
     let _ = new.unlock();
     let _ = new.close();
     result
@@ -70,14 +70,14 @@ fn add_locked(new: Fd, profile: &Finished<'_>, form: Option<Form>, outside: &[Ta
         Err(Errno::ENOENT) => None,
         Err(error) => return Err((b"open", error)),
     };
-    let mut rest = Rest::of(outside);
+    let mut sums = Sums::of(outside);
     let added = match old {
         Some(file) => {
             let added = output::refusal(file.status()).and_then(|status| {
                 with_file(profile, file, status.size as usize).map_err(|error| (&b"add to"[..], error))
             });
             let _ = file.close();
-            shared_objects::add_sums(names::sum_name(&[b".objects"]), &mut rest);
+            shared_objects::add_sums(names::sum_name(&[b".objects"]), &mut sums);
             added
         }
         None => Sum::of(profile, 0).ok_or((&b"add to"[..], Errno::ENOMEM)),
@@ -90,11 +90,12 @@ fn add_locked(new: Fd, profile: &Finished<'_>, form: Option<Form>, outside: &[Ta
         let from = names::other_sum_name(from);
         directory.rename(from, names::sum_name(to)).map_err(|error| (&b"rename"[..], error))
     };
-    // First what is beside it: a child that is killed in between has not ended, and the next one makes both fit again.
-    if !rest.is_nothing() {
+    // The list is written first: a child that is killed in between has not ended, and the next child makes both files
+    // fit again.
+    if !sums.is_nothing() {
         let list = output::open_beside(names::sum_name(&[b".objects", NEW]))?;
         let listed =
-            shared_objects::write_sums(Writer::new(list), written, &rest).map_err(|error| (&b"write"[..], error));
+            shared_objects::write_sums(Writer::new(list), written, &sums).map_err(|error| (&b"write"[..], error));
         let _ = list.close();
         listed?;
         rename(&[b".objects", NEW], &[b".objects"])?;
@@ -103,7 +104,7 @@ fn add_locked(new: Fd, profile: &Finished<'_>, form: Option<Form>, outside: &[Ta
     Ok(clamped)
 }
 
-/// Opens the file that is to become the sum, for this process alone.
+/// Opens and locks the file that will become the sum.
 fn lock() -> Result<Fd, Refusal> {
     let path = names::sum_name(&[NEW]);
     let directory = output::directory_of(path)?;
@@ -119,8 +120,8 @@ fn lock() -> Result<Fd, Refusal> {
         };
         let is_new = |status: &Status| output::is_named(directory, path, status);
         let status = locked.and_then(|()| file.status()).map_err(|error| (&b"lock"[..], error));
-        // A file that has lost this name meanwhile is the sum, or was and has no name left: what others may do with it
-        // does not matter.
+        // A file that has lost this name in the meantime is the sum, or was the sum and has no name left. What other
+        // users may do with that file does not matter.
         let usable = match status {
             Ok(status) if is_new(&status) => output::refusal(Ok(status)).map(|_| true),
             Ok(_) if left == 0 => Err((&b"lock"[..], Errno::EAGAIN)),
@@ -139,7 +140,7 @@ fn lock() -> Result<Fd, Refusal> {
     }
 }
 
-/// The sum of a profile and of a file of that length.
+/// Adds up a profile and a file of this length.
 fn with_file<'a>(profile: &Finished<'_>, file: Fd, length: usize) -> Result<Sum<'a>, Errno> {
     let mut reader = Reader::new(file, length).ok_or(Errno::ENOMEM)?;
     let mut sum = Sum::of(profile, length / GNU_ARC_SIZE).ok_or(Errno::ENOMEM)?;
@@ -156,28 +157,28 @@ fn with_file<'a>(profile: &Finished<'_>, file: Fd, length: usize) -> Result<Sum<
         Some(GNU_MAGIC) => reader.gnu(&mut histogram, &mut add),
         _ => reader.bsd(&mut histogram, &mut add),
     };
-    // What is not as we wrote it, or of another range or rate, is left alone.
+    // A file that this runtime has not written, or with another range or rate, is left alone.
     is_whole.ok_or(Errno::EINVAL)?;
     own.for_each(|arc| sum_arc(&mut sum.arcs, arc));
     sum.has_carries = sum.carries_somewhere();
     Ok(sum)
 }
 
-/// The least bytes that an arc has in a file.
+/// The smallest size of an arc in a file.
 const GNU_ARC_SIZE: usize = 20;
 
 fn key(arc: &RawArc) -> (usize, usize) {
     (arc.raw_selfpc, arc.raw_frompc)
 }
 
-/// Adds an arc that is not before the last one.
+/// Adds an arc that is not before the last arc.
 fn sum_arc(arcs: &mut Arcs, arc: RawArc) {
-    // SAFETY: so many were written.
+    // SAFETY: this number of arcs was written.
     let all = unsafe { slice::from_raw_parts_mut(arcs.start, arcs.length) };
     match all.last_mut() {
         Some(last) if key(last) == key(&arc) => last.raw_count = last.raw_count.saturating_add(arc.raw_count),
         _ if arcs.length < arcs.capacity => {
-            // SAFETY: there is room for one more.
+            // SAFETY: there is room for another arc.
             unsafe { arcs.start.add(arcs.length).write(arc) };
             arcs.length += 1;
         }
@@ -204,7 +205,7 @@ impl Histogram<'_> {
                 high.store((now >> 16) as u16, Relaxed);
             }
             if let Some(touched) = self.touched.get(bin / STRETCH) {
-                // 2 where a count needs more than 16 bits.
+                // The mark is 2 if a count needs more than 16 bits.
                 let mark = if now > u32::from(u16::MAX) { 2 } else { touched.load(Relaxed).max(1) };
                 touched.store(mark, Relaxed);
             }
@@ -218,7 +219,8 @@ impl Histogram<'_> {
 }
 
 impl<'a> Sum<'a> {
-    /// A copy of a profile, with room for so many more arcs. Without them, it has all; else it has no arcs yet.
+    /// Copies a profile, with room for `more` arcs. If `more` is 0, the copy has all arcs; otherwise it has no arcs
+    /// yet.
     fn of(profile: &Finished<'_>, more: usize) -> Option<Sum<'a>> {
         let bins = profile.bins.samples.len();
         let capacity = profile.arcs_number().checked_add(more)?.max(1);
@@ -253,20 +255,20 @@ impl<'a> Sum<'a> {
     fn finished(&self) -> Finished<'_> {
         let carries = self.has_carries.then_some(self.carries);
         let bins = Bins { samples: self.samples, carries, touched: Some(self.touched) };
-        // SAFETY: so many were written, and nobody changes them any more.
+        // SAFETY: this number of arcs was written, and nobody changes them any more.
         let arcs = unsafe { slice::from_raw_parts(self.arcs.start, self.arcs.length) };
         Finished { header: &self.header, bins, arcs: [arcs, &[]] }
     }
 }
 
-/// So many zeros in memory of their own, which is never given back: the process is at its end.
+/// Allocates zeros, which are never freed, because the process is about to end.
 fn zeros<'a, T>(number: usize) -> Option<&'a [T]> {
     let memory = map(number.checked_mul(size_of::<T>())?.max(1)).cast::<T>();
-    // SAFETY: fresh memory, of which zeros are valid for the atomic numbers that this is used for.
+    // SAFETY: fresh memory; zeros are valid for the atomic numbers for which this is used.
     (!memory.is_null()).then(|| unsafe { slice::from_raw_parts(memory, number) })
 }
 
-/// Bytes of a buffer for reading.
+/// The size of the buffer for reading.
 const READ_SIZE: usize = 1 << 16;
 
 /// Reads a file from its beginning to its end.
@@ -274,7 +276,7 @@ struct Reader<'a> {
     file: Fd,
     length: usize,
     buffer: &'a mut [u8],
-    /// The part of the file that is in the buffer, and what comes next.
+    /// The part of the file that is in the buffer, and the next position.
     start: usize,
     filled: usize,
     next: usize,
@@ -286,7 +288,7 @@ impl Reader<'_> {
         if memory.is_null() {
             return None;
         }
-        // SAFETY: fresh memory of that size, which is never given back.
+        // SAFETY: fresh memory of that size, which is never freed.
         let buffer = unsafe { slice::from_raw_parts_mut(memory, READ_SIZE) };
         Some(Reader { file, length, buffer, start: 0, filled: 0, next: 0 })
     }
@@ -295,7 +297,7 @@ impl Reader<'_> {
         self.next == self.length
     }
 
-    /// The next bytes; `None` if there are not so many.
+    /// The next bytes; `None` if there are fewer.
     fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
         let bytes = self.peek()?;
         self.next += N;
@@ -328,7 +330,7 @@ impl Reader<'_> {
         self.take().map(i32::from_ne_bytes)
     }
 
-    /// Adds so many bins of 16 bits or, if they are wide, of 32.
+    /// Adds `number` bins of 16 bits, or of 32 bits if they are wide.
     fn bins(&mut self, histogram: &Histogram<'_>, number: usize, is_wide: bool) -> Option<()> {
         if number != histogram.samples.len() {
             return None;
@@ -338,7 +340,7 @@ impl Reader<'_> {
         let mut bin = 0;
         while bin < number {
             if self.next >= self.start + self.filled {
-                // Where nothing was ever counted the file has a hole.
+                // The file has holes where nothing was ever counted.
                 let data = self.file.next_data(self.next).unwrap_or(end).max(self.next).min(end);
                 let skipped = (data - self.next) >> shift;
                 bin += skipped;
@@ -355,7 +357,7 @@ impl Reader<'_> {
         Some(())
     }
 
-    /// GNU's form.
+    /// Reads GNU's form.
     fn gnu(&mut self, histogram: &mut Histogram<'_>, add: &mut dyn FnMut(RawArc)) -> Option<()> {
         let header: [u8; GNU_HEADER_SIZE] = self.take()?;
         if *header.get(4..)?.first_chunk()? != GNU_VERSION.to_ne_bytes() {
@@ -383,7 +385,7 @@ impl Reader<'_> {
         Some(())
     }
 
-    /// The others.
+    /// Reads the other forms.
     fn bsd(&mut self, histogram: &mut Histogram<'_>, add: &mut dyn FnMut(RawArc)) -> Option<()> {
         let (lowpc, highpc) = (self.word()?, self.word()?);
         let (ncnt, version, profrate) = (self.number()?, self.number()?, self.number()?);

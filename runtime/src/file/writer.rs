@@ -1,4 +1,4 @@
-//! Writes a file from its beginning, by the page.
+//! Writes a file from its start, in pages.
 
 use core::cell::UnsafeCell;
 
@@ -9,31 +9,31 @@ use gmon::layout::{GNU_SECONDS, GmonHdr, RawArc, mark};
 
 use crate::os::{Errno, Fd};
 
-/// Gathers bytes and writes them by the page, from the beginning of an empty file. After a failure it writes no more.
+/// Gathers bytes and writes them in pages, from the start of an empty file. After a failure nothing more is written.
 pub(crate) struct Writer {
     file: Fd,
     buffer: &'static mut [u8; 4096],
     used: usize,
-    /// Bytes of the file so far, those in the buffer among them.
+    /// The bytes of the file so far, with the bytes in the buffer.
     written: usize,
     /// The sum of the marks of its bytes.
     sum: u64,
-    /// Whether the last of them were left out: what is not written is zero, and takes no time and no room.
+    /// Whether the last bytes are a hole, which takes no time and no room.
     ends_in_hole: bool,
     failed: Option<Errno>,
 }
 
-/// A file that was written: its bytes, and the sum of their [`mark`]s.
+/// The description of a written file: its length, and the sum of its bytes' [`mark`]s.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Written {
     pub(crate) length: usize,
     pub(crate) sum: u64,
 }
 
-/// So many zeros in a row, or more, are left out.
+/// A run of at least this number of zeros becomes a hole.
 const HOLE: usize = 4096;
 
-/// The page of the one writer. Not on the stack: that may be a thread's smallest, or a signal's.
+/// The buffer of the one writer. A static, because the stack may be a thread's smallest, or a signal's.
 struct Page(UnsafeCell<[u8; 4096]>);
 
 // SAFETY: `control` lets only one thread write the file.
@@ -41,9 +41,9 @@ unsafe impl Sync for Page {}
 
 static PAGE: Page = Page(UnsafeCell::new([0; 4096]));
 
-/// What is in the first so many bytes of a file, which must have been opened for reading.
+/// Describes the first `length` bytes of a file, which must be open for reading.
 pub(crate) fn read_back(file: Fd, length: usize) -> Result<Written, Errno> {
-    // SAFETY: there is one writer at a time, and it is not at work now.
+    // SAFETY: there is one writer at a time, and it does not write now.
     let page = unsafe { &mut *PAGE.0.get() };
     let (mut read, mut sum) = (0, 0_u64);
     while read < length {
@@ -69,7 +69,7 @@ impl Writer {
         Writer { file, buffer, used: 0, written: 0, sum: 0, ends_in_hole: false, failed: None }
     }
 
-    /// Writes bytes.
+    /// Writes `bytes`.
     #[inline(never)]
     pub(crate) fn put(&mut self, bytes: &[u8]) {
         for byte in bytes {
@@ -85,7 +85,7 @@ impl Writer {
         }
     }
 
-    /// Writes so many zeros. Many of them are left out: the file has a hole there.
+    /// Writes zeros; many of them become a hole.
     #[inline(never)]
     pub(crate) fn zeros(&mut self, length: usize) {
         if length >= HOLE {
@@ -102,14 +102,14 @@ impl Writer {
         }
     }
 
-    /// Writes 4.4BSD's header with that first spare word.
+    /// Writes 4.4BSD's header with this first spare word.
     pub(crate) fn bsd_header(&mut self, header: &GmonHdr, ncnt: i32, spare: i32) {
         let (lowpc, highpc) = (header.lpc as u64, header.hpc as u64);
         let header = BsdHeader { lowpc, highpc, ncnt, profrate: header.profrate as u32, spare };
         let Ok(()) = bsd_header(self, &header);
     }
 
-    /// Writes what stands before the bins of a histogram of GNU's form: the range and the rate are those of `header`.
+    /// Writes the start of a histogram in GNU's form, with the range and the rate of `header`.
     pub(crate) fn gnu_histogram(&mut self, header: &GmonHdr, bins: usize) {
         let histogram = GnuHistogram {
             lowpc: header.lpc as u64,
@@ -134,12 +134,12 @@ impl Writer {
         self.ends_in_hole = false;
     }
 
-    /// Writes no more, as the file cannot be.
+    /// Writes nothing more, because the file cannot be written.
     pub(crate) fn fail(&mut self, error: Errno) {
         self.failed = Some(error);
     }
 
-    /// Writes what is left; what went wrong before is said here.
+    /// Writes the rest of the buffer and returns the first error.
     pub(crate) fn finish(mut self) -> Result<Written, Errno> {
         self.flush();
         if let Some(error) = self.failed {
@@ -169,7 +169,7 @@ impl Sink for Writer {
     }
 }
 
-/// An arc of the buffer as the encoders have it.
+/// Converts an arc of the buffer for the encoders.
 pub(crate) fn encoded(arc: &RawArc) -> Arc {
     Arc { frompc: arc.raw_frompc as u64, selfpc: arc.raw_selfpc as u64, count: arc.raw_count as u64 }
 }

@@ -1,4 +1,4 @@
-//! What the kernel does when a process forks.
+//! What a kernel with `profil` does when a process forks.
 
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -8,8 +8,8 @@ use crate::os::process_id;
 use crate::ownership::{FORKED, own};
 use crate::per_process::PER_PROCESS;
 
-/// What the kernel does for the child of a fork: it begins anew, goes on sampling, into the same buffer, and will store a file of its
-/// own. `was_writing` says whether the parent was, in whatever thread, about to write its file.
+/// Resets the child of a fork: the child continues to sample into the same buffer, from zero, and will write its own
+/// file. `was_writing` says whether any thread of the parent was writing the parent's file.
 pub fn after_fork_in_child(was_writing: bool) {
     PER_PROCESS.reset();
     own(process_id());

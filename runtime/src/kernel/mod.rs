@@ -1,12 +1,12 @@
-//! OpenBSD's six-argument `profil`, and what stands behind it on each system.
+//! OpenBSD's six-argument `profil`, and its implementation on each system.
 //!
-//! Everything above is the same on all systems; on OpenBSD this is the system call. `profil(buf, buflen, samplesize,
-//! offset, scale, dirfd)` hands over one buffer in the layout of the file, a `struct gmonhdr`, `samplesize` bytes of
-//! 16-bit bins and room for arcs; from then on the bins are counted up, and when the process ends, [`terminate`], the
-//! buffer is stored as the file, and behind the buffer those arcs for which the buffer had no room.
+//! All modules above are the same on all systems; on OpenBSD this is the system call. `profil(buf, buflen,
+//! samplesize, offset, scale, dirfd)` passes one buffer with the layout of the file: a `struct gmonhdr`, `samplesize`
+//! bytes of 16-bit bins, and room for arcs. From then on the kernel counts in the bins. When the process ends,
+//! [`terminate`] stores the buffer as the file, and behind the buffer the arcs for which the buffer had no room.
 //!
-//! What was counted outside the program's text goes another way, since that kernel does not keep it: `look` and `place` tell
-//! where it lies, and [`terminate`] is given it for the files beside the file.
+//! OpenBSD's kernel does not keep counts outside the program's text. [`terminate`] gets these counts separately, for
+//! the files beside the file.
 
 mod fork;
 mod profil;

@@ -1,4 +1,4 @@
-//! OpenBSD's `profil` in user space, for systems whose kernel has it not.
+//! OpenBSD's `profil` in user space, for systems whose kernel does not have this call.
 
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::SeqCst};
@@ -14,19 +14,19 @@ use crate::samples::scale::ONE_TO_ONE;
 
 /// The buffer of the first call, null before that call. The buffer never changes.
 static BUFFER: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());
-/// The bytes of the buffer, known before the buffer is.
+/// The size of the buffer in bytes, stored before the buffer.
 static LENGTH: AtomicUsize = AtomicUsize::new(0);
 
-/// OpenBSD's `profil(2)`: [`accept`]s the call, and samples or stops.
+/// OpenBSD's `profil(2)`: checks the call by [`accept`], and starts or stops sampling.
 ///
 /// # Errors
 ///
-/// Those of [`accept`]; and what installing the sampler says.
+/// Those of [`accept`], and those of installing the sampler.
 ///
 /// # Safety
 ///
-/// `buf` must have `buflen` bytes, aligned as a `struct gmonhdr`, which are never freed, and the header with
-/// `samplesize` bytes of samples must fit them.
+/// `buf` must have `buflen` bytes, aligned as a `struct gmonhdr`, which are never freed; the header and `samplesize`
+/// bytes of samples must fit the buffer.
 pub(crate) unsafe fn profil(
     buf: *mut c_void,
     buflen: usize,
@@ -44,21 +44,22 @@ pub(crate) unsafe fn profil(
     if !bins::is_counting() {
         system::discard();
     }
-    // SAFETY: the samples stand behind the header, inside the buffer, by the caller's promise.
+    // SAFETY: the samples are behind the header, inside the buffer, by the caller's promise.
     unsafe { bins::start(buf.byte_add(size_of::<GmonHdr>()), samplesize, offset, scale) };
     system::start()
 }
 
-/// The checks of that kernel, in its order: whether the call is one to sample, and not one to stop.
+/// Makes the checks of OpenBSD's kernel, in its order. The result is true if the call starts sampling and false if
+/// the call stops sampling.
 ///
-/// `scale` 0 stops the sampling and changes nothing else. The first other call fixes the buffer and captures the
-/// directory, `dirfd` or the current one for -1, in which the file will be stored; every such call begins to sample: a pc
-/// counts in the 16-bit bin at byte `((pc - offset) * scale >> 16) & !1` of the samples.
+/// `scale` 0 stops sampling and changes nothing else. The first other call sets the buffer and captures the directory
+/// of the file, `dirfd`, or the current directory for -1. Every such call starts sampling: a pc counts in the 16-bit
+/// bin at byte `((pc - offset) * scale >> 16) & !1` of the samples.
 ///
 /// # Errors
 ///
-/// EPERM, a program without the note; EINVAL, a scale above 65536; EALREADY, another buffer than the first; EBADF and
-/// ENOTDIR, a `dirfd` that is no open descriptor, or not a directory's.
+/// EPERM for a program without the note; EINVAL for a scale above 65536; EALREADY for another buffer than the first;
+/// EBADF and ENOTDIR for a `dirfd` that is not an open descriptor of a directory.
 pub fn accept(buf: *mut c_void, buflen: usize, scale: u32, dirfd: i32) -> Result<bool, Errno> {
     // A program whose buffer was accepted has the permission.
     if buffer().is_none() && !permits() {
@@ -85,26 +86,27 @@ pub fn accept(buf: *mut c_void, buflen: usize, scale: u32, dirfd: i32) -> Result
     Ok(true)
 }
 
-/// Whether the program may be profiled: it has the note, which start-up objects bring; or it links this runtime without
-/// one, and calls it by name.
+/// Whether the program may be profiled: the program has the note of the start-up objects, or is linked with this
+/// runtime without start-up objects and calls the runtime by name.
 fn permits() -> bool {
     cfg!(all(feature = "runtime", not(feature = "start"))) || program::may_be_profiled()
 }
 
-/// The buffer of the first call and its bytes.
+/// The buffer of the first call and its size in bytes.
 pub fn buffer() -> Option<(*mut c_void, usize)> {
     let buffer = BUFFER.load(SeqCst);
     (!buffer.is_null()).then(|| (buffer, LENGTH.load(SeqCst)))
 }
 
-/// [`profil`] for a program that has the runtime and calls it itself: 0, an error number, or [`NO_BUFFER`].
+/// [`profil`] for a program that contains the runtime and makes the call itself. The result is 0, an error number, or
+/// [`NO_BUFFER`].
 pub type RuntimesProfil = unsafe extern "C" fn(*mut c_void, usize, usize, usize, u32, i32) -> i32;
 
-/// There is no buffer of the runtime's.
+/// The runtime has no buffer.
 pub const NO_BUFFER: i32 = -1;
 
-/// How the part of libgmon.a with other systems' `profil`, which has a kernel of its own, finds the runtime's: another one is
-/// weak there, and gives way to this one where the runtime is linked.
+/// The way by which the crate gmon-profil in libgmon.a, which has its own copy of this module, finds the runtime's
+/// `profil`. The crate has a weak definition, which this definition overrides if the runtime is linked.
 #[cfg(all(feature = "runtime", not(test)))]
 #[unsafe(no_mangle)]
 #[allow(non_upper_case_globals, reason = "C's name")]
@@ -122,13 +124,13 @@ unsafe extern "C" fn for_program(
     let result = if known == (buf, buflen) && samplesize > buflen.saturating_sub(size_of::<GmonHdr>()) {
         Err(Errno::EINVAL)
     } else {
-        // SAFETY: if it is our own buffer, that has room for such samples; another one is refused.
+        // SAFETY: the runtime's own buffer has room for the samples; `profil` refuses any other buffer.
         unsafe { profil(buf, buflen, samplesize, offset, scale, dirfd) }
     };
     result.map_or_else(|error| error.0, |()| 0)
 }
 
-/// The buffer of the first call, which is forgotten.
+/// Returns the buffer of the first call and forgets the buffer.
 pub fn take_buffer() -> Option<(*mut c_void, usize)> {
     let taken = buffer();
     BUFFER.store(core::ptr::null_mut(), SeqCst);

@@ -19,14 +19,14 @@ use crate::ownership::is_ours;
 use crate::per_process::PER_PROCESS;
 use crate::samples::bins;
 
-/// Does what OpenBSD's kernel does when a process ends: reads the header back from the buffer and stores the file. What
-/// goes wrong is said in one line; the process ends as it would have.
+/// Does what OpenBSD's kernel does when a process ends: reads the header from the buffer and stores the file. A
+/// failure is reported in one line; the process ends normally.
 ///
-/// `more_arcs` are those for which the buffer has no room; they come behind the buffer. `outside` is what was counted outside the
-/// program, of which files beside that one tell: see [`shared_objects::write`].
+/// `more_arcs` are the arcs for which the buffer has no room; they are stored behind the buffer. `outside` are the
+/// counts outside the program, for the files beside the file: see [`shared_objects::write`].
 ///
-/// The child of a fork that is to add itself to the sum of all does so if this `is_last`, and leaves a file of its own if it
-/// cannot.
+/// With `GMON_CHILDREN=sum` and `is_last`, the child of a fork adds itself to the sum of all children, and leaves a
+/// file of its own if it cannot.
 pub(crate) fn terminate(more_arcs: &[RawArc], outside: Option<&[Tally]>, is_last: bool) {
     system::collect();
     system::report();
@@ -35,7 +35,8 @@ pub(crate) fn terminate(more_arcs: &[RawArc], outside: Option<&[Tally]>, is_last
     }
     if live::is_live() {
         live::report(bins::full_bins());
-        // What is counted until the end would make a list of the whole file that of another one.
+        // Until the end the list describes only the header: later counts would otherwise make the list that of
+        // another file.
         let what = if is_last { shared_objects::PROFILE } else { shared_objects::LIVE };
         if let Some(written) = if is_last { live::whole() } else { live::header() } {
             shared_objects::write(what, written, system::profrate() as i32, outside);
@@ -43,18 +44,18 @@ pub(crate) fn terminate(more_arcs: &[RawArc], outside: Option<&[Tally]>, is_last
         return;
     }
     if mapped::is_in_file() {
-        mapped::finish(outside.is_some_and(shared_objects::is_anything_told));
+        mapped::finish(outside.is_some_and(shared_objects::has_contents));
         return;
     }
     let mut outside = outside;
     if names::is_child_that(Children::Sum) && !is_last {
-        // Of a snapshot that is to be taken away there are no files beside it.
+        // A snapshot that will be removed has no files beside it.
         outside = None;
     } else if names::is_child_that(Children::Sum) {
         match add_to_sum(more_arcs, outside.unwrap_or(&[])) {
             Ok(()) => {
                 if PER_PROCESS.has_own_file.load(Relaxed) {
-                    output::take_away_own();
+                    output::remove_own();
                 }
                 return;
             }
@@ -70,7 +71,9 @@ pub(crate) fn terminate(more_arcs: &[RawArc], outside: Option<&[Tally]>, is_last
             PER_PROCESS.has_own_file.store(!is_last, Relaxed);
             shared_objects::write(shared_objects::PROFILE, written, profrate, outside);
         }
-        Err(refusal) => output::say_refusal(names::name().to_bytes(), refusal, b", GMON_LIVE=1 opens it at the start"),
+        Err(refusal) => {
+            output::say_refusal(names::name().to_bytes(), refusal, b", set GMON_LIVE=1 to open it at the start");
+        }
     }
 }
 
@@ -82,12 +85,13 @@ fn add_to_sum(more_arcs: &[RawArc], outside: &[Tally]) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Says it if bins did not fit the form.
+/// Reports bins that did not fit the form of the file.
 fn say_clamped(name: &CStr, bins: usize) {
     say_count(name.to_bytes(), bins as u64, b" bins overflowed, GMON_FORMAT=gnu keeps all samples");
 }
 
-/// Stores so many bytes of the program's memory as the file, as they are. If they are not all there, it stays empty.
+/// Stores `size` bytes of the program's memory as the file, unchanged. If some of the memory is missing, the file
+/// stays empty.
 pub fn store_memory(address: usize, size: usize) {
     let stored = output::open_as_captured().and_then(|file| {
         let written = file.write_memory(address, size);
@@ -102,12 +106,13 @@ pub fn store_memory(address: usize, size: usize) {
     }
 }
 
-/// Leaves no file, where there is nothing to store.
+/// Removes an empty file, because there is nothing to store.
 pub fn store_nothing() {
     output::discard();
 }
 
-/// Checks the buffer, opens the file, and writes it. The result is what was written, and the rate in its header.
+/// Checks the buffer, opens the file, and writes the file. The result is what was written, and the rate in its
+/// header.
 fn store(more_arcs: &[RawArc]) -> Result<(Written, i32), Refusal> {
     let profile = finished(more_arcs).ok_or((&b"use its buffer"[..], Errno::EINVAL))?;
     let file = output::open(false)?;
@@ -115,7 +120,7 @@ fn store(more_arcs: &[RawArc]) -> Result<(Written, i32), Refusal> {
     let form = names::output().form.unwrap_or(default);
     let written = forms::write(file, &profile, form);
     if written.is_err() {
-        // A part of a profile is none: better an empty file than one that seems whole.
+        // An empty file is better than a part of a profile that seems complete.
         let _ = file.truncate();
     }
     let closed = output::close(file);
@@ -129,12 +134,13 @@ fn store(more_arcs: &[RawArc]) -> Result<(Written, i32), Refusal> {
     }
 }
 
-/// The parts of the buffer, if its header is a profile's and its lengths fit it, and the arcs behind the buffer.
+/// The parts of the buffer, and the arcs behind the buffer; `None` if the header is not valid or its lengths do not
+/// fit the buffer.
 fn finished(more_arcs: &[RawArc]) -> Option<Finished<'_>> {
     let (start, length) = buffer()?;
     let start: *const GmonHdr = start.cast();
-    // SAFETY: `profil` was given a buffer that begins with an aligned header and lives as long as the process. Sampling
-    // has stopped, and nobody else writes the header.
+    // SAFETY: `profil` was given a buffer that begins with an aligned header and lives as long as the process.
+    // Sampling has stopped, and nobody else writes the header.
     let header = unsafe { &*start };
     let arcs_start = usize::try_from(header.ncnt).ok()?;
     let samples_size = arcs_start.checked_sub(size_of::<GmonHdr>())?;
@@ -143,8 +149,8 @@ fn finished(more_arcs: &[RawArc]) -> Option<Finished<'_>> {
     if header.version != GMONVERSION || !aligned || arcs_start.checked_add(arcs_size)? > length {
         return None;
     }
-    // SAFETY: both ranges were just found inside the buffer, each at a multiple of its alignment. Bins are atomic: a
-    // handler at work in another thread may still raise one.
+    // SAFETY: both ranges are inside the buffer and aligned, as checked above. Bins are atomic: a handler in another
+    // thread may still raise a bin.
     unsafe {
         let samples = core::slice::from_raw_parts(start.add(1).cast(), samples_size / 2);
         let arcs = core::slice::from_raw_parts(start.byte_add(arcs_start).cast(), arcs_size / size_of::<RawArc>());

@@ -1,4 +1,4 @@
-//! Calls: each thread's tables of arcs, how they grow, and the slow path of mcount.
+//! Counts calls: each thread's tables of arcs, their growth, and the slow path of mcount.
 
 mod table;
 mod threads;

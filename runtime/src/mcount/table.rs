@@ -1,12 +1,13 @@
 //! A table of arcs: open addressing with exact (frompc, selfpc) keys and 64-bit counts.
 //!
-//! One thread writes a table, mcount's assembly and [`Table::count`] alike, and that thread's own signal handlers may do
+//! One thread writes a table, by mcount's assembly and by [`Table::count`], and that thread's signal handlers may do
 //! so at any moment in between. A key never moves and is never overwritten, so a handler cannot take a slot away from
-//! under the code that it interrupts: a table that has become too small is left as it is, with its counts, and the next
-//! in the row, which is larger, takes over. The counts of one arc are those of all the tables together.
+//! the code that it interrupts. A table that has become too small keeps its counts, and the next, larger table takes
+//! over. The count of an arc is the sum over all tables.
 //!
-//! The layout of the entries is that of the file's arcs and known to mcount: (frompc, selfpc, count); an arc's home is what
-//! the mask leaves of its hash, times three, in bytes; the search goes upwards, never around, to the first empty entry, and there always is one.
+//! mcount knows the layout of the entries, which is the layout of arcs in the file: (frompc, selfpc, count). The home
+//! of an arc is its hash masked, times three, in bytes. The search goes upwards, never around, to the first empty
+//! entry; there is always an empty entry.
 
 use core::ffi::c_void;
 use core::sync::atomic::{
@@ -18,30 +19,31 @@ use crate::arch;
 use crate::os;
 use crate::samples::bins;
 
-/// An entry that is being filled: no selfpc, yet not empty.
+/// The selfpc of an entry that is being filled: no address, yet not empty.
 const CLAIMED: usize = 1;
 
-/// Entries behind the last home slot, at least. The very last is never filled.
+/// The minimum number of entries behind the last home slot. The very last entry is never filled.
 const TAIL: usize = 38;
 
-/// Home slots of a first table; with their tail they fill a page.
+/// The home slots of a first table; with the tail they fill a page.
 const FIRST_SLOTS: usize = 128;
 
-/// Tables of more slots than this are held to be large.
+/// Tables with more slots than this count as large.
 const SMALL: usize = 1 << 17;
 
-/// How far from its home an arc may be in a small table, and in a large one. Chance does not take any so far: where that
-/// happens, arcs differ in bits that the hash of such a table leaves out.
+/// How far from its home an arc may be in a small table, and in a large table. Chance does not cause such a distance:
+/// the arcs then differ only in bits that the hash of such a table ignores.
 const FAR: usize = 16;
 const FAR_IN_LARGE: usize = 256;
 
-/// Tables of so many slots, 400 MB, are not left for that.
+/// Tables with this many slots (400 MB) do not grow because of distance.
 const LARGEST_LEFT: usize = 1 << 24;
 
-/// How many tables there can be in a row: the last would have 2^27 slots, as many as mcount can tell apart by 32 bits.
+/// The maximum number of tables of a thread: the last would have 2^27 slots, as many as mcount can address with 32
+/// bits.
 pub(crate) const GENERATIONS: usize = 16;
 
-/// An arc, as it stands in the file: all zero, it is empty.
+/// An arc, as in the file. An entry of zeros is empty.
 #[repr(C)]
 struct Entry {
     frompc: AtomicUsize,
@@ -49,34 +51,34 @@ struct Entry {
     count: AtomicU64,
 }
 
-/// A table. All zero, it has no entries yet and no room for any.
+/// A table. A table of zeros has no entries and no room for any.
 pub(crate) struct Table {
-    /// Null before [`Table::furnish`].
+    /// Null before [`Table::set_memory`].
     entries: AtomicPtr<Entry>,
     /// Home slots, a power of two.
     slots: AtomicUsize,
-    /// All entries.
+    /// The number of entries, the tail included.
     length: AtomicUsize,
-    /// Entries that are filled or being filled.
+    /// The number of entries that are filled or being filled.
     used: AtomicUsize,
-    /// For each entry how much of its count was taken: see [`Table::take`]. Null before that.
+    /// For each entry the part of its count that was taken: see [`Table::take`]. Null before the first call.
     taken: AtomicPtr<AtomicU64>,
-    /// Whether an arc was ever made here that begins or ends outside the program's own code.
+    /// Whether the table has had an arc that begins or ends outside the program's own code.
     leads_outside: AtomicBool,
 }
 
-/// What became of a call that was to be counted.
+/// The result of counting a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Counted {
     Yes,
-    /// The arc is not in the table and there is no room for it, or none near its home.
+    /// The arc is not in the table, and there is no room for the arc, or no room near its home.
     Full,
 }
 
-/// Bytes that a table of that generation wants, a multiple of `grain`.
+/// The size in bytes of a table of this generation, a multiple of `grain`.
 ///
-/// Small tables are four times as large as the one before, so that there are few of them; large ones twice, so that they
-/// do not take much more than they need.
+/// Each small table is four times as large as the one before, so that there are few tables; each large table is twice
+/// as large, so that tables do not take much more memory than they need.
 pub(crate) fn size(generation: usize, grain: usize) -> usize {
     let fast = generation.min((SMALL / FIRST_SLOTS).ilog2() as usize / 2);
     let slots = FIRST_SLOTS << (generation + fast);
@@ -84,7 +86,7 @@ pub(crate) fn size(generation: usize, grain: usize) -> usize {
 }
 
 impl Table {
-    /// A table without entries.
+    /// Makes a table without entries.
     #[cfg(test)]
     pub(crate) const fn new() -> Table {
         Table {
@@ -97,13 +99,13 @@ impl Table {
         }
     }
 
-    /// Gives the table `memory` for its entries. Not while a signal handler may come in.
+    /// Gives the table `memory` for its entries. Signals must be blocked.
     ///
     /// # Safety
     ///
-    /// `memory` must be aligned to a word, have `size` bytes, at least those of the smallest table, all zero, belong to
-    /// nobody else, and stay mapped.
-    pub(crate) unsafe fn furnish(&self, memory: *mut c_void, size: usize) {
+    /// `memory` must be aligned to a word, have `size` bytes, at least the size of the smallest table, be all zero,
+    /// belong to nobody else, and stay mapped.
+    pub(crate) unsafe fn set_memory(&self, memory: *mut c_void, size: usize) {
         let length = size / size_of::<Entry>();
         let slots = 1 << length.saturating_sub(TAIL).checked_ilog2().unwrap_or(0);
         self.slots.store(slots, SeqCst);
@@ -111,13 +113,13 @@ impl Table {
         self.entries.store(memory.cast(), SeqCst);
     }
 
-    /// Forgets that entries are used; their memory has become zero again.
-    pub(crate) fn cleared(&self) {
+    /// Marks all entries as unused after their memory was cleared.
+    pub(crate) fn mark_empty(&self) {
         self.used.store(0, SeqCst);
         self.leads_outside.store(false, SeqCst);
         let taken = self.taken.load(SeqCst);
         if !taken.is_null() {
-            // SAFETY: all of the memory that `taken` mapped, and no other thread is here.
+            // SAFETY: all of the memory that `taken` mapped; there is no other thread.
             unsafe { os::clear(taken.cast(), self.length.load(SeqCst) * size_of::<AtomicU64>()) };
         }
     }
@@ -127,19 +129,20 @@ impl Table {
         (self.entries.load(SeqCst).cast(), self.length.load(SeqCst) * size_of::<Entry>())
     }
 
-    /// What it leaves of a hash is eight times the number of the home slot.
+    /// The mask, which leaves eight times the number of the home slot of a hash.
     pub(crate) fn mask(&self) -> usize {
         self.slots.load(Relaxed).wrapping_sub(1).wrapping_mul(8)
     }
 
-    /// How many entries may be used: an eighth of the home slots of a small table, where a search that goes on past the
-    /// home is a branch that the processor mispredicts; half of those of a large one, which the caches do not hold anyway.
+    /// The maximum number of used entries: an eighth of the home slots of a small table, where the processor
+    /// mispredicts the branch of a search that goes past the home; half of the home slots of a large table, which
+    /// does not fit the caches anyway.
     fn most_used(&self) -> usize {
         let slots = self.slots.load(Relaxed);
         if slots <= SMALL { slots / 8 } else { slots / 2 }
     }
 
-    /// Whether it is better to have a larger table than an arc so far from its home.
+    /// Whether a larger table is better than an arc at this distance from its home.
     fn is_far(&self, distance: usize) -> bool {
         let slots = self.slots.load(Relaxed);
         distance > (if slots <= SMALL { FAR } else { FAR_IN_LARGE }) && slots < LARGEST_LEFT
@@ -150,16 +153,17 @@ impl Table {
         if entries.is_null() || index >= self.length.load(Relaxed) {
             return None;
         }
-        // SAFETY: a table that has entries has so many of them.
+        // SAFETY: the table has `length` entries.
         Some(unsafe { &*entries.add(index) })
     }
 
-    /// Counts one call, as mcount does, and makes an entry for the arc if it is new and there is room near its home.
+    /// Counts one call, as mcount does, and makes an entry for a new arc if there is room near its home.
     pub(crate) fn count(&self, frompc: usize, selfpc: usize) -> Counted {
         self.count_if(frompc, selfpc, |distance| self.used.load(Relaxed) < self.most_used() && !self.is_far(distance))
     }
 
-    /// The same wherever there is room, as long as that can be found without a long search: there is no larger table.
+    /// As [`Table::count`], but makes an entry wherever there is room, up to half of the slots, because there is no
+    /// larger table.
     pub(crate) fn count_anywhere(&self, frompc: usize, selfpc: usize) -> Counted {
         self.count_if(frompc, selfpc, |_| self.used.load(Relaxed) < self.slots.load(Relaxed) / 2)
     }
@@ -167,7 +171,7 @@ impl Table {
     fn count_if(&self, frompc: usize, selfpc: usize, may_be_new: impl Fn(usize) -> bool) -> Counted {
         let home = (arch::hash(frompc, selfpc) & self.mask()) / 8;
         let mut index = home;
-        // The last entry stays empty, or mcount's search would not end.
+        // The last entry stays empty; otherwise mcount's search would not end.
         while let Some(entry) = self.entry(index)
             && self.entry(index.wrapping_add(1)).is_some()
         {
@@ -181,13 +185,13 @@ impl Table {
                     return Counted::Full;
                 }
                 if entry.selfpc.compare_exchange(0, CLAIMED, SeqCst, Relaxed).is_err() {
-                    continue; // a signal handler was here: look again at what it put there
+                    continue; // a signal handler was here: look again at its entry
                 }
                 self.used.fetch_add(1, Relaxed);
                 if !bins::covers(frompc) || !bins::covers(selfpc) {
                     self.leads_outside.store(true, Relaxed);
                 }
-                // A fork in a signal handler may have left a call here that was being counted.
+                // The count may have a call that was being counted when a signal handler forked.
                 entry.count.store(0, SeqCst);
                 entry.frompc.store(frompc, SeqCst);
                 entry.selfpc.store(selfpc, SeqCst);
@@ -199,7 +203,8 @@ impl Table {
         Counted::Full
     }
 
-    /// Hands every arc that was called to `each`, as (frompc, selfpc, count), without what was taken.
+    /// Passes every arc with a nonzero count to `each`, as (frompc, selfpc, count), without the counts that were
+    /// taken.
     pub(crate) fn for_each(&self, mut each: impl FnMut(usize, usize, u64)) {
         self.for_each_called(|index, frompc, selfpc, entry| {
             let before = self.taken(index).map_or(0, |taken| taken.load(Relaxed));
@@ -210,9 +215,9 @@ impl Table {
         });
     }
 
-    /// Takes the counts of the arcs that `is_wanted` out of the table, and hands them to `each`. Threads that count meanwhile
-    /// lose nothing: a count stays as it is, and how much of it was taken is noted beside it. Where there is no memory for
-    /// these notes, nothing is taken. Tables of the program's own arcs alone are not looked at.
+    /// Takes the counts of the arcs that `is_wanted` out of the table, and passes them to `each`. Threads that count
+    /// at the same time lose nothing: the count stays, and the part that was taken is stored beside it. If there is
+    /// no memory for these parts, nothing is taken. Tables with only the program's own arcs are skipped.
     pub(crate) fn take(&self, is_wanted: impl Fn(usize, usize) -> bool, mut each: impl FnMut(usize, usize, u64)) {
         if !self.leads_outside.load(Relaxed) || !self.note_what_is_taken() {
             return;
@@ -226,8 +231,8 @@ impl Table {
         });
     }
 
-    /// The same, and makes the counts zero: for a table that is a part of the file. These arcs are not to be called
-    /// meanwhile: raising a count is not done in one step.
+    /// As [`Table::take`], but sets the counts to zero, for a table that is a part of the file. Nobody may call along
+    /// these arcs at the same time, because mcount's increment is not atomic.
     pub(crate) fn empty(&self, is_wanted: impl Fn(usize, usize) -> bool, mut each: impl FnMut(usize, usize, u64)) {
         self.for_each_called(|index, frompc, selfpc, entry| {
             if is_wanted(frompc, selfpc) {
@@ -240,7 +245,7 @@ impl Table {
         });
     }
 
-    /// Makes room to note for each entry how much was taken; false if there is no memory.
+    /// Allocates the array `taken`; false if there is no memory.
     fn note_what_is_taken(&self) -> bool {
         if self.taken.load(Relaxed).is_null() {
             self.taken.store(os::map(self.length.load(Relaxed) * size_of::<AtomicU64>()).cast(), SeqCst);
@@ -248,10 +253,10 @@ impl Table {
         !self.taken.load(Relaxed).is_null()
     }
 
-    /// How much of an entry's count was taken; `None` if nothing was ever taken.
+    /// The part of an entry's count that was taken; `None` before anything was taken.
     fn taken(&self, index: usize) -> Option<&AtomicU64> {
         let taken = self.taken.load(Relaxed);
-        // SAFETY: there is one for each entry, and they are never freed.
+        // SAFETY: the array has an element for each entry, and is never freed.
         (!taken.is_null() && index < self.length.load(Relaxed)).then(|| unsafe { &*taken.add(index) })
     }
 
@@ -281,7 +286,7 @@ mod tests {
         let table = Table::new();
         assert_eq!(table.count(1, 2), Counted::Full, "there is no room yet");
         // SAFETY: fresh memory that is never freed.
-        unsafe { table.furnish(memory, size) };
+        unsafe { table.set_memory(memory, size) };
         table
     }
 
@@ -349,7 +354,7 @@ mod tests {
         const CALLS: u64 = 2_000_000;
         let table = table(0);
         let done = AtomicBool::new(false);
-        // A count is raised as mcount does it, which is no atomic operation.
+        // Increments a count as mcount does, not atomically.
         let call = || {
             for _ in 0..CALLS {
                 table.for_each_called(|_, _, _, entry| entry.count.store(entry.count.load(Relaxed) + 1, Relaxed));
@@ -376,14 +381,14 @@ mod tests {
         assert_eq!(table.count(8, 0x1000), Counted::Yes);
         assert_eq!(arcs(&table)[&(8, 0x1000)], 2);
         assert_eq!(arcs(&table).len(), 128 / 8);
-        // If there is no other.
+        // The case that there is no larger table.
         let full = (1..).find(|n| table.count_anywhere(n * 8, 0x1000) == Counted::Full).unwrap();
         assert_eq!(full, 128 / 2 + 1);
     }
 
     #[test]
     fn arcs_with_one_home_want_a_larger_table() {
-        // Functions at the same place of their pages.
+        // Functions at the same offset in their pages.
         let arc = |n| (0x1000, 0x10_0000 + n * 4096);
         let count = |table: &Table| (0..100).take_while(|n| table.count(arc(*n).0, arc(*n).1) == Counted::Yes).count();
         let small = table(1);
@@ -396,7 +401,7 @@ mod tests {
 
     #[test]
     fn one_entry_stays_empty_however_the_hashes_fall() {
-        // All of these have the last slot as their home, and what is behind it in so large a table is not far.
+        // The last slot is the home of all these arcs, and the entries behind it are near in so large a table.
         let table = table(6);
         let unlucky = (1..).map(|n| n * 8).filter(|frompc| arch::hash(*frompc, 0x1000) & table.mask() == table.mask());
         let counted = unlucky.take_while(|frompc| table.count(*frompc, 0x1000) == Counted::Yes).count();

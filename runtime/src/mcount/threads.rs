@@ -1,8 +1,8 @@
 //! Every thread's tables, and the slow path of mcount.
 //!
-//! A thread that calls its first profiled function gets a [`Thread`]: one that a thread which is gone has left, with its
-//! tables and their counts, or a new one. They are never freed, so that what a thread counted outlives it, and so that
-//! no moment of the program's end is too late for a call.
+//! A thread that calls its first profiled function gets a [`Thread`]: the record of a thread that has ended, with its
+//! tables and their counts, or a new record. Records are never freed, so the counts outlive their thread, and calls
+//! are counted until the very end of the program.
 
 use core::mem::offset_of;
 use core::ptr;
@@ -22,50 +22,50 @@ use crate::os::{
 use crate::ownership;
 use crate::per_process::PER_PROCESS;
 
-/// How many records a new thread looks at for one whose thread is gone. A bound, so that a thread's start does not cost
-/// more the more threads there are; and with it, fewer than half of the records are idle for long.
-const ADOPTION_TRIES: usize = 4;
+/// The number of records in which a new thread looks for the record of an ended thread. The bound keeps the cost of a
+/// thread's start independent of the number of threads, and fewer than half of the records stay idle for long.
+const RECORDS_TRIED: usize = 4;
 
-/// What is known of a thread. All zero, it has no tables and no owner.
+/// The record of a thread. A record of zeros has no tables and no owner.
 #[repr(C)]
 struct Thread {
-    /// First: what handles the timers' signal finds the clock at the start of the record.
+    /// The first field: the handler of the timers' signal finds the clock at the start of the record.
     clock: Clock,
-    /// The one registered before; null at the first ever.
+    /// The record that was registered before this one; null for the first record.
     next: AtomicPtr<Thread>,
-    /// The kernel's number of the thread whose record this is, 0 for nobody's; and above it how often the record changed
-    /// hands, so that one who looked at it before can tell, though the kernel gave its number out again.
+    /// The kernel's number of the thread that owns the record, 0 for none; in the upper half, the number of times
+    /// that the owner changed, which shows a change even if the kernel reuses the thread number.
     owner: AtomicU64,
-    /// The signals that it had blocked before it began to fork.
+    /// The signals that the thread had blocked before the fork.
     blocked: SavedSignals,
-    /// Whether it is closing an object.
+    /// Whether the thread is closing an object.
     is_closing: AtomicBool,
-    /// Which of the tables is in use: the last that has entries.
+    /// The index of the table in use, which is the last table with entries.
     newest: AtomicUsize,
-    /// Set while the thread changes that: where signals cannot be blocked, a handler leaves it alone.
+    /// Set while the thread changes its tables: if signals cannot be blocked, a handler then leaves the tables alone.
     changing: AtomicBool,
-    /// How many calls found no room since there was no memory for a larger table.
+    /// The number of calls that found no room since there was no memory for a larger table.
     refused: AtomicU32,
     tables: [Table; GENERATIONS],
 }
 
 const _: () = assert!(offset_of!(Thread, clock) == 0, "a handler reads the clock there");
 
-/// The record registered last.
+/// The record that was registered last.
 static THREADS: AtomicPtr<Thread> = AtomicPtr::new(ptr::null_mut());
 /// Where the next search for an idle record begins.
 static CURSOR: AtomicPtr<Thread> = AtomicPtr::new(ptr::null_mut());
 
-/// How many calls that find no room it takes until memory is asked for again.
+/// After this many calls without room, the thread asks for memory again.
 const CALLS_TO_ASK_AGAIN: u32 = 4096;
 
-/// Counts a call that mcount did not find in its table: the slow path.
+/// The slow path of mcount: counts a call that mcount did not find in the thread's table.
 ///
-/// Runs between any two instructions of the program, in signal handlers too. Uses no vector register, which a test of the
-/// object proves. What changes more than an entry is done with signals blocked: nothing comes in between. Where a filter of system calls
-/// does not let them be blocked, a handler that comes in between finds that said, and counts in the table that is there.
+/// Runs between any two instructions of the program, and in signal handlers. Uses no vector register, which a test of
+/// the object proves. All changes beyond a single entry are made with signals blocked. If a seccomp filter prevents
+/// blocking signals, a handler that comes in between sees the flag `changing`, and counts in the current table.
 pub(crate) unsafe extern "C" fn miss(frompc: usize, selfpc: usize) {
-    let Some(thread) = enter() else {
+    let Some(thread) = record_or_new() else {
         let lost = if ownership::is_ours() { &PER_PROCESS.lost_calls } else { &PER_PROCESS.lost_calls_of_children };
         lost.fetch_add(1, Relaxed);
         return;
@@ -73,16 +73,16 @@ pub(crate) unsafe extern "C" fn miss(frompc: usize, selfpc: usize) {
     if thread.count(frompc, selfpc) == Counted::Yes {
         return;
     }
-    // A copy of the process leaves no profile: its tables need not grow.
+    // A copy of the process leaves no profile, so its tables need not grow.
     if ownership::is_copy() || !thread.may_grow() || thread.changing.swap(true, SeqCst) {
-        thread.count_somewhere(frompc, selfpc);
+        thread.count_without_growing(frompc, selfpc);
         return;
     }
     let blocked = block_signals();
     while thread.count(frompc, selfpc) == Counted::Full {
         if !thread.grow() {
             thread.refused.store(1, Relaxed);
-            thread.count_somewhere(frompc, selfpc);
+            thread.count_without_growing(frompc, selfpc);
             break;
         }
         thread.refused.store(0, Relaxed);
@@ -97,14 +97,14 @@ impl Thread {
         self.newest_table().map_or(Counted::Full, |table| table.count(frompc, selfpc))
     }
 
-    /// Counts in the table that is there, or as lost.
-    fn count_somewhere(&self, frompc: usize, selfpc: usize) {
+    /// Counts in the current table, or counts the call as lost.
+    fn count_without_growing(&self, frompc: usize, selfpc: usize) {
         if self.newest_table().is_none_or(|table| table.count_anywhere(frompc, selfpc) == Counted::Full) {
             PER_PROCESS.lost_calls.fetch_add(1, Relaxed);
         }
     }
 
-    /// Whether to ask for a larger table: seldom once there was no memory for one, as that takes system calls.
+    /// Whether to ask for a larger table. After a failure this is rare, because each request takes system calls.
     fn may_grow(&self) -> bool {
         match self.refused.load(Relaxed) {
             0 => true,
@@ -116,7 +116,7 @@ impl Thread {
         self.tables.get(self.newest.load(SeqCst))
     }
 
-    /// Gives the next table its entries; false if there is no memory.
+    /// Allocates the next table; false if there is no memory.
     fn grow(&self) -> bool {
         let generation = match self.newest_table() {
             Some(table) if !table.memory().0.is_null() => self.newest.load(SeqCst) + 1,
@@ -129,12 +129,12 @@ impl Thread {
             return false;
         }
         // SAFETY: fresh memory of that size.
-        unsafe { table.furnish(memory, size) };
+        unsafe { table.set_memory(memory, size) };
         self.newest.store(generation, SeqCst);
         true
     }
 
-    /// Makes the newest table the one that mcount uses.
+    /// Makes mcount use the newest table.
     fn use_newest(&self) {
         if let Some(table) = self.newest_table() {
             let (entries, _) = table.memory();
@@ -144,37 +144,38 @@ impl Thread {
     }
 }
 
-/// Gives this thread its record if it has none, and with it a timer; false when there is no memory.
+/// Gives this thread a record and a timer if it has no record; false if there is no memory.
 pub(crate) fn enter_this_thread() -> bool {
-    enter().is_some()
+    record_or_new().is_some()
 }
 
-/// This thread's record; `None` when there is no memory for one, and in the child of a vfork, which is not the process
-/// that we are in: to it all our threads seem to be gone.
-fn enter() -> Option<&'static Thread> {
-    if let Some(thread) = known() {
+/// This thread's record; `None` if there is no memory for a record, and in the child of a vfork without a record: to
+/// the child, all threads of its parent seem to be gone.
+fn record_or_new() -> Option<&'static Thread> {
+    if let Some(thread) = record() {
         return Some(thread);
     }
     if !ownership::is_ours() {
         return None;
     }
     let blocked = block_signals();
-    // A signal handler may have been here just before.
-    let thread = known().or_else(make_known);
+    // A signal handler may have made the record in between.
+    let thread = record().or_else(make_record);
     set_blocked_signals(kernel::to_be_blocked(blocked));
     thread
 }
 
-/// Gives this thread a record. A handler that comes in between, where signals cannot be blocked, may be quicker.
-fn make_known() -> Option<&'static Thread> {
+/// Gives this thread a record. If signals cannot be blocked, a handler may do so first; then the handler's record is
+/// used.
+fn make_record() -> Option<&'static Thread> {
     let id = thread_id();
-    let thread = adopt(id).or_else(|| register(id))?;
+    let thread = reuse_record(id).or_else(|| register(id))?;
     thread.changing.store(true, SeqCst);
     enter_thread();
     if !arch::publish_record(ptr::from_ref(thread).cast_mut().cast()) {
         thread.changing.store(false, SeqCst);
         thread.owner.store(0, SeqCst);
-        return known();
+        return record();
     }
     thread.use_newest();
     thread.changing.store(false, SeqCst);
@@ -183,27 +184,27 @@ fn make_known() -> Option<&'static Thread> {
 }
 
 /// This thread's record, if it has one.
-fn known() -> Option<&'static Thread> {
+fn record() -> Option<&'static Thread> {
     let known: *const Thread = arch::record().cast();
-    // SAFETY: null or what `enter` stored; records are never freed.
+    // SAFETY: null, or a record that `make_record` published; records are never freed.
     unsafe { known.as_ref() }
 }
 
-/// Finds a record whose thread is gone and makes it this thread's.
-fn adopt(id: i32) -> Option<&'static Thread> {
+/// Finds a record whose thread has ended and makes this thread its owner.
+fn reuse_record(id: i32) -> Option<&'static Thread> {
     let mut at = CURSOR.load(Relaxed);
-    for _ in 0..ADOPTION_TRIES {
+    for _ in 0..RECORDS_TRIED {
         if at.is_null() {
             at = THREADS.load(SeqCst);
         }
-        // SAFETY: null, while there is no record at all, or a record; they are never freed.
+        // SAFETY: a record, or null if there is no record at all; records are never freed.
         let thread = unsafe { at.as_ref() }?;
         at = thread.next.load(Relaxed);
         CURSOR.store(at, Relaxed);
         let before = thread.owner.load(Relaxed);
         let owner = before as i32;
         let mine = (before & !u64::from(u32::MAX)).wrapping_add(1 << 32) | u64::from(id as u32);
-        // The kernel has given this thread the number of one that is gone, or that one is gone without an heir.
+        // The kernel has reused the number of an ended thread for this thread, or the owner has ended.
         if (owner == id && id != UNKNOWN_THREAD || owner == 0 || thread_is_gone(owner))
             && thread.owner.compare_exchange(before, mine, SeqCst, Relaxed).is_ok()
         {
@@ -225,7 +226,7 @@ fn register(id: i32) -> Option<&'static Thread> {
     thread.clock.reset();
     thread.owner.store(u64::from(id as u32), Relaxed);
     if !thread.grow() {
-        // SAFETY: mapped just now, and nobody else knows of it.
+        // SAFETY: mapped above, and nobody else knows the memory.
         unsafe { unmap(memory, size_of::<Thread>()) };
         return None;
     }
@@ -241,31 +242,31 @@ fn register(id: i32) -> Option<&'static Thread> {
 
 fn for_each_thread(mut each: impl FnMut(&Thread)) {
     let mut at = THREADS.load(SeqCst);
-    // SAFETY: null at the end, else a record; they are never freed.
+    // SAFETY: a record, or null at the end; records are never freed.
     while let Some(thread) = unsafe { at.as_ref() } {
         each(thread);
         at = thread.next.load(Relaxed);
     }
 }
 
-/// Keeps signals away from this thread while it forks: they would start a large process's fork over and over again, and
-/// what they do in between would be counted by the child as well.
+/// Blocks all signals in this thread during a fork. Signals would restart a large process's fork over and over, and
+/// the child would count what their handlers do as well.
 pub(crate) fn before_fork() {
-    if let Some(thread) = enter() {
+    if let Some(thread) = record_or_new() {
         thread.blocked.save(block_signals());
     }
 }
 
 /// Undoes [`before_fork`].
 pub(crate) fn after_fork_in_parent() {
-    if let Some(thread) = known() {
+    if let Some(thread) = record() {
         set_blocked_signals(thread.blocked.saved());
     }
 }
 
-/// Makes the child of a fork begin at zero: of its parent's threads it has only this one, and no timers. Tables that are
-/// `shared` with the parent's file become the child's own, at the same addresses: a signal handler may have forked, and
-/// what it interrupted may be counting. False if there is no memory for that.
+/// Resets the child of a fork: the child has only this thread, and no timers. Tables that are `shared` with the
+/// parent's file become the child's own, at the same addresses, because a signal handler may have forked while the
+/// interrupted code was counting. False if there is no memory.
 pub(crate) fn after_fork_in_child(shared: bool) -> bool {
     let mut whole = true;
     for_each_thread(|thread| {
@@ -277,7 +278,7 @@ pub(crate) fn after_fork_in_child(shared: bool) -> bool {
             if memory.is_null() {
                 continue;
             }
-            // SAFETY: the table's own memory, whole pages; of the threads that wrote it only this one is here.
+            // SAFETY: the table's own memory, whole pages; this is the only thread.
             unsafe {
                 if shared {
                     whole &= replace(memory, size);
@@ -285,10 +286,10 @@ pub(crate) fn after_fork_in_child(shared: bool) -> bool {
                     clear(memory, size);
                 }
             }
-            table.cleared();
+            table.mark_empty();
         }
     });
-    if let Some(thread) = known() {
+    if let Some(thread) = record() {
         let id = thread_id();
         thread.owner.store(u64::from(id as u32), Relaxed);
         thread.clock.attach(id);
@@ -297,18 +298,19 @@ pub(crate) fn after_fork_in_child(shared: bool) -> bool {
     whole
 }
 
-/// Lets the timers of all threads run, or not.
+/// Starts or stops the timers of all threads.
 pub(crate) fn run_clocks(on: bool) {
     for_each_thread(|thread| thread.clock.run(on));
 }
 
-/// Counts the ticks that are due in any thread and that the kernel has not noticed yet, for the last time or not.
+/// Counts the ticks of all threads that are due and that the kernel has not noticed yet. `is_last` says that no more
+/// ticks come.
 pub(crate) fn settle_clocks(is_last: bool) {
     for_each_thread(|thread| thread.clock.settle(is_last));
 }
 
-/// Hands every arc of every table to `each`, as (frompc, selfpc, count); one arc may come several times. Threads that
-/// run meanwhile may be counting.
+/// Passes every arc of every table to `each`, as (frompc, selfpc, count); an arc may occur several times. Threads
+/// that run at the same time may be counting.
 pub(crate) fn for_each_arc(mut each: impl FnMut(usize, usize, u64)) {
     for_each_thread(|thread| {
         for table in &thread.tables {
@@ -317,8 +319,8 @@ pub(crate) fn for_each_arc(mut each: impl FnMut(usize, usize, u64)) {
     });
 }
 
-/// Takes the counts of the arcs that `is_wanted`, by (frompc, selfpc), out of every table, and hands them to `each`, with
-/// whether their thread is closing an object. Threads that run meanwhile may be counting.
+/// Takes the counts of the arcs that `is_wanted`, by (frompc, selfpc), out of every table, and passes them to `each`,
+/// with whether their thread is closing an object. Threads that run at the same time may be counting.
 pub(crate) fn take_arcs(is_wanted: impl Fn(usize, usize) -> bool, mut each: impl FnMut(usize, usize, u64, bool)) {
     for_each_thread(|thread| {
         let is_closing = thread.is_closing.load(SeqCst);
@@ -328,15 +330,15 @@ pub(crate) fn take_arcs(is_wanted: impl Fn(usize, usize) -> bool, mut each: impl
     });
 }
 
-/// The same with tables that are a part of the file, where nothing of that is to stay. Nobody may be calling along such an
-/// arc.
+/// As [`take_arcs`], but sets the counts to zero, for tables that are a part of the file. Nobody may call along such
+/// an arc at the same time.
 pub(crate) fn empty_arcs(is_wanted: impl Fn(usize, usize) -> bool, mut each: impl FnMut(usize, usize, u64)) {
     for_each_thread(|thread| thread.tables.iter().for_each(|table| table.empty(&is_wanted, &mut each)));
 }
 
-/// Notes whether this thread is closing an object; the result is whether it was.
+/// Sets whether this thread is closing an object; the result is the previous value.
 pub(crate) fn set_closing(is_closing: bool) -> bool {
-    enter().is_some_and(|thread| thread.is_closing.swap(is_closing, SeqCst))
+    record_or_new().is_some_and(|thread| thread.is_closing.swap(is_closing, SeqCst))
 }
 
 /// Whether any thread is closing an object.
@@ -346,12 +348,12 @@ pub(crate) fn is_any_closing() -> bool {
     any
 }
 
-/// How many calls could not be counted.
+/// The number of calls that could not be counted.
 pub(crate) fn lost() -> u64 {
     PER_PROCESS.lost_calls.load(SeqCst)
 }
 
-/// How many calls of children of a vfork could not be counted.
+/// The number of calls of vfork children that could not be counted.
 pub(crate) fn lost_in_children() -> u64 {
     PER_PROCESS.lost_calls_of_children.load(SeqCst)
 }

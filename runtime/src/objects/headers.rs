@@ -1,18 +1,18 @@
-//! The headers of a loaded object, read from the memory that they are mapped to: the file may be gone.
+//! Reads the headers of a loaded object from the memory where they are mapped, because the file may be gone.
 
 use crate::os::{OwnMemory, PAGE};
 use crate::text::Text;
 
-/// What they say, as far as it is needed.
+/// The contents of the headers that are needed.
 pub(super) struct Headers {
-    /// What must be taken from a run-time address to get the link-time one.
+    /// The difference of run-time and link-time addresses.
     pub(super) bias: usize,
-    /// The link-time addresses of its code, in whole sixteens of bytes: the first, and that behind the last.
+    /// The link-time addresses of the code, in multiples of 16: the first, and the first behind the code.
     pub(super) lowpc: usize,
     pub(super) highpc: usize,
-    /// Where the file's first byte is mapped.
+    /// The address where the file's first byte is mapped.
     pub(super) base: usize,
-    /// The build id in hexadecimal; empty if there is none.
+    /// The build ID in hexadecimal; empty if there is none.
     pub(super) build_id: Text<128>,
 }
 
@@ -21,20 +21,20 @@ const SEGMENT_NOTE: u32 = 4;
 const EXECUTABLE: u32 = 1;
 const NOTE_BUILD_ID: u32 = 3;
 
-/// More program headers, and more notes of one segment, than any object has.
+/// An upper bound of the number of program headers, and of notes in a segment.
 const MOST_SEGMENTS: u16 = 256;
 const MOST_NOTES: u32 = 64;
-/// The longest build id that is told.
+/// The longest build ID that is kept.
 const MOST_BUILD_ID: usize = 64;
-/// More code than a number of 32 bits can count bins for.
+/// An upper bound of the size of code: its bins can be counted in 32 bits.
 const MOST_CODE: usize = 1 << 33;
 
-/// The bytes of an `Elf64_Phdr`.
+/// The size of an `Elf64_Phdr`.
 const SEGMENT_SIZE: usize = 56;
-/// How many are read at once: few objects have more. The stack may be a signal's.
+/// The number of headers that are read at once: few objects have more. The stack may be a signal's.
 const AT_ONCE: usize = 14;
 
-/// `Elf64_Phdr`, in part.
+/// A part of `Elf64_Phdr`.
 struct Segment {
     kind: u32,
     flags: u32,
@@ -43,7 +43,7 @@ struct Segment {
     size: usize,
 }
 
-/// Where the program headers are: an address, the size of one, and how many.
+/// The program headers: their address, the size of a header, and their number.
 struct Segments<'a> {
     memory: &'a OwnMemory,
     start: usize,
@@ -52,7 +52,7 @@ struct Segments<'a> {
 }
 
 impl Segments<'_> {
-    /// Hands over those that can be read.
+    /// Passes the headers that can be read to `each`.
     fn for_each(&self, each: &mut dyn FnMut(Segment)) {
         let mut left = usize::from(self.number);
         let mut at = self.start;
@@ -93,7 +93,8 @@ fn word_at(bytes: &[u8], offset: usize) -> Option<usize> {
     bytes.get(offset..)?.first_chunk().map(|field| usize::from_ne_bytes(*field))
 }
 
-/// Reads the headers of the object whose first byte is mapped to `base`; `None` if that is no object of this system.
+/// Reads the headers of the object whose first byte is mapped at `base`; `None` if that is not an object of this
+/// system.
 pub(super) fn read(memory: &OwnMemory, base: usize) -> Option<Headers> {
     // struct Elf64_Ehdr.
     let header: [u8; 64] = memory.read(base)?;
@@ -109,14 +110,14 @@ pub(super) fn read(memory: &OwnMemory, base: usize) -> Option<Headers> {
     read_segments(&segments, None, base)
 }
 
-/// The same for an object that was moved by `bias` and whose program headers, so many, are at an address, as the dynamic
-/// linker tells.
+/// Reads the headers of an object with load bias `bias` whose program headers are at `start`, as the dynamic linker
+/// says.
 pub(super) fn read_listed(memory: &OwnMemory, bias: usize, start: usize, number: u16) -> Option<Headers> {
     let segments = Segments { memory, start, size: SEGMENT_SIZE, number: number.min(MOST_SEGMENTS) };
     read_segments(&segments, Some(bias), 0)
 }
 
-/// Reads what the program headers say of an object that was moved by `bias`; if that is not known, its first byte is at
+/// Reads the program headers of an object with load bias `bias`; if the bias is not known, the first byte is at
 /// `base`.
 #[inline(never)]
 fn read_segments(segments: &Segments<'_>, bias: Option<usize>, base: usize) -> Option<Headers> {
@@ -127,7 +128,7 @@ fn read_segments(segments: &Segments<'_>, bias: Option<usize>, base: usize) -> O
             let _ = push_build_id(segments.memory, bias.wrapping_add(segment.address), segment.size, &mut build_id);
         }
     };
-    // Notes mostly come behind what is loaded; those that do not are read once the rest is known.
+    // Notes are mostly in loaded segments behind the first; other notes are read once the bias is known.
     let mut are_notes_left = false;
     segments.for_each(&mut |segment| {
         if segment.kind == SEGMENT_LOAD {
@@ -156,17 +157,18 @@ fn read_segments(segments: &Segments<'_>, bias: Option<usize>, base: usize) -> O
     Some(Headers { bias, lowpc, highpc, base, build_id })
 }
 
-/// Appends the build id if it is one of these notes; `None` if it is not.
+/// Appends the build ID if one of these notes has it; `None` otherwise.
 fn push_build_id(memory: &OwnMemory, start: usize, size: usize, build_id: &mut Text<128>) -> Option<()> {
     let end = start.checked_add(size)?;
     let mut at = start;
     for _ in 0..MOST_NOTES {
-        // The size of the name, that of what is noted, the kind; then both, each filled up to whole words of four bytes.
+        // The size of the name, the size of the contents, the kind; then both, each padded to whole words of four
+        // bytes.
         let head: [u8; 16] = memory.read(at)?;
         let (name, length) = (u32_at(&head, 0)? as usize, u32_at(&head, 4)? as usize);
         let noted = at.checked_add(12)?.checked_add(name.checked_next_multiple_of(4)?)?;
         if u32_at(&head, 8)? == NOTE_BUILD_ID && head.ends_with(b"GNU\0") && length <= MOST_BUILD_ID {
-            // In one piece, unless nothing is mapped behind it.
+            // One read, unless the memory behind the note is not mapped.
             let piece: Option<[u8; MOST_BUILD_ID]> = memory.read(noted);
             for offset in 0..length {
                 let byte = match piece.as_ref().and_then(|piece| piece.get(offset)) {

@@ -1,4 +1,4 @@
-//! The entries of the dynamic linker's list, as they were and as they are: see [`super::loader`].
+//! The known and the current entries of the dynamic linker's list: see [`super::loader`].
 
 use core::cell::{Cell, UnsafeCell};
 use core::ffi::c_char;
@@ -6,9 +6,9 @@ use core::ffi::c_char;
 use super::headers::Headers;
 use crate::os::{Identity, ListedObject};
 
-/// How many objects of the list are known; what is more is elsewhere.
+/// The number of objects of the list that are known; further objects count as elsewhere.
 const MOST_LISTED: usize = 4096;
-/// How many are looked into at one time; what is more is elsewhere as well.
+/// The number of new objects that are examined at one time; further objects count as elsewhere.
 const MOST_NEW: usize = 1024;
 
 /// An object of the list.
@@ -16,18 +16,18 @@ const MOST_NEW: usize = 1024;
 pub(super) struct Entry {
     pub(super) bias: usize,
     pub(super) segments: usize,
-    /// Its place in the list that was read after this one, from 1 on; 0 if it is not there.
+    /// The position in the list that was read after this one, from 1 on; 0 if the object is not there.
     pub(super) successor: usize,
 }
 
-/// An object that has come into the list.
-pub(super) struct New {
+/// An object that is new in the list.
+pub(super) struct NewObject {
     pub(super) place: usize,
     pub(super) bias: usize,
     pub(super) segments: usize,
     pub(super) segments_number: u16,
     pub(super) name: *const c_char,
-    /// What was found out about it.
+    /// The headers, once they were read.
     pub(super) headers: Option<Headers>,
     pub(super) named: Identity,
 }
@@ -37,39 +37,39 @@ pub(super) struct Entries {
     pub(super) all: [Entry; MOST_LISTED],
 }
 
-pub(super) struct News {
+pub(super) struct NewObjects {
     pub(super) number: usize,
-    pub(super) all: [New; MOST_NEW],
+    pub(super) all: [NewObject; MOST_NEW],
 }
 
-/// How many objects were put in and taken out; zeros, nothing was.
+/// How many objects were added and removed; zeros if nothing is known.
 pub(super) type Counters = (u64, u64);
 
-/// What is known of the list. All zero, that is nothing.
+/// The list as it is known. A list of zeros is empty.
 pub(super) struct List {
     pub(super) known: Cell<Counters>,
-    /// Those of the list that the latest look found, which is not what is known yet.
+    /// The counters of the latest look, whose result has not become the known list yet.
     pub(super) prepared: Cell<Counters>,
     entries: [UnsafeCell<Entries>; 2],
     pub(super) is_second_known: Cell<bool>,
-    pub(super) news: UnsafeCell<News>,
+    pub(super) new_objects: UnsafeCell<NewObjects>,
 }
 
-/// Which of the entries are as they were, while the list is read.
+/// Which of the known entries are still in the list that is being read.
 pub(super) struct Kept {
-    /// How many are so for certain: none that was taken out can have been before them.
+    /// The number of entries that are certainly unchanged: no removed object can have been before them.
     pub(super) number: usize,
-    /// Where in the known list the next of those is to be looked for.
+    /// Where in the known list to search for the next of these entries.
     pub(super) at: usize,
 }
 
 impl List {
-    /// What was prepared does not hold any more.
-    pub(super) fn forget_what_is_prepared(&self) {
+    /// Discards the result of the latest look.
+    pub(super) fn discard_prepared(&self) {
         self.prepared.set((0, 0));
     }
 
-    /// What is known, and what is to become that.
+    /// The known entries, and the entries that will replace them.
     ///
     /// # Safety
     ///
@@ -82,14 +82,14 @@ impl List {
         if self.is_second_known.get() { (second, first) } else { (first, second) }
     }
 
-    /// Begins to read the list; the result is how many entries at its beginning are surely as they were.
+    /// Starts to read the list. The result is the number of entries at its start that are certainly unchanged.
     pub(super) fn begin(&self, removed: u64) -> usize {
-        self.forget_what_is_prepared();
-        // SAFETY: no function here returns such a reference, or one to the news.
-        let ((now, next), news) = unsafe { (self.entries(), &mut *self.news.get()) };
+        self.discard_prepared();
+        // SAFETY: no function here returns a reference to the entries or to the new objects.
+        let ((now, next), new_objects) = unsafe { (self.entries(), &mut *self.new_objects.get()) };
         now.all.iter_mut().take(now.number).for_each(|entry| entry.successor = 0);
         next.number = 0;
-        news.number = 0;
+        new_objects.number = 0;
         let gone = removed.wrapping_sub(self.known.get().1);
         now.number.saturating_sub(usize::try_from(gone).unwrap_or(usize::MAX))
     }
@@ -97,7 +97,7 @@ impl List {
     /// Adds an entry.
     pub(super) fn add(&self, kept: &mut Kept, info: &ListedObject) {
         // SAFETY: as above.
-        let ((now, next), news) = unsafe { (self.entries(), &mut *self.news.get()) };
+        let ((now, next), new_objects) = unsafe { (self.entries(), &mut *self.new_objects.get()) };
         let entry = Entry { bias: info.bias, segments: info.segments.addr(), successor: 0 };
         let Some(free) = next.all.get_mut(next.number) else { return };
         *free = entry;
@@ -117,8 +117,8 @@ impl List {
                 return;
             }
         }
-        if let Some(free) = news.all.get_mut(news.number) {
-            *free = New {
+        if let Some(free) = new_objects.all.get_mut(new_objects.number) {
+            *free = NewObject {
                 place,
                 bias: info.bias,
                 segments: info.segments.addr(),
@@ -127,7 +127,7 @@ impl List {
                 headers: None,
                 named: Identity::NONE,
             };
-            news.number += 1;
+            new_objects.number += 1;
         }
     }
 }

@@ -1,11 +1,11 @@
-//! What is loaded: which object an address is in, and what its link-time address there is.
+//! Finds the object of an address, and the link-time address there.
 //!
-//! What is mapped is looked at when the file is written, and what the dynamic linker has loaded before and after an object is
-//! closed ([`super::loader`]): not while the program runs. What was counted in an object is settled before another one can be
+//! The mappings are read when the file is written, and the dynamic linker's list before and after an object is closed
+//! ([`super::loader`]): not while the program runs. Counts in an object are settled before another object can be
 //! taken for it.
 //!
-//! A [`place`] is one word: the number of the object in the upper bits, the link-time address in the lower ones. The program
-//! itself is number 0, so that its places are its link-time addresses.
+//! A [`place`] is one word: the number of the object in the upper bits, the link-time address in the lower bits. The
+//! program is number 0, so its places are its link-time addresses.
 
 use core::cell::{Cell, UnsafeCell};
 use core::ptr;
@@ -22,16 +22,16 @@ use crate::os::{
 use crate::samples::bins;
 use crate::text::Text;
 
-/// The bits of a place that are an address.
+/// The number of address bits of a place.
 pub(crate) const ADDRESS_BITS: u32 = 48;
 /// The number of the program.
 pub(crate) const PROGRAM: usize = 0;
-/// Numbers for what is no object: what the kernel lends to every process, the kernel, and anything else.
+/// The numbers of places in no object: the vDSO, the kernel, and anything else.
 pub(crate) const VDSO: usize = 0xfffd;
 pub(crate) const KERNEL: usize = 0xfffe;
 pub(crate) const ELSEWHERE: usize = 0xffff;
 
-/// How many objects, and how many executable stretches of them at one time, are known; what is more is elsewhere.
+/// The number of objects, and of executable mappings at one time, that are known; anything else is elsewhere.
 const MOST_OBJECTS: usize = 1024;
 const MOST_LOADED: usize = 4096;
 
@@ -39,60 +39,60 @@ const MOST_LOADED: usize = 4096;
 pub(crate) struct Object {
     pub(super) device: u64,
     pub(super) inode: u64,
-    /// What its name in the dynamic linker's list led to; zeros if that is not known.
+    /// The file to which the object's name in the dynamic linker's list leads; zeros if not known.
     pub(super) named: Cell<Identity>,
-    /// The link-time addresses of its code, in whole sixteens of bytes.
+    /// The link-time addresses of the code, in multiples of 16.
     pub(crate) lowpc: usize,
     pub(crate) highpc: usize,
     pub(crate) build_id: Text<128>,
     pub(crate) path: Text<4096>,
-    /// Its profile among the files that are being written.
+    /// The profile of the object among the files that are being written.
     pub(crate) written: Cell<Written>,
 }
 
 /// The profile of an object.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Written {
-    /// How many objects of the same name came before.
+    /// The number of earlier objects with the same name.
     pub(crate) twins: u64,
-    /// Its bytes; 0 if there is none.
+    /// The size in bytes; 0 if there is no profile.
     pub(crate) length: usize,
-    /// The sum of the marks of its bytes.
+    /// The sum of the marks of the profile's bytes.
     pub(crate) sum: u64,
 }
 
-/// An executable stretch of a loaded object.
+/// An executable mapping of a loaded object.
 #[derive(Clone, Copy)]
 pub(super) struct Loaded {
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) device: u64,
     pub(super) inode: u64,
-    /// Where the file's first byte is mapped.
+    /// The address where the file's first byte is mapped.
     pub(super) base: usize,
     pub(super) bias: usize,
     pub(super) object: usize,
-    /// Its place in the dynamic linker's list, from 1 on; 0 if it was not seen there.
+    /// The position in the dynamic linker's list, from 1 on; 0 if the object was not in the list.
     pub(super) listed: usize,
 }
 
-/// What is loaded at one time, by address.
+/// The mappings at one time, sorted by address.
 pub(super) struct Loads {
     pub(super) number: usize,
     pub(super) all: [Loaded; MOST_LOADED],
 }
 
-/// All objects that were ever seen, by number, from 1 on. One that has its number stays as it is.
+/// All objects that were ever seen, by number, from 1 on. An object with a number does not change.
 pub(super) struct Objects {
     number: Cell<usize>,
     all: [UnsafeCell<Object>; MOST_OBJECTS],
 }
 
-/// All that is known. All zero, that is nothing. There may be several references to it at a time, all in one thread.
+/// All that is known; zeros if nothing is known. There may be several references at a time, all in one thread.
 pub(super) struct Known {
     pub(super) objects: Objects,
-    /// What is known to be loaded, and what the latest look found: which is which changes. No reference to them lives longer
-    /// than a function here.
+    /// The known mappings and the mappings of the latest look, which exchange roles. No reference to them outlives a
+    /// function of this module.
     loads: [UnsafeCell<Loads>; 2],
     pub(super) is_second_known: Cell<bool>,
     pub(super) room: UnsafeCell<MapsRoom>,
@@ -100,59 +100,60 @@ pub(super) struct Known {
 }
 
 static KNOWN: AtomicPtr<Known> = AtomicPtr::new(ptr::null_mut());
-/// Where the program's first byte is, and what must be taken from its addresses.
+/// The address of the program's first byte, and the program's load bias.
 static PROGRAM_BASE: AtomicUsize = AtomicUsize::new(0);
 pub(super) static PROGRAM_BIAS: AtomicUsize = AtomicUsize::new(0);
 
-/// Says where the program is. At start-up.
-pub(crate) fn know_program(base: usize, bias: usize) {
+/// Sets the address and the load bias of the program. Called at start-up.
+pub(crate) fn set_program(base: usize, bias: usize) {
     PROGRAM_BASE.store(base, Relaxed);
     PROGRAM_BIAS.store(bias, Relaxed);
 }
 
-/// Forgets all in the child of a fork if another thread may have been changing it. What is known is true of the child as well, which may
-/// have given up what it would take to look again.
+/// Forgets everything in the child of a fork if another thread may have been changing it. Otherwise the child keeps
+/// what is known, which is also true of the child, because the child may have lost the means to look again.
 pub(crate) fn after_fork_in_child(was_changing: bool) {
     if !was_changing {
         return;
     }
     let known = KNOWN.load(SeqCst);
     if !known.is_null() {
-        // SAFETY: all of the memory that `known` mapped, and no other thread is here; all zero, nothing is known.
+        // SAFETY: all of the memory that `known` mapped; there is no other thread, and zeros are valid.
         unsafe { clear(known.cast(), size_of::<Known>()) };
     }
 }
 
-/// What is known; `None` where there is no memory for it.
+/// All that is known; `None` if there is no memory for it.
 ///
 /// # Safety
 ///
-/// Only for one thread at a time.
+/// Call this in one thread at a time.
 #[inline(never)]
 pub(super) unsafe fn known() -> Option<&'static Known> {
     if KNOWN.load(SeqCst).is_null() {
         KNOWN.store(map(size_of::<Known>()).cast(), SeqCst);
     }
-    // SAFETY: null, or memory of that size, which zeros are valid for, and which is never freed; the caller keeps others away.
+    // SAFETY: null, or memory of that size, which is never freed and for which zeros are valid; the caller excludes
+    // other threads.
     unsafe { KNOWN.load(SeqCst).as_ref() }
 }
 
-/// Looks at what is mapped now. It becomes what is known by [`adopt`]. Of objects that were not known only those are looked
-/// into of which something `is_wanted`, by their addresses.
+/// Reads the current mappings. [`accept_look`] makes them the known ones. Of new objects, only those whose addresses are
+/// wanted by `is_wanted` are examined.
 ///
 /// # Errors
 ///
-/// What reading says.
+/// The error of reading the list.
 ///
 /// # Safety
 ///
-/// Only for the one thread that may write the file.
+/// Call this only in the thread that may write the file.
 pub(crate) unsafe fn look(is_wanted: impl Fn(usize, usize) -> bool) -> Result<(), Errno> {
     // SAFETY: the caller's promise.
     let known = unsafe { known() }.ok_or(Errno::ENOMEM)?;
-    known.list.forget_what_is_prepared();
+    known.list.discard_prepared();
     let memory = OwnMemory::open()?;
-    // SAFETY: nobody else has a reference to the room or to what was found by the look before.
+    // SAFETY: nobody else has a reference to the room or to the result of the previous look.
     let (now, next, room) = unsafe { (known.now(), known.next_to_fill(), &mut *known.room.get()) };
     next.number = 0;
     let result = for_each_code(room, &mut |mapping, base| {
@@ -169,16 +170,16 @@ pub(crate) unsafe fn look(is_wanted: impl Fn(usize, usize) -> bool) -> Result<()
     });
     memory.close();
     if result == Ok(false) {
-        // There is nothing to see of a process whose first thread has ended, where threads have no list of their own: what is
-        // known stays.
+        // If the first thread of the process has ended, and threads have no list of their own, there is nothing to
+        // see: the known mappings stay.
         next.number = 0;
         now.all.iter().take(now.number).for_each(|loaded| next.push(*loaded));
     }
     result.map(|_| ())
 }
 
-/// Looks already at the start if the process is the superuser's, who may give up the right or the means to look later. Where
-/// there is nothing to see then, that is said at the end.
+/// Reads the list at the start if the process is the superuser's, because the process may give up the right or the
+/// means to read it later. A failure is reported at the end.
 ///
 /// # Safety
 ///
@@ -190,7 +191,7 @@ pub(crate) unsafe fn look_ahead() {
     }
 }
 
-/// Looks at all that is mapped now, and makes that what is known, where nothing has gone since the last look.
+/// Reads all current mappings, and makes them the known ones if no object has gone since the last look.
 ///
 /// # Safety
 ///
@@ -199,17 +200,18 @@ pub(crate) unsafe fn look_at_all() {
     // SAFETY: the caller's promise.
     if unsafe { look(|_, _| true) }.is_ok() {
         // SAFETY: as above.
-        unsafe { adopt() };
+        unsafe { accept_look() };
     }
 }
 
-/// Hands over each executable stretch of an object, with where the object's first byte is mapped. The result is whether the
-/// list is that of this process.
+/// Passes each executable mapping of an object to `each`, with the address where the object's first byte is mapped.
+/// The result says whether the list is that of this process.
 pub(super) fn for_each_code(room: &mut MapsRoom, each: &mut dyn FnMut(&Mapping<'_>, usize)) -> Result<bool, Errno> {
-    // This very code. A list in which it cannot run is not that of this process: emulators show their own.
-    let here = (know_program as fn(usize, usize)) as usize;
+    // The address of code of this process. If the list says that it is not executable, the list is another process's:
+    // emulators show their own.
+    let here = (set_program as fn(usize, usize)) as usize;
     let mut has_program = false;
-    // The stretch that was last seen to begin a file.
+    // The latest mapping that begins a file.
     let (mut base, mut file) = (0, (0, 0));
     for_each_mapping(room, |mapping| {
         has_program |= mapping.is_executable && (mapping.start..mapping.end).contains(&here);
@@ -224,7 +226,7 @@ pub(super) fn for_each_code(room: &mut MapsRoom, each: &mut dyn FnMut(&Mapping<'
     Ok(has_program)
 }
 
-/// The [`place`] of a run-time address by the latest look.
+/// The [`place`] of a run-time address in the latest look.
 ///
 /// # Safety
 ///
@@ -238,7 +240,7 @@ pub(crate) unsafe fn next_place(pc: usize) -> usize {
     unsafe { known() }.map_or(NOWHERE, |known| known.objects.place(known.next(), pc))
 }
 
-/// Hands over the number of each object that is known and that the latest look has not found.
+/// Passes the number of each known object that the latest look has not found to `each`.
 ///
 /// # Safety
 ///
@@ -254,20 +256,20 @@ pub(crate) unsafe fn for_each_gone(mut each: impl FnMut(usize)) {
     }
 }
 
-/// Makes what was found by the latest look what is known.
+/// Makes the mappings of the latest look the known ones.
 ///
 /// # Safety
 ///
 /// As for [`look`].
-pub(crate) unsafe fn adopt() {
+pub(crate) unsafe fn accept_look() {
     // SAFETY: the caller's promise.
     if let Some(known) = unsafe { known() } {
         known.is_second_known.set(!known.is_second_known.get());
     }
 }
 
-/// The place of a run-time address: the number of the object and the link-time address. Of what is no object only the
-/// number is told.
+/// The place of a run-time address: the number of the object and the link-time address. An address in no object has
+/// only a number.
 ///
 /// # Safety
 ///
@@ -281,20 +283,20 @@ pub(crate) unsafe fn place(pc: usize) -> usize {
     unsafe { known() }.map_or(ELSEWHERE << ADDRESS_BITS, |known| known.objects.place(known.now(), pc))
 }
 
-/// The place of what is nowhere.
+/// The place of an unknown address.
 pub(crate) const NOWHERE: usize = ELSEWHERE << ADDRESS_BITS;
 
-/// The number in a place.
+/// The number of a place.
 pub(crate) fn number(place: usize) -> usize {
     place >> ADDRESS_BITS
 }
 
-/// Whether a number is an object's, the program aside.
+/// Whether a number belongs to an object other than the program.
 pub(crate) fn is_object(number: usize) -> bool {
     number != PROGRAM && number < MOST_OBJECTS
 }
 
-/// The object of that number.
+/// The object with this number.
 ///
 /// # Safety
 ///
@@ -305,7 +307,7 @@ pub(crate) unsafe fn object(number: usize) -> Option<&'static Object> {
     unsafe { known() }?.objects.get(number)
 }
 
-/// The path of the object of that number.
+/// The path of the object with this number.
 ///
 /// # Safety
 ///
@@ -318,21 +320,21 @@ pub(crate) unsafe fn path(number: usize) -> Option<&'static [u8]> {
 impl Known {
     pub(super) fn now(&self) -> &Loads {
         let [first, second] = &self.loads;
-        // SAFETY: what is known changes only by `adopt`, which has no reference to it.
+        // SAFETY: only `accept_look` changes the known mappings, and has no reference to them.
         unsafe { &*(if self.is_second_known.get() { second } else { first }).get() }
     }
 
     fn next(&self) -> &Loads {
         let [first, second] = &self.loads;
-        // SAFETY: this is filled by a look alone, which hands out no reference to it.
+        // SAFETY: only a look fills these mappings, and returns no reference to them.
         unsafe { &*(if self.is_second_known.get() { first } else { second }).get() }
     }
 
-    /// What a look is to fill.
+    /// The mappings for a look to fill.
     ///
     /// # Safety
     ///
-    /// Nobody may have a reference to it.
+    /// Nobody may have a reference to them.
     #[expect(clippy::mut_from_ref, reason = "the caller's promise")]
     pub(super) unsafe fn next_to_fill(&self) -> &mut Loads {
         let [first, second] = &self.loads;
@@ -346,7 +348,7 @@ impl Loads {
         self.all.get(..self.number).unwrap_or(&[])
     }
 
-    /// The stretch that an address is in.
+    /// The mapping that contains an address.
     fn at(&self, pc: usize) -> Option<&Loaded> {
         let next = self.entries().partition_point(|loaded| loaded.start <= pc);
         self.entries().get(next.checked_sub(1)?).filter(|loaded| pc < loaded.end)
@@ -359,14 +361,14 @@ impl Loads {
         }
     }
 
-    /// Puts a stretch between the others, in the place of those that it overlaps.
+    /// Inserts a mapping and removes the mappings that it overlaps.
     #[inline(never)]
     pub(super) fn insert(&mut self, loaded: Loaded) {
         let first = self.entries().partition_point(|other| other.end <= loaded.start);
         let behind = self.entries().partition_point(|other| other.start < loaded.end).max(first);
         let number = self.number + 1 - (behind - first);
         if number <= self.all.len() {
-            // SAFETY: both are inside the array: there are fewer entries than `number`, or as many as fit.
+            // SAFETY: both ranges are inside the array: there are fewer entries than `number`, or as many as fit.
             unsafe {
                 let all = self.all.as_mut_ptr();
                 ptr::copy(all.add(behind), all.add(first + 1), self.number - behind);
@@ -380,7 +382,7 @@ impl Loads {
 }
 
 impl Loaded {
-    /// The stretch that a mapping is, of no object yet.
+    /// Makes an entry for a mapping, without an object.
     pub(super) fn of(mapping: &Mapping<'_>, base: usize) -> Loaded {
         Loaded {
             start: mapping.start,
@@ -400,20 +402,19 @@ impl Loaded {
 }
 
 impl Objects {
-    /// The object of that number; `None` if there is none, and for the program.
+    /// The object with this number; `None` for the program and for an unused number.
     pub(super) fn get(&self, number: usize) -> Option<&Object> {
         let object = self.all.get(number).filter(|_| is_object(number) && number <= self.number.get())?;
-        // SAFETY: an object that has its number stays as it is.
+        // SAFETY: an object with a number does not change.
         Some(unsafe { &*object.get() })
     }
 
-    /// The number of the first object that is as asked for.
+    /// The number of the first object for which `is_this` is true.
     pub(super) fn find(&self, is_this: impl Fn(&Object) -> bool) -> Option<usize> {
         (1..=self.number.get()).find(|number| self.get(*number).is_some_and(&is_this))
     }
 
-    /// The number of the object that a stretch is of, and what must be taken from addresses in it; `None` if it is none that
-    /// can be told.
+    /// The number and the load bias of the object of a mapping; `None` if that cannot be found out.
     fn number_at(&self, memory: &OwnMemory, mapping: &Mapping<'_>, base: usize) -> Option<(usize, usize)> {
         if base == PROGRAM_BASE.load(Relaxed) {
             return Some((PROGRAM, PROGRAM_BIAS.load(Relaxed)));
@@ -422,13 +423,13 @@ impl Objects {
         self.number_of(&headers, mapping, Identity::NONE).map(|number| (number, headers.bias))
     }
 
-    /// The number of the object of these headers that is mapped there, and that its name leads to.
+    /// The number of the object with these headers and this mapping, to which its name leads.
     pub(super) fn number_of(&self, headers: &Headers, mapping: &Mapping<'_>, named: Identity) -> Option<usize> {
         let is_this =
             |object: &Object| (object.device, object.inode) == (mapping.device, mapping.inode) && object.has(headers);
         let number = self.find(is_this).or_else(|| {
             let number = self.number.get() + 1;
-            // SAFETY: nobody has a reference to one that has no number yet.
+            // SAFETY: nobody has a reference to an object without a number.
             let object = unsafe { &mut *self.all.get(number)?.get() };
             (object.device, object.inode) = (mapping.device, mapping.inode);
             (object.lowpc, object.highpc) = (headers.lowpc, headers.highpc);
@@ -465,7 +466,7 @@ impl Objects {
 }
 
 impl Object {
-    /// Whether it is an object of these headers.
+    /// Whether this is an object with these headers.
     pub(super) fn has(&self, headers: &Headers) -> bool {
         (self.lowpc, self.highpc) == (headers.lowpc, headers.highpc)
             && self.build_id.as_bytes() == headers.build_id.as_bytes()

@@ -1,17 +1,17 @@
-//! What the dynamic linker has loaded, by its own list: before and after it closes an object.
+//! Reads the dynamic linker's list before and after it closes an object.
 //!
-//! The list is read under the dynamic linker's lock (`dl_iterate_phdr`), which it also has while it takes an object out of
-//! the list and out of memory, and while it puts one in that was mapped: while we have it, no object comes or goes. In that
-//! time what was counted is settled, so that it is certain for each object whose addresses these were.
+//! The list is read under the dynamic linker's lock (`dl_iterate_phdr`). The dynamic linker holds this lock when it
+//! adds a mapped object, and when it removes an object from the list and from memory: under the lock, no object comes
+//! or goes. Counts are settled under the lock, so each count certainly goes to the object that had the address.
 //!
-//! The list tells how many objects were ever put in and taken out. If these numbers are as before, nothing else is looked at.
-//! Otherwise what is new is at its end; that is looked into, and all else is as it was.
+//! The list has counters of objects that were ever added and removed. If the counters have not changed, nothing else
+//! is examined. Otherwise new objects are at the end of the list and are examined; all others are unchanged.
 
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::Ordering::Relaxed;
 
 use super::headers::{self, Headers};
-use super::linker_list::{Counters, Kept, New};
+use super::linker_list::{Counters, Kept, NewObject};
 use super::loaded::{Known, Loaded, Object, PROGRAM, PROGRAM_BIAS, VDSO, for_each_code, known};
 use crate::os::{Errno, Identity, ListedObject, OwnMemory, PAGE, VDSO_PATH};
 
@@ -20,15 +20,15 @@ type Each = unsafe extern "C" fn(*const ListedObject, usize, *mut c_void) -> c_i
 /// `dl_iterate_phdr`.
 pub(crate) type Iterate = unsafe extern "C" fn(Each, *mut c_void) -> c_int;
 
-/// What a look at the list has come to.
+/// The result of a look at the list.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Seen {
-    /// Nobody may look.
+    /// This thread may not look.
     Nothing,
-    /// What was counted is settled.
+    /// The counts are settled.
     All,
-    /// What is new was looked into: settle it by another look.
-    News,
+    /// New objects were examined: look again to settle the counts.
+    NewObjects,
 }
 
 /// A look at the list.
@@ -41,18 +41,18 @@ struct Walk<'a> {
     kept: Kept,
 }
 
-/// Looks at the list. `enter` is called before anything else, with the dynamic linker's lock held, and says whether this
-/// thread may do what only one thread may; it may still do so when this returns. If the list was looked into, `settle` is
-/// called, still with that lock, with whether something has changed: [`super::place`] has what was there before, and
-/// [`super::next_place`] what is there now, which then becomes known.
+/// Reads the list. `enter` is called first, under the dynamic linker's lock, and says whether this thread may do what
+/// only one thread may do; the right continues after the return. If the list was read, `settle` is called, still
+/// under the lock, with whether something has changed: [`super::place`] has the state before, and
+/// [`super::next_place`] the current state, which then becomes known.
 ///
 /// # Errors
 ///
-/// What looking into new objects says.
+/// The errors of examining new objects.
 ///
 /// # Safety
 ///
-/// `iterate` must be the C library's, and `enter` say the truth.
+/// `iterate` must be the C library's function, and `enter` must tell the truth.
 pub(crate) unsafe fn look_at_list(
     iterate: Iterate,
     enter: &mut dyn FnMut() -> bool,
@@ -60,24 +60,24 @@ pub(crate) unsafe fn look_at_list(
 ) -> Result<Seen, Errno> {
     let mut walk =
         Walk { enter, settle, seen: Seen::Nothing, counters: (0, 0), known: None, kept: Kept { number: 0, at: 0 } };
-    // SAFETY: the caller's promise; it calls `each` with that pointer.
+    // SAFETY: the caller's promise; the function calls `each` with that pointer.
     unsafe { iterate(each, (&raw mut walk).cast()) };
-    if let Some(known) = walk.known.filter(|_| walk.seen == Seen::News) {
-        known.look_into_news()?;
+    if let Some(known) = walk.known.filter(|_| walk.seen == Seen::NewObjects) {
+        known.examine_new_objects()?;
         known.list.prepared.set(walk.counters);
     }
     Ok(walk.seen)
 }
 
-/// Called for each entry of the list, until it returns anything but 0.
+/// Called for each entry of the list, until the result is not 0.
 unsafe extern "C" fn each(info: *const ListedObject, _size: usize, walk: *mut c_void) -> c_int {
-    // SAFETY: what the caller of this hands over.
+    // SAFETY: the arguments that the C library passes.
     let (info, walk) = unsafe { (&*info, &mut *walk.cast::<Walk<'_>>()) };
     if walk.known.is_none() {
         if !(walk.enter)() {
             return 1;
         }
-        // SAFETY: that has said that this is the one thread.
+        // SAFETY: `enter` has said that this is the one thread.
         walk.known = unsafe { known() };
         walk.counters = (info.added, info.removed);
         let Some(known) = walk.known else { return 1 };
@@ -86,11 +86,11 @@ unsafe extern "C" fn each(info: *const ListedObject, _size: usize, walk: *mut c_
             let has_changed = known.list.known.get() != walk.counters;
             (walk.settle)(has_changed);
             if has_changed {
-                known.adopt_list();
+                known.accept_list();
             }
             return 1;
         }
-        walk.seen = Seen::News;
+        walk.seen = Seen::NewObjects;
         walk.kept.number = known.list.begin(info.removed);
     }
     if let Some(known) = walk.known {
@@ -100,19 +100,19 @@ unsafe extern "C" fn each(info: *const ListedObject, _size: usize, walk: *mut c_
 }
 
 impl Known {
-    /// Makes what was prepared what is known.
-    fn adopt_list(&self) {
+    /// Makes the result of the latest look the known list.
+    fn accept_list(&self) {
         self.list.known.set(self.list.prepared.take());
         self.list.is_second_known.set(!self.list.is_second_known.get());
         self.is_second_known.set(!self.is_second_known.get());
     }
 
-    /// Finds out which objects the new ones are, and what is now loaded.
-    fn look_into_news(&self) -> Result<(), Errno> {
+    /// Identifies the new objects and their mappings.
+    fn examine_new_objects(&self) -> Result<(), Errno> {
         let memory = OwnMemory::open()?;
         // SAFETY: no function here returns a reference to these.
-        let ((before, _), news, next) =
-            unsafe { (self.list.entries(), &mut *self.list.news.get(), self.next_to_fill()) };
+        let ((before, _), new_objects, next) =
+            unsafe { (self.list.entries(), &mut *self.list.new_objects.get(), self.next_to_fill()) };
         next.number = 0;
         for loaded in self.now().entries() {
             let entry = loaded.listed.checked_sub(1).and_then(|index| before.all.get(index));
@@ -123,11 +123,11 @@ impl Known {
             }
         }
         let mut unknown = 0;
-        for new in news.all.iter_mut().take(news.number) {
+        for new in new_objects.all.iter_mut().take(new_objects.number) {
             new.headers = headers::read_listed(&memory, new.bias, new.segments, new.segments_number);
             let Some(headers) = &new.headers else { continue };
             new.named = Identity::of(new.name);
-            // The program is the first of the list.
+            // The program is the first entry of the list.
             let is_program = new.place == 1 && new.bias == PROGRAM_BIAS.load(Relaxed);
             let is_this =
                 |object: &Object| new.named != Identity::NONE && object.named.get() == new.named && object.has(headers);
@@ -141,17 +141,19 @@ impl Known {
             }
         }
         memory.close();
-        if unknown > 0 { self.look_up_news() } else { Ok(()) }
+        if unknown > 0 { self.identify_new_objects() } else { Ok(()) }
     }
 
-    /// The same for those that were not found among the objects that are known.
-    fn look_up_news(&self) -> Result<(), Errno> {
+    /// Identifies the new objects that are not among the known objects.
+    fn identify_new_objects(&self) -> Result<(), Errno> {
         // SAFETY: as above; and nobody else has a reference to the room.
-        let (news, next, room) = unsafe { (&mut *self.list.news.get(), self.next_to_fill(), &mut *self.room.get()) };
+        let (new_objects, next, room) =
+            unsafe { (&mut *self.list.new_objects.get(), self.next_to_fill(), &mut *self.room.get()) };
         for_each_code(room, &mut |mapping, base| {
-            let is_there =
-                |new: &&mut New| new.headers.as_ref().is_some_and(|headers| headers.is_at(mapping.start, mapping.end));
-            let Some(new) = news.all.iter_mut().take(news.number).find(is_there) else { return };
+            let is_there = |new: &&mut NewObject| {
+                new.headers.as_ref().is_some_and(|headers| headers.is_at(mapping.start, mapping.end))
+            };
+            let Some(new) = new_objects.all.iter_mut().take(new_objects.number).find(is_there) else { return };
             let Some(headers) = new.headers.take() else { return };
             if mapping.path == VDSO_PATH {
                 next.insert(Loaded { object: VDSO, listed: new.place, ..Loaded::of(mapping, base) });
@@ -163,8 +165,8 @@ impl Known {
     }
 }
 
-impl New {
-    /// The stretch that its code is.
+impl NewObject {
+    /// The mapping of the object's code.
     fn loaded(&self, headers: &Headers, number: usize, object: Option<&Object>) -> Loaded {
         Loaded {
             start: headers.bias.wrapping_add(headers.lowpc) & !(PAGE - 1),
@@ -180,7 +182,7 @@ impl New {
 }
 
 impl Headers {
-    /// Whether its code begins in a stretch.
+    /// Whether the object's code begins in a range.
     fn is_at(&self, start: usize, end: usize) -> bool {
         (start..end).contains(&self.bias.wrapping_add(self.lowpc))
     }

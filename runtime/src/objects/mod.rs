@@ -1,4 +1,4 @@
-//! What is loaded where, and what was unloaded.
+//! Which object is loaded where, and which objects were unloaded.
 
 mod headers;
 mod linker_list;
@@ -8,8 +8,8 @@ pub mod program;
 mod tally;
 
 pub(crate) use loaded::{
-    ADDRESS_BITS, ELSEWHERE, KERNEL, NOWHERE, Object, PROGRAM, VDSO, Written, adopt, after_fork_in_child,
-    for_each_gone, is_object, know_program, look, look_ahead, look_at_all, next_place, number, object, path, place,
+    ADDRESS_BITS, ELSEWHERE, KERNEL, NOWHERE, Object, PROGRAM, VDSO, Written, accept_look, after_fork_in_child,
+    for_each_gone, is_object, look, look_ahead, look_at_all, next_place, number, object, path, place, set_program,
 };
 pub(crate) use loader::{Iterate, Seen, look_at_list};
 pub(crate) use tally::Tally;

@@ -1,4 +1,4 @@
-//! The bounds of the program's text, how far it was moved from where it was linked, and whether it may be profiled.
+//! The bounds of the program's text, its load bias, and whether it may be profiled.
 
 use gmon::layout::mark;
 
@@ -41,10 +41,10 @@ const SEGMENT_LOAD: u32 = 1;
 /// PT_NOTE.
 const SEGMENT_NOTE: u32 = 4;
 
-/// The note that OpenBSD's kernel wants of a program that calls its `profil`: the type, and the words of the name. There is
-/// nothing else in the note.
+/// The note that OpenBSD's kernel requires of a program that calls `profil`: the type, and the words of the name. The
+/// note has no contents.
 const PROFIL: (u32, &[u32]) = (2, &[u32::from_ne_bytes(*b"Open"), u32::from_ne_bytes(*b"BSD\0")]);
-/// That of the build ID (NT_GNU_BUILD_ID).
+/// The note of the build ID (NT_GNU_BUILD_ID).
 const BUILD_ID: (u32, &[u32]) = (3, &[u32::from_ne_bytes(*b"GNU\0")]);
 const WORD: usize = size_of::<u32>();
 
@@ -53,7 +53,7 @@ pub(crate) fn base() -> usize {
     linked::headers().addr()
 }
 
-/// What must be taken from a run-time address to get the address in the executable file.
+/// The load bias: the difference of a run-time address and the address in the executable file.
 #[inline(never)]
 pub(crate) fn bias() -> usize {
     let header = header();
@@ -65,18 +65,18 @@ pub(crate) fn bias() -> usize {
         .map_or(0, |first| linked::headers().addr().wrapping_sub(first.address as usize))
 }
 
-/// Whether the program has the note that lets it be profiled; the start-up objects bring it.
+/// Whether the program has the note that allows profiling, which the start-up objects contain.
 pub fn may_be_profiled() -> bool {
     note(PROFIL).is_some_and(<[u32]>::is_empty)
 }
 
-/// The build ID: its bytes, as words of memory.
+/// The bytes of the build ID, as words of memory.
 pub(crate) fn build_id() -> Option<&'static [u32]> {
     note(BUILD_ID)
 }
 
-/// Hands on the numbers in the headers by which programs differ that have no build ID: the entry point, and the address and
-/// the sizes of each segment that is loaded. `strip` leaves them as they are.
+/// Passes numbers from the headers to `each` that identify a program without a build ID: the entry point, and the
+/// address and the sizes of each loaded segment. `strip` does not change them.
 fn for_each_of_layout(mut each: impl FnMut(u64)) {
     each(header().entry);
     for segment in segments(SEGMENT_LOAD) {
@@ -84,19 +84,19 @@ fn for_each_of_layout(mut each: impl FnMut(u64)) {
     }
 }
 
-/// What the program's note of this type and name holds, in whole words.
+/// The contents of the program's note with this type and name, in whole words.
 #[inline(never)]
 fn note(wanted: (u32, &[u32])) -> Option<&'static [u32]> {
     let bias = bias();
     segments(SEGMENT_NOTE).find_map(|segment| {
         let notes = core::ptr::with_exposed_provenance((segment.address as usize).wrapping_add(bias));
-        // SAFETY: the segment is a part of the loaded program, which nobody changes, and begins at a whole word.
+        // SAFETY: the segment is a part of the loaded program, which nobody changes, and is aligned to a word.
         let notes = unsafe { core::slice::from_raw_parts(notes, segment.memory_size as usize / WORD) };
         note_among(notes, segment.alignment as usize, wanted)
     })
 }
 
-/// The first 32 bits of the program's build ID; of a program that has none, of the sum of its layout.
+/// The first 32 bits of the program's build ID, or of the sum of its layout if it has no build ID.
 pub(crate) fn build() -> u32 {
     match build_id() {
         Some([first, ..]) => u32::from_be(*first),
@@ -104,7 +104,7 @@ pub(crate) fn build() -> u32 {
     }
 }
 
-/// The sum of the marks of the numbers in the headers by which programs differ that have no build ID.
+/// The sum of marks of the numbers that identify a program without a build ID.
 pub(crate) fn layout_sum() -> u64 {
     let (mut sum, mut position) = (0, 0);
     for_each_of_layout(|number| {
@@ -114,15 +114,15 @@ pub(crate) fn layout_sum() -> u64 {
     sum
 }
 
-/// Adds the marks of a number's bytes, the lowest one first.
+/// Adds the marks of a number's bytes, lowest byte first.
 #[inline(never)]
 fn add_marks(sum: u64, position: u64, number: u64) -> u64 {
     let marks = (position..).zip(number.to_le_bytes()).map(|(position, byte)| mark(position, byte));
     marks.fold(sum, u64::wrapping_add)
 }
 
-/// What the note of this type and name holds. The name, which begins behind three words, and what follows it are each filled up
-/// to a multiple of `alignment`.
+/// The contents of the note with this type and name. The name starts behind three words; the name and the contents
+/// are each padded to a multiple of `alignment`.
 fn note_among<'a>(mut notes: &'a [u32], alignment: usize, (wanted, name): (u32, &[u32])) -> Option<&'a [u32]> {
     let alignment = alignment.max(WORD);
     while let [name_size, size, kind, rest @ ..] = notes {
@@ -137,7 +137,7 @@ fn note_among<'a>(mut notes: &'a [u32], alignment: usize, (wanted, name): (u32, 
 }
 
 fn header() -> &'static ElfHeader {
-    // SAFETY: the linker defines the symbol at the program's ELF header, which is loaded with its first segment.
+    // SAFETY: the linker defines the symbol as the program's ELF header, which is loaded with its first segment.
     unsafe { &*linked::headers().cast() }
 }
 
@@ -147,7 +147,7 @@ fn segments(kind: u32) -> impl Iterator<Item = &'static ProgramHeader> {
     (0..usize::from(header.program_headers_number))
         .map(|index| {
             let offset = header.program_headers as usize + index * usize::from(header.program_header_size);
-            // SAFETY: program headers stand in the first segment too, at that offset from the ELF header.
+            // SAFETY: program headers are in the first segment too, at that offset from the ELF header.
             unsafe { &*linked::headers().byte_add(offset).cast::<ProgramHeader>() }
         })
         .filter(move |segment| segment.kind == kind)
@@ -178,7 +178,7 @@ mod tests {
         assert!(!has(&[&build[..], &version].concat(), 4), "another type of note by the same name");
         let other = [8, 0, 2, u32::from_ne_bytes(*b"NetB"), bsd];
         assert!(!has(&other, 4) && !has(&profil[..4], 4) && !has(&[], 4));
-        // What follows a name of 4 bytes begins at the next multiple of 8.
+        // The contents behind a name of 4 bytes start at the next multiple of 8.
         let property = [4, 16, 5, 0x554e47, 0, 0, 0, 0];
         assert!(has(&[&property[..], &profil].concat(), 4));
         assert_eq!(note_among(&[&property[..], &build].concat(), 8, BUILD_ID), Some(&build[4..]));

@@ -1,4 +1,4 @@
-//! What was counted at one place.
+//! A count at one place.
 
 use core::num::NonZeroUsize;
 
@@ -6,31 +6,31 @@ use core::num::NonZeroUsize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub(crate) struct Tally {
-    /// One more than the place that calls come from; `None` for samples.
+    /// One more than the place of the caller; `None` for samples.
     caller: Option<NonZeroUsize>,
-    /// Where the samples fell, or the calls lead.
+    /// The place of the samples, or of the called function.
     pub(crate) place: usize,
-    /// How many.
+    /// The number of samples or calls.
     pub(crate) count: u64,
 }
 
 impl Tally {
-    /// So many samples.
+    /// Makes a count of samples.
     pub(crate) fn samples(place: usize, count: u64) -> Tally {
         Tally { caller: None, place, count }
     }
 
-    /// So many calls. No place is the highest address, see [`super::NOWHERE`].
+    /// Makes a count of calls. No place is the highest address, see [`super::NOWHERE`].
     pub(crate) fn calls(from: usize, place: usize, count: u64) -> Tally {
         Tally { caller: NonZeroUsize::new(from.wrapping_add(1)), place, count }
     }
 
-    /// The place that calls come from; `None` for samples.
+    /// The place of the caller; `None` for samples.
     pub(crate) fn caller(&self) -> Option<usize> {
         self.caller.map(|caller| caller.get() - 1)
     }
 
-    /// Whether this tells of samples.
+    /// Whether this is a count of samples.
     pub(crate) fn is_samples(&self) -> bool {
         self.caller.is_none()
     }

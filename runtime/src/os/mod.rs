@@ -1,4 +1,4 @@
-//! The operating system's own calls, as far as the runtime needs them: memory, threads, files. One folder per system.
+//! The operating system's calls that the runtime needs: memory, threads, files. Each system has a folder.
 
 #[cfg_attr(target_os = "linux", path = "linux/mod.rs")]
 mod system;

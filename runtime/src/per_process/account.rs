@@ -1,52 +1,54 @@
-//! The ticks that a timer of CPU time owes, and those that were counted.
+//! An account of a timer of CPU time: the ticks that the timer owes, and the ticks that were counted.
 //!
-//! The kernel looks at timers of CPU time only at its own clock interrupts, and only at those of the thread that just runs.
-//! On a busy machine a thread may use 0.1 seconds and more before an interrupt meets the thread; one signal then stands for
-//! many expiries. What has expired and was not noticed when the timer is stopped, the kernel forgets. An account compares
-//! the CPU time that passed with the ticks that were counted, so that a stop costs nothing.
+//! The kernel checks timers of CPU time only at its own clock interrupts, and only the timers of the thread that
+//! runs. On a busy machine a thread may use 0.1 seconds and more before an interrupt meets the thread; one signal
+//! then stands for many expiries. When the timer is stopped, the kernel forgets expiries that it has not noticed. An
+//! account compares the CPU time that passed with the ticks that were counted, so that a stop loses nothing.
 
 use core::sync::atomic::{
     AtomicU64, AtomicUsize,
     Ordering::{Relaxed, SeqCst},
 };
 
-/// The state of an account before the first start. A running account has the time at which its first tick was due, which
-/// moves by the time that the account stands still; an account that stands still has this bit, and how long ago that was.
+/// The state before the first start. The state of a running account is the time at which its first tick was due; the
+/// state moves by the time that the account is stopped. The state of a stopped account is [`STOPPED`] and the time
+/// since the first tick was due.
 const NEVER: u64 = 0;
-const STANDS: u64 = 1 << 63;
-/// Such times are before the first tick.
-const BEFORE: u64 = 1 << 62;
+const STOPPED: u64 = 1 << 63;
+/// Set if the account was stopped before its first tick.
+const BEFORE_FIRST: u64 = 1 << 62;
 
-/// At most so many nanoseconds of CPU time pass before the kernel notices that a timer has expired. When more is due, the
-/// cause is another one: the thread blocks the signal. Where the thread was during that time is not known.
+/// The longest CPU time, in nanoseconds, before the kernel notices an expiry. If more is due, the cause is another
+/// one: the thread blocks the signal, and its pc during that time is not known.
 pub(crate) const LATEST_NOTICE: u64 = 2_000_000_000;
-/// The same where the thread may be blocking the signal.
+/// As [`LATEST_NOTICE`], for a thread that may block the signal.
 pub(crate) const NOTICE_OF_OTHERS: u64 = 250_000_000;
 
-/// How a tick is settled that the kernel has not noticed.
+/// The rules for ticks that the kernel has not noticed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settling {
-    /// The nanoseconds from one tick to the next.
+    /// The nanoseconds between two ticks.
     pub(crate) period: u64,
-    /// So many nanoseconds behind its time the kernel notices an expiry on any machine: what is not later than that is not owed.
+    /// The usual delay in nanoseconds with which the kernel notices an expiry: a tick within this delay is not owed
+    /// yet.
     pub(crate) late: u64,
-    /// The most nanoseconds that may be settled: more are due for another reason.
+    /// The most nanoseconds that may be settled; if more are due, there is another reason.
     pub(crate) most: u64,
-    /// Whether no tick comes any more: then an account that stands still is settled too, and the kernel may have looked at
-    /// any time.
+    /// Whether no more ticks come: then a stopped account is settled too, and the pc of any earlier tick may be used.
     pub(crate) is_last: bool,
 }
 
-/// What one timer owes. All numbers of nanoseconds are CPU time of the timer's thread or process, less the time that passed
-/// while the account stood still.
+/// The account of one timer. All times are nanoseconds of CPU time of the timer's thread or process, without the time
+/// during which the account was stopped.
 pub(crate) struct Account {
-    /// Whether the account runs, and since when: one word, because two threads and a handler may start and stop the account.
+    /// Whether the account runs, and since when: one word, because two threads and a handler may start and stop the
+    /// account.
     state: AtomicU64,
     /// The ticks that the kernel has noticed.
     noticed: AtomicU64,
-    /// The ticks that were counted, somewhere.
+    /// The ticks that were counted.
     counted: AtomicU64,
-    /// The pc of the latest tick since the account was started, and the pc of the latest tick ever; 0 before the first one.
+    /// The pc of the latest tick since the last start, and the pc of the latest tick ever; 0 before the first tick.
     place: AtomicUsize,
     last_place: AtomicUsize,
 }
@@ -62,7 +64,7 @@ impl Account {
         }
     }
 
-    /// Begins at zero, for a new timer.
+    /// Resets the account for a new timer.
     pub(crate) fn reset(&self) {
         self.state.store(NEVER, SeqCst);
         self.noticed.store(0, Relaxed);
@@ -71,22 +73,22 @@ impl Account {
         self.last_place.store(0, Relaxed);
     }
 
-    /// Whether the account is as a new one in every field.
+    /// Whether every field has its first value.
     #[cfg(test)]
-    pub(crate) fn is_as_at_first(&self) -> bool {
+    pub(crate) fn is_initial(&self) -> bool {
         let Account { state, noticed, counted, place, last_place } = self;
         let zeros =
             [noticed.load(Relaxed), counted.load(Relaxed), place.load(Relaxed) as u64, last_place.load(Relaxed) as u64];
         state.load(Relaxed) == NEVER && zeros == [0; 4]
     }
 
-    /// Starts the account at the CPU time `now`, or lets the account go on if it was stopped, with a tick in every `period`
-    /// nanoseconds. The result is the CPU time at which the timer is to expire next. The first tick of all is due `first`
-    /// nanoseconds from now.
+    /// Starts the account at the CPU time `now`, or resumes a stopped account, with a tick every `period`
+    /// nanoseconds. The first tick ever is due `first` nanoseconds from now. The result is the CPU time of the
+    /// timer's next expiry.
     pub(crate) fn start(&self, now: u64, first: u64, period: u64) -> u64 {
         let change = |state| match state {
             NEVER => Some(now.saturating_add(first).max(1)),
-            state if state & STANDS != 0 => Some((now.wrapping_sub(state) & !STANDS).max(1)),
+            state if state & STOPPED != 0 => Some((now.wrapping_sub(state) & !STOPPED).max(1)),
             _ => None,
         };
         let before = self.state.fetch_update(SeqCst, SeqCst, change);
@@ -95,27 +97,28 @@ impl Account {
             self.place.store(0, Relaxed);
         }
         let due = due(now.checked_sub(origin), period);
-        // These the kernel does not notice any more: they come with the next tick that the kernel notices.
+        // The kernel does not notice these ticks any more: they are counted with the next tick that the kernel
+        // notices.
         self.noticed.fetch_max(due, SeqCst);
         origin.saturating_add(due.saturating_mul(period))
     }
 
     /// Stops the account at the CPU time `now`.
     pub(crate) fn stop(&self, now: u64) {
-        let change = |state| (state != NEVER && state & STANDS == 0).then_some(now.wrapping_sub(state) | STANDS);
+        let change = |state| (state != NEVER && state & STOPPED == 0).then_some(now.wrapping_sub(state) | STOPPED);
         let _ = self.state.fetch_update(SeqCst, SeqCst, change);
     }
 
-    /// Whether the account stands still after it ran.
+    /// Whether the account was started and then stopped.
     pub(crate) fn is_stopped(&self) -> bool {
-        self.state.load(SeqCst) & STANDS != 0
+        self.state.load(SeqCst) & STOPPED != 0
     }
 
-    /// Takes in that the kernel noticed so many expiries while the timer's thread was at `pc`. The result is the number of
-    /// ticks to be counted there. In signal handlers.
+    /// Records that the kernel noticed `expiries` while the timer's thread was at `pc`. The result is the number of
+    /// ticks to count at `pc`. Called in signal handlers.
     pub(crate) fn notice(&self, expiries: u32, pc: usize) -> u32 {
         if self.is_stopped() {
-            return 0; // the signal comes behind the stop; its ticks come with the next one
+            return 0; // a late signal after the stop; its ticks are counted with the next one
         }
         self.place.store(pc, Relaxed);
         self.last_place.store(pc, Relaxed);
@@ -123,9 +126,9 @@ impl Account {
         self.count_up_to(noticed)
     }
 
-    /// The ticks that are due at the CPU time `now` and were not counted, with the pc where they are to be counted: where
-    /// the thread was when the kernel last looked. `None` if there are none, or the kernel has not looked since the start of
-    /// the account: then they come with the first tick after the next start.
+    /// The number of ticks that are due at the CPU time `now` and were not counted, and the pc at which to count
+    /// them: the pc at which the kernel last checked. `None` if no tick is due, or if the kernel has not checked
+    /// since the start of the account; these ticks are counted with the first tick after the next start.
     pub(crate) fn settle(&self, now: u64, settling: Settling) -> Option<(usize, u32)> {
         let Settling { period, late, most, is_last } = settling;
         let place = match self.place.load(Relaxed) {
@@ -134,8 +137,8 @@ impl Account {
         };
         let passed = match self.state.load(SeqCst) {
             NEVER => None,
-            state if state & STANDS == 0 => now.checked_sub(state),
-            state if is_last => Some(state & !STANDS).filter(|passed| passed & BEFORE == 0),
+            state if state & STOPPED == 0 => now.checked_sub(state),
+            state if is_last => Some(state & !STOPPED).filter(|passed| passed & BEFORE_FIRST == 0),
             _ => None,
         };
         let passed = passed?.checked_sub(late).filter(|_| place != 0)?;
@@ -144,14 +147,15 @@ impl Account {
         (ticks > 0).then_some((place, ticks))
     }
 
-    /// Marks the ticks up to number `upto` as counted. The result is how many of them were not.
+    /// Marks the ticks up to number `upto` as counted. The result is the number of ticks that were not counted
+    /// before.
     fn count_up_to(&self, upto: u64) -> u32 {
         let before = self.counted.fetch_max(upto, SeqCst);
         u32::try_from(upto.saturating_sub(before)).unwrap_or(u32::MAX)
     }
 }
 
-/// How many ticks are due if so much time `passed` since the first one was; `None` before that.
+/// The number of ticks that are due after `passed` nanoseconds since the first tick was due; `None` is before that.
 fn due(passed: Option<u64>, period: u64) -> u64 {
     passed.map_or(0, |passed| passed / period.max(1) + 1)
 }
@@ -160,7 +164,7 @@ fn due(passed: Option<u64>, period: u64) -> u64 {
 mod tests {
     use super::{Account, NOTICE_OF_OTHERS, Settling};
 
-    /// The period of 100 ticks each second.
+    /// The period of 100 ticks per second.
     const PERIOD: u64 = 10_000_000;
     const AT_A_STOP: Settling = Settling { period: PERIOD, late: 0, most: NOTICE_OF_OTHERS, is_last: false };
     const AT_THE_END: Settling = Settling { period: PERIOD, late: 0, most: NOTICE_OF_OTHERS, is_last: true };
@@ -170,7 +174,7 @@ mod tests {
         let account = Account::new();
         assert_eq!(account.start(1_000, 5_000_000, PERIOD), 5_001_000);
         assert_eq!(account.notice(3, 0x1234), 3);
-        // Three were noticed up to 25 ms; at 67 ms there are four more, the last one due at 65 ms.
+        // Three ticks were noticed up to 25 ms; at 67 ms there are four more, the last due at 65 ms.
         assert_eq!(account.settle(67_000_000, AT_A_STOP), Some((0x1234, 4)));
         assert_eq!(account.settle(67_000_000, AT_A_STOP), None, "once");
         assert_eq!(account.notice(4, 0x5678), 0, "the kernel's signal for the same ones comes too late");
@@ -186,7 +190,7 @@ mod tests {
         account.stop(36_000_000);
         assert_eq!(account.settle(90_000_000, AT_A_STOP), None, "it stands still");
         assert_eq!(account.settle(90_000_000, AT_THE_END), None, "nobody has said where the thread was");
-        // Five milliseconds are left to the fourth tick.
+        // Five milliseconds remain until the fourth tick.
         assert_eq!(account.start(135_000_000, PERIOD, PERIOD), 140_000_000);
         assert_eq!(account.notice(1, 0x10), 4, "with the three that nobody noticed");
         assert_eq!(account.start(145_000_000, PERIOD, PERIOD), 150_000_000, "a second start changes nothing");

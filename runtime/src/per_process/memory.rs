@@ -1,4 +1,4 @@
-//! Memory in which a process counts.
+//! The memory in which a process counts.
 
 use core::ffi::c_void;
 use core::ptr;
@@ -9,7 +9,7 @@ use core::sync::atomic::{
 
 use crate::os::{PAGE, clear, map};
 
-/// Memory that begins as zeros and is never freed; there may be none.
+/// Memory that is zero at first and never freed; the memory may be missing.
 pub(crate) struct Memory {
     start: AtomicPtr<c_void>,
     length: AtomicUsize,
@@ -20,43 +20,43 @@ impl Memory {
         Memory { start: AtomicPtr::new(ptr::null_mut()), length: AtomicUsize::new(0) }
     }
 
-    /// Maps so many bytes; there are none where that fails.
+    /// Maps `length` bytes. If mapping fails, the memory is missing.
     pub(crate) fn map(&self, length: usize) {
         self.length.store(length, SeqCst);
         self.start.store(map(length), SeqCst);
     }
 
-    /// Where the memory is; null if there is none.
+    /// The address of the memory; null if it is missing.
     #[inline]
     pub(crate) fn start<T>(&self) -> *mut T {
         self.start.load(Relaxed).cast()
     }
 
-    /// Makes all of it zeros again. Nobody may use it meanwhile.
+    /// Clears the memory. Nobody may use the memory at the same time.
     pub(super) fn clear(&self) {
         let start = self.start.load(SeqCst);
         if !start.is_null() {
-            // SAFETY: all of the memory that `map` got; in the child of a fork there is no other thread.
+            // SAFETY: all of the memory that `map` got; the child of a fork has no other thread.
             unsafe { clear(start, self.length.load(SeqCst)) };
         }
     }
 }
 
-/// How many stretches of four bytes there are slots for; what is not touched costs no memory.
+/// The number of slots, each for four bytes of code. Untouched slots take no memory.
 pub(crate) const SLOTS: usize = 1 << 16;
-/// The slots of a page.
+/// The number of slots in a page.
 pub(crate) const STRETCH: usize = PAGE / size_of::<Slot>();
 
-/// The ticks of four bytes of code. All zero, it is free; an address never moves and is never taken out.
+/// The ticks of four bytes of code. A slot of zeros is free. An address never moves and is never removed.
 pub(crate) struct Slot {
     pub(crate) pc: AtomicUsize,
     pub(crate) ticks: AtomicU64,
 }
 
-/// Ticks by address; no slots if they are not wanted or there was no memory for them.
+/// Ticks by address. There are no slots if the ticks are not wanted or there was no memory.
 pub(crate) struct TicksOutside {
     slots: Memory,
-    /// For each stretch of them whether there are ticks: so that the end does not have to look at all.
+    /// Whether each stretch of slots has ticks, so that the end of the process need not look at all slots.
     pub(crate) touched: [AtomicBool; SLOTS / STRETCH],
     /// The ticks for which there was no slot.
     pub(crate) elsewhere: AtomicU64,
@@ -75,14 +75,14 @@ impl TicksOutside {
         self.slots.map(SLOTS * size_of::<Slot>());
     }
 
-    /// A slot, by its number; none where there is no memory.
+    /// The slot with this number; `None` if there is no memory.
     pub(crate) fn slot(&self, number: usize) -> Option<&Slot> {
         let slots = self.slots.start::<Slot>();
-        // SAFETY: there are that many, zero or counted, and they are never freed.
+        // SAFETY: there are [`SLOTS`] slots, which are never freed.
         (!slots.is_null()).then(|| unsafe { &*slots.add(number % SLOTS) })
     }
 
-    /// Forgets all ticks.
+    /// Clears all ticks.
     pub(crate) fn clear(&self) {
         self.elsewhere.store(0, Relaxed);
         self.touched.iter().for_each(|touched| touched.store(false, Relaxed));
@@ -90,7 +90,7 @@ impl TicksOutside {
     }
 }
 
-/// What is sorted and added up: two words by which rows are compared, and a count.
+/// A row of numbers: two words that are the key, and a count.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(crate) struct Row {
@@ -99,16 +99,16 @@ pub(crate) struct Row {
     pub(crate) count: u64,
 }
 
-/// Rows in memory that grows.
+/// A growing array of rows.
 pub(crate) struct Rows {
     pub(crate) start: AtomicPtr<Row>,
     pub(crate) length: AtomicUsize,
     pub(crate) capacity: AtomicUsize,
-    /// The memory that was given to begin with, which is never given back.
+    /// The memory that was given at first, which is never unmapped.
     pub(crate) given: AtomicPtr<Row>,
-    /// Whether there is no room left and there was no memory for more: each try would sort all rows.
+    /// Whether the array is full and there was no memory for more rows. Each new attempt would sort all rows.
     pub(crate) is_full: AtomicBool,
-    /// Calls and ticks for which there was no memory.
+    /// The calls and ticks that were lost for lack of memory.
     pub(crate) lost: AtomicU64,
 }
 
@@ -124,7 +124,7 @@ impl Rows {
         }
     }
 
-    /// Forgets the rows; there is room for as many.
+    /// Removes all rows and keeps the memory.
     pub(crate) fn clear(&self) {
         self.is_full.store(false, Relaxed);
         self.length.store(0, Relaxed);

@@ -1,7 +1,7 @@
-//! What belongs to one process: the child of a fork begins all of this anew.
+//! The state that belongs to one process, which the child of a fork resets.
 //!
-//! One list makes the structure, its first values and [`PerProcess::reset`], so that no value is forgotten there. A test of the
-//! project's structure names every other static and says why a child keeps that as it is.
+//! One list defines the structure, its first values and [`PerProcess::reset`], so no value is forgotten in the reset.
+//! A test of the project's structure lists every other static, with the reason why a child keeps the static.
 
 mod account;
 mod memory;
@@ -34,22 +34,22 @@ macro_rules! per_process {
                 }
             }
 
-            /// Makes everything as it was before anything was counted, opened or lost. In the child of a fork, which has one thread.
+            /// Gives every value its first value. Called in the child of a fork, which has one thread.
             pub(crate) fn reset(&self) {
                 self.memory.reset(self.has_overflowed.load(SeqCst));
                 self.process_account.reset();
                 $(self.$name.store($value, SeqCst);)*
             }
 
-            /// Whether every value is what it was at first.
+            /// Whether every value is its first value.
             #[cfg(test)]
-            fn is_as_at_first(&self) -> bool {
-                self.process_account.is_as_at_first() $(&& is_same(self.$name.load(SeqCst), $value))*
+            fn is_initial(&self) -> bool {
+                self.process_account.is_initial() $(&& is_same(self.$name.load(SeqCst), $value))*
             }
 
-            /// Calls `each` with the name of every value that is what it was at first.
+            /// Calls `each` with the name of every value that is its first value.
             #[cfg(test)]
-            fn for_each_first(&self, mut each: impl FnMut(&'static str)) {
+            fn for_each_initial(&self, mut each: impl FnMut(&'static str)) {
                 $(if is_same(self.$name.load(SeqCst), $value) { each(stringify!($name)); })*
             }
         }
@@ -59,44 +59,44 @@ macro_rules! per_process {
 per_process! {
     /// The descriptor of the file that was opened at the start; -1 for none.
     kept_file: AtomicI32 = -1;
-    /// Which one of the files with the process's number in their names is this process's; 0 before that is known. Processes in
-    /// different namespaces have the same number.
-    name_turn: AtomicU32 = 0;
-    /// Whether a child that will add itself to a sum has left a file of its own.
+    /// The number of this process among the processes with the same process number, as in the file's name; 0 before
+    /// it is known. Processes in different namespaces may have the same number.
+    name_attempt: AtomicU32 = 0;
+    /// Whether a child that will add itself to a sum has written a snapshot of its own.
     has_own_file: AtomicBool = false;
-    /// The descriptor of the file in which the process counts; -1 for none.
+    /// The descriptor of the live file in which the process counts; -1 for none.
     live_file: AtomicI32 = -1;
-    /// Where the file is mapped in which samples are counted from a moment on; null for none.
+    /// The address of the mapped file in which samples are counted behind a filter; null for none.
     mapped_file: AtomicPtr<c_void> = ptr::null_mut();
-    /// The samples that were counted into before those of that file; null for none.
+    /// The samples in which the process counted before that file; null for none.
     left_samples: AtomicPtr<AtomicU16> = ptr::null_mut();
     /// Whether the samples are the file itself, in which a bin ends at 65,535.
     samples_are_file: AtomicBool = false;
-    /// The ticks that were to be counted, those outside the bins among them.
+    /// All ticks, in the bins and outside.
     ticks: AtomicU64 = 0;
-    /// Whether a bin ran over its 16 bits.
+    /// Whether a bin overflowed its 16 bits.
     has_overflowed: AtomicBool = false;
     /// The process's CPU time when the sampler last started; `u64::MAX` while the sampler is stopped.
     counting_since: AtomicU64 = u64::MAX;
     /// The CPU time that passed between starts and stops of the sampler, up to `counting_since`.
     counted_time: AtomicU64 = 0;
-    /// The kernel's number of the process's timer, or why there is none.
+    /// The kernel's number of the process's timer, or a negative value that replaces it.
     process_timer: AtomicI32 = NO_TIMER;
-    /// Whether the program was found to use the interval timer.
+    /// Whether the program uses the interval timer.
     is_interval_timer_taken: AtomicBool = false;
-    /// How many rings of the kernel there are.
+    /// The number of rings.
     rings: AtomicUsize = 0;
-    /// Samples for which there was no room in the rings.
+    /// The samples for which there was no room in the rings.
     lost_in_rings: AtomicU64 = 0;
-    /// How often the kernel paused the rings.
+    /// The number of times that the kernel paused the rings.
     throttled: AtomicU32 = 0;
-    /// Calls that could not be counted, because there was no memory.
+    /// The calls that were lost for lack of memory.
     lost_calls: AtomicU64 = 0;
-    /// Those of children of a vfork in threads that have no record.
+    /// The calls that were lost in vfork children, in threads without a record.
     lost_calls_of_children: AtomicU64 = 0;
-    /// The thread that writes the file, as `arch::thread_pointer` has it; 0 for nobody.
+    /// The `arch::thread_pointer` of the thread that writes the file; 0 for none.
     writer: AtomicUsize = 0;
-    /// The thread that started, as `arch::thread_pointer` has it: most programs end in that.
+    /// The `arch::thread_pointer` of the thread that started; most programs end in this thread.
     first_thread: AtomicUsize = 0;
 }
 
@@ -105,22 +105,22 @@ fn is_same<T: PartialEq>(value: T, other: T) -> bool {
     value == other
 }
 
-/// There is no timer of the process yet.
+/// The process has no timer.
 pub(crate) const NO_TIMER: i32 = -1;
 
-/// What is counted in memory.
+/// The memory in which the process counts.
 pub(crate) struct Memories {
-    /// How often each bin ran over, in an array like that of the samples.
+    /// The number of overflows of each bin, as an array parallel to the samples.
     pub(crate) carries: Memory,
-    /// For each stretch of the bins, whether anything was counted there.
+    /// Whether each stretch of the bins has ticks.
     pub(crate) touched: Memory,
     /// The ticks outside the bins.
     pub(crate) ticks_outside: TicksOutside,
-    /// What was counted in objects that are gone, and between them and others.
+    /// The counts in unloaded objects, and between these and others.
     pub(crate) settled: Rows,
-    /// All that is outside the program, made anew each time that the file is written.
+    /// All counts outside the program, collected anew for each file.
     pub(crate) outside: Rows,
-    /// The program's own arcs, made anew each time that the file is written.
+    /// The program's own arcs, collected anew for each file.
     pub(crate) own_arcs: Rows,
 }
 
@@ -136,7 +136,7 @@ impl Memories {
         }
     }
 
-    /// Empties the memory, which stays mapped. Nothing is in the carries unless a bin `has_overflowed`.
+    /// Clears the memory, which stays mapped. The carries are zero unless a bin `has_overflowed`.
     fn reset(&self, has_overflowed: bool) {
         let Memories { carries, touched, ticks_outside, settled, outside, own_arcs } = self;
         if has_overflowed {
@@ -151,7 +151,7 @@ impl Memories {
     }
 }
 
-/// What belongs to this process.
+/// The state of this process.
 pub(crate) static PER_PROCESS: PerProcess = PerProcess::new();
 
 #[cfg(test)]
@@ -163,16 +163,17 @@ mod tests {
     #[test]
     fn a_child_resets_every_value() {
         let state = PerProcess::new();
-        assert!(state.is_as_at_first());
-        // SAFETY: bytes of 1 are a number, a truth value, or a pointer that nobody follows; what is in memory is made anew.
+        assert!(state.is_initial());
+        // SAFETY: bytes of 1 are valid numbers, booleans, and pointers that nobody dereferences; the memories are
+        // replaced.
         unsafe {
             ptr::write_bytes((&raw const state).cast_mut().cast::<u8>(), 1, size_of::<PerProcess>());
             ptr::write((&raw const state.memory).cast_mut(), Memories::new());
         }
-        assert!(!state.process_account.is_as_at_first());
-        state.for_each_first(|name| panic!("{name} has a first value that this test cannot tell from another"));
+        assert!(!state.process_account.is_initial());
+        state.for_each_initial(|name| panic!("{name} has a first value that this test cannot tell from another"));
         state.reset();
-        assert!(state.is_as_at_first());
+        assert!(state.is_initial());
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! `dlclose`: what was counted in an object is settled before another can take its addresses.
+//! `dlclose`: settles the counts in an object before another object can take its addresses.
 
 use core::ffi::{c_int, c_void};
 use core::mem;
@@ -11,31 +11,33 @@ use crate::os::next_definition;
 
 type Close = unsafe extern "C" fn(*mut c_void) -> c_int;
 
-/// The C library's `dlclose`; 0 before it was looked up.
+/// The address of the C library's `dlclose`; 0 before the look-up.
 static THEIRS: AtomicUsize = AtomicUsize::new(0);
 
 unsafe extern "C" {
-    /// The C library's. Its callback is of a type of ours.
+    /// The C library's function, with another callback type.
     fn dl_iterate_phdr();
 }
 
-/// `int dlclose(void *handle)`: the C library's, with a look at what is loaded before and after it.
+/// `int dlclose(void *handle)`: calls the C library's function, and reads the list of loaded objects before and after
+/// the call.
 ///
-/// In a static program, which has no other, it does nothing: the object stays, as it does with a C library that never unloads.
+/// In a static program, which has no other `dlclose`, the function does nothing: the object stays, as with a C
+/// library that never unloads.
 #[unsafe(no_mangle)]
 extern "C" fn dlclose(handle: *mut c_void) -> c_int {
     let Some(close) = theirs() else { return 0 };
     if !is_ours() {
-        // SAFETY: the caller's own promise.
+        // SAFETY: the caller's promise.
         return unsafe { close(handle) };
     }
-    // SAFETY: this is its type, but for what the callback's arguments are called.
+    // SAFETY: the function's real type, except for the types of the callback's arguments.
     let iterate: Iterate = unsafe { mem::transmute(dl_iterate_phdr as *const ()) };
-    // SAFETY: as it says.
+    // SAFETY: `iterate` is the C library's function.
     unsafe { look_at_objects(iterate) };
-    // What destructors count is the object's that they are of, whatever another thread loads there at once.
+    // The counts of destructors belong to their object, whatever another thread loads there at the same time.
     let was_closing = mcount::set_closing(true);
-    // SAFETY: the caller's own promise.
+    // SAFETY: the caller's promise.
     let result = unsafe { close(handle) };
     // SAFETY: as above.
     unsafe { look_at_objects(iterate) };
@@ -50,6 +52,6 @@ fn theirs() -> Option<Close> {
         found = next_definition(c"dlclose");
         THEIRS.store(found, Relaxed);
     }
-    // SAFETY: null, or a function of that type: the next one of that name.
+    // SAFETY: null, or a function of that type: the next definition of the name.
     unsafe { mem::transmute(found) }
 }

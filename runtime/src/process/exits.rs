@@ -1,4 +1,5 @@
-//! The ends of a program that pass the C library's `exit` by: `_exit`, `quick_exit`, and signals that kill.
+//! Writes the file when the program ends without the C library's `exit`: by `_exit`, by `quick_exit`, or by a fatal
+//! signal.
 
 use core::ffi::{c_char, c_int, c_void};
 
@@ -19,26 +20,27 @@ unsafe extern "C" {
     fn close(fd: c_int) -> c_int;
 }
 
-/// The process of that number gets no signal that it does not handle, but for those that its own instructions raise.
+/// The number of the process for which the kernel drops signals that the process does not handle, unless its own
+/// instructions raise them.
 const FIRST_PROCESS: i32 = 1;
 
-/// Sees to it that those ends write the profile as well; the signals only if `signals` is set, and of those only the
-/// ones that nobody cares for yet. The program does not see the handlers.
+/// Makes `quick_exit` and, with `signals`, fatal signals write the profile. Only signals with the default action get
+/// a handler. The program does not see the handlers.
 pub(crate) fn watch(signals: bool) {
-    // SAFETY: the C library is up. Ours is the first, so it runs last.
+    // SAFETY: the C library is initialized. This handler is the first, so it runs last.
     unsafe { at_quick_exit(_mcleanup) };
     if signals && process_id() != FIRST_PROCESS {
         let first = entries as *const () as usize;
         set_handler_entries(first);
         for signal in FATAL_SIGNALS {
-            // What cannot be caught is left as it is.
+            // A signal that cannot be caught keeps its action.
             let _ = on_fatal_signal(signal, first);
         }
     }
 }
 
-/// Leaves those signals to themselves: what our handler does a filter of system calls is about to forbid. The result is the set of
-/// those that had the handler.
+/// Restores the default action of fatal signals, because a seccomp filter is about to forbid what the handler does.
+/// The result is the set of the signals that had the handler.
 pub(crate) fn unwatch() -> SignalSet {
     let mut had = NO_SIGNALS;
     for signal in FATAL_SIGNALS {
@@ -49,7 +51,7 @@ pub(crate) fn unwatch() -> SignalSet {
     had
 }
 
-/// Undoes [`unwatch`], which gave `had`.
+/// Undoes [`unwatch`], which returned `had`.
 pub(crate) fn watch_again(had: SignalSet) {
     for signal in FATAL_SIGNALS {
         if contains(had, signal) {
@@ -58,12 +60,12 @@ pub(crate) fn watch_again(had: SignalSet) {
     }
 }
 
-/// Takes away the handlers that programs look for, for a program that would see them.
+/// Removes the handlers that programs look for, if the program could see them.
 pub(crate) fn give_way() {
     LOOKED_FOR_SIGNALS.into_iter().for_each(|signal| _ = reveal(signal));
 }
 
-/// Takes the handlers away in the child of a fork if that is the first process of its namespace.
+/// Removes the handlers in the child of a fork that is the first process of its namespace.
 pub(crate) fn after_fork_in_child() {
     if process_id() == FIRST_PROCESS {
         unwatch();
@@ -72,23 +74,22 @@ pub(crate) fn after_fork_in_child() {
 
 handler_entries!(entries, fatal);
 
-/// Writes the profile, then lets the signal have its effect.
+/// Handles a fatal signal: writes the profile, then gives the signal its own effect.
 ///
-/// This may run in the middle of anything: it uses no memory of the program's, and does not trust that it was called as
-/// it was installed (a program that reads the kernel's own record may have taken us for the handler that it is to call
-/// after its own).
+/// This function may run at any moment: it uses no memory of the program's, and does not rely on its arguments (a
+/// program that reads the kernel's record may have found this function and call it from its own handler).
 unsafe extern "C" fn fatal(signal: c_int, info: *const SignalInfo, context: *mut c_void) {
     if is_ours() {
         _mcleanup();
     }
     default_action(signal);
-    // SAFETY: the arguments of the handler, or whatever was passed on for them.
+    // SAFETY: the arguments of the handler, or what another handler passed for them.
     unsafe { let_signal_end(signal, info, context) };
 }
 
-/// `void _exit(int status)`: ends the process at once, but writes the profile first.
+/// `void _exit(int status)`: writes the profile, then ends the process at once.
 ///
-/// The child of a `vfork`, whose memory is its parent's, leaves that alone.
+/// The child of a `vfork`, which shares its parent's memory, does not write the parent's profile.
 #[unsafe(no_mangle)]
 extern "C" fn _exit(status: c_int) -> ! {
     if is_ours() {
@@ -103,13 +104,13 @@ extern "C" fn _Exit(status: c_int) -> ! {
     _exit(status)
 }
 
-/// `int daemon(int nochdir, int noclose)`: goes on as a child without a terminal, in `/` unless `nochdir` is set and with
-/// its standard files closed unless `noclose` is.
+/// `int daemon(int nochdir, int noclose)`: continues as a child without a terminal, in `/` unless `nochdir` is set,
+/// and with its standard files closed unless `noclose` is set.
 ///
-/// The C library's ends the parent by an `_exit` of its own, which would forget what the parent did.
+/// The C library's function ends the parent by an `_exit` of its own, which would lose the parent's profile.
 #[unsafe(no_mangle)]
 extern "C" fn daemon(nochdir: c_int, noclose: c_int) -> c_int {
-    // SAFETY: the calls of the C library as their pages have them; the strings end with NULs.
+    // SAFETY: calls of the C library with valid arguments; the strings end with NULs.
     unsafe {
         match fork() {
             -1 => return -1,

@@ -1,7 +1,7 @@
-//! Counts where the program is: the bins of the samples.
+//! Counts samples in bins.
 //!
-//! Whatever produces ticks, a signal's handler or a ring that is read, hands them to [`count`] as (pc, ticks). It counts in
-//! static memory, without a lock, a call or the C library.
+//! The producer of ticks, which is a signal's handler or the reader of a ring, passes them to [`count`] as (pc,
+//! ticks). [`count`] counts in static memory, without a lock and without the C library.
 
 use core::ffi::c_void;
 use core::ptr;
@@ -15,14 +15,15 @@ use super::{outside_text, scale};
 use crate::os::PAGE;
 use crate::per_process::PER_PROCESS;
 
-/// What is counted into. `SCALE` 0 says: nothing; the rest is set before it.
+/// The scale of the samples; 0 while nothing is counted. The other values are stored before the scale.
 static SCALE: AtomicU32 = AtomicU32::new(0);
-/// The scale when something was counted last.
+/// The last scale that was not 0.
 static LATEST_SCALE: AtomicU32 = AtomicU32::new(0);
 static SAMPLES: AtomicPtr<AtomicU16> = AtomicPtr::new(ptr::null_mut());
 static SAMPLES_SIZE: AtomicUsize = AtomicUsize::new(0);
 static OFFSET: AtomicUsize = AtomicUsize::new(0);
-/// Gives the bins that ran over their highest value, where there is no room for more; returns how many there are.
+/// Sets bins that overflowed to their highest value, in a form that has no room for more. The result is the number of
+/// these bins.
 pub(crate) fn fill_overflowed() -> usize {
     let (samples, carries) = (SAMPLES.load(Relaxed), carries().unwrap_or(&[]));
     let overflowed = carries.iter().enumerate().filter(|(_, carry)| carry.load(Relaxed) > 0);
@@ -30,16 +31,16 @@ pub(crate) fn fill_overflowed() -> usize {
     overflowed.inspect(|(bin, _)| unsafe { (*samples.add(*bin)).store(u16::MAX, Relaxed) }).count()
 }
 
-/// The bins of a stretch: a page of them.
+/// The number of bins in a stretch, which is a page of bins.
 pub(crate) const STRETCH: usize = PAGE / size_of::<u16>();
 
-/// Says that the samples will be the file itself. Before the first [`start`].
+/// Makes the samples the file itself. Call this before the first [`start`].
 pub(crate) fn are_file() {
     PER_PROCESS.samples_are_file.store(true, Relaxed);
 }
 
-/// Counts in samples of the process's own, where bins may overflow, from the next tick on. In the child of a fork whose parent
-/// counts in a file, before the child counts.
+/// Prepares a fork child for samples of its own, in which bins may overflow, if the parent counts in a file. Call this before
+/// the child counts.
 pub(crate) fn leave_file() {
     PER_PROCESS.samples_are_file.store(false, Relaxed);
     if !SAMPLES.load(Relaxed).is_null() {
@@ -53,13 +54,14 @@ fn map_overflows(size: usize) {
     PER_PROCESS.memory.touched.map(stretches(size));
 }
 
-/// Counts from now on.
+/// Starts counting.
 ///
 /// # Safety
 ///
 /// `samples` must point to `size` bytes of 16-bit bins that are never freed.
 pub(crate) unsafe fn start(samples: *mut c_void, size: usize, offset: usize, scale: u32) {
     if SAMPLES.load(Relaxed).is_null() {
+        // If the samples are the file itself, a bin that overflows stays at its highest value.
         if !PER_PROCESS.samples_are_file.load(Relaxed) {
             map_overflows(size);
         }
@@ -71,12 +73,12 @@ pub(crate) unsafe fn start(samples: *mut c_void, size: usize, offset: usize, sca
     SCALE.store(scale, SeqCst);
 }
 
-/// How many stretches there are in so many bytes of samples.
+/// The number of stretches in `size` bytes of samples.
 fn stretches(size: usize) -> usize {
     (size / size_of::<u16>()).div_ceil(STRETCH).max(1)
 }
 
-/// Counts no more.
+/// Stops counting.
 pub(crate) fn stop() {
     SCALE.store(0, SeqCst);
 }
@@ -86,42 +88,42 @@ pub(crate) fn is_counting() -> bool {
     SCALE.load(SeqCst) != 0
 }
 
-/// Whether there is a bin for an address, at a bin for each four bytes.
+/// Whether an address has a bin, if there is a bin for each four bytes.
 pub(crate) fn covers(pc: usize) -> bool {
     bin(pc, OFFSET.load(Relaxed), 0x8000, SAMPLES_SIZE.load(Relaxed)).is_some()
 }
 
-/// All ticks since the start, wherever they fell.
+/// All ticks since the start, in bins and outside.
 pub(crate) fn ticks() -> u64 {
     PER_PROCESS.ticks.load(Relaxed)
 }
 
-/// How often each bin ran over, in an array like that of the samples; null if there was no memory for it.
+/// The number of overflows of each bin, as an array parallel to the samples; null if there was no memory.
 #[inline]
 fn carries_start() -> *mut AtomicU16 {
     PER_PROCESS.memory.carries.start()
 }
 
-/// For each stretch of the bins, whether anything was counted there; null if there was no memory for it. So that the end of
-/// a large program of which little ran does not have to look at all of them.
+/// Whether each stretch of bins has ticks; null if there was no memory. With this array, the end of a large program
+/// of which little ran need not look at all bins.
 #[inline]
 fn touched_start() -> *mut AtomicU8 {
     PER_PROCESS.memory.touched.start()
 }
 
-/// Goes on counting in other samples, to which [`collect_left`] moves what was counted.
+/// Continues to count in other samples. [`collect_left`] later moves the earlier counts there.
 ///
 /// # Safety
 ///
-/// `samples` must point to as many bins as [`start`] was given, which are never freed and belong to nobody else.
+/// `samples` must point to as many bins as [`start`] was given; they must never be freed and belong to nobody else.
 pub(crate) unsafe fn relocate(samples: *mut c_void) {
-    // First what the child of another thread's fork goes back to.
+    // Stored first: the child of another thread's fork goes back to these samples.
     PER_PROCESS.left_samples.store(SAMPLES.load(SeqCst), SeqCst);
     SAMPLES.store(samples.cast(), SeqCst);
     collect_left();
 }
 
-/// Goes on counting in the samples that [`relocate`] left, without those that it was given. In the child of a fork.
+/// Continues to count in the samples before [`relocate`]. Called in the child of a fork.
 pub(crate) fn restore() {
     let left = PER_PROCESS.left_samples.swap(ptr::null_mut(), SeqCst);
     if !left.is_null() {
@@ -129,8 +131,8 @@ pub(crate) fn restore() {
     }
 }
 
-/// Moves what was counted from the samples that [`relocate`] left. A handler that was at work in another thread then may have
-/// counted there since.
+/// Moves the counts from the samples before [`relocate`]. A handler in another thread may have counted there after
+/// the change.
 pub(crate) fn collect_left() {
     let (left, bins) = (PER_PROCESS.left_samples.load(SeqCst), SAMPLES_SIZE.load(Relaxed) / size_of::<u16>());
     let is_touched = |bin: &usize| {
@@ -146,41 +148,41 @@ pub(crate) fn collect_left() {
     }
 }
 
-/// How many bins are at their highest value.
+/// The number of bins at their highest value.
 pub(crate) fn full_bins() -> usize {
     let (samples, bins) = (SAMPLES.load(Relaxed), SAMPLES_SIZE.load(Relaxed) / size_of::<u16>());
     // SAFETY: there are as many samples, and they are never freed.
     (0..bins).filter(|bin| unsafe { (*samples.add(*bin)).load(Relaxed) } == u16::MAX).count()
 }
 
-/// How often each bin ran over its 16 bits; `None` if none did.
+/// The number of overflows of each bin; `None` if no bin overflowed.
 pub(crate) fn carries() -> Option<&'static [AtomicU16]> {
     let bins = SAMPLES_SIZE.load(Relaxed) / size_of::<u16>();
-    // SAFETY: a bin is only said to have run over once there are carries; there are as many as bins, and they are never
-    // freed.
+    // SAFETY: `has_overflowed` is only set if there are carries; there are as many carries as bins, and they are
+    // never freed.
     PER_PROCESS.has_overflowed.load(SeqCst).then(|| unsafe { slice::from_raw_parts(carries_start(), bins) })
 }
 
-/// For each [`STRETCH`] of bins, whether anything but 0 may be there; `None` if that is not known.
+/// Whether each [`STRETCH`] of bins may contain counts; `None` if that is not known.
 pub(crate) fn touched() -> Option<&'static [AtomicU8]> {
     let touched = touched_start();
-    // SAFETY: there are that many, and they are never freed.
+    // SAFETY: there is one byte for each stretch, and they are never freed.
     (!touched.is_null()).then(|| unsafe { slice::from_raw_parts(touched, stretches(SAMPLES_SIZE.load(Relaxed))) })
 }
 
-/// The bin of a pc: [(pc - offset) / 2] * scale / 65536 as kernels compute it; `None` outside the samples.
+/// The bin of a pc: [(pc - offset) / 2] * scale / 65536, as kernels compute it; `None` outside the samples.
 #[inline]
 fn bin(pc: usize, offset: usize, scale: u32, samples_size: usize) -> Option<usize> {
     let bin = scale::bin(pc.checked_sub(offset)?, scale);
     (bin < samples_size / size_of::<u16>()).then_some(bin)
 }
 
-/// Counts so many ticks at a pc, as the program runs. In signal handlers.
+/// Counts ticks at a run-time pc. Called in signal handlers.
 pub(crate) fn count(pc: usize, ticks: u32) {
     count_at(SCALE.load(Relaxed), pc, ticks);
 }
 
-/// Counts so many ticks at a pc that belong to a time when ticks were counted, also if that time is over.
+/// Counts ticks at a pc that belong to a time when ticks were counted, even if that time is over.
 pub(crate) fn count_late(pc: usize, ticks: u32) {
     count_at(LATEST_SCALE.load(Relaxed), pc, ticks);
 }
@@ -194,24 +196,24 @@ fn count_at(scale: u32, pc: usize, ticks: u32) {
         outside_text::count(pc, ticks);
         return;
     };
-    // More ticks than a bin can hold at once (11 minutes without a delivery) are beyond what is kept.
+    // A single signal with more ticks than a bin can hold (11 minutes) is cut.
     let ticks = ticks.min(u32::from(u16::MAX)) as u16;
     let touched = touched_start();
     if !touched.is_null() {
-        // SAFETY: every bin is in one of the stretches; they are never freed.
+        // SAFETY: every bin is in one of the stretches; the bytes are never freed.
         unsafe { (*touched.add(bin / STRETCH)).store(1, Relaxed) };
     }
     add(bin, ticks);
 }
 
-/// Adds so many ticks to one of the bins.
+/// Adds ticks to a bin.
 #[inline]
 fn add(bin: usize, ticks: u16) {
     // SAFETY: `bin` is an index into the samples; they are never freed.
     let place = unsafe { &*SAMPLES.load(Relaxed).add(bin) };
     let carries = carries_start();
     if carries.is_null() {
-        // At no moment is less than what was counted there.
+        // No reader ever sees a smaller count than before.
         let add = |count: u16| Some(count.saturating_add(ticks));
         let _ = place.fetch_update(Relaxed, Relaxed, add);
     } else if place.fetch_add(ticks, Relaxed).checked_add(ticks).is_none() {

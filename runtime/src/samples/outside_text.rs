@@ -1,7 +1,9 @@
-//! Ticks outside the program's text: in shared objects, in what the kernel lends, in code that was made at run time.
+//! Ticks outside the program's text: in shared objects, in the vDSO, in the kernel, and in code that was generated at
+//! run time.
 //!
-//! What lies there is not known while ticks come in, and need not be: they are counted by the address itself, in a table
-//! of fixed size that is there from the start. As in [`super::bins`], nothing here takes a lock or calls out.
+//! The object of an address is not known while ticks come in, and is not needed: ticks are counted by address, in a
+//! table of fixed size that is allocated at the start. As in [`super::bins`], nothing here takes a lock or calls the
+//! C library.
 
 use core::sync::atomic::{
     AtomicBool,
@@ -10,10 +12,10 @@ use core::sync::atomic::{
 
 use crate::per_process::{PER_PROCESS, SLOTS, STRETCH, Slot, TicksOutside};
 
-/// How many slots are looked at for one address.
+/// The number of slots that are tried for one address.
 const TRIES: usize = 64;
 
-/// Whether anybody wants to know.
+/// Whether ticks outside the text are wanted.
 static IS_KEPT: AtomicBool = AtomicBool::new(false);
 
 impl TicksOutside {
@@ -33,7 +35,7 @@ impl TicksOutside {
         place.fetch_add(u64::from(ticks), Relaxed);
     }
 
-    /// The slots that have ticks.
+    /// The slots with ticks.
     fn counted(&self) -> impl Iterator<Item = &Slot> {
         let touched = self.touched.iter().enumerate().filter(|(_, touched)| touched.load(Relaxed));
         let numbers = touched.flat_map(|(stretch, _)| stretch * STRETCH..(stretch + 1) * STRETCH);
@@ -54,28 +56,28 @@ impl TicksOutside {
     }
 }
 
-/// Makes the table. At start-up.
+/// Allocates the table. Called at start-up.
 pub(crate) fn keep_ticks_outside() {
     IS_KEPT.store(true, Relaxed);
     PER_PROCESS.memory.ticks_outside.prepare();
 }
 
-/// Counts ticks at an address outside the bins. In signal handlers.
+/// Counts ticks at an address outside the bins. Called in signal handlers.
 pub(crate) fn count(pc: usize, ticks: u32) {
     PER_PROCESS.memory.ticks_outside.count(pc, ticks);
 }
 
-/// Hands every address that has ticks to `each`, as (pc, ticks).
+/// Passes every address with ticks to `each`, as (pc, ticks).
 pub(crate) fn for_each_tick_outside(each: impl FnMut(usize, u64)) {
     PER_PROCESS.memory.ticks_outside.for_each(each);
 }
 
-/// Takes the ticks of the addresses that `is_wanted` out of the table, and hands them to `each`.
+/// Takes the ticks of the addresses that `is_wanted` out of the table, and passes them to `each`.
 pub(crate) fn take_ticks_outside(is_wanted: impl Fn(usize) -> bool, each: impl FnMut(usize, u64)) {
     PER_PROCESS.memory.ticks_outside.take(is_wanted, each);
 }
 
-/// The ticks for which the table had no room; none if they are not wanted.
+/// The ticks for which the table had no room; 0 if ticks outside the text are not wanted.
 pub(crate) fn elsewhere() -> u64 {
     if IS_KEPT.load(Relaxed) { PER_PROCESS.memory.ticks_outside.elsewhere.load(Relaxed) } else { 0 }
 }

@@ -170,5 +170,5 @@ fn no_call_leaves_the_object_below_mcount_or_in_the_signal_handler() {
         }
     }
     // The walk reaches the slow path and the code that makes a thread's record.
-    assert!(reached.iter().any(|name| name.contains("threads5enter")), "{reached:?}");
+    assert!(reached.iter().any(|name| name.contains("threads13record_or_new")), "{reached:?}");
 }

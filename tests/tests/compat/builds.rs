@@ -162,7 +162,7 @@ fn a_compiler_that_runs_the_wrapper_is_refused() {
         let output = shell(&place, &format!("{variable}=./other-cc gmon-cc work.c"));
         assert_eq!(output.status.code(), Some(1), "{output:?}");
         let said = String::from_utf8(output.stderr).unwrap();
-        let expected = "gmon-cc: the compiler, ./other-cc, runs gmon-cc again: set GMON_CC to the compiler itself\n";
+        let expected = "gmon-cc: the compiler ./other-cc runs gmon-cc again: set GMON_CC to the compiler itself\n";
         assert_eq!(said, expected);
     }
     builds(&place, "CC=./other-cc GMON_CC=cc gmon-cc work.c -o work", "work");

@@ -189,7 +189,7 @@ pub(crate) fn places(kit: &Kit) {
         assert!(output.status.success());
         String::from_utf8(output.stderr).unwrap()
     };
-    assert_eq!(said("GMON_LIVE", "yes"), "gmon: GMON_LIVE=yes is neither 0 nor 1: using 0\n");
+    assert_eq!(said("GMON_LIVE", "yes"), "gmon: GMON_LIVE=yes is not 0 or 1: using 0\n");
     assert_eq!(said("GMON_OUT_PREFIX", "prefix"), "");
     let prefixed = |entry: fs::DirEntry| entry.file_name().to_str().unwrap().starts_with("prefix.");
     assert!(fs::read_dir(&program.directory).unwrap().any(|entry| prefixed(entry.unwrap())));

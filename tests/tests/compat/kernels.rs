@@ -52,7 +52,8 @@ fn without_timers_for_threads() {
         [(NOT_PERMITTED, "operation not permitted (error 1)"), (NOT_IMPLEMENTED, "function not implemented (error 38)")]
     {
         let Some(output) = run(&program, error, "timer_create", &[], "0") else { return };
-        let line = "gmon: no timer for each thread, used the process's one: shares of threads are rough";
+        let line =
+            "gmon: cannot create a timer for each thread, used one for the process: shares of threads are approximate";
         assert_eq!(said(&output), [format!("{line}: {text}")]);
         assert!(samples(&program) >= 10);
     }
@@ -65,7 +66,7 @@ fn without_any_timer() {
         let lacking = "timer_create,setitimer,perf_event_open,rseq,set_robust_list";
         let Some(output) = run(&program, error, lacking, &["4", "500"], "0") else { return };
         let said = said(&output);
-        let line = "gmon: no timer for each thread, nor one for the process: some threads were not sampled";
+        let line = "gmon: cannot create a timer for each thread, or one for the process: some threads were not sampled";
         assert!(said.len() == 1 && said[0].starts_with(line), "{said:?}");
         compare(&String::from_utf8(output.stdout).unwrap(), &program.profile(), program.symbols());
     }
@@ -80,7 +81,7 @@ fn without_any_timer() {
 fn without_room_made_beforehand_for_a_live_file() {
     let program = Program::compile("kernels-fallocate", "calls.c", &["-O1"]);
     let Some(output) = run(&program, NOT_IMPLEMENTED, "fallocate", &["2"], "1") else { return };
-    let line = "gmon: GMON_LIVE: using gmon.out only at the end: cannot map it: function not implemented (error 38)";
+    let line = "gmon: GMON_LIVE: writing gmon.out only at the end: cannot map it: function not implemented (error 38)";
     assert_eq!(said(&output), [line]);
     compare(&String::from_utf8(output.stdout).unwrap(), &program.profile(), program.symbols());
 }

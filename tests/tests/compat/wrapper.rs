@@ -98,7 +98,7 @@ fn missing_features_are_reported() {
     let output = run(wrapper(), Some("/nowhere/cc -O1"), &["x.c"], &place);
     assert_eq!(output.status.code(), Some(1));
     let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(said, "gmon-cc: cannot find the compiler, /nowhere/cc -O1: set CC\n");
+    assert_eq!(said, "gmon-cc: cannot find the compiler /nowhere/cc -O1: set CC\n");
     // A machine without objects.
     let foreign = place.join("foreign-cc");
     fs::write(&foreign, "#!/bin/sh\necho sparc64-unknown-linux-gnu\n").unwrap();

@@ -203,10 +203,7 @@ fn children_can_leave_nothing_or_a_file_each() {
     };
     assert_eq!(run("none"), (String::new(), 0));
     // The message appears once, because fork children do not start up again.
-    assert_eq!(
-        run("all"),
-        ("gmon: GMON_CHILDREN=all is none of separate, sum and none: using separate\n".to_owned(), 5)
-    );
+    assert_eq!(run("all"), ("gmon: GMON_CHILDREN=all is not separate, sum or none: using separate\n".to_owned(), 5));
 }
 
 #[test]
@@ -226,7 +223,7 @@ fn calls_of_a_vfork_child_in_a_new_thread_are_reported() {
     let output = program.command(&[]).output().unwrap();
     assert!(output.status.success());
     let expected =
-        "gmon: 7 calls were not recorded: children of vfork made them in threads that had called nothing before\n";
+        "gmon: 7 calls were not recorded: children of vfork made them in threads without earlier profiled calls\n";
     assert_eq!(String::from_utf8(output.stderr).unwrap(), expected);
 }
 

@@ -85,7 +85,7 @@ fn signals_are_left_alone_on_request() {
 
     let output = ours.command(&["raise", "15"]).env("GMON_SIGNALS", "some").output().unwrap();
     assert_eq!(std::os::unix::process::ExitStatusExt::signal(&output.status), Some(15));
-    let line = "gmon: GMON_SIGNALS=some is neither all nor none: using all\n";
+    let line = "gmon: GMON_SIGNALS=some is not all or none: using all\n";
     assert_eq!(String::from_utf8_lossy(&output.stderr), line);
     assert_eq!(counted(&ours), 5);
 }

@@ -53,7 +53,8 @@ fn an_invalid_profdir_is_reported_and_the_current_directory_used() {
         program.command(&["x"]).env("PROFDIR", "/nowhere").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let child = child.unwrap();
     let name = format!("gmon.program.{}.out", child.id());
-    let line = "gmon: PROFDIR=/nowhere: using the current directory instead: no such file or directory (error 2)\n";
+    let line =
+        "gmon: PROFDIR=/nowhere: cannot open, using the current directory: no such file or directory (error 2)\n";
     assert_eq!(said(&child.wait_with_output().unwrap()), line);
     read(&program.directory.join(name));
 }

@@ -44,7 +44,7 @@ fn without_core(output: &Output) -> (Option<i32>, Option<i32>, &str) {
     (output.status.code(), output.status.signal(), std::str::from_utf8(&output.stdout).unwrap())
 }
 
-const STOPPED: &str = "gmon: no samples from here on: the program's filter of system calls forbids rt_sigreturn\n";
+const STOPPED: &str = "gmon: no samples from now on: the program's seccomp filter forbids rt_sigreturn\n";
 
 #[test]
 fn processes_without_a_profile_make_no_call_that_is_forbidden() {
@@ -102,7 +102,7 @@ fn a_filter_that_the_kernel_refuses_changes_nothing() {
     };
     check(&["refused"], "");
     // Only the kernel knows whether that is a filter.
-    check(&["invalid"], &format!("{STOPPED}gmon: samples go on: the filter was not installed\n"));
+    check(&["invalid"], &format!("{STOPPED}gmon: sampling continues: the kernel refused the filter\n"));
 }
 
 #[test]

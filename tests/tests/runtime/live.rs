@@ -168,8 +168,8 @@ fn impossible_settings_are_reported_and_the_file_is_written_at_the_end() {
         compare(&String::from_utf8(output.stdout).unwrap(), &program.profile(), program.symbols());
         String::from_utf8(output.stderr).unwrap()
     };
-    assert_eq!(said("yes", ""), "gmon: GMON_LIVE=yes is neither 0 nor 1: using 0\n");
-    assert_eq!(said("1", "gnu"), "gmon: GMON_FORMAT=gnu is not for GMON_LIVE=1: using bsd\n");
+    assert_eq!(said("yes", ""), "gmon: GMON_LIVE=yes is not 0 or 1: using 0\n");
+    assert_eq!(said("1", "gnu"), "gmon: GMON_FORMAT=gnu does not work with GMON_LIVE=1: using bsd\n");
     assert_eq!(said("0", "gnu"), "");
 }
 

@@ -186,7 +186,7 @@ fn no_call_leaves_the_object_below_mcount_or_in_the_signal_handler() {
     let handler = reached_from(&functions, |name| name.contains("on_expiry"));
     // The walk reaches the slow path and the code that makes a thread's record.
     assert!(mcount.iter().any(|name| name.contains("threads4miss")), "{mcount:?}");
-    assert!(mcount.iter().any(|name| name.contains("threads5enter")), "{mcount:?}");
+    assert!(mcount.iter().any(|name| name.contains("threads13record_or_new")), "{mcount:?}");
     for name in mcount.iter().chain(&handler) {
         assert!(ours.contains(name.as_str()), "{name} is reached but not defined in the object");
         assert!(

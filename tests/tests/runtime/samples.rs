@@ -89,7 +89,7 @@ fn an_unknown_form_is_named_and_the_default_used() {
     let output = program.command(&["5", "5"]).env("GMON_FORMAT", "elf").output().unwrap();
     assert!(output.status.success());
     let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(said, "gmon: GMON_FORMAT=elf is none of openbsd, freebsd, bsd and gnu: using the default\n");
+    assert_eq!(said, "gmon: GMON_FORMAT=elf is not openbsd, freebsd, bsd or gnu: using the default\n");
     assert_close(own(&ticks(&program.profile(), program.symbols())), [5, 5]);
 }
 

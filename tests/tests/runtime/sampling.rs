@@ -113,7 +113,7 @@ fn a_program_that_handles_our_signal_gets_a_message() {
     for sampler in SAMPLERS {
         let Some(output) = run(&program, &["thief"], &[("GMON_SAMPLER", sampler)]) else { continue };
         let said = String::from_utf8(output.stderr).unwrap();
-        let expected = "gmon: the program handles signal 60 itself, by which it is sampled: samples are missing\n";
+        let expected = "gmon: the program handles signal 60, which the sampler needs: samples are missing\n";
         assert_eq!(said, expected, "{sampler}");
     }
 }
@@ -194,7 +194,7 @@ fn a_full_ring_is_reported() {
         println!("\nSKIPPED: a full ring: the kernel limits the sampling rate too much");
         return;
     }
-    let missing = said.strip_prefix("gmon: the perf_event ring ran over: ").expect(&said);
+    let missing = said.strip_prefix("gmon: the perf_event ring overflowed: ").expect(&said);
     let missing: u64 = missing.strip_suffix(" samples are missing\n").expect(&said).parse().unwrap();
     let ticks = ticks(&program.profile(), program.symbols());
     let all = of(&ticks, "first") + missing;
@@ -278,11 +278,11 @@ fn invalid_values_are_named_and_defaults_are_used() {
         let expected = line(&format!("GMON_HZ={rate} is not a number from 1 to 10000: using 100"));
         assert_eq!(said(&[("GMON_HZ", rate)]), expected);
     }
-    assert_eq!(said(&[("GMON_CLOCK", "sun")]), line("GMON_CLOCK=sun is neither cpu nor wall: using cpu"));
-    let expected = line("GMON_SAMPLER=dtrace is none of perf, timer and itimer: using the default");
+    assert_eq!(said(&[("GMON_CLOCK", "sun")]), line("GMON_CLOCK=sun is not cpu or wall: using cpu"));
+    let expected = line("GMON_SAMPLER=dtrace is not perf, timer or itimer: using the default");
     assert_eq!(said(&[("GMON_SAMPLER", "dtrace")]), expected);
     for sampler in ["perf", "itimer"] {
-        let what = "samples no thread that sleeps, as GMON_CLOCK=wall wants it: using timer";
+        let what = "cannot sample sleeping threads, as GMON_CLOCK=wall requires: using timer";
         let expected = line(&format!("GMON_SAMPLER={sampler} {what}"));
         assert_eq!(said(&[("GMON_SAMPLER", sampler), ("GMON_CLOCK", "wall")]), expected);
     }
@@ -327,7 +327,7 @@ fn timers_at_their_maximum_rate_replace_a_forbidden_ring() {
 #[test]
 fn the_interval_timer_replaces_forbidden_timers() {
     let program = compile("no-timers");
-    let line = "gmon: no timer for each thread, used the process's one: shares of threads are rough: operation not \
+    let line = "gmon: cannot create a timer for each thread, used one for the process: shares of threads are approximate: operation not \
                 permitted (error 1)\n";
     let Some((said, _, found)) = without(&program, "timers", "long", &[]) else { return };
     // On a busy machine it misses many, which a message may say too.
@@ -335,7 +335,7 @@ fn the_interval_timer_replaces_forbidden_timers() {
     assert!(of(&found, "first") + of(&found, "second") > 10, "{found:?}");
     // A program that sets the signal itself keeps it and gets a message.
     let (said, _, _) = without(&program, "timers", "own", &[]).unwrap();
-    let taken = "gmon: the program uses SIGPROF or ITIMER_PROF itself, by which it was sampled: samples are missing\n";
+    let taken = "gmon: the program uses SIGPROF or ITIMER_PROF, which the sampler needs: samples are missing\n";
     assert_eq!(said, format!("{line}{taken}"));
     // A program that was only stopped and went on gets none.
     let (said, _, _) = without(&program, "timers", "stopped", &[]).unwrap();

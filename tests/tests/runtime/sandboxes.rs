@@ -28,7 +28,7 @@ fn with_file(program: &Program, mut command: Command) -> Output {
 }
 
 /// The message if threads cannot have timers.
-const NO_TIMERS: &str = "gmon: no timer for each thread, nor one for the process: some threads were not sampled: \
+const NO_TIMERS: &str = "gmon: cannot create a timer for each thread, or one for the process: some threads were not sampled: \
                          operation not permitted (error 1)\n";
 
 /// Whether the kernel has filters.
@@ -101,7 +101,7 @@ fn threads_behind_a_filter_live_and_count() {
         assert_eq!(checked(&program, &output), "", "a pipe");
         // Counts outside can no longer be written, with a message if there are any.
         let output = with_file(&program, program.command(&["threads", how]));
-        let lost = "gmon: what was counted in shared objects is not kept: the program's filter of system calls forbids to write files\n";
+        let lost = "gmon: counts of shared objects are lost: the program's seccomp filter forbids writing files\n";
         let said = checked(&program, &output);
         assert!([NO_TIMERS.to_owned(), format!("{NO_TIMERS}{lost}")].contains(&said), "{said}");
     }
@@ -131,7 +131,7 @@ fn handlers_that_may_not_return_do_not_run() {
     for how in ["kill", "trap", "error"] {
         let output = command(&program, &["silent", how]).output().unwrap();
         let said = checked(&program, &output);
-        let expected = "gmon: no samples from here on: the program's filter of system calls forbids rt_sigreturn\n";
+        let expected = "gmon: no samples from now on: the program's seccomp filter forbids rt_sigreturn\n";
         assert_eq!(said, expected);
     }
 }

@@ -68,7 +68,7 @@ fn signals_that_cannot_be_used_are_reported() {
         String::from_utf8(output.stderr).unwrap()
     };
     for name in ["KILL", "SIGSTOP", "SEGV", "11", "BUS", "FPE", "ILL", "TRAP", "ABRT", "SYS", "32", "33", "60"] {
-        let expected = format!("gmon: GMON_DUMP_SIGNAL={name} is a signal that cannot be used for this: using none\n");
+        let expected = format!("gmon: GMON_DUMP_SIGNAL={name} is a signal that cannot write the file: using none\n");
         assert_eq!(said(name), expected);
     }
     for name in ["USR3", "usr1", "0", "65", "-1", "RTMIN+31", "SIG"] {

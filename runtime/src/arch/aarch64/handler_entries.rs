@@ -1,7 +1,7 @@
-//! Many addresses of one signal handler.
+//! Several addresses of one signal handler.
 
-/// Defines a function `$name` at whose address, and each 8 bytes behind that, 16 in all, the handler `$handler` is called:
-/// which of them the kernel has for a signal says something about the signal.
+/// Defines a function `$name`. A call of any of 16 addresses, 8 bytes apart, from the start of `$name` on calls the
+/// handler `$handler`. The address that is set for a signal encodes flags of the signal.
 macro_rules! handler_entries {
     ($name:ident, $handler:path) => {
         #[unsafe(naked)]

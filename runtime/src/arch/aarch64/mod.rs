@@ -1,11 +1,11 @@
-//! AArch64.
+//! The items of `arch` for AArch64.
 
 #[cfg(all(feature = "start", not(test)))]
 mod handler_entries;
-// Only the runtime writes a file in the middle of anything.
+// Only the runtime writes the file on a stack of its own.
 #[cfg(any(test, feature = "runtime"))]
 mod stack;
-// Calls are recorded by the runtime alone.
+// Only the runtime records calls.
 #[cfg(any(test, feature = "runtime"))]
 mod thread;
 mod valgrind;
@@ -24,5 +24,5 @@ pub(crate) use weak_symbols::{
     bsd_signal_address, dlsym_address, handler_set_address, programs_sigaction_address, sigaction_address,
 };
 
-/// The largest unit of memory that a kernel may have here.
+/// The largest page size of kernels for this architecture.
 pub const LARGEST_PAGE: usize = 65536;

@@ -1,14 +1,14 @@
-//! Another stack for a function.
+//! Calls a function on another stack.
 
 use core::arch::naked_asm;
 use core::ffi::c_void;
 
-/// Calls `function` with `data` on the stack that ends at `top`, and returns on this one.
+/// Calls `function` with `data` on the stack that ends at `top`, and returns on the caller's stack.
 ///
 /// # Safety
 ///
-/// `top` must be a multiple of 16 and the end of memory that nobody else uses meanwhile, large enough for what `function` does; `data`
-/// must be what `function` wants.
+/// `top` must be a multiple of 16 and the end of memory that nobody else uses during the call, large enough for
+/// `function`; `data` must be the argument that `function` expects.
 #[unsafe(naked)]
 pub(crate) unsafe extern "C" fn call_on_stack(
     top: *mut c_void,
@@ -17,7 +17,7 @@ pub(crate) unsafe extern "C" fn call_on_stack(
 ) {
     naked_asm!(
         ".cfi_startproc",
-        "stp     x29, x30, [sp, #-16]!", // where the stack of the caller goes on, and where to return
+        "stp     x29, x30, [sp, #-16]!", // save the caller's frame pointer and the return address
         ".cfi_def_cfa_offset 16",
         ".cfi_offset x29, -16",
         ".cfi_offset x30, -8",

@@ -1,15 +1,16 @@
-//! valgrind.
+//! Detects valgrind.
 
 use core::arch::asm;
 
-/// Whether the program runs in valgrind: a request to valgrind, which nothing else gives a meaning to. It is documented as
-/// an interface of valgrind's (`valgrind.h`).
+/// Whether the program runs under valgrind. The function makes a client request, which is a no-op outside valgrind
+/// and a documented interface of valgrind (`valgrind.h`).
 #[inline]
 pub(crate) fn is_in_valgrind() -> bool {
     // VG_USERREQ__RUNNING_ON_VALGRIND and its five arguments.
     static REQUEST: [usize; 6] = [0x1001, 0, 0, 0, 0, 0];
     let mut answer = 0_usize;
-    // SAFETY: rotations by 128 bits in all, and a register or itself. valgrind reads the request and sets x3.
+    // SAFETY: the rotations add up to 128 bits, and the `orr` is of a register with itself. valgrind reads the
+    // request and sets x3.
     unsafe {
         asm!(
             "ror x12, x12, #3",

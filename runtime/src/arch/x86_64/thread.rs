@@ -1,10 +1,10 @@
-//! Access to the thread-local block, of which `arch/block.rs` has the layout, as the executable's own TLS (local-exec): the
-//! start-up object is only ever linked into executables.
+//! Access to the thread-local block, whose layout is in `arch/block.rs`. The block is in the executable's own TLS
+//! (local-exec), because the start-up objects are only linked into executables.
 
 use core::arch::asm;
 use core::ffi::c_void;
 
-/// The third word of the block: what [`publish_record`] stored, null before.
+/// The third word of the block, which [`publish_record`] stored; null before.
 #[inline]
 pub(crate) fn record() -> *mut c_void {
     let record;
@@ -16,12 +16,12 @@ pub(crate) fn record() -> *mut c_void {
     record
 }
 
-/// Stores the third word of the block if it is null; false if a signal handler was quicker.
+/// Stores the third word of the block if the word is null. The result is false if a signal handler stored it first.
 #[inline]
 pub(crate) fn publish_record(record: *mut c_void) -> bool {
     let found: *mut c_void;
-    // SAFETY: writes an aligned word of this thread's own TLS. One instruction, which no signal interrupts; there is no other
-    // processor to lock out.
+    // SAFETY: writes an aligned word of this thread's own TLS. A signal cannot interrupt the one instruction, and no
+    // other processor writes the word.
     unsafe {
         asm!(
             "cmpxchg qword ptr fs:[gmon_thread@tpoff + 16], {record}",
@@ -54,20 +54,20 @@ pub(crate) fn set_fourth_word(word: usize) {
     }
 }
 
-/// What tells this thread from all others of the process, without a system call: where its TLS is.
+/// An address that identifies this thread in the process, without a system call: the start of its TLS.
 #[inline]
 pub(crate) fn thread_pointer() -> usize {
     let pointer;
-    // SAFETY: the ABI has the address at the address.
+    // SAFETY: the ABI stores the address at the address itself.
     unsafe { asm!("mov {}, qword ptr fs:[0]", out(reg) pointer, options(nostack, preserves_flags, readonly)) };
     pointer
 }
 
-/// Makes the table whose first entry is at `base` and which has `mask / 8 + 1` home slots the one that mcount uses.
+/// Makes the table with the first entry at `base` and `mask / 8 + 1` home slots the table that mcount uses.
 ///
-/// With signals blocked: a handler's mcount would find a mask that is too small for its table, which is sound, but might
-/// set another table. mcount itself loads the mask before the base, so that a handler which grows the table in between
-/// leaves it with one too small as well.
+/// Call this with signals blocked: a handler's mcount would find a mask that is too small for the table, which is
+/// sound, but the handler might set another table. mcount loads the mask before the base, so a handler that grows the
+/// table between the two loads also leaves mcount with a mask that is too small.
 ///
 /// # Safety
 ///

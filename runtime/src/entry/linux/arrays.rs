@@ -1,12 +1,13 @@
-//! What the C library finds by itself: the arrays of functions that it calls, and what else its own crt1.o has. The same
-//! on all machines of 64 bits.
+//! The arrays of functions that the C library calls, and the other symbols of its own crt1.o. They are the same on
+//! all 64-bit architectures.
 
 use core::arch::global_asm;
 
 use super::start::{begin, begin_late, finish_early};
 
-// glibc runs .preinit_array before any constructor, so those are profiled as well. Other C libraries have only
-// .init_array and .fini_array: linkers put what has a lower number first in both, and the latter is run backwards.
+// glibc runs .preinit_array before any constructor, so constructors are profiled. Other C libraries have only
+// .init_array and .fini_array. Linkers sort entries by number; .fini_array is run backwards, so the lowest number is
+// first in one and last in the other.
 global_asm!(
     ".pushsection .preinit_array,\"aw\",@preinit_array",
     ".balign 8",
@@ -25,7 +26,7 @@ global_asm!(
     finish_early = sym finish_early,
 );
 
-// What else the C library's own crt1.o has: the start of the data, for old garbage collectors, and the mark of the
+// The other symbols of the C library's crt1.o: the start of the data, for old garbage collectors, and the mark of the
 // current stdio.
 global_asm!(
     ".pushsection .data,\"aw\",@progbits",

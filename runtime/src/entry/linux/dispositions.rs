@@ -1,9 +1,9 @@
-//! `sigaction` and its relatives: a program that asks what it set for a signal is told that, and not what the runtime has
-//! put there.
+//! `sigaction` and its relatives. A program that asks for the action of a signal sees the action that the program
+//! set, not the runtime's handler.
 //!
-//! CPython, Rust's standard library and many shells install a handler only where they find the default action. Each function
-//! hands on to the next definition of its name, and what that found is disguised. All are async-signal-safe, keep no
-//! record of their own, and may be called before the runtime has begun and in the child of a `vfork`.
+//! CPython, Rust's standard library and many shells install a handler only if they find the default action. Each
+//! function calls the next definition of its name and disguises the result. All functions are async-signal-safe, keep
+//! no records, and may be called before the runtime has started and in the child of a `vfork`.
 
 use core::arch::global_asm;
 use core::ffi::{CStr, c_int};
@@ -26,28 +26,30 @@ const SA_RESETHAND: u32 = 0x8000_0000;
 type Sigaction = unsafe extern "C" fn(c_int, *const Action, *mut Action) -> c_int;
 type Signal = unsafe extern "C" fn(c_int, usize) -> usize;
 
-/// The next definitions of `sigaction` and `signal`; 0 before they were looked up, [`MISSING`] if there are none.
+/// The next definitions of `sigaction` and `signal`; 0 before the look-up, [`MISSING`] if there are none.
 static NEXT_SIGACTION: AtomicUsize = AtomicUsize::new(0);
 static NEXT_SIGNAL: AtomicUsize = AtomicUsize::new(0);
 const MISSING: usize = usize::MAX;
 
-/// Looks up the next definitions, for programs with a dynamic linker. At the start: not everywhere else may that be done.
+/// Looks up the next definitions in programs with a dynamic linker. Called at the start, because a look-up is not
+/// allowed everywhere.
 pub(crate) fn find_next() {
     NEXT_SIGACTION.store(next(c"sigaction"), Relaxed);
     NEXT_SIGNAL.store(next(c"signal"), Relaxed);
 }
 
-/// The next definition of a name.
+/// The address of the next definition of a name, or [`MISSING`].
 #[inline(never)]
 fn next(name: &CStr) -> usize {
     let found = next_definition(name);
     if found == 0 { MISSING } else { found }
 }
 
-/// The `sigaction` behind ours.
+/// The next `sigaction`.
 ///
-/// A static program's is `__sigaction`, which is there if anything in its C library depends on what that keeps. It is in
-/// glibc's shared library too, for calls before the start. musl's has none: there, a constructor of a library calls.
+/// In a static program this is `__sigaction`, which is linked if anything in the C library depends on its records.
+/// glibc's shared library exports `__sigaction` too, which serves calls before the start. musl's shared library does
+/// not: there, constructors of libraries may call this function early.
 fn next_sigaction() -> Option<Sigaction> {
     let mut found = NEXT_SIGACTION.load(Relaxed);
     if found == 0 {
@@ -61,7 +63,7 @@ fn next_sigaction() -> Option<Sigaction> {
     (found != MISSING).then(|| unsafe { mem::transmute::<usize, Sigaction>(found) })
 }
 
-/// The `signal` behind ours, if there is one that keeps something; else it is made of [`set_and_ask`].
+/// The next `signal`, if there is one that keeps records; otherwise [`signal`] uses [`set_and_ask`].
 fn next_signal() -> Option<Signal> {
     let found = match NEXT_SIGNAL.load(Relaxed) {
         0 | MISSING => arch::bsd_signal_address(),
@@ -71,18 +73,18 @@ fn next_signal() -> Option<Signal> {
     unsafe { mem::transmute(found) }
 }
 
-/// Whether the C library is musl, whose shared library keeps `__sigaction` to itself.
+/// Whether the C library is musl, whose shared library does not export `__sigaction`.
 fn is_musl() -> bool {
     arch::sigaction_address() == 0 || arch::handler_set_address() != 0
 }
 
-/// Whether the program sees the runtime's handlers: it has a `sigaction` of its own, or was linked with the C library's
-/// before ours.
-pub(crate) fn are_seen() -> bool {
+/// Whether the program can see the runtime's handlers: the program defines `sigaction`, or was linked with the C
+/// library's before the runtime's.
+pub(crate) fn are_visible() -> bool {
     arch::programs_sigaction_address() != set_and_ask as *const () as usize
 }
 
-// The C library's name, of which a program may have another one: the function here has a name for itself.
+// The C library's name is an alias, because a program may define the same name.
 global_asm!(".globl sigaction", ".type sigaction, %function", ".set sigaction, {}", sym set_and_ask);
 
 /// `int sigaction(int signum, const struct sigaction *act, struct sigaction *oldact)`.
@@ -90,7 +92,7 @@ unsafe extern "C" fn set_and_ask(signal: c_int, action: *const Action, before: *
     let mut other = MaybeUninit::<Action>::uninit();
     let mut action = action;
     if !action.is_null() {
-        // SAFETY: an action, by the caller's promise, and room for another.
+        // SAFETY: an action, by the caller's promise, and room for a copy.
         unsafe {
             other.write(*action);
             stand_in(signal, other.assume_init_mut());
@@ -98,7 +100,7 @@ unsafe extern "C" fn set_and_ask(signal: c_int, action: *const Action, before: *
         action = other.as_ptr();
     }
     let result = match next_sigaction() {
-        // SAFETY: the caller's promise, and an action that is sound to set.
+        // SAFETY: the caller's promise, and a valid action.
         Some(next) => unsafe { next(signal, action, before) },
         // SAFETY: as above.
         None => match unsafe { set_action_raw(signal, action, before) } {
@@ -109,7 +111,7 @@ unsafe extern "C" fn set_and_ask(signal: c_int, action: *const Action, before: *
             }
         },
     };
-    // SAFETY: null, or the caller's.
+    // SAFETY: null, or the caller's variable.
     let before = unsafe { before.as_mut() }.filter(|_| result == 0);
     if let Some(before) = before {
         disguise(signal, before);
@@ -117,7 +119,7 @@ unsafe extern "C" fn set_and_ask(signal: c_int, action: *const Action, before: *
     result
 }
 
-/// Sets a handler by [`set_and_ask`]; the result is the one before, or `SIG_ERR`.
+/// Sets a handler by [`set_and_ask`]; the result is the previous handler, or `SIG_ERR`.
 fn set(signal: c_int, handler: usize, flags: u32, mask: u64) -> usize {
     if handler == SIG_ERR && !is_musl() {
         set_errno(Errno::EINVAL);
@@ -125,52 +127,52 @@ fn set(signal: c_int, handler: usize, flags: u32, mask: u64) -> usize {
     }
     let action = Action::new(handler, flags, mask);
     let mut before = Action::new(SIG_DFL, 0, 0);
-    // SAFETY: what the caller of one of the following wants to be set.
+    // SAFETY: the caller of the calling function wants this handler.
     if unsafe { set_and_ask(signal, &raw const action, &raw mut before) } == 0 { before.handler } else { SIG_ERR }
 }
 
-/// `sighandler_t signal(int signum, sighandler_t handler)`: with BSD's meaning.
+/// `sighandler_t signal(int signum, sighandler_t handler)`, with BSD's meaning.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn signal(signal: c_int, handler: usize) -> usize {
     match next_signal() {
         // SAFETY: the caller's promise.
         Some(next) if handler != SIG_DFL => disguised(signal, unsafe { next(signal, handler) }),
         _ => {
-            // glibc has the signal in its own mask. What is no signal is refused.
+            // glibc adds the signal to the handler's mask. The system call refuses invalid signals.
             let mask = if is_musl() { 0 } else { 1_u64.wrapping_shl(signal.wrapping_sub(1) as u32) };
             set(signal, handler, SA_RESTART as u32, mask)
         }
     }
 }
 
-/// `bsd_signal`: a name of [`signal`].
+/// `bsd_signal`: another name of [`signal`].
 #[unsafe(no_mangle)]
 unsafe extern "C" fn bsd_signal(number: c_int, handler: usize) -> usize {
     // SAFETY: the caller's promise.
     unsafe { signal(number, handler) }
 }
 
-/// `ssignal`: a name of [`signal`].
+/// `ssignal`: another name of [`signal`].
 #[unsafe(no_mangle)]
 unsafe extern "C" fn ssignal(number: c_int, handler: usize) -> usize {
     // SAFETY: the caller's promise.
     unsafe { signal(number, handler) }
 }
 
-/// `sighandler_t sysv_signal(int signum, sighandler_t handler)`: with System V's meaning.
+/// `sighandler_t sysv_signal(int signum, sighandler_t handler)`, with System V's meaning.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn sysv_signal(signal: c_int, handler: usize) -> usize {
     set(signal, handler, SA_RESETHAND | SA_NODEFER | SA_INTERRUPT, 0)
 }
 
-/// glibc's own name for [`sysv_signal`], by which programs call that are compiled for the X/Open standards alone.
+/// glibc's own name for [`sysv_signal`], which programs for the X/Open standards alone call.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __sysv_signal(signal: c_int, handler: usize) -> usize {
     // SAFETY: the caller's promise.
     unsafe { sysv_signal(signal, handler) }
 }
 
-/// `sighandler_t sigset(int sig, sighandler_t disp)`: sets a handler and lets the signal in, or blocks it.
+/// `sighandler_t sigset(int sig, sighandler_t disp)`: sets a handler and unblocks the signal, or blocks the signal.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn sigset(signal: c_int, handler: usize) -> usize {
     let mut before = Action::new(SIG_DFL, 0, 0);

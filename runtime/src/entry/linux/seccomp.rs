@@ -1,7 +1,7 @@
-//! `prctl`, `syscall` and `mlockall`: a program that gives up system calls, or the freedom of memory.
+//! `prctl`, `syscall` and `mlockall`, by which a program installs a seccomp filter or locks its memory.
 //!
-//! These do what the C library's do. Before a filter of system calls (seccomp) is installed, the runtime gets what there may be no way
-//! to later, and from then on asks the filter before each call of its own: see [`expect_filter`].
+//! The functions do what the C library's do. Before a seccomp filter is installed, the runtime gets what it may need
+//! later; from then on it asks the filter before each system call of its own: see [`expect_filter`].
 
 use core::ffi::{c_int, c_long};
 
@@ -24,18 +24,18 @@ const SECCOMP_FILTER_FLAG_NEW_LISTENER: usize = 1 << 3;
 /// `int prctl(int op, ...)`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn prctl(operation: c_int, a: usize, b: usize, c: usize, d: usize) -> c_int {
-    // SAFETY: the caller's own promise.
+    // SAFETY: the caller's promise.
     unsafe { special(numbers::PRCTL, operation as usize, a, b, c, d, 0) as c_int }
 }
 
-/// `int mlockall(int flags)`. What is reserved and was never used is given back before: it would all be touched.
+/// `int mlockall(int flags)`. Unused reserved memory is unmapped first, because the kernel would touch all of it.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn mlockall(flags: c_int) -> c_int {
     // SAFETY: no pointers.
     unsafe { special(numbers::MLOCKALL, flags as usize, 0, 0, 0, 0, 0) as c_int }
 }
 
-/// Those system calls before which something is to be done, and any others.
+/// Makes a system call, after what must be done before some calls.
 pub(crate) unsafe extern "C" fn special(
     number: usize,
     a: usize,
@@ -46,24 +46,25 @@ pub(crate) unsafe extern "C" fn special(
     f: usize,
 ) -> c_long {
     let make = || {
-        // SAFETY: the caller's own promise.
+        // SAFETY: the caller's promise.
         unsafe { syscall(number, [a, b, c, d, e, f]) }
     };
     if number == numbers::MLOCKALL {
         unreserve();
     } else if is_end(number) && is_in_file() {
-        // Nobody will write the arcs any more: the C library's exit is not for a thread in strict mode.
+        // Nobody writes the arcs later: a thread in strict mode cannot use the C library's exit.
         write_snapshot();
     }
     let result = match wanted(number, a, b, c) {
-        // A number that is no error is a descriptor where one was asked for, else that of a thread that cannot have the filter.
+        // A positive result is a descriptor if the call asked for one, or the number of a thread that cannot have the
+        // filter.
         Some((wanted, for_all)) => filtered(wanted, for_all, b & SECCOMP_FILTER_FLAG_NEW_LISTENER != 0, make),
         None => make(),
     };
     if result < 0 { failed(result) } else { result as c_long }
 }
 
-/// What the C library says of a call that the kernel refused with that number.
+/// Sets `errno` for a failed call as the C library does, and returns -1.
 pub(crate) extern "C" fn failed(result: isize) -> c_long {
     set_errno(Errno(-result as c_int));
     -1
@@ -73,7 +74,7 @@ fn is_end(number: usize) -> bool {
     number == numbers::EXIT || number == numbers::EXIT_GROUP
 }
 
-/// Which filter a call is to install, and whether for all threads.
+/// The filter that a call is to install, and whether the filter is for all threads.
 fn wanted(number: usize, a: usize, b: usize, c: usize) -> Option<(Wanted, bool)> {
     // prctl counts its modes from 1.
     let (mode, for_all, program) = match number {
@@ -88,7 +89,7 @@ fn wanted(number: usize, a: usize, b: usize, c: usize) -> Option<(Wanted, bool)>
     }
 }
 
-/// Has the filter installed by `make`.
+/// Installs the filter by `make`.
 fn filtered(wanted: Wanted, for_all: bool, gets_descriptor: bool, make: impl FnOnce() -> isize) -> isize {
     let Some(prepared) = expect_filter(wanted, for_all) else { return make() };
     let result = make();
@@ -98,34 +99,35 @@ fn filtered(wanted: Wanted, for_all: bool, gets_descriptor: bool, make: impl FnO
     result
 }
 
-/// A filter for which everything is ready, and what is to be undone if the kernel refuses to install it.
+/// A filter for which everything is prepared, and what must be undone if the kernel refuses the filter.
 struct Prepared {
     filter: Expected,
-    /// Whether samples have been stopped.
+    /// Whether samples were stopped.
     stopped: bool,
-    /// The signals whose handlers have been taken away.
+    /// The signals whose handlers were removed.
     unwatched: SignalSet,
 }
 
-/// Gets ready for a filter of system calls that the program is about to install, after which much cannot be had any more: memory is
-/// reserved, what is loaded is looked at, and if the file could not be written later, the profile is moved into it now. Handlers that
-/// could not do their work are taken away. From here on no call is made that the filter refuses, by a process without a profile either.
+/// Prepares for a seccomp filter that the program is about to install: reserves memory, reads the list of loaded
+/// objects, and moves the profile into the file if the file could not be written later. Removes handlers that could
+/// not work behind the filter. From here on no system call that the filter refuses is made, also by a process without
+/// a profile.
 fn expect_filter(wanted: Wanted, for_all: bool) -> Option<Prepared> {
-    // The child of a vfork would bind its parent, whose memory it has.
+    // The filter of a vfork child would bind the record of its parent's thread.
     if !is_ours() && !ownership::is_copy() {
         return None;
     }
     let filter = expect(wanted, for_all)?;
     let permits = |number, arguments| filter.permits(number, arguments);
     get_ready(for_all, can_write_files(permits));
-    // Not with signals blocked: the filter may refuse to let them in again.
+    // Signals must not be blocked here: the filter may refuse to unblock them.
     let stopped = !system::can_sample(permits) && {
         snapshot::unwatch();
         system::stop_for_good(|| mcount::run_clocks(false))
     };
     if stopped && is_profiled() {
-        // Behind the filter there may be no way to say anything.
-        say(&[b"no samples from here on: the program's filter of system calls forbids rt_sigreturn"]);
+        // Behind the filter the runtime may be unable to write a line.
+        say(&[b"no samples from now on: the program's seccomp filter forbids rt_sigreturn"]);
     }
     let unwatched = if system::can_end_by_signal(permits) { NO_SIGNALS } else { exits::unwatch() };
     filter.enforce();
@@ -133,7 +135,7 @@ fn expect_filter(wanted: Wanted, for_all: bool) -> Option<Prepared> {
 }
 
 impl Prepared {
-    /// The kernel has not installed it.
+    /// Undoes the preparation after the kernel refused the filter.
     fn withdraw(self) {
         self.filter.withdraw();
         snapshot::watch_again();
@@ -142,7 +144,7 @@ impl Prepared {
             system::go_on_again();
             mcount::run_clocks(bins::is_counting());
             if is_profiled() {
-                say(&[b"samples go on: the filter was not installed"]);
+                say(&[b"sampling continues: the kernel refused the filter"]);
             }
         }
     }

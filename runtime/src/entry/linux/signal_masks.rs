@@ -1,23 +1,24 @@
-//! `sigprocmask` and `pthread_sigmask`: a thread that blocks every signal is sampled all the same, and does not see that.
+//! `sigprocmask` and `pthread_sigmask`: a thread that blocks every signal is sampled all the same, and does not see a
+//! difference.
 //!
-//! Servers block everything in their first thread and wait for signals in another. Such a thread would not be sampled, and
-//! would be handed the sampling signal by `sigwait`. So the kernel is not told to block that signal where a thread blocks
-//! everything, and the thread is told that the signal is blocked where everything else is. What a thread was told stands
-//! nowhere but in the kernel's mask: handlers that return, jumps and new threads keep it right.
+//! Servers block all signals in their first thread and wait for signals in another. Such a thread would not be
+//! sampled, and `sigwait` would return the sampling signal. So the kernel's mask leaves the sampling signal unblocked
+//! if a thread blocks all signals, and such a thread is told that the signal is blocked. The kernel's mask is the
+//! only record, so handlers that return, jumps and new threads keep it right.
 
 use core::ffi::c_int;
 
 use crate::kernel::system::{blocked_as_told, to_be_blocked};
 use crate::os::{Errno, SIG_UNBLOCK, change_mask, set_errno};
 
-/// The C library's own signals, 32 and 33, which a program neither blocks nor sees.
+/// The C library's own signals, 32 and 33, which a program can neither block nor see.
 const INTERNAL: u64 = 0b11 << 31;
 
 /// # Safety
 ///
 /// `set` must be null or a set of signals, `before` null or valid for writing one.
 unsafe fn change(how: c_int, set: *const u64, before: *mut u64) -> Result<(), Errno> {
-    // SAFETY: the caller's promise. The kernel has the first word of the C libraries' sets.
+    // SAFETY: the caller's promise. The kernel's sets are the first word of the C libraries' sets.
     let wanted = unsafe { set.as_ref() }.map(|set| {
         let signals = set & !INTERNAL;
         if how as usize == SIG_UNBLOCK { signals } else { to_be_blocked(signals) }

@@ -1,10 +1,10 @@
-//! Linux has no `profil`: timers of its own or the kernel's ring of samples take its place.
+//! Linux has no `profil`: timers of the runtime or the kernel's sample rings replace it.
 pub mod profil_clock;
 mod sampler;
 
-/// The names of the samplers, as `GMON_SAMPLER` has them.
+/// The values of `GMON_SAMPLER`, for a message.
 #[cfg(not(test))]
-pub(crate) const SAMPLER_NAMES: &[u8] = b"perf, timer and itimer";
+pub(crate) const SAMPLER_NAMES: &[u8] = b"perf, timer or itimer";
 
 pub(crate) use sampler::{
     Clock, HIGHEST_RATE, Sampler, Wish, after_fork_in_child, blocked_as_told, can_end_by_signal, can_sample, choose,

@@ -1,9 +1,9 @@
-//! The ticks of `profil` in the dialects of other systems: a timer over the CPU time of all threads, by which every thread is counted, without a hook in any.
+//! The ticks of `profil` for the dialects of other systems: a timer over the CPU time of all threads, which needs no
+//! hook in any thread.
 //!
-//! The process's POSIX timer sends a signal of our own, which comes to the thread that runs. On a system from before Linux
-//! 6.4 it would come to the main thread, whoever ran: once there is a second thread, `ITIMER_PROF` and SIGPROF take over
-//! there. Those are not gone at exec, and a program that is executed meanwhile would be killed; so they are the second
-//! choice.
+//! The process's POSIX timer sends a signal of this module to the thread that runs. Before Linux 6.4 the signal goes
+//! to the main thread, whichever thread runs: with a second thread, `ITIMER_PROF` and SIGPROF replace the timer
+//! there. They are the second choice because they survive an exec and would kill the executed program.
 
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, Ordering::SeqCst};
@@ -17,47 +17,47 @@ use crate::os::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate(i64);
 
-/// So many ticks a second.
+/// 100 and 60 ticks per second.
 pub const HUNDRED: Rate = Rate(1_000_000_000 / 100);
 pub const SIXTY: Rate = Rate(1_000_000_000 / 60);
-/// The nanoseconds of the unit in which `ITIMER_PROF` counts.
+/// The unit of `ITIMER_PROF` in nanoseconds.
 const MICROSECOND: i64 = 1000;
 
-/// Of the ticks that come, 0 while there are none; [`UNWANTED`] is added for the last one of the timer.
+/// The rate of the ticks, 0 while there are none; plus [`UNWANTED`] if the timer ends with its next tick.
 static RATE: AtomicI64 = AtomicI64::new(0);
 const UNWANTED: i64 = 1 << 40;
-/// The timer, once it is made; its ticks carry the address of this word.
+/// The timer, once it was created; its ticks carry the address of this word.
 static TIMER: AtomicI32 = AtomicI32::new(NO_TIMER);
 const NO_TIMER: i32 = -1;
-/// Whether timers of a process tick in the main thread only.
+/// Whether the signals of a process's timer go only to the main thread.
 static OLD_KERNEL: AtomicBool = AtomicBool::new(false);
-/// Whether `ITIMER_PROF` is in use, and what it was set to before, for somebody else.
+/// Whether `ITIMER_PROF` is in use, and its previous period, which another user may have set.
 static INTERVAL: AtomicBool = AtomicBool::new(false);
 static OTHERS: AtomicI64 = AtomicI64::new(0);
-/// Who handled SIGPROF before.
+/// The previous handler of SIGPROF.
 static NEXT: NextHandler = NextHandler::none();
 
 fn mark() -> usize {
     TIMER.as_ptr().addr()
 }
 
-/// Has `handler` told of ticks.
+/// Installs `handler` for the ticks.
 pub fn listen(handler: Handler) -> Result<(), Errno> {
     if is_caught_by(PROFIL_SIGNAL, handler) { Ok(()) } else { catch_signal(PROFIL_SIGNAL, handler) }
 }
 
-/// Has the timer go on that was to end with its next tick. Called before handlers of the time before are waited for, of
-/// which one may be about to end it; and after that, [`run`].
+/// Keeps the timer running that was to end with its next tick. Call this before waiting for earlier handlers, one of
+/// which may be about to end the timer, and call [`run`] afterwards.
 pub fn go_on() {
     let _ = RATE.fetch_update(SeqCst, SeqCst, |rate| (rate > UNWANTED).then_some(rate - UNWANTED));
 }
 
-/// Sees to it that ticks come, to `handler`. Those that already do go on as they were: a program that asks more often than
-/// they come gets them all the same.
+/// Makes ticks come to `handler`. Ticks that already come continue without a change, so a program that calls this
+/// more often than there are ticks still gets all of them.
 ///
 /// # Errors
 ///
-/// What the system says to `ITIMER_PROF`, when there was no timer of the other kind either.
+/// The error of `ITIMER_PROF`, if the other timer failed too.
 pub fn run(rate: Rate, handler: Handler) -> Result<(), Errno> {
     if RATE.load(SeqCst) == rate.0 {
         return Ok(());
@@ -91,8 +91,8 @@ fn run_interval_timer(rate: Rate, handler: Handler) -> Result<(), Errno> {
     set_interval_timer(rate.0 / MICROSECOND)
 }
 
-/// Lets no more ticks come, but for one of the timer, which ends it: a program that turns its profile off and on more often
-/// than there are ticks gets them too. `ITIMER_PROF` may be wanted by others.
+/// Stops the ticks after one more tick, which ends the timer: a program that turns its profile off and on more often
+/// than there are ticks still gets them. `ITIMER_PROF` stops at once, because others may want it.
 pub fn stop_soon() {
     if INTERVAL.load(SeqCst) {
         stop();
@@ -101,7 +101,7 @@ pub fn stop_soon() {
     }
 }
 
-/// Lets no more ticks come. Async-signal-safe.
+/// Stops the ticks. Async-signal-safe.
 pub fn stop() {
     if RATE.swap(0, SeqCst) == 0 {
         return;
@@ -118,7 +118,8 @@ fn give_interval_timer_back() {
     }
 }
 
-/// How many ticks a signal stands for; 0 for one that is none. What the process sends itself counts as well.
+/// The number of ticks that a signal stands for; 0 for another signal. A signal that the process sends to itself
+/// counts.
 pub fn ticks(signal: c_int, info: &SignalInfo) -> u32 {
     let is_tick = match info.timer_value() {
         Some(value) => value == mark(),
@@ -128,8 +129,8 @@ pub fn ticks(signal: c_int, info: &SignalInfo) -> u32 {
     if is_tick { info.expiries() } else { 0 }
 }
 
-/// What the handler does at a tick, before it forgets the profile: ends the timer if nobody wants it any more; and where the
-/// main thread would get the ticks of all, changes to the other one. Async-signal-safe.
+/// Called by the handler at each tick: ends the timer if nobody wants it any more, and changes to `ITIMER_PROF` if
+/// the main thread would get all ticks. Async-signal-safe.
 pub fn at_tick(handler: Handler) {
     let rate = RATE.load(SeqCst);
     if rate > UNWANTED {
@@ -146,12 +147,12 @@ pub fn at_tick(handler: Handler) {
     }
 }
 
-/// Hands a SIGPROF to the handler that was there before, unless it is ours alone. One of ours that comes late is that as
-/// well: nobody has the interval timer run then.
+/// Passes a SIGPROF to the previous handler, unless the signal is only for this module. A late signal of this module
+/// is not passed on: nobody runs the interval timer then.
 ///
 /// # Safety
 ///
-/// In a handler, with what that got.
+/// Call this only in a handler, with its arguments.
 pub unsafe fn pass_on(signal: c_int, info: *const SignalInfo, context: *const c_void) {
     if signal != SIGPROF {
         return;
@@ -161,13 +162,13 @@ pub unsafe fn pass_on(signal: c_int, info: *const SignalInfo, context: *const c_
     let of_others = if INTERVAL.load(SeqCst) { OTHERS.load(SeqCst) } else { interval_timer() };
     let is_ours = told.is_from_kernel() && of_others == 0;
     if !is_ours && !told.comes_back() {
-        // SAFETY: the caller's promise; the next one was SIGPROF's handler when ours was put before it. A program that takes
-        // code away must first take the handlers in it away.
+        // SAFETY: the caller's promise; the previous handler was SIGPROF's when this module's was installed. A
+        // program that unloads code must first remove its handlers.
         unsafe { NEXT.call(signal, info, context) };
     }
 }
 
-/// The child of a fork has no timers.
+/// Resets the child of a fork, which has no timers.
 pub fn after_fork_in_child() {
     RATE.store(0, SeqCst);
     TIMER.store(NO_TIMER, SeqCst);

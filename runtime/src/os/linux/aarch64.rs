@@ -1,4 +1,4 @@
-//! Linux on AArch64: raw system calls, and what the kernel lays out in memory.
+//! Linux on AArch64: raw system calls, and the kernel's memory layouts.
 
 use core::arch::{asm, naked_asm};
 use core::ffi::c_void;
@@ -33,6 +33,7 @@ pub(crate) mod numbers {
     pub(crate) const GETTID: usize = 178;
     pub(crate) const TIMER_CREATE: usize = 107;
     pub(crate) const TIMER_SETTIME: usize = 110;
+    pub(crate) const TIMER_GETTIME: usize = 108;
     pub(crate) const TIMER_DELETE: usize = 111;
     pub(crate) const CLOCK_GETTIME: usize = 113;
     pub(crate) const CLOCK_GETRES: usize = 114;
@@ -58,10 +59,10 @@ pub(crate) mod numbers {
     pub(crate) const RT_SIGTIMEDWAIT: usize = 137;
 }
 
-/// `AUDIT_ARCH_AARCH64`: what filters of system calls know the machine by (`linux/audit.h`).
+/// `AUDIT_ARCH_AARCH64`: the number by which seccomp filters identify the architecture (`linux/audit.h`).
 pub(crate) const AUDIT_MACHINE: u32 = 0xc000_00b7;
 
-/// `struct stat` (`asm-generic/stat.h`), as far as it is needed.
+/// `struct stat` (`asm-generic/stat.h`), as far as needed.
 #[repr(C)]
 pub(crate) struct Stat {
     pub(crate) device: u64,
@@ -75,30 +76,30 @@ pub(crate) struct Stat {
     rest: [u64; 9],
 }
 
-/// The program counter among the registers that perf records (`asm/perf_regs.h`), as a set of one.
+/// The program counter among the registers that perf records (`asm/perf_regs.h`), as a bit set.
 pub(crate) const PERF_PROGRAM_COUNTER: u64 = 1 << 32;
 
-/// The flags of `open` whose values differ from machine to machine (`asm/fcntl.h`).
+/// The flags of `open` whose values depend on the architecture (`asm/fcntl.h`).
 pub(crate) const O_DIRECTORY: usize = 0o40_000;
 pub(crate) const O_NOFOLLOW: usize = 0o100_000;
 
-/// Those that only the `profil` of other systems needs.
+/// The numbers that only the `profil` of other systems needs.
 pub(crate) mod profil_numbers {
     pub(crate) const FUTEX: usize = 98;
     pub(crate) const PROCESS_VM_WRITEV: usize = 271;
 }
 
-/// Makes a system call; the result is the kernel's own, an error from -4095 to -1.
+/// Makes a system call. The result is the kernel's, with errors from -4095 to -1.
 ///
 /// # Safety
 ///
-/// Whatever the call does to memory must be sound: pointers among the arguments are valid for what the kernel reads and
-/// writes through them.
+/// The effect of the call on memory must be sound: pointers among the arguments must be valid for the kernel's
+/// accesses.
 #[inline]
 pub(crate) unsafe fn syscall(number: usize, arguments: [usize; 6]) -> isize {
     let [a, b, c, d, e, f] = arguments;
     let result;
-    // SAFETY: the kernel changes x0 and no other register; memory is the caller's affair.
+    // SAFETY: the kernel changes x0 and no other register; the caller promises the rest.
     unsafe {
         asm!(
             "svc #0",
@@ -115,7 +116,8 @@ pub(crate) unsafe fn syscall(number: usize, arguments: [usize; 6]) -> isize {
     result
 }
 
-/// Where a signal handler returns to. Debuggers and unwinders know the trampoline by these very words.
+/// The return address of a signal handler. Debuggers and unwinders recognize the trampoline by exactly these
+/// instructions.
 #[unsafe(naked)]
 pub(crate) unsafe extern "C" fn signal_return() {
     naked_asm!(
@@ -131,21 +133,21 @@ pub(crate) unsafe extern "C" fn signal_return() {
 /// `context` must be the third argument of a handler that was installed with SA_SIGINFO.
 #[inline]
 pub unsafe fn interrupted_pc(context: *const c_void) -> usize {
-    // struct ucontext: flags, link, stack (8 + 8 + 24 bytes), 128 bytes for the signals, 8 that align what follows to 16;
-    // there a fault's address, x0 to x30, sp and pc, eight bytes each (asm/ucontext.h, asm/sigcontext.h).
+    // struct ucontext: flags, link, stack (8 + 8 + 24 bytes), 128 bytes for the signals, 8 bytes of padding; then the
+    // fault's address, x0 to x30, sp and pc, eight bytes each (asm/ucontext.h, asm/sigcontext.h).
     const PC: usize = 8 + 8 + 24 + 128 + 8 + (1 + 31 + 1) * 8;
-    // SAFETY: the kernel wrote a whole struct ucontext there.
+    // SAFETY: the kernel wrote a complete struct ucontext there.
     unsafe { context.byte_add(PC).cast::<usize>().read() }
 }
 
-/// Whether the second and the third argument of a handler lie as in the kernel's frame of a signal, by their addresses.
+/// Whether the second and third argument of a handler have the positions of the kernel's signal frame.
 #[inline]
 pub(crate) fn is_signal_frame(info: usize, context: usize) -> bool {
-    // struct rt_sigframe: the information, 128 bytes, and the context.
+    // struct rt_sigframe: the siginfo_t, 128 bytes, and the context.
     context.wrapping_sub(info) == 128
 }
 
-/// The signals that are blocked once the handler has returned.
+/// The address of the set of signals that will be blocked after the handler returns.
 ///
 /// # Safety
 ///
@@ -154,6 +156,6 @@ pub(crate) fn is_signal_frame(info: usize, context: usize) -> bool {
 pub(crate) unsafe fn blocked_on_return(context: *mut c_void) -> *mut u64 {
     // struct ucontext: flags, link, stack.
     const BLOCKED: usize = 8 + 8 + 24;
-    // SAFETY: the kernel wrote a whole struct ucontext there.
+    // SAFETY: the kernel wrote a complete struct ucontext there.
     unsafe { context.byte_add(BLOCKED).cast() }
 }

@@ -1,4 +1,4 @@
-//! What the kernel says to a program at its start (`getauxval`).
+//! The values that the kernel passes to a program at its start (`getauxval`).
 
 use core::ffi::{CStr, c_char, c_ulong};
 
@@ -8,11 +8,12 @@ unsafe extern "C" {
     fn getauxval(kind: c_ulong) -> c_ulong;
 }
 
-/// The path by which the program was executed; empty if that is not known. Once the C library is up.
+/// The path by which the program was executed; empty if it is not known. Call this after the C library is
+/// initialized.
 pub fn executed_path() -> &'static CStr {
     // SAFETY: the caller's promise.
     let path = unsafe { getauxval(AT_EXECFN) } as usize;
     let path: *const c_char = core::ptr::with_exposed_provenance(path);
-    // SAFETY: null, or the string that the kernel has put there for the life of the process.
+    // SAFETY: null, or a string that the kernel has stored for the life of the process.
     if path.is_null() { c"" } else { unsafe { CStr::from_ptr(path) } }
 }

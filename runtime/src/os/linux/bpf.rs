@@ -1,8 +1,8 @@
-//! Runs filters of system calls, which are programs of the classic BPF machine.
+//! Runs seccomp filters, which are programs of the classic BPF machine.
 
 use core::mem::MaybeUninit;
 
-/// The words of memory that a filter has.
+/// The number of words in a filter's memory.
 const SCRATCH: usize = 16;
 
 /// `struct sock_filter`.
@@ -15,23 +15,23 @@ pub(super) struct Instruction {
     operand: u32,
 }
 
-/// Runs a filter, which gets the words of `struct seccomp_data` from `word`; the result is what the filter returns. `None` if it is none that
-/// a kernel would have taken.
+/// Runs a filter. `word` returns the words of `struct seccomp_data`. The result is the filter's, or `None` if a
+/// kernel would not accept the filter.
 pub(super) fn run(instructions: &[Instruction], word: impl Fn(u32) -> u32) -> Option<u32> {
     const SIZE_OF_DATA: u32 = 64;
     let mut room = MaybeUninit::<[u32; SCRATCH]>::uninit();
     let scratch: *mut u32 = room.as_mut_ptr().cast();
-    // SAFETY: inside the room. Volatile, word by word: below mcount no vector register may be used.
+    // SAFETY: inside the room. Volatile, word by word, because below mcount no vector register may be used.
     (0..SCRATCH).for_each(|index| unsafe { scratch.add(index).write_volatile(0) });
     let place = |index: u32| (index < SCRATCH as u32).then(|| scratch.wrapping_add(index as usize));
     let [mut accumulator, mut index] = [0_u32; 2];
     let mut at = 0_usize;
-    // Jumps lead forward only, so that it ends.
+    // Jumps only lead forward, so the loop ends.
     while let Some(Instruction { code, if_true, if_false, operand }) = instructions.get(at).copied() {
         at += 1;
         let value = if code & 8 == 0 { operand } else { index };
         match code & 7 {
-            // LD and LDX, of which each has the modes IMM, ABS, MEM and LEN.
+            // LD and LDX, each with the modes IMM, ABS, MEM and LEN.
             kind @ (0 | 1) => {
                 let loaded = match code & 0xe0 {
                     0x00 => operand,
@@ -69,7 +69,7 @@ pub(super) fn run(instructions: &[Instruction], word: impl Fn(u32) -> u32) -> Op
     None
 }
 
-/// What an instruction makes of the accumulator and a value; `None` for a division by 0, at which a filter ends.
+/// Computes an operation on the accumulator and a value; `None` for a division by 0, at which a filter ends.
 fn compute(operation: u16, accumulator: u32, value: u32) -> Option<u32> {
     Some(match operation {
         0x00 => accumulator.wrapping_add(value),
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn every_operation() {
-        // The accumulator 12 and the index 5, or an operand.
+        // The accumulator is 12, and the index is 5, or an operand.
         let results = [
             (0x04, 5, 17),
             (0x0c, 0, 17),
@@ -141,7 +141,7 @@ mod tests {
             step(0x16, 0, 0, 0),
             step(0x06, 0, 0, 1),
         ];
-        // 7 against 9: neither equal nor greater, and one bit in common.
+        // 7 and 9: neither equal nor greater, and with one common bit.
         assert_eq!(run(&moves, |_| 0), Some(7));
         assert_eq!(run(&[step(0x60, 0, 0, 16)], |_| 0), None);
         assert_eq!(run(&[step(0x05, 0, 0, u32::MAX)], |_| 0), None);

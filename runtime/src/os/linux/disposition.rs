@@ -1,8 +1,8 @@
-//! Signal handlers of the runtime's that the program does not see: where one of them is, the program is told what it set.
+//! The actions of signals with a hidden handler of the runtime: the program sees the action that it has set.
 //!
-//! What the program set is the default action, with flags and a mask that then mean nothing, but that it may read again.
-//! The kernel keeps them beside the handler. So nothing must be remembered here, one system call reads or changes all of it,
-//! and neither two threads nor the child of a `vfork` can come between.
+//! That action is the default action, with flags and a mask that have no effect but that the program may read again.
+//! The kernel keeps the flags and the mask beside the handler. So the runtime keeps no record, one system call reads
+//! or changes everything, and neither another thread nor the child of a `vfork` can come in between.
 
 use core::ffi::c_int;
 
@@ -13,19 +13,19 @@ use super::signal::{
 };
 use super::{Errno, checked, signal};
 
-/// `struct sigaction` as the C libraries have it (the kernel's differs).
+/// `struct sigaction` of the C libraries (the kernel's differs).
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Action {
     pub(crate) handler: usize,
-    /// Of which the kernel has the first word.
+    /// The signal mask; the kernel has the first word.
     pub(crate) mask: [u64; 16],
     pub(crate) flags: u32,
     restorer: usize,
 }
 
 impl Action {
-    /// An action with the first word of its mask.
+    /// Makes an action with the first word of its mask.
     pub(crate) fn new(handler: usize, flags: u32, mask: u64) -> Action {
         let mut action = Action { handler, mask: [0; 16], flags, restorer: 0 };
         action.mask[0] = mask;
@@ -33,12 +33,12 @@ impl Action {
     }
 }
 
-/// The program set the default action, and did not only find it.
+/// The program has set the default action, and has not only found it.
 const BY_PROGRAM: usize = 1;
-/// The flags with which the program set it that the kernel has otherwise.
+/// The flags that the kernel needs with other values: bits of the entry number keep the program's values.
 const FLAGS: [(usize, usize); 3] = [(2, SA_SIGINFO), (4, SA_ONSTACK), (8, SA_RESETHAND)];
 
-/// Makes the action that the program wants to set the one to be set.
+/// Replaces the action that the program wants to set by the action to be set.
 pub(crate) fn stand_in(signal: c_int, action: &mut Action) {
     let hidden = hidden(signal);
     if action.handler != SIG_DFL || hidden == 0 {
@@ -60,7 +60,7 @@ pub(crate) fn stand_in(signal: c_int, action: &mut Action) {
     action.flags = flags as u32;
 }
 
-/// Makes the action that was found what the program set, if it is one of ours.
+/// Replaces an action that was found by the action that the program has set, if it is the runtime's.
 pub(crate) fn disguise(signal: c_int, found: &mut Action) {
     if !is_hidden(signal, found.handler) {
         return;
@@ -72,7 +72,7 @@ pub(crate) fn disguise(signal: c_int, found: &mut Action) {
         flags |= if number & bit != 0 { flag } else { 0 };
     }
     if number == 0 {
-        // As the kernel has it before anybody sets it.
+        // The flags that the kernel reports before anybody sets an action.
         flags = 0;
         found.restorer = 0;
         found.mask[0] = 0;
@@ -80,12 +80,13 @@ pub(crate) fn disguise(signal: c_int, found: &mut Action) {
     found.flags = flags as u32;
 }
 
-/// The handler that the program set where `handler` was found.
+/// The handler that the program has set if the kernel has `handler`.
 pub(crate) fn disguised(signal: c_int, handler: usize) -> usize {
     if is_hidden(signal, handler) { SIG_DFL } else { handler }
 }
 
-/// Takes the handler of a fatal signal away, and leaves the program's own alone. Says whether there was one, to come or to come back.
+/// Removes the handler of a fatal signal, unless the handler is the program's. The result says whether there was one
+/// of the runtime's.
 pub(crate) fn reveal(signal: c_int) -> bool {
     let is_ours = entry_number(hidden(signal)).is_some();
     if is_ours {
@@ -97,15 +98,15 @@ pub(crate) fn reveal(signal: c_int) -> bool {
     is_ours
 }
 
-/// Sets an action as the C libraries do, by a system call: for programs that have no such function of theirs.
+/// Sets an action as the C libraries do, by a system call: for programs whose C library has no such function.
 ///
 /// # Errors
 ///
-/// EINVAL, no signal or one of the C library's own; EFAULT.
+/// EINVAL for an invalid signal or a signal of the C library; EFAULT.
 ///
 /// # Safety
 ///
-/// `action` must be null or an action that is sound to set, `before` null or valid for writing.
+/// `action` must be null or a valid action, and `before` must be null or valid for writing.
 pub(crate) unsafe fn set_action_raw(signal: c_int, action: *const Action, before: *mut Action) -> Result<(), Errno> {
     // Only musl leaves programs without a function of its own.
     if matches!(signal, 32..=34) {
@@ -121,8 +122,8 @@ pub(crate) unsafe fn set_action_raw(signal: c_int, action: *const Action, before
     let mut found = SignalAction { handler: SIG_DFL, flags: 0, restorer: 0, mask: 0 };
     let wanted = wanted.as_ref().map_or(core::ptr::null(), core::ptr::from_ref);
     let arguments = [signal as usize, wanted.addr(), (&raw mut found).addr(), size_of::<u64>(), 0, 0];
-    // The program's own call: what the program's filters do with that is for the program to see.
-    // SAFETY: the caller's promise; a set of signals is 8 bytes long.
+    // The program's own call, which only the program's filters judge.
+    // SAFETY: the caller's promise; a set of signals has 8 bytes.
     checked(unsafe { machine::syscall(numbers::RT_SIGACTION, arguments) })?;
     // SAFETY: as above.
     if let Some(before) = unsafe { before.as_mut() } {
@@ -147,7 +148,7 @@ mod tests {
         action
     }
 
-    /// What the program reads after it has set `wanted`.
+    /// The action that the program reads after it has set `wanted`.
     fn read_again(wanted: &Action) -> Action {
         let mut found = set(SIGNAL, *wanted);
         disguise(SIGNAL, &mut found);
@@ -168,12 +169,12 @@ mod tests {
                 assert_eq!(installed, expected, "information, and the other stack");
             }
         }
-        // As it was at the start.
+        // The action at the start.
         let mut found = Action::new(OURS, 0x0c00_0004, 0);
         found.restorer = 77;
         disguise(SIGNAL, &mut found);
         assert_eq!(found, Action::new(SIG_DFL, 0, 0));
-        // One handler for all of it, which stays.
+        // One handler without entries, which stays.
         hide(SIGNAL, 0x7000);
         let wanted = Action::new(SIG_DFL, 4, 1);
         assert_eq!(set(SIGNAL, wanted), Action::new(0x7000, 0x1800_0004, u64::MAX));

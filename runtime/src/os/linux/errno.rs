@@ -28,7 +28,7 @@ impl Errno {
     pub const ESRCH: Errno = Errno(3);
     pub const EALREADY: Errno = Errno(114);
 
-    /// What the number means where it is likely here; empty for the others.
+    /// The description of a number that is likely here; empty for others.
     pub(crate) fn text(self) -> &'static [u8] {
         match self.0 {
             1 => b"operation not permitted",
@@ -59,7 +59,7 @@ impl Errno {
     }
 }
 
-// What only the `profil` of other systems says.
+// The numbers that only the `profil` of other systems needs.
 impl Errno {
     pub const ENOSYS: Errno = Errno(38);
 }
@@ -70,6 +70,6 @@ unsafe extern "C" {
 
 /// Sets the C library's `errno` of this thread.
 pub fn set_errno(error: Errno) {
-    // SAFETY: this thread's own.
+    // SAFETY: this thread's own variable.
     unsafe { *__errno_location() = error.0 };
 }

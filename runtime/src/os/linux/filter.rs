@@ -1,8 +1,9 @@
-//! Filters of system calls (seccomp) that the program has installed, and which calls they would refuse.
+//! The seccomp filters that the program has installed, and which system calls they refuse.
 //!
-//! A call that a filter refuses may end the process, so the runtime must know the answer before it makes the call. A filter is
-//! a program that anybody can run: [`refusal`] runs a copy of each one that binds this thread, as the kernel does. Filters
-//! that the process was started with are not known, and need not be: whatever they refuse, they refused at start-up too.
+//! A call that a filter refuses may end the process, so the runtime must know the answer before the call. A filter is
+//! a program that anybody can run: [`refusal`] runs a copy of each filter that binds this thread, as the kernel does.
+//! Filters from before the start of the process are not known and need not be: what they refuse, they refused at
+//! start-up too.
 
 use core::sync::atomic::{
     AtomicPtr, AtomicUsize,
@@ -14,23 +15,25 @@ use super::errno::Errno;
 use super::machine::{self, numbers};
 use crate::arch;
 
-/// How many filters there is room for at first, and in each piece of the reserve that is taken for more.
+/// The number of filters for which there is room at first, and in each further piece.
 pub(super) const FIRST: usize = 32;
 pub(super) const PIECE: usize = 1024;
-/// How many filters are kept: more than the kernel lets a thread have, each of which counts for five instructions at least of
-/// 32,768. Where the threads of a process have more of them between them, the process is held to be in strict mode.
+/// The maximum number of filters: more than the kernel allows for a thread, because each filter counts for at least
+/// five of 32,768 instructions. If all threads together have more filters, the process is treated as if in strict
+/// mode.
 pub(super) const MOST: usize = FIRST + 7 * PIECE;
 const ACTION: u32 = 0xffff_0000;
 const RETURN_ERROR: u32 = 0x0005_0000;
 const RETURN_LOG: u32 = 0x7ffc_0000;
 const RETURN_ALLOW: u32 = 0x7fff_0000;
 
-/// A filter. All zero, it binds nobody.
+/// A filter. A filter of zeros binds no thread.
 pub(super) struct Filter {
-    /// The copy of its instructions; null for strict mode, which only lets a thread read, write, end and return from a signal.
+    /// The copy of the filter's instructions; null for strict mode, which allows only read, write, exit and
+    /// rt_sigreturn.
     pub(super) instructions: AtomicPtr<Instruction>,
     pub(super) length: AtomicUsize,
-    /// [`NOBODY`], [`ALL`], or the thread that installed the filter, as [`arch::thread_pointer`] has it.
+    /// [`NOBODY`], [`ALL`], or the [`arch::thread_pointer`] of the thread that installed the filter.
     pub(super) binds: AtomicUsize,
 }
 
@@ -38,20 +41,20 @@ pub(super) const NOBODY: usize = 0;
 pub(super) const ALL: usize = 1;
 
 pub(super) static FILTERS: [Filter; FIRST] = [const { Filter::none() }; FIRST];
-/// The pieces with more of them; null before they are needed.
+/// Further pieces of filters; null before they are needed.
 pub(super) static PIECES: [AtomicPtr<Filter>; MOST / PIECE] =
     [const { AtomicPtr::new(core::ptr::null_mut()) }; MOST / PIECE];
-/// How many places for filters have been used.
+/// The number of used places.
 pub(super) static NUMBER: AtomicUsize = AtomicUsize::new(0);
 
-/// The place of the filter of that number, if there is one.
+/// The place of the filter with this number.
 pub(super) fn place(number: usize) -> Option<&'static Filter> {
     let behind = match FILTERS.get(number) {
         None => number - FIRST,
         found => return found,
     };
     let piece = PIECES.get(behind / PIECE)?.load(Acquire);
-    // SAFETY: a piece has so many filters, and is never freed.
+    // SAFETY: a piece has this number of filters and is never freed.
     (!piece.is_null()).then(|| unsafe { &*piece.add(behind % PIECE) })
 }
 
@@ -64,7 +67,8 @@ impl Filter {
         }
     }
 
-    /// Whether the filter of that number binds this thread. A thread that began later may be a child of one that is bound.
+    /// Whether the filter with this number binds this thread. A thread that started later may be a child of a bound
+    /// thread.
     fn binds_this_thread(&self, number: usize) -> bool {
         match self.binds.load(Acquire) {
             NOBODY => false,
@@ -73,7 +77,7 @@ impl Filter {
         }
     }
 
-    /// What the filter answers to a call, as [`refusal`] has it.
+    /// The filter's answer to a call, as the result of [`refusal`].
     #[allow(
         clippy::too_many_arguments,
         reason = "an array would be memory, for which the compiler takes vector registers"
@@ -84,9 +88,9 @@ impl Filter {
             let is_strict = [numbers::READ, numbers::WRITE, numbers::EXIT, numbers::RT_SIGRETURN].contains(&number);
             return if is_strict { 0 } else { Errno::EPERM.0 as u32 };
         }
-        // SAFETY: the copy has so many, and is never freed.
+        // SAFETY: the copy has this number of instructions and is never freed.
         let instructions = unsafe { core::slice::from_raw_parts(instructions, length) };
-        // struct seccomp_data: the number, the machine, the program counter, six arguments.
+        // struct seccomp_data: the number, the architecture, the program counter, six arguments.
         let word = |offset: u32| {
             let half = |value: usize| if offset & 4 == 0 { value as u32 } else { (value as u64 >> 32) as u32 };
             if offset == 0 {
@@ -94,7 +98,7 @@ impl Filter {
             } else if offset == 4 {
                 machine::AUDIT_MACHINE
             } else if offset < 16 {
-                0 // the program counter: nobody asks for it
+                0 // the program counter, which no filter uses
             } else if offset < 24 {
                 half(a)
             } else if offset < 32 {
@@ -112,15 +116,15 @@ impl Filter {
         let result = run(instructions, word).unwrap_or(0);
         match result & ACTION {
             RETURN_ALLOW | RETURN_LOG => 0,
-            // An error of 0 stands for success without the call, which is no use.
+            // An error of 0 means success without the call, which is useless here.
             RETURN_ERROR if result & !ACTION != 0 => result & !ACTION,
             _ => Errno::EPERM.0 as u32,
         }
     }
 }
 
-/// The error with which a filter of the program's would answer this call, or 0 if all let it pass. A call that would end the
-/// process, or ask another one, counts as refused with EPERM. Below mcount.
+/// The error with which a filter of the program would answer this call, or 0 if all filters allow the call. A call
+/// that would end the process, or ask another process, counts as refused with EPERM. Called below mcount.
 #[inline]
 #[allow(clippy::too_many_arguments, reason = "an array would be memory, for which the compiler takes vector registers")]
 pub(super) fn refusal(number: usize, a: usize, b: usize, c: usize, d: usize, e: usize, f: usize) -> u32 {
@@ -143,7 +147,8 @@ fn refusal_of(filters: usize, number: usize, a: usize, b: usize, c: usize, d: us
     0
 }
 
-/// Notes in this thread's block which filters were there before the thread. When a thread gets a record.
+/// Records in this thread's block which filters were installed before the thread started. Called when a thread gets a
+/// record.
 pub(crate) fn enter_thread() {
     arch::set_filters_before(NUMBER.load(Relaxed));
 }

@@ -1,4 +1,4 @@
-//! A filter of system calls that the program is about to install: a copy of it is kept, for [`super::filter`].
+//! Copies a seccomp filter that the program is about to install, for [`super::filter`].
 
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 
@@ -9,7 +9,7 @@ use super::memory::give_back_reserved;
 use super::{Errno, PAGE, call, take_reserved};
 use crate::arch;
 
-/// The longest filter that the kernel takes.
+/// The longest filter that the kernel accepts.
 const MOST_INSTRUCTIONS: usize = 4096;
 
 /// `struct sock_fprog`.
@@ -19,7 +19,7 @@ struct Program {
     instructions: usize,
 }
 
-/// What a program asks to be installed.
+/// What a program asks to install.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wanted {
     Strict,
@@ -27,21 +27,21 @@ pub(crate) enum Wanted {
     Filter(usize),
 }
 
-/// A filter that has been noted, see [`expect`]: its number, and whom it will bind.
+/// A filter that was recorded by [`expect`], with its number and its threads.
 pub(crate) struct Expected {
     number: usize,
     binds: usize,
-    /// Whom the place bound before: the same for a filter that was there, else [`NOBODY`].
+    /// The threads that the place bound before: the same threads for a known filter, otherwise [`NOBODY`].
     before: usize,
 }
 
-/// The place of the filter of that number, in a new piece if need be; `None` if there is no memory for that.
+/// The place of the filter with this number, in a new piece if necessary; `None` if there is no memory.
 fn make_place(number: usize) -> Option<&'static Filter> {
     const SIZE: usize = PIECE * size_of::<Filter>();
     let piece = number.checked_sub(FIRST).and_then(|behind| PIECES.get(behind / PIECE));
     if let Some(piece) = piece.filter(|piece| piece.load(Acquire).is_null()) {
         let memory = take_reserved(SIZE);
-        // All zero, it has filters that bind nobody. Another thread may be quicker.
+        // Memory of zeros has filters that bind no thread. Another thread may be faster.
         if piece.compare_exchange(core::ptr::null_mut(), memory.cast(), SeqCst, SeqCst).is_err() {
             give_back_reserved(memory, SIZE);
         }
@@ -50,11 +50,11 @@ fn make_place(number: usize) -> Option<&'static Filter> {
 }
 
 impl Filter {
-    /// Whether the filter has just these instructions.
+    /// Whether the filter has exactly these instructions.
     fn is_of(&self, instructions: *const Instruction, length: usize) -> bool {
         let (known, count) = (self.instructions.load(Relaxed), self.length.load(Relaxed));
         let word = |start: *const Instruction, at: usize| {
-            // SAFETY: the copy has so many instructions, each as long as a word.
+            // SAFETY: the copy has this number of instructions, each one word long.
             unsafe { start.cast::<u64>().add(at).read() }
         };
         count == length
@@ -63,8 +63,8 @@ impl Filter {
     }
 }
 
-/// Notes a filter that the program is about to install, for this thread or for all. `None` if it is no filter, or none that this
-/// thread may install, which the kernel will say.
+/// Records a filter that the program is about to install, for this thread or for all threads. `None` if the kernel
+/// will refuse: the filter is invalid, or this thread may not install filters.
 pub(crate) fn expect(wanted: Wanted, for_all: bool) -> Option<Expected> {
     if !may_install(wanted) {
         return None;
@@ -81,7 +81,7 @@ pub(crate) fn expect(wanted: Wanted, for_all: bool) -> Option<Expected> {
             return Some(Expected { number, binds, before: binds });
         }
     }
-    // The last of the first places is strict for good once it had to serve for more than one.
+    // The last of the first places means strict mode for good once it had to serve for several filters.
     let taken = NUMBER.fetch_update(SeqCst, SeqCst, |number| (number < MOST).then_some(number + 1)).ok();
     let found = taken.and_then(make_place);
     let is_full = found.is_none();
@@ -92,8 +92,8 @@ pub(crate) fn expect(wanted: Wanted, for_all: bool) -> Option<Expected> {
     Some(Expected { number, binds: if is_full { ALL } else { binds }, before: filter.binds.load(Relaxed) })
 }
 
-/// Whether the kernel will not refuse to install anything at all: strict mode where there are filters, and filters to a thread that
-/// could lead a program with more rights astray.
+/// Whether the kernel may accept the request. The kernel refuses strict mode if there are filters, and filters of a
+/// thread that could mislead a program with more privileges.
 fn may_install(wanted: Wanted) -> bool {
     const PR_GET_SECCOMP: usize = 21;
     const PR_GET_NO_NEW_PRIVS: usize = 39;
@@ -103,30 +103,31 @@ fn may_install(wanted: Wanted) -> bool {
     if wanted == Wanted::Strict {
         return asked(PR_GET_SECCOMP).is_ok_and(|mode| mode == 0);
     }
-    // struct __user_cap_header_struct, of the third version and this thread, and what is effective, permitted and inheritable, twice.
+    // struct __user_cap_header_struct, third version, for this thread; then the effective, permitted and inheritable
+    // sets, in two words each.
     let (header, mut rights) = ([0x2008_0522_u32, 0], [0_u32; 6]);
     asked(PR_GET_NO_NEW_PRIVS) != Ok(0)
-        // SAFETY: the kernel reads the one and writes the other.
+        // SAFETY: the kernel reads the header and writes the sets.
         || unsafe { call(numbers::CAPGET, [(&raw const header).addr(), rights.as_mut_ptr().addr()]) }.is_err()
         || rights[0] & 1 << CAP_SYS_ADMIN != 0
 }
 
 impl Expected {
-    /// Whether the filter will let a call pass. Arguments that are not given are held to be 0.
+    /// Whether the filter will allow a call. Arguments that are not given count as 0.
     #[inline(never)]
     pub(crate) fn permits(&self, number: usize, arguments: [usize; 3]) -> bool {
         let [a, b, c] = arguments;
         place(self.number).is_some_and(|filter| filter.answer(number, a, b, c, 0, 0, 0) == 0)
     }
 
-    /// From here on calls that the filter refuses are not made.
+    /// Enforces the filter: from here on calls that it refuses are not made.
     pub(crate) fn enforce(&self) {
         if let Some(filter) = place(self.number) {
             filter.binds.store(self.binds, Release);
         }
     }
 
-    /// Forgets the filter: the kernel has not installed it.
+    /// Forgets the filter, because the kernel refused it.
     pub(crate) fn withdraw(self) {
         if let Some(filter) = place(self.number) {
             filter.binds.store(self.before, SeqCst);
@@ -137,12 +138,12 @@ impl Expected {
     }
 }
 
-/// A copy of a filter, as (instructions, how many). The address may be a bad one.
+/// Copies a filter; the result is its instructions and their number. The address may be invalid.
 fn copy(program: usize) -> Option<(*mut Instruction, usize)> {
     if !can_be_read(program, size_of::<Program>()) {
         return None;
     }
-    // SAFETY: what a program has for the kernel to read is there, integers only.
+    // SAFETY: the memory is readable, as checked above, and contains integers only.
     let head = unsafe { core::ptr::with_exposed_provenance::<Program>(program).read_unaligned() };
     let length = usize::from(head.length);
     let size = length * size_of::<Instruction>();
@@ -151,9 +152,9 @@ fn copy(program: usize) -> Option<(*mut Instruction, usize)> {
     }
     let memory = take_reserved(size);
     if memory.is_null() {
-        return Some((memory.cast(), 0)); // as if the mode were strict
+        return Some((memory.cast(), 0)); // treated as strict mode
     }
-    // SAFETY: as above, and memory of that size.
+    // SAFETY: as above, and fresh memory of that size.
     unsafe {
         core::ptr::copy_nonoverlapping(
             core::ptr::with_exposed_provenance::<u8>(head.instructions),
@@ -164,14 +165,14 @@ fn copy(program: usize) -> Option<(*mut Instruction, usize)> {
     Some((memory.cast(), length))
 }
 
-/// Whether the program's memory can be read. The kernel looks by a call that the runtime makes anyway, so that a filter which the process
-/// was started with lets that pass; to do what nobody knows is refused only behind the look.
+/// Whether the program's memory can be read. The check is a system call that the runtime makes anyway, so inherited
+/// filters allow the call. The kernel reads the set before it refuses the unknown operation.
 fn can_be_read(address: usize, length: usize) -> bool {
     const UNKNOWN: usize = 3;
     let is_bad = |at: usize| {
-        // SAFETY: the kernel reads 8 bytes, or says that there are none.
+        // SAFETY: the kernel reads 8 bytes, or reports that they are missing.
         let looked = unsafe { call(numbers::RT_SIGPROCMASK, [UNKNOWN, at, 0, size_of::<u64>()]) };
-        // Where the kernel does not look for us: no program means to install what is at address 0.
+        // If a filter answers instead of the kernel: no program installs a filter at address 0.
         looked == Err(Errno::EFAULT) || looked != Err(Errno::EINVAL) && address == 0
     };
     let last = address.wrapping_add(length).wrapping_sub(size_of::<u64>());

@@ -1,9 +1,10 @@
-//! Memory of the program's that may not be there, or not be for writing: to reach it fails, where an access would end the
-//! process. Async-signal-safe.
+//! Accesses memory of the program that may be unmapped or read-only: the access fails instead of ending the process.
+//! Async-signal-safe.
 //!
-//! The kernel does it for us: `process_vm_readv` and `process_vm_writev` on the own process go through the page tables and
-//! say EFAULT. A system that has them not, or forbids them, leaves a futex operation that changes nothing to find out
-//! whether a word can be written, and then an access; memory that goes away between the two is not survived.
+//! The kernel makes the access: `process_vm_readv` and `process_vm_writev` on the own process use the page tables and
+//! report EFAULT. If the kernel does not have these calls or forbids them, a futex operation without effect finds out
+//! whether a word is accessible, and an ordinary access follows; memory that is unmapped between the two ends the
+//! process.
 
 use core::sync::atomic::{AtomicBool, AtomicI32, Ordering::Relaxed};
 
@@ -19,7 +20,7 @@ const FUTEX_WAKE_OP: usize = 5 | FUTEX_PRIVATE;
 const FUTEX_OP_ADD_NOTHING: usize = 1 << 28;
 const FUTEX_WORD: usize = size_of::<u32>();
 
-/// Set once the kernel does not do it.
+/// Set once the kernel has refused these calls.
 static DIRECT: AtomicBool = AtomicBool::new(false);
 /// A futex on which nobody waits.
 static NOBODY: AtomicI32 = AtomicI32::new(0);
@@ -28,7 +29,7 @@ static NOBODY: AtomicI32 = AtomicI32::new(0);
 ///
 /// # Errors
 ///
-/// EFAULT if they are not all there; a part may have been read.
+/// EFAULT if some bytes are missing; a part may have been read.
 pub fn read(address: usize, bytes: &mut [u8]) -> Result<(), Errno> {
     if !DIRECT.load(Relaxed) {
         match transfer(numbers::PROCESS_VM_READV, process_id(), bytes.as_ptr().addr(), address, bytes.len()) {
@@ -39,7 +40,7 @@ pub fn read(address: usize, bytes: &mut [u8]) -> Result<(), Errno> {
     each_word(address, bytes.len(), is_readable)?;
     let source: *const u8 = core::ptr::with_exposed_provenance(address);
     for (index, byte) in bytes.iter_mut().enumerate() {
-        // SAFETY: the kernel has just read the word that it is in. Whoever else writes it, writes plain integers.
+        // SAFETY: the kernel has just read the word that contains the byte. Other writers write plain integers.
         *byte = unsafe { source.add(index).read_volatile() };
     }
     Ok(())
@@ -49,7 +50,7 @@ pub fn read(address: usize, bytes: &mut [u8]) -> Result<(), Errno> {
 ///
 /// # Errors
 ///
-/// EFAULT if there is no memory that may be written for all of them; a part may have been written.
+/// EFAULT if some bytes are not writable; a part may have been written.
 pub fn write(address: usize, bytes: &[u8]) -> Result<(), Errno> {
     if !DIRECT.load(Relaxed) {
         match transfer(profil_numbers::PROCESS_VM_WRITEV, process_id(), bytes.as_ptr().addr(), address, bytes.len()) {
@@ -60,24 +61,25 @@ pub fn write(address: usize, bytes: &[u8]) -> Result<(), Errno> {
     each_word(address, bytes.len(), is_writable)?;
     let place: *mut u8 = core::ptr::with_exposed_provenance_mut(address);
     for (index, byte) in bytes.iter().enumerate() {
-        // SAFETY: the kernel has just written the word that it is in, and the caller vouches that it may be changed.
+        // SAFETY: the kernel has just written the word that contains the byte, and the caller promises that it may be
+        // changed.
         unsafe { place.add(index).write_volatile(*byte) };
     }
     Ok(())
 }
 
 impl Fd {
-    /// Writes `length` bytes from `address` on at the beginning of the file.
+    /// Writes `length` bytes from `address` on to the start of the file.
     ///
     /// # Errors
     ///
-    /// EFAULT if they are not all there; a part has been written then.
+    /// EFAULT if some bytes are missing; a part was then written.
     pub(crate) fn write_memory(self, address: usize, length: usize) -> Result<(), Errno> {
         within_limit(length)?;
         let mut done = 0;
         while done < length {
             let arguments = [self.0 as usize, address.wrapping_add(done), length - done, done];
-            // SAFETY: the kernel only reads, what is there.
+            // SAFETY: the kernel only reads memory that exists.
             match unsafe { call(numbers::PWRITE, arguments) } {
                 Ok(0) => return Err(Errno::EFBIG),
                 Ok(written) => done += written,
@@ -89,8 +91,8 @@ impl Fd {
     }
 }
 
-/// Whether `length` bytes from `address` on can all be written. Each page is touched, and nothing in it changed, at no
-/// moment.
+/// Whether all `length` bytes from `address` on are writable. The check touches each page and changes nothing, not
+/// even for a moment.
 pub fn can_be_written(address: usize, length: usize) -> bool {
     let Some(last) = length.checked_sub(1).map(|more| address.checked_add(more)) else { return true };
     let Some(last) = last else { return false };
@@ -98,7 +100,7 @@ pub fn can_be_written(address: usize, length: usize) -> bool {
     (first..=last).step_by(PAGE).all(|page| is_writable(page.max(address) & !(FUTEX_WORD - 1)))
 }
 
-/// Whether `is_so` of each aligned word that has some of the bytes; EFAULT if not.
+/// Checks `is_so` for each aligned word that contains some of the bytes; EFAULT if one check fails.
 fn each_word(address: usize, length: usize, is_so: impl Fn(usize) -> bool) -> Result<(), Errno> {
     let end = address.checked_add(length).ok_or(Errno::EFAULT)?;
     let mut word = address & !(FUTEX_WORD - 1);
@@ -111,14 +113,14 @@ fn each_word(address: usize, length: usize, is_so: impl Fn(usize) -> bool) -> Re
     Ok(())
 }
 
-/// Adds nothing to an aligned word, atomically.
+/// Adds 0 to an aligned word, atomically.
 fn is_writable(word: usize) -> bool {
     let arguments = [NOBODY.as_ptr().addr(), FUTEX_WAKE_OP, 1, 1, word, FUTEX_OP_ADD_NOTHING];
-    // SAFETY: the word does not change, and nobody waits on either.
+    // SAFETY: the word does not change, and nobody waits on either futex.
     unsafe { call(profil_numbers::FUTEX, arguments) }.is_ok()
 }
 
-/// Waits for no time at all, and only if the word is 0.
+/// Waits for zero time, if the word is 0.
 fn is_readable(word: usize) -> bool {
     static NO_TIME: [i64; 2] = [0, 0];
     let arguments = [word, FUTEX_WAIT, 0, (&raw const NO_TIME).addr(), 0, 0];
@@ -134,7 +136,7 @@ mod tests {
     use super::*;
     use crate::os::{map, unmap};
 
-    /// Both ways, one after the other; tests share the switch.
+    /// Runs a test for both methods, one after the other; tests share the switch.
     fn both_ways(test: impl Fn()) {
         static ALONE: Mutex<()> = Mutex::new(());
         let _alone = ALONE.lock();

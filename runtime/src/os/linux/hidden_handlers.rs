@@ -1,4 +1,5 @@
-//! Which handlers of the runtime's the program does not see: one for each signal, and the addresses of that for fatal signals.
+//! The handlers of the runtime that the program does not see: one for each signal, and several addresses of the
+//! handler of fatal signals.
 
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -6,11 +7,11 @@ use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 /// The last signal.
 pub(super) const SIGRTMAX: c_int = 64;
 
-/// The runtime's handler of each signal, or the first of the entries to it; 0 for none.
+/// The runtime's handler of each signal, or the first of its entries; 0 for none.
 static HIDDEN: [AtomicUsize; SIGRTMAX as usize + 1] = [const { AtomicUsize::new(0) }; SIGRTMAX as usize + 1];
 
-/// The first of the entries, 16 addresses of the handler of fatal signals, each 8 bytes behind the one before. Which entry the
-/// kernel has for a signal says what the program set.
+/// The first of the 16 entries of the handler of fatal signals, which are 8 bytes apart. The entry that the kernel
+/// has for a signal encodes flags that the program set.
 static ENTRIES: AtomicUsize = AtomicUsize::new(0);
 pub(super) const ENTRY_SIZE: usize = 8;
 const ENTRIES_NUMBER: usize = 16;
@@ -22,12 +23,12 @@ pub(super) fn hide(signal: c_int, handler: usize) {
     }
 }
 
-/// Says where the entries are.
+/// Sets the address of the first entry.
 pub(crate) fn set_handler_entries(entries: usize) {
     ENTRIES.store(entries, Relaxed);
 }
 
-/// The entry of such an address, if it is one.
+/// The number of the entry at an address, if there is one.
 pub(super) fn entry_number(handler: usize) -> Option<usize> {
     let entries = ENTRIES.load(Relaxed);
     let distance = handler.wrapping_sub(entries);
@@ -39,7 +40,7 @@ pub(super) fn hidden(signal: c_int) -> usize {
     HIDDEN.get(signal as usize).map_or(0, |place| place.load(Relaxed))
 }
 
-/// Whether `handler` is one of the runtime's that the signal has unseen. Below mcount.
+/// Whether `handler` is the hidden handler of a signal. May be called below mcount.
 pub(super) fn is_hidden(signal: c_int, handler: usize) -> bool {
     let hidden = hidden(signal);
     hidden != 0 && (handler == hidden || entry_number(handler).is_some())

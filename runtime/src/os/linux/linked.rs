@@ -1,4 +1,4 @@
-//! What the linker says of the program (GNU's, gold and lld alike).
+//! Symbols that the linker defines (GNU ld, gold and lld).
 
 use core::ffi::c_void;
 
@@ -14,7 +14,7 @@ pub(crate) fn text() -> (usize, usize) {
     ((&raw const __executable_start).addr(), (&raw const etext).addr())
 }
 
-/// The program's ELF header, which is loaded with its first segment.
+/// The address of the program's ELF header, which is loaded with the first segment.
 pub(crate) fn headers() -> *const c_void {
     &raw const __ehdr_start
 }

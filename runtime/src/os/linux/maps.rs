@@ -1,4 +1,4 @@
-//! What is mapped where in this process, and reading memory that may be gone.
+//! Reads the mappings of this process, and memory that may be unmapped.
 
 use core::ffi::CStr;
 use core::mem;
@@ -7,47 +7,47 @@ use super::file::DELETED;
 use super::machine::numbers;
 use super::{CURRENT, Errno, Fd, call, process_id};
 
-/// The longest line: the numbers, and a path of `PATH_MAX` in which every byte may be escaped by four.
+/// The longest line: the numbers, and a path of `PATH_MAX` in which each byte may be escaped by four.
 const LINE_SIZE: usize = 20_000;
 
-/// A stretch of addresses that one file, or none, is mapped to.
+/// A range of addresses to which a file, or no file, is mapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mapping<'a> {
     pub(crate) start: usize,
     pub(crate) end: usize,
     pub(crate) is_executable: bool,
-    /// Where in the file it begins.
+    /// The offset in the file.
     pub(crate) offset: usize,
-    /// The file, by the numbers of its device and of itself; 0 and 0 for none.
+    /// The device and inode numbers of the file; 0 and 0 for none.
     pub(crate) device: u64,
     pub(crate) inode: u64,
-    /// The file's path, or a name in brackets; a newline in it is `\012`.
+    /// The path of the file, or a name in brackets; a newline in the path is `\012`.
     pub(crate) path: &'a [u8],
 }
 
 impl<'a> Mapping<'a> {
-    /// The path of the file that is mapped, where that is or was.
+    /// The path of the mapped file, without the mark of a deleted file.
     pub(crate) fn path_of_file(&self) -> &'a [u8] {
         self.path.strip_suffix(DELETED).unwrap_or(self.path)
     }
 }
 
-/// What the kernel calls the object that it lends to every process.
+/// The kernel's name for the vDSO.
 pub(crate) const VDSO_PATH: &[u8] = b"[vdso]";
 
-/// Room for reading; too large for a small stack.
+/// Buffers for reading, too large for a small stack.
 pub(crate) struct MapsRoom {
     read: [u8; 4096],
     line: [u8; LINE_SIZE],
 }
 
-/// Hands over what is mapped, in the order of addresses (`/proc/self/maps`, proc(5)).
+/// Passes the mappings to `each`, in the order of addresses (`/proc/self/maps`, proc(5)).
 ///
 /// # Errors
 ///
-/// What opening and reading say: there may be no `/proc`.
+/// The errors of opening and reading: there may be no `/proc`.
 pub(crate) fn for_each_mapping(room: &mut MapsRoom, mut each: impl FnMut(&Mapping<'_>)) -> Result<(), Errno> {
-    // The process's is empty once its first thread is gone; emulators of other machines know only that one.
+    // The process's list is empty after its first thread has ended; emulators support only the process's list.
     let mut result = Ok(0);
     for path in [c"/proc/self/maps", c"/proc/thread-self/maps"] {
         result = CURRENT.open_for_reading(path).and_then(|file| {
@@ -66,7 +66,7 @@ pub(crate) fn for_each_mapping(room: &mut MapsRoom, mut each: impl FnMut(&Mappin
     result.map(|_| ())
 }
 
-/// Hands over the lines of a file; the result is how many there are.
+/// Passes the lines of a file to `each`. The result is their number.
 fn for_each_line(file: Fd, room: &mut MapsRoom, mut each: impl FnMut(&[u8])) -> Result<usize, Errno> {
     let (mut lines, mut length) = (0, 0);
     loop {
@@ -88,7 +88,7 @@ fn for_each_line(file: Fd, room: &mut MapsRoom, mut each: impl FnMut(&[u8])) -> 
     }
 }
 
-/// One line: `start-end rwxp offset major:minor inode   path`.
+/// Parses a line: `start-end rwxp offset major:minor inode   path`.
 fn parse(line: &[u8]) -> Option<Mapping<'_>> {
     let (start, rest) = hexadecimal(line)?;
     let (end, rest) = hexadecimal(rest.strip_prefix(b"-")?)?;
@@ -113,7 +113,7 @@ fn parse(line: &[u8]) -> Option<Mapping<'_>> {
     })
 }
 
-/// A hexadecimal number and what stands behind it.
+/// Parses a hexadecimal number. The result is the number and the rest of the text.
 #[inline(never)]
 fn hexadecimal(text: &[u8]) -> Option<(usize, &[u8])> {
     let mut number = 0_usize;
@@ -130,10 +130,11 @@ fn hexadecimal(text: &[u8]) -> Option<(usize, &[u8])> {
     (digits > 0).then_some((number, text.get(digits..)?))
 }
 
-/// This process's memory: where nothing is mapped, reading fails instead of killing.
+/// Reads this process's memory: reading an unmapped address fails and does not kill.
 ///
-/// The memory is a file of `/proc`. Where that cannot be opened, because the process gave up rights or has no `/proc`, the kernel
-/// copies it for us. Not first: filters that a process is started with may kill for that call.
+/// The memory is a file of `/proc`. If the file cannot be opened, because the process gave up rights or has no
+/// `/proc`, process_vm_readv copies the memory. The file is tried first, because inherited filters may kill for that
+/// call.
 pub(crate) struct OwnMemory {
     process: i32,
     file: Option<Fd>,
@@ -151,13 +152,13 @@ impl OwnMemory {
         Err(opened.err().unwrap_or(Errno::EPERM))
     }
 
-    /// The bytes at an address, all that were asked for; `None` where they cannot be read.
+    /// Reads all bytes at an address; `None` if some cannot be read.
     pub(crate) fn read<const N: usize>(&self, address: usize) -> Option<[u8; N]> {
         let mut bytes = [0; N];
         self.fill(address, &mut bytes).then_some(bytes)
     }
 
-    /// Fills `bytes` with those at an address; says whether they could all be read.
+    /// Fills `bytes` with the bytes at an address. The result says whether all could be read.
     #[inline(never)]
     pub(crate) fn fill(&self, address: usize, bytes: &mut [u8]) -> bool {
         match self.file {
@@ -176,12 +177,12 @@ impl OwnMemory {
     }
 }
 
-/// Copies between our memory at `ours` and the program's at `theirs`; the process is this one.
+/// Copies between the runtime's memory at `ours` and the program's at `theirs`; `process` is this process.
 pub(super) fn transfer(number: usize, process: i32, ours: usize, theirs: usize, length: usize) -> Result<(), Errno> {
-    // Each a struct iovec. Volatile, so that no call of memset or memcpy is made of it.
+    // Two struct iovec. Volatile, so that the compiler does not call memset or memcpy.
     let (local, remote) = ([ours, length], [theirs, length]);
     let arguments = [process as usize, (&raw const local).addr(), 1, (&raw const remote).addr(), 1, 0];
-    // SAFETY: our side is a slice of the callers'; the kernel checks the other one.
+    // SAFETY: the runtime's side is a slice of the caller; the kernel checks the other side.
     let copied = unsafe { call(number, arguments) }?;
     if copied == length { Ok(()) } else { Err(Errno::EFAULT) }
 }

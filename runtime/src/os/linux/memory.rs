@@ -1,4 +1,4 @@
-//! Memory.
+//! Memory: mapping, clearing, and the reserve.
 
 use core::ffi::c_void;
 use core::ptr;
@@ -11,7 +11,7 @@ use super::machine::numbers;
 use super::{Errno, Fd, call};
 use crate::arch::LARGEST_PAGE;
 
-/// The unit of memory where the kernel has the smallest; elsewhere it is a multiple, up to [`LARGEST_PAGE`].
+/// The smallest page size of kernels. Other kernels use a multiple, up to [`LARGEST_PAGE`].
 pub(crate) const PAGE: usize = 4096;
 
 const MADV_DONTNEED: usize = 4;
@@ -21,20 +21,19 @@ const RLIMIT_AS: usize = 9;
 const MAP_SHARED: usize = 1;
 const MAP_FIXED: usize = 0x10;
 const PROT_READ_WRITE: usize = 1 | 2;
-/// MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE: what is never touched costs no memory, nor the promise of any.
+/// MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE: untouched pages take no memory and no commitment.
 const PRIVATE_UNRESERVED: usize = 0x2 | 0x20 | 0x4000;
 
-/// How much address space is reserved at start-up: as much as most programs' tables need, and less than the kernel makes a huge
-/// page of.
+/// The address space that is reserved at start-up: enough for the tables of most programs, and less than a huge page.
 const RESERVE: usize = (2 << 20) - LARGEST_PAGE;
-/// How much there is before a filter of system calls, behind which there may be no more.
+/// The address space that is reserved before a seccomp filter is installed, behind which there may be no more.
 const RESERVE_BEHIND_FILTER: usize = 64 << 20;
-/// Which part of the limit of address space the reserve may take.
+/// The reserve takes at most this part of the limit of address space.
 const PART_OF_LIMIT: usize = 64;
 
-/// Memory that was mapped beforehand, and is handed out from one end: without a system call, and to whichever thread asks.
+/// Memory that was mapped in advance and is handed out from one end, without a system call, to any thread.
 pub(crate) struct Reserve {
-    /// The first byte that is free, and the one behind the last. Those of a new piece are set with the reserve empty.
+    /// The first free byte, and the end. The bounds of a new piece are set while the reserve is empty.
     next: AtomicUsize,
     end: AtomicUsize,
 }
@@ -46,11 +45,12 @@ impl Reserve {
         Reserve { next: AtomicUsize::new(0), end: AtomicUsize::new(0) }
     }
 
-    /// `length` bytes, rounded up to `grain`, all zero; null when there are not so many. Async-signal-safe.
+    /// Takes `length` bytes, rounded up to `grain`, all zero; null if there are not enough. Async-signal-safe.
     pub(crate) fn take(&self, length: usize, grain: usize) -> *mut c_void {
         let length = length.next_multiple_of(grain);
         let taken = self.next.fetch_update(SeqCst, SeqCst, |next| {
-            // The end is never below a place that was found: it is lowered to 0 only with `next` at the top.
+            // The end is never below an address that was found: it is lowered to 0 only while `next` is at the
+            // maximum.
             let behind = next.checked_add(length)?;
             (next != 0 && behind <= self.end.load(SeqCst)).then_some(behind)
         });
@@ -62,9 +62,9 @@ impl Reserve {
         self.end.load(SeqCst).saturating_sub(self.next.load(SeqCst)) >= size / 2
     }
 
-    /// Puts another piece in the place of what is left, which is returned as (address, length).
+    /// Replaces the rest by another piece. The result is the address and the length of the rest.
     pub(crate) fn replace(&self, memory: *mut c_void, length: usize) -> (usize, usize) {
-        // Whoever takes meanwhile finds nothing.
+        // Concurrent callers of `take` find nothing.
         let next = self.next.swap(usize::MAX, SeqCst);
         let end = self.end.swap(0, SeqCst);
         self.end.store(memory.addr() + length, SeqCst);
@@ -73,8 +73,8 @@ impl Reserve {
     }
 }
 
-/// Reserves address space for what [`take_reserved`] hands out. Only touched pages cost memory; none is in a core dump. Not
-/// where the process may not have much: the program shall have that. At start-up.
+/// Reserves address space for [`take_reserved`]. Only touched pages take memory, and none is in a core dump. There is
+/// no reserve if the process's limit is low, because the program needs the address space. Called at start-up.
 pub(crate) fn reserve() {
     let mut limit = [0_u64; 2];
     // SAFETY: the kernel writes a struct rlimit, two words.
@@ -85,7 +85,7 @@ pub(crate) fn reserve() {
     }
 }
 
-/// Reserves more, because there may be none later: the program is about to install a filter of system calls.
+/// Reserves more address space, because the program is about to install a seccomp filter.
 pub(crate) fn reserve_for_good() {
     let is_wanted = OURS.next.load(Relaxed) != usize::MAX && !OURS.has_half_of(RESERVE_BEHIND_FILTER);
     if is_wanted && !OURS.refill(RESERVE_BEHIND_FILTER) {
@@ -93,14 +93,14 @@ pub(crate) fn reserve_for_good() {
     }
 }
 
-/// Gives the reserve back, for good: the program will have all its memory locked, touched or not.
+/// Unmaps the rest of the reserve for good, because the program will have all its memory locked, touched or not.
 pub(crate) fn unreserve() {
     let (left, length) = OURS.replace(ptr::null_mut(), 0);
     OURS.next.store(usize::MAX, SeqCst);
     let unused = left.checked_next_multiple_of(LARGEST_PAGE).unwrap_or(0);
     let length = (left.saturating_add(length)).saturating_sub(unused);
     if left != 0 && length > 0 {
-        // SAFETY: whole pages of the reserve, which nobody has been given.
+        // SAFETY: whole pages of the reserve, which nobody has taken.
         unsafe { unmap(ptr::with_exposed_provenance_mut(unused), length) };
     }
 }
@@ -111,31 +111,32 @@ impl Reserve {
         if memory.is_null() {
             return false;
         }
-        // SAFETY: fresh memory. Older kernels have it in their dumps.
+        // SAFETY: fresh memory. Older kernels include it in their dumps.
         let _ = unsafe { call(numbers::MADVISE, [memory.addr(), size, MADV_DONTDUMP]) };
         let _ = self.replace(memory, size);
         true
     }
 }
 
-/// Memory of the reserve, whole pages, all zero, or new memory where that is used up; null when there is none. Async-signal-safe.
+/// Takes whole pages of the reserve, all zero, or maps new memory if the reserve is used up; null if there is none.
+/// Async-signal-safe.
 pub(crate) fn take_reserved(length: usize) -> *mut c_void {
     let taken = OURS.take(length, LARGEST_PAGE);
     if taken.is_null() { map_now(length) } else { taken }
 }
 
-/// Gives back what was taken last, and leaves what was taken before.
+/// Returns the latest piece to the reserve; an earlier piece stays taken.
 pub(super) fn give_back_reserved(memory: *mut c_void, length: usize) {
     let behind = memory.addr() + length.next_multiple_of(LARGEST_PAGE);
     if !memory.is_null() {
-        // SAFETY: the caller has that memory, and nobody else. Who takes it again finds it all zero.
+        // SAFETY: only the caller has that memory. The next owner finds it all zero.
         unsafe { ptr::write_bytes(memory.cast::<u8>(), 0, length) };
         let _ = OURS.next.compare_exchange(behind, memory.addr(), SeqCst, SeqCst);
     }
 }
 
-/// A word of memory that is 1 in this process and 0 in a child with a copy of the memory, however that was made; null where the kernel does
-/// not do that.
+/// Maps a word that the kernel sets to 0 in every child with a copy of the memory, however the child was made; null
+/// if the kernel does not support that.
 pub(crate) fn map_own_word() -> *mut c_void {
     let memory = map_now(LARGEST_PAGE);
     if memory.is_null() {
@@ -145,22 +146,22 @@ pub(crate) fn map_own_word() -> *mut c_void {
     match unsafe { call(numbers::MADVISE, [memory.addr(), LARGEST_PAGE, MADV_WIPEONFORK]) } {
         Ok(_) => memory,
         Err(_) => {
-            // SAFETY: mapped just now, and nobody has it.
+            // SAFETY: mapped above, and nobody has the address.
             unsafe { unmap(memory, LARGEST_PAGE) };
             ptr::null_mut()
         }
     }
 }
 
-/// New memory, all zero; null when there is none. Async-signal-safe.
+/// Maps new memory, all zero; null if there is none. Async-signal-safe.
 pub fn map(length: usize) -> *mut c_void {
     let memory = map_now(length);
-    // Where a filter refuses the call, what was reserved for that.
+    // If a filter refuses the call, memory that was reserved for that case.
     if memory.is_null() { OURS.take(length, LARGEST_PAGE) } else { memory }
 }
 
 fn map_now(length: usize) -> *mut c_void {
-    // SAFETY: an anonymous mapping at an address of the kernel's choice touches nothing that exists.
+    // SAFETY: an anonymous mapping at an address of the kernel's choice affects no existing memory.
     let result = unsafe { call(numbers::MMAP, [0, length, PROT_READ_WRITE, PRIVATE_UNRESERVED, usize::MAX, 0]) };
     match result {
         Ok(address) => ptr::with_exposed_provenance_mut(address),
@@ -168,40 +169,40 @@ fn map_now(length: usize) -> *mut c_void {
     }
 }
 
-/// A part of a file as memory: what is written there is in the file at once.
+/// Maps a part of a file: a write to the memory is a write to the file.
 pub(crate) fn map_file(file: Fd, offset: usize, length: usize) -> Result<*mut c_void, Errno> {
     let arguments = [0, length, PROT_READ_WRITE, MAP_SHARED, file.0 as usize, offset];
-    // SAFETY: a mapping at an address of the kernel's choice touches nothing that exists.
+    // SAFETY: a mapping at an address of the kernel's choice affects no existing memory.
     unsafe { call(numbers::MMAP, arguments) }.map(ptr::with_exposed_provenance_mut)
 }
 
-/// Puts memory of this process's own, all zero, in the place of memory that it shares: whoever has its address does not
-/// notice. Where there is none, the process cannot go on as it was asked to, and false is returned.
+/// Replaces shared memory by private memory of zeros at the same address, which other users of the address do not
+/// notice. If there is no memory, the process cannot continue as intended, and the result is false.
 ///
 /// # Safety
 ///
-/// `memory` must be whole pages of one [`map_file`], and nobody may count on what is in it.
+/// `memory` must be whole pages of one [`map_file`], and nobody may rely on its contents.
 pub(crate) unsafe fn replace(memory: *mut c_void, length: usize) -> bool {
     let arguments = [memory.addr(), length, PROT_READ_WRITE, PRIVATE_UNRESERVED | MAP_FIXED, usize::MAX, 0];
     // SAFETY: only that memory is replaced, by the caller's promise.
     unsafe { call(numbers::MMAP, arguments) }.is_ok()
 }
 
-/// Makes memory zero again, which frees its pages.
+/// Clears memory, which frees its pages.
 ///
 /// # Safety
 ///
-/// `memory` must be whole pages of one [`map`], and nobody may count on what is in it.
+/// `memory` must be whole pages of one [`map`], and nobody may rely on its contents.
 pub unsafe fn clear(memory: *mut c_void, length: usize) {
     // SAFETY: the caller's promise.
     if unsafe { call(numbers::MADVISE, [memory.addr(), length, MADV_DONTNEED]) }.is_err() {
-        // A filter refuses the call: it cannot fail otherwise for such memory.
+        // A filter refuses the call, which otherwise cannot fail for such memory.
         // SAFETY: as above.
         unsafe { ptr::write_bytes(memory.cast::<u8>(), 0, length) };
     }
 }
 
-/// Gives memory back.
+/// Unmaps memory.
 ///
 /// # Safety
 ///

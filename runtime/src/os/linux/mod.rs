@@ -1,5 +1,5 @@
-//! Linux. Raw system calls, never the C library's: they set no errno, are no cancellation points, and may be made below
-//! mcount and in a signal handler.
+//! Linux. All calls are raw system calls, not the C library's: they set no errno, are no cancellation points, and may
+//! be made below mcount and in a signal handler.
 mod auxiliary_vector;
 #[cfg(any(test, feature = "runtime"))]
 mod bpf;
@@ -13,7 +13,7 @@ mod hidden_handlers;
 #[cfg_attr(target_arch = "x86_64", path = "x86_64.rs")]
 #[cfg_attr(target_arch = "aarch64", path = "aarch64.rs")]
 mod machine;
-// Only the start-up objects see filters being installed.
+// Only the start-up objects see that a filter is installed.
 #[cfg_attr(any(test, feature = "runtime"), path = "filter.rs")]
 #[cfg_attr(not(any(test, feature = "runtime")), path = "no_filter.rs")]
 mod filter;

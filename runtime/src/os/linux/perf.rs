@@ -1,4 +1,4 @@
-//! Events that the kernel samples, and the memory in which it leaves what it saw (`perf_event_open(2)`).
+//! Events that the kernel samples, and the memory to which the kernel writes the samples (`perf_event_open(2)`).
 
 use core::ffi::c_void;
 use core::slice;
@@ -20,34 +20,37 @@ const EXCLUDE_HYPERVISOR: u64 = 1 << 6;
 const INHERIT_THREAD: u64 = 1 << 35;
 const CLOSE_AT_EXEC: usize = 8;
 
-/// `struct perf_event_attr` up to `sample_stack_user` and what fills that word: the third version of the structure.
+/// `struct perf_event_attr` up to `sample_stack_user` and the padding of that word: the third version of the
+/// structure.
 type Attributes = [u64; 12];
 
-/// Where the words of `struct perf_event_mmap_page` are that say how far the kernel has written and we have read, and
-/// where the records are.
+/// The offsets in `struct perf_event_mmap_page` of the words that have the positions of the kernel's and the
+/// runtime's side, and the place of the records.
 const DATA_HEAD: usize = 1024;
 const DATA_TAIL: usize = 1032;
 const DATA_OFFSET: usize = 1040;
 const DATA_SIZE: usize = 1048;
 
-/// The memory in which the kernel leaves the samples of one processor.
+/// The memory to which the kernel writes the samples of one processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SampleMemory {
     start: *mut c_void,
     length: usize,
 }
 
-/// Lets the kernel sample this thread, and those that it and they will make, while they run on one processor: once each
-/// `nanoseconds` of CPU time. Each sample has the program counter in the program's own code, where the system's runs for
-/// it the one that that will return to. A sample in the kernel needs a right; without it, `only_program` must be set.
+/// Makes the kernel sample this thread and all its later threads while they run on one processor: once per
+/// `nanoseconds` of CPU time. A sample has the program counter in the program's own code; while the kernel runs for
+/// the program, that is the return address. Sampling the kernel requires a privilege; without the privilege,
+/// `only_program` must be set.
 ///
-/// The event lasts as long as the memory, `pages` of samples, is mapped: until the process ends or executes another program,
-/// and not in the child of a fork. No descriptor stays open.
+/// The event lasts as long as the memory, `pages` of samples, is mapped: until the process ends or executes another
+/// program, and not in the child of a fork. No descriptor stays open.
 ///
 /// # Errors
 ///
-/// ENODEV, the processor is not there; EINVAL, there is none of that number or more, or the kernel (before 5.13) knows no
-/// such events; EACCES and EPERM, it is forbidden, or so much memory is.
+/// ENODEV if the processor is offline; EINVAL if there is no processor with that number or a higher one, or if the
+/// kernel (before 5.13) does not support such events; EACCES and EPERM if the event, or the amount of memory, is
+/// forbidden.
 pub(crate) fn sample_on(
     processor: usize,
     nanoseconds: u64,
@@ -63,7 +66,7 @@ pub(crate) fn sample_on(
     attributes[5] = INHERIT | INHERIT_THREAD | EXCLUDE_HYPERVISOR | kernel;
     attributes[10] = machine::PERF_PROGRAM_COUNTER;
     let arguments = [attributes.as_ptr().addr(), 0, processor, usize::MAX, CLOSE_AT_EXEC];
-    // SAFETY: the kernel reads the attributes, as many bytes as they say.
+    // SAFETY: the kernel reads the attributes, whose size is in them.
     let fd = Fd(unsafe { call(numbers::PERF_EVENT_OPEN, arguments) }? as i32);
     let length = (1 + pages) * PAGE;
     let mapped = map_file(fd, 0, length);
@@ -72,11 +75,11 @@ pub(crate) fn sample_on(
 }
 
 impl SampleMemory {
-    /// The memory that [`SampleMemory::parts`] came from.
+    /// Makes a handle from the result of [`SampleMemory::parts`].
     ///
     /// # Safety
     ///
-    /// The parts must be those of one that is still mapped.
+    /// The memory must still be mapped.
     pub(crate) unsafe fn from_parts(start: *mut c_void, length: usize) -> SampleMemory {
         SampleMemory { start, length }
     }
@@ -87,31 +90,31 @@ impl SampleMemory {
 
     /// A word of the first page.
     fn word(&self, offset: usize) -> &AtomicU64 {
-        // SAFETY: the first page is a struct perf_event_mmap_page, whose words are aligned; the kernel reads and writes
-        // them at any time.
+        // SAFETY: the first page is a struct perf_event_mmap_page, whose words are aligned; the kernel reads and
+        // writes them at any time.
         unsafe { &*self.start.byte_add(offset).cast() }
     }
 
-    /// The words of the records, a power of two of them.
+    /// The words of the records; their number is a power of two.
     pub(crate) fn records(&self) -> &[AtomicU64] {
         let [offset, size] = [DATA_OFFSET, DATA_SIZE].map(|word| self.word(word).load(Relaxed) as usize);
-        // SAFETY: the kernel says where they are in the mapping: after its first page, and as many pages as were asked for,
-        // whatever size its pages have.
+        // SAFETY: the kernel says where the records are in the mapping: after its first page, with the requested
+        // number of pages, whatever the page size is.
         unsafe { slice::from_raw_parts(self.start.byte_add(offset).cast(), size / size_of::<u64>()) }
     }
 
-    /// How many bytes were read, and how many written since the beginning.
+    /// The numbers of bytes that were read and written since the start.
     pub(crate) fn unread(&self) -> (u64, u64) {
-        // What is written before the head is seen once the head is.
+        // The acquire makes everything visible that was written before the head.
         (self.word(DATA_TAIL).load(Relaxed), self.word(DATA_HEAD).load(Acquire))
     }
 
-    /// Says how many bytes were read since the beginning: the kernel may write over them.
+    /// Stores the number of bytes that were read since the start: the kernel may overwrite them.
     pub(crate) fn set_read(&self, bytes: u64) {
         self.word(DATA_TAIL).store(bytes, Release);
     }
 
-    /// Ends the sampling and gives the memory back.
+    /// Ends the sampling and unmaps the memory.
     ///
     /// # Safety
     ///

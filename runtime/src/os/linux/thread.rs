@@ -4,12 +4,12 @@ use super::machine::{self, numbers};
 use super::{Errno, call};
 use crate::text::decimal;
 
-/// This process; 0 where a filter of system calls does not let it know.
+/// The number of this process; 0 if a seccomp filter hides it.
 pub(crate) fn process_id() -> i32 {
     known_process_id().unwrap_or(0)
 }
 
-/// This process, if a filter of system calls lets it know.
+/// The number of this process; `None` if a seccomp filter hides it.
 pub(crate) fn known_process_id() -> Option<i32> {
     // SAFETY: takes no argument.
     unsafe { call(numbers::GETPID, []) }.ok().map(|id| id as i32)
@@ -18,10 +18,10 @@ pub(crate) fn known_process_id() -> Option<i32> {
 /// Waits for a millisecond.
 pub fn a_moment() {
     static MILLISECOND: [i64; 2] = [0, 1_000_000];
-    // SAFETY: the kernel reads a struct timespec. To be woken early does no harm.
+    // SAFETY: the kernel reads a struct timespec. An early return does no harm.
     let waited = unsafe { call(numbers::NANOSLEEP, [(&raw const MILLISECOND).addr(), 0]) };
     if waited.is_err() {
-        // A filter of system calls refuses that.
+        // A seccomp filter refuses the call.
         (0..50_000).for_each(|_| core::hint::spin_loop());
     }
 }
@@ -32,22 +32,22 @@ pub(crate) fn give_way() {
     let _ = unsafe { call(numbers::SCHED_YIELD, []) };
 }
 
-/// The user whose rights the process has.
+/// The effective user of the process.
 pub(crate) fn effective_user() -> u32 {
     // SAFETY: takes no argument and cannot fail.
     unsafe { call(numbers::GETEUID, []) }.unwrap_or(0) as u32
 }
 
-/// This thread, in the kernel's numbering; [`UNKNOWN_THREAD`] where a filter of system calls does not let it know.
+/// The kernel's number of this thread; [`UNKNOWN_THREAD`] if a seccomp filter hides it.
 pub fn thread_id() -> i32 {
     // SAFETY: takes no argument.
     unsafe { call(numbers::GETTID, []) }.map_or(UNKNOWN_THREAD, |id| id as i32)
 }
 
-/// The number of no thread, of which the kernel does not say that it is gone.
+/// A number that no thread has, and for which [`thread_is_gone`] is false.
 pub(crate) const UNKNOWN_THREAD: i32 = -1;
 
-/// The first two numbers of the kernel's release; zeros if it does not say.
+/// The first two numbers of the kernel's release; zeros if the release is not known.
 pub(crate) fn system_release() -> (u32, u32) {
     // struct utsname: six names of 65 bytes, of which the third is the release.
     const NAME: usize = 65;
@@ -57,7 +57,7 @@ pub(crate) fn system_release() -> (u32, u32) {
     release(names.get(2 * NAME..3 * NAME).unwrap_or(&[]))
 }
 
-/// The first two numbers of a text.
+/// Parses the first two numbers of a text.
 fn release(text: &[u8]) -> (u32, u32) {
     let mut numbers = text.split(|byte| !byte.is_ascii_digit()).map(|digits| decimal(digits).unwrap_or(0));
     (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
@@ -66,15 +66,15 @@ fn release(text: &[u8]) -> (u32, u32) {
 /// Ends the process.
 pub(crate) fn exit_process(status: i32) -> ! {
     loop {
-        // Whatever a filter says to it: there is no other way.
-        // SAFETY: it does not return.
+        // The call is made whatever a filter answers, because there is no other way.
+        // SAFETY: the call does not return.
         let _ = unsafe { machine::syscall(numbers::EXIT_GROUP, [status as usize, 0, 0, 0, 0, 0]) };
     }
 }
 
-/// Whether no thread of this process has the number any more.
+/// Whether this process has no thread with the number.
 pub(crate) fn thread_is_gone(id: i32) -> bool {
-    // SAFETY: signal 0 is sent to nobody; the kernel only looks whether the thread is there.
+    // SAFETY: signal 0 is not sent; the kernel only checks whether the thread exists.
     let result = unsafe { call(numbers::TGKILL, [process_id() as usize, id as usize, 0]) };
     result == Err(Errno::ESRCH)
 }

@@ -1,4 +1,4 @@
-//! Timers.
+//! POSIX timers, the interval timer, and clocks.
 
 use core::ffi::c_int;
 use core::mem::MaybeUninit;
@@ -16,19 +16,19 @@ const TIMER_ABSTIME: usize = 1;
 const SIGEV_SIGNAL: u64 = 0;
 const SIGEV_THREAD_ID: u64 = 4;
 
-/// Of a second.
+/// The units in a second.
 const NANOSECONDS: i64 = 1_000_000_000;
 const MICROSECONDS: i64 = 1_000_000;
 
-/// `struct sigevent`: a value, the signal and the way of notification, the thread, and nothing for us in the rest.
+/// `struct sigevent`: a value, the signal and the kind of notification, the thread, and unused words.
 type SignalEvent = [u64; 8];
 
-/// `struct itimerspec` and `struct itimerval`: the time from one expiry to the next and that to the first, each in seconds
-/// and in a part of one, which is in nanoseconds in the one and in microseconds in the other.
+/// `struct itimerspec` and `struct itimerval`: the period and the time to the first expiry, each in seconds and a
+/// fraction, which is in nanoseconds in the former and in microseconds in the latter.
 type Setting = [i64; 4];
 
-/// Puts a setting together. Volatile, word by word: below mcount, where no vector register may be used, the compiler would
-/// take one.
+/// Writes a setting. The writes are volatile, word by word, because below mcount no vector register may be used, and
+/// the compiler would use one.
 fn fill(setting: &mut MaybeUninit<Setting>, every: (i64, i64), first: (i64, i64)) {
     let words: *mut i64 = setting.as_mut_ptr().cast();
     // SAFETY: the four words of the structure.
@@ -40,38 +40,40 @@ fn fill(setting: &mut MaybeUninit<Setting>, every: (i64, i64), first: (i64, i64)
     }
 }
 
-/// What a timer runs by.
+/// The clock of a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TimeOf {
     /// The CPU time of the thread.
     ThisThread,
-    /// The world's.
+    /// Wall-clock time.
     World,
 }
 
 impl TimeOf {
-    /// That time in nanoseconds, the thread's own of the thread with that number; `None` if that thread is gone, or where a filter of
-    /// system calls does not say.
+    /// The time of the clock in nanoseconds; the CPU time is that of the thread with this number. `None` if there is
+    /// no such thread, or a seccomp filter hides the time.
     pub(crate) fn of(self, thread: i32) -> Option<u64> {
-        // The kernel's numbers of clocks of CPU time: the thread's number inverted, then 1 for a thread, and 2 for the time as
-        // the scheduler measures time.
+        // The kernel's number of a CPU-time clock: the inverted thread number, then 1 for a thread, and 2 for the
+        // scheduler's time.
         let clock = if self == TimeOf::World { CLOCK_MONOTONIC } else { (!thread << 3 | 0b110) as usize };
         clock_time(clock).ok()
     }
 }
 
-/// A POSIX timer. The process has it until it ends or executes another program; the child of a fork does not.
+/// A POSIX timer. The timer exists until the process ends or executes another program; the child of a fork does not
+/// have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Timer(pub(crate) i32);
 
 impl Timer {
-    /// A timer, not running yet, that sends the sampling signal with this value to this thread, whose number is `thread`.
+    /// Creates a stopped timer that sends the sampling signal with this value to this thread, whose number is
+    /// `thread`.
     pub(crate) fn for_this_thread(time: TimeOf, thread: i32, value: usize) -> Result<Timer, Errno> {
         let clock = if time == TimeOf::World { CLOCK_MONOTONIC } else { CLOCK_THREAD_CPUTIME_ID };
         Timer::create(clock, SIGEV_THREAD_ID, SAMPLING_SIGNAL, thread as u64, value)
     }
 
-    /// A timer over the process's CPU time, not running yet, that sends `signal` with this value to the process.
+    /// Creates a stopped timer of the process's CPU time that sends `signal` with this value to the process.
     pub(crate) fn for_process(signal: c_int, value: usize) -> Result<Timer, Errno> {
         Timer::create(CLOCK_PROCESS_CPUTIME_ID, SIGEV_SIGNAL, signal, 0, value)
     }
@@ -80,7 +82,7 @@ impl Timer {
         let mut event = MaybeUninit::<SignalEvent>::uninit();
         let words: *mut u64 = event.as_mut_ptr().cast();
         // SAFETY: inside the structure, whose words are all written. Volatile, word by word: this runs below mcount,
-        // where no vector register may be used, and the compiler would take one to clear the whole.
+        // where no vector register may be used, and the compiler would use one to clear the whole.
         unsafe {
             words.write_volatile(value as u64);
             words.add(1).write_volatile(signal as u64 | notify << 32);
@@ -96,13 +98,13 @@ impl Timer {
         Ok(Timer(id))
     }
 
-    /// Lets the timer expire when `first` nanoseconds have passed and then each time after `every`. With 0 for both it
-    /// stands still.
+    /// Makes the timer expire after `first` nanoseconds and then every `every` nanoseconds. If both are 0, the timer
+    /// is stopped.
     pub(crate) fn set(self, first: i64, every: i64) -> Result<(), Errno> {
         self.set_with(0, first, every)
     }
 
-    /// The same, with the time on the timer's clock at which the timer is to expire first.
+    /// As [`Timer::set`], with the time of the first expiry on the timer's clock.
     pub(crate) fn set_at(self, first: u64, every: i64) -> Result<(), Errno> {
         self.set_with(TIMER_ABSTIME, i64::try_from(first).unwrap_or(i64::MAX), every)
     }
@@ -115,14 +117,26 @@ impl Timer {
         unsafe { call(numbers::TIMER_SETTIME, [self.0 as usize, flags, setting.as_ptr().addr(), 0]) }.map(|_| ())
     }
 
+    /// Whether the timer is stopped. The kernel stops the timer of a thread's CPU time when the thread ends, even if
+    /// another thread later has the same number. False if a seccomp filter hides the answer.
+    pub(crate) fn is_stopped(self) -> bool {
+        let mut found = MaybeUninit::<Setting>::uninit();
+        let words: *mut i64 = found.as_mut_ptr().cast();
+        // SAFETY: the kernel writes the structure; its last two words are read only after the call succeeded.
+        unsafe {
+            call(numbers::TIMER_GETTIME, [self.0 as usize, words.addr()]).is_ok()
+                && words.add(2).read_volatile() | words.add(3).read_volatile() == 0
+        }
+    }
+
     pub(crate) fn delete(self) {
-        // SAFETY: no pointers. An identifier that is not one changes nothing.
+        // SAFETY: no pointers. An invalid identifier has no effect.
         let _ = unsafe { call(numbers::TIMER_DELETE, [self.0 as usize]) };
     }
 }
 
-/// Lets the process's one interval timer of CPU time (`ITIMER_PROF`) expire each time after so many microseconds; with 0 it
-/// stands still. It sends SIGPROF to whichever thread runs, and goes on in a program that the process executes.
+/// Makes the process's interval timer of CPU time (`ITIMER_PROF`) expire every `every` microseconds; 0 stops the
+/// timer. The timer sends SIGPROF to the thread that runs, and survives an exec.
 pub(crate) fn set_interval_timer(every: i64) -> Result<(), Errno> {
     let seconds = (every / MICROSECONDS, every % MICROSECONDS);
     let mut setting = MaybeUninit::uninit();
@@ -131,11 +145,11 @@ pub(crate) fn set_interval_timer(every: i64) -> Result<(), Errno> {
     unsafe { call(numbers::SETITIMER, [ITIMER_PROF, setting.as_ptr().addr(), 0]) }.map(|_| ())
 }
 
-/// The microseconds after which the process's interval timer expires each time, 0 if it stands still. Below mcount.
+/// The period of the process's interval timer in microseconds; 0 if the timer is stopped. May be called below mcount.
 pub(crate) fn interval_timer() -> i64 {
     let mut found = MaybeUninit::<Setting>::uninit();
     let words: *mut i64 = found.as_mut_ptr().cast();
-    // SAFETY: the kernel writes the structure, of which two words are read if the call went well.
+    // SAFETY: the kernel writes the structure, of which two words are read if the call succeeded.
     unsafe {
         match call(numbers::GETITIMER, [ITIMER_PROF, words.addr()]) {
             Ok(_) => words.read_volatile().saturating_mul(MICROSECONDS).saturating_add(words.add(1).read_volatile()),
@@ -144,16 +158,16 @@ pub(crate) fn interval_timer() -> i64 {
     }
 }
 
-/// The CPU time that the process has used, in nanoseconds; `None` where a filter of system calls does not say.
+/// The CPU time that the process has used, in nanoseconds; `None` if a seccomp filter hides the time.
 pub(crate) fn process_time() -> Option<u64> {
     clock_time(CLOCK_PROCESS_CPUTIME_ID).ok()
 }
 
-/// The nanoseconds that a clock shows. Volatile, as for [`fill`].
+/// The time of a clock in nanoseconds. Volatile, as in [`fill`].
 fn clock_time(clock: usize) -> Result<u64, Errno> {
     let mut time = MaybeUninit::<[i64; 2]>::uninit();
     let words: *mut i64 = time.as_mut_ptr().cast();
-    // SAFETY: the kernel writes a struct timespec, whose two words are read if the call went well.
+    // SAFETY: the kernel writes a struct timespec, whose two words are read if the call succeeded.
     let [seconds, nanoseconds] = unsafe {
         call(numbers::CLOCK_GETTIME, [clock, words.addr()])?;
         [words.read_volatile(), words.add(1).read_volatile()]
@@ -161,14 +175,14 @@ fn clock_time(clock: usize) -> Result<u64, Errno> {
     Ok(seconds.saturating_mul(NANOSECONDS).saturating_add(nanoseconds) as u64)
 }
 
-/// How often each second the kernel looks at timers of CPU time (CONFIG_HZ), which is how often they can expire.
+/// How often per second the kernel checks timers of CPU time (CONFIG_HZ), which is the highest rate of expiries.
 pub(crate) fn ticks_per_second() -> u32 {
     let mut resolution = MaybeUninit::<[i64; 2]>::uninit();
     // SAFETY: the kernel writes a struct timespec, for which there is room.
     let known = unsafe { call(numbers::CLOCK_GETRES, [CLOCK_MONOTONIC_COARSE, resolution.as_mut_ptr().addr()]) };
-    // The coarse clocks go on from tick to tick. A kernel that does not know them has the rate of old.
+    // The coarse clocks advance from tick to tick. A kernel without them has the traditional rate.
     const OF_OLD: u32 = 100;
-    // SAFETY: written if the call went well.
+    // SAFETY: written if the call succeeded.
     match known.map(|_| unsafe { resolution.assume_init() }) {
         Ok([0, tick]) if tick > 0 => {
             u32::try_from((NANOSECONDS + tick / 2) / tick).map_or(OF_OLD, |ticks| ticks.max(1))

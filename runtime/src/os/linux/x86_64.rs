@@ -1,4 +1,4 @@
-//! Linux on x86-64: raw system calls, and what the kernel lays out in memory.
+//! Linux on x86-64: raw system calls, and the kernel's memory layouts.
 
 use core::arch::{asm, naked_asm};
 use core::ffi::c_void;
@@ -33,6 +33,7 @@ pub(crate) mod numbers {
     pub(crate) const GETTID: usize = 186;
     pub(crate) const TIMER_CREATE: usize = 222;
     pub(crate) const TIMER_SETTIME: usize = 223;
+    pub(crate) const TIMER_GETTIME: usize = 224;
     pub(crate) const TIMER_DELETE: usize = 226;
     pub(crate) const CLOCK_GETTIME: usize = 228;
     pub(crate) const CLOCK_GETRES: usize = 229;
@@ -58,10 +59,10 @@ pub(crate) mod numbers {
     pub(crate) const RT_SIGTIMEDWAIT: usize = 128;
 }
 
-/// `AUDIT_ARCH_X86_64`: what filters of system calls know the machine by (`linux/audit.h`).
+/// `AUDIT_ARCH_X86_64`: the number by which seccomp filters identify the architecture (`linux/audit.h`).
 pub(crate) const AUDIT_MACHINE: u32 = 0xc000_003e;
 
-/// `struct stat` (`asm/stat.h`), as far as it is needed.
+/// `struct stat` (`asm/stat.h`), as far as needed.
 #[repr(C)]
 pub(crate) struct Stat {
     pub(crate) device: u64,
@@ -75,30 +76,30 @@ pub(crate) struct Stat {
     rest: [u64; 11],
 }
 
-/// The program counter among the registers that perf records (`asm/perf_regs.h`), as a set of one.
+/// The program counter among the registers that perf records (`asm/perf_regs.h`), as a bit set.
 pub(crate) const PERF_PROGRAM_COUNTER: u64 = 1 << 8;
 
-/// The flags of `open` whose values differ from machine to machine (`asm/fcntl.h`).
+/// The flags of `open` whose values depend on the architecture (`asm/fcntl.h`).
 pub(crate) const O_DIRECTORY: usize = 0o200_000;
 pub(crate) const O_NOFOLLOW: usize = 0o400_000;
 
-/// Those that only the `profil` of other systems needs.
+/// The numbers that only the `profil` of other systems needs.
 pub(crate) mod profil_numbers {
     pub(crate) const FUTEX: usize = 202;
     pub(crate) const PROCESS_VM_WRITEV: usize = 311;
 }
 
-/// Makes a system call; the result is the kernel's own, an error from -4095 to -1.
+/// Makes a system call. The result is the kernel's, with errors from -4095 to -1.
 ///
 /// # Safety
 ///
-/// Whatever the call does to memory must be sound: pointers among the arguments are valid for what the kernel reads and
-/// writes through them.
+/// The effect of the call on memory must be sound: pointers among the arguments must be valid for the kernel's
+/// accesses.
 #[inline]
 pub(crate) unsafe fn syscall(number: usize, arguments: [usize; 6]) -> isize {
     let [a, b, c, d, e, f] = arguments;
     let result;
-    // SAFETY: the kernel changes rax, rcx and r11 and no other register; memory is the caller's affair.
+    // SAFETY: the kernel changes rax, rcx and r11 and no other register; the caller promises the rest.
     unsafe {
         asm!(
             "syscall",
@@ -117,7 +118,7 @@ pub(crate) unsafe fn syscall(number: usize, arguments: [usize; 6]) -> isize {
     result
 }
 
-/// Where a signal handler returns to. Debuggers and unwinders know the trampoline by these very bytes.
+/// The return address of a signal handler. Debuggers and unwinders recognize the trampoline by exactly these bytes.
 #[unsafe(naked)]
 pub(crate) unsafe extern "C" fn signal_return() {
     naked_asm!(
@@ -136,28 +137,28 @@ pub unsafe fn interrupted_pc(context: *const c_void) -> usize {
     // struct ucontext: flags, link, stack (8 + 8 + 24 bytes), then r8 to r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp
     // and rip, eight bytes each (asm/ucontext.h, asm/sigcontext.h).
     const RIP: usize = 8 + 8 + 24 + 16 * 8;
-    // SAFETY: the kernel wrote a whole struct ucontext there.
+    // SAFETY: the kernel wrote a complete struct ucontext there.
     unsafe { context.byte_add(RIP).cast::<usize>().read() }
 }
 
-/// Whether the second and the third argument of a handler lie as in the kernel's frame of a signal, by their addresses.
+/// Whether the second and third argument of a handler have the positions of the kernel's signal frame.
 #[inline]
 pub(crate) fn is_signal_frame(info: usize, context: usize) -> bool {
-    // struct rt_sigframe: a return address, the context, the information.
+    // struct rt_sigframe: a return address, the context, the siginfo_t.
     info.wrapping_sub(context) == BLOCKED + size_of::<u64>()
 }
 
-/// The signals that are blocked once the handler has returned.
+/// The address of the set of signals that will be blocked after the handler returns.
 ///
 /// # Safety
 ///
 /// As for [`interrupted_pc`].
 #[inline]
 pub(crate) unsafe fn blocked_on_return(context: *mut c_void) -> *mut u64 {
-    // SAFETY: the kernel wrote a whole struct ucontext there.
+    // SAFETY: the kernel wrote a complete struct ucontext there.
     unsafe { context.byte_add(BLOCKED).cast() }
 }
 
-/// Where a struct ucontext, up to the set of blocked signals the kernel's own, has that set: behind a struct sigcontext of
-/// 256 bytes, at the end.
+/// The offset of the set of blocked signals in a struct ucontext: behind a struct sigcontext of 256 bytes, at the
+/// end.
 const BLOCKED: usize = 8 + 8 + 24 + 256;

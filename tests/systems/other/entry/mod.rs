@@ -1,5 +1,5 @@
-//! The runtime's interface to a system in `entry/`: the entry points that a system's C library and compilers call.
-//! `tests/tests/systems.rs` compiles it; it never runs.
+//! The items of a system in `entry/`, which its C library and compilers call. `tests/tests/systems.rs` compiles this folder; nothing
+//! runs it.
 
 use core::ffi::{CStr, c_char};
 
@@ -8,14 +8,14 @@ use crate::mcount::miss;
 use crate::objects::program;
 use crate::ownership::OWN_WORD;
 
-/// Called at the start of the program.
+/// Runs at the start of the program.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn at_start(name: *const c_char, environment: *const *const c_char) {
-    // SAFETY: the C library passes these values.
+    // SAFETY: the arguments that the C library passes.
     unsafe { super::begin::begin(Some(CStr::from_ptr(name)), environment, program::text()) }
 }
 
-/// Called before the program gives up system calls, and when that failed.
+/// Runs before the program installs a filter of system calls, and after the kernel has refused the filter.
 #[cfg(feature = "start")]
 #[unsafe(no_mangle)]
 extern "C" fn at_sandbox(is_refused: bool) {
@@ -34,13 +34,13 @@ extern "C" fn at_sandbox(is_refused: bool) {
     }
 }
 
-/// Called at the end of the program.
+/// Runs after the end of the program.
 #[unsafe(no_mangle)]
 extern "C" fn at_end() {
     _mcleanup();
 }
 
-/// Called where functions begin.
+/// Runs at the start of each function.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn at_call(frompc: usize, selfpc: usize) {
     use core::sync::atomic::Ordering::Relaxed;

@@ -1,9 +1,9 @@
-//! The items that the runtime needs from a system in `kernel/`. `tests/tests/systems.rs` compiles it; it never runs.
+//! The items that the runtime needs of a system in `kernel/`. `tests/tests/systems.rs` compiles this folder; nothing runs it.
 #![allow(unused_variables, clippy::all)]
 
 use crate::os::{Errno, SignalSet};
 
-/// The source of samples: here, only one.
+/// What produces samples: this system has one sampler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sampler {
     Kernel,
@@ -17,7 +17,7 @@ impl Sampler {
 
 pub(crate) const SAMPLER_NAMES: &[u8] = b"kernel";
 
-/// The user's choice.
+/// What the user wants.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Wish {
     pub(crate) rate: Option<u32>,
@@ -27,7 +27,7 @@ pub(crate) struct Wish {
 
 pub(crate) const HIGHEST_RATE: u32 = 128;
 
-/// A system's state for each thread. All zeros are valid.
+/// What a system stores for each thread. Zeros are valid.
 pub(crate) struct Clock;
 
 impl Clock {

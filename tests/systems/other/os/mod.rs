@@ -1,5 +1,5 @@
-//! The items that the runtime needs from a system in `os/`: numbers, layouts, and sizes that no other system has, and functions
-//! without a body. `tests/tests/systems.rs` compiles it; it never runs.
+//! The items that the runtime needs of a system in `os/`: numbers, layouts and sizes that no real system has, and functions
+//! without bodies. `tests/tests/systems.rs` compiles this folder; nothing runs it.
 #![allow(unused_variables, unused_mut, clippy::all)]
 
 use core::ffi::{CStr, c_char, c_int, c_void};
@@ -54,7 +54,7 @@ pub(crate) struct Status {
     pub(crate) owner: u32,
     inode: u64,
     device: [u32; 2],
-    /// The birth time, if the file system has it: file numbers are reused.
+    /// The time of birth, if the file system has it. File systems reuse the inode numbers of deleted files.
     born: [u64; 2],
 }
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -79,6 +79,9 @@ impl Status {
         loop {}
     }
     pub(crate) fn is_shared(&self) -> bool {
+        loop {}
+    }
+    pub(crate) fn is_open_to_all(&self) -> bool {
         loop {}
     }
     pub(crate) fn is_same_file(&self, other: &Status) -> bool {
@@ -175,10 +178,10 @@ pub(crate) struct Mapping<'a> {
     pub(crate) is_executable: bool,
     /// The offset in the file.
     pub(crate) offset: usize,
-    /// The file, by the numbers of its device and inode; 0 and 0 for none.
+    /// The device and inode numbers of the file; 0 and 0 for none.
     pub(crate) device: u64,
     pub(crate) inode: u64,
-    /// The file's path, or a name in brackets; a newline in it is `\012`.
+    /// The path of the file, or a name in brackets; a newline in the path is `\012`.
     pub(crate) path: &'a [u8],
 }
 impl<'a> Mapping<'a> {
@@ -216,7 +219,7 @@ impl OwnMemory {
 
 pub(crate) const PAGE: usize = 4096;
 pub(crate) struct Reserve {
-    /// The first free byte, and the address after the last. A new piece begins with the reserve empty.
+    /// The first free byte, and the end. The bounds of a new piece are set while the reserve is empty.
     next: AtomicUsize,
     end: AtomicUsize,
 }
@@ -424,7 +427,7 @@ pub(crate) struct ListedObject {
     pub(crate) name: *const c_char,
     pub(crate) segments: *const c_void,
     pub(crate) segments_number: u16,
-    /// The number of objects ever added and removed.
+    /// The number of objects that were ever added, and the number that were removed.
     pub(crate) added: u64,
     pub(crate) removed: u64,
 }

@@ -1,11 +1,12 @@
 //! `_mcount`: what compiled code calls at the head of every function.
 //!
-//! The common path is a lookup in the thread's own table: no lock, no call, no vector register. Compilers call it as any
-//! function of the C convention, so x0 to x17 are free; those from x9 on are enough.
+//! The common path searches the thread's own table: no lock, no call, no vector register. Compilers call the function
+//! by the C convention, so x0 to x17 are free; the registers from x9 on are enough.
 //!
-//! The count is raised by a pair of exclusive instructions. Returning from an exception clears the mark that the first of
-//! them sets, so the second fails if a handler ran in between, and both are tried again: no count is lost, neither this
-//! one nor those that the handler made. Between processors nothing is asked of them; each thread has a table of its own.
+//! A pair of exclusive instructions increments the count. Returning from an exception clears the mark that the first
+//! instruction sets, so the second instruction fails if a handler ran in between, and both are repeated: no count is
+//! lost, neither this one nor those of the handler. The pair does not order anything between processors; each thread
+//! has its own table.
 
 use core::arch::{global_asm, naked_asm};
 
@@ -16,9 +17,10 @@ use crate::ownership::OWN_WORD;
 
 /// Records the call of the function that calls this after its prologue: gcc's `-pg`, clang's `-pg`.
 ///
-/// gcc passes frompc in x0, older versions of clang pass nothing. Both set up a frame record before, and refuse to
-/// leave it out where they profile: x29 points to it, and its second word is the profiled function's return address. That
-/// may be signed; xpaclri, which does nothing where there are no signatures, takes that off, but only in x30.
+/// gcc passes frompc in x0; older versions of clang pass nothing. Both set up a frame record before the call, and
+/// refuse to omit it when they profile: x29 points to the record, and its second word is the profiled function's
+/// return address. The address may be signed; xpaclri, a no-op without signatures, removes the signature, but only in
+/// x30.
 ///
 /// An entry is (frompc, selfpc, count), 24 bytes; the last entry of a table is always empty, so the search ends.
 #[unsafe(naked)]
@@ -30,11 +32,11 @@ unsafe extern "C" fn mcount() {
         "    hint    #34", // bti c
         // Before start-up has finished there may be no TLS yet (resolvers of indirect functions run that early).
         "    adrp    x9, {as_run}",
-        "    ldr     w9, [x9, :lo12:{as_run}]", // not 0 while calls are recorded as the program runs
+        "    ldr     w9, [x9, :lo12:{as_run}]", // not 0 while calls are recorded with run-time addresses
         "    cbz     w9, 4f",
-        "7:  mov     x10, x30", // selfpc: our own return address
+        "7:  mov     x10, x30", // selfpc: mcount's return address
         ".cfi_register x30, x10",
-        "    ldr     x30, [x29, #8]", // frompc: the return address of the function that called us
+        "    ldr     x30, [x29, #8]", // frompc: the return address of the profiled function
         "    hint    #7",             // xpaclri
         "    mov     x11, x30",
         "    mov     x30, x10",
@@ -64,13 +66,13 @@ unsafe extern "C" fn mcount() {
         "    cbnz    x14, 1b",
         "    mov     x0, x11",
         "    mov     x1, x10",
-        "    b       {miss}", // which returns to our caller
+        "    b       {miss}", // which returns to the profiled function
         "4:  adrp    x9, {recording}",
         "    ldr     w9, [x9, :lo12:{recording}]", // 0: no, 1: yes, 2: at link-time addresses
         "    cbz     w9, 3b",
         "    cmp     w9, #1",
         "    b.eq    7b",
-        // In the file that the process counts in: not in one of another process, which a copy of this memory may be in.
+        // The table is the live file of another process if this memory is a copy; such a call is not counted.
         "    adrp    x9, {own}",
         "    ldr     x9, [x9, :lo12:{own}]",
         "    ldr     w9, [x9]",
@@ -98,5 +100,5 @@ unsafe extern "C" fn mcount() {
     )
 }
 
-// The name that compilers use; the other is the one that every gprof leaves out of its reports.
+// Compilers use this name; every gprof leaves the other name out of its reports.
 global_asm!(".globl _mcount", ".type _mcount, @function", ".set _mcount, mcount");

@@ -1,7 +1,7 @@
-//! AArch64.
+//! Start-up code and `mcount` for AArch64.
 
 mod mcount;
-// A test has a start of its own.
+// A test program has its own start-up code.
 #[cfg(all(feature = "start", not(test)))]
 mod start;
 #[cfg(all(feature = "start", not(test)))]

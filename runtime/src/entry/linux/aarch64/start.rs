@@ -1,4 +1,4 @@
-//! `_start`, by the contract of glibc's `__libc_start_main` and musl's, and the relocation of static programs.
+//! `_start`, by the contract of `__libc_start_main` of glibc and musl, and the relocation of static programs.
 
 use core::arch::{global_asm, naked_asm};
 
@@ -7,10 +7,9 @@ use crate::os::numbers;
 
 /// The entry point of the program.
 ///
-/// `__libc_start_main(main, argc, argv, init = 0, fini = 0, rtld_fini, stack_end)` registers rtld_fini before anything
-/// else, so it is the last thing that runs at exit. We hand it [`finish`] in its place, which calls the real one and
-/// then writes the profile: destructors are profiled too. musl's has the same arguments and looks only at the first
-/// three.
+/// `__libc_start_main(main, argc, argv, init = 0, fini = 0, rtld_fini, stack_end)` registers rtld_fini first, so
+/// rtld_fini runs last at exit. `_start` passes [`finish`] instead, which calls the real function and then writes the
+/// profile: destructors are profiled too. musl's function has the same arguments and uses only the first three.
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
 unsafe extern "C" fn _start() -> ! {
@@ -40,8 +39,8 @@ unsafe extern "C" fn _start() -> ! {
     )
 }
 
-/// The program's `main`, wherever that is. Its address would have to be taken from the global offset table, in which a
-/// static PIE has no addresses yet when it starts.
+/// Jumps to the program's `main`. The address of `main` would have to come from the global offset table, which has no
+/// addresses yet when a static PIE starts.
 #[unsafe(naked)]
 unsafe extern "C" fn main_of_the_program() {
     naked_asm!(
@@ -52,9 +51,9 @@ unsafe extern "C" fn main_of_the_program() {
     )
 }
 
-// The relocation that a static program which is not position independent does not need; grcrt1.o leaves it to the C
-// library. A static PIE that got this one is not relocated and could only crash: it says why, in plain instructions, as
-// nothing else works yet.
+// The relocation, which a static program at a fixed address does not need; grcrt1.o leaves the symbol to the C
+// library. A static PIE with this definition is not relocated and could only crash, so the function writes a message,
+// in plain instructions, because nothing else works yet.
 global_asm!(
     ".pushsection .text._dl_relocate_static_pie,\"ax\",@progbits",
     ".globl _dl_relocate_static_pie",
@@ -65,7 +64,7 @@ global_asm!(
     "    adrp    x9, __ehdr_start",
     "    add     x9, x9, :lo12:__ehdr_start",
     "    ldrh    w9, [x9, #16]",
-    "    cmp     w9, #3", // ET_DYN: it may be loaded anywhere
+    "    cmp     w9, #3", // ET_DYN: the program may be loaded anywhere
     "    b.eq    1f",
     "    ret",
     "1:  mov     x8, #{write}",

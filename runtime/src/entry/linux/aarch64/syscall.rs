@@ -1,13 +1,14 @@
-//! `syscall`: system calls that the program makes by their numbers.
+//! `syscall`: system calls that the program makes by number.
 
 use core::arch::naked_asm;
 
 use super::super::seccomp::{failed, special};
 use crate::os::numbers;
 
-/// `long syscall(long number, ...)`: the C library's, but for those calls that the runtime must know of.
+/// `long syscall(long number, ...)`: as the C library's, except for calls that the runtime must know.
 ///
-/// No frame, as in the C library: the child of a `vfork` so made returns on its parent's stack.
+/// There is no frame, as in the C library: the child of a `vfork` made by this function returns on its parent's
+/// stack.
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
 unsafe extern "C" fn syscall() {

@@ -1,16 +1,17 @@
 //! `mcount` and `__fentry__`: what compiled code calls at the head of every function.
 //!
-//! The common path is a lookup in the thread's own table: no lock, no call, no vector register. At entry every argument
-//! register is live, rax (the number of vector arguments of a variadic call) and r10 (the static chain of a nested
-//! function) included; r11 alone is free.
+//! The common path searches the thread's own table: no lock, no call, no vector register. At entry every argument
+//! register is live, and also rax (the number of vector arguments of a variadic call) and r10 (the static chain of a
+//! nested function). Only r11 is free.
 //!
-//! The common path is also no longer than a cache line, at the beginning of one: a processor fetches it at once. Programs
-//! of many small functions are bound by that; on SQLite a path of two lines costs twice as much as one of the same work in one.
-//! Hence the short forms: hash and home are of 32 bits, keys are loaded twice. (`__fentry__` is two bytes longer.) There is no endbr64:
-//! the objects do not say that they have them everywhere, so that no program with them is run where they are required.
+//! The common path fits one cache line and starts at one, so a processor fetches it at once. The fetch limits
+//! programs with many small functions: on SQLite, a path of two lines costs twice as much as one line with the same
+//! work. So the hash and the home have 32 bits, and keys are loaded twice. (`__fentry__` is two bytes longer.) There
+//! is no endbr64: the objects do not claim to have endbr64 everywhere, so the kernel does not require it of a program
+//! that contains them.
 //!
-//! The count is one instruction, so a handler that runs between any two here cannot lose it, and neither can the calls
-//! that it makes itself.
+//! The count is one instruction, so a handler that runs between any two instructions cannot lose a count, and the
+//! handler's own calls are counted too.
 
 use core::arch::{global_asm, naked_asm};
 
@@ -19,43 +20,50 @@ use crate::control::{RECORDED_BIAS, RECORDING, RECORDING_AS_RUN};
 use crate::mcount::miss;
 use crate::ownership::OWN_WORD;
 
-/// The lookup. Where frompc is differs: first after one word was pushed, then without that. An entry is (frompc, selfpc,
+/// The search. The two offsets of frompc are for before and after one word was pushed. An entry is (frompc, selfpc,
 /// count), 24 bytes; the last entry of a table is always empty, so the search ends.
 macro_rules! lookup {
     ($frompc_pushed:literal, $frompc:literal) => {
         concat!(
             ".p2align 6\n",
             ".cfi_startproc\n",
-            // All ones while calls are recorded as the program runs, else 0. It is compared with ebp because that is short:
-            // no value is below 0, and the one that is not below all ones finds out on the way around.
+            // All ones while calls are recorded with run-time addresses, otherwise 0. The comparison is with ebp
+            // because the instruction is short: no value is below 0, and a value that is not below all ones is sorted
+            // out on the slow path.
             "    cmp     ebp, [rip + {as_run}]\n",
             "    jae     4f\n",
-            "5:  mov     r11, [rsp]\n", // selfpc: our own return address
+            "5:  mov     r11, [rsp]\n", // selfpc: mcount's return address
             "    push    rax\n",
             ".cfi_adjust_cfa_offset 8\n",
-            "    imul    eax, ", $frompc_pushed, ", {factor}\n",
+            "    imul    eax, ",
+            $frompc_pushed,
+            ", {factor}\n",
             "    add     eax, r11d\n",
             "    and     eax, dword ptr fs:[gmon_thread@tpoff]\n", // the mask before the base: see arch::set_table
             "    lea     eax, [rax + 2*rax]\n",
             "    add     rax, qword ptr fs:[gmon_thread@tpoff + 8]\n",
             "    cmp     [rax + 8], r11\n",
             "    jne     2f\n",
-            "    mov     r11, ", $frompc_pushed, "\n",
+            "    mov     r11, ",
+            $frompc_pushed,
+            "\n",
             "    cmp     [rax], r11\n",
             "    jne     2f\n",
             "    inc     qword ptr [rax + 16]\n",
             "    pop     rax\n",
             ".cfi_adjust_cfa_offset -8\n",
             "3:  ret\n",
-            // Not at home. From here on frompc is in rax and selfpc in rcx; what those had is in the red zone, which a
-            // signal handler leaves alone.
+            // Not at its home. From here on frompc is in rax and selfpc in rcx. Their old values are in the red zone,
+            // which a signal handler leaves alone.
             ".cfi_adjust_cfa_offset 8\n",
             "2:  mov     r11, rax\n",
             "    pop     rax\n",
             ".cfi_adjust_cfa_offset -8\n",
             "    mov     [rsp - 8], rax\n",
             "    mov     [rsp - 16], rcx\n",
-            "    mov     rax, ", $frompc, "\n",
+            "    mov     rax, ",
+            $frompc,
+            "\n",
             "    mov     rcx, [rsp]\n",
             "7:  cmp     qword ptr [r11 + 8], 0\n",
             "    lea     r11, [r11 + 24]\n",
@@ -72,13 +80,15 @@ macro_rules! lookup {
             "4:  cmp     dword ptr [rip + {recording}], 1\n", // 0: no, 1: yes, 2: at link-time addresses
             "    jb      3b\n",
             "    je      5b\n",
-            // In the file that the process counts in: not in one of another process, which a copy of this memory may be in.
+            // The table is the live file of another process if this memory is a copy; such a call is not counted.
             "    mov     r11, [rip + {own}]\n",
             "    cmp     dword ptr [r11], 0\n",
             "    je      3b\n",
             "    mov     [rsp - 8], rax\n",
             "    mov     [rsp - 16], rcx\n",
-            "    mov     rax, ", $frompc, "\n",
+            "    mov     rax, ",
+            $frompc,
+            "\n",
             "    mov     rcx, [rsp]\n",
             "    sub     rax, [rip + {bias}]\n",
             "    sub     rcx, [rip + {bias}]\n",
@@ -98,7 +108,7 @@ macro_rules! lookup {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn mcount() {
     naked_asm!(
-        // The prologue has set the frame up: our caller's return address.
+        // The prologue has set up the frame, which has the caller's return address.
         lookup!("[rbp + 8]", "[rbp + 8]"),
         as_run = sym RECORDING_AS_RUN,
         factor = const FACTOR,
@@ -114,7 +124,7 @@ unsafe extern "C" fn mcount() {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __fentry__() {
     naked_asm!(
-        // No frame yet: our caller's return address is above ours.
+        // There is no frame yet: the caller's return address is above mcount's.
         lookup!("[rsp + 16]", "[rsp + 8]"),
         as_run = sym RECORDING_AS_RUN,
         factor = const FACTOR,
@@ -128,11 +138,12 @@ unsafe extern "C" fn __fentry__() {
 // The name that other systems and older compilers use.
 global_asm!(".globl _mcount", ".type _mcount, @function", ".set _mcount, mcount");
 
-/// The way from `__fentry__` to [`mcount_miss`], which puts frompc right for nested functions.
+/// Leads from `__fentry__` to [`mcount_miss`], and corrects frompc for nested functions.
 ///
-/// gcc pushes r10, which has the address of the enclosing function's frame, before such a function's call of `__fentry__`:
-/// the return address is then one word up. Only the code says so, and it is looked at here and not before every lookup:
-/// what the lookup takes for frompc is an address on the stack, which is never in the table.
+/// For a nested function, gcc pushes r10, the address of the enclosing function's frame, before the call of
+/// `__fentry__`. The return address is then one word further up. Only the code shows this, so the code is examined
+/// here and not before every search: what the search takes for frompc is then an address on the stack, which is never
+/// in the table.
 #[unsafe(naked)]
 unsafe extern "C" fn fentry_miss() {
     naked_asm!(
@@ -141,10 +152,10 @@ unsafe extern "C" fn fentry_miss() {
         "    sub     r11, 6",
         "    cmp     word ptr [r11], 0x15ff", // call [rip + rel32], six bytes
         "    je      1f",
-        "    cmp     word ptr [r11], 0xe867", // what linkers make of that
+        "    cmp     word ptr [r11], 0xe867", // what linkers turn that instruction into
         "    je      1f",
         "    inc     r11", // call rel32, five bytes
-        "1:  cmp     dword ptr [r11 - 4], 0xfa1e0ff3", // endbr64 may stand in between
+        "1:  cmp     dword ptr [r11 - 4], 0xfa1e0ff3", // endbr64 may come before the call
         "    jne     2f",
         "    sub     r11, 4",
         "2:  cmp     word ptr [r11 - 2], 0x5241", // push r10
@@ -158,10 +169,11 @@ unsafe extern "C" fn fentry_miss() {
     )
 }
 
-/// The way to [`miss`]: frompc in rax, selfpc in rcx, their own values in the red zone at rsp - 8 and rsp - 16.
+/// Leads to [`miss`]: frompc is in rax, selfpc in rcx, and their old values are in the red zone at rsp - 8 and rsp -
+/// 16.
 ///
-/// Saves every integer register that a function of the C convention may change. Vector registers are left alone, which
-/// is right only as long as nothing reachable from `miss` uses one; a test disassembles the object and proves it.
+/// Saves every integer register that a function of the C convention may change. Vector registers are not saved, which
+/// is right only if nothing reachable from `miss` uses one; a test disassembles the object and proves it.
 #[unsafe(naked)]
 unsafe extern "C" fn mcount_miss() {
     naked_asm!(
@@ -179,7 +191,7 @@ unsafe extern "C" fn mcount_miss() {
         "    push    r8",
         "    push    r9",
         "    push    r10",
-        "    and     rsp, -16", // the compiler may call mcount with rsp 8 off
+        "    and     rsp, -16", // compilers may call mcount with rsp off by 8
         "    cld",
         "    mov     rdi, rax",
         "    mov     rsi, rcx",

@@ -1,4 +1,4 @@
-//! Gives each thread its timer, or all threads the process's timer.
+//! Gives each thread a timer, or all threads the process's timer.
 
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 
@@ -10,8 +10,8 @@ use crate::os::{Errno, Timer};
 use crate::samples::bins;
 
 impl Clock {
-    /// Gives this thread, whose number is `thread`, a timer in place of the clock's old timer, whose thread is gone.
-    /// Below mcount.
+    /// Gives this thread, whose number is `thread`, a timer that replaces the clock's old timer, whose thread has
+    /// ended. May be called below mcount.
     pub(crate) fn attach(&self, thread: i32) {
         let old = self.timer.swap(Clock::NONE, SeqCst);
         if old != Clock::NONE {
@@ -26,7 +26,8 @@ impl Clock {
             Ok(timer) => {
                 self.timer.store(timer.0, SeqCst);
                 HAS_TIMERS.store(true, Relaxed);
-                // Whoever goes on counting just now looks at the clocks after that: one of us sees the other.
+                // A thread that resumes counting at this moment looks at all clocks afterwards: one of both threads
+                // starts the timer.
                 self.run(bins::is_counting());
             }
             Err(error) => fall_back(error),
@@ -34,13 +35,13 @@ impl Clock {
     }
 }
 
-/// Starts the process's timer because a thread could not have a timer of its own. From then on what threads' own timers send is not
-/// counted. Below mcount: `report` says later what happened.
+/// Starts the process's timer because a thread could not get a timer of its own. From then on, signals of the
+/// threads' timers are not counted. May be called below mcount: `report` reports the failure later.
 #[cold]
 fn fall_back(error: Errno) {
     THREAD_REFUSED.store(error.0, Relaxed);
     if PRODUCER.swap(PROCESS, SeqCst) != PROCESS && bins::is_counting() && process::start().is_err() {
-        // The threads that have timers are sampled all the same.
+        // Threads with timers are still sampled.
         PRODUCER.store(THREADS, SeqCst);
     }
 }

@@ -1,4 +1,4 @@
-//! One timer for each thread, over the thread's own CPU time or over the world's time.
+//! One timer for each thread, over the thread's own CPU time or over wall-clock time.
 
 use core::ptr;
 use core::sync::atomic::{
@@ -23,13 +23,13 @@ pub(crate) struct Clock {
 impl Clock {
     pub(super) const NONE: i32 = -1;
 
-    /// No timer yet.
+    /// Forgets the timer.
     pub(crate) fn reset(&self) {
         self.timer.store(Clock::NONE, SeqCst);
         self.account.reset();
     }
 
-    /// Lets the thread's timer run, or stops the timer. Before the samples are stopped, so that the ticks that are due are
+    /// Starts or stops the thread's timer. Call this before samples are stopped, so that the ticks that are due are
     /// counted.
     pub(crate) fn run(&self, on: bool) {
         let timer = self.timer.load(SeqCst);
@@ -40,11 +40,11 @@ impl Clock {
         if !on && self.account.is_stopped() {
             return;
         }
-        // A timer that cannot be set is one whose thread is gone: that thread has no time either.
-        let now = self.now();
         if on {
-            let _ = start_timer(Timer(timer), &self.account, now, first_expiry());
+            // The timer of a thread that has ended cannot be set.
+            let _ = start_timer(Timer(timer), &self.account, self.now(), first_expiry());
         } else {
+            let now = self.time_to_settle();
             self.settle_at(now, false);
             let _ = Timer(timer).set(0, 0);
             if let Some(now) = now {
@@ -53,10 +53,10 @@ impl Clock {
         }
     }
 
-    /// Counts the ticks that are due and that the kernel has not noticed yet, for the last time or not.
+    /// Counts the ticks that are due and that the kernel has not noticed yet. `is_last` says that no more ticks come.
     pub(crate) fn settle(&self, is_last: bool) {
         if self.timer.load(SeqCst) != Clock::NONE {
-            self.settle_at(self.now(), is_last);
+            self.settle_at(self.time_to_settle(), is_last);
         }
     }
 
@@ -68,24 +68,33 @@ impl Clock {
         }
     }
 
-    /// The time that the timer runs by; `None` if the thread is gone.
+    /// The time of the timer's clock; `None` if no thread has the number of the thread.
     fn now(&self) -> Option<u64> {
         let thread = self.thread.load(SeqCst);
         let own = TimeOf::ThisThread.of(thread)?;
         if is_wall() { TimeOf::World.of(thread) } else { Some(own) }
     }
+
+    /// The time of the running timer's clock; `None` if the thread has ended.
+    ///
+    /// The kernel may have given the number of an ended thread to a new thread, whose time is not the time of this clock. But
+    /// the kernel stops the timer of a thread that has ended, and an account that runs has a timer that runs.
+    fn time_to_settle(&self) -> Option<u64> {
+        self.now().filter(|_| self.account.is_stopped() || !Timer(self.timer.load(SeqCst)).is_stopped())
+    }
 }
 
-/// What the timers of threads run by.
+/// The clock of the threads' timers.
 pub(super) fn time() -> TimeOf {
     if is_wall() { TimeOf::World } else { TimeOf::ThisThread }
 }
 
-/// When a thread's timer is to expire first, in nanoseconds: at any time in a period.
+/// The time to the first expiry of a thread's timer, in nanoseconds: a time within one period.
 ///
-/// If that were always a period, a thread that does not live so long would never be seen, however many of them there are.
-/// The times are spread evenly over the period by multiples of the golden ratio. Timers of CPU time expire at the first tick
-/// behind their time, half a tick late on average, which is taken off here; what is then before the start expires at once.
+/// With a whole period, threads that live for less than a period would never be sampled, however many there are.
+/// Multiples of the golden ratio spread the times evenly over the period. Timers of CPU time expire at the first
+/// kernel tick after their time, half a tick late on average, which is subtracted here; a time before the start
+/// expires at once.
 fn first_expiry() -> i64 {
     static TURN: AtomicU32 = AtomicU32::new(0);
     const GOLDEN_RATIO: u32 = 0x9e37_79b9;
@@ -93,20 +102,52 @@ fn first_expiry() -> i64 {
     ((((period() >> 8) * turn) >> 24) - half_tick()).max(1)
 }
 
-/// The ticks to be counted at `pc` when this thread's timer has expired so often.
+/// The number of ticks to count at `pc` after this number of expiries of this thread's timer.
 pub(super) fn notice(expiries: u32, pc: usize) -> u32 {
     // SAFETY: null, or a thread's clock, which is never freed.
     unsafe { own_clock().as_ref() }.map_or(expiries, |clock| clock.account.notice(expiries, pc))
 }
 
-/// This thread's clock, with which the thread's record begins (`threads` proves that); null if there is no record.
+/// This thread's clock, which is at the start of the thread's record (an assertion in `threads` ensures that); null
+/// if there is no record.
 #[cfg(any(test, feature = "runtime"))]
 fn own_clock() -> *const Clock {
     crate::arch::record().cast()
 }
 
-/// The same where threads have no records.
+/// As above, for builds in which threads have no records.
 #[cfg(not(any(test, feature = "runtime")))]
 fn own_clock() -> *const Clock {
     ptr::null()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+    use crate::os::thread_id;
+
+    #[test]
+    fn a_clock_does_not_take_the_time_of_a_thread_with_the_same_number() {
+        const PERIOD: u64 = 1_000_000_000_000;
+        let clock = thread::spawn(|| {
+            let timer = Timer::for_this_thread(TimeOf::ThisThread, thread_id(), 0).unwrap();
+            let clock =
+                Clock { timer: AtomicI32::new(timer.0), thread: AtomicI32::new(thread_id()), account: Account::new() };
+            assert!(timer.is_stopped());
+            start_timer(timer, &clock.account, clock.now(), PERIOD as i64).unwrap();
+            assert!(!timer.is_stopped() && clock.time_to_settle().is_some());
+            clock
+        });
+        let clock = clock.join().unwrap();
+        while clock.now().is_some() {
+            thread::yield_now(); // the kernel may remove the thread a moment later
+        }
+        // As if the kernel had given the number of the ended thread to this thread.
+        clock.thread.store(thread_id(), SeqCst);
+        assert!(clock.now().is_some());
+        assert_eq!(clock.time_to_settle(), None);
+        Timer(clock.timer.load(SeqCst)).delete();
+    }
 }

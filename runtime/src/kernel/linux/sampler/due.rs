@@ -1,12 +1,12 @@
-//! Timers that go on where their account says, and the ticks that an account owes.
+//! Restarts timers as their accounts require, and counts the ticks that an account owes.
 
 use super::rate::{half_tick, period};
 use crate::os::{Errno, SAMPLING_SIGNAL, Timer, contains, pending_signals};
 use crate::per_process::{Account, LATEST_NOTICE, NOTICE_OF_OTHERS, Settling};
 use crate::samples::bins;
 
-/// Lets a timer run that is to expire first in `first` nanoseconds, or go on at the time `now` as the timer's account says. Where
-/// a filter of system calls keeps the time from us, the timer begins anew.
+/// Starts a timer with its first expiry after `first` nanoseconds, or resumes the timer at the time `now` as its
+/// account requires. If a seccomp filter hides the time, the timer starts anew.
 pub(super) fn start_timer(timer: Timer, account: &Account, now: Option<u64>, first: i64) -> Result<(), Errno> {
     match now {
         Some(now) => timer.set_at(account.start(now, first as u64, period() as u64), period()),
@@ -14,8 +14,8 @@ pub(super) fn start_timer(timer: Timer, account: &Account, now: Option<u64>, fir
     }
 }
 
-/// Counts the ticks that an account owes at the time `now`. `is_own` says whether this thread can tell if the signal is
-/// blocked.
+/// Counts the ticks that an account owes at the time `now`. `is_own` says whether this thread can tell if the timer's
+/// thread blocks the signal.
 pub(super) fn settle(account: &Account, now: u64, is_own: bool, is_last: bool) {
     if !bins::is_counting() && !is_last {
         return;

@@ -1,4 +1,5 @@
-//! The handler of the timers' signal, and the threads that the signal comes to though they block all signals.
+//! The handler of the timers' signal, and the rule that keeps this signal unblocked in threads that block all
+//! signals.
 
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{
@@ -17,10 +18,10 @@ use crate::os::{
 use crate::per_process::PER_PROCESS;
 use crate::samples::bins;
 
-/// Set once the handler is in place.
+/// Whether the handler is installed.
 static CAUGHT: AtomicBool = AtomicBool::new(false);
 
-/// Puts the handler in place and does `prepare` before, unless both were done earlier.
+/// Calls `prepare` and installs the handler, unless that was done before.
 pub(super) fn put_in_place(prepare: impl FnOnce()) -> Result<(), Errno> {
     if CAUGHT.swap(true, SeqCst) {
         return Ok(());
@@ -29,20 +30,20 @@ pub(super) fn put_in_place(prepare: impl FnOnce()) -> Result<(), Errno> {
     catch_signal(SAMPLING_SIGNAL, on_expiry)
 }
 
-/// Takes the handler away, and with the handler the signals that wait in any thread.
+/// Removes the handler, and discards pending signals in all threads.
 pub(super) fn take_away() {
     uncatch_signal(SAMPLING_SIGNAL, on_expiry);
     CAUGHT.store(false, SeqCst);
 }
 
-/// Whether the program has put a handler of its own in the place of ours.
+/// Whether the program has installed a handler of its own.
 pub(super) fn is_replaced() -> bool {
     CAUGHT.load(SeqCst) && !is_caught_by(SAMPLING_SIGNAL, on_expiry)
 }
 
-/// The handler of the timers' signal.
+/// Handles the timers' signal.
 pub(super) unsafe extern "C" fn on_expiry(signal: c_int, info: *const SignalInfo, context: *const c_void) {
-    // SAFETY: the kernel calls the handler as it was installed, with SA_SIGINFO: both pointers are good.
+    // SAFETY: the kernel calls the handler as it was installed, with SA_SIGINFO: both pointers are valid.
     let (pc, info) = unsafe { (interrupted_pc(context), &*info) };
     if let Some(found) = info.timer_value() {
         if found == value(OF_RING) {
@@ -51,12 +52,13 @@ pub(super) unsafe extern "C" fn on_expiry(signal: c_int, info: *const SignalInfo
             }
             return;
         }
-        // A thread may have got a timer of its own before there were no more; the process's counts for it as well.
+        // A thread may have got a timer before a later thread was refused one; then the process's timer counts for
+        // the thread.
         let of = if PRODUCER.load(Relaxed) == PROCESS { OF_PROCESS } else { OF_THREAD };
         if found != value(of) {
             return;
         }
-        // Also while nothing is counted: an account that runs all the same must not owe what passes then.
+        // Also while nothing is counted: an account that still runs must not owe this time later.
         let expiries = info.expiries();
         let ticks = if of == OF_PROCESS {
             PER_PROCESS.process_account.notice(expiries, pc)
@@ -75,21 +77,23 @@ pub(super) unsafe extern "C" fn on_expiry(signal: c_int, info: *const SignalInfo
     bins::count(pc, info.expiries());
 }
 
-/// HUP INT USR1 USR2 ALRM CHLD URG IO: those of the standard signals that threads which want no signals block. (Those that an
-/// instruction raises, and those that stop, they may leave.)
+/// HUP INT USR1 USR2 ALRM CHLD URG IO: the standard signals that a thread blocks which wants no signals. (Such a
+/// thread may leave signals unblocked that instructions raise, or that stop the process.)
 const STANDARD: u64 = 0b11 | 1 << 9 | 1 << 11 | 1 << 13 | 1 << 16 | 1 << 22 | 1 << 28;
 
-/// Whether a set has, ours aside, these and all of the signals from 48 to 62: they are blocked together or not at all.
-/// (Emulators take the highest ones.) One that has just a few, or only real-time signals, may mean ours.
+/// Whether a set contains, apart from the sampling signal, [`STANDARD`] and all signals from 48 to 62. (Emulators use
+/// the highest signals.) A set with a few signals, or with only real-time signals, may mean the sampling signal
+/// itself.
 fn has_everything(signals: u64) -> bool {
     const HIGH: u64 = 0x7fff << 47;
     signals | 1 << (SAMPLING_SIGNAL - 1) | !(HIGH | STANDARD) == u64::MAX
 }
 
-/// Whether our signal is let in where a thread blocks these signals: one that wants no signals is sampled all the same.
+/// Whether the sampling signal stays unblocked in a thread that blocks these signals: a thread that wants no signals
+/// is sampled all the same.
 fn is_let_in(signals: u64) -> bool {
-    // By the world's time samples come to sleeping threads too, and those that block everything do not know EINTR. Without our
-    // start-up code nobody hides from the program what the kernel blocks.
+    // With wall-clock time, samples interrupt sleeping threads, and threads that block all signals do not expect
+    // EINTR. Without the start-up object, nothing hides the kernel's mask from the program.
     cfg!(feature = "start")
         && has_everything(signals)
         && CAUGHT.load(Relaxed)
@@ -97,12 +101,12 @@ fn is_let_in(signals: u64) -> bool {
         && is_caught_by(SAMPLING_SIGNAL, on_expiry)
 }
 
-/// What the kernel is to block where a thread blocks these signals.
+/// The signals that the kernel blocks for a thread that wants to block `signals`.
 pub(crate) fn to_be_blocked(signals: u64) -> u64 {
     if is_let_in(signals) { without_signal(signals, SAMPLING_SIGNAL) } else { signals }
 }
 
-/// What a thread is told to have blocked where the kernel blocks these signals.
+/// The signals that a thread is told to block if the kernel blocks `signals`.
 pub(crate) fn blocked_as_told(signals: u64) -> u64 {
     if is_let_in(signals) { signals | 1 << (SAMPLING_SIGNAL - 1) } else { signals }
 }

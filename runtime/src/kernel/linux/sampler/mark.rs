@@ -1,15 +1,16 @@
-//! What our timers send with their signal, by which our signals are told from the program's: an address inside an array of ours.
+//! The value that the runtime's timers send with their signal: an address inside an array of the runtime, which tells
+//! the signals from the program's.
 
 static VALUES: [u8; 3] = [0; 3];
 
-/// The timer of a thread.
+/// The kind of a thread's timer.
 pub(super) const OF_THREAD: usize = 0;
-/// The timer of the process.
+/// The kind of the process's timer.
 pub(super) const OF_PROCESS: usize = 1;
-/// The timer that has the rings read.
+/// The kind of the timer that has the rings read.
 pub(super) const OF_RING: usize = 2;
 
-/// What the timers of that kind send.
+/// The value that timers of a kind send.
 pub(super) fn value(of: usize) -> usize {
     (&raw const VALUES).addr() + of
 }

@@ -1,10 +1,10 @@
-//! Produces ticks: says where the program is, so many times in each second. [`bins`] counts them.
+//! Produces ticks: reports the program counter at a fixed rate. [`bins`] counts the ticks.
 //!
-//! Each thread has a timer of its own over its own CPU time, so that equal threads get equal shares; where the system
-//! refuses those, or if the user wishes it, the process's one timer serves. Above the rate at which the kernel looks at
-//! timers, and if the user wishes it, the kernel samples by itself and leaves what it saw in a ring.
+//! Each thread has a timer over its own CPU time, so equal threads get equal shares. If the system refuses these
+//! timers, or if the user asks for it, one timer of the process serves all threads. Above the rate at which the
+//! kernel checks timers, or if the user asks for it, the kernel takes the samples itself and writes them to a ring.
 //!
-//! Timers send a signal of our own: SIGPROF and the interval timer are the program's.
+//! Timers send a signal of the runtime: SIGPROF and the interval timer belong to the program.
 
 mod attach;
 mod clock;
@@ -38,12 +38,12 @@ use crate::text::Text;
 use plan::{DEFAULT_RATE, Plan, plan, without_ring};
 use producer::{NOTHING, PROCESS, PRODUCER, RING, RING_REFUSED, THREADS, has_ring};
 
-/// Settles what will produce the ticks, as near to the user's wish as can be; what is done otherwise is said. At start-up;
-/// without it, there are timers for the threads.
+/// Chooses what produces the ticks, as close to the user's wish as possible, and reports differences. Called at
+/// start-up; without this call, threads have timers.
 pub(crate) fn choose(wish: &Wish) {
     let ticks = ticks_per_second();
     let mut plan = plan(wish, ticks);
-    say_differences(wish, &plan);
+    report_differences(wish, &plan);
     if plan.sampler == Sampler::Perf
         && let Err(error) = ring::open(plan.rate)
     {
@@ -61,11 +61,11 @@ pub(crate) fn choose(wish: &Wish) {
     PRODUCER.store(producer, SeqCst);
 }
 
-/// Says what of the user's wish cannot be.
-fn say_differences(wish: &Wish, plan: &Plan) {
+/// Reports which part of the user's wish is impossible.
+fn report_differences(wish: &Wish, plan: &Plan) {
     if plan.is_other_sampler {
         let name: &[u8] = if wish.sampler == Some(Sampler::Perf) { b"perf" } else { b"itimer" };
-        say(&[b"GMON_SAMPLER=", name, b" samples no thread that sleeps, as GMON_CLOCK=wall wants it: using timer"]);
+        say(&[b"GMON_SAMPLER=", name, b" cannot sample sleeping threads, as GMON_CLOCK=wall requires: using timer"]);
     }
     if plan.is_lower_rate {
         let [mut wished, mut rate] = [Text::<10>::new(), Text::<10>::new()];
@@ -77,10 +77,10 @@ fn say_differences(wish: &Wish, plan: &Plan) {
     }
 }
 
-/// Produces ticks from now on, in all threads that have a [`Clock`] and in those to come.
+/// Produces ticks from now on, in all threads that have a [`Clock`] and in later threads.
 pub(crate) fn start() -> Result<(), Errno> {
     if PRODUCER.load(SeqCst) == NOTHING {
-        return Ok(()); // and no handler, which could not return
+        return Ok(()); // without a handler, because a handler could not return
     }
     handler::put_in_place(|| {
         rate::set_ticks(ticks_per_second());
@@ -94,7 +94,7 @@ pub(crate) fn start() -> Result<(), Errno> {
     }
 }
 
-/// Stops. Timers of threads go on unless their clocks are stopped; what they send is not counted.
+/// Stops counting. The timers of threads run until their clocks are stopped; their signals are not counted.
 pub(crate) fn stop() {
     process::stop();
     count_time_from(u64::MAX);
@@ -108,12 +108,13 @@ fn count_time_from(now: u64) {
     PER_PROCESS.counted_time.fetch_add(end.saturating_sub(since), Relaxed);
 }
 
-/// Whether samples can go on coming if `permits` answers for system calls: their signal's handler returns by one.
+/// Whether sampling can continue behind a filter, for which `permits` answers: the signal's handler returns by
+/// rt_sigreturn.
 pub(crate) fn can_sample(permits: impl Fn(usize, [usize; 3]) -> bool) -> bool {
     permits(numbers::RT_SIGRETURN, [0; 3])
 }
 
-/// Whether a handler can give a signal its own effect if `permits` answers for system calls.
+/// Whether a handler can give a fatal signal its own effect behind a filter, for which `permits` answers.
 pub(crate) fn can_end_by_signal(permits: impl Fn(usize, [usize; 3]) -> bool) -> bool {
     use numbers::{GETPID, GETTID, RT_SIGACTION, RT_SIGPROCMASK, RT_SIGRETURN, TGKILL};
     [GETPID, GETTID, RT_SIGACTION, RT_SIGPROCMASK, RT_SIGRETURN, TGKILL]
@@ -121,13 +122,13 @@ pub(crate) fn can_end_by_signal(permits: impl Fn(usize, [usize; 3]) -> bool) -> 
         .all(|number| permits(number, [0; 3]))
 }
 
-/// What produced the ticks before [`stop_for_good`].
+/// The producer of the ticks before [`stop_for_good`].
 static STOPPED: AtomicU32 = AtomicU32::new(NOTHING);
 
-/// Stops the timers of the process, and those of threads by `stop_clocks`, and lets no signal of timers come any more. Says whether
-/// there were any.
+/// Stops the timers of the process, and those of threads by `stop_clocks`, and removes the handler. The result says
+/// whether there was a producer.
 pub(crate) fn stop_for_good(stop_clocks: impl Fn()) -> bool {
-    // While it is known what produces the ticks, what is due is counted.
+    // While the producer is still set, the ticks that are due are counted.
     stop_clocks();
     let producer = PRODUCER.swap(NOTHING, SeqCst);
     if producer == NOTHING {
@@ -141,7 +142,7 @@ pub(crate) fn stop_for_good(stop_clocks: impl Fn()) -> bool {
     true
 }
 
-/// Undoes [`stop_for_good`], but for the threads' timers.
+/// Undoes [`stop_for_good`], except for the threads' timers.
 pub(crate) fn go_on_again() {
     PRODUCER.store(STOPPED.load(SeqCst), SeqCst);
     if bins::is_counting() {
@@ -149,7 +150,7 @@ pub(crate) fn go_on_again() {
     }
 }
 
-/// Sees to it that what has been sampled is counted, as far as it lies elsewhere.
+/// Counts the samples that are still in the rings, and the ticks of the process's timer that are due.
 pub(crate) fn collect() {
     if has_ring() {
         ring::read_all();
@@ -157,24 +158,24 @@ pub(crate) fn collect() {
     process::settle(false);
 }
 
-/// Counts the ticks that are due and that nobody noticed, when no more ticks come.
+/// Counts the ticks that are due and that nobody noticed, after the last tick.
 pub(crate) fn settle_for_good() {
     process::settle(true);
 }
 
-/// Sees to it that what has been sampled is not counted.
+/// Discards the samples that are still in the rings.
 pub(crate) fn discard() {
     if has_ring() {
         ring::discard();
     }
 }
 
-/// Begins anew: the child of a fork has no timers and no rings.
+/// Resets the child of a fork, which has no timers and no rings.
 pub(crate) fn after_fork_in_child() {
     if PRODUCER.load(SeqCst) == RING
         && let Err(error) = ring::open(profrate())
     {
-        // Timers that expire as often; several expiries come in one signal.
+        // Timers with the same rate; several expiries come with one signal.
         RING_REFUSED.store(error.0, Relaxed);
         PRODUCER.store(THREADS, SeqCst);
     }

@@ -1,15 +1,15 @@
-//! Which sampler and how often: what the user wishes, and what of that can be.
+//! Decides which sampler is used and at which rate: what the user wants, and what is possible.
 
-/// Samples each second, if the user does not say.
+/// The default rate, in samples per second.
 pub(super) const DEFAULT_RATE: u32 = 100;
 
-/// The most samples each second that may be asked for: with more of them the program would be busy with being sampled.
+/// The highest rate that a user may ask for; above this rate the program would mostly be busy with samples.
 pub(crate) const HIGHEST_RATE: u32 = 10_000;
 
 /// What produces samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sampler {
-    /// The kernel's own, which leaves them in a ring for each processor: no signal, any rate.
+    /// The kernel's sampler, which writes to a ring for each processor: no signal, any rate.
     Perf,
     /// A timer for each thread.
     Timer,
@@ -18,7 +18,7 @@ pub(crate) enum Sampler {
 }
 
 impl Sampler {
-    /// The sampler of that name, as `GMON_SAMPLER` has it.
+    /// The sampler with this name in `GMON_SAMPLER`.
     pub(crate) fn named(name: &[u8]) -> Option<Sampler> {
         match name {
             b"perf" => Some(Sampler::Perf),
@@ -29,34 +29,34 @@ impl Sampler {
     }
 }
 
-/// What the user wishes.
+/// What the user wants.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Wish {
-    /// Samples each second, from 1 to [`HIGHEST_RATE`].
+    /// Samples per second, from 1 to [`HIGHEST_RATE`].
     pub(crate) rate: Option<u32>,
-    /// Whether time passes for threads that sleep.
+    /// Whether time passes for sleeping threads.
     pub(crate) wall: bool,
     pub(crate) sampler: Option<Sampler>,
 }
 
-/// What will be tried.
+/// The sampler and the rate that will be tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Plan {
     pub(super) sampler: Sampler,
     pub(super) rate: u32,
     pub(super) wall: bool,
-    /// The sampler that was asked for cannot sample threads that sleep.
+    /// The wanted sampler cannot sample sleeping threads.
     pub(super) is_other_sampler: bool,
-    /// The sampler that was asked for cannot sample so often.
+    /// The wanted sampler cannot sample at this rate.
     pub(super) is_lower_rate: bool,
 }
 
-/// What to try where the kernel looks at timers of CPU time `ticks` times a second.
+/// Plans for a kernel that checks timers of CPU time `ticks` times per second.
 pub(super) fn plan(wish: &Wish, ticks: u32) -> Plan {
     let rate = wish.rate.unwrap_or(DEFAULT_RATE);
     if wish.wall {
         let is_other_sampler = wish.sampler.is_some_and(|sampler| sampler != Sampler::Timer);
-        // Timers of the world's time do not wait for a tick.
+        // Timers of wall-clock time do not wait for a kernel tick.
         return Plan { sampler: Sampler::Timer, rate, wall: true, is_other_sampler, is_lower_rate: false };
     }
     let default = if rate > ticks { Sampler::Perf } else { Sampler::Timer };
@@ -65,7 +65,7 @@ pub(super) fn plan(wish: &Wish, ticks: u32) -> Plan {
     Plan { sampler, rate: possible, wall: false, is_other_sampler: false, is_lower_rate: possible < rate }
 }
 
-/// What to do where there can be no ring.
+/// Plans for a system without rings.
 pub(super) fn without_ring(plan: &Plan, ticks: u32) -> Plan {
     Plan { sampler: Sampler::Timer, rate: plan.rate.min(ticks), ..*plan }
 }

@@ -1,8 +1,8 @@
-//! The process's one timer of CPU time, where threads have none of their own.
+//! The process's one timer of CPU time, used if threads have no timers of their own.
 //!
-//! A POSIX timer where its signal comes to the thread that runs (Linux 6.4 and later): it ends when the process executes
-//! another program, it counts what it could not send, and the program's own interval timer is left alone. Elsewhere that
-//! interval timer, `ITIMER_PROF`, and SIGPROF.
+//! The timer is a POSIX timer if its signal goes to the thread that runs (Linux 6.4 and later): such a timer ends
+//! when the process executes another program, counts signals that could not be sent, and leaves the program's
+//! interval timer alone. On older kernels, the timer is that interval timer, `ITIMER_PROF`, with SIGPROF.
 
 use core::sync::atomic::{
     AtomicBool,
@@ -19,19 +19,19 @@ use crate::os::{
 };
 use crate::per_process::{NO_TIMER, PER_PROCESS};
 
-/// What stands for the kernel's number of the timer: there is none, or it is the interval timer.
+/// Values in place of the kernel's number of the timer: no timer, or the interval timer.
 const NONE: i32 = NO_TIMER;
 const INTERVAL: i32 = -2;
 
-/// Whether the signal of a POSIX timer comes to the thread that runs, and not to the first.
+/// Whether the signal of a POSIX timer goes to the thread that runs, and not to the first thread.
 static COMES_TO_WHO_RUNS: AtomicBool = AtomicBool::new(false);
 
-/// Gets ready: what comes later may be below mcount.
+/// Prepares for later calls, which may be below mcount.
 pub(super) fn prepare() {
     COMES_TO_WHO_RUNS.store(system_release() >= (6, 4), Relaxed);
 }
 
-/// Lets the timer run; there is one afterwards. Below mcount.
+/// Starts the timer, and creates the timer if necessary. May be called below mcount.
 pub(super) fn start() -> Result<(), Errno> {
     match PER_PROCESS.process_timer.load(SeqCst) {
         NONE => {}
@@ -48,19 +48,20 @@ pub(super) fn start() -> Result<(), Errno> {
         return start_timer(timer);
     }
     if !is_not_handled(SIGPROF) {
-        return Err(Errno::EBUSY); // the program's own
+        return Err(Errno::EBUSY); // the program uses SIGPROF
     }
     catch_signal(SIGPROF, on_expiry)?;
     PER_PROCESS.process_timer.store(INTERVAL, SeqCst);
     start_interval_timer()
 }
 
-/// Lets the POSIX timer run.
+/// Starts the POSIX timer.
 fn start_timer(timer: Timer) -> Result<(), Errno> {
     due::start_timer(timer, &PER_PROCESS.process_account, process_time(), period())
 }
 
-/// Counts the ticks of the POSIX timer that are due and that the kernel has not noticed yet, for the last time or not.
+/// Counts the ticks of the POSIX timer that are due and that the kernel has not noticed yet. `is_last` says that no
+/// more ticks come.
 pub(super) fn settle(is_last: bool) {
     if PER_PROCESS.process_timer.load(SeqCst) >= 0
         && let Some(now) = process_time()
@@ -69,7 +70,7 @@ pub(super) fn settle(is_last: bool) {
     }
 }
 
-/// Lets the interval timer run, if the program does not use it.
+/// Starts the interval timer, if the program does not use it.
 fn start_interval_timer() -> Result<(), Errno> {
     if ![0, microseconds()].contains(&interval_timer()) {
         PER_PROCESS.is_interval_timer_taken.store(true, SeqCst);
@@ -78,12 +79,12 @@ fn start_interval_timer() -> Result<(), Errno> {
     set_interval_timer(microseconds())
 }
 
-/// The period of the interval timer.
+/// The period of the interval timer, in microseconds.
 fn microseconds() -> i64 {
     period() / 1000
 }
 
-/// Lets it stand still.
+/// Stops the timer.
 pub(super) fn stop() {
     match PER_PROCESS.process_timer.load(SeqCst) {
         NONE => {}
@@ -103,7 +104,7 @@ pub(super) fn stop() {
     }
 }
 
-/// Whether the program has taken the timer for itself, or its signal.
+/// Whether the program uses the interval timer or its signal.
 pub(super) fn is_taken() -> bool {
     PER_PROCESS.is_interval_timer_taken.load(SeqCst)
         || PER_PROCESS.process_timer.load(SeqCst) == INTERVAL && !is_caught_by(SIGPROF, on_expiry)

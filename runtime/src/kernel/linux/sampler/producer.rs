@@ -1,4 +1,4 @@
-//! What produces the ticks, and what could not.
+//! What produces the ticks, and what was refused.
 
 use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering::SeqCst};
 
@@ -12,16 +12,16 @@ pub(super) const THREADS: u32 = 0;
 pub(super) const PROCESS: u32 = 1;
 /// The kernel's ring.
 pub(super) const RING: u32 = 2;
-/// Nothing any more.
+/// Nothing, for the rest of the process.
 pub(super) const NOTHING: u32 = 3;
 
 /// Whether any thread got a timer.
 pub(super) static HAS_TIMERS: AtomicBool = AtomicBool::new(false);
-/// Why a thread could not have a timer of its own, and the child of a fork no ring; 0 if they could.
+/// The error of a timer for a thread, and of a ring for the child of a fork; 0 for none.
 pub(super) static THREAD_REFUSED: AtomicI32 = AtomicI32::new(0);
 pub(super) static RING_REFUSED: AtomicI32 = AtomicI32::new(0);
 
-/// Whether there are rings to be read. A child that was made behind the C library's back has no rings of its own.
+/// Whether there are rings to read. A child that was made without the C library's fork has no rings of its own.
 pub(super) fn has_ring() -> bool {
     PRODUCER.load(SeqCst) == RING && is_ours()
 }

@@ -1,35 +1,35 @@
-//! How often samples are taken, and by which clock.
+//! The rate of the samples, and their clock.
 
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 use super::plan::DEFAULT_RATE;
 
-/// Samples for each second, of CPU time unless `WALL` is set.
+/// Samples per second: of CPU time, or of wall-clock time if `WALL` is set.
 static RATE: AtomicU32 = AtomicU32::new(DEFAULT_RATE);
 static WALL: AtomicBool = AtomicBool::new(false);
 
-/// How often each second the kernel looks at timers of CPU time.
+/// How often per second the kernel checks timers of CPU time.
 static TICKS: AtomicU32 = AtomicU32::new(DEFAULT_RATE);
 
 const NANOSECONDS: i64 = 1_000_000_000;
 
-/// Sets the samples for each second, and whether the seconds are the world's.
+/// Sets the samples per second, and whether the clock is the wall clock.
 pub(super) fn set(rate: u32, wall: bool) {
     RATE.store(rate, Relaxed);
     WALL.store(wall, Relaxed);
 }
 
-/// Sets how often each second the kernel looks at timers of CPU time.
+/// Sets how often per second the kernel checks timers of CPU time.
 pub(super) fn set_ticks(ticks: u32) {
     TICKS.store(ticks, Relaxed);
 }
 
-/// Samples in each second.
+/// Samples per second.
 pub(crate) fn profrate() -> u32 {
     RATE.load(Relaxed)
 }
 
-/// Whether time passes for threads that sleep: timers run by the world's time, not by CPU time.
+/// Whether time passes for sleeping threads: timers use wall-clock time, not CPU time.
 pub(super) fn is_wall() -> bool {
     WALL.load(Relaxed)
 }
@@ -39,8 +39,8 @@ pub(super) fn period() -> i64 {
     NANOSECONDS / i64::from(profrate().max(1))
 }
 
-/// Half the time from one look of the kernel at the timers to the next, in nanoseconds: so late are expiries noticed on
-/// average.
+/// Half the time between two checks of the timers by the kernel, in nanoseconds, which is the average delay of an
+/// expiry.
 pub(super) fn half_tick() -> i64 {
     if is_wall() { 0 } else { NANOSECONDS / i64::from(TICKS.load(Relaxed).max(1)) / 2 }
 }

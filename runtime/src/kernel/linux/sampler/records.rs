@@ -1,7 +1,7 @@
-//! The records that the kernel leaves in a ring (`perf_event_open(2)`).
+//! The records that the kernel writes to a ring (`perf_event_open(2)`).
 //!
-//! All are whole words long, so that no word is ever split, but any record may begin at the end of the ring and go on at its
-//! beginning.
+//! The size of each record is a multiple of a word, so no word is split; a record may wrap around the end of the
+//! ring.
 
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -14,18 +14,18 @@ const WORD: u64 = size_of::<u64>() as u64;
 /// What a record says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Record {
-    /// The program was here when the time of a sample had passed.
+    /// The pc of a sample.
     Sample(usize),
-    /// There was no room for so many records.
+    /// The number of records for which there was no room.
     Lost(u64),
-    /// The kernel held that the samples took too much time, and paused.
+    /// The kernel paused, because the samples took too much time.
     Throttled,
 }
 
-/// Hands over what the records say that stand from `tail` to `head`, in bytes since the beginning, in a ring of `words`, a
-/// power of two of them.
+/// Passes the records from `tail` to `head`, in bytes since the first record, to `each`. The ring has a power of two
+/// of `words`.
 ///
-/// A record that cannot be one, which no kernel writes, ends the walk.
+/// An invalid record, which no kernel writes, ends the iteration.
 pub(super) fn for_each(words: &[AtomicU64], tail: u64, head: u64, mut each: impl FnMut(Record)) {
     let at = |position: u64| {
         let index = (position / WORD) as usize & words.len().wrapping_sub(1);
@@ -40,9 +40,9 @@ pub(super) fn for_each(words: &[AtomicU64], tail: u64, head: u64, mut each: impl
             return;
         }
         match kind {
-            // The size of registers, which is 0 where there were none, and the one register.
+            // The ABI of the registers, which is 0 if there are none, and the one register.
             SAMPLE if size >= 3 * WORD => each(Record::Sample(at(position + 2 * WORD) as usize)),
-            // Which event, and how many.
+            // The event and the number of lost records.
             LOST if size >= 3 * WORD => each(Record::Lost(at(position + 2 * WORD))),
             THROTTLE => each(Record::Throttled),
             _ => {}
@@ -55,7 +55,7 @@ pub(super) fn for_each(words: &[AtomicU64], tail: u64, head: u64, mut each: impl
 pub(super) mod tests {
     use super::*;
 
-    /// A ring of so many words, into which records are written as the kernel does; what does not fit is lost.
+    /// A ring into which records are written as the kernel does; a record that does not fit is lost.
     pub(in crate::kernel::system::sampler) struct MadeUp {
         pub(in crate::kernel::system::sampler) words: Vec<AtomicU64>,
         pub(in crate::kernel::system::sampler) head: u64,
@@ -63,7 +63,7 @@ pub(super) mod tests {
 
     impl MadeUp {
         pub(in crate::kernel::system::sampler) fn new(words: usize, head: u64) -> MadeUp {
-            // What an older turn has left there must not be taken for anything.
+            // Old contents must not be taken for records.
             MadeUp { words: (0..words).map(|_| AtomicU64::new(u64::MAX)).collect(), head }
         }
 
@@ -94,8 +94,8 @@ pub(super) mod tests {
         ring.write(LOST, &[77, 5]);
         ring.write(3, &[1, 2, 3, 4, 5]); // the name of a process
         ring.write(THROTTLE, &[1, 2, 3]);
-        ring.write(6, &[1, 2, 3]); // and it goes on
-        ring.write(SAMPLE, &[0]); // a thread of the kernel: no registers
+        ring.write(6, &[1, 2, 3]); // THROTTLE's counterpart: the kernel goes on
+        ring.write(SAMPLE, &[0]); // a kernel thread: no registers
         ring.sample(0x2000);
         let expected = [Record::Sample(0x1000), Record::Lost(5), Record::Throttled, Record::Sample(0x2000)];
         assert_eq!(all(&ring, 0), expected);
@@ -105,7 +105,7 @@ pub(super) mod tests {
     #[test]
     fn a_record_goes_on_at_the_beginning_wherever_it_is_cut() {
         for start in 0..64 {
-            // Many turns in, too, where positions have more bits than indexes.
+            // Also after many turns of the ring, when positions have more bits than indexes.
             for turns in [0, 1, 1 << 40] {
                 let tail = (turns * 64 + start) * WORD;
                 let mut ring = MadeUp::new(64, tail);

@@ -1,4 +1,4 @@
-//! Says at the end what went otherwise than was said before, and how many samples are missing.
+//! Reports at the end which samples are missing, and what differs from what was reported before.
 
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 
@@ -11,49 +11,50 @@ use crate::per_process::PER_PROCESS;
 use crate::samples::bins;
 use crate::text::Text;
 
-/// Says what went otherwise than was said before.
+/// Reports what differs from what was reported before.
 pub(crate) fn report() {
     let refused = THREAD_REFUSED.swap(0, Relaxed);
     if refused != 0 {
         let instead: &[u8] = match PRODUCER.load(SeqCst) {
-            PROCESS => b"used the process's one: shares of threads are rough",
-            _ => b"nor one for the process: some threads were not sampled",
+            PROCESS => b"used one for the process: shares of threads are approximate",
+            _ => b"or one for the process: some threads were not sampled",
         };
-        say_error(&[b"no timer for each thread, ", instead], Errno(refused));
+        say_error(&[b"cannot create a timer for each thread, ", instead], Errno(refused));
     }
     let error = RING_REFUSED.swap(0, Relaxed);
     if error != 0 {
-        say_error(&[b"no perf_event ring for the child of a fork, used timers"], Errno(error));
+        say_error(&[b"cannot open the perf_event ring in a forked child, used timers"], Errno(error));
     }
     let lost = ring::report();
     if handler::is_replaced() {
-        say(&[b"the program handles signal 60 itself, by which it is sampled: samples are missing"]);
+        say(&[b"the program handles signal 60, which the sampler needs: samples are missing"]);
     } else if process::is_taken() {
-        say(&[b"the program uses SIGPROF or ITIMER_PROF itself, by which it was sampled: samples are missing"]);
+        say(&[b"the program uses SIGPROF or ITIMER_PROF, which the sampler needs: samples are missing"]);
     } else if refused == 0 && !bins::is_counting() {
-        report_silence(lost);
+        report_missing(lost);
     }
 }
 
-/// So many samples that are due do not fail to come by chance, all of them or all but a few.
+/// More missing samples than this are not due to chance.
 const NOT_CHANCE: u64 = 20;
 
-/// Says it if far fewer samples came than the process's CPU time is worth, `lost` ones aside, or next to none.
-fn report_silence(lost: u64) {
+/// Reports far fewer samples than the process's CPU time is worth, or almost no samples. `lost` samples were reported
+/// before.
+fn report_missing(lost: u64) {
     let producer = PRODUCER.load(SeqCst);
     if producer == NOTHING {
         return; // The sampler stopped for a filter of system calls, and said so then.
     }
     if producer == THREADS && !HAS_TIMERS.load(Relaxed) {
-        return; // not even the first thread has a record: that was said
+        return; // not even the first thread has a record, which was reported before
     }
     let is_blind_to_kernel = producer == RING && ring::is_blind_to_kernel();
     let came = bins::ticks() + lost;
     let expected = PER_PROCESS.counted_time.load(Relaxed) / period().max(1) as u64;
     let missing = expected.saturating_sub(came);
-    // How much of the time was in the kernel is not known.
+    // The kernel's share of the time is not known.
     let is_silent = came <= expected / NOT_CHANCE && missing > NOT_CHANCE && !is_blind_to_kernel;
-    // Five seconds, and a fifth: that is not chance, nor what is left over at the ends of threads.
+    // Five seconds and a fifth are not due to chance, nor to the ends of threads.
     let is_short = missing >= 5 * u64::from(profrate()) && missing >= expected / 5 && !is_wall();
     if !is_silent && !is_short {
         return;
@@ -69,7 +70,7 @@ fn report_silence(lost: u64) {
         _ if is_blind_to_kernel => b"time in the kernel is sampled only if kernel.perf_event_paranoid allows it",
         _ => b"the machine was too busy to take them",
     };
-    // In less than a second of CPU time on a busy machine, the kernel may not have looked at the timers even once.
+    // In less than a second of CPU time on a busy machine, the kernel may not have checked the timers even once.
     let is_brief = expected <= u64::from(profrate()) && producer != RING && !is_wall();
     let or: &[u8] = if is_brief { b"the machine was too busy to take them, or " } else { b"" };
     let [missing, expected] = &numbers;

@@ -1,8 +1,8 @@
-//! The kernel's own sampler: it leaves what it sees in a ring of memory for each processor, without a signal.
+//! The kernel's own sampler, which writes samples to a ring of memory for each processor, without a signal.
 //!
-//! Threads that come later are sampled as well, whether they call profiled functions or not. Somebody must read the rings:
-//! whoever stops sampling or writes the file, and, before they can be full, the thread that runs when the process has
-//! used some seconds of CPU time. A timer of the process says so, whose signal finds that thread at work and not asleep.
+//! Later threads are sampled as well, whether they call profiled functions or not. The rings are read when sampling
+//! stops, when the file is written, and, before they can be full, after each few seconds of the process's CPU time.
+//! The signal of a timer of the process asks for that, and goes to a thread that runs, not to a sleeping thread.
 
 use core::sync::atomic::{
     AtomicBool, AtomicI32, AtomicPtr, AtomicU64, AtomicUsize,
@@ -20,44 +20,44 @@ use crate::per_process::PER_PROCESS;
 use crate::samples::bins;
 use crate::text::Text;
 
-/// More processors than Linux can have.
+/// A bound above the number of processors that Linux supports.
 const MOST_PROCESSORS: usize = 8192;
 
-/// Bytes of a sample: a header, the size of registers, the register.
+/// The size of a sample record: a header, the registers' ABI, the register.
 const SAMPLE_SIZE: u32 = 24;
-/// For how many seconds of one processor there is room, if the memory may be had.
+/// The seconds of one processor's samples that fit a ring, if there is enough memory.
 const SECONDS: u32 = 4;
-/// The largest ring: what anybody may have locked for each processor, as systems come.
+/// The largest ring: the usual limit of locked memory per processor for all users.
 const MOST_PAGES: usize = 128;
-/// The smallest. Where the system's pages are larger, up to sixteen times, as much and the page before it are still a whole
-/// number of them.
+/// The smallest ring. Also with pages that are up to sixteen times as large, this ring and the page before it are a
+/// whole number of pages.
 const LEAST_PAGES: usize = 16;
 
-/// How often the rings are read while the file is to be right at any moment.
+/// The interval between two reads of the rings while the process counts in its file.
 const LIVE_NANOSECONDS: u64 = 100_000_000;
 
 /// One processor's ring.
 struct Ring {
     start: AtomicPtr<core::ffi::c_void>,
     length: AtomicUsize,
-    /// Somebody is reading it.
+    /// Whether somebody reads the ring.
     busy: AtomicBool,
-    /// There was no room when it was last read: the kernel says what it has lost once it has something new to say.
+    /// Whether the ring was full when it was last read: the kernel reports lost records only with its next record.
     full: AtomicBool,
 }
 
-/// The rings, and how many there are.
+/// The array of rings.
 static RINGS: AtomicPtr<Ring> = AtomicPtr::new(core::ptr::null_mut());
 
 /// The timer that has the rings read; -1 for none.
 static READER: AtomicI32 = AtomicI32::new(-1);
-/// In how much of the process's CPU time one ring may become half full.
+/// The CPU time of the process in which one ring may become half full.
 static HALF_FULL_NANOSECONDS: AtomicU64 = AtomicU64::new(0);
 
-/// Whether only the program's own code is sampled: it takes rights to look at the kernel.
+/// Whether only the program's own code is sampled, because sampling the kernel requires privileges.
 static ONLY_PROGRAM: AtomicBool = AtomicBool::new(false);
 
-/// Lets the timer stand still that has the rings read.
+/// Stops the timer that has the rings read.
 pub(super) fn stop_reader() {
     let reader = READER.load(SeqCst);
     if reader != -1 {
@@ -65,11 +65,11 @@ pub(super) fn stop_reader() {
     }
 }
 
-/// Has the kernel sample this thread and those that it will make, `rate` times in a second of CPU time.
+/// Starts the kernel's sampling of this thread and its later threads, at `rate` samples per second of CPU time.
 ///
 /// # Errors
 ///
-/// What the kernel says, of the events, their memory, or the timer.
+/// The kernel's errors for the events, their memory, or the timer.
 pub(super) fn open(rate: u32) -> Result<(), Errno> {
     let rate = rate.max(1);
     let wanted = (rate * SECONDS * SAMPLE_SIZE) as usize / PAGE;
@@ -77,12 +77,12 @@ pub(super) fn open(rate: u32) -> Result<(), Errno> {
     loop {
         match open_all(rate, pages) {
             Ok(()) => break,
-            // So much memory is not allowed.
+            // This much locked memory is not allowed.
             Err(Errno::EPERM | Errno::ENOMEM) if pages > LEAST_PAGES => pages /= 2,
             Err(error) => return Err(error),
         }
     }
-    // All processors together can fill no ring before the process has used that much time; half of it, to be well before.
+    // All processors together cannot fill a ring in less CPU time of the process; half of that is a safe margin.
     let samples = (pages * PAGE) as u64 / u64::from(SAMPLE_SIZE);
     HALF_FULL_NANOSECONDS.store(samples * 1_000_000_000 / u64::from(rate) / 2, Relaxed);
     let timer = Timer::for_process(SAMPLING_SIGNAL, value(OF_RING));
@@ -93,7 +93,7 @@ pub(super) fn open(rate: u32) -> Result<(), Errno> {
     Ok(())
 }
 
-/// Opens a ring of `pages` for each processor, or none.
+/// Opens a ring of `pages` for each processor. After an error no ring is open.
 fn open_all(rate: u32, pages: usize) -> Result<(), Errno> {
     if RINGS.load(SeqCst).is_null() {
         RINGS.store(map(MOST_PROCESSORS * size_of::<Ring>()).cast(), SeqCst);
@@ -109,7 +109,7 @@ fn open_all(rate: u32, pages: usize) -> Result<(), Errno> {
         match sample_on(processor, nanoseconds, only_program, pages) {
             Ok(memory) => {
                 let (start, length) = memory.parts();
-                // SAFETY: there are as many rings as processors, and zeros are a valid one.
+                // SAFETY: there are at most as many rings as processors, and zeros are a valid ring.
                 let ring = unsafe { &*rings.add(PER_PROCESS.rings.load(SeqCst)) };
                 ring.start.store(start, SeqCst);
                 ring.length.store(length, SeqCst);
@@ -117,13 +117,13 @@ fn open_all(rate: u32, pages: usize) -> Result<(), Errno> {
                 ring.full.store(false, SeqCst);
                 PER_PROCESS.rings.fetch_add(1, SeqCst);
             }
-            // The rights that it takes to look at the kernel.
+            // Sampling the kernel requires privileges.
             Err(Errno::EACCES | Errno::EPERM) if processor == 0 && !only_program => {
                 only_program = true;
                 continue;
             }
-            Err(Errno::ENODEV) => {} // it is not there now
-            Err(Errno::EINVAL) if PER_PROCESS.rings.load(SeqCst) > 0 => break, // there are no more
+            Err(Errno::ENODEV) => {} // the processor is offline
+            Err(Errno::EINVAL) if PER_PROCESS.rings.load(SeqCst) > 0 => break, // there are no more processors
             Err(error) => {
                 close();
                 return Err(error);
@@ -138,18 +138,19 @@ fn open_all(rate: u32, pages: usize) -> Result<(), Errno> {
 fn close() {
     let number = PER_PROCESS.rings.swap(0, SeqCst);
     for index in 0..number {
-        // SAFETY: a ring that was opened and that nobody reads yet.
+        // SAFETY: an open ring that nobody reads yet.
         unsafe { (*RINGS.load(SeqCst).add(index)).memory().close() };
     }
 }
 
 impl Ring {
     fn memory(&self) -> SampleMemory {
-        // SAFETY: what `open_all` stored. It stays mapped as long as the ring is one of the `rings`.
+        // SAFETY: stored by `open_all`. The memory stays mapped while the ring is one of the `rings`.
         unsafe { SampleMemory::from_parts(self.start.load(SeqCst), self.length.load(SeqCst)) }
     }
 
-    /// Reads what the kernel has left, once nobody else does, for which it `waits` a little or not at all.
+    /// Passes the unread records to `each`. If somebody else reads the ring, the function `waits` a little, or
+    /// returns.
     fn read(&self, waits: bool, each: impl FnMut(Record)) {
         const MOMENTS: u32 = 100;
         let mut moments = if waits { MOMENTS } else { 0 };
@@ -176,16 +177,16 @@ impl Ring {
 fn for_each_ring(mut each: impl FnMut(&Ring)) {
     let rings = RINGS.load(SeqCst);
     for index in 0..PER_PROCESS.rings.load(SeqCst) {
-        // SAFETY: there are that many, and they are never freed.
+        // SAFETY: there is this number of rings, and they are never freed.
         each(unsafe { &*rings.add(index) });
     }
 }
 
-/// Counts what a record says.
+/// Counts a record.
 fn count(record: Record) {
     match record {
         Record::Sample(pc) => bins::count(pc, 1),
-        // What happens while nothing is counted is not missed.
+        // Losses while nothing is counted do not matter.
         _ if !bins::is_counting() => {}
         Record::Lost(number) => {
             PER_PROCESS.lost_in_rings.fetch_add(number, Relaxed);
@@ -196,27 +197,28 @@ fn count(record: Record) {
     }
 }
 
-/// Counts what is in the rings, but for those that somebody else is reading. In the signal's handler.
+/// Counts what is in the rings, except for rings that somebody else reads. Called by the signal's handler.
 pub(super) fn read() {
     for_each_ring(|ring| ring.read(false, count));
 }
 
 /// Counts what is in the rings.
 pub(super) fn read_all() {
-    // Our own handler might else wait for what it has interrupted.
+    // Otherwise the handler could wait for the code that it interrupted.
     let blocked = block_signals();
     for_each_ring(|ring| ring.read(true, count));
     set_blocked_signals(blocked);
 }
 
-/// Forgets what is in the rings.
+/// Discards what is in the rings.
 pub(super) fn discard() {
     let blocked = block_signals();
     for_each_ring(|ring| ring.read(true, |_| {}));
     set_blocked_signals(blocked);
 }
 
-/// Has the rings read from now on. That goes on while nothing is counted, or what is lost then would be said later.
+/// Starts the timer that has the rings read. The timer also runs while nothing is counted; otherwise losses from that
+/// time would be reported later.
 pub(super) fn start() -> Result<(), Errno> {
     let nanoseconds = HALF_FULL_NANOSECONDS.load(Relaxed);
     let nanoseconds = if live::is_live() { nanoseconds.min(LIVE_NANOSECONDS) } else { nanoseconds };
@@ -228,7 +230,7 @@ pub(super) fn is_blind_to_kernel() -> bool {
     ONLY_PROGRAM.load(Relaxed)
 }
 
-/// Says what the rings could not hold; the result is how many samples that were.
+/// Reports lost samples; the result is their number.
 pub(super) fn report() -> u64 {
     let lost = PER_PROCESS.lost_in_rings.swap(0, Relaxed);
     let mut full = false;
@@ -237,7 +239,7 @@ pub(super) fn report() -> u64 {
         let mut count = Text::<20>::new();
         count.push_decimal(lost);
         let more: &[u8] = if full { b" or more" } else { b"" };
-        say(&[b"the perf_event ring ran over: ", count.as_bytes(), more, b" samples are missing"]);
+        say(&[b"the perf_event ring overflowed: ", count.as_bytes(), more, b" samples are missing"]);
     }
     let throttled = PER_PROCESS.throttled.swap(0, Relaxed);
     if throttled > 0 {
@@ -261,9 +263,9 @@ mod tests {
 
     #[test]
     fn a_bin_that_runs_over_through_the_ring_loses_nothing() {
-        // No other test of this crate counts.
+        // No other test of this crate counts samples.
         let samples: &'static [AtomicU16] = Box::leak((0..16).map(|_| AtomicU16::new(0)).collect());
-        // SAFETY: so many bytes, never freed.
+        // SAFETY: memory of this size, never freed.
         unsafe { bins::start(samples.as_ptr().cast_mut().cast(), 32, 0x1000, 0x8000) };
         let mut ring = MadeUp::new(512, 0);
         let mut tail = 0;
@@ -291,7 +293,7 @@ mod tests {
 
     #[test]
     fn a_ring_of_the_kernel_is_read() {
-        // Where it is forbidden there is nothing to be read.
+        // If the kernel forbids perf events, there is nothing to read.
         let Ok(memory) = sample_on(0, 1_000_000, true, 8) else {
             println!("\nSKIPPED: perf_event_open is forbidden here, no ring to be read");
             return;

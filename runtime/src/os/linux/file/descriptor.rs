@@ -1,4 +1,4 @@
-//! Open files and directories, and what can be done with their names.
+//! Open files and directories, and operations on names.
 
 use core::ffi::CStr;
 
@@ -7,7 +7,7 @@ use super::super::{Errno, call};
 use super::limits::{descriptors_limit, with_more_descriptors, within_limit};
 use crate::text::Text;
 
-/// `AT_FDCWD`: stands for the current directory where a directory is asked for.
+/// `AT_FDCWD`, which stands for the current directory.
 pub(crate) const CURRENT: Fd = Fd(-100);
 
 const POLLOUT: i16 = 4;
@@ -27,59 +27,60 @@ const O_NONBLOCK: usize = 0o4000;
 const O_CLOEXEC: usize = 0o2_000_000;
 const O_PATH: usize = 0o10_000_000;
 
-/// With which flags files are opened to be written.
+/// The flags with which files are opened for writing.
 pub(crate) const WRITING_FLAGS: usize = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
 
-/// An open file. It is not closed by itself: some live as long as the process.
+/// An open file. The value does not close the file when dropped, because some files stay open for the life of the
+/// process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fd(pub(crate) i32);
 
 impl Fd {
-    /// Opens a directory only to find files in it: that needs no permission to read it.
+    /// Opens a directory only to find files in it, which needs no permission to read the directory.
     pub(crate) fn open_directory(path: &CStr) -> Result<Fd, Errno> {
         CURRENT.open(path, O_PATH | O_DIRECTORY | O_CLOEXEC, 0)
     }
 
-    /// Makes a file in this directory that was not there.
+    /// Creates a file in this directory; fails if the name exists.
     pub(crate) fn create_for_writing(self, path: &CStr, mode: usize, to_map: bool) -> Result<Fd, Errno> {
         let access = if to_map { O_RDWR } else { O_WRONLY };
         self.open(path, access | O_CREAT | O_EXCL | O_CLOEXEC, mode)
     }
 
-    /// Takes a file's name out of this directory; whoever has it open keeps it.
+    /// Removes a name from this directory; processes that have the file open keep it.
     pub(crate) fn unlink(self, path: &CStr) -> Result<(), Errno> {
-        // SAFETY: the path ends with a NUL and lives through the call.
+        // SAFETY: the path ends with a NUL and lives during the call.
         unsafe { call(numbers::UNLINKAT, [self.0 as usize, path.as_ptr().addr(), 0]) }.map(|_| ())
     }
 
-    /// Gives a file of this directory another name in it, in the place of the file that has it, if there is one.
+    /// Renames a file of this directory; a file with the new name is replaced.
     pub(crate) fn rename(self, from: &CStr, to: &CStr) -> Result<(), Errno> {
         let directory = self.0 as usize;
-        // SAFETY: both paths end with a NUL and live through the call.
+        // SAFETY: both paths end with a NUL and live during the call.
         unsafe { call(numbers::RENAMEAT, [directory, from.as_ptr().addr(), directory, to.as_ptr().addr()]) }.map(|_| ())
     }
 
-    /// Opens a file of this directory that is there for writing. A symbolic link is not followed.
+    /// Opens an existing file of this directory for writing. A symbolic link is not followed.
     pub(crate) fn open_existing(self, path: &CStr) -> Result<Fd, Errno> {
         self.open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0)
     }
 
-    /// Opens a file of this directory for writing, creating it if need be, and for reading as well if it is to be mapped.
-    /// A symbolic link is not followed, and a pipe that nobody reads does not block.
+    /// Opens a file of this directory for writing, and also for reading if it is to be mapped; creates the file if
+    /// necessary. A symbolic link is not followed, and a pipe without a reader does not block.
     pub(crate) fn open_for_writing(self, path: &CStr, mode: usize, to_map: bool) -> Result<Fd, Errno> {
         let flags = if to_map { WRITING_FLAGS & !O_WRONLY | O_RDWR } else { WRITING_FLAGS };
         self.open(path, flags, mode)
     }
 
     fn open(self, path: &CStr, flags: usize, mode: usize) -> Result<Fd, Errno> {
-        // SAFETY: the path ends with a NUL and lives through the call.
+        // SAFETY: the path ends with a NUL and lives during the call.
         let open = || unsafe { call(numbers::OPENAT, [self.0 as usize, path.as_ptr().addr(), flags, mode]) };
         let opened = match open() {
             Err(Errno::EMFILE) => with_more_descriptors(open)?,
             other => other?,
         };
         let file = Fd(opened as i32);
-        // Where the program has closed a standard file, it writes to what has its number.
+        // If the program has closed a standard file, it may still write to that number.
         if opened < FIRST_FREE
             && let Ok(higher) = file.duplicate(FIRST_FREE)
         {
@@ -89,21 +90,21 @@ impl Fd {
         Ok(file)
     }
 
-    /// Whether something can be written without waiting for longer than so many milliseconds, and somebody may read it. Where
-    /// the system does not say, it is so.
+    /// Whether a write is possible within this number of milliseconds and a reader may exist. If the system does not
+    /// say, the result is true.
     pub(crate) fn takes_writing(self, milliseconds: u32) -> bool {
-        // struct pollfd: the descriptor, the events that are waited for, those that there are.
+        // struct pollfd: the descriptor, the wanted events, and the events that are reported.
         let mut polled = [self.0, i32::from(POLLOUT)];
         let time = [0, u64::from(milliseconds) * 1_000_000];
         let arguments = [polled.as_mut_ptr().addr(), 1, time.as_ptr().addr(), 0, 0];
         // SAFETY: the kernel reads and writes one structure of eight bytes, and a struct timespec.
         let result = unsafe { call(numbers::PPOLL, arguments) };
         let [_, events] = polled;
-        // In the upper half is what there is: not an error or a hangup beside.
+        // The upper half has the reported events: there must be no error or hangup.
         result.is_err() || (result == Ok(1) && events >> 16 == i32::from(POLLOUT))
     }
 
-    /// Another descriptor for the same open file, not below `lowest`, closed at exec.
+    /// Duplicates the descriptor, to a number that is not below `lowest`, closed at exec.
     pub(crate) fn duplicate(self, lowest: usize) -> Result<Fd, Errno> {
         // SAFETY: no pointers.
         let fd = unsafe { call(numbers::FCNTL, [self.0 as usize, F_DUPFD_CLOEXEC, lowest]) }?;
@@ -115,22 +116,23 @@ impl Fd {
         unsafe { call(numbers::FCNTL, [self.0 as usize, F_GETFD]) }.is_ok()
     }
 
-    /// Whether all that is written goes to the end.
+    /// Whether all writes go to the end of the file.
     pub(crate) fn appends(self) -> bool {
         // SAFETY: no pointers.
         unsafe { call(numbers::FCNTL, [self.0 as usize, F_GETFL]) }.is_ok_and(|flags| flags & O_APPEND != 0)
     }
 
-    /// Moves the descriptor to a number that programs do not reach which close "all" their descriptors up to some number, or
-    /// look at those that they were given: the highest that is free and does not make the table longer that each fork copies.
+    /// Moves the descriptor to the highest free number that does not enlarge the table of descriptors, which each
+    /// fork copies. Programs that close all descriptors up to some number, or examine their inherited descriptors, do
+    /// not reach that number.
     pub(crate) fn out_of_the_way(self) -> Fd {
         const HIGHEST: usize = 1023;
-        /// More than we ever have.
+        /// More descriptors than the runtime ever has.
         const TRIES: usize = 8;
         let [limit, _] = descriptors_limit().unwrap_or([0; 2]);
         let highest = (limit as usize).saturating_sub(1).min(HIGHEST);
         for lowest in (0..=highest).rev().take(TRIES) {
-            // One that is taken would lead to a higher one.
+            // `duplicate` would skip a number in use and return a higher one.
             if lowest > self.0 as usize
                 && !Fd(lowest as i32).is_open()
                 && let Ok(high) = self.duplicate(lowest)
@@ -142,17 +144,17 @@ impl Fd {
         self
     }
 
-    /// Appends the path of the open file to `path`, as the system knows it now.
+    /// Appends the current path of the open file to `path`.
     pub(crate) fn push_path<const N: usize>(self, path: &mut Text<N>) {
         let mut link = Text::<32>::new();
         link.push(b"/proc/self/fd/");
         link.push_decimal(u64::from(self.0.unsigned_abs()));
         if let Some(link) = link.as_c_str() {
-            push_link(link, path);
+            path.fill(|room| read_link(link, room));
         }
     }
 
-    /// Makes the file longer by `length` zeros from `offset` on, and sees to it that there is room for them.
+    /// Extends the file by `length` zeros from `offset` on, and allocates room for them.
     pub(crate) fn extend(self, offset: usize, length: usize) -> Result<(), Errno> {
         within_limit(offset + length)?;
         // SAFETY: no pointers.
@@ -164,12 +166,12 @@ impl Fd {
         self.open(path, O_CLOEXEC, 0)
     }
 
-    /// The same without waiting for a pipe, and without following a symbolic link.
+    /// As [`Fd::open_for_reading`], but a pipe does not block, and a symbolic link is not followed.
     pub(crate) fn open_regular_for_reading(self, path: &CStr) -> Result<Fd, Errno> {
         self.open(path, O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0)
     }
 
-    /// Locks the file for this process alone; EAGAIN if another one has it.
+    /// Locks the file for this process alone; EAGAIN if another process has the lock.
     pub(crate) fn lock(self) -> Result<(), Errno> {
         // SAFETY: no pointers.
         unsafe { call(numbers::FLOCK, [self.0 as usize, LOCK_EXCLUSIVE | LOCK_AT_ONCE]) }.map(|_| ())
@@ -181,26 +183,26 @@ impl Fd {
         unsafe { call(numbers::FLOCK, [self.0 as usize, LOCK_UNLOCK]) }.map(|_| ())
     }
 
-    /// Where from an offset on the file has something that is no hole; `None` if there is nothing more.
+    /// The offset of the next data that is not in a hole; `None` if there is none.
     pub(crate) fn next_data(self, offset: usize) -> Option<usize> {
         // SAFETY: no pointers.
         match unsafe { call(numbers::LSEEK, [self.0 as usize, offset, SEEK_DATA]) } {
             Ok(data) => Some(data),
             Err(Errno::ENXIO) => None,
-            // The file system does not say.
+            // The file system does not support the question.
             Err(_) => Some(offset),
         }
     }
 
-    /// Reads what comes next, as much as there is and fits; 0 at the end.
+    /// Reads the next bytes, at most as many as fit; 0 at the end of the file.
     pub(crate) fn read(self, bytes: &mut [u8]) -> Result<usize, Errno> {
-        // SAFETY: the kernel writes no more than there is room for.
+        // SAFETY: the kernel writes no more bytes than there is room for.
         unsafe { call(numbers::READ, [self.0 as usize, bytes.as_mut_ptr().addr(), bytes.len()]) }
     }
 
-    /// Reads what stands at an offset, as much as there is and fits.
+    /// Reads the bytes at an offset, at most as many as fit.
     pub(crate) fn read_at(self, bytes: &mut [u8], offset: usize) -> Result<usize, Errno> {
-        // SAFETY: the kernel writes no more than there is room for.
+        // SAFETY: the kernel writes no more bytes than there is room for.
         unsafe { call(numbers::PREAD, [self.0 as usize, bytes.as_mut_ptr().addr(), bytes.len(), offset]) }
     }
 
@@ -225,46 +227,41 @@ impl Fd {
         self.set_length(0)
     }
 
-    /// Makes the file so long: what was not written is zero.
+    /// Sets the length of the file; new bytes are zero.
     pub(crate) fn set_length(self, length: usize) -> Result<(), Errno> {
         within_limit(length)?;
         // SAFETY: no pointers.
         unsafe { call(numbers::FTRUNCATE, [self.0 as usize, length]) }.map(|_| ())
     }
 
-    /// Closes the descriptor. Some file systems report only here that the last bytes did not reach the disk.
+    /// Closes the descriptor. Some file systems report only here that data did not reach the disk.
     pub(crate) fn close(self) -> Result<(), Errno> {
         // SAFETY: no pointers.
         unsafe { call(numbers::CLOSE, [self.0 as usize]) }.map(|_| ())
     }
 }
 
-/// The descriptors below are those of the standard files.
+/// The first descriptor that is not a standard file.
 const FIRST_FREE: usize = 3;
 
-/// The permissions that files are made without, which are left as they are. At start-up, when there is one thread.
+/// The process's umask, which stays unchanged. Call this at start-up, while there is one thread.
 pub(crate) fn file_mask() -> usize {
-    // SAFETY: no pointers; it cannot fail.
+    // SAFETY: no pointers; the call cannot fail.
     let set = |mask: usize| unsafe { call(numbers::UMASK, [mask]) }.unwrap_or(0);
     let mask = set(0o077);
     set(mask);
     mask
 }
 
-/// Appends what a symbolic link says to `path`; nothing where it cannot be read.
+/// Reads the target of a symbolic link into `room`. The result is the length of the target; 0 if the link cannot be read.
 #[inline(never)]
-fn push_link<const N: usize>(link: &CStr, path: &mut Text<N>) {
-    path.fill(|room| read_link(link, room));
-}
-
-/// Reads the target of a symbolic link; returns its length in `room`, 0 where the link cannot be read.
 fn read_link(link: &CStr, room: &mut [u8]) -> usize {
     let arguments = [CURRENT.0 as usize, link.as_ptr().addr(), room.as_mut_ptr().addr(), room.len()];
-    // SAFETY: the kernel writes no more than there is room for.
+    // SAFETY: the kernel writes no more bytes than there is room for.
     unsafe { call(numbers::READLINKAT, arguments) }.unwrap_or(0)
 }
 
-/// Appends the path of the program's executable file; nothing where it cannot be read.
+/// Appends the path of the program's executable file to `path`; nothing if the path cannot be read.
 pub(crate) fn push_program_path<const N: usize>(path: &mut Text<N>) {
     path.fill(|room| {
         let length = read_link(c"/proc/self/exe", room);
@@ -273,10 +270,10 @@ pub(crate) fn push_program_path<const N: usize>(path: &mut Text<N>) {
     });
 }
 
-/// What the kernel puts behind the path of a file that has no name any more.
+/// The suffix that the kernel appends to the path of a file without a name.
 pub(in super::super) const DELETED: &[u8] = b" (deleted)";
 
-/// Writes until nothing is left; `write` is given that and how much has been written.
+/// Writes all bytes. `write` gets the remaining bytes and the number of bytes written so far.
 fn all(bytes: &[u8], write: impl Fn(&[u8], usize) -> Result<usize, Errno>) -> Result<(), Errno> {
     let mut done = 0;
     while let Some(left) = bytes.get(done..).filter(|left| !left.is_empty()) {
@@ -290,7 +287,7 @@ fn all(bytes: &[u8], write: impl Fn(&[u8], usize) -> Result<usize, Errno>) -> Re
     Ok(())
 }
 
-/// Whether a file can be opened and written behind a filter of system calls if `permits` answers for system calls, as (number, arguments).
+/// Whether a file can be opened and written behind a seccomp filter, for which `permits` answers.
 pub(crate) fn can_write_files(permits: impl Fn(usize, [usize; 3]) -> bool) -> bool {
     let descriptor = 3;
     permits(numbers::OPENAT, [descriptor, 0, WRITING_FLAGS])

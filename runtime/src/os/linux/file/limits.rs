@@ -1,4 +1,4 @@
-//! The process's limits on descriptors and on the length of files.
+//! The process's limits on descriptors and on the size of files.
 
 use core::mem::MaybeUninit;
 
@@ -8,7 +8,7 @@ use super::super::{Errno, call};
 const RLIMIT_FSIZE: usize = 1;
 const RLIMIT_NOFILE: usize = 7;
 
-/// How many descriptors the process may have: as its limit is now, and the most that it may make of that.
+/// The soft and the hard limit of the number of descriptors.
 pub(super) fn descriptors_limit() -> Option<[u64; 2]> {
     let mut limit = [0_u64; 2];
     // SAFETY: the kernel writes a struct rlimit, two words.
@@ -16,7 +16,7 @@ pub(super) fn descriptors_limit() -> Option<[u64; 2]> {
     known.is_ok().then_some(limit)
 }
 
-/// Does what failed for want of a descriptor with as many as the process may have.
+/// Repeats a call that failed for lack of a descriptor, with the soft limit raised to the hard limit.
 pub(super) fn with_more_descriptors(open: impl Fn() -> Result<usize, Errno>) -> Result<usize, Errno> {
     let Some(limit) = descriptors_limit() else { return Err(Errno::EMFILE) };
     let [now, most] = limit;
@@ -31,12 +31,13 @@ pub(super) fn with_more_descriptors(open: impl Fn() -> Result<usize, Errno>) -> 
     opened
 }
 
-/// Whether a file may be so long: beyond the limit the process would get a signal that kills. Below mcount.
+/// Checks that a file may have this size: beyond the limit the process would get a fatal signal. May be called below
+/// mcount.
 pub(in super::super) fn within_limit(size: usize) -> Result<(), Errno> {
     let mut limit = MaybeUninit::<[u64; 2]>::uninit();
     // SAFETY: the kernel writes a struct rlimit, two words.
     let known = unsafe { call(numbers::PRLIMIT, [0, RLIMIT_FSIZE, 0, limit.as_mut_ptr().addr()]) };
-    // SAFETY: the first word is there if the call went well.
+    // SAFETY: the first word was written if the call succeeded.
     if known.is_ok() && size as u64 > unsafe { limit.as_ptr().cast::<u64>().read_volatile() } {
         return Err(Errno::EFBIG);
     }

@@ -1,4 +1,4 @@
-//! Which file a descriptor or a path leads to, and what kind of file that is.
+//! The identity and the status of files.
 
 use core::ffi::c_char;
 use core::mem::MaybeUninit;
@@ -11,7 +11,7 @@ const AT_EMPTY_PATH: usize = 0x1000;
 const STATX_BASIC_STATS: usize = 0x7ff;
 const STATX_BTIME: usize = 0x800;
 
-/// The start of the kernel's `struct statx`, with room for the rest.
+/// The kernel's `struct statx`.
 #[repr(C)]
 struct Statx {
     mask: u32,
@@ -32,7 +32,7 @@ struct Statx {
     rest: [u64; 14],
 }
 
-/// What a file is, and which.
+/// The status of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Status {
     mode: u16,
@@ -41,11 +41,11 @@ pub(crate) struct Status {
     pub(crate) owner: u32,
     inode: u64,
     device: [u32; 2],
-    /// When it was made, where the file system says: numbers of files that are gone are given away again.
+    /// The time of birth, if the file system has it. File systems reuse the inode numbers of deleted files.
     born: [u64; 2],
 }
 
-/// Which file something is.
+/// The identity of a file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Identity {
     pub(crate) inode: u64,
@@ -53,10 +53,10 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    /// That of no file.
+    /// No file.
     pub(crate) const NONE: Identity = Identity { inode: 0, device: 0 };
 
-    /// The file that a path leads to now; [`Identity::NONE`] where there is none, or no path at that address.
+    /// The file to which a path leads now; [`Identity::NONE`] if there is none, or the address is not a path.
     pub(crate) fn of(path: *const c_char) -> Identity {
         identity(CURRENT, path, 0).unwrap_or(Identity::NONE)
     }
@@ -75,13 +75,18 @@ impl Status {
         self.mode & 0o170_000 == 0o100_000
     }
 
-    /// Whether group or others may do anything with the file.
+    /// Whether group or others have any permission.
     pub(crate) fn is_shared(&self) -> bool {
         self.mode & 0o077 != 0
     }
 
-    /// Whether both are the same file. The time of birth, where it is known of both, tells files apart that had the same
-    /// number one after the other.
+    /// Whether every user may create files in this directory.
+    pub(crate) fn is_open_to_all(&self) -> bool {
+        self.mode & 0o003 == 0o003
+    }
+
+    /// Whether both are the same file. The times of birth, if both are known, tell files apart that had the same
+    /// inode number one after the other.
     pub(crate) fn is_same_file(&self, other: &Status) -> bool {
         let is_known = self.born != [0; 2] && other.born != [0; 2];
         (self.inode, self.device) == (other.inode, other.device) && (!is_known || self.born == other.born)
@@ -102,12 +107,12 @@ impl Fd {
         match unsafe { call(numbers::STATX, arguments) } {
             Ok(_) => {}
             Err(error) if error == Errno::EBADF => return Err(error),
-            // There is none before Linux 4.11, and filters of system calls may not know it.
+            // Linux before 4.11 has no statx, and seccomp filters may not know statx.
             Err(_) => return self.old_status(),
         }
-        // SAFETY: the kernel has written all of it, integers only.
+        // SAFETY: the kernel has written all of the structure, which contains only integers.
         let found = unsafe { found.assume_init() };
-        // Seconds and nanoseconds of the last access, of the birth, and of two more.
+        // Seconds and nanoseconds of the last access, of the birth, and of two other times.
         let [_, _, seconds, nanoseconds, ..] = found.times;
         Ok(Status {
             mode: found.mode,
@@ -120,12 +125,12 @@ impl Fd {
         })
     }
 
-    /// The same by the older call.
+    /// As [`Fd::status`], by an older system call.
     fn old_status(self) -> Result<Status, Errno> {
         let mut found = MaybeUninit::<Stat>::uninit();
         // SAFETY: the kernel writes a struct stat, for which there is room.
         unsafe { call(numbers::FSTAT, [self.0 as usize, found.as_mut_ptr().addr()]) }?;
-        // SAFETY: the kernel has written all of it, integers only.
+        // SAFETY: the kernel has written all of the structure, which contains only integers.
         let found = unsafe { found.assume_init() };
         Ok(Status {
             mode: found.mode as u16,
@@ -138,19 +143,20 @@ impl Fd {
         })
     }
 
-    /// Which file it is. Below mcount: without the structures that would go through a vector register.
+    /// The identity of the file. May be called below mcount, because no structure is copied through a vector
+    /// register.
     pub(crate) fn identity(self) -> Option<Identity> {
         identity(self, c"".as_ptr(), AT_EMPTY_PATH)
     }
 }
 
-/// Which file a path leads to from a directory. Below mcount.
+/// The identity of the file to which a path leads from a directory. May be called below mcount.
 fn identity(directory: Fd, path: *const c_char, flags: usize) -> Option<Identity> {
     let mut found = MaybeUninit::<Statx>::uninit();
     let start: *mut Statx = found.as_mut_ptr();
     let arguments = [directory.0 as usize, path.addr(), flags, STATX_BASIC_STATS, start.addr()];
-    // SAFETY: the kernel writes a struct statx, 256 bytes, for which there is room, and of which three words are read. What
-    // is not a path's address, it does not read.
+    // SAFETY: the kernel writes a struct statx, 256 bytes, for which there is room; three words are read. The kernel
+    // does not read an invalid address.
     unsafe {
         if call(numbers::STATX, arguments).is_ok() {
             let inode = (&raw const (*start).inode).read_volatile();
@@ -158,11 +164,11 @@ fn identity(directory: Fd, path: *const c_char, flags: usize) -> Option<Identity
             return Some(Identity { inode, device });
         }
     }
-    // As for `status`.
+    // An older system call, as in `status`.
     let mut found = MaybeUninit::<Stat>::uninit();
     let start: *mut Stat = found.as_mut_ptr();
     let arguments = [directory.0 as usize, path.addr(), start.addr(), flags];
-    // SAFETY: the kernel writes a struct stat, for which there is room, and of which two words are read.
+    // SAFETY: the kernel writes a struct stat, for which there is room; two words are read.
     unsafe {
         call(numbers::NEWFSTATAT, arguments).ok()?;
         let [major, minor] = parts_of_device((&raw const (*start).device).read_volatile());
@@ -171,7 +177,7 @@ fn identity(directory: Fd, path: *const c_char, flags: usize) -> Option<Identity
     }
 }
 
-/// The two numbers of a device, as the older call has them in one word.
+/// Splits the word of the older system call into the two numbers of a device.
 fn parts_of_device(device: u64) -> [u32; 2] {
     let low_bits = |number: u64| number as u32;
     [low_bits(device >> 8 & 0xfff), low_bits(device & 0xff | device >> 12 & 0xf_ff00)]
