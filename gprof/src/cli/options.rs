@@ -222,7 +222,7 @@ pub struct Wanted {
     pub stats: bool,
     /// The flat profile.
     pub flat: bool,
-    /// The call graph, and the index behind it.
+    /// The call graph and its index.
     pub graph: bool,
     /// The number of calls of each function.
     pub counts: bool,

@@ -86,25 +86,25 @@ fn split_text(text: &[u8]) -> Vec<OsString> {
 /// Replaces short options that have a value in the same word by long ones: `-bpmain` becomes `-b` and
 /// `--flat-profile=main`.
 pub(super) fn unglue(words: Vec<OsString>) -> Vec<OsString> {
-    let mut spelt = Vec::new();
+    let mut spelled = Vec::new();
     let mut words = words.into_iter();
-    spelt.extend(words.next());
+    spelled.extend(words.next());
     while let Some(word) = words.next() {
         if word == "--" {
-            spelt.push(word);
-            spelt.extend(words);
+            spelled.push(word);
+            spelled.extend(words);
             break;
         }
         let takes_next = takes_next(&word);
         match split(&word) {
-            Some((letters, long)) => spelt.extend(letters.into_iter().chain([long])),
-            None => spelt.push(word),
+            Some((letters, long)) => spelled.extend(letters.into_iter().chain([long])),
+            None => spelled.push(word),
         }
         if takes_next {
-            spelt.extend(words.next());
+            spelled.extend(words.next());
         }
     }
-    spelt
+    spelled
 }
 
 /// The letters of a word of short options.
@@ -138,17 +138,17 @@ fn split(word: &OsStr) -> Option<(Option<OsString>, OsString)> {
 mod tests {
     use super::*;
 
-    fn spelt(line: &str) -> String {
+    fn spelled(line: &str) -> String {
         let words = std::iter::once("gprof").chain(line.split(' ')).map(OsString::from).collect();
         unglue(words)[1..].join(OsStr::new(" ")).into_string().unwrap()
     }
 
     #[test]
-    fn glued_arguments_are_spelt_the_long_way() {
-        assert_eq!(spelt("-bpmain -Cx.c:1 -p -bz"), "-b --flat-profile=main --exec-counts=x.c:1 -p -bz");
-        assert_eq!(spelt("-eprintf -bnpoll -pe"), "-eprintf -bnpoll --flat-profile=e");
-        assert_eq!(spelt("-be -pfoo -pfoo"), "-be -pfoo --flat-profile=foo");
-        assert_eq!(spelt("-- -pfoo"), "-- -pfoo");
+    fn glued_arguments_are_spelled_the_long_way() {
+        assert_eq!(spelled("-bpmain -Cx.c:1 -p -bz"), "-b --flat-profile=main --exec-counts=x.c:1 -p -bz");
+        assert_eq!(spelled("-eprintf -bnpoll -pe"), "-eprintf -bnpoll --flat-profile=e");
+        assert_eq!(spelled("-be -pfoo -pfoo"), "-be -pfoo --flat-profile=foo");
+        assert_eq!(spelled("-- -pfoo"), "-- -pfoo");
     }
 
     #[test]

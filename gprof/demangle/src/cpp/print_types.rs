@@ -151,7 +151,7 @@ impl<'t, 'a> Printer<'t, 'a> {
     /// entity.
     fn enclosing_function(&mut self, function: Id, entity: Id) -> Id {
         self.whole(function);
-        self.write_as_spelt("::");
+        self.write_spelled("::");
         let Node::DefaultArgument(number, inner) = *self.node(entity) else { return entity };
         self.numbered("{default arg#", number.saturating_add(1), "}::");
         inner

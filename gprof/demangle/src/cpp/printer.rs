@@ -112,7 +112,7 @@ impl<'t, 'a> Printer<'t, 'a> {
     }
 
     /// Prints a type, or the separator between the parts of a name.
-    pub(super) fn write_as_spelt(&mut self, text: &'static str) {
+    pub(super) fn write_spelled(&mut self, text: &'static str) {
         let known = OF_JAVA.iter().find(|(cpp, _)| self.spelling == Spelling::Java && *cpp == text);
         self.write(known.map_or(text, |(_, java)| java));
     }
@@ -174,10 +174,10 @@ impl<'t, 'a> Printer<'t, 'a> {
     pub(super) fn left_of(&mut self, id: Id, node: &'t Node<'a>) {
         match *node {
             Node::Text(text) => self.write(text),
-            Node::Builtin(name, _) => self.write_as_spelt(name),
+            Node::Builtin(name, _) => self.write_spelled(name),
             Node::Member(whole, part) | Node::Local(whole, part) => {
                 self.whole(whole);
-                self.write_as_spelt("::");
+                self.write_spelled("::");
                 self.whole(part);
             }
             Node::DefaultArgument(number, name) => {
