@@ -24,6 +24,7 @@ pub(crate) fn configure(argv0: &CStr, environment: &Environment<'_>) -> Option<F
             output.form = form;
             output.mask = file_mask();
             output.children = children(environment);
+            output.wants_process = environment.wants_process;
             name(output, argv0, environment);
         });
     }

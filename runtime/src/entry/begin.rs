@@ -1,6 +1,6 @@
 //! The start of profiling, once the system's own start-up code has found the program's name and environment.
 
-use core::ffi::{CStr, c_char, c_int};
+use core::ffi::{CStr, c_char};
 
 use crate::control::{self, Environment, settings, snapshot, strings};
 use crate::kernel;
@@ -8,16 +8,18 @@ use crate::message::know_standard_error;
 #[cfg(feature = "start")]
 use crate::process::exits;
 
-unsafe extern "C" {
-    fn pthread_atfork(prepare: extern "C" fn(), parent: extern "C" fn(), child: extern "C" fn()) -> c_int;
-}
-
-/// Starts profiling the code from one address to another of the program of that name.
+/// Starts profiling the code from one address to another of the program of that name. `watch_forks` sees to it that
+/// [`control::before_fork`] is called before a fork, and behind that [`control::after_fork_in_parent`] or [`after_fork_in_child`].
 ///
 /// # Safety
 ///
 /// `envp` must be the process's environment, and nobody may change it meanwhile; nothing may have been started yet.
-pub(super) unsafe fn begin(name: Option<&CStr>, envp: *const *const c_char, (lowpc, highpc): (usize, usize)) {
+pub(super) unsafe fn begin(
+    name: Option<&CStr>,
+    envp: *const *const c_char,
+    (lowpc, highpc): (usize, usize),
+    watch_forks: impl FnOnce(),
+) {
     know_standard_error();
     // SAFETY: the caller's promise.
     let environment = unsafe { Environment::of(strings(envp)) };
@@ -27,9 +29,7 @@ pub(super) unsafe fn begin(name: Option<&CStr>, envp: *const *const c_char, (low
         control::forget_outside();
     }
     control::start(lowpc, highpc, directory.map(|fd| fd.0), settings::is_live(&environment));
-    // SAFETY: the C library is up; ours are the first of the program's own handlers, so they run last before a fork and
-    // first behind it. Without memory for them, children are not profiled.
-    unsafe { pthread_atfork(control::before_fork, control::after_fork_in_parent, after_fork_in_child) };
+    watch_forks();
     if let Some(signal) = settings::dump_signal(&environment) {
         snapshot::watch(signal);
     }
@@ -41,7 +41,7 @@ pub(super) unsafe fn begin(name: Option<&CStr>, envp: *const *const c_char, (low
 }
 
 /// What the child of a fork does first.
-extern "C" fn after_fork_in_child() {
+pub(super) extern "C" fn after_fork_in_child() {
     control::after_fork_in_child();
     #[cfg(feature = "start")]
     exits::after_fork_in_child();

@@ -67,6 +67,31 @@ fn stretches(size: usize) -> usize {
     (size / size_of::<u16>()).div_ceil(STRETCH).max(1)
 }
 
+/// What kernels are told that count by themselves.
+#[allow(dead_code, reason = "not all kernels count by themselves")]
+pub(crate) struct Area {
+    /// The bytes of the samples.
+    pub(crate) size: usize,
+    pub(crate) offset: usize,
+    pub(crate) scale: u32,
+}
+
+/// Where is counted.
+#[allow(dead_code, reason = "not all kernels count by themselves")]
+pub(crate) fn area() -> Area {
+    Area { size: SAMPLES_SIZE.load(Relaxed), offset: OFFSET.load(Relaxed), scale: LATEST_SCALE.load(Relaxed) }
+}
+
+/// Counts so many ticks in one of the bins, which a kernel has found by itself.
+#[allow(dead_code, reason = "not all kernels count by themselves")]
+pub(crate) fn count_in(bin: usize, ticks: u16) {
+    if bin < SAMPLES_SIZE.load(Relaxed) / size_of::<u16>() {
+        PER_PROCESS.ticks.fetch_add(u64::from(ticks), Relaxed);
+        touch(bin);
+        add(bin, ticks);
+    }
+}
+
 /// Counts no more.
 pub(crate) fn stop() {
     SCALE.store(0, SeqCst);
@@ -187,12 +212,18 @@ fn count_at(scale: u32, pc: usize, ticks: u32) {
     };
     // More ticks than a bin can hold at once (11 minutes without a delivery) are beyond what is kept.
     let ticks = ticks.min(u32::from(u16::MAX)) as u16;
+    touch(bin);
+    add(bin, ticks);
+}
+
+/// Remembers that something is counted in one of the bins.
+#[inline(always)]
+fn touch(bin: usize) {
     let touched = touched_start();
     if !touched.is_null() {
         // SAFETY: every bin is in one of the stretches; they are never freed.
         unsafe { (*touched.add(bin / STRETCH)).store(1, Relaxed) };
     }
-    add(bin, ticks);
 }
 
 /// Adds so many ticks to one of the bins.

@@ -2,6 +2,13 @@
 pub mod profil_clock;
 mod sampler;
 
+use crate::file::Form;
+
+/// The form of the file, unless the user says: the buffer as it is, or the GNU form where a bin ran over.
+pub(crate) fn form(has_overflowed: bool) -> Form {
+    if has_overflowed { Form::Gnu } else { Form::OpenBsd }
+}
+
 /// The names of the samplers, as `GMON_SAMPLER` has them.
 #[cfg(not(test))]
 pub(crate) const SAMPLER_NAMES: &[u8] = b"perf, timer and itimer";

@@ -1,6 +1,7 @@
 //! The items that the runtime wants of a system in `kernel/`. It is compiled by `tests/tests/systems.rs`, and never run.
 #![allow(unused_variables, clippy::all)]
 
+use crate::file::Form;
 use crate::os::{Errno, SignalSet};
 
 /// What produces samples: here, one thing only.
@@ -26,6 +27,11 @@ pub(crate) struct Wish {
 }
 
 pub(crate) const HIGHEST_RATE: u32 = 128;
+
+/// The form of its files.
+pub(crate) fn form(has_overflowed: bool) -> Form {
+    Form::OpenBsd
+}
 
 /// What a system keeps of each thread. All zero, it is valid.
 pub(crate) struct Clock;

@@ -166,6 +166,11 @@ pub(crate) fn push_program_path<const N: usize>(path: &mut Text<N>) {
     loop {}
 }
 
+pub(crate) const PLAIN_NAME: &[u8] = b"";
+pub(crate) const NAME_START: &[u8] = b"mon.";
+pub(crate) const NAME_END: &[u8] = b".mon";
+pub(crate) const PROCESS_VARIABLE: &[u8] = b"";
+
 // What is mapped.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -395,25 +400,6 @@ impl Fd {
 }
 pub fn can_be_written(address: usize, length: usize) -> bool {
     loop {}
-}
-
-// The dynamic linker.
-
-pub(crate) fn next_definition(name: &CStr) -> usize {
-    loop {}
-}
-
-// What the linker says.
-
-pub(crate) mod linked {
-    use core::ffi::c_void;
-
-    pub(crate) fn text() -> (usize, usize) {
-        loop {}
-    }
-    pub(crate) fn headers() -> *const c_void {
-        loop {}
-    }
 }
 
 // The dynamic linker's list.
