@@ -10,7 +10,7 @@ use std::process::Command;
 /// Where systems have their folders.
 const SEAMS: [&str; 3] = ["os", "entry", "kernel"];
 /// The systems that there are.
-const SYSTEMS: [&str; 1] = ["linux"];
+const SYSTEMS: [&str; 2] = ["linux", "freebsd"];
 
 /// The line that chooses a system's folder.
 fn choice(system: &str) -> String {

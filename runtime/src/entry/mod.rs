@@ -10,4 +10,5 @@ mod begin;
 #[cfg_attr(target_arch = "aarch64", path = "mcount/aarch64.rs")]
 mod mcount;
 #[cfg_attr(target_os = "linux", path = "linux/mod.rs")]
+#[cfg_attr(target_os = "freebsd", path = "freebsd/mod.rs")]
 mod system;

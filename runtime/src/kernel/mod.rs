@@ -11,6 +11,7 @@
 mod fork;
 mod profil;
 #[cfg_attr(target_os = "linux", path = "linux/mod.rs")]
+#[cfg_attr(target_os = "freebsd", path = "freebsd/mod.rs")]
 pub(crate) mod system;
 mod termination;
 
