@@ -5,6 +5,8 @@
 #                  tests that miss something then say SKIPPED
 #   make dist      stage target/dist/{bin,lib,include,share}
 #   make runtime-aarch64   add what is for another machine, with a cross compiler, in lib/gmon/aarch64
+#   make runtime-freebsd-amd64 runtime-freebsd-aarch64   add what is for FreeBSD, with LLVM's tools, in lib/gmon/freebsd-...
+#   make check-bsd   run the tests of what is for the BSDs. Installs what the machine lacks, as `make check` does
 #   make install   copy that to PREFIX (default /usr/local; DESTDIR is honoured)
 #   make bench     measure, paired against the alternatives
 #   make clean
@@ -20,7 +22,8 @@ MANUALS := $(DIST)/share/man
 HOST := $(shell uname -m)
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
 
-.PHONY: all demo check dist install bench clean runtime runtime-aarch64 gprof tools
+.PHONY: all demo check check-bsd dist install bench clean runtime runtime-aarch64 gprof tools
+.PHONY: runtime-freebsd-amd64 runtime-freebsd-aarch64
 
 all: dist
 
@@ -29,6 +32,9 @@ demo: dist
 
 check:
 	@INSTALL=$(or $(INSTALL),yes) sh tests/check.sh
+
+check-bsd:
+	@INSTALL=$(or $(INSTALL),yes) sh tests/check-bsd.sh
 
 dist: runtime gprof tools
 	@mkdir -p "$(DIST)/share/doc/gmon"
@@ -94,6 +100,34 @@ runtime-aarch64: CROSS ?= aarch64-linux-gnu-
 runtime-aarch64: RUST_TARGET = aarch64-unknown-linux-gnu
 runtime-aarch64:
 	$(call objects,--target $(RUST_TARGET),$(TARGET)/$(RUST_TARGET)/runtime,$(LIBRARY)/aarch64,$(CROSS)ld,$(CROSS)objcopy,$(CROSS)ar)
+
+# For FreeBSD, on another system: Debian's Rust (rustc-web, cargo-web, rust-web-src), which has the sources of `core`, and LLVM's
+# tools. The last step says in the file's header that it is FreeBSD's, which the linker takes over into the program.
+BSD_RUST ?= RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1
+BSD_CARGO ?= /usr/bin/cargo
+BSD := $(TARGET)/bsd
+LLD ?= ld.lld
+LLVM_OBJCOPY ?= llvm-objcopy
+FREEBSD_GLOBALS = --strip-debug --keep-global-symbols=runtime/exports-freebsd.txt
+FREEBSD_GLOBALS += $(foreach name,_exit _Exit daemon dlclose fork,--weaken-symbol=$(name))
+
+# $(call freebsd,MACHINE,RUST_TARGET,EMULATION): MACHINE is FreeBSD's name for it. Items that only other systems need are dead code.
+define freebsd
+	@sh tests/bsd/sysroot.sh $(2) "$(BSD)/$(2)"
+	@mkdir -p "$(LIBRARY)/freebsd-$(1)"
+	$(BSD_RUST) RUSTFLAGS="--sysroot $(BSD)/$(2)" CARGO_TARGET_DIR="$(BSD)/build" $(BSD_CARGO) rustc --offline \
+		--package gmon-runtime --profile runtime --crate-type staticlib --target $(2) --features start \
+		-- $(SMALL) -C jump-tables=no -A dead_code -A unused_imports
+	@$(LLD) -r -m $(3) -T runtime/merge.ld -u _start -u mcount -o "$(BSD)/build/$(2)/start.o" "$(BSD)/build/$(2)/runtime/libgmon_runtime.a"
+	@$(LLVM_OBJCOPY) $(FREEBSD_GLOBALS) "$(BSD)/build/$(2)/start.o" "$(LIBRARY)/freebsd-$(1)/gcrt1.o"
+	@printf '\011' | dd of="$(LIBRARY)/freebsd-$(1)/gcrt1.o" bs=1 seek=7 conv=notrunc status=none
+endef
+
+runtime-freebsd-amd64:
+	$(call freebsd,amd64,x86_64-unknown-freebsd,elf_x86_64)
+
+runtime-freebsd-aarch64:
+	$(call freebsd,aarch64,aarch64-unknown-freebsd,aarch64elf)
 
 # What goes round the objects: the compiler's wrapper, what pkg-config tells of them, manual pages.
 tools:
