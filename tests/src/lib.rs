@@ -9,6 +9,7 @@
 //! Everything is built in the target directory, in a directory named by the test. A helper that fails panics with what
 //! failed: it runs in tests only.
 
+pub mod bsd;
 pub mod random;
 
 use std::collections::BTreeSet;
@@ -189,18 +190,27 @@ pub fn gprof() -> &'static Path {
         if let Some(path) = std::env::var_os("GPROF_BIN") {
             return path.into();
         }
-        let target = target();
-        let mut build = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-        build.args(["build", "--quiet", "-p", "gprof", "--bin", "gprof", "--manifest-path"]);
-        build.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.toml"));
-        build.arg("--target-dir").arg(target.parent().expect("profiles lie in the target directory"));
-        if target.ends_with("release") {
-            build.arg("--release");
-        }
-        let status = build.status().expect("cargo");
-        assert!(status.success(), "gprof does not build");
-        target.join("gprof")
+        built("gprof", "gprof")
     })
+}
+
+/// Builds a program of the workspace in the build profile of this test, and gives its path.
+///
+/// # Panics
+///
+/// When it cannot be built.
+fn built(package: &str, program: &str) -> PathBuf {
+    let target = target();
+    let mut build = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    build.args(["build", "--quiet", "-p", package, "--bin", program, "--manifest-path"]);
+    build.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.toml"));
+    build.arg("--target-dir").arg(target.parent().expect("profiles lie in the target directory"));
+    if target.ends_with("release") {
+        build.arg("--release");
+    }
+    let status = build.status().expect("cargo");
+    assert!(status.success(), "{package} does not build");
+    target.join(program)
 }
 
 /// The system's `gprof`, the judge of ours. Says loudly that a test is skipped when there is none.
