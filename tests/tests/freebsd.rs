@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-use gmon_tests::bsd::{FreeBsd, Ran, Start};
+use gmon_tests::bsd::{Bsd, Ran, Start, System};
 use gmon_tests::symbols::{Symbols, read};
 
 /// The profiled program, in a directory of a test.
 struct Program {
-    system: FreeBsd,
+    system: Bsd,
     image: PathBuf,
     symbols: Symbols,
 }
@@ -29,7 +29,7 @@ impl Program {
             eprintln!("SKIPPED: FreeBSD's start-up object is not built: make runtime-freebsd-amd64");
             return None;
         }
-        let system = FreeBsd::new(&format!("freebsd_{name}"))?;
+        let system = Bsd::new(System::FreeBsd, &format!("freebsd_{name}"))?;
         let image = system.build("profiled", &["profiled.c"], &["-O1", "-pg"], Start::Object(&object));
         let symbols = Symbols::of(&image);
         Some(Program { system, image, symbols })
