@@ -153,7 +153,7 @@ fn set(names: &[&str]) -> BTreeSet<String> {
 fn only_the_public_names_are_global_and_little_is_needed() {
     let control = ["monstartup", "__monstartup", "moncontrol", "__moncontrol", "_mcleanup", "gmon_dump"];
     let more = ["write_profiling", "__write_profiling", ".mcount", "_mcount", "_start", "environ", "__progname"];
-    let weak = ["_exit", "_Exit", "daemon", "dlclose", "fork"];
+    let weak = ["_exit", "_Exit", "daemon", "dlclose", "execve", "fork"];
     let text = ["memcpy", "memmove", "memset", "memcmp", "bcmp", "strlen"];
     let wanted = ["__ehdr_start", "__executable_start", "etext", "main", "__libc_start1", "__error", "dl_iterate_phdr"];
     let ending = ["at_quick_exit", "setsid", "chdir", "open", "dup2", "close"];
