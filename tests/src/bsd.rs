@@ -32,14 +32,15 @@ impl Ran {
         self.record.lines().filter(|line| line.split(' ').next() == Some(kind)).collect()
     }
 
-    /// Panics unless the program ended with 0, and asked the kernel for nothing that the kernel refused or does not have.
+    /// Panics unless the program ended with this status, and asked the kernel for nothing that the kernel refused or does
+    /// not have.
     ///
     /// # Panics
     ///
     /// See above.
     #[must_use]
-    pub fn expect_success(self) -> Ran {
-        assert_eq!(self.status, 0, "{}{}{}", self.stdout, self.stderr, self.record);
+    pub fn expect(self, status: i32) -> Ran {
+        assert_eq!(self.status, status, "{}{}{}", self.stdout, self.stderr, self.record);
         for kind in ["unknown-call", "unsupported", "refused", "deadlock"] {
             assert_eq!(self.events(kind), Vec::<&str>::new(), "{}", self.stderr);
         }

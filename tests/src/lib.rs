@@ -11,6 +11,7 @@
 
 pub mod bsd;
 pub mod random;
+pub mod symbols;
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;

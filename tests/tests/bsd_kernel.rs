@@ -13,7 +13,7 @@ fn ran(name: &str, options: &[&str], arguments: &[&str], environment: &[(&str, &
 
 /// The same for a program that checks everything itself and ends with 0.
 fn passes(name: &str) -> Option<Ran> {
-    ran(name, &[], &[], &[]).map(Ran::expect_success)
+    ran(name, &[], &[], &[]).map(|ran| ran.expect(0))
 }
 
 #[test]
@@ -40,7 +40,7 @@ fn an_unknown_call_is_recorded() {
     let events = ran.events("unknown-call");
     assert!(events.len() == 1 && events[0].starts_with("unknown-call process 1001: 1999 from pc 0x"), "{events:?}");
     assert!(ran.stderr.contains("unknown-call"), "{}", ran.stderr);
-    assert!(std::panic::catch_unwind(|| ran.expect_success()).is_err(), "a test of a program sees the call");
+    assert!(std::panic::catch_unwind(|| ran.expect(0)).is_err(), "a test of a program sees the call");
 }
 
 #[test]

@@ -11,6 +11,18 @@ void *memset(void *to, int byte, size_t size) {
     return to;
 }
 
+void *memmove(void *to, const void *from, size_t size) {
+    if (to <= from) return memcpy(to, from, size);
+    while (size--) ((volatile char *)to)[size] = ((const char *)from)[size];
+    return to;
+}
+
+int bcmp(const void *one, const void *other, size_t size) {
+    for (size_t at = 0; at < size; at++)
+        if (((const volatile char *)one)[at] != ((const volatile char *)other)[at]) return 1;
+    return 0;
+}
+
 size_t strlen(const char *string) {
     size_t length = 0;
     while (((const volatile char *)string)[length]) length++;

@@ -72,7 +72,9 @@ int atexit(void (*)(void));
 const char *getprogname(void);
 char *getenv(const char *);
 void *memcpy(void *, const void *, size_t);
+void *memmove(void *, const void *, size_t);
 void *memset(void *, int, size_t);
+int bcmp(const void *, const void *, size_t);
 size_t strlen(const char *);
 int strcmp(const char *, const char *);
 

@@ -52,7 +52,7 @@ pub fn place(kernel: &mut Kernel, id: ThreadId, directory: u64, path: u64) -> Re
 ///
 /// As openat(2).
 pub fn open_at(kernel: &mut Kernel, id: ThreadId, place: &Place, flags: u64, mode: u64, close_on_exec: u64) -> Outcome {
-    const FLAGS: [(u64, OFlag); 8] = [
+    const FLAGS: [(u64, OFlag); 9] = [
         (4, OFlag::O_NONBLOCK),
         (8, OFlag::O_APPEND),
         (0x80, OFlag::O_SYNC),
@@ -61,6 +61,8 @@ pub fn open_at(kernel: &mut Kernel, id: ThreadId, place: &Place, flags: u64, mod
         (0x400, OFlag::O_TRUNC),
         (0x800, OFlag::O_EXCL),
         (0x2_0000, OFlag::O_DIRECTORY),
+        // FreeBSD's O_SEARCH, which OpenBSD has not: a directory in which files are found, and nothing else.
+        (0x4_0000, OFlag::O_PATH),
     ];
     let known = FLAGS.iter().fold(3 | close_on_exec, |known, (bit, _)| known | bit);
     if flags & !known != 0 {
@@ -70,6 +72,9 @@ pub fn open_at(kernel: &mut Kernel, id: ThreadId, place: &Place, flags: u64, mod
     let mut linux = OFlag::from_bits_truncate(flags as i32 & 3) | OFlag::O_CLOEXEC | OFlag::O_NOCTTY;
     for (_, flag) in FLAGS.iter().filter(|(bit, _)| flags & bit != 0) {
         linux |= *flag;
+    }
+    if linux.contains(OFlag::O_PATH) {
+        linux &= OFlag::O_PATH | OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
     }
     let mask = kernel.process_of(id).mask;
     let mode = if linux.contains(OFlag::O_CREAT) { mode as u32 & 0o7777 & !mask } else { 0 };

@@ -1,5 +1,7 @@
 //! Files: paths, flags of open and mmap, and `struct stat`.
 
+use std::os::fd::AsRawFd;
+
 use nix::errno::Errno;
 use nix::sys::stat::FileStat;
 
@@ -61,7 +63,32 @@ pub(super) fn make_directory_at(kernel: &mut Kernel, id: ThreadId, [directory, p
 /// fcntl(fd, command, argument).
 pub(super) fn control(kernel: &mut Kernel, id: ThreadId, arguments: [u64; 6]) -> Outcome {
     const F_DUPFD_CLOEXEC: i32 = 17;
+    const F_KINFO: u64 = 22;
+    if arguments[1] == F_KINFO {
+        return information(kernel, id, arguments);
+    }
     fcntl(kernel, id, arguments, F_DUPFD_CLOEXEC)
+}
+
+/// fcntl(fd, F_KINFO, information): of `struct kinfo_file` the number and the path.
+fn information(kernel: &mut Kernel, id: ThreadId, [fd, _, place, ..]: [u64; 6]) -> Outcome {
+    const SIZE: usize = 1392;
+    const NUMBER: usize = 8;
+    const PATH: usize = 368;
+    let task = kernel.task(id);
+    // The program says which structure it knows.
+    if task.read(place, 4)? != (SIZE as u32).to_le_bytes() {
+        return Err(Errno::EINVAL.into());
+    }
+    let open = open_of(kernel, id, fd)?;
+    let path = nix::fcntl::readlink(&*format!("/proc/self/fd/{}", file(&open)?.as_raw_fd()))?;
+    let path = &path.as_encoded_bytes()[..path.len().min(SIZE - PATH - 1)];
+    let mut bytes = [0; SIZE];
+    bytes[..4].copy_from_slice(&(SIZE as u32).to_le_bytes());
+    bytes[NUMBER..NUMBER + 4].copy_from_slice(&int(fd).to_le_bytes());
+    bytes[PATH..PATH + path.len()].copy_from_slice(path);
+    task.write(place, &bytes)?;
+    Ok(Reply::Value(0))
 }
 
 /// posix_fallocate(fd, offset, length): returns the error's number, not -1.
