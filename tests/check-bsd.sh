@@ -71,7 +71,7 @@ echo "FreeBSD:${built:- none}"
 step "tests"
 log=$target/check-bsd.log
 tests=
-for file in tests/tests/bsd_*.rs; do
+for file in tests/tests/bsd_*.rs tests/tests/freebsd.rs; do
     tests="$tests --test $(basename "$file" .rs)"
 done
 # --no-fail-fast: one look shows everything that is wrong.
