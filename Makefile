@@ -109,7 +109,7 @@ BSD := $(TARGET)/bsd
 LLD ?= ld.lld
 LLVM_OBJCOPY ?= llvm-objcopy
 FREEBSD_GLOBALS = --strip-debug --keep-global-symbols=runtime/exports-freebsd.txt
-FREEBSD_GLOBALS += $(foreach name,_exit _Exit daemon dlclose fork,--weaken-symbol=$(name))
+FREEBSD_GLOBALS += $(foreach name,_exit _Exit daemon dlclose execve fork,--weaken-symbol=$(name))
 
 # $(call freebsd,MACHINE,RUST_TARGET,EMULATION): MACHINE is FreeBSD's name for it. Items that only other systems need are dead code.
 define freebsd

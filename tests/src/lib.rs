@@ -13,12 +13,12 @@ pub mod bsd;
 pub mod random;
 pub mod symbols;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 
 /// An empty directory of this name for files that a test makes.
 ///
@@ -124,9 +124,14 @@ pub fn start_objects() -> &'static Path {
 }
 
 /// The same for another machine, such as `aarch64`. Says loudly that a test is skipped when they cannot be built here.
+///
+/// # Panics
+///
+/// When another test panicked while it built them.
 pub fn start_objects_for(machine: &str) -> Option<PathBuf> {
-    static MADE: OnceLock<Result<(), String>> = OnceLock::new();
-    match MADE.get_or_init(|| make(&format!("runtime-{machine}"))) {
+    static MADE: Mutex<BTreeMap<String, Result<(), String>>> = Mutex::new(BTreeMap::new());
+    let mut made = MADE.lock().expect("who builds does not panic");
+    match made.entry(machine.to_owned()).or_insert_with(|| make(&format!("runtime-{machine}"))) {
         Ok(()) => Some(distribution().join("lib/gmon").join(machine)),
         Err(error) => {
             let reason = error.lines().find(|line| line.contains("error") || line.contains("rror ")).unwrap_or("");

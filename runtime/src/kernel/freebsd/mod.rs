@@ -15,5 +15,5 @@ pub(crate) const SAMPLER_NAMES: &[u8] = b"profil and itimer";
 
 pub(crate) use sampler::{
     Clock, HIGHEST_RATE, Sampler, Wish, after_fork_in_child, choose, collect, discard, profrate, report,
-    settle_for_good, start, stop, to_be_blocked,
+    settle_for_good, start, stop, stop_before_exec, to_be_blocked,
 };

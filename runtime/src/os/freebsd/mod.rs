@@ -40,7 +40,7 @@ pub use signal_set::SignalSet;
 pub(crate) use signal_set::{NO_SIGNALS, SavedSignals, contains, with_signal};
 pub(crate) use status::{Identity, Status};
 pub(crate) use thread::{
-    UNKNOWN_THREAD, effective_user, end_thread, enter_thread, exit_process, give_way, has_other_rights,
+    UNKNOWN_THREAD, effective_user, end_thread, enter_thread, execute, exit_process, give_way, has_other_rights,
     known_process_id, process_id, process_time, raw_fork, start_thread, thread_is_gone, wait,
 };
 pub use thread::{a_moment, thread_id};

@@ -8,6 +8,7 @@ pub(super) const CLOSE: usize = 6;
 pub(super) const GETPID: usize = 20;
 pub(super) const GETEUID: usize = 25;
 pub(super) const PROFIL: usize = 44;
+pub(super) const EXECVE: usize = 59;
 pub(super) const UMASK: usize = 60;
 pub(super) const MUNMAP: usize = 73;
 pub(super) const SETITIMER: usize = 83;

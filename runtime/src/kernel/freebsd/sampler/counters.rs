@@ -7,7 +7,7 @@
 //! Nobody but the kernel writes the counters. To set them to zero, even in one of two buffers that take turns, could fall
 //! between the kernel's read and its write, and a whole counter would be counted twice. What was read last is kept beside
 //! them instead, and the difference counts. Two threads that are interrupted in one place at one time can make the kernel
-//! write a smaller number than before; so a difference in the upper half is one that went backwards, and counts nothing.
+//! write a smaller number than before; so the largest differences are steps backwards, and count nothing.
 
 use core::ptr;
 use core::sync::atomic::{
@@ -105,5 +105,6 @@ fn read(each: impl Fn(usize, u16)) {
     set_blocked_signals(blocked);
 }
 
-/// So many ticks and more are a step backwards.
-pub(super) const MOST: u16 = 1 << 15;
+/// So many ticks and more are a step backwards: of up to a second, which a thread may wait for a processor between the kernel's
+/// read and its write.
+pub(super) const MOST: u16 = 7 << 13;

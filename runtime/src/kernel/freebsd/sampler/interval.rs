@@ -34,6 +34,11 @@ pub(super) fn start(rate: u32) -> Result<(), Errno> {
     set_interval_timer(period(rate))
 }
 
+/// Whether the timer runs for us.
+pub(super) fn runs(rate: u32) -> bool {
+    IS_CAUGHT.load(SeqCst) && interval_timer() == period(rate)
+}
+
 /// Lets the timer stand still, if it is ours.
 pub(super) fn stop(rate: u32) {
     match interval_timer() {

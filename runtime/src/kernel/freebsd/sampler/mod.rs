@@ -152,13 +152,25 @@ pub(crate) fn report() {
 }
 
 /// Begins anew: the kernel samples the child of a fork as its parent, into the child's own copy of the counters; but the child
-/// has no thread that reads the counters, and no interval timer.
+/// has no thread that reads the counters.
+///
+/// The child has no interval timer either, and does not get one: the timer would go on in the program that most children execute,
+/// and SIGPROF would kill that program.
 pub(crate) fn after_fork_in_child() {
     counters::forget();
     reader::after_fork_in_child();
-    if bins::is_counting() {
+    if bins::is_counting() && !IS_ITIMER.load(SeqCst) {
         let _ = start();
     }
+}
+
+/// Stops the interval timer, which would go on in the program that is about to be executed. Says whether it ran.
+pub(crate) fn stop_before_exec() -> bool {
+    let runs = IS_ITIMER.load(SeqCst) && interval::runs(profrate());
+    if runs {
+        interval::stop(profrate());
+    }
+    runs
 }
 
 /// The signals that the kernel blocks where a thread blocks these: the same.
