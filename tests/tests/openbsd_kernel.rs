@@ -128,9 +128,11 @@ fn calls_from_the_wrong_place_or_against_a_pledge_end_the_process() {
     let Some(program) = Program::build("refused", "openbsd_calls", &[]) else {
         return;
     };
-    for (word, said) in [("unpinned", "not pinned"), ("open", "promises"), ("fork", "promises")] {
+    let cases =
+        [("unpinned", 6, "not pinned"), ("open", 6, "promises"), ("fork", 6, "promises"), ("stack", 11, "MAP_STACK")];
+    for (word, signal, said) in cases {
         let ran = program.run(&[word]);
-        assert_eq!(ran.status, 128 + 6, "{word}: {}{}", ran.stdout, ran.stderr);
+        assert_eq!(ran.status, 128 + signal, "{word}: {}{}", ran.stdout, ran.stderr);
         let refused = ran.events("refused");
         assert!(refused.len() == 1 && refused[0].contains(said), "{refused:?}");
     }

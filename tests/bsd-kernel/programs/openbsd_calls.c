@@ -17,7 +17,7 @@ static void *run(void *argument) {
     return (char *)argument + getthrid();
 }
 
-static char memory[2 * 4096] __attribute__((aligned(4096)));
+static char memory[4 * 4096] __attribute__((aligned(4096)));
 
 int main(int argc, char **argv) {
     CHECK(!strcmp(getprogname(), "openbsd_calls") && write(1234, "", 0) == -1 && errno == EBADF);
@@ -38,10 +38,20 @@ int main(int argc, char **argv) {
     CHECK((long)result > getthrid() && errno == 0);
 
     CHECK(mmap(NULL, 4096, 7, MAP_PRIVATE | MAP_ANON, -1, 0) == MAP_FAILED);
-    CHECK(mimmutable(memory, 4096) == 0 && mprotect(memory, 4096, PROT_READ) == -1 && errno == EPERM);
-    CHECK(mprotect(memory + 4096, 4096, PROT_READ) == 0);
+    // What is loaded is immutable.
+    CHECK(mprotect(memory, 4096, PROT_READ) == -1 && errno == EPERM);
+    char *pages = mmap(NULL, 2 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);
+    CHECK(mimmutable(pages, 4096) == 0 && mprotect(pages, 4096, PROT_READ) == -1 && errno == EPERM);
+    CHECK(mprotect(pages + 4096, 4096, PROT_READ) == 0 && munmap(pages, 2 * 4096) == -1 && errno == EPERM);
+    stack_t alternate = {memory, sizeof memory, 0};
+    memory[4096] = 1;
+    CHECK(sigaltstack(&alternate, NULL) == 0 && memory[4096] == 0);
 
     if (argc == 1) return 3;
+    if (!strcmp(argv[1], "stack")) {
+        char *pages = mmap(NULL, 2 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);
+        __asm__ volatile("mov %0, %%rsp; call getpid" : : "r"(pages + 2 * 4096) : "memory");
+    }
     if (!strcmp(argv[1], "unpinned")) {
         int carry;
         syscall_number(20, 0, 0, 0, 0, &carry);

@@ -49,6 +49,11 @@ static void *sleep_beside(void *argument) {
     return NULL;
 }
 
+static void *spin(void *argument) {
+    while (!__atomic_load_n(&go, __ATOMIC_SEQ_CST)) __asm__ volatile("pause");
+    return argument;
+}
+
 int main(void) {
     pthread_t threads[THREADS];
     CHECK(profil((char *)bins, sizeof bins, (u64)work, 65536) == 0);
@@ -80,6 +85,13 @@ int main(void) {
     // The thread is asleep once the time is another.
     CHECK(nanosleep(&(struct timespec){0, 1}, NULL) == 0);
     work(8128 * 3);
+    CHECK(pthread_join(threads[0], NULL) == 0);
+
+    // Ticks wait for no thread that waits for what comes after the ticks.
+    go = 0;
+    CHECK(pthread_create(&threads[0], NULL, spin, NULL) == 0);
+    work(10);
+    go = 1;
     CHECK(pthread_join(threads[0], NULL) == 0);
     return 0;
 }

@@ -1,5 +1,6 @@
 //! A program: what the kernel checks of its file, and what the program finds on its stack.
 
+use std::ops::Range;
 use std::path::Path;
 
 use nix::errno::Errno;
@@ -26,10 +27,14 @@ pub struct Image {
     pub pinned: Option<Vec<(u32, u32)>>,
     /// Where the text begins and ends, before relocation.
     pub text: (u64, u64),
+    /// Loaded segments, before relocation, without what a program may change: what OpenBSD makes immutable.
+    pub immutable: Vec<Range<u64>>,
     /// Whether the program is linked to no fixed address.
     pub is_pie: bool,
 }
 
+/// Memory that OpenBSD leaves mutable.
+const PT_OPENBSD_MUTABLE: elf::ProgramType = elf::ProgramType(0x65a3_dbe5);
 /// OpenBSD's table of system call instructions.
 const PT_OPENBSD_SYSCALLS: elf::ProgramType = elf::ProgramType(0x65a3_dbe9);
 
@@ -51,14 +56,20 @@ impl Image {
         if !is_executable || header.e_machine(endian) != elf::EM_X86_64 {
             return None;
         }
+        let mut mutable = Vec::new();
         let mut image = Image { is_pie: header.e_type(endian) == elf::ET_DYN, ..Image::default() };
         for segment in header.program_headers(endian, data).ok()? {
+            let start = segment.p_vaddr(endian);
+            let range = start..start + segment.p_memsz(endian);
+            if segment.p_type(endian) == elf::PT_LOAD {
+                image.immutable.push(range.start & !PAGE_MASK..(range.end + PAGE_MASK) & !PAGE_MASK);
+            }
             match segment.p_type(endian) {
+                elf::PT_GNU_RELRO | PT_OPENBSD_MUTABLE => mutable.push(range),
                 // No dynamic linker is here.
                 elf::PT_INTERP => return None,
                 elf::PT_LOAD if segment.p_flags(endian).0 & elf::PF_X.0 != 0 => {
-                    let start = segment.p_vaddr(endian);
-                    image.text = (start, start + segment.p_memsz(endian));
+                    image.text = (range.start, range.end);
                 }
                 PT_OPENBSD_SYSCALLS => image.pinned = Some(pairs(segment.data(endian, data).ok()?)),
                 _ => {}
@@ -71,10 +82,22 @@ impl Image {
                 }
             }
         }
+        for hole in mutable {
+            image.immutable = image.immutable.iter().flat_map(|range| without(range, &hole)).collect();
+        }
         image.pinned = image.pinned.or_else(|| pinned_section(header, endian, data));
         let is_branded = !image.notes.is_empty() || brand.os_abi == Some(header.e_ident.os_abi.0);
         is_branded.then_some(image)
     }
+}
+
+const PAGE_MASK: u64 = 0xfff;
+
+/// What is left of a range without another.
+#[must_use]
+pub fn without(range: &Range<u64>, hole: &Range<u64>) -> Vec<Range<u64>> {
+    let parts = [range.start..range.end.min(hole.start), range.start.max(hole.end)..range.end];
+    parts.into_iter().filter(|part| part.start < part.end).collect()
 }
 
 /// The pairs of numbers of a table.

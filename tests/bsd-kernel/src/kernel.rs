@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
+use std::time::Duration;
 
 use crate::clock::{Clock, IntervalTimer, Rates, Timer};
 use crate::descriptors::{Descriptors, Open};
@@ -122,8 +123,11 @@ pub struct Thread {
     pub alternate: AlternateStack,
     /// Whether a wake-up came for the word that the thread waits for.
     pub is_woken: bool,
-    /// Whether a tick of another thread woke this one, which has not waited, returned or ticked since.
+    /// Whether other threads' ticks wait until this thread waits, returns from a handler, ticks or ends: the thread is new, or
+    /// a tick woke the thread. On a real machine such threads run long before the next tick.
     pub is_owed: bool,
+    /// The CPU time that the task had spent when the thread went on last, for threads with `is_owed`.
+    pub began: Duration,
     /// Ticks charged.
     pub ticks: u64,
 }
@@ -157,8 +161,10 @@ pub struct Process {
     pub kernel_file: Option<KernelFile>,
     /// OpenBSD's promises, if the process made any, and those that it has after exec.
     pub promises: [Option<Vec<String>>; 2],
-    /// Memory that cannot be changed any more (OpenBSD's mimmutable).
+    /// Memory that cannot be changed any more (OpenBSD's mimmutable, and what is loaded).
     pub immutable: Vec<Range<u64>>,
+    /// Memory where OpenBSD allows the stack pointer to be at a system call.
+    pub stacks: Vec<Range<u64>>,
     /// ITIMER_VIRTUAL and ITIMER_PROF.
     pub intervals: [IntervalTimer; 2],
     /// ktimer_create(2), and ITIMER_REAL under [`REAL_TIMER`].
@@ -306,6 +312,8 @@ pub struct Personality {
     pub refuse: fn(&mut Kernel, ThreadId, Option<&SystemCall>) -> Option<Outcome>,
     /// Called before the memory of a process that ends is gone.
     pub end: fn(&mut Kernel, ProcessId),
+    /// The most characters of a program's name.
+    pub name_length: usize,
     /// The number of signals.
     pub signals: u32,
     /// Lays out a signal frame.
@@ -360,6 +368,17 @@ impl Kernel {
             record,
             last: (FIRST_PROCESS - 1, FIRST_THREAD - 1, 0),
         }
+    }
+
+    /// Notes what a program that was just executed has loaded, and where its stack is.
+    pub fn begin_program(&mut self, id: ThreadId, stack_pointer: u64) {
+        const STACK: u64 = 8 << 20;
+        let process = self.process_of(id);
+        // A program that is linked to no fixed address is somewhere else: nothing is known of it.
+        process.immutable = if process.image.is_pie { Vec::new() } else { process.image.immutable.clone() };
+        // Words and strings are above the stack pointer.
+        process.stacks.clear();
+        process.stacks.push(stack_pointer - STACK..stack_pointer + STACK);
     }
 
     /// A thread that exists.
@@ -423,7 +442,8 @@ impl Kernel {
             pending: Vec::new(),
             alternate: AlternateStack::default(),
             is_woken: false,
-            is_owed: false,
+            is_owed: true,
+            began: Duration::ZERO,
             ticks: 0,
         };
         self.threads.insert(id, thread);

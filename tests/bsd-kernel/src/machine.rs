@@ -7,6 +7,7 @@ use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::sys::signal::Signal;
@@ -16,7 +17,7 @@ use crate::calls::test_calls;
 use crate::clock::IntervalTimer;
 use crate::descriptors::{Descriptors, Open};
 use crate::image::Image;
-use crate::kernel::{INIT, Kernel, Outcome, Personality, Process, State, SystemCall, ThreadId};
+use crate::kernel::{INIT, Kernel, Outcome, Personality, Process, State, SystemCall, ThreadId, Wait};
 use crate::profil::Profil;
 use crate::record::{Kind, Record};
 use crate::signal::{Action, Info, SIGSEGV, SignalSet};
@@ -50,7 +51,7 @@ impl Run {
             settle(&mut kernel);
             let is_running = kernel.threads.values().any(|thread| matches!(thread.state, State::Running { .. }));
             if is_running {
-                let (task, stop) = Task::wait();
+                let (task, stop) = wait(&mut kernel);
                 handle(&mut kernel, task, stop);
             } else if !kernel.threads.is_empty() && !kernel.pass_time() {
                 end_deadlock(&mut kernel);
@@ -75,7 +76,7 @@ fn start(kernel: &mut Kernel, run: Run) -> io::Result<()> {
     let process = Process {
         id: kernel.new_process_id(),
         parent: INIT,
-        name: name_of(&path),
+        name: name_of(&path, run.personality.name_length),
         path,
         image,
         space: kernel.new_space(),
@@ -89,6 +90,7 @@ fn start(kernel: &mut Kernel, run: Run) -> io::Result<()> {
         kernel_file: None,
         promises: [None, None],
         immutable: Vec::new(),
+        stacks: Vec::new(),
         is_in_capability_mode: false,
         is_set_id: run.is_set_id,
         inheritance: Vec::new(),
@@ -100,7 +102,8 @@ fn start(kernel: &mut Kernel, run: Run) -> io::Result<()> {
     nix::sys::stat::umask(nix::sys::stat::Mode::empty());
     let id = process.id;
     kernel.processes.insert(id, process);
-    kernel.add_thread(id, task, registers, SignalSet::default());
+    let thread = kernel.add_thread(id, task, registers, SignalSet::default());
+    kernel.begin_program(thread, registers.rsp);
     Ok(())
 }
 
@@ -118,6 +121,30 @@ fn settle(kernel: &mut Kernel) {
         if !kernel.threads.values().any(|thread| matches!(thread.state, State::Ready)) {
             return;
         }
+    }
+}
+
+/// Waits for the next task that stops. Ticks wait for no thread that computes for long without a system call: such a thread
+/// may wait for the thread that ticks.
+fn wait(kernel: &mut Kernel) -> (Task, Stop) {
+    /// CPU time, which passes no faster on a busy machine.
+    const LONG: Duration = Duration::from_millis(200);
+    loop {
+        let has_turns = kernel.threads.values().any(|thread| matches!(thread.state, State::Waiting(Wait::Turn)));
+        let mut owed = kernel.threads.values_mut().filter(|thread| thread.is_owed);
+        if !has_turns || owed.by_ref().next().is_none() {
+            return Task::wait();
+        }
+        if let Some(stop) = Task::look() {
+            return stop;
+        }
+        for thread in kernel.threads.values_mut().filter(|thread| thread.is_owed) {
+            if thread.task.cpu_time().saturating_sub(thread.began) > LONG {
+                thread.is_owed = false;
+            }
+        }
+        settle(kernel);
+        std::thread::sleep(Duration::from_millis(1));
     }
 }
 
@@ -139,6 +166,9 @@ fn let_go_on(kernel: &mut Kernel, id: ThreadId) {
     if let Some(thread) = kernel.threads.get_mut(&id)
         && matches!(thread.state, State::Ready)
     {
+        if thread.is_owed {
+            thread.began = thread.task.cpu_time();
+        }
         thread.task.resume(&thread.registers);
         thread.state = State::Running { is_interrupted: false };
     }

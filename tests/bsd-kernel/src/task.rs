@@ -6,6 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::sys::personality::{self, Persona};
@@ -267,6 +268,18 @@ impl Task {
         }
     }
 
+    /// The CPU time that the task spent in user mode, in steps of Linux's clock tick.
+    #[must_use]
+    pub fn cpu_time(self) -> Duration {
+        const USER_TIME: usize = 11;
+        const TICK: u64 = 10;
+        let text = std::fs::read_to_string(format!("/proc/{}/stat", self.0)).unwrap_or_default();
+        // Behind the name, which may have blanks in it.
+        let fields = text.rsplit_once(')').map_or("", |(_, fields)| fields);
+        let ticks = fields.split_whitespace().nth(USER_TIME).and_then(|ticks| ticks.parse::<u64>().ok());
+        Duration::from_millis(ticks.unwrap_or(0) * TICK)
+    }
+
     /// Waits for the next task that stops.
     ///
     /// # Panics
@@ -274,13 +287,28 @@ impl Task {
     /// When no task is left.
     #[must_use]
     pub fn wait() -> (Task, Stop) {
-        let status = waitpid(None, Some(WaitPidFlag::__WALL)).expect("a task runs");
+        Task::look_with(WaitPidFlag::__WALL).expect("a task that stops")
+    }
+
+    /// The next task that stopped, if one did.
+    ///
+    /// # Panics
+    ///
+    /// When no task is left.
+    #[must_use]
+    pub fn look() -> Option<(Task, Stop)> {
+        Task::look_with(WaitPidFlag::__WALL | WaitPidFlag::WNOHANG)
+    }
+
+    fn look_with(flags: WaitPidFlag) -> Option<(Task, Stop)> {
+        let status = waitpid(None, Some(flags)).expect("a task runs");
         let stop = match status {
+            WaitStatus::StillAlive => return None,
             WaitStatus::PtraceSyscall(_) => Stop::Call,
             WaitStatus::Stopped(_, signal) => Stop::Signal(signal),
             WaitStatus::Exited(..) | WaitStatus::Signaled(..) => Stop::Gone,
             other => panic!("a running task: {other:?}"),
         };
-        (Task(status.pid().expect("a task that stopped")), stop)
+        Some((Task(status.pid().expect("a task that stopped")), stop))
     }
 }

@@ -69,6 +69,9 @@ impl Kernel {
     pub fn give_ticks(&mut self, id: ThreadId, count: u64) -> Outcome {
         let pc = self.thread(id).registers.rip - INSTRUCTION;
         self.thread(id).is_owed = false;
+        if count > 0 && self.threads.values().any(|other| other.is_owed) {
+            return Ok(Reply::Wait(Wait::Turn));
+        }
         for left in (0..count).rev() {
             self.tick(id, pc);
             let woken = self.woken_by_now(id);

@@ -44,10 +44,9 @@ pub fn enter(kernel: &Kernel, task: Task, image: &Image, words: &Words) -> Regis
 
 /// The name that the system has for a program.
 #[must_use]
-pub fn name_of(path: &[u8]) -> Vec<u8> {
+pub fn name_of(path: &[u8], longest: usize) -> Vec<u8> {
     let base = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
-    // MAXCOMLEN is 19 on FreeBSD, and OpenBSD keeps 23: no program of the tests has more than 19.
-    base[..base.len().min(19)].to_vec()
+    base[..base.len().min(longest)].to_vec()
 }
 
 /// The strings of an array that ends with a null pointer.
@@ -93,9 +92,10 @@ pub fn call(kernel: &mut Kernel, id: ThreadId, [path, arguments, environment, ..
     let registers = enter(kernel, task, &image, &words);
     kernel.release_vfork_parent(process);
     let space = kernel.new_space();
+    let name = name_of(&path, kernel.personality.name_length);
     let state = kernel.process_of(id);
     state.image = image;
-    state.name = name_of(&path);
+    state.name = name;
     state.space = space;
     let descriptors = state.descriptors.borrow().clone();
     state.descriptors = Rc::new(RefCell::new(descriptors));
@@ -108,13 +108,13 @@ pub fn call(kernel: &mut Kernel, id: ThreadId, [path, arguments, environment, ..
     state.profil = Default::default();
     state.kernel_file = None;
     state.promises[0] = state.promises[1].take();
-    state.immutable.clear();
     state.timers.retain(|timer, _| *timer < 0);
     state.inheritance.clear();
     state.path = path;
     let text = format!("executes {}", String::from_utf8_lossy(&state.path));
     let thread = kernel.thread(id);
     (thread.registers, thread.alternate) = (registers, AlternateStack::default());
+    kernel.begin_program(id, registers.rsp);
     kernel.note(id, Kind::Process, &text);
     Ok(Reply::Switched)
 }

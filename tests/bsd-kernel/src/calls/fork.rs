@@ -72,6 +72,7 @@ pub fn copy(kernel: &mut Kernel, id: ThreadId, how: Copy) -> Result<ProcessId, c
         kernel_file: parent.kernel_file.clone(),
         promises: parent.promises.clone(),
         immutable: parent.immutable.clone(),
+        stacks: parent.stacks.clone(),
         is_in_capability_mode: parent.is_in_capability_mode,
         is_set_id: parent.is_set_id,
         inheritance: parent.inheritance.clone(),

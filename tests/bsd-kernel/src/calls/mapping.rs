@@ -6,6 +6,7 @@ use nix::errno::Errno;
 
 use crate::calls::descriptor_calls::{file, open_of};
 use crate::error::Error;
+use crate::image::without;
 use crate::kernel::{Inheritance, Kernel, Outcome, Reply, ThreadId};
 use crate::record::Kind;
 use crate::task::SCRATCH;
@@ -59,16 +60,13 @@ pub fn map(kernel: &mut Kernel, id: ThreadId, mapping: &Mapping) -> Outcome {
 /// Forgets what a child gets of a range: the range is new or gone.
 fn forget(kernel: &mut Kernel, id: ThreadId, address: u64, length: u64) {
     let end = address + length.next_multiple_of(PAGE);
-    let ranges = &mut kernel.process_of(id).inheritance;
-    let mut kept = Vec::new();
-    for (range, inheritance) in ranges.drain(..) {
-        for part in [range.start..range.end.min(address), range.start.max(end)..range.end] {
-            if part.start < part.end {
-                kept.push((part, inheritance));
-            }
-        }
-    }
-    *ranges = kept;
+    let process = kernel.process_of(id);
+    let gone = address..end;
+    let parts = |(range, inheritance): (_, Inheritance)| {
+        without(&range, &gone).into_iter().map(move |part| (part, inheritance))
+    };
+    process.inheritance = std::mem::take(&mut process.inheritance).into_iter().flat_map(parts).collect();
+    process.stacks = process.stacks.iter().flat_map(|range| without(range, &gone)).collect();
 }
 
 /// munmap(address, length).

@@ -27,6 +27,7 @@ pub static FREEBSD: Personality = Personality {
     auxiliary,
     refuse: capabilities::refuse,
     end: |_, _| {},
+    name_length: 19,
     signals: 128,
     frame: contexts::frame,
     siginfo: contexts::siginfo,

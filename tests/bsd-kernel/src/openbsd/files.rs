@@ -121,7 +121,14 @@ pub(super) fn map(kernel: &mut Kernel, id: ThreadId, arguments: [u64; 6]) -> Out
     if flags & MAP_NOREPLACE != 0 {
         linux |= libc::MAP_FIXED_NOREPLACE;
     }
-    mapping::map(kernel, id, &Mapping { address, length, protection, flags: linux, descriptor: fd, offset })
+    let reply =
+        mapping::map(kernel, id, &Mapping { address, length, protection, flags: linux, descriptor: fd, offset })?;
+    if let Reply::Value(mapped) = reply
+        && flags & MAP_STACK != 0
+    {
+        kernel.process_of(id).stacks.push(mapped..mapped + length);
+    }
+    Ok(reply)
 }
 
 fn check_mutable(kernel: &mut Kernel, id: ThreadId, address: u64, length: u64) -> Result<(), Errno> {

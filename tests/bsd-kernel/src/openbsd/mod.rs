@@ -1,7 +1,6 @@
 //! OpenBSD 7.8 on amd64.
 //!
-//! Not there: unveil, chroot, the check that the stack pointer is in memory of MAP_STACK, and the immutability of loaded
-//! segments.
+//! Not there: unveil and chroot.
 
 mod contexts;
 mod files;
@@ -28,6 +27,7 @@ pub static OPENBSD: Personality = Personality {
     auxiliary,
     refuse: pledge::refuse,
     end: profil::end,
+    name_length: 23,
     signals: 32,
     frame: contexts::frame,
     siginfo: contexts::siginfo,

@@ -19,8 +19,6 @@ const fn free(number: u64, name: &'static str, handler: Handler) -> SystemCall {
     SystemCall { number, name, handler, allowed: Allowed::Always }
 }
 
-/// The least size of an alternate signal stack.
-const MINSIGSTKSZ: u64 = 12_288;
 const PATHS: &[&str] = &["rpath", "wpath", "cpath"];
 
 /// All that this kernel serves.
@@ -79,9 +77,7 @@ pub(super) static CALLS: &[SystemCall] = &[
     stdio(250, "minherit", mapping::inherit),
     stdio(252, "poll", descriptors::poll),
     stdio(253, "issetugid", process_calls::issetugid),
-    stdio(288, "sigaltstack", |kernel, id, arguments| {
-        signal_calls::alternate_stack(kernel, id, arguments, MINSIGSTKSZ)
-    }),
+    stdio(288, "sigaltstack", signals::sigaltstack),
     stdio(298, "sched_yield", process_calls::yields),
     stdio(299, "getthrid", threads::own_id),
     stdio(302, "__threxit", threads::exit),

@@ -1,4 +1,4 @@
-//! Pinned system calls, and pledge(2).
+//! Pinned system calls, the place of the stack, and pledge(2).
 
 use nix::errno::Errno;
 
@@ -6,7 +6,7 @@ use super::contexts::SIGRETURN_PC;
 use crate::kernel::{Allowed, Kernel, Outcome, Reply, SystemCall, ThreadId};
 use crate::record::Kind;
 use crate::returning::INSTRUCTION;
-use crate::signal::SIGABRT;
+use crate::signal::{SIGABRT, SIGSEGV};
 
 /// One more than the highest number of a system call.
 const CALLS: u32 = 331;
@@ -16,7 +16,11 @@ const PROMISES: [&str; 10] = ["stdio", "rpath", "wpath", "cpath", "proc", "exec"
 
 /// Ends a process that makes a call from the wrong place or against its promises.
 pub(super) fn refuse(kernel: &mut Kernel, id: ThreadId, call: Option<&SystemCall>) -> Option<Outcome> {
-    let (pc, number) = (kernel.thread(id).registers.rip, kernel.thread(id).registers.rax);
+    let registers = kernel.thread(id).registers;
+    let (pc, number, pointer) = (registers.rip, registers.rax, registers.rsp);
+    let is_on_alternate = kernel.thread(id).alternate.holds(pointer);
+    let is_on_stack = is_on_alternate || kernel.process_of(id).stacks.iter().any(|stack| stack.contains(&pointer));
+    let mut signal = SIGABRT;
     let name = call.map_or("?", |call| call.name);
     let promised = |promises: &[String]| match call.map(|call| call.allowed) {
         Some(Allowed::Always) | None => true,
@@ -28,12 +32,15 @@ pub(super) fn refuse(kernel: &mut Kernel, id: ThreadId, call: Option<&SystemCall
         format!("{name} ({number}) from pc {pc:#x}, where the call is not pinned")
     } else if process.promises[0].as_deref().is_some_and(|promises| !promised(promises)) {
         format!("{name} against the promises {:?}", process.promises[0])
+    } else if !is_on_stack {
+        signal = SIGSEGV;
+        format!("{name} with the stack pointer {pointer:#x}, which is in no memory of MAP_STACK")
     } else {
         return None;
     };
     kernel.note(id, Kind::Refused, &reason);
     let process = kernel.thread(id).process;
-    kernel.end_by_signal(process, SIGABRT);
+    kernel.end_by_signal(process, signal);
     Some(Ok(Reply::Switched))
 }
 

@@ -1,7 +1,7 @@
 //! Signals with OpenBSD's structures: sets of 32 bits by value, actions of 16 bytes.
 
 use super::contexts::CONTEXT;
-use crate::calls::signal_calls::{action, check, mask, suspend};
+use crate::calls::signal_calls::{action, alternate_stack, check, mask, suspend};
 use crate::kernel::{Kernel, Outcome, Reply, ThreadId};
 use crate::signal::{Action, SignalSet};
 
@@ -56,4 +56,18 @@ pub(super) fn thrkill(kernel: &mut Kernel, id: ThreadId, [thread, signal, ..]: [
         kernel.send_from(process, process, Some(wanted), signal);
     }
     Ok(Reply::Value(0))
+}
+
+/// sigaltstack(new, old). The pages inside the stack become new ones: they are all zero.
+pub(super) fn sigaltstack(kernel: &mut Kernel, id: ThreadId, arguments: [u64; 6]) -> Outcome {
+    const MINSIGSTKSZ: u64 = 12_288;
+    const PAGE: u64 = 4096;
+    let reply = alternate_stack(kernel, id, arguments, MINSIGSTKSZ)?;
+    let (task, stack) = (kernel.task(id), kernel.thread(id).alternate);
+    if arguments[0] != 0 && stack.size != 0 {
+        let start = stack.base.next_multiple_of(PAGE);
+        let end = (stack.base + stack.size) & !(PAGE - 1);
+        task.write(start, &vec![0; end.saturating_sub(start) as usize])?;
+    }
+    Ok(reply)
 }
