@@ -85,7 +85,7 @@ CARGO_TARGET_DIR=$target/bsd/lint-target "$cargo" clippy --quiet --offline --man
 step "tests"
 log=$target/check-bsd.log
 tests=
-for file in tests/tests/bsd_*.rs tests/tests/freebsd.rs; do
+for file in tests/tests/bsd_*.rs tests/tests/freebsd*.rs tests/tests/openbsd*.rs; do
     tests="$tests --test $(basename "$file" .rs)"
 done
 # --no-fail-fast: one look shows everything that is wrong.

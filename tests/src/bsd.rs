@@ -5,11 +5,39 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
-/// Builds and runs programs of FreeBSD in a directory of a test.
+/// A system whose programs are built and run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum System {
+    /// FreeBSD 14.
+    FreeBsd,
+    /// OpenBSD 7.8.
+    OpenBsd,
+}
+
+impl System {
+    /// clang's name of the system on amd64.
+    fn target(self) -> &'static str {
+        match self {
+            System::FreeBsd => "--target=x86_64-unknown-freebsd14",
+            System::OpenBsd => "--target=x86_64-unknown-openbsd7.8",
+        }
+    }
+
+    /// The folder of the system's part of the C library.
+    fn folder(self) -> &'static str {
+        match self {
+            System::FreeBsd => "freebsd",
+            System::OpenBsd => "openbsd",
+        }
+    }
+}
+
+/// Builds and runs programs of a system in a directory of a test.
 #[derive(Debug)]
-pub struct FreeBsd {
+pub struct Bsd {
     /// Where everything is built and run.
     pub directory: PathBuf,
+    system: System,
 }
 
 /// What a program left.
@@ -57,15 +85,7 @@ pub enum Start<'a> {
     Object(&'a Path),
 }
 
-const FLAGS: [&str; 7] = [
-    "--target=x86_64-unknown-freebsd14",
-    "-ffreestanding",
-    "-fno-stack-protector",
-    "-fno-pie",
-    "-Wall",
-    "-Wextra",
-    "-g",
-];
+const FLAGS: [&str; 6] = ["-ffreestanding", "-fno-stack-protector", "-fno-pie", "-Wall", "-Wextra", "-g"];
 
 /// How long a program may take before a test gives up on it: far more than any needs.
 const PATIENCE: &str = "300";
@@ -89,7 +109,7 @@ fn is_possible() -> bool {
             .map_or(Ok(()), |tool| Err(format!("no {tool}")))
     });
     if let Err(reason) = found {
-        eprintln!("SKIPPED: programs of FreeBSD: {reason}");
+        eprintln!("SKIPPED: programs of the BSDs: {reason}");
     }
     found.is_ok()
 }
@@ -106,22 +126,23 @@ fn done(command: &mut Command, what: &str) {
 }
 
 /// Compiles a source in a directory.
-fn compile(directory: &Path, source: &Path, object: &Path, flags: &[&str]) {
+fn compile(system: System, directory: &Path, source: &Path, object: &Path, flags: &[&str]) {
     let mut clang = Command::new("clang");
-    clang.current_dir(directory).args(FLAGS).arg("-I").arg(root().join("bsd-kernel/libc/include"));
+    clang.current_dir(directory).arg(system.target()).args(FLAGS);
+    clang.arg("-I").arg(root().join("bsd-kernel/libc/include"));
     done(clang.args(flags).arg("-c").arg(source).arg("-o").arg(object), &source.display().to_string());
 }
 
 /// The directory of the C library of the tests, which each run of tests builds once.
-fn library() -> &'static Path {
-    static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
-    LIBRARY.get_or_init(|| {
+fn library(system: System) -> &'static Path {
+    static LIBRARIES: [OnceLock<PathBuf>; 2] = [const { OnceLock::new() }; 2];
+    LIBRARIES[system as usize].get_or_init(|| {
         let test = std::env::current_exe().expect("the path of this test");
         let test = test.file_name().expect("a test has a name").display().to_string();
-        let directory = crate::directory(&format!("freebsd_libc_{test}"));
+        let directory = crate::directory(&format!("{}_libc_{test}", system.folder()));
         let mut archive = Command::new("ar");
         archive.arg("rcs").arg("libc.a").current_dir(&directory);
-        let mut sources: Vec<PathBuf> = ["common", "freebsd"]
+        let mut sources: Vec<PathBuf> = ["common", system.folder()]
             .iter()
             .flat_map(|part| {
                 fs::read_dir(root().join("bsd-kernel/libc").join(part)).expect("the C library of the tests")
@@ -131,7 +152,7 @@ fn library() -> &'static Path {
         sources.sort();
         for source in sources {
             let object = PathBuf::from(source.file_name().expect("a file has a name")).with_extension("o");
-            compile(&directory, &source, &object, &["-O1"]);
+            compile(system, &directory, &source, &object, &["-O1"]);
             if !source.ends_with("crt.c") {
                 archive.arg(object);
             }
@@ -141,11 +162,11 @@ fn library() -> &'static Path {
     })
 }
 
-impl FreeBsd {
+impl Bsd {
     /// A directory of this name; none where clang or `ld.lld` is missing.
     #[must_use]
-    pub fn new(name: &str) -> Option<FreeBsd> {
-        is_possible().then(|| FreeBsd { directory: crate::directory(name) })
+    pub fn new(system: System, name: &str) -> Option<Bsd> {
+        is_possible().then(|| Bsd { directory: crate::directory(name), system })
     }
 
     /// Builds a static program of sources in `tests/bsd-kernel/programs`.
@@ -157,18 +178,21 @@ impl FreeBsd {
     pub fn build(&self, name: &str, sources: &[&str], flags: &[&str], start: Start) -> PathBuf {
         let objects = sources.iter().map(|source| {
             let object = PathBuf::from(format!("{name}.{source}.o"));
-            compile(&self.directory, &root().join("bsd-kernel/programs").join(source), &object, flags);
+            compile(self.system, &self.directory, &root().join("bsd-kernel/programs").join(source), &object, flags);
             object
         });
         let objects: Vec<PathBuf> = objects.collect();
         let image = self.directory.join(name);
         let mut linker = Command::new("ld.lld");
         linker.current_dir(&self.directory).args(["-static", "--eh-frame-hdr", "-o"]).arg(&image);
+        if self.system == System::OpenBsd {
+            linker.args(["-e", "__start"]);
+        }
         match start {
-            Start::Plain => linker.arg(library().join("crt.o")),
+            Start::Plain => linker.arg(library(self.system).join("crt.o")),
             Start::Object(object) => linker.arg(object),
         };
-        done(linker.args(objects).arg(library().join("libc.a")), name);
+        done(linker.args(objects).arg(library(self.system).join("libc.a")), name);
         image
     }
 
@@ -181,7 +205,11 @@ impl FreeBsd {
     pub fn run(&self, image: &Path, options: &[&str], arguments: &[&str], environment: &[(&str, &str)]) -> Ran {
         let record = self.directory.join("record");
         let mut command = Command::new("timeout");
-        command.args(["--signal=KILL", PATIENCE]).arg(kernel()).arg("--record").arg(&record).args(options).arg(image);
+        command.args(["--signal=KILL", PATIENCE]).arg(kernel()).arg("--record").arg(&record).args(options);
+        if self.system == System::OpenBsd {
+            command.arg("--openbsd");
+        }
+        command.arg(image);
         command.args(arguments).current_dir(&self.directory).stdin(Stdio::null());
         command.env_clear().envs(environment.iter().copied());
         if let Some(path) = std::env::var_os("PATH") {

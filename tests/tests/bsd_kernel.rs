@@ -2,11 +2,11 @@
 //! programs is profiled.
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
-use gmon_tests::bsd::{FreeBsd, Ran, Start};
+use gmon_tests::bsd::{Bsd, Ran, Start, System};
 
 /// Builds and runs a program.
 fn ran(name: &str, options: &[&str], arguments: &[&str], environment: &[(&str, &str)]) -> Option<Ran> {
-    let system = FreeBsd::new(&format!("bsd_kernel_{name}"))?;
+    let system = Bsd::new(System::FreeBsd, &format!("bsd_kernel_{name}"))?;
     let image = system.build(name, &[&format!("{name}.c")], &["-O1"], Start::Plain);
     Some(system.run(&image, options, arguments, environment))
 }
@@ -99,7 +99,7 @@ fn a_program_that_waits_for_nothing_ends() {
 
 #[test]
 fn a_program_of_linux_is_not_executed() {
-    let Some(system) = FreeBsd::new("bsd_kernel_linux") else {
+    let Some(system) = Bsd::new(System::FreeBsd, "bsd_kernel_linux") else {
         return;
     };
     let ran = system.run(&std::env::current_exe().unwrap(), &[], &[], &[]);

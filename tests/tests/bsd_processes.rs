@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
 
-use gmon_tests::bsd::{FreeBsd, Start};
+use gmon_tests::bsd::{Bsd, Start, System};
 use gmon_tests::start_objects_for;
 use gmon_tests::symbols::{Symbols, read};
 
 struct Program {
-    system: FreeBsd,
+    system: Bsd,
     image: PathBuf,
 }
 
@@ -20,7 +20,7 @@ const KILLED: i32 = 128 + 9;
 
 impl Program {
     fn build(name: &str) -> Option<Program> {
-        let system = FreeBsd::new(&format!("bsd_processes_{name}"))?;
+        let system = Bsd::new(System::FreeBsd, &format!("bsd_processes_{name}"))?;
         let object = start_objects_for("freebsd-amd64")?.join("gcrt1.o");
         let image = system.build("controlled", &["controlled.c"], &["-O1", "-pg"], Start::Object(&object));
         Some(Program { system, image })

@@ -8,17 +8,17 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-use gmon_tests::bsd::{FreeBsd, Ran, Start};
+use gmon_tests::bsd::{Bsd, Ran, Start, System};
 use gmon_tests::symbols::{Symbols, read};
 
 /// The profiled program, in a directory of a test.
 struct Program {
-    system: FreeBsd,
+    system: Bsd,
     image: PathBuf,
     symbols: Symbols,
 }
 
-/// The highest number of the first process: what its file is called where the number is in the name.
+/// The number of the first process, where the name of the file has the number.
 const FIRST: &str = "1001";
 
 impl Program {
@@ -29,7 +29,7 @@ impl Program {
             eprintln!("SKIPPED: FreeBSD's start-up object is not built: make runtime-freebsd-amd64");
             return None;
         }
-        let system = FreeBsd::new(&format!("freebsd_{name}"))?;
+        let system = Bsd::new(System::FreeBsd, &format!("freebsd_{name}"))?;
         let image = system.build("profiled", &["profiled.c"], &["-O1", "-pg"], Start::Object(&object));
         let symbols = Symbols::of(&image);
         Some(Program { system, image, symbols })
@@ -134,6 +134,50 @@ fn a_program_that_ends_early_leaves_its_profile() {
         assert_eq!(program.ticks(FILE), samples(&[("light", 60)]), "{part}");
         assert_eq!(program.calls(FILE).get("arc middle leaf"), Some(&7), "{part}");
     }
+}
+
+#[test]
+fn threads_fork_children_of_their_own() {
+    let Some(program) = Program::build("forking_threads") else {
+        return;
+    };
+    program.run("forking_threads", &[], 0);
+    assert_eq!(program.calls(FILE).get("arc middle leaf"), Some(&301), "constructor 1, 200 in threads, destructor 100");
+    let children: Vec<_> = program.profiles().into_iter().filter(|name| name != FILE).collect();
+    assert_eq!(children.len(), 4, "{children:?}");
+    for child in children {
+        assert_eq!(program.calls(&child).get("arc middle leaf"), Some(&7), "{child}");
+        assert_eq!(program.ticks(&child), samples(&[("light", 9)]), "{child}");
+    }
+}
+
+#[test]
+fn an_executed_program_is_profiled_for_itself() {
+    let Some(program) = Program::build("executes") else {
+        return;
+    };
+    program.run("executes", &[], 3);
+    assert_eq!(program.ticks(FILE), samples(&[("light", 60)]));
+    assert_eq!(program.calls(FILE).get("arc middle leaf"), Some(&7));
+}
+
+#[test]
+fn moncontrol_stops_and_starts() {
+    let Some(program) = Program::build("control") else {
+        return;
+    };
+    program.run("control", &[], 0);
+    assert_eq!(program.ticks(FILE), samples(&[("light", 20)]));
+    assert_eq!(program.calls(FILE).get("arc middle leaf"), Some(&103), "constructor 1, 2, destructor 100");
+}
+
+#[test]
+fn a_live_file_has_all_calls_of_a_killed_program() {
+    let Some(program) = Program::build("live") else {
+        return;
+    };
+    program.run("killed", &[("GMON_LIVE", "1")], 128 + 9);
+    assert_eq!(program.calls(FILE).get("arc middle leaf"), Some(&7));
 }
 
 #[test]

@@ -135,6 +135,46 @@ static void elsewhere(void) {
     middle(9);
 }
 
+void moncontrol(int);
+static void control(void) {
+    moncontrol(0);
+    middle(5);
+    light(10);
+    moncontrol(1);
+    middle(2);
+    light(20);
+}
+
+static void killed(void) {
+    middle(6);
+    light(60);
+    kill(getpid(), SIGKILL);
+}
+
+// The program that is executed is profiled for itself.
+static char *own_path;
+static void executes(void) {
+    middle(50);
+    light(500);
+    char *const arguments[] = {own_path, "leave", NULL};
+    execve(own_path, arguments, environ);
+}
+
+// A thread forks while others are profiled.
+static void *forking_worker(void *argument) {
+    middle((int)(long)argument);
+    pid_t child = fork();
+    if (child == 0) {
+        middle(7);
+        light(9);
+        _exit(0);
+    }
+    CHECK(status_of(child) == 0);
+    middle((int)(long)argument);
+    return NULL;
+}
+static void forking_threads(void) { run(forking_worker, 10); }
+
 static int initialized;
 __attribute__((constructor)) static void constructor(void) {
     middle(1);
@@ -146,8 +186,10 @@ int main(int argc, char **argv) {
     static const struct { const char *name; void (*run)(void); } parts[] = {
         {"counts", counts}, {"samples", samples},     {"many", many}, {"forks", forks},         {"leave", leave},
         {"die", die},       {"confined", confined}, {"own_timer", own_timer}, {"elsewhere", elsewhere},
+        {"control", control}, {"killed", killed}, {"executes", executes}, {"forking_threads", forking_threads},
     };
     CHECK(argc == 2 && initialized);
+    own_path = argv[0];
     for (u64 at = 0; at < sizeof parts / sizeof parts[0]; at++)
         if (!strcmp(argv[1], parts[at].name)) {
             parts[at].run();

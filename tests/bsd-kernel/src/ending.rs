@@ -22,6 +22,7 @@ impl Kernel {
 
     /// Ends a process with a status as wait4(2) gives it.
     pub fn end_process(&mut self, id: ProcessId, status: i32) {
+        (self.personality.end)(self, id);
         for thread in self.threads_of(id) {
             self.threads.remove(&thread).expect("a thread of the process").task.kill();
         }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use nix::errno::Errno;
 use object::elf;
-use object::read::elf::{FileHeader, ProgramHeader};
+use object::read::elf::{FileHeader, ProgramHeader, SectionHeader};
 
 use crate::task::Task;
 
@@ -60,11 +60,7 @@ impl Image {
                     let start = segment.p_vaddr(endian);
                     image.text = (start, start + segment.p_memsz(endian));
                 }
-                PT_OPENBSD_SYSCALLS => {
-                    let (pairs, _) = segment.data(endian, data).ok()?.as_chunks::<8>();
-                    let number = |bytes: &[u8]| bytes.try_into().map_or(0, u32::from_le_bytes);
-                    image.pinned = Some(pairs.iter().map(|pair| (number(&pair[..4]), number(&pair[4..]))).collect());
-                }
+                PT_OPENBSD_SYSCALLS => image.pinned = Some(pairs(segment.data(endian, data).ok()?)),
                 _ => {}
             }
             if let Ok(Some(mut notes)) = segment.notes(endian, data) {
@@ -75,9 +71,28 @@ impl Image {
                 }
             }
         }
+        image.pinned = image.pinned.or_else(|| pinned_section(header, endian, data));
         let is_branded = !image.notes.is_empty() || brand.os_abi == Some(header.e_ident.os_abi.0);
         is_branded.then_some(image)
     }
+}
+
+/// The pairs of numbers of a table.
+fn pairs(table: &[u8]) -> Vec<(u32, u32)> {
+    let (words, _) = table.as_chunks::<4>();
+    let (pairs, _) = words.as_chunks::<2>();
+    pairs.iter().map(|[address, number]| (u32::from_le_bytes(*address), u32::from_le_bytes(*number))).collect()
+}
+
+/// OpenBSD's table where the linker, an older `ld.lld`, makes no segment of the section.
+fn pinned_section(
+    header: &elf::FileHeader64<object::Endianness>,
+    endian: object::Endianness,
+    data: &[u8],
+) -> Option<Vec<(u32, u32)>> {
+    let sections = header.sections(endian, data).ok()?;
+    let (_, section) = sections.section_by_name(endian, b".openbsd.syscalls")?;
+    Some(pairs(section.data(endian, data).ok()?))
 }
 
 /// Entries of the auxiliary vector that Linux gives, by tags that the BSDs share.

@@ -153,6 +153,12 @@ pub struct Process {
     pub pending: Vec<Info>,
     /// profil(2).
     pub profil: Profil,
+    /// What OpenBSD's kernel writes when the process ends.
+    pub kernel_file: Option<KernelFile>,
+    /// OpenBSD's promises, if the process made any, and those that it has after exec.
+    pub promises: [Option<Vec<String>>; 2],
+    /// Memory that cannot be changed any more (OpenBSD's mimmutable).
+    pub immutable: Vec<Range<u64>>,
     /// ITIMER_VIRTUAL and ITIMER_PROF.
     pub intervals: [IntervalTimer; 2],
     /// ktimer_create(2), and ITIMER_REAL under [`REAL_TIMER`].
@@ -169,6 +175,19 @@ pub struct Process {
     pub mask: u32,
     /// Ticks charged.
     pub ticks: u64,
+}
+
+/// What the first call of OpenBSD's profil(2) captured.
+#[derive(Clone, Debug)]
+pub struct KernelFile {
+    /// Where the header is, with samples and arcs behind.
+    pub buffer: u64,
+    /// The size of it all.
+    pub length: u64,
+    /// The size of the samples.
+    pub samples: u64,
+    /// Where the file is written.
+    pub directory: Rc<OwnedFd>,
 }
 
 /// The timer of ITIMER_REAL among a process's timers.
@@ -206,8 +225,19 @@ pub struct SystemCall {
     pub name: &'static str,
     /// What serves the call.
     pub handler: Handler,
-    /// Whether the call is allowed in capability mode.
-    pub is_capability_call: bool,
+    /// Who may make the call once a process gave up rights.
+    pub allowed: Allowed,
+}
+
+/// When a process that gave up rights may make a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Allowed {
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+    /// With one of these promises (OpenBSD).
+    With(&'static [&'static str]),
 }
 
 /// A signal frame for the stack and the registers with which the handler begins.
@@ -271,6 +301,11 @@ pub struct Personality {
     pub start: fn(&mut Registers, u64),
     /// The auxiliary vector, of what Linux says of the program, with addresses of argc, argv and the environment.
     pub auxiliary: fn(&Image, &AuxiliaryVector) -> Option<AuxiliaryVector>,
+    /// Decides whether a thread may make a call here and now: None, or what the call returns instead. No call is given for a
+    /// number that the system does not have.
+    pub refuse: fn(&mut Kernel, ThreadId, Option<&SystemCall>) -> Option<Outcome>,
+    /// Called before the memory of a process that ends is gone.
+    pub end: fn(&mut Kernel, ProcessId),
     /// The number of signals.
     pub signals: u32,
     /// Lays out a signal frame.

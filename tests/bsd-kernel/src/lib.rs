@@ -1,4 +1,4 @@
-//! A kernel of FreeBSD in user space, for the tests: runs static x86-64 programs of that system on Linux.
+//! The kernels of FreeBSD and OpenBSD in user space, for the tests: runs static x86-64 programs of these systems on Linux.
 //!
 //! Linux loads the program and runs its code; each system call stops the program, and this tracer serves the call with
 //! the system's numbers, structures, errors and side effects (`PTRACE_SYSEMU`). Each thread of a program is a Linux process
@@ -10,6 +10,7 @@
 //!
 //! What differs from a real kernel:
 //! - A system call number that is not served fails with ENOSYS, and the record says so; FreeBSD sends SIGSYS, too.
+//! - OpenBSD's kernel refuses all calls of a program without a table of pinned calls: what the real one does is not known.
 //! - Ticks race with nothing: FreeBSD loses a tick that comes before the last one was counted, and counts of two threads.
 //! - AVX registers are not part of signal contexts; SSE registers are.
 //! - Job control, credentials, shared `minherit`, superpages and dynamic programs are not there.
@@ -25,6 +26,7 @@ pub mod freebsd;
 pub mod image;
 pub mod kernel;
 pub mod machine;
+pub mod openbsd;
 pub mod posting;
 pub mod profil;
 pub mod record;

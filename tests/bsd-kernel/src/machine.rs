@@ -15,7 +15,6 @@ use crate::calls::exec::{Words, enter, name_of};
 use crate::calls::test_calls;
 use crate::clock::IntervalTimer;
 use crate::descriptors::{Descriptors, Open};
-use crate::error::Error;
 use crate::image::Image;
 use crate::kernel::{INIT, Kernel, Outcome, Personality, Process, State, SystemCall, ThreadId};
 use crate::profil::Profil;
@@ -87,6 +86,9 @@ fn start(kernel: &mut Kernel, run: Run) -> io::Result<()> {
         profil: Profil::default(),
         intervals: [IntervalTimer::default(); 2],
         timers: BTreeMap::new(),
+        kernel_file: None,
+        promises: [None, None],
+        immutable: Vec::new(),
         is_in_capability_mode: false,
         is_set_id: run.is_set_id,
         inheritance: Vec::new(),
@@ -200,17 +202,16 @@ fn serve(kernel: &mut Kernel, id: ThreadId) {
     let calls = kernel.personality.calls.iter().chain(&test_calls::CALLS);
     let process = kernel.thread(id).process;
     let found: Option<&SystemCall> = calls.into_iter().find(|call| call.number == number);
-    let outcome = match found {
-        None => {
+    let is_own = test_calls::CALLS.iter().any(|call| call.number == number);
+    let refused = if is_own { None } else { (kernel.personality.refuse)(kernel, id, found) };
+    let outcome = match (refused, found) {
+        (Some(outcome), _) => outcome,
+        (None, None) => {
             let text = format!("{number} from pc {:#x}", registers.rip);
             kernel.note(id, Kind::UnknownCall, &text);
             Err(Errno::ENOSYS.into())
         }
-        Some(call) if !call.is_capability_call && kernel.process_of(id).is_in_capability_mode => {
-            kernel.note(id, Kind::Refused, &format!("{} in capability mode", call.name));
-            Err(Error::CapabilityMode)
-        }
-        Some(call) => (call.handler)(kernel, id, arguments),
+        (None, Some(call)) => (call.handler)(kernel, id, arguments),
     };
     let name = found.map_or("?", |call| call.name);
     kernel.record.note(Kind::Call, process, &said(id, name, arguments, &outcome));

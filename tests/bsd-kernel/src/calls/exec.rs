@@ -106,6 +106,9 @@ pub fn call(kernel: &mut Kernel, id: ThreadId, [path, arguments, environment, ..
     }
     // Interval timers survive, profiling and other timers do not.
     state.profil = Default::default();
+    state.kernel_file = None;
+    state.promises[0] = state.promises[1].take();
+    state.immutable.clear();
     state.timers.retain(|timer, _| *timer < 0);
     state.inheritance.clear();
     state.path = path;

@@ -2,7 +2,7 @@
 
 use nix::errno::Errno;
 
-use crate::kernel::{Kernel, Outcome, Reply, ThreadId, Wait};
+use crate::kernel::{Kernel, Outcome, Reply, State, ThreadId, Wait};
 use crate::record::Kind;
 
 /// exit(status).
@@ -122,4 +122,17 @@ pub fn setrlimit(kernel: &mut Kernel, id: ThreadId, [resource, place, ..]: [u64;
     }
     kernel.process_of(id).limits.insert(resource, limits);
     Ok(Reply::Value(0))
+}
+
+/// Wakes so many threads that wait for a word of memory, and says how many.
+pub fn wake(kernel: &mut Kernel, id: ThreadId, word: u64, count: u64) -> u64 {
+    let own = kernel.process_of(id).space;
+    let waits = |state: &State| matches!(state, State::Waiting(Wait::Word { space, address, .. }) if *space == own && *address == word);
+    let waiting = kernel.threads.values_mut().filter(|thread| waits(&thread.state) && !thread.is_woken);
+    let mut woken = 0;
+    for thread in waiting.take(count as usize) {
+        thread.is_woken = true;
+        woken += 1;
+    }
+    woken
 }

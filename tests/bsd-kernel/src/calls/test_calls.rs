@@ -8,13 +8,13 @@
 //!
 //! Arguments are in rdi and rsi, as for all calls. All return 0.
 
-use crate::kernel::{Kernel, Outcome, Reply, SystemCall, ThreadId, Wait};
+use crate::kernel::{Allowed, Kernel, Outcome, Reply, SystemCall, ThreadId, Wait};
 
 /// The calls.
 pub static CALLS: [SystemCall; 3] = [
-    SystemCall { number: 0x676d_0001, name: "ticks", handler: ticks, is_capability_call: true },
-    SystemCall { number: 0x676d_0002, name: "charge", handler: charge, is_capability_call: true },
-    SystemCall { number: 0x676d_0003, name: "sleep", handler: sleep, is_capability_call: true },
+    SystemCall { number: 0x676d_0001, name: "ticks", handler: ticks, allowed: Allowed::Always },
+    SystemCall { number: 0x676d_0002, name: "charge", handler: charge, allowed: Allowed::Always },
+    SystemCall { number: 0x676d_0003, name: "sleep", handler: sleep, allowed: Allowed::Always },
 ];
 
 fn ticks(kernel: &mut Kernel, id: ThreadId, [count, ..]: [u64; 6]) -> Outcome {

@@ -2,8 +2,18 @@
 
 use crate::calls::signal_calls;
 use crate::error::Error;
-use crate::kernel::{Kernel, Outcome, Reply, ThreadId};
+use crate::kernel::{Allowed, Kernel, Outcome, Reply, SystemCall, ThreadId};
 use crate::record::Kind;
+
+/// Refuses what is not allowed in capability mode.
+pub(super) fn refuse(kernel: &mut Kernel, id: ThreadId, call: Option<&SystemCall>) -> Option<Outcome> {
+    let call = call.filter(|call| call.allowed == Allowed::Never)?;
+    if !kernel.process_of(id).is_in_capability_mode {
+        return None;
+    }
+    kernel.note(id, Kind::Refused, &format!("{} in capability mode", call.name));
+    Some(Err(Error::CapabilityMode))
+}
 
 /// cap_enter().
 pub(super) fn enter(kernel: &mut Kernel, id: ThreadId, _: [u64; 6]) -> Outcome {

@@ -25,6 +25,8 @@ pub static FREEBSD: Personality = Personality {
     trampoline: contexts::TRAMPOLINE,
     start,
     auxiliary,
+    refuse: capabilities::refuse,
+    end: |_, _| {},
     signals: 128,
     frame: contexts::frame,
     siginfo: contexts::siginfo,

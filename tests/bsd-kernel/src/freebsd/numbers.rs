@@ -2,16 +2,16 @@
 
 use super::{capabilities, clocks, files, processes, signals, sysctl, threads};
 use crate::calls::{descriptor_calls as descriptors, exec, fork, mapping, paths, process_calls, signal_calls, timers};
-use crate::kernel::{Handler, SystemCall};
+use crate::kernel::{Allowed, Handler, SystemCall};
 
 /// A call that capability mode allows.
 const fn free(number: u64, name: &'static str, handler: Handler) -> SystemCall {
-    SystemCall { number, name, handler, is_capability_call: true }
+    SystemCall { number, name, handler, allowed: Allowed::Always }
 }
 
 /// A call that capability mode refuses.
 const fn shut(number: u64, name: &'static str, handler: Handler) -> SystemCall {
-    SystemCall { number, name, handler, is_capability_call: false }
+    SystemCall { number, name, handler, allowed: Allowed::Never }
 }
 
 /// All that this kernel serves.
@@ -51,6 +51,7 @@ pub(super) static CALLS: &[SystemCall] = &[
     shut(128, "rename", files::rename),
     free(131, "flock", descriptors::lock),
     shut(136, "mkdir", files::make_directory),
+    free(147, "setsid", process_calls::getpid),
     free(165, "sysarch", threads::sysarch),
     free(194, "getrlimit", process_calls::getrlimit),
     free(195, "setrlimit", process_calls::setrlimit),

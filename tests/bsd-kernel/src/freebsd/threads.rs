@@ -2,10 +2,11 @@
 
 use nix::errno::Errno;
 
+use crate::calls::process_calls::wake;
 use crate::calls::signal_calls::check;
 use crate::calls::timers::read_timespec;
 use crate::error::Error;
-use crate::kernel::{Kernel, Outcome, Reply, State, ThreadId, Wait};
+use crate::kernel::{Kernel, Outcome, Reply, ThreadId, Wait};
 use crate::record::Kind;
 use crate::returning::{CARRY, lose};
 
@@ -58,7 +59,7 @@ pub(super) fn exit(kernel: &mut Kernel, id: ThreadId, [state, ..]: [u64; 6]) -> 
     let process = kernel.thread(id).process;
     if state != 0 {
         kernel.task(id).write(state, &1u64.to_le_bytes())?;
-        wake(kernel, id, state, u64::MAX);
+        let _ = wake(kernel, id, state, u64::MAX);
     }
     if kernel.threads_of(process).len() == 1 {
         kernel.end_process(process, 0);
@@ -98,7 +99,7 @@ pub(super) fn umtx(kernel: &mut Kernel, id: ThreadId, [word, operation, value, s
         UMTX_OP_WAIT => task.read_u64(word)? == value,
         UMTX_OP_WAIT_UINT | UMTX_OP_WAIT_UINT_PRIVATE => task.read(word, 4)? == (value as u32).to_le_bytes(),
         UMTX_OP_WAKE | UMTX_OP_WAKE_PRIVATE => {
-            wake(kernel, id, word, value);
+            let _ = wake(kernel, id, word, value);
             return Ok(Reply::Value(0));
         }
         operation => {
@@ -126,16 +127,6 @@ fn deadline(kernel: &mut Kernel, id: ThreadId, size: u64, time: u64) -> Result<O
         return Err(Errno::EINVAL.into());
     }
     Ok(Some(kernel.clock.now() + length))
-}
-
-/// Wakes so many threads that wait for a word.
-fn wake(kernel: &mut Kernel, id: ThreadId, word: u64, count: u64) {
-    let own = kernel.process_of(id).space;
-    let waits = |state: &State| matches!(state, State::Waiting(Wait::Word { space, address, .. }) if *space == own && *address == word);
-    let waiting = kernel.threads.values_mut().filter(|thread| waits(&thread.state) && !thread.is_woken);
-    for thread in waiting.take(count as usize) {
-        thread.is_woken = true;
-    }
 }
 
 const GET_FSBASE: u64 = 128;
