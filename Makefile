@@ -20,10 +20,11 @@ DIST := $(TARGET)/dist
 LIBRARY := $(DIST)/lib/gmon
 MANUALS := $(DIST)/share/man
 HOST := $(shell uname -m)
+SYSTEM := $(shell uname -s)
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
 
 .PHONY: all demo check check-bsd dist install bench clean runtime runtime-aarch64 gprof tools
-.PHONY: runtime-freebsd-amd64 runtime-freebsd-aarch64
+.PHONY: runtime-Linux runtime-FreeBSD runtime-freebsd-amd64 runtime-freebsd-aarch64
 
 all: dist
 
@@ -90,10 +91,18 @@ define objects
 	@$(6) rcs "$(3)/libgmon.a" "$(2)/gmon.o" "$(2)/profil.o"
 endef
 
-runtime:
+runtime: runtime-$(SYSTEM)
 	@mkdir -p "$(DIST)/include"
 	@cp runtime/include/*.h "$(DIST)/include/"
+
+runtime-Linux:
 	$(call objects,,$(TARGET)/runtime,$(LIBRARY),$(LD),$(OBJCOPY),$(AR))
+
+# On FreeBSD itself, with its packages of Rust and LLVM.
+runtime-FreeBSD:
+	@mkdir -p "$(LIBRARY)"
+	$(RUSTC_RUNTIME) --features start -- $(FREEBSD_RUST)
+	$(call freebsd_object,$(TARGET)/runtime,$(LIBRARY),$(if $(filter arm64,$(HOST)),aarch64elf,elf_x86_64_fbsd))
 
 # For another machine, with Rust's target for it and the cross binutils, next to what is for this one.
 runtime-aarch64: CROSS ?= aarch64-linux-gnu-
@@ -111,16 +120,23 @@ LLVM_OBJCOPY ?= llvm-objcopy
 FREEBSD_GLOBALS = --strip-debug --keep-global-symbols=runtime/exports-freebsd.txt
 FREEBSD_GLOBALS += $(foreach name,_exit _Exit daemon dlclose execve fork,--weaken-symbol=$(name))
 
-# $(call freebsd,MACHINE,RUST_TARGET,EMULATION): MACHINE is FreeBSD's name for it. Items that only other systems need are dead code.
+# Items that only other systems need are dead code.
+FREEBSD_RUST = $(SMALL) -C jump-tables=no -A dead_code -A unused_imports
+
+# $(call freebsd_object,BUILT,LIBRARY,EMULATION): makes the object of the archive in the directory BUILT.
+define freebsd_object
+	@$(LLD) -r -m $(3) -T runtime/merge.ld -u _start -u mcount -o "$(1)/start.o" "$(1)/libgmon_runtime.a"
+	@$(LLVM_OBJCOPY) $(FREEBSD_GLOBALS) "$(1)/start.o" "$(2)/gcrt1.o"
+	@printf '\011' | dd of="$(2)/gcrt1.o" bs=1 seek=7 conv=notrunc 2>/dev/null
+endef
+
+# $(call freebsd,MACHINE,RUST_TARGET,EMULATION): MACHINE is FreeBSD's name for it.
 define freebsd
 	@sh tests/bsd/sysroot.sh $(2) "$(BSD)/$(2)"
 	@mkdir -p "$(LIBRARY)/freebsd-$(1)"
 	$(BSD_RUST) RUSTFLAGS="--sysroot $(BSD)/$(2)" CARGO_TARGET_DIR="$(BSD)/build" $(BSD_CARGO) rustc --offline \
-		--package gmon-runtime --profile runtime --crate-type staticlib --target $(2) --features start \
-		-- $(SMALL) -C jump-tables=no -A dead_code -A unused_imports
-	@$(LLD) -r -m $(3) -T runtime/merge.ld -u _start -u mcount -o "$(BSD)/build/$(2)/start.o" "$(BSD)/build/$(2)/runtime/libgmon_runtime.a"
-	@$(LLVM_OBJCOPY) $(FREEBSD_GLOBALS) "$(BSD)/build/$(2)/start.o" "$(LIBRARY)/freebsd-$(1)/gcrt1.o"
-	@printf '\011' | dd of="$(LIBRARY)/freebsd-$(1)/gcrt1.o" bs=1 seek=7 conv=notrunc status=none
+		--package gmon-runtime --profile runtime --crate-type staticlib --target $(2) --features start -- $(FREEBSD_RUST)
+	$(call freebsd_object,$(BSD)/build/$(2)/runtime,$(LIBRARY)/freebsd-$(1),$(3))
 endef
 
 runtime-freebsd-amd64:

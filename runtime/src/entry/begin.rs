@@ -8,8 +8,9 @@ use crate::message::know_standard_error;
 #[cfg(feature = "start")]
 use crate::process::exits;
 
-/// Starts profiling the code from one address to another of the program of that name. `watch_forks` sees to it that
-/// [`control::before_fork`] is called before a fork, and behind that [`control::after_fork_in_parent`] or [`after_fork_in_child`].
+/// Starts profiling the code from one address to another of the program of that name. `register` has the C library
+/// call [`control::before_fork`] before a fork, and behind that [`control::after_fork_in_parent`] or [`after_fork_in_child`], and the
+/// end of the profile in `quick_exit`, unless the system's start-up code sees to that otherwise.
 ///
 /// # Safety
 ///
@@ -18,7 +19,7 @@ pub(super) unsafe fn begin(
     name: Option<&CStr>,
     envp: *const *const c_char,
     (lowpc, highpc): (usize, usize),
-    watch_forks: impl FnOnce(),
+    register: impl FnOnce(),
 ) {
     know_standard_error();
     // SAFETY: the caller's promise.
@@ -29,7 +30,7 @@ pub(super) unsafe fn begin(
         control::forget_outside();
     }
     control::start(lowpc, highpc, directory.map(|fd| fd.0), settings::is_live(&environment));
-    watch_forks();
+    register();
     if let Some(signal) = settings::dump_signal(&environment) {
         snapshot::watch(signal);
     }

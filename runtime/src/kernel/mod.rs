@@ -18,11 +18,11 @@ mod termination;
 pub use fork::after_fork_in_child;
 pub(crate) use profil::profil;
 pub use profil::{NO_BUFFER, RuntimesProfil, accept, buffer, take_buffer};
-#[cfg(not(test))]
-pub(crate) use system::SAMPLER_NAMES;
 pub use system::profil_clock;
 pub(crate) use system::{
     Clock, HIGHEST_RATE, Sampler, Wish, choose as choose_sampler, collect, profrate, settle_for_good, to_be_blocked,
 };
+#[cfg(not(test))]
+pub(crate) use system::{RATE_OTHERWISE, SAMPLER_NAMES};
 pub(crate) use termination::terminate;
 pub use termination::{store_memory, store_nothing};

@@ -22,11 +22,15 @@ unsafe extern "C" {
 /// The process of that number gets no signal that it does not handle, but for those that its own instructions raise.
 const FIRST_PROCESS: i32 = 1;
 
-/// Sees to it that those ends write the profile as well; the signals only if `signals` is set, and of those only the
-/// ones that nobody cares for yet. The program does not see the handlers.
-pub(crate) fn watch(signals: bool) {
+/// Sees to it that `quick_exit` writes the profile as well. Once the C library is up.
+pub(crate) fn watch_quick_exit() {
     // SAFETY: the C library is up. Ours is the first, so it runs last.
     unsafe { at_quick_exit(_mcleanup) };
+}
+
+/// Sees to it that signals that kill write the profile as well, if `signals` is set: those that nobody cares for yet. The
+/// program does not see the handlers.
+pub(crate) fn watch(signals: bool) {
     if signals && process_id() != FIRST_PROCESS {
         let first = entries as *const () as usize;
         set_handler_entries(first);

@@ -5,7 +5,7 @@ use core::mem;
 use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::Relaxed};
 
 use super::fork;
-use crate::control::{_mcleanup, strings};
+use crate::control::{_mcleanup, is_profiled, strings};
 use crate::entry::begin;
 use crate::objects::program;
 use crate::os::has_other_rights;
@@ -31,6 +31,14 @@ pub(super) unsafe extern "C" fn begin(_argc: c_int, argv: *const *const c_char, 
     unsafe { begin_with(strings(argv).next(), envp, program::text()) }
 }
 
+/// Goes on with what the C library is needed for: the first of the program's constructors. When [`begin()`] is called, neither libc nor
+/// libthr has been initialized.
+pub(super) unsafe extern "C" fn begin_in_libc() {
+    if is_profiled() {
+        exits::watch_quick_exit();
+    }
+}
+
 /// Starts profiling the code from one address to another of the program of that name, unless the process has rights that its
 /// user has not.
 ///
@@ -43,7 +51,7 @@ unsafe fn begin_with(name: Option<&CStr>, envp: *const *const c_char, text: (usi
     }
     // The kernel counts nothing outside the program, and there is no list of what is mapped in a file system.
     crate::control::forget_outside();
-    // SAFETY: the caller's promise. Forks are watched by the function of that name: see `fork`.
+    // SAFETY: the caller's promise. Forks are seen by the function of that name, see `fork`; for the rest see `begin_in_libc`.
     unsafe { begin::begin(name, envp, text, || {}) };
     // Programs look for handlers, and see ours.
     exits::give_way();

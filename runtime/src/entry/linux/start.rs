@@ -119,13 +119,15 @@ unsafe fn begin_with(name: Option<&CStr>, envp: *const *const c_char, text: (usi
     if unsafe { getauxval(AT_SECURE) } != 0 {
         return; // a set-user-id program writes nothing where its user says
     }
-    let watch_forks = || {
+    let register = || {
         // SAFETY: the C library is up; ours are the first of the program's own handlers, so they run last before a fork and
         // first behind it. Without memory for them, children are not profiled.
         unsafe { pthread_atfork(before_fork, after_fork_in_parent, begin::after_fork_in_child) };
+        #[cfg(feature = "start")]
+        exits::watch_quick_exit();
     };
     // SAFETY: the caller's promise.
-    unsafe { begin::begin(name, envp, text, watch_forks) };
+    unsafe { begin::begin(name, envp, text, register) };
     #[cfg(feature = "start")]
     if dispositions::are_seen() {
         exits::give_way();

@@ -9,6 +9,10 @@ pub(crate) fn form(has_overflowed: bool) -> Form {
     if has_overflowed { Form::Gnu } else { Form::OpenBsd }
 }
 
+/// What is said of a rate that is none.
+#[cfg(not(test))]
+pub(crate) const RATE_OTHERWISE: &[u8] = b": using 100";
+
 /// The names of the samplers, as `GMON_SAMPLER` has them.
 #[cfg(not(test))]
 pub(crate) const SAMPLER_NAMES: &[u8] = b"perf, timer and itimer";

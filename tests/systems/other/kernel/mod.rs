@@ -26,6 +26,8 @@ pub(crate) struct Wish {
     pub(crate) sampler: Option<Sampler>,
 }
 
+pub(crate) const RATE_OTHERWISE: &[u8] = b": using 128";
+
 pub(crate) const HIGHEST_RATE: u32 = 128;
 
 /// The form of its files.

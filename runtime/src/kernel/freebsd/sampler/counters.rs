@@ -58,7 +58,7 @@ pub(super) fn stop() {
 
 /// Reads the counters and counts what was added.
 pub(super) fn collect() {
-    read(|bin, ticks| bins::count_in(bin, ticks));
+    read(bins::count_in);
 }
 
 /// Reads the counters and forgets what was added.
