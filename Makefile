@@ -5,6 +5,8 @@
 #                  tests that lack something then print SKIPPED
 #   make dist      stage target/dist/{bin,lib,include,share}
 #   make runtime-aarch64   add the AArch64 objects in lib/gmon/aarch64, with a cross compiler
+#   make runtime-freebsd-amd64 runtime-freebsd-aarch64   add the objects for FreeBSD in lib/gmon/freebsd-..., with LLVM's tools
+#   make check-bsd   run the tests of the objects for the BSDs; installs what the machine lacks, as `make check` does
 #   make install   copy target/dist to PREFIX (default /usr/local; honors DESTDIR)
 #   make bench     run the benchmarks, in turns with the alternatives
 #   make clean     remove everything that was built
@@ -18,9 +20,11 @@ DIST := $(TARGET)/dist
 LIBRARY := $(DIST)/lib/gmon
 MANUALS := $(DIST)/share/man
 HOST := $(shell uname -m)
+SYSTEM := $(shell uname -s)
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
 
-.PHONY: all demo check dist install bench clean runtime runtime-aarch64 gprof tools
+.PHONY: all demo check check-bsd dist install bench clean runtime runtime-aarch64 gprof tools
+.PHONY: runtime-Linux runtime-FreeBSD runtime-freebsd-amd64 runtime-freebsd-aarch64
 
 all: dist
 
@@ -29,6 +33,9 @@ demo: dist
 
 check:
 	@INSTALL=$(or $(INSTALL),yes) sh tests/check.sh
+
+check-bsd:
+	@INSTALL=$(or $(INSTALL),yes) sh tests/check-bsd.sh
 
 dist: runtime gprof tools
 	@mkdir -p "$(DIST)/share/doc/gmon"
@@ -84,16 +91,59 @@ define objects
 	@$(6) rcs "$(3)/libgmon.a" "$(2)/gmon.o" "$(2)/profil.o"
 endef
 
-runtime:
+runtime: runtime-$(SYSTEM)
 	@mkdir -p "$(DIST)/include"
 	@cp runtime/include/*.h "$(DIST)/include/"
+
+runtime-Linux:
 	$(call objects,,$(TARGET)/runtime,$(LIBRARY),$(LD),$(OBJCOPY),$(AR))
+
+# On FreeBSD itself, with FreeBSD's packages of Rust and LLVM.
+runtime-FreeBSD:
+	@mkdir -p "$(LIBRARY)"
+	$(RUSTC_RUNTIME) --features start -- $(FREEBSD_RUST)
+	$(call freebsd_object,$(TARGET)/runtime,$(LIBRARY),$(if $(filter arm64,$(HOST)),aarch64elf,elf_x86_64_fbsd))
 
 # The objects for AArch64, with Rust's target and the cross binutils, beside those for this machine.
 runtime-aarch64: CROSS ?= aarch64-linux-gnu-
 runtime-aarch64: RUST_TARGET = aarch64-unknown-linux-gnu
 runtime-aarch64:
 	$(call objects,--target $(RUST_TARGET),$(TARGET)/$(RUST_TARGET)/runtime,$(LIBRARY)/aarch64,$(CROSS)ld,$(CROSS)objcopy,$(CROSS)ar)
+
+# The objects for FreeBSD, on another system, with Debian's Rust (rustc-web, cargo-web, rust-web-src), which has the sources of `core`,
+# and LLVM's tools. The last step sets FreeBSD's ABI in the ELF header; the linker copies the ABI into programs.
+BSD_RUST ?= RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1
+BSD_CARGO ?= /usr/bin/cargo
+BSD := $(TARGET)/bsd
+LLD ?= ld.lld
+LLVM_OBJCOPY ?= llvm-objcopy
+FREEBSD_GLOBALS = --strip-debug --keep-global-symbols=runtime/exports-freebsd.txt
+FREEBSD_GLOBALS += $(foreach name,_exit _Exit daemon dlclose execve fork,--weaken-symbol=$(name))
+
+# Items that only other systems need are dead code.
+FREEBSD_RUST = $(SMALL) -C jump-tables=no -A dead_code -A unused_imports
+
+# $(call freebsd_object,BUILT,LIBRARY,EMULATION): makes the object of the archive in the directory BUILT.
+define freebsd_object
+	@$(LLD) -r -m $(3) -T runtime/merge.ld -u _start -u mcount -o "$(1)/start.o" "$(1)/libgmon_runtime.a"
+	@$(LLVM_OBJCOPY) $(FREEBSD_GLOBALS) "$(1)/start.o" "$(2)/gcrt1.o"
+	@printf '\011' | dd of="$(2)/gcrt1.o" bs=1 seek=7 conv=notrunc 2>/dev/null
+endef
+
+# $(call freebsd,MACHINE,RUST_TARGET,EMULATION): MACHINE is FreeBSD's name for it.
+define freebsd
+	@sh tests/bsd/sysroot.sh $(2) "$(BSD)/$(2)"
+	@mkdir -p "$(LIBRARY)/freebsd-$(1)"
+	$(BSD_RUST) RUSTFLAGS="--sysroot $(BSD)/$(2)" CARGO_TARGET_DIR="$(BSD)/build" $(BSD_CARGO) rustc --offline \
+		--package gmon-runtime --profile runtime --crate-type staticlib --target $(2) --features start -- $(FREEBSD_RUST)
+	$(call freebsd_object,$(BSD)/build/$(2)/runtime,$(LIBRARY)/freebsd-$(1),$(3))
+endef
+
+runtime-freebsd-amd64:
+	$(call freebsd,amd64,x86_64-unknown-freebsd,elf_x86_64)
+
+runtime-freebsd-aarch64:
+	$(call freebsd,aarch64,aarch64-unknown-freebsd,aarch64elf)
 
 # Tools that go with the objects: the compiler wrapper, the pkg-config file, manual pages.
 tools:

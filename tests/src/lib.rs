@@ -9,14 +9,16 @@
 //! The helpers build everything in the target directory, in a directory that the test names. If something fails, they
 //! panic with a message, because they run only in tests.
 
+pub mod bsd;
 pub mod random;
+pub mod symbols;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 
 /// Makes an empty directory with this name for the files of a test.
 ///
@@ -123,9 +125,14 @@ pub fn start_objects() -> &'static Path {
 
 /// The directory of the start-up objects for another machine, such as `aarch64`. Prints SKIPPED if they cannot be built
 /// here.
+///
+/// # Panics
+///
+/// If another test panicked while it built them.
 pub fn start_objects_for(machine: &str) -> Option<PathBuf> {
-    static MADE: OnceLock<Result<(), String>> = OnceLock::new();
-    match MADE.get_or_init(|| make(&format!("runtime-{machine}"))) {
+    static MADE: Mutex<BTreeMap<String, Result<(), String>>> = Mutex::new(BTreeMap::new());
+    let mut made = MADE.lock().expect("who builds does not panic");
+    match made.entry(machine.to_owned()).or_insert_with(|| make(&format!("runtime-{machine}"))) {
         Ok(()) => Some(distribution().join("lib/gmon").join(machine)),
         Err(error) => {
             let reason = error.lines().find(|line| line.contains("error") || line.contains("rror ")).unwrap_or("");
@@ -190,18 +197,27 @@ pub fn gprof() -> &'static Path {
         if let Some(path) = std::env::var_os("GPROF_BIN") {
             return path.into();
         }
-        let target = target();
-        let mut build = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-        build.args(["build", "--quiet", "-p", "gprof", "--bin", "gprof", "--manifest-path"]);
-        build.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.toml"));
-        build.arg("--target-dir").arg(target.parent().expect("profiles lie in the target directory"));
-        if target.ends_with("release") {
-            build.arg("--release");
-        }
-        let status = build.status().expect("cargo");
-        assert!(status.success(), "cannot build gprof");
-        target.join("gprof")
+        built("gprof", "gprof")
     })
+}
+
+/// Builds a program of the workspace in the build profile of this test. Returns the path of the program.
+///
+/// # Panics
+///
+/// If the build fails.
+fn built(package: &str, program: &str) -> PathBuf {
+    let target = target();
+    let mut build = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    build.args(["build", "--quiet", "-p", package, "--bin", program, "--manifest-path"]);
+    build.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.toml"));
+    build.arg("--target-dir").arg(target.parent().expect("profiles lie in the target directory"));
+    if target.ends_with("release") {
+        build.arg("--release");
+    }
+    let status = build.status().expect("cargo");
+    assert!(status.success(), "cannot build {package}");
+    target.join(program)
 }
 
 /// The system's `gprof`, the reference for ours. Prints SKIPPED if there is none.

@@ -316,6 +316,17 @@ const KEPT_BY_A_CHILD: &[(&str, &[&str], &str)] = &[
     ("signal", &["NO_TIME"], "never changes"),
     ("thread", &["MILLISECOND"], "never changes"),
     ("valgrind", &["REQUEST"], "never changes"),
+    ("start", &["CLEANUP", "environ", "__progname"], "how the program was started"),
+    ("fork", &["NEXT"], "the C library's functions stay where they are"),
+    ("signal", &["ENTRIES"], "the child inherits the handlers"),
+    ("sampler", &["IS_ITIMER"], "what the user asked for, and what the system has"),
+    ("interval", &["IS_CAUGHT"], "the child inherits the handler"),
+    (
+        "counters",
+        &["COUNTERS", "SEEN", "NUMBER", "IS_READING"],
+        "the child forgets what was counted, in the same memory",
+    ),
+    ("reader", &["IS_STARTED", "IS_OVER", "REFUSED", "STACK"], "set where the child starts a thread of its own"),
 ];
 
 #[test]

@@ -9,6 +9,13 @@ use std::process::Command;
 
 /// The folders with one subfolder per system.
 const SEAMS: [&str; 3] = ["os", "entry", "kernel"];
+/// The systems that there are.
+const SYSTEMS: [&str; 2] = ["linux", "freebsd"];
+
+/// The line that chooses a system's folder.
+fn choice(system: &str) -> String {
+    format!("#[cfg_attr(target_os = \"{system}\", path = \"{system}/mod.rs\")]")
+}
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
@@ -39,7 +46,9 @@ fn copy(from: &Path, to: &Path) {
 
 /// The runtime's files that all systems share.
 fn shared(source: &Path) -> Vec<PathBuf> {
-    let is_a_systems = |file: &Path| SEAMS.iter().any(|seam| file.starts_with(Path::new(seam).join("linux")));
+    let is_a_systems = |file: &Path| {
+        SEAMS.iter().any(|seam| SYSTEMS.iter().any(|system| file.starts_with(Path::new(seam).join(system))))
+    };
     files(source).into_iter().filter(|file| !is_a_systems(file)).collect()
 }
 
@@ -50,11 +59,12 @@ fn shared_code_names_no_system() {
         let text = fs::read_to_string(source.join(&file)).unwrap();
         let is_seam = SEAMS.iter().any(|seam| file == Path::new(seam).join("mod.rs"));
         for line in text.lines().filter(|line| !line.trim_start().starts_with("//")) {
-            let is_choice = line.trim() == "#[cfg_attr(target_os = \"linux\", path = \"linux/mod.rs\")]";
+            let is_choice = SYSTEMS.iter().any(|system| line.trim() == choice(system));
             assert!(!line.contains("target_os") || (is_seam && is_choice), "{}: {line}", file.display());
         }
         let choices = text.matches("#[cfg_attr(target_os = ").count();
-        assert_eq!(choices, usize::from(is_seam), "{}: one list of systems", file.display());
+        let expected = if is_seam { SYSTEMS.len() } else { 0 };
+        assert_eq!(choices, expected, "{}: one list of systems", file.display());
     }
 }
 
@@ -86,8 +96,9 @@ fn a_new_system_needs_three_folders() {
         let place = target.join("src").join(&file);
         fs::create_dir_all(place.parent().unwrap()).unwrap();
         let text = fs::read_to_string(source.join(&file)).unwrap();
-        let choice = "#[cfg_attr(target_os = \"linux\", path = \"linux/mod.rs\")]";
-        fs::write(place, text.replace(choice, "#[path = \"other/mod.rs\"]")).unwrap();
+        let [first, rest @ ..] = SYSTEMS.map(choice);
+        let text = text.replace(&first, "#[path = \"other/mod.rs\"]");
+        fs::write(place, rest.iter().fold(text, |text, choice| text.replace(choice, ""))).unwrap();
     }
     for seam in SEAMS {
         copy(&root().join("tests/systems/other").join(seam), &target.join("src").join(seam).join("other"));

@@ -2,6 +2,8 @@
 
 use core::ffi::{CStr, c_char};
 
+use crate::os::PROCESS_VARIABLE;
+
 /// The values of the variables, read once at start-up.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Environment<'a> {
@@ -27,6 +29,8 @@ pub(crate) struct Environment<'a> {
     pub(crate) children: Option<&'a CStr>,
     /// `GMON_DUMP_SIGNAL`: the signal that makes the runtime write the file while the program continues.
     pub(crate) dump_signal: Option<&'a CStr>,
+    /// [`PROCESS_VARIABLE`]: whether the name of the file has the process number. The variable's value does not matter.
+    pub(crate) wants_process: bool,
 }
 
 impl<'a> Environment<'a> {
@@ -45,6 +49,7 @@ impl<'a> Environment<'a> {
             take(&mut found.objects, variable, b"GMON_OBJECTS=");
             take(&mut found.children, variable, b"GMON_CHILDREN=");
             take(&mut found.dump_signal, variable, b"GMON_DUMP_SIGNAL=");
+            found.wants_process |= !PROCESS_VARIABLE.is_empty() && variable.to_bytes().starts_with(PROCESS_VARIABLE);
         }
         found
     }

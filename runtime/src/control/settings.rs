@@ -4,7 +4,7 @@ use core::ffi::{CStr, c_int};
 
 use super::environment::Environment;
 use crate::file::{self, Children, Form, Naming, Output};
-use crate::kernel::{HIGHEST_RATE, SAMPLER_NAMES, Sampler, Wish};
+use crate::kernel::{HIGHEST_RATE, RATE_OTHERWISE, SAMPLER_NAMES, Sampler, Wish};
 use crate::message::{say, say_error};
 use crate::os::{Fd, file_mask, is_free_for_use, signal_named};
 use crate::text::{Digits, decimal};
@@ -24,6 +24,7 @@ pub(crate) fn configure(argv0: &CStr, environment: &Environment<'_>) -> Option<F
             output.form = form;
             output.mask = file_mask();
             output.children = children(environment);
+            output.wants_process = environment.wants_process;
             name(output, argv0, environment);
         });
     }
@@ -105,7 +106,7 @@ pub(crate) fn sampling(environment: &Environment<'_>) -> Wish {
         if rate.is_none() {
             let mut highest = Digits::new();
             highest.push_decimal(u64::from(HIGHEST_RATE));
-            let range: [&[u8]; 3] = [b" is not a number from 1 to ", highest.as_bytes(), b": using 100"];
+            let range: [&[u8]; 3] = [b" is not a number from 1 to ", highest.as_bytes(), RATE_OTHERWISE];
             say(&[b"GMON_HZ=", value.to_bytes(), range[0], range[1], range[2]]);
         }
         rate

@@ -1,6 +1,6 @@
 //! Starts profiling after the system's start-up code has found the program's name and environment.
 
-use core::ffi::{CStr, c_char, c_int};
+use core::ffi::{CStr, c_char};
 
 use crate::control::{self, Environment, settings, snapshot, strings};
 use crate::kernel;
@@ -8,17 +8,20 @@ use crate::message::remember_standard_error;
 #[cfg(feature = "start")]
 use crate::process::exits;
 
-unsafe extern "C" {
-    fn pthread_atfork(prepare: extern "C" fn(), parent: extern "C" fn(), child: extern "C" fn()) -> c_int;
-}
-
-/// Starts profiling the code from `lowpc` to `highpc` of the program `name`.
+/// Starts profiling the code from `lowpc` to `highpc` of the program `name`. `register` makes the C library call
+/// [`control::before_fork`] before a fork, [`control::after_fork_in_parent`] or [`after_fork_in_child`] after a fork, and the end
+/// of the profile in `quick_exit`, unless the system's start-up code has another way.
 ///
 /// # Safety
 ///
 /// `envp` must be the process's environment, and nobody may change the environment during the call; this must be the
 /// first call.
-pub(super) unsafe fn begin(name: Option<&CStr>, envp: *const *const c_char, (lowpc, highpc): (usize, usize)) {
+pub(super) unsafe fn begin(
+    name: Option<&CStr>,
+    envp: *const *const c_char,
+    (lowpc, highpc): (usize, usize),
+    register: impl FnOnce(),
+) {
     remember_standard_error();
     // SAFETY: the caller's promise.
     let environment = unsafe { Environment::of(strings(envp)) };
@@ -28,9 +31,7 @@ pub(super) unsafe fn begin(name: Option<&CStr>, envp: *const *const c_char, (low
         control::forget_outside();
     }
     control::start(lowpc, highpc, directory.map(|fd| fd.0), settings::is_live(&environment));
-    // SAFETY: the C library is initialized. These handlers are registered before the program's own, so they run last
-    // before a fork and first after a fork. Without memory for them, children are not profiled.
-    unsafe { pthread_atfork(control::before_fork, control::after_fork_in_parent, after_fork_in_child) };
+    register();
     if let Some(signal) = settings::dump_signal(&environment) {
         snapshot::watch(signal);
     }
@@ -42,7 +43,7 @@ pub(super) unsafe fn begin(name: Option<&CStr>, envp: *const *const c_char, (low
 }
 
 /// Runs first in the child of a fork.
-extern "C" fn after_fork_in_child() {
+pub(super) extern "C" fn after_fork_in_child() {
     control::after_fork_in_child();
     #[cfg(feature = "start")]
     exits::after_fork_in_child();

@@ -6,7 +6,7 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use super::forms::Form;
 use crate::objects::program;
-use crate::os::process_id;
+use crate::os::{NAME_END, NAME_START, PLAIN_NAME, PROCESS_VARIABLE, process_id};
 use crate::ownership::{FORKED, PROCESS};
 use crate::per_process::PER_PROCESS;
 use crate::text::{Digits, Text};
@@ -28,6 +28,8 @@ pub struct Output {
     pub(crate) mask: usize,
     /// What the children of a fork leave.
     pub(crate) children: Children,
+    /// Whether the user set [`PROCESS_VARIABLE`].
+    pub(crate) wants_process: bool,
     /// The form of the file; `None` for the buffer as it is, or for the GNU form if the buffer cannot hold a count.
     pub(crate) form: Option<Form>,
 }
@@ -35,7 +37,8 @@ pub struct Output {
 /// How the file is named.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Naming {
-    /// `gmon.out`; for the child of a fork `gmon.<program>.<pid>.out`.
+    /// `gmon.out`; for the child of a fork `gmon.<program>.<pid>.out`. [`PLAIN_NAME`] and the constants beside it have the names of
+    /// other systems.
     Plain,
     /// `<prefix>.<pid>`.
     Prefix,
@@ -68,6 +71,7 @@ static OUTPUT: Once<Output> = Once(UnsafeCell::new(Output {
     replaces: false,
     mask: 0,
     children: Children::Separate,
+    wants_process: false,
     form: None,
 }));
 /// The name of the file, formed anew each time. A static, because the stack may be a thread's smallest, or a
@@ -96,7 +100,12 @@ pub(crate) fn output() -> &'static Output {
 /// Whether the file has the process number in its name, and must not replace a file of another process.
 pub(crate) fn has_process_number() -> bool {
     let output = output();
-    !output.replaces && (output.naming != Naming::Plain || FORKED.load(Relaxed))
+    !output.replaces && (output.naming != Naming::Plain || is_numbered(output))
+}
+
+/// Whether the name that the user did not choose has the process number in it.
+fn is_numbered(output: &Output) -> bool {
+    FORKED.load(Relaxed) || (!PROCESS_VARIABLE.is_empty() && output.wants_process)
 }
 
 /// The name of the file.
@@ -106,18 +115,23 @@ pub(crate) fn name() -> &'static CStr {
     let name = unsafe { &mut *NAME.0.get() };
     name.clear();
     match output.naming {
-        Naming::Plain if !FORKED.load(Relaxed) => name.push(b"gmon.out"),
+        Naming::Plain if !is_numbered(output) => {
+            if PLAIN_NAME.is_empty() {
+                name.push(output.program.as_bytes());
+            }
+            name.push(if PLAIN_NAME.is_empty() { NAME_END } else { PLAIN_NAME });
+        }
         Naming::Prefix => {
             name.push(output.prefix.as_bytes());
             name.push(b".");
             push_number(name);
         }
         Naming::Plain | Naming::Private => {
-            name.push(b"gmon.");
+            name.push(NAME_START);
             name.push(output.program.as_bytes());
             name.push(b".");
             push_number(name);
-            name.push(b".out");
+            name.push(NAME_END);
         }
     }
     // A name that is too long is not usable.
@@ -159,12 +173,12 @@ fn make_sum_name<'a>(name: &'a mut Text<NAME_SIZE>, parts: &[&[u8]]) -> &'a CStr
     if is_prefixed {
         name.push(output.prefix.as_bytes());
     } else {
-        name.push(b"gmon.");
+        name.push(NAME_START);
         name.push(output.program.as_bytes());
     }
     name.push(b".children-");
     name.push_hexadecimal(u64::from(program::build()), 8);
-    name.push(if is_prefixed { b"" } else { b".out" });
+    name.push(if is_prefixed { b"" } else { NAME_END });
     parts.iter().for_each(|part| name.push(part));
     name.as_c_str().unwrap_or(c"")
 }

@@ -11,17 +11,18 @@
 mod fork;
 mod profil;
 #[cfg_attr(target_os = "linux", path = "linux/mod.rs")]
+#[cfg_attr(target_os = "freebsd", path = "freebsd/mod.rs")]
 pub(crate) mod system;
 mod termination;
 
 pub use fork::after_fork_in_child;
 pub(crate) use profil::profil;
 pub use profil::{NO_BUFFER, RuntimesProfil, accept, buffer, take_buffer};
-#[cfg(not(test))]
-pub(crate) use system::SAMPLER_NAMES;
 pub use system::profil_clock;
 pub(crate) use system::{
     Clock, HIGHEST_RATE, Sampler, Wish, choose as choose_sampler, collect, profrate, settle_for_good, to_be_blocked,
 };
+#[cfg(not(test))]
+pub(crate) use system::{RATE_OTHERWISE, SAMPLER_NAMES};
 pub(crate) use termination::terminate;
 pub use termination::{store_memory, store_nothing};

@@ -7,7 +7,7 @@ use gmon::layout::{GMONVERSION, GmonHdr, RawArc};
 
 use super::profil::buffer;
 use super::system;
-use crate::file::forms::{self, Bins, Finished, Form};
+use crate::file::forms::{self, Bins, Finished};
 use crate::file::names::{self, Children};
 use crate::file::output::{self, Refusal};
 use crate::file::writer::Written;
@@ -116,8 +116,7 @@ pub fn store_nothing() {
 fn store(more_arcs: &[RawArc]) -> Result<(Written, i32), Refusal> {
     let profile = finished(more_arcs).ok_or((&b"use its buffer"[..], Errno::EINVAL))?;
     let file = output::open(false)?;
-    let default = if bins::carries().is_some() { Form::Gnu } else { Form::OpenBsd };
-    let form = names::output().form.unwrap_or(default);
+    let form = names::output().form.unwrap_or_else(|| system::form(bins::carries().is_some()));
     let written = forms::write(file, &profile, form);
     if written.is_err() {
         // An empty file is better than a part of a profile that seems complete.

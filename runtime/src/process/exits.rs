@@ -24,11 +24,15 @@ unsafe extern "C" {
 /// instructions raise them.
 const FIRST_PROCESS: i32 = 1;
 
-/// Makes `quick_exit` and, with `signals`, fatal signals write the profile. Only signals with the default action get
-/// a handler. The program does not see the handlers.
-pub(crate) fn watch(signals: bool) {
+/// Makes `quick_exit` write the profile.
+pub(crate) fn watch_quick_exit() {
     // SAFETY: the C library is initialized. This handler is the first, so it runs last.
     unsafe { at_quick_exit(_mcleanup) };
+}
+
+/// With `signals`, makes fatal signals write the profile. Only signals with the default action get a handler. The program
+/// does not see the handlers.
+pub(crate) fn watch(signals: bool) {
     if signals && process_id() != FIRST_PROCESS {
         let first = entries as *const () as usize;
         set_handler_entries(first);

@@ -78,6 +78,31 @@ fn stretches(size: usize) -> usize {
     (size / size_of::<u16>()).div_ceil(STRETCH).max(1)
 }
 
+/// The parameters for a kernel that counts samples itself.
+#[allow(dead_code, reason = "not all kernels count by themselves")]
+pub(crate) struct Area {
+    /// The bytes of the samples.
+    pub(crate) size: usize,
+    pub(crate) offset: usize,
+    pub(crate) scale: u32,
+}
+
+/// Returns the parameters for a kernel that counts samples itself.
+#[allow(dead_code, reason = "not all kernels count by themselves")]
+pub(crate) fn area() -> Area {
+    Area { size: SAMPLES_SIZE.load(Relaxed), offset: OFFSET.load(Relaxed), scale: LATEST_SCALE.load(Relaxed) }
+}
+
+/// Adds ticks that a kernel counted to a bin.
+#[allow(dead_code, reason = "not all kernels count by themselves")]
+pub(crate) fn count_in(bin: usize, ticks: u16) {
+    if bin < SAMPLES_SIZE.load(Relaxed) / size_of::<u16>() {
+        PER_PROCESS.ticks.fetch_add(u64::from(ticks), Relaxed);
+        touch(bin);
+        add(bin, ticks);
+    }
+}
+
 /// Stops counting.
 pub(crate) fn stop() {
     SCALE.store(0, SeqCst);
@@ -198,12 +223,18 @@ fn count_at(scale: u32, pc: usize, ticks: u32) {
     };
     // A single signal with more ticks than a bin can hold (11 minutes) is cut.
     let ticks = ticks.min(u32::from(u16::MAX)) as u16;
+    touch(bin);
+    add(bin, ticks);
+}
+
+/// Marks the stretch of a bin as touched.
+#[inline(always)]
+fn touch(bin: usize) {
     let touched = touched_start();
     if !touched.is_null() {
         // SAFETY: every bin is in one of the stretches; the bytes are never freed.
         unsafe { (*touched.add(bin / STRETCH)).store(1, Relaxed) };
     }
-    add(bin, ticks);
 }
 
 /// Adds ticks to a bin.

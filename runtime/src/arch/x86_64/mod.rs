@@ -20,9 +20,7 @@ pub(crate) use stack::call_on_stack;
 pub(crate) use thread::{fourth_word, publish_record, record, set_fourth_word, set_table, thread_pointer};
 pub(crate) use valgrind::is_in_valgrind;
 #[cfg(all(feature = "start", not(test)))]
-pub(crate) use weak_symbols::{
-    bsd_signal_address, dlsym_address, handler_set_address, programs_sigaction_address, sigaction_address,
-};
+pub(crate) use weak_symbols::dlsym_address;
 
 /// The largest page size of kernels for this architecture.
 pub const LARGEST_PAGE: usize = 4096;

@@ -11,7 +11,7 @@ use core::mem::{self, MaybeUninit};
 use core::ptr;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use crate::arch;
+use super::machine;
 use crate::os::{
     self, Action, Errno, SA_RESTART, SIG_BLOCK, SIG_DFL, SIG_UNBLOCK, disguise, disguised, next_definition,
     set_action_raw, set_errno, stand_in,
@@ -53,7 +53,7 @@ fn next(name: &CStr) -> usize {
 fn next_sigaction() -> Option<Sigaction> {
     let mut found = NEXT_SIGACTION.load(Relaxed);
     if found == 0 {
-        found = arch::sigaction_address();
+        found = machine::sigaction_address();
     }
     if found == 0 {
         found = next(c"sigaction");
@@ -66,7 +66,7 @@ fn next_sigaction() -> Option<Sigaction> {
 /// The next `signal`, if there is one that keeps records; otherwise [`signal`] uses [`set_and_ask`].
 fn next_signal() -> Option<Signal> {
     let found = match NEXT_SIGNAL.load(Relaxed) {
-        0 | MISSING => arch::bsd_signal_address(),
+        0 | MISSING => machine::bsd_signal_address(),
         found => found,
     };
     // SAFETY: null, or a function of that type.
@@ -75,13 +75,13 @@ fn next_signal() -> Option<Signal> {
 
 /// Whether the C library is musl, whose shared library does not export `__sigaction`.
 fn is_musl() -> bool {
-    arch::sigaction_address() == 0 || arch::handler_set_address() != 0
+    machine::sigaction_address() == 0 || machine::handler_set_address() != 0
 }
 
 /// Whether the program can see the runtime's handlers: the program defines `sigaction`, or was linked with the C
 /// library's before the runtime's.
 pub(crate) fn are_visible() -> bool {
-    arch::programs_sigaction_address() != set_and_ask as *const () as usize
+    machine::programs_sigaction_address() != set_and_ask as *const () as usize
 }
 
 // The C library's name is an alias, because a program may define the same name.

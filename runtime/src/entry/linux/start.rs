@@ -13,7 +13,7 @@ use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use super::dispositions;
 #[cfg(not(feature = "start"))]
 use crate::control::is_started;
-use crate::control::{_mcleanup, strings};
+use crate::control::{_mcleanup, after_fork_in_parent, before_fork, strings};
 use crate::entry::begin;
 use crate::objects::program;
 #[cfg(feature = "start")]
@@ -51,6 +51,7 @@ unsafe extern "C" {
     static environ: *const *const c_char;
     static program_invocation_name: *const c_char;
     fn getauxval(kind: c_ulong) -> c_ulong;
+    fn pthread_atfork(prepare: extern "C" fn(), parent: extern "C" fn(), child: extern "C" fn()) -> c_int;
 }
 
 /// Starts profiling. The C library calls this function before any constructor of the program.
@@ -117,8 +118,15 @@ unsafe fn begin_with(name: Option<&CStr>, envp: *const *const c_char, text: (usi
     if unsafe { getauxval(AT_SECURE) } != 0 {
         return; // a set-user-id program must not write where its user wants
     }
+    let register = || {
+        // SAFETY: the C library is up; ours are the first of the program's own handlers, so they run last before a fork and
+        // first behind it. Without memory for them, children are not profiled.
+        unsafe { pthread_atfork(before_fork, after_fork_in_parent, begin::after_fork_in_child) };
+        #[cfg(feature = "start")]
+        exits::watch_quick_exit();
+    };
     // SAFETY: the caller's promise.
-    unsafe { begin::begin(name, envp, text) };
+    unsafe { begin::begin(name, envp, text, register) };
     #[cfg(feature = "start")]
     if dispositions::are_visible() {
         exits::give_way();

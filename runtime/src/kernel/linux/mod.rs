@@ -2,6 +2,17 @@
 pub mod profil_clock;
 mod sampler;
 
+use crate::file::Form;
+
+/// The default form of the file: the buffer as it is, or the GNU form if a bin has overflowed.
+pub(crate) fn form(has_overflowed: bool) -> Form {
+    if has_overflowed { Form::Gnu } else { Form::OpenBsd }
+}
+
+/// The end of the message for an invalid rate.
+#[cfg(not(test))]
+pub(crate) const RATE_OTHERWISE: &[u8] = b": using 100";
+
 /// The values of `GMON_SAMPLER`, for a message.
 #[cfg(not(test))]
 pub(crate) const SAMPLER_NAMES: &[u8] = b"perf, timer or itimer";

@@ -5,10 +5,9 @@ mod auxiliary_vector;
 mod bpf;
 mod call;
 mod disposition;
-#[cfg(all(feature = "start", not(test)))]
-mod dynamic_linker;
 mod errno;
 mod file;
+mod file_name;
 mod hidden_handlers;
 #[cfg_attr(target_arch = "x86_64", path = "x86_64.rs")]
 #[cfg_attr(target_arch = "aarch64", path = "aarch64.rs")]
@@ -20,7 +19,6 @@ mod filter;
 #[cfg(any(test, feature = "runtime"))]
 mod filter_installation;
 mod guarded;
-pub(crate) mod linked;
 mod listed_object;
 mod maps;
 mod memory;
@@ -39,14 +37,13 @@ pub use auxiliary_vector::executed_path;
 use call::{call, checked};
 #[cfg(all(feature = "start", not(test)))]
 pub(crate) use disposition::{Action, disguise, disguised, reveal, set_action_raw, stand_in};
-#[cfg(all(feature = "start", not(test)))]
-pub(crate) use dynamic_linker::next_definition;
 pub use errno::{Errno, set_errno};
 #[cfg(all(feature = "start", not(test)))]
 pub(crate) use file::can_write_files;
 #[cfg(any(test, feature = "runtime"))]
 pub(crate) use file::file_mask;
 pub(crate) use file::{CURRENT, Fd, Identity, O_RDWR, Status, push_program_path};
+pub(crate) use file_name::{NAME_END, NAME_START, PLAIN_NAME, PROCESS_VARIABLE};
 #[cfg(any(test, feature = "runtime"))]
 pub(crate) use filter::enter_thread;
 #[cfg(any(test, feature = "runtime"))]

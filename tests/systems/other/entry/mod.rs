@@ -3,16 +3,21 @@
 
 use core::ffi::{CStr, c_char};
 
-use crate::control::{_mcleanup, RECORDED_BIAS, RECORDING, RECORDING_AS_RUN};
-use crate::mcount::miss;
+use crate::control::{_mcleanup, after_fork_in_parent, before_fork};
 use crate::objects::program;
-use crate::ownership::OWN_WORD;
 
 /// Runs at the start of the program.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn at_start(name: *const c_char, environment: *const *const c_char) {
     // SAFETY: the arguments that the C library passes.
-    unsafe { super::begin::begin(Some(CStr::from_ptr(name)), environment, program::text()) }
+    unsafe { super::begin::begin(Some(CStr::from_ptr(name)), environment, program::text(), || {}) }
+}
+
+/// Replaces the C library's `fork`.
+#[unsafe(no_mangle)]
+extern "C" fn at_fork(fork: extern "C" fn() -> bool) {
+    before_fork();
+    if fork() { after_fork_in_parent() } else { super::begin::after_fork_in_child() }
 }
 
 /// Runs before the program installs a filter of system calls, and after the kernel has refused the filter.
@@ -38,15 +43,4 @@ extern "C" fn at_sandbox(is_refused: bool) {
 #[unsafe(no_mangle)]
 extern "C" fn at_end() {
     _mcleanup();
-}
-
-/// Runs at the start of each function.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn at_call(frompc: usize, selfpc: usize) {
-    use core::sync::atomic::Ordering::Relaxed;
-    let is_recording = RECORDING.load(Relaxed) != 0 || RECORDING_AS_RUN.load(Relaxed) != 0;
-    if is_recording && !OWN_WORD.load(Relaxed).is_null() {
-        // SAFETY: any two addresses are an arc.
-        unsafe { miss(frompc.wrapping_sub(RECORDED_BIAS.load(Relaxed)), selfpc) }
-    }
 }

@@ -1,6 +1,7 @@
 //! The items that the runtime needs of a system in `kernel/`. `tests/tests/systems.rs` compiles this folder; nothing runs it.
 #![allow(unused_variables, clippy::all)]
 
+use crate::file::Form;
 use crate::os::{Errno, SignalSet};
 
 /// What produces samples: this system has one sampler.
@@ -25,7 +26,14 @@ pub(crate) struct Wish {
     pub(crate) sampler: Option<Sampler>,
 }
 
+pub(crate) const RATE_OTHERWISE: &[u8] = b": using 128";
+
 pub(crate) const HIGHEST_RATE: u32 = 128;
+
+/// The form of the system's files.
+pub(crate) fn form(has_overflowed: bool) -> Form {
+    Form::OpenBsd
+}
 
 /// What a system stores for each thread. Zeros are valid.
 pub(crate) struct Clock;

@@ -169,6 +169,11 @@ pub(crate) fn push_program_path<const N: usize>(path: &mut Text<N>) {
     loop {}
 }
 
+pub(crate) const PLAIN_NAME: &[u8] = b"";
+pub(crate) const NAME_START: &[u8] = b"mon.";
+pub(crate) const NAME_END: &[u8] = b".mon";
+pub(crate) const PROCESS_VARIABLE: &[u8] = b"";
+
 // Mappings.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -398,25 +403,6 @@ impl Fd {
 }
 pub fn can_be_written(address: usize, length: usize) -> bool {
     loop {}
-}
-
-// The dynamic linker.
-
-pub(crate) fn next_definition(name: &CStr) -> usize {
-    loop {}
-}
-
-// The linker's data.
-
-pub(crate) mod linked {
-    use core::ffi::c_void;
-
-    pub(crate) fn text() -> (usize, usize) {
-        loop {}
-    }
-    pub(crate) fn headers() -> *const c_void {
-        loop {}
-    }
 }
 
 // The dynamic linker's list.

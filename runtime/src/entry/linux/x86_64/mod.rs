@@ -1,8 +1,12 @@
-//! Start-up code and `mcount` for x86-64.
+//! Start-up code for x86-64.
 
-mod mcount;
 // A test program has its own start-up code.
 #[cfg(all(feature = "start", not(test)))]
 mod start;
 #[cfg(all(feature = "start", not(test)))]
 mod syscall;
+#[cfg(all(feature = "start", not(test)))]
+mod weak_symbols;
+
+#[cfg(all(feature = "start", not(test)))]
+pub(super) use weak_symbols::{bsd_signal_address, handler_set_address, programs_sigaction_address, sigaction_address};

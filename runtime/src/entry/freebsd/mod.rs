@@ -1,0 +1,16 @@
+//! FreeBSD 14 and later: one folder per architecture with the same items in each, and what all architectures share.
+
+#[cfg(feature = "start")]
+mod arrays;
+#[cfg(feature = "start")]
+mod exec;
+#[cfg(feature = "start")]
+mod fork;
+#[cfg_attr(target_arch = "x86_64", path = "x86_64/mod.rs")]
+#[cfg_attr(target_arch = "aarch64", path = "aarch64/mod.rs")]
+mod machine;
+mod names;
+#[cfg(feature = "start")]
+mod notes;
+#[cfg(feature = "start")]
+mod start;

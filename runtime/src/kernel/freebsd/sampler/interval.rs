@@ -1,0 +1,62 @@
+//! The process's interval timer of CPU time, `ITIMER_PROF`, and SIGPROF, which the kernel posts to the thread that runs.
+
+use core::ffi::{c_int, c_void};
+use core::sync::atomic::{AtomicBool, Ordering::SeqCst};
+
+use crate::message::say;
+use crate::os::{
+    Errno, SIGPROF, SignalInfo, catch_signal, interrupted_pc, interval_timer, is_caught_by, is_not_handled,
+    set_interval_timer,
+};
+use crate::per_process::PER_PROCESS;
+use crate::samples::bins;
+
+/// Set once the handler is in place.
+static IS_CAUGHT: AtomicBool = AtomicBool::new(false);
+
+fn period(rate: u32) -> i64 {
+    1_000_000 / i64::from(rate.max(1))
+}
+
+/// Lets the timer run, if the program does not use it.
+pub(super) fn start(rate: u32) -> Result<(), Errno> {
+    if !IS_CAUGHT.load(SeqCst) {
+        if !is_not_handled(SIGPROF) {
+            return Err(Errno::EBUSY); // the program's own
+        }
+        catch_signal(SIGPROF, on_tick)?;
+        IS_CAUGHT.store(true, SeqCst);
+    }
+    if ![0, period(rate)].contains(&interval_timer()) {
+        PER_PROCESS.is_interval_timer_taken.store(true, SeqCst);
+        return Ok(());
+    }
+    set_interval_timer(period(rate))
+}
+
+/// Whether the timer runs for us.
+pub(super) fn runs(rate: u32) -> bool {
+    IS_CAUGHT.load(SeqCst) && interval_timer() == period(rate)
+}
+
+/// Lets the timer stand still, if it is ours.
+pub(super) fn stop(rate: u32) {
+    match interval_timer() {
+        0 => {}
+        found if found == period(rate) => _ = set_interval_timer(0),
+        _ => PER_PROCESS.is_interval_timer_taken.store(true, SeqCst), // the program has set it meanwhile
+    }
+}
+
+unsafe extern "C" fn on_tick(_signal: c_int, _info: *const SignalInfo, context: *const c_void) {
+    // SAFETY: the kernel calls the handler as it was installed, with SA_SIGINFO.
+    bins::count(unsafe { interrupted_pc(context) }, 1);
+}
+
+/// Says it if the program took the timer or its signal.
+pub(super) fn report() {
+    let is_taken = PER_PROCESS.is_interval_timer_taken.load(SeqCst);
+    if IS_CAUGHT.load(SeqCst) && (is_taken || !is_caught_by(SIGPROF, on_tick)) {
+        say(&[b"samples are missing: the program uses ITIMER_PROF or SIGPROF, which GMON_SAMPLER=itimer needs"]);
+    }
+}

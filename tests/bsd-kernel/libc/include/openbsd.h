@@ -1,0 +1,52 @@
+// Structures of OpenBSD 7.8.
+#define O_CLOEXEC 0x10000
+#define CLOCK_REALTIME 0
+#define CLOCK_PROCESS_CPUTIME_ID 2
+#define CLOCK_MONOTONIC 3
+#define ENOTDIR 20
+#define EALREADY 37
+#define MAP_STACK 0x4000
+#define __error __errno
+
+typedef u32 sigset_t;
+typedef struct {
+    int si_signo, si_code, si_errno, padding;
+    int si_pid;
+    u32 si_uid;
+    void *si_value;
+    long spare[13];
+} siginfo_t;
+struct sigaction {
+    union { void (*sa_handler)(int); void (*sa_sigaction)(int, siginfo_t *, void *); };
+    sigset_t sa_mask;
+    int sa_flags;
+};
+struct stat {
+    u32 st_mode;
+    int st_dev;
+    u64 st_ino;
+    u32 st_nlink, st_uid, st_gid;
+    int st_rdev;
+    struct timespec st_atim, st_mtim, st_ctim;
+    long st_size, st_blocks;
+    int st_blksize;
+    u32 st_flags, st_gen, padding;
+    struct timespec st_birthtim;
+};
+struct clockinfo { int hz, tick, stathz, profhz; };
+struct gmonhdr {
+    u64 lpc, hpc;
+    int ncnt, version, profrate, totarc, spare[2];
+};
+
+int fstat(int, struct stat *);
+int fstatat(int, const char *, struct stat *, int);
+int profil(void *, size_t, size_t, u64, u32, int);
+int pledge(const char *, const char *);
+int sysctl(const int *, u32, void *, size_t *, const void *, size_t);
+int getthrid(void);
+int thrkill(int, int, void *);
+int mimmutable(void *, size_t);
+// Where the third argument of a handler has the pc and the stack pointer.
+#define CONTEXT_PC(context) (*(u64 *)((char *)(context) + 168))
+#define CONTEXT_SP(context) (*(u64 *)((char *)(context) + 192))

@@ -1,0 +1,8 @@
+// Waits for something that nothing brings.
+#include "bsd.h"
+
+int main(void) {
+    sigset_t all = {{~0u, ~0u, ~0u, ~0u}};
+    sigsuspend(&all);
+    return 0;
+}

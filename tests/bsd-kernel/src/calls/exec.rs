@@ -1,0 +1,120 @@
+//! The start of programs: the first one and those of execve.
+
+use std::cell::RefCell;
+use std::ffi::OsStr;
+use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use nix::errno::Errno;
+
+use crate::image::{Image, InitialStack, auxiliary_vector};
+use crate::kernel::{Kernel, Outcome, Reply, ThreadId};
+use crate::record::Kind;
+use crate::signal::{Action, AlternateStack};
+use crate::task::{Registers, SCRATCH, Task};
+
+/// What a program starts with.
+#[derive(Debug)]
+pub struct Words {
+    /// The arguments.
+    pub arguments: Vec<Vec<u8>>,
+    /// The environment.
+    pub environment: Vec<Vec<u8>>,
+}
+
+/// Prepares a program that Linux just executed: its stack and registers as the personality gives them.
+#[must_use]
+pub fn enter(kernel: &Kernel, task: Task, image: &Image, words: &Words) -> Registers {
+    task.map_kernel_page(kernel.personality.trampoline);
+    let from_linux = task.registers();
+    let auxiliary = (kernel.personality.auxiliary)(image, &auxiliary_vector(task));
+    // Below all that Linux put on the stack.
+    let below = from_linux.rsp & !0xf;
+    let stack = InitialStack::lay_out(below, &words.arguments, &words.environment, auxiliary.as_deref());
+    task.write(stack.address, &stack.bytes).expect("the stack of a new program has room");
+    let mut registers = Registers { rax: 0, rbx: 0, rcx: 0, rdx: 0, rsi: 0, rdi: 0, rbp: 0, ..from_linux };
+    (registers.r8, registers.r9, registers.r10, registers.r11) = (0, 0, 0, 0);
+    (registers.r12, registers.r13, registers.r14, registers.r15) = (0, 0, 0, 0);
+    (registers.fs_base, registers.gs_base) = (0, 0);
+    (kernel.personality.start)(&mut registers, stack.address);
+    registers
+}
+
+/// The name that the system has for a program.
+#[must_use]
+pub fn name_of(path: &[u8], longest: usize) -> Vec<u8> {
+    let base = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
+    base[..base.len().min(longest)].to_vec()
+}
+
+/// The strings of an array that ends with a null pointer.
+fn strings(task: Task, array: u64) -> Result<Vec<Vec<u8>>, Errno> {
+    const MOST: u64 = 4096;
+    let mut strings = Vec::new();
+    if array == 0 {
+        return Ok(strings);
+    }
+    for index in 0..MOST {
+        match task.read_u64(array + 8 * index)? {
+            0 => return Ok(strings),
+            address => strings.push(task.read_string(address)?),
+        }
+    }
+    Err(Errno::E2BIG)
+}
+
+/// execve(path, arguments, environment).
+///
+/// # Errors
+///
+/// As execve(2).
+pub fn call(kernel: &mut Kernel, id: ThreadId, [path, arguments, environment, ..]: [u64; 6]) -> Outcome {
+    let task = kernel.task(id);
+    let path = task.read_string(path)?;
+    let words = Words { arguments: strings(task, arguments)?, environment: strings(task, environment)? };
+    let directory = kernel.process_of(id).directory.as_raw_fd();
+    let absolute = PathBuf::from(format!("/proc/self/fd/{directory}")).join(OsStr::from_bytes(&path));
+    let image = Image::read(&absolute, &kernel.personality.brand)?;
+    let mut seen = format!("/proc/{}/fd/{directory}/", std::process::id()).into_bytes();
+    if path.first() == Some(&b'/') {
+        seen.clear();
+    }
+    seen.extend(&path);
+    seen.push(0);
+    task.write(SCRATCH, &seen)?;
+    task.call(libc::SYS_execve, [SCRATCH, 0, 0, 0, 0, 0])?;
+    let process = kernel.thread(id).process;
+    for other in kernel.threads_of(process).into_iter().filter(|other| *other != id) {
+        kernel.end_thread(other);
+    }
+    let registers = enter(kernel, task, &image, &words);
+    kernel.release_vfork_parent(process);
+    let space = kernel.new_space();
+    let name = name_of(&path, kernel.personality.name_length);
+    let state = kernel.process_of(id);
+    state.image = image;
+    state.name = name;
+    state.space = space;
+    let descriptors = state.descriptors.borrow().clone();
+    state.descriptors = Rc::new(RefCell::new(descriptors));
+    state.descriptors.borrow_mut().close_at_exec();
+    for action in &mut state.actions {
+        // Ignored signals stay ignored.
+        *action = if action.handler == 1 { Action { handler: 1, ..Action::default() } } else { Action::default() };
+    }
+    // Interval timers survive, profiling and other timers do not.
+    state.profil = Default::default();
+    state.kernel_file = None;
+    state.promises[0] = state.promises[1].take();
+    state.timers.retain(|timer, _| *timer < 0);
+    state.inheritance.clear();
+    state.path = path;
+    let text = format!("executes {}", String::from_utf8_lossy(&state.path));
+    let thread = kernel.thread(id);
+    (thread.registers, thread.alternate) = (registers, AlternateStack::default());
+    kernel.begin_program(id, registers.rsp);
+    kernel.note(id, Kind::Process, &text);
+    Ok(Reply::Switched)
+}

@@ -1,0 +1,125 @@
+//! New processes: fork, vfork, rfork, pdfork.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use crate::calls::mapping::apply_inheritance;
+use crate::clock::IntervalTimer;
+use crate::descriptors::{Descriptors, Open};
+use crate::kernel::{Kernel, Outcome, Process, ProcessId, Reply, ThreadId, Wait};
+use crate::record::Kind;
+use crate::returning::{CARRY, lose};
+
+/// What a child gets of its parent's descriptors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Files {
+    /// A copy.
+    Copied,
+    /// The same table.
+    Shared,
+    /// None.
+    Closed,
+}
+
+/// How a process is copied.
+#[derive(Clone, Copy, Debug)]
+pub struct Copy {
+    /// Whether the child has its parent's memory, not a copy.
+    pub shares_memory: bool,
+    /// Whether the parent waits for the child's exec or end.
+    pub waits: bool,
+    /// What becomes of the descriptors.
+    pub files: Files,
+}
+
+/// fork(2).
+pub const FORK: Copy = Copy { shares_memory: false, waits: false, files: Files::Copied };
+/// vfork(2).
+pub const VFORK: Copy = Copy { shares_memory: true, waits: true, files: Files::Copied };
+
+/// Copies the process of a thread; that thread alone goes on in the child.
+///
+/// # Errors
+///
+/// As fork(2).
+pub fn copy(kernel: &mut Kernel, id: ThreadId, how: Copy) -> Result<ProcessId, crate::error::Error> {
+    let parent_task = kernel.task(id);
+    let flags = if how.shares_memory { libc::CLONE_VM } else { 0 };
+    let task = parent_task.copy(flags)?;
+    let child = kernel.new_process_id();
+    let new_space = kernel.new_space();
+    let parent = kernel.process_of(id);
+    let descriptors = match how.files {
+        Files::Copied => Rc::new(RefCell::new(parent.descriptors.borrow().clone())),
+        Files::Shared => Rc::clone(&parent.descriptors),
+        Files::Closed => Rc::new(RefCell::new(Descriptors::default())),
+    };
+    let process = Process {
+        id: child,
+        parent: parent.id,
+        name: parent.name.clone(),
+        path: parent.path.clone(),
+        image: parent.image.clone(),
+        space: if how.shares_memory { parent.space } else { new_space },
+        descriptors,
+        directory: Rc::clone(&parent.directory),
+        actions: parent.actions.clone(),
+        pending: Vec::new(),
+        // The state and the parameters: the child is sampled as its parent is.
+        profil: parent.profil,
+        intervals: [IntervalTimer::default(); 2],
+        timers: std::collections::BTreeMap::new(),
+        kernel_file: parent.kernel_file.clone(),
+        promises: parent.promises.clone(),
+        immutable: parent.immutable.clone(),
+        stacks: parent.stacks.clone(),
+        is_in_capability_mode: parent.is_in_capability_mode,
+        is_set_id: parent.is_set_id,
+        inheritance: parent.inheritance.clone(),
+        limits: parent.limits.clone(),
+        mask: parent.mask,
+        ticks: 0,
+    };
+    kernel.processes.insert(child, process);
+    let (mut registers, mask, alternate) = {
+        let thread = kernel.thread(id);
+        (thread.registers, thread.mask, thread.alternate)
+    };
+    (registers.rax, registers.rdx) = (0, 1);
+    registers.eflags &= !CARRY;
+    lose(&mut registers, kernel.personality.zeroes_registers);
+    let thread = kernel.add_thread(child, task, registers, mask);
+    kernel.thread(thread).alternate = alternate;
+    kernel.note(id, Kind::Process, &format!("has the child {child}"));
+    if !how.shares_memory {
+        apply_inheritance(kernel, thread)?;
+    }
+    Ok(child)
+}
+
+/// fork and vfork.
+///
+/// # Errors
+///
+/// As fork(2).
+pub fn call(kernel: &mut Kernel, id: ThreadId, how: Copy) -> Outcome {
+    let child = copy(kernel, id, how)?;
+    if how.waits {
+        return Ok(Reply::Wait(Wait::Vfork(child)));
+    }
+    Ok(Reply::Pair(u64::from(child), 0))
+}
+
+/// pdfork(fd, flags).
+///
+/// # Errors
+///
+/// As pdfork(2).
+pub fn with_descriptor(kernel: &mut Kernel, id: ThreadId, [number, _, ..]: [u64; 6]) -> Outcome {
+    kernel.task(id).write(number, &[0; 4])?;
+    let child = copy(kernel, id, FORK)?;
+    let open = Rc::new(Open::Process(child));
+    let fd = kernel.process_of(id).descriptors.borrow_mut().add(open, true, 0);
+    kernel.task(id).write(number, &fd.to_le_bytes())?;
+    Ok(Reply::Pair(u64::from(child), 0))
+}

@@ -1,0 +1,144 @@
+//! Time, which passes only when a program asks for ticks, reads the clock or sleeps: runs are the same on a busy machine.
+
+/// How often the clocks of a system interrupt, in Hz. `kern.clockrate` says the same.
+#[derive(Clone, Copy, Debug)]
+pub struct Rates {
+    /// The clock of interval timers.
+    pub hz: u64,
+    /// The statistics clock.
+    pub stathz: u64,
+    /// The profiling clock.
+    pub profhz: u64,
+}
+
+const SECOND: u64 = 1_000_000_000;
+/// What the real-time clock says at boot, in seconds.
+const EPOCH: u64 = 1_700_000_000;
+
+/// The machine's clock.
+#[derive(Debug)]
+pub struct Clock {
+    rates: Rates,
+    /// Ticks of the profiling clock, all in user mode.
+    ticks: u64,
+    /// Nanoseconds that passed otherwise.
+    idle: u64,
+}
+
+impl Clock {
+    /// A clock at boot.
+    #[must_use]
+    pub fn new(rates: Rates) -> Clock {
+        Clock { rates, ticks: 0, idle: 0 }
+    }
+
+    /// Nanoseconds since boot.
+    #[must_use]
+    pub fn now(&self) -> u64 {
+        self.of_ticks(self.ticks) + self.idle
+    }
+
+    /// Nanoseconds since 1970.
+    #[must_use]
+    pub fn real(&self) -> u64 {
+        EPOCH * SECOND + self.now()
+    }
+
+    /// The nanoseconds of so many ticks of the profiling clock.
+    #[must_use]
+    pub fn of_ticks(&self, ticks: u64) -> u64 {
+        (u128::from(ticks) * u128::from(SECOND) / u128::from(self.rates.profhz)) as u64
+    }
+
+    /// One period of the profiling clock passes. Says how often the clock of interval timers ticked meanwhile.
+    pub fn tick(&mut self) -> u64 {
+        let period = SECOND / self.rates.hz;
+        let before = self.now() / period;
+        self.ticks += 1;
+        self.now() / period - before
+    }
+
+    /// Time passes while no program is charged.
+    pub fn pass(&mut self, nanoseconds: u64) {
+        self.idle += nanoseconds;
+    }
+
+    /// The microseconds of a tick of the clock of interval timers.
+    #[must_use]
+    pub fn interval_tick(&self) -> u64 {
+        1_000_000 / self.rates.hz
+    }
+}
+
+/// A timer of setitimer(2) that counts the process's CPU time, in microseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IntervalTimer {
+    /// Until the timer expires; 0 is a timer that is off.
+    pub value: u64,
+    /// From then on; 0 is a timer that expires once.
+    pub interval: u64,
+}
+
+impl IntervalTimer {
+    /// CPU time passes. Says whether the timer expired.
+    pub fn count_down(&mut self, microseconds: u64) -> bool {
+        if self.value == 0 || self.value > microseconds {
+            self.value = self.value.saturating_sub(microseconds);
+            return false;
+        }
+        self.value = self.interval.saturating_sub(microseconds - self.value);
+        true
+    }
+}
+
+/// A timer of the machine's clock: ITIMER_REAL and ktimer_create(2).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Timer {
+    /// When the timer expires, in nanoseconds since boot.
+    pub deadline: Option<u64>,
+    /// From then on; 0 is a timer that expires once.
+    pub interval: u64,
+    /// Sent at each expiry; 0 sends none.
+    pub signal: u32,
+    /// The value that the signal brings.
+    pub value: u64,
+    /// The thread that gets the signal; 0 is the process.
+    pub thread: i64,
+}
+
+impl Timer {
+    /// Says how often the timer expired up to now, and sets the next expiry.
+    pub fn expire(&mut self, now: u64) -> u64 {
+        let Some(deadline) = self.deadline.filter(|deadline| *deadline <= now) else {
+            return 0;
+        };
+        let times = (now - deadline).checked_div(self.interval).map_or(1, |more| more + 1);
+        self.deadline = (self.interval != 0).then(|| deadline + times * self.interval);
+        times
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tick_is_a_period_of_the_profiling_clock() {
+        let mut clock = Clock::new(Rates { hz: 1000, stathz: 127, profhz: 8128 });
+        let interval_ticks: u64 = (0..8128).map(|_| clock.tick()).sum();
+        assert_eq!((clock.now(), interval_ticks), (SECOND, 1000));
+    }
+
+    #[test]
+    fn an_interval_timer_expires_at_its_end_and_again() {
+        let mut timer = IntervalTimer { value: 2000, interval: 3000 };
+        let expired: Vec<_> = (0..8).filter(|_| timer.count_down(1000)).collect();
+        assert_eq!(expired, [1, 4, 7]);
+    }
+
+    #[test]
+    fn a_timer_that_is_late_counts_what_it_missed() {
+        let mut timer = Timer { deadline: Some(10), interval: 5, ..Timer::default() };
+        assert_eq!((timer.expire(9), timer.expire(22), timer.deadline), (0, 3, Some(25)));
+    }
+}

@@ -1,0 +1,80 @@
+//! The descriptors of a process. The files are open in this tracer: the traced processes have none.
+
+use std::collections::BTreeMap;
+use std::os::fd::OwnedFd;
+use std::rc::Rc;
+
+use nix::errno::Errno;
+
+/// What a descriptor stands for.
+#[derive(Debug)]
+pub enum Open {
+    /// A file, a directory or a pipe.
+    File(OwnedFd),
+    /// A process, as pdfork(2) makes.
+    Process(u32),
+}
+
+/// A descriptor.
+#[derive(Clone, Debug)]
+pub struct Descriptor {
+    /// What copies of the descriptor share.
+    pub open: Rc<Open>,
+    /// Whether exec closes the descriptor.
+    pub closes_at_exec: bool,
+}
+
+/// The descriptors by number.
+#[derive(Clone, Debug, Default)]
+pub struct Descriptors(BTreeMap<i32, Descriptor>);
+
+impl Descriptors {
+    /// Adds a descriptor with the lowest free number that is not below `least`.
+    pub fn add(&mut self, open: Rc<Open>, closes_at_exec: bool, least: i32) -> i32 {
+        let number = (least..).find(|number| !self.0.contains_key(number)).expect("numbers do not run out");
+        self.0.insert(number, Descriptor { open, closes_at_exec });
+        number
+    }
+
+    /// Gives a number to a descriptor, and closes what had the number.
+    pub fn put(&mut self, number: i32, descriptor: Descriptor) {
+        self.0.insert(number, descriptor);
+    }
+
+    /// The descriptor with a number.
+    ///
+    /// # Errors
+    ///
+    /// EBADF when there is none.
+    pub fn get(&self, number: i32) -> Result<&Descriptor, Errno> {
+        self.0.get(&number).ok_or(Errno::EBADF)
+    }
+
+    /// The same, to change the descriptor.
+    ///
+    /// # Errors
+    ///
+    /// EBADF when there is none.
+    pub fn get_mut(&mut self, number: i32) -> Result<&mut Descriptor, Errno> {
+        self.0.get_mut(&number).ok_or(Errno::EBADF)
+    }
+
+    /// Closes a descriptor.
+    ///
+    /// # Errors
+    ///
+    /// EBADF when there is none.
+    pub fn close(&mut self, number: i32) -> Result<(), Errno> {
+        self.0.remove(&number).map(|_| ()).ok_or(Errno::EBADF)
+    }
+
+    /// Closes all descriptors from a number to another, both included.
+    pub fn close_range(&mut self, first: i32, last: i32) {
+        self.0.retain(|number, _| !(first..=last).contains(number));
+    }
+
+    /// Closes what exec closes.
+    pub fn close_at_exec(&mut self) {
+        self.0.retain(|_, descriptor| !descriptor.closes_at_exec);
+    }
+}

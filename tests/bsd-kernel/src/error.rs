@@ -1,0 +1,48 @@
+//! The errors of system calls, as the BSDs number them.
+
+use nix::errno::Errno;
+
+/// Why a system call failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// An error that Linux has, too.
+    System(Errno),
+    /// FreeBSD's ECAPMODE: the call is not allowed in capability mode.
+    CapabilityMode,
+    /// FreeBSD's ENOTCAPABLE: the path leaves the directory of its descriptor.
+    NotCapable,
+}
+
+impl From<Errno> for Error {
+    fn from(errno: Errno) -> Error {
+        Error::System(errno)
+    }
+}
+
+impl Error {
+    /// The number that FreeBSD and OpenBSD have for the error. The two agree on all that this kernel returns.
+    #[must_use]
+    pub fn number(self) -> u64 {
+        match self {
+            Error::CapabilityMode => 94,
+            Error::NotCapable => 93,
+            Error::System(Errno::EDEADLK) => 11,
+            Error::System(Errno::EAGAIN) => 35,
+            Error::System(Errno::EINPROGRESS) => 36,
+            Error::System(Errno::EALREADY) => 37,
+            Error::System(Errno::EOPNOTSUPP) => 45,
+            Error::System(Errno::ETIMEDOUT) => 60,
+            Error::System(Errno::ELOOP) => 62,
+            Error::System(Errno::ENAMETOOLONG) => 63,
+            Error::System(Errno::ENOTEMPTY) => 66,
+            Error::System(Errno::EDQUOT) => 69,
+            Error::System(Errno::ENOSYS) => 78,
+            // The systems agree on the first 34.
+            Error::System(errno) => {
+                let number = errno as u64;
+                assert!(number <= 34, "the BSDs' number of {errno:?} is missing here");
+                number
+            }
+        }
+    }
+}

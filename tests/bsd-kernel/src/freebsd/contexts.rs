@@ -1,0 +1,170 @@
+//! Signal frames of FreeBSD amd64: the trampoline, siginfo and ucontext.
+
+use crate::kernel::{Frame, Interrupted, Restored};
+use crate::returning::lose;
+use crate::signal::{Info, SA_ONSTACK, SA_SIGINFO, SignalSet};
+use crate::task::{KERNEL_PAGE, Registers};
+
+/// Calls the handler whose address is on top of the stack, then sigreturn with the context above.
+pub(super) const TRAMPOLINE: &[u8] = &[
+    0xff, 0x14, 0x24, // call *(%rsp)
+    0x48, 0x8d, 0x7c, 0x24, 0x10, // lea 16(%rsp), %rdi
+    0x6a, 0x00, // push $0
+    0x48, 0xc7, 0xc0, 0xa1, 0x01, 0x00, 0x00, // mov $417, %rax
+    0x0f, 0x05, // syscall
+    0xf4, // hlt
+];
+
+/// The size of a ucontext.
+pub(super) const CONTEXT: usize = 880;
+const SIGINFO: usize = 80;
+/// Where a frame has its context and its siginfo; the handler's address is at 0.
+const CONTEXT_AT: usize = 16;
+const SIGINFO_AT: usize = CONTEXT_AT + CONTEXT;
+const FLOATING_POINT_AT: usize = 240;
+/// Code may use so many bytes below its stack pointer.
+const RED_ZONE: u64 = 128;
+
+/// Where a context has each general register.
+type Place = (usize, fn(&mut Registers) -> &mut u64);
+const PLACES: [Place; 18] = [
+    (24, |registers| &mut registers.rdi),
+    (32, |registers| &mut registers.rsi),
+    (40, |registers| &mut registers.rdx),
+    (48, |registers| &mut registers.rcx),
+    (56, |registers| &mut registers.r8),
+    (64, |registers| &mut registers.r9),
+    (72, |registers| &mut registers.rax),
+    (80, |registers| &mut registers.rbx),
+    (88, |registers| &mut registers.rbp),
+    (96, |registers| &mut registers.r10),
+    (104, |registers| &mut registers.r11),
+    (112, |registers| &mut registers.r12),
+    (120, |registers| &mut registers.r13),
+    (128, |registers| &mut registers.r14),
+    (136, |registers| &mut registers.r15),
+    (176, |registers| &mut registers.rip),
+    (192, |registers| &mut registers.eflags),
+    (200, |registers| &mut registers.rsp),
+];
+/// FreeBSD's selectors of user code and data.
+const SELECTORS: [(usize, u64); 2] = [(184, 0x43), (208, 0x3b)];
+/// The flags that a program may change.
+const USER_FLAGS: u64 = 0xcd5;
+const DIRECTION: u64 = 0x400;
+
+fn put(bytes: &mut [u8], at: usize, value: &[u8]) {
+    bytes[at..at + value.len()].copy_from_slice(value);
+}
+
+fn context(interrupted: &Interrupted) -> [u8; CONTEXT] {
+    let mut bytes = [0; CONTEXT];
+    let mut registers = *interrupted.registers;
+    put(&mut bytes, 0, &interrupted.mask.0.to_le_bytes());
+    let is_on_alternate = interrupted.alternate.holds(registers.rsp);
+    bytes[16] = u8::from(is_on_alternate);
+    for (at, register) in PLACES {
+        put(&mut bytes, at, &register(&mut registers).to_le_bytes());
+    }
+    for (at, selector) in SELECTORS {
+        put(&mut bytes, at, &selector.to_le_bytes());
+    }
+    put(&mut bytes, 152, &interrupted.info.address.to_le_bytes());
+    // mc_len; the registers are SSE's and the processor has them.
+    put(&mut bytes, 216, &800u64.to_le_bytes());
+    put(&mut bytes, 224, &0x10002u64.to_le_bytes());
+    put(&mut bytes, 232, &0x20001u64.to_le_bytes());
+    put(&mut bytes, FLOATING_POINT_AT, interrupted.floating_point);
+    put(&mut bytes, 752, &registers.fs_base.to_le_bytes());
+    put(&mut bytes, 760, &registers.gs_base.to_le_bytes());
+    // uc_stack.
+    put(&mut bytes, 824, &interrupted.alternate.base.to_le_bytes());
+    put(&mut bytes, 832, &interrupted.alternate.size.to_le_bytes());
+    bytes[840] = if interrupted.alternate.size == 0 { 4 } else { u8::from(is_on_alternate) };
+    bytes
+}
+
+/// Lays out a siginfo.
+pub(super) fn siginfo(info: &Info) -> Vec<u8> {
+    let mut bytes = vec![0; SIGINFO];
+    put(&mut bytes, 0, &info.signal.to_le_bytes());
+    put(&mut bytes, 8, &info.code.to_le_bytes());
+    put(&mut bytes, 12, &info.process.to_le_bytes());
+    put(&mut bytes, 20, &info.status.to_le_bytes());
+    put(&mut bytes, 24, &info.address.to_le_bytes());
+    put(&mut bytes, 32, &info.value.to_le_bytes());
+    put(&mut bytes, 40, &info.timer.to_le_bytes());
+    bytes
+}
+
+/// Lays out a frame for a handler.
+pub(super) fn frame(interrupted: &Interrupted) -> Frame {
+    let stack = interrupted.alternate;
+    let is_on_alternate = stack.holds(interrupted.registers.rsp);
+    let switches = interrupted.action.flags & SA_ONSTACK != 0 && stack.size != 0 && !is_on_alternate;
+    let top = if switches { stack.base + stack.size } else { interrupted.registers.rsp - RED_ZONE };
+    let size = SIGINFO_AT + SIGINFO;
+    let address = (top - size as u64) & !15;
+    let mut bytes = vec![0; size];
+    put(&mut bytes, 0, &interrupted.action.handler.to_le_bytes());
+    put(&mut bytes, CONTEXT_AT, &context(interrupted));
+    put(&mut bytes, SIGINFO_AT, &siginfo(&interrupted.info));
+    let mut registers = *interrupted.registers;
+    registers.rdi = u64::from(interrupted.info.signal);
+    registers.rsi = if interrupted.action.flags & SA_SIGINFO == 0 {
+        interrupted.info.code as u64
+    } else {
+        address + SIGINFO_AT as u64
+    };
+    registers.rdx = address + CONTEXT_AT as u64;
+    registers.rcx = interrupted.info.address;
+    registers.rsp = address;
+    registers.rip = KERNEL_PAGE;
+    registers.eflags &= !DIRECTION;
+    Frame { address, bytes, registers }
+}
+
+/// What a context brings back. Registers that a context does not have stay as they are.
+pub(super) fn restore(context: &[u8], current: &Registers) -> Restored {
+    let mut registers = *current;
+    // What is not in a context is lost in the call that brings the context back.
+    lose(&mut registers, true);
+    for (at, register) in PLACES {
+        let value = u64::from_le_bytes(context[at..at + 8].try_into().expect("eight bytes"));
+        *register(&mut registers) = value;
+    }
+    registers.eflags = registers.eflags & USER_FLAGS | 0x202;
+    let mask = SignalSet(u128::from_le_bytes(context[..16].try_into().expect("sixteen bytes")));
+    Restored { registers, floating_point: context[FLOATING_POINT_AT..FLOATING_POINT_AT + 512].to_vec(), mask }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::signal::{Action, AlternateStack};
+
+    #[test]
+    fn a_context_brings_back_what_it_was_made_of() {
+        // SAFETY: the structure is numbers alone, for which zeros are a value.
+        let mut registers: Registers = unsafe { std::mem::zeroed() };
+        for (number, (_, register)) in (1u64..).zip(PLACES) {
+            *register(&mut registers) = number << 40 | number;
+        }
+        (registers.eflags, registers.rsp) = (0x246, 0x7000_0000);
+        let interrupted = Interrupted {
+            registers: &registers,
+            floating_point: &[7; 512],
+            mask: SignalSet(5 | 1 << 127),
+            info: Info { signal: 27, code: 9, ..Info::default() },
+            action: Action { handler: 0x1234, flags: SA_SIGINFO, ..Action::default() },
+            alternate: AlternateStack::default(),
+        };
+        let frame = frame(&interrupted);
+        assert_eq!((frame.address % 16, frame.registers.rdi), (0, 27));
+        assert!(frame.address + frame.bytes.len() as u64 <= registers.rsp - RED_ZONE);
+        let restored = restore(&frame.bytes[CONTEXT_AT..], &frame.registers);
+        assert_eq!(restored.mask, interrupted.mask);
+        assert_eq!(restored.registers, registers);
+        assert_eq!(restored.floating_point, [7; 512]);
+    }
+}

@@ -1,0 +1,95 @@
+//! System variables.
+
+use nix::errno::Errno;
+
+use crate::kernel::{Kernel, Outcome, Reply, ThreadId};
+use crate::record::Kind;
+
+/// FreeBSD 14.1.
+pub(super) const OSRELDATE: u64 = 1_401_000;
+
+/// A variable, and whether capability mode may read it.
+struct Variable {
+    name: &'static [u8],
+    numbers: &'static [u32],
+    is_capability: bool,
+    value: fn(&mut Kernel, ThreadId) -> Vec<u8>,
+}
+
+static VARIABLES: &[Variable] = &[
+    Variable { name: b"kern.osreldate", numbers: &[1, 24], is_capability: true, value: |_, _| int(OSRELDATE) },
+    // Without CTLFLAG_CAPRD.
+    Variable { name: b"kern.clockrate", numbers: &[1, 12], is_capability: false, value: clockrate },
+    Variable { name: b"hw.ncpu", numbers: &[6, 3], is_capability: true, value: |_, _| int(2) },
+    Variable { name: b"hw.pagesize", numbers: &[6, 7], is_capability: true, value: |_, _| int(4096) },
+    // KERN_PROC_PATHNAME of the process itself.
+    Variable { name: b"kern.proc.pathname", numbers: &[1, 14, 12, u32::MAX], is_capability: false, value: pathname },
+];
+
+fn int(value: u64) -> Vec<u8> {
+    (value as u32).to_le_bytes().to_vec()
+}
+
+fn clockrate(kernel: &mut Kernel, _: ThreadId) -> Vec<u8> {
+    let rates = kernel.personality.rates;
+    let fields = [rates.hz, 1_000_000 / rates.hz, 0, rates.stathz, rates.profhz];
+    fields.iter().flat_map(|field| (*field as u32).to_le_bytes()).collect()
+}
+
+fn pathname(kernel: &mut Kernel, id: ThreadId) -> Vec<u8> {
+    let mut path = kernel.process_of(id).path.clone();
+    path.push(0);
+    path
+}
+
+/// Where a variable's value goes, and the size of that place.
+struct Place {
+    old: u64,
+    length: u64,
+}
+
+/// __sysctl(numbers, count, old, length, new, new_length).
+pub(super) fn by_numbers(
+    kernel: &mut Kernel,
+    id: ThreadId,
+    [numbers, count, old, length, new, _]: [u64; 6],
+) -> Outcome {
+    if !(2..=24).contains(&count) {
+        return Err(Errno::EINVAL.into());
+    }
+    let bytes = kernel.task(id).read(numbers, 4 * count as usize)?;
+    let numbers: Vec<u32> = bytes.as_chunks().0.iter().map(|number| u32::from_le_bytes(*number)).collect();
+    let variable = VARIABLES.iter().find(|variable| variable.numbers == numbers);
+    read(kernel, id, variable, &format!("{numbers:?}"), &Place { old, length }, new)
+}
+
+/// __sysctlbyname(name, name_length, old, length, new, new_length).
+pub(super) fn by_name(kernel: &mut Kernel, id: ThreadId, [name, size, old, length, new, _]: [u64; 6]) -> Outcome {
+    let name = kernel.task(id).read(name, (size as usize).min(1024))?;
+    let variable = VARIABLES.iter().find(|variable| variable.name == name);
+    read(kernel, id, variable, &String::from_utf8_lossy(&name), &Place { old, length }, new)
+}
+
+fn read(kernel: &mut Kernel, id: ThreadId, found: Option<&Variable>, name: &str, place: &Place, new: u64) -> Outcome {
+    let Some(variable) = found else {
+        kernel.note(id, Kind::Unsupported, &format!("the system variable {name}"));
+        return Err(Errno::ENOENT.into());
+    };
+    let is_refused = kernel.process_of(id).is_in_capability_mode && !variable.is_capability;
+    if is_refused || new != 0 {
+        kernel.note(id, Kind::Refused, &format!("the system variable {name}"));
+        return Err(Errno::EPERM.into());
+    }
+    let value = (variable.value)(kernel, id);
+    let task = kernel.task(id);
+    let room = if place.length == 0 { 0 } else { task.read_u64(place.length)? };
+    let fits = place.old == 0 || value.len() as u64 <= room;
+    if place.old != 0 {
+        task.write(place.old, &value[..value.len().min(room as usize)])?;
+    }
+    if place.length != 0 {
+        let length = if place.old == 0 { value.len() } else { value.len().min(room as usize) };
+        task.write(place.length, &(length as u64).to_le_bytes())?;
+    }
+    if fits { Ok(Reply::Value(0)) } else { Err(Errno::ENOMEM.into()) }
+}

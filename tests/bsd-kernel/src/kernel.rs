@@ -1,0 +1,452 @@
+//! The state of the kernel: processes, threads, and what a personality must say.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::os::fd::OwnedFd;
+use std::rc::Rc;
+use std::time::Duration;
+
+use crate::clock::{Clock, IntervalTimer, Rates, Timer};
+use crate::descriptors::{Descriptors, Open};
+use crate::error::Error;
+use crate::image::{Brand, Image};
+use crate::profil::Profil;
+use crate::record::{Kind, Record};
+use crate::signal::{Action, AlternateStack, Info, SignalSet};
+use crate::task::{Registers, Task};
+
+/// The number of a process.
+pub type ProcessId = u32;
+/// The number of a thread.
+pub type ThreadId = i64;
+
+/// What a system call did.
+#[derive(Debug)]
+pub enum Reply {
+    /// The call returned a value.
+    Value(u64),
+    /// The call returned two values, in rax and rdx.
+    Pair(u64, u64),
+    /// The call returns later.
+    Wait(Wait),
+    /// The registers are set already, or the thread is gone.
+    Switched,
+}
+
+/// What a system call returns to the dispatcher.
+pub type Outcome = Result<Reply, Error>;
+
+/// What a thread in the kernel waits for.
+#[derive(Debug)]
+pub enum Wait {
+    /// The end of a child.
+    Child {
+        /// The child, or -1 for any.
+        which: i64,
+        /// Where the child's status goes, unless 0.
+        status: u64,
+    },
+    /// The exec or the end of a vfork child.
+    Vfork(ProcessId),
+    /// A wake-up of a word in memory, or a time since boot.
+    Word {
+        /// The address space.
+        space: u64,
+        /// The address of the word.
+        address: u64,
+        /// The time since boot.
+        deadline: Option<u64>,
+    },
+    /// A time since boot.
+    Time(u64),
+    /// A signal.
+    Signal,
+    /// One signal of a set, which the thread takes.
+    AnyOf {
+        /// The signals.
+        set: SignalSet,
+        /// Where the signal's number goes; 0 returns the number.
+        number: u64,
+        /// Where the siginfo goes, unless 0.
+        info: u64,
+        /// The end of the waiting, as a time since boot.
+        deadline: Option<u64>,
+    },
+    /// Something to read.
+    Readable {
+        /// What is read.
+        open: Rc<Open>,
+        /// Where the bytes go.
+        buffer: u64,
+        /// The most bytes that are read.
+        length: usize,
+    },
+    /// The turn of a thread that ticks: all that earlier ticks woke must be done.
+    Turn,
+}
+
+/// What a thread does.
+#[derive(Debug)]
+pub enum State {
+    /// The task runs.
+    Running {
+        /// Whether the task was made to stop already, for a signal.
+        is_interrupted: bool,
+    },
+    /// The task is stopped and may go on.
+    Ready,
+    /// The task is stopped in a system call.
+    Waiting(Wait),
+}
+
+/// A thread.
+#[derive(Debug)]
+pub struct Thread {
+    /// The thread's number.
+    pub id: ThreadId,
+    /// The thread's process.
+    pub process: ProcessId,
+    /// What runs the thread's code.
+    pub task: Task,
+    /// The registers of a thread that does not run.
+    pub registers: Registers,
+    /// What the thread does.
+    pub state: State,
+    /// Blocked signals.
+    pub mask: SignalSet,
+    /// The mask that comes back when a handler returns, after sigsuspend.
+    pub suspended_mask: Option<SignalSet>,
+    /// Signals that wait for this thread.
+    pub pending: Vec<Info>,
+    /// The alternate signal stack.
+    pub alternate: AlternateStack,
+    /// Whether a wake-up came for the word that the thread waits for.
+    pub is_woken: bool,
+    /// Whether other threads' ticks wait until this thread waits, returns from a handler, ticks or ends: the thread is new, or
+    /// a tick woke the thread. On a real machine such threads run long before the next tick.
+    pub is_owed: bool,
+    /// The CPU time that the task had spent when the thread went on last, for threads with `is_owed`.
+    pub began: Duration,
+    /// Ticks charged.
+    pub ticks: u64,
+}
+
+/// A process.
+#[derive(Debug)]
+pub struct Process {
+    /// The process's number.
+    pub id: ProcessId,
+    /// The parent's number.
+    pub parent: ProcessId,
+    /// The name that the system has for the program.
+    pub name: Vec<u8>,
+    /// The path of the program.
+    pub path: Vec<u8>,
+    /// What the program's file said.
+    pub image: Image,
+    /// The same for processes that share their memory.
+    pub space: u64,
+    /// Open files.
+    pub descriptors: Rc<RefCell<Descriptors>>,
+    /// The current directory.
+    pub directory: Rc<OwnedFd>,
+    /// What becomes of each signal, by its number.
+    pub actions: Vec<Action>,
+    /// Signals that every thread blocks.
+    pub pending: Vec<Info>,
+    /// profil(2).
+    pub profil: Profil,
+    /// What OpenBSD's kernel writes when the process ends.
+    pub kernel_file: Option<KernelFile>,
+    /// OpenBSD's promises, if the process made any, and those that it has after exec.
+    pub promises: [Option<Vec<String>>; 2],
+    /// Memory that cannot be changed any more (OpenBSD's mimmutable, and what is loaded).
+    pub immutable: Vec<Range<u64>>,
+    /// Memory where OpenBSD allows the stack pointer to be at a system call.
+    pub stacks: Vec<Range<u64>>,
+    /// ITIMER_VIRTUAL and ITIMER_PROF.
+    pub intervals: [IntervalTimer; 2],
+    /// ktimer_create(2), and ITIMER_REAL under [`REAL_TIMER`].
+    pub timers: BTreeMap<i32, Timer>,
+    /// Whether cap_enter was called.
+    pub is_in_capability_mode: bool,
+    /// Whether the program's privileges changed at exec.
+    pub is_set_id: bool,
+    /// Memory that a child gets as zeros, and memory that a child does not get.
+    pub inheritance: Vec<(Range<u64>, Inheritance)>,
+    /// Limits that the process set: the soft and the hard one, by the number of the resource.
+    pub limits: BTreeMap<u64, (u64, u64)>,
+    /// The bits that new files do not get.
+    pub mask: u32,
+    /// Ticks charged.
+    pub ticks: u64,
+}
+
+/// What the first call of OpenBSD's profil(2) captured.
+#[derive(Clone, Debug)]
+pub struct KernelFile {
+    /// Where the header is, with samples and arcs behind.
+    pub buffer: u64,
+    /// The size of it all.
+    pub length: u64,
+    /// The size of the samples.
+    pub samples: u64,
+    /// Where the file is written.
+    pub directory: Rc<OwnedFd>,
+}
+
+/// The timer of ITIMER_REAL among a process's timers.
+pub const REAL_TIMER: i32 = -1;
+
+/// What a child gets of a range of memory (minherit(2)); nothing is said of what it gets as a copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Inheritance {
+    /// Zeros.
+    Zero,
+    /// Nothing: the range is unmapped.
+    Nothing,
+}
+
+/// A process that ended and that its parent has not waited for.
+#[derive(Clone, Copy, Debug)]
+pub struct Ended {
+    /// The process.
+    pub id: ProcessId,
+    /// Its parent.
+    pub parent: ProcessId,
+    /// The status for wait4(2).
+    pub status: i32,
+}
+
+/// Serves a system call of a thread.
+pub type Handler = fn(&mut Kernel, ThreadId, [u64; 6]) -> Outcome;
+
+/// A system call of a personality.
+#[derive(Debug)]
+pub struct SystemCall {
+    /// The number in rax.
+    pub number: u64,
+    /// The name.
+    pub name: &'static str,
+    /// What serves the call.
+    pub handler: Handler,
+    /// Who may make the call once a process gave up rights.
+    pub allowed: Allowed,
+}
+
+/// When a process that gave up rights may make a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Allowed {
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+    /// With one of these promises (OpenBSD).
+    With(&'static [&'static str]),
+}
+
+/// A signal frame for the stack and the registers with which the handler begins.
+#[derive(Debug)]
+pub struct Frame {
+    /// Where the frame belongs.
+    pub address: u64,
+    /// The frame.
+    pub bytes: Vec<u8>,
+    /// The registers at the handler's start.
+    pub registers: Registers,
+}
+
+/// What a frame is made of.
+#[derive(Debug)]
+pub struct Interrupted<'a> {
+    /// The registers of the interrupted code.
+    pub registers: &'a Registers,
+    /// The x87 and SSE registers, as FXSAVE stores them.
+    pub floating_point: &'a [u8; 512],
+    /// The mask that comes back.
+    pub mask: SignalSet,
+    /// The signal.
+    pub info: Info,
+    /// The signal's action.
+    pub action: Action,
+    /// The thread's alternate stack.
+    pub alternate: AlternateStack,
+}
+
+/// What a handler's return brings back.
+#[derive(Debug)]
+pub struct Restored {
+    /// The general registers.
+    pub registers: Registers,
+    /// The x87 and SSE registers, as FXSAVE stores them.
+    pub floating_point: Vec<u8>,
+    /// The signal mask.
+    pub mask: SignalSet,
+}
+
+/// Tags and values for the program, without the end.
+pub type AuxiliaryVector = Vec<(u64, u64)>;
+
+/// What differs between systems besides the handlers of calls.
+#[derive(Debug)]
+pub struct Personality {
+    /// The system's name.
+    pub name: &'static str,
+    /// How the system knows its programs.
+    pub brand: Brand,
+    /// The rates of the clocks.
+    pub rates: Rates,
+    /// The system calls.
+    pub calls: &'static [SystemCall],
+    /// Whether the kernel zeroes r8, r9 and r10 when a call returns.
+    pub zeroes_registers: bool,
+    /// The code that calls a handler and then sigreturn.
+    pub trampoline: &'static [u8],
+    /// Sets the registers with which a program starts; the stack pointer is the address of argc.
+    pub start: fn(&mut Registers, u64),
+    /// The auxiliary vector, of what Linux says of the program, with addresses of argc, argv and the environment.
+    pub auxiliary: fn(&Image, &AuxiliaryVector) -> Option<AuxiliaryVector>,
+    /// Decides whether a thread may make a call here and now: None, or what the call returns instead. No call is given for a
+    /// number that the system does not have.
+    pub refuse: fn(&mut Kernel, ThreadId, Option<&SystemCall>) -> Option<Outcome>,
+    /// Called before the memory of a process that ends is gone.
+    pub end: fn(&mut Kernel, ProcessId),
+    /// The most characters of a program's name.
+    pub name_length: usize,
+    /// The number of signals.
+    pub signals: u32,
+    /// Lays out a signal frame.
+    pub frame: fn(&Interrupted) -> Frame,
+    /// The size of the context that sigreturn reads.
+    pub context_size: usize,
+    /// Lays out a siginfo.
+    pub siginfo: fn(&Info) -> Vec<u8>,
+    /// Reads a context.
+    pub restore: fn(&[u8], &Registers) -> Restored,
+}
+
+/// The kernel.
+#[derive(Debug)]
+pub struct Kernel {
+    /// The system.
+    pub personality: &'static Personality,
+    /// The processes by number.
+    pub processes: BTreeMap<ProcessId, Process>,
+    /// The threads by number.
+    pub threads: BTreeMap<ThreadId, Thread>,
+    /// Processes that ended.
+    pub ended: Vec<Ended>,
+    /// The status of the first process once that ended.
+    pub status: Option<i32>,
+    /// The clock.
+    pub clock: Clock,
+    /// What tests see.
+    pub record: Record,
+    /// The last number of a process, of a thread and of an address space.
+    pub last: (ProcessId, ThreadId, u64),
+}
+
+/// The number of the first process.
+pub const FIRST_PROCESS: ProcessId = 1001;
+/// The number of the first thread. No thread has the number of a process.
+pub const FIRST_THREAD: ThreadId = 100_001;
+/// The parent of processes without one.
+pub const INIT: ProcessId = 1;
+
+impl Kernel {
+    /// A kernel without processes.
+    #[must_use]
+    pub fn new(personality: &'static Personality, record: Record) -> Kernel {
+        Kernel {
+            personality,
+            processes: BTreeMap::new(),
+            threads: BTreeMap::new(),
+            ended: Vec::new(),
+            status: None,
+            clock: Clock::new(personality.rates),
+            record,
+            last: (FIRST_PROCESS - 1, FIRST_THREAD - 1, 0),
+        }
+    }
+
+    /// Notes what a program that was just executed has loaded, and where its stack is.
+    pub fn begin_program(&mut self, id: ThreadId, stack_pointer: u64) {
+        const STACK: u64 = 8 << 20;
+        let process = self.process_of(id);
+        // A program that is linked to no fixed address is somewhere else: nothing is known of it.
+        process.immutable = if process.image.is_pie { Vec::new() } else { process.image.immutable.clone() };
+        // Words and strings are above the stack pointer.
+        process.stacks.clear();
+        process.stacks.push(stack_pointer - STACK..stack_pointer + STACK);
+    }
+
+    /// A thread that exists.
+    pub fn thread(&mut self, id: ThreadId) -> &mut Thread {
+        self.threads.get_mut(&id).expect("a thread that exists")
+    }
+
+    /// The process of a thread.
+    pub fn process_of(&mut self, id: ThreadId) -> &mut Process {
+        let process = self.thread(id).process;
+        self.processes.get_mut(&process).expect("the process of a thread")
+    }
+
+    /// The task of a thread.
+    #[must_use]
+    pub fn task(&self, id: ThreadId) -> Task {
+        self.threads[&id].task
+    }
+
+    /// The threads of a process.
+    #[must_use]
+    pub fn threads_of(&self, process: ProcessId) -> Vec<ThreadId> {
+        self.threads.values().filter(|thread| thread.process == process).map(|thread| thread.id).collect()
+    }
+
+    /// Adds an event of a thread's process to the record.
+    pub fn note(&mut self, thread: ThreadId, kind: Kind, text: &str) {
+        let process = self.threads[&thread].process;
+        self.record.note(kind, process, text);
+    }
+
+    /// A new number for a process.
+    pub fn new_process_id(&mut self) -> ProcessId {
+        self.last.0 += 1;
+        self.last.0
+    }
+
+    /// A new number for a thread.
+    pub fn new_thread_id(&mut self) -> ThreadId {
+        self.last.1 += 1;
+        self.last.1
+    }
+
+    /// A new number for an address space.
+    pub fn new_space(&mut self) -> u64 {
+        self.last.2 += 1;
+        self.last.2
+    }
+
+    /// Adds a thread that starts with no pending signals.
+    pub fn add_thread(&mut self, process: ProcessId, task: Task, registers: Registers, mask: SignalSet) -> ThreadId {
+        let id = self.new_thread_id();
+        let thread = Thread {
+            id,
+            process,
+            task,
+            registers,
+            state: State::Ready,
+            mask,
+            suspended_mask: None,
+            pending: Vec::new(),
+            alternate: AlternateStack::default(),
+            is_woken: false,
+            is_owed: true,
+            began: Duration::ZERO,
+            ticks: 0,
+        };
+        self.threads.insert(id, thread);
+        id
+    }
+}

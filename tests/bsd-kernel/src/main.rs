@@ -1,0 +1,71 @@
+//! Runs a static program of a BSD: `gmon-bsd-kernel [--record FILE] [--trace] [--set-id] [--openbsd] PROGRAM [ARGUMENT...]`.
+//!
+//! The program gets the environment of this command. The command's status is the program's, or 128 and the number of
+//! the signal that ended the program; 125 says that the program was not started.
+//!
+//! - `--record FILE`: writes the events of the run, one line for each.
+//! - `--trace`: adds all system calls to the record.
+//! - `--set-id`: `issetugid` returns 1.
+//! - `--openbsd`: the program is OpenBSD's, not FreeBSD's.
+
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod command {
+    use std::ffi::OsString;
+    use std::os::unix::ffi::{OsStrExt, OsStringExt};
+    use std::path::PathBuf;
+    use std::process::ExitCode;
+
+    use gmon_bsd_kernel::freebsd::FREEBSD;
+    use gmon_bsd_kernel::machine::Run;
+    use gmon_bsd_kernel::openbsd::OPENBSD;
+    use gmon_bsd_kernel::record::Record;
+
+    const NOT_STARTED: u8 = 125;
+
+    /// Runs what the command line says.
+    pub(super) fn main() -> ExitCode {
+        match run(std::env::args_os().skip(1)) {
+            Ok(status) if status & 0x7f == 0 => ExitCode::from((status >> 8) as u8),
+            Ok(status) => ExitCode::from(128 + (status & 0x7f) as u8),
+            Err(error) => {
+                eprintln!("gmon-bsd-kernel: {error}");
+                ExitCode::from(NOT_STARTED)
+            }
+        }
+    }
+
+    fn run(words: impl Iterator<Item = OsString>) -> Result<i32, String> {
+        let (mut record, mut has_calls, mut is_set_id) = (None, false, false);
+        let mut personality = &FREEBSD;
+        let mut words = words.peekable();
+        while let Some(option) = words.next_if(|word| word.as_bytes().starts_with(b"--")) {
+            match option.as_bytes() {
+                b"--record" => record = Some(PathBuf::from(words.next().ok_or("--record wants a file")?)),
+                b"--trace" => has_calls = true,
+                b"--set-id" => is_set_id = true,
+                b"--openbsd" => personality = &OPENBSD,
+                _ => return Err(format!("{} is no option of this command", option.display())),
+            }
+        }
+        let arguments: Vec<Vec<u8>> = words.map(OsStringExt::into_vec).collect();
+        let program = PathBuf::from(OsString::from_vec(arguments.first().ok_or("no program is named")?.clone()));
+        let environment = std::env::vars_os().map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat());
+        let path = program.display().to_string();
+        let record = Record::create(record.as_deref(), has_calls).map_err(|error| format!("the record: {error}"))?;
+        let run = Run { personality, program, arguments, environment: environment.collect(), is_set_id };
+        run.run(record).map_err(|error| format!("{path}: {error}"))
+    }
+}
+
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+use command::main as run;
+
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+fn run() -> std::process::ExitCode {
+    eprintln!("gmon-bsd-kernel: runs on Linux on x86-64 only");
+    std::process::ExitCode::from(125)
+}
+
+fn main() -> std::process::ExitCode {
+    run()
+}

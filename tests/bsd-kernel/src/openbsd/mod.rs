@@ -1,0 +1,42 @@
+//! OpenBSD 7.8 on amd64.
+//!
+//! Not there: unveil and chroot.
+
+mod contexts;
+mod files;
+mod numbers;
+mod pledge;
+mod profil;
+mod signals;
+mod sysctl;
+mod threads;
+
+use crate::clock::Rates;
+use crate::image::{Brand, Image};
+use crate::kernel::{AuxiliaryVector, Personality};
+
+/// The personality of OpenBSD.
+pub static OPENBSD: Personality = Personality {
+    name: "openbsd",
+    brand: Brand { os_abi: None, note: b"OpenBSD" },
+    rates: Rates { hz: 100, stathz: 100, profhz: 1000 },
+    calls: numbers::CALLS,
+    zeroes_registers: false,
+    trampoline: contexts::TRAMPOLINE,
+    start: |registers, argc| registers.rsp = argc,
+    auxiliary,
+    refuse: pledge::refuse,
+    end: profil::end,
+    name_length: 23,
+    signals: 32,
+    frame: contexts::frame,
+    siginfo: contexts::siginfo,
+    context_size: contexts::CONTEXT,
+    restore: contexts::restore,
+};
+
+/// Only programs that are linked to no fixed address get an auxiliary vector.
+fn auxiliary(image: &Image, from_linux: &AuxiliaryVector) -> Option<AuxiliaryVector> {
+    const PAGESZ: (u64, u64) = (6, 4096);
+    image.is_pie.then(|| from_linux.iter().copied().chain([PAGESZ]).collect())
+}

@@ -1,0 +1,101 @@
+//! Pinned system calls, the place of the stack, and pledge(2).
+
+use nix::errno::Errno;
+
+use super::contexts::SIGRETURN_PC;
+use crate::kernel::{Allowed, Kernel, Outcome, Reply, SystemCall, ThreadId};
+use crate::record::Kind;
+use crate::returning::INSTRUCTION;
+use crate::signal::{SIGABRT, SIGSEGV};
+
+/// One more than the highest number of a system call.
+const CALLS: u32 = 331;
+const SIGRETURN: u64 = 103;
+/// The promises that there are, as far as calls here need them.
+const PROMISES: [&str; 10] = ["stdio", "rpath", "wpath", "cpath", "proc", "exec", "tmppath", "fattr", "id", "unveil"];
+
+/// Ends a process that makes a call from the wrong place or against its promises.
+pub(super) fn refuse(kernel: &mut Kernel, id: ThreadId, call: Option<&SystemCall>) -> Option<Outcome> {
+    let registers = kernel.thread(id).registers;
+    let (pc, number, pointer) = (registers.rip, registers.rax, registers.rsp);
+    let is_on_alternate = kernel.thread(id).alternate.holds(pointer);
+    let is_on_stack = is_on_alternate || kernel.process_of(id).stacks.iter().any(|stack| stack.contains(&pointer));
+    let mut signal = SIGABRT;
+    let name = call.map_or("?", |call| call.name);
+    let promised = |promises: &[String]| match call.map(|call| call.allowed) {
+        Some(Allowed::Always) | None => true,
+        Some(Allowed::Never) => false,
+        Some(Allowed::With(any)) => promises.iter().any(|promise| any.contains(&promise.as_str())),
+    };
+    let process = kernel.process_of(id);
+    let reason = if !is_pinned_here(&process.image.pinned, process.image.text, pc, number) {
+        format!("{name} ({number}) from pc {pc:#x}, where the call is not pinned")
+    } else if process.promises[0].as_deref().is_some_and(|promises| !promised(promises)) {
+        format!("{name} against the promises {:?}", process.promises[0])
+    } else if !is_on_stack {
+        signal = SIGSEGV;
+        format!("{name} with the stack pointer {pointer:#x}, which is in no memory of MAP_STACK")
+    } else {
+        return None;
+    };
+    kernel.note(id, Kind::Refused, &reason);
+    let process = kernel.thread(id).process;
+    kernel.end_by_signal(process, signal);
+    Some(Ok(Reply::Switched))
+}
+
+/// Whether a static program may make a call at a place: one entry of the table names the place, two and more allow all of text.
+fn is_pinned_here(table: &Option<Vec<(u32, u32)>>, text: (u64, u64), pc: u64, number: u64) -> bool {
+    if number == SIGRETURN {
+        return pc == SIGRETURN_PC;
+    }
+    let instruction = pc - INSTRUCTION;
+    let is_in_text = (text.0..text.1).contains(&instruction);
+    let Some(table) = table else {
+        return false;
+    };
+    let is_bad = table.iter().any(|(address, number)| !(1..CALLS).contains(number) || u64::from(*address) >= text.1);
+    let mut entries = table.iter().filter(|(_, pinned)| u64::from(*pinned) == number);
+    match (is_bad, entries.next(), entries.next()) {
+        (false, Some((address, _)), None) => u64::from(*address) == instruction,
+        (false, Some(_), Some(_)) => is_in_text,
+        (true, ..) | (false, None, _) => false,
+    }
+}
+
+/// pledge(promises, execpromises): promises can only become fewer.
+pub(super) fn call(kernel: &mut Kernel, id: ThreadId, [promises, after_exec, ..]: [u64; 6]) -> Outcome {
+    let task = kernel.task(id);
+    for (slot, address) in [promises, after_exec].into_iter().enumerate().filter(|(_, address)| *address != 0) {
+        let words = String::from_utf8(task.read_string(address)?).map_err(|_| Errno::EINVAL)?;
+        let wanted: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
+        if wanted.iter().any(|word| !PROMISES.contains(&word.as_str())) {
+            return Err(Errno::EINVAL.into());
+        }
+        let current = &mut kernel.process_of(id).promises[slot];
+        if current.as_ref().is_some_and(|current| wanted.iter().any(|word| !current.contains(word))) {
+            return Err(Errno::EPERM.into());
+        }
+        *current = Some(wanted);
+    }
+    Ok(Reply::Value(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_is_made_where_the_table_says() {
+        let allows =
+            |table: &[(u32, u32)], pc, number| is_pinned_here(&Some(table.to_vec()), (0x1000, 0x2000), pc, number);
+        assert!(allows(&[(0x1100, 4)], 0x1102, 4));
+        assert!(!allows(&[(0x1100, 4)], 0x1104, 4), "another place");
+        assert!(!allows(&[(0x1100, 4)], 0x1102, 5), "no entry");
+        assert!(allows(&[(0x1100, 4), (0x1200, 4)], 0x1302, 4), "two entries");
+        assert!(!allows(&[(0x1100, 4), (0x1200, 4)], 0x2002, 4), "behind text");
+        assert!(!allows(&[(0x1100, 4), (0x1200, 0)], 0x1102, 4), "a bad table is none");
+        assert!(!allows(&[(0x1100, 4), (0x2000, 5)], 0x1102, 4), "a bad table is none");
+        assert!(!is_pinned_here(&None, (0x1000, 0x2000), 0x1102, 4));
+    }
+}

@@ -1,0 +1,105 @@
+//! profil(2) of OpenBSD: six arguments, and a file that the kernel writes when the process ends.
+
+use std::fs::File;
+use std::io::Write;
+use std::os::fd::OwnedFd;
+use std::rc::Rc;
+
+use nix::errno::Errno;
+use nix::fcntl::{OFlag, OpenHow, openat2};
+use nix::sys::stat::{Mode, SFlag, fstat};
+
+use crate::calls::descriptor_calls::{file, int, open_of};
+use crate::kernel::{Kernel, KernelFile, Outcome, ProcessId, Reply, ThreadId};
+use crate::record::Kind;
+use crate::task::Task;
+
+/// The size of `struct gmonhdr`.
+const HEADER: u64 = 40;
+/// Where the header has the bytes of arcs.
+const TOTARC: u64 = 28;
+/// The type of the note without which a program is not profiled.
+const NOTE: u32 = 2;
+
+/// profil(buffer, length, samples_size, offset, scale, directory).
+pub(super) fn call(kernel: &mut Kernel, id: ThreadId, arguments: [u64; 6]) -> Outcome {
+    let [buffer, length, samples, offset, scale, directory] = arguments;
+    let scale = scale as u32;
+    let process = kernel.process_of(id);
+    if !process.image.notes.iter().any(|(kind, _)| *kind == NOTE) {
+        return Err(Errno::EPERM.into());
+    }
+    if scale > 65_536 {
+        return Err(Errno::EINVAL.into());
+    }
+    if scale == 0 {
+        process.profil.is_on = false;
+        kernel.note(id, Kind::Profil, "off");
+        return Ok(Reply::Value(0));
+    }
+    let known = process.kernel_file.as_ref().map(|known| (known.buffer, known.length, Rc::clone(&known.directory)));
+    let directory = match known {
+        Some((known_buffer, known_length, _)) if (known_buffer, known_length) != (buffer, length) => {
+            return Err(Errno::EALREADY.into());
+        }
+        // Captured once.
+        Some((_, _, directory)) => directory,
+        None => captured(kernel, id, directory)?,
+    };
+    let process = kernel.process_of(id);
+    process.kernel_file = Some(KernelFile { buffer, length, samples, directory });
+    process.profil.set(buffer + HEADER, samples, offset, scale)?;
+    kernel.note(id, Kind::Profil, &format!("{buffer:#x} {length:#x} {samples:#x} {offset:#x} {scale:#x}"));
+    Ok(Reply::Value(0))
+}
+
+/// The directory of a descriptor, or the current directory for -1.
+fn captured(kernel: &mut Kernel, id: ThreadId, descriptor: u64) -> Result<Rc<OwnedFd>, crate::error::Error> {
+    if int(descriptor) == -1 {
+        return Ok(Rc::clone(&kernel.process_of(id).directory));
+    }
+    let open = open_of(kernel, id, descriptor)?;
+    if fstat(file(&open)?)?.st_mode & SFlag::S_IFMT.bits() != SFlag::S_IFDIR.bits() {
+        return Err(Errno::ENOTDIR.into());
+    }
+    Ok(Rc::new(file(&open)?.try_clone_to_owned().map_err(|_| Errno::EMFILE)?))
+}
+
+/// Writes the file of a process that ends, if the header says that there is something to write.
+pub(super) fn end(kernel: &mut Kernel, id: ProcessId) {
+    let Some(task) = kernel.threads.values().find(|thread| thread.process == id).map(|thread| thread.task) else {
+        return;
+    };
+    let process = &kernel.processes[&id];
+    let Some(captured) = process.kernel_file.clone() else {
+        return;
+    };
+    let name = format!("gmon.{}.{id}.out", String::from_utf8_lossy(&process.name));
+    let said = match write_file(task, &captured, &name) {
+        Ok(Some(size)) => format!("wrote {size} bytes to {name}"),
+        Ok(None) => "no file: no arcs, or more than the buffer".to_owned(),
+        Err(error) => format!("no file: {name}: {error}"),
+    };
+    kernel.record.note(Kind::Profil, id, &said);
+}
+
+fn write_file(task: Task, captured: &KernelFile, name: &str) -> Result<Option<usize>, Errno> {
+    let totarc = task.read(captured.buffer + TOTARC, 4)?.try_into().map_or(0, i32::from_le_bytes);
+    let size = HEADER + captured.samples + u64::try_from(totarc).unwrap_or(0);
+    if totarc <= 0 || size > captured.length {
+        return Ok(None);
+    }
+    let flags = OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC | OFlag::O_NONBLOCK;
+    let how = OpenHow::new().flags(flags).mode(Mode::S_IRUSR | Mode::S_IWUSR);
+    let opened = openat2(&captured.directory, name, how)?;
+    let status = fstat(&opened)?;
+    let is_file = status.st_mode & SFlag::S_IFMT.bits() == SFlag::S_IFREG.bits();
+    let is_private = status.st_mode & 0o077 == 0 && status.st_nlink == 1;
+    if !is_file || !is_private || status.st_uid != nix::unistd::geteuid().as_raw() {
+        return Err(Errno::EACCES);
+    }
+    nix::unistd::ftruncate(&opened, 0)?;
+    let bytes = task.read(captured.buffer, size as usize)?;
+    File::from(opened).write_all(&bytes).map_err(|error| Errno::from_raw(error.raw_os_error().unwrap_or(libc::EIO)))?;
+    Ok(Some(bytes.len()))
+}

@@ -1,0 +1,98 @@
+//! Ticks of the profiling clock, which a program asks for at a place.
+
+use crate::kernel::{Kernel, Outcome, Reply, State, ThreadId, Wait};
+use crate::profil::Charged;
+use crate::record::Kind;
+use crate::returning::INSTRUCTION;
+use crate::signal::{Info, SIGPROF, SIGVTALRM, code};
+
+/// The interval timers that CPU time counts down, and their signals.
+const SIGNALS: [u32; 2] = [SIGVTALRM, SIGPROF];
+
+impl Kernel {
+    /// Charges a tick to a thread's profile, as if the tick had interrupted the thread at the pc.
+    pub fn charge(&mut self, id: ThreadId, pc: u64) {
+        let task = self.task(id);
+        let read = |address| task.read(address, 2).ok().map(|bytes| u16::from_le_bytes([bytes[0], bytes[1]]));
+        let write = |address, count: u16| task.write(address, &count.to_le_bytes()).ok();
+        if let Charged::Fault(counter) = self.process_of(id).profil.charge(pc, read, write) {
+            self.note(id, Kind::Profil, &format!("stopped: the counter at {counter:#x} cannot be written"));
+        }
+    }
+
+    /// One tick: time, profile, interval timers.
+    fn tick(&mut self, id: ThreadId, pc: u64) {
+        self.charge(id, pc);
+        self.thread(id).ticks += 1;
+        self.process_of(id).ticks += 1;
+        let microseconds = self.clock.interval_tick();
+        for _ in 0..self.clock.tick() {
+            for (timer, signal) in SIGNALS.into_iter().enumerate() {
+                if self.process_of(id).intervals[timer].count_down(microseconds) {
+                    let process = self.thread(id).process;
+                    let info = Info { signal, code: code::KERNEL, ..Info::default() };
+                    self.post_to_process(process, Some(id), info);
+                }
+            }
+        }
+        self.expire_timers();
+    }
+
+    /// The threads, other than one, that a tick gave something to do.
+    fn woken_by_now(&self, id: ThreadId) -> Vec<ThreadId> {
+        let now = self.clock.now();
+        let is_woken = |state: &State| match state {
+            State::Waiting(Wait::Time(deadline)) => *deadline <= now,
+            State::Waiting(Wait::Word { deadline, .. } | Wait::AnyOf { deadline, .. }) => {
+                deadline.is_some_and(|deadline| deadline <= now)
+            }
+            _ => false,
+        };
+        let others = self.threads.values().filter(|other| other.id != id);
+        others
+            .filter(|other| match &other.state {
+                State::Waiting(Wait::AnyOf { set, .. }) if other.pending.iter().any(|info| set.has(info.signal)) => {
+                    true
+                }
+                state => is_woken(state) || self.deliverable(other.id).is_some(),
+            })
+            .map(|other| other.id)
+            .collect()
+    }
+
+    /// The call for ticks: so many at the place of the call. When a tick wakes a handler or another thread, the rest of
+    /// the ticks comes after the handler or once that thread is done.
+    ///
+    /// # Errors
+    ///
+    /// None.
+    pub fn give_ticks(&mut self, id: ThreadId, count: u64) -> Outcome {
+        let pc = self.thread(id).registers.rip - INSTRUCTION;
+        self.thread(id).is_owed = false;
+        if count > 0 && self.threads.values().any(|other| other.is_owed) {
+            return Ok(Reply::Wait(Wait::Turn));
+        }
+        for left in (0..count).rev() {
+            self.tick(id, pc);
+            let woken = self.woken_by_now(id);
+            let is_interrupted = self.deliverable(id).is_some();
+            if woken.is_empty() && !is_interrupted {
+                continue;
+            }
+            for other in &woken {
+                self.thread(*other).is_owed = true;
+            }
+            if left == 0 {
+                break;
+            }
+            self.thread(id).registers.rdi = left;
+            if !is_interrupted {
+                return Ok(Reply::Wait(Wait::Turn));
+            }
+            // The handler runs first; the call is made again when the handler returns.
+            self.interrupt_call(id, true);
+            return Ok(Reply::Switched);
+        }
+        Ok(Reply::Value(0))
+    }
+}

@@ -1,0 +1,163 @@
+//! Ends the waiting of threads for whose sake something happened, and lets time pass when all threads wait.
+
+use std::os::fd::AsFd;
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
+use crate::descriptors::Open;
+use crate::error::Error;
+use crate::kernel::{Kernel, Outcome, Reply, State, ThreadId, Wait};
+use crate::signal::{Info, code};
+
+/// Reads from a descriptor if that needs no waiting.
+///
+/// # Errors
+///
+/// What read(2) returns; EAGAIN when there is nothing to read yet.
+pub fn read_now(open: &Open, length: usize) -> Result<Vec<u8>, Errno> {
+    let Open::File(file) = open else {
+        return Err(Errno::EOPNOTSUPP);
+    };
+    let mut polled = [PollFd::new(file.as_fd(), PollFlags::POLLIN)];
+    if poll(&mut polled, PollTimeout::ZERO)? == 0 {
+        return Err(Errno::EAGAIN);
+    }
+    let mut bytes = vec![0; length.min(1 << 20)];
+    let read = nix::unistd::read(file, &mut bytes)?;
+    bytes.truncate(read);
+    Ok(bytes)
+}
+
+impl Kernel {
+    /// What a thread's waiting ended with, if it ended.
+    fn result(&mut self, id: ThreadId) -> Option<Outcome> {
+        let thread = &self.threads[&id];
+        let State::Waiting(wait) = &thread.state else {
+            return None;
+        };
+        let (task, now) = (thread.task, self.clock.now());
+        match wait {
+            Wait::Child { which, status } => {
+                let (which, status, process) = (*which, *status, thread.process);
+                self.reap(process, which, status, task).transpose()
+            }
+            Wait::Word { .. } if thread.is_woken => Some(Ok(Reply::Value(0))),
+            Wait::Word { deadline: Some(deadline), .. } if *deadline <= now => Some(Err(Errno::ETIMEDOUT.into())),
+            Wait::Time(deadline) if *deadline <= now => Some(Ok(Reply::Value(0))),
+            Wait::AnyOf { set, number, info, deadline } => {
+                let (set, number, place, is_over) =
+                    (*set, *number, *info, deadline.is_some_and(|deadline| deadline <= now));
+                let Some(info) = self.take_pending(id, |signal| set.has(signal)) else {
+                    return is_over.then_some(Err(Errno::EAGAIN.into()));
+                };
+                let siginfo = (self.personality.siginfo)(&info);
+                let told = if place == 0 { Ok(()) } else { task.write(place, &siginfo) };
+                let told = told.and_then(|()| match number {
+                    0 => Ok(u64::from(info.signal)),
+                    place => task.write(place, &info.signal.to_le_bytes()).map(|()| 0),
+                });
+                Some(told.map(Reply::Value).map_err(Error::from))
+            }
+            Wait::Readable { open, buffer, length } => match read_now(open, *length) {
+                Err(Errno::EAGAIN) => None,
+                read => {
+                    let written = read.and_then(|bytes| task.write(*buffer, &bytes).map(|()| bytes.len() as u64));
+                    Some(written.map(Reply::Value).map_err(Error::from))
+                }
+            },
+            Wait::Turn if self.threads.values().all(|other| other.id == id || !other.is_owed) => {
+                // The rest of the ticks: the call is made again.
+                self.interrupt_call(id, true);
+                None
+            }
+            Wait::Vfork(_) | Wait::Word { .. } | Wait::Time(_) | Wait::Signal | Wait::Turn => None,
+        }
+    }
+
+    /// Takes a child that ended. None means that the caller has children, but that none of them ended.
+    ///
+    /// # Errors
+    ///
+    /// ECHILD without such a child, EFAULT when the status cannot be written.
+    pub fn reap(
+        &mut self,
+        parent: u32,
+        which: i64,
+        status: u64,
+        task: crate::task::Task,
+    ) -> Result<Option<Reply>, Error> {
+        let is_wanted = |id: u32| which <= 0 || which == i64::from(id);
+        let found = self.ended.iter().position(|ended| ended.parent == parent && is_wanted(ended.id));
+        if let Some(at) = found {
+            let ended = self.ended.remove(at);
+            if status != 0 {
+                task.write(status, &ended.status.to_le_bytes())?;
+            }
+            return Ok(Some(Reply::Value(u64::from(ended.id))));
+        }
+        let has_child = self.processes.values().any(|child| child.parent == parent && is_wanted(child.id));
+        if has_child { Ok(None) } else { Err(Errno::ECHILD.into()) }
+    }
+
+    /// Ends what can end.
+    pub fn end_waits(&mut self) {
+        let waiting = |state: &State| matches!(state, State::Waiting(_));
+        let threads: Vec<_> =
+            self.threads.values().filter(|thread| waiting(&thread.state)).map(|thread| thread.id).collect();
+        for id in threads {
+            if let Some(outcome) = self.result(id) {
+                self.return_from_call(id, outcome);
+            }
+        }
+    }
+
+    /// Sends the signals of timers that expired.
+    pub fn expire_timers(&mut self) -> bool {
+        let now = self.clock.now();
+        let mut sent = Vec::new();
+        for process in self.processes.values_mut() {
+            for (timer, state) in &mut process.timers {
+                if state.expire(now) > 0 && state.signal != 0 {
+                    let info = Info {
+                        signal: state.signal,
+                        code: code::TIMER,
+                        value: state.value,
+                        timer: *timer,
+                        ..Info::default()
+                    };
+                    sent.push((process.id, state.thread, info));
+                }
+            }
+        }
+        for (process, thread, info) in &sent {
+            if *thread == 0 {
+                self.post_to_process(*process, None, *info);
+            } else if self.threads.contains_key(thread) {
+                self.post_to_thread(*thread, *info);
+            }
+        }
+        !sent.is_empty()
+    }
+
+    /// The next time at which something happens by itself.
+    fn next_event(&self) -> Option<u64> {
+        let waits = self.threads.values().filter_map(|thread| match &thread.state {
+            State::Waiting(Wait::Time(deadline)) => Some(*deadline),
+            State::Waiting(Wait::Word { deadline, .. } | Wait::AnyOf { deadline, .. }) => *deadline,
+            _ => None,
+        });
+        let timers = self.processes.values().flat_map(|process| process.timers.values());
+        waits.chain(timers.filter(|timer| timer.signal != 0).filter_map(|timer| timer.deadline)).min()
+    }
+
+    /// Lets the time pass up to the next event. Says whether there is one.
+    pub fn pass_time(&mut self) -> bool {
+        let Some(next) = self.next_event() else {
+            return false;
+        };
+        self.clock.pass(next.saturating_sub(self.clock.now()));
+        self.expire_timers();
+        true
+    }
+}

@@ -1,0 +1,111 @@
+#!/bin/sh
+# The tests of what is for the BSDs: `make check-bsd`. They build with tools of over a gigabyte, which `make check` does not install.
+#
+# The script installs what the tests need where the script may (as root on Debian), and first prints what it is about to
+# install. With INSTALL=no the script installs nothing. Tests that miss something skip themselves, and the last lines of the
+# output say so.
+set -eu
+cd "$(dirname "$0")/.."
+cargo=${CARGO:-cargo}
+target=$(mkdir -p "${CARGO_TARGET_DIR:-target}" && cd "${CARGO_TARGET_DIR:-target}" && pwd)
+case ${INSTALL:-yes} in
+yes) may_install() { true; } ;;
+no) may_install() { false; } ;;
+*) echo "check-bsd: INSTALL=$INSTALL is neither yes nor no" >&2; exit 2 ;;
+esac
+
+step() { printf '\n== %s\n' "$*"; }
+
+missing=
+need() { # need PACKAGE FILE...: tools or files, and the Debian package that has them
+    package=$1
+    shift
+    for file; do
+        command -v "$file" >/dev/null 2>&1 || [ -e "$file" ] || { missing="$missing $file" packages="$packages $package"; break; }
+    done
+}
+look() {
+    missing= packages=
+    # Rust with the sources of its library, which has no `core` for these systems: 770 MB.
+    need rustc-web /usr/bin/rustc
+    need cargo-web /usr/bin/cargo
+    need rust-web-src /usr/src/rustc-"$(/usr/bin/rustc --version 2>/dev/null | awk '{ print $2 }')"/library
+    need clang clang
+    need lld ld.lld
+    need llvm llvm-objcopy llvm-objdump llvm-readelf llvm-nm
+    need make make
+    python3 -c 'import ensurepip, venv' 2>/dev/null || missing="$missing python3" packages="$packages python3-venv"
+}
+
+step "what the machine has"
+look
+if may_install && [ -n "$missing" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
+    echo "Installing these Debian packages (INSTALL=no installs nothing):$packages"
+    install() { DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "$@"; }
+    # A package that this system does not have is not to keep the others away.
+    apt-get update -q
+    install $packages || for package in $packages; do install "$package" || true; done
+    look
+fi
+zig=$target/zig
+if ! { "$zig/bin/python" -m pip freeze | grep -q -x "$(sed -n 's/^\(ziglang==[0-9.]*\).*/\1/p' tests/zig.txt)"; } 2>/dev/null; then
+    { may_install && echo "Installing ziglang into $zig (400 MB)" &&
+        python3 -m venv --clear "$zig" &&
+        "$zig/bin/python" -m pip install -q --disable-pip-version-check --require-hashes -r tests/zig.txt; } ||
+        missing="$missing ziglang"
+fi
+[ -z "$missing" ] || echo "Not found:$missing"
+
+step "the start-up objects"
+built=
+for machine in amd64 aarch64; do
+    if make --no-print-directory "runtime-freebsd-$machine"; then
+        built="$built $machine"
+    elif [ -z "$missing" ]; then
+        echo "check-bsd: cannot build the runtime for FreeBSD on $machine" >&2
+        exit 1
+    fi
+done
+echo "FreeBSD:${built:- none}"
+
+step "lints"
+# Clippy has no library for these systems. The runtime with FreeBSD's folders in the place of Linux's compiles for Linux too, as
+# long as nobody links that.
+lint=$target/bsd/lint
+rm -rf "$lint"
+mkdir -p "$lint"
+cp -R Cargo.toml Cargo.lock clippy.toml format runtime "$lint/"
+sed -i 's/^members = .*/members = ["format", "runtime"]/' "$lint/Cargo.toml"
+for seam in os entry kernel; do
+    sed -i -e '/target_os = "linux"/d' -e 's/^#\[cfg_attr(target_os = "freebsd", \(path = ".*"\))\]/#[\1]/' "$lint/runtime/src/$seam/mod.rs"
+done
+CARGO_TARGET_DIR=$target/bsd/lint-target "$cargo" clippy --quiet --offline --manifest-path "$lint/Cargo.toml" \
+    --package gmon-runtime --features start -- -D warnings -A dead_code -A unused_imports
+
+step "tests"
+log=$target/check-bsd.log
+tests=
+for file in tests/tests/bsd_*.rs tests/tests/freebsd*.rs tests/tests/openbsd*.rs; do
+    tests="$tests --test $(basename "$file" .rs)"
+done
+# --no-fail-fast: one look shows everything that is wrong.
+if "$cargo" test --package gmon-tests $tests --no-fail-fast -- --nocapture >"$log" 2>&1; then
+    status=0
+else
+    status=$?
+fi
+grep -E '^(test result|     Running)' "$log" || true
+if [ "$status" != 0 ]; then
+    grep -n -E -A 20 '^(error|---- |failures:|test .* FAILED)|panicked at' "$log" | tail -n 200
+    echo "check-bsd: tests failed; everything they said is in $log" >&2
+    exit "$status"
+fi
+
+passed=$(awk '/^test result/ { passed += $4 } END { print passed + 0 }' "$log")
+if grep -q 'SKIPPED:' "$log" || [ -n "$missing" ]; then
+    step "SKIPPED, because this machine lacks something"
+    [ -z "$missing" ] || echo "SKIPPED: not found:$missing"
+    grep -o 'SKIPPED:.*' "$log" | sort -u || true
+fi
+echo
+echo "$passed passed, 0 failed"

@@ -1,0 +1,223 @@
+//! Programs of the BSDs: clang and `ld.lld` build them with the C library of the tests, and the kernel of the tests runs them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
+
+/// A system whose programs are built and run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum System {
+    /// FreeBSD 14.
+    FreeBsd,
+    /// OpenBSD 7.8.
+    OpenBsd,
+}
+
+impl System {
+    /// clang's name of the system on amd64.
+    fn target(self) -> &'static str {
+        match self {
+            System::FreeBsd => "--target=x86_64-unknown-freebsd14",
+            System::OpenBsd => "--target=x86_64-unknown-openbsd7.8",
+        }
+    }
+
+    /// The folder of the system's part of the C library.
+    fn folder(self) -> &'static str {
+        match self {
+            System::FreeBsd => "freebsd",
+            System::OpenBsd => "openbsd",
+        }
+    }
+}
+
+/// Builds and runs programs of a system in a directory of a test.
+#[derive(Debug)]
+pub struct Bsd {
+    /// Where everything is built and run.
+    pub directory: PathBuf,
+    system: System,
+}
+
+/// What a program left.
+#[derive(Debug)]
+pub struct Ran {
+    /// The exit status; 128 and more are signals.
+    pub status: i32,
+    /// Standard output.
+    pub stdout: String,
+    /// Standard error, with loud events of the kernel.
+    pub stderr: String,
+    /// The record of the kernel, one event for each line.
+    pub record: String,
+}
+
+impl Ran {
+    /// The events of a kind, such as `unknown-call`.
+    #[must_use]
+    pub fn events(&self, kind: &str) -> Vec<&str> {
+        self.record.lines().filter(|line| line.split(' ').next() == Some(kind)).collect()
+    }
+
+    /// Panics unless the program ended with this status, and asked the kernel for nothing that the kernel refused or does
+    /// not have.
+    ///
+    /// # Panics
+    ///
+    /// See above.
+    #[must_use]
+    pub fn expect(self, status: i32) -> Ran {
+        assert_eq!(self.status, status, "{}{}{}", self.stdout, self.stderr, self.record);
+        for kind in ["unknown-call", "unsupported", "refused", "deadlock"] {
+            assert_eq!(self.events(kind), Vec::<&str>::new(), "{}", self.stderr);
+        }
+        self
+    }
+}
+
+/// What a program is linked with, apart from the C library.
+#[derive(Clone, Copy, Debug)]
+pub enum Start<'a> {
+    /// A start-up object of the tests, without profiling.
+    Plain,
+    /// A start-up object under test.
+    Object(&'a Path),
+}
+
+const FLAGS: [&str; 6] = ["-ffreestanding", "-fno-stack-protector", "-fno-pie", "-Wall", "-Wextra", "-g"];
+
+/// How long a program may take before a test gives up on it: far more than any needs.
+const PATIENCE: &str = "300";
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Whether this machine can build and run such programs. Says loudly that a test is skipped otherwise.
+fn is_possible() -> bool {
+    static FOUND: OnceLock<Result<(), String>> = OnceLock::new();
+    let found = FOUND.get_or_init(|| {
+        if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+            return Err("the kernel of the tests runs on Linux on x86-64 only".to_owned());
+        }
+        let runs =
+            |tool: &&str| Command::new(tool).arg("--version").output().is_ok_and(|output| output.status.success());
+        ["clang", "ld.lld", "ar", "timeout"]
+            .iter()
+            .find(|tool| !runs(tool))
+            .map_or(Ok(()), |tool| Err(format!("no {tool}")))
+    });
+    if let Err(reason) = found {
+        eprintln!("SKIPPED: programs of the BSDs: {reason}");
+    }
+    found.is_ok()
+}
+
+/// The kernel of the tests.
+fn kernel() -> &'static Path {
+    static KERNEL: OnceLock<PathBuf> = OnceLock::new();
+    KERNEL.get_or_init(|| crate::built("gmon-bsd-kernel", "gmon-bsd-kernel"))
+}
+
+fn done(command: &mut Command, what: &str) {
+    let output = command.output().unwrap_or_else(|error| panic!("{what}: {error}"));
+    assert!(output.status.success(), "{what}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Compiles a source in a directory.
+fn compile(system: System, directory: &Path, source: &Path, object: &Path, flags: &[&str]) {
+    let mut clang = Command::new("clang");
+    clang.current_dir(directory).arg(system.target()).args(FLAGS);
+    clang.arg("-I").arg(root().join("bsd-kernel/libc/include"));
+    done(clang.args(flags).arg("-c").arg(source).arg("-o").arg(object), &source.display().to_string());
+}
+
+/// The directory of the C library of the tests, which each run of tests builds once.
+fn library(system: System) -> &'static Path {
+    static LIBRARIES: [OnceLock<PathBuf>; 2] = [const { OnceLock::new() }; 2];
+    LIBRARIES[system as usize].get_or_init(|| {
+        let test = std::env::current_exe().expect("the path of this test");
+        let test = test.file_name().expect("a test has a name").display().to_string();
+        let directory = crate::directory(&format!("{}_libc_{test}", system.folder()));
+        let mut archive = Command::new("ar");
+        archive.arg("rcs").arg("libc.a").current_dir(&directory);
+        let mut sources: Vec<PathBuf> = ["common", system.folder()]
+            .iter()
+            .flat_map(|part| {
+                fs::read_dir(root().join("bsd-kernel/libc").join(part)).expect("the C library of the tests")
+            })
+            .map(|entry| entry.expect("the C library of the tests").path())
+            .collect();
+        sources.sort();
+        for source in sources {
+            let object = PathBuf::from(source.file_name().expect("a file has a name")).with_extension("o");
+            compile(system, &directory, &source, &object, &["-O1"]);
+            if !source.ends_with("crt.c") {
+                archive.arg(object);
+            }
+        }
+        done(&mut archive, "ar");
+        directory
+    })
+}
+
+impl Bsd {
+    /// A directory of this name; none where clang or `ld.lld` is missing.
+    #[must_use]
+    pub fn new(system: System, name: &str) -> Option<Bsd> {
+        is_possible().then(|| Bsd { directory: crate::directory(name), system })
+    }
+
+    /// Builds a static program of sources in `tests/bsd-kernel/programs`.
+    ///
+    /// # Panics
+    ///
+    /// When clang or `ld.lld` says no.
+    #[must_use]
+    pub fn build(&self, name: &str, sources: &[&str], flags: &[&str], start: Start) -> PathBuf {
+        let objects = sources.iter().map(|source| {
+            let object = PathBuf::from(format!("{name}.{source}.o"));
+            compile(self.system, &self.directory, &root().join("bsd-kernel/programs").join(source), &object, flags);
+            object
+        });
+        let objects: Vec<PathBuf> = objects.collect();
+        let image = self.directory.join(name);
+        let mut linker = Command::new("ld.lld");
+        linker.current_dir(&self.directory).args(["-static", "--eh-frame-hdr", "-o"]).arg(&image);
+        if self.system == System::OpenBsd {
+            linker.args(["-e", "__start"]);
+        }
+        match start {
+            Start::Plain => linker.arg(library(self.system).join("crt.o")),
+            Start::Object(object) => linker.arg(object),
+        };
+        done(linker.args(objects).arg(library(self.system).join("libc.a")), name);
+        image
+    }
+
+    /// Runs a program with options of the kernel, arguments and additions to an empty environment.
+    ///
+    /// # Panics
+    ///
+    /// When the kernel cannot be started.
+    #[must_use]
+    pub fn run(&self, image: &Path, options: &[&str], arguments: &[&str], environment: &[(&str, &str)]) -> Ran {
+        let record = self.directory.join("record");
+        let mut command = Command::new("timeout");
+        command.args(["--signal=KILL", PATIENCE]).arg(kernel()).arg("--record").arg(&record).args(options);
+        if self.system == System::OpenBsd {
+            command.arg("--openbsd");
+        }
+        command.arg(image);
+        command.args(arguments).current_dir(&self.directory).stdin(Stdio::null());
+        command.env_clear().envs(environment.iter().copied());
+        if let Some(path) = std::env::var_os("PATH") {
+            command.env("PATH", path);
+        }
+        let Output { status, stdout, stderr } = command.output().expect("the kernel of the tests");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let record = fs::read(&record).map(|bytes| text(&bytes)).unwrap_or_default();
+        Ran { status: status.code().unwrap_or(-1), stdout: text(&stdout), stderr: text(&stderr), record }
+    }
+}

@@ -1,0 +1,338 @@
+//! FreeBSD's start-up objects: what they export, need and say, and programs that are linked with them against the lists of what
+//! that system's C library has. `tests/check-bsd.sh` installs what that takes.
+#![allow(clippy::unwrap_used, reason = "a test fails loudly")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::Mutex;
+
+use gmon_tests::{directory, distribution, start_objects_for};
+
+/// A machine: FreeBSD's name, that of compilers, and zig's.
+#[derive(Clone, Copy)]
+struct Machine {
+    name: &'static str,
+    triple: &'static str,
+    zig: &'static str,
+}
+
+const MACHINES: [Machine; 2] = [
+    Machine { name: "amd64", triple: "x86_64-unknown-freebsd14", zig: "x86_64-freebsd" },
+    Machine { name: "aarch64", triple: "aarch64-unknown-freebsd14", zig: "aarch64-freebsd" },
+];
+
+/// Calls, samples, threads and all that start-up code has to see to: constructors, destructors, `atexit`.
+const PROGRAM: &str = "
+int printf(const char *, ...);
+int atexit(void (*)(void));
+__attribute__((noinline)) int leaf(int number) { __asm__ volatile(\"\"); return number; }
+__attribute__((constructor)) static void early(void) { leaf(1); }
+__attribute__((destructor)) static void late(void) { leaf(2); }
+static void at_exit(void) { leaf(3); }
+static __thread int own;
+int main(int argc, char **argv) {
+    atexit(at_exit);
+    own += leaf(argc);
+    return printf(\"%s %d\\n\", argv[0], own) < 0;
+}
+";
+
+fn output(tool: &str, arguments: &[&str]) -> Output {
+    Command::new(tool).args(arguments).output().unwrap_or_else(|error| panic!("{tool}: {error}"))
+}
+
+fn tool(tool: &str, arguments: &[&str]) -> String {
+    let output = output(tool, arguments);
+    assert!(output.status.success(), "{tool} {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// Whether the machine has these tools. Says loudly that a test is skipped otherwise.
+fn has_tools() -> bool {
+    let is_here = |tool: &&str| Command::new(tool).arg("--version").output().is_ok_and(|out| out.status.success());
+    let missing =
+        ["clang", "ld.lld", "llvm-objdump", "llvm-readelf", "llvm-nm"].into_iter().find(|tool| !is_here(tool));
+    if let Some(tool) = missing {
+        eprintln!("SKIPPED: FreeBSD's start-up objects: there is no {tool} here");
+    }
+    missing.is_none()
+}
+
+/// The object of each machine that can be built here.
+fn objects() -> Vec<(Machine, String)> {
+    if !has_tools() {
+        return Vec::new();
+    }
+    let built = |machine: Machine| {
+        let directory = start_objects_for(&format!("freebsd-{}", machine.name))?;
+        Some((machine, directory.join("gcrt1.o").display().to_string()))
+    };
+    MACHINES.into_iter().filter_map(built).collect()
+}
+
+/// A shared library with all that the system's libc has, and no code.
+fn libc(machine: Machine) -> Option<PathBuf> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    let _alone = ALONE.lock();
+    let target = distribution().parent().unwrap().to_owned();
+    let cache = target.join("bsd").join(format!("zig-{}", machine.name));
+    let find = || {
+        let parts = fs::read_dir(cache.join("o")).ok()?;
+        parts.map(|part| part.unwrap().path().join("libc.so.7")).find(|library| library.exists())
+    };
+    if let Some(found) = find() {
+        return Some(found);
+    }
+    let python = target.join("zig/bin/python");
+    if !python.exists() {
+        eprintln!("SKIPPED: programs for FreeBSD on {}: there is no ziglang in {}", machine.name, target.display());
+        return None;
+    }
+    // zig makes the library when it links something.
+    let place = directory(&format!("bsd_libc_{}", machine.name));
+    fs::write(place.join("empty.c"), "int main(void) { return 0; }\n").unwrap();
+    let made = Command::new(python)
+        .args(["-m", "ziglang", "cc", "-target", machine.zig, "empty.c", "-o", "empty"])
+        .current_dir(&place)
+        .env("ZIG_GLOBAL_CACHE_DIR", &cache)
+        .env("ZIG_LOCAL_CACHE_DIR", &cache)
+        .output()
+        .unwrap();
+    assert!(made.status.success(), "zig: {}", String::from_utf8_lossy(&made.stderr));
+    Some(find().expect("zig has made a libc.so.7"))
+}
+
+/// How a program is linked.
+#[derive(Clone, Copy)]
+struct Mode {
+    name: &'static str,
+    compiler: &'static str,
+    linker: &'static [&'static str],
+}
+
+const MODES: [Mode; 2] = [
+    Mode { name: "dynamic", compiler: "-fno-pie", linker: &[] },
+    Mode { name: "pie", compiler: "-fPIE", linker: &["-pie"] },
+];
+
+/// Links the program as the system's compiler does. Text that would have to be relocated is an error, and what the C library has
+/// not as well.
+fn linked(machine: Machine, object: &str, mode: Mode) -> Option<PathBuf> {
+    let libc = libc(machine)?;
+    let place = directory(&format!("bsd_linked_{}_{}_{:?}", machine.name, mode.name, std::thread::current().id()));
+    let path = |name: &str| place.join(name).display().to_string();
+    fs::write(place.join("p.c"), PROGRAM).unwrap();
+    let target = format!("--target={}", machine.triple);
+    tool("clang", &[&target, "-pg", "-O1", mode.compiler, "-c", &path("p.c"), "-o", &path("p.o")]);
+    let start =
+        ["-dynamic-linker", "/libexec/ld-elf.so.1", "--eh-frame-hdr", "-z", "text", "--no-allow-shlib-undefined"];
+    let (output, input) = (path("p"), path("p.o"));
+    let files = ["-o", &output, object, &input, libc.to_str().unwrap()];
+    tool("ld.lld", &[&start[..], mode.linker, &files].concat());
+    Some(place.join("p"))
+}
+
+/// Each program that can be linked here, with what `llvm-readelf` says of it.
+fn programs() -> Vec<(Machine, Mode, PathBuf, String)> {
+    let all = objects().into_iter().flat_map(|(machine, object)| MODES.map(|mode| (machine, object.clone(), mode)));
+    let link = |(machine, object, mode): (Machine, String, Mode)| {
+        let program = linked(machine, &object, mode)?;
+        let says = tool("llvm-readelf", &["-h", "-l", "-d", "-n", "--dyn-symbols", program.to_str().unwrap()]);
+        Some((machine, mode, program, says))
+    };
+    all.filter_map(link).collect()
+}
+
+fn set(names: &[&str]) -> BTreeSet<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+#[test]
+fn only_the_public_names_are_global_and_little_is_needed() {
+    let control = ["monstartup", "__monstartup", "moncontrol", "__moncontrol", "_mcleanup", "gmon_dump"];
+    let more = ["write_profiling", "__write_profiling", ".mcount", "_mcount", "_start", "environ", "__progname"];
+    let weak = ["_exit", "_Exit", "daemon", "dlclose", "execve", "fork"];
+    let text = ["memcpy", "memmove", "memset", "memcmp", "bcmp", "strlen"];
+    let wanted = ["__ehdr_start", "__executable_start", "etext", "main", "__libc_start1", "__error", "dl_iterate_phdr"];
+    let ending = ["at_quick_exit", "setsid", "chdir", "open", "dup2", "close"];
+    for (machine, object) in objects() {
+        let (mut defined, mut needed, mut may_be) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+        for line in tool("llvm-nm", &[&object]).lines() {
+            let words: Vec<_> = line.split_whitespace().collect();
+            match words[..] {
+                ["U", name] => needed.insert(name.to_owned()),
+                ["w", name] => may_be.insert(name.to_owned()),
+                [_, kind, name] if kind.chars().all(char::is_uppercase) => defined.insert(name.to_owned()),
+                _ => false,
+            };
+        }
+        let fentry: &[&str] = if machine.name == "amd64" { &["__fentry__"] } else { &[] };
+        assert_eq!(defined, set(&[&control[..], &more, &weak, fentry].concat()), "{}", machine.name);
+        let needed: BTreeSet<_> = needed.difference(&set(&text)).cloned().collect();
+        assert_eq!(needed, set(&[&wanted[..], &ending].concat()), "{}", machine.name);
+        assert_eq!(may_be, set(&["__thr_fork", "dlsym"]), "{}", machine.name);
+    }
+}
+
+#[test]
+fn they_are_freebsds_small_and_cannot_panic() {
+    for (machine, object) in objects() {
+        let header = tool("llvm-readelf", &["-h", "-S", "-W", &object]);
+        assert!(header.contains("UNIX - FreeBSD"), "{}: {header}", machine.name);
+        let stack = header.lines().find(|line| line.contains(".note.GNU-stack")).expect("a note of the stack");
+        assert!(!stack.contains(" X "), "{stack}");
+        let text = header.lines().find(|line| line.contains(" .text ")).expect("code");
+        let size = text.split_whitespace().skip_while(|word| *word != "PROGBITS").nth(3).unwrap();
+        let size = u64::from_str_radix(size, 16).unwrap();
+        assert!(size < 70_000, "{}: {size} bytes of code", machine.name);
+        let symbols = tool("llvm-nm", &[&object]);
+        let panics: Vec<_> = symbols.lines().filter(|line| line.contains("panic")).collect();
+        assert!(panics.is_empty(), "{}: {panics:?}", machine.name);
+    }
+}
+
+#[test]
+fn programs_link_against_the_systems_libc_and_have_its_notes() {
+    for (machine, mode, _, says) in programs() {
+        let context = format!("{} {}: {says}", machine.name, mode.name);
+        assert!(says.contains("UNIX - FreeBSD"), "{context}");
+        let kind = if mode.name == "pie" { "DYN (" } else { "EXEC (" };
+        assert!(says.contains(kind), "{context}");
+        for note in ["NT_FREEBSD_ABI_TAG", "NT_FREEBSD_NOINIT_TAG", "NT_FREEBSD_FEATURE_CTL"] {
+            assert_eq!(says.matches(note).count(), 1, "{note}: {context}");
+        }
+        assert!(!says.contains("TEXTREL"), "{context}");
+        // The dynamic linker runs these before the constructors.
+        assert!(says.contains("(PREINIT_ARRAY)"), "{context}");
+        // What libc and the dynamic linker find in the program, and what takes the place of functions of libc's.
+        for name in ["environ", "__progname", "fork", "dlclose", "_exit"] {
+            let is_here = says.lines().any(|line| line.ends_with(&format!(" {name}")) && !line.contains(" UND "));
+            assert!(is_here, "{name} is not in the dynamic symbols: {context}");
+        }
+        let start = says.lines().find(|line| line.contains(" __libc_start1"));
+        assert!(start.is_some_and(|line| line.contains(" UND ")), "{context}");
+    }
+}
+
+#[test]
+fn the_linker_says_what_older_systems_lack() {
+    for (machine, object) in objects() {
+        let place = directory(&format!("bsd_older_{}", machine.name));
+        let image = place.join("p").display().to_string();
+        let refused = output("ld.lld", &["-o", &image, &object]);
+        let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert!(!refused.status.success() && said.contains("undefined symbol: __libc_start1"), "{said}");
+    }
+}
+
+/// What a function does, as far as its disassembly says.
+#[derive(Default)]
+struct Function {
+    lines: Vec<String>,
+    names: BTreeSet<String>,
+    address: u64,
+}
+
+/// The functions of a program.
+fn functions(program: &Path) -> BTreeMap<String, Function> {
+    let mut functions = BTreeMap::<String, Function>::new();
+    let mut current = String::new();
+    for line in tool("llvm-objdump", &["-d", "--no-show-raw-insn", program.to_str().unwrap()]).lines() {
+        if let Some((address, name)) = line.strip_suffix(">:").and_then(|head| head.split_once(" <")) {
+            current = name.to_owned();
+            functions.entry(current.clone()).or_default().address = u64::from_str_radix(address, 16).unwrap();
+        } else if let Some(function) = functions.get_mut(&current) {
+            // arm64's address of a page is printed as a place in whatever function is there.
+            if let Some((_, target)) = line.rsplit_once('<').filter(|_| !line.contains("\tadrp\t")) {
+                let target = target.trim_end_matches('>');
+                function.names.insert(target.split('+').next().unwrap().to_owned());
+            }
+            function.lines.push(line.to_owned());
+        }
+    }
+    functions
+}
+
+/// Everything that may run once a function does.
+fn reached_from(functions: &BTreeMap<String, Function>, root: &str) -> BTreeSet<String> {
+    let (mut reached, mut left) = (BTreeSet::new(), vec![root.to_owned()]);
+    while let Some(name) = left.pop() {
+        if reached.insert(name.clone()) {
+            left.extend(functions[&name].names.iter().filter(|next| functions.contains_key(*next)).cloned());
+        }
+    }
+    reached
+}
+
+/// Whether a line of code uses a vector register.
+fn is_vector(line: &str) -> bool {
+    let words = line.split(|byte: char| !byte.is_ascii_alphanumeric());
+    words.into_iter().any(|word| {
+        let number = |prefix: &str| word.strip_prefix(prefix).is_some_and(|rest| rest.parse::<u8>().is_ok());
+        ["xmm", "ymm", "zmm", "q", "v", "d"].into_iter().any(number)
+    })
+}
+
+#[test]
+fn below_mcount_is_no_vector_register_and_no_call_out() {
+    for (machine, mode, program, _) in programs() {
+        let functions = functions(&program);
+        // Several names of one function: whichever the disassembler took.
+        let mcount = [".mcount", "_mcount", "mcount"].into_iter().find(|name| functions.contains_key(*name)).unwrap();
+        let reached = reached_from(&functions, mcount);
+        let context = format!("{} {}", machine.name, mode.name);
+        assert!(reached.iter().any(|name| name.contains("threads4miss")), "{context}: {reached:?}");
+        assert_eq!(functions[mcount].address % 64, 0, "{context}: a line of the cache");
+        for name in &reached {
+            let function = &functions[name];
+            let is_ours = name.contains("gmon_runtime") || name == mcount;
+            assert!(is_ours, "{context}: {name} is reached, and not ours");
+            let vector: Vec<_> = function.lines.iter().filter(|line| is_vector(line)).collect();
+            assert!(vector.is_empty(), "{context}: {name} uses vector registers: {vector:?}");
+            let is_indirect = |line: &&String| {
+                ["\tblr\t", "\tbr\t", "\tcall\t*", "\tcallq\t*", "\tjmp\t*", "\tjmpq\t*"]
+                    .iter()
+                    .any(|way| line.contains(way))
+            };
+            let indirect: Vec<_> = function.lines.iter().filter(is_indirect).collect();
+            assert!(indirect.is_empty(), "{context}: {name}: where to? {indirect:?}");
+        }
+    }
+}
+
+#[test]
+fn the_common_path_of_mcount_is_one_line_of_the_cache() {
+    for (machine, _, program, _) in programs().into_iter().filter(|(machine, ..)| machine.name == "amd64") {
+        let functions = functions(&program);
+        let mcount = [".mcount", "_mcount", "mcount"].into_iter().find_map(|name| functions.get(name)).unwrap();
+        let at = |line: &str| u64::from_str_radix(line.split(':').next().unwrap().trim(), 16).unwrap();
+        let returns = mcount.lines.iter().find(|line| line.contains("ret")).expect("it returns");
+        assert!(at(returns) - mcount.address < 64, "{}: {returns}", machine.name);
+    }
+}
+
+/// What the kernel and libc are promised, on a machine that no test runs.
+#[test]
+fn on_arm64_the_entry_and_system_calls_keep_to_the_kernels_conventions() {
+    for (_, mode, program, _) in programs().into_iter().filter(|(machine, ..)| machine.name == "aarch64") {
+        let functions = functions(&program);
+        let start = functions["_start"].lines.join("\n");
+        let order = ["str\tx2,", "add\tx1, x0, #8", "ldr\tx0, [x0]", "add\tx2, x1, x0, lsl #3", "\tbl\t"];
+        let mut rest = start.as_str();
+        for step in order {
+            let (_, behind) = rest.split_once(step).unwrap_or_else(|| panic!("{}: no {step:?} in {start}", mode.name));
+            rest = behind;
+        }
+        assert!(functions["_start"].names.iter().any(|name| name.starts_with("__libc_start1")), "{start}");
+        let lines: Vec<_> = functions.values().flat_map(|function| &function.lines).collect();
+        let calls: Vec<_> = (0..lines.len()).filter(|at| lines[*at].contains("\tsvc\t#0")).collect();
+        assert!(!calls.is_empty(), "there are system calls");
+        for at in calls {
+            // An error is a carry, which has to be looked at first.
+            let next = lines[at + 1];
+            assert!(next.contains("b.lo") || next.contains("b.cc"), "{}: {next} follows svc", mode.name);
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! The kernel of the tests as OpenBSD's: its profil(2) with the file that the kernel writes, pinned system calls, pledge.
+#![allow(clippy::unwrap_used, reason = "a test fails loudly")]
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::PathBuf;
+
+use gmon_tests::bsd::{Bsd, Ran, Start, System};
+
+/// A program, in a directory of a test with a directory `below`.
+struct Program {
+    bsd: Bsd,
+    image: PathBuf,
+}
+
+impl Program {
+    fn build(test: &str, name: &str, flags: &[&str]) -> Option<Program> {
+        let bsd = Bsd::new(System::OpenBsd, &format!("openbsd_kernel_{test}"))?;
+        fs::create_dir(bsd.directory.join("below")).unwrap();
+        let flags: Vec<&str> = ["-O1"].iter().chain(flags).copied().collect();
+        let image = bsd.build(name, &[&format!("{name}.c")], &flags, Start::Plain);
+        Some(Program { bsd, image })
+    }
+
+    fn run(&self, words: &[&str]) -> Ran {
+        self.bsd.run(&self.image, &[], words, &[])
+    }
+
+    /// The file of the process with this number.
+    fn file(&self, process: u32) -> PathBuf {
+        self.bsd.directory.join(format!("below/gmon.openbsd_profil.{process}.out"))
+    }
+}
+
+/// The size of the header, the samples and one arc.
+const HEADER: usize = 40;
+const SAMPLES: usize = 128;
+const ARC: usize = 24;
+
+#[test]
+fn a_program_without_the_note_is_not_profiled() {
+    let Some(program) = Program::build("note", "openbsd_profil", &["-DWITHOUT_NOTE"]) else {
+        return;
+    };
+    let _ = program.run(&["note"]).expect(0);
+}
+
+#[test]
+fn the_kernel_writes_the_buffer_however_the_process_ends() {
+    let Some(program) = Program::build("file", "openbsd_profil", &[]) else {
+        return;
+    };
+    for (word, status, arcs) in [("end", 0, 2), ("killed", 128 + 9, 4), ("pledged", 0, 4)] {
+        let _ = fs::remove_file(program.file(1001));
+        let _ = program.run(&[word]).expect(status);
+        let bytes = fs::read(program.file(1001)).unwrap();
+        assert_eq!(bytes.len(), HEADER + SAMPLES + arcs * ARC, "{word}");
+        let mode = fs::metadata(program.file(1001)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o7777, 0o600);
+        assert_eq!(bytes[28..32], (24 * arcs as u32).to_le_bytes(), "totarc");
+        assert_eq!(bytes[HEADER + 4..HEADER + 6], 7u16.to_le_bytes(), "the third bin, which ran over");
+        assert_eq!(bytes[HEADER + SAMPLES + 16..HEADER + SAMPLES + 24], 1000u64.to_le_bytes(), "the first arc");
+    }
+}
+
+#[test]
+fn without_arcs_or_with_too_many_there_is_no_file() {
+    let Some(program) = Program::build("no_file", "openbsd_profil", &[]) else {
+        return;
+    };
+    for word in ["no_arcs", "too_many"] {
+        let _ = program.run(&[word]).expect(0);
+        assert!(!program.file(1001).exists(), "{word}");
+    }
+}
+
+#[test]
+fn a_forked_child_writes_a_file_of_its_own() {
+    let Some(program) = Program::build("fork", "openbsd_profil", &[]) else {
+        return;
+    };
+    let _ = program.run(&["fork"]).expect(0);
+    let first_bin = |process| fs::read(program.file(process)).unwrap()[HEADER];
+    assert_eq!((first_bin(1001), first_bin(1002)), (1, 2));
+}
+
+#[test]
+fn a_file_of_others_is_left_alone() {
+    let Some(program) = Program::build("others", "openbsd_profil", &[]) else {
+        return;
+    };
+    let file = program.file(1001);
+    let victim = program.bsd.directory.join("victim");
+    let run = || program.run(&["end"]).expect(0);
+    fs::write(&victim, "victim").unwrap();
+    // A symbolic link.
+    symlink(&victim, &file).unwrap();
+    let _ = run();
+    assert_eq!(fs::read(&victim).unwrap(), b"victim");
+    // A second link.
+    fs::remove_file(&file).unwrap();
+    fs::hard_link(&victim, &file).unwrap();
+    let _ = run();
+    assert_eq!(fs::read(&victim).unwrap(), b"victim");
+    // Others may read the file.
+    fs::remove_file(&file).unwrap();
+    fs::write(&file, "others'").unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
+    let _ = run();
+    assert_eq!(fs::read(&file).unwrap(), b"others'");
+    // The user's own, and longer than the new one.
+    fs::write(&file, vec![1; 4096]).unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+    let _ = run();
+    assert_eq!(fs::read(&file).unwrap().len(), HEADER + SAMPLES + 2 * ARC);
+}
+
+#[test]
+fn calls_signals_and_threads_are_openbsds() {
+    let Some(program) = Program::build("calls", "openbsd_calls", &[]) else {
+        return;
+    };
+    let _ = program.run(&[]).expect(3);
+}
+
+#[test]
+fn calls_from_the_wrong_place_or_against_a_pledge_end_the_process() {
+    let Some(program) = Program::build("refused", "openbsd_calls", &[]) else {
+        return;
+    };
+    let cases =
+        [("unpinned", 6, "not pinned"), ("open", 6, "promises"), ("fork", 6, "promises"), ("stack", 11, "MAP_STACK")];
+    for (word, signal, said) in cases {
+        let ran = program.run(&[word]);
+        assert_eq!(ran.status, 128 + signal, "{word}: {}{}", ran.stdout, ran.stderr);
+        let refused = ran.events("refused");
+        assert!(refused.len() == 1 && refused[0].contains(said), "{refused:?}");
+    }
+}
