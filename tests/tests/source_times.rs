@@ -145,6 +145,6 @@ fn several_images_and_old_layouts() {
     for fixed in ["--compat=gnu", "-T"] {
         let refused = read(gprof(), image.parent().unwrap(), &["--source-times", fixed, "a.out", "made-up"]);
         let why = String::from_utf8(refused.stderr).unwrap();
-        assert!(why.contains(&format!("'--source-times' and '{fixed}' contradict")), "{why}");
+        assert!(why.contains(&format!("'--source-times' and '{fixed}' cannot be used together")), "{why}");
     }
 }
