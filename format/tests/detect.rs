@@ -35,7 +35,7 @@ fn old_bsd(order: Order, word: Word, header: usize) -> Vec<u8> {
 }
 
 #[test]
-fn neighbours_are_called_by_name() {
+fn neighbors_are_called_by_name() {
     let pad = |magic: &[u8]| [magic, &[0; 64]].concat();
     assert_eq!(error(&pad(b"\x7fELF\x02\x01\x01")), Error::Foreign(Foreign::Elf));
     assert_eq!(error(&pad(&[0xbe, 0xba, 0xef, 0xbe])), Error::Foreign(Foreign::Darwin));

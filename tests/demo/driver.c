@@ -25,20 +25,20 @@ static void query(sqlite3 *db, const char *label, const char *sql) {
 }
 
 static void insert_rows(sqlite3 *db, int rows) {
-    static const char *const colours[] = {"amber", "blue", "crimson", "dun", "ebony", "fawn", "green"};
+    static const char *const colors[] = {"amber", "blue", "crimson", "dun", "ebony", "fawn", "green"};
     sqlite3_stmt *statement;
     unsigned seed = 1;
 
-    query(db, "create", "CREATE TABLE item(id INTEGER PRIMARY KEY, colour TEXT, name TEXT, price INTEGER);"
+    query(db, "create", "CREATE TABLE item(id INTEGER PRIMARY KEY, color TEXT, name TEXT, price INTEGER);"
                         "CREATE TABLE sale(id INTEGER PRIMARY KEY, item INTEGER, amount INTEGER);"
                         "CREATE INDEX sale_item ON sale(item); BEGIN");
-    if (sqlite3_prepare_v2(db, "INSERT INTO item(colour, name, price) VALUES(?, ?, ?)", -1, &statement, NULL))
+    if (sqlite3_prepare_v2(db, "INSERT INTO item(color, name, price) VALUES(?, ?, ?)", -1, &statement, NULL))
         fail(db, "prepare");
     for (int i = 0; i < rows; i++) {
         char name[64];
         seed = seed * 1103515245u + 12345u;
         snprintf(name, sizeof name, "thing number %u of lot %u", seed % 9973, seed >> 20);
-        sqlite3_bind_text(statement, 1, colours[(seed >> 8) % 7], -1, SQLITE_STATIC);
+        sqlite3_bind_text(statement, 1, colors[(seed >> 8) % 7], -1, SQLITE_STATIC);
         sqlite3_bind_text(statement, 2, name, -1, SQLITE_TRANSIENT);
         sqlite3_bind_int(statement, 3, (int)(seed >> 16) % 1000);
         if (sqlite3_step(statement) != SQLITE_DONE)
@@ -54,8 +54,8 @@ static void insert_rows(sqlite3 *db, int rows) {
 static const struct {
     const char *label, *sql;
 } questions[] = {
-    {"sold most", "SELECT i.colour, sum(s.amount * i.price) AS value FROM sale s JOIN item i ON i.id = s.item"
-                  " GROUP BY i.colour ORDER BY value DESC LIMIT 1"},
+    {"sold most", "SELECT i.color, sum(s.amount * i.price) AS value FROM sale s JOIN item i ON i.id = s.item"
+                  " GROUP BY i.color ORDER BY value DESC LIMIT 1"},
     {"last by name", "SELECT name FROM (SELECT name, price FROM item ORDER BY name DESC, price) LIMIT 1"},
     {"things like '%9_ of lot 1%'", "SELECT count(*) FROM item WHERE name LIKE '%9_ of lot 1%'"},
     {"dear and well sold", "SELECT count(*) FROM item i WHERE price > 900 AND"

@@ -365,15 +365,15 @@ fn messages_are_one_line_whatever_they_name() {
     let image = named_to_harm("messages_to_harm");
     let directory = image.parent().unwrap();
     let name = "no\n\x1b[2Jsuch";
-    let spelt = r"no\n\u{1b}[2Jsuch";
+    let spelled = r"no\n\u{1b}[2Jsuch";
     for words in [&[name][..], &["a.out", name], &["-p", &format!("--flat-profile={name}"), "a.out"], &["-R", name]] {
         let said = String::from_utf8(gmon_tests::read(gprof(), directory, words).stderr).unwrap();
-        assert!(said.lines().count() == 1 && said.contains(spelt) && !said.contains('\x1b'), "{words:?}: {said}");
+        assert!(said.lines().count() == 1 && said.contains(spelled) && !said.contains('\x1b'), "{words:?}: {said}");
     }
     // A warning, not an error: the profile of another program.
     let other = run(&compile("messages_of_another", &["classes.cc"], &["-no-pie"]));
     fs::copy(other, directory.join(name)).unwrap();
     let said = gmon_tests::read(gprof(), directory, &["-b", "a.out", name]).stderr;
     let said = String::from_utf8(said).unwrap();
-    assert!(said.starts_with(&format!("gprof: warning: {spelt}: ")) && said.lines().count() == 1, "{said}");
+    assert!(said.starts_with(&format!("gprof: warning: {spelled}: ")) && said.lines().count() == 1, "{said}");
 }

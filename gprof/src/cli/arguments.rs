@@ -104,7 +104,7 @@ pub(super) struct Arguments {
     #[arg(short = 's', long, help_heading = "Reports")]
     pub(super) sum: bool,
 
-    /// Leave out static functions; their samples and calls count for the function before
+    /// Leave out static functions; their samples and calls count for the function at the next lower address
     #[arg(short = 'a', long, help_heading = "What counts")]
     pub(super) no_static: bool,
 
@@ -116,7 +116,7 @@ pub(super) struct Arguments {
     #[arg(long, help_heading = "What counts")]
     pub(super) merge_clones: bool,
 
-    /// Add calls that are in the machine code but never happened
+    /// Add calls that the machine code contains but the profile does not count
     #[arg(short = 'c', long, help_heading = "What counts")]
     pub(super) static_call_graph: bool,
 
@@ -187,7 +187,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FORMAT", help_heading = "Layout")]
     format: Option<Written>,
 
-    /// Show the standard error of self times after ±: the effect of chance
+    /// Show the standard error (±) of each self time: the uncertainty of sampling
     #[arg(long, help_heading = "Layout")]
     pub(super) errors: bool,
 
@@ -269,11 +269,11 @@ pub(super) struct Arguments {
     #[arg(long, help_heading = "Files")]
     pub(super) no_objects: bool,
 
-    /// Print what the original gprof prints, including its errors
+    /// Print what GNU gprof prints, including its errors
     #[arg(long, value_name = "WHOSE", help_heading = "Files")]
     pub(super) compat: Option<Compatible>,
 
-    /// Accepted and ignored: the original's debugging output
+    /// Accepted and ignored: GNU gprof's debugging output
     #[arg(short = 'd', long, value_name = "BITS", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "", help_heading = "Help")]
     pub(super) debug: Option<OsString>,

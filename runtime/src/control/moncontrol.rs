@@ -51,7 +51,7 @@ pub(crate) fn start(lowpc: usize, highpc: usize, directory: Option<c_int>, live:
         return;
     }
     let Some(range) = Range::around(lowpc, highpc) else {
-        say(&[b"not profiling: the address range is empty or too large for a profile"]);
+        say(&[b"not profiling: the address range is empty or too large"]);
         return;
     };
     let in_file = if live { live_buffer(range, directory) } else { None };
@@ -237,7 +237,7 @@ fn write(buffer: Buffer, is_last: bool) {
             more_arcs = own.more;
         } else {
             let without_room = own.more.iter().map(|arc| arc.raw_count as u64).sum();
-            say_count(b"", without_room, b" calls are not in the file: the file has no room for more arcs");
+            say_count(b"", without_room, b" calls are not in the file: no room for more arcs");
         }
         say_count(b"", own.lost, b" calls are not in the file: cannot allocate memory");
     }
@@ -275,6 +275,10 @@ pub(crate) extern "C" fn after_fork_in_child() {
         bins::leave_file();
     }
     let has_left = file::leave_file();
+    let leaves_nothing = file::children_leave(Children::None);
+    if leaves_nothing {
+        bins::stop(); // the kernel's part starts no sampler then
+    }
     // Another thread may have been writing the parent's file; that thread does not exist in the child.
     let writer = PER_PROCESS.writer.load(SeqCst);
     kernel::after_fork_in_child(!matches!(writer, NOBODY | DONE));
@@ -285,7 +289,6 @@ pub(crate) extern "C" fn after_fork_in_child() {
     // SAFETY: the child has one thread, and signals are blocked.
     let cleared = current().is_none_or(|buffer| unsafe { buffer.clear(shared) });
     let whole = mcount::after_fork_in_child(shared);
-    let leaves_nothing = file::is_child_that(Children::None);
     if !has_left || !cleared || !whole || leaves_nothing {
         // Without memory of its own the child would count in its parent's memory.
         moncontrol(0);

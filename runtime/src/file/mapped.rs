@@ -58,7 +58,7 @@ pub(crate) fn begin(header: GmonHdr, arcs: usize) -> bool {
             true
         }
         Err((what, error)) => {
-            let why = b": the program's seccomp filter forbids writing the file later, and now: cannot ";
+            let why = b": the program's seccomp filter forbids later writes: cannot ";
             say_error(&[names::name().to_bytes(), why, what], error);
             false
         }

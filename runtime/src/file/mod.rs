@@ -17,7 +17,7 @@ pub(crate) use mapped::{
     announce as announce_in_file, begin as begin_in_file, is_in_file, leave as leave_file,
     room_for_arcs as room_for_arcs_in_file,
 };
-pub(crate) use names::{Children, is_child_that};
+pub(crate) use names::{Children, children_leave};
 pub use names::{Naming, Output, configure};
 pub(crate) use program_identity::remember_program;
 pub(crate) use shared_objects::announce;

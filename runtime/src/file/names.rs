@@ -150,7 +150,12 @@ fn push_number(name: &mut Text<NAME_SIZE>) {
 
 /// Whether this process is the child of a fork, and children leave `leaves`.
 pub(crate) fn is_child_that(leaves: Children) -> bool {
-    FORKED.load(Relaxed) && output().children == leaves
+    FORKED.load(Relaxed) && children_leave(leaves)
+}
+
+/// Whether the children of a fork leave `leaves`.
+pub(crate) fn children_leave(leaves: Children) -> bool {
+    output().children == leaves
 }
 
 /// The name of the sum of all children: `gmon.<program>.children-<build>.out` or `<prefix>.children-<build>`,

@@ -56,30 +56,32 @@ pub(crate) fn capture_directory(descriptor: Option<Fd>) -> Result<(), Errno> {
     Ok(())
 }
 
+/// The number of the superuser.
+const SUPERUSER: u32 = 0;
+
 /// Opens the file at start-up if the process is the superuser's, because the process may give up the right to write in the
 /// directory. Call this after [`capture_directory`]. Only the first call does anything.
 ///
 /// A directory in which every user may create files needs no new file yet: a process that is killed or that executes another
 /// program leaves no empty file there.
 pub(crate) fn keep_file() {
-    if PER_PROCESS.kept_file.load(Relaxed) != -1 || FORKED.load(Relaxed) || effective_user() != 0 {
+    if PER_PROCESS.kept_file.load(Relaxed) != -1 || FORKED.load(Relaxed) || effective_user() != SUPERUSER {
         return;
     }
     // SAFETY: at start-up there is one thread.
     let captured = unsafe { &mut *CAPTURED.0.get() };
     let directory = Fd(DIRECTORY.load(Relaxed));
-    let opened = match captured.status {
-        Some(status) if status.is_open_to_all() => {
-            if has_process_number() {
-                return; // no other process uses the name
-            }
-            directory.open_existing(name()).ok()
-        }
-        _ if has_process_number() => open_main(captured, false).ok().filter(|file| is_locked_for_us(*file)),
-        _ => directory.open_for_writing(name(), mode(), false).ok(),
+    let is_open_to_all = captured.status.is_some_and(|status| status.is_open_to_all());
+    let opened = match (is_open_to_all, has_process_number()) {
+        (true, true) => None, // no other process uses the name
+        (true, false) => directory.open_existing(name()).ok(),
+        (false, true) => open_main(captured, false).ok().filter(|file| is_locked_for_us(*file)),
+        (false, false) => directory.open_for_writing(name(), mode(), false).ok(),
     };
     if let Some(file) = opened {
-        captured.file = file.status().ok().filter(Status::is_regular);
+        // Another user may have made the file in a directory that is open to all.
+        let is_usable = |status: &Status| status.is_regular() && (!is_open_to_all || status.owner == SUPERUSER);
+        captured.file = file.status().ok().filter(is_usable);
         PER_PROCESS.kept_file.store(file.out_of_the_way().0, Relaxed);
     }
 }

@@ -199,6 +199,14 @@ fn the_superuser_leaves_no_empty_file_where_everybody_may_create_files() {
     assert_eq!(fs::read(&profile).unwrap(), b"of before");
     assert_eq!(run(&["setuid"], None).status.code(), Some(7));
     assert_eq!((case.counts(&profile).0, fs::metadata(&profile).unwrap().uid()), (2, 0));
+    // The superuser's counts do not go into a file that another user has made there.
+    case.clean();
+    fs::write(&profile, "of another user").unwrap();
+    std::os::unix::fs::chown(&profile, Some(65533), None).unwrap();
+    let output = run(&["setuid"], None);
+    assert_eq!(output.status.code(), Some(7));
+    assert!(said(&output).contains("gmon.out") && said(&output).lines().count() == 1, "{output:?}");
+    assert_eq!(fs::read(&profile).unwrap(), b"of another user");
 }
 
 #[test]

@@ -354,8 +354,8 @@ impl<'a> Parser<'a> {
         if !constructor.is_empty() {
             self.last_name = Some(self.add(Node::Text(constructor.as_bytes())));
         }
-        let spelt_out = in_prefix && matches!(self.peek(), Some(b'C' | b'D'));
-        let standard = self.add(Node::Text(if spelt_out { full.as_bytes() } else { short.as_bytes() }));
+        let spelled_out = in_prefix && matches!(self.peek(), Some(b'C' | b'D'));
+        let standard = self.add(Node::Text(if spelled_out { full.as_bytes() } else { short.as_bytes() }));
         if self.peek() != Some(b'B') {
             return Some(standard);
         }

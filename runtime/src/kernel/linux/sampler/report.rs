@@ -26,10 +26,15 @@ pub(crate) fn report() {
         say_error(&[b"cannot open the perf_event ring in a forked child, used timers"], Errno(error));
     }
     let lost = ring::report();
-    if handler::is_replaced() {
-        say(&[b"the program handles signal 60, which the sampler needs: samples are missing"]);
+    let taken: &[u8] = if handler::is_replaced() {
+        b"the program handles signal 60"
     } else if process::is_taken() {
-        say(&[b"the program uses SIGPROF or ITIMER_PROF, which the sampler needs: samples are missing"]);
+        b"the program uses SIGPROF or ITIMER_PROF"
+    } else {
+        b""
+    };
+    if !taken.is_empty() {
+        say(&[taken, b", which the sampler needs: samples are missing"]);
     } else if refused == 0 && !bins::is_counting() {
         report_missing(lost);
     }
