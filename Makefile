@@ -21,6 +21,8 @@ LIBRARY := $(DIST)/lib/gmon
 MANUALS := $(DIST)/share/man
 HOST := $(shell uname -m)
 SYSTEM := $(shell uname -s)
+# Where pkg-config looks.
+PKGCONFIG := $(DIST)/$(if $(filter FreeBSD,$(SYSTEM)),libdata,lib)/pkgconfig
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
 
 .PHONY: all demo check check-bsd dist install bench clean runtime runtime-aarch64 gprof tools
@@ -137,6 +139,9 @@ define freebsd
 	$(BSD_RUST) RUSTFLAGS="--sysroot $(BSD)/$(2)" CARGO_TARGET_DIR="$(BSD)/build" $(BSD_CARGO) rustc --offline \
 		--package gmon-runtime --profile runtime --crate-type staticlib --target $(2) --features start -- $(FREEBSD_RUST)
 	$(call freebsd_object,$(BSD)/build/$(2)/runtime,$(LIBRARY)/freebsd-$(1),$(3))
+	@mkdir -p "$(LIBRARY)/freebsd-$(1)/pkgconfig"
+	@sed -e 's/@VERSION@/$(VERSION)/' -e '/^prefix=/s,$$,/../..,' -e '/^libdir=/s,=.*,=$$\{pcfiledir}/..,' runtime/gmon.pc.in \
+		>"$(LIBRARY)/freebsd-$(1)/pkgconfig/gmon.pc"
 endef
 
 runtime-freebsd-amd64:
@@ -147,10 +152,10 @@ runtime-freebsd-aarch64:
 
 # Tools that go with the objects: the compiler wrapper, the pkg-config file, manual pages.
 tools:
-	@mkdir -p "$(DIST)/bin" "$(DIST)/lib/pkgconfig" "$(MANUALS)/man1" "$(MANUALS)/man3" "$(MANUALS)/man5"
-	@sed 's/@HOST@/$(HOST)/' runtime/gmon-cc.sh >"$(DIST)/bin/gmon-cc"
+	@mkdir -p "$(DIST)/bin" "$(PKGCONFIG)" "$(MANUALS)/man1" "$(MANUALS)/man3" "$(MANUALS)/man5"
+	@sed -e 's/@HOST@/$(HOST)/' -e 's/@SYSTEM@/$(SYSTEM)/' runtime/gmon-cc.sh >"$(DIST)/bin/gmon-cc"
 	@chmod 755 "$(DIST)/bin/gmon-cc"
-	@sed 's/@VERSION@/$(VERSION)/' runtime/gmon.pc.in >"$(DIST)/lib/pkgconfig/gmon.pc"
+	@sed 's/@VERSION@/$(VERSION)/' runtime/gmon.pc.in >"$(PKGCONFIG)/gmon.pc"
 	@cp docs/man/*.1 "$(MANUALS)/man1/"
 	@cp docs/man/*.3 "$(MANUALS)/man3/"
 	@cp docs/man/*.5 "$(MANUALS)/man5/"
