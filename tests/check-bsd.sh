@@ -68,6 +68,22 @@ for machine in amd64 aarch64; do
 done
 echo "FreeBSD:${built:- none}"
 
+step "the reader"
+# Everything in these directories comes from the sources as they are now.
+readers=
+for system in freebsd openbsd; do
+    for machine in x86_64 aarch64; do
+        rm -rf "$target/bsd/reader/$machine-unknown-$system"
+        if sh tests/bsd/reader.sh "$machine-unknown-$system" "$machine-$system" "$target/bsd/reader" "$zig/bin/python"; then
+            readers="$readers $machine-$system"
+        elif [ -z "$missing" ]; then
+            echo "check-bsd: cannot build gprof for $system on $machine" >&2
+            exit 1
+        fi
+    done
+done
+echo "gprof:${readers:- none}"
+
 step "lints"
 # Clippy has no library for these systems. The runtime with FreeBSD's folders in the place of Linux's compiles for Linux too, as
 # long as nobody links that.
