@@ -95,8 +95,10 @@ sed -i 's/^members = .*/members = ["format", "runtime"]/' "$lint/Cargo.toml"
 for seam in os entry kernel; do
     sed -i -e '/target_os = "linux"/d' -e 's/^#\[cfg_attr(target_os = "freebsd", \(path = ".*"\))\]/#[\1]/' "$lint/runtime/src/$seam/mod.rs"
 done
-CARGO_TARGET_DIR=$target/bsd/lint-target "$cargo" clippy --quiet --offline --manifest-path "$lint/Cargo.toml" \
-    --package gmon-runtime --features start -- -D warnings -A dead_code -A unused_imports
+for feature in start runtime; do
+    CARGO_TARGET_DIR=$target/bsd/lint-target "$cargo" clippy --quiet --offline --manifest-path "$lint/Cargo.toml" \
+        --package gmon-runtime --features $feature -- -D warnings -A dead_code -A unused_imports
+done
 
 step "tests"
 log=$target/check-bsd.log

@@ -178,6 +178,33 @@ fn only_the_public_names_are_global_and_little_is_needed() {
 }
 
 #[test]
+fn the_library_has_no_start_up_code_and_cannot_panic() {
+    let control = ["monstartup", "__monstartup", "moncontrol", "__moncontrol", "_mcleanup", "gmon_dump"];
+    let more = ["write_profiling", "__write_profiling", ".mcount", "_mcount", "execve", "fork"];
+    let text = ["memcpy", "memmove", "memset", "memcmp", "bcmp", "strlen"];
+    let wanted = ["__ehdr_start", "__error", "__progname", "environ"];
+    for (machine, object) in objects() {
+        let library = Path::new(&object).with_file_name("libgmon.a").display().to_string();
+        let header = tool("llvm-readelf", &["-h", &library]);
+        assert!(header.contains("UNIX - FreeBSD"), "{}: {header}", machine.name);
+        let symbols = tool("llvm-nm", &[&library]);
+        assert!(!symbols.contains("panic"), "{}: {symbols}", machine.name);
+        let (mut defined, mut needed) = (BTreeSet::new(), BTreeSet::new());
+        for line in symbols.lines() {
+            match line.split_whitespace().collect::<Vec<_>>()[..] {
+                ["U", name] => needed.insert(name.to_owned()),
+                [_, kind, name] if kind.chars().all(char::is_uppercase) => defined.insert(name.to_owned()),
+                _ => false,
+            };
+        }
+        let fentry: &[&str] = if machine.name == "amd64" { &["__fentry__"] } else { &[] };
+        assert_eq!(defined, set(&[&control[..], &more, fentry].concat()), "{}", machine.name);
+        let needed: BTreeSet<_> = needed.difference(&set(&text)).cloned().collect();
+        assert_eq!(needed, set(&wanted), "{}", machine.name);
+    }
+}
+
+#[test]
 fn they_are_freebsds_small_and_cannot_panic() {
     for (machine, object) in objects() {
         let header = tool("llvm-readelf", &["-h", "-S", "-W", &object]);
