@@ -21,6 +21,8 @@ LIBRARY := $(DIST)/lib/gmon
 MANUALS := $(DIST)/share/man
 HOST := $(shell uname -m)
 SYSTEM := $(shell uname -s)
+# Where pkg-config looks.
+PKGCONFIG := $(DIST)/$(if $(filter FreeBSD,$(SYSTEM)),libdata,lib)/pkgconfig
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
 
 .PHONY: all demo check check-bsd dist install bench clean runtime runtime-aarch64 gprof tools
@@ -102,7 +104,9 @@ runtime-Linux:
 runtime-FreeBSD:
 	@mkdir -p "$(LIBRARY)"
 	$(RUSTC_RUNTIME) --features start -- $(FREEBSD_RUST)
-	$(call freebsd_object,$(TARGET)/runtime,$(LIBRARY),$(if $(filter arm64,$(HOST)),aarch64elf,elf_x86_64_fbsd))
+	$(call freebsd_object,$(TARGET)/runtime,$(LIBRARY)/gcrt1.o,$(FREEBSD_EMULATION),_start mcount)
+	$(RUSTC_RUNTIME) --features runtime -- $(FREEBSD_RUST)
+	$(call freebsd_library,$(TARGET)/runtime,$(LIBRARY),$(FREEBSD_EMULATION))
 
 # The objects for AArch64, with Rust's target and the cross binutils, beside those for this machine.
 runtime-aarch64: CROSS ?= aarch64-linux-gnu-
@@ -117,26 +121,45 @@ BSD_CARGO ?= /usr/bin/cargo
 BSD := $(TARGET)/bsd
 LLD ?= ld.lld
 LLVM_OBJCOPY ?= llvm-objcopy
+LLVM_AR ?= llvm-ar
+FREEBSD_EMULATION = $(if $(filter arm64,$(HOST)),aarch64elf,elf_x86_64_fbsd)
 FREEBSD_GLOBALS = --strip-debug --keep-global-symbols=runtime/exports-freebsd.txt
 FREEBSD_GLOBALS += $(foreach name,_exit _Exit daemon dlclose execve fork,--weaken-symbol=$(name))
 
 # Items that only other systems need are dead code.
 FREEBSD_RUST = $(SMALL) -C jump-tables=no -A dead_code -A unused_imports
 
-# $(call freebsd_object,BUILT,LIBRARY,EMULATION): makes the object of the archive in the directory BUILT.
+# $(call freebsd_object,BUILT,OBJECT,EMULATION,SYMBOLS): makes the object of the archive in the directory BUILT.
 define freebsd_object
-	@$(LLD) -r -m $(3) -T runtime/merge.ld -u _start -u mcount -o "$(1)/start.o" "$(1)/libgmon_runtime.a"
-	@$(LLVM_OBJCOPY) $(FREEBSD_GLOBALS) "$(1)/start.o" "$(2)/gcrt1.o"
-	@printf '\011' | dd of="$(2)/gcrt1.o" bs=1 seek=7 conv=notrunc 2>/dev/null
+	@$(LLD) -r -m $(3) -T runtime/merge.ld $(addprefix -u ,$(4)) -o "$(1)/all.o" "$(1)/libgmon_runtime.a"
+	@$(LLVM_OBJCOPY) $(FREEBSD_GLOBALS) "$(1)/all.o" "$(2)"
+	@printf '\011' | dd of="$(2)" bs=1 seek=7 conv=notrunc 2>/dev/null
+endef
+
+# $(call freebsd_library,BUILT,LIBRARY,EMULATION): makes the library without start-up code of the archive in the directory BUILT.
+define freebsd_library
+	$(call freebsd_object,$(1),$(1)/gmon.o,$(3),mcount)
+	@rm -f "$(2)/libgmon.a"
+	@$(LLVM_AR) rcs "$(2)/libgmon.a" "$(1)/gmon.o"
+endef
+
+# $(call freebsd_build,RUST_TARGET,FEATURE): builds the archive of the runtime with that feature.
+define freebsd_build
+	$(BSD_RUST) RUSTFLAGS="--sysroot $(BSD)/$(1)" CARGO_TARGET_DIR="$(BSD)/build" $(BSD_CARGO) rustc --offline \
+		--package gmon-runtime --profile runtime --crate-type staticlib --target $(1) --features $(2) -- $(FREEBSD_RUST)
 endef
 
 # $(call freebsd,MACHINE,RUST_TARGET,EMULATION): MACHINE is FreeBSD's name for it.
 define freebsd
 	@sh tests/bsd/sysroot.sh $(2) "$(BSD)/$(2)"
 	@mkdir -p "$(LIBRARY)/freebsd-$(1)"
-	$(BSD_RUST) RUSTFLAGS="--sysroot $(BSD)/$(2)" CARGO_TARGET_DIR="$(BSD)/build" $(BSD_CARGO) rustc --offline \
-		--package gmon-runtime --profile runtime --crate-type staticlib --target $(2) --features start -- $(FREEBSD_RUST)
-	$(call freebsd_object,$(BSD)/build/$(2)/runtime,$(LIBRARY)/freebsd-$(1),$(3))
+	$(call freebsd_build,$(2),start)
+	$(call freebsd_object,$(BSD)/build/$(2)/runtime,$(LIBRARY)/freebsd-$(1)/gcrt1.o,$(3),_start mcount)
+	$(call freebsd_build,$(2),runtime)
+	$(call freebsd_library,$(BSD)/build/$(2)/runtime,$(LIBRARY)/freebsd-$(1),$(3))
+	@mkdir -p "$(LIBRARY)/freebsd-$(1)/pkgconfig"
+	@sed -e 's/@VERSION@/$(VERSION)/' -e '/^prefix=/s,$$,/../..,' -e '/^libdir=/s,=.*,=$$\{pcfiledir}/..,' runtime/gmon.pc.in \
+		>"$(LIBRARY)/freebsd-$(1)/pkgconfig/gmon.pc"
 endef
 
 runtime-freebsd-amd64:
@@ -147,10 +170,10 @@ runtime-freebsd-aarch64:
 
 # Tools that go with the objects: the compiler wrapper, the pkg-config file, manual pages.
 tools:
-	@mkdir -p "$(DIST)/bin" "$(DIST)/lib/pkgconfig" "$(MANUALS)/man1" "$(MANUALS)/man3" "$(MANUALS)/man5"
-	@sed 's/@HOST@/$(HOST)/' runtime/gmon-cc.sh >"$(DIST)/bin/gmon-cc"
+	@mkdir -p "$(DIST)/bin" "$(PKGCONFIG)" "$(MANUALS)/man1" "$(MANUALS)/man3" "$(MANUALS)/man5"
+	@sed -e 's/@HOST@/$(HOST)/' -e 's/@SYSTEM@/$(SYSTEM)/' runtime/gmon-cc.sh >"$(DIST)/bin/gmon-cc"
 	@chmod 755 "$(DIST)/bin/gmon-cc"
-	@sed 's/@VERSION@/$(VERSION)/' runtime/gmon.pc.in >"$(DIST)/lib/pkgconfig/gmon.pc"
+	@sed 's/@VERSION@/$(VERSION)/' runtime/gmon.pc.in >"$(PKGCONFIG)/gmon.pc"
 	@cp docs/man/*.1 "$(MANUALS)/man1/"
 	@cp docs/man/*.3 "$(MANUALS)/man3/"
 	@cp docs/man/*.5 "$(MANUALS)/man5/"

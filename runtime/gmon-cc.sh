@@ -8,7 +8,9 @@
 # looks for gcrt1.o, and as a further object otherwise (musl-gcc). The files of gmon are found relative to this script.
 set -eu
 
-host=@HOST@ # the architecture of lib/gmon; other architectures have a directory there
+# The machine and the system of the objects in lib/gmon. Other machines and systems have directories there.
+host=@HOST@
+host_system=@SYSTEM@
 
 fail() {
     echo "gmon-cc: $*" >&2
@@ -82,31 +84,69 @@ for argument; do
 done
 [ $is_question = no ] || exec $compiler "$@"
 
+# The machine as directories and compilers name it: FreeBSD says amd64 and arm64.
+architecture() {
+    case $1 in
+        amd64*) echo x86_64 ;;
+        arm64*) echo aarch64 ;;
+        *) echo "${1%%-*}" ;;
+    esac
+}
+
 # gcc answers the first of several questions.
 machine=$($compiler -dumpmachine "$@" 2>/dev/null </dev/null) || machine=$host
+architecture=$(architecture "$machine")
 case $machine in
-    "$host"*) ;;
-    *) library=$library/${machine%%-*} ;;
+    *-*freebsd*) system=FreeBSD ;;
+    *-*openbsd*) system=OpenBSD ;;
+    *-*) system=Linux ;;
+    *) system=$host_system ;; # the compiler did not answer
 esac
-[ -f "$library/gcrt1.o" ] || fail "no start-up objects for ${machine%%-*}: there is no $library/gcrt1.o"
+if [ "$system $architecture" != "$host_system $(architecture "$host")" ]; then
+    case $system-$architecture in
+        Linux-*) directory=$architecture ;;
+        *-x86_64) directory=$system-amd64 ;;
+        *) directory=$system-$architecture ;;
+    esac
+    library=$library/$(echo "$directory" | tr '[:upper:]' '[:lower:]')
+fi
+start=gcrt1.o
+[ "$system" != OpenBSD ] || start=gcrt0.o
+if ! [ -f "$library/$start" ]; then
+    [ "$system" = Linux ] || architecture="$system on $architecture"
+    fail "no start-up objects for $architecture: there is no $library/$start"
+fi
 
 # Each argument is added before the existing ones. A static PIE needs another gcrt1.o, which only gcc finds by itself.
-static_pie=no
+static_pie=no static=no pie=no
 for argument; do
-    [ "$argument" != -static-pie ] || static_pie=yes
+    case $argument in
+        -static-pie) static_pie=yes ;;
+        -static) static=yes ;;
+        -pie) pie=yes ;;
+    esac
 done
 set -- "-I$prefix/include" "$@"
 set -- "-B$library" "$@"
 [ $static_pie = no ] || set -- "-B$library/static-pie" "$@"
 set -- -pg "$@"
 
+# clang ignores -static-pie for FreeBSD, and makes a program of -static -pie that libc takes for a dynamic program.
+case $system$static_pie$static$pie in
+    FreeBSDyes*|FreeBSDnoyesyes) fail "FreeBSD has no static position-independent programs: use -static or -pie alone" ;;
+esac
 case $static_pie$machine in
     # musl's own rcrt1.o relocates a static PIE, and -pg would replace rcrt1.o.
     yes*musl*) fail "cannot link a static PIE with musl: compile with -pg, then link without -pg and with $library/gmon.o" ;;
 esac
 
 # Whether the compiler links a program, and with the gcrt1.o of gmon.
-case $($compiler -### "$@" 2>&1 </dev/null) in
+case $system$($compiler -### "$@" 2>&1 </dev/null) in
+    # The object needs libc of FreeBSD 14. Compilers link the profiled libraries, which older systems have.
+    FreeBSD*'"-lc_p"'*) fail "gmon needs FreeBSD 14 or later, but the compiler links for $machine: use another, such as \
+clang --target=${machine%%-*}-unknown-freebsd14" ;;
+    # The kernel of OpenBSD samples only static programs.
+    OpenBSD*gcrt0.o*) [ $static = yes ] || set -- -static "$@" ;;
     *gcrt1.o*|*grcrt1.o*) ;;
     */crt1.o*|*Scrt1.o*|*rcrt1.o*) set -- "$library/gmon.o" "$@" ;;
 esac

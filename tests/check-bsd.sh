@@ -68,6 +68,22 @@ for machine in amd64 aarch64; do
 done
 echo "FreeBSD:${built:- none}"
 
+step "the reader"
+# Everything in these directories comes from the sources as they are now.
+readers=
+for system in freebsd openbsd; do
+    for machine in x86_64 aarch64; do
+        rm -rf "$target/bsd/reader/$machine-unknown-$system"
+        if sh tests/bsd/reader.sh "$machine-unknown-$system" "$machine-$system" "$target/bsd/reader" "$zig/bin/python"; then
+            readers="$readers $machine-$system"
+        elif [ -z "$missing" ]; then
+            echo "check-bsd: cannot build gprof for $system on $machine" >&2
+            exit 1
+        fi
+    done
+done
+echo "gprof:${readers:- none}"
+
 step "lints"
 # Clippy has no library for these systems. The runtime with FreeBSD's folders in the place of Linux's compiles for Linux too, as
 # long as nobody links that.
@@ -79,8 +95,10 @@ sed -i 's/^members = .*/members = ["format", "runtime"]/' "$lint/Cargo.toml"
 for seam in os entry kernel; do
     sed -i -e '/target_os = "linux"/d' -e 's/^#\[cfg_attr(target_os = "freebsd", \(path = ".*"\))\]/#[\1]/' "$lint/runtime/src/$seam/mod.rs"
 done
-CARGO_TARGET_DIR=$target/bsd/lint-target "$cargo" clippy --quiet --offline --manifest-path "$lint/Cargo.toml" \
-    --package gmon-runtime --features start -- -D warnings -A dead_code -A unused_imports
+for feature in start runtime; do
+    CARGO_TARGET_DIR=$target/bsd/lint-target "$cargo" clippy --quiet --offline --manifest-path "$lint/Cargo.toml" \
+        --package gmon-runtime --features $feature -- -D warnings -A dead_code -A unused_imports
+done
 
 step "tests"
 log=$target/check-bsd.log

@@ -1,39 +1,51 @@
 #!/bin/sh
-# Builds Rust's `core` for a target that the compiler has none for: sysroot.sh TARGET DIRECTORY
+# Builds Rust's library for a target that the compiler has none for: sysroot.sh TARGET DIRECTORY [core|std]
 #
 # Debian's compiler and sources of the library are a matched pair (rustc-web, cargo-web, rust-web-src); RUSTC, CARGO and RUST_SRC
-# say where others are. The directory is a sysroot for `rustc --sysroot`, with `core` and nothing else.
+# say where others are. The directory is a sysroot for `rustc --sysroot`. By default, the sysroot has `core` alone, optimized and
+# with bitcode, because the runtime is linked with that. With `std`, the sysroot has the whole library, built as fast as possible,
+# because only tests use that library.
 set -eu
 target=$1
-directory=$2
+directory=$(mkdir -p "$2" && cd "$2" && pwd)
+part=${3:-core}
 rustc=${RUSTC:-/usr/bin/rustc}
 cargo=${CARGO:-/usr/bin/cargo}
 version=$("$rustc" --version | awk '{ print $2 }')
 library=${RUST_SRC:-/usr/src/rustc-$version/library}
 libraries=$directory/lib/rustlib/$target/lib
+case $part in
+core) parts=core settings='panic = "abort"
+opt-level = "s"
+codegen-units = 1' attributes='#![no_std]' flags='-C embed-bitcode=yes' wanted='libcore-*.rlib libcompiler_builtins-*.rlib' ;;
+std) parts=std,panic_unwind settings='opt-level = 0' attributes= flags= wanted='lib*.rlib' ;;
+*) echo "sysroot.sh: $part is neither core nor std" >&2; exit 2 ;;
+esac
 [ "$(cat "$directory/version" 2>/dev/null)" = "$version $target" ] && exit
 rm -rf "$directory"
 mkdir -p "$directory/build/src" "$libraries"
-printf '#![no_std]\n' >"$directory/build/src/lib.rs"
-# A workspace of its own: the project's packages are not in the directory of the library's. Bitcode, because the runtime is
-# linked with it.
-cat >"$directory/build/Cargo.toml" <<EOF
+printf '%s\n' "$attributes" >"$directory/build/src/lib.rs"
+# A workspace of its own: the project's packages are not in the directory of the library's.
+cat >"$directory/build/Cargo.toml" <<END
 [package]
-name = "core-alone"
+name = "library-alone"
 edition = "2024"
 [workspace]
 [profile.release]
-panic = "abort"
-opt-level = "s"
-codegen-units = 1
-EOF
+$settings
+END
 (
     cd "$directory/build"
-    RUSTC=$rustc RUSTC_BOOTSTRAP=1 RUSTFLAGS="-C embed-bitcode=yes" CARGO_TARGET_DIR=target "$cargo" build --release --quiet \
-        -Zbuild-std=core --target "$target" --offline \
+    RUSTC=$rustc RUSTC_BOOTSTRAP=1 RUSTFLAGS=$flags CARGO_TARGET_DIR=target "$cargo" build --release --quiet \
+        -Zbuild-std=$parts --target "$target" --offline \
         --config 'source.crates-io.replace-with="library"' --config "source.library.directory=\"$library/vendor\""
 )
-cp "$directory/build/target/$target"/release/deps/libcore-*.rlib "$libraries/"
-cp "$directory/build/target/$target"/release/deps/libcompiler_builtins-*.rlib "$libraries/"
+(
+    cd "$directory/build/target/$target/release/deps"
+    rm -f liblibrary_alone-*
+    for file in $wanted; do
+        cp "$file" "$libraries/"
+    done
+)
 rm -rf "$directory/build"
 echo "$version $target" >"$directory/version"

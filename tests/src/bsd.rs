@@ -83,6 +83,8 @@ pub enum Start<'a> {
     Plain,
     /// A start-up object under test.
     Object(&'a Path),
+    /// A start-up object of the tests, and a library under test.
+    Library(&'a Path),
 }
 
 const FLAGS: [&str; 6] = ["-ffreestanding", "-fno-stack-protector", "-fno-pie", "-Wall", "-Wextra", "-g"];
@@ -191,6 +193,7 @@ impl Bsd {
         match start {
             Start::Plain => linker.arg(library(self.system).join("crt.o")),
             Start::Object(object) => linker.arg(object),
+            Start::Library(archive) => linker.arg(library(self.system).join("crt.o")).arg(archive),
         };
         done(linker.args(objects).arg(library(self.system).join("libc.a")), name);
         image

@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Mutex;
@@ -177,6 +178,33 @@ fn only_the_public_names_are_global_and_little_is_needed() {
 }
 
 #[test]
+fn the_library_has_no_start_up_code_and_cannot_panic() {
+    let control = ["monstartup", "__monstartup", "moncontrol", "__moncontrol", "_mcleanup", "gmon_dump"];
+    let more = ["write_profiling", "__write_profiling", ".mcount", "_mcount", "execve", "fork"];
+    let text = ["memcpy", "memmove", "memset", "memcmp", "bcmp", "strlen"];
+    let wanted = ["__ehdr_start", "__error", "__progname", "environ"];
+    for (machine, object) in objects() {
+        let library = Path::new(&object).with_file_name("libgmon.a").display().to_string();
+        let header = tool("llvm-readelf", &["-h", &library]);
+        assert!(header.contains("UNIX - FreeBSD"), "{}: {header}", machine.name);
+        let symbols = tool("llvm-nm", &[&library]);
+        assert!(!symbols.contains("panic"), "{}: {symbols}", machine.name);
+        let (mut defined, mut needed) = (BTreeSet::new(), BTreeSet::new());
+        for line in symbols.lines() {
+            match line.split_whitespace().collect::<Vec<_>>()[..] {
+                ["U", name] => needed.insert(name.to_owned()),
+                [_, kind, name] if kind.chars().all(char::is_uppercase) => defined.insert(name.to_owned()),
+                _ => false,
+            };
+        }
+        let fentry: &[&str] = if machine.name == "amd64" { &["__fentry__"] } else { &[] };
+        assert_eq!(defined, set(&[&control[..], &more, fentry].concat()), "{}", machine.name);
+        let needed: BTreeSet<_> = needed.difference(&set(&text)).cloned().collect();
+        assert_eq!(needed, set(&wanted), "{}", machine.name);
+    }
+}
+
+#[test]
 fn they_are_freebsds_small_and_cannot_panic() {
     for (machine, object) in objects() {
         let header = tool("llvm-readelf", &["-h", "-S", "-W", &object]);
@@ -213,6 +241,57 @@ fn programs_link_against_the_systems_libc_and_have_its_notes() {
         }
         let start = says.lines().find(|line| line.contains(" __libc_start1"));
         assert!(start.is_some_and(|line| line.contains(" UND ")), "{context}");
+    }
+}
+
+/// A directory like the root of FreeBSD, for clang's `--sysroot`: libc as a list of symbols, and empty files in the place of other
+/// libraries and of compilers' objects.
+fn system_root(machine: Machine, place: &Path) -> Option<PathBuf> {
+    let libc = libc(machine)?;
+    let root = place.join("a root");
+    let library = root.join("usr/lib");
+    fs::create_dir_all(&library).unwrap();
+    let path = |name: &str| library.join(name).display().to_string();
+    fs::write(place.join("empty.c"), "").unwrap();
+    let (target, empty) = (format!("--target={}", machine.triple), place.join("empty.c"));
+    for object in ["crti.o", "crtn.o", "crtbegin.o", "crtend.o", "crtbeginS.o", "crtendS.o"] {
+        tool("clang", &[&target, "-c", empty.to_str().unwrap(), "-o", &path(object)]);
+    }
+    for archive in ["libgcc.a", "libgcc_s.a"] {
+        tool("llvm-ar", &["rc", &path(archive)]);
+    }
+    fs::copy(libc, path("libc.so")).unwrap();
+    Some(root)
+}
+
+#[test]
+fn the_wrapper_and_pkg_config_build_programs() {
+    for (machine, object) in objects() {
+        let place = directory(&format!("bsd_wrapper_{}", machine.name));
+        let Some(root) = system_root(machine, &place) else { return };
+        gmon_tests::make("tools").unwrap();
+        fs::write(place.join("p.c"), format!("#include <gmon.h>\n{PROGRAM}")).unwrap();
+        // $CC is split at blanks.
+        symlink(&root, place.join("root")).unwrap();
+        let compiler = format!("clang --target={} --sysroot=root", machine.triple);
+        let script = "set -e; \"$1/bin/gmon-cc\" -O1 -c p.c; \"$1/bin/gmon-cc\" p.o -fuse-ld=lld -o dynamic
+            \"$1/bin/gmon-cc\" -O1 -fPIE -pie p.c -fuse-ld=lld -o pie
+            export PKG_CONFIG_PATH=\"${2%/*}/pkgconfig\"
+            ! pkg-config --version >/dev/null || eval $CC $(pkg-config --cflags --libs gmon) p.c -fuse-ld=lld -o packaged";
+        let output = Command::new("sh")
+            .args(["-c", script, "sh", distribution().to_str().unwrap(), &object])
+            .current_dir(&place)
+            .env("CC", compiler)
+            .output()
+            .unwrap();
+        assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+        let programs = ["dynamic", "pie", "packaged"].map(|name| place.join(name));
+        assert!(programs[0].exists() && programs[1].exists());
+        for program in programs.iter().filter(|program| program.exists()) {
+            let says = tool("llvm-readelf", &["-h", "-n", "--symbols", program.to_str().unwrap()]);
+            assert!(says.contains("UNIX - FreeBSD") && says.contains("NT_FREEBSD_NOINIT_TAG"), "{says}");
+            assert!(says.lines().any(|line| line.ends_with(" .mcount") && !line.contains(" UND ")), "{says}");
+        }
     }
 }
 

@@ -226,6 +226,37 @@ fn another_rate_is_the_interval_timers() {
 }
 
 #[test]
+fn a_program_without_start_up_object_profiles_itself() {
+    let library = gmon_tests::distribution().join("lib/gmon/freebsd-amd64/libgmon.a");
+    if !library.exists() {
+        eprintln!("SKIPPED: FreeBSD's libgmon.a is not built: make runtime-freebsd-amd64");
+        return;
+    }
+    let Some(system) = Bsd::new(System::FreeBsd, "freebsd_by_hand") else {
+        return;
+    };
+    let image = system.build("by_hand", &["by_hand.c"], &["-O1", "-pg"], Start::Library(&library));
+    let program = Program { system, symbols: Symbols::of(&image), image };
+    for (environment, file) in [(&[][..], "by_hand.gmon"), (&[("PROFIL_USE_PID", "")], "by_hand.1001.gmon")] {
+        let ran = program.system.run(&program.image, &[], &[], environment).expect(0);
+        assert_eq!(ran.stderr, "", "the runtime says nothing");
+        let mut names = [file, "by_hand.1002.gmon"];
+        names.sort_unstable();
+        assert_eq!(program.profiles(), names);
+        let files = [(file, [None, Some(30), None], 70_000), ("by_hand.1002.gmon", [None, None, Some(40)], 20)];
+        for (file, expected, ticks) in files {
+            let calls = program.calls(file);
+            let counts = ["before", "parents", "childs"].map(|name| calls.get(&format!("calls {name}")).copied());
+            assert_eq!((counts, program.ticks(file)), (expected, samples(&[("light", ticks)])), "{file}");
+            fs::remove_file(program.system.directory.join(file)).unwrap();
+        }
+    }
+    // A process with other rights than its user's is not profiled.
+    let _ = program.system.run(&program.image, &["--set-id"], &[], &[]).expect(0);
+    assert_eq!(program.profiles(), [""; 0]);
+}
+
+#[test]
 fn both_readers_read_the_file() {
     let Some(program) = Program::build("readers") else {
         return;

@@ -43,7 +43,28 @@ pub(crate) fn beginning(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 ///
 /// When the path names anything else, the file cannot be read, or the pipe has too many bytes.
 pub(crate) fn regular_or_pipe(path: &Path) -> io::Result<Vec<u8>> {
-    if fs::metadata(path)?.file_type().is_fifo() { to_the_end(File::open(path)?) } else { regular(path) }
+    let kind = fs::metadata(path)?.file_type();
+    if kind.is_fifo() || (kind.is_char_device() && is_descriptor(path)) {
+        opened(File::open(path)?)
+    } else {
+        regular(path)
+    }
+}
+
+/// Whether a path names an open file of this process. The BSDs show such files as devices. To open the path there gives the file
+/// itself, which may be a pipe.
+fn is_descriptor(path: &Path) -> bool {
+    path.parent() == Some(Path::new("/dev/fd")) || path == "/dev/stdin"
+}
+
+/// Reads an open file: a regular file, or a pipe to its end.
+fn opened(file: File) -> io::Result<Vec<u8>> {
+    let kind = file.metadata()?.file_type();
+    match (kind.is_fifo(), kind.is_file()) {
+        (true, _) => to_the_end(file),
+        (_, true) => whole(file),
+        _ => Err(not_regular()),
+    }
 }
 
 /// Reads the standard input: a regular file, a pipe, or a terminal.
@@ -107,10 +128,10 @@ pub(crate) fn is_no_file(path: &Path) -> bool {
     !fs::metadata(path).is_ok_and(|metadata| metadata.is_file())
 }
 
-/// Whether a path names a device.
+/// Whether a path names a device, and not an open file of this process.
 pub(crate) fn is_device(path: &Path) -> bool {
     let kind = fs::metadata(path).map(|metadata| metadata.file_type());
-    kind.is_ok_and(|kind| kind.is_char_device() || kind.is_block_device())
+    kind.is_ok_and(|kind| kind.is_char_device() || kind.is_block_device()) && !is_descriptor(path)
 }
 
 /// The key of an existing file.
@@ -168,6 +189,9 @@ fn to_the_end(pipe: impl Read) -> io::Result<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+    use std::os::fd::{AsRawFd, OwnedFd};
+
     use super::*;
 
     #[test]
@@ -177,6 +201,11 @@ mod tests {
             assert!(refused.iter().all(|error| error.to_string() == "not a regular file"), "{path}: {refused:?}");
         }
         assert!(is_device(Path::new("/dev/zero")) && !is_device(Path::new("/")));
+        // An open file is what it is: here, a device.
+        let zero = File::open("/dev/zero").unwrap();
+        let path = format!("/dev/fd/{}", zero.as_raw_fd());
+        assert_eq!(regular_or_pipe(Path::new(&path)).unwrap_err().to_string(), "not a regular file");
+        assert_eq!(opened(zero).unwrap_err().to_string(), "not a regular file");
         // This is a regular file by its mode, has length 0 in its metadata, and always has content.
         assert_eq!(regular(Path::new("/proc/self/status")).unwrap(), b"");
         assert!(regular(Path::new("/")).unwrap_err().to_string().starts_with("Is a directory"));
@@ -192,6 +221,19 @@ mod tests {
             );
         }
         assert_eq!(zeros(3).unwrap(), [0; 3]);
+    }
+
+    #[test]
+    fn open_pipes_and_files_are_read() {
+        let (reader, mut writer) = io::pipe().unwrap();
+        writer.write_all(b"abc").unwrap();
+        drop(writer);
+        assert_eq!(opened(File::from(OwnedFd::from(reader))).unwrap(), b"abc");
+        let executable = std::env::current_exe().unwrap();
+        let bytes = opened(File::open(&executable).unwrap()).unwrap();
+        assert!(bytes.starts_with(b"\x7fELF") && bytes.len() as u64 == fs::metadata(executable).unwrap().len());
+        assert!(is_descriptor(Path::new("/dev/fd/63")) && is_descriptor(Path::new("/dev/stdin")));
+        assert!(!is_descriptor(Path::new("/dev/fd")) && !is_descriptor(Path::new("/dev/null")));
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! The operating system's calls that the runtime needs: memory, threads, files. Each system has a folder. The symbols of the linker and
 //! the functions of the dynamic linker are the same on all systems.
 
-#[cfg(all(feature = "start", not(test)))]
+#[cfg(all(feature = "runtime", not(test)))]
 mod dynamic_linker;
 pub(crate) mod linked;
 #[cfg_attr(target_os = "linux", path = "linux/mod.rs")]
 #[cfg_attr(target_os = "freebsd", path = "freebsd/mod.rs")]
 mod system;
 
-#[cfg(all(feature = "start", not(test)))]
+#[cfg(all(feature = "runtime", not(test)))]
 pub(crate) use dynamic_linker::next_definition;
 pub use system::*;

@@ -108,3 +108,100 @@ fn missing_features_are_reported() {
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.starts_with("gmon-cc: no start-up objects for sparc64: there is no "), "{said}");
 }
+
+/// Start-up objects for the BSDs: the directories, and the compiler's option.
+const BSDS: [(&str, &str, &str); 4] = [
+    ("freebsd-amd64", "gcrt1.o", "x86_64-unknown-freebsd14"),
+    ("freebsd-aarch64", "gcrt1.o", "aarch64-unknown-freebsd14"),
+    ("openbsd-amd64", "gcrt0.o", "x86_64-unknown-openbsd7.8"),
+    ("openbsd-aarch64", "gcrt0.o", "aarch64-unknown-openbsd7.8"),
+];
+
+/// Says which start-up object clang links for a BSD and how, without linking: the objects are empty files.
+fn for_bsd(place: &PathBuf, target: &str, arguments: &[&str]) -> Output {
+    let compiler = format!("clang --target={target}");
+    let path = place.join("a prefix/bin/gmon-cc");
+    run(path.to_str().unwrap(), Some(&compiler), &[&["-###"], arguments].concat(), place)
+}
+
+#[test]
+fn clang_links_the_object_of_each_bsd() {
+    if !is_there("clang") {
+        println!("\nSKIPPED: gmon-cc for the BSDs: no clang on this system");
+        return;
+    }
+    let place = installed("wrapper-bsds");
+    fs::write(place.join("x.o"), "").unwrap();
+    let library = place.join("a prefix/lib/gmon");
+    let text = |output: Output| String::from_utf8(output.stderr).unwrap();
+    for (directory, object, target) in BSDS {
+        let said = text(for_bsd(&place, target, &["x.o"]));
+        let absent = library.join(directory).join(object);
+        assert!(
+            said.starts_with("gmon-cc: no start-up objects for ") && said.contains(absent.to_str().unwrap()),
+            "{said}"
+        );
+        fs::create_dir(library.join(directory)).unwrap();
+        fs::write(&absent, "").unwrap();
+        for mode in ["-O1", "-static", "-nopie"] {
+            let linked = for_bsd(&place, target, &["x.o", mode]);
+            assert!(linked.status.success());
+            let linked = text(linked);
+            assert!(linked.contains(&format!("\"{}\"", absent.display())), "{target} {mode}: {linked}");
+            // The kernel of OpenBSD samples only static programs.
+            let is_static = mode == "-static" || object == "gcrt0.o";
+            assert_eq!(linked.contains("\"-Bstatic\""), is_static, "{target} {mode}: {linked}");
+        }
+        let shared = text(for_bsd(&place, target, &["-shared", "x.o"]));
+        assert!(!shared.contains(object) && !shared.contains("-Bstatic"), "{target}: {shared}");
+    }
+}
+
+#[test]
+fn links_that_freebsd_does_not_have_are_refused() {
+    if !is_there("clang") {
+        println!("\nSKIPPED: gmon-cc for FreeBSD: no clang on this system");
+        return;
+    }
+    let place = installed("wrapper-freebsd");
+    fs::write(place.join("x.o"), "").unwrap();
+    fs::write(place.join("x.c"), "").unwrap();
+    let library = place.join("a prefix/lib/gmon/freebsd-amd64");
+    fs::create_dir(&library).unwrap();
+    fs::write(library.join("gcrt1.o"), "").unwrap();
+    for modes in [&["-static-pie"][..], &["-static", "-pie"], &["-pie", "-static"]] {
+        let output = for_bsd(&place, "x86_64-unknown-freebsd14", &[&["x.o"], modes].concat());
+        let said = String::from_utf8(output.stderr).unwrap();
+        let expected = "gmon-cc: FreeBSD has no static position-independent programs: use -static or -pie alone\n";
+        assert_eq!((output.status.code(), said.as_str()), (Some(1), expected));
+    }
+    let old = "x86_64-unknown-freebsd13.2";
+    let said = String::from_utf8(for_bsd(&place, old, &["x.o"]).stderr).unwrap();
+    let expected = "gmon-cc: gmon needs FreeBSD 14 or later, but the compiler links for x86_64-unknown-freebsd13.2: use another, \
+        such as clang --target=x86_64-unknown-freebsd14\n";
+    assert_eq!(said, expected);
+    assert!(for_bsd(&place, old, &["-c", "x.c"]).status.success());
+}
+
+#[test]
+fn the_objects_of_freebsd_itself_are_in_the_usual_directory() {
+    let place = installed("wrapper-native");
+    let path = place.join("a prefix/bin/gmon-cc");
+    let script = fs::read_to_string(root().join("runtime/gmon-cc.sh")).unwrap();
+    let compiler = place.join("some-cc");
+    for (host, machine) in
+        [("amd64", "x86_64-unknown-freebsd14.2"), ("arm64", "aarch64-unknown-freebsd15.0"), ("amd64", "")]
+    {
+        fs::write(&path, script.replace("@HOST@", host).replace("@SYSTEM@", "FreeBSD")).unwrap();
+        // Without a machine, the compiler does not know the option.
+        let answer = if machine.is_empty() { "exit 1".to_owned() } else { format!("echo {machine}; exit") };
+        let text = format!("#!/bin/sh\ncase $1 in -dumpmachine) {answer} ;; esac\nprintf '%s ' \"$@\"\n");
+        fs::write(&compiler, text).unwrap();
+        tool("chmod", &["755", compiler.to_str().unwrap()]);
+        let output = run(path.to_str().unwrap(), Some(compiler.to_str().unwrap()), &["x.o"], &place);
+        let said = String::from_utf8(output.stdout).unwrap();
+        let library = place.join("a prefix/lib/gmon");
+        let expected = format!("-pg -B{} -I{} x.o ", library.display(), place.join("a prefix/include").display());
+        assert_eq!(said, expected, "{host} {machine}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+}

@@ -9,7 +9,7 @@ mod stack;
 #[cfg(any(test, feature = "runtime"))]
 mod thread;
 mod valgrind;
-#[cfg(all(feature = "start", not(test)))]
+#[cfg(all(feature = "runtime", not(test)))]
 mod weak_symbols;
 
 #[cfg(all(feature = "start", not(test)))]
@@ -19,7 +19,7 @@ pub(crate) use stack::call_on_stack;
 #[cfg(any(test, feature = "runtime"))]
 pub(crate) use thread::{fourth_word, publish_record, record, set_fourth_word, set_table, thread_pointer};
 pub(crate) use valgrind::is_in_valgrind;
-#[cfg(all(feature = "start", not(test)))]
+#[cfg(all(feature = "runtime", not(test)))]
 pub(crate) use weak_symbols::dlsym_address;
 
 /// The largest page size of kernels for this architecture.

@@ -2,9 +2,9 @@
 
 #[cfg(feature = "start")]
 mod arrays;
-#[cfg(feature = "start")]
+#[cfg(not(feature = "start"))]
+mod by_hand;
 mod exec;
-#[cfg(feature = "start")]
 mod fork;
 #[cfg_attr(target_arch = "x86_64", path = "x86_64/mod.rs")]
 #[cfg_attr(target_arch = "aarch64", path = "aarch64/mod.rs")]
