@@ -67,20 +67,30 @@ for machine in amd64 aarch64; do
     fi
 done
 echo "FreeBSD:${built:- none}"
+if make --no-print-directory runtime-openbsd-amd64; then
+    echo "OpenBSD: amd64"
+elif [ -z "$missing" ]; then
+    echo "check-bsd: cannot build the runtime for OpenBSD on amd64" >&2
+    exit 1
+else
+    echo "OpenBSD: none"
+fi
 
 step "lints"
-# Clippy has no library for these systems. The runtime with FreeBSD's folders in the place of Linux's compiles for Linux too, as
-# long as nobody links that.
-lint=$target/bsd/lint
-rm -rf "$lint"
-mkdir -p "$lint"
-cp -R Cargo.toml Cargo.lock clippy.toml format runtime "$lint/"
-sed -i 's/^members = .*/members = ["format", "runtime"]/' "$lint/Cargo.toml"
-for seam in os entry kernel; do
-    sed -i -e '/target_os = "linux"/d' -e 's/^#\[cfg_attr(target_os = "freebsd", \(path = ".*"\))\]/#[\1]/' "$lint/runtime/src/$seam/mod.rs"
+# Clippy has no library for these systems. The runtime with the folders of one of these systems in the place of Linux's compiles for
+# Linux too, as long as nobody links that.
+for system in freebsd openbsd; do
+    lint=$target/bsd/lint
+    rm -rf "$lint"
+    mkdir -p "$lint"
+    cp -R Cargo.toml Cargo.lock clippy.toml format runtime "$lint/"
+    sed -i 's/^members = .*/members = ["format", "runtime"]/' "$lint/Cargo.toml"
+    for seam in os entry kernel; do
+        sed -i -e "s/^#\[cfg_attr(target_os = \"$system\", \(path = \".*\"\))\]/#[\1]/" -e '/target_os = /d' "$lint/runtime/src/$seam/mod.rs"
+    done
+    CARGO_TARGET_DIR=$target/bsd/lint-target "$cargo" clippy --quiet --offline --manifest-path "$lint/Cargo.toml" \
+        --package gmon-runtime --features start -- -D warnings -A dead_code -A unused_imports
 done
-CARGO_TARGET_DIR=$target/bsd/lint-target "$cargo" clippy --quiet --offline --manifest-path "$lint/Cargo.toml" \
-    --package gmon-runtime --features start -- -D warnings -A dead_code -A unused_imports
 
 step "tests"
 log=$target/check-bsd.log
