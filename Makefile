@@ -146,7 +146,8 @@ runtime-freebsd-amd64:
 runtime-freebsd-aarch64:
 	$(call freebsd,aarch64,aarch64-unknown-freebsd,aarch64elf)
 
-# The object for OpenBSD, with the same tools. The linker drops what no public name needs.
+# The object for OpenBSD, with the same tools. The linker drops what no public name needs. All functions that are called by their
+# addresses get endbr64, which OpenBSD requires of processors that know the instruction.
 OPENBSD := $(BSD)/build/x86_64-unknown-openbsd/runtime
 OPENBSD_ROOTS = $(foreach name,$(shell cat runtime/exports-openbsd.txt),-u $(name))
 
@@ -154,7 +155,7 @@ runtime-openbsd-amd64:
 	@sh tests/bsd/sysroot.sh x86_64-unknown-openbsd "$(BSD)/x86_64-unknown-openbsd"
 	@mkdir -p "$(LIBRARY)/openbsd-amd64"
 	$(BSD_RUST) RUSTFLAGS="--sysroot $(BSD)/x86_64-unknown-openbsd" CARGO_TARGET_DIR="$(BSD)/build" $(BSD_CARGO) rustc --offline \
-		--package gmon-runtime --profile runtime --crate-type staticlib --target x86_64-unknown-openbsd --features start -- $(FREEBSD_RUST)
+		--package gmon-runtime --profile runtime --crate-type staticlib --target x86_64-unknown-openbsd --features start -- $(FREEBSD_RUST) -Z cf-protection=branch
 	@$(LLD) -r -m elf_x86_64 --gc-sections -e __start -T runtime/merge.ld $(OPENBSD_ROOTS) -o "$(OPENBSD)/start.o" "$(OPENBSD)/libgmon_runtime.a"
 	@$(LLVM_OBJCOPY) --strip-debug --keep-global-symbols=runtime/exports-openbsd.txt "$(OPENBSD)/start.o" "$(LIBRARY)/openbsd-amd64/gcrt0.o"
 

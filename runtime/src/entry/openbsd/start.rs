@@ -2,8 +2,8 @@
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 
-use super::machine::{at_end, before_fork, in_child, in_parent};
-use crate::control::{self, forget_outside, strings};
+use super::fork::after_fork_in_child;
+use crate::control::{self, _mcleanup, after_fork_in_parent, before_fork, forget_outside, strings};
 use crate::message::{remember_standard_error, say_error};
 use crate::objects::program;
 use crate::os::{Fd, has_other_rights};
@@ -25,13 +25,13 @@ unsafe extern "C" {
         envp: *const *const c_char,
         cleanup: *const c_void,
     ) -> *const *const *const c_char;
-    fn atexit(function: unsafe extern "C" fn()) -> c_int;
+    fn atexit(function: extern "C" fn()) -> c_int;
     fn exit(status: c_int) -> !;
     fn main(argc: c_int, argv: *const *const c_char, envp: *const *const c_char) -> c_int;
     fn _thread_atfork(
-        before: unsafe extern "C" fn(),
-        parent: unsafe extern "C" fn(),
-        child: unsafe extern "C" fn(),
+        before: extern "C" fn(),
+        parent: extern "C" fn(),
+        child: extern "C" fn(),
         object: *const c_void,
     ) -> c_int;
 }
@@ -39,7 +39,7 @@ unsafe extern "C" {
 /// Runs the program. `__start` jumps here with what the kernel left on the stack.
 ///
 /// libc's entry of `.preinit_array` sets the environment and thread-local storage up, so profiling begins behind that array, and before
-/// the constructors: the system's own `gcrt0.o` begins behind the constructors. [`at_end`] is registered before
+/// the constructors: the system's own `gcrt0.o` begins behind the constructors. [`_mcleanup`] is registered before
 /// anything of the program's, so it runs after all of it.
 pub(super) unsafe extern "C" fn start(argc: c_int, words: *const *const c_char, cleanup: *const c_void) -> ! {
     // SAFETY: by the contract of the kernel, argv follows argc, with a null pointer behind, and the environment follows argv.
@@ -84,8 +84,8 @@ unsafe fn begin(envp: *const *const c_char) {
     }
     // SAFETY: libc is initialized.
     unsafe {
-        atexit(at_end);
-        _thread_atfork(before_fork, in_parent, in_child, core::ptr::null());
+        atexit(_mcleanup);
+        _thread_atfork(before_fork, after_fork_in_parent, after_fork_in_child, core::ptr::null());
     }
 }
 
