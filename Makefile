@@ -6,6 +6,7 @@
 #   make dist      stage target/dist/{bin,lib,include,share}
 #   make runtime-aarch64   add the AArch64 objects in lib/gmon/aarch64, with a cross compiler
 #   make runtime-freebsd-amd64 runtime-freebsd-aarch64   add the objects for FreeBSD in lib/gmon/freebsd-..., with LLVM's tools
+#   make runtime-openbsd-amd64   add the object for OpenBSD in lib/gmon/openbsd-amd64, with the same tools
 #   make check-bsd   run the tests of the objects for the BSDs; installs what the machine lacks, as `make check` does
 #   make install   copy target/dist to PREFIX (default /usr/local; honors DESTDIR)
 #   make bench     run the benchmarks, in turns with the alternatives
@@ -26,7 +27,7 @@ PKGCONFIG := $(DIST)/$(if $(filter FreeBSD,$(SYSTEM)),libdata,lib)/pkgconfig
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
 
 .PHONY: all demo check check-bsd dist install bench clean runtime runtime-aarch64 gprof tools
-.PHONY: runtime-Linux runtime-FreeBSD runtime-freebsd-amd64 runtime-freebsd-aarch64
+.PHONY: runtime-Linux runtime-FreeBSD runtime-freebsd-amd64 runtime-freebsd-aarch64 runtime-openbsd-amd64
 
 all: dist
 
@@ -167,6 +168,19 @@ runtime-freebsd-amd64:
 
 runtime-freebsd-aarch64:
 	$(call freebsd,aarch64,aarch64-unknown-freebsd,aarch64elf)
+
+# The object for OpenBSD, with the same tools. The linker drops what no public name needs. All functions that are called by their
+# addresses get endbr64, which OpenBSD requires of processors that know the instruction.
+OPENBSD := $(BSD)/build/x86_64-unknown-openbsd/runtime
+OPENBSD_ROOTS = $(foreach name,$(shell cat runtime/exports-openbsd.txt),-u $(name))
+
+runtime-openbsd-amd64:
+	@sh tests/bsd/sysroot.sh x86_64-unknown-openbsd "$(BSD)/x86_64-unknown-openbsd"
+	@mkdir -p "$(LIBRARY)/openbsd-amd64"
+	$(BSD_RUST) RUSTFLAGS="--sysroot $(BSD)/x86_64-unknown-openbsd" CARGO_TARGET_DIR="$(BSD)/build" $(BSD_CARGO) rustc --offline \
+		--package gmon-runtime --profile runtime --crate-type staticlib --target x86_64-unknown-openbsd --features start -- $(FREEBSD_RUST) -Z cf-protection=branch
+	@$(LLD) -r -m elf_x86_64 --gc-sections -e __start -T runtime/merge.ld $(OPENBSD_ROOTS) -o "$(OPENBSD)/start.o" "$(OPENBSD)/libgmon_runtime.a"
+	@$(LLVM_OBJCOPY) --strip-debug --keep-global-symbols=runtime/exports-openbsd.txt "$(OPENBSD)/start.o" "$(LIBRARY)/openbsd-amd64/gcrt0.o"
 
 # Tools that go with the objects: the compiler wrapper, the pkg-config file, manual pages.
 tools:

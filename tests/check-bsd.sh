@@ -67,6 +67,14 @@ for machine in amd64 aarch64; do
     fi
 done
 echo "FreeBSD:${built:- none}"
+if make --no-print-directory runtime-openbsd-amd64; then
+    echo "OpenBSD: amd64"
+elif [ -z "$missing" ]; then
+    echo "check-bsd: cannot build the runtime for OpenBSD on amd64" >&2
+    exit 1
+else
+    echo "OpenBSD: none"
+fi
 
 step "the reader"
 # Everything in these directories comes from the sources as they are now.
@@ -85,19 +93,23 @@ done
 echo "gprof:${readers:- none}"
 
 step "lints"
-# Clippy has no library for these systems. The runtime with FreeBSD's folders in the place of Linux's compiles for Linux too, as
-# long as nobody links that.
-lint=$target/bsd/lint
-rm -rf "$lint"
-mkdir -p "$lint"
-cp -R Cargo.toml Cargo.lock clippy.toml format runtime "$lint/"
-sed -i 's/^members = .*/members = ["format", "runtime"]/' "$lint/Cargo.toml"
-for seam in os entry kernel; do
-    sed -i -e '/target_os = "linux"/d' -e 's/^#\[cfg_attr(target_os = "freebsd", \(path = ".*"\))\]/#[\1]/' "$lint/runtime/src/$seam/mod.rs"
-done
-for feature in start runtime; do
-    CARGO_TARGET_DIR=$target/bsd/lint-target "$cargo" clippy --quiet --offline --manifest-path "$lint/Cargo.toml" \
-        --package gmon-runtime --features $feature -- -D warnings -A dead_code -A unused_imports
+# Clippy has no library for these systems. The runtime with the folders of one of these systems in the place of Linux's compiles for
+# Linux too, as long as nobody links that.
+for system in freebsd openbsd; do
+    lint=$target/bsd/lint
+    rm -rf "$lint"
+    mkdir -p "$lint"
+    cp -R Cargo.toml Cargo.lock clippy.toml format runtime "$lint/"
+    sed -i 's/^members = .*/members = ["format", "runtime"]/' "$lint/Cargo.toml"
+    for seam in os entry kernel; do
+        sed -i -e "s/^#\[cfg_attr(target_os = \"$system\", \(path = \".*\"\))\]/#[\1]/" -e '/target_os = /d' "$lint/runtime/src/$seam/mod.rs"
+    done
+    for feature in start runtime; do
+        # FreeBSD's libgmon.a has the runtime without the start-up code; OpenBSD has none.
+        [ "$system-$feature" != openbsd-runtime ] || continue
+        CARGO_TARGET_DIR=$target/bsd/lint-target "$cargo" clippy --quiet --offline --manifest-path "$lint/Cargo.toml" \
+            --package gmon-runtime --features $feature -- -D warnings -A dead_code -A unused_imports
+    done
 done
 
 step "tests"

@@ -155,7 +155,7 @@ fn library(system: System) -> &'static Path {
         for source in sources {
             let object = PathBuf::from(source.file_name().expect("a file has a name")).with_extension("o");
             compile(system, &directory, &source, &object, &["-O1"]);
-            if !source.ends_with("crt.c") {
+            if !source.ends_with("crt.c") && !source.ends_with("crtbegin.c") {
                 archive.arg(object);
             }
         }
@@ -195,6 +195,9 @@ impl Bsd {
             Start::Object(object) => linker.arg(object),
             Start::Library(archive) => linker.arg(library(self.system).join("crt.o")).arg(archive),
         };
+        if self.system == System::OpenBsd {
+            linker.arg(library(self.system).join("crtbegin.o"));
+        }
         done(linker.args(objects).arg(library(self.system).join("libc.a")), name);
         image
     }

@@ -279,7 +279,8 @@ const KEPT_BY_A_CHILD: &[(&str, &[&str], &str)] = &[
         &["KNOWN", "PROGRAM_BASE", "PROGRAM_BIAS"],
         "the child has the same objects; what another thread was changing is cleared",
     ),
-    ("profil", &["BUFFER", "LENGTH", "gmon_kernel_profil"], "the child has the same buffer, which is cleared"),
+    ("buffer", &["BUFFER", "LENGTH"], "the child has the same buffer, which is cleared"),
+    ("profil", &["gmon_kernel_profil"], "never changes"),
     ("threads", &["THREADS", "CURSOR"], "the child has the same records, which are cleared"),
     ("snapshot", &["SIGNAL"], "the child inherits the handler"),
     ("writing_thread", &["WRITERS_STACK"], "made anew for each use"),
@@ -320,6 +321,8 @@ const KEPT_BY_A_CHILD: &[(&str, &[&str], &str)] = &[
     ("fork", &["NEXT"], "the C library's functions stay where they are"),
     ("signal", &["ENTRIES"], "the child inherits the handlers"),
     ("sampler", &["IS_ITIMER"], "what the user asked for, and what the system has"),
+    ("sampler", &["STARTED", "SAMPLED"], "the child sets them to its own CPU time"),
+    ("names", &["_gmonparam"], "never changes"),
     ("interval", &["IS_CAUGHT"], "the child inherits the handler"),
     (
         "counters",

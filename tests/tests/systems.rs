@@ -10,7 +10,7 @@ use std::process::Command;
 /// The folders with one subfolder per system.
 const SEAMS: [&str; 3] = ["os", "entry", "kernel"];
 /// The systems that there are.
-const SYSTEMS: [&str; 2] = ["linux", "freebsd"];
+const SYSTEMS: [&str; 3] = ["linux", "freebsd", "openbsd"];
 
 /// The line that chooses a system's folder.
 fn choice(system: &str) -> String {

@@ -221,6 +221,9 @@ pub(crate) fn write_snapshot() {
 
 /// Writes the file. `is_last` says that the process ends.
 fn write(buffer: Buffer, is_last: bool) {
+    if kernel::is_kernels() && !is_last {
+        return; // the kernel writes no file before the end
+    }
     mcount::settle_clocks(is_last);
     if is_last {
         kernel::settle_for_good();
@@ -230,9 +233,15 @@ fn write(buffer: Buffer, is_last: bool) {
     let mut more_arcs: &[RawArc] = &[];
     if !file::is_live() {
         let in_file = file::room_for_arcs_in_file();
+        let mut room = in_file.unwrap_or(buffer.room_for_arcs());
+        if kernel::is_kernels() {
+            room.1 = 0; // the tables of the threads are there
+        }
         // SAFETY: as above; nobody else writes there.
-        let own = unsafe { merge::own_arcs(in_file.unwrap_or(buffer.room_for_arcs())) };
-        if in_file.is_none() {
+        let own = unsafe { merge::own_arcs(room) };
+        if kernel::is_kernels() {
+            more_arcs = own.more;
+        } else if in_file.is_none() {
             buffer.set_arcs(own.in_room);
             more_arcs = own.more;
         } else {

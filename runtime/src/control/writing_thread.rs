@@ -5,6 +5,7 @@ use core::ffi::c_void;
 use core::sync::atomic::Ordering::SeqCst;
 
 use crate::arch;
+use crate::kernel;
 use crate::os::{a_moment, set_blocked_signals, try_to_block_signals};
 use crate::per_process::PER_PROCESS;
 
@@ -29,7 +30,8 @@ fn exclusively_with(after: usize, work: &mut dyn FnMut()) {
     if become_writer() {
         // If a seccomp filter prevents blocking signals, the program's handlers may run here, and the writer's stack
         // has no room for them. valgrind warns about a change of stacks.
-        run(work, blocked.is_some() && !arch::is_in_valgrind());
+        // A kernel that writes the file itself leaves little to do, and may forbid system calls on memory that is no stack.
+        run(work, !kernel::is_kernels() && blocked.is_some() && !arch::is_in_valgrind());
         PER_PROCESS.writer.store(after, SeqCst);
     }
     if let Some(blocked) = blocked {

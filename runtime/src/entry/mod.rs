@@ -11,4 +11,5 @@ mod begin;
 mod mcount;
 #[cfg_attr(target_os = "linux", path = "linux/mod.rs")]
 #[cfg_attr(target_os = "freebsd", path = "freebsd/mod.rs")]
+#[cfg_attr(target_os = "openbsd", path = "openbsd/mod.rs")]
 mod system;

@@ -1,21 +1,22 @@
 //! OpenBSD's `profil` in user space, for systems whose kernel does not have this call.
 
 use core::ffi::c_void;
-use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::SeqCst};
 
 use gmon::layout::GmonHdr;
 
+use super::buffer::{buffer, set_buffer};
 use super::system;
 use crate::file::{is_live, output};
 use crate::objects::program;
-use crate::os::{Errno, Fd};
+use crate::os::{Errno, Fd, process_id};
+use crate::ownership::own;
 use crate::samples::bins;
 use crate::samples::scale::ONE_TO_ONE;
 
-/// The buffer of the first call, null before that call. The buffer never changes.
-static BUFFER: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());
-/// The size of the buffer in bytes, stored before the buffer.
-static LENGTH: AtomicUsize = AtomicUsize::new(0);
+/// Whether the kernel has the call, and writes the file at the end of the process.
+pub(crate) const fn is_kernels() -> bool {
+    system::KERNELS_PROFIL.is_some()
+}
 
 /// OpenBSD's `profil(2)`: checks the call by [`accept`], and starts or stops sampling.
 ///
@@ -35,6 +36,15 @@ pub(crate) unsafe fn profil(
     scale: u32,
     dirfd: i32,
 ) -> Result<(), Errno> {
+    if let Some(kernels) = system::KERNELS_PROFIL {
+        // SAFETY: the caller's promise.
+        unsafe { (kernels.call)(buf, buflen, samplesize, offset, scale, dirfd) }?;
+        if scale != 0 && buffer().is_none() {
+            own(process_id());
+            set_buffer(buf, buflen);
+        }
+        return Ok(());
+    }
     if !accept(buf, buflen, scale, dirfd)? {
         system::collect();
         system::stop();
@@ -77,8 +87,7 @@ pub fn accept(buf: *mut c_void, buflen: usize, scale: u32, dirfd: i32) -> Result
             if !is_live() {
                 output::keep_file();
             }
-            LENGTH.store(buflen, SeqCst);
-            BUFFER.store(buf, SeqCst);
+            set_buffer(buf, buflen);
         }
         Some(known) if known != (buf, buflen) => return Err(Errno::EALREADY),
         Some(_) => {}
@@ -90,12 +99,6 @@ pub fn accept(buf: *mut c_void, buflen: usize, scale: u32, dirfd: i32) -> Result
 /// runtime without start-up objects and calls the runtime by name.
 fn permits() -> bool {
     cfg!(all(feature = "runtime", not(feature = "start"))) || program::may_be_profiled()
-}
-
-/// The buffer of the first call and its size in bytes.
-pub fn buffer() -> Option<(*mut c_void, usize)> {
-    let buffer = BUFFER.load(SeqCst);
-    (!buffer.is_null()).then(|| (buffer, LENGTH.load(SeqCst)))
 }
 
 /// [`profil`] for a program that contains the runtime and makes the call itself. The result is 0, an error number, or
@@ -128,11 +131,4 @@ unsafe extern "C" fn for_program(
         unsafe { profil(buf, buflen, samplesize, offset, scale, dirfd) }
     };
     result.map_or_else(|error| error.0, |()| 0)
-}
-
-/// Returns the buffer of the first call and forgets the buffer.
-pub fn take_buffer() -> Option<(*mut c_void, usize)> {
-    let taken = buffer();
-    BUFFER.store(core::ptr::null_mut(), SeqCst);
-    taken
 }

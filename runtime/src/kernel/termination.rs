@@ -5,7 +5,7 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use gmon::layout::{GMONVERSION, GmonHdr, RawArc};
 
-use super::profil::buffer;
+use super::buffer::buffer;
 use super::system;
 use crate::file::forms::{self, Bins, Finished};
 use crate::file::names::{self, Children};
@@ -31,6 +31,14 @@ pub(crate) fn terminate(more_arcs: &[RawArc], outside: Option<&[Tally]>, is_last
     system::collect();
     system::report();
     if buffer().is_none() || !is_ours() {
+        return;
+    }
+    if let Some(kernels) = system::KERNELS_PROFIL {
+        if let Some((start, length)) = buffer() {
+            // SAFETY: the buffer begins with an aligned header and lives as long as the process; this is the only thread that
+            // writes arcs, after the recording of calls has stopped.
+            unsafe { (kernels.put_arcs)(start.cast(), length, more_arcs) };
+        }
         return;
     }
     if live::is_live() {

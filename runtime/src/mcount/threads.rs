@@ -13,7 +13,6 @@ use core::sync::atomic::{
 
 use super::table::{self, Counted, GENERATIONS, Table};
 use crate::arch;
-use crate::file;
 use crate::kernel::{self, Clock};
 use crate::os::{
     SavedSignals, UNKNOWN_THREAD, block_signals, clear, enter_thread, replace, set_blocked_signals, take_reserved,
@@ -123,8 +122,8 @@ impl Thread {
             _ => 0,
         };
         let Some(table) = self.tables.get(generation) else { return false };
-        let size = table::size(generation, file::arcs_grain());
-        let memory = file::map_arcs(size);
+        let size = table::size(generation, kernel::arcs_grain());
+        let memory = kernel::map_arcs(size);
         if memory.is_null() {
             return false;
         }

@@ -6,6 +6,7 @@ mod dynamic_linker;
 pub(crate) mod linked;
 #[cfg_attr(target_os = "linux", path = "linux/mod.rs")]
 #[cfg_attr(target_os = "freebsd", path = "freebsd/mod.rs")]
+#[cfg_attr(target_os = "openbsd", path = "openbsd/mod.rs")]
 mod system;
 
 #[cfg(all(feature = "runtime", not(test)))]

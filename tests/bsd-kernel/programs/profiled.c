@@ -111,7 +111,11 @@ static void die(void) {
 
 static void confined(void) {
     middle(2);
+#ifdef __FreeBSD__
     CHECK(cap_enter() == 0);
+#else
+    CHECK(pledge("stdio", NULL) == 0);
+#endif
     middle(2);
     light(30);
 }

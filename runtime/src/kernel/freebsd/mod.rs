@@ -2,6 +2,7 @@
 pub mod profil_clock;
 mod sampler;
 
+use super::buffer::KernelsProfil;
 use crate::file::Form;
 
 /// The form of the file, unless the user says: libc's, or FreeBSD's with counters of 32 bits where a bin ran over.
@@ -21,3 +22,8 @@ pub(crate) use sampler::{
     Clock, HIGHEST_RATE, Sampler, Wish, after_fork_in_child, choose, collect, discard, profrate, report,
     settle_for_good, start, stop, stop_before_exec, to_be_blocked,
 };
+
+/// The kernel has no `profil` of six arguments.
+pub(crate) const KERNELS_PROFIL: Option<KernelsProfil> = None;
+
+pub(crate) use crate::file::{arcs_grain, map_arcs};

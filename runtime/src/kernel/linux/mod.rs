@@ -2,6 +2,7 @@
 pub mod profil_clock;
 mod sampler;
 
+use super::buffer::KernelsProfil;
 use crate::file::Form;
 
 /// The default form of the file: the buffer as it is, or the GNU form if a bin has overflowed.
@@ -21,3 +22,8 @@ pub(crate) use sampler::{
     Clock, HIGHEST_RATE, Sampler, Wish, after_fork_in_child, blocked_as_told, can_end_by_signal, can_sample, choose,
     collect, discard, go_on_again, profrate, report, settle_for_good, start, stop, stop_for_good, to_be_blocked,
 };
+
+/// The kernel has no `profil` of six arguments.
+pub(crate) const KERNELS_PROFIL: Option<KernelsProfil> = None;
+
+pub(crate) use crate::file::{arcs_grain, map_arcs};

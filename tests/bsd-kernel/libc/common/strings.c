@@ -23,6 +23,12 @@ int bcmp(const void *one, const void *other, size_t size) {
     return 0;
 }
 
+int memcmp(const void *one, const void *other, size_t size) {
+    for (size_t at = 0; at < size; at++)
+        if (((const volatile u8 *)one)[at] != ((const volatile u8 *)other)[at]) return ((const u8 *)one)[at] - ((const u8 *)other)[at];
+    return 0;
+}
+
 size_t strlen(const char *string) {
     size_t length = 0;
     while (((const volatile char *)string)[length]) length++;

@@ -9,7 +9,7 @@ __asm__(".text; .globl cerror; .hidden cerror; cerror: push %rax; call __errno; 
         "mov $-1, %rax; mov $-1, %rdx; ret");
 
 CALL(1, _exit);
-CALL(2, fork);
+CALL(2, _thread_sys_fork);
 CALL(3, read);
 CALL(4, write);
 CALL(5, open);

@@ -2,6 +2,8 @@
 #include "bsd.h"
 
 int main(int, char **, char **);
+void __init(void) __attribute__((visibility("hidden")));
+extern int __csu_do_fini_array __attribute__((visibility("hidden")));
 char ***_csu_finish(char **, char **, void (*)(void));
 typedef void (*initializer)(int, char **, char **, void *);
 extern const initializer __preinit_array_start[] __attribute__((visibility("hidden")));
@@ -18,7 +20,8 @@ __attribute__((used)) static void start_c(long *words) {
     char ***environment = _csu_finish(argv, env, NULL);
     for (const initializer *at = __preinit_array_start; at < __preinit_array_end; at++) (*at)(argc, argv, env, NULL);
     for (const initializer *at = __init_array_start; at < __init_array_end; at++) (*at)(argc, argv, env, NULL);
+    __csu_do_fini_array = 1;
+    __init();
     exit(main(argc, argv, *environment));
 }
 
-__asm__(".pushsection .note.openbsd.ident,\"a\",@note; .balign 4; .long 8, 4, 1; .asciz \"OpenBSD\"; .long 0; .popsection");

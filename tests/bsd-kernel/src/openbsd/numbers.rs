@@ -43,6 +43,7 @@ pub(super) static CALLS: &[SystemCall] = &[
     stdio(46, "sigaction", signals::sigaction),
     stdio(48, "sigprocmask", signals::sigprocmask),
     stdio(49, "mmap", files::map),
+    stdio(52, "sigpending", signals::sigpending),
     stdio(53, "fstat", files::fstat),
     with(59, "execve", &["exec"], exec::call),
     stdio(60, "umask", process_calls::umask),

@@ -32,6 +32,14 @@ pub(super) fn sigprocmask(kernel: &mut Kernel, id: ThreadId, [how, bits, ..]: [u
     Ok(Reply::Value(u64::from(before.0 as u32)))
 }
 
+/// sigpending(): returns the set.
+pub(super) fn sigpending(kernel: &mut Kernel, id: ThreadId, _: [u64; 6]) -> Outcome {
+    let own = kernel.thread(id).pending.clone();
+    let pending = own.iter().chain(&kernel.process_of(id).pending);
+    let pending = pending.fold(SignalSet::default(), |set, info| set.with(info.signal));
+    Ok(Reply::Value(u64::from(pending.0 as u32)))
+}
+
 /// sigsuspend(set).
 pub(super) fn sigsuspend(kernel: &mut Kernel, id: ThreadId, [bits, ..]: [u64; 6]) -> Outcome {
     Ok(suspend(kernel, id, set(bits)))

@@ -1,7 +1,9 @@
 //! The items that the runtime needs of a system in `kernel/`. `tests/tests/systems.rs` compiles this folder; nothing runs it.
 #![allow(unused_variables, clippy::all)]
 
+use super::buffer::KernelsProfil;
 use crate::file::Form;
+pub(crate) use crate::file::{arcs_grain, map_arcs};
 use crate::os::{Errno, SignalSet};
 
 /// What produces samples: this system has one sampler.
@@ -72,6 +74,9 @@ pub(crate) fn to_be_blocked(signals: SignalSet) -> SignalSet {
 }
 
 /// The ticks of `profil` in the dialects of other systems.
+/// The kernel has no `profil` of six arguments.
+pub(crate) const KERNELS_PROFIL: Option<KernelsProfil> = None;
+
 pub mod profil_clock {
     use core::ffi::{c_int, c_void};
 

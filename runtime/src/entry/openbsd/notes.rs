@@ -1,0 +1,16 @@
+//! The note without which the kernel refuses `profil` with EPERM.
+
+use core::arch::global_asm;
+
+/// The type of the note: the program may be profiled. The note of type 1, by which the kernel knows the system's programs, comes from
+/// crtbegin.o.
+const PROFIL: u32 = 2;
+
+global_asm!(
+    ".pushsection .note.openbsd.ident,\"a\",%note",
+    ".balign 4",
+    "    .long 8, 0, {profil}",
+    "    .asciz \"OpenBSD\"",
+    ".popsection",
+    profil = const PROFIL,
+);

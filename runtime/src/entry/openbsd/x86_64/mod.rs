@@ -1,0 +1,5 @@
+//! amd64.
+
+mod mcount;
+#[cfg(feature = "start")]
+mod start;

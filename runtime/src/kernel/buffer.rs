@@ -1,0 +1,45 @@
+//! The buffer of the profile, as the kernel knows it since the first call of `profil`.
+
+use core::ffi::c_void;
+use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::SeqCst};
+
+use gmon::layout::{GmonHdr, RawArc};
+
+use crate::os::Errno;
+
+/// `profil` of six arguments.
+pub(crate) type ProfilCall = unsafe fn(*mut c_void, usize, usize, usize, u32, i32) -> Result<(), Errno>;
+
+/// What a kernel that has the call does in the place of this module and of `termination`.
+#[derive(Clone, Copy)]
+pub(crate) struct KernelsProfil {
+    /// The system call.
+    pub(crate) call: ProfilCall,
+    /// Puts all arcs in the buffer before the process ends, when the kernel writes the buffer as the file. The arcs are not in
+    /// the buffer.
+    pub(crate) put_arcs: unsafe fn(*mut GmonHdr, usize, &[RawArc]),
+}
+
+/// The buffer of the first call, null before that call. The buffer never changes.
+static BUFFER: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());
+/// The size of the buffer in bytes, stored before the buffer.
+static LENGTH: AtomicUsize = AtomicUsize::new(0);
+
+/// The buffer of the first call and its size in bytes.
+pub fn buffer() -> Option<(*mut c_void, usize)> {
+    let buffer = BUFFER.load(SeqCst);
+    (!buffer.is_null()).then(|| (buffer, LENGTH.load(SeqCst)))
+}
+
+/// Sets the buffer of the first call.
+pub(super) fn set_buffer(start: *mut c_void, length: usize) {
+    LENGTH.store(length, SeqCst);
+    BUFFER.store(start, SeqCst);
+}
+
+/// Returns the buffer of the first call and forgets the buffer.
+pub fn take_buffer() -> Option<(*mut c_void, usize)> {
+    let taken = buffer();
+    BUFFER.store(core::ptr::null_mut(), SeqCst);
+    taken
+}

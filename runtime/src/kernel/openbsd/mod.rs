@@ -1,0 +1,37 @@
+//! OpenBSD 7.8 and later: the kernel samples into the runtime's buffer, and writes the buffer as the file when the process ends.
+//!
+//! The kernel writes the file however the process ends, by SIGKILL too, if the header of the buffer says that there are arcs.
+//! So the tables in which threads count are parts of the buffer ([`arcs`]), and the header always says how much of the buffer the
+//! tables take. Nothing is lost when the process is killed, calls cost no more than elsewhere, and the process needs no timer and
+//! no signal. Copies of the most frequent arcs, made at intervals, would lose the calls of the last interval and need a timer.
+#[path = "../freebsd/profil_clock.rs"]
+pub mod profil_clock;
+
+mod arcs;
+mod sampler;
+
+use super::buffer::KernelsProfil;
+use crate::file::Form;
+
+/// The kernel's call.
+pub(crate) const KERNELS_PROFIL: Option<KernelsProfil> =
+    Some(KernelsProfil { call: sampler::profil, put_arcs: arcs::put });
+
+/// The form of files that gmon writes itself.
+pub(crate) fn form(_has_overflowed: bool) -> Form {
+    Form::OpenBsd
+}
+
+/// What is said of a rate that is none.
+#[cfg(not(test))]
+pub(crate) const RATE_OTHERWISE: &[u8] = b": using the rate of profil";
+
+/// The names of the samplers, as `GMON_SAMPLER` has them.
+#[cfg(not(test))]
+pub(crate) const SAMPLER_NAMES: &[u8] = b"profil";
+
+pub(crate) use arcs::{after_fork_in_child as keep_arcs_after_fork, arcs_grain, map_arcs};
+pub(crate) use sampler::{
+    Clock, HIGHEST_RATE, Sampler, Wish, after_fork_in_child, choose, collect, discard, profrate, report,
+    settle_for_good, start, stop, to_be_blocked,
+};

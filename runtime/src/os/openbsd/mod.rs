@@ -1,0 +1,45 @@
+//! OpenBSD. System calls by their numbers, never the C library's: they set no errno, are no cancellation points, and may be made
+//! below mcount and in a signal handler.
+mod call;
+mod errno;
+mod file;
+mod file_name;
+mod limits;
+mod listed_object;
+#[path = "x86_64.rs"]
+mod machine;
+mod maps;
+mod memory;
+mod numbers;
+mod profil;
+mod signal;
+mod signal_set;
+mod status;
+mod thread;
+
+pub(crate) use listed_object::ListedObject;
+pub use machine::interrupted_pc;
+
+pub use crate::arch::LARGEST_PAGE;
+use call::call;
+pub use errno::{Errno, set_errno};
+pub(crate) use file::{CURRENT, Fd, O_RDWR, file_mask};
+pub(crate) use file_name::{NAME_END, NAME_START, PLAIN_NAME, PROCESS_VARIABLE};
+pub(crate) use maps::{Mapping, MapsRoom, OwnMemory, VDSO_PATH, for_each_mapping, push_program_path};
+pub(crate) use memory::{PAGE, Reserve, map_file, map_own_word, replace, reserve, reserve_for_good, take_reserved};
+pub use memory::{clear, map, unmap};
+pub(crate) use profil::{ClockRates, clock_rates, interval_timer, profil, set_interval_timer};
+pub(crate) use signal::{
+    FATAL_SIGNALS, LOOKED_FOR_SIGNALS, SIGPIPE, SIGPROF, SIGXFSZ, catch_signal, default_action, is_caught_by,
+    is_free_for_use, is_not_handled, let_signal_end, on_fatal_signal, pending_signals, reveal, set_handler_entries,
+    signal_named, take_signal, try_to_block_signals, uncatch_signal,
+};
+pub use signal::{Handler, SignalInfo, block_signals, set_blocked_signals};
+pub use signal_set::SignalSet;
+pub(crate) use signal_set::{NO_SIGNALS, SavedSignals, contains, with_signal};
+pub(crate) use status::{Identity, Status};
+pub(crate) use thread::{
+    UNKNOWN_THREAD, effective_user, enter_thread, exit_process, give_way, has_other_rights, known_process_id,
+    process_id, process_time, thread_is_gone,
+};
+pub use thread::{a_moment, thread_id};
