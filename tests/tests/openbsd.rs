@@ -192,6 +192,10 @@ fn a_pledged_program_and_another_directory_keep_the_profile() {
     assert_eq!(program.ticks(FILE), samples(&[("light", 30)]));
     assert_eq!(program.calls(FILE).get("arc middle leaf"), Some(&105));
     fs::remove_file(program.system.directory.join(FILE)).unwrap();
+    program.run("confined_threads", 0);
+    assert_eq!(program.ticks(FILE), samples(&[("light", 30)]));
+    assert_eq!(program.calls(FILE).get("arc middle leaf"), Some(&201));
+    fs::remove_file(program.system.directory.join(FILE)).unwrap();
     program.run("elsewhere", 0);
     assert_eq!(program.calls(FILE).get("arc middle leaf"), Some(&110));
 }

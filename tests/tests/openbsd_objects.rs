@@ -93,6 +93,56 @@ fn only_the_public_names_are_global_and_little_is_needed() {
     assert!(!listing.contains("panic"), "no code panics");
 }
 
+/// A shared library with the names that OpenBSD's libc exports, and no code. zig makes the library when zig links something.
+fn libc() -> Option<PathBuf> {
+    let target = gmon_tests::distribution().parent().unwrap().to_owned();
+    let cache = target.join("bsd/zig-openbsd");
+    let find = || {
+        let parts = std::fs::read_dir(cache.join("o")).ok()?;
+        parts.map(|part| part.unwrap().path().join("libc.so")).find(|library| library.exists())
+    };
+    if let Some(found) = find() {
+        return Some(found);
+    }
+    let python = target.join("zig/bin/python");
+    if !python.exists() {
+        eprintln!("SKIPPED: the names of OpenBSD's libc: there is no ziglang in {}", target.display());
+        return None;
+    }
+    let place = gmon_tests::directory("openbsd_objects_libc");
+    std::fs::write(place.join("empty.c"), "int main(void) { return 0; }\n").unwrap();
+    let made = Command::new(python)
+        .args(["-m", "ziglang", "cc", "-target", "x86_64-openbsd", "empty.c", "-o", "empty"])
+        .current_dir(&place)
+        .env("ZIG_GLOBAL_CACHE_DIR", &cache)
+        .env("ZIG_LOCAL_CACHE_DIR", &cache)
+        .output()
+        .unwrap();
+    assert!(made.status.success(), "zig: {}", String::from_utf8_lossy(&made.stderr));
+    Some(find().expect("zig has made a libc.so"))
+}
+
+#[test]
+fn the_systems_libc_has_what_the_object_needs() {
+    let Some(((object, _), libc)) = built("libc").zip(libc()) else {
+        return;
+    };
+    let exported = tool("llvm-nm", &["-D", "--defined-only"], &libc);
+    let exported: BTreeSet<_> = exported.lines().filter_map(|line| line.split_whitespace().last()).collect();
+    // crtbegin.o, the linker, and the program have the others. zig leaves the last two to a library of its own.
+    let others = ["__init", "__csu_do_fini_array", "main", "etext", "memcpy", "memset"];
+    let needed = tool("llvm-nm", &["-u"], &object);
+    let needed = needed.split_whitespace().filter(|word| *word != "U" && !others.contains(word));
+    let missing: Vec<_> = needed
+        .filter(|name| !name.ends_with("_start") && !name.ends_with("_end") && !exported.contains(name))
+        .collect();
+    assert_eq!(missing, [""; 0]);
+    // libc's own functions of profiling, which the object takes the place of.
+    for name in ["__mcount", "_gmon_alloc", "_mcleanup", "_monstartup", "moncontrol"] {
+        assert!(exported.contains(name), "{name}");
+    }
+}
+
 #[test]
 fn the_program_has_both_notes_and_only_relative_text() {
     let Some((object, program)) = built("notes") else {

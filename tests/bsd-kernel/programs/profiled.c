@@ -109,14 +109,27 @@ static void die(void) {
     raise(15);
 }
 
-static void confined(void) {
-    middle(2);
+static void confine(void) {
 #ifdef __FreeBSD__
     CHECK(cap_enter() == 0);
 #else
     CHECK(pledge("stdio", NULL) == 0);
 #endif
+}
+
+static void confined(void) {
     middle(2);
+    confine();
+    middle(2);
+    light(30);
+}
+
+void moncontrol(int);
+static void confined_threads(void) {
+    confine();
+    run(worker, 10);
+    moncontrol(0);
+    moncontrol(1);
     light(30);
 }
 
@@ -139,7 +152,6 @@ static void elsewhere(void) {
     middle(9);
 }
 
-void moncontrol(int);
 static void control(void) {
     moncontrol(0);
     middle(5);
@@ -191,6 +203,7 @@ int main(int argc, char **argv) {
         {"counts", counts}, {"samples", samples},     {"many", many}, {"forks", forks},         {"leave", leave},
         {"die", die},       {"confined", confined}, {"own_timer", own_timer}, {"elsewhere", elsewhere},
         {"control", control}, {"killed", killed}, {"executes", executes}, {"forking_threads", forking_threads},
+        {"confined_threads", confined_threads},
     };
     CHECK(argc == 2 && initialized);
     own_path = argv[0];
