@@ -147,7 +147,7 @@ static void control(void) {
 
 static void killed(void) {
     middle(6);
-    light(60);
+    light(24384); // three seconds
     kill(getpid(), SIGKILL);
 }
 
