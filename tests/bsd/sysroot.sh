@@ -1,8 +1,8 @@
 #!/bin/sh
-# Builds Rust's `core` for a target that the compiler has none for: sysroot.sh TARGET DIRECTORY
+# Builds Rust's `core` for a target for which the compiler has no prebuilt `core`: sysroot.sh TARGET DIRECTORY
 #
-# Debian's compiler and sources of the library are a matched pair (rustc-web, cargo-web, rust-web-src); RUSTC, CARGO and RUST_SRC
-# say where others are. The directory is a sysroot for `rustc --sysroot`, with `core` and nothing else.
+# The compiler and the sources of the library must have the same version, as Debian's rustc-web, cargo-web and rust-web-src do. RUSTC,
+# CARGO and RUST_SRC select others. DIRECTORY becomes a sysroot for `rustc --sysroot` that has only `core`.
 set -eu
 target=$1
 directory=$2
@@ -15,8 +15,8 @@ libraries=$directory/lib/rustlib/$target/lib
 rm -rf "$directory"
 mkdir -p "$directory/build/src" "$libraries"
 printf '#![no_std]\n' >"$directory/build/src/lib.rs"
-# A workspace of its own: the project's packages are not in the directory of the library's. Bitcode, because the runtime is
-# linked with it.
+# A separate workspace, because the library's vendor directory lacks the project's packages. The runtime's link-time optimization needs
+# bitcode.
 cat >"$directory/build/Cargo.toml" <<EOF
 [package]
 name = "core-alone"
