@@ -179,7 +179,7 @@ fn a_live_file_has_all_calls_of_a_killed_program() {
     program.run("killed", &[("GMON_LIVE", "1")], 128 + 9);
     assert_eq!(program.calls(FILE).get("arc middle leaf"), Some(&7));
     // The program uses three seconds of CPU time before SIGKILL, and the runtime's reader collects ticks at least every two seconds.
-    // Ticks wait until the reader, which they wake, sleeps again.
+    // The remaining ticks wait until the woken reader sleeps again, so scheduling has no influence.
     let ticks = program.ticks(FILE);
     let light = ticks.get("light").copied().unwrap_or(0);
     assert!((8128..=24_384).contains(&light), "{ticks:?}");
