@@ -99,14 +99,14 @@ fn is_possible() -> bool {
     static FOUND: OnceLock<Result<(), String>> = OnceLock::new();
     let found = FOUND.get_or_init(|| {
         if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
-            return Err("the kernel of the tests runs on Linux on x86-64 only".to_owned());
+            return Err("the BSD test kernel needs Linux on x86-64".to_owned());
         }
         let runs =
             |tool: &&str| Command::new(tool).arg("--version").output().is_ok_and(|output| output.status.success());
         ["clang", "ld.lld", "ar", "timeout"]
             .iter()
             .find(|tool| !runs(tool))
-            .map_or(Ok(()), |tool| Err(format!("no {tool}")))
+            .map_or(Ok(()), |tool| Err(format!("cannot run {tool}")))
     });
     if let Err(reason) = found {
         eprintln!("SKIPPED: programs of the BSDs: {reason}");

@@ -55,7 +55,7 @@ fn has_tools() -> bool {
     let missing =
         ["clang", "ld.lld", "llvm-objdump", "llvm-readelf", "llvm-nm"].into_iter().find(|tool| !is_here(tool));
     if let Some(tool) = missing {
-        eprintln!("SKIPPED: FreeBSD's start-up objects: there is no {tool} here");
+        eprintln!("SKIPPED: FreeBSD's start-up objects: cannot find {tool}");
     }
     missing.is_none()
 }
@@ -87,7 +87,7 @@ fn libc(machine: Machine) -> Option<PathBuf> {
     }
     let python = target.join("zig/bin/python");
     if !python.exists() {
-        eprintln!("SKIPPED: programs for FreeBSD on {}: there is no ziglang in {}", machine.name, target.display());
+        eprintln!("SKIPPED: programs for FreeBSD on {}: cannot find ziglang in {}", machine.name, target.display());
         return None;
     }
     // zig creates the library when zig links a program.

@@ -111,7 +111,7 @@ impl Task {
     pub fn set_registers(self, registers: &Registers) {
         // Linux must not treat the stop as a system call to restart.
         ptrace::setregs(self.0, Registers { orig_rax: u64::MAX, ..*registers })
-            .expect("a stopped task takes registers");
+            .expect("the registers of a stopped task can be set");
     }
 
     /// The x87 and SSE registers.
