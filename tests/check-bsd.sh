@@ -1,9 +1,8 @@
 #!/bin/sh
-# The tests of what is for the BSDs: `make check-bsd`. They build with tools of over a gigabyte, which `make check` does not install.
+# Runs the tests for the BSDs: `make check-bsd`. The tests need more than a gigabyte of tools, which `make check` does not install.
 #
-# The script installs what the tests need where the script may (as root on Debian), and first prints what it is about to
-# install. With INSTALL=no the script installs nothing. Tests that miss something skip themselves, and the last lines of the
-# output say so.
+# As root on Debian, the script prints the list of missing packages and then installs the packages. With INSTALL=no the script installs
+# nothing. Tests without their tools are skipped, and the last lines of the output list the skipped tests.
 set -eu
 cd "$(dirname "$0")/.."
 cargo=${CARGO:-cargo}
@@ -11,13 +10,13 @@ target=$(mkdir -p "${CARGO_TARGET_DIR:-target}" && cd "${CARGO_TARGET_DIR:-targe
 case ${INSTALL:-yes} in
 yes) may_install() { true; } ;;
 no) may_install() { false; } ;;
-*) echo "check-bsd: INSTALL=$INSTALL is neither yes nor no" >&2; exit 2 ;;
+*) echo "check-bsd: INSTALL=$INSTALL is not yes or no" >&2; exit 2 ;;
 esac
 
 step() { printf '\n== %s\n' "$*"; }
 
 missing=
-need() { # need PACKAGE FILE...: tools or files, and the Debian package that has them
+need() { # need PACKAGE FILE...: tools or files, and the Debian package that contains the tools or files
     package=$1
     shift
     for file; do
@@ -26,7 +25,7 @@ need() { # need PACKAGE FILE...: tools or files, and the Debian package that has
 }
 look() {
     missing= packages=
-    # Rust with the sources of its library, which has no `core` for these systems: 770 MB.
+    # Rust with the sources of its library, because Debian has no prebuilt `core` for these systems: 770 MB.
     need rustc-web /usr/bin/rustc
     need cargo-web /usr/bin/cargo
     need rust-web-src /usr/src/rustc-"$(/usr/bin/rustc --version 2>/dev/null | awk '{ print $2 }')"/library
@@ -37,12 +36,12 @@ look() {
     python3 -c 'import ensurepip, venv' 2>/dev/null || missing="$missing python3" packages="$packages python3-venv"
 }
 
-step "what the machine has"
+step "tools"
 look
 if may_install && [ -n "$missing" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
     echo "Installing these Debian packages (INSTALL=no installs nothing):$packages"
     install() { DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "$@"; }
-    # A package that this system does not have is not to keep the others away.
+    # If one package does not exist on this system, install the others anyway.
     apt-get update -q
     install $packages || for package in $packages; do install "$package" || true; done
     look
@@ -118,7 +117,7 @@ tests=
 for file in tests/tests/bsd_*.rs tests/tests/freebsd*.rs tests/tests/openbsd*.rs; do
     tests="$tests --test $(basename "$file" .rs)"
 done
-# --no-fail-fast: one look shows everything that is wrong.
+# --no-fail-fast: one run shows all failures.
 if "$cargo" test --package gmon-tests $tests --no-fail-fast -- --nocapture >"$log" 2>&1; then
     status=0
 else
@@ -127,7 +126,7 @@ fi
 grep -E '^(test result|     Running)' "$log" || true
 if [ "$status" != 0 ]; then
     grep -n -E -A 20 '^(error|---- |failures:|test .* FAILED)|panicked at' "$log" | tail -n 200
-    echo "check-bsd: tests failed; everything they said is in $log" >&2
+    echo "check-bsd: tests failed; the complete output is in $log" >&2
     exit "$status"
 fi
 

@@ -1,11 +1,12 @@
-//! Programs of the BSDs: clang and `ld.lld` build them with the C library of the tests, and the kernel of the tests runs them.
+//! Builds programs for the BSDs with clang, `ld.lld` and the tests' C library, and runs the programs in the tests' kernel, a tracer
+//! that implements the system calls.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
-/// A system whose programs are built and run.
+/// A target system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum System {
     /// FreeBSD 14.
@@ -15,7 +16,7 @@ pub enum System {
 }
 
 impl System {
-    /// clang's name of the system on amd64.
+    /// clang's target option for the system on amd64.
     fn target(self) -> &'static str {
         match self {
             System::FreeBsd => "--target=x86_64-unknown-freebsd14",
@@ -23,7 +24,7 @@ impl System {
         }
     }
 
-    /// The folder of the system's part of the C library.
+    /// The folder with the system's part of the tests' C library.
     fn folder(self) -> &'static str {
         match self {
             System::FreeBsd => "freebsd",
@@ -32,40 +33,39 @@ impl System {
     }
 }
 
-/// Builds and runs programs of a system in a directory of a test.
+/// Builds and runs programs of a system in a test's directory.
 #[derive(Debug)]
 pub struct Bsd {
-    /// Where everything is built and run.
+    /// The directory in which programs are built and run.
     pub directory: PathBuf,
     system: System,
 }
 
-/// What a program left.
+/// The result of a run.
 #[derive(Debug)]
 pub struct Ran {
-    /// The exit status; 128 and more are signals.
+    /// The exit status; 128 plus the signal's number if a signal ended the program.
     pub status: i32,
     /// Standard output.
     pub stdout: String,
-    /// Standard error, with loud events of the kernel.
+    /// Standard error, including the tests' kernel's messages about errors.
     pub stderr: String,
-    /// The record of the kernel, one event for each line.
+    /// The record of the tests' kernel, one event per line.
     pub record: String,
 }
 
 impl Ran {
-    /// The events of a kind, such as `unknown-call`.
+    /// Returns the events of a kind, such as `unknown-call`.
     #[must_use]
     pub fn events(&self, kind: &str) -> Vec<&str> {
         self.record.lines().filter(|line| line.split(' ').next() == Some(kind)).collect()
     }
 
-    /// Panics unless the program ended with this status, and asked the kernel for nothing that the kernel refused or does
-    /// not have.
+    /// Checks that the program ended with this status and made no call that the kernel refused or does not support.
     ///
     /// # Panics
     ///
-    /// See above.
+    /// If the status differs or the record has such a call.
     #[must_use]
     pub fn expect(self, status: i32) -> Ran {
         assert_eq!(self.status, status, "{}{}{}", self.stdout, self.stderr, self.record);
@@ -76,12 +76,12 @@ impl Ran {
     }
 }
 
-/// What a program is linked with, apart from the C library.
+/// The start-up object of a program.
 #[derive(Clone, Copy, Debug)]
 pub enum Start<'a> {
-    /// A start-up object of the tests, without profiling.
+    /// The tests' start-up object, without profiling.
     Plain,
-    /// A start-up object under test.
+    /// The start-up object under test.
     Object(&'a Path),
     /// A start-up object of the tests, and a library under test.
     Library(&'a Path),
@@ -89,26 +89,26 @@ pub enum Start<'a> {
 
 const FLAGS: [&str; 6] = ["-ffreestanding", "-fno-stack-protector", "-fno-pie", "-Wall", "-Wextra", "-g"];
 
-/// How long a program may take before a test gives up on it: far more than any needs.
+/// The time after which a program is killed; far more than any program needs.
 const PATIENCE: &str = "300";
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Whether this machine can build and run such programs. Says loudly that a test is skipped otherwise.
+/// Returns whether this machine can build and run the programs. Prints SKIPPED if not.
 fn is_possible() -> bool {
     static FOUND: OnceLock<Result<(), String>> = OnceLock::new();
     let found = FOUND.get_or_init(|| {
         if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
-            return Err("the kernel of the tests runs on Linux on x86-64 only".to_owned());
+            return Err("the BSD test kernel needs Linux on x86-64".to_owned());
         }
         let runs =
             |tool: &&str| Command::new(tool).arg("--version").output().is_ok_and(|output| output.status.success());
         ["clang", "ld.lld", "ar", "timeout"]
             .iter()
             .find(|tool| !runs(tool))
-            .map_or(Ok(()), |tool| Err(format!("no {tool}")))
+            .map_or(Ok(()), |tool| Err(format!("cannot run {tool}")))
     });
     if let Err(reason) = found {
         eprintln!("SKIPPED: programs of the BSDs: {reason}");
@@ -116,7 +116,7 @@ fn is_possible() -> bool {
     found.is_ok()
 }
 
-/// The kernel of the tests.
+/// The path of the tests' kernel.
 fn kernel() -> &'static Path {
     static KERNEL: OnceLock<PathBuf> = OnceLock::new();
     KERNEL.get_or_init(|| crate::built("gmon-bsd-kernel", "gmon-bsd-kernel"))
@@ -127,7 +127,7 @@ fn done(command: &mut Command, what: &str) {
     assert!(output.status.success(), "{what}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Compiles a source in a directory.
+/// Compiles a source file in a directory.
 fn compile(system: System, directory: &Path, source: &Path, object: &Path, flags: &[&str]) {
     let mut clang = Command::new("clang");
     clang.current_dir(directory).arg(system.target()).args(FLAGS);
@@ -135,7 +135,7 @@ fn compile(system: System, directory: &Path, source: &Path, object: &Path, flags
     done(clang.args(flags).arg("-c").arg(source).arg("-o").arg(object), &source.display().to_string());
 }
 
-/// The directory of the C library of the tests, which each run of tests builds once.
+/// The directory of the tests' C library, which each test binary builds once.
 fn library(system: System) -> &'static Path {
     static LIBRARIES: [OnceLock<PathBuf>; 2] = [const { OnceLock::new() }; 2];
     LIBRARIES[system as usize].get_or_init(|| {
@@ -165,17 +165,17 @@ fn library(system: System) -> &'static Path {
 }
 
 impl Bsd {
-    /// A directory of this name; none where clang or `ld.lld` is missing.
+    /// Creates a directory with this name; `None` if clang or `ld.lld` is missing.
     #[must_use]
     pub fn new(system: System, name: &str) -> Option<Bsd> {
         is_possible().then(|| Bsd { directory: crate::directory(name), system })
     }
 
-    /// Builds a static program of sources in `tests/bsd-kernel/programs`.
+    /// Builds a static program from sources in `tests/bsd-kernel/programs`.
     ///
     /// # Panics
     ///
-    /// When clang or `ld.lld` says no.
+    /// If clang or `ld.lld` fails.
     #[must_use]
     pub fn build(&self, name: &str, sources: &[&str], flags: &[&str], start: Start) -> PathBuf {
         let objects = sources.iter().map(|source| {
@@ -202,11 +202,11 @@ impl Bsd {
         image
     }
 
-    /// Runs a program with options of the kernel, arguments and additions to an empty environment.
+    /// Runs a program with options for the tests' kernel, arguments, and an environment of only these variables.
     ///
     /// # Panics
     ///
-    /// When the kernel cannot be started.
+    /// If the tests' kernel cannot be started.
     #[must_use]
     pub fn run(&self, image: &Path, options: &[&str], arguments: &[&str], environment: &[(&str, &str)]) -> Ran {
         let record = self.directory.join("record");

@@ -1,4 +1,4 @@
-//! What a profile says by the names of functions, for programs that know what they did.
+//! Reads calls and ticks from a profile by function name, for programs whose counts are known.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,23 +10,23 @@ use gmon::{Hints, Profile};
 ///
 /// # Panics
 ///
-/// When there is none, or when it cannot be read.
+/// If the file is missing or cannot be parsed.
 #[must_use]
 pub fn read(path: &Path) -> Profile {
     let bytes = std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     gmon::read(&bytes, &Hints::default()).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Where functions begin, by `nm`.
+/// The addresses of functions, from `nm`.
 #[derive(Debug)]
 pub struct Symbols(BTreeMap<u64, String>);
 
 impl Symbols {
-    /// Those of an executable.
+    /// Reads the functions of an executable.
     ///
     /// # Panics
     ///
-    /// When `nm` says no.
+    /// If `nm` fails.
     #[must_use]
     pub fn of(executable: &Path) -> Symbols {
         let output = Command::new("nm").arg("--defined-only").arg(executable).output().expect("nm");
@@ -41,18 +41,18 @@ impl Symbols {
         Symbols(lines.collect())
     }
 
-    /// The function that an address is in.
+    /// Returns the function that contains an address.
     #[must_use]
     pub fn function(&self, address: u64) -> &str {
         self.0.range(..=address).next_back().map_or("", |(_, name)| name)
     }
 
-    /// How often each function was called (`calls NAME`), and by which (`arc CALLER CALLEE`).
+    /// Returns the number of calls of each function (`calls NAME`) and of each arc (`arc CALLER CALLEE`).
     #[must_use]
     pub fn calls(&self, profile: &Profile) -> BTreeMap<String, u64> {
         let mut calls = BTreeMap::new();
         for arc in profile.arcs.iter().filter(|arc| arc.count > 0) {
-            // The call is before the return address, which may be the next function's.
+            // The call instruction is before the return address. The return address may be in the next function.
             let (caller, callee) = (self.function(arc.frompc.saturating_sub(1)), self.function(arc.selfpc));
             *calls.entry(format!("calls {callee}")).or_default() += arc.count;
             *calls.entry(format!("arc {caller} {callee}")).or_default() += arc.count;
@@ -60,7 +60,7 @@ impl Symbols {
         calls
     }
 
-    /// How many samples each function has. A bin that two share is its first byte's.
+    /// Returns the number of samples of each function. A bin counts for the function that contains the bin's first byte.
     #[must_use]
     pub fn ticks(&self, profile: &Profile) -> BTreeMap<String, u64> {
         let mut ticks = BTreeMap::new();

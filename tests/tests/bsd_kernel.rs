@@ -1,5 +1,5 @@
-//! The kernel of the tests itself: each rule of FreeBSD's kernel that it has is shown by a small program. None of these
-//! programs is profiled.
+//! Tests of the tests' kernel: small programs, built without profiling, check each rule of FreeBSD's kernel that the tests' kernel
+//! implements.
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
 use gmon_tests::bsd::{Bsd, Ran, Start, System};
@@ -11,7 +11,7 @@ fn ran(name: &str, options: &[&str], arguments: &[&str], environment: &[(&str, &
     Some(system.run(&image, options, arguments, environment))
 }
 
-/// The same for a program that checks everything itself and ends with 0.
+/// Builds and runs a program that checks everything itself and exits with status 0.
 fn passes(name: &str) -> Option<Ran> {
     ran(name, &[], &[], &[]).map(|ran| ran.expect(0))
 }

@@ -1,5 +1,5 @@
-//! FreeBSD's start-up objects: what they export, need and say, and programs that are linked with them against the lists of what
-//! that system's C library has. `tests/check-bsd.sh` installs what that takes.
+//! Tests of FreeBSD's start-up objects: their exports, imports and notes, and programs that are linked with the objects against the
+//! list of symbols in FreeBSD's C library. `tests/check-bsd.sh` installs the tools.
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,7 +11,7 @@ use std::sync::Mutex;
 
 use gmon_tests::{directory, distribution, start_objects_for};
 
-/// A machine: FreeBSD's name, that of compilers, and zig's.
+/// An architecture, with the names that FreeBSD, compilers and zig use.
 #[derive(Clone, Copy)]
 struct Machine {
     name: &'static str,
@@ -24,7 +24,7 @@ const MACHINES: [Machine; 2] = [
     Machine { name: "aarch64", triple: "aarch64-unknown-freebsd14", zig: "aarch64-freebsd" },
 ];
 
-/// Calls, samples, threads and all that start-up code has to see to: constructors, destructors, `atexit`.
+/// A program that needs all of the start-up code: constructors, destructors, `atexit`.
 const PROGRAM: &str = "
 int printf(const char *, ...);
 int atexit(void (*)(void));
@@ -50,18 +50,18 @@ fn tool(tool: &str, arguments: &[&str]) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// Whether the machine has these tools. Says loudly that a test is skipped otherwise.
+/// Returns whether the machine has the tools. Prints SKIPPED if not.
 fn has_tools() -> bool {
     let is_here = |tool: &&str| Command::new(tool).arg("--version").output().is_ok_and(|out| out.status.success());
     let missing =
         ["clang", "ld.lld", "llvm-objdump", "llvm-readelf", "llvm-nm"].into_iter().find(|tool| !is_here(tool));
     if let Some(tool) = missing {
-        eprintln!("SKIPPED: FreeBSD's start-up objects: there is no {tool} here");
+        eprintln!("SKIPPED: FreeBSD's start-up objects: cannot find {tool}");
     }
     missing.is_none()
 }
 
-/// The object of each machine that can be built here.
+/// Returns the start-up object of each architecture for which the object is built.
 fn objects() -> Vec<(Machine, String)> {
     if !has_tools() {
         return Vec::new();
@@ -73,7 +73,7 @@ fn objects() -> Vec<(Machine, String)> {
     MACHINES.into_iter().filter_map(built).collect()
 }
 
-/// A shared library with all that the system's libc has, and no code.
+/// Returns the path of a shared library that has the symbols of FreeBSD's libc and no code.
 fn libc(machine: Machine) -> Option<PathBuf> {
     static ALONE: Mutex<()> = Mutex::new(());
     let _alone = ALONE.lock();
@@ -88,10 +88,10 @@ fn libc(machine: Machine) -> Option<PathBuf> {
     }
     let python = target.join("zig/bin/python");
     if !python.exists() {
-        eprintln!("SKIPPED: programs for FreeBSD on {}: there is no ziglang in {}", machine.name, target.display());
+        eprintln!("SKIPPED: programs for FreeBSD on {}: cannot find ziglang in {}", machine.name, target.display());
         return None;
     }
-    // zig makes the library when it links something.
+    // zig creates the library when zig links a program.
     let place = directory(&format!("bsd_libc_{}", machine.name));
     fs::write(place.join("empty.c"), "int main(void) { return 0; }\n").unwrap();
     let made = Command::new(python)
@@ -105,7 +105,7 @@ fn libc(machine: Machine) -> Option<PathBuf> {
     Some(find().expect("zig has made a libc.so.7"))
 }
 
-/// How a program is linked.
+/// The options to compile and link a program.
 #[derive(Clone, Copy)]
 struct Mode {
     name: &'static str,
@@ -118,8 +118,7 @@ const MODES: [Mode; 2] = [
     Mode { name: "pie", compiler: "-fPIE", linker: &["-pie"] },
 ];
 
-/// Links the program as the system's compiler does. Text that would have to be relocated is an error, and what the C library has
-/// not as well.
+/// Links the program as FreeBSD's compiler does. Text relocations and symbols that the C library lacks are errors.
 fn linked(machine: Machine, object: &str, mode: Mode) -> Option<PathBuf> {
     let libc = libc(machine)?;
     let place = directory(&format!("bsd_linked_{}_{}_{:?}", machine.name, mode.name, std::thread::current().id()));
@@ -135,7 +134,7 @@ fn linked(machine: Machine, object: &str, mode: Mode) -> Option<PathBuf> {
     Some(place.join("p"))
 }
 
-/// Each program that can be linked here, with what `llvm-readelf` says of it.
+/// Returns each program that can be linked on this machine, with the output of `llvm-readelf`.
 fn programs() -> Vec<(Machine, Mode, PathBuf, String)> {
     let all = objects().into_iter().flat_map(|(machine, object)| MODES.map(|mode| (machine, object.clone(), mode)));
     let link = |(machine, object, mode): (Machine, String, Mode)| {
@@ -232,9 +231,9 @@ fn programs_link_against_the_systems_libc_and_have_its_notes() {
             assert_eq!(says.matches(note).count(), 1, "{note}: {context}");
         }
         assert!(!says.contains("TEXTREL"), "{context}");
-        // The dynamic linker runs these before the constructors.
+        // The dynamic linker runs the functions of this array before the constructors.
         assert!(says.contains("(PREINIT_ARRAY)"), "{context}");
-        // What libc and the dynamic linker find in the program, and what takes the place of functions of libc's.
+        // Symbols that libc and the dynamic linker look up in the program, and replacements of libc's functions.
         for name in ["environ", "__progname", "fork", "dlclose", "_exit"] {
             let is_here = says.lines().any(|line| line.ends_with(&format!(" {name}")) && !line.contains(" UND "));
             assert!(is_here, "{name} is not in the dynamic symbols: {context}");
@@ -306,7 +305,7 @@ fn the_linker_says_what_older_systems_lack() {
     }
 }
 
-/// What a function does, as far as its disassembly says.
+/// A function's address, calls and instructions, from the disassembly.
 #[derive(Default)]
 struct Function {
     lines: Vec<String>,
@@ -314,7 +313,7 @@ struct Function {
     address: u64,
 }
 
-/// The functions of a program.
+/// Returns the functions of a program by name.
 fn functions(program: &Path) -> BTreeMap<String, Function> {
     let mut functions = BTreeMap::<String, Function>::new();
     let mut current = String::new();
@@ -323,7 +322,7 @@ fn functions(program: &Path) -> BTreeMap<String, Function> {
             current = name.to_owned();
             functions.entry(current.clone()).or_default().address = u64::from_str_radix(address, 16).unwrap();
         } else if let Some(function) = functions.get_mut(&current) {
-            // arm64's address of a page is printed as a place in whatever function is there.
+            // The disassembler prints arm64's page addresses (adrp) as locations in unrelated functions.
             if let Some((_, target)) = line.rsplit_once('<').filter(|_| !line.contains("\tadrp\t")) {
                 let target = target.trim_end_matches('>');
                 function.names.insert(target.split('+').next().unwrap().to_owned());
@@ -334,7 +333,7 @@ fn functions(program: &Path) -> BTreeMap<String, Function> {
     functions
 }
 
-/// Everything that may run once a function does.
+/// Returns all functions that are reachable from a function.
 fn reached_from(functions: &BTreeMap<String, Function>, root: &str) -> BTreeSet<String> {
     let (mut reached, mut left) = (BTreeSet::new(), vec![root.to_owned()]);
     while let Some(name) = left.pop() {
@@ -345,7 +344,7 @@ fn reached_from(functions: &BTreeMap<String, Function>, root: &str) -> BTreeSet<
     reached
 }
 
-/// Whether a line of code uses a vector register.
+/// Returns whether an instruction uses a vector register.
 fn is_vector(line: &str) -> bool {
     let words = line.split(|byte: char| !byte.is_ascii_alphanumeric());
     words.into_iter().any(|word| {
@@ -358,7 +357,7 @@ fn is_vector(line: &str) -> bool {
 fn below_mcount_is_no_vector_register_and_no_call_out() {
     for (machine, mode, program, _) in programs() {
         let functions = functions(&program);
-        // Several names of one function: whichever the disassembler took.
+        // The function has several names, and the disassembler prints one of the names.
         let mcount = [".mcount", "_mcount", "mcount"].into_iter().find(|name| functions.contains_key(*name)).unwrap();
         let reached = reached_from(&functions, mcount);
         let context = format!("{} {}", machine.name, mode.name);
@@ -392,7 +391,7 @@ fn the_common_path_of_mcount_is_one_line_of_the_cache() {
     }
 }
 
-/// What the kernel and libc are promised, on a machine that no test runs.
+/// Checks the code for the contracts of the kernel and libc on arm64, where no test runs programs.
 #[test]
 fn on_arm64_the_entry_and_system_calls_keep_to_the_kernels_conventions() {
     for (_, mode, program, _) in programs().into_iter().filter(|(machine, ..)| machine.name == "aarch64") {
@@ -409,7 +408,7 @@ fn on_arm64_the_entry_and_system_calls_keep_to_the_kernels_conventions() {
         let calls: Vec<_> = (0..lines.len()).filter(|at| lines[*at].contains("\tsvc\t#0")).collect();
         assert!(!calls.is_empty(), "there are system calls");
         for at in calls {
-            // An error is a carry, which has to be looked at first.
+            // The carry flag marks an error, so the first instruction after svc must test the flag.
             let next = lines[at + 1];
             assert!(next.contains("b.lo") || next.contains("b.cc"), "{}: {next} follows svc", mode.name);
         }

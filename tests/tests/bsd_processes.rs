@@ -1,4 +1,4 @@
-//! FreeBSD's start-up object where programs control their profile and make children, on the kernel of the tests.
+//! Tests of FreeBSD's start-up object with programs that control their profile and create children, in the tests' kernel.
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,7 +15,7 @@ struct Program {
 }
 
 const FILE: &str = "controlled.gmon";
-/// What the kernel of the tests says of a process that SIGKILL ended.
+/// The status of the tests' kernel for a process that SIGKILL ended.
 const KILLED: i32 = 128 + 9;
 
 impl Program {
@@ -26,7 +26,7 @@ impl Program {
         Some(Program { system, image })
     }
 
-    /// Runs a part of the program, which ends with that status.
+    /// Runs a part of the program, which must end with the status.
     fn run(&self, part: &str, environment: &[(&str, &str)], status: i32) {
         let ran = self.system.run(&self.image, &[], &[part], environment);
         assert_eq!(ran.status, status, "{}{}{}", ran.stdout, ran.stderr, ran.record);
@@ -37,7 +37,7 @@ impl Program {
         entries.filter_map(|name| name.into_string().ok()).filter(|name| name.ends_with(".gmon")).collect()
     }
 
-    /// The ticks in a function, and the calls of another, as a file has them.
+    /// Returns the ticks in one function and the calls of another function from a file.
     fn counts(&self, file: &str, ticks_in: &str, calls_of: &str) -> (u64, u64) {
         let symbols = Symbols::of(&self.image);
         let profile = read(&self.system.directory.join(file));
@@ -52,7 +52,7 @@ fn a_dump_has_what_was_counted_by_then_and_a_stop_leaves_out_what_comes_behind()
         return;
     };
     program.run("dumps", &[], KILLED);
-    assert_eq!(program.counts(FILE, "counted", "leaf"), (80_007, 2), "more than 16 bits, and not those of the pause");
+    assert_eq!(program.counts(FILE, "counted", "leaf"), (80_007, 2), "more than 16 bits, without ticks of the pause");
     assert_eq!(program.counts(FILE, "uncounted", "leaf").0, 0);
 }
 
@@ -82,7 +82,7 @@ fn children_of_all_kinds_leave_the_parents_profile_alone() {
         };
         program.run("children", environment, 0);
         let profiles = program.profiles();
-        // Programs that were executed wrote files of the same name, which the parent replaced.
+        // Executed programs wrote a file of the same name, and the parent replaced the file.
         assert!(profiles.contains(FILE), "{profiles:?}");
         let (ticks, calls) = program.counts(FILE, "counted", "leaf");
         let expected = if environment.is_empty() { 1000 } else { 1000 * 100 / 8128 };
@@ -96,7 +96,7 @@ fn a_program_that_is_executed_gets_no_signal_of_the_timer() {
     let Some(program) = Program::build("executed") else {
         return;
     };
-    // SIGPROF would end the second program, which does not use the timer.
+    // If the timer kept running, SIGPROF would end the second program, which does not use the timer.
     let environment = [("GMON_HZ", "100")];
     program.run("becomes_another", &environment, 5);
     assert_eq!(program.counts(FILE, "counted", "leaf"), (8128, 0), "the profile of the second program");

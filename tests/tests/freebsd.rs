@@ -1,7 +1,7 @@
-//! FreeBSD's start-up object, in programs that the kernel of the tests runs: counts and samples are exact, because programs ask
-//! for the ticks themselves.
+//! Tests of FreeBSD's start-up object with programs in the tests' kernel. Counts and samples are exact, because programs request ticks
+//! with a system call.
 //!
-//! `make runtime-freebsd-amd64` builds the object; where it is not built, the tests say SKIPPED.
+//! `make runtime-freebsd-amd64` builds the object. If the object is not built, the tests print SKIPPED.
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
 use std::collections::BTreeMap;
@@ -11,18 +11,18 @@ use std::path::PathBuf;
 use gmon_tests::bsd::{Bsd, Ran, Start, System};
 use gmon_tests::symbols::{Symbols, read};
 
-/// The profiled program, in a directory of a test.
+/// The profiled program in a test's directory.
 struct Program {
     system: Bsd,
     image: PathBuf,
     symbols: Symbols,
 }
 
-/// The number of the first process, where the name of the file has the number.
+/// The process ID of the first process, as the file's name has it.
 const FIRST: &str = "1001";
 
 impl Program {
-    /// Builds the program; none where something is missing.
+    /// Builds the program; `None` if a tool or the start-up object is missing.
     fn build(name: &str) -> Option<Program> {
         let object = gmon_tests::distribution().join("lib/gmon/freebsd-amd64/gcrt1.o");
         if !object.exists() {
@@ -35,18 +35,18 @@ impl Program {
         Some(Program { system, image, symbols })
     }
 
-    /// Runs a part of the program. The kernel must have refused nothing.
+    /// Runs a part of the program. The kernel must not have refused a call.
     fn run(&self, part: &str, environment: &[(&str, &str)], status: i32) -> Ran {
         self.run_with(&[], part, environment, status)
     }
 
     fn run_with(&self, options: &[&str], part: &str, environment: &[(&str, &str)], status: i32) -> Ran {
         let ran = self.system.run(&self.image, options, &[part], environment).expect(status);
-        assert_eq!(ran.stderr, "", "the runtime says nothing");
+        assert_eq!(ran.stderr, "", "the runtime must print nothing");
         ran
     }
 
-    /// The profiles in the directory, by name.
+    /// Returns the names of the profiles in the directory.
     fn profiles(&self) -> Vec<String> {
         let entries = fs::read_dir(&self.system.directory).unwrap().map(|entry| entry.unwrap().file_name());
         let mut names: Vec<_> = entries.filter_map(|name| name.into_string().ok()).collect();
@@ -64,7 +64,7 @@ impl Program {
     }
 }
 
-/// What `ticks` must give.
+/// The expected result of `ticks`.
 fn samples(expected: &[(&str, u64)]) -> BTreeMap<String, u64> {
     expected.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect()
 }
@@ -178,6 +178,12 @@ fn a_live_file_has_all_calls_of_a_killed_program() {
     };
     program.run("killed", &[("GMON_LIVE", "1")], 128 + 9);
     assert_eq!(program.calls(FILE).get("arc middle leaf"), Some(&7));
+    // The program uses three seconds of CPU time before SIGKILL, and the runtime's reader collects ticks at least every two seconds.
+    // The remaining ticks wait until the woken reader sleeps again, so scheduling has no influence.
+    let ticks = program.ticks(FILE);
+    let light = ticks.get("light").copied().unwrap_or(0);
+    assert!((8128..=24_384).contains(&light), "{ticks:?}");
+    assert_eq!(ticks.values().sum::<u64>(), light, "{ticks:?}");
 }
 
 #[test]
@@ -218,7 +224,7 @@ fn another_rate_is_the_interval_timers() {
     let Some(program) = Program::build("rate") else {
         return;
     };
-    // 600 ticks of 8128 in a second are 73 ms, and 1300 are 159 ms; the timer expires each 10 ms of them all, wherever that is.
+    // At 8128 ticks per second, 600 and 1300 ticks are 73 and 159 ms. The timer expires every 10 ms of the sum, in either function.
     program.run("samples", &[("GMON_HZ", "100")], 0);
     let ticks = program.ticks(FILE);
     assert_eq!(ticks.values().sum::<u64>(), 23, "{ticks:?}");

@@ -1,4 +1,4 @@
-//! The kernel of the tests as OpenBSD's: its profil(2) with the file that the kernel writes, pinned system calls, pledge.
+//! Tests of the tests' kernel as OpenBSD's kernel: profil(2) with the file that the kernel writes, pinned system calls, pledge.
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use gmon_tests::bsd::{Bsd, Ran, Start, System};
 
-/// A program, in a directory of a test with a directory `below`.
+/// A program in a test's directory, which has a subdirectory `below`.
 struct Program {
     bsd: Bsd,
     image: PathBuf,
@@ -26,7 +26,7 @@ impl Program {
         self.bsd.run(&self.image, &[], words, &[])
     }
 
-    /// The file of the process with this number.
+    /// Returns the path of the file of the process with this ID.
     fn file(&self, process: u32) -> PathBuf {
         self.bsd.directory.join(format!("below/gmon.openbsd_profil.{process}.out"))
     }
@@ -58,7 +58,7 @@ fn the_kernel_writes_the_buffer_however_the_process_ends() {
         let mode = fs::metadata(program.file(1001)).unwrap().permissions().mode();
         assert_eq!(mode & 0o7777, 0o600);
         assert_eq!(bytes[28..32], (24 * arcs as u32).to_le_bytes(), "totarc");
-        assert_eq!(bytes[HEADER + 4..HEADER + 6], 7u16.to_le_bytes(), "the third bin, which ran over");
+        assert_eq!(bytes[HEADER + 4..HEADER + 6], 7u16.to_le_bytes(), "the third bin, which wrapped");
         assert_eq!(bytes[HEADER + SAMPLES + 16..HEADER + SAMPLES + 24], 1000u64.to_le_bytes(), "the first arc");
     }
 }
@@ -102,13 +102,13 @@ fn a_file_of_others_is_left_alone() {
     fs::hard_link(&victim, &file).unwrap();
     let _ = run();
     assert_eq!(fs::read(&victim).unwrap(), b"victim");
-    // Others may read the file.
+    // A file that other users may read.
     fs::remove_file(&file).unwrap();
     fs::write(&file, "others'").unwrap();
     fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
     let _ = run();
     assert_eq!(fs::read(&file).unwrap(), b"others'");
-    // The user's own, and longer than the new one.
+    // The user's own file, longer than the new file.
     fs::write(&file, vec![1; 4096]).unwrap();
     fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
     let _ = run();

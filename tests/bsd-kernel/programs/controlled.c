@@ -1,4 +1,4 @@
-// A profiled program that controls its profile and makes children of all kinds: one part for each test, by its name.
+// A profiled program that controls its profile and creates children of all kinds. The argument selects the part for a test.
 #include "bsd.h"
 
 #define PART __attribute__((noinline, used))
@@ -22,7 +22,7 @@ PART void in_child(int calls) {
     KEEP;
 }
 
-// Programs are executed without the environment, in which this program may be told to use the interval timer.
+// Executed programs get an empty environment, because this program's environment may select the interval timer.
 static char *nothing[] = {NULL};
 
 static int status_of(pid_t child) {
@@ -83,7 +83,7 @@ static void children(char **argv) {
         _exit(1);
     }
     CHECK(status_of(child) == 5 << 8);
-    // What cannot be executed changes nothing.
+    // A failed execve changes nothing.
     CHECK(execve("/nowhere", arguments, nothing) == -1);
     counted(1000);
     leaf();
@@ -103,7 +103,7 @@ int main(int argc, char **argv) {
     if (!strcmp(argv[1], "children")) children(argv);
     if (!strcmp(argv[1], "becomes_another")) becomes_another(argv);
     if (!strcmp(argv[1], "nothing")) {
-        // Long enough for a timer that another program left.
+        // Long enough for a timer of the previous program to expire.
         counted(8128);
         return 5;
     }

@@ -1,4 +1,4 @@
-// How a program starts: registers, stack, arguments, environment, thread-local storage; how a call returns.
+// Program start: registers, stack, arguments, environment, thread-local storage; registers after a system call.
 #include "bsd.h"
 
 extern u64 entry_stack_pointer;
@@ -33,7 +33,7 @@ static void registers(void) {
 
 int main(int argc, char **argv, char **env) {
     u64 rdi = (u64)(argv - 1);
-    // As after a call.
+    // The stack pointer is aligned as after a call instruction.
     CHECK(entry_stack_pointer == ((rdi - 8) & ~15ul) + 8);
     CHECK(argc == 3 && !strcmp(argv[1], "one") && !strcmp(argv[2], "") && !argv[3]);
     CHECK(environ == env && !strcmp(getenv("GREETING"), "hello there"));

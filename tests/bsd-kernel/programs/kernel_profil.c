@@ -12,10 +12,10 @@ static __attribute__((noinline)) void work(u64 count) {
 static void arguments(void) {
     CHECK(profil((char *)bins, sizeof bins, START, 65537) == -1 && errno == EINVAL);
     CHECK(profil((char *)bins, sizeof bins, START, ~0u) == -1 && errno == EINVAL);
-    // The upper half of the register is not looked at.
+    // The kernel ignores the upper half of the register.
     int carry;
     CHECK(syscall_number(44, (long)bins, sizeof bins, START, 0x100000000, &carry) == 0 && !carry);
-    // A buffer that is none is taken.
+    // The kernel accepts an invalid buffer.
     CHECK(profil((char *)16, 100, START, 65536) == 0);
     CHECK(profil(NULL, 0, 0, 0) == 0);
 }
@@ -27,8 +27,8 @@ static void index_of_a_pc(void) {
     charge(START + 2, 5);
     charge(START - 1, 1);                // below
     charge(START + sizeof bins, 1);      // behind
-    charge(START + (1ul << 32) + 4, 3);  // the index is cut to 32 bits
-    charge(START + (1ul << 31) + 6, 3);  // a negative int, taken for a large unsigned int
+    charge(START + (1ul << 32) + 4, 3);  // the index is truncated to 32 bits
+    charge(START + (1ul << 31) + 6, 3);  // a negative int, read as a large unsigned int
     CHECK(bins[0] == 2 && bins[1] == 5 && bins[2] == 3 && bins[3] == 0);
     // Two bytes of counters for four bytes of code.
     memset(bins, 0, sizeof bins);
@@ -47,7 +47,7 @@ static void wrap(void) {
     CHECK(bins[0] == 65535);
     charge(START, 3);
     CHECK(bins[0] == 2 && bins[1] == 0);
-    // Stopped, and on again.
+    // Sampling is stopped and started again.
     CHECK(profil(NULL, 0, 0, 0) == 0);
     charge(START, 9);
     CHECK(bins[0] == 2);
@@ -69,7 +69,7 @@ static void fault(void) {
     CHECK(mprotect(page, 4096, PROT_READ | PROT_WRITE) == 0);
     charge(START, 1);
     CHECK(page[0] == 0);
-    // The buffer is still there: what a fault stopped begins with a call.
+    // The buffer is mapped again. After a fault, only a new call of profil starts sampling.
     CHECK(profil(page, 4096, START, 65536) == 0);
     charge(START, 1);
     CHECK(page[0] == 1);

@@ -12,7 +12,7 @@ static void anonymous(void) {
     CHECK(memory != MAP_FAILED && memory[3 * PAGE - 1] == 0);
     memset(memory, 1, 3 * PAGE);
     memset(page_of_data, 2, 2 * PAGE);
-    // The child gets zeros, of data of the program, too.
+    // The child gets zeros in the program's data, too.
     CHECK(minherit(memory + PAGE, PAGE, 3) == 0 && minherit(page_of_data, PAGE, 3) == 0);
     pid_t child = fork();
     if (child == 0) {

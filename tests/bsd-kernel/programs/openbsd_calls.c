@@ -1,4 +1,4 @@
-// System calls of OpenBSD: conventions, signals, threads; with an argument, calls that end the process.
+// System calls of OpenBSD: conventions, signals, threads. With an argument, the program makes a call that ends the process.
 #include "bsd.h"
 
 static volatile u64 pc_seen, argument_seen;
@@ -38,7 +38,7 @@ int main(int argc, char **argv) {
     CHECK((long)result > getthrid() && errno == 0);
 
     CHECK(mmap(NULL, 4096, 7, MAP_PRIVATE | MAP_ANON, -1, 0) == MAP_FAILED);
-    // What is loaded is immutable.
+    // Loaded segments are immutable.
     CHECK(mprotect(memory, 4096, PROT_READ) == -1 && errno == EPERM);
     char *pages = mmap(NULL, 2 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);
     CHECK(mimmutable(pages, 4096) == 0 && mprotect(pages, 4096, PROT_READ) == -1 && errno == EPERM);

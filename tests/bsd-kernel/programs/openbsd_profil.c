@@ -1,4 +1,4 @@
-// The rules of OpenBSD's profil(2), and the file that the kernel writes at the end.
+// The rules of OpenBSD's profil(2), and the file that the kernel writes when the process ends.
 #include "bsd.h"
 
 #ifndef WITHOUT_NOTE
@@ -28,7 +28,7 @@ static void rules(void) {
     CHECK(directory > 2 && start(directory) == 0 && close(directory) == 0);
     CHECK(profil(&buffer, sizeof buffer - 1, SAMPLES, START, 65536, -1) == -1 && errno == EALREADY);
     CHECK(profil(buffer.bins, sizeof buffer, SAMPLES, START, 65536, -1) == -1 && errno == EALREADY);
-    // The directory is held: the descriptor of a later call is not looked at.
+    // The kernel keeps the first call's directory and ignores the descriptor of a later call.
     CHECK(start(1234) == 0);
     charge(START + 4, 65536 + 7);
     CHECK(profil(NULL, 0, 0, 0, 0, -1) == 0);

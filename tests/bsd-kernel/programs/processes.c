@@ -1,4 +1,4 @@
-// fork, vfork, rfork, pdfork, exec, wait4, and what becomes of profil(2) in them.
+// fork, vfork, rfork, pdfork, exec, wait4, and the state of profil(2) after each call.
 #include "bsd.h"
 
 static u16 bins[8];
@@ -33,12 +33,12 @@ static void by_vfork(void) {
         shared = 1;
         _exit(0);
     }
-    // The parent waited: the child's ticks are in the parent's buffer.
+    // The parent waited for the vfork child; the child's ticks are in the parent's buffer.
     CHECK(child > 0 && shared == 1 && bins[0] == 8);
     CHECK(status_of(child) == 0);
 }
 
-// A child with the parent's memory needs a stack of its own.
+// A child that shares the parent's memory needs its own stack.
 static char stack[4096];
 static void with_shared_memory(void) {
     u64 rax = 251, rdi = RFPROC | RFFDG | RFMEM;
@@ -99,7 +99,7 @@ static int executed(char **argv) {
     char *const none[] = {NULL};
     CHECK(!strcmp(argv[2], "word") && !environ[0]);
     CHECK(execve("/nowhere", argv, none) == -1 && errno == 2);
-    // profil stopped: the buffer's address may be another program's.
+    // exec stopped profil, because the new program may use the buffer's address for something else.
     charge(START, 1);
     CHECK(bins[0] == 0);
     struct itimerval timer;

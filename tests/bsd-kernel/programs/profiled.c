@@ -1,5 +1,5 @@
-// A profiled program that knows what it did: one part for each test, by its name. `calls NAME N` and `arc CALLER CALLEE N` on
-// standard output say what the profile must have.
+// A profiled program with known counts. The argument selects the part for a test. The program prints the expected counts of the
+// profile as `calls NAME N` and `arc CALLER CALLEE N`.
 #include "bsd.h"
 
 #define THREADS 4
@@ -57,7 +57,7 @@ static int status_of(pid_t child) {
     return status;
 }
 
-// The constructor and the destructor count too.
+// The calls of the constructor and the destructor are included.
 static void counts(void) {
     middle(3);
     run(worker, 1000);
@@ -73,7 +73,7 @@ static void samples(void) {
     run(ticking_worker, 5);
 }
 
-// More ticks than 16 bits hold, and in threads.
+// More ticks than 16 bits can count, in several threads.
 static void many(void) {
     light(200000);
     heavy(70000);
@@ -133,7 +133,7 @@ static void confined_threads(void) {
     light(30);
 }
 
-// A program's own timer and handler of SIGPROF go on.
+// The program's own timer and SIGPROF handler keep working.
 static volatile int own_ticks;
 PART void on_timer(int signal) {
     (void)signal;
@@ -163,11 +163,11 @@ static void control(void) {
 
 static void killed(void) {
     middle(6);
-    light(60);
+    light(24384); // three seconds
     kill(getpid(), SIGKILL);
 }
 
-// The program that is executed is profiled for itself.
+// The executed program writes its own profile.
 static char *own_path;
 static void executes(void) {
     middle(50);
@@ -176,7 +176,7 @@ static void executes(void) {
     execve(own_path, arguments, environ);
 }
 
-// A thread forks while others are profiled.
+// A thread forks while other threads are profiled.
 static void *forking_worker(void *argument) {
     middle((int)(long)argument);
     pid_t child = fork();

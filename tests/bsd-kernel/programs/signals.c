@@ -1,4 +1,4 @@
-// Signal handlers: their arguments, masks, stacks, and what they bring back.
+// Signal handlers: arguments, masks, stacks, and the state that a return from a handler restores.
 #include "bsd.h"
 
 static volatile int calls, signal_seen, pid_seen, code_seen;
@@ -19,7 +19,7 @@ static void on_signal(int signal, siginfo_t *info, void *context) {
     sigset_t now;
     sigprocmask(SIG_BLOCK, NULL, &now);
     mask_seen = now.bits[0];
-    // What the interrupted code has in its registers is brought back.
+    // The return from the handler restores the registers of the interrupted code.
     __asm__ volatile("pxor %%xmm7, %%xmm7; xor %%r12d, %%r12d" : : : "xmm7", "r12");
 }
 
@@ -59,7 +59,7 @@ static void block(void) {
     CHECK(sigprocmask(SIG_SETMASK, &none, NULL) == 0 && calls == 1 && mask_seen == 0);
     struct sigaction action;
     CHECK(sigaction(100, NULL, &action) == 0 && !action.sa_handler);
-    // A wait with another mask ends with the handler.
+    // sigsuspend returns after the handler.
     catch(SIGUSR2, 0, 0);
     sigset_t two = {{1u << (SIGUSR2 - 1)}};
     CHECK(sigprocmask(SIG_BLOCK, &two, NULL) == 0 && raise(SIGUSR2) == 0);
@@ -83,7 +83,7 @@ static void on_fault(int signal, siginfo_t *info, void *context) {
     calls++;
     address_seen = info->si_addr;
     signal_seen = signal;
-    CONTEXT_PC(context) += 3; // the length of mov %eax, (%rdi)... below
+    CONTEXT_PC(context) += 3; // the length of the mov instruction below
 }
 
 static void fault(void) {
@@ -112,7 +112,7 @@ int main(void) {
     stack();
     fault();
     without_siginfo();
-    // The default of SIGCHLD and of SIGUSR2 after its action is reset.
+    // The default actions of SIGCHLD, and of SIGUSR2 after a reset of its action.
     CHECK(kill(getpid(), SIGCHLD) == 0);
     struct sigaction fresh = {.sa_flags = 0};
     CHECK(sigaction(SIGUSR2, &fresh, NULL) == 0);

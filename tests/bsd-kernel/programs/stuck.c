@@ -1,4 +1,4 @@
-// Waits for something that nothing brings.
+// Waits for an event that never happens.
 #include "bsd.h"
 
 int main(void) {

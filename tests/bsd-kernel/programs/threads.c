@@ -1,4 +1,4 @@
-// Threads: their storage, their ticks, their signals.
+// Threads: thread-local storage, ticks, signals.
 #include "bsd.h"
 
 #define THREADS 4
@@ -31,7 +31,7 @@ static void *wait_for_signal(void *argument) {
     own = (long)argument;
     thr_self(&ids[own]);
     __atomic_fetch_add(&ready, 1, __ATOMIC_SEQ_CST);
-    // This code makes no system call: the signal interrupts it.
+    // The loop makes no system call, so the signal interrupts the loop.
     while (!__atomic_load_n(&go, __ATOMIC_SEQ_CST) && !got[own]) __asm__ volatile("pause");
     return NULL;
 }
@@ -40,7 +40,7 @@ static void *sleep_beside(void *argument) {
     (void)argument;
     for (int round = 0; round < 5; round++) {
         CHECK(nanosleep(&(struct timespec){0, 500000000}, NULL) == 0);
-        // The code that ticks waits for this thread: half a second is 4064 ticks.
+        // The thread that requests ticks waits for this thread. Half a second is 4064 ticks.
         got[round % THREADS] = bins[0];
         u64 sum = 0;
         for (int at = 0; at < 64; at++) sum += bins[at];
@@ -79,15 +79,15 @@ int main(void) {
     for (long at = 0; at < THREADS; at++)
         if (at != 2) CHECK(pthread_join(threads[at], NULL) == 0);
 
-    // A thread that sleeps is done with what it does before the next tick.
+    // A thread that a tick wakes finishes its work and sleeps again before the next tick.
     memset(bins, 0, sizeof bins);
     CHECK(pthread_create(&threads[0], NULL, sleep_beside, NULL) == 0);
-    // The thread is asleep once the time is another.
+    // When the time has changed, the thread is asleep.
     CHECK(nanosleep(&(struct timespec){0, 1}, NULL) == 0);
     work(8128 * 3);
     CHECK(pthread_join(threads[0], NULL) == 0);
 
-    // Ticks wait for no thread that waits for what comes after the ticks.
+    // Ticks do not wait for a thread that waits for an event after the ticks.
     go = 0;
     CHECK(pthread_create(&threads[0], NULL, spin, NULL) == 0);
     work(10);

@@ -1,4 +1,4 @@
-// Time and timers, which ticks of the profiling clock move.
+// Time and timers, which advance with ticks of the profiling clock.
 #include "bsd.h"
 
 static volatile int calls;
@@ -39,7 +39,7 @@ int main(void) {
     CHECK(nanosleep(&(struct timespec){3600, 0}, NULL) == 0);
     CHECK(now(CLOCK_PROCESS_CPUTIME_ID) == cpu);
 
-    // ITIMER_PROF interrupts the code that ticks, which goes on afterwards.
+    // ITIMER_PROF interrupts the call that requests ticks; the call continues after the handler.
     struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
     CHECK(sigaction(SIGPROF, &action, NULL) == 0);
     struct itimerval timer = {{0, 10000}, {0, 10000}}, old;
@@ -54,7 +54,7 @@ int main(void) {
     timer.it_value.tv_usec = 1000000;
     CHECK(setitimer(ITIMER_PROF, &timer, NULL) == -1 && errno == EINVAL);
 
-    // Timers of the system's clock; CPU time has none.
+    // Timers of the system's clocks. The clocks of CPU time have no timers.
     int id;
     CHECK(ktimer_create(CLOCK_PROCESS_CPUTIME_ID, NULL, &id) == -1 && errno == EINVAL);
     struct { int notify, signal; void *value; int thread, spare[15]; } event = {SIGEV_SIGNAL, SIGUSR1, NULL, 0, {0}};

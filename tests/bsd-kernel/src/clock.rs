@@ -1,6 +1,7 @@
-//! Time, which passes only when a program asks for ticks, reads the clock or sleeps: runs are the same on a busy machine.
+//! Virtual time, which passes only when a program requests ticks, reads the clock or sleeps. Runs on a busy machine are therefore the
+//! same as on an idle machine.
 
-/// How often the clocks of a system interrupt, in Hz. `kern.clockrate` says the same.
+/// The rates of a system's clocks in Hz, which `kern.clockrate` reports.
 #[derive(Clone, Copy, Debug)]
 pub struct Rates {
     /// The clock of interval timers.
@@ -12,7 +13,7 @@ pub struct Rates {
 }
 
 const SECOND: u64 = 1_000_000_000;
-/// What the real-time clock says at boot, in seconds.
+/// The real time at boot, in seconds since 1970.
 const EPOCH: u64 = 1_700_000_000;
 
 /// The machine's clock.
@@ -21,12 +22,12 @@ pub struct Clock {
     rates: Rates,
     /// Ticks of the profiling clock, all in user mode.
     ticks: u64,
-    /// Nanoseconds that passed otherwise.
+    /// Nanoseconds that passed without ticks.
     idle: u64,
 }
 
 impl Clock {
-    /// A clock at boot.
+    /// Returns a clock at boot.
     #[must_use]
     pub fn new(rates: Rates) -> Clock {
         Clock { rates, ticks: 0, idle: 0 }
@@ -44,13 +45,13 @@ impl Clock {
         EPOCH * SECOND + self.now()
     }
 
-    /// The nanoseconds of so many ticks of the profiling clock.
+    /// Returns the nanoseconds of a number of ticks of the profiling clock.
     #[must_use]
     pub fn of_ticks(&self, ticks: u64) -> u64 {
         (u128::from(ticks) * u128::from(SECOND) / u128::from(self.rates.profhz)) as u64
     }
 
-    /// One period of the profiling clock passes. Says how often the clock of interval timers ticked meanwhile.
+    /// Advances the time by one period of the profiling clock. Returns the number of ticks of the interval-timer clock meanwhile.
     pub fn tick(&mut self) -> u64 {
         let period = SECOND / self.rates.hz;
         let before = self.now() / period;
@@ -58,12 +59,12 @@ impl Clock {
         self.now() / period - before
     }
 
-    /// Time passes while no program is charged.
+    /// Advances the time without charging CPU time to a program.
     pub fn pass(&mut self, nanoseconds: u64) {
         self.idle += nanoseconds;
     }
 
-    /// The microseconds of a tick of the clock of interval timers.
+    /// Returns the microseconds of a tick of the interval-timer clock.
     #[must_use]
     pub fn interval_tick(&self) -> u64 {
         1_000_000 / self.rates.hz
@@ -73,14 +74,14 @@ impl Clock {
 /// A timer of setitimer(2) that counts the process's CPU time, in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IntervalTimer {
-    /// Until the timer expires; 0 is a timer that is off.
+    /// The time until the timer expires; 0 if the timer is off.
     pub value: u64,
-    /// From then on; 0 is a timer that expires once.
+    /// The interval after the first expiry; 0 if the timer expires once.
     pub interval: u64,
 }
 
 impl IntervalTimer {
-    /// CPU time passes. Says whether the timer expired.
+    /// Advances the CPU time. Returns whether the timer expired.
     pub fn count_down(&mut self, microseconds: u64) -> bool {
         if self.value == 0 || self.value > microseconds {
             self.value = self.value.saturating_sub(microseconds);
@@ -96,18 +97,18 @@ impl IntervalTimer {
 pub struct Timer {
     /// When the timer expires, in nanoseconds since boot.
     pub deadline: Option<u64>,
-    /// From then on; 0 is a timer that expires once.
+    /// The interval after the first expiry; 0 if the timer expires once.
     pub interval: u64,
-    /// Sent at each expiry; 0 sends none.
+    /// The signal at each expiry; 0 sends no signal.
     pub signal: u32,
-    /// The value that the signal brings.
+    /// The value that the signal carries.
     pub value: u64,
-    /// The thread that gets the signal; 0 is the process.
+    /// The thread that gets the signal; 0 for the process.
     pub thread: i64,
 }
 
 impl Timer {
-    /// Says how often the timer expired up to now, and sets the next expiry.
+    /// Returns the number of expiries up to now, and sets the next expiry.
     pub fn expire(&mut self, now: u64) -> u64 {
         let Some(deadline) = self.deadline.filter(|deadline| *deadline <= now) else {
             return 0;

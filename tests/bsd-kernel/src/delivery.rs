@@ -1,4 +1,4 @@
-//! Delivers signals: calls handlers, ends processes, brings back what sigreturn says.
+//! Delivers signals: calls handlers, ends processes, restores the state for sigreturn.
 
 use crate::kernel::{Interrupted, Kernel, State, ThreadId, Wait};
 use crate::record::Kind;
@@ -39,7 +39,7 @@ fn fxrstor(bytes: &[u8], registers: &mut FloatingPoint) {
 }
 
 impl Kernel {
-    /// Delivers all that a stopped thread does not block. A thread in a system call leaves the call for a handler.
+    /// Delivers all signals that a stopped thread does not block. A thread in a system call leaves the call for a handler.
     pub fn deliver(&mut self, id: ThreadId) {
         while let Some(info) = self.threads.contains_key(&id).then(|| self.deliverable(id)).flatten() {
             let action = self.process_of(id).actions[info.signal as usize];
@@ -56,7 +56,7 @@ impl Kernel {
                 return self.end_by_signal(process, info.signal);
             }
             if let State::Waiting(wait) = &self.thread(id).state {
-                // Waits for a time or for signals end; others are begun anew if the handler wants that.
+                // Waits for a time or for signals end; other calls restart if the handler has SA_RESTART.
                 let can_restart = !matches!(
                     wait,
                     Wait::Time(_) | Wait::Signal | Wait::AnyOf { .. } | Wait::Word { deadline: Some(_), .. }
@@ -80,7 +80,7 @@ impl Kernel {
         }
     }
 
-    /// Makes a stopped thread begin a handler.
+    /// Makes a stopped thread enter a handler.
     fn call_handler(&mut self, id: ThreadId, info: Info, action: Action) {
         let personality = self.personality;
         let thread = self.thread(id);
@@ -96,7 +96,7 @@ impl Kernel {
         if thread.task.write(frame.address, &frame.bytes).is_err() {
             let process = thread.process;
             self.note(id, Kind::Signal, &format!("no room for a signal frame at {:#x}", frame.address));
-            // SIGILL: what both systems send for a stack that takes no frame.
+            // Both systems send SIGILL if the stack has no room for the frame.
             return self.end_by_signal(process, 4);
         }
         let interrupted = thread.registers.rip;
@@ -111,7 +111,7 @@ impl Kernel {
         self.note(id, Kind::Signal, &format!("signal {} to thread {id} at pc {interrupted:#x}", info.signal));
     }
 
-    /// Brings back what a context says.
+    /// Restores the state in a context.
     pub fn return_from_handler(&mut self, id: ThreadId, context: &[u8]) {
         let personality = self.personality;
         let thread = self.thread(id);
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn an_image_of_fxsave_is_what_the_registers_were() {
-        // SAFETY: the structure is numbers alone, for which zeros are a value.
+        // SAFETY: the structure has only integers, for which zero is valid.
         let mut registers: FloatingPoint = unsafe { std::mem::zeroed() };
         (registers.cwd, registers.fop, registers.rdp, registers.mxcsr) = (0x37f, 7, 0x1234_5678_9abc, 0x1f80);
         (registers.st_space[31], registers.xmm_space[63]) = (31, 63);

@@ -1,4 +1,4 @@
-//! The descriptors of a process. The files are open in this tracer: the traced processes have none.
+//! The descriptors of a process. The files are open in this tracer; the traced processes have no open files.
 
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
@@ -6,19 +6,19 @@ use std::rc::Rc;
 
 use nix::errno::Errno;
 
-/// What a descriptor stands for.
+/// The object that a descriptor refers to.
 #[derive(Debug)]
 pub enum Open {
     /// A file, a directory or a pipe.
     File(OwnedFd),
-    /// A process, as pdfork(2) makes.
+    /// A process descriptor of pdfork(2).
     Process(u32),
 }
 
 /// A descriptor.
 #[derive(Clone, Debug)]
 pub struct Descriptor {
-    /// What copies of the descriptor share.
+    /// The state that copies of the descriptor share.
     pub open: Rc<Open>,
     /// Whether exec closes the descriptor.
     pub closes_at_exec: bool,
@@ -29,14 +29,14 @@ pub struct Descriptor {
 pub struct Descriptors(BTreeMap<i32, Descriptor>);
 
 impl Descriptors {
-    /// Adds a descriptor with the lowest free number that is not below `least`.
+    /// Adds a descriptor with the lowest free number from `least` on.
     pub fn add(&mut self, open: Rc<Open>, closes_at_exec: bool, least: i32) -> i32 {
         let number = (least..).find(|number| !self.0.contains_key(number)).expect("numbers do not run out");
         self.0.insert(number, Descriptor { open, closes_at_exec });
         number
     }
 
-    /// Gives a number to a descriptor, and closes what had the number.
+    /// Assigns a number to a descriptor, and closes the previous descriptor with the number.
     pub fn put(&mut self, number: i32, descriptor: Descriptor) {
         self.0.insert(number, descriptor);
     }
@@ -50,7 +50,7 @@ impl Descriptors {
         self.0.get(&number).ok_or(Errno::EBADF)
     }
 
-    /// The same, to change the descriptor.
+    /// Returns a mutable reference to the descriptor with a number.
     ///
     /// # Errors
     ///
@@ -73,7 +73,7 @@ impl Descriptors {
         self.0.retain(|number, _| !(first..=last).contains(number));
     }
 
-    /// Closes what exec closes.
+    /// Closes the descriptors that are marked close-on-exec.
     pub fn close_at_exec(&mut self) {
         self.0.retain(|_, descriptor| !descriptor.closes_at_exec);
     }

@@ -10,7 +10,7 @@ const CLD_EXITED: i32 = 1;
 const CLD_KILLED: i32 = 2;
 
 impl Kernel {
-    /// Ends a thread. The signals that it has not taken are its process's again.
+    /// Ends a thread. The thread's pending signals become pending for the process.
     pub fn end_thread(&mut self, id: ThreadId) {
         if let Some(thread) = self.threads.remove(&id) {
             thread.task.kill();
@@ -20,7 +20,7 @@ impl Kernel {
         }
     }
 
-    /// Ends a process with a status as wait4(2) gives it.
+    /// Ends a process with a status in the format of wait4(2).
     pub fn end_process(&mut self, id: ProcessId, status: i32) {
         (self.personality.end)(self, id);
         for thread in self.threads_of(id) {
@@ -46,7 +46,7 @@ impl Kernel {
         }
     }
 
-    /// Lets the parent of a vfork child go on.
+    /// Resumes the parent of a vfork child.
     pub fn release_vfork_parent(&mut self, child: ProcessId) {
         let is_parent = |state: &State| matches!(state, State::Waiting(Wait::Vfork(of)) if *of == child);
         let waiting = self.threads.values().find(|thread| is_parent(&thread.state)).map(|thread| thread.id);

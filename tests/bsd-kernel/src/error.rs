@@ -1,11 +1,11 @@
-//! The errors of system calls, as the BSDs number them.
+//! The errors of system calls, with the BSDs' numbers.
 
 use nix::errno::Errno;
 
-/// Why a system call failed.
+/// The error of a system call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// An error that Linux has, too.
+    /// An error that Linux also has.
     System(Errno),
     /// FreeBSD's ECAPMODE: the call is not allowed in capability mode.
     CapabilityMode,
@@ -20,7 +20,7 @@ impl From<Errno> for Error {
 }
 
 impl Error {
-    /// The number that FreeBSD and OpenBSD have for the error. The two agree on all that this kernel returns.
+    /// Returns the error's number on FreeBSD and OpenBSD, which agree on all errors that this kernel returns.
     #[must_use]
     pub fn number(self) -> u64 {
         match self {
@@ -37,7 +37,7 @@ impl Error {
             Error::System(Errno::ENOTEMPTY) => 66,
             Error::System(Errno::EDQUOT) => 69,
             Error::System(Errno::ENOSYS) => 78,
-            // The systems agree on the first 34.
+            // Linux and the BSDs agree on the first 34.
             Error::System(errno) => {
                 let number = errno as u64;
                 assert!(number <= 34, "the BSDs' number of {errno:?} is missing here");

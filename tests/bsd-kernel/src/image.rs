@@ -1,4 +1,4 @@
-//! A program: what the kernel checks of its file, and what the program finds on its stack.
+//! Program images: the checks of a program's file, and the initial stack.
 
 use std::ops::Range;
 use std::path::Path;
@@ -9,27 +9,27 @@ use object::read::elf::{FileHeader, ProgramHeader, SectionHeader};
 
 use crate::task::Task;
 
-/// How a system knows its programs.
+/// The brand by which a system recognizes its programs.
 #[derive(Clone, Copy, Debug)]
 pub struct Brand {
-    /// EI_OSABI, if the system has a value of its own.
+    /// The system's value of EI_OSABI, if the system has one.
     pub os_abi: Option<u8>,
     /// The name in the system's notes.
     pub note: &'static [u8],
 }
 
-/// What the file of a program says to the kernel.
+/// The parts of a program's file that the kernel uses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Image {
     /// The types and descriptions of the system's notes.
     pub notes: Vec<(u32, Vec<u8>)>,
     /// Addresses of system call instructions and their numbers, from OpenBSD's `.openbsd.syscalls`.
     pub pinned: Option<Vec<(u32, u32)>>,
-    /// Where the text begins and ends, before relocation.
+    /// The start and the end of the text, before relocation.
     pub text: (u64, u64),
-    /// Loaded segments, before relocation, without what a program may change: what OpenBSD makes immutable.
+    /// The memory that OpenBSD makes immutable: loaded segments without mutable ranges, before relocation.
     pub immutable: Vec<Range<u64>>,
-    /// Whether the program is linked to no fixed address.
+    /// Whether the program is position-independent.
     pub is_pie: bool,
 }
 
@@ -43,7 +43,7 @@ impl Image {
     ///
     /// # Errors
     ///
-    /// ENOEXEC for anything but a static x86-64 program with the brand, or the error of reading the file.
+    /// ENOEXEC if the file is not a static x86-64 program with the brand; otherwise the error of reading the file.
     pub fn read(path: &Path, brand: &Brand) -> Result<Image, Errno> {
         let data = std::fs::read(path).map_err(|error| error.raw_os_error().map_or(Errno::EIO, Errno::from_raw))?;
         Image::parse(&data, brand).ok_or(Errno::ENOEXEC)
@@ -66,7 +66,7 @@ impl Image {
             }
             match segment.p_type(endian) {
                 elf::PT_GNU_RELRO | PT_OPENBSD_MUTABLE => mutable.push(range),
-                // No dynamic linker is here.
+                // The tests' kernel has no dynamic linker.
                 elf::PT_INTERP => return None,
                 elf::PT_LOAD if segment.p_flags(endian).0 & elf::PF_X.0 != 0 => {
                     image.text = (range.start, range.end);
@@ -93,21 +93,21 @@ impl Image {
 
 const PAGE_MASK: u64 = 0xfff;
 
-/// What is left of a range without another.
+/// Returns the parts of a range outside another range.
 #[must_use]
 pub fn without(range: &Range<u64>, hole: &Range<u64>) -> Vec<Range<u64>> {
     let parts = [range.start..range.end.min(hole.start), range.start.max(hole.end)..range.end];
     parts.into_iter().filter(|part| part.start < part.end).collect()
 }
 
-/// The pairs of numbers of a table.
+/// Returns the pairs of numbers in a table.
 fn pairs(table: &[u8]) -> Vec<(u32, u32)> {
     let (words, _) = table.as_chunks::<4>();
     let (pairs, _) = words.as_chunks::<2>();
     pairs.iter().map(|[address, number]| (u32::from_le_bytes(*address), u32::from_le_bytes(*number))).collect()
 }
 
-/// OpenBSD's table where the linker, an older `ld.lld`, makes no segment of the section.
+/// Reads OpenBSD's table from the section, because older versions of `ld.lld` create no segment for the section.
 fn pinned_section(
     header: &elf::FileHeader64<object::Endianness>,
     endian: object::Endianness,
@@ -118,13 +118,13 @@ fn pinned_section(
     Some(pairs(section.data(endian, data).ok()?))
 }
 
-/// Entries of the auxiliary vector that Linux gives, by tags that the BSDs share.
+/// Entries of Linux's auxiliary vector with tags that the BSDs share.
 const SHARED_TAGS: [u64; 5] = [AT_PHDR, 4, 5, AT_BASE, AT_ENTRY];
 const AT_PHDR: u64 = 3;
 const AT_BASE: u64 = 7;
 const AT_ENTRY: u64 = 9;
 
-/// What the auxiliary vector says of a program that Linux just executed: program headers, base and entry point.
+/// The entries of the auxiliary vector of a program that Linux just executed: program headers, base and entry point.
 #[must_use]
 pub fn auxiliary_vector(task: Task) -> Vec<(u64, u64)> {
     let bytes = std::fs::read(format!("/proc/{}/auxv", task.0)).expect("an executed program has an auxiliary vector");
@@ -143,7 +143,7 @@ pub struct InitialStack {
 }
 
 impl InitialStack {
-    /// Lays the stack out below an address. `auxiliary` is the vector without the end; none at all is left out with its end.
+    /// Lays out the stack below an address. `auxiliary` is the vector without the end marker; an empty vector gets no end marker.
     #[must_use]
     pub fn lay_out(
         below: u64,

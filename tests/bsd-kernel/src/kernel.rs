@@ -1,4 +1,4 @@
-//! The state of the kernel: processes, threads, and what a personality must say.
+//! The state of the kernel: processes, threads, and the interface of a personality.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -16,12 +16,12 @@ use crate::record::{Kind, Record};
 use crate::signal::{Action, AlternateStack, Info, SignalSet};
 use crate::task::{Registers, Task};
 
-/// The number of a process.
+/// A process ID.
 pub type ProcessId = u32;
-/// The number of a thread.
+/// A thread ID.
 pub type ThreadId = i64;
 
-/// What a system call did.
+/// The outcome of a system call.
 #[derive(Debug)]
 pub enum Reply {
     /// The call returned a value.
@@ -30,21 +30,21 @@ pub enum Reply {
     Pair(u64, u64),
     /// The call returns later.
     Wait(Wait),
-    /// The registers are set already, or the thread is gone.
+    /// The registers are already set, or the thread ended.
     Switched,
 }
 
-/// What a system call returns to the dispatcher.
+/// The result of a system call for the dispatcher.
 pub type Outcome = Result<Reply, Error>;
 
-/// What a thread in the kernel waits for.
+/// The event for which a thread in the kernel waits.
 #[derive(Debug)]
 pub enum Wait {
     /// The end of a child.
     Child {
         /// The child, or -1 for any.
         which: i64,
-        /// Where the child's status goes, unless 0.
+        /// The address for the child's status, unless 0.
         status: u64,
     },
     /// The exec or the end of a vfork child.
@@ -62,39 +62,39 @@ pub enum Wait {
     Time(u64),
     /// A signal.
     Signal,
-    /// One signal of a set, which the thread takes.
+    /// One signal of a set, which the thread accepts.
     AnyOf {
         /// The signals.
         set: SignalSet,
-        /// Where the signal's number goes; 0 returns the number.
+        /// The address for the signal's number; 0 returns the number.
         number: u64,
-        /// Where the siginfo goes, unless 0.
+        /// The address for the siginfo, unless 0.
         info: u64,
-        /// The end of the waiting, as a time since boot.
+        /// The end of the wait, as a time since boot.
         deadline: Option<u64>,
     },
-    /// Something to read.
+    /// Input.
     Readable {
-        /// What is read.
+        /// The file to read.
         open: Rc<Open>,
-        /// Where the bytes go.
+        /// The address for the bytes.
         buffer: u64,
-        /// The most bytes that are read.
+        /// The maximum number of bytes.
         length: usize,
     },
-    /// The turn of a thread that ticks: all that earlier ticks woke must be done.
+    /// The turn of a thread that requests ticks: all threads that earlier ticks woke must wait again.
     Turn,
 }
 
-/// What a thread does.
+/// The state of a thread.
 #[derive(Debug)]
 pub enum State {
     /// The task runs.
     Running {
-        /// Whether the task was made to stop already, for a signal.
+        /// Whether the tracer already requested a stop to deliver a signal.
         is_interrupted: bool,
     },
-    /// The task is stopped and may go on.
+    /// The task is stopped and may resume.
     Ready,
     /// The task is stopped in a system call.
     Waiting(Wait),
@@ -107,26 +107,26 @@ pub struct Thread {
     pub id: ThreadId,
     /// The thread's process.
     pub process: ProcessId,
-    /// What runs the thread's code.
+    /// The Linux process that runs the thread's code.
     pub task: Task,
     /// The registers of a thread that does not run.
     pub registers: Registers,
-    /// What the thread does.
+    /// The thread's state.
     pub state: State,
     /// Blocked signals.
     pub mask: SignalSet,
-    /// The mask that comes back when a handler returns, after sigsuspend.
+    /// The mask to restore when a handler returns, after sigsuspend.
     pub suspended_mask: Option<SignalSet>,
-    /// Signals that wait for this thread.
+    /// Signals that are pending for this thread.
     pub pending: Vec<Info>,
     /// The alternate signal stack.
     pub alternate: AlternateStack,
     /// Whether a wake-up came for the word that the thread waits for.
     pub is_woken: bool,
-    /// Whether other threads' ticks wait until this thread waits, returns from a handler, ticks or ends: the thread is new, or
-    /// a tick woke the thread. On a real machine such threads run long before the next tick.
+    /// Whether other threads' ticks wait until this thread waits, returns from a handler, requests ticks or ends, because the thread is
+    /// new or a tick woke the thread. On a real machine, such threads run long before the next tick.
     pub is_owed: bool,
-    /// The CPU time that the task had spent when the thread went on last, for threads with `is_owed`.
+    /// The CPU time of the task when the thread last resumed, for threads with `is_owed`.
     pub began: Duration,
     /// Ticks charged.
     pub ticks: u64,
@@ -139,29 +139,29 @@ pub struct Process {
     pub id: ProcessId,
     /// The parent's number.
     pub parent: ProcessId,
-    /// The name that the system has for the program.
+    /// The system's name for the program.
     pub name: Vec<u8>,
     /// The path of the program.
     pub path: Vec<u8>,
-    /// What the program's file said.
+    /// The parts of the program's file that the kernel uses.
     pub image: Image,
-    /// The same for processes that share their memory.
+    /// The ID of the address space, which is equal for processes that share memory.
     pub space: u64,
     /// Open files.
     pub descriptors: Rc<RefCell<Descriptors>>,
     /// The current directory.
     pub directory: Rc<OwnedFd>,
-    /// What becomes of each signal, by its number.
+    /// The action of each signal, by number.
     pub actions: Vec<Action>,
-    /// Signals that every thread blocks.
+    /// Signals that are pending for the process, because every thread blocks the signals.
     pub pending: Vec<Info>,
-    /// profil(2).
+    /// The state of profil(2).
     pub profil: Profil,
-    /// What OpenBSD's kernel writes when the process ends.
+    /// The data for the file that OpenBSD's kernel writes when the process ends.
     pub kernel_file: Option<KernelFile>,
-    /// OpenBSD's promises, if the process made any, and those that it has after exec.
+    /// OpenBSD's promises, if the process made any, and the promises after exec.
     pub promises: [Option<Vec<String>>; 2],
-    /// Memory that cannot be changed any more (OpenBSD's mimmutable, and what is loaded).
+    /// Memory that OpenBSD makes immutable: ranges of mimmutable(2) and loaded segments.
     pub immutable: Vec<Range<u64>>,
     /// Memory where OpenBSD allows the stack pointer to be at a system call.
     pub stacks: Vec<Range<u64>>,
@@ -173,42 +173,42 @@ pub struct Process {
     pub is_in_capability_mode: bool,
     /// Whether the program's privileges changed at exec.
     pub is_set_id: bool,
-    /// Memory that a child gets as zeros, and memory that a child does not get.
+    /// Memory that a child gets as zeros, and memory that a child does not inherit.
     pub inheritance: Vec<(Range<u64>, Inheritance)>,
-    /// Limits that the process set: the soft and the hard one, by the number of the resource.
+    /// The soft and hard limits that the process set, by the number of the resource.
     pub limits: BTreeMap<u64, (u64, u64)>,
-    /// The bits that new files do not get.
+    /// The umask.
     pub mask: u32,
     /// Ticks charged.
     pub ticks: u64,
 }
 
-/// What the first call of OpenBSD's profil(2) captured.
+/// The arguments that OpenBSD's kernel keeps from the first call of profil(2).
 #[derive(Clone, Debug)]
 pub struct KernelFile {
-    /// Where the header is, with samples and arcs behind.
+    /// The address of the header; the samples and the arcs follow.
     pub buffer: u64,
-    /// The size of it all.
+    /// The size of header, samples and arcs together.
     pub length: u64,
     /// The size of the samples.
     pub samples: u64,
-    /// Where the file is written.
+    /// The directory of the file.
     pub directory: Rc<OwnedFd>,
 }
 
 /// The timer of ITIMER_REAL among a process's timers.
 pub const REAL_TIMER: i32 = -1;
 
-/// What a child gets of a range of memory (minherit(2)); nothing is said of what it gets as a copy.
+/// How a child inherits a range of memory (minherit(2)). Other ranges are copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Inheritance {
     /// Zeros.
     Zero,
-    /// Nothing: the range is unmapped.
+    /// Not inherited: the range is unmapped.
     Nothing,
 }
 
-/// A process that ended and that its parent has not waited for.
+/// A zombie: a process that ended before its parent waited for the process.
 #[derive(Clone, Copy, Debug)]
 pub struct Ended {
     /// The process.
@@ -229,9 +229,9 @@ pub struct SystemCall {
     pub number: u64,
     /// The name.
     pub name: &'static str,
-    /// What serves the call.
+    /// The function that serves the call.
     pub handler: Handler,
-    /// Who may make the call once a process gave up rights.
+    /// The permission to make the call after a process gave up rights.
     pub allowed: Allowed,
 }
 
@@ -249,7 +249,7 @@ pub enum Allowed {
 /// A signal frame for the stack and the registers with which the handler begins.
 #[derive(Debug)]
 pub struct Frame {
-    /// Where the frame belongs.
+    /// The address of the frame.
     pub address: u64,
     /// The frame.
     pub bytes: Vec<u8>,
@@ -257,14 +257,14 @@ pub struct Frame {
     pub registers: Registers,
 }
 
-/// What a frame is made of.
+/// The contents of a signal frame.
 #[derive(Debug)]
 pub struct Interrupted<'a> {
     /// The registers of the interrupted code.
     pub registers: &'a Registers,
     /// The x87 and SSE registers, as FXSAVE stores them.
     pub floating_point: &'a [u8; 512],
-    /// The mask that comes back.
+    /// The mask to restore.
     pub mask: SignalSet,
     /// The signal.
     pub info: Info,
@@ -274,7 +274,7 @@ pub struct Interrupted<'a> {
     pub alternate: AlternateStack,
 }
 
-/// What a handler's return brings back.
+/// The state that a return from a handler restores.
 #[derive(Debug)]
 pub struct Restored {
     /// The general registers.
@@ -285,15 +285,15 @@ pub struct Restored {
     pub mask: SignalSet,
 }
 
-/// Tags and values for the program, without the end.
+/// The tags and values of an auxiliary vector, without the end marker.
 pub type AuxiliaryVector = Vec<(u64, u64)>;
 
-/// What differs between systems besides the handlers of calls.
+/// The differences between systems other than the handlers of calls.
 #[derive(Debug)]
 pub struct Personality {
     /// The system's name.
     pub name: &'static str,
-    /// How the system knows its programs.
+    /// The brand by which the system recognizes its programs.
     pub brand: Brand,
     /// The rates of the clocks.
     pub rates: Rates,
@@ -305,14 +305,14 @@ pub struct Personality {
     pub trampoline: &'static [u8],
     /// Sets the registers with which a program starts; the stack pointer is the address of argc.
     pub start: fn(&mut Registers, u64),
-    /// The auxiliary vector, of what Linux says of the program, with addresses of argc, argv and the environment.
+    /// Builds the auxiliary vector from Linux's vector and the addresses of argc, argv and the environment.
     pub auxiliary: fn(&Image, &AuxiliaryVector) -> Option<AuxiliaryVector>,
-    /// Decides whether a thread may make a call here and now: None, or what the call returns instead. No call is given for a
-    /// number that the system does not have.
+    /// Decides whether a thread may make a call: `None`, or the outcome of the refused call. The argument has no call if the system does
+    /// not have the number.
     pub refuse: fn(&mut Kernel, ThreadId, Option<&SystemCall>) -> Option<Outcome>,
-    /// Called before the memory of a process that ends is gone.
+    /// Called when a process ends, before its memory is unmapped.
     pub end: fn(&mut Kernel, ProcessId),
-    /// The most characters of a program's name.
+    /// The maximum length of a program's name.
     pub name_length: usize,
     /// The number of signals.
     pub signals: u32,
@@ -335,27 +335,27 @@ pub struct Kernel {
     pub processes: BTreeMap<ProcessId, Process>,
     /// The threads by number.
     pub threads: BTreeMap<ThreadId, Thread>,
-    /// Processes that ended.
+    /// Zombies.
     pub ended: Vec<Ended>,
-    /// The status of the first process once that ended.
+    /// The status of the first process, once the process ended.
     pub status: Option<i32>,
     /// The clock.
     pub clock: Clock,
-    /// What tests see.
+    /// The record for the test.
     pub record: Record,
-    /// The last number of a process, of a thread and of an address space.
+    /// The last IDs of a process, of a thread and of an address space.
     pub last: (ProcessId, ThreadId, u64),
 }
 
-/// The number of the first process.
+/// The ID of the first process.
 pub const FIRST_PROCESS: ProcessId = 1001;
-/// The number of the first thread. No thread has the number of a process.
+/// The ID of the first thread. Thread IDs differ from process IDs.
 pub const FIRST_THREAD: ThreadId = 100_001;
-/// The parent of processes without one.
+/// The parent ID of processes without a parent.
 pub const INIT: ProcessId = 1;
 
 impl Kernel {
-    /// A kernel without processes.
+    /// Creates a kernel without processes.
     #[must_use]
     pub fn new(personality: &'static Personality, record: Record) -> Kernel {
         Kernel {
@@ -370,18 +370,18 @@ impl Kernel {
         }
     }
 
-    /// Notes what a program that was just executed has loaded, and where its stack is.
+    /// Stores the loaded segments and the stack's address of a program that was just executed.
     pub fn begin_program(&mut self, id: ThreadId, stack_pointer: u64) {
         const STACK: u64 = 8 << 20;
         let process = self.process_of(id);
-        // A program that is linked to no fixed address is somewhere else: nothing is known of it.
+        // The load address of a position-independent program is unknown.
         process.immutable = if process.image.is_pie { Vec::new() } else { process.image.immutable.clone() };
-        // Words and strings are above the stack pointer.
+        // The initial data is above the stack pointer.
         process.stacks.clear();
         process.stacks.push(stack_pointer - STACK..stack_pointer + STACK);
     }
 
-    /// A thread that exists.
+    /// Returns a thread, which must exist.
     pub fn thread(&mut self, id: ThreadId) -> &mut Thread {
         self.threads.get_mut(&id).expect("a thread that exists")
     }
@@ -410,19 +410,19 @@ impl Kernel {
         self.record.note(kind, process, text);
     }
 
-    /// A new number for a process.
+    /// Returns a new process ID.
     pub fn new_process_id(&mut self) -> ProcessId {
         self.last.0 += 1;
         self.last.0
     }
 
-    /// A new number for a thread.
+    /// Returns a new thread ID.
     pub fn new_thread_id(&mut self) -> ThreadId {
         self.last.1 += 1;
         self.last.1
     }
 
-    /// A new number for an address space.
+    /// Returns a new ID for an address space.
     pub fn new_space(&mut self) -> u64 {
         self.last.2 += 1;
         self.last.2

@@ -1,4 +1,4 @@
-//! Runs a program and all that it starts: waits for stops, serves calls, lets threads go on.
+//! Runs a program and its children: waits for stops, serves calls, resumes threads.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ use crate::record::{Kind, Record};
 use crate::signal::{Action, Info, SIGSEGV, SignalSet};
 use crate::task::{Stop, Task};
 
-/// What a run is made of.
+/// The parameters of a run.
 #[derive(Debug)]
 pub struct Run {
     /// The system.
@@ -34,16 +34,16 @@ pub struct Run {
     pub arguments: Vec<Vec<u8>>,
     /// The environment.
     pub environment: Vec<Vec<u8>>,
-    /// Whether the program is to believe that its privileges changed.
+    /// Whether issetugid(2) returns 1.
     pub is_set_id: bool,
 }
 
 impl Run {
-    /// Runs the program to its end, and gives its status as wait4(2) does.
+    /// Runs the program to its end, and returns its status as wait4(2) does.
     ///
     /// # Errors
     ///
-    /// When the program is not one of the system, or when Linux does not start it.
+    /// If the program is not a program of the system, or if Linux cannot start the program.
     pub fn run(self, record: Record) -> io::Result<i32> {
         let mut kernel = Kernel::new(self.personality, record);
         start(&mut kernel, self)?;
@@ -98,7 +98,7 @@ fn start(kernel: &mut Kernel, run: Run) -> io::Result<()> {
         mask: 0o022,
         ticks: 0,
     };
-    // Each process has a mask of its own, which is applied where a file is made.
+    // Each traced process has its own umask, which the tracer applies when it creates a file.
     nix::sys::stat::umask(nix::sys::stat::Mode::empty());
     let id = process.id;
     kernel.processes.insert(id, process);
@@ -107,7 +107,7 @@ fn start(kernel: &mut Kernel, run: Run) -> io::Result<()> {
     Ok(())
 }
 
-/// Ends waits, delivers signals, and lets go on all threads that can.
+/// Ends waits, delivers signals, and resumes all threads that can run.
 fn settle(kernel: &mut Kernel) {
     loop {
         kernel.expire_timers();
@@ -124,10 +124,10 @@ fn settle(kernel: &mut Kernel) {
     }
 }
 
-/// Waits for the next task that stops. Ticks wait for no thread that computes for long without a system call: such a thread
-/// may wait for the thread that ticks.
+/// Waits for the next task that stops. Ticks do not wait for a thread that runs long without a system call, because the thread may
+/// be waiting for the thread that requests the ticks.
 fn wait(kernel: &mut Kernel) -> (Task, Stop) {
-    /// CPU time, which passes no faster on a busy machine.
+    /// The limit is CPU time, because CPU time passes no faster on a busy machine.
     const LONG: Duration = Duration::from_millis(200);
     loop {
         let has_turns = kernel.threads.values().any(|thread| matches!(thread.state, State::Waiting(Wait::Turn)));
@@ -148,7 +148,7 @@ fn wait(kernel: &mut Kernel) -> (Task, Stop) {
     }
 }
 
-/// Delivers a thread's signals and lets the thread go on, or makes a running thread stop for its signals.
+/// Delivers a thread's signals and resumes the thread, or stops a running thread to deliver its signals.
 fn let_go_on(kernel: &mut Kernel, id: ThreadId) {
     // A signal to an earlier thread may have ended this one.
     let Some(thread) = kernel.threads.get(&id) else {
@@ -174,7 +174,7 @@ fn let_go_on(kernel: &mut Kernel, id: ThreadId) {
     }
 }
 
-/// Nothing can ever happen again: all processes are ended as if by SIGKILL.
+/// Handles a deadlock: ends all processes as if by SIGKILL.
 fn end_deadlock(kernel: &mut Kernel) {
     let waits: Vec<_> = kernel.threads.values().map(|thread| format!("{} {:?}", thread.id, thread.state)).collect();
     let processes: Vec<_> = kernel.processes.keys().copied().collect();
@@ -212,7 +212,7 @@ fn handle(kernel: &mut Kernel, task: Task, stop: Stop) {
     }
 }
 
-/// The BSDs' number of a signal of a fault. All others are of the tracer's own making.
+/// Returns the BSDs' number of a fault signal. The tracer itself creates all other signals.
 fn fault_number(signal: Signal) -> Option<u32> {
     match signal {
         Signal::SIGSEGV => Some(SIGSEGV),

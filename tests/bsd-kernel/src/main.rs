@@ -1,12 +1,12 @@
 //! Runs a static program of a BSD: `gmon-bsd-kernel [--record FILE] [--trace] [--set-id] [--openbsd] PROGRAM [ARGUMENT...]`.
 //!
-//! The program gets the environment of this command. The command's status is the program's, or 128 and the number of
-//! the signal that ended the program; 125 says that the program was not started.
+//! The program gets the environment of this command. The command's status is the program's status, or 128 plus the number of the
+//! signal that ended the program; 125 means that the program was not started.
 //!
-//! - `--record FILE`: writes the events of the run, one line for each.
+//! - `--record FILE`: writes the events of the run, one per line.
 //! - `--trace`: adds all system calls to the record.
 //! - `--set-id`: `issetugid` returns 1.
-//! - `--openbsd`: the program is OpenBSD's, not FreeBSD's.
+//! - `--openbsd`: the program is a program for OpenBSD, not for FreeBSD.
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod command {
@@ -22,7 +22,7 @@ mod command {
 
     const NOT_STARTED: u8 = 125;
 
-    /// Runs what the command line says.
+    /// Runs the command line.
     pub(super) fn main() -> ExitCode {
         match run(std::env::args_os().skip(1)) {
             Ok(status) if status & 0x7f == 0 => ExitCode::from((status >> 8) as u8),
@@ -40,18 +40,20 @@ mod command {
         let mut words = words.peekable();
         while let Some(option) = words.next_if(|word| word.as_bytes().starts_with(b"--")) {
             match option.as_bytes() {
-                b"--record" => record = Some(PathBuf::from(words.next().ok_or("--record wants a file")?)),
+                b"--record" => record = Some(PathBuf::from(words.next().ok_or("--record needs a file")?)),
                 b"--trace" => has_calls = true,
                 b"--set-id" => is_set_id = true,
                 b"--openbsd" => personality = &OPENBSD,
-                _ => return Err(format!("{} is no option of this command", option.display())),
+                _ => return Err(format!("unknown option {}", option.display())),
             }
         }
         let arguments: Vec<Vec<u8>> = words.map(OsStringExt::into_vec).collect();
-        let program = PathBuf::from(OsString::from_vec(arguments.first().ok_or("no program is named")?.clone()));
+        let program =
+            PathBuf::from(OsString::from_vec(arguments.first().ok_or("the command line has no program")?.clone()));
         let environment = std::env::vars_os().map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat());
         let path = program.display().to_string();
-        let record = Record::create(record.as_deref(), has_calls).map_err(|error| format!("the record: {error}"))?;
+        let record = Record::create(record.as_deref(), has_calls)
+            .map_err(|error| format!("cannot create the record: {error}"))?;
         let run = Run { personality, program, arguments, environment: environment.collect(), is_set_id };
         run.run(record).map_err(|error| format!("{path}: {error}"))
     }

@@ -4,8 +4,8 @@ use crate::kernel::{Kernel, ProcessId, ThreadId};
 use crate::signal::{Info, SIGCHLD, SIGKILL};
 
 impl Kernel {
-    /// Sends a signal to a process. `current` is the thread that runs where the signal comes from: that thread gets
-    /// the signal unless the thread blocks it, else any thread that does not.
+    /// Sends a signal to a process. If the signal's cause is a running thread, `current` is that thread. `current` gets the signal
+    /// unless `current` blocks the signal; otherwise any thread that does not block the signal gets it.
     pub fn post_to_process(&mut self, process: ProcessId, current: Option<ThreadId>, info: Info) {
         let Some(target) = self.processes.get_mut(&process) else {
             return;
@@ -25,18 +25,18 @@ impl Kernel {
         }
     }
 
-    /// Sends a signal to a thread. A signal that the thread has already is not sent twice.
+    /// Sends a signal to a thread. Has no effect if the signal is already pending for the thread.
     pub fn post_to_thread(&mut self, thread: ThreadId, info: Info) {
         let is_ignored = self.process_of(thread).actions[info.signal as usize].is_ignored(info.signal);
         let thread = self.thread(thread);
-        // sigwait takes ignored signals, too, if they are blocked.
+        // sigwait also accepts ignored signals, if the thread blocks the signals.
         let is_dropped = is_ignored && !thread.mask.has(info.signal);
         if !is_dropped && thread.pending.iter().all(|other| other.signal != info.signal) {
             thread.pending.push(info);
         }
     }
 
-    /// The next signal that a thread does not block, which stays pending.
+    /// Returns the next pending signal that a thread does not block. The signal stays pending.
     #[must_use]
     pub fn deliverable(&self, thread: ThreadId) -> Option<Info> {
         let thread = &self.threads[&thread];

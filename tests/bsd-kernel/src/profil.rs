@@ -2,7 +2,7 @@
 
 use nix::errno::Errno;
 
-/// The highest scale: a counter of two bytes for each two bytes of code.
+/// The highest scale: a 2-byte counter for each 2 bytes of code.
 const FULL_SCALE: u32 = 1 << 16;
 
 /// The profiling state of a process. A child inherits a copy.
@@ -20,14 +20,14 @@ pub struct Profil {
     pub is_on: bool,
 }
 
-/// What a tick did.
+/// The effect of a tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Charged {
-    /// Nothing: profiling is off, or the pc has no counter.
+    /// No effect: profiling is off, or the pc has no counter.
     Nothing,
-    /// The counter at this address is one higher.
+    /// The counter at this address was incremented.
     Counter(u64),
-    /// The counter at this address cannot be read and written: profiling stopped.
+    /// The counter at this address could not be read or written, so profiling stopped.
     Fault(u64),
 }
 
@@ -36,7 +36,7 @@ impl Profil {
     ///
     /// # Errors
     ///
-    /// EINVAL for a scale above 65,536. Nothing else is checked.
+    /// EINVAL for a scale above 65,536. The call checks nothing else.
     pub fn set(&mut self, buffer: u64, size: u64, offset: u64, scale: u32) -> Result<(), Errno> {
         match scale {
             0 => self.is_on = false,
@@ -46,7 +46,7 @@ impl Profil {
         Ok(())
     }
 
-    /// The address of a pc's counter. The index is cut to 32 bits, so that a far pc may have the counter of another.
+    /// Returns the address of a pc's counter. The index is truncated to 32 bits, so a distant pc may have the counter of another pc.
     #[must_use]
     pub fn counter(&self, pc: u64) -> Option<u64> {
         let distance = pc.checked_sub(self.offset)?;
@@ -54,7 +54,7 @@ impl Profil {
         (u64::from(index) < self.size).then(|| self.buffer.wrapping_add(u64::from(index)))
     }
 
-    /// Counts a tick at a pc, with functions that read and write a counter of the program.
+    /// Counts a tick at a pc. The functions `read` and `write` access a counter in the program's memory.
     pub fn charge(
         &mut self,
         pc: u64,

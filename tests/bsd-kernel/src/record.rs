@@ -1,19 +1,19 @@
-//! The record of a run: one line for each event that a test may want to see.
+//! The record of a run: one line for each event that a test may check.
 //!
-//! A line is `KIND process ID: TEXT`. docs of [`Kind`] say what the kinds mean.
+//! A line is `KIND process ID: TEXT`. [`Kind`] documents the kinds.
 
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// What a line of the record says.
+/// The kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A system call and its result. Only with `--trace`.
     Call,
     /// A system call number that this kernel does not know. The call failed with ENOSYS.
     UnknownCall,
-    /// A call that the real kernel knows with arguments that this kernel does not support.
+    /// A call that this kernel does not support with the given arguments, unlike the real kernel.
     Unsupported,
     /// A call that capability mode, a pledge or the pinned system calls refuse.
     Refused,
@@ -41,13 +41,13 @@ impl Kind {
         }
     }
 
-    /// Events that no program under test may cause unless the test is about them: they are also said on standard error.
+    /// Returns whether an event is unexpected unless a test provokes the event. The tracer also prints these events on standard error.
     fn is_loud(self) -> bool {
         matches!(self, Kind::UnknownCall | Kind::Unsupported | Kind::Refused | Kind::Deadlock)
     }
 }
 
-/// Where the events of a run go.
+/// The destination of a run's events.
 #[derive(Debug, Default)]
 pub struct Record {
     file: Option<File>,
@@ -55,7 +55,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// A record in a file, or one that only reports loud events on standard error.
+    /// Creates a record in a file, or a record that only prints unexpected events on standard error.
     ///
     /// # Errors
     ///
@@ -68,7 +68,7 @@ impl Record {
     ///
     /// # Panics
     ///
-    /// When the record cannot be written: a test would miss the event.
+    /// If the record cannot be written, because a test would miss the event.
     pub fn note(&mut self, kind: Kind, process: u32, text: &str) {
         if kind == Kind::Call && !self.has_calls {
             return;

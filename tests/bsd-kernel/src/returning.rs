@@ -1,4 +1,4 @@
-//! The return from system calls: results, the carry flag, and the registers that the kernel does not keep.
+//! The return from system calls: results, the carry flag, and the registers that a call overwrites.
 
 use nix::errno::Errno;
 
@@ -8,12 +8,12 @@ use crate::task::Registers;
 
 /// The carry flag.
 pub const CARRY: u64 = 1;
-/// What rcx and r11 have after a call: no program may expect anything in them.
+/// The value of rcx and r11 after a call. Programs must not rely on these registers.
 const LOST: u64 = 0xdead_dead_dead_dead;
 /// The length of `syscall`.
 pub const INSTRUCTION: u64 = 2;
 
-/// Forgets the registers that a system call does not keep.
+/// Overwrites the registers that a system call does not preserve.
 pub fn lose(registers: &mut Registers, zeroes: bool) {
     (registers.rcx, registers.r11) = (LOST, LOST);
     if zeroes {
@@ -46,11 +46,11 @@ impl Kernel {
         thread.state = State::Ready;
     }
 
-    /// Ends a system call that a signal interrupts: the call is made again after the handler, or fails with EINTR.
+    /// Ends a system call that a signal interrupts: the call restarts after the handler, or fails with EINTR.
     pub fn interrupt_call(&mut self, id: ThreadId, is_restarted: bool) {
         if is_restarted {
             let thread = self.thread(id);
-            // rax has the number still: results are set when a call ends.
+            // rax still has the call's number, because the tracer sets results only when a call ends.
             thread.registers.rip -= INSTRUCTION;
             thread.state = State::Ready;
         } else {

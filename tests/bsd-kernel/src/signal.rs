@@ -1,4 +1,4 @@
-//! Signals as both systems have them: numbers, sets, actions and what is known of one signal.
+//! Signals, as both systems define them: numbers, sets, actions and the information about one signal.
 
 /// A child process stopped or ended.
 pub const SIGCHLD: u32 = 20;
@@ -23,7 +23,7 @@ const IGNORED_BY_DEFAULT: [u32; 6] = [16, 19, SIGCHLD, 23, 28, 29];
 pub struct SignalSet(pub u128);
 
 impl SignalSet {
-    /// Whether the set has the signal.
+    /// Returns whether the set contains the signal.
     #[must_use]
     pub fn has(self, signal: u32) -> bool {
         self.0 >> (signal - 1) & 1 == 1
@@ -53,7 +53,7 @@ pub const SA_NODEFER: u32 = 0x10;
 /// The handler takes three arguments.
 pub const SA_SIGINFO: u32 = 0x40;
 
-/// What a process does with a signal.
+/// The action of a process for a signal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Action {
     /// The handler's address; 0 is the default action, 1 ignores the signal.
@@ -65,20 +65,20 @@ pub struct Action {
 }
 
 impl Action {
-    /// Whether a handler is called.
+    /// Returns whether the action calls a handler.
     #[must_use]
     pub fn is_caught(&self) -> bool {
         self.handler > 1
     }
 
-    /// Whether the signal is dropped.
+    /// Returns whether the process discards the signal.
     #[must_use]
     pub fn is_ignored(&self, signal: u32) -> bool {
         self.handler == 1 || (self.handler == 0 && IGNORED_BY_DEFAULT.contains(&signal))
     }
 }
 
-/// Why a signal was sent: values of `si_code` that both systems have.
+/// The cause of a signal: values of `si_code` that both systems share.
 pub mod code {
     /// kill(2).
     pub const USER: i32 = 0x10001;
@@ -90,7 +90,7 @@ pub mod code {
     pub const THREAD: i32 = 0x10007;
 }
 
-/// One signal that was sent.
+/// A signal that was sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Info {
     /// The signal's number.
@@ -119,7 +119,7 @@ pub struct AlternateStack {
 }
 
 impl AlternateStack {
-    /// Whether a stack pointer is on the alternate stack.
+    /// Returns whether a stack pointer is on the alternate stack.
     #[must_use]
     pub fn holds(&self, pointer: u64) -> bool {
         self.size != 0 && pointer.wrapping_sub(self.base) < self.size

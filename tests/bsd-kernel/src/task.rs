@@ -1,4 +1,4 @@
-//! One Linux process that runs the code of one thread: its registers, its memory, and Linux system calls made in it.
+//! A Linux process that runs the code of one thread: access to registers and memory, and Linux system calls in the process.
 
 use std::fs::File;
 use std::io::{IoSlice, IoSliceMut};
@@ -21,31 +21,31 @@ pub type Registers = libc::user_regs_struct;
 /// The image of FXSAVE: x87 and SSE registers.
 pub type FloatingPoint = libc::user_fpregs_struct;
 
-/// The page in each process that holds the signal trampoline and an instruction for the system calls of this tracer.
+/// The page in each process that has the signal trampoline and an instruction for this tracer's system calls.
 pub const KERNEL_PAGE: u64 = 0x7fff_0000_0000;
-/// The page behind, for paths and the like.
+/// The next page, for data such as paths.
 pub const SCRATCH: u64 = KERNEL_PAGE + 0x1000;
-/// Where the page has `syscall`, for [`Task::call`].
+/// The address of the `syscall` instruction in the page, for [`Task::call`].
 const OWN_SYSCALL: u64 = KERNEL_PAGE + 0x800;
 const SYSCALL_INSTRUCTION: [u8; 2] = [0x0f, 0x05];
 
-/// A Linux process that this tracer traces and that is stopped, unless [`Task::resume`] was the last call.
+/// A Linux process that this tracer traces. The process is stopped unless [`Task::resume`] was the last call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Task(pub Pid);
 
-/// What a task that ran stopped for.
+/// The reason for which a running task stopped.
 #[derive(Clone, Copy, Debug)]
 pub enum Stop {
-    /// A system call, which Linux did not serve.
+    /// A system call, which Linux did not execute.
     Call,
     /// A signal that Linux sends to the task.
     Signal(Signal),
-    /// The task is gone.
+    /// The task ended.
     Gone,
 }
 
 impl Task {
-    /// Starts a program: the task is stopped at the program's entry, with the segments where they belong.
+    /// Starts a program. The task is stopped at the program's entry point, with the segments loaded.
     ///
     /// Linux loads any static ELF file, whatever the file's OS ABI.
     ///
@@ -56,7 +56,7 @@ impl Task {
         let mut command = Command::new(program);
         command.env_clear().stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let prepare = || {
-            // Addresses are the same in each run.
+            // Without randomization, addresses are the same in each run.
             personality::set(Persona::ADDR_NO_RANDOMIZE)?;
             ptrace::traceme()?;
             Ok(())
@@ -65,7 +65,7 @@ impl Task {
         unsafe { command.pre_exec(prepare) };
         let child = command.spawn()?;
         let task = Task(Pid::from_raw(i32::try_from(child.id()).expect("process ids are positive")));
-        // The task is waited for by its id from now on.
+        // From now on, the tracer waits for the task by ID.
         std::mem::forget(child);
         let status = waitpid(task.0, Some(WaitPidFlag::__WALL))?;
         assert!(matches!(status, WaitStatus::Stopped(_, Signal::SIGTRAP)), "after exec: {status:?}");
@@ -79,9 +79,9 @@ impl Task {
         Ok(task)
     }
 
-    /// Maps the page of the kernel, with the given code at its start, into a program that was just executed.
+    /// Maps the kernel's page, with the given code at its start, into a program that was just executed.
     pub fn map_kernel_page(self, code: &[u8]) {
-        // No instruction of ours is there yet: the entry point's first bytes are lent for the call.
+        // The program does not have the tracer's `syscall` instruction yet, so the call temporarily replaces bytes at the entry point.
         let entry = self.registers().rip;
         let memory = File::options().read(true).write(true).open(format!("/proc/{}/mem", self.0));
         let memory = memory.expect("the memory of a traced process opens");
@@ -109,9 +109,9 @@ impl Task {
 
     /// Sets the registers of the stopped task.
     pub fn set_registers(self, registers: &Registers) {
-        // Linux must not take the stop for a system call that it restarts.
+        // Linux must not treat the stop as a system call to restart.
         ptrace::setregs(self.0, Registers { orig_rax: u64::MAX, ..*registers })
-            .expect("a stopped task takes registers");
+            .expect("the registers of a stopped task can be set");
     }
 
     /// The x87 and SSE registers.
@@ -122,7 +122,7 @@ impl Task {
 
     /// Sets the x87 and SSE registers.
     pub fn set_floating_point(self, registers: FloatingPoint) {
-        // Values that the processor does not take, from a forged context, are refused: the task keeps its own.
+        // Linux refuses values that the processor does not accept, from a forged context; the task then keeps its registers.
         let _ = ptrace::setregset::<ptrace::regset::NT_PRFPREG>(self.0, registers);
     }
 
@@ -130,7 +130,7 @@ impl Task {
     ///
     /// # Errors
     ///
-    /// EFAULT when a part cannot be read by the program.
+    /// EFAULT if the program cannot read a part.
     pub fn read(self, address: u64, length: usize) -> Result<Vec<u8>, Errno> {
         let mut bytes = vec![0; length];
         let remote = [RemoteIoVec { base: usize::try_from(address).map_err(|_| Errno::EFAULT)?, len: length }];
@@ -142,7 +142,7 @@ impl Task {
     ///
     /// # Errors
     ///
-    /// EFAULT when a part cannot be written by the program.
+    /// EFAULT if the program cannot write a part.
     pub fn write(self, address: u64, bytes: &[u8]) -> Result<(), Errno> {
         let base = usize::try_from(address).map_err(|_| Errno::EFAULT)?;
         let remote = [RemoteIoVec { base, len: bytes.len() }];
@@ -168,7 +168,7 @@ impl Task {
         let mut string = Vec::new();
         while string.len() < 0x10000 {
             let at = address.wrapping_add(string.len() as u64);
-            // Up to the end of the page: the next page may be unmapped.
+            // Read up to the end of the page, because the next page may be unmapped.
             let part = self.read(at, 0x1000 - (at % 0x1000) as usize)?;
             if let Some(end) = part.iter().position(|byte| *byte == 0) {
                 string.extend_from_slice(&part[..end]);
@@ -179,11 +179,11 @@ impl Task {
         Err(Errno::ENAMETOOLONG)
     }
 
-    /// Makes the stopped task do a Linux system call. The caller sets the registers before the task goes on.
+    /// Makes the stopped task execute a Linux system call. The caller must set the registers before the task resumes.
     ///
     /// # Errors
     ///
-    /// What the call returns.
+    /// The error of the call.
     pub fn call(self, number: libc::c_long, arguments: [u64; 6]) -> Result<u64, Errno> {
         self.call_at(OWN_SYSCALL, number, arguments)
     }
@@ -198,8 +198,8 @@ impl Task {
         (registers.r10, registers.r8, registers.r9) = (r10, r8, r9);
         self.set_registers(&registers);
         let mut has_entered = false;
-        // After a stop for a call of the program the first stop is that call's end; then come the entry and the end of
-        // the call that is made here.
+        // After a stop for a system call of the program, the first stop is the end of the program's call. The entry and the end of
+        // the tracer's call follow.
         loop {
             ptrace::syscall(self.0, None).expect("a stopped task goes on");
             match waitpid(self.0, Some(WaitPidFlag::__WALL)).expect("a traced task is waited for") {
@@ -211,7 +211,7 @@ impl Task {
                         break;
                     }
                 }
-                // Signals that interrupt a task have been seen to by then; an exec or a new task is seen by its result.
+                // Signals that interrupt a task are already handled. The result of the call reports an exec or a new task.
                 WaitStatus::Stopped(..) | WaitStatus::PtraceEvent(..) => {}
                 status => panic!("a task in a system call of the tracer: {status:?}"),
             }
@@ -228,9 +228,9 @@ impl Task {
     ///
     /// # Errors
     ///
-    /// What clone returns.
+    /// The error of clone(2).
     pub fn copy(self, flags: i32) -> Result<Task, Errno> {
-        // The tracer is the parent of all tasks, and none of them is a thread of another to Linux.
+        // The tracer is the parent of all tasks. For Linux, no task is a thread of another task.
         let flags = (flags | libc::CLONE_PARENT | libc::SIGCHLD) as u64;
         let id = self.call(libc::SYS_clone, [flags, 0, 0, 0, 0, 0])?;
         let task = Task(Pid::from_raw(id as i32));
@@ -239,22 +239,22 @@ impl Task {
         Ok(task)
     }
 
-    /// Lets the task run until its next system call or signal.
+    /// Resumes the task until its next system call or signal.
     pub fn resume(self, registers: &Registers) {
         self.set_registers(registers);
         ptrace::sysemu(self.0, None).expect("a stopped task goes on");
     }
 
-    /// Stops a running task soon, with a signal that the program never sees.
+    /// Requests a stop of a running task, with a signal that the program never sees.
     pub fn interrupt(self) {
         let _ = kill(self.0, Signal::SIGUSR2);
     }
 
-    /// What Linux tells of the signal for which the task stopped: code and address.
+    /// Returns the code and the address of the signal for which the task stopped.
     #[must_use]
     pub fn fault(self) -> (i32, u64) {
         let info = ptrace::getsiginfo(self.0).expect("a task that stopped for a signal");
-        // SAFETY: the signal is one of a fault, for which Linux fills in the address.
+        // SAFETY: the signal is a fault signal, for which Linux fills in the address.
         (info.si_code, unsafe { info.si_addr() } as u64)
     }
 
@@ -274,7 +274,7 @@ impl Task {
         const USER_TIME: usize = 11;
         const TICK: u64 = 10;
         let text = std::fs::read_to_string(format!("/proc/{}/stat", self.0)).unwrap_or_default();
-        // Behind the name, which may have blanks in it.
+        // The fields follow the name, which may contain blanks.
         let fields = text.rsplit_once(')').map_or("", |(_, fields)| fields);
         let ticks = fields.split_whitespace().nth(USER_TIME).and_then(|ticks| ticks.parse::<u64>().ok());
         Duration::from_millis(ticks.unwrap_or(0) * TICK)

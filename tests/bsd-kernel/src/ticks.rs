@@ -1,4 +1,4 @@
-//! Ticks of the profiling clock, which a program asks for at a place.
+//! Ticks of the profiling clock, which a program requests at a code address.
 
 use crate::kernel::{Kernel, Outcome, Reply, State, ThreadId, Wait};
 use crate::profil::Charged;
@@ -6,7 +6,7 @@ use crate::record::Kind;
 use crate::returning::INSTRUCTION;
 use crate::signal::{Info, SIGPROF, SIGVTALRM, code};
 
-/// The interval timers that CPU time counts down, and their signals.
+/// The interval timers that count CPU time, and their signals.
 const SIGNALS: [u32; 2] = [SIGVTALRM, SIGPROF];
 
 impl Kernel {
@@ -20,7 +20,7 @@ impl Kernel {
         }
     }
 
-    /// One tick: time, profile, interval timers.
+    /// Performs one tick: advances the time, counts the tick in the profile, and checks the interval timers.
     fn tick(&mut self, id: ThreadId, pc: u64) {
         self.charge(id, pc);
         self.thread(id).ticks += 1;
@@ -38,7 +38,7 @@ impl Kernel {
         self.expire_timers();
     }
 
-    /// The threads, other than one, that a tick gave something to do.
+    /// Returns the threads, except one, that a tick woke.
     fn woken_by_now(&self, id: ThreadId) -> Vec<ThreadId> {
         let now = self.clock.now();
         let is_woken = |state: &State| match state {
@@ -60,8 +60,8 @@ impl Kernel {
             .collect()
     }
 
-    /// The call for ticks: so many at the place of the call. When a tick wakes a handler or another thread, the rest of
-    /// the ticks comes after the handler or once that thread is done.
+    /// Serves the call for ticks: charges `count` ticks at the address of the call. If a tick starts a handler or wakes another thread,
+    /// the remaining ticks wait until the handler returns or the thread waits again.
     ///
     /// # Errors
     ///

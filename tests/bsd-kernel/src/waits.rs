@@ -1,4 +1,4 @@
-//! Ends the waiting of threads for whose sake something happened, and lets time pass when all threads wait.
+//! Ends the waits of threads whose event happened, and advances the time when all threads wait.
 
 use std::os::fd::AsFd;
 
@@ -10,11 +10,11 @@ use crate::error::Error;
 use crate::kernel::{Kernel, Outcome, Reply, State, ThreadId, Wait};
 use crate::signal::{Info, code};
 
-/// Reads from a descriptor if that needs no waiting.
+/// Reads from a descriptor if the read does not block.
 ///
 /// # Errors
 ///
-/// What read(2) returns; EAGAIN when there is nothing to read yet.
+/// As read(2); EAGAIN if there is nothing to read yet.
 pub fn read_now(open: &Open, length: usize) -> Result<Vec<u8>, Errno> {
     let Open::File(file) = open else {
         return Err(Errno::EOPNOTSUPP);
@@ -30,7 +30,7 @@ pub fn read_now(open: &Open, length: usize) -> Result<Vec<u8>, Errno> {
 }
 
 impl Kernel {
-    /// What a thread's waiting ended with, if it ended.
+    /// Returns the result of a thread's wait, if the wait ended.
     fn result(&mut self, id: ThreadId) -> Option<Outcome> {
         let thread = &self.threads[&id];
         let State::Waiting(wait) = &thread.state else {
@@ -67,7 +67,7 @@ impl Kernel {
                 }
             },
             Wait::Turn if self.threads.values().all(|other| other.id == id || !other.is_owed) => {
-                // The rest of the ticks: the call is made again.
+                // The thread repeats the call for the remaining ticks.
                 self.interrupt_call(id, true);
                 None
             }
@@ -75,7 +75,7 @@ impl Kernel {
         }
     }
 
-    /// Takes a child that ended. None means that the caller has children, but that none of them ended.
+    /// Reaps a child that ended. `None` if the caller has children and none of the children ended.
     ///
     /// # Errors
     ///
@@ -100,7 +100,7 @@ impl Kernel {
         if has_child { Ok(None) } else { Err(Errno::ECHILD.into()) }
     }
 
-    /// Ends what can end.
+    /// Ends all waits that can end.
     pub fn end_waits(&mut self) {
         let waiting = |state: &State| matches!(state, State::Waiting(_));
         let threads: Vec<_> =
@@ -140,7 +140,7 @@ impl Kernel {
         !sent.is_empty()
     }
 
-    /// The next time at which something happens by itself.
+    /// Returns the time of the next timer expiry or timeout.
     fn next_event(&self) -> Option<u64> {
         let waits = self.threads.values().filter_map(|thread| match &thread.state {
             State::Waiting(Wait::Time(deadline)) => Some(*deadline),
@@ -151,7 +151,7 @@ impl Kernel {
         waits.chain(timers.filter(|timer| timer.signal != 0).filter_map(|timer| timer.deadline)).min()
     }
 
-    /// Lets the time pass up to the next event. Says whether there is one.
+    /// Advances the time to the next timer expiry or timeout. Returns false if there is none.
     pub fn pass_time(&mut self) -> bool {
         let Some(next) = self.next_event() else {
             return false;

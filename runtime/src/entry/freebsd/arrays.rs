@@ -1,7 +1,8 @@
-//! The arrays of functions that are called before and after all others of the program.
+//! Entries in the arrays of functions that run before and after all other functions of the program.
 //!
-//! `.preinit_array` is run before any constructor: by the dynamic linker before `_start`, and by libc in a static program. What has
-//! the lowest number in `.init_array` is run first, and what has the lowest number in `.fini_array` last.
+//! Functions in `.preinit_array` run before all constructors: the dynamic linker calls them before `_start`, and libc calls them in a
+//! static program. The function with the lowest priority number in `.init_array` runs first; the function with the lowest number in
+//! `.fini_array` runs last.
 
 use core::arch::global_asm;
 

@@ -1,6 +1,6 @@
-//! `fork`: the child begins a profile of its own.
+//! `fork`: the child starts its own profile.
 //!
-//! `pthread_atfork` would not do: libc's does nothing where the program is not linked with libthr.
+//! `pthread_atfork` is not sufficient: libc's version does nothing if the program is not linked with libthr.
 
 use core::ffi::c_int;
 use core::mem;
@@ -14,31 +14,31 @@ use crate::ownership;
 
 type Fork = unsafe extern "C" fn() -> c_int;
 
-/// The next definition of `fork`; 0 if there is none.
+/// The address of the next definition of `fork`; 0 if there is none.
 static NEXT: AtomicUsize = AtomicUsize::new(0);
 
-/// Looks up the next definition, for programs with a dynamic linker. At the start.
+/// Looks up the next definition in dynamic programs. Called at start-up.
 pub(super) fn find_next() {
     NEXT.store(next_definition(c"fork"), Relaxed);
 }
 
-/// The C library's `fork`: the next definition of that name, or libthr's in a static program with threads.
+/// Returns the C library's `fork`: the next definition, or libthr's function in a static program with threads.
 fn theirs() -> Option<Fork> {
     let next = match NEXT.load(Relaxed) {
         0 => thread_fork_address(),
         next => next,
     };
-    // SAFETY: null, or a function of that type.
+    // SAFETY: the address is 0 or the address of a function of this type.
     unsafe { mem::transmute(next) }
 }
 
-/// `pid_t fork(void)`: the C library's. The child begins at zero and is profiled as its parent is.
+/// `pid_t fork(void)`: calls the C library's `fork`. The child's profile starts at zero.
 #[unsafe(no_mangle)]
 extern "C" fn fork() -> c_int {
     let fork_once = || match theirs() {
-        // SAFETY: the C library's own function.
+        // SAFETY: the function is the C library's `fork`.
         Some(fork) => unsafe { fork() },
-        // A static program without threads, for which libc's function does no more.
+        // A static program without threads: libc's fork only makes the system call too.
         None => raw_fork().unwrap_or_else(|error| {
             set_errno(error);
             -1

@@ -1,4 +1,4 @@
-//! The name by which compilers for FreeBSD call `mcount`.
+//! The name of `mcount` in code from compilers for FreeBSD.
 
 use core::arch::global_asm;
 

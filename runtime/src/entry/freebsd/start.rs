@@ -1,4 +1,4 @@
-//! The C start-up contract: what runs before everything of the program's own, and what runs after it.
+//! The C start-up contract: functions that run before the program's constructors and after the program's destructors.
 
 use core::ffi::{CStr, c_char, c_int};
 use core::mem;
@@ -11,66 +11,65 @@ use crate::objects::program;
 use crate::os::has_other_rights;
 use crate::process::exits;
 
-/// The dynamic linker's function that `_start` got, which runs destructors; 0 in a static program.
+/// The address of the dynamic linker's cleanup function, which runs destructors. `_start` stores the address; 0 in a static program.
 pub(super) static CLEANUP: AtomicUsize = AtomicUsize::new(0);
 
-/// The process's environment, as libc's functions know it: start-up code defines it, and libc or the dynamic linker sets it.
+/// The process's environment. Start-up code defines the variable for libc; libc or the dynamic linker sets the variable.
 #[unsafe(no_mangle)]
 #[allow(non_upper_case_globals, reason = "C's name")]
 static environ: AtomicPtr<*const c_char> = AtomicPtr::new(core::ptr::null_mut());
 
-/// The last part of the program's name, of which the same is true.
+/// The program's name without directories. libc or the dynamic linker sets this variable too.
 #[unsafe(no_mangle)]
 #[allow(non_upper_case_globals, reason = "C's name")]
 static __progname: AtomicPtr<c_char> = AtomicPtr::new(c"".as_ptr().cast_mut());
 
-/// Starts profiling. Called before any constructor of the program.
+/// Starts profiling. Called before the program's constructors.
 pub(super) unsafe extern "C" fn begin(_argc: c_int, argv: *const *const c_char, envp: *const *const c_char) {
     fork::find_next();
-    // SAFETY: the arrays of the process's start.
+    // SAFETY: the caller passes the arrays of the process's start.
     unsafe { begin_with(strings(argv).next(), envp, program::text()) }
 }
 
-/// Goes on with what the C library is needed for: the first of the program's constructors. When [`begin()`] is called, neither libc nor
-/// libthr has been initialized.
+/// Completes start-up with the parts that need the C library. Runs as the first of the program's constructors; neither libc nor libthr
+/// is initialized when [`begin()`] runs.
 pub(super) unsafe extern "C" fn begin_in_libc() {
     if is_profiled() {
         exits::watch_quick_exit();
     }
 }
 
-/// Starts profiling the code from one address to another of the program of that name, unless the process has rights that its
-/// user has not.
+/// Starts profiling the code in an address range of the named program, unless the process is set-user-ID or set-group-ID.
 ///
 /// # Safety
 ///
 /// As for [`begin::begin`].
 unsafe fn begin_with(name: Option<&CStr>, envp: *const *const c_char, text: (usize, usize)) {
     if has_other_rights() {
-        return; // a set-user-id program writes nothing where its user says
+        return; // a set-user-ID program must not write to a place that its user chooses
     }
-    // The kernel counts nothing outside the program, and there is no list of what is mapped in a file system.
+    // The kernel samples only the program, and FreeBSD has no file that lists the mappings.
     crate::control::forget_outside();
-    // SAFETY: the caller's promise. Forks are seen by the function of that name, see `fork`; for the rest see `begin_in_libc`.
+    // SAFETY: the caller guarantees the requirements. `fork` handles forks; `begin_in_libc` does the rest.
     unsafe { begin::begin(name, envp, text, || {}) };
-    // Programs look for handlers, and see ours.
+    // Programs that check for handlers would see gmon's handlers.
     exits::give_way();
 }
 
-/// Ends profiling in a dynamic program. libc calls it in place of the dynamic linker's own, which libc was told is this, as the very
-/// last of what is called at exit.
+/// Ends profiling in a dynamic program. `_start` passes this function to libc in place of the dynamic linker's cleanup function, so libc
+/// calls this function last at exit.
 pub(super) unsafe extern "C" fn finish() {
-    // SAFETY: null or the function that the entry contract of the process passes, which takes no argument; a nullable
-    // function pointer is what this type is laid out as.
+    // SAFETY: the address is 0 or the address of the cleanup function that the kernel's entry contract passes, which takes no
+    // arguments. The type has the layout of a nullable function pointer.
     let cleanup: Option<unsafe extern "C" fn()> = unsafe { mem::transmute(CLEANUP.load(Relaxed)) };
     if let Some(cleanup) = cleanup {
-        // SAFETY: called as libc would have, once.
+        // SAFETY: called once at exit, as libc would call the function.
         unsafe { cleanup() };
     }
     _mcleanup();
 }
 
-/// Ends profiling in a static program, as the last of its destructors. In a dynamic one [`finish`] comes later.
+/// Ends profiling in a static program as the last destructor. In a dynamic program, [`finish`] runs later and ends profiling.
 pub(super) unsafe extern "C" fn finish_static() {
     if CLEANUP.load(Relaxed) == 0 {
         _mcleanup();

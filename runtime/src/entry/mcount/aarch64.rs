@@ -1,10 +1,10 @@
-//! `_mcount`: what compiled code calls at the head of every function.
+//! `_mcount`, which compiled code calls at the start of every function.
 //!
 //! The common path searches the thread's own table: no lock, no call, no vector register. Compilers call the function
-//! by the C convention, so x0 to x17 are free; the registers from x9 on are enough.
+//! by the C calling convention, so x0 to x17 are free; the registers from x9 on are sufficient.
 //!
 //! A pair of exclusive instructions increments the count. Returning from an exception clears the mark that the first
-//! instruction sets, so the second instruction fails if a handler ran in between, and both are repeated: no count is
+//! instruction sets, so the second instruction fails if a handler ran in between, and the code repeats both: no count is
 //! lost, neither this one nor those of the handler. The pair does not order anything between processors; each thread
 //! has its own table.
 
@@ -66,7 +66,7 @@ unsafe extern "C" fn mcount() {
         "    cbnz    x14, 1b",
         "    mov     x0, x11",
         "    mov     x1, x10",
-        "    b       {miss}", // which returns to the profiled function
+        "    b       {miss}", // `miss` returns to the profiled function
         "4:  adrp    x9, {recording}",
         "    ldr     w9, [x9, :lo12:{recording}]", // 0: no, 1: yes, 2: at link-time addresses
         "    cbz     w9, 3b",

@@ -1,16 +1,16 @@
-//! `mcount` and `__fentry__`: what compiled code calls at the head of every function.
+//! `mcount` and `__fentry__`, which compiled code calls at the start of every function.
 //!
 //! The common path searches the thread's own table: no lock, no call, no vector register. At entry every argument
 //! register is live, and also rax (the number of vector arguments of a variadic call) and r10 (the static chain of a
 //! nested function). Only r11 is free.
 //!
-//! The common path fits one cache line and starts at one, so a processor fetches it at once. The fetch limits
-//! programs with many small functions: on SQLite, a path of two lines costs twice as much as one line with the same
-//! work. So the hash and the home have 32 bits, and keys are loaded twice. (`__fentry__` is two bytes longer.) There
-//! is no endbr64: the objects do not claim to have endbr64 everywhere, so the kernel does not require it of a program
-//! that contains them.
+//! The common path fits in one aligned cache line, so a processor fetches the path at once. Instruction fetch limits
+//! programs with many small functions: on SQLite, a path of two cache lines costs twice as much as the same work in one
+//! cache line. To save bytes, the hash and the slot's index have 32 bits, and keys are loaded twice. (`__fentry__` is
+//! two bytes longer.) There is no endbr64: the objects do not claim endbr64 support, so the kernel does not require
+//! endbr64 in a program that contains the objects.
 //!
-//! The count is one instruction, so a handler that runs between any two instructions cannot lose a count, and the
+//! One instruction increments the count, so a signal handler between any two instructions cannot lose a count, and the
 //! handler's own calls are counted too.
 
 use core::arch::{global_asm, naked_asm};
@@ -20,16 +20,15 @@ use crate::control::{RECORDED_BIAS, RECORDING, RECORDING_AS_RUN};
 use crate::mcount::miss;
 use crate::ownership::OWN_WORD;
 
-/// The search. The two offsets of frompc are for before and after one word was pushed. An entry is (frompc, selfpc,
-/// count), 24 bytes; the last entry of a table is always empty, so the search ends.
+/// Searches the table. The two arguments are the locations of frompc before and after the code pushes one word. An
+/// entry is (frompc, selfpc, count), 24 bytes; the last entry of a table is always empty, so the search ends.
 macro_rules! lookup {
     ($frompc_pushed:literal, $frompc:literal) => {
         concat!(
             ".p2align 6\n",
             ".cfi_startproc\n",
-            // All ones while calls are recorded with run-time addresses, otherwise 0. The comparison is with ebp
-            // because the instruction is short: no value is below 0, and a value that is not below all ones is sorted
-            // out on the slow path.
+            // `as_run` is all ones while calls are recorded with run-time addresses, otherwise 0. The comparison uses ebp
+            // because the instruction is short: no value is below 0, and if ebp is itself all ones, the slow path decides.
             "    cmp     ebp, [rip + {as_run}]\n",
             "    jae     4f\n",
             "5:  mov     r11, [rsp]\n", // selfpc: mcount's return address
@@ -53,8 +52,8 @@ macro_rules! lookup {
             "    pop     rax\n",
             ".cfi_adjust_cfa_offset -8\n",
             "3:  ret\n",
-            // Not at its home. From here on frompc is in rax and selfpc in rcx. Their old values are in the red zone,
-            // which a signal handler leaves alone.
+            // The first slot has another arc. From here on, frompc is in rax and selfpc in rcx. The old values of rax and
+            // rcx are in the red zone, which signal handlers do not change.
             ".cfi_adjust_cfa_offset 8\n",
             "2:  mov     r11, rax\n",
             "    pop     rax\n",
@@ -135,15 +134,15 @@ unsafe extern "C" fn __fentry__() {
     )
 }
 
-// The name that other systems and older compilers use.
+// Other systems and older compilers use this name.
 global_asm!(".globl _mcount", ".type _mcount, @function", ".set _mcount, mcount");
 
-/// Leads from `__fentry__` to [`mcount_miss`], and corrects frompc for nested functions.
+/// Corrects frompc for nested functions, and jumps from `__fentry__` to [`mcount_miss`].
 ///
 /// For a nested function, gcc pushes r10, the address of the enclosing function's frame, before the call of
-/// `__fentry__`. The return address is then one word further up. Only the code shows this, so the code is examined
-/// here and not before every search: what the search takes for frompc is then an address on the stack, which is never
-/// in the table.
+/// `__fentry__`. The return address is then one word further up. Only the instructions before the call show whether
+/// gcc pushed r10. The code checks the instructions here and not before every search: for a nested function, the search
+/// uses a stack address as frompc, and a stack address is never in the table.
 #[unsafe(naked)]
 unsafe extern "C" fn fentry_miss() {
     naked_asm!(
@@ -152,7 +151,7 @@ unsafe extern "C" fn fentry_miss() {
         "    sub     r11, 6",
         "    cmp     word ptr [r11], 0x15ff", // call [rip + rel32], six bytes
         "    je      1f",
-        "    cmp     word ptr [r11], 0xe867", // what linkers turn that instruction into
+        "    cmp     word ptr [r11], 0xe867", // the instruction that linkers replace the call with
         "    je      1f",
         "    inc     r11", // call rel32, five bytes
         "1:  cmp     dword ptr [r11 - 4], 0xfa1e0ff3", // endbr64 may come before the call
@@ -169,11 +168,11 @@ unsafe extern "C" fn fentry_miss() {
     )
 }
 
-/// Leads to [`miss`]: frompc is in rax, selfpc in rcx, and their old values are in the red zone at rsp - 8 and rsp -
-/// 16.
+/// Calls [`miss`]. frompc is in rax and selfpc in rcx; the old values of rax and rcx are in the red zone at rsp - 8 and
+/// rsp - 16.
 ///
-/// Saves every integer register that a function of the C convention may change. Vector registers are not saved, which
-/// is right only if nothing reachable from `miss` uses one; a test disassembles the object and proves it.
+/// Saves every integer register that a C function may change. The function does not save vector registers, because
+/// no code reachable from `miss` uses vector registers; a test disassembles the object and proves this.
 #[unsafe(naked)]
 unsafe extern "C" fn mcount_miss() {
     naked_asm!(

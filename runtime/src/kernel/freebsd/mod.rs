@@ -1,22 +1,22 @@
-//! FreeBSD: the kernel's `profil` of four arguments samples all threads; a thread of ours reads its counters before they run over.
+//! FreeBSD: the kernel's four-argument `profil` samples all threads; a reader thread reads the kernel's counters before they wrap.
 pub mod profil_clock;
 mod sampler;
 
 use super::buffer::KernelsProfil;
 use crate::file::Form;
 
-/// The form of the file, unless the user says: libc's, or FreeBSD's with counters of 32 bits where a bin ran over.
+/// The default form of the file: libc's, or FreeBSD's form with 32-bit counters if a bin exceeded 16 bits.
 pub(crate) fn form(has_overflowed: bool) -> Form {
     if has_overflowed { Form::FreeBsd } else { Form::Bsd }
 }
 
-/// What is said of a rate that is none.
+/// The end of the message for an invalid rate. The default rate depends on the sampler.
 #[cfg(not(test))]
-pub(crate) const RATE_OTHERWISE: &[u8] = b": using the rate of profil";
+pub(crate) const RATE_OTHERWISE: &[u8] = b": using the default";
 
-/// The names of the samplers, as `GMON_SAMPLER` has them.
+/// The valid values of `GMON_SAMPLER`, for the message about an invalid value.
 #[cfg(not(test))]
-pub(crate) const SAMPLER_NAMES: &[u8] = b"profil and itimer";
+pub(crate) const SAMPLER_NAMES: &[u8] = b"profil or itimer";
 
 pub(crate) use sampler::{
     Clock, HIGHEST_RATE, Sampler, Wish, after_fork_in_child, choose, collect, discard, profrate, report,

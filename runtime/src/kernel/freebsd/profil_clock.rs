@@ -1,7 +1,7 @@
-//! The ticks of `profil` in the dialects of other systems: the process's interval timer of CPU time, `ITIMER_PROF`.
+//! Produces ticks for the `profil` dialects of other systems with the process's CPU-time interval timer, `ITIMER_PROF`.
 //!
-//! The timer and SIGPROF are refused where the program uses them itself. The timer goes on in a program that is executed meanwhile:
-//! that is killed by the signal unless the profile is stopped before.
+//! The functions fail with EBUSY if the program itself uses the timer or SIGPROF. The timer keeps running across `execve`, and SIGPROF
+//! kills the new program unless the profile is stopped before.
 
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicI64, Ordering::SeqCst};
@@ -14,19 +14,21 @@ use crate::os::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate(i64);
 
-/// So many ticks a second.
+/// 100 ticks per second.
 pub const HUNDRED: Rate = Rate(1_000_000 / 100);
+/// 60 ticks per second.
 pub const SIXTY: Rate = Rate(1_000_000 / 60);
 
-/// Of the ticks that come, 0 while there are none; [`UNWANTED`] is added for the last one.
+/// The period of the running timer in microseconds; 0 while the timer is stopped. [`stop_soon`] adds [`UNWANTED`]: the next tick then
+/// stops the timer.
 static RATE: AtomicI64 = AtomicI64::new(0);
 const UNWANTED: i64 = 1 << 40;
 
-/// Has `handler` told of ticks.
+/// Installs `handler` for SIGPROF.
 ///
 /// # Errors
 ///
-/// EBUSY if the program handles SIGPROF; what the kernel answers.
+/// EBUSY if the program handles SIGPROF; otherwise the error of sigaction(2).
 pub fn listen(handler: Handler) -> Result<(), Errno> {
     if is_caught_by(SIGPROF, handler) {
         return Ok(());
@@ -34,16 +36,16 @@ pub fn listen(handler: Handler) -> Result<(), Errno> {
     if is_not_handled(SIGPROF) { catch_signal(SIGPROF, handler) } else { Err(Errno::EBUSY) }
 }
 
-/// Has the timer go on that was to end with its next tick.
+/// Keeps the timer running if [`stop_soon`] asked the next tick to stop the timer.
 pub fn go_on() {
     let _ = RATE.fetch_update(SeqCst, SeqCst, |rate| (rate > UNWANTED).then_some(rate - UNWANTED));
 }
 
-/// Sees to it that ticks come. Those that already do go on as they were.
+/// Starts the timer. Does nothing if the timer already runs at this rate.
 ///
 /// # Errors
 ///
-/// EBUSY if the program uses `ITIMER_PROF`; what the kernel answers.
+/// EBUSY if the program uses `ITIMER_PROF`; otherwise the error of setitimer(2).
 pub fn run(rate: Rate, _handler: Handler) -> Result<(), Errno> {
     if RATE.load(SeqCst) == rate.0 {
         return Ok(());
@@ -56,25 +58,25 @@ pub fn run(rate: Rate, _handler: Handler) -> Result<(), Errno> {
     Ok(())
 }
 
-/// Lets no more ticks come, but for one, which ends the timer: a program that turns its profile off and on more often
-/// than there are ticks gets them too.
+/// Makes the next tick stop the timer. The timer is not stopped at once, so a program that turns its profile off and on more often than
+/// the timer expires still gets ticks.
 pub fn stop_soon() {
     let _ = RATE.fetch_update(SeqCst, SeqCst, |rate| (0 < rate && rate < UNWANTED).then_some(rate + UNWANTED));
 }
 
-/// Lets no more ticks come. Async-signal-safe.
+/// Stops the timer. Async-signal-safe.
 pub fn stop() {
     if RATE.swap(0, SeqCst) != 0 {
         let _ = set_interval_timer(0);
     }
 }
 
-/// How many ticks a signal stands for.
+/// Returns the number of ticks that a signal reports.
 pub fn ticks(_signal: c_int, _info: &SignalInfo) -> u32 {
     1
 }
 
-/// What the handler does at a tick: ends the timer if nobody wants it any more. Async-signal-safe.
+/// Stops the timer if [`stop_soon`] was called. The handler calls this function at each tick. Async-signal-safe.
 pub fn at_tick(_handler: Handler) {
     let rate = RATE.load(SeqCst);
     if rate > UNWANTED && RATE.compare_exchange(rate, 0, SeqCst, SeqCst).is_ok() {
@@ -82,14 +84,14 @@ pub fn at_tick(_handler: Handler) {
     }
 }
 
-/// Hands a signal to the handler that was there before: there is none, see [`listen`].
+/// Calls the previous handler of the signal. Does nothing: there is no previous handler, see [`listen`].
 ///
 /// # Safety
 ///
-/// In a handler, with what that got.
+/// Must be called in a signal handler, with the arguments of the handler.
 pub unsafe fn pass_on(_signal: c_int, _info: *const SignalInfo, _context: *const c_void) {}
 
-/// The child of a fork has no timers.
+/// Records in the child of a `fork` that the timer is stopped: children inherit no timers.
 pub fn after_fork_in_child() {
     RATE.store(0, SeqCst);
 }

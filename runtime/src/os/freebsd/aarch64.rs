@@ -1,20 +1,19 @@
-//! FreeBSD on arm64: system calls, and where the kernel puts the program counter for a handler.
+//! FreeBSD on arm64: system calls, and the program counter in a signal handler's context.
 
 use core::arch::asm;
 use core::ffi::c_void;
 
-/// Makes a system call. An error number of the kernel comes back negative.
+/// Makes a system call. Returns the kernel's error numbers as negative numbers.
 ///
 /// # Safety
 ///
-/// Whatever the call does to memory must be sound: pointers among the arguments are valid for what the kernel reads and
-/// writes through them.
+/// The call's effect on memory must be sound: pointers in the arguments must be valid for the kernel's reads and writes.
 #[inline]
 pub(super) unsafe fn syscall(number: usize, arguments: [usize; 6]) -> isize {
     let [a, b, c, d, e, f] = arguments;
     let result;
-    // SAFETY: the kernel returns in x0 and x1. The carry flag says that x0 has an error number. No other register is relied on.
-    // The caller vouches for memory.
+    // SAFETY: the kernel returns values in x0 and x1. If the carry flag is set, x0 has an error number. The code relies on no other
+    // register. The caller guarantees that the pointers are valid.
     unsafe {
         asm!(
             "svc #0",
@@ -38,14 +37,14 @@ pub(super) unsafe fn syscall(number: usize, arguments: [usize; 6]) -> isize {
     result
 }
 
-/// The program counter that a signal interrupted.
+/// Returns the program counter at which a signal interrupted the program.
 ///
 /// # Safety
 ///
 /// `context` must be the third argument of a handler that was installed with SA_SIGINFO.
 #[inline]
 pub unsafe fn interrupted_pc(context: *const c_void) -> usize {
-    // ucontext_t: the set of signals, then mcontext_t: x0 to x29, lr, sp, and elr, the program counter (machine/ucontext.h).
+    // ucontext_t: the signal set, then mcontext_t: x0 to x29, lr, sp, and elr, the program counter (machine/ucontext.h).
     const ELR: usize = 272;
     // SAFETY: the kernel wrote a whole ucontext_t there.
     unsafe { context.byte_add(ELR).cast::<usize>().read() }

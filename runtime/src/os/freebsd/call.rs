@@ -1,4 +1,4 @@
-//! The system call.
+//! System calls.
 
 use super::errno::Errno;
 use super::machine;
@@ -7,12 +7,12 @@ use super::machine;
 ///
 /// # Safety
 ///
-/// As for [`machine::syscall`]: what the call does to memory must be sound.
+/// As for [`machine::syscall`]: the call's effect on memory must be sound.
 #[inline(always)]
 pub(super) unsafe fn call<const N: usize>(number: usize, arguments: [usize; N]) -> Result<usize, Errno> {
     let argument = |index| arguments.get(index).copied().unwrap_or(0);
     let [a, b, c, d, e] = [argument(0), argument(1), argument(2), argument(3), argument(4)];
-    // SAFETY: the caller's promise; the kernel does not look at arguments that were not given.
+    // SAFETY: the caller guarantees that the call is sound; the kernel ignores the arguments that the call does not have.
     let result = unsafe {
         if N > 5 { machine::syscall(number, [a, b, c, d, e, argument(5)]) } else { call_of_five(number, a, b, c, d, e) }
     };
@@ -21,10 +21,10 @@ pub(super) unsafe fn call<const N: usize>(number: usize, arguments: [usize; N]) 
 
 /// # Safety
 ///
-/// As for [`call`]. One function for nearly all calls, because a call of a function is shorter than the system call itself, and with
-/// arguments in registers only: below mcount no vector register may be used, which the compiler would clear memory with.
+/// As for [`call`]. Nearly all system calls share this function, because a function call needs less code than a system call. The
+/// arguments are in registers, because the compiler would use vector registers to clear an array, and code below mcount must not.
 #[inline(never)]
 unsafe fn call_of_five(number: usize, a: usize, b: usize, c: usize, d: usize, e: usize) -> isize {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees that the call is sound.
     unsafe { machine::syscall(number, [a, b, c, d, e, 0]) }
 }

@@ -1,6 +1,6 @@
 //! Error numbers of FreeBSD (`sys/errno.h`).
 
-/// An error number, as system calls return it.
+/// An error number of a system call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Errno(pub i32);
 
@@ -28,7 +28,7 @@ impl Errno {
     pub const EOPNOTSUPP: Errno = Errno(45);
     pub const ENAMETOOLONG: Errno = Errno(63);
 
-    /// What the number means where it is likely here; empty for the others.
+    /// Returns the description of an error that the runtime may meet; empty for other errors.
     pub(crate) fn text(self) -> &'static [u8] {
         match self.0 {
             1 => b"operation not permitted",
@@ -64,8 +64,8 @@ unsafe extern "C" {
     fn __error() -> *mut core::ffi::c_int;
 }
 
-/// Sets the C library's `errno` of this thread.
+/// Sets the C library's `errno` in this thread.
 pub fn set_errno(error: Errno) {
-    // SAFETY: this thread's own.
+    // SAFETY: the pointer is to this thread's errno.
     unsafe { *__error() = error.0 };
 }

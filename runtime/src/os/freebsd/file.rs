@@ -6,7 +6,7 @@ use super::limits::{Limit, NOFILE, limit, set_limit, within_limit};
 use super::{Errno, call, numbers};
 use crate::text::Text;
 
-/// `AT_FDCWD`: stands for the current directory where a directory is asked for.
+/// `AT_FDCWD`: the current directory, as a directory argument.
 pub(crate) const CURRENT: Fd = Fd(-100);
 
 const POLLOUT: i16 = 4;
@@ -29,11 +29,11 @@ const O_DIRECTORY: usize = 0x2_0000;
 const O_SEARCH: usize = 0x4_0000;
 const O_CLOEXEC: usize = 0x10_0000;
 
-/// An open file. It is not closed by itself: some live as long as the process.
+/// A file descriptor. Dropping an `Fd` does not close the descriptor, because some descriptors stay open until the process ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fd(pub(crate) i32);
 
-/// `struct kinfo_file` (`sys/user.h`), as far as it is needed.
+/// `struct kinfo_file` (`sys/user.h`), with only the fields that gmon needs.
 #[repr(C)]
 struct FileInformation {
     size: i32,
@@ -44,56 +44,56 @@ struct FileInformation {
 const _: () = assert!(size_of::<FileInformation>() == 1392);
 
 impl Fd {
-    /// Opens a directory only to find files in it: that needs no permission to read it.
+    /// Opens a directory only for lookups of files, which needs no permission to read the directory.
     pub(crate) fn open_directory(path: &CStr) -> Result<Fd, Errno> {
         CURRENT.open(path, O_SEARCH | O_DIRECTORY | O_CLOEXEC, 0)
     }
 
-    /// Makes a file in this directory that was not there.
+    /// Creates a file in this directory; fails if the file exists.
     pub(crate) fn create_for_writing(self, path: &CStr, mode: usize, to_map: bool) -> Result<Fd, Errno> {
         let access = if to_map { O_RDWR } else { O_WRONLY };
         self.open(path, access | O_CREAT | O_EXCL | O_CLOEXEC, mode)
     }
 
-    /// Takes a file's name out of this directory; whoever has it open keeps it.
+    /// Removes a file's name from this directory. Processes that have the file open can still use the file.
     pub(crate) fn unlink(self, path: &CStr) -> Result<(), Errno> {
-        // SAFETY: the path ends with a NUL and lives through the call.
+        // SAFETY: the path ends with a NUL and is valid during the call.
         unsafe { call(numbers::UNLINKAT, [self.0 as usize, path.as_ptr().addr(), 0]) }.map(|_| ())
     }
 
-    /// Gives a file of this directory another name in it, in the place of the file that has it, if there is one.
+    /// Renames a file in this directory, and replaces an existing file of the new name.
     pub(crate) fn rename(self, from: &CStr, to: &CStr) -> Result<(), Errno> {
         let directory = self.0 as usize;
-        // SAFETY: both paths end with a NUL and live through the call.
+        // SAFETY: both paths end with a NUL and are valid during the call.
         unsafe { call(numbers::RENAMEAT, [directory, from.as_ptr().addr(), directory, to.as_ptr().addr()]) }.map(|_| ())
     }
 
-    /// Opens a file of this directory that is there for writing. A symbolic link is not followed.
+    /// Opens an existing file in this directory for writing. Does not follow a symbolic link.
     pub(crate) fn open_existing(self, path: &CStr) -> Result<Fd, Errno> {
         self.open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0)
     }
 
-    /// Opens a file of this directory for writing, creating it if need be, and for reading as well if it is to be mapped.
-    /// A symbolic link is not followed, and a pipe that nobody reads does not block.
+    /// Opens a file in this directory for writing, and also for reading if `to_map` is set. Creates the file if necessary. Does not
+    /// follow a symbolic link, and does not block on a pipe without readers.
     pub(crate) fn open_for_writing(self, path: &CStr, mode: usize, to_map: bool) -> Result<Fd, Errno> {
         let access = if to_map { O_RDWR } else { O_WRONLY };
         self.open(path, access | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, mode)
     }
 
-    /// Opens a file of this directory for reading, without waiting for a pipe, and without following a symbolic link.
+    /// Opens a file in this directory for reading. Does not block on a pipe, and does not follow a symbolic link.
     pub(crate) fn open_regular_for_reading(self, path: &CStr) -> Result<Fd, Errno> {
         self.open(path, O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0)
     }
 
     fn open(self, path: &CStr, flags: usize, mode: usize) -> Result<Fd, Errno> {
-        // SAFETY: the path ends with a NUL and lives through the call.
+        // SAFETY: the path ends with a NUL and is valid during the call.
         let open = || unsafe { call(numbers::OPENAT, [self.0 as usize, path.as_ptr().addr(), flags, mode]) };
         let opened = match open() {
             Err(Errno::EMFILE) => with_more_descriptors(open)?,
             other => other?,
         };
         let file = Fd(opened as i32);
-        // Where the program has closed a standard file, it writes to what has its number.
+        // If the program closed a standard descriptor, the program would write its output to a file with that number.
         if opened < FIRST_FREE
             && let Ok(higher) = file.duplicate(FIRST_FREE)
         {
@@ -103,19 +103,19 @@ impl Fd {
         Ok(file)
     }
 
-    /// Whether something can be written without waiting for longer than so many milliseconds, and somebody may read it. Where
-    /// the system does not say, it is so.
+    /// Returns whether the file accepts a write within a number of milliseconds and, for a pipe, has a reader. Returns true if the
+    /// system cannot tell.
     pub(crate) fn takes_writing(self, milliseconds: u32) -> bool {
-        // struct pollfd: the descriptor, the events that are waited for, those that there are.
+        // struct pollfd: the descriptor, the requested events, the returned events.
         let mut polled = [self.0, i32::from(POLLOUT)];
-        // SAFETY: the kernel reads and writes one structure of eight bytes.
+        // SAFETY: the kernel reads and writes one 8-byte structure.
         let result = unsafe { call(numbers::POLL, [polled.as_mut_ptr().addr(), 1, milliseconds as usize]) };
         let [_, events] = polled;
-        // In the upper half is what there is: not an error or a hangup beside.
+        // The upper half has the returned events; POLLOUT must be the only event, without POLLERR or POLLHUP.
         result.is_err() || (result == Ok(1) && events >> 16 == i32::from(POLLOUT))
     }
 
-    /// Another descriptor for the same open file, not below `lowest`, closed at exec.
+    /// Duplicates the descriptor to the lowest free number from `lowest` on, with close-on-exec.
     pub(crate) fn duplicate(self, lowest: usize) -> Result<Fd, Errno> {
         // SAFETY: no pointers.
         let fd = unsafe { call(numbers::FCNTL, [self.0 as usize, F_DUPFD_CLOEXEC, lowest]) }?;
@@ -127,21 +127,21 @@ impl Fd {
         unsafe { call(numbers::FCNTL, [self.0 as usize, F_GETFD]) }.is_ok()
     }
 
-    /// Whether all that is written goes to the end.
+    /// Returns whether the descriptor is in append mode.
     pub(crate) fn appends(self) -> bool {
         // SAFETY: no pointers.
         unsafe { call(numbers::FCNTL, [self.0 as usize, F_GETFL]) }.is_ok_and(|flags| flags & O_APPEND != 0)
     }
 
-    /// Moves the descriptor to a number that programs do not reach which close "all" their descriptors up to some number, or
-    /// look at those that they were given: the highest that is free and does not make the table longer that each fork copies.
+    /// Moves the descriptor to a high number, which programs that close or inspect all low descriptors rarely reach: the highest free
+    /// number up to 1023. A higher number would enlarge the descriptor table that each `fork` copies.
     pub(crate) fn out_of_the_way(self) -> Fd {
         const HIGHEST: usize = 1023;
-        /// More than we ever have.
+        /// More than the number of descriptors that gmon opens.
         const TRIES: usize = 8;
         let highest = limit(NOFILE).map_or(0, |limit| (limit.now as usize).saturating_sub(1).min(HIGHEST));
         for lowest in (0..=highest).rev().take(TRIES) {
-            // One that is taken would lead to a higher one.
+            // If the number is in use, F_DUPFD_CLOEXEC would return a higher number.
             if lowest > self.0 as usize
                 && !Fd(lowest as i32).is_open()
                 && let Ok(high) = self.duplicate(lowest)
@@ -153,10 +153,10 @@ impl Fd {
         self
     }
 
-    /// Appends the path of the open file to `path`, as the system knows it now.
+    /// Appends the current path of the open file to `path`. Appends nothing if the kernel does not know the path.
     pub(crate) fn push_path<const N: usize>(self, path: &mut Text<N>) {
         let mut found = FileInformation { size: size_of::<FileInformation>() as i32, rest: [0; 91], path: [0; 1024] };
-        // SAFETY: the kernel writes a structure of the size that it finds there.
+        // SAFETY: the kernel reads the structure's size from its first field and writes at most that size.
         if unsafe { call(numbers::FCNTL, [self.0 as usize, F_KINFO, (&raw mut found).addr()]) }.is_ok()
             && let Ok(known) = CStr::from_bytes_until_nul(&found.path)
         {
@@ -164,14 +164,13 @@ impl Fd {
         }
     }
 
-    /// Makes the file longer by `length` zeros from `offset` on, and sees to it that there is room for them where the file
-    /// system can.
+    /// Extends the file to `offset + length` bytes and allocates disk space for the range if the file system can. New bytes are zero.
     pub(crate) fn extend(self, offset: usize, length: usize) -> Result<(), Errno> {
         within_limit(offset + length)?;
-        // SAFETY: no pointers. The result is the error number.
+        // SAFETY: no pointers. The call returns an error number.
         match unsafe { call(numbers::POSIX_FALLOCATE, [self.0 as usize, offset, length]) } {
             Ok(0) => Ok(()),
-            // ZFS makes no room beforehand.
+            // ZFS cannot allocate space in advance.
             Ok(error) if [Errno::EINVAL, Errno::EOPNOTSUPP].contains(&Errno(error as i32)) => {
                 self.set_length(offset + length)
             }
@@ -180,38 +179,38 @@ impl Fd {
         }
     }
 
-    /// Locks the file for this process alone; EAGAIN if another one has it.
+    /// Locks the file exclusively; fails with EAGAIN if another process has the lock.
     pub(crate) fn lock(self) -> Result<(), Errno> {
         // SAFETY: no pointers.
         unsafe { call(numbers::FLOCK, [self.0 as usize, LOCK_EXCLUSIVE | LOCK_AT_ONCE]) }.map(|_| ())
     }
 
-    /// Undoes [`Fd::lock`].
+    /// Releases the lock of [`Fd::lock`].
     pub(crate) fn unlock(self) -> Result<(), Errno> {
         // SAFETY: no pointers.
         unsafe { call(numbers::FLOCK, [self.0 as usize, LOCK_UNLOCK]) }.map(|_| ())
     }
 
-    /// Where from an offset on the file has something that is no hole; `None` if there is nothing more.
+    /// Returns the offset of the next data that is not a hole, from an offset on; `None` if no data follows.
     pub(crate) fn next_data(self, offset: usize) -> Option<usize> {
         // SAFETY: no pointers.
         match unsafe { call(numbers::LSEEK, [self.0 as usize, offset, SEEK_DATA]) } {
             Ok(data) => Some(data),
             Err(Errno::ENXIO) => None,
-            // The file system does not say.
+            // The file system does not report holes.
             Err(_) => Some(offset),
         }
     }
 
-    /// Reads what stands at an offset, as much as there is and fits.
+    /// Reads bytes at an offset, at most the length of `bytes`. Returns the number of bytes.
     pub(crate) fn read_at(self, bytes: &mut [u8], offset: usize) -> Result<usize, Errno> {
-        // SAFETY: the kernel writes no more than there is room for.
+        // SAFETY: the kernel writes at most `bytes.len()` bytes.
         unsafe { call(numbers::PREAD, [self.0 as usize, bytes.as_mut_ptr().addr(), bytes.len(), offset]) }
     }
 
     /// Writes all of `bytes`.
     pub(crate) fn write_all(self, bytes: &[u8]) -> Result<(), Errno> {
-        // SAFETY: the kernel reads the slice.
+        // SAFETY: the kernel reads only bytes of the slice.
         all(bytes.len(), |done, left| unsafe {
             call(numbers::WRITE, [self.0 as usize, bytes.as_ptr().addr() + done, left])
         })
@@ -222,11 +221,11 @@ impl Fd {
         self.write_from(bytes.as_ptr().addr(), bytes.len(), offset)
     }
 
-    /// Writes `length` bytes from `address` on at the beginning of the file.
+    /// Writes `length` bytes of memory from `address` on to the start of the file.
     ///
     /// # Errors
     ///
-    /// EFAULT if they are not all there; a part has been written then.
+    /// EFAULT if a part of the memory is unmapped; the file then has the bytes before that part.
     pub(crate) fn write_memory(self, address: usize, length: usize) -> Result<(), Errno> {
         self.write_from(address, length, 0)
     }
@@ -235,34 +234,34 @@ impl Fd {
         within_limit(offset + length)?;
         all(length, |done, left| {
             let arguments = [self.0 as usize, address.wrapping_add(done), left, offset + done];
-            // SAFETY: the kernel only reads, what is there.
+            // SAFETY: the kernel only reads, and checks the addresses.
             unsafe { call(numbers::PWRITE, arguments) }
         })
     }
 
-    /// Makes the file empty.
+    /// Truncates the file to length 0.
     pub(crate) fn truncate(self) -> Result<(), Errno> {
         self.set_length(0)
     }
 
-    /// Makes the file so long: what was not written is zero.
+    /// Sets the file's length. New bytes are zero.
     pub(crate) fn set_length(self, length: usize) -> Result<(), Errno> {
         within_limit(length)?;
         // SAFETY: no pointers.
         unsafe { call(numbers::FTRUNCATE, [self.0 as usize, length]) }.map(|_| ())
     }
 
-    /// Closes the descriptor. Some file systems report only here that the last bytes did not reach the disk.
+    /// Closes the descriptor. Some file systems report a failed write only at close.
     pub(crate) fn close(self) -> Result<(), Errno> {
         // SAFETY: no pointers.
         unsafe { call(numbers::CLOSE, [self.0 as usize]) }.map(|_| ())
     }
 }
 
-/// The descriptors below are those of the standard files.
+/// The lowest descriptor that is not standard input, output or error.
 const FIRST_FREE: usize = 3;
 
-/// Does what failed for want of a descriptor with as many as the process may have.
+/// Repeats an open that failed with EMFILE, with the limit of descriptors raised to the hard limit meanwhile.
 fn with_more_descriptors(open: impl Fn() -> Result<usize, Errno>) -> Result<usize, Errno> {
     let Some(before) = limit(NOFILE).filter(|limit| limit.now < limit.most) else { return Err(Errno::EMFILE) };
     set_limit(NOFILE, Limit { now: before.most, most: before.most })?;
@@ -271,16 +270,17 @@ fn with_more_descriptors(open: impl Fn() -> Result<usize, Errno>) -> Result<usiz
     opened
 }
 
-/// The permissions that files are made without, which are left as they are. At start-up, when there is one thread.
+/// Returns the process's umask. Must be called at start-up, when there is one thread, because the function changes the umask for a
+/// moment.
 pub(crate) fn file_mask() -> usize {
-    // SAFETY: no pointers; it cannot fail.
+    // SAFETY: no pointers; the call cannot fail.
     let set = |mask: usize| unsafe { call(numbers::UMASK, [mask]) }.unwrap_or(0);
     let mask = set(0o077);
     set(mask);
     mask
 }
 
-/// Writes until nothing is left; `write` is given how much has been written and how much is left.
+/// Calls `write` until all `length` bytes are written. `write` takes the number of written bytes and the number of remaining bytes.
 fn all(length: usize, write: impl Fn(usize, usize) -> Result<usize, Errno>) -> Result<(), Errno> {
     let mut done = 0;
     while done < length {

@@ -1,11 +1,10 @@
-//! How the system's libc calls the file.
+//! The parts of the profile's file name, as the system's libc builds the name.
 
-/// The name of the file; empty where it is the program's name with [`NAME_END`] behind it.
+/// The fixed name of the file; empty if the name is the program's name followed by [`NAME_END`].
 pub(crate) const PLAIN_NAME: &[u8] = b"";
-/// What stands before the program's name, and behind the process's number, in a name that has both.
+/// The start and the end of a name that contains the program's name and the process ID.
 pub(crate) const NAME_START: &[u8] = b"";
 pub(crate) const NAME_END: &[u8] = b".gmon";
 
-/// What a variable of the environment begins with that puts the process's number in the name of the file; empty where there is
-/// no such variable.
+/// The start of the environment variable that adds the process ID to the name; empty if the system has no such variable.
 pub(crate) const PROCESS_VARIABLE: &[u8] = b"PROFIL_USE_PID=";

@@ -1,15 +1,15 @@
-//! The limits of the process.
+//! Resource limits of the process.
 
 use core::mem::MaybeUninit;
 
 use super::{Errno, call, numbers};
 
-/// The size of a file, the number of descriptors, and address space (`sys/resource.h`).
+/// The limits of file sizes, of the number of descriptors, and of address space (`sys/resource.h`).
 pub(super) const FSIZE: usize = 1;
 pub(super) const NOFILE: usize = 8;
 pub(super) const AS: usize = 10;
 
-/// A limit as it is now, and the most that the process may make of it: `struct rlimit`.
+/// The soft and the hard limit: `struct rlimit`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(super) struct Limit {
@@ -17,13 +17,13 @@ pub(super) struct Limit {
     pub(super) most: u64,
 }
 
-/// A limit, if the kernel says. Below mcount.
+/// Returns a limit, if the kernel reports the limit. Called below mcount.
 pub(super) fn limit(of: usize) -> Option<Limit> {
     let mut found = MaybeUninit::<Limit>::uninit();
     // SAFETY: the kernel writes the structure.
     unsafe { call(numbers::GETRLIMIT, [of, found.as_mut_ptr().addr()]) }.ok()?;
     let start: *const Limit = found.as_ptr();
-    // SAFETY: it has. Word by word: below mcount no vector register may be used.
+    // SAFETY: the kernel has written the structure. Reads are word by word, because code below mcount must not use vector registers.
     unsafe {
         Some(Limit { now: (&raw const (*start).now).read_volatile(), most: (&raw const (*start).most).read_volatile() })
     }
@@ -35,7 +35,7 @@ pub(super) fn set_limit(of: usize, limit: Limit) -> Result<(), Errno> {
     unsafe { call(numbers::SETRLIMIT, [of, (&raw const limit).addr()]) }.map(|_| ())
 }
 
-/// Whether a file may be so long: beyond the limit the process would get a signal that kills. Below mcount.
+/// Fails with EFBIG if a file may not have the size. A write beyond the limit would kill the process with SIGXFSZ. Called below mcount.
 pub(super) fn within_limit(size: usize) -> Result<(), Errno> {
     if limit(FSIZE).is_some_and(|limit| size as u64 > limit.now) { Err(Errno::EFBIG) } else { Ok(()) }
 }

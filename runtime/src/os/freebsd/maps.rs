@@ -1,4 +1,4 @@
-//! What is mapped where in this process, and reading memory that may be gone.
+//! Lists the process's mappings, and reads memory that may be unmapped.
 
 use core::ffi::CStr;
 
@@ -10,19 +10,19 @@ const CTL_KERN: i32 = 1;
 const KERN_PROC: i32 = 14;
 const KERN_PROC_PATHNAME: i32 = 12;
 const KERN_PROC_VMMAP: i32 = 32;
-/// The process that asks.
+/// The calling process.
 const SELF: i32 = -1;
 const KVME_PROT_EXEC: u32 = 4;
 
-/// A stretch of addresses that one file, or none, is mapped to.
+/// A mapped address range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mapping<'a> {
     pub(crate) start: usize,
     pub(crate) end: usize,
     pub(crate) is_executable: bool,
-    /// Where in the file it begins.
+    /// The offset of the mapping in the file.
     pub(crate) offset: usize,
-    /// The file, by the numbers of its device and of itself; 0 and 0 for none.
+    /// The file's device number and inode number; 0 and 0 for anonymous memory.
     pub(crate) device: u64,
     pub(crate) inode: u64,
     /// The file's path.
@@ -30,25 +30,25 @@ pub(crate) struct Mapping<'a> {
 }
 
 impl<'a> Mapping<'a> {
-    /// The path of the file that is mapped.
+    /// Returns the path of the mapped file.
     pub(crate) fn path_of_file(&self) -> &'a [u8] {
         self.path
     }
 }
 
-/// What the kernel calls the object that it lends to every process: it has no name here.
+/// The path that stands for the kernel's vDSO. FreeBSD's kernel reports no path for the vDSO.
 pub(crate) const VDSO_PATH: &[u8] = b"[vdso]";
 
-/// Room for the list of mappings; too large for a small stack.
+/// The buffer for the list of mappings; too large for a small stack.
 pub(crate) struct MapsRoom {
     list: [u8; 1 << 20],
 }
 
-/// Hands over what is mapped, in the order of addresses (`kern.proc.vmmap`, `struct kinfo_vmentry` of `sys/user.h`).
+/// Calls `each` with each mapping in the order of addresses (`kern.proc.vmmap`, `struct kinfo_vmentry` of `sys/user.h`).
 ///
 /// # Errors
 ///
-/// What the kernel answers; ENOMEM if the list is longer than there is room for.
+/// The kernel's error; ENOMEM if the list is longer than `room`.
 pub(crate) fn for_each_mapping(room: &mut MapsRoom, mut each: impl FnMut(&Mapping<'_>)) -> Result<(), Errno> {
     let name = [CTL_KERN, KERN_PROC, KERN_PROC_VMMAP, super::process_id()];
     let length = sysctl(&name, room.list.as_mut_ptr().addr(), room.list.len())?;
@@ -62,7 +62,7 @@ pub(crate) fn for_each_mapping(room: &mut MapsRoom, mut each: impl FnMut(&Mappin
     Ok(())
 }
 
-/// Where the path stands in an entry.
+/// The offset of the path in an entry.
 const PATH: usize = 136;
 
 fn parse(entry: &[u8]) -> Option<Mapping<'_>> {
@@ -78,13 +78,13 @@ fn parse(entry: &[u8]) -> Option<Mapping<'_>> {
     })
 }
 
-/// The number of `size` bytes at an offset.
+/// Reads the little-endian number of `size` bytes at an offset.
 fn number(entry: &[u8], offset: usize, size: usize) -> Option<u64> {
     let bytes = entry.get(offset..offset.checked_add(size)?)?;
     Some(bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
 }
 
-/// Appends the path of the program's executable file; nothing where the kernel does not know it.
+/// Appends the path of the program's executable file. Appends nothing if the kernel does not know the path.
 pub(crate) fn push_program_path<const N: usize>(path: &mut Text<N>) {
     path.fill(|room| {
         let name = [CTL_KERN, KERN_PROC, KERN_PROC_PATHNAME, SELF];
@@ -93,33 +93,33 @@ pub(crate) fn push_program_path<const N: usize>(path: &mut Text<N>) {
     });
 }
 
-/// This process's memory: where nothing is mapped, reading fails instead of killing.
+/// Reads this process's memory, and fails where a direct read would fault.
 ///
-/// There is no `/proc`: the kernel reads the memory when it is written to a pipe, and says EFAULT where there is none.
+/// FreeBSD does not mount `/proc` by default. Reads therefore go through a pipe: write(2) fails with EFAULT if the memory is unmapped.
 pub(crate) struct OwnMemory {
-    /// To read from, and to write to.
+    /// The read end and the write end of the pipe.
     pipe: [i32; 2],
 }
 
-/// What a pipe takes at once without waiting.
+/// The number of bytes that an empty pipe accepts without blocking.
 const PIPE_SIZE: usize = 4096;
 
 impl OwnMemory {
     pub(crate) fn open() -> Result<OwnMemory, Errno> {
         const O_CLOEXEC: usize = 0x10_0000;
         let mut memory = OwnMemory { pipe: [-1; 2] };
-        // SAFETY: the kernel writes two descriptors.
+        // SAFETY: the kernel writes two descriptors into the array of two.
         unsafe { call(numbers::PIPE2, [memory.pipe.as_mut_ptr().addr(), O_CLOEXEC]) }?;
         Ok(memory)
     }
 
-    /// The bytes at an address, all that were asked for; `None` where they cannot be read.
+    /// Returns the `N` bytes at an address; `None` if any of the bytes cannot be read.
     pub(crate) fn read<const N: usize>(&self, address: usize) -> Option<[u8; N]> {
         let mut bytes = [0; N];
         self.fill(address, &mut bytes).then_some(bytes)
     }
 
-    /// Fills `bytes` with those at an address; says whether they could all be read.
+    /// Fills `bytes` with the memory at an address. Returns whether all bytes could be read.
     #[inline(never)]
     pub(crate) fn fill(&self, address: usize, bytes: &mut [u8]) -> bool {
         let mut at = address;
@@ -130,19 +130,19 @@ impl OwnMemory {
         })
     }
 
-    /// Copies up to [`PIPE_SIZE`] bytes through the pipe, which is empty again afterwards.
+    /// Copies up to [`PIPE_SIZE`] bytes through the pipe, and leaves the pipe empty.
     pub(super) fn copy(&self, from: usize, to: usize, length: usize) -> Result<(), Errno> {
         let [reader, writer] = self.pipe;
-        // SAFETY: the kernel only reads, what is there.
+        // SAFETY: the kernel only reads, and checks the addresses.
         let written = unsafe { call(numbers::WRITE, [writer as usize, from, length]) }?;
-        // SAFETY: the caller vouches that what is there may be written.
+        // SAFETY: the caller guarantees that the destination may be written.
         let read = unsafe { call(numbers::READ, [reader as usize, to, written]) };
         if read.is_err() {
             let mut rest = [0_u8; 64];
             let mut left = written;
-            // Nothing may stay in the pipe.
+            // The next copy would read bytes that stay in the pipe.
             while left > 0 {
-                // SAFETY: as much as there is room for.
+                // SAFETY: the kernel writes at most the size of `rest`.
                 let taken = unsafe { call(numbers::READ, [reader as usize, rest.as_mut_ptr().addr(), left.min(64)]) };
                 match taken {
                     Ok(taken @ 1..) => left = left.saturating_sub(taken),

@@ -1,5 +1,5 @@
-//! FreeBSD. System calls by their numbers, never the C library's: they set no errno, are no cancellation points, and may be made
-//! below mcount and in a signal handler.
+//! FreeBSD. The runtime makes system calls directly by number and not through the C library: direct calls set no errno, are not
+//! cancellation points, and are allowed below mcount and in a signal handler.
 mod call;
 mod errno;
 mod file;

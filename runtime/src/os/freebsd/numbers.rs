@@ -1,4 +1,4 @@
-//! The numbers of the system calls that the runtime makes (`sys/syscall.h`), the same on all machines.
+//! The numbers of the system calls that the runtime makes (`sys/syscall.h`). The numbers are the same on all architectures.
 
 pub(super) const EXIT: usize = 1;
 pub(super) const FORK: usize = 2;

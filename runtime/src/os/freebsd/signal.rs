@@ -9,18 +9,18 @@ use super::signal_set::{EVERY_SIGNAL, SignalSet, only};
 use super::{Errno, call, numbers, thread_id};
 use crate::text::decimal;
 
-/// What writing sends to a pipe that nobody reads any more, and beyond the limit of a file's size.
+/// The signals that a write causes: to a pipe without readers, and beyond the limit of file sizes.
 pub(crate) const SIGPIPE: c_int = 13;
 pub(crate) const SIGXFSZ: c_int = 25;
 
-/// What the interval timer sends.
+/// The signal of `ITIMER_PROF`.
 pub(crate) const SIGPROF: c_int = 27;
 
-/// The signals that end a process unless it says otherwise: HUP INT QUIT ILL TRAP ABRT EMT FPE BUS SEGV SYS PIPE ALRM TERM XCPU
-/// VTALRM PROF USR1 USR2. (KILL cannot be caught, XFSZ is left to who writes files.)
+/// The signals that end a process by default: HUP INT QUIT ILL TRAP ABRT EMT FPE BUS SEGV SYS PIPE ALRM TERM XCPU VTALRM PROF USR1
+/// USR2. The list leaves out KILL, which cannot be caught, and XFSZ.
 pub(crate) const FATAL_SIGNALS: [c_int; 19] = [1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13, 14, 15, 24, 26, 27, 30, 31];
 
-/// Those for which programs look whether they have a handler: INT BUS SEGV ALRM.
+/// The fatal signals for which programs check whether a handler is installed: INT BUS SEGV ALRM.
 pub(crate) const LOOKED_FOR_SIGNALS: [c_int; 4] = [2, 10, 11, 14];
 
 const SIG_BLOCK: usize = 1;
@@ -36,12 +36,12 @@ const SA_SIGINFO: c_int = 0x40;
 const SIGRTMIN: c_int = 65;
 const SIGRTMAX: c_int = 126;
 
-/// The names of the others, from 1 on.
+/// The names of the other signals, from number 1.
 const NAMES: &[u8] =
     b"HUP INT QUIT ILL TRAP ABRT EMT FPE KILL BUS SEGV SYS PIPE ALRM TERM URG STOP TSTP CONT CHLD TTIN \
     TTOU IO XCPU XFSZ VTALRM PROF WINCH INFO USR1 USR2 THR LIBRT";
 
-/// The signal of that name, with `SIG` before it or without, or of that number: `USR1`, `SIGUSR1`, `30`, `RTMIN+3`.
+/// Returns the signal with a name, with or without the prefix `SIG`, or with a number: `USR1`, `SIGUSR1`, `30`, `RTMIN+3`.
 pub(crate) fn signal_named(name: &[u8]) -> Option<c_int> {
     if let Some(number) = decimal(name) {
         return c_int::try_from(number).ok().filter(|number| (1..=SIGRTMAX).contains(number));
@@ -51,7 +51,7 @@ pub(crate) fn signal_named(name: &[u8]) -> Option<c_int> {
     standard.map(|place| place as c_int + 1).or_else(|| real_time_signal(name))
 }
 
-/// `RTMIN+n` and `RTMAX-n`.
+/// Returns the signal with the name `RTMIN`, `RTMIN+n`, `RTMAX` or `RTMAX-n`.
 fn real_time_signal(name: &[u8]) -> Option<c_int> {
     let distance = |digits| decimal(digits).and_then(|number| c_int::try_from(number).ok());
     let signal = match (name.strip_prefix(b"RTMIN"), name.strip_prefix(b"RTMAX")) {
@@ -64,10 +64,10 @@ fn real_time_signal(name: &[u8]) -> Option<c_int> {
     (SIGRTMIN..=SIGRTMAX).contains(&signal).then_some(signal)
 }
 
-/// Whether a signal can have a handler that only looks at something: it can be caught, does not say that the program has
-/// come to grief, and is neither the C library's nor ours.
+/// Returns whether the user may choose the signal to request a dump: the signal can be caught, does not report an error of the
+/// program, and is used by neither the C library nor gmon.
 pub(crate) fn is_free_for_use(signal: c_int) -> bool {
-    // ILL TRAP ABRT EMT FPE KILL BUS SEGV SYS STOP PROF THR LIBRT, and those that have no meaning.
+    // ILL TRAP ABRT EMT FPE KILL BUS SEGV SYS STOP PROF THR LIBRT, and the unassigned numbers.
     let is_taken = matches!(signal, 4..=12 | 17 | SIGPROF | 32..SIGRTMIN);
     (1..=SIGRTMAX).contains(&signal) && !is_taken
 }
@@ -75,7 +75,7 @@ pub(crate) fn is_free_for_use(signal: c_int) -> bool {
 /// `struct sigaction` (`sys/signal.h`).
 #[repr(C)]
 struct SignalAction {
-    /// A [`Handler`], or one of the numbers that stand for one.
+    /// The address of a [`Handler`], or [`SIG_DFL`] or [`SIG_IGN`].
     handler: usize,
     flags: c_int,
     mask: [u32; 4],
@@ -92,38 +92,38 @@ pub struct SignalInfo {
 }
 
 impl SignalInfo {
-    /// Whether an instruction raised the signal, and raises it again if it is executed again: the first codes of ILL, FPE, BUS
-    /// and SEGV.
+    /// Returns whether an instruction raised the signal and would raise the signal again: the first two codes of ILL, FPE, BUS and SEGV.
     fn is_repeatable_fault(&self, signal: c_int) -> bool {
         matches!(signal, 4 | 8 | 10 | 11) && (1..=2).contains(&self.code)
     }
 }
 
-/// A handler of a signal.
+/// A signal handler.
 pub type Handler = unsafe extern "C" fn(c_int, *const SignalInfo, *const c_void);
 
-/// The first address of the handler of fatal signals, and how many bytes behind it are that handler too; 0 before there is one.
+/// The address of the entry points of the fatal-signal handler; 0 before the handler is set. The entry points occupy
+/// [`ENTRIES_SIZE`] bytes.
 static ENTRIES: AtomicUsize = AtomicUsize::new(0);
 const ENTRIES_SIZE: usize = 16 * 8;
 
-/// Says where the handler of fatal signals is.
+/// Sets the address of the entry points of the fatal-signal handler.
 pub(crate) fn set_handler_entries(entries: usize) {
     ENTRIES.store(entries, Relaxed);
 }
 
-/// Whether an address is the handler of fatal signals.
+/// Returns whether an address is an entry point of the fatal-signal handler.
 fn is_of_fatal_signals(handler: usize) -> bool {
     let entries = ENTRIES.load(Relaxed);
     entries != 0 && handler.wrapping_sub(entries) < ENTRIES_SIZE
 }
 
-/// Makes `handler` the handler of a signal, whatever it was. No signal comes in while it runs, and calls that can be restarted go
-/// on behind it. Below mcount.
+/// Installs `handler` for a signal and replaces any other handler. All signals are blocked while the handler runs, and interrupted
+/// system calls restart if possible. Called below mcount.
 pub(crate) fn catch_signal(signal: c_int, handler: Handler) -> Result<(), Errno> {
     install(signal, handler as usize, SA_RESTART, u32::MAX)
 }
 
-/// Makes the handler at `entries` the handler of a signal that has none. A signal that is ignored stays so.
+/// Installs the handler at `entries` if the signal has the default action. An ignored signal stays ignored.
 pub(crate) fn on_fatal_signal(signal: c_int, entries: usize) -> Result<(), Errno> {
     if handler_of(signal)? == SIG_DFL {
         install(signal, entries, 0, 0)?;
@@ -131,7 +131,7 @@ pub(crate) fn on_fatal_signal(signal: c_int, entries: usize) -> Result<(), Errno
     Ok(())
 }
 
-/// Takes the handler of a fatal signal away, and leaves the program's own alone. Says whether there was one.
+/// Removes gmon's handler of a fatal signal, but not the program's handler. Returns whether gmon's handler was installed.
 pub(crate) fn reveal(signal: c_int) -> bool {
     let is_ours = handler_of(signal).is_ok_and(is_of_fatal_signals);
     if is_ours {
@@ -140,44 +140,44 @@ pub(crate) fn reveal(signal: c_int) -> bool {
     is_ours
 }
 
-/// Whether `handler` is what a signal is handled by.
+/// Returns whether `handler` is installed for a signal.
 pub(crate) fn is_caught_by(signal: c_int, handler: Handler) -> bool {
     handler_of(signal) == Ok(handler as usize)
 }
 
-/// Takes the handler of a signal away, if that is `handler`: one that waits is gone, in whichever thread, and the program finds the
-/// default action.
+/// Removes `handler` if it is installed for a signal, discards pending signals of all threads, and restores the default action.
 pub(crate) fn uncatch_signal(signal: c_int, handler: Handler) {
     if is_caught_by(signal, handler) {
         let ignored = SignalAction { handler: SIG_IGN, flags: 0, mask: [0; 4] };
-        // SAFETY: to ignore is always sound.
+        // SAFETY: ignoring a signal is always sound.
         let _ = unsafe { set_action(signal, &ignored, ptr::null_mut()) };
         default_action(signal);
     }
 }
 
-/// Whether the program does not handle a signal.
+/// Returns whether the program has no handler for a signal.
 pub(crate) fn is_not_handled(signal: c_int) -> bool {
     handler_of(signal).is_ok_and(|handler| handler == SIG_DFL || handler == SIG_IGN || is_of_fatal_signals(handler))
 }
 
-/// The handler of a signal, or the number that stands for one.
+/// Returns the address of a signal's handler, or [`SIG_DFL`] or [`SIG_IGN`].
 fn handler_of(signal: c_int) -> Result<usize, Errno> {
     let mut found = MaybeUninit::<SignalAction>::uninit();
     let start: *const SignalAction = found.as_mut_ptr();
-    // SAFETY: nothing is set, and there is room for what is, of which the kernel writes all.
+    // SAFETY: the call changes no action. `found` has room for a `SignalAction`, and the kernel writes the whole structure.
     unsafe {
         set_action(signal, ptr::null(), found.as_mut_ptr())?;
         Ok((&raw const (*start).handler).read_volatile())
     }
 }
 
-/// Sets the [`Handler`] at an address; the signals of each word `mask` are kept away while it runs. It runs on the alternate
-/// stack where the thread has one: its own may be too small. Word by word: below mcount no vector register may be used.
+/// Installs the [`Handler`] at an address. While the handler runs, the signals in `mask`, repeated for each word of the set, are
+/// blocked. The handler runs on the thread's alternate stack if there is one, because the thread's stack may be too small. The
+/// function writes word by word, because code below mcount must not use vector registers.
 fn install(signal: c_int, handler: usize, flags: c_int, mask: u32) -> Result<(), Errno> {
     let mut action = MaybeUninit::<SignalAction>::uninit();
     let start: *mut SignalAction = action.as_mut_ptr();
-    // SAFETY: all of the action is written, and the handler is of the kind that its flags say.
+    // SAFETY: the block writes the whole action, and the handler takes the three arguments that SA_SIGINFO promises.
     unsafe {
         (&raw mut (*start).handler).write_volatile(handler);
         (&raw mut (*start).flags).write_volatile(SA_SIGINFO | SA_ONSTACK | flags);
@@ -188,22 +188,22 @@ fn install(signal: c_int, handler: usize, flags: c_int, mask: u32) -> Result<(),
     }
 }
 
-/// Lets the signal have its own effect from now on.
+/// Restores the default action of a signal.
 pub(crate) fn default_action(signal: c_int) {
     let default = SignalAction { handler: SIG_DFL, flags: 0, mask: [0; 4] };
-    // SAFETY: the default is always sound.
+    // SAFETY: the default action is always sound.
     let _ = unsafe { set_action(signal, &default, ptr::null_mut()) };
 }
 
-/// Has a signal that a handler was called for end the process now that its action is the default. A fault is raised again by its
-/// own instruction, once the handler has returned: a core has the registers of the program then. Any other signal is sent to
-/// this thread again and let in at once; a core has the handler's frames above the program's.
+/// Makes the signal of the running handler end the process. The signal's action must be the default. For a fault, the function does
+/// nothing: the instruction faults again after the handler returns, so a core dump has the program's registers. The function sends
+/// any other signal to this thread again and unblocks the signal; a core dump then has the handler's frames on top of the program's.
 ///
 /// # Safety
 ///
-/// From a handler of the signal, with the three arguments of the handler; `info` may be null.
+/// Must be called in a handler of the signal, with the three arguments of the handler; `info` may be null.
 pub(crate) unsafe fn let_signal_end(signal: c_int, info: *const SignalInfo, _context: *mut c_void) {
-    // SAFETY: null, or what the kernel wrote.
+    // SAFETY: the pointer is null or points to the kernel's siginfo_t.
     if unsafe { info.as_ref() }.is_some_and(|info| info.signal == signal && info.is_repeatable_fault(signal)) {
         return;
     }
@@ -212,49 +212,49 @@ pub(crate) unsafe fn let_signal_end(signal: c_int, info: *const SignalInfo, _con
     let _ = change_blocked(SIG_UNBLOCK, only(signal));
 }
 
-/// Blocks every signal for this thread; returns which were blocked. Below mcount.
+/// Blocks all signals for this thread, and returns the previous mask. Called below mcount.
 pub fn block_signals() -> SignalSet {
     change_blocked(SIG_BLOCK, EVERY_SIGNAL).unwrap_or(super::NO_SIGNALS)
 }
 
-/// The same where it matters that no signal comes in.
+/// Blocks all signals for this thread, and returns the previous mask or the kernel's error.
 ///
 /// # Errors
 ///
-/// What the kernel answers.
+/// The error of sigprocmask(2); the mask is then unchanged.
 pub(crate) fn try_to_block_signals() -> Result<SignalSet, Errno> {
     change_blocked(SIG_BLOCK, EVERY_SIGNAL)
 }
 
-/// Blocks just these signals for this thread.
+/// Sets the signal mask of this thread.
 pub fn set_blocked_signals(blocked: SignalSet) {
     let _ = change_blocked(SIG_SETMASK, blocked);
 }
 
 fn change_blocked(how: usize, signals: SignalSet) -> Result<SignalSet, Errno> {
     let mut before = MaybeUninit::<SignalSet>::uninit();
-    // SAFETY: the kernel reads one set and writes the other.
+    // SAFETY: the kernel reads `signals` and writes the whole set `before`.
     unsafe {
         call(numbers::SIGPROCMASK, [how, (&raw const signals).addr(), before.as_mut_ptr().addr()])?;
         Ok(SignalSet::read(before.as_ptr()))
     }
 }
 
-/// The signals that wait to be let in.
+/// Returns the pending signals.
 ///
 /// # Errors
 ///
-/// What the kernel answers.
+/// The error of sigpending(2).
 pub(crate) fn pending_signals() -> Result<SignalSet, Errno> {
     let mut pending = MaybeUninit::<SignalSet>::uninit();
-    // SAFETY: the kernel writes a set.
+    // SAFETY: the kernel writes the whole set.
     unsafe {
         call(numbers::SIGPENDING, [pending.as_mut_ptr().addr()])?;
         Ok(SignalSet::read(pending.as_ptr()))
     }
 }
 
-/// Takes a signal away that waits, if it does.
+/// Discards a signal if it is pending.
 pub(crate) fn take_signal(signal: c_int) {
     static NO_TIME: [i64; 2] = [0, 0];
     let set = only(signal);
@@ -263,12 +263,12 @@ pub(crate) fn take_signal(signal: c_int) {
     let _ = unsafe { call(numbers::SIGTIMEDWAIT, arguments) };
 }
 
-/// Sets a signal's action, and says what it was.
+/// Sets a signal's action unless `action` is null, and stores the previous action unless `before` is null.
 ///
 /// # Safety
 ///
-/// `action` must be null or one that is sound to set, and `before` null or valid for writing.
+/// `action` must be null or an action that is sound to set; `before` must be null or valid for writing.
 unsafe fn set_action(signal: c_int, action: *const SignalAction, before: *mut SignalAction) -> Result<(), Errno> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees that both pointers are null or valid.
     unsafe { call(numbers::SIGACTION, [signal as usize, action.addr(), before.addr()]) }.map(|_| ())
 }

@@ -3,8 +3,8 @@
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// A set of signals, the lowest ones in the first word: `sigset_t`. Two words of 64 bits, which the compiler passes in
-/// registers: below mcount no vector register may be used.
+/// A set of signals: `sigset_t`. The first word has the lowest signals. The set has two 64-bit words, which the compiler passes in
+/// integer registers, because code below mcount must not use vector registers.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct SignalSet {
@@ -12,7 +12,7 @@ pub struct SignalSet {
     high: u64,
 }
 
-/// The set without signals.
+/// The empty set.
 pub(crate) const NO_SIGNALS: SignalSet = SignalSet { low: 0, high: 0 };
 pub(super) const EVERY_SIGNAL: SignalSet = SignalSet { low: u64::MAX, high: u64::MAX };
 
@@ -21,21 +21,21 @@ impl SignalSet {
     ///
     /// # Safety
     ///
-    /// There must be a set.
+    /// `from` must point to an initialized set.
     pub(super) unsafe fn read(from: *const SignalSet) -> SignalSet {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that the set is initialized.
         unsafe {
             SignalSet { low: (&raw const (*from).low).read_volatile(), high: (&raw const (*from).high).read_volatile() }
         }
     }
 }
 
-/// The set of one signal.
+/// Returns the set of one signal.
 pub(super) fn only(signal: c_int) -> SignalSet {
     with_signal(NO_SIGNALS, signal)
 }
 
-/// A set with one more signal.
+/// Returns the set with one more signal.
 pub(crate) fn with_signal(signals: SignalSet, signal: c_int) -> SignalSet {
     let bit = 1 << ((signal - 1) & 63);
     if signal <= 64 {
@@ -45,13 +45,13 @@ pub(crate) fn with_signal(signals: SignalSet, signal: c_int) -> SignalSet {
     }
 }
 
-/// Whether a signal is in a set.
+/// Returns whether a signal is in a set.
 pub(crate) fn contains(signals: SignalSet, signal: c_int) -> bool {
     let word = if signal <= 64 { signals.low } else { signals.high };
     word & 1 << ((signal - 1) & 63) != 0
 }
 
-/// A place for a set of signals. All zero, no signal is in the set.
+/// A stored set of signals with atomic words. Zero words are the empty set.
 pub(crate) struct SavedSignals([AtomicU64; 2]);
 
 impl SavedSignals {

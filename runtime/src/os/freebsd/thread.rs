@@ -7,43 +7,43 @@ use super::{Errno, call, numbers};
 const CLOCK_PROCESS_CPUTIME_ID: usize = 15;
 const SECOND: u64 = 1_000_000_000;
 
-/// Makes a child behind the C library's back: 0 in the child, the child's number in the parent.
+/// Makes a child process without the C library. Returns 0 in the child, and the child's process ID in the parent.
 pub(crate) fn raw_fork() -> Result<i32, Errno> {
-    // SAFETY: takes no argument; the child has a copy of everything.
+    // SAFETY: no arguments; the child has a copy of the memory.
     unsafe { call(numbers::FORK, []) }.map(|process| process as i32)
 }
 
-/// Executes another program. Returns only if that cannot be done.
+/// Executes another program. Returns only if the call fails.
 ///
 /// # Safety
 ///
-/// The path must end with a NUL, and the arrays of such strings with a null pointer.
+/// The path must end with a NUL. The arrays must contain NUL-terminated strings and end with a null pointer.
 pub(crate) unsafe fn execute(
     path: *const c_char,
     arguments: *const *const c_char,
     environment: *const *const c_char,
 ) -> Errno {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees valid strings and arrays.
     match unsafe { call(numbers::EXECVE, [path.addr(), arguments.addr(), environment.addr()]) } {
         Ok(_) => Errno(0),
         Err(error) => error,
     }
 }
 
-/// This process.
+/// Returns this process's ID.
 pub(crate) fn process_id() -> i32 {
     known_process_id().unwrap_or(0)
 }
 
-/// This process. The kernel lets every process know.
+/// Returns this process's ID. The call works in every process.
 pub(crate) fn known_process_id() -> Option<i32> {
-    // SAFETY: takes no argument.
+    // SAFETY: no arguments.
     unsafe { call(numbers::GETPID, []) }.ok().map(|id| id as i32)
 }
 
-/// Whether the process got other rights than its user has when it was executed.
+/// Returns whether the program was executed set-user-ID or set-group-ID.
 pub(crate) fn has_other_rights() -> bool {
-    // SAFETY: takes no argument and cannot fail.
+    // SAFETY: no arguments; the call cannot fail.
     let answer = unsafe { call(numbers::ISSETUGID, []) };
     answer != Ok(0)
 }
@@ -53,14 +53,14 @@ pub fn a_moment() {
     wait(SECOND / 1000);
 }
 
-/// Waits for so many nanoseconds, or until a signal comes.
+/// Waits for a number of nanoseconds, or until a signal arrives.
 pub(crate) fn wait(nanoseconds: u64) {
     let time = [nanoseconds / SECOND, nanoseconds % SECOND];
     // SAFETY: the kernel reads a struct timespec.
     let _ = unsafe { call(numbers::NANOSLEEP, [(&raw const time).addr(), 0]) };
 }
 
-/// The CPU time of the process so far, in nanoseconds.
+/// Returns the CPU time that the process has used, in nanoseconds.
 pub(crate) fn process_time() -> Option<u64> {
     let mut time = [0_u64; 2];
     // SAFETY: the kernel writes a struct timespec.
@@ -69,46 +69,46 @@ pub(crate) fn process_time() -> Option<u64> {
     Some(seconds.wrapping_mul(SECOND).wrapping_add(nanoseconds))
 }
 
-/// Lets other threads run.
+/// Yields the processor to other threads.
 pub(crate) fn give_way() {
-    // SAFETY: takes no argument.
+    // SAFETY: no arguments.
     let _ = unsafe { call(numbers::SCHED_YIELD, []) };
 }
 
-/// The user whose rights the process has.
+/// Returns the effective user ID of the process.
 pub(crate) fn effective_user() -> u32 {
-    // SAFETY: takes no argument and cannot fail.
+    // SAFETY: no arguments; the call cannot fail.
     unsafe { call(numbers::GETEUID, []) }.unwrap_or(0) as u32
 }
 
-/// This thread, in the kernel's numbering. Below mcount.
+/// Returns the kernel's ID of this thread. Called below mcount.
 pub fn thread_id() -> i32 {
     let mut id = 0_isize;
     // SAFETY: the kernel writes a long.
     match unsafe { call(numbers::THR_SELF, [(&raw mut id).addr()]) } {
-        // SAFETY: a local variable.
+        // SAFETY: the variable is local and initialized.
         Ok(_) => unsafe { (&raw const id).read_volatile() as i32 },
         Err(_) => UNKNOWN_THREAD,
     }
 }
 
-/// The number of no thread.
+/// An ID that no thread has.
 pub(crate) const UNKNOWN_THREAD: i32 = -1;
 
-/// Whether no thread of this process has the number any more.
+/// Returns whether no thread of this process has the ID.
 pub(crate) fn thread_is_gone(id: i32) -> bool {
-    // SAFETY: signal 0 is sent to nobody; the kernel only looks whether the thread is there.
+    // SAFETY: signal 0 is not delivered; the kernel only checks whether the thread exists.
     let result = unsafe { call(numbers::THR_KILL, [id as usize, 0]) };
     result == Err(Errno::ESRCH)
 }
 
-/// What a thread has to do before it makes system calls of the runtime's: nothing here.
+/// Prepares a thread for system calls of the runtime. Does nothing on FreeBSD.
 pub(crate) fn enter_thread() {}
 
 /// Ends the process.
 pub(crate) fn exit_process(status: i32) -> ! {
     loop {
-        // SAFETY: it does not return.
+        // SAFETY: the call does not return.
         let _ = unsafe { call(numbers::EXIT, [status as usize]) };
     }
 }
@@ -131,12 +131,12 @@ struct ThreadParameters {
 
 const _: () = assert!(size_of::<ThreadParameters>() == 104);
 
-/// Starts a thread that the C library does not know, on a stack of its own and without thread-local storage. The signals that
-/// this thread has blocked are blocked there as well.
+/// Starts a thread that the C library does not know, with its own stack and without thread-local storage. The new thread inherits the
+/// signal mask of this thread.
 ///
 /// # Safety
 ///
-/// `stack` must be `size` bytes that nobody else uses as long as the thread runs. `start` must not return, must not use thread-local
+/// `stack` must be `size` bytes that no other code uses while the thread runs. `start` must not return, must not use thread-local
 /// storage, and must not call the C library.
 pub(crate) unsafe fn start_thread(
     start: unsafe extern "C" fn(*mut c_void),
@@ -158,18 +158,18 @@ pub(crate) unsafe fn start_thread(
         priority: null,
         spare: [0; 3],
     };
-    // SAFETY: the kernel reads the structure and writes the number of the thread; the caller vouches for the rest.
+    // SAFETY: the kernel reads the structure and writes the thread's ID; the caller guarantees the requirements for stack and start.
     unsafe { call(numbers::THR_NEW, [(&raw const parameters).addr(), size_of::<ThreadParameters>()]) }?;
-    // For who lists the threads of the process.
-    // SAFETY: the name ends with a NUL. Without a name the thread does as well.
+    // Tools that list threads show the name. The thread also works without a name.
+    // SAFETY: the name ends with a NUL.
     let _ = unsafe { call(numbers::THR_SET_NAME, [id as usize, c"gmon".as_ptr().addr()]) };
     Ok(())
 }
 
-/// Ends this thread, which [`start_thread`] started.
+/// Ends this thread. Only for threads that [`start_thread`] started.
 pub(crate) fn end_thread() -> ! {
     loop {
-        // SAFETY: it does not return. Nobody waits for the thread.
+        // SAFETY: the call does not return, and no code waits for the thread.
         let _ = unsafe { call(numbers::THR_EXIT, [0]) };
     }
 }

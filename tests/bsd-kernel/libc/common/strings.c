@@ -1,4 +1,4 @@
-// Memory, strings and the words of programs of the tests.
+// Memory, strings and output of test programs.
 #include "bsd.h"
 
 void *memcpy(void *to, const void *from, size_t size) {

@@ -1,5 +1,5 @@
-// The system calls of FreeBSD. Errors: the carry flag and a positive number, which becomes errno. The names are weak, as in
-// the system's libc.a: start-up objects may define them, too.
+// The system calls of FreeBSD. A failed call sets the carry flag and returns a positive number, which becomes errno. The symbols are
+// weak, as in FreeBSD's libc.a, because start-up objects may also define the symbols.
 #define CALL(number, name)                                                                                                    \
     __asm__(".text; .weak " #name "; .globl __sys_" #name "; .type " #name ", @function; .type __sys_" #name ", @function\n"  \
             #name ": __sys_" #name ": mov $" #number ", %eax; mov %rcx, %r10; syscall; jc cerror; ret; .size " #name          \
@@ -65,11 +65,11 @@ CALL(551, fstat);
 CALL(552, fstatat);
 CALL(570, __sysctlbyname);
 
-// The child returns first, over its parent's frame: the return address waits in a register.
+// The child returns first and overwrites the parent's frame, so a register keeps the return address.
 __asm__(".text; .weak vfork; .globl __sys_vfork; .type vfork, @function\n"
         "vfork: __sys_vfork: pop %rsi; mov $66, %eax; syscall; jc 1f; jmp *%rsi; 1: push %rsi; jmp cerror");
 
-// Any call: number, four arguments, and where the carry flag goes.
+// Makes any call: the number, four arguments, and the address for the carry flag.
 __asm__(".text; .globl syscall_number; .type syscall_number, @function\n"
         "syscall_number: mov %rdi, %rax; mov %rsi, %rdi; mov %rdx, %rsi; mov %rcx, %rdx; mov %r8, %r10; push %r9;"
         "syscall; setc %cl; movzbl %cl, %ecx; pop %r9; mov %ecx, (%r9); ret");

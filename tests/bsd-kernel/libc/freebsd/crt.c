@@ -1,4 +1,4 @@
-// A start-up object without profiling, for programs that test the kernel of the tests.
+// A start-up object without profiling, for programs that test the tests' kernel.
 #include "bsd.h"
 
 char **environ;
@@ -6,7 +6,7 @@ const char *__progname = "";
 int main(int, char **, char **);
 void __libc_start1(int, char **, char **, void (*)(void), int (*)(int, char **, char **));
 
-// rdi is the address of argc. Everything else is 0 or not said.
+// rdi is the address of argc. All other registers are 0 or unspecified.
 __asm__(".text; .globl _start; .type _start, @function\n"
         "_start: xor %ebp, %ebp; mov %rsp, %rdx; and $-16, %rsp; call start_c; hlt");
 

@@ -1,4 +1,4 @@
-// What the C library does before and after main, in FreeBSD 14's order.
+// The C library's work before and after main, in FreeBSD 14's order.
 #include "bsd.h"
 #include "thread.h"
 
@@ -14,7 +14,7 @@ extern void (*const __fini_array_start[])(void) __attribute__((visibility("hidde
 extern void (*const __fini_array_end[])(void) __attribute__((visibility("hidden")));
 extern const char _DYNAMIC[] __attribute__((weak, visibility("hidden")));
 
-// The .init and .fini sections have nothing of the tests'.
+// Test programs have no code in .init and .fini.
 __attribute__((weak)) void _init(void) {}
 __attribute__((weak)) void _fini(void) {}
 
@@ -37,7 +37,7 @@ void __libc_start1(int argc, char **argv, char **env, void (*cleanup)(void), int
         for (const char *at = argv[0]; *at; at++)
             if (*at == '/') __progname = at + 1;
     }
-    // A dynamic program: not here.
+    // Dynamic programs are not supported.
     if (_DYNAMIC) atexit(cleanup);
     relocate();
     init_tls(env);

@@ -39,7 +39,7 @@ void init_tls(char **env) {
     }
     for (u16 at = 0; at < header_count; at++)
         if (headers[at].type == PT_TLS) tls = &headers[at];
-    // errno is not there yet: the calls cannot fail.
+    // errno is not available yet; the calls cannot fail.
     size_t size = round_up(tls_room(), 4096);
     char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);
     struct tcb *tcb = make_tls(memory + size, &first);

@@ -1,4 +1,4 @@
-// What programs of the tests find in the C library of the tests. Structures are those of the target's headers.
+// Declarations of the tests' C library. The structures are the target system's.
 #ifndef BSD_H
 #define BSD_H
 
@@ -12,7 +12,7 @@ typedef unsigned int u32;
 typedef unsigned long u64;
 #define NULL ((void *)0)
 
-// The first part is the same on both systems.
+// The first fields are the same on both systems.
 #define O_RDONLY 0
 #define O_WRONLY 1
 #define O_RDWR 2
@@ -117,26 +117,26 @@ typedef struct thread *pthread_t;
 int pthread_create(pthread_t *, const void *, void *(*)(void *), void *);
 int pthread_join(pthread_t, void **);
 
-// A call by its number: what the kernel returns, and whether the carry flag was set.
+// Makes a call by number. Returns the kernel's result, and whether the carry flag was set.
 long syscall_number(long number, long a, long b, long c, long d, int *carry);
 
-// Ticks of the profiling clock at the place of the call. Only the kernel of the tests has this call.
+// Requests ticks of the profiling clock at the address of the call. Only the tests' kernel has this call.
 static inline __attribute__((always_inline)) void ticks(u64 count) {
     u64 rax = 0x676d0001, rdi = count;
     __asm__ volatile("syscall" : "+a"(rax), "+D"(rdi) : : "rcx", "r8", "r9", "r10", "r11", "memory", "cc");
 }
 
-// Ticks that only profil(2) counts, at any address.
+// Requests ticks at any address, which only profil(2) counts.
 static inline void charge(u64 pc, u64 count) {
     u64 rax = 0x676d0002, rdi = pc, rsi = count;
     __asm__ volatile("syscall" : "+a"(rax), "+D"(rdi), "+S"(rsi) : : "rcx", "r8", "r9", "r10", "r11", "memory", "cc");
 }
 
-// Text on standard output.
+// Prints text on standard output.
 void say(const char *);
 void say_number(const char *, long);
 
-// Says where a test failed, and ends the process.
+// Prints the location of a failed check, and ends the process.
 void failed(const char *, int) __attribute__((noreturn));
 #define CHECK(what) ((what) ? (void)0 : failed(#what, __LINE__))
 

@@ -61,6 +61,6 @@ int ktimer_create(int, const void *, int *);
 int ktimer_settime(int, int, const struct itimerspec *, struct itimerspec *);
 int ktimer_delete(int);
 int dl_iterate_phdr(int (*)(struct dl_phdr_info *, size_t, void *), void *);
-// Where the third argument of a handler has the pc and the stack pointer.
+// The pc and the stack pointer in the context, the third argument of a handler.
 #define CONTEXT_PC(context) (*(u64 *)((char *)(context) + 176))
 #define CONTEXT_SP(context) (*(u64 *)((char *)(context) + 200))

@@ -47,6 +47,6 @@ int sysctl(const int *, u32, void *, size_t *, const void *, size_t);
 int getthrid(void);
 int thrkill(int, int, void *);
 int mimmutable(void *, size_t);
-// Where the third argument of a handler has the pc and the stack pointer.
+// The pc and the stack pointer in the context, the third argument of a handler.
 #define CONTEXT_PC(context) (*(u64 *)((char *)(context) + 168))
 #define CONTEXT_SP(context) (*(u64 *)((char *)(context) + 192))

@@ -3,7 +3,7 @@
 #define THREAD_H
 #include "bsd.h"
 
-// What fs:0 has: variant II.
+// The thread control block at fs:0, as variant II defines.
 struct tcb { struct tcb *self; void *dtv; struct thread *thread; };
 struct thread {
     long state; // 1 when the thread ended

@@ -1,4 +1,4 @@
-// The system calls of OpenBSD. Each instruction is in the table of pinned system calls, with the number of its call.
+// The system calls of OpenBSD. The table of pinned system calls has each instruction's address and call number.
 #define PIN(label, number) \
     ".pushsection .openbsd.syscalls, \"\", @progbits; .p2align 2; .long " label ", " #number "; .popsection;"
 #define CALL(number, name)                                                                                             \
@@ -50,14 +50,14 @@ CALL(325, unlinkat);
 CALL(329, __set_tcb);
 CALL(330, __get_tcb);
 
-// Sets go by value, and the set before comes back in rax.
+// The set is passed by value, and the call returns the previous set in rax.
 __asm__(".text; .weak sigprocmask; .type sigprocmask, @function\n"
         "sigprocmask: test %rsi, %rsi; jnz 1f; mov $1, %edi; xor %esi, %esi; jmp 2f; 1: mov (%rsi), %esi; 2: mov $48, %eax;"
         "9: syscall; jc cerror; test %rdx, %rdx; jz 3f; mov %eax, (%rdx); 3: xor %eax, %eax; ret;" PIN("9b", 48));
 __asm__(".text; .weak sigsuspend; .type sigsuspend, @function\n"
         "sigsuspend: mov (%rdi), %edi; mov $111, %eax; 9: syscall; jmp cerror;" PIN("9b", 111));
 
-// The child returns first, over its parent's frame: the return address waits in a register.
+// The child returns first and overwrites the parent's frame, so a register keeps the return address.
 __asm__(".text; .weak vfork; .type vfork, @function\n"
         "vfork: pop %rsi; mov $66, %eax; 9: syscall; jc 1f; jmp *%rsi; 1: push %rsi; jmp cerror;" PIN("9b", 66));
 
@@ -68,7 +68,7 @@ __asm__(".text; .globl __tfork_thread; .type __tfork_thread, @function\n"
 __asm__(".text; .globl __threxit; .type __threxit, @function\n"
         "__threxit: mov $302, %eax; 9: syscall; ud2;" PIN("9b", 302));
 
-// Any call: number, four arguments, and where the carry flag goes. It is in no table.
+// Makes any call: the number, four arguments, and the address for the carry flag. The instruction is not pinned.
 __asm__(".text; .globl syscall_number; .type syscall_number, @function\n"
         "syscall_number: mov %rdi, %rax; mov %rsi, %rdi; mov %rdx, %rsi; mov %rcx, %rdx; mov %r8, %r10; push %r9;"
         "syscall; setc %cl; movzbl %cl, %ecx; pop %r9; mov %ecx, (%r9); ret");

@@ -1,4 +1,4 @@
-// A start-up object without profiling, for programs that test the kernel of the tests.
+// A start-up object without profiling, for programs that test the tests' kernel.
 #include "bsd.h"
 
 int main(int, char **, char **);

@@ -1,5 +1,5 @@
-// What the C library does around main, and threads. environ, __progname and the thread's block are there only after the entry of
-// .preinit_array.
+// The C library's work before and after main, and threads. environ, __progname and the thread's block are set only after the function
+// in .preinit_array has run.
 #include "bsd.h"
 
 struct tib { struct tib *self; void *dtv; struct thread *thread; void *atexit; int error_number, spare0; long spare1; int tid, spare2; long spare3; };

@@ -16,13 +16,13 @@ use crate::kernel::{Kernel, Outcome, Reply, ThreadId, Wait};
 use crate::record::Kind;
 use crate::waits::read_now;
 
-/// A C int that came in a register.
+/// Converts a register to a C int.
 #[must_use]
 pub fn int(register: u64) -> i32 {
     register as i32
 }
 
-/// What a descriptor stands for.
+/// Returns the object that a descriptor refers to.
 ///
 /// # Errors
 ///
@@ -32,11 +32,11 @@ pub fn open_of(kernel: &mut Kernel, id: ThreadId, number: u64) -> Result<Rc<Open
     Ok(Rc::clone(&descriptors.get(int(number))?.open))
 }
 
-/// The file that a descriptor stands for.
+/// Returns the file that a descriptor refers to.
 ///
 /// # Errors
 ///
-/// EOPNOTSUPP when it stands for a process.
+/// EOPNOTSUPP if the descriptor refers to a process.
 pub fn file(open: &Open) -> Result<BorrowedFd<'_>, Error> {
     match open {
         Open::File(file) => Ok(file.as_fd()),
@@ -196,7 +196,7 @@ pub fn dup2(kernel: &mut Kernel, id: ThreadId, [fd, number, ..]: [u64; 6]) -> Ou
     Ok(Reply::Value(number))
 }
 
-/// pipe2(ends, flags). FreeBSD and OpenBSD differ in O_CLOEXEC alone: both values are taken.
+/// pipe2(ends, flags). FreeBSD and OpenBSD differ only in O_CLOEXEC; both values are accepted.
 ///
 /// # Errors
 ///
@@ -218,7 +218,7 @@ const F_GETFD: i32 = 1;
 const F_SETFD: i32 = 2;
 const F_GETFL: i32 = 3;
 
-/// fcntl(fd, command, argument), where the system has `close_on_exec_copy` for F_DUPFD_CLOEXEC.
+/// fcntl(fd, command, argument). `close_on_exec_copy` is the system's value of F_DUPFD_CLOEXEC.
 ///
 /// # Errors
 ///
@@ -259,7 +259,7 @@ pub fn control(
     Ok(Reply::Value(value as u64))
 }
 
-/// What fstat(2) says of a descriptor.
+/// Returns the status of an open file, as fstat(2).
 ///
 /// # Errors
 ///
@@ -269,11 +269,11 @@ pub fn status(kernel: &mut Kernel, id: ThreadId, fd: u64) -> Result<FileStat, Er
     Ok(fstat(file(&open)?)?)
 }
 
-/// flock(fd, operation): both systems have Linux's numbers.
+/// flock(fd, operation). Both systems use Linux's numbers.
 ///
 /// # Errors
 ///
-/// As flock(2). A lock that another process has is not waited for: EAGAIN.
+/// As flock(2). The call does not wait for a lock of another process, but fails with EAGAIN.
 pub fn lock(kernel: &mut Kernel, id: ThreadId, [fd, operation, ..]: [u64; 6]) -> Outcome {
     let open = open_of(kernel, id, fd)?;
     let descriptor = file(&open)?.as_raw_fd();
@@ -283,7 +283,7 @@ pub fn lock(kernel: &mut Kernel, id: ThreadId, [fd, operation, ..]: [u64; 6]) ->
     Ok(Reply::Value(0))
 }
 
-/// poll(entries, count, milliseconds): what is ready now, or nothing after that time.
+/// poll(entries, count, milliseconds): returns the entries that are ready now, or none after the timeout.
 ///
 /// # Errors
 ///

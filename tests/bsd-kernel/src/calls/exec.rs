@@ -1,4 +1,4 @@
-//! The start of programs: the first one and those of execve.
+//! The start of programs: the first program, and programs that execve starts.
 
 use std::cell::RefCell;
 use std::ffi::OsStr;
@@ -15,7 +15,7 @@ use crate::record::Kind;
 use crate::signal::{Action, AlternateStack};
 use crate::task::{Registers, SCRATCH, Task};
 
-/// What a program starts with.
+/// The arguments and environment of a new program.
 #[derive(Debug)]
 pub struct Words {
     /// The arguments.
@@ -24,13 +24,13 @@ pub struct Words {
     pub environment: Vec<Vec<u8>>,
 }
 
-/// Prepares a program that Linux just executed: its stack and registers as the personality gives them.
+/// Prepares a program that Linux just executed: sets up the stack and the registers of the personality.
 #[must_use]
 pub fn enter(kernel: &Kernel, task: Task, image: &Image, words: &Words) -> Registers {
     task.map_kernel_page(kernel.personality.trampoline);
     let from_linux = task.registers();
     let auxiliary = (kernel.personality.auxiliary)(image, &auxiliary_vector(task));
-    // Below all that Linux put on the stack.
+    // The new stack goes below everything that Linux put on the stack.
     let below = from_linux.rsp & !0xf;
     let stack = InitialStack::lay_out(below, &words.arguments, &words.environment, auxiliary.as_deref());
     task.write(stack.address, &stack.bytes).expect("the stack of a new program has room");
@@ -42,14 +42,14 @@ pub fn enter(kernel: &Kernel, task: Task, image: &Image, words: &Words) -> Regis
     registers
 }
 
-/// The name that the system has for a program.
+/// Returns the system's name for a program.
 #[must_use]
 pub fn name_of(path: &[u8], longest: usize) -> Vec<u8> {
     let base = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
     base[..base.len().min(longest)].to_vec()
 }
 
-/// The strings of an array that ends with a null pointer.
+/// Reads the strings of an array that ends with a null pointer.
 fn strings(task: Task, array: u64) -> Result<Vec<Vec<u8>>, Errno> {
     const MOST: u64 = 4096;
     let mut strings = Vec::new();

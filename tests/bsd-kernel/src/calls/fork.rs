@@ -10,7 +10,7 @@ use crate::kernel::{Kernel, Outcome, Process, ProcessId, Reply, ThreadId, Wait};
 use crate::record::Kind;
 use crate::returning::{CARRY, lose};
 
-/// What a child gets of its parent's descriptors.
+/// How a child inherits its parent's descriptors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Files {
     /// A copy.
@@ -21,14 +21,14 @@ pub enum Files {
     Closed,
 }
 
-/// How a process is copied.
+/// The variant of fork.
 #[derive(Clone, Copy, Debug)]
 pub struct Copy {
-    /// Whether the child has its parent's memory, not a copy.
+    /// Whether the child shares its parent's memory.
     pub shares_memory: bool,
     /// Whether the parent waits for the child's exec or end.
     pub waits: bool,
-    /// What becomes of the descriptors.
+    /// How the child inherits the descriptors.
     pub files: Files,
 }
 
@@ -37,7 +37,7 @@ pub const FORK: Copy = Copy { shares_memory: false, waits: false, files: Files::
 /// vfork(2).
 pub const VFORK: Copy = Copy { shares_memory: true, waits: true, files: Files::Copied };
 
-/// Copies the process of a thread; that thread alone goes on in the child.
+/// Copies the process of a thread. The child has only that thread.
 ///
 /// # Errors
 ///
@@ -65,7 +65,7 @@ pub fn copy(kernel: &mut Kernel, id: ThreadId, how: Copy) -> Result<ProcessId, c
         directory: Rc::clone(&parent.directory),
         actions: parent.actions.clone(),
         pending: Vec::new(),
-        // The state and the parameters: the child is sampled as its parent is.
+        // The child inherits the profiling state and parameters.
         profil: parent.profil,
         intervals: [IntervalTimer::default(); 2],
         timers: std::collections::BTreeMap::new(),

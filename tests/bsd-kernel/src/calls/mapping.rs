@@ -1,4 +1,4 @@
-//! Calls about memory.
+//! Memory calls.
 
 use std::os::fd::AsRawFd;
 
@@ -13,7 +13,7 @@ use crate::task::SCRATCH;
 
 const PAGE: u64 = 4096;
 
-/// What mmap(2) is asked for, in Linux's flags.
+/// The arguments of mmap(2), with Linux's flags.
 #[derive(Clone, Copy, Debug)]
 pub struct Mapping {
     /// The address, or a hint.
@@ -41,7 +41,7 @@ pub fn map(kernel: &mut Kernel, id: ThreadId, mapping: &Mapping) -> Outcome {
     let mut fd = u64::MAX;
     if flags & libc::MAP_ANONYMOUS == 0 {
         let open = open_of(kernel, id, descriptor)?;
-        // The file is open in this tracer: the program's process opens it for the time of the call.
+        // Only this tracer has the file open; the traced process opens the file for the duration of the call.
         let access = nix::fcntl::fcntl(file(&open)?, nix::fcntl::FcntlArg::F_GETFL)? & libc::O_ACCMODE;
         let mut path = format!("/proc/{}/fd/{}", std::process::id(), file(&open)?.as_raw_fd()).into_bytes();
         path.push(0);
@@ -57,7 +57,7 @@ pub fn map(kernel: &mut Kernel, id: ThreadId, mapping: &Mapping) -> Outcome {
     Ok(Reply::Value(mapped))
 }
 
-/// Forgets what a child gets of a range: the range is new or gone.
+/// Forgets the inheritance of a range that was mapped or unmapped.
 fn forget(kernel: &mut Kernel, id: ThreadId, address: u64, length: u64) {
     let end = address + length.next_multiple_of(PAGE);
     let process = kernel.process_of(id);
@@ -91,7 +91,7 @@ pub fn protect(kernel: &mut Kernel, id: ThreadId, [address, length, protection, 
     Ok(Reply::Value(0))
 }
 
-/// madvise(address, length, advice): advice changes nothing that a program can rely on.
+/// madvise(address, length, advice). Advice has no effect that a program can rely on.
 ///
 /// # Errors
 ///
@@ -104,7 +104,7 @@ pub fn advise(_: &mut Kernel, _: ThreadId, [_, _, advice, ..]: [u64; 6]) -> Outc
 ///
 /// # Errors
 ///
-/// EINVAL for an inheritance that there is not, and for shared memory, which is not supported here.
+/// EINVAL for an invalid inheritance, and for shared memory, which the tests' kernel does not support.
 pub fn inherit(kernel: &mut Kernel, id: ThreadId, [address, length, inheritance, ..]: [u64; 6]) -> Outcome {
     let start = address & !(PAGE - 1);
     let length = (length + (address - start)).next_multiple_of(PAGE);
@@ -117,7 +117,7 @@ pub fn inherit(kernel: &mut Kernel, id: ThreadId, [address, length, inheritance,
             return Err(Errno::EINVAL.into());
         }
     };
-    // Memory that is not mapped is refused.
+    // The call fails for unmapped memory.
     kernel.task(id).call(libc::SYS_madvise, [start, length, libc::MADV_NORMAL as u64, 0, 0, 0])?;
     forget(kernel, id, start, length);
     if let Some(inheritance) = inheritance {
@@ -126,7 +126,7 @@ pub fn inherit(kernel: &mut Kernel, id: ThreadId, [address, length, inheritance,
     Ok(Reply::Value(0))
 }
 
-/// Gives a new child what its parent said with minherit.
+/// Applies the parent's minherit(2) settings to the memory of a new child.
 ///
 /// # Errors
 ///

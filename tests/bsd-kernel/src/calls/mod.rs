@@ -1,4 +1,4 @@
-//! The system calls that both systems have, by what they are about. Handlers take the arguments as numbers, in order.
+//! The system calls that both systems have, grouped by subject. Handlers take the arguments as numbers, in order.
 
 pub mod descriptor_calls;
 pub mod exec;

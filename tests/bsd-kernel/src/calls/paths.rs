@@ -1,4 +1,4 @@
-//! Calls that take a path. In capability mode paths lie below the directory of a descriptor.
+//! Calls that take a path. In capability mode, paths must stay below the directory of a descriptor.
 
 use std::ffi::CString;
 use std::os::fd::AsFd;
@@ -15,19 +15,19 @@ use crate::error::Error;
 use crate::kernel::{Kernel, Outcome, Reply, ThreadId};
 use crate::record::Kind;
 
-/// The current directory in place of a descriptor.
+/// AT_FDCWD: the current directory as a descriptor.
 pub const AT_FDCWD: i32 = -100;
 
 /// A directory and a path in it.
 #[derive(Debug)]
 pub struct Place {
     directory: Rc<Open>,
-    /// The path as the program has it.
+    /// The path as the program passed it.
     pub path: CString,
     is_confined: bool,
 }
 
-/// The place that a descriptor of a directory and a path name.
+/// Returns the place that a directory's descriptor and a path name.
 ///
 /// # Errors
 ///
@@ -61,7 +61,7 @@ pub fn open_at(kernel: &mut Kernel, id: ThreadId, place: &Place, flags: u64, mod
         (0x400, OFlag::O_TRUNC),
         (0x800, OFlag::O_EXCL),
         (0x2_0000, OFlag::O_DIRECTORY),
-        // FreeBSD's O_SEARCH, which OpenBSD has not: a directory in which files are found, and nothing else.
+        // FreeBSD's O_SEARCH, which OpenBSD lacks, opens a directory only for lookups of files.
         (0x4_0000, OFlag::O_PATH),
     ];
     let known = FLAGS.iter().fold(3 | close_on_exec, |known, (bit, _)| known | bit);
@@ -85,7 +85,7 @@ pub fn open_at(kernel: &mut Kernel, id: ThreadId, place: &Place, flags: u64, mod
     }
     let opened = openat2(file(&place.directory)?, place.path.as_c_str(), how).map_err(|error| match error {
         Errno::EXDEV if place.is_confined => Error::NotCapable,
-        // What the BSDs say of a symbolic link with O_NOFOLLOW.
+        // The BSDs' error for a symbolic link with O_NOFOLLOW.
         Errno::ELOOP if flags & 0x100 != 0 => Errno::EMLINK.into(),
         error => error.into(),
     });
@@ -97,7 +97,7 @@ pub fn open_at(kernel: &mut Kernel, id: ThreadId, place: &Place, flags: u64, mod
     Ok(Reply::Value(number as u64))
 }
 
-/// What fstatat(2) says of a place.
+/// Returns the status of a file, as fstatat(2).
 ///
 /// # Errors
 ///
@@ -139,7 +139,7 @@ pub fn make_directory(place: &Place, mode: u64, mask: u32) -> Outcome {
     Ok(Reply::Value(0))
 }
 
-/// Makes an open directory the current one.
+/// Makes an open directory the current directory.
 fn set_directory(kernel: &mut Kernel, id: ThreadId, open: &Open) -> Outcome {
     let how = OpenHow::new().flags(OFlag::O_DIRECTORY | OFlag::O_RDONLY | OFlag::O_CLOEXEC);
     let directory = openat2(file(open)?, c".", how)?;

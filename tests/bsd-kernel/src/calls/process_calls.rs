@@ -1,4 +1,4 @@
-//! Calls about processes: exit, wait4, identities.
+//! Process calls: exit, wait4, IDs, limits.
 
 use nix::errno::Errno;
 
@@ -95,7 +95,7 @@ const NO_LIMIT: u64 = i64::MAX as u64;
 /// The number of limits.
 const LIMITS: u64 = 15;
 
-/// getrlimit(resource, limits): there are none but those that the program set.
+/// getrlimit(resource, limits). All limits are infinite unless the program set a limit.
 ///
 /// # Errors
 ///
@@ -109,7 +109,7 @@ pub fn getrlimit(kernel: &mut Kernel, id: ThreadId, [resource, place, ..]: [u64;
     Ok(Reply::Value(0))
 }
 
-/// setrlimit(resource, limits). Limits are kept, and do not limit anything here.
+/// setrlimit(resource, limits). The tests' kernel stores limits but does not enforce limits.
 ///
 /// # Errors
 ///
@@ -124,7 +124,7 @@ pub fn setrlimit(kernel: &mut Kernel, id: ThreadId, [resource, place, ..]: [u64;
     Ok(Reply::Value(0))
 }
 
-/// Wakes so many threads that wait for a word of memory, and says how many.
+/// Wakes at most a number of threads that wait for a word of memory, and returns the number of woken threads.
 pub fn wake(kernel: &mut Kernel, id: ThreadId, word: u64, count: u64) -> u64 {
     let own = kernel.process_of(id).space;
     let waits = |state: &State| matches!(state, State::Waiting(Wait::Word { space, address, .. }) if *space == own && *address == word);

@@ -1,11 +1,11 @@
-//! Calls about signals that need no structure of a system.
+//! Signal calls that use no system-specific structure.
 
 use nix::errno::Errno;
 
 use crate::kernel::{Kernel, Outcome, Reply, ThreadId, Wait};
 use crate::signal::{Action, AlternateStack, SIGKILL, SignalSet};
 
-/// Checks a signal's number; 0 is the test whether a process is there.
+/// Checks a signal's number. Signal 0 tests whether a process exists.
 ///
 /// # Errors
 ///
@@ -15,7 +15,7 @@ pub fn check(kernel: &Kernel, signal: u64) -> Result<u32, Errno> {
     if signal <= kernel.personality.signals { Ok(signal) } else { Err(Errno::EINVAL) }
 }
 
-/// Sets the action of a signal, and gives the one before.
+/// Sets the action of a signal, and returns the previous action.
 ///
 /// # Errors
 ///
@@ -40,11 +40,11 @@ pub fn action(kernel: &mut Kernel, id: ThreadId, signal: u64, new: Option<Action
     Ok(old)
 }
 
-/// Changes the mask of a thread, and gives the mask before.
+/// Changes the signal mask of a thread, and returns the previous mask.
 ///
 /// # Errors
 ///
-/// EINVAL for a way that there is not.
+/// EINVAL for an invalid `how`.
 pub fn mask(kernel: &mut Kernel, id: ThreadId, how: u64, set: Option<SignalSet>) -> Result<SignalSet, Errno> {
     let thread = kernel.thread(id);
     let old = thread.mask;
@@ -60,7 +60,7 @@ pub fn mask(kernel: &mut Kernel, id: ThreadId, how: u64, set: Option<SignalSet>)
     Ok(old)
 }
 
-/// Waits for a signal with another mask.
+/// Waits for a signal with a temporary mask.
 pub fn suspend(kernel: &mut Kernel, id: ThreadId, set: SignalSet) -> Reply {
     let thread = kernel.thread(id);
     thread.suspended_mask = Some(thread.mask);

@@ -1,10 +1,10 @@
-//! Calls that no real kernel has: programs of the tests ask for ticks with them.
+//! Calls that no real kernel has. Test programs request ticks with these calls.
 //!
 //! | rax | call |
 //! |---|---|
-//! | 0x676d0001 | `ticks(count)`: so many ticks of the profiling clock interrupt the thread at this system call instruction |
-//! | 0x676d0002 | `charge(pc, count)`: the same at any pc, but only profil(2) counts them, and no time passes |
-//! | 0x676d0003 | `sleep(nanoseconds)`: time passes, and no CPU time |
+//! | 0x676d0001 | `ticks(count)`: `count` ticks of the profiling clock interrupt the thread at this system call instruction |
+//! | 0x676d0002 | `charge(pc, count)`: profil(2) counts `count` ticks at any pc; no time passes |
+//! | 0x676d0003 | `sleep(nanoseconds)`: time passes, but no CPU time |
 //!
 //! Arguments are in rdi and rsi, as for all calls. All return 0.
 

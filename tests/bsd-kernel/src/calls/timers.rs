@@ -1,4 +1,4 @@
-//! Calls about time that both systems have.
+//! Time calls that both systems have.
 
 use nix::errno::Errno;
 
@@ -9,7 +9,7 @@ use crate::signal::SIGALRM;
 use crate::task::Task;
 
 const SECOND: u64 = 1_000_000_000;
-/// Time that a look at the clock takes, in nanoseconds: loops that wait for the time come to an end.
+/// The nanoseconds by which each reading of the clock advances the time, so that loops that poll the clock end.
 const LOOK: u64 = 1_000;
 
 /// The numbers of clocks.
@@ -45,11 +45,11 @@ pub fn write_timespec(task: Task, address: u64, nanoseconds: u64) -> Result<(), 
     task.write(address, &[(nanoseconds / SECOND).to_le_bytes(), (nanoseconds % SECOND).to_le_bytes()].concat())
 }
 
-/// Reads a timespec as nanoseconds.
+/// Reads a timespec and converts it to nanoseconds.
 ///
 /// # Errors
 ///
-/// EFAULT; EINVAL for what is no time.
+/// EFAULT; EINVAL for an invalid time.
 pub fn read_timespec(task: Task, address: u64) -> Result<u64, Errno> {
     let (seconds, nanoseconds) = (task.read_u64(address)?, task.read_u64(address + 8)?);
     if seconds > u64::from(u32::MAX) || nanoseconds >= SECOND {
@@ -72,7 +72,7 @@ pub fn gettimeofday(kernel: &mut Kernel, id: ThreadId, [time, ..]: [u64; 6]) -> 
     Ok(Reply::Value(0))
 }
 
-/// nanosleep(time, rest). No rest is written: an interrupted sleep says EINTR alone.
+/// nanosleep(time, rest). An interrupted sleep fails with EINTR and does not write the rest.
 ///
 /// # Errors
 ///
@@ -82,7 +82,7 @@ pub fn nanosleep(kernel: &mut Kernel, id: ThreadId, [time, ..]: [u64; 6]) -> Out
     Ok(Reply::Wait(Wait::Time(kernel.clock.now() + length)))
 }
 
-/// The value and the interval of an itimerval, in microseconds; at least a tick unless 0.
+/// Reads the value and the interval of an itimerval, in microseconds; each is 0 or at least one tick.
 fn read_interval(task: Task, address: u64, tick: u64) -> Result<IntervalTimer, Error> {
     let mut times = [0; 2];
     for (place, at) in times.iter_mut().zip([address + 16, address]) {
@@ -101,7 +101,7 @@ fn write_interval(task: Task, address: u64, timer: IntervalTimer) -> Result<(), 
     task.write(address, &words.flat_map(u64::to_le_bytes).collect::<Vec<u8>>())
 }
 
-/// What setitimer and getitimer say of a timer: 0 is ITIMER_REAL, 1 ITIMER_VIRTUAL, 2 ITIMER_PROF.
+/// Returns a timer's state for setitimer and getitimer: timer 0 is ITIMER_REAL, 1 is ITIMER_VIRTUAL, 2 is ITIMER_PROF.
 fn interval(kernel: &mut Kernel, id: ThreadId, which: u64) -> Result<IntervalTimer, Errno> {
     let now = kernel.clock.now();
     let process = kernel.process_of(id);

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::kernel::{Allowed, Kernel, Outcome, Reply, SystemCall, ThreadId};
 use crate::record::Kind;
 
-/// Refuses what is not allowed in capability mode.
+/// Refuses calls that capability mode does not allow.
 pub(super) fn refuse(kernel: &mut Kernel, id: ThreadId, call: Option<&SystemCall>) -> Option<Outcome> {
     let call = call.filter(|call| call.allowed == Allowed::Never)?;
     if !kernel.process_of(id).is_in_capability_mode {
@@ -28,7 +28,7 @@ pub(super) fn mode(kernel: &mut Kernel, id: ThreadId, [mode, ..]: [u64; 6]) -> O
     Ok(Reply::Value(0))
 }
 
-/// kill(process, signal): in capability mode only of the process itself.
+/// kill(process, signal). In capability mode, a process may only signal itself.
 pub(super) fn kill(kernel: &mut Kernel, id: ThreadId, arguments: [u64; 6]) -> Outcome {
     let process = kernel.process_of(id);
     if process.is_in_capability_mode && u64::from(process.id) != arguments[0] {

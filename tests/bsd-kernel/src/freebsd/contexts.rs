@@ -18,14 +18,14 @@ pub(super) const TRAMPOLINE: &[u8] = &[
 /// The size of a ucontext.
 pub(super) const CONTEXT: usize = 880;
 const SIGINFO: usize = 80;
-/// Where a frame has its context and its siginfo; the handler's address is at 0.
+/// The offsets of the context and of the siginfo in a frame; the handler's address is at 0.
 const CONTEXT_AT: usize = 16;
 const SIGINFO_AT: usize = CONTEXT_AT + CONTEXT;
 const FLOATING_POINT_AT: usize = 240;
-/// Code may use so many bytes below its stack pointer.
+/// The size of the red zone: the bytes below the stack pointer that code may use.
 const RED_ZONE: u64 = 128;
 
-/// Where a context has each general register.
+/// The offset of each general register in a context.
 type Place = (usize, fn(&mut Registers) -> &mut u64);
 const PLACES: [Place; 18] = [
     (24, |registers| &mut registers.rdi),
@@ -70,7 +70,7 @@ fn context(interrupted: &Interrupted) -> [u8; CONTEXT] {
         put(&mut bytes, at, &selector.to_le_bytes());
     }
     put(&mut bytes, 152, &interrupted.info.address.to_le_bytes());
-    // mc_len; the registers are SSE's and the processor has them.
+    // mc_len, then the format and the owner of the SSE registers.
     put(&mut bytes, 216, &800u64.to_le_bytes());
     put(&mut bytes, 224, &0x10002u64.to_le_bytes());
     put(&mut bytes, 232, &0x20001u64.to_le_bytes());
@@ -124,10 +124,10 @@ pub(super) fn frame(interrupted: &Interrupted) -> Frame {
     Frame { address, bytes, registers }
 }
 
-/// What a context brings back. Registers that a context does not have stay as they are.
+/// Reads the state that a context restores. Registers that are not in a context keep their values.
 pub(super) fn restore(context: &[u8], current: &Registers) -> Restored {
     let mut registers = *current;
-    // What is not in a context is lost in the call that brings the context back.
+    // sigreturn overwrites registers that are not in a context.
     lose(&mut registers, true);
     for (at, register) in PLACES {
         let value = u64::from_le_bytes(context[at..at + 8].try_into().expect("eight bytes"));
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn a_context_brings_back_what_it_was_made_of() {
-        // SAFETY: the structure is numbers alone, for which zeros are a value.
+        // SAFETY: the structure has only integers, for which zero is valid.
         let mut registers: Registers = unsafe { std::mem::zeroed() };
         for (number, (_, register)) in (1u64..).zip(PLACES) {
             *register(&mut registers) = number << 40 | number;

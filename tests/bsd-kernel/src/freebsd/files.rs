@@ -70,13 +70,13 @@ pub(super) fn control(kernel: &mut Kernel, id: ThreadId, arguments: [u64; 6]) ->
     fcntl(kernel, id, arguments, F_DUPFD_CLOEXEC)
 }
 
-/// fcntl(fd, F_KINFO, information): of `struct kinfo_file` the number and the path.
+/// fcntl(fd, F_KINFO, information): fills in the number and the path of `struct kinfo_file`.
 fn information(kernel: &mut Kernel, id: ThreadId, [fd, _, place, ..]: [u64; 6]) -> Outcome {
     const SIZE: usize = 1392;
     const NUMBER: usize = 8;
     const PATH: usize = 368;
     let task = kernel.task(id);
-    // The program says which structure it knows.
+    // The program passes the size of its version of the structure.
     if task.read(place, 4)? != (SIZE as u32).to_le_bytes() {
         return Err(Errno::EINVAL.into());
     }
@@ -91,7 +91,7 @@ fn information(kernel: &mut Kernel, id: ThreadId, [fd, _, place, ..]: [u64; 6]) 
     Ok(Reply::Value(0))
 }
 
-/// posix_fallocate(fd, offset, length): returns the error's number, not -1.
+/// posix_fallocate(fd, offset, length): returns the error number, not -1.
 pub(super) fn allocate(kernel: &mut Kernel, id: ThreadId, [fd, offset, length, ..]: [u64; 6]) -> Outcome {
     let open = open_of(kernel, id, fd)?;
     let mode = nix::fcntl::FallocateFlags::empty();
@@ -181,7 +181,7 @@ pub(super) fn map(kernel: &mut Kernel, id: ThreadId, arguments: [u64; 6]) -> Out
     }
     let mapping = Mapping { address, length, protection, flags: linux, descriptor: fd, offset };
     match mapping::map(kernel, id, &mapping) {
-        // What FreeBSD says of a range that is taken.
+        // FreeBSD's error for a range that is already mapped.
         Err(error) if error == Errno::EEXIST.into() => Err(Errno::EINVAL.into()),
         outcome => outcome,
     }

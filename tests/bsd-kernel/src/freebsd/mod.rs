@@ -35,13 +35,13 @@ pub static FREEBSD: Personality = Personality {
     restore: contexts::restore,
 };
 
-/// rdi is the address of argc; the stack pointer is below, as after a call.
+/// rdi is the address of argc. The stack pointer is below argc, aligned as after a call instruction.
 fn start(registers: &mut Registers, argc: u64) {
     registers.rdi = argc;
     registers.rsp = (argc.wrapping_sub(8) & !15) + 8;
 }
 
-/// The auxiliary vector: of Linux's what the two have, then what FreeBSD adds.
+/// The auxiliary vector: the entries that Linux and FreeBSD share, then FreeBSD's entries.
 fn auxiliary(_: &Image, from_linux: &AuxiliaryVector) -> Option<AuxiliaryVector> {
     const PAGESZ: (u64, u64) = (6, 4096);
     const FLAGS: (u64, u64) = (8, 0);

@@ -1,4 +1,4 @@
-//! The system calls of FreeBSD 14 and 15: numbers, and whether capability mode allows them.
+//! The system calls of FreeBSD 14 and 15: the numbers, and whether capability mode allows each call.
 
 use super::{capabilities, clocks, files, processes, signals, sysctl, threads};
 use crate::calls::{descriptor_calls as descriptors, exec, fork, mapping, paths, process_calls, signal_calls, timers};
@@ -14,7 +14,7 @@ const fn shut(number: u64, name: &'static str, handler: Handler) -> SystemCall {
     SystemCall { number, name, handler, allowed: Allowed::Never }
 }
 
-/// All that this kernel serves.
+/// All calls that this kernel serves.
 pub(super) static CALLS: &[SystemCall] = &[
     free(1, "exit", process_calls::exit),
     free(2, "fork", |kernel, id, _| fork::call(kernel, id, fork::FORK)),

@@ -42,7 +42,7 @@ fn pathname(kernel: &mut Kernel, id: ThreadId) -> Vec<u8> {
     path
 }
 
-/// Where a variable's value goes, and the size of that place.
+/// The buffer for a variable's value, and the buffer's size.
 struct Place {
     old: u64,
     length: u64,

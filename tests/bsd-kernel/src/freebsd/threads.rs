@@ -1,4 +1,4 @@
-//! Threads: thr_new and its like, _umtx_op, the base of thread-local storage.
+//! Threads: the thr_ calls, _umtx_op, the base of thread-local storage.
 
 use nix::errno::Errno;
 
@@ -10,7 +10,7 @@ use crate::kernel::{Kernel, Outcome, Reply, ThreadId, Wait};
 use crate::record::Kind;
 use crate::returning::{CARRY, lose};
 
-/// Where `struct thr_param` has its fields.
+/// The offsets of the fields of `struct thr_param`.
 mod parameter {
     pub(super) const START: u64 = 0;
     pub(super) const ARGUMENT: u64 = 8;
@@ -54,7 +54,7 @@ pub(super) fn own_id(kernel: &mut Kernel, id: ThreadId, [place, ..]: [u64; 6]) -
     Ok(Reply::Value(0))
 }
 
-/// thr_exit(state): the word at `state` becomes 1, and who waits for it wakes.
+/// thr_exit(state): sets the word at `state` to 1 and wakes the threads that wait for the word.
 pub(super) fn exit(kernel: &mut Kernel, id: ThreadId, [state, ..]: [u64; 6]) -> Outcome {
     let process = kernel.thread(id).process;
     if state != 0 {
@@ -69,7 +69,7 @@ pub(super) fn exit(kernel: &mut Kernel, id: ThreadId, [state, ..]: [u64; 6]) -> 
     Ok(Reply::Switched)
 }
 
-/// thr_kill(thread, signal); thread -1 is all other threads.
+/// thr_kill(thread, signal). Thread -1 means all other threads.
 pub(super) fn kill(kernel: &mut Kernel, id: ThreadId, [thread, signal, ..]: [u64; 6]) -> Outcome {
     let signal = check(kernel, signal)?;
     let process = kernel.thread(id).process;
@@ -92,7 +92,7 @@ const UMTX_OP_WAIT_UINT: u64 = 11;
 const UMTX_OP_WAIT_UINT_PRIVATE: u64 = 15;
 const UMTX_OP_WAKE_PRIVATE: u64 = 16;
 
-/// _umtx_op(word, operation, value, size_of_time, time): waits for words and wakes who waits.
+/// _umtx_op(word, operation, value, size_of_time, time): waits for a word, or wakes threads that wait for a word.
 pub(super) fn umtx(kernel: &mut Kernel, id: ThreadId, [word, operation, value, size, time, _]: [u64; 6]) -> Outcome {
     let task = kernel.task(id);
     let is_as_expected = match operation & 0xffff_ffff {
@@ -114,7 +114,7 @@ pub(super) fn umtx(kernel: &mut Kernel, id: ThreadId, [word, operation, value, s
     Ok(Reply::Wait(Wait::Word { space: kernel.process_of(id).space, address: word, deadline }))
 }
 
-/// The time since boot up to which a wait goes: a timespec, or a `struct _umtx_time` with flags behind.
+/// Reads the end of a wait as a time since boot, from a timespec or from a `struct _umtx_time`, which has flags after the timespec.
 fn deadline(kernel: &mut Kernel, id: ThreadId, size: u64, time: u64) -> Result<Option<u64>, Error> {
     const UMTX_TIME: u64 = 24;
     if time == 0 {

@@ -12,7 +12,7 @@ pub(super) const TRAMPOLINE: &[u8] = &[
     0x0f, 0x05, // syscall
     0xf4, // hlt
 ];
-/// The pc behind the trampoline's system call: sigreturn is allowed there alone.
+/// The pc after the trampoline's system call. OpenBSD allows sigreturn only there.
 pub(super) const SIGRETURN_PC: u64 = KERNEL_PAGE + 14;
 
 /// A frame: the context, a siginfo, and the image of FXSAVE that the context points to.
@@ -65,7 +65,7 @@ pub(super) fn siginfo(info: &Info) -> Vec<u8> {
     let mut bytes = vec![0; SIGINFO];
     put(&mut bytes, 0, &info.signal.to_le_bytes());
     put(&mut bytes, 4, &why.to_le_bytes());
-    // The sender and the address of a fault share a place.
+    // The sender and the fault address share an offset.
     if [4, 5, 8, 10, SIGSEGV].contains(&info.signal) && info.process == 0 {
         put(&mut bytes, 16, &info.address.to_le_bytes());
     } else {
@@ -104,7 +104,7 @@ pub(super) fn frame(interrupted: &Interrupted) -> Frame {
     Frame { address, bytes, registers }
 }
 
-/// What a context brings back.
+/// Reads the state that a context restores.
 pub(super) fn restore(context: &[u8], current: &Registers) -> Restored {
     let mut registers = *current;
     for (at, register) in PLACES {

@@ -1,6 +1,6 @@
 //! OpenBSD 7.8 on amd64.
 //!
-//! Not there: unveil and chroot.
+//! unveil and chroot are not implemented.
 
 mod contexts;
 mod files;
@@ -35,7 +35,7 @@ pub static OPENBSD: Personality = Personality {
     restore: contexts::restore,
 };
 
-/// Only programs that are linked to no fixed address get an auxiliary vector.
+/// Only position-independent programs get an auxiliary vector.
 fn auxiliary(image: &Image, from_linux: &AuxiliaryVector) -> Option<AuxiliaryVector> {
     const PAGESZ: (u64, u64) = (6, 4096);
     image.is_pie.then(|| from_linux.iter().copied().chain([PAGESZ]).collect())

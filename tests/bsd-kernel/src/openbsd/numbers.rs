@@ -1,10 +1,10 @@
-//! The system calls of OpenBSD 7.8: numbers, and the promises of pledge(2) that allow them.
+//! The system calls of OpenBSD 7.8: the numbers, and the promises of pledge(2) that allow each call.
 
 use super::{files, pledge, profil, signals, sysctl, threads};
 use crate::calls::{descriptor_calls as descriptors, exec, fork, mapping, paths, process_calls, signal_calls, timers};
 use crate::kernel::{Allowed, Handler, SystemCall};
 
-/// A call that one of some promises allows.
+/// A call that any of the given promises allows.
 const fn with(number: u64, name: &'static str, promises: &'static [&'static str], handler: Handler) -> SystemCall {
     SystemCall { number, name, handler, allowed: Allowed::With(promises) }
 }
@@ -21,7 +21,7 @@ const fn free(number: u64, name: &'static str, handler: Handler) -> SystemCall {
 
 const PATHS: &[&str] = &["rpath", "wpath", "cpath"];
 
-/// All that this kernel serves.
+/// All calls that this kernel serves.
 pub(super) static CALLS: &[SystemCall] = &[
     free(1, "exit", process_calls::exit),
     with(2, "fork", &["proc"], |kernel, id, _| fork::call(kernel, id, fork::FORK)),

@@ -1,4 +1,4 @@
-//! Pinned system calls, the place of the stack, and pledge(2).
+//! Pinned system calls, the check of the stack pointer, and pledge(2).
 
 use nix::errno::Errno;
 
@@ -8,13 +8,13 @@ use crate::record::Kind;
 use crate::returning::INSTRUCTION;
 use crate::signal::{SIGABRT, SIGSEGV};
 
-/// One more than the highest number of a system call.
+/// The highest system call number plus 1.
 const CALLS: u32 = 331;
 const SIGRETURN: u64 = 103;
-/// The promises that there are, as far as calls here need them.
+/// The promises that the served calls need.
 const PROMISES: [&str; 10] = ["stdio", "rpath", "wpath", "cpath", "proc", "exec", "tmppath", "fattr", "id", "unveil"];
 
-/// Ends a process that makes a call from the wrong place or against its promises.
+/// Ends a process that makes a call from an address that is not pinned, or that its promises do not allow.
 pub(super) fn refuse(kernel: &mut Kernel, id: ThreadId, call: Option<&SystemCall>) -> Option<Outcome> {
     let registers = kernel.thread(id).registers;
     let (pc, number, pointer) = (registers.rip, registers.rax, registers.rsp);
@@ -44,7 +44,8 @@ pub(super) fn refuse(kernel: &mut Kernel, id: ThreadId, call: Option<&SystemCall
     Some(Ok(Reply::Switched))
 }
 
-/// Whether a static program may make a call at a place: one entry of the table names the place, two and more allow all of text.
+/// Returns whether a static program may make a call at an address. One entry in the table pins the call to its address; two or more
+/// entries allow the whole text.
 fn is_pinned_here(table: &Option<Vec<(u32, u32)>>, text: (u64, u64), pc: u64, number: u64) -> bool {
     if number == SIGRETURN {
         return pc == SIGRETURN_PC;
@@ -63,7 +64,7 @@ fn is_pinned_here(table: &Option<Vec<(u32, u32)>>, text: (u64, u64), pc: u64, nu
     }
 }
 
-/// pledge(promises, execpromises): promises can only become fewer.
+/// pledge(promises, execpromises): a process can only drop promises.
 pub(super) fn call(kernel: &mut Kernel, id: ThreadId, [promises, after_exec, ..]: [u64; 6]) -> Outcome {
     let task = kernel.task(id);
     for (slot, address) in [promises, after_exec].into_iter().enumerate().filter(|(_, address)| *address != 0) {

@@ -16,7 +16,7 @@ use crate::task::Task;
 
 /// The size of `struct gmonhdr`.
 const HEADER: u64 = 40;
-/// Where the header has the bytes of arcs.
+/// The offset of the size of the arcs in the header.
 const TOTARC: u64 = 28;
 /// The type of the note without which a program is not profiled.
 const NOTE: u32 = 2;
@@ -42,7 +42,7 @@ pub(super) fn call(kernel: &mut Kernel, id: ThreadId, arguments: [u64; 6]) -> Ou
         Some((known_buffer, known_length, _)) if (known_buffer, known_length) != (buffer, length) => {
             return Err(Errno::EALREADY.into());
         }
-        // Captured once.
+        // Only the first call sets the buffer and the directory.
         Some((_, _, directory)) => directory,
         None => captured(kernel, id, directory)?,
     };
@@ -53,7 +53,7 @@ pub(super) fn call(kernel: &mut Kernel, id: ThreadId, arguments: [u64; 6]) -> Ou
     Ok(Reply::Value(0))
 }
 
-/// The directory of a descriptor, or the current directory for -1.
+/// Returns the directory of a descriptor, or the current directory for -1.
 fn captured(kernel: &mut Kernel, id: ThreadId, descriptor: u64) -> Result<Rc<OwnedFd>, crate::error::Error> {
     if int(descriptor) == -1 {
         return Ok(Rc::clone(&kernel.process_of(id).directory));
@@ -65,7 +65,7 @@ fn captured(kernel: &mut Kernel, id: ThreadId, descriptor: u64) -> Result<Rc<Own
     Ok(Rc::new(file(&open)?.try_clone_to_owned().map_err(|_| Errno::EMFILE)?))
 }
 
-/// Writes the file of a process that ends, if the header says that there is something to write.
+/// Writes the file of a process that ends, if the header has arcs.
 pub(super) fn end(kernel: &mut Kernel, id: ProcessId) {
     let Some(task) = kernel.threads.values().find(|thread| thread.process == id).map(|thread| thread.task) else {
         return;

@@ -26,7 +26,7 @@ pub(super) fn sigaction(kernel: &mut Kernel, id: ThreadId, [signal, new, old, ..
     Ok(Reply::Value(0))
 }
 
-/// sigprocmask(how, set): returns the set before.
+/// sigprocmask(how, set): returns the previous set.
 pub(super) fn sigprocmask(kernel: &mut Kernel, id: ThreadId, [how, bits, ..]: [u64; 6]) -> Outcome {
     let before = mask(kernel, id, how, Some(set(bits)))?;
     Ok(Reply::Value(u64::from(before.0 as u32)))
@@ -52,7 +52,7 @@ pub(super) fn sigreturn(kernel: &mut Kernel, id: ThreadId, [context, ..]: [u64; 
     Ok(Reply::Switched)
 }
 
-/// thrkill(thread, signal, tcb); thread 0 is the caller.
+/// thrkill(thread, signal, tcb). Thread 0 is the caller.
 pub(super) fn thrkill(kernel: &mut Kernel, id: ThreadId, [thread, signal, ..]: [u64; 6]) -> Outcome {
     let signal = check(kernel, signal)?;
     let process = kernel.thread(id).process;
@@ -66,7 +66,7 @@ pub(super) fn thrkill(kernel: &mut Kernel, id: ThreadId, [thread, signal, ..]: [
     Ok(Reply::Value(0))
 }
 
-/// sigaltstack(new, old). The pages inside the stack become new ones: they are all zero.
+/// sigaltstack(new, old). The kernel replaces the pages inside the stack with new pages, all zero.
 pub(super) fn sigaltstack(kernel: &mut Kernel, id: ThreadId, arguments: [u64; 6]) -> Outcome {
     const MINSIGSTKSZ: u64 = 12_288;
     const PAGE: u64 = 4096;

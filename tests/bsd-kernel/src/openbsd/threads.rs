@@ -1,4 +1,4 @@
-//! Threads: __tfork and its like, futex, the thread control block.
+//! Threads: __tfork, __threxit, getthrid, futex, the thread control block.
 
 use nix::errno::Errno;
 
@@ -30,7 +30,7 @@ pub(super) fn create(kernel: &mut Kernel, id: ThreadId, [parameters, size, ..]: 
     Ok(Reply::Value(thread as u64))
 }
 
-/// __threxit(word): the word becomes 0, and who waits for it wakes.
+/// __threxit(word): sets the word to 0 and wakes the threads that wait for the word.
 pub(super) fn exit(kernel: &mut Kernel, id: ThreadId, [word, ..]: [u64; 6]) -> Outcome {
     let process = kernel.thread(id).process;
     if word != 0 {

@@ -4,12 +4,12 @@ use core::arch::naked_asm;
 
 use super::super::start::{CLEANUP, finish};
 
-/// The entry point of the program: x0 is the address of argc, with argv and the environment behind it; x2 is a function of the
-/// dynamic linker's that is to be called at exit, 0 in a static program.
+/// The entry point of the program. x0 is the address of argc, followed by argv and the environment. x2 is the address of the dynamic
+/// linker's cleanup function, which must be called at exit; 0 in a static program.
 ///
-/// `__libc_start1(argc, argv, env, cleanup, main)` registers cleanup in a dynamic program before anything else, so that function
-/// runs last at exit. We hand over [`finish`] in its place, which calls the real one and then writes the profile: destructors
-/// are profiled too. FreeBSD 13 and older have no `__libc_start1`: the linker says so.
+/// `__libc_start1(argc, argv, env, cleanup, main)` registers `cleanup` first in a dynamic program, so `cleanup` runs last at exit.
+/// gmon passes [`finish`] instead, which calls the dynamic linker's function and then writes the profile: destructors are profiled
+/// too. FreeBSD 13 and older have no `__libc_start1`; the linker reports an undefined symbol.
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
 unsafe extern "C" fn _start() -> ! {
@@ -38,7 +38,7 @@ unsafe extern "C" fn _start() -> ! {
     )
 }
 
-/// The program's `main`, wherever that is: a relocation of its address would be one of the text.
+/// Jumps to the program's `main`. `main` may be in a shared library; its address in this code would need a text relocation.
 #[unsafe(naked)]
 unsafe extern "C" fn main_of_the_program() {
     naked_asm!(

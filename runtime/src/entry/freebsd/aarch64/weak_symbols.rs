@@ -1,8 +1,8 @@
-//! Symbols of the C libraries that need not be there.
+//! Symbols of the C libraries that may be undefined.
 
 use core::arch::naked_asm;
 
-/// The address of libthr's `fork` in a static program that is linked with libthr; else 0.
+/// Returns the address of libthr's `fork` in a static program that is linked with libthr; otherwise 0.
 #[unsafe(naked)]
 pub(in super::super) extern "C" fn thread_fork_address() -> usize {
     naked_asm!(

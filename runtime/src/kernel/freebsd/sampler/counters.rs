@@ -1,13 +1,13 @@
-//! The kernel's counters, 16 bits each, and what has been read of them.
+//! The kernel's 16-bit counters and their last values.
 //!
-//! The kernel raises a counter by a read, an addition and a write on behalf of the thread that was interrupted, and never looks
-//! whether the counter runs over: at 8128 ticks a second that happens after 8 seconds in one place. So the counters are read
-//! before they can have gone round, and what was added since the last reading is added to bins of 32 bits.
+//! The kernel increments a counter by a read, an addition and a write on behalf of the interrupted thread, and does not check for
+//! overflow: at 8128 ticks per second a counter wraps after 8 seconds in one place. gmon therefore reads the counters before a
+//! counter can wrap, and adds the difference from the last value to a 32-bit bin.
 //!
-//! Nobody but the kernel writes the counters. To set them to zero, even in one of two buffers that take turns, could fall
-//! between the kernel's read and its write, and a whole counter would be counted twice. What was read last is kept beside
-//! them instead, and the difference counts. Two threads that are interrupted in one place at one time can make the kernel
-//! write a smaller number than before; so the largest differences are steps backwards, and count nothing.
+//! Only the kernel writes the counters. If gmon set a counter to zero between the kernel's read and write, even in one of two
+//! buffers used in turns, the kernel would write the old value back, and the ticks would count twice. gmon therefore keeps the last
+//! values in a second array and counts differences. If two threads are interrupted in the same place at the same time, the kernel
+//! can write a smaller value than before; the largest differences are therefore decrements, and gmon ignores them.
 
 use core::ptr;
 use core::sync::atomic::{
@@ -18,19 +18,19 @@ use core::sync::atomic::{
 use crate::os::{Errno, block_signals, count_samples, give_way, map, set_blocked_signals};
 use crate::samples::bins;
 
-/// What the kernel counts in; null before that begins. The memory is never freed.
+/// The kernel's counters; null before the first start. The memory is never freed.
 static COUNTERS: AtomicPtr<AtomicU16> = AtomicPtr::new(ptr::null_mut());
-/// What was read there last.
+/// The last value of each counter.
 static SEEN: AtomicPtr<AtomicU16> = AtomicPtr::new(ptr::null_mut());
-/// How many counters there are.
+/// The number of counters.
 static NUMBER: AtomicUsize = AtomicUsize::new(0);
-/// Set while a thread reads them.
+/// Set while a thread reads the counters.
 static IS_READING: AtomicBool = AtomicBool::new(false);
 
-/// Counters that are looked at as one word: four.
+/// The number of counters in a 64-bit word. [`read`] compares whole words.
 const IN_WORD: usize = size_of::<u64>() / size_of::<u16>();
 
-/// Has the kernel count.
+/// Starts the kernel's sampling.
 pub(super) fn start() -> Result<(), Errno> {
     let area = bins::area();
     if COUNTERS.load(SeqCst).is_null() {
@@ -44,36 +44,37 @@ pub(super) fn start() -> Result<(), Errno> {
         COUNTERS.store(counters.cast(), SeqCst);
     }
     let counters = COUNTERS.load(SeqCst).expose_provenance();
-    // SAFETY: so many bytes of counters, which stay mapped.
+    // SAFETY: `counters` has at least `area.size` bytes and is never unmapped.
     unsafe { count_samples(counters, area.size, area.offset, area.scale) }
 }
 
-/// Lets the kernel count no more.
+/// Stops the kernel's sampling.
 pub(super) fn stop() {
-    // SAFETY: nothing is counted. It cannot fail.
+    // SAFETY: a scale of 0 stops sampling; the kernel then uses no memory. The call cannot fail.
     let _ = unsafe { count_samples(0, 0, 0, 0) };
-    // Ticks of the time since they were collected.
+    // Ticks may have come since the last reading.
     collect();
 }
 
-/// Reads the counters and counts what was added.
+/// Reads the counters and adds the differences to the bins.
 pub(super) fn collect() {
     read(bins::count_in);
 }
 
-/// Reads the counters and forgets what was added.
+/// Reads the counters and discards the differences.
 pub(super) fn discard() {
     read(|_, _| {});
 }
 
-/// Forgets in the child of a fork what was added: that is the parent's. Another thread may have been reading.
+/// Discards the differences in the child of a `fork`, because the ticks belong to the parent. Clears [`IS_READING`] first: another
+/// thread of the parent may have been reading.
 pub(super) fn forget() {
     IS_READING.store(false, SeqCst);
     discard();
 }
 
-/// Hands over what was added to each counter since the last reading. One thread at a time; no signal comes in meanwhile, whose handler
-/// might wait for this thread.
+/// Calls `each` with the index and the difference of each counter that changed since the last reading. Only one thread reads at a
+/// time. Signals are blocked, because a handler that also reads would wait for this thread forever.
 fn read(each: impl Fn(usize, u16)) {
     let counters = COUNTERS.load(SeqCst);
     if counters.is_null() {
@@ -86,14 +87,14 @@ fn read(each: impl Fn(usize, u16)) {
     let (seen, number) = (SEEN.load(SeqCst), NUMBER.load(SeqCst));
     for word in 0..number / IN_WORD {
         let first = word * IN_WORD;
-        // SAFETY: both have that many counters, in whole words, at the beginning of a page.
+        // SAFETY: both arrays have `number` counters, a multiple of whole words, and start at a page boundary.
         let (now, before) =
             unsafe { (&*counters.add(first).cast::<AtomicU64>(), &*seen.add(first).cast::<AtomicU64>()) };
         if now.load(Relaxed) == before.load(Relaxed) {
             continue;
         }
         for bin in first..first + IN_WORD {
-            // SAFETY: as above.
+            // SAFETY: `bin` is below `number`, as above.
             let (now, before) = unsafe { ((*counters.add(bin)).load(Relaxed), &*seen.add(bin)) };
             let added = now.wrapping_sub(before.swap(now, Relaxed));
             if added != 0 && added < MOST {
@@ -105,6 +106,6 @@ fn read(each: impl Fn(usize, u16)) {
     set_blocked_signals(blocked);
 }
 
-/// So many ticks and more are a step backwards: of up to a second, which a thread may wait for a processor between the kernel's
-/// read and its write.
+/// Differences from this value on are decrements. A decrement is at most 8192, about a second of ticks: a thread may wait that long for
+/// a processor between the kernel's read and write.
 pub(super) const MOST: u16 = 7 << 13;

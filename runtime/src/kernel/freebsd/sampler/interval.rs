@@ -1,4 +1,4 @@
-//! The process's interval timer of CPU time, `ITIMER_PROF`, and SIGPROF, which the kernel posts to the thread that runs.
+//! The process's CPU-time interval timer, `ITIMER_PROF`. The kernel posts SIGPROF to the running thread.
 
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicBool, Ordering::SeqCst};
@@ -11,18 +11,18 @@ use crate::os::{
 use crate::per_process::PER_PROCESS;
 use crate::samples::bins;
 
-/// Set once the handler is in place.
+/// Set once the handler is installed.
 static IS_CAUGHT: AtomicBool = AtomicBool::new(false);
 
 fn period(rate: u32) -> i64 {
     1_000_000 / i64::from(rate.max(1))
 }
 
-/// Lets the timer run, if the program does not use it.
+/// Starts the timer, unless the program uses the timer.
 pub(super) fn start(rate: u32) -> Result<(), Errno> {
     if !IS_CAUGHT.load(SeqCst) {
         if !is_not_handled(SIGPROF) {
-            return Err(Errno::EBUSY); // the program's own
+            return Err(Errno::EBUSY); // the program handles the signal
         }
         catch_signal(SIGPROF, on_tick)?;
         IS_CAUGHT.store(true, SeqCst);
@@ -34,26 +34,26 @@ pub(super) fn start(rate: u32) -> Result<(), Errno> {
     set_interval_timer(period(rate))
 }
 
-/// Whether the timer runs for us.
+/// Whether gmon's timer is running.
 pub(super) fn runs(rate: u32) -> bool {
     IS_CAUGHT.load(SeqCst) && interval_timer() == period(rate)
 }
 
-/// Lets the timer stand still, if it is ours.
+/// Stops the timer, unless the program has set the timer.
 pub(super) fn stop(rate: u32) {
     match interval_timer() {
         0 => {}
         found if found == period(rate) => _ = set_interval_timer(0),
-        _ => PER_PROCESS.is_interval_timer_taken.store(true, SeqCst), // the program has set it meanwhile
+        _ => PER_PROCESS.is_interval_timer_taken.store(true, SeqCst), // set by the program
     }
 }
 
 unsafe extern "C" fn on_tick(_signal: c_int, _info: *const SignalInfo, context: *const c_void) {
-    // SAFETY: the kernel calls the handler as it was installed, with SA_SIGINFO.
+    // SAFETY: the handler was installed with SA_SIGINFO, so the kernel passes a valid context.
     bins::count(unsafe { interrupted_pc(context) }, 1);
 }
 
-/// Says it if the program took the timer or its signal.
+/// Prints a message if the program used the timer or the signal.
 pub(super) fn report() {
     let is_taken = PER_PROCESS.is_interval_timer_taken.load(SeqCst);
     if IS_CAUGHT.load(SeqCst) && (is_taken || !is_caught_by(SIGPROF, on_tick)) {

@@ -1,7 +1,7 @@
-//! Produces ticks: says where the program is, so many times in each second of CPU time. [`bins`](crate::samples::bins) counts them.
+//! Produces ticks: samples the program counter at a fixed rate of CPU time. [`bins`](crate::samples::bins) counts the ticks.
 //!
-//! The kernel samples by itself ([`counters`]), at a rate of its own. If the user wishes another rate, the process's interval timer
-//! does ([`interval`]).
+//! By default, the kernel samples at the rate of its profiling clock ([`counters`]). If the user sets another rate, the process's
+//! interval timer samples ([`interval`]).
 
 mod counters;
 mod interval;
@@ -18,17 +18,17 @@ use crate::samples::bins;
 use crate::text::Text;
 use rate::DEFAULT_RATE;
 
-/// What produces samples.
+/// A source of samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sampler {
-    /// The kernel, by `profil(2)`.
+    /// The kernel, with `profil(2)`.
     Profil,
-    /// The process's interval timer, by SIGPROF.
+    /// The process's interval timer, with SIGPROF.
     Itimer,
 }
 
 impl Sampler {
-    /// The sampler of that name, as `GMON_SAMPLER` has it.
+    /// Returns the sampler with the name, a value of `GMON_SAMPLER`.
     pub(crate) fn named(name: &[u8]) -> Option<Sampler> {
         match name {
             b"profil" => Some(Sampler::Profil),
@@ -38,23 +38,23 @@ impl Sampler {
     }
 }
 
-/// What the user wishes.
+/// The sampler settings that the user requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Wish {
-    /// Samples each second, from 1 to [`HIGHEST_RATE`].
+    /// Samples per second, from 1 to [`HIGHEST_RATE`].
     pub(crate) rate: Option<u32>,
-    /// Whether time passes for threads that sleep: no sampler here can do that.
+    /// Whether to sample wall-clock time, which no sampler on FreeBSD can do.
     pub(crate) wall: bool,
     pub(crate) sampler: Option<Sampler>,
 }
 
-/// The most samples each second that may be asked for.
+/// The highest number of samples per second that the user may request.
 pub(crate) const HIGHEST_RATE: u32 = 10_000;
 
-/// Whether the interval timer samples, and not the kernel.
+/// Set if the interval timer samples instead of the kernel.
 static IS_ITIMER: AtomicBool = AtomicBool::new(false);
 
-/// What a system keeps of each thread: nothing here, where the kernel samples all threads.
+/// The per-thread state of the sampler. Empty on FreeBSD, where the kernel samples all threads.
 pub(crate) struct Clock;
 
 impl Clock {
@@ -64,13 +64,13 @@ impl Clock {
     pub(crate) fn settle(&self, _is_last: bool) {}
 }
 
-/// What will be tried.
+/// The sampler and the rate to use.
 struct Plan {
     is_itimer: bool,
     rate: u32,
 }
 
-/// What to try where the kernel's clocks have these rates.
+/// Returns the plan for the user's request and the rates of the kernel's clocks.
 fn plan(wish: &Wish, rates: &ClockRates) -> Plan {
     let profiling = u32::try_from(rates.profiling).unwrap_or(0);
     let is_itimer = match wish.sampler {
@@ -80,22 +80,22 @@ fn plan(wish: &Wish, rates: &ClockRates) -> Plan {
     if !is_itimer && profiling > 0 {
         return Plan { is_itimer: false, rate: profiling };
     }
-    // The interval timer is looked at once in each tick.
+    // The kernel checks the interval timer once per tick.
     let highest = u32::try_from(rates.ticks).unwrap_or(0).max(DEFAULT_RATE);
     Plan { is_itimer: true, rate: wish.rate.unwrap_or(DEFAULT_RATE).min(highest) }
 }
 
-/// Settles what will produce the ticks, as near to the user's wish as can be; what is done otherwise is said. At start-up: the
-/// kernel does not tell its rates in capability mode.
+/// Chooses the sampler and the rate, and prints a message if the user's request is not possible. Must be called at start-up: in
+/// capability mode the kernel does not report the rates of its clocks.
 pub(crate) fn choose(wish: &Wish) {
     let plan = plan(wish, &clock_rates());
     let mut rate = Text::<10>::new();
     rate.push_decimal(u64::from(plan.rate));
     if wish.wall {
-        say(&[b"GMON_CLOCK=wall: nothing here samples threads that sleep: using cpu"]);
+        say(&[b"GMON_CLOCK=wall is not possible on FreeBSD: using cpu"]);
     }
     if plan.is_itimer && wish.sampler == Some(Sampler::Profil) {
-        say(&[b"kern.clockrate has no rate of profil: using GMON_SAMPLER=itimer"]);
+        say(&[b"cannot read the rate of profil from kern.clockrate: using GMON_SAMPLER=itimer"]);
     }
     if wish.rate.is_some_and(|wished| wished != plan.rate) {
         let mut wished = Text::<10>::new();
@@ -110,7 +110,7 @@ pub(crate) fn choose(wish: &Wish) {
     IS_ITIMER.store(plan.is_itimer, SeqCst);
 }
 
-/// Produces ticks from now on.
+/// Starts sampling.
 pub(crate) fn start() -> Result<(), Errno> {
     if IS_ITIMER.load(SeqCst) {
         return interval::start(profrate());
@@ -120,7 +120,7 @@ pub(crate) fn start() -> Result<(), Errno> {
     Ok(())
 }
 
-/// Produces no more ticks. What the kernel has counted was [`collect`]ed before.
+/// Stops sampling. The caller calls [`collect`] first.
 pub(crate) fn stop() {
     if IS_ITIMER.load(SeqCst) {
         interval::stop(profrate());
@@ -129,33 +129,33 @@ pub(crate) fn stop() {
     }
 }
 
-/// Sees to it that what has been sampled is counted.
+/// Adds the ticks since the last reading of the kernel's counters to the bins.
 pub(crate) fn collect() {
     counters::collect();
 }
 
-/// Counts what is left when no more ticks come, and ends the thread that reads the counters.
+/// Adds the last ticks to the bins after sampling has stopped, and ends the thread that reads the counters.
 pub(crate) fn settle_for_good() {
     counters::collect();
     reader::end();
 }
 
-/// Sees to it that what has been sampled is not counted.
+/// Discards the ticks since the last reading of the kernel's counters.
 pub(crate) fn discard() {
     counters::discard();
 }
 
-/// Says what is missing, if something is.
+/// Prints a message if samples are missing.
 pub(crate) fn report() {
     reader::report();
     interval::report();
 }
 
-/// Begins anew: the kernel samples the child of a fork as its parent, into the child's own copy of the counters; but the child
-/// has no thread that reads the counters.
+/// Restarts sampling in the child of a `fork`. The kernel continues to sample the child into the child's copy of the counters, but the
+/// child has no thread that reads the counters.
 ///
-/// The child has no interval timer either, and does not get one: the timer would go on in the program that most children execute,
-/// and SIGPROF would kill that program.
+/// The child does not inherit the interval timer, and gmon does not start the timer: most children execute another program, the timer
+/// would keep running there, and SIGPROF would kill that program.
 pub(crate) fn after_fork_in_child() {
     counters::forget();
     reader::after_fork_in_child();
@@ -164,7 +164,7 @@ pub(crate) fn after_fork_in_child() {
     }
 }
 
-/// Stops the interval timer, which would go on in the program that is about to be executed. Says whether it ran.
+/// Stops the interval timer before `execve`, because the timer would keep running in the new program. Returns whether the timer ran.
 pub(crate) fn stop_before_exec() -> bool {
     let runs = IS_ITIMER.load(SeqCst) && interval::runs(profrate());
     if runs {
@@ -173,7 +173,7 @@ pub(crate) fn stop_before_exec() -> bool {
     runs
 }
 
-/// The signals that the kernel blocks where a thread blocks these: the same.
+/// Returns the set that the kernel must block when the program blocks `signals`. On FreeBSD the sets are equal.
 pub(crate) fn to_be_blocked(signals: SignalSet) -> SignalSet {
     signals
 }

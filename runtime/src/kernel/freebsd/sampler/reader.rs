@@ -1,8 +1,8 @@
-//! The thread that reads the kernel's counters before they run over.
+//! The thread that reads the kernel's counters before they wrap.
 //!
-//! A thread, because nothing else comes in time and leaves the program alone: a timer's signal would interrupt system calls of the
-//! program, and the only timer of CPU time, `ITIMER_PROF`, is the program's own and goes on in the program that it executes. The
-//! C library does not know the thread: it has no thread-local storage, calls nothing of the program's, and blocks all signals.
+//! Only a thread can read the counters in time without disturbing the program: a timer's signal would interrupt system calls of the
+//! program, and the only timer of CPU time, `ITIMER_PROF`, belongs to the program and keeps running across `execve`. The C library
+//! does not know the thread: the thread has no thread-local storage, calls no function of the program, and blocks all signals.
 
 use core::ffi::c_void;
 use core::sync::atomic::{
@@ -19,21 +19,21 @@ use crate::os::{
 
 /// Set once the thread was started.
 static IS_STARTED: AtomicBool = AtomicBool::new(false);
-/// Set when the thread is to end.
+/// Set to make the thread end.
 static IS_OVER: AtomicBool = AtomicBool::new(false);
-/// Why there is no such thread; 0 if there is one.
+/// The error number if the thread could not be started; otherwise 0.
 static REFUSED: AtomicI32 = AtomicI32::new(0);
-/// The thread's stack, which the child of a fork uses again.
+/// The address of the thread's stack. The thread in the child of a `fork` uses the same address.
 static STACK: AtomicU64 = AtomicU64::new(0);
 const STACK_SIZE: usize = 64 << 10;
 
 const SECOND: u64 = 1_000_000_000;
-/// The shortest and the longest time from one look to the next, in nanoseconds.
+/// The shortest and the longest sleep of the thread, in nanoseconds.
 const SHORTEST: u64 = SECOND / 200;
 const LONGEST: u64 = SECOND;
 
-/// Starts the thread. Without the thread, counters that run over lose 65,536 ticks each time: [`report`] says that.
-/// Only the first call in a process does anything.
+/// Starts the thread. Without the thread, a counter loses 65,536 ticks each time it wraps; [`report`] then prints a message.
+/// Only the first call in a process has an effect.
 pub(super) fn start() {
     if IS_STARTED.swap(true, SeqCst) {
         return;
@@ -48,7 +48,7 @@ pub(super) fn start() {
     }
     STACK.store(stack.expose_provenance() as u64, SeqCst);
     let blocked = block_signals();
-    // SAFETY: memory of our own; `run` keeps to what such a thread may do.
+    // SAFETY: the stack was mapped for this thread alone; `run` never returns and uses neither TLS nor the C library.
     let started = unsafe { start_thread(run, stack, STACK_SIZE) };
     set_blocked_signals(blocked);
     match started {
@@ -56,30 +56,30 @@ pub(super) fn start() {
         Err(error) => {
             REFUSED.store(error.0, SeqCst);
             STACK.store(0, SeqCst);
-            // SAFETY: mapped above, and there is no thread that uses it.
+            // SAFETY: the stack was mapped above, and no thread uses the stack.
             unsafe { unmap(stack, STACK_SIZE) };
         }
     }
 }
 
-/// Has the thread end.
+/// Makes the thread end.
 pub(super) fn end() {
     IS_OVER.store(true, SeqCst);
 }
 
-/// The child of a fork has no such thread, and gets a thread of its own when it samples.
+/// Records in the child of a `fork` that the thread does not exist. [`start`] starts a new thread.
 pub(super) fn after_fork_in_child() {
     IS_OVER.store(false, SeqCst);
     IS_STARTED.store(false, SeqCst);
 }
 
-/// Nanoseconds of CPU time in which one counter cannot get more ticks than a reading can tell, with half to spare.
+/// Half of the CPU time, in nanoseconds, in which one counter can reach [`MOST`].
 fn safe_time() -> u64 {
     u64::from(MOST) * SECOND / u64::from(profrate().max(1)) / 2
 }
 
-/// What the thread does: it looks so often that all processors together cannot spend the time between two readings, which half of
-/// the safe time is left for.
+/// The thread's function: reads the counters after each quarter of the safe time. The thread sleeps so briefly that all processors
+/// together cannot use more than half of the safe time during one sleep.
 unsafe extern "C" fn run(_: *mut c_void) {
     let most = safe_time() / 2;
     let pause = (most / u64::from(processors().max(1))).clamp(SHORTEST, LONGEST);
@@ -95,7 +95,7 @@ unsafe extern "C" fn run(_: *mut c_void) {
     end_thread()
 }
 
-/// Says that ticks may be lost, if there was no thread for long enough.
+/// Prints that ticks may be lost, if the thread could not be started and the process ran long enough for a counter to wrap.
 pub(super) fn report() {
     let refused = REFUSED.load(SeqCst);
     if refused != 0 && process_time().is_some_and(|time| time > safe_time()) {
