@@ -27,7 +27,7 @@ PKGCONFIG := $(DIST)/$(if $(filter FreeBSD,$(SYSTEM)),libdata,lib)/pkgconfig
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
 
 .PHONY: all demo check check-bsd dist install bench clean runtime runtime-aarch64 gprof tools
-.PHONY: runtime-Linux runtime-FreeBSD runtime-freebsd-amd64 runtime-freebsd-aarch64 runtime-openbsd-amd64
+.PHONY: headers runtime-Linux runtime-FreeBSD runtime-freebsd-amd64 runtime-freebsd-aarch64 runtime-openbsd-amd64
 
 all: dist
 
@@ -94,7 +94,9 @@ define objects
 	@$(6) rcs "$(3)/libgmon.a" "$(2)/gmon.o" "$(2)/profil.o"
 endef
 
-runtime: runtime-$(SYSTEM)
+runtime: runtime-$(SYSTEM) headers
+
+headers:
 	@mkdir -p "$(DIST)/include"
 	@cp runtime/include/*.h "$(DIST)/include/"
 
@@ -163,10 +165,10 @@ define freebsd
 		>"$(LIBRARY)/freebsd-$(1)/pkgconfig/gmon.pc"
 endef
 
-runtime-freebsd-amd64:
+runtime-freebsd-amd64: headers
 	$(call freebsd,amd64,x86_64-unknown-freebsd,elf_x86_64)
 
-runtime-freebsd-aarch64:
+runtime-freebsd-aarch64: headers
 	$(call freebsd,aarch64,aarch64-unknown-freebsd,aarch64elf)
 
 # The object for OpenBSD, with the same tools. The linker drops what no public name needs. All functions that are called by their
@@ -174,7 +176,7 @@ runtime-freebsd-aarch64:
 OPENBSD := $(BSD)/build/x86_64-unknown-openbsd/runtime
 OPENBSD_ROOTS = $(foreach name,$(shell cat runtime/exports-openbsd.txt),-u $(name))
 
-runtime-openbsd-amd64:
+runtime-openbsd-amd64: headers
 	@sh tests/bsd/sysroot.sh x86_64-unknown-openbsd "$(BSD)/x86_64-unknown-openbsd"
 	@mkdir -p "$(LIBRARY)/openbsd-amd64"
 	$(BSD_RUST) RUSTFLAGS="--sysroot $(BSD)/x86_64-unknown-openbsd" CARGO_TARGET_DIR="$(BSD)/build" $(BSD_CARGO) rustc --offline \

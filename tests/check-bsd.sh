@@ -55,7 +55,8 @@ if ! { "$zig/bin/python" -m pip freeze | grep -q -x "$(sed -n 's/^\(ziglang==[0-
 fi
 [ -z "$missing" ] || echo "Not found:$missing"
 
-step "the start-up objects"
+step "the start-up objects and the tools"
+make --no-print-directory tools
 built=
 for machine in amd64 aarch64; do
     if make --no-print-directory "runtime-freebsd-$machine"; then

@@ -323,6 +323,7 @@ const KEPT_BY_A_CHILD: &[(&str, &[&str], &str)] = &[
     ("sampler", &["IS_ITIMER"], "what the user asked for, and what the system has"),
     ("sampler", &["STARTED", "SAMPLED"], "the child sets them to its own CPU time"),
     ("names", &["_gmonparam"], "never changes"),
+    ("signal_calls", &["NO_TIME"], "never changes"),
     ("interval", &["IS_CAUGHT"], "the child inherits the handler"),
     (
         "counters",

@@ -1,9 +1,10 @@
-//! Lists the process's mappings, and reads memory that may be unmapped.
+//! Lists the process's mappings.
 
 use core::ffi::CStr;
 
+use super::Errno;
+use super::mapping::Mapping;
 use super::profil::sysctl;
-use super::{Errno, Fd, call, numbers};
 use crate::text::Text;
 
 const CTL_KERN: i32 = 1;
@@ -13,28 +14,6 @@ const KERN_PROC_VMMAP: i32 = 32;
 /// The calling process.
 const SELF: i32 = -1;
 const KVME_PROT_EXEC: u32 = 4;
-
-/// A mapped address range.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Mapping<'a> {
-    pub(crate) start: usize,
-    pub(crate) end: usize,
-    pub(crate) is_executable: bool,
-    /// The offset of the mapping in the file.
-    pub(crate) offset: usize,
-    /// The file's device number and inode number; 0 and 0 for anonymous memory.
-    pub(crate) device: u64,
-    pub(crate) inode: u64,
-    /// The file's path.
-    pub(crate) path: &'a [u8],
-}
-
-impl<'a> Mapping<'a> {
-    /// Returns the path of the mapped file.
-    pub(crate) fn path_of_file(&self) -> &'a [u8] {
-        self.path
-    }
-}
 
 /// The path that stands for the kernel's vDSO. FreeBSD's kernel reports no path for the vDSO.
 pub(crate) const VDSO_PATH: &[u8] = b"[vdso]";
@@ -91,71 +70,4 @@ pub(crate) fn push_program_path<const N: usize>(path: &mut Text<N>) {
         // The last byte is a NUL.
         sysctl(&name, room.as_mut_ptr().addr(), room.len()).map_or(0, |length| length.saturating_sub(1))
     });
-}
-
-/// Reads this process's memory, and fails where a direct read would fault.
-///
-/// FreeBSD does not mount `/proc` by default. Reads therefore go through a pipe: write(2) fails with EFAULT if the memory is unmapped.
-pub(crate) struct OwnMemory {
-    /// The read end and the write end of the pipe.
-    pipe: [i32; 2],
-}
-
-/// The number of bytes that an empty pipe accepts without blocking.
-const PIPE_SIZE: usize = 4096;
-
-impl OwnMemory {
-    pub(crate) fn open() -> Result<OwnMemory, Errno> {
-        const O_CLOEXEC: usize = 0x10_0000;
-        let mut memory = OwnMemory { pipe: [-1; 2] };
-        // SAFETY: the kernel writes two descriptors into the array of two.
-        unsafe { call(numbers::PIPE2, [memory.pipe.as_mut_ptr().addr(), O_CLOEXEC]) }?;
-        Ok(memory)
-    }
-
-    /// Returns the `N` bytes at an address; `None` if any of the bytes cannot be read.
-    pub(crate) fn read<const N: usize>(&self, address: usize) -> Option<[u8; N]> {
-        let mut bytes = [0; N];
-        self.fill(address, &mut bytes).then_some(bytes)
-    }
-
-    /// Fills `bytes` with the memory at an address. Returns whether all bytes could be read.
-    #[inline(never)]
-    pub(crate) fn fill(&self, address: usize, bytes: &mut [u8]) -> bool {
-        let mut at = address;
-        bytes.chunks_mut(PIPE_SIZE).all(|piece| {
-            let from = at;
-            at = at.wrapping_add(piece.len());
-            self.copy(from, piece.as_mut_ptr().addr(), piece.len()).is_ok()
-        })
-    }
-
-    /// Copies up to [`PIPE_SIZE`] bytes through the pipe, and leaves the pipe empty.
-    pub(super) fn copy(&self, from: usize, to: usize, length: usize) -> Result<(), Errno> {
-        let [reader, writer] = self.pipe;
-        // SAFETY: the kernel only reads, and checks the addresses.
-        let written = unsafe { call(numbers::WRITE, [writer as usize, from, length]) }?;
-        // SAFETY: the caller guarantees that the destination may be written.
-        let read = unsafe { call(numbers::READ, [reader as usize, to, written]) };
-        if read.is_err() {
-            let mut rest = [0_u8; 64];
-            let mut left = written;
-            // The next copy would read bytes that stay in the pipe.
-            while left > 0 {
-                // SAFETY: the kernel writes at most the size of `rest`.
-                let taken = unsafe { call(numbers::READ, [reader as usize, rest.as_mut_ptr().addr(), left.min(64)]) };
-                match taken {
-                    Ok(taken @ 1..) => left = left.saturating_sub(taken),
-                    _ => break,
-                }
-            }
-        }
-        if read? == length { Ok(()) } else { Err(Errno::EFAULT) }
-    }
-
-    pub(crate) fn close(self) {
-        for descriptor in self.pipe {
-            let _ = Fd(descriptor).close();
-        }
-    }
 }

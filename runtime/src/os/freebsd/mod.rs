@@ -1,20 +1,35 @@
 //! FreeBSD. The runtime makes system calls directly by number and not through the C library: direct calls set no errno, are not
 //! cancellation points, and are allowed below mcount and in a signal handler.
 mod call;
+mod constants;
+#[path = "../bsd/errno.rs"]
 mod errno;
+#[path = "../bsd/file.rs"]
 mod file;
 mod file_name;
+mod file_system;
+#[path = "../bsd/limits.rs"]
 mod limits;
 mod listed_object;
 #[cfg_attr(target_arch = "x86_64", path = "x86_64.rs")]
 #[cfg_attr(target_arch = "aarch64", path = "aarch64.rs")]
 mod machine;
+#[path = "../bsd/mapping.rs"]
+mod mapping;
 mod maps;
+#[path = "../bsd/memory.rs"]
 mod memory;
 mod numbers;
+#[path = "../bsd/own_memory.rs"]
+mod own_memory;
 mod profil;
+#[path = "../bsd/signal.rs"]
 mod signal;
+#[path = "../bsd/signal_action.rs"]
+mod signal_action;
+mod signal_calls;
 mod signal_set;
+#[path = "../bsd/status.rs"]
 mod status;
 mod thread;
 
@@ -26,9 +41,11 @@ use call::call;
 pub use errno::{Errno, set_errno};
 pub(crate) use file::{CURRENT, Fd, O_RDWR, file_mask};
 pub(crate) use file_name::{NAME_END, NAME_START, PLAIN_NAME, PROCESS_VARIABLE};
-pub(crate) use maps::{Mapping, MapsRoom, OwnMemory, VDSO_PATH, for_each_mapping, push_program_path};
+pub(crate) use mapping::Mapping;
+pub(crate) use maps::{MapsRoom, VDSO_PATH, for_each_mapping, push_program_path};
 pub(crate) use memory::{PAGE, Reserve, map_file, map_own_word, replace, reserve, reserve_for_good, take_reserved};
 pub use memory::{clear, map, unmap};
+pub(crate) use own_memory::OwnMemory;
 pub(crate) use profil::{ClockRates, clock_rates, count_samples, interval_timer, processors, set_interval_timer};
 pub(crate) use signal::{
     FATAL_SIGNALS, LOOKED_FOR_SIGNALS, SIGPIPE, SIGPROF, SIGXFSZ, catch_signal, default_action, is_caught_by,

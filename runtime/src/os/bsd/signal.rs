@@ -5,8 +5,13 @@ use core::mem::MaybeUninit;
 use core::ptr;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
+use super::Errno;
+pub use super::constants::SignalInfo;
+use super::constants::{HIGHEST_SIGNAL, NO_MASK, SignalAction, real_time_signal};
+use super::signal_action::set_action;
+use super::signal_calls::{change_blocked, send_to_this_thread};
+pub(crate) use super::signal_calls::{pending_signals, take_signal};
 use super::signal_set::{EVERY_SIGNAL, SignalSet, only};
-use super::{Errno, call, numbers, thread_id};
 use crate::text::decimal;
 
 /// The signals that a write causes: to a pipe without readers, and beyond the limit of file sizes.
@@ -32,11 +37,7 @@ const SA_ONSTACK: c_int = 1;
 const SA_RESTART: c_int = 2;
 const SA_SIGINFO: c_int = 0x40;
 
-/// The first and the last real-time signal.
-const SIGRTMIN: c_int = 65;
-const SIGRTMAX: c_int = 126;
-
-/// The names of the other signals, from number 1.
+/// The names of the signals, from number 1. A system may lack the last signals.
 const NAMES: &[u8] =
     b"HUP INT QUIT ILL TRAP ABRT EMT FPE KILL BUS SEGV SYS PIPE ALRM TERM URG STOP TSTP CONT CHLD TTIN \
     TTOU IO XCPU XFSZ VTALRM PROF WINCH INFO USR1 USR2 THR LIBRT";
@@ -44,51 +45,20 @@ const NAMES: &[u8] =
 /// Returns the signal with a name, with or without the prefix `SIG`, or with a number: `USR1`, `SIGUSR1`, `30`, `RTMIN+3`.
 pub(crate) fn signal_named(name: &[u8]) -> Option<c_int> {
     if let Some(number) = decimal(name) {
-        return c_int::try_from(number).ok().filter(|number| (1..=SIGRTMAX).contains(number));
+        return c_int::try_from(number).ok().filter(|number| (1..=HIGHEST_SIGNAL).contains(number));
     }
     let name = name.strip_prefix(b"SIG").unwrap_or(name);
     let standard = NAMES.split(|byte| *byte == b' ').position(|known| known == name);
-    standard.map(|place| place as c_int + 1).or_else(|| real_time_signal(name))
-}
-
-/// Returns the signal with the name `RTMIN`, `RTMIN+n`, `RTMAX` or `RTMAX-n`.
-fn real_time_signal(name: &[u8]) -> Option<c_int> {
-    let distance = |digits| decimal(digits).and_then(|number| c_int::try_from(number).ok());
-    let signal = match (name.strip_prefix(b"RTMIN"), name.strip_prefix(b"RTMAX")) {
-        (Some([]), _) => SIGRTMIN,
-        (Some([b'+', digits @ ..]), _) => SIGRTMIN.saturating_add(distance(digits)?),
-        (_, Some([])) => SIGRTMAX,
-        (_, Some([b'-', digits @ ..])) => SIGRTMAX - distance(digits)?,
-        _ => return None,
-    };
-    (SIGRTMIN..=SIGRTMAX).contains(&signal).then_some(signal)
+    let standard = standard.map(|place| place as c_int + 1).filter(|number| *number <= HIGHEST_SIGNAL);
+    standard.or_else(|| real_time_signal(name))
 }
 
 /// Returns whether the user may choose the signal to request a dump: the signal can be caught, does not report an error of the
 /// program, and is used by neither the C library nor gmon.
 pub(crate) fn is_free_for_use(signal: c_int) -> bool {
-    // ILL TRAP ABRT EMT FPE KILL BUS SEGV SYS STOP PROF THR LIBRT, and the unassigned numbers.
-    let is_taken = matches!(signal, 4..=12 | 17 | SIGPROF | 32..SIGRTMIN);
-    (1..=SIGRTMAX).contains(&signal) && !is_taken
-}
-
-/// `struct sigaction` (`sys/signal.h`).
-#[repr(C)]
-struct SignalAction {
-    /// The address of a [`Handler`], or [`SIG_DFL`] or [`SIG_IGN`].
-    handler: usize,
-    flags: c_int,
-    mask: [u32; 4],
-}
-
-const _: () = assert!(size_of::<SignalAction>() == 32);
-
-/// The start of `siginfo_t`.
-#[repr(C)]
-pub struct SignalInfo {
-    signal: i32,
-    error: i32,
-    pub(super) code: i32,
+    // ILL TRAP ABRT EMT FPE KILL BUS SEGV SYS STOP PROF THR LIBRT, and the numbers below the real-time signals.
+    let is_taken = matches!(signal, 4..=12 | 17 | SIGPROF | 32..=64);
+    (1..=HIGHEST_SIGNAL).contains(&signal) && !is_taken
 }
 
 impl SignalInfo {
@@ -148,7 +118,7 @@ pub(crate) fn is_caught_by(signal: c_int, handler: Handler) -> bool {
 /// Removes `handler` if it is installed for a signal, discards pending signals of all threads, and restores the default action.
 pub(crate) fn uncatch_signal(signal: c_int, handler: Handler) {
     if is_caught_by(signal, handler) {
-        let ignored = SignalAction { handler: SIG_IGN, flags: 0, mask: [0; 4] };
+        let ignored = SignalAction { handler: SIG_IGN, flags: 0, mask: NO_MASK };
         // SAFETY: ignoring a signal is always sound.
         let _ = unsafe { set_action(signal, &ignored, ptr::null_mut()) };
         default_action(signal);
@@ -181,7 +151,7 @@ fn install(signal: c_int, handler: usize, flags: c_int, mask: u32) -> Result<(),
     unsafe {
         (&raw mut (*start).handler).write_volatile(handler);
         (&raw mut (*start).flags).write_volatile(SA_SIGINFO | SA_ONSTACK | flags);
-        for word in 0..4 {
+        for word in 0..size_of_val(&NO_MASK) / size_of::<u32>() {
             (&raw mut (*start).mask).cast::<u32>().add(word).write_volatile(mask);
         }
         set_action(signal, start, ptr::null_mut())
@@ -190,7 +160,7 @@ fn install(signal: c_int, handler: usize, flags: c_int, mask: u32) -> Result<(),
 
 /// Restores the default action of a signal.
 pub(crate) fn default_action(signal: c_int) {
-    let default = SignalAction { handler: SIG_DFL, flags: 0, mask: [0; 4] };
+    let default = SignalAction { handler: SIG_DFL, flags: 0, mask: NO_MASK };
     // SAFETY: the default action is always sound.
     let _ = unsafe { set_action(signal, &default, ptr::null_mut()) };
 }
@@ -207,8 +177,7 @@ pub(crate) unsafe fn let_signal_end(signal: c_int, info: *const SignalInfo, _con
     if unsafe { info.as_ref() }.is_some_and(|info| info.signal == signal && info.is_repeatable_fault(signal)) {
         return;
     }
-    // SAFETY: no pointers.
-    let _ = unsafe { call(numbers::THR_KILL, [thread_id() as usize, signal as usize]) };
+    send_to_this_thread(signal);
     let _ = change_blocked(SIG_UNBLOCK, only(signal));
 }
 
@@ -229,46 +198,4 @@ pub(crate) fn try_to_block_signals() -> Result<SignalSet, Errno> {
 /// Sets the signal mask of this thread.
 pub fn set_blocked_signals(blocked: SignalSet) {
     let _ = change_blocked(SIG_SETMASK, blocked);
-}
-
-fn change_blocked(how: usize, signals: SignalSet) -> Result<SignalSet, Errno> {
-    let mut before = MaybeUninit::<SignalSet>::uninit();
-    // SAFETY: the kernel reads `signals` and writes the whole set `before`.
-    unsafe {
-        call(numbers::SIGPROCMASK, [how, (&raw const signals).addr(), before.as_mut_ptr().addr()])?;
-        Ok(SignalSet::read(before.as_ptr()))
-    }
-}
-
-/// Returns the pending signals.
-///
-/// # Errors
-///
-/// The error of sigpending(2).
-pub(crate) fn pending_signals() -> Result<SignalSet, Errno> {
-    let mut pending = MaybeUninit::<SignalSet>::uninit();
-    // SAFETY: the kernel writes the whole set.
-    unsafe {
-        call(numbers::SIGPENDING, [pending.as_mut_ptr().addr()])?;
-        Ok(SignalSet::read(pending.as_ptr()))
-    }
-}
-
-/// Discards a signal if it is pending.
-pub(crate) fn take_signal(signal: c_int) {
-    static NO_TIME: [i64; 2] = [0, 0];
-    let set = only(signal);
-    let arguments = [(&raw const set).addr(), 0, (&raw const NO_TIME).addr()];
-    // SAFETY: the kernel reads a set and a struct timespec.
-    let _ = unsafe { call(numbers::SIGTIMEDWAIT, arguments) };
-}
-
-/// Sets a signal's action unless `action` is null, and stores the previous action unless `before` is null.
-///
-/// # Safety
-///
-/// `action` must be null or an action that is sound to set; `before` must be null or valid for writing.
-unsafe fn set_action(signal: c_int, action: *const SignalAction, before: *mut SignalAction) -> Result<(), Errno> {
-    // SAFETY: the caller guarantees that both pointers are null or valid.
-    unsafe { call(numbers::SIGACTION, [signal as usize, action.addr(), before.addr()]) }.map(|_| ())
 }

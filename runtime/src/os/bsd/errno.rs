@@ -1,6 +1,8 @@
-//! Error numbers of OpenBSD (`sys/errno.h`).
+//! Error numbers of the BSDs (`sys/errno.h`).
 
-/// An error number, as system calls return it.
+use super::constants;
+
+/// An error number of a system call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Errno(pub i32);
 
@@ -28,7 +30,7 @@ impl Errno {
     pub const EOPNOTSUPP: Errno = Errno(45);
     pub const ENAMETOOLONG: Errno = Errno(63);
 
-    /// What the number means where it is likely here; empty for the others.
+    /// Returns the description of an error that the runtime may meet; empty for other errors.
     pub(crate) fn text(self) -> &'static [u8] {
         match self.0 {
             1 => b"operation not permitted",
@@ -53,17 +55,13 @@ impl Errno {
             63 => b"file name too long",
             69 => b"disk quota exceeded",
             78 => b"function not implemented",
-            _ => b"",
+            number => constants::error_text(number),
         }
     }
 }
 
-unsafe extern "C" {
-    fn __errno() -> *mut core::ffi::c_int;
-}
-
-/// Sets the C library's `errno` of this thread.
+/// Sets the C library's `errno` in this thread.
 pub fn set_errno(error: Errno) {
-    // SAFETY: this thread's own.
-    unsafe { *__errno() = error.0 };
+    // SAFETY: the pointer is to this thread's errno.
+    unsafe { *constants::errno_location() = error.0 };
 }

@@ -7,33 +7,33 @@ use core::sync::atomic::{
     Ordering::{Relaxed, SeqCst},
 };
 
-use super::limits::{DATA, limit};
+use super::constants::{MAP_UNDUMPED, RLIMIT_MEMORY};
+use super::limits::limit;
 use super::{Errno, Fd, call, numbers};
 use crate::arch::LARGEST_PAGE;
 
-/// The unit of memory.
+/// The size of a page.
 pub(crate) const PAGE: usize = 4096;
 
-/// Zeros in the child of a fork.
+/// The child of a `fork` gets zeros.
 const INHERIT_ZERO: usize = 3;
 const MAP_SHARED: usize = 1;
 const MAP_FIXED: usize = 0x10;
 const PROT_READ_WRITE: usize = 1 | 2;
 /// MAP_PRIVATE | MAP_ANON.
 const PRIVATE: usize = 0x2 | 0x1000;
-/// Leaves the memory out of core dumps.
-const MAP_CONCEAL: usize = 0x8000;
 
-/// How much address space is reserved at start-up: as much as most programs' tables need.
+/// The bytes of address space reserved at start-up, enough for most programs' tables.
 const RESERVE: usize = (2 << 20) - LARGEST_PAGE;
-/// How much there is before the program gives up its rights, behind which there may be no more.
+/// The bytes reserved before the program gives up rights; the program may not be able to map memory afterwards.
 const RESERVE_FOR_GOOD: usize = 64 << 20;
-/// Which part of the limit of memory the reserve may take.
+/// The reserve takes at most 1/64 of the limit of memory.
 const PART_OF_LIMIT: u64 = 64;
 
-/// Memory that was mapped beforehand, and is handed out from one end: without a system call, and to whichever thread asks.
+/// A mapped region from which threads allocate memory in order, without a system call.
 pub(crate) struct Reserve {
-    /// The first byte that is free, and the one behind the last. Those of a new piece are set with the reserve empty.
+    /// The address of the first free byte, and the address after the last byte. [`Reserve::replace`] empties the reserve before it sets
+    /// both.
     next: AtomicUsize,
     end: AtomicUsize,
 }
@@ -45,25 +45,25 @@ impl Reserve {
         Reserve { next: AtomicUsize::new(0), end: AtomicUsize::new(0) }
     }
 
-    /// `length` bytes, rounded up to `grain`, all zero; null when there are not so many. Async-signal-safe.
+    /// Allocates `length` bytes, rounded up to a multiple of `grain`, all zero; null if too few bytes are left. Async-signal-safe.
     pub(crate) fn take(&self, length: usize, grain: usize) -> *mut c_void {
         let length = length.next_multiple_of(grain);
         let taken = self.next.fetch_update(SeqCst, SeqCst, |next| {
-            // The end is never below a place that was found: it is lowered to 0 only with `next` at the top.
+            // The check cannot pass with an old `end`: `replace` sets `next` to the maximum before it changes `end`.
             let behind = next.checked_add(length)?;
             (next != 0 && behind <= self.end.load(SeqCst)).then_some(behind)
         });
         taken.map_or(ptr::null_mut(), ptr::with_exposed_provenance_mut)
     }
 
-    /// Whether at least half of `size` bytes is left.
+    /// Returns whether at least half of `size` bytes is left.
     pub(crate) fn has_half_of(&self, size: usize) -> bool {
         self.end.load(SeqCst).saturating_sub(self.next.load(SeqCst)) >= size / 2
     }
 
-    /// Puts another piece in the place of what is left, which is returned as (address, length).
+    /// Replaces the region with new memory, and returns the rest of the old region as (address, length).
     pub(crate) fn replace(&self, memory: *mut c_void, length: usize) -> (usize, usize) {
-        // Whoever takes meanwhile finds nothing.
+        // Allocations fail until the new region is set.
         let next = self.next.swap(usize::MAX, SeqCst);
         let end = self.end.swap(0, SeqCst);
         self.end.store(memory.addr() + length, SeqCst);
@@ -72,7 +72,7 @@ impl Reserve {
     }
 
     fn refill(&self, size: usize) -> bool {
-        let memory = map_as(size, PRIVATE | MAP_CONCEAL);
+        let memory = map_as(size, PRIVATE | MAP_UNDUMPED);
         if !memory.is_null() {
             let _ = self.replace(memory, size);
         }
@@ -80,15 +80,15 @@ impl Reserve {
     }
 }
 
-/// Reserves address space for what [`take_reserved`] hands out. Only touched pages cost memory; none is in a core dump. Not
-/// where the process may not have much: the program shall have that. At start-up.
+/// Reserves address space for [`take_reserved`], at start-up. Only touched pages use memory, and core dumps leave the pages out.
+/// Reserves nothing if the limit of memory is low, to leave the space to the program.
 pub(crate) fn reserve() {
-    if limit(DATA).is_some_and(|limit| limit.now / PART_OF_LIMIT >= RESERVE as u64) {
+    if limit(RLIMIT_MEMORY).is_some_and(|limit| limit.now / PART_OF_LIMIT >= RESERVE as u64) {
         let _ = OURS.refill(RESERVE);
     }
 }
 
-/// Reserves more, because there may be none later.
+/// Reserves more address space, because the program may not be able to map memory later.
 pub(crate) fn reserve_for_good() {
     let is_wanted = OURS.next.load(Relaxed) != usize::MAX && !OURS.has_half_of(RESERVE_FOR_GOOD);
     if is_wanted && !OURS.refill(RESERVE_FOR_GOOD) {
@@ -96,31 +96,32 @@ pub(crate) fn reserve_for_good() {
     }
 }
 
-/// Memory of the reserve, whole pages, all zero, or new memory where that is used up; null when there is none. Async-signal-safe.
+/// Allocates whole pages from the reserve, all zero, or maps new memory if the reserve is used up; null if both fail.
+/// Async-signal-safe.
 pub(crate) fn take_reserved(length: usize) -> *mut c_void {
     let taken = OURS.take(length, LARGEST_PAGE);
     if taken.is_null() { map_now(length) } else { taken }
 }
 
-/// A word of memory that is 1 in this process and 0 in a child with a copy of the memory, however that was made; null where the kernel does
-/// not do that.
+/// Maps a word that becomes 0 in any child with a copy of the memory. The caller sets the word to 1 in this process. Returns null if
+/// the kernel cannot do this.
 pub(crate) fn map_own_word() -> *mut c_void {
     let memory = map_now(LARGEST_PAGE);
     if memory.is_null() {
         return memory;
     }
-    // SAFETY: fresh memory.
+    // SAFETY: the memory was just mapped.
     match unsafe { call(numbers::MINHERIT, [memory.addr(), LARGEST_PAGE, INHERIT_ZERO]) } {
         Ok(_) => memory,
         Err(_) => {
-            // SAFETY: mapped just now, and nobody has it.
+            // SAFETY: the memory was just mapped, and no code uses it.
             unsafe { unmap(memory, LARGEST_PAGE) };
             ptr::null_mut()
         }
     }
 }
 
-/// New memory, all zero; null when there is none. Async-signal-safe.
+/// Maps new memory, all zero, or allocates from the reserve if mapping fails; null if both fail. Async-signal-safe.
 pub fn map(length: usize) -> *mut c_void {
     let memory = map_now(length);
     if memory.is_null() { OURS.take(length, LARGEST_PAGE) } else { memory }
@@ -131,41 +132,41 @@ fn map_now(length: usize) -> *mut c_void {
 }
 
 fn map_as(length: usize, flags: usize) -> *mut c_void {
-    // SAFETY: an anonymous mapping at an address of the kernel's choice touches nothing that exists.
+    // SAFETY: an anonymous mapping at an address that the kernel chooses changes no existing memory.
     let result = unsafe { call(numbers::MMAP, [0, length, PROT_READ_WRITE, flags, usize::MAX, 0]) };
     result.map_or(ptr::null_mut(), ptr::with_exposed_provenance_mut)
 }
 
-/// A part of a file as memory: what is written there is in the file at once.
+/// Maps a part of a file as shared memory: a write to the memory changes the file at once.
 pub(crate) fn map_file(file: Fd, offset: usize, length: usize) -> Result<*mut c_void, Errno> {
     let arguments = [0, length, PROT_READ_WRITE, MAP_SHARED, file.0 as usize, offset];
-    // SAFETY: a mapping at an address of the kernel's choice touches nothing that exists.
+    // SAFETY: a mapping at an address that the kernel chooses changes no existing memory.
     unsafe { call(numbers::MMAP, arguments) }.map(ptr::with_exposed_provenance_mut)
 }
 
-/// Puts memory of this process's own, all zero, in the place of memory that it shares: whoever has its address does not
-/// notice. Where there is none, the process cannot go on as it was asked to, and false is returned.
+/// Replaces shared memory with private memory at the same address, all zero. Returns false if the kernel has no memory.
 ///
 /// # Safety
 ///
-/// `memory` must be whole pages of one [`map_file`], and nobody may count on what is in it.
+/// `memory` must be whole pages of one [`map_file`], and no code may rely on the contents.
 pub(crate) unsafe fn replace(memory: *mut c_void, length: usize) -> bool {
     let arguments = [memory.addr(), length, PROT_READ_WRITE, PRIVATE | MAP_FIXED, usize::MAX, 0];
-    // SAFETY: only that memory is replaced, by the caller's promise.
+    // SAFETY: the call replaces only this memory, and the caller guarantees that no code relies on the contents.
     unsafe { call(numbers::MMAP, arguments) }.is_ok()
 }
 
-/// Makes memory zero again, which frees its whole pages.
+/// Sets memory to zero and frees its whole pages.
 ///
 /// # Safety
 ///
-/// `memory` must be a part of one [`map`], and nobody may count on what is in it.
+/// `memory` must be a part of one [`map`], and no code may rely on the contents.
 pub unsafe fn clear(memory: *mut c_void, length: usize) {
     let start = memory.addr();
     let first = start.next_multiple_of(PAGE) - start;
     let pages = length.saturating_sub(first) / PAGE * PAGE;
-    // Tables are in the buffer of the profile, where they begin and end within pages.
-    // SAFETY: the caller's promise. A new mapping takes the place of whole pages.
+    // Tables in the buffer of a profile begin and end within pages. A new mapping replaces whole pages, because MADV_FREE would keep the
+    // contents until memory is short.
+    // SAFETY: the caller guarantees that no code relies on the contents.
     unsafe {
         if pages == 0 || !replace(memory.byte_add(first), pages) {
             ptr::write_bytes(memory.cast::<u8>(), 0, length);
@@ -176,12 +177,12 @@ pub unsafe fn clear(memory: *mut c_void, length: usize) {
     }
 }
 
-/// Gives memory back.
+/// Unmaps memory.
 ///
 /// # Safety
 ///
-/// `memory` and `length` must be those of one [`map`] or [`map_file`], and nobody may use the memory any more.
+/// `memory` and `length` must be from one [`map`] or [`map_file`], and no code may use the memory afterwards.
 pub unsafe fn unmap(memory: *mut c_void, length: usize) {
-    // SAFETY: the caller's promise. Failure would only leave the memory mapped.
+    // SAFETY: the caller guarantees that no code uses the memory. After an error, the memory only stays mapped.
     let _ = unsafe { call(numbers::MUNMAP, [memory.addr(), length]) };
 }

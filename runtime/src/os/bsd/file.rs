@@ -2,9 +2,9 @@
 
 use core::ffi::CStr;
 
+use super::constants::{F_DUPFD_CLOEXEC, O_CLOEXEC, O_LOOKUP};
 use super::limits::{Limit, NOFILE, limit, set_limit, within_limit};
 use super::{Errno, call, numbers};
-use crate::text::Text;
 
 /// `AT_FDCWD`: the current directory, as a directory argument.
 pub(crate) const CURRENT: Fd = Fd(-100);
@@ -12,12 +12,9 @@ pub(crate) const CURRENT: Fd = Fd(-100);
 const POLLOUT: i16 = 4;
 const F_GETFD: usize = 1;
 const F_GETFL: usize = 3;
-const F_DUPFD_CLOEXEC: usize = 17;
-const F_KINFO: usize = 22;
 const LOCK_EXCLUSIVE: usize = 2;
 const LOCK_AT_ONCE: usize = 4;
 const LOCK_UNLOCK: usize = 8;
-const SEEK_DATA: usize = 3;
 const O_WRONLY: usize = 1;
 pub(crate) const O_RDWR: usize = 2;
 const O_NONBLOCK: usize = 4;
@@ -26,27 +23,15 @@ const O_NOFOLLOW: usize = 0x100;
 const O_CREAT: usize = 0x200;
 const O_EXCL: usize = 0x800;
 const O_DIRECTORY: usize = 0x2_0000;
-const O_SEARCH: usize = 0x4_0000;
-const O_CLOEXEC: usize = 0x10_0000;
 
 /// A file descriptor. Dropping an `Fd` does not close the descriptor, because some descriptors stay open until the process ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fd(pub(crate) i32);
 
-/// `struct kinfo_file` (`sys/user.h`), with only the fields that gmon needs.
-#[repr(C)]
-struct FileInformation {
-    size: i32,
-    rest: [i32; 91],
-    path: [u8; 1024],
-}
-
-const _: () = assert!(size_of::<FileInformation>() == 1392);
-
 impl Fd {
-    /// Opens a directory only for lookups of files, which needs no permission to read the directory.
+    /// Opens a directory for lookups of files.
     pub(crate) fn open_directory(path: &CStr) -> Result<Fd, Errno> {
-        CURRENT.open(path, O_SEARCH | O_DIRECTORY | O_CLOEXEC, 0)
+        CURRENT.open(path, O_LOOKUP | O_DIRECTORY | O_CLOEXEC, 0)
     }
 
     /// Creates a file in this directory; fails if the file exists.
@@ -153,32 +138,6 @@ impl Fd {
         self
     }
 
-    /// Appends the current path of the open file to `path`. Appends nothing if the kernel does not know the path.
-    pub(crate) fn push_path<const N: usize>(self, path: &mut Text<N>) {
-        let mut found = FileInformation { size: size_of::<FileInformation>() as i32, rest: [0; 91], path: [0; 1024] };
-        // SAFETY: the kernel reads the structure's size from its first field and writes at most that size.
-        if unsafe { call(numbers::FCNTL, [self.0 as usize, F_KINFO, (&raw mut found).addr()]) }.is_ok()
-            && let Ok(known) = CStr::from_bytes_until_nul(&found.path)
-        {
-            path.push(known.to_bytes());
-        }
-    }
-
-    /// Extends the file to `offset + length` bytes and allocates disk space for the range if the file system can. New bytes are zero.
-    pub(crate) fn extend(self, offset: usize, length: usize) -> Result<(), Errno> {
-        within_limit(offset + length)?;
-        // SAFETY: no pointers. The call returns an error number.
-        match unsafe { call(numbers::POSIX_FALLOCATE, [self.0 as usize, offset, length]) } {
-            Ok(0) => Ok(()),
-            // ZFS cannot allocate space in advance.
-            Ok(error) if [Errno::EINVAL, Errno::EOPNOTSUPP].contains(&Errno(error as i32)) => {
-                self.set_length(offset + length)
-            }
-            Ok(error) => Err(Errno(error as i32)),
-            Err(error) => Err(error),
-        }
-    }
-
     /// Locks the file exclusively; fails with EAGAIN if another process has the lock.
     pub(crate) fn lock(self) -> Result<(), Errno> {
         // SAFETY: no pointers.
@@ -189,17 +148,6 @@ impl Fd {
     pub(crate) fn unlock(self) -> Result<(), Errno> {
         // SAFETY: no pointers.
         unsafe { call(numbers::FLOCK, [self.0 as usize, LOCK_UNLOCK]) }.map(|_| ())
-    }
-
-    /// Returns the offset of the next data that is not a hole, from an offset on; `None` if no data follows.
-    pub(crate) fn next_data(self, offset: usize) -> Option<usize> {
-        // SAFETY: no pointers.
-        match unsafe { call(numbers::LSEEK, [self.0 as usize, offset, SEEK_DATA]) } {
-            Ok(data) => Some(data),
-            Err(Errno::ENXIO) => None,
-            // The file system does not report holes.
-            Err(_) => Some(offset),
-        }
     }
 
     /// Reads bytes at an offset, at most the length of `bytes`. Returns the number of bytes.

@@ -4,10 +4,9 @@ use core::mem::MaybeUninit;
 
 use super::{Errno, call, numbers};
 
-/// The limits of file sizes, of the number of descriptors, and of address space (`sys/resource.h`).
+/// The limits of file sizes and of the number of descriptors (`sys/resource.h`).
 pub(super) const FSIZE: usize = 1;
 pub(super) const NOFILE: usize = 8;
-pub(super) const AS: usize = 10;
 
 /// The soft and the hard limit: `struct rlimit`.
 #[repr(C)]

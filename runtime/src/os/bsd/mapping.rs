@@ -1,0 +1,23 @@
+//! A mapped address range.
+
+/// A mapped address range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Mapping<'a> {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    pub(crate) is_executable: bool,
+    /// The offset of the mapping in the file.
+    pub(crate) offset: usize,
+    /// The file's device number and inode number; 0 and 0 for anonymous memory.
+    pub(crate) device: u64,
+    pub(crate) inode: u64,
+    /// The file's path.
+    pub(crate) path: &'a [u8],
+}
+
+impl<'a> Mapping<'a> {
+    /// Returns the path of the mapped file.
+    pub(crate) fn path_of_file(&self) -> &'a [u8] {
+        self.path
+    }
+}
