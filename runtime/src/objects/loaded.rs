@@ -18,6 +18,7 @@ use super::headers::{self, Headers};
 use super::linker_list::List;
 use crate::os::{
     Errno, Identity, Mapping, MapsRoom, OwnMemory, VDSO_PATH, clear, effective_user, for_each_mapping, map,
+    path_of_file,
 };
 use crate::samples::bins;
 use crate::text::Text;
@@ -436,7 +437,7 @@ impl Objects {
             object.build_id.clear();
             object.build_id.push(headers.build_id.as_bytes());
             object.path.clear();
-            object.path.push(mapping.path_of_file());
+            object.path.push(path_of_file(mapping));
             self.number.set(number);
             Some(number)
         })?;

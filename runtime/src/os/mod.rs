@@ -4,6 +4,8 @@
 #[cfg(all(feature = "runtime", not(test)))]
 mod dynamic_linker;
 pub(crate) mod linked;
+mod mapping;
+mod reserve;
 #[cfg_attr(target_os = "linux", path = "linux/mod.rs")]
 #[cfg_attr(target_os = "freebsd", path = "freebsd/mod.rs")]
 #[cfg_attr(target_os = "openbsd", path = "openbsd/mod.rs")]
@@ -11,4 +13,6 @@ mod system;
 
 #[cfg(all(feature = "runtime", not(test)))]
 pub(crate) use dynamic_linker::next_definition;
+pub(crate) use mapping::Mapping;
+pub(crate) use reserve::Reserve;
 pub use system::*;

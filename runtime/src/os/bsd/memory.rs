@@ -2,15 +2,12 @@
 
 use core::ffi::c_void;
 use core::ptr;
-use core::sync::atomic::{
-    AtomicUsize,
-    Ordering::{Relaxed, SeqCst},
-};
 
 use super::constants::{MAP_UNDUMPED, RLIMIT_MEMORY};
 use super::limits::limit;
 use super::{Errno, Fd, call, numbers};
 use crate::arch::LARGEST_PAGE;
+use crate::os::reserve::Reserve;
 
 /// The size of a page.
 pub(crate) const PAGE: usize = 4096;
@@ -30,69 +27,29 @@ const RESERVE_FOR_GOOD: usize = 64 << 20;
 /// The reserve takes at most 1/64 of the limit of memory.
 const PART_OF_LIMIT: u64 = 64;
 
-/// A mapped region from which threads allocate memory in order, without a system call.
-pub(crate) struct Reserve {
-    /// The address of the first free byte, and the address after the last byte. [`Reserve::replace`] empties the reserve before it sets
-    /// both.
-    next: AtomicUsize,
-    end: AtomicUsize,
-}
-
 static OURS: Reserve = Reserve::none();
 
-impl Reserve {
-    pub(crate) const fn none() -> Reserve {
-        Reserve { next: AtomicUsize::new(0), end: AtomicUsize::new(0) }
+fn refill(size: usize) -> bool {
+    let memory = map_as(size, PRIVATE | MAP_UNDUMPED);
+    if !memory.is_null() {
+        let _ = OURS.replace(memory, size);
     }
-
-    /// Allocates `length` bytes, rounded up to a multiple of `grain`, all zero; null if too few bytes are left. Async-signal-safe.
-    pub(crate) fn take(&self, length: usize, grain: usize) -> *mut c_void {
-        let length = length.next_multiple_of(grain);
-        let taken = self.next.fetch_update(SeqCst, SeqCst, |next| {
-            // The check cannot pass with an old `end`: `replace` sets `next` to the maximum before it changes `end`.
-            let behind = next.checked_add(length)?;
-            (next != 0 && behind <= self.end.load(SeqCst)).then_some(behind)
-        });
-        taken.map_or(ptr::null_mut(), ptr::with_exposed_provenance_mut)
-    }
-
-    /// Returns whether at least half of `size` bytes is left.
-    pub(crate) fn has_half_of(&self, size: usize) -> bool {
-        self.end.load(SeqCst).saturating_sub(self.next.load(SeqCst)) >= size / 2
-    }
-
-    /// Replaces the region with new memory, and returns the rest of the old region as (address, length).
-    pub(crate) fn replace(&self, memory: *mut c_void, length: usize) -> (usize, usize) {
-        // Allocations fail until the new region is set.
-        let next = self.next.swap(usize::MAX, SeqCst);
-        let end = self.end.swap(0, SeqCst);
-        self.end.store(memory.addr() + length, SeqCst);
-        self.next.store(memory.expose_provenance(), SeqCst);
-        (next, end.saturating_sub(next))
-    }
-
-    fn refill(&self, size: usize) -> bool {
-        let memory = map_as(size, PRIVATE | MAP_UNDUMPED);
-        if !memory.is_null() {
-            let _ = self.replace(memory, size);
-        }
-        !memory.is_null()
-    }
+    !memory.is_null()
 }
 
 /// Reserves address space for [`take_reserved`], at start-up. Only touched pages use memory, and core dumps leave the pages out.
 /// Reserves nothing if the limit of memory is low, to leave the space to the program.
 pub(crate) fn reserve() {
     if limit(RLIMIT_MEMORY).is_some_and(|limit| limit.now / PART_OF_LIMIT >= RESERVE as u64) {
-        let _ = OURS.refill(RESERVE);
+        let _ = refill(RESERVE);
     }
 }
 
 /// Reserves more address space, because the program may not be able to map memory later.
 pub(crate) fn reserve_for_good() {
-    let is_wanted = OURS.next.load(Relaxed) != usize::MAX && !OURS.has_half_of(RESERVE_FOR_GOOD);
-    if is_wanted && !OURS.refill(RESERVE_FOR_GOOD) {
-        let _ = OURS.refill(RESERVE);
+    let is_wanted = !OURS.is_closed() && !OURS.has_half_of(RESERVE_FOR_GOOD);
+    if is_wanted && !refill(RESERVE_FOR_GOOD) {
+        let _ = refill(RESERVE);
     }
 }
 

@@ -4,7 +4,7 @@ use core::ffi::c_char;
 use core::mem::MaybeUninit;
 
 use super::constants::{Stat, device};
-use super::file::CURRENT;
+use super::descriptor::CURRENT;
 use super::{Errno, Fd, call, numbers};
 
 /// The type, size, owner and identity of a file.

@@ -3,8 +3,8 @@
 use core::ffi::CStr;
 
 use super::Errno;
-use super::mapping::Mapping;
 use super::profil::sysctl;
+use crate::os::mapping::Mapping;
 use crate::text::Text;
 
 const CTL_KERN: i32 = 1;
@@ -21,6 +21,11 @@ pub(crate) const VDSO_PATH: &[u8] = b"[vdso]";
 /// The buffer for the list of mappings; too large for a small stack.
 pub(crate) struct MapsRoom {
     list: [u8; 1 << 20],
+}
+
+/// Returns the path of the mapped file.
+pub(crate) fn path_of_file<'a>(mapping: &Mapping<'a>) -> &'a [u8] {
+    mapping.path
 }
 
 /// Calls `each` with each mapping in the order of addresses (`kern.proc.vmmap`, `struct kinfo_vmentry` of `sys/user.h`).

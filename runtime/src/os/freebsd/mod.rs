@@ -2,20 +2,20 @@
 //! cancellation points, and are allowed below mcount and in a signal handler.
 mod call;
 mod constants;
+#[path = "../unix/descriptor.rs"]
+mod descriptor;
 #[path = "../bsd/errno.rs"]
 mod errno;
-#[path = "../bsd/file.rs"]
-mod file;
+#[path = "../bsd/file_calls.rs"]
+mod file_calls;
 mod file_name;
 mod file_system;
-#[path = "../bsd/limits.rs"]
+#[path = "../unix/limits.rs"]
 mod limits;
 mod listed_object;
 #[cfg_attr(target_arch = "x86_64", path = "x86_64.rs")]
 #[cfg_attr(target_arch = "aarch64", path = "aarch64.rs")]
 mod machine;
-#[path = "../bsd/mapping.rs"]
-mod mapping;
 mod maps;
 #[path = "../bsd/memory.rs"]
 mod memory;
@@ -38,12 +38,12 @@ pub use machine::interrupted_pc;
 
 pub use crate::arch::LARGEST_PAGE;
 use call::call;
+pub(crate) use descriptor::{CURRENT, Fd, file_mask};
 pub use errno::{Errno, set_errno};
-pub(crate) use file::{CURRENT, Fd, O_RDWR, file_mask};
+pub(crate) use file_calls::O_RDWR;
 pub(crate) use file_name::{NAME_END, NAME_START, PLAIN_NAME, PROCESS_VARIABLE};
-pub(crate) use mapping::Mapping;
-pub(crate) use maps::{MapsRoom, VDSO_PATH, for_each_mapping, push_program_path};
-pub(crate) use memory::{PAGE, Reserve, map_file, map_own_word, replace, reserve, reserve_for_good, take_reserved};
+pub(crate) use maps::{MapsRoom, VDSO_PATH, for_each_mapping, path_of_file, push_program_path};
+pub(crate) use memory::{PAGE, map_file, map_own_word, replace, reserve, reserve_for_good, take_reserved};
 pub use memory::{clear, map, unmap};
 pub(crate) use own_memory::OwnMemory;
 pub(crate) use profil::{ClockRates, clock_rates, count_samples, interval_timer, processors, set_interval_timer};

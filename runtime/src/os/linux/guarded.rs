@@ -8,10 +8,9 @@
 
 use core::sync::atomic::{AtomicBool, AtomicI32, Ordering::Relaxed};
 
-use super::file::within_limit;
 use super::machine::{numbers, profil_numbers};
 use super::maps::transfer;
-use super::{Errno, Fd, PAGE, call, process_id};
+use super::{Errno, PAGE, call, process_id};
 
 const FUTEX_PRIVATE: usize = 128;
 const FUTEX_WAIT: usize = FUTEX_PRIVATE;
@@ -66,29 +65,6 @@ pub fn write(address: usize, bytes: &[u8]) -> Result<(), Errno> {
         unsafe { place.add(index).write_volatile(*byte) };
     }
     Ok(())
-}
-
-impl Fd {
-    /// Writes `length` bytes from `address` on to the start of the file.
-    ///
-    /// # Errors
-    ///
-    /// EFAULT if some bytes are missing; a part was then written.
-    pub(crate) fn write_memory(self, address: usize, length: usize) -> Result<(), Errno> {
-        within_limit(length)?;
-        let mut done = 0;
-        while done < length {
-            let arguments = [self.0 as usize, address.wrapping_add(done), length - done, done];
-            // SAFETY: the kernel only reads memory that exists.
-            match unsafe { call(numbers::PWRITE, arguments) } {
-                Ok(0) => return Err(Errno::EFBIG),
-                Ok(written) => done += written,
-                Err(Errno::EINTR) => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
-    }
 }
 
 /// Whether all `length` bytes from `address` on are writable. The check touches each page and changes nothing, not

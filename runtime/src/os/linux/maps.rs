@@ -6,30 +6,14 @@ use core::mem;
 use super::file::DELETED;
 use super::machine::numbers;
 use super::{CURRENT, Errno, Fd, call, process_id};
+use crate::os::mapping::Mapping;
 
 /// The longest line: the numbers, and a path of `PATH_MAX` in which each byte may be escaped by four.
 const LINE_SIZE: usize = 20_000;
 
-/// A range of addresses to which a file, or no file, is mapped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Mapping<'a> {
-    pub(crate) start: usize,
-    pub(crate) end: usize,
-    pub(crate) is_executable: bool,
-    /// The offset in the file.
-    pub(crate) offset: usize,
-    /// The device and inode numbers of the file; 0 and 0 for none.
-    pub(crate) device: u64,
-    pub(crate) inode: u64,
-    /// The path of the file, or a name in brackets; a newline in the path is `\012`.
-    pub(crate) path: &'a [u8],
-}
-
-impl<'a> Mapping<'a> {
-    /// The path of the mapped file, without the mark of a deleted file.
-    pub(crate) fn path_of_file(&self) -> &'a [u8] {
-        self.path.strip_suffix(DELETED).unwrap_or(self.path)
-    }
+/// Returns the path of the mapped file, without the mark of a deleted file. In the path, a newline is `\012`.
+pub(crate) fn path_of_file<'a>(mapping: &Mapping<'a>) -> &'a [u8] {
+    mapping.path.strip_suffix(DELETED).unwrap_or(mapping.path)
 }
 
 /// The kernel's name for the vDSO.

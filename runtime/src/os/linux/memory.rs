@@ -2,14 +2,12 @@
 
 use core::ffi::c_void;
 use core::ptr;
-use core::sync::atomic::{
-    AtomicUsize,
-    Ordering::{Relaxed, SeqCst},
-};
 
+use super::limits::limit;
 use super::machine::numbers;
 use super::{Errno, Fd, call};
 use crate::arch::LARGEST_PAGE;
+use crate::os::reserve::Reserve;
 
 /// The smallest page size of kernels. Other kernels use a multiple, up to [`LARGEST_PAGE`].
 pub(crate) const PAGE: usize = 4096;
@@ -29,74 +27,29 @@ const RESERVE: usize = (2 << 20) - LARGEST_PAGE;
 /// The address space that is reserved before a seccomp filter is installed, behind which there may be no more.
 const RESERVE_BEHIND_FILTER: usize = 64 << 20;
 /// The reserve takes at most this part of the limit of address space.
-const PART_OF_LIMIT: usize = 64;
-
-/// Memory that was mapped in advance and is handed out from one end, without a system call, to any thread.
-pub(crate) struct Reserve {
-    /// The first free byte, and the end. The bounds of a new piece are set while the reserve is empty.
-    next: AtomicUsize,
-    end: AtomicUsize,
-}
+const PART_OF_LIMIT: u64 = 64;
 
 static OURS: Reserve = Reserve::none();
-
-impl Reserve {
-    pub(crate) const fn none() -> Reserve {
-        Reserve { next: AtomicUsize::new(0), end: AtomicUsize::new(0) }
-    }
-
-    /// Takes `length` bytes, rounded up to `grain`, all zero; null if there are not enough. Async-signal-safe.
-    pub(crate) fn take(&self, length: usize, grain: usize) -> *mut c_void {
-        let length = length.next_multiple_of(grain);
-        let taken = self.next.fetch_update(SeqCst, SeqCst, |next| {
-            // The end is never below an address that was found: it is lowered to 0 only while `next` is at the
-            // maximum.
-            let behind = next.checked_add(length)?;
-            (next != 0 && behind <= self.end.load(SeqCst)).then_some(behind)
-        });
-        taken.map_or(ptr::null_mut(), ptr::with_exposed_provenance_mut)
-    }
-
-    /// Whether at least half of `size` bytes is left.
-    pub(crate) fn has_half_of(&self, size: usize) -> bool {
-        self.end.load(SeqCst).saturating_sub(self.next.load(SeqCst)) >= size / 2
-    }
-
-    /// Replaces the rest by another piece. The result is the address and the length of the rest.
-    pub(crate) fn replace(&self, memory: *mut c_void, length: usize) -> (usize, usize) {
-        // Concurrent callers of `take` find nothing.
-        let next = self.next.swap(usize::MAX, SeqCst);
-        let end = self.end.swap(0, SeqCst);
-        self.end.store(memory.addr() + length, SeqCst);
-        self.next.store(memory.expose_provenance(), SeqCst);
-        (next, end.saturating_sub(next))
-    }
-}
 
 /// Reserves address space for [`take_reserved`]. Only touched pages take memory, and none is in a core dump. There is
 /// no reserve if the process's limit is low, because the program needs the address space. Called at start-up.
 pub(crate) fn reserve() {
-    let mut limit = [0_u64; 2];
-    // SAFETY: the kernel writes a struct rlimit, two words.
-    let known = unsafe { call(numbers::PRLIMIT, [0, RLIMIT_AS, 0, limit.as_mut_ptr().addr()]) };
-    let [limit, _] = limit;
-    if known.is_ok() && limit / PART_OF_LIMIT as u64 >= RESERVE as u64 {
-        let _ = OURS.refill(RESERVE);
+    if limit(RLIMIT_AS).is_some_and(|limit| limit.now / PART_OF_LIMIT >= RESERVE as u64) {
+        let _ = refill(RESERVE);
     }
 }
 
 /// Reserves more address space, because the program is about to install a seccomp filter.
 pub(crate) fn reserve_for_good() {
-    let is_wanted = OURS.next.load(Relaxed) != usize::MAX && !OURS.has_half_of(RESERVE_BEHIND_FILTER);
-    if is_wanted && !OURS.refill(RESERVE_BEHIND_FILTER) {
-        let _ = OURS.refill(RESERVE);
+    let is_wanted = !OURS.is_closed() && !OURS.has_half_of(RESERVE_BEHIND_FILTER);
+    if is_wanted && !refill(RESERVE_BEHIND_FILTER) {
+        let _ = refill(RESERVE);
     }
 }
 
 /// Unmaps the rest of the reserve for good, because the program will have all its memory locked, touched or not.
 pub(crate) fn unreserve() {
-    let (left, length) = OURS.replace(ptr::null_mut(), 0);
-    OURS.next.store(usize::MAX, SeqCst);
+    let (left, length) = OURS.close();
     let unused = left.checked_next_multiple_of(LARGEST_PAGE).unwrap_or(0);
     let length = (left.saturating_add(length)).saturating_sub(unused);
     if left != 0 && length > 0 {
@@ -105,17 +58,15 @@ pub(crate) fn unreserve() {
     }
 }
 
-impl Reserve {
-    fn refill(&self, size: usize) -> bool {
-        let memory = map_now(size);
-        if memory.is_null() {
-            return false;
-        }
-        // SAFETY: fresh memory. Older kernels include it in their dumps.
-        let _ = unsafe { call(numbers::MADVISE, [memory.addr(), size, MADV_DONTDUMP]) };
-        let _ = self.replace(memory, size);
-        true
+fn refill(size: usize) -> bool {
+    let memory = map_now(size);
+    if memory.is_null() {
+        return false;
     }
+    // SAFETY: fresh memory. Older kernels include it in their dumps.
+    let _ = unsafe { call(numbers::MADVISE, [memory.addr(), size, MADV_DONTDUMP]) };
+    let _ = OURS.replace(memory, size);
+    true
 }
 
 /// Takes whole pages of the reserve, all zero, or maps new memory if the reserve is used up; null if there is none.
@@ -127,11 +78,10 @@ pub(crate) fn take_reserved(length: usize) -> *mut c_void {
 
 /// Returns the latest piece to the reserve; an earlier piece stays taken.
 pub(super) fn give_back_reserved(memory: *mut c_void, length: usize) {
-    let behind = memory.addr() + length.next_multiple_of(LARGEST_PAGE);
     if !memory.is_null() {
         // SAFETY: only the caller has that memory. The next owner finds it all zero.
         unsafe { ptr::write_bytes(memory.cast::<u8>(), 0, length) };
-        let _ = OURS.next.compare_exchange(behind, memory.addr(), SeqCst, SeqCst);
+        OURS.give_back(memory, length.next_multiple_of(LARGEST_PAGE));
     }
 }
 
@@ -210,35 +160,4 @@ pub unsafe fn clear(memory: *mut c_void, length: usize) {
 pub unsafe fn unmap(memory: *mut c_void, length: usize) {
     // SAFETY: the caller's promise. Failure would only leave the memory mapped.
     let _ = unsafe { call(numbers::MUNMAP, [memory.addr(), length]) };
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::HashSet;
-
-    use super::*;
-
-    #[test]
-    fn a_reserve_gives_each_piece_once() {
-        let size = 1 << 20;
-        let reserve = Reserve::none();
-        assert!(reserve.take(1, 4096).is_null(), "there is nothing yet");
-        let memory = map_now(size);
-        assert_eq!(reserve.replace(memory, size), (0, 0));
-        let take = || {
-            let pieces = std::iter::from_fn(|| Some(reserve.take(5000, 4096)).filter(|piece| !piece.is_null()));
-            pieces.map(<*mut c_void>::addr).collect::<Vec<_>>()
-        };
-        let taken: Vec<usize> = std::thread::scope(|scope| {
-            let threads: Vec<_> = (0..4).map(|_| scope.spawn(take)).collect();
-            threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
-        });
-        assert_eq!(taken.len(), size / 8192);
-        let distinct: HashSet<_> = taken.iter().map(|piece| (piece - memory.addr()) / 8192).collect();
-        assert_eq!((distinct.len(), distinct.into_iter().max()), (size / 8192, Some(size / 8192 - 1)));
-        let another = map_now(size);
-        assert_eq!(reserve.replace(another, size), (memory.addr() + size, 0));
-        assert_eq!(reserve.take(size, 4096), another);
-        assert!(reserve.take(1, 4096).is_null() && reserve.take(usize::MAX - 4096, 4096).is_null());
-    }
 }

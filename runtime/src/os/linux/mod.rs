@@ -4,9 +4,12 @@ mod auxiliary_vector;
 #[cfg(any(test, feature = "runtime"))]
 mod bpf;
 mod call;
+#[path = "../unix/descriptor.rs"]
+mod descriptor;
 mod disposition;
 mod errno;
 mod file;
+mod file_calls;
 mod file_name;
 mod hidden_handlers;
 #[cfg_attr(target_arch = "x86_64", path = "x86_64.rs")]
@@ -19,11 +22,14 @@ mod filter;
 #[cfg(any(test, feature = "runtime"))]
 mod filter_installation;
 mod guarded;
+#[path = "../unix/limits.rs"]
+mod limits;
 mod listed_object;
 mod maps;
 mod memory;
 mod perf;
 mod signal;
+mod status;
 mod thread;
 mod ticks;
 mod timer;
@@ -35,14 +41,16 @@ pub(crate) use machine::{numbers, syscall};
 pub use crate::arch::LARGEST_PAGE;
 pub use auxiliary_vector::executed_path;
 use call::{call, checked};
+#[cfg(any(test, feature = "runtime"))]
+pub(crate) use descriptor::file_mask;
+pub(crate) use descriptor::{CURRENT, Fd};
 #[cfg(all(feature = "start", not(test)))]
 pub(crate) use disposition::{Action, disguise, disguised, reveal, set_action_raw, stand_in};
 pub use errno::{Errno, set_errno};
 #[cfg(all(feature = "start", not(test)))]
 pub(crate) use file::can_write_files;
-#[cfg(any(test, feature = "runtime"))]
-pub(crate) use file::file_mask;
-pub(crate) use file::{CURRENT, Fd, Identity, O_RDWR, Status, push_program_path};
+pub(crate) use file::push_program_path;
+pub(crate) use file_calls::O_RDWR;
 pub(crate) use file_name::{NAME_END, NAME_START, PLAIN_NAME, PROCESS_VARIABLE};
 #[cfg(any(test, feature = "runtime"))]
 pub(crate) use filter::enter_thread;
@@ -51,10 +59,8 @@ pub(crate) use filter_installation::{Expected, Wanted, expect};
 pub use guarded::{can_be_written, read, write};
 #[cfg(all(feature = "start", not(test)))]
 pub(crate) use hidden_handlers::set_handler_entries;
-pub(crate) use maps::{Mapping, MapsRoom, OwnMemory, VDSO_PATH, for_each_mapping};
-pub(crate) use memory::{
-    PAGE, Reserve, map_file, map_own_word, replace, reserve, reserve_for_good, take_reserved, unreserve,
-};
+pub(crate) use maps::{MapsRoom, OwnMemory, VDSO_PATH, for_each_mapping, path_of_file};
+pub(crate) use memory::{PAGE, map_file, map_own_word, replace, reserve, reserve_for_good, take_reserved, unreserve};
 pub use memory::{clear, map, unmap};
 pub(crate) use perf::{SampleMemory, sample_on};
 pub use signal::Handler;
@@ -66,6 +72,7 @@ pub(crate) use signal::{
     take_signal, try_to_block_signals, uncatch_signal, with_signal, without_signal,
 };
 pub use signal::{SignalInfo, SignalSet, block_signals, set_blocked_signals};
+pub(crate) use status::{Identity, Status};
 pub(crate) use thread::{
     UNKNOWN_THREAD, effective_user, exit_process, give_way, known_process_id, process_id, system_release,
     thread_is_gone,

@@ -1,7 +1,7 @@
 //! Lists the process's mappings: no mappings, because OpenBSD's kernel reports the list only to the superuser.
 
 use super::Errno;
-use super::mapping::Mapping;
+use crate::os::mapping::Mapping;
 use crate::text::Text;
 
 /// The path that stands for the kernel's vDSO. OpenBSD's kernel reports no path for the vDSO.
@@ -9,6 +9,11 @@ pub(crate) const VDSO_PATH: &[u8] = b"[vdso]";
 
 /// The buffer for the list of mappings; empty, because there is no list.
 pub(crate) struct MapsRoom;
+
+/// Returns the path of the mapped file.
+pub(crate) fn path_of_file<'a>(mapping: &Mapping<'a>) -> &'a [u8] {
+    mapping.path
+}
 
 /// Calls `each` with no mapping. A profiled program is static, so all its code is in its own file.
 ///

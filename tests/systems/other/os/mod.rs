@@ -3,9 +3,10 @@
 #![allow(unused_variables, unused_mut, clippy::all)]
 
 use core::ffi::{CStr, c_char, c_int, c_void};
-use core::sync::atomic::{AtomicU32, AtomicUsize};
+use core::sync::atomic::AtomicU32;
 
 pub use crate::arch::LARGEST_PAGE;
+use super::Mapping;
 use crate::text::Text;
 
 // Errors.
@@ -176,27 +177,12 @@ pub(crate) const PROCESS_VARIABLE: &[u8] = b"";
 
 // Mappings.
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Mapping<'a> {
-    pub(crate) start: usize,
-    pub(crate) end: usize,
-    pub(crate) is_executable: bool,
-    /// The offset in the file.
-    pub(crate) offset: usize,
-    /// The device and inode numbers of the file; 0 and 0 for none.
-    pub(crate) device: u64,
-    pub(crate) inode: u64,
-    /// The path of the file, or a name in brackets; a newline in the path is `\012`.
-    pub(crate) path: &'a [u8],
-}
-impl<'a> Mapping<'a> {
-    pub(crate) fn path_of_file(&self) -> &'a [u8] {
-        loop {}
-    }
-}
 pub(crate) const VDSO_PATH: &[u8] = b"[vdso]";
 pub(crate) struct MapsRoom {
     room: [u8; 4096],
+}
+pub(crate) fn path_of_file<'a>(mapping: &Mapping<'a>) -> &'a [u8] {
+    loop {}
 }
 pub(crate) fn for_each_mapping(room: &mut MapsRoom, mut each: impl FnMut(&Mapping<'_>)) -> Result<(), Errno> {
     loop {}
@@ -223,25 +209,6 @@ impl OwnMemory {
 // Memory.
 
 pub(crate) const PAGE: usize = 4096;
-pub(crate) struct Reserve {
-    /// The first free byte, and the end. The bounds of a new piece are set while the reserve is empty.
-    next: AtomicUsize,
-    end: AtomicUsize,
-}
-impl Reserve {
-    pub(crate) const fn none() -> Reserve {
-        Reserve { next: AtomicUsize::new(0), end: AtomicUsize::new(0) }
-    }
-    pub(crate) fn take(&self, length: usize, grain: usize) -> *mut c_void {
-        loop {}
-    }
-    pub(crate) fn has_half_of(&self, size: usize) -> bool {
-        loop {}
-    }
-    pub(crate) fn replace(&self, memory: *mut c_void, length: usize) -> (usize, usize) {
-        loop {}
-    }
-}
 pub(crate) fn reserve() {
     loop {}
 }

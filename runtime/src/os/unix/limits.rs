@@ -2,11 +2,12 @@
 
 use core::mem::MaybeUninit;
 
-use super::{Errno, call, numbers};
+use super::Errno;
+pub(super) use super::file_calls::RLIMIT_NOFILE;
+use super::file_calls::{read_limit, write_limit};
 
-/// The limits of file sizes and of the number of descriptors (`sys/resource.h`).
-pub(super) const FSIZE: usize = 1;
-pub(super) const NOFILE: usize = 8;
+/// The limit of the size of files.
+const RLIMIT_FSIZE: usize = 1;
 
 /// The soft and the hard limit: `struct rlimit`.
 #[repr(C)]
@@ -20,7 +21,7 @@ pub(super) struct Limit {
 pub(super) fn limit(of: usize) -> Option<Limit> {
     let mut found = MaybeUninit::<Limit>::uninit();
     // SAFETY: the kernel writes the structure.
-    unsafe { call(numbers::GETRLIMIT, [of, found.as_mut_ptr().addr()]) }.ok()?;
+    unsafe { read_limit(of, found.as_mut_ptr().addr()) }.ok()?;
     let start: *const Limit = found.as_ptr();
     // SAFETY: the kernel has written the structure. Reads are word by word, because code below mcount must not use vector registers.
     unsafe {
@@ -31,10 +32,10 @@ pub(super) fn limit(of: usize) -> Option<Limit> {
 /// Sets a limit.
 pub(super) fn set_limit(of: usize, limit: Limit) -> Result<(), Errno> {
     // SAFETY: the kernel reads the structure.
-    unsafe { call(numbers::SETRLIMIT, [of, (&raw const limit).addr()]) }.map(|_| ())
+    unsafe { write_limit(of, (&raw const limit).addr()) }.map(|_| ())
 }
 
 /// Fails with EFBIG if a file may not have the size. A write beyond the limit would kill the process with SIGXFSZ. Called below mcount.
 pub(super) fn within_limit(size: usize) -> Result<(), Errno> {
-    if limit(FSIZE).is_some_and(|limit| size as u64 > limit.now) { Err(Errno::EFBIG) } else { Ok(()) }
+    if limit(RLIMIT_FSIZE).is_some_and(|limit| size as u64 > limit.now) { Err(Errno::EFBIG) } else { Ok(()) }
 }

@@ -1,9 +1,12 @@
-//! Files and directories.
+//! Open files and directories, and operations on names.
 
 use core::ffi::CStr;
 
-use super::constants::{F_DUPFD_CLOEXEC, O_CLOEXEC, O_LOOKUP};
-use super::limits::{Limit, NOFILE, limit, set_limit, within_limit};
+use super::file_calls::{
+    F_DUPFD_CLOEXEC, O_APPEND, O_CLOEXEC, O_CREAT, O_DIRECTORY, O_EXCL, O_LOOKUP, O_NOFOLLOW, O_NONBLOCK, O_RDWR,
+    O_WRONLY, poll,
+};
+use super::limits::{Limit, RLIMIT_NOFILE, limit, set_limit, within_limit};
 use super::{Errno, call, numbers};
 
 /// `AT_FDCWD`: the current directory, as a directory argument.
@@ -15,14 +18,9 @@ const F_GETFL: usize = 3;
 const LOCK_EXCLUSIVE: usize = 2;
 const LOCK_AT_ONCE: usize = 4;
 const LOCK_UNLOCK: usize = 8;
-const O_WRONLY: usize = 1;
-pub(crate) const O_RDWR: usize = 2;
-const O_NONBLOCK: usize = 4;
-const O_APPEND: usize = 8;
-const O_NOFOLLOW: usize = 0x100;
-const O_CREAT: usize = 0x200;
-const O_EXCL: usize = 0x800;
-const O_DIRECTORY: usize = 0x2_0000;
+
+/// The flags with which files are opened for writing.
+pub(crate) const WRITING_FLAGS: usize = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
 
 /// A file descriptor. Dropping an `Fd` does not close the descriptor, because some descriptors stay open until the process ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,8 +59,8 @@ impl Fd {
     /// Opens a file in this directory for writing, and also for reading if `to_map` is set. Creates the file if necessary. Does not
     /// follow a symbolic link, and does not block on a pipe without readers.
     pub(crate) fn open_for_writing(self, path: &CStr, mode: usize, to_map: bool) -> Result<Fd, Errno> {
-        let access = if to_map { O_RDWR } else { O_WRONLY };
-        self.open(path, access | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, mode)
+        let flags = if to_map { WRITING_FLAGS & !O_WRONLY | O_RDWR } else { WRITING_FLAGS };
+        self.open(path, flags, mode)
     }
 
     /// Opens a file in this directory for reading. Does not block on a pipe, and does not follow a symbolic link.
@@ -70,7 +68,7 @@ impl Fd {
         self.open(path, O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0)
     }
 
-    fn open(self, path: &CStr, flags: usize, mode: usize) -> Result<Fd, Errno> {
+    pub(super) fn open(self, path: &CStr, flags: usize, mode: usize) -> Result<Fd, Errno> {
         // SAFETY: the path ends with a NUL and is valid during the call.
         let open = || unsafe { call(numbers::OPENAT, [self.0 as usize, path.as_ptr().addr(), flags, mode]) };
         let opened = match open() {
@@ -93,8 +91,7 @@ impl Fd {
     pub(crate) fn takes_writing(self, milliseconds: u32) -> bool {
         // struct pollfd: the descriptor, the requested events, the returned events.
         let mut polled = [self.0, i32::from(POLLOUT)];
-        // SAFETY: the kernel reads and writes one 8-byte structure.
-        let result = unsafe { call(numbers::POLL, [polled.as_mut_ptr().addr(), 1, milliseconds as usize]) };
+        let result = poll(&mut polled, milliseconds);
         let [_, events] = polled;
         // The upper half has the returned events; POLLOUT must be the only event, without POLLERR or POLLHUP.
         result.is_err() || (result == Ok(1) && events >> 16 == i32::from(POLLOUT))
@@ -124,7 +121,7 @@ impl Fd {
         const HIGHEST: usize = 1023;
         /// More than the number of descriptors that gmon opens.
         const TRIES: usize = 8;
-        let highest = limit(NOFILE).map_or(0, |limit| (limit.now as usize).saturating_sub(1).min(HIGHEST));
+        let highest = limit(RLIMIT_NOFILE).map_or(0, |limit| (limit.now as usize).saturating_sub(1).min(HIGHEST));
         for lowest in (0..=highest).rev().take(TRIES) {
             // If the number is in use, F_DUPFD_CLOEXEC would return a higher number.
             if lowest > self.0 as usize
@@ -211,10 +208,10 @@ const FIRST_FREE: usize = 3;
 
 /// Repeats an open that failed with EMFILE, with the limit of descriptors raised to the hard limit meanwhile.
 fn with_more_descriptors(open: impl Fn() -> Result<usize, Errno>) -> Result<usize, Errno> {
-    let Some(before) = limit(NOFILE).filter(|limit| limit.now < limit.most) else { return Err(Errno::EMFILE) };
-    set_limit(NOFILE, Limit { now: before.most, most: before.most })?;
+    let Some(before) = limit(RLIMIT_NOFILE).filter(|limit| limit.now < limit.most) else { return Err(Errno::EMFILE) };
+    set_limit(RLIMIT_NOFILE, Limit { now: before.most, most: before.most })?;
     let opened = open();
-    let _ = set_limit(NOFILE, before);
+    let _ = set_limit(RLIMIT_NOFILE, before);
     opened
 }
 

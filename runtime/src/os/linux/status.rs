@@ -3,9 +3,9 @@
 use core::ffi::c_char;
 use core::mem::MaybeUninit;
 
-use super::super::machine::{Stat, numbers};
-use super::super::{Errno, call};
 use super::descriptor::{CURRENT, Fd};
+use super::machine::{Stat, numbers};
+use super::{Errno, call};
 
 const AT_EMPTY_PATH: usize = 0x1000;
 const STATX_BASIC_STATS: usize = 0x7ff;

@@ -11,13 +11,6 @@ pub(crate) struct Mapping<'a> {
     /// The file's device number and inode number; 0 and 0 for anonymous memory.
     pub(crate) device: u64,
     pub(crate) inode: u64,
-    /// The file's path.
+    /// The file's path, or a name that the kernel gives the memory, as the kernel reports it: see [`super::path_of_file`].
     pub(crate) path: &'a [u8],
-}
-
-impl<'a> Mapping<'a> {
-    /// Returns the path of the mapped file.
-    pub(crate) fn path_of_file(&self) -> &'a [u8] {
-        self.path
-    }
 }
