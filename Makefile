@@ -127,7 +127,9 @@ LLVM_OBJCOPY ?= llvm-objcopy
 LLVM_AR ?= llvm-ar
 FREEBSD_EMULATION = $(if $(filter arm64,$(HOST)),aarch64elf,elf_x86_64_fbsd)
 FREEBSD_GLOBALS = --strip-debug --keep-global-symbols=runtime/exports-freebsd.txt
-FREEBSD_GLOBALS += $(foreach name,_exit _Exit daemon dlclose execve fork,--weaken-symbol=$(name))
+# Our replacements of libc's functions are weak, so a program may define its own.
+FREEBSD_REPLACEMENTS = _exit _Exit daemon dlclose fork pdfork rfork execve _execve fexecve execv execvp execvpe execvP execl execle execlp
+FREEBSD_GLOBALS += $(foreach name,$(FREEBSD_REPLACEMENTS),--weaken-symbol=$(name))
 
 # Items that only other systems need are dead code.
 FREEBSD_RUST = $(SMALL) -C jump-tables=no -A dead_code -A unused_imports

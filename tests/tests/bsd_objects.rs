@@ -24,6 +24,12 @@ const MACHINES: [Machine; 2] = [
     Machine { name: "aarch64", triple: "aarch64-unknown-freebsd14", zig: "aarch64-freebsd" },
 ];
 
+/// The replacements of libc's functions that make processes or execute programs.
+const PROCESSES: [&str; 13] = [
+    "fork", "pdfork", "rfork", "execve", "_execve", "fexecve", "execv", "execvp", "execvpe", "execvP", "execl",
+    "execle", "execlp",
+];
+
 /// A program that needs all of the start-up code: constructors, destructors, `atexit`.
 const PROGRAM: &str = "
 int printf(const char *, ...);
@@ -153,7 +159,7 @@ fn set(names: &[&str]) -> BTreeSet<String> {
 fn only_the_public_names_are_global_and_little_is_needed() {
     let control = ["monstartup", "__monstartup", "moncontrol", "__moncontrol", "_mcleanup", "gmon_dump"];
     let more = ["write_profiling", "__write_profiling", ".mcount", "_mcount", "_start", "environ", "__progname"];
-    let weak = ["_exit", "_Exit", "daemon", "dlclose", "execve", "fork"];
+    let weak = ["_exit", "_Exit", "daemon", "dlclose"];
     let text = ["memcpy", "memmove", "memset", "memcmp", "bcmp", "strlen"];
     let wanted = ["__ehdr_start", "__executable_start", "etext", "main", "__libc_start1", "__error", "dl_iterate_phdr"];
     let ending = ["at_quick_exit", "setsid", "chdir", "open", "dup2", "close"];
@@ -169,7 +175,7 @@ fn only_the_public_names_are_global_and_little_is_needed() {
             };
         }
         let fentry: &[&str] = if machine.name == "amd64" { &["__fentry__"] } else { &[] };
-        assert_eq!(defined, set(&[&control[..], &more, &weak, fentry].concat()), "{}", machine.name);
+        assert_eq!(defined, set(&[&control[..], &more, &weak, &PROCESSES, fentry].concat()), "{}", machine.name);
         let needed: BTreeSet<_> = needed.difference(&set(&text)).cloned().collect();
         assert_eq!(needed, set(&[&wanted[..], &ending].concat()), "{}", machine.name);
         assert_eq!(may_be, set(&["__thr_fork", "dlsym"]), "{}", machine.name);
@@ -179,7 +185,7 @@ fn only_the_public_names_are_global_and_little_is_needed() {
 #[test]
 fn the_library_has_no_start_up_code_and_cannot_panic() {
     let control = ["monstartup", "__monstartup", "moncontrol", "__moncontrol", "_mcleanup", "gmon_dump"];
-    let more = ["write_profiling", "__write_profiling", ".mcount", "_mcount", "execve", "fork"];
+    let more = ["write_profiling", "__write_profiling", ".mcount", "_mcount"];
     let text = ["memcpy", "memmove", "memset", "memcmp", "bcmp", "strlen"];
     let wanted = ["__ehdr_start", "__error", "__progname", "environ"];
     for (machine, object) in objects() {
@@ -197,7 +203,7 @@ fn the_library_has_no_start_up_code_and_cannot_panic() {
             };
         }
         let fentry: &[&str] = if machine.name == "amd64" { &["__fentry__"] } else { &[] };
-        assert_eq!(defined, set(&[&control[..], &more, fentry].concat()), "{}", machine.name);
+        assert_eq!(defined, set(&[&control[..], &more, &PROCESSES, fentry].concat()), "{}", machine.name);
         let needed: BTreeSet<_> = needed.difference(&set(&text)).cloned().collect();
         assert_eq!(needed, set(&wanted), "{}", machine.name);
     }
@@ -234,7 +240,7 @@ fn programs_link_against_the_systems_libc_and_have_its_notes() {
         // The dynamic linker runs the functions of this array before the constructors.
         assert!(says.contains("(PREINIT_ARRAY)"), "{context}");
         // Symbols that libc and the dynamic linker look up in the program, and replacements of libc's functions.
-        for name in ["environ", "__progname", "fork", "dlclose", "_exit"] {
+        for name in ["environ", "__progname", "fork", "pdfork", "rfork", "execvp", "execl", "dlclose", "_exit"] {
             let is_here = says.lines().any(|line| line.ends_with(&format!(" {name}")) && !line.contains(" UND "));
             assert!(is_here, "{name} is not in the dynamic symbols: {context}");
         }

@@ -5,31 +5,68 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
 
-use gmon_tests::bsd::{Bsd, Start, System};
+use gmon_tests::bsd::{Bsd, Ran, Start, System};
 use gmon_tests::start_objects_for;
 use gmon_tests::symbols::{Symbols, read};
+
+/// The source of samples.
+#[derive(Clone, Copy, Debug)]
+enum Ticks {
+    Kernel,
+    Interval,
+}
 
 struct Program {
     system: Bsd,
     image: PathBuf,
 }
 
+impl Ticks {
+    /// Returns whether the number of samples is right for a number of ticks of the profiling clock.
+    fn fits(self, ticks: u64, samples: u64) -> bool {
+        match self {
+            Ticks::Kernel => samples == ticks,
+            // The timer starts in the middle of a period.
+            Ticks::Interval => samples.abs_diff(ticks * 100 / 8128) <= 1,
+        }
+    }
+
+    fn environment(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Ticks::Kernel => &[],
+            Ticks::Interval => &[("GMON_HZ", "100")],
+        }
+    }
+}
+
 const FILE: &str = "controlled.gmon";
+const CHILDREN: &str = "children.gmon";
 /// The status of the tests' kernel for a process that SIGKILL ended.
 const KILLED: i32 = 128 + 9;
 
 impl Program {
     fn build(name: &str) -> Option<Program> {
+        Program::build_from("controlled", name)
+    }
+
+    /// Builds a program from its source file.
+    fn build_from(source: &str, name: &str) -> Option<Program> {
         let system = Bsd::new(System::FreeBsd, &format!("bsd_processes_{name}"))?;
         let object = start_objects_for("freebsd-amd64")?.join("gcrt1.o");
-        let image = system.build("controlled", &["controlled.c"], &["-O1", "-pg"], Start::Object(&object));
+        let image = system.build(source, &[&format!("{source}.c")], &["-O1", "-pg"], Start::Object(&object));
         Some(Program { system, image })
     }
 
     /// Runs a part of the program, which must end with the status.
-    fn run(&self, part: &str, environment: &[(&str, &str)], status: i32) {
-        let ran = self.system.run(&self.image, &[], &[part], environment);
+    fn run(&self, part: &str, environment: &[(&str, &str)], status: i32) -> Ran {
+        self.run_with(&[], part, environment, status)
+    }
+
+    /// Runs a part of the program with options for the tests' kernel.
+    fn run_with(&self, options: &[&str], part: &str, environment: &[(&str, &str)], status: i32) -> Ran {
+        let ran = self.system.run(&self.image, options, &[part], environment);
         assert_eq!(ran.status, status, "{}{}{}", ran.stdout, ran.stderr, ran.record);
+        ran
     }
 
     fn profiles(&self) -> BTreeSet<String> {
@@ -75,19 +112,84 @@ fn a_live_file_survives_any_end() {
 }
 
 #[test]
-fn children_of_all_kinds_leave_the_parents_profile_alone() {
-    for environment in [&[][..], &[("GMON_HZ", "100")]] {
+fn children_that_execute_programs_leave_the_parents_profile_alone() {
+    for source in [Ticks::Kernel, Ticks::Interval] {
         let Some(program) = Program::build("children") else {
             return;
         };
-        program.run("children", environment, 0);
-        let profiles = program.profiles();
+        program.run("children", source.environment(), 0);
         // Executed programs wrote a file of the same name, and the parent replaced the file.
-        assert!(profiles.contains(FILE), "{profiles:?}");
         let (ticks, calls) = program.counts(FILE, "counted", "leaf");
-        let expected = if environment.is_empty() { 1000 } else { 1000 * 100 / 8128 };
-        assert!(ticks.abs_diff(expected) <= u64::from(!environment.is_empty()), "{ticks} ticks");
-        assert_eq!(calls, 2, "{profiles:?}");
+        assert!(source.fits(1000, ticks), "{source:?}: {ticks} ticks");
+        assert_eq!(calls, 2);
+    }
+}
+
+#[test]
+fn children_with_a_copy_of_the_memory_have_profiles_of_their_own() {
+    for source in [Ticks::Kernel, Ticks::Interval] {
+        let Some(program) = Program::build_from("children", "kinds") else {
+            return;
+        };
+        program.run("kinds", source.environment(), 0).expect_nothing_refused();
+        let children: BTreeSet<_> = (1002..=1006).map(|process| format!("children.{process}.gmon")).collect();
+        for (child, expected) in children.iter().zip(3..) {
+            let (ticks, calls) = program.counts(child, "counted", "leaf");
+            assert!(source.fits(8128, ticks), "{source:?}, {child}: {ticks} ticks");
+            assert_eq!(calls, expected, "{child}");
+        }
+        // Calls of children that share the memory count in the parent, and so do the kernel's ticks.
+        let (ticks, calls) = program.counts(CHILDREN, "counted", "leaf");
+        let shared = if matches!(source, Ticks::Kernel) { 10 } else { 0 };
+        assert!(source.fits(8128 + shared, ticks), "{source:?}: {ticks} ticks");
+        assert_eq!(calls, 4);
+        assert_eq!(program.profiles(), children.into_iter().chain([CHILDREN.to_owned()]).collect());
+    }
+}
+
+#[test]
+fn programs_that_are_executed_in_any_way_get_no_signal_of_the_timer() {
+    let Some(program) = Program::build_from("children", "ways") else {
+        return;
+    };
+    program.run("executes", Ticks::Interval.environment(), 0);
+    program.run("executes_blocked", Ticks::Interval.environment(), 5);
+}
+
+#[test]
+fn a_program_that_executes_nothing_stays_sampled() {
+    let Some(program) = Program::build_from("children", "fails") else {
+        return;
+    };
+    let ran = program.run("fails", Ticks::Interval.environment(), 0);
+    assert_eq!(ran.stderr, format!("execvP: {}: path too long\n", "x".repeat(1999)));
+    let ticks = program.counts(CHILDREN, "counted", "leaf").0;
+    assert!(Ticks::Interval.fits(8128, ticks), "{ticks} ticks");
+}
+
+#[test]
+fn a_program_that_begins_in_capability_mode_says_what_it_cannot_open() {
+    let Some(program) = Program::build_from("children", "confined") else {
+        return;
+    };
+    let ran = program.run("confines", &[], 5);
+    let line = "not profiling: cannot open the directory of the profile: not permitted in capability mode (error 94)\n";
+    assert!(ran.stderr.contains(line), "{}", ran.stderr);
+}
+
+#[test]
+fn many_processors_lose_no_tick_and_wake_the_reader_rarely() {
+    let Some(program) = Program::build_from("children", "processors") else {
+        return;
+    };
+    // Half a second in one place on 64 processors, where a counter wraps after 126 milliseconds.
+    program.run_with(&["--processors", "64"], "works", &[], 0);
+    assert_eq!(program.counts(CHILDREN, "counted", "leaf").0, 64 * 8128 / 2);
+    // The program sleeps for 20 seconds. The runtime's thread sleeps for 3.5 seconds of CPU time on all processors together.
+    for (processors, expected) in [("1", 5), ("64", 362)] {
+        let ran = program.run_with(&["--trace", "--processors", processors], "sleeps", &[], 0);
+        let wakes = ran.events("call").iter().filter(|event| event.contains(" nanosleep(")).count() - 1;
+        assert!((expected..=expected + 2).contains(&wakes), "{processors} processors: {wakes} sleeps");
     }
 }
 

@@ -137,6 +137,18 @@ fn a_program_that_ends_early_leaves_its_profile() {
 }
 
 #[test]
+fn a_thread_that_ends_the_process_leaves_the_calls_of_all_threads() {
+    let Some(program) = Program::build("thread_leaves") else {
+        return;
+    };
+    program.run("thread_leaves", &[], 3);
+    let calls = program.calls(FILE);
+    assert_eq!(calls.get("arc middle leaf"), Some(&1001), "constructor 1, threads 100 + 200 + 300 + 400");
+    assert_eq!(calls.get("arc leaving_worker middle"), Some(&4));
+    assert_eq!(program.ticks(FILE), samples(&[("light", 1000)]));
+}
+
+#[test]
 fn threads_fork_children_of_their_own() {
     let Some(program) = Program::build("forking_threads") else {
         return;

@@ -318,7 +318,7 @@ const KEPT_BY_A_CHILD: &[(&str, &[&str], &str)] = &[
     ("thread", &["MILLISECOND"], "never changes"),
     ("valgrind", &["REQUEST"], "never changes"),
     ("start", &["CLEANUP", "environ", "__progname"], "how the program was started"),
-    ("fork", &["NEXT"], "the C library's functions stay where they are"),
+    ("fork", &["NEXT", "NEXT_WITH_DESCRIPTOR"], "the C library's functions stay where they are"),
     ("signal", &["ENTRIES"], "the child inherits the handlers"),
     ("sampler", &["IS_ITIMER"], "what the user asked for, and what the system has"),
     ("sampler", &["STARTED", "SAMPLED"], "the child sets them to its own CPU time"),

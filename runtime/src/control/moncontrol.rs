@@ -74,7 +74,7 @@ pub(crate) fn start(lowpc: usize, highpc: usize, directory: Option<c_int>, live:
     LOWPC.store(range.lowpc, SeqCst);
     // SAFETY: the buffer comes from `allocate` and is never freed.
     if let Err(error) = unsafe { profil(&buffer, SCALE, directory.unwrap_or(-1)) } {
-        say_error(&[b"not profiling: profil"], error);
+        kernel::say_start_failure(error);
         return;
     }
     IS_PROFILED.store(true, SeqCst);

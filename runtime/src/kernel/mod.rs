@@ -24,7 +24,7 @@ pub(crate) use profil::{is_kernels, profil};
 pub use system::profil_clock;
 pub(crate) use system::{
     Clock, HIGHEST_RATE, Sampler, Wish, arcs_grain, choose as choose_sampler, collect, map_arcs, profrate,
-    settle_for_good, to_be_blocked,
+    say_start_failure, settle_for_good, to_be_blocked,
 };
 #[cfg(not(test))]
 pub(crate) use system::{RATE_OTHERWISE, SAMPLER_NAMES};

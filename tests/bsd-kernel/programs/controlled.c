@@ -1,4 +1,4 @@
-// A profiled program that controls its profile and creates children of all kinds. The argument selects the part for a test.
+// A profiled program that controls its profile and creates children. The argument selects the part for a test.
 #include "bsd.h"
 
 #define PART __attribute__((noinline, used))
@@ -55,22 +55,9 @@ static void signaled(void) {
 
 static void children(char **argv) {
     leaf();
-    int descriptor;
-    pid_t child = pdfork(&descriptor, 0);
-    if (child == 0) {
-        in_child(3);
-        exit(0);
-    }
-    CHECK(child > 0 && close(descriptor) == 0);
-    child = rfork(RFPROC | RFFDG);
-    if (child == 0) {
-        in_child(4);
-        _exit(0);
-    }
-    CHECK(status_of(child) == 0);
     // Children that execute a program: by fork and by vfork.
     char *arguments[] = {argv[0], (char *)"nothing", NULL};
-    child = fork();
+    pid_t child = fork();
     if (child == 0) {
         in_child(5);
         execve(argv[0], arguments, nothing);

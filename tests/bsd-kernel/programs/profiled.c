@@ -103,6 +103,18 @@ static void leave(void) {
     _exit(3);
 }
 
+// One thread ends the process while the others wait.
+static volatile int finished;
+PART void *leaving_worker(void *argument) {
+    middle((int)(long)argument);
+    light((u64)argument);
+    int before = __atomic_fetch_add(&finished, 1, __ATOMIC_SEQ_CST);
+    while (__atomic_load_n(&finished, __ATOMIC_SEQ_CST) < THREADS) __asm__ volatile("pause");
+    if (before == THREADS - 1) _exit(3);
+    while (1) nanosleep(&(struct timespec){1000, 0}, NULL);
+}
+static void thread_leaves(void) { run(leaving_worker, 100); }
+
 static void die(void) {
     middle(6);
     light(60);
@@ -203,7 +215,7 @@ int main(int argc, char **argv) {
         {"counts", counts}, {"samples", samples},     {"many", many}, {"forks", forks},         {"leave", leave},
         {"die", die},       {"confined", confined}, {"own_timer", own_timer}, {"elsewhere", elsewhere},
         {"control", control}, {"killed", killed}, {"executes", executes}, {"forking_threads", forking_threads},
-        {"confined_threads", confined_threads},
+        {"confined_threads", confined_threads}, {"thread_leaves", thread_leaves},
     };
     CHECK(argc == 2 && initialized);
     own_path = argv[0];

@@ -339,6 +339,8 @@ pub struct Kernel {
     pub ended: Vec<Ended>,
     /// The status of the first process, once the process ended.
     pub status: Option<i32>,
+    /// The number of processors. Each tick that a program requests interrupts as many threads of the program at the same address.
+    pub processors: u64,
     /// The clock.
     pub clock: Clock,
     /// The record for the test.
@@ -364,6 +366,7 @@ impl Kernel {
             threads: BTreeMap::new(),
             ended: Vec::new(),
             status: None,
+            processors: 1,
             clock: Clock::new(personality.rates),
             record,
             last: (FIRST_PROCESS - 1, FIRST_THREAD - 1, 0),

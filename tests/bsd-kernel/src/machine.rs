@@ -36,6 +36,8 @@ pub struct Run {
     pub environment: Vec<Vec<u8>>,
     /// Whether issetugid(2) returns 1.
     pub is_set_id: bool,
+    /// The number of processors.
+    pub processors: u64,
 }
 
 impl Run {
@@ -46,6 +48,7 @@ impl Run {
     /// If the program is not a program of the system, or if Linux cannot start the program.
     pub fn run(self, record: Record) -> io::Result<i32> {
         let mut kernel = Kernel::new(self.personality, record);
+        kernel.processors = self.processors;
         start(&mut kernel, self)?;
         while !kernel.threads.is_empty() {
             settle(&mut kernel);

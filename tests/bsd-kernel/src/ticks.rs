@@ -20,13 +20,15 @@ impl Kernel {
         }
     }
 
-    /// Performs one tick: advances the time, counts the tick in the profile, and checks the interval timers.
+    /// Performs one tick, on all processors at once: advances the time, counts the tick in the profile, and checks the interval timers.
     fn tick(&mut self, id: ThreadId, pc: u64) {
-        self.charge(id, pc);
+        for _ in 0..self.processors {
+            self.charge(id, pc);
+        }
         self.thread(id).ticks += 1;
-        self.process_of(id).ticks += 1;
+        self.process_of(id).ticks += self.processors;
         let microseconds = self.clock.interval_tick();
-        for _ in 0..self.clock.tick() {
+        for _ in 0..self.clock.tick() * self.processors {
             for (timer, signal) in SIGNALS.into_iter().enumerate() {
                 if self.process_of(id).intervals[timer].count_down(microseconds) {
                     let process = self.thread(id).process;

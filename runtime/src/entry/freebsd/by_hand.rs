@@ -12,6 +12,12 @@ unsafe extern "C" {
     static __progname: *const c_char;
 }
 
+/// Returns the process's environment as it is now.
+pub(super) fn environment() -> *const *const c_char {
+    // SAFETY: the variable is libc's. As for `getenv`, a program must not change its environment in another thread at the same time.
+    unsafe { environ }
+}
+
 /// `void monstartup(unsigned long lowpc, unsigned long highpc)`: starts profiling and reads the environment. Only the first
 /// call has an effect. A process with other rights than its user's is not profiled.
 #[unsafe(no_mangle)]

@@ -1,26 +1,55 @@
-//! `execve`: stops the interval timer of `GMON_HZ`, which would keep running in the new program.
+//! `execve` and its relatives: they stop the interval timer of `GMON_HZ`, which would keep running in the new program and end that
+//! program with SIGPROF.
+//!
+//! libc's functions that execute a program call `_execve`, which is also defined here. In a dynamic program, libc's calls of its own
+//! functions may not reach this definition, so this module and its neighbors define all functions of the family.
 
 use core::ffi::{c_char, c_int};
 
+use super::environment;
 use crate::kernel::system::{start, stop_before_exec};
-use crate::os::{execute, set_errno};
+use crate::os::{Errno, Executable, execute, set_errno};
 use crate::ownership;
 
-/// `int execve(const char *path, char *const argv[], char *const envp[])`. libc's other functions that execute a program do not call
-/// this function.
-#[unsafe(no_mangle)]
-unsafe extern "C" fn execve(
-    path: *const c_char,
-    arguments: *const *const c_char,
-    environment: *const *const c_char,
-) -> c_int {
+/// An array of strings that ends with a null pointer.
+pub(super) type Strings = *const *const c_char;
+
+/// Stops the interval timer while `run` tries to execute a program, and returns -1 if `run` fails.
+pub(super) fn without_timer(run: impl FnOnce() -> Errno) -> c_int {
     // The child of a vfork shares the parent's memory and has no timer.
     let has_stopped = ownership::is_ours() && stop_before_exec();
-    // SAFETY: the caller passes valid arguments for execve.
-    let error = unsafe { execute(path, arguments, environment) };
+    let error = run();
     if has_stopped {
         let _ = start();
     }
     set_errno(error);
     -1
+}
+
+/// `int execve(const char *path, char *const argv[], char *const envp[])`.
+#[unsafe(no_mangle)]
+pub(super) unsafe extern "C" fn execve(path: *const c_char, arguments: Strings, variables: Strings) -> c_int {
+    // SAFETY: the caller passes valid arguments for execve.
+    without_timer(|| unsafe { execute(Executable::Path(path), arguments, variables) })
+}
+
+/// libc's internal name for [`execve`].
+#[unsafe(no_mangle)]
+unsafe extern "C" fn _execve(path: *const c_char, arguments: Strings, variables: Strings) -> c_int {
+    // SAFETY: as for `execve`.
+    unsafe { execve(path, arguments, variables) }
+}
+
+/// `int fexecve(int fd, char *const argv[], char *const envp[])`.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn fexecve(descriptor: c_int, arguments: Strings, variables: Strings) -> c_int {
+    // SAFETY: the caller passes valid arguments for fexecve.
+    without_timer(|| unsafe { execute(Executable::Descriptor(descriptor), arguments, variables) })
+}
+
+/// `int execv(const char *path, char *const argv[])`.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn execv(path: *const c_char, arguments: Strings) -> c_int {
+    // SAFETY: the caller passes valid arguments for execv.
+    unsafe { execve(path, arguments, environment()) }
 }

@@ -19,6 +19,11 @@ pub(super) static CLEANUP: AtomicUsize = AtomicUsize::new(0);
 #[allow(non_upper_case_globals, reason = "C's name")]
 static environ: AtomicPtr<*const c_char> = AtomicPtr::new(core::ptr::null_mut());
 
+/// Returns the process's environment as it is now.
+pub(super) fn environment() -> *const *const c_char {
+    environ.load(Relaxed).cast_const()
+}
+
 /// The program's name without directories. libc or the dynamic linker sets this variable too.
 #[unsafe(no_mangle)]
 #[allow(non_upper_case_globals, reason = "C's name")]

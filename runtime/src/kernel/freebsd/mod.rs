@@ -2,12 +2,21 @@
 pub mod profil_clock;
 mod sampler;
 
-use super::buffer::KernelsProfil;
+use super::buffer::{KernelsProfil, buffer};
 use crate::file::Form;
+use crate::message::say_error;
+use crate::os::Errno;
 
 /// The default form of the file: libc's, or FreeBSD's form with 32-bit counters if a bin exceeded 16 bits.
 pub(crate) fn form(has_overflowed: bool) -> Form {
     if has_overflowed { Form::FreeBsd } else { Form::Bsd }
+}
+
+/// Prints that the first call of `profil` failed. The call captures the directory of the file before it stores the buffer.
+pub(crate) fn say_start_failure(error: Errno) {
+    let is_directory = buffer().is_none() && error != Errno::EPERM;
+    let what: &[u8] = if is_directory { b"cannot open the directory of the profile" } else { b"profil" };
+    say_error(&[b"not profiling: ", what], error);
 }
 
 /// The end of the message for an invalid rate. The default rate depends on the sampler.

@@ -4,10 +4,18 @@ mod sampler;
 
 use super::buffer::KernelsProfil;
 use crate::file::Form;
+use crate::message::say_error;
+use crate::os::Errno;
 
 /// The default form of the file: the buffer as it is, or the GNU form if a bin has overflowed.
 pub(crate) fn form(has_overflowed: bool) -> Form {
     if has_overflowed { Form::Gnu } else { Form::OpenBsd }
+}
+
+/// Prints that the first call of `profil` failed.
+#[inline(always)]
+pub(crate) fn say_start_failure(error: Errno) {
+    say_error(&[b"not profiling: profil"], error);
 }
 
 /// The end of the message for an invalid rate.

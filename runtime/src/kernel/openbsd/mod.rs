@@ -12,6 +12,8 @@ mod sampler;
 
 use super::buffer::KernelsProfil;
 use crate::file::Form;
+use crate::message::say_error;
+use crate::os::Errno;
 
 /// The kernel's call.
 pub(crate) const KERNELS_PROFIL: Option<KernelsProfil> =
@@ -20,6 +22,11 @@ pub(crate) const KERNELS_PROFIL: Option<KernelsProfil> =
 /// The form of files that gmon writes itself.
 pub(crate) fn form(_has_overflowed: bool) -> Form {
     Form::OpenBsd
+}
+
+/// Prints that the first call of `profil` failed.
+pub(crate) fn say_start_failure(error: Errno) {
+    say_error(&[b"not profiling: profil"], error);
 }
 
 /// What is said of a rate that is none.

@@ -12,6 +12,8 @@ impl Errno {
     pub const ESRCH: Errno = Errno(3);
     pub const EINTR: Errno = Errno(4);
     pub const ENXIO: Errno = Errno(6);
+    pub const E2BIG: Errno = Errno(7);
+    pub const ENOEXEC: Errno = Errno(8);
     pub const EBADF: Errno = Errno(9);
     pub const ENOMEM: Errno = Errno(12);
     pub const EACCES: Errno = Errno(13);
@@ -22,12 +24,14 @@ impl Errno {
     pub const EINVAL: Errno = Errno(22);
     pub const ENFILE: Errno = Errno(23);
     pub const EMFILE: Errno = Errno(24);
+    pub const ETXTBSY: Errno = Errno(26);
     pub const EFBIG: Errno = Errno(27);
     pub const EROFS: Errno = Errno(30);
     pub const EPIPE: Errno = Errno(32);
     pub const EAGAIN: Errno = Errno(35);
     pub const EALREADY: Errno = Errno(37);
     pub const EOPNOTSUPP: Errno = Errno(45);
+    pub const ELOOP: Errno = Errno(62);
     pub const ENAMETOOLONG: Errno = Errno(63);
 
     /// Returns the description of an error that the runtime may meet; empty for other errors.

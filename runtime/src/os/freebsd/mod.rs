@@ -22,6 +22,7 @@ mod memory;
 mod numbers;
 #[path = "../bsd/own_memory.rs"]
 mod own_memory;
+mod process;
 mod profil;
 #[path = "../bsd/signal.rs"]
 mod signal;
@@ -46,6 +47,7 @@ pub(crate) use maps::{MapsRoom, VDSO_PATH, for_each_mapping, path_of_file, push_
 pub(crate) use memory::{PAGE, map_file, map_own_word, replace, reserve, reserve_for_good, take_reserved};
 pub use memory::{clear, map, unmap};
 pub(crate) use own_memory::OwnMemory;
+pub(crate) use process::{Executable, execute, raw_fork, raw_pdfork, raw_rfork};
 pub(crate) use profil::{ClockRates, clock_rates, count_samples, interval_timer, processors, set_interval_timer};
 pub(crate) use signal::{
     FATAL_SIGNALS, LOOKED_FOR_SIGNALS, SIGPIPE, SIGPROF, SIGXFSZ, catch_signal, default_action, is_caught_by,
@@ -57,7 +59,7 @@ pub use signal_set::SignalSet;
 pub(crate) use signal_set::{NO_SIGNALS, SavedSignals, contains, with_signal};
 pub(crate) use status::{Identity, Status};
 pub(crate) use thread::{
-    UNKNOWN_THREAD, effective_user, end_thread, enter_thread, execute, exit_process, give_way, has_other_rights,
-    known_process_id, process_id, process_time, raw_fork, start_thread, thread_is_gone, wait,
+    UNKNOWN_THREAD, effective_user, end_thread, enter_thread, exit_process, give_way, has_other_rights,
+    known_process_id, process_id, process_time, start_thread, thread_is_gone, wait,
 };
 pub use thread::{a_moment, thread_id};

@@ -44,7 +44,9 @@ typedef unsigned long u64;
 #define SIG_SETMASK 3
 #define ITIMER_PROF 2
 #define EPERM 1
+#define ENOENT 2
 #define EINTR 4
+#define ENOEXEC 8
 #define EBADF 9
 #define EFAULT 14
 #define EINVAL 22

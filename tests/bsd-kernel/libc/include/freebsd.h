@@ -8,6 +8,9 @@
 #define RFFDG 4
 #define RFPROC 0x10
 #define RFMEM 0x20
+#define RFCFDG 0x1000
+#define RFTHREAD 0x2000
+#define RFSPAWN 0x80000000u
 #define ECAPMODE 94
 
 typedef struct { u32 bits[4]; } sigset_t;
@@ -50,8 +53,17 @@ struct dl_phdr_info {
 int fstat(int, struct stat *);
 int fstatat(int, const char *, struct stat *, int);
 int profil(char *, size_t, u64, u32);
-int rfork(int);
+pid_t rfork(int) __attribute__((returns_twice));
 pid_t pdfork(int *, int);
+int fexecve(int, char *const *, char *const *);
+int execv(const char *, char *const *);
+int execvp(const char *, char *const *);
+int execvpe(const char *, char *const *, char *const *);
+int execvP(const char *, const char *, char *const *);
+int execl(const char *, const char *, ...);
+int execle(const char *, const char *, ...);
+int execlp(const char *, const char *, ...);
+int execute_in_libc(const char *, char *const *);
 int cap_enter(void);
 int sysctl(const int *, u32, void *, size_t *, const void *, size_t);
 int __sysctlbyname(const char *, size_t, void *, size_t *, const void *, size_t);

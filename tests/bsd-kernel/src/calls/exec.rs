@@ -3,12 +3,13 @@
 use std::cell::RefCell;
 use std::ffi::OsStr;
 use std::os::fd::AsRawFd;
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 use std::rc::Rc;
 
 use nix::errno::Errno;
 
+use crate::calls::descriptor_calls::{file, open_of};
 use crate::image::{Image, InitialStack, auxiliary_vector};
 use crate::kernel::{Kernel, Outcome, Reply, ThreadId};
 use crate::record::Kind;
@@ -65,26 +66,58 @@ fn strings(task: Task, array: u64) -> Result<Vec<Vec<u8>>, Errno> {
     Err(Errno::E2BIG)
 }
 
+/// The file of a program to execute.
+struct Executable {
+    /// The path by which this tracer opens the file.
+    own_path: PathBuf,
+    /// The path by which the task opens the file.
+    task_path: Vec<u8>,
+    /// The path in the kernel's state.
+    path: Vec<u8>,
+}
+
 /// execve(path, arguments, environment).
 ///
 /// # Errors
 ///
 /// As execve(2).
 pub fn call(kernel: &mut Kernel, id: ThreadId, [path, arguments, environment, ..]: [u64; 6]) -> Outcome {
-    let task = kernel.task(id);
-    let path = task.read_string(path)?;
-    let words = Words { arguments: strings(task, arguments)?, environment: strings(task, environment)? };
+    let path = kernel.task(id).read_string(path)?;
     let directory = kernel.process_of(id).directory.as_raw_fd();
-    let absolute = PathBuf::from(format!("/proc/self/fd/{directory}")).join(OsStr::from_bytes(&path));
-    let image = Image::read(&absolute, &kernel.personality.brand)?;
-    let mut seen = format!("/proc/{}/fd/{directory}/", std::process::id()).into_bytes();
+    let own_path = PathBuf::from(format!("/proc/self/fd/{directory}")).join(OsStr::from_bytes(&path));
+    let mut task_path = format!("/proc/{}/fd/{directory}/", std::process::id()).into_bytes();
     if path.first() == Some(&b'/') {
-        seen.clear();
+        task_path.clear();
     }
-    seen.extend(&path);
-    seen.push(0);
-    task.write(SCRATCH, &seen)?;
+    task_path.extend(&path);
+    execute(kernel, id, Executable { own_path, task_path, path }, [arguments, environment])
+}
+
+/// fexecve(descriptor, arguments, environment).
+///
+/// # Errors
+///
+/// As fexecve(2).
+pub fn by_descriptor(kernel: &mut Kernel, id: ThreadId, [number, arguments, environment, ..]: [u64; 6]) -> Outcome {
+    let open = open_of(kernel, id, number)?;
+    let file = file(&open)?.as_raw_fd();
+    let task_path = format!("/proc/{}/fd/{file}", std::process::id());
+    let path = std::fs::read_link(&task_path).map_err(|_| Errno::ENOENT)?;
+    let own_path = PathBuf::from(&task_path);
+    let path = path.into_os_string().into_vec();
+    execute(kernel, id, Executable { own_path, task_path: task_path.into_bytes(), path }, [arguments, environment])
+}
+
+/// Replaces the program of a process.
+fn execute(kernel: &mut Kernel, id: ThreadId, program: Executable, [arguments, environment]: [u64; 2]) -> Outcome {
+    let task = kernel.task(id);
+    let words = Words { arguments: strings(task, arguments)?, environment: strings(task, environment)? };
+    let image = Image::read(&program.own_path, &kernel.personality.brand)?;
+    let mut task_path = program.task_path;
+    task_path.push(0);
+    task.write(SCRATCH, &task_path)?;
     task.call(libc::SYS_execve, [SCRATCH, 0, 0, 0, 0, 0])?;
+    let path = program.path;
     let process = kernel.thread(id).process;
     for other in kernel.threads_of(process).into_iter().filter(|other| *other != id) {
         kernel.end_thread(other);

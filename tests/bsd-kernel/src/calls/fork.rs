@@ -21,6 +21,18 @@ pub enum Files {
     Closed,
 }
 
+impl Files {
+    /// Returns the descriptors of a child.
+    #[must_use]
+    pub fn inherited(self, parents: &Rc<RefCell<Descriptors>>) -> Rc<RefCell<Descriptors>> {
+        match self {
+            Files::Copied => Rc::new(RefCell::new(parents.borrow().clone())),
+            Files::Shared => Rc::clone(parents),
+            Files::Closed => Rc::new(RefCell::new(Descriptors::default())),
+        }
+    }
+}
+
 /// The variant of fork.
 #[derive(Clone, Copy, Debug)]
 pub struct Copy {
@@ -49,11 +61,7 @@ pub fn copy(kernel: &mut Kernel, id: ThreadId, how: Copy) -> Result<ProcessId, c
     let child = kernel.new_process_id();
     let new_space = kernel.new_space();
     let parent = kernel.process_of(id);
-    let descriptors = match how.files {
-        Files::Copied => Rc::new(RefCell::new(parent.descriptors.borrow().clone())),
-        Files::Shared => Rc::clone(&parent.descriptors),
-        Files::Closed => Rc::new(RefCell::new(Descriptors::default())),
-    };
+    let descriptors = how.files.inherited(&parent.descriptors);
     let process = Process {
         id: child,
         parent: parent.id,

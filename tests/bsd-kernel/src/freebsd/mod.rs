@@ -45,7 +45,7 @@ fn start(registers: &mut Registers, argc: u64) {
 fn auxiliary(_: &Image, from_linux: &AuxiliaryVector) -> Option<AuxiliaryVector> {
     const PAGESZ: (u64, u64) = (6, 4096);
     const FLAGS: (u64, u64) = (8, 0);
-    const NCPUS: (u64, u64) = (19, 2);
+    const NCPUS: (u64, u64) = (19, 1);
     let own = [PAGESZ, FLAGS, (18, sysctl::OSRELDATE), NCPUS];
     Some(from_linux.iter().copied().chain(own).collect())
 }

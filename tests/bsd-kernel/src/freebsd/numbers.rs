@@ -84,6 +84,7 @@ pub(super) static CALLS: &[SystemCall] = &[
     free(477, "mmap", files::map),
     free(478, "lseek", descriptors::lseek),
     free(480, "ftruncate", descriptors::truncate),
+    free(492, "fexecve", exec::by_descriptor),
     free(496, "mkdirat", files::make_directory_at),
     free(499, "openat", files::open_at),
     free(501, "renameat", files::rename_at),

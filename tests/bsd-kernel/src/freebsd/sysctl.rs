@@ -20,7 +20,7 @@ static VARIABLES: &[Variable] = &[
     Variable { name: b"kern.osreldate", numbers: &[1, 24], is_capability: true, value: |_, _| int(OSRELDATE) },
     // Without CTLFLAG_CAPRD.
     Variable { name: b"kern.clockrate", numbers: &[1, 12], is_capability: false, value: clockrate },
-    Variable { name: b"hw.ncpu", numbers: &[6, 3], is_capability: true, value: |_, _| int(2) },
+    Variable { name: b"hw.ncpu", numbers: &[6, 3], is_capability: true, value: |kernel, _| int(kernel.processors) },
     Variable { name: b"hw.pagesize", numbers: &[6, 7], is_capability: true, value: |_, _| int(4096) },
     // KERN_PROC_PATHNAME of the process itself.
     Variable { name: b"kern.proc.pathname", numbers: &[1, 14, 12, u32::MAX], is_capability: false, value: pathname },

@@ -37,6 +37,9 @@ pub(crate) fn form(has_overflowed: bool) -> Form {
     Form::OpenBsd
 }
 
+/// Prints that the first call of `profil` failed.
+pub(crate) fn say_start_failure(error: Errno) {}
+
 /// What a system stores for each thread. Zeros are valid.
 pub(crate) struct Clock;
 

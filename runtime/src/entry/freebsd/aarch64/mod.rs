@@ -1,5 +1,7 @@
 //! arm64.
 
+mod exec_lists;
+mod rfork;
 #[cfg(feature = "start")]
 mod start;
 mod weak_symbols;

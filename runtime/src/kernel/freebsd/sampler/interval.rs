@@ -6,7 +6,7 @@ use core::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use crate::message::say;
 use crate::os::{
     Errno, SIGPROF, SignalInfo, catch_signal, interrupted_pc, interval_timer, is_caught_by, is_not_handled,
-    set_interval_timer,
+    set_interval_timer, take_signal,
 };
 use crate::per_process::PER_PROCESS;
 use crate::samples::bins;
@@ -45,6 +45,19 @@ pub(super) fn stop(rate: u32) {
         0 => {}
         found if found == period(rate) => _ = set_interval_timer(0),
         _ => PER_PROCESS.is_interval_timer_taken.store(true, SeqCst), // set by the program
+    }
+}
+
+/// Discards a signal of the stopped timer that this thread blocks: a pending signal stays pending across `execve`.
+pub(super) fn discard_pending() {
+    take_signal(SIGPROF);
+}
+
+/// Starts the timer in the child of a `fork`, which inherits the handler but not the timer. If the program has installed its own
+/// handler, the timer stays stopped.
+pub(super) fn after_fork_in_child(rate: u32) {
+    if is_caught_by(SIGPROF, on_tick) {
+        let _ = set_interval_timer(period(rate));
     }
 }
 

@@ -152,14 +152,16 @@ pub(crate) fn report() {
 }
 
 /// Restarts sampling in the child of a `fork`. The kernel continues to sample the child into the child's copy of the counters, but the
-/// child has no thread that reads the counters.
-///
-/// The child does not inherit the interval timer, and gmon does not start the timer: most children execute another program, the timer
-/// would keep running there, and SIGPROF would kill that program.
+/// child has no thread that reads the counters, and no interval timer.
 pub(crate) fn after_fork_in_child() {
     counters::forget();
     reader::after_fork_in_child();
-    if bins::is_counting() && !IS_ITIMER.load(SeqCst) {
+    if !bins::is_counting() {
+        return;
+    }
+    if IS_ITIMER.load(SeqCst) {
+        interval::after_fork_in_child(profrate());
+    } else {
         let _ = start();
     }
 }
@@ -169,6 +171,7 @@ pub(crate) fn stop_before_exec() -> bool {
     let runs = IS_ITIMER.load(SeqCst) && interval::runs(profrate());
     if runs {
         interval::stop(profrate());
+        interval::discard_pending();
     }
     runs
 }

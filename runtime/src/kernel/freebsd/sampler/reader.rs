@@ -12,6 +12,7 @@ use core::sync::atomic::{
 
 use super::counters::{self, MOST};
 use super::rate::profrate;
+use crate::file::is_live;
 use crate::message::say_error;
 use crate::os::{
     Errno, block_signals, end_thread, map, process_time, processors, set_blocked_signals, start_thread, unmap, wait,
@@ -28,9 +29,11 @@ static STACK: AtomicU64 = AtomicU64::new(0);
 const STACK_SIZE: usize = 64 << 10;
 
 const SECOND: u64 = 1_000_000_000;
-/// The shortest and the longest sleep of the thread, in nanoseconds.
+/// The shortest sleep of the thread, and the longest sleep if the samples are a live file, in nanoseconds.
 const SHORTEST: u64 = SECOND / 200;
-const LONGEST: u64 = SECOND;
+const LONGEST_LIVE: u64 = SECOND;
+/// The thread does not read the counters if the process has used less than this part of [`safe_time`] since the last reading.
+const IDLE_PART: u64 = 8;
 
 /// Starts the thread. Without the thread, a counter loses 65,536 ticks each time it wraps; [`report`] then prints a message.
 /// Only the first call in a process has an effect.
@@ -78,18 +81,21 @@ fn safe_time() -> u64 {
     u64::from(MOST) * SECOND / u64::from(profrate().max(1)) / 2
 }
 
-/// The thread's function: reads the counters after each quarter of the safe time. The thread sleeps so briefly that all processors
-/// together cannot use more than half of the safe time during one sleep.
+/// The thread's function: reads the counters often enough. The thread sleeps so briefly that even if all processors work for the
+/// process, the process uses no more than the safe time between two readings. The other half of the time in which a counter can wrap
+/// is for wake-ups that come late.
 unsafe extern "C" fn run(_: *mut c_void) {
-    let most = safe_time() / 2;
-    let pause = (most / u64::from(processors().max(1))).clamp(SHORTEST, LONGEST);
-    let mut read_at = process_time().unwrap_or(0);
+    let safe = safe_time();
+    let processors = u64::from(processors().max(1));
+    let (mut read_at, mut used) = (process_time(), 0);
     while !IS_OVER.load(Relaxed) {
-        wait(pause);
-        let now = process_time().unwrap_or(u64::MAX);
-        if now.saturating_sub(read_at) >= most / 2 {
+        let longest = if is_live() { LONGEST_LIVE } else { safe };
+        wait((safe.saturating_sub(used) / processors).clamp(SHORTEST, longest.max(SHORTEST)));
+        let now = process_time();
+        used = now.zip(read_at).map_or(safe, |(now, then)| now.saturating_sub(then));
+        if used >= safe / IDLE_PART {
             counters::collect();
-            read_at = now;
+            (read_at, used) = (now, 0);
         }
     }
     end_thread()
