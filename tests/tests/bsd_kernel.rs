@@ -71,6 +71,13 @@ fn ticks_move_time_and_timers() {
 }
 
 #[test]
+fn a_tick_interrupts_all_processors() {
+    if let Some(ran) = ran("processors", &["--processors", "4"], &[], &[]) {
+        let _ = ran.expect(0);
+    }
+}
+
+#[test]
 fn threads_have_storage_ticks_and_signals_of_their_own() {
     passes("threads");
 }

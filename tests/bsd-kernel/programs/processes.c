@@ -55,6 +55,39 @@ __attribute__((used)) static void of_child(void) {
     _exit(6);
 }
 
+// As vfork, but the child has no handlers. The child continues in this frame.
+static void on_signal(int signal) { (void)signal; }
+__attribute__((noreturn, noinline)) static void spawned(void) {
+    struct sigaction action;
+    CHECK(sigaction(SIGUSR1, NULL, &action) == 0);
+    shared = 3;
+    _exit(action.sa_handler == NULL ? 8 : 1);
+}
+static void by_spawn(void) {
+    struct sigaction action = {.sa_handler = on_signal}, after;
+    CHECK(sigaction(SIGUSR1, &action, NULL) == 0);
+    u64 rax = 251, rdi = RFSPAWN;
+    __asm__ volatile("syscall" : "+a"(rax), "+D"(rdi) : : "rcx", "rdx", "r8", "r9", "r10", "r11", "memory", "cc");
+    if (rax == 0) spawned();
+    CHECK(shared == 3 && status_of((pid_t)rax) == 8 << 8);
+    CHECK(sigaction(SIGUSR1, NULL, &after) == 0 && after.sa_handler == on_signal);
+    int carry;
+    CHECK(syscall_number(251, RFSPAWN | RFPROC, 0, 0, 0, &carry) == EINVAL && carry);
+}
+
+// Without RFPROC the call changes the process itself.
+static void without_child(void) {
+    pid_t child = fork();
+    if (child == 0) {
+        pid_t self = getpid();
+        CHECK(rfork(RFFDG) == 0 && getpid() == self);
+        // Now the process has no descriptors.
+        CHECK(rfork(RFCFDG) == 0 && getpid() == self && write(1, "", 0) == -1 && errno == EBADF);
+        _exit(4);
+    }
+    CHECK(status_of(child) == 4 << 8);
+}
+
 static void by_pdfork(void) {
     int fd = -1;
     pid_t child = pdfork(&fd, 0);
@@ -112,6 +145,8 @@ int main(int argc, char **argv) {
     by_fork();
     by_vfork();
     with_shared_memory();
+    by_spawn();
+    without_child();
     by_pdfork();
     by_signal();
     files();
@@ -121,6 +156,17 @@ int main(int argc, char **argv) {
         struct itimerval timer = {{0, 0}, {50, 0}};
         setitimer(ITIMER_PROF, &timer, NULL);
         execve(argv[0], arguments, none);
+        _exit(1);
+    }
+    CHECK(status_of(child) == 11 << 8);
+    child = fork();
+    if (child == 0) {
+        char *const arguments[] = {argv[0], "again", "word", NULL}, *const none[] = {NULL};
+        struct itimerval timer = {{0, 0}, {50, 0}};
+        setitimer(ITIMER_PROF, &timer, NULL);
+        int program = open(argv[0], O_RDONLY);
+        CHECK(fexecve(program + 100, arguments, none) == -1 && errno == EBADF);
+        fexecve(program, arguments, none);
         _exit(1);
     }
     CHECK(status_of(child) == 11 << 8);
