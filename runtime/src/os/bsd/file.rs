@@ -4,6 +4,7 @@ use core::ffi::CStr;
 
 use super::constants::{F_DUPFD_CLOEXEC, O_CLOEXEC, O_LOOKUP};
 use super::limits::{Limit, NOFILE, limit, set_limit, within_limit};
+use super::open_flags::{O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDWR, O_WRONLY};
 use super::{Errno, call, numbers};
 
 /// `AT_FDCWD`: the current directory, as a directory argument.
@@ -15,14 +16,6 @@ const F_GETFL: usize = 3;
 const LOCK_EXCLUSIVE: usize = 2;
 const LOCK_AT_ONCE: usize = 4;
 const LOCK_UNLOCK: usize = 8;
-const O_WRONLY: usize = 1;
-pub(crate) const O_RDWR: usize = 2;
-const O_NONBLOCK: usize = 4;
-const O_APPEND: usize = 8;
-const O_NOFOLLOW: usize = 0x100;
-const O_CREAT: usize = 0x200;
-const O_EXCL: usize = 0x800;
-const O_DIRECTORY: usize = 0x2_0000;
 
 /// A file descriptor. Dropping an `Fd` does not close the descriptor, because some descriptors stay open until the process ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

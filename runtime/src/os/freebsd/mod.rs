@@ -4,6 +4,8 @@ mod call;
 mod constants;
 #[path = "../bsd/errno.rs"]
 mod errno;
+#[path = "../bsd/execute.rs"]
+mod execute;
 #[path = "../bsd/file.rs"]
 mod file;
 mod file_name;
@@ -20,6 +22,8 @@ mod maps;
 #[path = "../bsd/memory.rs"]
 mod memory;
 mod numbers;
+#[path = "../bsd/open_flags.rs"]
+mod open_flags;
 #[path = "../bsd/own_memory.rs"]
 mod own_memory;
 mod profil;
@@ -39,12 +43,14 @@ pub use machine::interrupted_pc;
 pub use crate::arch::LARGEST_PAGE;
 use call::call;
 pub use errno::{Errno, set_errno};
-pub(crate) use file::{CURRENT, Fd, O_RDWR, file_mask};
+pub(crate) use execute::execute;
+pub(crate) use file::{CURRENT, Fd, file_mask};
 pub(crate) use file_name::{NAME_END, NAME_START, PLAIN_NAME, PROCESS_VARIABLE};
 pub(crate) use mapping::Mapping;
 pub(crate) use maps::{MapsRoom, VDSO_PATH, for_each_mapping, push_program_path};
 pub(crate) use memory::{PAGE, Reserve, map_file, map_own_word, replace, reserve, reserve_for_good, take_reserved};
 pub use memory::{clear, map, unmap};
+pub(crate) use open_flags::O_RDWR;
 pub(crate) use own_memory::OwnMemory;
 pub(crate) use profil::{ClockRates, clock_rates, count_samples, interval_timer, processors, set_interval_timer};
 pub(crate) use signal::{
@@ -57,7 +63,12 @@ pub use signal_set::SignalSet;
 pub(crate) use signal_set::{NO_SIGNALS, SavedSignals, contains, with_signal};
 pub(crate) use status::{Identity, Status};
 pub(crate) use thread::{
-    UNKNOWN_THREAD, effective_user, end_thread, enter_thread, execute, exit_process, give_way, has_other_rights,
+    UNKNOWN_THREAD, effective_user, end_thread, enter_thread, exit_process, give_way, has_other_rights,
     known_process_id, process_id, process_time, raw_fork, start_thread, thread_is_gone, wait,
 };
 pub use thread::{a_moment, thread_id};
+
+/// Whether code may read the program's text.
+pub const IS_TEXT_READABLE: bool = true;
+/// Whether functions that are called by their addresses must begin with endbr64.
+pub const NEEDS_ENDBR: bool = false;

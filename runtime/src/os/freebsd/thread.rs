@@ -1,6 +1,6 @@
 //! Processes and threads.
 
-use core::ffi::{c_char, c_void};
+use core::ffi::c_void;
 
 use super::{Errno, call, numbers};
 
@@ -11,23 +11,6 @@ const SECOND: u64 = 1_000_000_000;
 pub(crate) fn raw_fork() -> Result<i32, Errno> {
     // SAFETY: no arguments; the child has a copy of the memory.
     unsafe { call(numbers::FORK, []) }.map(|process| process as i32)
-}
-
-/// Executes another program. Returns only if the call fails.
-///
-/// # Safety
-///
-/// The path must end with a NUL. The arrays must contain NUL-terminated strings and end with a null pointer.
-pub(crate) unsafe fn execute(
-    path: *const c_char,
-    arguments: *const *const c_char,
-    environment: *const *const c_char,
-) -> Errno {
-    // SAFETY: the caller guarantees valid strings and arrays.
-    match unsafe { call(numbers::EXECVE, [path.addr(), arguments.addr(), environment.addr()]) } {
-        Ok(_) => Errno(0),
-        Err(error) => error,
-    }
 }
 
 /// Returns this process's ID.

@@ -4,6 +4,8 @@ mod call;
 mod constants;
 #[path = "../bsd/errno.rs"]
 mod errno;
+#[path = "../bsd/execute.rs"]
+mod execute;
 #[path = "../bsd/file.rs"]
 mod file;
 mod file_name;
@@ -19,9 +21,12 @@ mod maps;
 #[path = "../bsd/memory.rs"]
 mod memory;
 mod numbers;
+#[path = "../bsd/open_flags.rs"]
+mod open_flags;
 #[path = "../bsd/own_memory.rs"]
 mod own_memory;
 mod profil;
+mod promises;
 #[path = "../bsd/signal.rs"]
 mod signal;
 #[path = "../bsd/signal_action.rs"]
@@ -38,14 +43,17 @@ pub use machine::interrupted_pc;
 pub use crate::arch::LARGEST_PAGE;
 use call::call;
 pub use errno::{Errno, set_errno};
-pub(crate) use file::{CURRENT, Fd, O_RDWR, file_mask};
+pub(crate) use execute::execute;
+pub(crate) use file::{CURRENT, Fd, file_mask};
 pub(crate) use file_name::{NAME_END, NAME_START, PLAIN_NAME, PROCESS_VARIABLE};
 pub(crate) use mapping::Mapping;
 pub(crate) use maps::{MapsRoom, VDSO_PATH, for_each_mapping, push_program_path};
 pub(crate) use memory::{PAGE, Reserve, map_file, map_own_word, replace, reserve, reserve_for_good, take_reserved};
 pub use memory::{clear, map, unmap};
+pub(crate) use open_flags::O_RDWR;
 pub(crate) use own_memory::OwnMemory;
 pub(crate) use profil::{ClockRates, clock_rates, interval_timer, profil, set_interval_timer};
+pub(crate) use promises::{may_create_files, pledge};
 pub(crate) use signal::{
     FATAL_SIGNALS, LOOKED_FOR_SIGNALS, SIGPIPE, SIGPROF, SIGXFSZ, catch_signal, default_action, is_caught_by,
     is_free_for_use, is_not_handled, let_signal_end, on_fatal_signal, pending_signals, reveal, set_handler_entries,
@@ -60,3 +68,8 @@ pub(crate) use thread::{
     process_id, process_time, thread_is_gone,
 };
 pub use thread::{a_moment, thread_id};
+
+/// Whether code may read the program's text.
+pub const IS_TEXT_READABLE: bool = false;
+/// Whether functions that are called by their addresses must begin with endbr64.
+pub const NEEDS_ENDBR: bool = true;

@@ -8,6 +8,11 @@ use core::sync::atomic::{AtomicU32, AtomicUsize};
 pub use crate::arch::LARGEST_PAGE;
 use crate::text::Text;
 
+// Code.
+
+pub const IS_TEXT_READABLE: bool = true;
+pub const NEEDS_ENDBR: bool = false;
+
 // Errors.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
