@@ -10,6 +10,7 @@
 //! panic with a message, because they run only in tests.
 
 pub mod bsd;
+pub mod openbsd;
 pub mod random;
 pub mod symbols;
 

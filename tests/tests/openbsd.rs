@@ -4,81 +4,16 @@
 //! `make runtime-openbsd-amd64` builds the object; where it is not built, the tests say SKIPPED.
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
-use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
 
-use gmon_tests::bsd::{Bsd, Ran, Start, System};
-use gmon_tests::symbols::{Symbols, read};
-
-/// A profiled program, in a directory of a test.
-struct Program {
-    system: Bsd,
-    image: PathBuf,
-    symbols: Symbols,
-}
+use gmon_tests::openbsd::{Program, samples};
+use gmon_tests::symbols::read;
 
 const HEADER: usize = 40;
 const ARC: usize = 24;
 /// The file of the first process.
 const FILE: &str = "gmon.profiled.1001.out";
 const CHILD: &str = "gmon.profiled.1002.out";
-
-impl Program {
-    /// Builds the program that knows what it did; none where something is missing.
-    fn build(name: &str) -> Option<Program> {
-        Program::of(name, "profiled")
-    }
-
-    fn of(name: &str, program: &str) -> Option<Program> {
-        let object = gmon_tests::distribution().join("lib/gmon/openbsd-amd64/gcrt0.o");
-        if !object.exists() {
-            eprintln!("SKIPPED: OpenBSD's start-up object is not built: make runtime-openbsd-amd64");
-            return None;
-        }
-        let system = Bsd::new(System::OpenBsd, &format!("openbsd_{name}"))?;
-        let image = system.build(program, &[&format!("{program}.c")], &["-O1", "-pg"], Start::Object(&object));
-        let symbols = Symbols::of(&image);
-        Some(Program { system, image, symbols })
-    }
-
-    /// Runs a part of the program. The kernel must have refused nothing, and the runtime says nothing.
-    fn run(&self, part: &str, status: i32) -> Ran {
-        let ran = self.run_with(&[], part, &[], status);
-        assert_eq!(ran.stderr, "", "the runtime says nothing");
-        ran
-    }
-
-    fn run_with(&self, options: &[&str], part: &str, environment: &[(&str, &str)], status: i32) -> Ran {
-        self.system.run(&self.image, options, &[part], environment).expect(status)
-    }
-
-    /// The profiles in the directory, by name.
-    fn profiles(&self) -> Vec<String> {
-        let entries = fs::read_dir(&self.system.directory).unwrap().map(|entry| entry.unwrap().file_name());
-        let mut names: Vec<_> = entries.filter_map(|name| name.into_string().ok()).collect();
-        names.retain(|name| name.starts_with("gmon."));
-        names.sort();
-        names
-    }
-
-    fn bytes(&self, file: &str) -> Vec<u8> {
-        fs::read(self.system.directory.join(file)).unwrap()
-    }
-
-    fn calls(&self, file: &str) -> BTreeMap<String, u64> {
-        self.symbols.calls(&read(&self.system.directory.join(file)))
-    }
-
-    fn ticks(&self, file: &str) -> BTreeMap<String, u64> {
-        self.symbols.ticks(&read(&self.system.directory.join(file)))
-    }
-}
-
-/// What `ticks` must give.
-fn samples(expected: &[(&str, u64)]) -> BTreeMap<String, u64> {
-    expected.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect()
-}
 
 #[test]
 fn calls_of_threads_handlers_constructors_and_destructors_are_exact() {
@@ -269,4 +204,25 @@ fn all_readers_read_the_file() {
         }
         gmon_tests::compare(&program.image, &[&directory.join(FILE)], &["-b"]);
     }
+}
+
+#[test]
+fn programs_of_mfentry_have_the_same_counts() {
+    let Some(program) = Program::with("mfentry", "profiled", &["-O1", "-pg", "-mfentry"]) else {
+        return;
+    };
+    let ran = program.run("counts", 0);
+    let calls = program.calls(FILE);
+    for (what, count) in ran.stdout.lines().map(|line| line.rsplit_once(' ').unwrap()) {
+        assert_eq!(calls.get(what).copied().unwrap_or(0), count.parse().unwrap(), "{what}: {calls:?}");
+    }
+    // Nested functions of gcc, and handlers, whose caller is the kernel's code.
+    let Some(program) = Program::with("fentry", "fentry", &["-O1", "-pg", "-mfentry", "-mno-red-zone"]) else {
+        return;
+    };
+    program.run("", 0);
+    let calls = program.calls("gmon.fentry.1001.out");
+    let count = |what: &str| calls.get(what).copied().unwrap_or(0);
+    assert_eq!((count("arc outer nested"), count("calls nested")), (5, 5), "{calls:?}");
+    assert_eq!((count("arc handler leaf"), count("calls handler"), count("arc main leaf")), (2, 2, 1), "{calls:?}");
 }

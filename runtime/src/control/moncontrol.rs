@@ -221,9 +221,6 @@ pub(crate) fn write_snapshot() {
 
 /// Writes the file. `is_last` says that the process ends.
 fn write(buffer: Buffer, is_last: bool) {
-    if kernel::is_kernels() && !is_last {
-        return; // the kernel writes no file before the end
-    }
     mcount::settle_clocks(is_last);
     if is_last {
         kernel::settle_for_good();
@@ -247,6 +244,10 @@ fn write(buffer: Buffer, is_last: bool) {
         } else {
             let without_room = own.more.iter().map(|arc| arc.raw_count as u64).sum();
             say_count(b"", without_room, b" calls are not in the file: no room for more arcs");
+        }
+        if kernel::is_kernels() && own.lost > 0 {
+            say(&[b"cannot allocate memory for the sums of calls: the kernel writes the tables of the threads"]);
+            return;
         }
         say_count(b"", own.lost, b" calls are not in the file: cannot allocate memory");
     }

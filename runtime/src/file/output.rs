@@ -264,8 +264,18 @@ pub(crate) fn discard() {
     }
 }
 
+/// Opens the file at start-up, new and empty, and keeps the file open. Call this after [`capture_directory`].
+#[allow(dead_code, reason = "only where pledge forbids to open files later")]
+pub(crate) fn keep_new_file() -> Result<(), Refusal> {
+    let file = open(false)?.out_of_the_way();
+    // SAFETY: at start-up there is one thread.
+    unsafe { (*CAPTURED.0.get()).file = file.status().ok() };
+    PER_PROCESS.kept_file.store(file.0, Relaxed);
+    Ok(())
+}
+
 /// The file that was opened at the start.
-fn kept_file() -> Option<Fd> {
+pub(crate) fn kept_file() -> Option<Fd> {
     let kept = Fd(PER_PROCESS.kept_file.load(Relaxed));
     // SAFETY: nothing writes the value after the directory was captured.
     let captured = unsafe { &*CAPTURED.0.get() };

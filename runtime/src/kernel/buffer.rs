@@ -5,7 +5,8 @@ use core::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::SeqCst};
 
 use gmon::layout::{GmonHdr, RawArc};
 
-use crate::os::Errno;
+use crate::file::output::Refusal;
+use crate::os::{Errno, Fd};
 
 /// `profil` of six arguments.
 pub(crate) type ProfilCall = unsafe fn(*mut c_void, usize, usize, usize, u32, i32) -> Result<(), Errno>;
@@ -18,6 +19,8 @@ pub(crate) struct KernelsProfil {
     /// Puts all arcs in the buffer before the process ends, when the kernel writes the buffer as the file. The arcs are not in
     /// the buffer.
     pub(crate) put_arcs: unsafe fn(*mut GmonHdr, usize, &[RawArc]),
+    /// Opens the file of a snapshot, empty: the kernel writes no file before the end.
+    pub(crate) open_snapshot: fn() -> Result<Fd, Refusal>,
 }
 
 /// The buffer of the first call, null before that call. The buffer never changes.

@@ -5,16 +5,16 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use gmon::layout::{GMONVERSION, GmonHdr, RawArc};
 
-use super::buffer::buffer;
+use super::buffer::{KernelsProfil, buffer};
 use super::system;
-use crate::file::forms::{self, Bins, Finished};
+use crate::file::forms::{self, Bins, Finished, Form};
 use crate::file::names::{self, Children};
 use crate::file::output::{self, Refusal};
 use crate::file::writer::Written;
 use crate::file::{live, mapped, shared_objects, sum};
 use crate::message::{say_count, say_error};
 use crate::objects::Tally;
-use crate::os::Errno;
+use crate::os::{Errno, Fd};
 use crate::ownership::is_ours;
 use crate::per_process::PER_PROCESS;
 use crate::samples::bins;
@@ -34,7 +34,9 @@ pub(crate) fn terminate(more_arcs: &[RawArc], outside: Option<&[Tally]>, is_last
         return;
     }
     if let Some(kernels) = system::KERNELS_PROFIL {
-        if let Some((start, length)) = buffer() {
+        if !is_last {
+            store_snapshot(&kernels, more_arcs);
+        } else if let Some((start, length)) = buffer() {
             // SAFETY: the buffer begins with an aligned header and lives as long as the process; this is the only thread that
             // writes arcs, after the recording of calls has stopped.
             unsafe { (kernels.put_arcs)(start.cast(), length, more_arcs) };
@@ -125,19 +127,33 @@ fn store(more_arcs: &[RawArc]) -> Result<(Written, i32), Refusal> {
     let profile = finished(more_arcs).ok_or((&b"use its buffer"[..], Errno::EINVAL))?;
     let file = output::open(false)?;
     let form = names::output().form.unwrap_or_else(|| system::form(bins::carries().is_some()));
-    let written = forms::write(file, &profile, form);
+    let (written, bins) = write(file, &profile, form)?;
+    say_clamped(names::name(), bins);
+    Ok((written, profile.header.profrate))
+}
+
+/// Writes the profile into an empty file and closes the file, or leaves the file empty. The result is what was written, and the number
+/// of bins that did not fit.
+fn write(file: Fd, profile: &Finished<'_>, form: Form) -> Result<(Written, usize), Refusal> {
+    let written = forms::write(file, profile, form);
     if written.is_err() {
         // An empty file is better than a part of a profile that seems complete.
         let _ = file.truncate();
     }
     let closed = output::close(file);
-    let profrate = profile.header.profrate;
-    match written.and_then(|written| closed.map(|()| written)) {
-        Ok((written, bins)) => {
-            say_clamped(names::name(), bins);
-            Ok((written, profrate))
-        }
-        Err(error) => Err((b"write", error)),
+    written.and_then(|written| closed.map(|()| written)).map_err(|error| (&b"write"[..], error))
+}
+
+/// Writes the file of a kernel that writes the file only at the end. The arcs in the buffer are the tables of the threads; `arcs` has
+/// their sums.
+fn store_snapshot(kernels: &KernelsProfil, arcs: &[RawArc]) {
+    let profile = finished(arcs).map(|profile| Finished { arcs: [&[], arcs], ..profile });
+    let stored = profile.ok_or((&b"use its buffer"[..], Errno::EINVAL)).and_then(|profile| {
+        let file = (kernels.open_snapshot)()?;
+        write(file, &profile, system::form(bins::carries().is_some()))
+    });
+    if let Err((what, error)) = stored {
+        say_error(&[names::name().to_bytes(), b": cannot ", what], error);
     }
 }
 

@@ -7,8 +7,8 @@
 //! The common path fits in one aligned cache line, so a processor fetches the path at once. Instruction fetch limits
 //! programs with many small functions: on SQLite, a path of two cache lines costs twice as much as the same work in one
 //! cache line. To save bytes, the hash and the slot's index have 32 bits, and keys are loaded twice. (`__fentry__` is
-//! two bytes longer.) There is no endbr64: the objects do not claim endbr64 support, so the kernel does not require
-//! endbr64 in a program that contains the objects.
+//! two bytes longer.) There is no endbr64, because most systems require it only of objects that claim to have it. Where
+//! a system requires it ([`NEEDS_ENDBR`]), `__fentry__` begins with endbr64, and compilers call `mcount` by another name.
 //!
 //! One instruction increments the count, so a signal handler between any two instructions cannot lose a count, and the
 //! handler's own calls are counted too.
@@ -18,15 +18,18 @@ use core::arch::{global_asm, naked_asm};
 use crate::arch::FACTOR;
 use crate::control::{RECORDED_BIAS, RECORDING, RECORDING_AS_RUN};
 use crate::mcount::miss;
+use crate::os::{IS_TEXT_READABLE, NEEDS_ENDBR};
 use crate::ownership::OWN_WORD;
 
-/// Searches the table. The two arguments are the locations of frompc before and after the code pushes one word. An
-/// entry is (frompc, selfpc, count), 24 bytes; the last entry of a table is always empty, so the search ends.
+/// Searches the table. The first argument is code that comes first; the other two are the locations of frompc before and
+/// after the code pushes one word. An entry is (frompc, selfpc, count), 24 bytes; the last entry of a table is always
+/// empty, so the search ends.
 macro_rules! lookup {
-    ($frompc_pushed:literal, $frompc:literal) => {
+    ($first:literal, $frompc_pushed:literal, $frompc:literal) => {
         concat!(
             ".p2align 6\n",
             ".cfi_startproc\n",
+            $first,
             // `as_run` is all ones while calls are recorded with run-time addresses, otherwise 0. The comparison uses ebp
             // because the instruction is short: no value is below 0, and if ebp is itself all ones, the slow path decides.
             "    cmp     ebp, [rip + {as_run}]\n",
@@ -108,7 +111,7 @@ macro_rules! lookup {
 unsafe extern "C" fn mcount() {
     naked_asm!(
         // The prologue has set up the frame, which has the caller's return address.
-        lookup!("[rbp + 8]", "[rbp + 8]"),
+        lookup!("", "[rbp + 8]", "[rbp + 8]"),
         as_run = sym RECORDING_AS_RUN,
         factor = const FACTOR,
         recording = sym RECORDING,
@@ -124,7 +127,8 @@ unsafe extern "C" fn mcount() {
 unsafe extern "C" fn __fentry__() {
     naked_asm!(
         // There is no frame yet: the caller's return address is above mcount's.
-        lookup!("[rsp + 16]", "[rsp + 8]"),
+        lookup!(".if {needs_endbr}\n    endbr64\n.endif\n", "[rsp + 16]", "[rsp + 8]"),
+        needs_endbr = const NEEDS_ENDBR as u32,
         as_run = sym RECORDING_AS_RUN,
         factor = const FACTOR,
         recording = sym RECORDING,
@@ -141,12 +145,14 @@ global_asm!(".globl _mcount", ".type _mcount, @function", ".set _mcount, mcount"
 ///
 /// For a nested function, gcc pushes r10, the address of the enclosing function's frame, before the call of
 /// `__fentry__`. The return address is then one word further up. Only the instructions before the call show whether
-/// gcc pushed r10. The code checks the instructions here and not before every search: for a nested function, the search
-/// uses a stack address as frompc, and a stack address is never in the table.
+/// gcc pushed r10. If text may be execute-only, the code compares addresses instead: a static program's callers are in
+/// its own text, and a stack address is not. The code checks this here and not before every search: for a nested
+/// function, the search uses a stack address as frompc, and a stack address is never in the table.
 #[unsafe(naked)]
 unsafe extern "C" fn fentry_miss() {
     naked_asm!(
         ".cfi_startproc",
+        ".if {is_text_readable}",
         "    mov     r11, [rsp]", // selfpc as the program runs
         "    sub     r11, 6",
         "    cmp     word ptr [r11], 0x15ff", // call [rip + rel32], six bytes
@@ -161,8 +167,24 @@ unsafe extern "C" fn fentry_miss() {
         "    jne     4f",
         "    mov     rax, [rsp + 16]",
         "    sub     rax, [rip + {bias}]", // 0 unless link-time addresses are recorded
+        ".else",
+        "    lea     r11, [rip + __executable_start]",
+        "    cmp     rax, r11",
+        "    lea     r11, [rip + etext]", // changes no flags
+        "    jb      3f",
+        "    cmp     rax, r11",
+        "    jb      4f",
+        "3:  mov     rax, [rsp + 16]",
+        "    cmp     rax, r11",
+        "    jae     5f",
+        "    lea     r11, [rip + __executable_start]",
+        "    cmp     rax, r11",
+        "    jae     4f",
+        "5:  mov     rax, [rsp + 8]", // the caller is the kernel's code that calls signal handlers
+        ".endif",
         "4:  jmp     {miss}",
         ".cfi_endproc",
+        is_text_readable = const IS_TEXT_READABLE as u32,
         bias = sym RECORDED_BIAS,
         miss = sym mcount_miss,
     )

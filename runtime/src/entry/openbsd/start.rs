@@ -3,10 +3,11 @@
 use core::ffi::{CStr, c_char, c_int, c_void};
 
 use super::fork::after_fork_in_child;
-use crate::control::{self, _mcleanup, after_fork_in_parent, before_fork, forget_outside, strings};
-use crate::message::{remember_standard_error, say_error};
+use super::settings;
+use crate::control::{self, _mcleanup, after_fork_in_parent, before_fork, forget_outside, is_profiled};
+use crate::message::remember_standard_error;
 use crate::objects::program;
-use crate::os::{Fd, has_other_rights};
+use crate::os::has_other_rights;
 
 /// An entry of an array of functions that run before `main`.
 type Initializer = unsafe extern "C" fn(c_int, *const *const c_char, *const *const c_char, *const c_void);
@@ -27,6 +28,8 @@ unsafe extern "C" {
     ) -> *const *const *const c_char;
     fn atexit(function: extern "C" fn()) -> c_int;
     fn exit(status: c_int) -> !;
+    /// The last part of argv[0].
+    static __progname: *const c_char;
     fn main(argc: c_int, argv: *const *const c_char, envp: *const *const c_char) -> c_int;
     fn _thread_atfork(
         before: extern "C" fn(),
@@ -75,34 +78,19 @@ unsafe fn begin(envp: *const *const c_char) {
     remember_standard_error();
     // The kernel counts nothing outside the program.
     forget_outside();
-    // SAFETY: the caller's promise.
-    let directory = unsafe { directory(envp) };
+    // SAFETY: the caller's promise; libc has set the name to a string.
+    let settings = unsafe { settings::read(CStr::from_ptr(__progname), envp) };
     let (lowpc, highpc) = program::text();
-    control::start(lowpc, highpc, directory.map(|fd| fd.0), false);
-    if let Some(fd) = directory {
+    control::start(lowpc, highpc, settings.directory.map(|fd| fd.0), false);
+    if is_profiled() {
+        settings.prepare_snapshots();
+    }
+    if let Some(fd) = settings.directory {
         let _ = fd.close();
     }
     // SAFETY: libc is initialized.
     unsafe {
         atexit(_mcleanup);
         _thread_atfork(before_fork, after_fork_in_parent, after_fork_in_child, core::ptr::null());
-    }
-}
-
-/// The directory of the file that the user asks for by `PROFDIR`; `None` for the current one.
-///
-/// # Safety
-///
-/// `envp` must be the environment.
-unsafe fn directory(envp: *const *const c_char) -> Option<Fd> {
-    // SAFETY: the caller's promise.
-    let value = unsafe { strings(envp) }.find_map(|variable| variable.to_bytes_with_nul().strip_prefix(b"PROFDIR="))?;
-    let path = CStr::from_bytes_with_nul(value).ok().filter(|path| !path.is_empty())?;
-    match Fd::open_directory(path) {
-        Ok(fd) => Some(fd),
-        Err(error) => {
-            say_error(&[b"PROFDIR=", path.to_bytes(), b": cannot open, using the current directory"], error);
-            None
-        }
     }
 }

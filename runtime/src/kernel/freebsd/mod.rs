@@ -19,18 +19,12 @@ pub(crate) fn say_start_failure(error: Errno) {
     say_error(&[b"not profiling: ", what], error);
 }
 
-/// The end of the message for an invalid rate. The default rate depends on the sampler.
-#[cfg(not(test))]
-pub(crate) const RATE_OTHERWISE: &[u8] = b": using the default";
-
-/// The valid values of `GMON_SAMPLER`, for the message about an invalid value.
-#[cfg(not(test))]
-pub(crate) const SAMPLER_NAMES: &[u8] = b"profil or itimer";
-
 pub(crate) use sampler::{
     Clock, HIGHEST_RATE, Sampler, Wish, after_fork_in_child, choose, collect, discard, profrate, report,
     settle_for_good, start, stop, stop_before_exec, to_be_blocked,
 };
+#[cfg(not(test))]
+pub(crate) use sampler::{RATE_OTHERWISE, SAMPLER_NAMES};
 
 /// The kernel has no `profil` of six arguments.
 pub(crate) const KERNELS_PROFIL: Option<KernelsProfil> = None;

@@ -9,9 +9,12 @@ use core::sync::atomic::{AtomicI32, Ordering::SeqCst};
 
 use gmon::layout::{GmonHdr, RawArc};
 
+use super::sampler::look_if_due;
+use crate::file::{Children, children_leave};
 use crate::kernel::buffer::buffer;
 use crate::message::say_count;
 use crate::os::{map, take_reserved};
+use crate::samples::bins;
 
 /// Tables of this size and more are mapped by themselves when the buffer has no room.
 const LARGE: usize = 1 << 20;
@@ -44,11 +47,12 @@ unsafe fn totarc(header: *mut GmonHdr) -> &'static AtomicI32 {
     unsafe { AtomicI32::from_ptr(&raw mut (*header).totarc) }
 }
 
-/// Memory for a table of arcs, all zero: a part of the buffer while there is room, else other memory; null if there is none. Called
-/// below mcount.
+/// Memory for a table of arcs, all zero: a part of the buffer while there is room, else other memory; null if there is none. Also looks
+/// at the kernel's counters, because the runtime is seldom called. Called below mcount.
 ///
 /// Counts in other memory reach the buffer at the end, and are lost if the process is killed.
 pub(crate) fn map_arcs(length: usize) -> *mut c_void {
+    look_if_due();
     if let Some((start, size)) = buffer() {
         // SAFETY: a buffer of that size.
         let ((arcs, room), totarc) = unsafe { (room(start.cast(), size), totarc(start.cast())) };
@@ -62,20 +66,21 @@ pub(crate) fn map_arcs(length: usize) -> *mut c_void {
     if length < LARGE { take_reserved(length) } else { map(length) }
 }
 
-/// Runs `reset`, which empties buffer and tables in the child of a fork, and has the header say again how much the tables take, which stay
-/// where they are.
+/// Runs `reset`, which empties buffer and tables in the child of a fork. Then the header again says how many bytes the tables take, which
+/// stay where they are; or 0, with which the kernel writes no file, if children leave nothing.
 pub(crate) fn after_fork_in_child(reset: impl FnOnce()) {
     let header = buffer().map(|(start, _)| start.cast());
     // SAFETY: the start of a buffer.
     let before = header.map(|header| unsafe { totarc(header) }.load(SeqCst));
     reset();
     if let (Some(header), Some(before)) = (header, before) {
+        let taken = if children_leave(Children::None) { 0 } else { before };
         // SAFETY: as above.
-        unsafe { totarc(header) }.store(before, SeqCst);
+        unsafe { totarc(header) }.store(taken, SeqCst);
     }
 }
 
-/// Puts the sums of all threads in the place of the tables. If not all fit, the most frequent ones stay, and one line says the rest.
+/// Puts the sums of all threads in the place of the tables, and 65,535 in counters that wrapped. If not all fit, the most frequent ones stay, and one line says the rest.
 ///
 /// # Safety
 ///
@@ -83,6 +88,7 @@ pub(crate) fn after_fork_in_child(reset: impl FnOnce()) {
 pub(super) unsafe fn put(header: *mut GmonHdr, length: usize, arcs: &[RawArc]) {
     // SAFETY: the caller's promise, here and below.
     let (start, size) = unsafe { room(header, length) };
+    bins::fill_overflowed();
     let room = size / size_of::<RawArc>();
     let least = least_of_most_frequent(arcs, room);
     let more = arcs.iter().filter(|arc| arc.raw_count > least).count();

@@ -9,6 +9,7 @@ pub mod profil_clock;
 
 mod arcs;
 mod sampler;
+pub(crate) mod snapshot;
 
 use super::buffer::KernelsProfil;
 use crate::file::Form;
@@ -17,7 +18,7 @@ use crate::os::Errno;
 
 /// The kernel's call.
 pub(crate) const KERNELS_PROFIL: Option<KernelsProfil> =
-    Some(KernelsProfil { call: sampler::profil, put_arcs: arcs::put });
+    Some(KernelsProfil { call: sampler::profil, put_arcs: arcs::put, open_snapshot: snapshot::open });
 
 /// The form of files that gmon writes itself.
 pub(crate) fn form(_has_overflowed: bool) -> Form {
@@ -29,16 +30,10 @@ pub(crate) fn say_start_failure(error: Errno) {
     say_error(&[b"not profiling: profil"], error);
 }
 
-/// What is said of a rate that is none.
-#[cfg(not(test))]
-pub(crate) const RATE_OTHERWISE: &[u8] = b": using the rate of profil";
-
-/// The names of the samplers, as `GMON_SAMPLER` has them.
-#[cfg(not(test))]
-pub(crate) const SAMPLER_NAMES: &[u8] = b"profil";
-
 pub(crate) use arcs::{after_fork_in_child as keep_arcs_after_fork, arcs_grain, map_arcs};
 pub(crate) use sampler::{
     Clock, HIGHEST_RATE, Sampler, Wish, after_fork_in_child, choose, collect, discard, profrate, report,
-    settle_for_good, start, stop, to_be_blocked,
+    settle_for_good, start, stop, stop_before_exec, to_be_blocked,
 };
+#[cfg(not(test))]
+pub(crate) use sampler::{RATE_OTHERWISE, SAMPLER_NAMES};

@@ -3,6 +3,8 @@
 pub(super) use super::constants::{F_DUPFD_CLOEXEC, O_CLOEXEC, O_LOOKUP};
 use super::{Errno, call, numbers};
 
+#[allow(dead_code, reason = "only OpenBSD examines the flags of a call")]
+pub(super) const O_ACCESS: usize = 3;
 pub(super) const O_WRONLY: usize = 1;
 pub(crate) const O_RDWR: usize = 2;
 pub(super) const O_NONBLOCK: usize = 4;

@@ -63,3 +63,8 @@ pub(crate) use thread::{
     known_process_id, process_id, process_time, start_thread, thread_is_gone, wait,
 };
 pub use thread::{a_moment, thread_id};
+
+/// Whether code may read the program's text.
+pub const IS_TEXT_READABLE: bool = true;
+/// Whether functions that are called by their addresses must begin with endbr64.
+pub const NEEDS_ENDBR: bool = false;

@@ -1,6 +1,6 @@
 //! Processes and threads.
 
-use core::ffi::{c_char, c_void};
+use core::ffi::c_void;
 
 use super::{Errno, call, numbers};
 

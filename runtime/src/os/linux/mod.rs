@@ -80,3 +80,8 @@ pub(crate) use thread::{
 pub use thread::{a_moment, thread_id};
 pub(crate) use ticks::{NextHandler, threads_number};
 pub(crate) use timer::{TimeOf, Timer, interval_timer, process_time, set_interval_timer, ticks_per_second};
+
+/// Whether code may read the program's text.
+pub const IS_TEXT_READABLE: bool = true;
+/// Whether functions that are called by their addresses must begin with endbr64.
+pub const NEEDS_ENDBR: bool = false;

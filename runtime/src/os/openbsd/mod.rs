@@ -6,6 +6,7 @@ mod constants;
 mod descriptor;
 #[path = "../bsd/errno.rs"]
 mod errno;
+mod execute;
 #[path = "../bsd/file_calls.rs"]
 mod file_calls;
 mod file_name;
@@ -22,6 +23,7 @@ mod numbers;
 #[path = "../bsd/own_memory.rs"]
 mod own_memory;
 mod profil;
+mod promises;
 #[path = "../bsd/signal.rs"]
 mod signal;
 #[path = "../bsd/signal_action.rs"]
@@ -39,6 +41,7 @@ pub use crate::arch::LARGEST_PAGE;
 use call::call;
 pub(crate) use descriptor::{CURRENT, Fd, file_mask};
 pub use errno::{Errno, set_errno};
+pub(crate) use execute::execute;
 pub(crate) use file_calls::O_RDWR;
 pub(crate) use file_name::{NAME_END, NAME_START, PLAIN_NAME, PROCESS_VARIABLE};
 pub(crate) use maps::{MapsRoom, VDSO_PATH, for_each_mapping, path_of_file, push_program_path};
@@ -46,6 +49,7 @@ pub(crate) use memory::{PAGE, map_file, map_own_word, replace, reserve, reserve_
 pub use memory::{clear, map, unmap};
 pub(crate) use own_memory::OwnMemory;
 pub(crate) use profil::{ClockRates, clock_rates, interval_timer, profil, set_interval_timer};
+pub(crate) use promises::{may_create_files, pledge};
 pub(crate) use signal::{
     FATAL_SIGNALS, LOOKED_FOR_SIGNALS, SIGPIPE, SIGPROF, SIGXFSZ, catch_signal, default_action, is_caught_by,
     is_free_for_use, is_not_handled, let_signal_end, on_fatal_signal, pending_signals, reveal, set_handler_entries,
@@ -60,3 +64,8 @@ pub(crate) use thread::{
     process_id, process_time, thread_is_gone,
 };
 pub use thread::{a_moment, thread_id};
+
+/// Whether code may read the program's text.
+pub const IS_TEXT_READABLE: bool = false;
+/// Whether functions that are called by their addresses must begin with endbr64.
+pub const NEEDS_ENDBR: bool = true;

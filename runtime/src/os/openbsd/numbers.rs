@@ -34,6 +34,7 @@ calls! {
     MMAP = 49;
     SIGPENDING = 52;
     FSTAT = 53;
+    EXECVE = 59;
     UMASK = 60;
     SETITIMER = 69;
     GETITIMER = 70;
@@ -42,6 +43,7 @@ calls! {
     NANOSLEEP = 91;
     FCNTL = 92;
     PIPE2 = 101;
+    PLEDGE = 108;
     THRKILL = 119;
     FLOCK = 131;
     FTRUNCATE = 168;

@@ -1,5 +1,7 @@
 //! Processes and threads.
 
+use core::mem::MaybeUninit;
+
 use super::{Errno, call, numbers};
 
 const CLOCK_PROCESS_CPUTIME_ID: usize = 2;
@@ -35,12 +37,14 @@ fn wait(nanoseconds: u64) {
     let _ = unsafe { call(numbers::NANOSLEEP, [(&raw const time).addr(), 0]) };
 }
 
-/// The CPU time of the process so far, in nanoseconds.
+/// The CPU time of the process so far, in nanoseconds. Called below mcount.
 pub(crate) fn process_time() -> Option<u64> {
-    let mut time = [0_u64; 2];
+    let mut time = MaybeUninit::<[u64; 2]>::uninit();
+    let start: *const u64 = time.as_mut_ptr().cast();
     // SAFETY: the kernel writes a struct timespec.
-    unsafe { call(numbers::CLOCK_GETTIME, [CLOCK_PROCESS_CPUTIME_ID, time.as_mut_ptr().addr()]) }.ok()?;
-    let [seconds, nanoseconds] = time;
+    unsafe { call(numbers::CLOCK_GETTIME, [CLOCK_PROCESS_CPUTIME_ID, start.addr()]) }.ok()?;
+    // SAFETY: the kernel has written both words. Reads are word by word, because code below mcount must not use vector registers.
+    let (seconds, nanoseconds) = unsafe { (start.read_volatile(), start.add(1).read_volatile()) };
     Some(seconds.wrapping_mul(SECOND).wrapping_add(nanoseconds))
 }
 

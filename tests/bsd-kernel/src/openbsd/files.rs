@@ -6,6 +6,7 @@ use nix::sys::stat::FileStat;
 use crate::calls::descriptor_calls::{control as fcntl, int, status};
 use crate::calls::mapping::{self, Mapping};
 use crate::calls::paths::{self, AT_FDCWD, place};
+use crate::calls::process_calls::owner;
 use crate::kernel::{Kernel, Outcome, Reply, ThreadId};
 use crate::record::Kind;
 
@@ -71,7 +72,7 @@ fn stat(status: &FileStat) -> [u8; 128] {
     put(4, &(status.st_dev as u32).to_le_bytes());
     put(8, &status.st_ino.to_le_bytes());
     put(16, &(status.st_nlink as u32).to_le_bytes());
-    put(20, &status.st_uid.to_le_bytes());
+    put(20, &owner(status.st_uid).to_le_bytes());
     put(24, &status.st_gid.to_le_bytes());
     let times = [(32, status.st_atime, status.st_atime_nsec), (48, status.st_mtime, status.st_mtime_nsec)];
     for (at, seconds, nanoseconds) in times.into_iter().chain([(64, status.st_ctime, status.st_ctime_nsec)]) {

@@ -9,6 +9,11 @@ pub use crate::arch::LARGEST_PAGE;
 use super::Mapping;
 use crate::text::Text;
 
+// Code.
+
+pub const IS_TEXT_READABLE: bool = true;
+pub const NEEDS_ENDBR: bool = false;
+
 // Errors.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

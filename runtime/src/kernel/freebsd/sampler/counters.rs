@@ -9,41 +9,23 @@
 //! values in a second array and counts differences. If two threads are interrupted in the same place at the same time, the kernel
 //! can write a smaller value than before; the largest differences are therefore decrements, and gmon ignores them.
 
-use core::ptr;
-use core::sync::atomic::{
-    AtomicBool, AtomicPtr, AtomicU16, AtomicU64, AtomicUsize,
-    Ordering::{Acquire, Relaxed, Release, SeqCst},
-};
-
-use crate::os::{Errno, block_signals, count_samples, give_way, map, set_blocked_signals};
+use super::differences;
+use crate::os::{Errno, count_samples, give_way, map};
 use crate::samples::bins;
-
-/// The kernel's counters; null before the first start. The memory is never freed.
-static COUNTERS: AtomicPtr<AtomicU16> = AtomicPtr::new(ptr::null_mut());
-/// The last value of each counter.
-static SEEN: AtomicPtr<AtomicU16> = AtomicPtr::new(ptr::null_mut());
-/// The number of counters.
-static NUMBER: AtomicUsize = AtomicUsize::new(0);
-/// Set while a thread reads the counters.
-static IS_READING: AtomicBool = AtomicBool::new(false);
-
-/// The number of counters in a 64-bit word. [`read`] compares whole words.
-const IN_WORD: usize = size_of::<u64>() / size_of::<u16>();
 
 /// Starts the kernel's sampling.
 pub(super) fn start() -> Result<(), Errno> {
     let area = bins::area();
-    if COUNTERS.load(SeqCst).is_null() {
+    if differences::counters().is_null() {
         let size = area.size.next_multiple_of(size_of::<u64>());
         let (counters, seen) = (map(size), map(size));
         if counters.is_null() || seen.is_null() {
             return Err(Errno::ENOMEM);
         }
-        SEEN.store(seen.cast(), SeqCst);
-        NUMBER.store(size / size_of::<u16>(), SeqCst);
-        COUNTERS.store(counters.cast(), SeqCst);
+        // SAFETY: new memory of whole pages that is never freed.
+        unsafe { differences::watch(counters.cast(), seen.cast(), size) };
     }
-    let counters = COUNTERS.load(SeqCst).expose_provenance();
+    let counters = differences::counters().expose_provenance();
     // SAFETY: `counters` has at least `area.size` bytes and is never unmapped.
     unsafe { count_samples(counters, area.size, area.offset, area.scale) }
 }
@@ -66,44 +48,19 @@ pub(super) fn discard() {
     read(|_, _| {});
 }
 
-/// Discards the differences in the child of a `fork`, because the ticks belong to the parent. Clears [`IS_READING`] first: another
-/// thread of the parent may have been reading.
+/// Discards the differences in the child of a `fork`, because the ticks belong to the parent.
 pub(super) fn forget() {
-    IS_READING.store(false, SeqCst);
+    differences::allow_reading();
     discard();
 }
 
-/// Calls `each` with the index and the difference of each counter that changed since the last reading. Only one thread reads at a
-/// time. Signals are blocked, because a handler that also reads would wait for this thread forever.
+/// Calls `each` with the index and the difference of each counter that changed since the last reading.
 fn read(each: impl Fn(usize, u16)) {
-    let counters = COUNTERS.load(SeqCst);
-    if counters.is_null() {
-        return;
-    }
-    let blocked = block_signals();
-    while IS_READING.compare_exchange(false, true, Acquire, Relaxed).is_err() {
+    let wait = || {
         give_way();
-    }
-    let (seen, number) = (SEEN.load(SeqCst), NUMBER.load(SeqCst));
-    for word in 0..number / IN_WORD {
-        let first = word * IN_WORD;
-        // SAFETY: both arrays have `number` counters, a multiple of whole words, and start at a page boundary.
-        let (now, before) =
-            unsafe { (&*counters.add(first).cast::<AtomicU64>(), &*seen.add(first).cast::<AtomicU64>()) };
-        if now.load(Relaxed) == before.load(Relaxed) {
-            continue;
-        }
-        for bin in first..first + IN_WORD {
-            // SAFETY: `bin` is below `number`, as above.
-            let (now, before) = unsafe { ((*counters.add(bin)).load(Relaxed), &*seen.add(bin)) };
-            let added = now.wrapping_sub(before.swap(now, Relaxed));
-            if added != 0 && added < MOST {
-                each(bin, added);
-            }
-        }
-    }
-    IS_READING.store(false, Release);
-    set_blocked_signals(blocked);
+        true
+    };
+    differences::read(MOST, wait, |bin, _, added| each(bin, added));
 }
 
 /// Differences from this value on are decrements. A decrement is at most 8192, about a second of ticks: a thread may wait that long for

@@ -3,58 +3,27 @@
 //! By default, the kernel samples at the rate of its profiling clock ([`counters`]). If the user sets another rate, the process's
 //! interval timer samples ([`interval`]).
 
+#[path = "../../bsd/choice.rs"]
+mod choice;
 mod counters;
+#[path = "../../bsd/differences.rs"]
+mod differences;
+#[path = "../../bsd/interval.rs"]
 mod interval;
+#[path = "../../bsd/rate.rs"]
 mod rate;
 mod reader;
 
-use core::sync::atomic::{AtomicBool, Ordering::SeqCst};
-
+pub(crate) use choice::{HIGHEST_RATE, Sampler, Wish};
+#[cfg(not(test))]
+pub(crate) use choice::{RATE_OTHERWISE, SAMPLER_NAMES};
 pub(crate) use rate::profrate;
 
-use crate::message::say;
-use crate::os::{ClockRates, Errno, SignalSet, clock_rates};
+use crate::os::{Errno, SignalSet};
 use crate::samples::bins;
-use crate::text::Text;
-use rate::DEFAULT_RATE;
+use choice::is_itimer;
 
-/// A source of samples.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sampler {
-    /// The kernel, with `profil(2)`.
-    Profil,
-    /// The process's interval timer, with SIGPROF.
-    Itimer,
-}
-
-impl Sampler {
-    /// Returns the sampler with the name, a value of `GMON_SAMPLER`.
-    pub(crate) fn named(name: &[u8]) -> Option<Sampler> {
-        match name {
-            b"profil" => Some(Sampler::Profil),
-            b"itimer" => Some(Sampler::Itimer),
-            _ => None,
-        }
-    }
-}
-
-/// The sampler settings that the user requests.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Wish {
-    /// Samples per second, from 1 to [`HIGHEST_RATE`].
-    pub(crate) rate: Option<u32>,
-    /// Whether to sample wall-clock time, which no sampler on FreeBSD can do.
-    pub(crate) wall: bool,
-    pub(crate) sampler: Option<Sampler>,
-}
-
-/// The highest number of samples per second that the user may request.
-pub(crate) const HIGHEST_RATE: u32 = 10_000;
-
-/// Set if the interval timer samples instead of the kernel.
-static IS_ITIMER: AtomicBool = AtomicBool::new(false);
-
-/// The per-thread state of the sampler. Empty on FreeBSD, where the kernel samples all threads.
+/// The per-thread state of the sampler. Empty, because both samplers sample all threads.
 pub(crate) struct Clock;
 
 impl Clock {
@@ -64,55 +33,14 @@ impl Clock {
     pub(crate) fn settle(&self, _is_last: bool) {}
 }
 
-/// The sampler and the rate to use.
-struct Plan {
-    is_itimer: bool,
-    rate: u32,
-}
-
-/// Returns the plan for the user's request and the rates of the kernel's clocks.
-fn plan(wish: &Wish, rates: &ClockRates) -> Plan {
-    let profiling = u32::try_from(rates.profiling).unwrap_or(0);
-    let is_itimer = match wish.sampler {
-        Some(sampler) => sampler == Sampler::Itimer,
-        None => wish.rate.is_some(),
-    };
-    if !is_itimer && profiling > 0 {
-        return Plan { is_itimer: false, rate: profiling };
-    }
-    // The kernel checks the interval timer once per tick.
-    let highest = u32::try_from(rates.ticks).unwrap_or(0).max(DEFAULT_RATE);
-    Plan { is_itimer: true, rate: wish.rate.unwrap_or(DEFAULT_RATE).min(highest) }
-}
-
-/// Chooses the sampler and the rate, and prints a message if the user's request is not possible. Must be called at start-up: in
-/// capability mode the kernel does not report the rates of its clocks.
+/// Chooses the sampler and the rate, and prints a message if the user's request is not possible.
 pub(crate) fn choose(wish: &Wish) {
-    let plan = plan(wish, &clock_rates());
-    let mut rate = Text::<10>::new();
-    rate.push_decimal(u64::from(plan.rate));
-    if wish.wall {
-        say(&[b"GMON_CLOCK=wall is not possible on FreeBSD: using cpu"]);
-    }
-    if plan.is_itimer && wish.sampler == Some(Sampler::Profil) {
-        say(&[b"cannot read the rate of profil from kern.clockrate: using GMON_SAMPLER=itimer"]);
-    }
-    if wish.rate.is_some_and(|wished| wished != plan.rate) {
-        let mut wished = Text::<10>::new();
-        wished.push_decimal(u64::from(wish.rate.unwrap_or(0)));
-        let sampler: &[u8] = if plan.is_itimer { b"itimer" } else { b"profil" };
-        let parts: [&[u8]; 5] =
-            [b"GMON_HZ=", wished.as_bytes(), b" is not possible with GMON_SAMPLER=", sampler, b": using "];
-        let [a, b, c, d, e] = parts;
-        say(&[a, b, c, d, e, rate.as_bytes()]);
-    }
-    rate::set(plan.rate);
-    IS_ITIMER.store(plan.is_itimer, SeqCst);
+    choice::choose(wish, b"FreeBSD");
 }
 
 /// Starts sampling.
 pub(crate) fn start() -> Result<(), Errno> {
-    if IS_ITIMER.load(SeqCst) {
+    if is_itimer() {
         return interval::start(profrate());
     }
     counters::start()?;
@@ -122,7 +50,7 @@ pub(crate) fn start() -> Result<(), Errno> {
 
 /// Stops sampling. The caller calls [`collect`] first.
 pub(crate) fn stop() {
-    if IS_ITIMER.load(SeqCst) {
+    if is_itimer() {
         interval::stop(profrate());
     } else {
         counters::stop();
@@ -159,7 +87,7 @@ pub(crate) fn after_fork_in_child() {
     if !bins::is_counting() {
         return;
     }
-    if IS_ITIMER.load(SeqCst) {
+    if is_itimer() {
         interval::after_fork_in_child(profrate());
     } else {
         let _ = start();
@@ -168,7 +96,7 @@ pub(crate) fn after_fork_in_child() {
 
 /// Stops the interval timer before `execve`, because the timer would keep running in the new program. Returns whether the timer ran.
 pub(crate) fn stop_before_exec() -> bool {
-    let runs = IS_ITIMER.load(SeqCst) && interval::runs(profrate());
+    let runs = is_itimer() && interval::runs(profrate());
     if runs {
         interval::stop(profrate());
         interval::discard_pending();

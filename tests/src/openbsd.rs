@@ -1,0 +1,109 @@
+//! Programs with OpenBSD's start-up object, run in the tests' kernel.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+use crate::bsd::{Bsd, Ran, Start, System};
+use crate::symbols::{Symbols, read};
+
+/// A profiled program, in a directory of a test.
+#[derive(Debug)]
+pub struct Program {
+    /// The directory of the test, and the tests' kernel.
+    pub system: Bsd,
+    /// The executable file.
+    pub image: PathBuf,
+    symbols: Symbols,
+}
+
+impl Program {
+    /// Builds the program that knows what it did; `None` if a tool is missing.
+    #[must_use]
+    pub fn build(name: &str) -> Option<Program> {
+        Program::of(name, "profiled")
+    }
+
+    /// Builds a program of `tests/bsd-kernel/programs`; `None` if a tool is missing.
+    #[must_use]
+    pub fn of(name: &str, program: &str) -> Option<Program> {
+        Program::with(name, program, &["-O1", "-pg"])
+    }
+
+    /// Builds a program with compiler options; `None` if a tool is missing.
+    #[must_use]
+    pub fn with(name: &str, program: &str, flags: &[&str]) -> Option<Program> {
+        let object = crate::distribution().join("lib/gmon/openbsd-amd64/gcrt0.o");
+        if !object.exists() {
+            eprintln!("SKIPPED: OpenBSD's start-up object is not built: make runtime-openbsd-amd64");
+            return None;
+        }
+        let system = Bsd::new(System::OpenBsd, &format!("openbsd_{name}"))?;
+        let image = system.build(program, &[&format!("{program}.c")], flags, Start::Object(&object));
+        let symbols = Symbols::of(&image);
+        Some(Program { system, image, symbols })
+    }
+
+    /// Runs a part of the program. The kernel must have refused nothing, and the runtime says nothing.
+    ///
+    /// # Panics
+    ///
+    /// If the runtime prints a message, and as [`Program::run_with`].
+    pub fn run(&self, part: &str, status: i32) -> Ran {
+        let ran = self.run_with(&[], part, &[], status);
+        assert_eq!(ran.stderr, "", "the runtime says nothing");
+        ran
+    }
+
+    /// Runs a part of the program with options for the tests' kernel and environment variables.
+    ///
+    /// # Panics
+    ///
+    /// If the status is another one, or the kernel has refused a call.
+    pub fn run_with(&self, options: &[&str], part: &str, environment: &[(&str, &str)], status: i32) -> Ran {
+        self.system.run(&self.image, options, &[part], environment).expect(status)
+    }
+
+    /// The profiles in the directory, by name.
+    ///
+    /// # Panics
+    ///
+    /// If the directory cannot be read.
+    #[must_use]
+    pub fn profiles(&self) -> Vec<String> {
+        let entries = fs::read_dir(&self.system.directory).expect("the test's directory");
+        let names = entries.map(|entry| entry.expect("the test's directory").file_name());
+        let mut names: Vec<_> = names.filter_map(|name| name.into_string().ok()).collect();
+        names.retain(|name| name.starts_with("gmon."));
+        names.sort();
+        names
+    }
+
+    /// The bytes of a file in the directory.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such file.
+    #[must_use]
+    pub fn bytes(&self, file: &str) -> Vec<u8> {
+        fs::read(self.system.directory.join(file)).expect(file)
+    }
+
+    /// The calls in a profile: see [`Symbols::calls`].
+    #[must_use]
+    pub fn calls(&self, file: &str) -> BTreeMap<String, u64> {
+        self.symbols.calls(&read(&self.system.directory.join(file)))
+    }
+
+    /// The samples in a profile, by function.
+    #[must_use]
+    pub fn ticks(&self, file: &str) -> BTreeMap<String, u64> {
+        self.symbols.ticks(&read(&self.system.directory.join(file)))
+    }
+}
+
+/// What [`Program::ticks`] must give.
+#[must_use]
+pub fn samples(expected: &[(&str, u64)]) -> BTreeMap<String, u64> {
+    expected.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect()
+}
