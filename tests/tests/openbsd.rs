@@ -1,7 +1,7 @@
-//! OpenBSD's start-up object, in programs that the kernel of the tests runs: the kernel samples into the runtime's buffer, and writes
+//! Programs with OpenBSD's start-up object, which the tests' kernel runs. The kernel counts samples in the runtime's buffer, and writes
 //! the file when a process ends.
 //!
-//! `make runtime-openbsd-amd64` builds the object; where it is not built, the tests say SKIPPED.
+//! `make runtime-openbsd-amd64` builds the object. Without the object, the tests print SKIPPED.
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use gmon_tests::bsd::{Bsd, Ran, Start, System};
 use gmon_tests::symbols::{Symbols, read};
 
-/// A profiled program, in a directory of a test.
+/// A profiled program in the directory of a test.
 struct Program {
     system: Bsd,
     image: PathBuf,
@@ -20,12 +20,12 @@ struct Program {
 
 const HEADER: usize = 40;
 const ARC: usize = 24;
-/// The file of the first process.
+/// The profile of the first process, and of the second, its child.
 const FILE: &str = "gmon.profiled.1001.out";
 const CHILD: &str = "gmon.profiled.1002.out";
 
 impl Program {
-    /// Builds the program that knows what it did; none where something is missing.
+    /// Builds `profiled.c`, which counts its own calls and ticks; `None` if the object or a tool is missing.
     fn build(name: &str) -> Option<Program> {
         Program::of(name, "profiled")
     }
@@ -42,7 +42,7 @@ impl Program {
         Some(Program { system, image, symbols })
     }
 
-    /// Runs a part of the program. The kernel must have refused nothing, and the runtime says nothing.
+    /// Runs a part of the program. The kernel must not refuse a call, and the runtime must not print a message.
     fn run(&self, part: &str, status: i32) -> Ran {
         let ran = self.run_with(&[], part, &[], status);
         assert_eq!(ran.stderr, "", "the runtime says nothing");
@@ -53,7 +53,7 @@ impl Program {
         self.system.run(&self.image, options, &[part], environment).expect(status)
     }
 
-    /// The profiles in the directory, by name.
+    /// Returns the sorted names of the profiles in the directory.
     fn profiles(&self) -> Vec<String> {
         let entries = fs::read_dir(&self.system.directory).unwrap().map(|entry| entry.unwrap().file_name());
         let mut names: Vec<_> = entries.filter_map(|name| name.into_string().ok()).collect();
@@ -75,7 +75,7 @@ impl Program {
     }
 }
 
-/// What `ticks` must give.
+/// Returns expected samples in the form that `Program::ticks` returns.
 fn samples(expected: &[(&str, u64)]) -> BTreeMap<String, u64> {
     expected.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect()
 }
@@ -245,7 +245,7 @@ fn of_too_many_arcs_the_most_frequent_stay() {
     let lost = 90_000 + 1 - MOST;
     let why = "calls are not in the file: the file has only room for the most frequent arcs";
     assert_eq!(ran.stderr, format!("gmon: {lost} {why}\n"));
-    // A killed process leaves what the tables in the buffer had.
+    // The file of a killed process has only the calls in the tables that are parts of the buffer.
     let _ = program.run_with(&[], "killed", &[], 128 + 9);
     let killed = read(&program.system.directory.join("gmon.many_arcs.1001.out"));
     let calls: u64 = killed.arcs.iter().map(|arc| arc.count).sum();

@@ -1,6 +1,6 @@
-//! OpenBSD's start-up object: the note, the table of system calls, and what the kernel requires of code there.
+//! OpenBSD's start-up object: its symbols, its notes, the table of system calls, and OpenBSD's requirements of machine code.
 //!
-//! `make runtime-openbsd-amd64` builds the object; where it is not built, the tests say SKIPPED.
+//! `make runtime-openbsd-amd64` builds the object. Without the object, the tests print SKIPPED.
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,7 +16,7 @@ fn tool(tool: &str, arguments: &[&str], file: &Path) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// The object, and a program that is linked with the object; none where something is missing.
+/// Returns the object and a program that is linked with the object; `None` if the object or a tool is missing.
 fn built(name: &str) -> Option<(PathBuf, PathBuf)> {
     let object = gmon_tests::distribution().join("lib/gmon/openbsd-amd64/gcrt0.o");
     let has_tool = |tool: &&str| Command::new(tool).arg("--version").output().is_ok_and(|out| out.status.success());
@@ -30,14 +30,14 @@ fn built(name: &str) -> Option<(PathBuf, PathBuf)> {
     Some((object, program))
 }
 
-/// A function of the program: where it is, and its instructions.
+/// A function of the program: its address and its instructions.
 #[derive(Default)]
 struct Function {
     address: u64,
     lines: Vec<String>,
 }
 
-/// The functions that are the object's own.
+/// Returns the functions of the program that the object defines.
 fn functions(object: &Path, program: &Path) -> BTreeMap<String, Function> {
     let own: BTreeSet<String> = tool("llvm-nm", &["--defined-only"], object)
         .lines()
@@ -58,7 +58,7 @@ fn functions(object: &Path, program: &Path) -> BTreeMap<String, Function> {
     functions
 }
 
-/// The name in a comment or target `<name>` or `<name+0x10>`, with the offset.
+/// Parses the operand `<name>` or `<name+0x10>` at the end of a line. Returns the name, and whether the operand has no offset.
 fn target(line: &str) -> Option<(&str, bool)> {
     let name = line.rsplit_once('<')?.1.strip_suffix('>')?;
     Some(name.split_once('+').map_or((name, true), |(name, _)| (name, false)))
@@ -93,7 +93,7 @@ fn only_the_public_names_are_global_and_little_is_needed() {
     assert!(!listing.contains("panic"), "no code panics");
 }
 
-/// A shared library with the names that OpenBSD's libc exports, and no code. zig makes the library when zig links something.
+/// Returns a shared library with the names that OpenBSD's libc exports, and no code. zig creates this library when zig links a program.
 fn libc() -> Option<PathBuf> {
     let target = gmon_tests::distribution().parent().unwrap().to_owned();
     let cache = target.join("bsd/zig-openbsd");
@@ -129,7 +129,7 @@ fn the_systems_libc_has_what_the_object_needs() {
     };
     let exported = tool("llvm-nm", &["-D", "--defined-only"], &libc);
     let exported: BTreeSet<_> = exported.lines().filter_map(|line| line.split_whitespace().last()).collect();
-    // crtbegin.o, the linker, and the program have the others. zig leaves the last two to a library of its own.
+    // crtbegin.o, the linker, and the program define the others. zig's own library defines the last two.
     let others = ["__init", "__csu_do_fini_array", "main", "etext", "memcpy", "memset"];
     let needed = tool("llvm-nm", &["-u"], &object);
     let needed = needed.split_whitespace().filter(|word| *word != "U" && !others.contains(word));
@@ -137,7 +137,7 @@ fn the_systems_libc_has_what_the_object_needs() {
         .filter(|name| !name.ends_with("_start") && !name.ends_with("_end") && !exported.contains(name))
         .collect();
     assert_eq!(missing, [""; 0]);
-    // libc's own functions of profiling, which the object takes the place of.
+    // libc's profiling functions, which the object replaces.
     for name in ["__mcount", "_gmon_alloc", "_mcleanup", "_monstartup", "moncontrol"] {
         assert!(exported.contains(name), "{name}");
     }
@@ -200,7 +200,7 @@ fn the_table_lists_the_only_system_call_instruction() {
     assert!([1, 4, 48, 49, 175].iter().all(|number| numbers.contains(number)), "{own:?}");
 }
 
-/// The bytes of a section.
+/// Returns the bytes of a section; no bytes if the program lacks the section.
 fn section(program: &Path, name: &str) -> Vec<u8> {
     let headers = tool("llvm-readelf", &["-S", "-W"], program);
     let Some(line) = headers.lines().find(|line| line.contains(&format!(" {name} "))) else {
@@ -232,7 +232,7 @@ fn what_is_called_by_an_address_begins_with_endbr64() {
     }
     assert!(by_address.len() > 6, "the runtime has functions that are called by their addresses: {by_address:?}");
     for name in by_address {
-        // Two names of one function: the disassembler has one of them.
+        // A function can have two names. The disassembly lists only one of the two names.
         let Some(function) = functions.get(name) else { continue };
         assert!(function.lines[0].contains("endbr64"), "{name}: {}", function.lines[0]);
     }
@@ -259,7 +259,7 @@ fn code_reads_no_text_and_below_mcount_no_vector_register_is_used() {
     let root = ["_mcount", "mcount"].into_iter().find(|name| functions.contains_key(*name)).unwrap();
     let (mut reached, mut left) = (BTreeSet::new(), vec![root.to_owned()]);
     while let Some(name) = left.pop() {
-        assert!(functions.contains_key(&name), "{name} is reached from mcount, and not ours");
+        assert!(functions.contains_key(&name), "{name} is reachable from mcount, and the object does not define it");
         if reached.insert(name.clone()) {
             let calls = functions[&name].lines.iter().filter(|line| line.contains("\tcall") || line.contains("\tj"));
             left.extend(calls.filter_map(|line| target(line)).map(|(name, _)| name.to_owned()));
@@ -269,7 +269,10 @@ fn code_reads_no_text_and_below_mcount_no_vector_register_is_used() {
     for name in &reached {
         for line in &functions[name].lines {
             assert!(!line.contains("%xmm") && !line.contains("%ymm"), "{name}: {line}");
-            assert!(!line.contains("\tcallq\t*") && !line.contains("\tjmpq\t*"), "{name}: where to? {line}");
+            assert!(
+                !line.contains("\tcallq\t*") && !line.contains("\tjmpq\t*"),
+                "{name}: an indirect branch, whose target is unknown: {line}"
+            );
         }
     }
     let at = |line: &str| u64::from_str_radix(line.split(':').next().unwrap().trim(), 16).unwrap();

@@ -1,4 +1,4 @@
-//! The C start-up contract: what runs before everything of the program's own, and what runs after it.
+//! The C start-up contract: initializes libc, starts the profile, and runs the constructors and `main`.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 
@@ -8,7 +8,7 @@ use crate::message::{remember_standard_error, say_error};
 use crate::objects::program;
 use crate::os::{Fd, has_other_rights};
 
-/// An entry of an array of functions that run before `main`.
+/// An entry of `.preinit_array` or `.init_array`.
 type Initializer = unsafe extern "C" fn(c_int, *const *const c_char, *const *const c_char, *const c_void);
 
 unsafe extern "C" {
@@ -16,9 +16,9 @@ unsafe extern "C" {
     static __preinit_array_end: [Initializer; 0];
     static __init_array_start: [Initializer; 0];
     static __init_array_end: [Initializer; 0];
-    /// crtbegin.o runs `.fini_array` at exit if this is set.
+    /// If this is not 0, crtbegin.o runs `.fini_array` at exit.
     static mut __csu_do_fini_array: c_int;
-    /// crtbegin.o's older constructors; registers the destructors.
+    /// Runs the constructors of `.ctors`, and registers the destructors (crtbegin.o).
     fn __init();
     fn _csu_finish(
         argv: *const *const c_char,
@@ -36,13 +36,13 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-/// Runs the program. `__start` jumps here with what the kernel left on the stack.
+/// Runs the program. `__start` jumps here with argc, the address of argv on the stack, and libc's cleanup function.
 ///
-/// libc's entry of `.preinit_array` sets the environment and thread-local storage up, so profiling begins behind that array, and before
-/// the constructors: the system's own `gcrt0.o` begins behind the constructors. [`_mcleanup`] is registered before
-/// anything of the program's, so it runs after all of it.
+/// An entry of `.preinit_array` in libc initializes the environment and thread-local storage, so profiling starts after the functions
+/// of that array, and before the constructors. OpenBSD's own `gcrt0.o` starts profiling after the constructors. This function
+/// registers [`_mcleanup`] before the program can register functions with `atexit`, so `_mcleanup` runs after these functions.
 pub(super) unsafe extern "C" fn start(argc: c_int, words: *const *const c_char, cleanup: *const c_void) -> ! {
-    // SAFETY: by the contract of the kernel, argv follows argc, with a null pointer behind, and the environment follows argv.
+    // SAFETY: the kernel puts argc, argv, a null pointer, and the environment on the stack, in this order.
     unsafe {
         let argv = words;
         let envp = argv.add(argc as usize + 1);
@@ -63,19 +63,19 @@ pub(super) unsafe extern "C" fn start(argc: c_int, words: *const *const c_char, 
     }
 }
 
-/// Starts profiling, unless the process has rights that its user has not.
+/// Starts profiling, except in a set-user-ID or set-group-ID program.
 ///
 /// # Safety
 ///
-/// `envp` must be the environment; libc must be initialized, and this thread the only one.
+/// `envp` must be the environment. libc must be initialized, and the process must have no other thread.
 unsafe fn begin(envp: *const *const c_char) {
     if has_other_rights() {
-        return; // a set-user-id program writes nothing where its user says
+        return; // a set-user-ID program must not write files in a directory that its user chooses
     }
     remember_standard_error();
-    // The kernel counts nothing outside the program.
+    // OpenBSD's kernel does not count samples outside the program's text.
     forget_outside();
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees that this is the environment.
     let directory = unsafe { directory(envp) };
     let (lowpc, highpc) = program::text();
     control::start(lowpc, highpc, directory.map(|fd| fd.0), false);
@@ -89,13 +89,13 @@ unsafe fn begin(envp: *const *const c_char) {
     }
 }
 
-/// The directory of the file that the user asks for by `PROFDIR`; `None` for the current one.
+/// Opens the directory that `PROFDIR` names. Returns `None` if the profile belongs in the current directory.
 ///
 /// # Safety
 ///
 /// `envp` must be the environment.
 unsafe fn directory(envp: *const *const c_char) -> Option<Fd> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees that this is the environment.
     let value = unsafe { strings(envp) }.find_map(|variable| variable.to_bytes_with_nul().strip_prefix(b"PROFDIR="))?;
     let path = CStr::from_bytes_with_nul(value).ok().filter(|path| !path.is_empty())?;
     match Fd::open_directory(path) {

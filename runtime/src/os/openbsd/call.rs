@@ -1,18 +1,18 @@
-//! The system call.
+//! System calls with a varying number of arguments.
 
 use super::errno::Errno;
 use super::machine;
 
-/// Makes a system call of up to six arguments.
+/// Makes a system call with up to six arguments.
 ///
 /// # Safety
 ///
-/// As for [`machine::syscall`]: what the call does to memory must be sound.
+/// The same as for [`machine::syscall`]: the call's effect on memory must be sound.
 #[inline(always)]
 pub(super) unsafe fn call<const N: usize>(number: usize, arguments: [usize; N]) -> Result<usize, Errno> {
     let argument = |index| arguments.get(index).copied().unwrap_or(0);
     let [a, b, c, d, e, f] = [argument(0), argument(1), argument(2), argument(3), argument(4), argument(5)];
-    // SAFETY: the caller's promise; the kernel does not look at arguments that were not given.
+    // SAFETY: the caller guarantees that the effect on memory is sound. The kernel does not use the arguments that are filled with 0.
     let result = unsafe { machine::syscall(a, b, c, d, e, f, number) };
     if result < 0 { Err(Errno(-result as i32)) } else { Ok(result as usize) }
 }

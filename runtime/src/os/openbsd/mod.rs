@@ -1,5 +1,5 @@
-//! OpenBSD. System calls by their numbers, never the C library's: they set no errno, are no cancellation points, and may be made
-//! below mcount and in a signal handler.
+//! OpenBSD. The runtime makes system calls itself instead of calling the C library's functions: the system calls do not set errno, are
+//! not cancellation points, and are allowed below mcount and in a signal handler.
 mod call;
 mod constants;
 #[path = "../bsd/errno.rs"]
