@@ -10,6 +10,8 @@
 //! panic with a message, because they run only in tests.
 
 pub mod bsd;
+pub mod objects;
+pub mod openbsd;
 pub mod random;
 pub mod symbols;
 

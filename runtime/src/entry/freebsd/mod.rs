@@ -8,7 +8,7 @@ mod exec;
 mod fork;
 #[cfg_attr(target_arch = "x86_64", path = "x86_64/mod.rs")]
 #[cfg_attr(target_arch = "aarch64", path = "aarch64/mod.rs")]
-mod machine;
+pub(super) mod machine;
 mod names;
 #[cfg(feature = "start")]
 mod notes;

@@ -6,7 +6,8 @@ use core::sync::atomic::AtomicI32;
 use crate::control;
 
 /// `void _monstartup(unsigned long lowpc, unsigned long highpc)`: `monstartup`. Only the first call has an effect, and the start-up code
-/// makes this first call.
+/// makes this first call. (Without start-up code, the function is in `by_hand`.)
+#[cfg(feature = "start")]
 #[unsafe(no_mangle)]
 extern "C" fn _monstartup(lowpc: c_ulong, highpc: c_ulong) {
     control::start(lowpc as usize, highpc as usize, None, false);

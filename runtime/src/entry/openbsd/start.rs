@@ -55,7 +55,7 @@ pub(super) unsafe extern "C" fn start(argc: c_int, words: *const *const c_char, 
             }
         };
         run((&raw const __preinit_array_start).cast(), (&raw const __preinit_array_end).cast());
-        begin(envp);
+        begin(envp, program::text());
         run((&raw const __init_array_start).cast(), (&raw const __init_array_end).cast());
         __csu_do_fini_array = 1;
         __init();
@@ -63,12 +63,12 @@ pub(super) unsafe extern "C" fn start(argc: c_int, words: *const *const c_char, 
     }
 }
 
-/// Starts profiling, except in a set-user-ID or set-group-ID program.
+/// Starts profiling the code in an address range, except in a set-user-ID or set-group-ID program.
 ///
 /// # Safety
 ///
 /// `envp` must be the environment. libc must be initialized, and the process must have no other thread.
-unsafe fn begin(envp: *const *const c_char) {
+pub(super) unsafe fn begin(envp: *const *const c_char, (lowpc, highpc): (usize, usize)) {
     if has_other_rights() {
         return; // a set-user-ID program must not write files in a directory that its user chooses
     }
@@ -77,12 +77,11 @@ unsafe fn begin(envp: *const *const c_char) {
     forget_outside();
     // SAFETY: the caller guarantees that this is the environment.
     let directory = unsafe { directory(envp) };
-    let (lowpc, highpc) = program::text();
     control::start(lowpc, highpc, directory.map(|fd| fd.0), false);
     if let Some(fd) = directory {
         let _ = fd.close();
     }
-    // SAFETY: libc is initialized.
+    // SAFETY: the caller guarantees that libc is initialized.
     unsafe {
         atexit(_mcleanup);
         _thread_atfork(before_fork, after_fork_in_parent, after_fork_in_child, core::ptr::null());

@@ -11,7 +11,8 @@ mod file_system;
 #[path = "../bsd/limits.rs"]
 mod limits;
 mod listed_object;
-#[path = "x86_64.rs"]
+#[cfg_attr(target_arch = "x86_64", path = "x86_64.rs")]
+#[cfg_attr(target_arch = "aarch64", path = "aarch64.rs")]
 mod machine;
 #[path = "../bsd/mapping.rs"]
 mod mapping;

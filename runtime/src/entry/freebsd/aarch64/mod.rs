@@ -4,4 +4,5 @@
 mod start;
 mod weak_symbols;
 
+pub(in super::super) use crate::mcount::miss;
 pub(super) use weak_symbols::thread_fork_address;
