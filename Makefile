@@ -6,7 +6,7 @@
 #   make dist      stage target/dist/{bin,lib,include,share}
 #   make runtime-aarch64   add the AArch64 objects in lib/gmon/aarch64, with a cross compiler
 #   make runtime-freebsd-amd64 runtime-freebsd-aarch64   add the objects for FreeBSD in lib/gmon/freebsd-..., with LLVM's tools
-#   make runtime-openbsd-amd64   add the object for OpenBSD in lib/gmon/openbsd-amd64, with the same tools
+#   make runtime-openbsd-amd64 runtime-openbsd-aarch64   add the objects for OpenBSD in lib/gmon/openbsd-..., with the same tools
 #   make check-bsd   run the tests of the objects for the BSDs; installs what the machine lacks, as `make check` does
 #   make install   copy target/dist to PREFIX (default /usr/local; honors DESTDIR)
 #   make bench     run the benchmarks, in turns with the alternatives
@@ -27,7 +27,7 @@ PKGCONFIG := $(DIST)/$(if $(filter FreeBSD,$(SYSTEM)),libdata,lib)/pkgconfig
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
 
 .PHONY: all demo check check-bsd dist install bench clean runtime runtime-aarch64 gprof tools
-.PHONY: headers runtime-Linux runtime-FreeBSD runtime-freebsd-amd64 runtime-freebsd-aarch64 runtime-openbsd-amd64
+.PHONY: headers runtime-Linux runtime-FreeBSD runtime-OpenBSD runtime-freebsd-amd64 runtime-freebsd-aarch64 runtime-openbsd-amd64 runtime-openbsd-aarch64
 
 all: dist
 
@@ -111,6 +111,18 @@ runtime-FreeBSD:
 	$(RUSTC_RUNTIME) --features runtime -- $(FREEBSD_RUST)
 	$(call freebsd_library,$(TARGET)/runtime,$(LIBRARY),$(FREEBSD_EMULATION))
 
+# On OpenBSD itself, with OpenBSD's packages of Rust and LLVM. That Rust's library lacks the instructions of OPENBSD_...; the linker
+# includes none of the library's functions that are called by their addresses.
+runtime-OpenBSD: OPENBSD_TARGET = $(if $(filter arm64,$(HOST)),aarch64,x86_64)-unknown-openbsd
+runtime-OpenBSD: OPENBSD_CARGO = RUSTC_BOOTSTRAP=1 RUSTFLAGS="$(OPENBSD_$(OPENBSD_TARGET)) -C unsafe-allow-abi-mismatch=branch-protection" $(RUSTC_RUNTIME)
+runtime-OpenBSD: OPENBSD_EMULATION = $(if $(filter arm64,$(HOST)),aarch64elf,elf_x86_64)
+runtime-OpenBSD:
+	@mkdir -p "$(LIBRARY)"
+	$(OPENBSD_CARGO) --features start -- $(FREEBSD_RUST)
+	$(call openbsd_object,$(TARGET)/runtime,$(LIBRARY)/gcrt0.o,$(OPENBSD_EMULATION),$(OPENBSD_EXPORTS))
+	$(OPENBSD_CARGO) --features runtime -- $(FREEBSD_RUST)
+	$(call openbsd_library,$(TARGET)/runtime,$(LIBRARY),$(OPENBSD_EMULATION))
+
 # The objects for AArch64, with Rust's target and the cross binutils, beside those for this machine.
 runtime-aarch64: CROSS ?= aarch64-linux-gnu-
 runtime-aarch64: RUST_TARGET = aarch64-unknown-linux-gnu
@@ -162,9 +174,14 @@ define freebsd
 	$(call freebsd_object,$(BSD)/build/$(2)/runtime,$(LIBRARY)/freebsd-$(1)/gcrt1.o,$(3),_start mcount)
 	$(call freebsd_build,$(2),runtime)
 	$(call freebsd_library,$(BSD)/build/$(2)/runtime,$(LIBRARY)/freebsd-$(1),$(3))
-	@mkdir -p "$(LIBRARY)/freebsd-$(1)/pkgconfig"
+	$(call pkgconfig,$(LIBRARY)/freebsd-$(1))
+endef
+
+# $(call pkgconfig,LIBRARY): makes the pkg-config file beside the objects of another system in the directory LIBRARY.
+define pkgconfig
+	@mkdir -p "$(1)/pkgconfig"
 	@sed -e 's/@VERSION@/$(VERSION)/' -e '/^prefix=/s,$$,/../..,' -e '/^libdir=/s,=.*,=$$\{pcfiledir}/..,' runtime/gmon.pc.in \
-		>"$(LIBRARY)/freebsd-$(1)/pkgconfig/gmon.pc"
+		>"$(1)/pkgconfig/gmon.pc"
 endef
 
 runtime-freebsd-amd64: headers
@@ -173,18 +190,47 @@ runtime-freebsd-amd64: headers
 runtime-freebsd-aarch64: headers
 	$(call freebsd,aarch64,aarch64-unknown-freebsd,aarch64elf)
 
-# The object for OpenBSD, with the same tools. The linker drops what no public name needs. All functions that are called by their
-# addresses get endbr64, which OpenBSD requires of processors that know the instruction.
-OPENBSD := $(BSD)/build/x86_64-unknown-openbsd/runtime
-OPENBSD_ROOTS = $(foreach name,$(shell cat runtime/exports-openbsd.txt),-u $(name))
+# The objects for OpenBSD, with the same tools. The linker drops what no public name needs. All functions that are called by their
+# addresses begin with endbr64 or bti, which OpenBSD requires of processors that know these instructions.
+OPENBSD_EXPORTS = $(shell cat runtime/exports-openbsd.txt)
+OPENBSD_x86_64-unknown-openbsd = -Z cf-protection=branch
+OPENBSD_aarch64-unknown-openbsd = -Z branch-protection=bti
+
+# $(call openbsd_build,RUST_TARGET,FEATURE): builds the archive of the runtime with that feature.
+define openbsd_build
+	$(BSD_RUST) RUSTFLAGS="--sysroot $(BSD)/$(1) $(OPENBSD_$(1))" CARGO_TARGET_DIR="$(BSD)/build" $(BSD_CARGO) rustc --offline \
+		--package gmon-runtime --profile runtime --crate-type staticlib --target $(1) --features $(2) -- $(FREEBSD_RUST)
+endef
+
+# $(call openbsd_object,BUILT,OBJECT,EMULATION,SYMBOLS): makes the object of the archive in the directory BUILT.
+define openbsd_object
+	@$(LLD) -r -m $(3) --gc-sections -T runtime/merge.ld $(addprefix -u ,$(4)) -o "$(1)/all.o" "$(1)/libgmon_runtime.a"
+	@$(LLVM_OBJCOPY) --strip-debug --keep-global-symbols=runtime/exports-openbsd.txt "$(1)/all.o" "$(2)"
+endef
+
+# $(call openbsd_library,BUILT,LIBRARY,EMULATION): makes the library without start-up code of the archive in the directory BUILT.
+define openbsd_library
+	$(call openbsd_object,$(1),$(1)/gmon.o,$(3),$(filter-out _start __start,$(OPENBSD_EXPORTS)))
+	@rm -f "$(2)/libgmon.a"
+	@$(LLVM_AR) rcs "$(2)/libgmon.a" "$(1)/gmon.o"
+endef
+
+# $(call openbsd,MACHINE,RUST_TARGET,EMULATION): MACHINE is the name of the directory.
+define openbsd
+	@sh tests/bsd/sysroot.sh $(2) "$(BSD)/$(2)" core "$(OPENBSD_$(2))"
+	@mkdir -p "$(LIBRARY)/openbsd-$(1)"
+	$(call openbsd_build,$(2),start)
+	$(call openbsd_object,$(BSD)/build/$(2)/runtime,$(LIBRARY)/openbsd-$(1)/gcrt0.o,$(3),$(OPENBSD_EXPORTS))
+	$(call openbsd_build,$(2),runtime)
+	$(call openbsd_library,$(BSD)/build/$(2)/runtime,$(LIBRARY)/openbsd-$(1),$(3))
+	$(call pkgconfig,$(LIBRARY)/openbsd-$(1))
+endef
 
 runtime-openbsd-amd64: headers
-	@sh tests/bsd/sysroot.sh x86_64-unknown-openbsd "$(BSD)/x86_64-unknown-openbsd"
-	@mkdir -p "$(LIBRARY)/openbsd-amd64"
-	$(BSD_RUST) RUSTFLAGS="--sysroot $(BSD)/x86_64-unknown-openbsd" CARGO_TARGET_DIR="$(BSD)/build" $(BSD_CARGO) rustc --offline \
-		--package gmon-runtime --profile runtime --crate-type staticlib --target x86_64-unknown-openbsd --features start -- $(FREEBSD_RUST) -Z cf-protection=branch
-	@$(LLD) -r -m elf_x86_64 --gc-sections -e __start -T runtime/merge.ld $(OPENBSD_ROOTS) -o "$(OPENBSD)/start.o" "$(OPENBSD)/libgmon_runtime.a"
-	@$(LLVM_OBJCOPY) --strip-debug --keep-global-symbols=runtime/exports-openbsd.txt "$(OPENBSD)/start.o" "$(LIBRARY)/openbsd-amd64/gcrt0.o"
+	$(call openbsd,amd64,x86_64-unknown-openbsd,elf_x86_64)
+
+runtime-openbsd-aarch64: headers
+	$(call openbsd,aarch64,aarch64-unknown-openbsd,aarch64elf)
 
 # Tools that go with the objects: the compiler wrapper, the pkg-config file, manual pages.
 tools:

@@ -10,7 +10,9 @@
 //! panic with a message, because they run only in tests.
 
 pub mod bsd;
+pub mod objects;
 pub mod openbsd;
+pub mod openbsd_machines;
 pub mod random;
 pub mod symbols;
 

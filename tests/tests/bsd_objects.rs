@@ -2,13 +2,13 @@
 //! list of symbols in FreeBSD's C library. `tests/check-bsd.sh` installs the tools.
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-use std::sync::Mutex;
+use std::process::Command;
 
+use gmon_tests::objects::{functions, has_tools, is_indirect, is_vector, output, reached_from, symbols_of_libc, tool};
 use gmon_tests::{directory, distribution, start_objects_for};
 
 /// An architecture, with the names that FreeBSD, compilers and zig use.
@@ -46,30 +46,9 @@ int main(int argc, char **argv) {
 }
 ";
 
-fn output(tool: &str, arguments: &[&str]) -> Output {
-    Command::new(tool).args(arguments).output().unwrap_or_else(|error| panic!("{tool}: {error}"))
-}
-
-fn tool(tool: &str, arguments: &[&str]) -> String {
-    let output = output(tool, arguments);
-    assert!(output.status.success(), "{tool} {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
-/// Returns whether the machine has the tools. Prints SKIPPED if not.
-fn has_tools() -> bool {
-    let is_here = |tool: &&str| Command::new(tool).arg("--version").output().is_ok_and(|out| out.status.success());
-    let missing =
-        ["clang", "ld.lld", "llvm-objdump", "llvm-readelf", "llvm-nm"].into_iter().find(|tool| !is_here(tool));
-    if let Some(tool) = missing {
-        eprintln!("SKIPPED: FreeBSD's start-up objects: cannot find {tool}");
-    }
-    missing.is_none()
-}
-
 /// Returns the start-up object of each architecture for which the object is built.
 fn objects() -> Vec<(Machine, String)> {
-    if !has_tools() {
+    if !has_tools("FreeBSD's start-up objects") {
         return Vec::new();
     }
     let built = |machine: Machine| {
@@ -81,34 +60,7 @@ fn objects() -> Vec<(Machine, String)> {
 
 /// Returns the path of a shared library that has the symbols of FreeBSD's libc and no code.
 fn libc(machine: Machine) -> Option<PathBuf> {
-    static ALONE: Mutex<()> = Mutex::new(());
-    let _alone = ALONE.lock();
-    let target = distribution().parent().unwrap().to_owned();
-    let cache = target.join("bsd").join(format!("zig-{}", machine.name));
-    let find = || {
-        let parts = fs::read_dir(cache.join("o")).ok()?;
-        parts.map(|part| part.unwrap().path().join("libc.so.7")).find(|library| library.exists())
-    };
-    if let Some(found) = find() {
-        return Some(found);
-    }
-    let python = target.join("zig/bin/python");
-    if !python.exists() {
-        eprintln!("SKIPPED: programs for FreeBSD on {}: cannot find ziglang in {}", machine.name, target.display());
-        return None;
-    }
-    // zig creates the library when zig links a program.
-    let place = directory(&format!("bsd_libc_{}", machine.name));
-    fs::write(place.join("empty.c"), "int main(void) { return 0; }\n").unwrap();
-    let made = Command::new(python)
-        .args(["-m", "ziglang", "cc", "-target", machine.zig, "empty.c", "-o", "empty"])
-        .current_dir(&place)
-        .env("ZIG_GLOBAL_CACHE_DIR", &cache)
-        .env("ZIG_LOCAL_CACHE_DIR", &cache)
-        .output()
-        .unwrap();
-    assert!(made.status.success(), "zig: {}", String::from_utf8_lossy(&made.stderr));
-    Some(find().expect("zig has made a libc.so.7"))
+    symbols_of_libc(machine.zig, "libc.so.7")
 }
 
 /// The options to compile and link a program.
@@ -311,54 +263,6 @@ fn the_linker_says_what_older_systems_lack() {
     }
 }
 
-/// A function's address, calls and instructions, from the disassembly.
-#[derive(Default)]
-struct Function {
-    lines: Vec<String>,
-    names: BTreeSet<String>,
-    address: u64,
-}
-
-/// Returns the functions of a program by name.
-fn functions(program: &Path) -> BTreeMap<String, Function> {
-    let mut functions = BTreeMap::<String, Function>::new();
-    let mut current = String::new();
-    for line in tool("llvm-objdump", &["-d", "--no-show-raw-insn", program.to_str().unwrap()]).lines() {
-        if let Some((address, name)) = line.strip_suffix(">:").and_then(|head| head.split_once(" <")) {
-            current = name.to_owned();
-            functions.entry(current.clone()).or_default().address = u64::from_str_radix(address, 16).unwrap();
-        } else if let Some(function) = functions.get_mut(&current) {
-            // The disassembler prints arm64's page addresses (adrp) as locations in unrelated functions.
-            if let Some((_, target)) = line.rsplit_once('<').filter(|_| !line.contains("\tadrp\t")) {
-                let target = target.trim_end_matches('>');
-                function.names.insert(target.split('+').next().unwrap().to_owned());
-            }
-            function.lines.push(line.to_owned());
-        }
-    }
-    functions
-}
-
-/// Returns all functions that are reachable from a function.
-fn reached_from(functions: &BTreeMap<String, Function>, root: &str) -> BTreeSet<String> {
-    let (mut reached, mut left) = (BTreeSet::new(), vec![root.to_owned()]);
-    while let Some(name) = left.pop() {
-        if reached.insert(name.clone()) {
-            left.extend(functions[&name].names.iter().filter(|next| functions.contains_key(*next)).cloned());
-        }
-    }
-    reached
-}
-
-/// Returns whether an instruction uses a vector register.
-fn is_vector(line: &str) -> bool {
-    let words = line.split(|byte: char| !byte.is_ascii_alphanumeric());
-    words.into_iter().any(|word| {
-        let number = |prefix: &str| word.strip_prefix(prefix).is_some_and(|rest| rest.parse::<u8>().is_ok());
-        ["xmm", "ymm", "zmm", "q", "v", "d"].into_iter().any(number)
-    })
-}
-
 #[test]
 fn below_mcount_is_no_vector_register_and_no_call_out() {
     for (machine, mode, program, _) in programs() {
@@ -375,12 +279,7 @@ fn below_mcount_is_no_vector_register_and_no_call_out() {
             assert!(is_ours, "{context}: {name} is reached, and not ours");
             let vector: Vec<_> = function.lines.iter().filter(|line| is_vector(line)).collect();
             assert!(vector.is_empty(), "{context}: {name} uses vector registers: {vector:?}");
-            let is_indirect = |line: &&String| {
-                ["\tblr\t", "\tbr\t", "\tcall\t*", "\tcallq\t*", "\tjmp\t*", "\tjmpq\t*"]
-                    .iter()
-                    .any(|way| line.contains(way))
-            };
-            let indirect: Vec<_> = function.lines.iter().filter(is_indirect).collect();
+            let indirect: Vec<_> = function.lines.iter().filter(|line| is_indirect(line)).collect();
             assert!(indirect.is_empty(), "{context}: {name}: where to? {indirect:?}");
         }
     }

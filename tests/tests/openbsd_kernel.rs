@@ -1,4 +1,4 @@
-//! Tests of the tests' kernel as OpenBSD's kernel: profil(2) with the file that the kernel writes, pinned system calls, pledge.
+//! Tests of the tests' kernel with OpenBSD's system calls: profil(2) and the file that the kernel writes, pinned system calls, pledge.
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
 use std::fs;
@@ -32,7 +32,7 @@ impl Program {
     }
 }
 
-/// The size of the header, the samples and one arc.
+/// The sizes of the header, the samples, and an arc, in bytes.
 const HEADER: usize = 40;
 const SAMPLES: usize = 128;
 const ARC: usize = 24;

@@ -10,7 +10,7 @@ mod exec_search;
 mod fork;
 #[cfg_attr(target_arch = "x86_64", path = "x86_64/mod.rs")]
 #[cfg_attr(target_arch = "aarch64", path = "aarch64/mod.rs")]
-mod machine;
+pub(super) mod machine;
 mod names;
 #[cfg(feature = "start")]
 mod notes;

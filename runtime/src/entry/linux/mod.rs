@@ -6,7 +6,7 @@ mod arrays;
 mod dispositions;
 #[cfg_attr(target_arch = "x86_64", path = "x86_64/mod.rs")]
 #[cfg_attr(target_arch = "aarch64", path = "aarch64/mod.rs")]
-mod machine;
+pub(super) mod machine;
 #[cfg(all(feature = "start", not(test)))]
 mod seccomp;
 #[cfg(all(feature = "start", not(test)))]

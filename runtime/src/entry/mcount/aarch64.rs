@@ -10,9 +10,9 @@
 
 use core::arch::{global_asm, naked_asm};
 
+use super::system::machine::miss;
 use crate::arch::FACTOR;
 use crate::control::{RECORDED_BIAS, RECORDING, RECORDING_AS_RUN};
-use crate::mcount::miss;
 use crate::ownership::OWN_WORD;
 
 /// Records the call of the function that calls this after its prologue: gcc's `-pg`, clang's `-pg`.

@@ -1,15 +1,14 @@
-//! OpenBSD 7.8 and later, on amd64.
+//! OpenBSD 7.8 and later: one folder per architecture with the same items in each, and the code that all architectures share.
 
+#[cfg(not(feature = "start"))]
+mod by_hand;
 mod exec;
-#[cfg(feature = "start")]
 mod fork;
-#[path = "x86_64/mod.rs"]
-mod machine;
+#[cfg_attr(target_arch = "x86_64", path = "x86_64/mod.rs")]
+#[cfg_attr(target_arch = "aarch64", path = "aarch64/mod.rs")]
+pub(super) mod machine;
 mod names;
-#[cfg(feature = "start")]
 mod notes;
 mod pledge;
-#[cfg(feature = "start")]
 mod settings;
-#[cfg(feature = "start")]
 mod start;

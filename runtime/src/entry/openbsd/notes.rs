@@ -1,9 +1,8 @@
-//! The note without which the kernel refuses `profil` with EPERM.
+//! The ELF note that permits profiling. Without the note, the kernel refuses `profil` with EPERM.
 
 use core::arch::global_asm;
 
-/// The type of the note: the program may be profiled. The note of type 1, by which the kernel knows the system's programs, comes from
-/// crtbegin.o.
+/// The type of the note. The note of type 1, by which the kernel recognizes OpenBSD's programs, is in crtbegin.o.
 const PROFIL: u32 = 2;
 
 global_asm!(

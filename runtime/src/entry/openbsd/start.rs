@@ -1,4 +1,4 @@
-//! The C start-up contract: what runs before everything of the program's own, and what runs after it.
+//! The C start-up contract: initializes libc, starts the profile, and runs the constructors and `main`.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 
@@ -9,7 +9,7 @@ use crate::message::remember_standard_error;
 use crate::objects::program;
 use crate::os::has_other_rights;
 
-/// An entry of an array of functions that run before `main`.
+/// An entry of `.preinit_array` or `.init_array`.
 type Initializer = unsafe extern "C" fn(c_int, *const *const c_char, *const *const c_char, *const c_void);
 
 unsafe extern "C" {
@@ -17,9 +17,9 @@ unsafe extern "C" {
     static __preinit_array_end: [Initializer; 0];
     static __init_array_start: [Initializer; 0];
     static __init_array_end: [Initializer; 0];
-    /// crtbegin.o runs `.fini_array` at exit if this is set.
+    /// If this is not 0, crtbegin.o runs `.fini_array` at exit.
     static mut __csu_do_fini_array: c_int;
-    /// crtbegin.o's older constructors; registers the destructors.
+    /// Runs the constructors of `.ctors`, and registers the destructors (crtbegin.o).
     fn __init();
     fn _csu_finish(
         argv: *const *const c_char,
@@ -39,13 +39,13 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-/// Runs the program. `__start` jumps here with what the kernel left on the stack.
+/// Runs the program. `__start` jumps here with argc, the address of argv on the stack, and libc's cleanup function.
 ///
-/// libc's entry of `.preinit_array` sets the environment and thread-local storage up, so profiling begins behind that array, and before
-/// the constructors: the system's own `gcrt0.o` begins behind the constructors. [`_mcleanup`] is registered before
-/// anything of the program's, so it runs after all of it.
+/// An entry of `.preinit_array` in libc initializes the environment and thread-local storage, so profiling starts after the functions
+/// of that array, and before the constructors. OpenBSD's own `gcrt0.o` starts profiling after the constructors. This function
+/// registers [`_mcleanup`] before the program can register functions with `atexit`, so `_mcleanup` runs after these functions.
 pub(super) unsafe extern "C" fn start(argc: c_int, words: *const *const c_char, cleanup: *const c_void) -> ! {
-    // SAFETY: by the contract of the kernel, argv follows argc, with a null pointer behind, and the environment follows argv.
+    // SAFETY: the kernel puts argc, argv, a null pointer, and the environment on the stack, in this order.
     unsafe {
         let argv = words;
         let envp = argv.add(argc as usize + 1);
@@ -58,7 +58,7 @@ pub(super) unsafe extern "C" fn start(argc: c_int, words: *const *const c_char, 
             }
         };
         run((&raw const __preinit_array_start).cast(), (&raw const __preinit_array_end).cast());
-        begin(envp);
+        begin(envp, program::text());
         run((&raw const __init_array_start).cast(), (&raw const __init_array_end).cast());
         __csu_do_fini_array = 1;
         __init();
@@ -66,21 +66,20 @@ pub(super) unsafe extern "C" fn start(argc: c_int, words: *const *const c_char, 
     }
 }
 
-/// Starts profiling, unless the process has rights that its user has not.
+/// Starts profiling the code in an address range, except in a set-user-ID or set-group-ID program.
 ///
 /// # Safety
 ///
-/// `envp` must be the environment; libc must be initialized, and this thread the only one.
-unsafe fn begin(envp: *const *const c_char) {
+/// `envp` must be the environment. libc must be initialized, and the process must have no other thread.
+pub(super) unsafe fn begin(envp: *const *const c_char, (lowpc, highpc): (usize, usize)) {
     if has_other_rights() {
-        return; // a set-user-id program writes nothing where its user says
+        return; // a set-user-ID program must not write files in a directory that its user chooses
     }
     remember_standard_error();
-    // The kernel counts nothing outside the program.
+    // OpenBSD's kernel does not count samples outside the program's text.
     forget_outside();
-    // SAFETY: the caller's promise; libc has set the name to a string.
+    // SAFETY: the caller guarantees that this is the environment. libc has set the name to a string.
     let settings = unsafe { settings::read(CStr::from_ptr(__progname), envp) };
-    let (lowpc, highpc) = program::text();
     control::start(lowpc, highpc, settings.directory.map(|fd| fd.0), false);
     if is_profiled() {
         settings.prepare_snapshots();
@@ -88,7 +87,7 @@ unsafe fn begin(envp: *const *const c_char) {
     if let Some(fd) = settings.directory {
         let _ = fd.close();
     }
-    // SAFETY: libc is initialized.
+    // SAFETY: the caller guarantees that libc is initialized.
     unsafe {
         atexit(_mcleanup);
         _thread_atfork(before_fork, after_fork_in_parent, after_fork_in_child, core::ptr::null());

@@ -1,7 +1,7 @@
-//! The arcs in the buffer: the tables of the threads while the process runs, and the sums of all threads at the end.
+//! The arcs in the buffer: the tables of the threads while the process runs, and the merged arcs of all threads after `exit`.
 //!
-//! An entry of a table is an arc of the file, and an empty entry is an arc of zeros, which readers skip. `totarc` of the header
-//! says how many bytes tables take, so the buffer is a whole profile at each moment.
+//! An entry of a table has the layout of an arc in the file. An empty entry is an arc of zeros, which readers skip. `totarc` in the
+//! header is the size of all tables in bytes, so the buffer is a complete profile at any time.
 
 use core::ffi::c_void;
 use core::ptr;
@@ -16,61 +16,61 @@ use crate::message::say_count;
 use crate::os::{map, take_reserved};
 use crate::samples::bins;
 
-/// Tables of this size and more are mapped by themselves when the buffer has no room.
+/// If the buffer has no room, a table of this size or more gets its own mapping.
 const LARGE: usize = 1 << 20;
 
-/// The unit of the size of tables: whole arcs.
+/// Returns the unit of the sizes of tables: the size of an arc.
 pub(crate) fn arcs_grain() -> usize {
     size_of::<RawArc>()
 }
 
-/// The first byte behind the samples, and the bytes from there to the end of the buffer.
+/// Returns the address after the samples, where the arcs start, and the number of bytes from there to the end of the buffer.
 ///
 /// # Safety
 ///
 /// `header` must be the start of a buffer of `length` bytes.
 unsafe fn room(header: *mut GmonHdr, length: usize) -> (*mut RawArc, usize) {
-    // SAFETY: the caller's promise; nobody changes `ncnt`.
+    // SAFETY: the caller guarantees a whole buffer; no code changes `ncnt` after the start.
     unsafe {
         let behind = (&raw const (*header).ncnt).read_volatile() as usize;
         (header.byte_add(behind).cast(), length.saturating_sub(behind))
     }
 }
 
-/// The header's bytes of arcs, which the kernel reads at the end of the process.
+/// Returns the header's `totarc`, the size of the arcs in bytes. The kernel reads `totarc` at the end of the process.
 ///
 /// # Safety
 ///
 /// `header` must be the start of a buffer.
 unsafe fn totarc(header: *mut GmonHdr) -> &'static AtomicI32 {
-    // SAFETY: the caller's promise: buffers are never freed, and threads write this word only here.
+    // SAFETY: the caller guarantees a buffer. Buffers are never freed, and all threads access this word as an atomic.
     unsafe { AtomicI32::from_ptr(&raw mut (*header).totarc) }
 }
 
-/// Memory for a table of arcs, all zero: a part of the buffer while there is room, else other memory; null if there is none. Also looks
-/// at the kernel's counters, because the runtime is seldom called. Called below mcount.
+/// Allocates zeroed memory for a table of arcs: a part of the buffer, or other memory if the buffer has no room. Returns null if there
+/// is no memory. Also looks at the kernel's counters, because the program seldom calls the runtime. Called below mcount.
 ///
-/// Counts in other memory reach the buffer at the end, and are lost if the process is killed.
+/// The counts of a table in other memory reach the buffer at `exit`, and are lost if the process is killed.
 pub(crate) fn map_arcs(length: usize) -> *mut c_void {
     look_if_due();
     if let Some((start, size)) = buffer() {
-        // SAFETY: a buffer of that size.
+        // SAFETY: `buffer` returns the start and the size of a buffer.
         let ((arcs, room), totarc) = unsafe { (room(start.cast(), size), totarc(start.cast())) };
         let add = |taken: i32| i32::try_from(length).ok().and_then(|more| taken.checked_add(more));
         let taken = totarc.fetch_update(SeqCst, SeqCst, |taken| add(taken).filter(|all| *all as usize <= room));
         if let Ok(taken) = taken {
-            // SAFETY: inside the room, as just checked.
+            // SAFETY: the table ends inside the room: `fetch_update` succeeds only then.
             return unsafe { arcs.byte_add(taken as usize).cast() };
         }
     }
     if length < LARGE { take_reserved(length) } else { map(length) }
 }
 
-/// Runs `reset`, which empties buffer and tables in the child of a fork. Then the header again says how many bytes the tables take, which
-/// stay where they are; or 0, with which the kernel writes no file, if children leave nothing.
+/// Runs `reset`, which clears the buffer and the tables in the child of a fork. Afterwards restores `totarc`, because the tables keep their
+/// places in the buffer; or sets `totarc` to 0, with which the kernel writes no file, if children leave none.
 pub(crate) fn after_fork_in_child(reset: impl FnOnce()) {
     let header = buffer().map(|(start, _)| start.cast());
-    // SAFETY: the start of a buffer.
+    // SAFETY: `buffer` returns the start of a buffer.
     let before = header.map(|header| unsafe { totarc(header) }.load(SeqCst));
     reset();
     if let (Some(header), Some(before)) = (header, before) {
@@ -80,19 +80,20 @@ pub(crate) fn after_fork_in_child(reset: impl FnOnce()) {
     }
 }
 
-/// Puts the sums of all threads in the place of the tables, and 65,535 in counters that wrapped. If not all fit, the most frequent ones stay, and one line says the rest.
+/// Replaces the tables by the merged arcs of all threads, and sets counters that wrapped to 65,535. If the buffer has no room for all arcs,
+/// only the most frequent arcs stay, and a message has the number of the other calls.
 ///
 /// # Safety
 ///
-/// `header` must be the start of a buffer of `length` bytes that `arcs` are not in, and no thread may count any more.
+/// `header` must be the start of a buffer of `length` bytes, `arcs` must not be in this buffer, and no thread may still count calls.
 pub(super) unsafe fn put(header: *mut GmonHdr, length: usize, arcs: &[RawArc]) {
-    // SAFETY: the caller's promise, here and below.
+    // SAFETY: the caller guarantees a buffer of this length.
     let (start, size) = unsafe { room(header, length) };
     bins::fill_overflowed();
     let room = size / size_of::<RawArc>();
     let least = least_of_most_frequent(arcs, room);
     let more = arcs.iter().filter(|arc| arc.raw_count > least).count();
-    // Of the arcs with exactly that count, so many.
+    // The number of arcs with the count `least` for which there is room.
     let mut equal = room.saturating_sub(more);
     let (mut kept, mut lost_arcs, mut lost_calls) = (0, 0_u64, 0_u64);
     for arc in arcs {
@@ -103,24 +104,24 @@ pub(super) unsafe fn put(header: *mut GmonHdr, length: usize, arcs: &[RawArc]) {
             continue;
         }
         equal -= usize::from(arc.raw_count == least);
-        // SAFETY: at most as many arcs as there is room for are kept.
+        // SAFETY: at most `room` arcs are kept.
         unsafe { start.add(kept).write(RawArc { ..*arc }) };
         kept += 1;
     }
     if kept == 0 {
-        // Without arcs the kernel would write no file: an arc of zeros keeps the samples.
-        // SAFETY: there is room for an arc.
+        // If `totarc` were 0, the kernel would write no file, and the samples would be lost: write an arc of zeros.
+        // SAFETY: the buffer has room for at least one arc.
         unsafe { ptr::write_bytes(start, 0, 1) };
         kept = 1;
     }
-    // SAFETY: as above.
+    // SAFETY: the caller guarantees a buffer.
     unsafe { totarc(header) }.store((kept * size_of::<RawArc>()) as i32, SeqCst);
     if lost_arcs > 0 {
         say_count(b"", lost_calls, b" calls are not in the file: the file has only room for the most frequent arcs");
     }
 }
 
-/// The least count such that all arcs with a higher count fit in `room`.
+/// Returns the smallest count such that `room` is sufficient for all arcs with higher counts.
 fn least_of_most_frequent(arcs: &[RawArc], room: usize) -> isize {
     if arcs.len() <= room {
         return 0;

@@ -1,9 +1,9 @@
-//! OpenBSD 7.8 and later: the kernel samples into the runtime's buffer, and writes the buffer as the file when the process ends.
+//! OpenBSD 7.8 and later. The kernel counts samples in the runtime's buffer, and writes the buffer as the file when the process ends.
 //!
-//! The kernel writes the file however the process ends, by SIGKILL too, if the header of the buffer says that there are arcs.
-//! So the tables in which threads count are parts of the buffer ([`arcs`]), and the header always says how much of the buffer the
-//! tables take. Nothing is lost when the process is killed, calls cost no more than elsewhere, and the process needs no timer and
-//! no signal. Copies of the most frequent arcs, made at intervals, would lose the calls of the last interval and need a timer.
+//! If `totarc` in the buffer's header is not 0, the kernel writes the file however the process ends, even by SIGKILL. The tables in
+//! which threads count calls are therefore parts of the buffer ([`arcs`]), and `totarc` always covers all these tables. A killed
+//! process loses no calls, calls cost no more than on other systems, and the process needs no timer and no signal. The alternative,
+//! to copy the most frequent arcs into the buffer at intervals, would lose the calls of the last interval and would need a timer.
 #[path = "../freebsd/profil_clock.rs"]
 pub mod profil_clock;
 
@@ -16,11 +16,11 @@ use crate::file::Form;
 use crate::message::say_error;
 use crate::os::Errno;
 
-/// The kernel's call.
+/// The system call `profil`, which replaces the implementation in user space.
 pub(crate) const KERNELS_PROFIL: Option<KernelsProfil> =
     Some(KernelsProfil { call: sampler::profil, put_arcs: arcs::put, open_snapshot: snapshot::open });
 
-/// The form of files that gmon writes itself.
+/// The form of files that the runtime writes itself.
 pub(crate) fn form(_has_overflowed: bool) -> Form {
     Form::OpenBsd
 }

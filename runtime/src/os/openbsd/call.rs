@@ -1,9 +1,9 @@
-//! The system call.
+//! System calls with a varying number of arguments.
 
 use super::errno::Errno;
 use super::{machine, promises};
 
-/// Makes a system call of up to six arguments.
+/// Makes a system call with up to six arguments.
 ///
 /// # Errors
 ///
@@ -11,7 +11,7 @@ use super::{machine, promises};
 ///
 /// # Safety
 ///
-/// As for [`machine::syscall`]: what the call does to memory must be sound.
+/// The same as for [`machine::syscall`]: the call's effect on memory must be sound.
 #[inline(always)]
 pub(super) unsafe fn call<const N: usize>(number: usize, arguments: [usize; N]) -> Result<usize, Errno> {
     let argument = |index| arguments.get(index).copied().unwrap_or(0);
@@ -19,7 +19,7 @@ pub(super) unsafe fn call<const N: usize>(number: usize, arguments: [usize; N]) 
     if !promises::allow(number, c) {
         return Err(Errno::EPERM);
     }
-    // SAFETY: the caller's promise; the kernel does not look at arguments that were not given.
+    // SAFETY: the caller guarantees that the effect on memory is sound. The kernel does not use the arguments that are filled with 0.
     let result = unsafe { machine::syscall(a, b, c, d, e, f, number) };
     if result < 0 { Err(Errno(-result as i32)) } else { Ok(result as usize) }
 }

@@ -2,9 +2,9 @@
 
 use core::ffi::c_int;
 
-/// The limit of memory (`sys/resource.h`): RLIMIT_DATA.
+/// The resource limit of memory: RLIMIT_DATA (`sys/resource.h`).
 pub(super) const RLIMIT_MEMORY: usize = 2;
-/// Core dumps leave the memory out: MAP_CONCEAL.
+/// Excludes a mapping from core dumps: MAP_CONCEAL.
 pub(super) const MAP_UNDUMPED: usize = 0x8000;
 pub(super) const F_DUPFD_CLOEXEC: usize = 10;
 pub(super) const O_CLOEXEC: usize = 0x1_0000;
@@ -17,7 +17,7 @@ unsafe extern "C" {
     pub(super) fn errno_location() -> *mut c_int;
 }
 
-/// Returns the description of an error that only OpenBSD has: none that the runtime may meet.
+/// Returns the description of an error number that only OpenBSD has: empty, because no call of the runtime returns such an error.
 pub(super) fn error_text(_number: i32) -> &'static [u8] {
     b""
 }
@@ -70,7 +70,7 @@ pub(super) const HIGHEST_SIGNAL: c_int = 32;
 /// The mask of a [`SignalAction`] that blocks no signal.
 pub(super) const NO_MASK: u32 = 0;
 
-/// Returns the real-time signal with a name: none, because OpenBSD has no real-time signals.
+/// Returns the real-time signal with this name: always `None`, because OpenBSD has no real-time signals.
 pub(super) fn real_time_signal(_name: &[u8]) -> Option<c_int> {
     None
 }
@@ -78,7 +78,7 @@ pub(super) fn real_time_signal(_name: &[u8]) -> Option<c_int> {
 /// `struct sigaction` (`sys/signal.h`).
 #[repr(C)]
 pub(super) struct SignalAction {
-    /// The address of a [`Handler`](super::Handler), or a number that stands for an action.
+    /// The address of a [`Handler`](super::Handler), or SIG_DFL or SIG_IGN.
     pub(super) handler: usize,
     pub(super) mask: u32,
     pub(super) flags: c_int,

@@ -1,10 +1,10 @@
-//! How the system calls the file: the kernel makes the name, `gmon.<program>.<process>.out`.
+//! The name of the profile. OpenBSD's kernel chooses the name: `gmon.<program>.<process ID>.out`.
 
-/// The name of the file; empty where the name has the program's name.
+/// The fixed file name; empty, because the name depends on the program.
 pub(crate) const PLAIN_NAME: &[u8] = b"";
-/// What stands before the program's name, and behind the number of the process.
+/// The text before the program's name, and the text after the process ID.
 pub(crate) const NAME_START: &[u8] = b"gmon.";
 pub(crate) const NAME_END: &[u8] = b".out";
 
-/// The variable that puts the number of the process in the name: none, the name always has the number.
+/// The environment variable that adds the process ID to the name; empty, because the name always has the process ID.
 pub(crate) const PROCESS_VARIABLE: &[u8] = b"";

@@ -4,7 +4,7 @@ use super::{Errno, Fd};
 use crate::text::Text;
 
 impl Fd {
-    /// Appends the current path of the open file to `path`: nothing, because the kernel does not know the path.
+    /// Appends nothing to `path`, because OpenBSD's kernel does not report the path of an open file.
     pub(crate) fn push_path<const N: usize>(self, _path: &mut Text<N>) {}
 
     /// Extends the file to `offset + length` bytes. New bytes are zero; the kernel cannot allocate disk space in advance.
@@ -12,7 +12,7 @@ impl Fd {
         self.set_length(offset + length)
     }
 
-    /// Returns the offset of the next data that is not a hole, from an offset on: `offset`, because the kernel does not report holes.
+    /// Returns the offset of the next data at or after `offset`: always `offset`, because the kernel does not report holes.
     pub(crate) fn next_data(self, offset: usize) -> Option<usize> {
         Some(offset)
     }

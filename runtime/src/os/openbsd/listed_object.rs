@@ -1,8 +1,10 @@
-//! The dynamic linker's list of what is loaded (`dl_iterate_phdr`).
+//! The list of loaded objects (`dl_iterate_phdr`).
 
 use core::ffi::{c_char, c_void};
 
-/// An object of the list: `struct dl_phdr_info` (`link.h`). The system has no counts of objects that were added and removed.
+/// An object in the list: `struct dl_phdr_info` (`link.h`). OpenBSD's structure ends before `added`. The modules above need the
+/// last two fields to compile; the linker drops this code, because the runtime reads no list on OpenBSD, where profiled programs are
+/// static.
 #[repr(C)]
 pub(crate) struct ListedObject {
     pub(crate) bias: usize,

@@ -1,5 +1,5 @@
-//! OpenBSD. System calls by their numbers, never the C library's: they set no errno, are no cancellation points, and may be made
-//! below mcount and in a signal handler.
+//! OpenBSD. The runtime makes system calls itself instead of calling the C library's functions: the system calls do not set errno, are
+//! not cancellation points, and are allowed below mcount and in a signal handler.
 mod call;
 mod constants;
 #[path = "../unix/descriptor.rs"]
@@ -14,7 +14,8 @@ mod file_system;
 #[path = "../unix/limits.rs"]
 mod limits;
 mod listed_object;
-#[path = "x86_64.rs"]
+#[cfg_attr(target_arch = "x86_64", path = "x86_64.rs")]
+#[cfg_attr(target_arch = "aarch64", path = "aarch64.rs")]
 mod machine;
 mod maps;
 #[path = "../bsd/memory.rs"]

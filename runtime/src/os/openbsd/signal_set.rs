@@ -12,22 +12,22 @@ pub struct SignalSet(pub(super) u32);
 pub(crate) const NO_SIGNALS: SignalSet = SignalSet(0);
 pub(super) const EVERY_SIGNAL: SignalSet = SignalSet(u32::MAX);
 
-/// The set of one signal.
+/// Returns the set of one signal.
 pub(super) fn only(signal: c_int) -> SignalSet {
     with_signal(NO_SIGNALS, signal)
 }
 
-/// A set with one more signal.
+/// Returns `signals` with `signal` added.
 pub(crate) fn with_signal(signals: SignalSet, signal: c_int) -> SignalSet {
     SignalSet(signals.0 | 1 << ((signal - 1) & 31))
 }
 
-/// Whether a signal is in a set.
+/// Returns whether `signal` is in `signals`.
 pub(crate) fn contains(signals: SignalSet, signal: c_int) -> bool {
     signals.0 & 1 << ((signal - 1) & 31) != 0
 }
 
-/// A place for a set of signals. All zero, no signal is in the set.
+/// A set of signals that several threads may read and write. If all its bytes are 0, the set is empty.
 pub(crate) struct SavedSignals(AtomicU32);
 
 impl SavedSignals {

@@ -7,20 +7,20 @@ use super::{Errno, call, numbers};
 const CLOCK_PROCESS_CPUTIME_ID: usize = 2;
 const SECOND: u64 = 1_000_000_000;
 
-/// This process.
+/// Returns this process's ID.
 pub(crate) fn process_id() -> i32 {
     known_process_id().unwrap_or(0)
 }
 
-/// This process. The kernel lets every process know.
+/// Returns this process's ID. The call works in every process.
 pub(crate) fn known_process_id() -> Option<i32> {
-    // SAFETY: takes no argument.
+    // SAFETY: no arguments.
     unsafe { call(numbers::GETPID, []) }.ok().map(|id| id as i32)
 }
 
-/// Whether the process got other rights than its user has when it was executed.
+/// Returns whether the program was executed set-user-ID or set-group-ID.
 pub(crate) fn has_other_rights() -> bool {
-    // SAFETY: takes no argument and cannot fail.
+    // SAFETY: no arguments; the call cannot fail.
     let answer = unsafe { call(numbers::ISSETUGID, []) };
     answer != Ok(0)
 }
@@ -30,14 +30,14 @@ pub fn a_moment() {
     wait(SECOND / 1000);
 }
 
-/// Waits for so many nanoseconds, or until a signal comes.
+/// Waits for a number of nanoseconds, or until a signal arrives.
 fn wait(nanoseconds: u64) {
     let time = [nanoseconds / SECOND, nanoseconds % SECOND];
     // SAFETY: the kernel reads a struct timespec.
     let _ = unsafe { call(numbers::NANOSLEEP, [(&raw const time).addr(), 0]) };
 }
 
-/// The CPU time of the process so far, in nanoseconds. Called below mcount.
+/// Returns the CPU time that the process has used, in nanoseconds. Called below mcount.
 pub(crate) fn process_time() -> Option<u64> {
     let mut time = MaybeUninit::<[u64; 2]>::uninit();
     let start: *const u64 = time.as_mut_ptr().cast();
@@ -48,41 +48,41 @@ pub(crate) fn process_time() -> Option<u64> {
     Some(seconds.wrapping_mul(SECOND).wrapping_add(nanoseconds))
 }
 
-/// Lets other threads run.
+/// Yields the processor to other threads.
 pub(crate) fn give_way() {
-    // SAFETY: takes no argument.
+    // SAFETY: no arguments.
     let _ = unsafe { call(numbers::SCHED_YIELD, []) };
 }
 
-/// The user whose rights the process has.
+/// Returns the effective user ID of the process.
 pub(crate) fn effective_user() -> u32 {
-    // SAFETY: takes no argument and cannot fail.
+    // SAFETY: no arguments; the call cannot fail.
     unsafe { call(numbers::GETEUID, []) }.unwrap_or(0) as u32
 }
 
-/// This thread, in the kernel's numbering. Below mcount.
+/// Returns the kernel's ID of this thread. Called below mcount.
 pub fn thread_id() -> i32 {
-    // SAFETY: takes no argument.
+    // SAFETY: no arguments.
     unsafe { call(numbers::GETTHRID, []) }.map_or(UNKNOWN_THREAD, |id| id as i32)
 }
 
-/// The number of no thread.
+/// An ID that no thread has.
 pub(crate) const UNKNOWN_THREAD: i32 = -1;
 
-/// Whether no thread of this process has the number any more.
+/// Returns whether no thread of this process has the ID.
 pub(crate) fn thread_is_gone(id: i32) -> bool {
-    // SAFETY: signal 0 is sent to nobody; the kernel only looks whether the thread is there.
+    // SAFETY: signal 0 is not delivered; the kernel only checks whether the thread exists.
     let result = unsafe { call(numbers::THRKILL, [id as usize, 0, 0]) };
     result == Err(Errno::ESRCH)
 }
 
-/// What a thread has to do before it makes system calls of the runtime's: nothing here.
+/// Prepares a thread for system calls of the runtime. Does nothing on OpenBSD.
 pub(crate) fn enter_thread() {}
 
 /// Ends the process.
 pub(crate) fn exit_process(status: i32) -> ! {
     loop {
-        // SAFETY: it does not return.
+        // SAFETY: the call does not return.
         let _ = unsafe { call(numbers::EXIT, [status as usize]) };
     }
 }

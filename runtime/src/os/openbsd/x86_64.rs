@@ -1,18 +1,18 @@
-//! OpenBSD on amd64: the system call, and where the kernel puts the program counter for a handler.
+//! OpenBSD on amd64: system calls, and the program counter in a signal handler's context.
 
 use core::arch::naked_asm;
 use core::ffi::c_void;
 
 use super::numbers::pins;
 
-/// Makes a system call. An error number of the kernel comes back negative.
+/// Makes a system call. Returns the kernel's error numbers as negative numbers.
 ///
-/// A function, because the table of pinned system calls names the only `syscall` instruction of the runtime.
+/// This must stay a function that is not inlined: the table of pinned system calls lists the address of the runtime's only `syscall`
+/// instruction.
 ///
 /// # Safety
 ///
-/// Whatever the call does to memory must be sound: pointers among the arguments are valid for what the kernel reads and
-/// writes through them.
+/// The call's effect on memory must be sound: pointers in the arguments must be valid for the kernel's reads and writes.
 #[unsafe(naked)]
 pub(super) unsafe extern "C" fn syscall(
     a: usize,
@@ -29,7 +29,7 @@ pub(super) unsafe extern "C" fn syscall(
         "    mov     rax, [rsp + 8]",
         "9:  syscall",
         "    jnc     2f",
-        "    neg     rax", // the carry flag says that rax has an error number
+        "    neg     rax", // the carry flag is set if rax has an error number
         "2:  ret",
         ".cfi_endproc",
         ".pushsection .openbsd.syscalls,\"\",@progbits",
@@ -39,7 +39,7 @@ pub(super) unsafe extern "C" fn syscall(
     )
 }
 
-/// The program counter that a signal interrupted.
+/// Returns the program counter at which a signal interrupted the program.
 ///
 /// # Safety
 ///

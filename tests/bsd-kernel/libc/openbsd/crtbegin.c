@@ -1,5 +1,6 @@
-// What crtbegin.o has: the note of the system, and the destructors, which run at exit where the start-up code asks for them.
-#include "bsd.h"
+// The contents of crtbegin.o: the note of type 1, and the destructors, which run at exit if the start-up code sets __csu_do_fini_array.
+// Unlike the other files, this one is compiled for arm64 too, so it does not include bsd.h.
+int atexit(void (*function)(void));
 
 int __csu_do_fini_array __attribute__((visibility("hidden")));
 extern void (*const __fini_array_start[])(void) __attribute__((weak, visibility("hidden")));

@@ -6,4 +6,5 @@ mod rfork;
 mod start;
 mod weak_symbols;
 
+pub(in super::super) use crate::mcount::miss;
 pub(super) use weak_symbols::thread_fork_address;

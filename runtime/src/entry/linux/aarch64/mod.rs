@@ -8,5 +8,6 @@ mod syscall;
 #[cfg(all(feature = "start", not(test)))]
 mod weak_symbols;
 
+pub(in super::super) use crate::mcount::miss;
 #[cfg(all(feature = "start", not(test)))]
 pub(super) use weak_symbols::{bsd_signal_address, handler_set_address, programs_sigaction_address, sigaction_address};

@@ -1,11 +1,12 @@
-//! The name by which compilers for OpenBSD call `mcount`.
+//! `__mcount`, the function that compilers for OpenBSD call at the start of every function.
 
 use core::arch::naked_asm;
 
-/// `mcount`, with the first instruction that processors with indirect branch tracking require of functions that are called by
-/// their addresses.
+/// Executes `endbr64`, which processors with indirect branch tracking require at the start of functions that are called by their
+/// addresses, and jumps to `mcount`.
 ///
-/// A function of its own, because `mcount` fills its cache line: a call executes two instructions more than on other systems.
+/// This is a separate function because `mcount` fills its cache line. Each recorded call therefore executes two more instructions than
+/// on other systems.
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __mcount() {

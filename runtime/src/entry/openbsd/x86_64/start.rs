@@ -1,10 +1,10 @@
-//! `__start`, by the contract of OpenBSD's kernel.
+//! `__start`, the entry point, as OpenBSD's kernel calls it.
 
 use core::arch::{global_asm, naked_asm};
 
 use super::super::start::start;
 
-/// The entry point of the program: argc is on the stack, with argv and the environment behind; rdx is 0 in a static program.
+/// The entry point of the program. argc is on the stack, followed by argv and the environment. rdx is 0 in a static program.
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __start() -> ! {
