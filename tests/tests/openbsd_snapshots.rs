@@ -46,9 +46,25 @@ fn a_snapshot_stays_when_the_process_executes_another_program() {
     let Some(program) = built("executes") else {
         return;
     };
-    let _ = program.system.run(&program.image, &[], &["executes"], &[]).expect(5);
-    // The other program has the same name and number, so the kernel has written its file over the snapshot.
-    assert_eq!(leaves(&program, FILE, "executes"), 0);
+    fs::copy(&program.image, program.system.directory.join("other")).unwrap();
+    program.run("executes", 5);
+    assert_eq!(program.profiles(), ["gmon.other.1001.out", FILE]);
+    assert_eq!((leaves(&program, FILE, "executes"), program.ticks(FILE)), (1, samples(&[("light", 30)])));
+}
+
+#[test]
+fn a_snapshot_has_the_name_of_the_kernels_file() {
+    let Some(program) = built("named") else {
+        return;
+    };
+    // The kernel keeps 23 bytes of the name.
+    let image = program.system.directory.join("a_program_with_a_long_name");
+    fs::copy(&program.image, &image).unwrap();
+    let ran = program.system.run(&image, &[], &["named"], &[]).expect(0);
+    assert_eq!(
+        (ran.stderr.as_str(), program.profiles()),
+        ("", vec!["gmon.a_program_with_a_long_n.1001.out".to_owned()])
+    );
 }
 
 #[test]
@@ -89,18 +105,19 @@ fn without_any_promise_the_runtime_makes_no_call_and_the_file_has_all_counts() {
 }
 
 #[test]
-fn live_programs_open_the_file_at_the_start() {
+fn a_file_that_is_opened_at_the_start_needs_no_promise_but_stdio() {
     let Some(program) = built("live") else {
         return;
     };
     let ran = program.run_with(&[], "pledged", &[("GMON_LIVE", "1")], 0);
+    assert_eq!((ran.stderr.as_str(), leaves(&program, FILE, "pledged")), ("", 2));
+    let ran = program.run_with(&[], "live", &[("GMON_DUMP_SIGNAL", "USR1")], 128 + 9);
     assert_eq!(ran.stderr, "");
-    assert_eq!(leaves(&program, FILE, "pledged"), 2);
-    // The process dies without the kernel's file, which a directory in its place prevents; the snapshot stays.
-    let _ = fs::remove_file(program.system.directory.join(FILE));
-    let ran = program.run_with(&[], "signaled", &[("GMON_DUMP_SIGNAL", "USR1")], 128 + 9);
-    assert_eq!(ran.stderr, "");
-    assert_eq!(program.ticks(FILE), samples(&[("light", 39)]));
+    assert_eq!(program.ticks("empty"), samples(&[]), "a profile from the start");
+    for (file, calls, ticks) in [("first", 1, 30), ("second", 2, 37), (FILE, 3, 37)] {
+        assert_eq!(leaves(&program, file, "live"), calls, "{file}");
+        assert_eq!(program.ticks(file), samples(&[("light", ticks)]), "{file}");
+    }
 }
 
 #[test]

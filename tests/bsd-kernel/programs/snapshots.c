@@ -24,16 +24,19 @@ static int status_of(pid_t child) {
     return status;
 }
 
-// Copies the file of this process, whose number is 1001, so that the test sees the snapshot after the end.
-static void keep_copy(const char *file, const char *copy) {
+// The kernel's file replaces the snapshot at the end, so the program copies the snapshot. The number of the process is 1001.
+#define FILE_NAME "gmon.snapshots.1001.out"
+static void copy_open(int from, int to) {
     static char bytes[1 << 20];
-    int from = open(file, O_RDONLY), to = open(copy, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    CHECK(from >= 0 && to >= 0);
     ssize_t size = read(from, bytes, sizeof bytes);
     CHECK(size >= 0 && size < (ssize_t)sizeof bytes && write(to, bytes, (size_t)size) == size);
     CHECK(close(from) == 0 && close(to) == 0);
 }
-#define FILE_NAME "gmon.snapshots.1001.out"
+static void keep_copy(const char *file, const char *copy) {
+    int from = open(file, O_RDONLY), to = open(copy, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    CHECK(from >= 0 && to >= 0);
+    copy_open(from, to);
+}
 
 static void dumps(void) {
     leaf();
@@ -48,15 +51,14 @@ static void dumps(void) {
     light(7);
 }
 
-// Without an end of the process that the kernel notices, only the snapshot is left.
-static void executes(char **argv) {
+// The kernel writes no file for a program that executes another program, so the snapshot is left.
+PART void executes(char **argv) {
     leaf();
     light(30);
     gmon_dump();
     char *arguments[] = {argv[0], (char *)"nothing", NULL};
-    execve("/nowhere", arguments, environ);
     light(2);
-    execve(argv[0], arguments, environ);
+    execve("other", arguments, environ);
 }
 
 // No promise but stdio: the process must live on.
@@ -69,6 +71,27 @@ static void pledged(void) {
     leaf();
     light(4);
 }
+
+// The file that the runtime opened at the start, which a reader can keep open too.
+static void live(void) {
+    int from = open(FILE_NAME, O_RDONLY), again = open(FILE_NAME, O_RDONLY);
+    int first = open("first", O_WRONLY | O_CREAT | O_TRUNC, 0600), second = open("second", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    CHECK(from >= 0 && again >= 0 && first >= 0 && second >= 0);
+    keep_copy(FILE_NAME, "empty");
+    leaf();
+    light(30);
+    CHECK(pledge("stdio", NULL) == 0);
+    gmon_dump();
+    copy_open(from, first);
+    leaf();
+    light(7);
+    raise(SIGUSR1);
+    copy_open(again, second);
+    leaf();
+    kill(getpid(), SIGKILL);
+}
+
+static void named(void) { gmon_dump(); }
 
 static void promised(void) {
     leaf();
@@ -107,16 +130,6 @@ static void silent(void) {
     gmon_dump();
     calling_worker(NULL);
     exit(0);
-}
-
-static void signaled(void) {
-    leaf();
-    light(30);
-    CHECK(pledge("stdio", NULL) == 0);
-    raise(SIGUSR1);
-    light(9);
-    leaf();
-    kill(getpid(), SIGKILL);
 }
 
 static void forks(void) {
@@ -158,7 +171,7 @@ static void sampled(void (*function)(u64), u64 count) { charge((u64)function, co
 // 66,000 samples in one place, which a look in the middle notices. The child begins at zero.
 static void wraps(void) {
     sampled(light, 40000);
-    gmon_dump();
+    moncontrol(1);
     sampled(light, 26000);
     gmon_dump();
     keep_copy(FILE_NAME, "first");
@@ -185,8 +198,8 @@ static void wraps_before_threads(void) {
 int main(int argc, char **argv) {
     CHECK(argc == 2);
     static const struct { const char *name; void (*run)(void); } parts[] = {
-        {"dumps", dumps},       {"pledged", pledged},     {"promised", promised},
-        {"drops", drops},       {"silent", silent},       {"signaled", signaled},
+        {"dumps", dumps}, {"named", named},       {"pledged", pledged},     {"promised", promised},
+        {"drops", drops},       {"silent", silent},       {"live", live},
         {"forks", forks},       {"elsewhere", elsewhere}, {"wraps", wraps},
         {"wraps_before_threads", wraps_before_threads},
     };

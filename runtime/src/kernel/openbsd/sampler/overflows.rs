@@ -46,6 +46,8 @@ pub(super) unsafe fn start(samples: *mut c_void, size: usize) {
             // SAFETY: the caller's promise, and new memory that is never freed.
             unsafe { differences::watch(samples.cast(), seen.cast(), size) };
         }
+    } else {
+        look(|| false);
     }
     note(process_time().unwrap_or(0) + 1);
 }
