@@ -23,11 +23,6 @@ pub(crate) fn get_ready(for_all: bool, can_write: bool) {
     }
 }
 
-/// Whether this process is profiled and is not a child that shares its parent's memory.
-pub(crate) fn is_profiled() -> bool {
-    is_ours() && current().is_some()
-}
-
 /// Gets what this process needs behind a filter. With `must_move`, the profile is moved into its file.
 fn prepare(buffer: &Buffer, must_move: bool) {
     reserve_for_good();

@@ -16,8 +16,10 @@ mod writing_thread;
 
 pub(crate) use environment::{Environment, strings};
 #[cfg(all(feature = "start", not(test)))]
-pub(crate) use filters::{get_ready, is_in_file, is_profiled};
+pub(crate) use filters::{get_ready, is_in_file};
 pub(crate) use merge::RECORDED_BIAS;
+#[allow(unused_imports, reason = "not all systems ask where there is no start-up code")]
+pub(crate) use moncontrol::is_profiled;
 #[cfg(not(feature = "start"))]
 pub(crate) use moncontrol::is_started;
 pub(crate) use moncontrol::{

@@ -262,6 +262,12 @@ fn say_lost() {
     say_count(b"", mcount::lost_in_children(), why);
 }
 
+/// Whether this process is profiled and is not a child that shares its parent's memory.
+#[allow(dead_code, reason = "not all systems ask where there is no start-up code")]
+pub(crate) fn is_profiled() -> bool {
+    is_ours() && current().is_some()
+}
+
 /// Whether the profile belongs to this process, and not to a parent whose memory the process shares.
 pub(crate) fn is_ours() -> bool {
     ownership::is_ours()
