@@ -76,9 +76,13 @@ const MODES: [Mode; 2] = [
     Mode { name: "pie", compiler: "-fPIE", linker: &["-pie"] },
 ];
 
-/// Links the program as FreeBSD's compiler does. Text relocations and symbols that the C library lacks are errors.
+/// Links the program against the libc of FreeBSD 14.
 fn linked(machine: Machine, object: &str, mode: Mode) -> Option<PathBuf> {
-    let libc = libc(machine)?;
+    Some(linked_against(machine, object, mode, &[libc(machine)?]))
+}
+
+/// Links the program as FreeBSD's compiler does. Text relocations and symbols that the libraries lack are errors.
+fn linked_against(machine: Machine, object: &str, mode: Mode, libraries: &[PathBuf]) -> PathBuf {
     let place = directory(&format!("bsd_linked_{}_{}_{:?}", machine.name, mode.name, std::thread::current().id()));
     let path = |name: &str| place.join(name).display().to_string();
     fs::write(place.join("p.c"), PROGRAM).unwrap();
@@ -87,9 +91,10 @@ fn linked(machine: Machine, object: &str, mode: Mode) -> Option<PathBuf> {
     let start =
         ["-dynamic-linker", "/libexec/ld-elf.so.1", "--eh-frame-hdr", "-z", "text", "--no-allow-shlib-undefined"];
     let (output, input) = (path("p"), path("p.o"));
-    let files = ["-o", &output, object, &input, libc.to_str().unwrap()];
-    tool("ld.lld", &[&start[..], mode.linker, &files].concat());
-    Some(place.join("p"))
+    let files = ["-o", &output, object, &input];
+    let libraries: Vec<&str> = libraries.iter().map(|library| library.to_str().unwrap()).collect();
+    tool("ld.lld", &[&start[..], mode.linker, &files, &libraries].concat());
+    place.join("p")
 }
 
 /// Returns each program that can be linked on this machine, with the output of `llvm-readelf`.
@@ -198,6 +203,19 @@ fn programs_link_against_the_systems_libc_and_have_its_notes() {
         }
         let start = says.lines().find(|line| line.contains(" __libc_start1"));
         assert!(start.is_some_and(|line| line.contains(" UND ")), "{context}");
+    }
+}
+
+#[test]
+fn programs_link_against_the_libraries_of_freebsd_15() {
+    for (machine, object) in objects() {
+        let Some(libc) = symbols_of_libc(&format!("{}.15.0", machine.zig), "libc.so.7") else { return };
+        // FreeBSD 15 moved the system calls from libc to libsys.
+        let libraries = [libc.with_file_name("libsys.so.7"), libc];
+        let program = linked_against(machine, &object, MODES[1], &libraries);
+        let says = tool("llvm-readelf", &["-d", "--dyn-symbols", program.to_str().unwrap()]);
+        assert!(says.contains("[libc.so.7]") && says.contains("[libsys.so.7]") && !says.contains("TEXTREL"), "{says}");
+        assert!(says.lines().any(|line| line.contains(" UND __libc_start1@FBSD_1.7")), "{says}");
     }
 }
 
