@@ -17,7 +17,7 @@ const LOCK_AT_ONCE: usize = 4;
 const LOCK_UNLOCK: usize = 8;
 const O_WRONLY: usize = 1;
 pub(crate) const O_RDWR: usize = 2;
-const O_NONBLOCK: usize = 4;
+pub(super) const O_NONBLOCK: usize = 4;
 const O_APPEND: usize = 8;
 const O_NOFOLLOW: usize = 0x100;
 const O_CREAT: usize = 0x200;
@@ -209,8 +209,8 @@ impl Fd {
 /// The lowest descriptor that is not standard input, output or error.
 const FIRST_FREE: usize = 3;
 
-/// Repeats an open that failed with EMFILE, with the limit of descriptors raised to the hard limit meanwhile.
-fn with_more_descriptors(open: impl Fn() -> Result<usize, Errno>) -> Result<usize, Errno> {
+/// Repeats a call that failed with EMFILE, with the limit of descriptors raised to the hard limit meanwhile.
+pub(super) fn with_more_descriptors(open: impl FnOnce() -> Result<usize, Errno>) -> Result<usize, Errno> {
     let Some(before) = limit(NOFILE).filter(|limit| limit.now < limit.most) else { return Err(Errno::EMFILE) };
     set_limit(NOFILE, Limit { now: before.most, most: before.most })?;
     let opened = open();

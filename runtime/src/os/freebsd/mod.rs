@@ -4,10 +4,12 @@ mod call;
 mod constants;
 #[path = "../bsd/errno.rs"]
 mod errno;
+mod executed_path;
 #[path = "../bsd/file.rs"]
 mod file;
 mod file_name;
 mod file_system;
+mod guarded;
 #[path = "../bsd/limits.rs"]
 mod limits;
 mod listed_object;
@@ -39,8 +41,10 @@ pub use machine::interrupted_pc;
 pub use crate::arch::LARGEST_PAGE;
 use call::call;
 pub use errno::{Errno, set_errno};
+pub use executed_path::executed_path;
 pub(crate) use file::{CURRENT, Fd, O_RDWR, file_mask};
 pub(crate) use file_name::{NAME_END, NAME_START, PLAIN_NAME, PROCESS_VARIABLE};
+pub use guarded::{can_be_written, read, write};
 pub(crate) use mapping::Mapping;
 pub(crate) use maps::{MapsRoom, VDSO_PATH, for_each_mapping, push_program_path};
 pub(crate) use memory::{PAGE, Reserve, map_file, map_own_word, replace, reserve, reserve_for_good, take_reserved};

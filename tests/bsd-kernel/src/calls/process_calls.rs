@@ -40,7 +40,15 @@ pub fn getppid(kernel: &mut Kernel, id: ThreadId, _: [u64; 6]) -> Outcome {
 ///
 /// None.
 pub fn identity(_: &mut Kernel, _: ThreadId, _: [u64; 6]) -> Outcome {
-    Ok(Reply::Value(1001))
+    Ok(Reply::Value(u64::from(USER)))
+}
+
+const USER: u32 = 1001;
+
+/// Returns the owner of a file: files of the user who runs this kernel are the programs' user's.
+#[must_use]
+pub fn owner(user: u32) -> u32 {
+    if user == nix::unistd::geteuid().as_raw() { USER } else { user }
 }
 
 /// issetugid().
