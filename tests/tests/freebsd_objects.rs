@@ -33,15 +33,23 @@ impl Program {
 
     /// Runs a part of the program. Returns what the runtime prints.
     fn run(&self, part: &str, environment: &[(&str, &str)]) -> String {
+        self.run_to(0, part, environment)
+    }
+
+    fn run_to(&self, status: i32, part: &str, environment: &[(&str, &str)]) -> String {
         let ran = self.system.run(&self.image, &[], &[part], environment);
-        assert_eq!(ran.status, 0, "{}{}", ran.stderr, ran.record);
+        assert_eq!(ran.status, status, "{}{}", ran.stderr, ran.record);
         ran.stderr
     }
 
-    /// The ticks and the calls in the profile of an object.
+    /// The ticks and the calls of an object in the files of the first process.
     fn of_object(&self, name: &str) -> (BTreeMap<String, u64>, BTreeMap<String, u64>) {
+        self.of_object_in("objects.gmon", name)
+    }
+
+    fn of_object_in(&self, file: &str, name: &str) -> (BTreeMap<String, u64>, BTreeMap<String, u64>) {
         let symbols = Symbols::of(&self.system.directory.join(name));
-        let profile = read(&self.system.directory.join(format!("objects.gmon.{name}")));
+        let profile = read(&self.system.directory.join(format!("{file}.{name}")));
         (symbols.ticks(&profile), symbols.calls(&profile))
     }
 
@@ -72,6 +80,26 @@ fn objects_that_are_closed_and_loaded_at_the_same_addresses_have_their_own_count
     let symbols = Symbols::of(&program.image);
     let calls = symbols.calls(&read(&program.system.directory.join("objects.gmon")));
     assert_eq!(calls.get("calls called_back"), Some(&120));
+}
+
+#[test]
+fn fatal_signals_children_and_live_profiles_keep_the_counts_in_objects() {
+    let Some(program) = Program::build("dies") else {
+        return;
+    };
+    for live in ["0", "1"] {
+        assert_eq!(program.run_to(128 + 15, "dies", &[("GMON_HZ", "100"), ("GMON_LIVE", live)]), "");
+        let (parents, calls) = program.of_object("first.so");
+        assert_eq!((parents, calls.get("calls first_leaf")), (ticks("first_spin", 100), Some(&33)));
+        let (_, calls) = program.of_object_in("objects.1002.gmon", "first.so");
+        assert_eq!(calls.get("calls first_leaf"), Some(&11));
+        for entry in fs::read_dir(&program.system.directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.to_str().unwrap().contains(".gmon") {
+                fs::remove_file(path).unwrap();
+            }
+        }
+    }
 }
 
 #[test]

@@ -92,10 +92,25 @@ static void confined(void) {
     CHECK(cap_enter() == 0);
 }
 
+// A fatal signal writes the profiles too, and the child of a fork has its own.
+static void dies(void) {
+    struct object *object = load("first.so", BASE);
+    use(object, 8128, 3);
+    pid_t child = fork();
+    if (child == 0) {
+        use(object, 8128, 1);
+        raise(15);
+    }
+    int status = -1;
+    CHECK(child > 0 && wait4(child, &status, 0, NULL) == child && status == 15);
+    raise(15);
+}
+
 int main(int argc, char **argv) {
     CHECK(argc == 2);
     if (!strcmp(argv[1], "closes")) closes();
     if (!strcmp(argv[1], "stays")) stays();
     if (!strcmp(argv[1], "confined")) confined();
+    if (!strcmp(argv[1], "dies")) dies();
     return 0;
 }
