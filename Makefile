@@ -107,8 +107,9 @@ runtime-Linux:
 runtime-FreeBSD:
 	@mkdir -p "$(LIBRARY)"
 	$(RUSTC_RUNTIME) --features start -- $(FREEBSD_RUST)
-	$(call freebsd_object,$(TARGET)/runtime,$(LIBRARY)/gcrt1.o,$(FREEBSD_EMULATION),_start mcount)
+	$(call freebsd_object,$(TARGET)/runtime/libgmon_runtime.a,$(LIBRARY)/gcrt1.o,$(FREEBSD_EMULATION),_start mcount,$(FREEBSD_GLOBALS))
 	$(RUSTC_RUNTIME) --features runtime -- $(FREEBSD_RUST)
+	$(RUSTC_PROFIL) -- -A dead_code -A unused_imports
 	$(call freebsd_library,$(TARGET)/runtime,$(LIBRARY),$(FREEBSD_EMULATION))
 
 # On OpenBSD itself, with OpenBSD's packages of Rust and LLVM. That Rust's library lacks the instructions of OPENBSD_...; the linker
@@ -146,33 +147,39 @@ FREEBSD_GLOBALS += $(foreach name,$(FREEBSD_REPLACEMENTS),--weaken-symbol=$(name
 # Items that only other systems need are dead code.
 FREEBSD_RUST = $(SMALL) -C jump-tables=no -A dead_code -A unused_imports
 
-# $(call freebsd_object,BUILT,OBJECT,EMULATION,SYMBOLS): makes the object of the archive in the directory BUILT.
+# The member with other systems' profil: see PROFIL above. `profil` itself is FreeBSD's system call.
+FREEBSD_PROFIL = --strip-debug --keep-global-symbols=runtime/exports-profil-freebsd.txt
+FREEBSD_PROFIL += --weaken-symbol=gmon_kernel_profil --weaken-symbol=gmon_handler_entries
+
+# $(call freebsd_object,ARCHIVE,OBJECT,EMULATION,SYMBOLS,OPTIONS): makes the object of an archive, with options of LLVM_OBJCOPY.
 define freebsd_object
-	@$(LLD) -r -m $(3) -T runtime/merge.ld $(addprefix -u ,$(4)) -o "$(1)/all.o" "$(1)/libgmon_runtime.a"
-	@$(LLVM_OBJCOPY) $(FREEBSD_GLOBALS) "$(1)/all.o" "$(2)"
+	@$(LLD) -r -m $(3) -T runtime/merge.ld $(addprefix -u ,$(4)) -o "$(1).o" "$(1)"
+	@$(LLVM_OBJCOPY) $(5) "$(1).o" "$(2)"
 	@printf '\011' | dd of="$(2)" bs=1 seek=7 conv=notrunc 2>/dev/null
 endef
 
-# $(call freebsd_library,BUILT,LIBRARY,EMULATION): makes the library without start-up code of the archive in the directory BUILT.
+# $(call freebsd_library,BUILT,LIBRARY,EMULATION): makes the library without start-up code of the archives in the directory BUILT.
 define freebsd_library
-	$(call freebsd_object,$(1),$(1)/gmon.o,$(3),mcount)
+	$(call freebsd_object,$(1)/libgmon_runtime.a,$(1)/gmon.o,$(3),mcount,$(FREEBSD_GLOBALS))
+	$(call freebsd_object,$(1)/libgmon_profil.a,$(1)/profil.o,$(3),gmon_profil_bsd,$(FREEBSD_PROFIL))
 	@rm -f "$(2)/libgmon.a"
-	@$(LLVM_AR) rcs "$(2)/libgmon.a" "$(1)/gmon.o"
+	@$(LLVM_AR) rcs "$(2)/libgmon.a" "$(1)/gmon.o" "$(1)/profil.o"
 endef
 
-# $(call freebsd_build,RUST_TARGET,FEATURE): builds the archive of the runtime with that feature.
-define freebsd_build
+# $(call freebsd_cargo,RUST_TARGET,PACKAGE,FLAGS): builds the archive of a package.
+define freebsd_cargo
 	$(BSD_RUST) RUSTFLAGS="--sysroot $(BSD)/$(1)" CARGO_TARGET_DIR="$(BSD)/build" $(BSD_CARGO) rustc --offline \
-		--package gmon-runtime --profile runtime --crate-type staticlib --target $(1) --features $(2) -- $(FREEBSD_RUST)
+		--package $(2) --profile runtime --crate-type staticlib --target $(1) $(3) -- $(FREEBSD_RUST)
 endef
 
 # $(call freebsd,MACHINE,RUST_TARGET,EMULATION): MACHINE is FreeBSD's name for it.
 define freebsd
 	@sh tests/bsd/sysroot.sh $(2) "$(BSD)/$(2)"
 	@mkdir -p "$(LIBRARY)/freebsd-$(1)"
-	$(call freebsd_build,$(2),start)
-	$(call freebsd_object,$(BSD)/build/$(2)/runtime,$(LIBRARY)/freebsd-$(1)/gcrt1.o,$(3),_start mcount)
-	$(call freebsd_build,$(2),runtime)
+	$(call freebsd_cargo,$(2),gmon-runtime,--features start)
+	$(call freebsd_object,$(BSD)/build/$(2)/runtime/libgmon_runtime.a,$(LIBRARY)/freebsd-$(1)/gcrt1.o,$(3),_start mcount,$(FREEBSD_GLOBALS))
+	$(call freebsd_cargo,$(2),gmon-runtime,--features runtime)
+	$(call freebsd_cargo,$(2),gmon-profil)
 	$(call freebsd_library,$(BSD)/build/$(2)/runtime,$(LIBRARY)/freebsd-$(1),$(3))
 	$(call pkgconfig,$(LIBRARY)/freebsd-$(1))
 endef

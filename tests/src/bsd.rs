@@ -94,6 +94,8 @@ pub enum Start<'a> {
     Object(&'a Path),
     /// A start-up object of the tests, and a library under test.
     Library(&'a Path),
+    /// The start-up object and the library under test.
+    Both(&'a Path, &'a Path),
 }
 
 const FLAGS: [&str; 6] = ["-ffreestanding", "-fno-stack-protector", "-fno-pie", "-Wall", "-Wextra", "-g"];
@@ -202,12 +204,31 @@ impl Bsd {
         match start {
             Start::Plain => linker.arg(library(self.system).join("crt.o")),
             Start::Object(object) => linker.arg(object),
+            Start::Both(object, archive) => linker.arg(object).arg(archive),
             Start::Library(archive) => linker.arg(library(self.system).join("crt.o")).arg(archive),
         };
         if self.system == System::OpenBsd {
             linker.arg(library(self.system).join("crtbegin.o"));
         }
         done(linker.args(objects).arg(library(self.system).join("libc.a")), name);
+        image
+    }
+
+    /// Builds a shared object from a source in `tests/bsd-kernel/programs`, with the entry point `entry` and without a C library.
+    ///
+    /// # Panics
+    ///
+    /// If clang or `ld.lld` fails.
+    #[must_use]
+    pub fn build_shared(&self, name: &str, source: &str, flags: &[&str]) -> PathBuf {
+        let object = PathBuf::from(format!("{name}.o"));
+        let source = root().join("bsd-kernel/programs").join(source);
+        let all = [&["-O1", "-fPIC", "-fvisibility=hidden"], flags].concat();
+        compile(self.system, &self.directory, &source, &object, &all);
+        let image = self.directory.join(name);
+        let mut linker = Command::new("ld.lld");
+        linker.current_dir(&self.directory).args(["-shared", "-z", "separate-code", "--build-id", "-e", "entry", "-o"]);
+        done(linker.arg(&image).arg(object), name);
         image
     }
 

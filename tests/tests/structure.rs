@@ -50,7 +50,7 @@ const ORDER: [(&str, &[&str]); 5] = [
         ],
     ),
     ("gprof/demangle", &["bounded", "gnat", "rust", "cpp", "fallback"]),
-    ("runtime/profil", &["rules", "profile", "engine", "bsd", "openbsd", "illumos", "aix", "attach"]),
+    ("runtime/profil", &["rules", "profile", "engine", "bsd", "host", "openbsd", "illumos", "aix", "attach"]),
     ("gprof", &["terminal", "image", "symbols", "error", "cli", "load", "analysis", "report", "internals"]),
 ];
 

@@ -1,4 +1,4 @@
-//! 4.4BSD's `profil`, which Linux's own C library also has.
+//! 4.4BSD's `profil`.
 
 use core::ffi::{c_int, c_uint, c_void};
 
@@ -14,12 +14,6 @@ use gmon_runtime::samples::scale::ONE_TO_ONE;
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub extern "C" fn gmon_profil_bsd(samples: *mut c_void, size: usize, offset: usize, scale: c_uint) -> c_int {
     returned(exclusively(|| profil(samples.expose_provenance(), size, offset, scale)))
-}
-
-/// The C library's `profil`, which a null buffer stops.
-#[cfg_attr(not(test), unsafe(export_name = "profil"))]
-pub extern "C" fn host(samples: *mut c_void, size: usize, offset: usize, scale: c_uint) -> c_int {
-    gmon_profil_bsd(samples, size, offset, if samples.is_null() { 0 } else { scale })
 }
 
 /// # Errors

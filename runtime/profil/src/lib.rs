@@ -15,13 +15,17 @@ mod aix;
 mod attach;
 mod bsd;
 mod engine;
+#[cfg(not(target_os = "freebsd"))]
+mod host;
 mod illumos;
 mod openbsd;
 mod profile;
 mod rules;
 
 pub use aix::gmon_profil_aix;
-pub use bsd::{gmon_profil_bsd, host};
+pub use bsd::gmon_profil_bsd;
+#[cfg(not(target_os = "freebsd"))]
+pub use host::host;
 pub use illumos::{gmon_pcsample, gmon_profil_illumos};
 pub use openbsd::gmon_profil_openbsd;
 

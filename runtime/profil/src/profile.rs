@@ -243,7 +243,8 @@ impl Profile {
         clock::stop();
     }
 
-    /// Starts the profile in the child of a fork, which has no other handler: pending ticks belong to the parent.
+    /// Starts the profile in the child of a fork, which has no other handler: pending ticks belong to the parent. On some systems the
+    /// child has ticks only after a call of its own.
     pub(crate) fn begin_in_child(&self, handler: Handler) {
         let pending = self.pending();
         // SAFETY: whole pages of the mapping, and this is the only thread.
@@ -251,7 +252,7 @@ impl Profile {
         self.first.store(0, SeqCst);
         self.busy.store(false, SeqCst);
         // A place that another thread had not filled yet stays empty.
-        if !self.over.load(SeqCst) {
+        if clock::CONTINUES_IN_CHILD && !self.over.load(SeqCst) {
             let _ = clock::run(self.rate, handler);
         }
     }

@@ -3,7 +3,7 @@
 use core::ffi::{CStr, c_char, c_ulong};
 
 use super::fork;
-use crate::control::{forget_outside, is_started, strings};
+use crate::control::{is_started, strings};
 use crate::entry::begin;
 use crate::os::has_other_rights;
 
@@ -26,8 +26,6 @@ extern "C" fn monstartup(lowpc: c_ulong, highpc: c_ulong) {
         return;
     }
     fork::find_next();
-    // The kernel counts nothing outside the program.
-    forget_outside();
     // SAFETY: libc sets both before it runs constructors: the process's environment, and a string or null. As for `getenv`, a
     // program must not change its environment in another thread at the same time. The module `fork` sees forks.
     unsafe {

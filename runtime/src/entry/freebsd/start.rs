@@ -53,8 +53,6 @@ unsafe fn begin_with(name: Option<&CStr>, envp: *const *const c_char, text: (usi
     if has_other_rights() {
         return; // a set-user-ID program must not write to a place that its user chooses
     }
-    // The kernel samples only the program, and FreeBSD has no file that lists the mappings.
-    crate::control::forget_outside();
     // SAFETY: the caller guarantees the requirements. `fork` handles forks; `begin_in_libc` does the rest.
     unsafe { begin::begin(name, envp, text, || {}) };
     // Programs that check for handlers would see gmon's handlers.

@@ -20,6 +20,8 @@ pub struct Rate(i64);
 /// 100 and 60 ticks per second.
 pub const HUNDRED: Rate = Rate(1_000_000_000 / 100);
 pub const SIXTY: Rate = Rate(1_000_000_000 / 60);
+/// Whether the child of a fork has ticks without a call of its own.
+pub const CONTINUES_IN_CHILD: bool = true;
 /// The unit of `ITIMER_PROF` in nanoseconds.
 const MICROSECOND: i64 = 1000;
 

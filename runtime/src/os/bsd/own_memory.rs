@@ -1,6 +1,8 @@
 //! Reads memory of the process that may be unmapped.
 
 use super::constants::O_CLOEXEC;
+use super::descriptor::with_more_descriptors;
+use super::file_calls::O_NONBLOCK;
 use super::{Errno, Fd, call, numbers};
 
 /// Reads this process's memory, and fails where a direct read would fault.
@@ -18,7 +20,11 @@ impl OwnMemory {
     pub(crate) fn open() -> Result<OwnMemory, Errno> {
         let mut memory = OwnMemory { pipe: [-1; 2] };
         // SAFETY: the kernel writes two descriptors into the array of two.
-        unsafe { call(numbers::PIPE2, [memory.pipe.as_mut_ptr().addr(), O_CLOEXEC]) }?;
+        let mut open = || unsafe { call(numbers::PIPE2, [memory.pipe.as_mut_ptr().addr(), O_CLOEXEC | O_NONBLOCK]) };
+        match open() {
+            Err(Errno::EMFILE) => with_more_descriptors(open)?,
+            other => other?,
+        };
         Ok(memory)
     }
 
@@ -49,7 +55,7 @@ impl OwnMemory {
         if read.is_err() {
             let mut rest = [0_u8; 64];
             let mut left = written;
-            // The next copy would read bytes that stay in the pipe.
+            // The next copy would read bytes that stay in the pipe. The reads do not block if the kernel has discarded the bytes.
             while left > 0 {
                 // SAFETY: the kernel writes at most the size of `rest`.
                 let taken = unsafe { call(numbers::READ, [reader as usize, rest.as_mut_ptr().addr(), left.min(64)]) };

@@ -72,7 +72,9 @@ impl SignalInfo {
 pub type Handler = unsafe extern "C" fn(c_int, *const SignalInfo, *const c_void);
 
 /// The address of the entry points of the fatal-signal handler; 0 before the handler is set. The entry points occupy
-/// [`ENTRIES_SIZE`] bytes.
+/// [`ENTRIES_SIZE`] bytes. The crate gmon-profil in libgmon.a has its own copy of this module, in which the variable is weak: if the
+/// runtime is linked, both use the runtime's variable.
+#[cfg_attr(not(test), unsafe(export_name = "gmon_handler_entries"))]
 static ENTRIES: AtomicUsize = AtomicUsize::new(0);
 const ENTRIES_SIZE: usize = 16 * 8;
 

@@ -6,10 +6,12 @@ mod constants;
 mod descriptor;
 #[path = "../bsd/errno.rs"]
 mod errno;
+mod executed_path;
 #[path = "../bsd/file_calls.rs"]
 mod file_calls;
 mod file_name;
 mod file_system;
+mod guarded;
 #[path = "../unix/limits.rs"]
 mod limits;
 mod listed_object;
@@ -41,8 +43,10 @@ pub use crate::arch::LARGEST_PAGE;
 use call::call;
 pub(crate) use descriptor::{CURRENT, Fd, file_mask};
 pub use errno::{Errno, set_errno};
+pub use executed_path::executed_path;
 pub(crate) use file_calls::O_RDWR;
 pub(crate) use file_name::{NAME_END, NAME_START, PLAIN_NAME, PROCESS_VARIABLE};
+pub use guarded::{can_be_written, read, write};
 pub(crate) use maps::{MapsRoom, VDSO_PATH, for_each_mapping, path_of_file, push_program_path};
 pub(crate) use memory::{PAGE, map_file, map_own_word, replace, reserve, reserve_for_good, take_reserved};
 pub use memory::{clear, map, unmap};

@@ -206,8 +206,8 @@ impl Fd {
 /// The lowest descriptor that is not standard input, output or error.
 const FIRST_FREE: usize = 3;
 
-/// Repeats an open that failed with EMFILE, with the limit of descriptors raised to the hard limit meanwhile.
-fn with_more_descriptors(open: impl Fn() -> Result<usize, Errno>) -> Result<usize, Errno> {
+/// Repeats a call that failed with EMFILE, with the limit of descriptors raised to the hard limit meanwhile.
+pub(super) fn with_more_descriptors(open: impl FnOnce() -> Result<usize, Errno>) -> Result<usize, Errno> {
     let Some(before) = limit(RLIMIT_NOFILE).filter(|limit| limit.now < limit.most) else { return Err(Errno::EMFILE) };
     set_limit(RLIMIT_NOFILE, Limit { now: before.most, most: before.most })?;
     let opened = open();

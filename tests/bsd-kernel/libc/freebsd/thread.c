@@ -88,13 +88,20 @@ int pthread_join(pthread_t thread, void **result) {
     return munmap(thread->memory, thread->size);
 }
 
+// As libc's function in a program without libthr: nothing happens at a fork.
+int pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void)) {
+    (void)prepare, (void)parent, (void)child;
+    return 0;
+}
+
 int raise(int signal) {
     long id;
     thr_self(&id);
     return thr_kill(id, signal);
 }
 
-int dl_iterate_phdr(int (*callback)(struct dl_phdr_info *, size_t, void *), void *data) {
+// Weak, because a program may report more objects.
+__attribute__((weak)) int dl_iterate_phdr(int (*callback)(struct dl_phdr_info *, size_t, void *), void *data) {
     struct dl_phdr_info info = {0, __progname, headers, header_count, 1, 0, tls ? 1 : 0, NULL};
     return callback(&info, sizeof info, data);
 }

@@ -6,9 +6,10 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::rc::Rc;
 
 use nix::errno::Errno;
+use nix::fcntl::OFlag;
 use nix::poll::{PollFd, PollFlags, PollTimeout};
 use nix::sys::stat::{FileStat, fstat};
-use nix::unistd::{ftruncate, pipe, write};
+use nix::unistd::{ftruncate, pipe2 as pipe2_of_host, write};
 
 use crate::descriptors::{Descriptor, Open};
 use crate::error::Error;
@@ -56,9 +57,16 @@ pub fn read(kernel: &mut Kernel, id: ThreadId, [fd, buffer, length, ..]: [u64; 6
             kernel.task(id).write(buffer, &bytes)?;
             Ok(Reply::Value(bytes.len() as u64))
         }
-        Err(Errno::EAGAIN) => Ok(Reply::Wait(Wait::Readable { open, buffer, length: length as usize })),
+        Err(Errno::EAGAIN) if !is_nonblocking(&open)? => {
+            Ok(Reply::Wait(Wait::Readable { open, buffer, length: length as usize }))
+        }
         Err(error) => Err(error.into()),
     }
+}
+
+/// Returns whether a read fails instead of waiting.
+fn is_nonblocking(open: &Open) -> Result<bool, Error> {
+    Ok(nix::fcntl::fcntl(file(open)?, nix::fcntl::FcntlArg::F_GETFL)? & libc::O_NONBLOCK != 0)
 }
 
 /// write(fd, bytes, length).
@@ -196,13 +204,14 @@ pub fn dup2(kernel: &mut Kernel, id: ThreadId, [fd, number, ..]: [u64; 6]) -> Ou
     Ok(Reply::Value(number))
 }
 
-/// pipe2(ends, flags). FreeBSD and OpenBSD differ only in O_CLOEXEC; both values are accepted.
+/// pipe2(ends, flags). FreeBSD and OpenBSD differ only in O_CLOEXEC; both values are accepted, and O_NONBLOCK.
 ///
 /// # Errors
 ///
 /// EFAULT.
 pub fn pipe2(kernel: &mut Kernel, id: ThreadId, [ends, flags, ..]: [u64; 6]) -> Outcome {
-    let (reader, writer) = pipe()?;
+    const O_NONBLOCK: u64 = 4;
+    let (reader, writer) = pipe2_of_host(if flags & O_NONBLOCK == 0 { OFlag::empty() } else { OFlag::O_NONBLOCK })?;
     let closes_at_exec = flags & 0x11_0000 != 0;
     let numbers = {
         let mut descriptors = kernel.process_of(id).descriptors.borrow_mut();

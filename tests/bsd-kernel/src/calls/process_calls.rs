@@ -40,13 +40,12 @@ pub fn getppid(kernel: &mut Kernel, id: ThreadId, _: [u64; 6]) -> Outcome {
 ///
 /// None.
 pub fn identity(_: &mut Kernel, _: ThreadId, _: [u64; 6]) -> Outcome {
-    Ok(Reply::Value(USER.into()))
+    Ok(Reply::Value(u64::from(USER)))
 }
 
-/// The user of all programs.
 const USER: u32 = 1001;
 
-/// Returns the owner of a file as programs see the owner: files of the user who runs the tests are the programs' user's.
+/// Returns the owner of a file: files of the user who runs this kernel are the programs' user's.
 #[must_use]
 pub fn owner(user: u32) -> u32 {
     if user == nix::unistd::geteuid().as_raw() { USER } else { user }

@@ -4,6 +4,7 @@ mod capabilities;
 mod clocks;
 mod contexts;
 mod files;
+mod mappings;
 mod numbers;
 mod processes;
 mod signals;

@@ -5,6 +5,11 @@ use nix::errno::Errno;
 use crate::kernel::{Kernel, Outcome, Reply, ThreadId};
 use crate::record::Kind;
 
+use super::mappings;
+
+/// A number that stands for the ID of the calling process.
+const OWN: u32 = u32::MAX - 1;
+
 /// FreeBSD 14.1.
 pub(super) const OSRELDATE: u64 = 1_401_000;
 
@@ -24,6 +29,12 @@ static VARIABLES: &[Variable] = &[
     Variable { name: b"hw.pagesize", numbers: &[6, 7], is_capability: true, value: |_, _| int(4096) },
     // KERN_PROC_PATHNAME of the process itself.
     Variable { name: b"kern.proc.pathname", numbers: &[1, 14, 12, u32::MAX], is_capability: false, value: pathname },
+    Variable {
+        name: b"kern.proc.vmmap",
+        numbers: &[1, 14, 32, OWN],
+        is_capability: false,
+        value: |kernel, id| mappings::list(kernel.task(id)),
+    },
 ];
 
 fn int(value: u64) -> Vec<u8> {
@@ -59,7 +70,13 @@ pub(super) fn by_numbers(
     }
     let bytes = kernel.task(id).read(numbers, 4 * count as usize)?;
     let numbers: Vec<u32> = bytes.as_chunks().0.iter().map(|number| u32::from_le_bytes(*number)).collect();
-    let variable = VARIABLES.iter().find(|variable| variable.numbers == numbers);
+    let process = kernel.process_of(id).id;
+    let is_own = |own: u32, number: u32| own == number || own == OWN && number == process;
+    let is_wanted = |variable: &&Variable| {
+        let mut pairs = variable.numbers.iter().zip(&numbers);
+        variable.numbers.len() == numbers.len() && pairs.all(|(own, number)| is_own(*own, *number))
+    };
+    let variable = VARIABLES.iter().find(is_wanted);
     read(kernel, id, variable, &format!("{numbers:?}"), &Place { old, length }, new)
 }
 

@@ -90,6 +90,7 @@ pub mod profil_clock {
 
     pub const HUNDRED: Rate = Rate;
     pub const SIXTY: Rate = Rate;
+    pub const CONTINUES_IN_CHILD: bool = true;
 
     pub fn listen(handler: Handler) -> Result<(), Errno> {
         loop {}
