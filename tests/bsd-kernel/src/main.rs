@@ -1,4 +1,4 @@
-//! Runs a static program of a BSD: `gmon-bsd-kernel [--record FILE] [--trace] [--set-id] [--openbsd] PROGRAM [ARGUMENT...]`.
+//! Runs a static program of a BSD: `gmon-bsd-kernel [--record FILE] [--trace] [--set-id] [--user ID] [--openbsd] PROGRAM [ARGUMENT...]`.
 //!
 //! The program gets the environment of this command. The command's status is the program's status, or 128 plus the number of the
 //! signal that ended the program; 125 means that the program was not started.
@@ -6,6 +6,8 @@
 //! - `--record FILE`: writes the events of the run, one per line.
 //! - `--trace`: adds all system calls to the record.
 //! - `--set-id`: `issetugid` returns 1.
+//! - `--user ID`: the ID of the program's user. Without the option, the user is the tracer's user. Only a tracer of the superuser can
+//!   access files as another user.
 //! - `--openbsd`: the program is a program for OpenBSD, not for FreeBSD.
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
@@ -15,6 +17,7 @@ mod command {
     use std::path::PathBuf;
     use std::process::ExitCode;
 
+    use gmon_bsd_kernel::credentials::Credentials;
     use gmon_bsd_kernel::freebsd::FREEBSD;
     use gmon_bsd_kernel::machine::Run;
     use gmon_bsd_kernel::openbsd::OPENBSD;
@@ -34,15 +37,21 @@ mod command {
         }
     }
 
+    fn number(word: OsString) -> Option<u32> {
+        word.to_str()?.parse().ok()
+    }
+
     fn run(words: impl Iterator<Item = OsString>) -> Result<i32, String> {
         let (mut record, mut has_calls, mut is_set_id) = (None, false, false);
         let mut personality = &FREEBSD;
+        let mut credentials = Credentials::of_tracer();
         let mut words = words.peekable();
         while let Some(option) = words.next_if(|word| word.as_bytes().starts_with(b"--")) {
             match option.as_bytes() {
                 b"--record" => record = Some(PathBuf::from(words.next().ok_or("--record needs a file")?)),
                 b"--trace" => has_calls = true,
                 b"--set-id" => is_set_id = true,
+                b"--user" => credentials.user = words.next().and_then(number).ok_or("--user needs a number")?,
                 b"--openbsd" => personality = &OPENBSD,
                 _ => return Err(format!("unknown option {}", option.display())),
             }
@@ -54,7 +63,7 @@ mod command {
         let path = program.display().to_string();
         let record = Record::create(record.as_deref(), has_calls)
             .map_err(|error| format!("cannot create the record: {error}"))?;
-        let run = Run { personality, program, arguments, environment: environment.collect(), is_set_id };
+        let run = Run { personality, program, arguments, environment: environment.collect(), is_set_id, credentials };
         run.run(record).map_err(|error| format!("{path}: {error}"))
     }
 }

@@ -44,8 +44,11 @@ typedef unsigned long u64;
 #define SIG_SETMASK 3
 #define ITIMER_PROF 2
 #define EPERM 1
+#define ENOENT 2
 #define EINTR 4
 #define EBADF 9
+#define ENOMEM 12
+#define EACCES 13
 #define EFAULT 14
 #define EINVAL 22
 #define ENOSYS 78

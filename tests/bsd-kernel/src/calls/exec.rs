@@ -1,19 +1,21 @@
 //! The start of programs: the first program, and programs that execve starts.
 
 use std::cell::RefCell;
-use std::ffi::OsStr;
 use std::os::fd::AsRawFd;
-use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::rc::Rc;
 
 use nix::errno::Errno;
+use nix::fcntl::OFlag;
+use nix::sys::stat::Mode;
 
+use crate::calls::place::{AT_FDCWD, place};
 use crate::image::{Image, InitialStack, auxiliary_vector};
 use crate::kernel::{Kernel, Outcome, Reply, ThreadId};
 use crate::record::Kind;
 use crate::signal::{Action, AlternateStack};
 use crate::task::{Registers, SCRATCH, Task};
+use crate::visibility::{Access, Unveiled};
 
 /// The arguments and environment of a new program.
 #[derive(Debug)]
@@ -72,18 +74,13 @@ fn strings(task: Task, array: u64) -> Result<Vec<Vec<u8>>, Errno> {
 /// As execve(2).
 pub fn call(kernel: &mut Kernel, id: ThreadId, [path, arguments, environment, ..]: [u64; 6]) -> Outcome {
     let task = kernel.task(id);
-    let path = task.read_string(path)?;
+    let place = place(kernel, id, AT_FDCWD as u64, path)?;
+    let path = place.path.to_bytes().to_vec();
     let words = Words { arguments: strings(task, arguments)?, environment: strings(task, environment)? };
-    let directory = kernel.process_of(id).directory.as_raw_fd();
-    let absolute = PathBuf::from(format!("/proc/self/fd/{directory}")).join(OsStr::from_bytes(&path));
-    let image = Image::read(&absolute, &kernel.personality.brand)?;
-    let mut seen = format!("/proc/{}/fd/{directory}/", std::process::id()).into_bytes();
-    if path.first() == Some(&b'/') {
-        seen.clear();
-    }
-    seen.extend(&path);
-    seen.push(0);
-    task.write(SCRATCH, &seen)?;
+    let program = place.open(OFlag::O_PATH, Mode::empty(), Access::EXECUTE)?;
+    let program_fd = program.as_raw_fd();
+    let image = Image::read(&PathBuf::from(format!("/proc/self/fd/{program_fd}")), &kernel.personality.brand)?;
+    task.write(SCRATCH, format!("/proc/{}/fd/{program_fd}\0", std::process::id()).as_bytes())?;
     task.call(libc::SYS_execve, [SCRATCH, 0, 0, 0, 0, 0])?;
     let process = kernel.thread(id).process;
     for other in kernel.threads_of(process).into_iter().filter(|other| *other != id) {
@@ -107,6 +104,7 @@ pub fn call(kernel: &mut Kernel, id: ThreadId, [path, arguments, environment, ..
     // Interval timers survive, profiling and other timers do not.
     state.profil = Default::default();
     state.kernel_file = None;
+    state.unveiled = Unveiled::default();
     state.promises[0] = state.promises[1].take();
     state.timers.retain(|timer, _| *timer < 0);
     state.inheritance.clear();

@@ -7,7 +7,8 @@ use nix::sys::stat::FileStat;
 
 use crate::calls::descriptor_calls::{control as fcntl, file, int, open_of, status};
 use crate::calls::mapping::{self, Mapping};
-use crate::calls::paths::{self, AT_FDCWD, place};
+use crate::calls::paths;
+use crate::calls::place::{AT_FDCWD, place};
 use crate::error::Error;
 use crate::kernel::{Kernel, Outcome, Reply, ThreadId};
 use crate::record::Kind;
