@@ -43,7 +43,8 @@ impl System {
 pub struct Bsd {
     /// The directory in which programs are built and run.
     pub directory: PathBuf,
-    system: System,
+    /// The system.
+    pub system: System,
 }
 
 /// The result of a run.

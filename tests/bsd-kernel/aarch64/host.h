@@ -49,6 +49,7 @@ long send(u64 signal);
 long return_from_handler(struct registers *, u8 *vectors);
 void deliver(struct registers *, u8 *vectors);
 void pending_set(u32 *);
+void forget_thread(void);
 
 // profil(2) and ticks (profil.c).
 long start_profil(u64 buffer, u64 size, u64 offset, u64 scale);
@@ -63,6 +64,7 @@ long inherit(u64 address, u64 length, u64 how);
 long wait_for(u64 which, int *status, u64 options);
 long wait_on_word(u64 word, u64 operation, u64 value);
 
+void *memset(void *to, int byte, size_t size);
 void copy(void *to, const void *from, size_t size);
 void complain(const char *what, u64 number);
 void die(const char *what, u64 number) __attribute__((noreturn));

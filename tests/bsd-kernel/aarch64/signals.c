@@ -19,6 +19,14 @@ static struct thread *own(void) {
     die("too many threads:", id);
 }
 
+// Makes room for another thread. A new thread blocks no signals.
+void forget_thread(void) {
+    struct thread *thread = own();
+    memset(thread->mask, 0, sizeof thread->mask);
+    memset(thread->pending, 0, sizeof thread->pending);
+    __atomic_store_n(&thread->id, 0, __ATOMIC_SEQ_CST);
+}
+
 static u32 bit(u64 signal) { return 1u << ((signal - 1) % 32); }
 static u64 word(u64 signal) { return (signal - 1) / 32; }
 

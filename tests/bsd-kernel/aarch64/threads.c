@@ -48,6 +48,7 @@ long new_thread(const u64 *parameters) {
 
 // Other threads may unmap the stack once the state is 1.
 void end_thread(u32 *state) {
+    forget_thread();
     if (!state) for (;;) LINUX(L_EXIT, 0, 0, 0, 0);
     register u64 x0 __asm__("x0") = (u64)state, x1 __asm__("x1") = PRIVATE_WAKE, x2 __asm__("x2") = 1u << 30, x8 __asm__("x8") = L_FUTEX;
     __asm__ volatile("mov w3, #1; stlr w3, [x0]; svc #0; mov x8, #93; svc #0" : : "r"(x0), "r"(x1), "r"(x2), "r"(x8) : "x3", "memory");
