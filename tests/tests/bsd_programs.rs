@@ -117,6 +117,28 @@ fn virtual_functions_static_objects_and_templates() {
     }
 }
 
+#[test]
+fn a_program_leaves_its_whole_profile_at_any_end_that_the_runtime_sees() {
+    for program in build("endings", "endings.c") {
+        let mut parts = vec![("aborts", 128 + 6, 1), ("leaves", 4, 1), ("leaves_quickly", 6, 1), ("closes", 0, 1)];
+        // The host for arm64 has neither execve nor chroot.
+        if !program.is_arm64() {
+            parts.extend([("fails_to_execute", 5, 2), ("jailed", 0, 2)]);
+            fs::create_dir(program.bsd.directory.join("below")).unwrap();
+        }
+        for (part, status, times) in parts {
+            let _ = fs::remove_file(program.profile());
+            let options = if part == "jailed" { &["--user", "0"][..] } else { &[] };
+            let ran = program.bsd.run(&program.image, options, &[part], &[]).expect(status);
+            assert_eq!(ran.stderr, "", "{part}: the runtime prints nothing");
+            let (symbols, profile) = (Symbols::of(&program.image), read(&program.profile()));
+            let found =
+                (symbols.calls(&profile).get("calls leaf").copied(), symbols.ticks(&profile).get("light").copied());
+            assert_eq!(found, (Some(6 * times), Some(60 * times)), "{part}: {}", program.file);
+        }
+    }
+}
+
 /// The number of arcs in the table of the program `many_arcs`, and the arc of `main`.
 const ARCS: usize = 90_001;
 

@@ -19,9 +19,25 @@ static void work(void) {
 static void jailed(void) {
     work();
     CHECK(chroot("below") == 0 && chdir("/") == 0);
+#ifdef __FreeBSD__
+    CHECK(cap_enter() == 0);
+#else
     CHECK(unveil("/", "r") == 0 && unveil(NULL, NULL) == 0);
     CHECK(setresuid(1001, 1001, 1001) == 0 && pledge("stdio", NULL) == 0);
+#endif
     work();
+}
+
+// The runtime's descriptors too.
+static void closes(void) {
+    work();
+    for (int descriptor = 0; descriptor < 2048; descriptor++) close(descriptor);
+}
+
+void quick_exit(int);
+static void leaves_quickly(void) {
+    work();
+    quick_exit(6);
 }
 
 static void aborts(void) {
@@ -64,7 +80,7 @@ static void overflows(void) {
         descends(0);
     }
     int status;
-    CHECK(wait4(child, &status, 0, NULL) == child && status == SIGSEGV);
+    CHECK(wait4(child, &status, 0, NULL) == child && (status & 0x7f) == SIGSEGV);
     say_number("descends", (long)*depth);
 }
 
@@ -73,6 +89,8 @@ int main(int argc, char **argv) {
     if (!strcmp(argv[1], "jailed")) jailed();
     if (!strcmp(argv[1], "aborts")) aborts();
     if (!strcmp(argv[1], "leaves")) leaves();
+    if (!strcmp(argv[1], "leaves_quickly")) leaves_quickly();
+    if (!strcmp(argv[1], "closes")) closes();
     if (!strcmp(argv[1], "killed")) killed();
     if (!strcmp(argv[1], "fails_to_execute")) fails_to_execute(argv);
     if (!strcmp(argv[1], "overflows")) overflows();

@@ -32,6 +32,7 @@ CALL(41, dup);
 CALL(44, profil);
 CALL(53, sigaltstack);
 CALL(59, execve);
+CALL(61, chroot);
 CALL(73, munmap);
 CALL(74, mprotect);
 CALL(75, madvise);

@@ -53,6 +53,7 @@ int profil(char *, size_t, u64, u32);
 int rfork(int);
 pid_t pdfork(int *, int);
 int cap_enter(void);
+int chroot(const char *);
 int sysctl(const int *, u32, void *, size_t *, const void *, size_t);
 int __sysctlbyname(const char *, size_t, void *, size_t *, const void *, size_t);
 int thr_self(long *);
