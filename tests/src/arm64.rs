@@ -8,6 +8,18 @@ use std::sync::OnceLock;
 /// The emulator.
 pub const EMULATOR: &str = "qemu-aarch64";
 
+/// Returns the path of the emulator.
+///
+/// # Panics
+///
+/// If no directory of PATH has the emulator.
+#[must_use]
+pub fn emulator() -> PathBuf {
+    let path = std::env::var_os("PATH").expect("PATH");
+    let places = std::env::split_paths(&path).map(|directory| directory.join(EMULATOR));
+    places.into_iter().find(|place| place.exists()).expect("the emulator is in a directory of PATH")
+}
+
 /// The address of the host in memory, far from the programs.
 const ADDRESS: &str = "--image-base=0x10000000000";
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
-use crate::arm64::{EMULATOR, host};
+use crate::arm64::{EMULATOR, emulator, host};
 
 /// A target system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -230,7 +230,8 @@ impl Bsd {
         command.args(["--signal=KILL", PATIENCE]);
         if self.system == System::FreeBsdArm64 {
             assert!(options.is_empty(), "the host has no options");
-            command.arg(EMULATOR).arg(host(&format!("arm64_host_{}", own_name())));
+            // The host starts the emulator again for execve.
+            command.arg(EMULATOR).arg(host(&format!("arm64_host_{}", own_name()))).arg(emulator());
         } else {
             command.arg(kernel()).arg("--record").arg(&record).args(options);
         }

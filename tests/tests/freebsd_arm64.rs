@@ -92,6 +92,15 @@ fn samples_are_exact_and_both_readers_read_the_file() {
 }
 
 #[test]
+fn counters_of_16_bits_that_run_over_lose_nothing() {
+    let Some(program) = Program::build("many") else {
+        return;
+    };
+    program.run("many", &[], 0);
+    assert_eq!(program.ticks(FILE), samples(&[("light", 500_000), ("heavy", 670_000)]));
+}
+
+#[test]
 fn forked_children_have_profiles_of_their_own() {
     let Some(program) = Program::build("forks") else {
         return;
@@ -141,4 +150,27 @@ fn moncontrol_stops_and_starts() {
     program.run("control", &[], 0);
     assert_eq!(program.ticks(FILE), samples(&[("light", 20)]));
     assert_eq!(program.calls(FILE, "arc middle leaf"), 103, "constructor 1, 2, destructor 100");
+}
+
+#[test]
+fn an_executed_program_is_profiled_for_itself() {
+    let Some(program) = Program::build("executes") else {
+        return;
+    };
+    program.run("executes", &[], 3);
+    assert_eq!(program.ticks(FILE), samples(&[("light", 60)]));
+    assert_eq!(program.calls(FILE, "arc middle leaf"), 7);
+}
+
+#[test]
+fn a_live_file_has_all_calls_of_a_killed_program() {
+    let Some(program) = Program::build("live") else {
+        return;
+    };
+    program.run("killed", &[("GMON_LIVE", "1")], 128 + 9);
+    assert_eq!(program.calls(FILE, "arc middle leaf"), 7);
+    // Three seconds of CPU time. The runtime's reader collects ticks at least every two seconds.
+    let ticks = program.ticks(FILE);
+    let light = ticks.get("light").copied().unwrap_or(0);
+    assert!((8128..=24_384).contains(&light), "{ticks:?}");
 }

@@ -13,11 +13,11 @@ typedef unsigned long u64;
 
 // Linux's system calls.
 enum {
-    L_DUP3 = 24, L_FCNTL = 25, L_MKDIRAT = 34, L_UNLINKAT = 35, L_RENAMEAT = 38, L_FTRUNCATE = 46, L_FALLOCATE = 47, L_CHDIR = 49,
+    L_DUP3 = 24, L_FCNTL = 25, L_MKDIRAT = 34, L_UNLINKAT = 35, L_RENAMEAT = 38, L_FTRUNCATE = 46, L_FALLOCATE = 47, L_FACCESSAT = 48, L_CHDIR = 49,
     L_OPENAT = 56, L_CLOSE = 57, L_PIPE2 = 59, L_LSEEK = 62, L_READ = 63, L_WRITE = 64, L_PREAD = 67, L_PWRITE = 68, L_READLINKAT = 78, L_FSTATAT = 79,
-    L_FSTAT = 80, L_EXIT = 93, L_EXIT_GROUP = 94, L_FUTEX = 98, L_NANOSLEEP = 101, L_CLOCK_GETTIME = 113, L_YIELD = 124,
+    L_FSTAT = 80, L_EXIT = 93, L_EXIT_GROUP = 94, L_FUTEX = 98, L_CLOCK_GETTIME = 113, L_YIELD = 124,
     L_TGKILL = 131, L_SIGALTSTACK = 132, L_SIGACTION = 134, L_SETSID = 157, L_UMASK = 166, L_GETPID = 172, L_GETPPID = 173, L_GETUID = 174, L_GETEUID = 175,
-    L_GETTID = 178, L_MUNMAP = 215, L_CLONE = 220, L_MMAP = 222, L_MPROTECT = 226, L_WAIT4 = 260, L_FLOCK = 32
+    L_GETTID = 178, L_MUNMAP = 215, L_CLONE = 220, L_EXECVE = 221, L_MMAP = 222, L_MPROTECT = 226, L_WAIT4 = 260, L_FLOCK = 32
 };
 long linux_call(long number, long a, long b, long c, long d, long e, long f);
 #define LINUX(number, a, b, c, d) linux_call(number, (long)(a), (long)(b), (long)(c), (long)(d), 0, 0)
@@ -31,7 +31,7 @@ struct registers { u64 fault, x[31], sp, pc, state; };
 #define VECTORS 528
 
 // The program's file and arguments (load.c).
-struct program { const char *path; char **argv; u64 entry, headers, header_count; };
+struct program { char *host, *emulator; const char *path; char **argv; u64 entry, headers, header_count; };
 u64 load(struct program *);
 extern struct program program;
 
@@ -42,24 +42,39 @@ long serve(struct registers *, u64 number);
 // Results of `serve` that leave the registers alone.
 #define SWITCHED (-5000)
 
+// Linux's signal that makes another thread deliver its pending signals.
+#define KICK 10
+
 // Signals (signals.c).
 long set_action(u64 signal, const void *new, void *old);
 long change_mask(u64 how, const u32 *set, u32 *old);
 long send(u64 signal);
+long send_to(u64 thread, u64 signal);
 long return_from_handler(struct registers *, u8 *vectors);
 void deliver(struct registers *, u8 *vectors);
 void pending_set(u32 *);
 void forget_thread(void);
+void forget_other_threads(u32 parent);
+int *own_flag(void);
 
-// profil(2) and ticks (profil.c).
+// profil(2) (profil.c).
 long start_profil(u64 buffer, u64 size, u64 offset, u64 scale);
 void charge(u64 pc, u64 count);
+
+// Time (time.c).
+long read_clock(u64 which, u64 *time);
+long sleep_for(const u64 *time);
+void tick(u64 pc, u64 count);
+void forget_time(void);
+void expect_thread(int count);
+void expect_nothing(void);
 
 // Processes and threads (threads.c).
 void use_handler_stack(void);
 long new_thread(const u64 *parameters);
 void end_thread(u32 *state) __attribute__((noreturn));
 long new_process(void);
+long execute(const char *path, char *const *arguments, char *const *environment);
 long inherit(u64 address, u64 length, u64 how);
 long wait_for(u64 which, int *status, u64 options);
 long wait_on_word(u64 word, u64 operation, u64 value);

@@ -70,15 +70,29 @@ static void on_undefined(int signal, const void *info, u8 *context) {
     deliver(registers, vectors);
 }
 
+// A signal of another thread interrupts the program's code. The handler of SIGILL blocks this signal.
+static void on_kick(int signal, const void *info, u8 *context) {
+    (void)signal, (void)info;
+    deliver((struct registers *)(context + REGISTERS_AT), context + VECTORS_AT);
+}
+
+static void catch(int signal, void (*handler)(int, const void *, u8 *)) {
+    struct { void (*handler)(int, const void *, u8 *); u64 flags; void *restorer; u64 mask; } action = {handler, SA_SIGINFO | SA_ONSTACK | SA_NODEFER, NULL, 1u << (KICK - 1)};
+    if (linux_call(L_SIGACTION, signal, (long)&action, 0, 8, 0, 0)) die("no handler of signal", (u64)signal);
+}
+
 __asm__(".globl _start; _start: mov x29, #0; mov x0, sp; bl begin");
 __attribute__((used, noreturn)) static void begin(u64 *words) {
-    if (words[0] < 2) die("arguments are missing:", words[0]);
-    program.path = (const char *)words[2];
-    program.argv = (char **)(words + 2);
+    // The host, the emulator, the program, and the program's arguments.
+    if (words[0] < 3) die("arguments are missing:", words[0]);
+    program.host = (char *)words[1];
+    program.emulator = (char *)words[2];
+    program.path = (const char *)words[3];
+    program.argv = (char **)(words + 3);
     u64 stack = load(&program);
-    struct { void (*handler)(int, const void *, u8 *); u64 flags; void *restorer; u64 mask; } action = {on_undefined, SA_SIGINFO | SA_ONSTACK | SA_NODEFER, NULL, 0};
     use_handler_stack();
-    if (linux_call(L_SIGACTION, SIGILL, (long)&action, 0, 8, 0, 0)) die("no handler", 0);
+    catch(SIGILL, on_undefined);
+    catch(KICK, on_kick);
     register u64 x0 __asm__("x0") = stack, x1 __asm__("x1") = program.entry;
     __asm__ volatile("mov sp, x0; mov x2, #0; msr tpidr_el0, xzr; br x1" : : "r"(x0), "r"(x1));
     __builtin_unreachable();

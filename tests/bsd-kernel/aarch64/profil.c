@@ -1,4 +1,4 @@
-// FreeBSD's profil(2), with ticks that the program requests.
+// FreeBSD's profil(2).
 #include "host.h"
 
 // The lock keeps ticks of several threads apart; on FreeBSD such ticks may be lost.

@@ -1,4 +1,4 @@
-// Signals: the program's handlers, masks and contexts, without Linux's signals. Only the process itself sends signals.
+// Signals: the program's handlers, masks and contexts. Only the process itself sends signals. Blocking calls are not interrupted.
 #include "host.h"
 
 struct action { u64 handler; u32 flags, mask[4], spare; };
@@ -6,21 +6,38 @@ struct action { u64 handler; u32 flags, mask[4], spare; };
 #define SA_NODEFER 0x10
 static struct action actions[SIGNALS + 1];
 
-// The masks and pending signals of threads, by Linux's thread ID.
-static struct thread { u32 id, mask[4], pending[4]; } threads[64];
+// The masks and pending signals of threads, and a flag of time.c, by Linux's thread ID.
+static struct thread { u32 id, mask[4], pending[4]; int is_awake; } threads[64];
 
 static struct thread *own(void) {
     u32 id = (u32)LINUX(L_GETTID, 0, 0, 0, 0);
+    for (u32 at = 0; at < 64; at++)
+        if (__atomic_load_n(&threads[at].id, __ATOMIC_SEQ_CST) == id) return &threads[at];
     for (u32 at = 0; at < 64; at++) {
         u32 known = 0;
-        if (__atomic_load_n(&threads[at].id, __ATOMIC_SEQ_CST) == id) return &threads[at];
-        if (__atomic_compare_exchange_n(&threads[at].id, &known, id, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) return &threads[at];
+        if (__atomic_compare_exchange_n(&threads[at].id, &known, id, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+            // Ticks wait for new threads, except for the first thread of a process.
+            threads[at].is_awake = id != (u32)LINUX(L_GETPID, 0, 0, 0, 0);
+            return &threads[at];
+        }
     }
     die("too many threads:", id);
 }
 
+int *own_flag(void) { return &own()->is_awake; }
+
+// The child of a fork has the thread that called fork, with a new ID.
+void forget_other_threads(u32 parent) {
+    for (u32 at = 0; at < 64; at++) {
+        int is_own = threads[at].id == parent;
+        if (!is_own) memset(&threads[at], 0, sizeof threads[at]);
+        if (is_own) threads[at].id = (u32)LINUX(L_GETTID, 0, 0, 0, 0);
+    }
+}
+
 // Makes room for another thread. A new thread blocks no signals.
 void forget_thread(void) {
+    expect_nothing();
     struct thread *thread = own();
     memset(thread->mask, 0, sizeof thread->mask);
     memset(thread->pending, 0, sizeof thread->pending);
@@ -55,8 +72,16 @@ void pending_set(u32 *set) { copy(set, own()->pending, 16); }
 // Sends a signal to the own thread, which gets the signal at the end of the call.
 long send(u64 signal) {
     if (signal > SIGNALS) return -22;
-    if (signal) own()->pending[word(signal)] |= bit(signal);
+    if (signal) __atomic_fetch_or(&own()->pending[word(signal)], bit(signal), __ATOMIC_SEQ_CST);
     return 0;
+}
+
+// Sends a signal to another thread of the process.
+long send_to(u64 id, u64 signal) {
+    if (signal > SIGNALS) return -22;
+    for (u32 at = 0; signal && at < 64; at++)
+        if (__atomic_load_n(&threads[at].id, __ATOMIC_SEQ_CST) == id) __atomic_fetch_or(&threads[at].pending[word(signal)], bit(signal), __ATOMIC_SEQ_CST);
+    return LINUX(L_TGKILL, LINUX(L_GETPID, 0, 0, 0, 0), id, signal ? KICK : 0, 0);
 }
 
 // The frame: ucontext, siginfo, and the vector registers, which FreeBSD stores in the ucontext.
@@ -88,7 +113,7 @@ void deliver(struct registers *registers, u8 *vectors) {
     for (u64 signal = 1; signal <= SIGNALS; signal++) {
         if (!(thread->pending[word(signal)] & bit(signal))) continue;
         if ((thread->mask[word(signal)] & bit(signal)) && signal != 9) continue;
-        thread->pending[word(signal)] &= ~bit(signal);
+        __atomic_fetch_and(&thread->pending[word(signal)], ~bit(signal), __ATOMIC_SEQ_CST);
         u64 handler = actions[signal].handler;
         if (handler > 1) call_handler(thread, signal, registers, vectors);
         // SIGURG, SIGCONT, SIGCHLD, SIGIO, SIGWINCH and SIGINFO are ignored by default.

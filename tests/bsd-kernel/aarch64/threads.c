@@ -26,7 +26,10 @@ void use_handler_stack(void) {
 // Linux's clone. The new thread takes from its stack the description of its handler's stack, the function and the argument.
 long clone_thread(u64 flags, void *stack, u64 tls);
 __asm__(".globl clone_thread; clone_thread: mov x3, x2; mov x2, xzr; mov x8, #220; svc #0; cbz x0, 1f; ret;"
-        "1: mov x0, sp; mov x1, xzr; mov x8, #132; svc #0; add sp, sp, #32; ldp x1, x0, [sp], #16; mov x29, #0; mov x30, #0; br x1");
+        // sigaltstack; rt_sigprocmask, because the new thread blocks what the handler of SIGILL blocks.
+        "1: mov x0, sp; mov x1, xzr; mov x8, #132; svc #0; str xzr, [sp];"
+        "mov x0, #2; mov x1, sp; mov x2, xzr; mov x3, #8; mov x8, #135; svc #0;"
+        "add sp, sp, #32; ldp x1, x0, [sp], #16; mov x29, #0; mov x30, #0; br x1");
 
 // The emulator (qemu 7.2) cannot start a thread in the child of a process with threads.
 static int is_child;
@@ -39,8 +42,12 @@ long new_thread(const u64 *parameters) {
     if (error) return error;
     top->start = parameters[0];
     top->argument = parameters[1];
+    expect_thread(1);
     long id = clone_thread(THREAD, top, parameters[4]);
-    if (id < 0) return id;
+    if (id < 0) {
+        expect_thread(-1);
+        return id;
+    }
     for (int place = 6; place < 8; place++)
         if (parameters[place]) *(long *)parameters[place] = id;
     return 0;
@@ -68,12 +75,29 @@ long inherit(u64 address, u64 length, u64 how) {
 
 // fork. The host also serves vfork with fork: the child has a copy of the memory.
 long new_process(void) {
+    u32 parent = (u32)LINUX(L_GETTID, 0, 0, 0, 0);
     long child = linux_call(L_CLONE, SIGCHLD, 0, 0, 0, 0, 0);
     if (child) return child;
     is_child = 1;
+    forget_other_threads(parent);
+    expect_nothing();
+    forget_time();
     for (u64 at = 0; at < zeroed_count; at++)
         for (u64 byte = 0; byte < zeroed[at].length; byte++) ((volatile u8 *)zeroed[at].address)[byte] = 0;
     return 0;
+}
+
+// execve: a new host in a new emulator. The new program ignores no signals.
+long execute(const char *path, char *const *arguments, char *const *environment) {
+    const int may_execute = 1;
+    long error = LINUX(L_FACCESSAT, AT_FDCWD, path, may_execute, 0);
+    if (error) return error;
+    char *words[64] = {program.emulator, program.host, program.emulator, (char *)path};
+    for (u64 at = 1; arguments[0] && arguments[at]; at++) {
+        if (at == 59) return -7;
+        words[3 + at] = arguments[at];
+    }
+    return LINUX(L_EXECVE, program.emulator, words, environment, 0);
 }
 
 // wait4. The host ends by exit with 128 and more where FreeBSD ends a process by a signal.
@@ -90,10 +114,13 @@ long wait_on_word(u64 word, u64 operation, u64 value) {
     case 2:
         if (*(volatile u64 *)word != value) return 0;
         break;
-    case 11: case 15: break;
-    case 3: case 16: return linux_call(L_FUTEX, (long)word, PRIVATE_WAKE, (long)value, 0, 0, 0) < 0 ? -22 : 0;
+    case 11:
+    case 15: break;
+    case 3:
+    case 16: return linux_call(L_FUTEX, (long)word, PRIVATE_WAKE, (long)value, 0, 0, 0) < 0 ? -22 : 0;
     default: die("_umtx_op with", operation);
     }
+    expect_nothing();
     long result = linux_call(L_FUTEX, (long)word, PRIVATE_WAIT, (long)(u32)value, 0, 0, 0);
     return result == -11 ? 0 : result;
 }
