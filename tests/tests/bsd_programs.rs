@@ -1,5 +1,8 @@
 //! Programs of many shapes on each BSD: recursion, calls by address, threads, signals at any instruction, C++. The programs print the
 //! counts that the profile must have.
+//!
+//! The subjects are those of the programs for Linux in `tests/programs` that the BSDs' start-up objects and the tests' C library
+//! allow: static programs without exceptions, standard library, `dlopen`, and filters of system calls.
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
 use std::fs;
