@@ -33,6 +33,7 @@ look() {
     need lld ld.lld
     need llvm llvm-objcopy llvm-objdump llvm-readelf llvm-nm
     need make make
+    # For programs of arm64.
     need qemu-user qemu-aarch64
     python3 -c 'import ensurepip, venv' 2>/dev/null || missing="$missing python3" packages="$packages python3-venv"
 }

@@ -6,19 +6,24 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
+use crate::arm64::{EMULATOR, emulator, host};
+
 /// A target system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum System {
-    /// FreeBSD 14.
+    /// FreeBSD 14 on amd64.
     FreeBsd,
-    /// OpenBSD 7.8.
+    /// OpenBSD 7.8 on amd64.
     OpenBsd,
+    /// FreeBSD 14 on arm64. Instead of the tests' kernel, a host program under an emulator serves the calls.
+    FreeBsdArm64,
 }
 
 impl System {
-    /// clang's target option for the system on amd64.
+    /// clang's target option for the system.
     fn target(self) -> &'static str {
         match self {
+            System::FreeBsdArm64 => "--target=aarch64-unknown-freebsd14",
             System::FreeBsd => "--target=x86_64-unknown-freebsd14",
             System::OpenBsd => "--target=x86_64-unknown-openbsd7.8",
         }
@@ -27,7 +32,7 @@ impl System {
     /// The folder with the system's part of the tests' C library.
     fn folder(self) -> &'static str {
         match self {
-            System::FreeBsd => "freebsd",
+            System::FreeBsd | System::FreeBsdArm64 => "freebsd",
             System::OpenBsd => "openbsd",
         }
     }
@@ -38,7 +43,8 @@ impl System {
 pub struct Bsd {
     /// The directory in which programs are built and run.
     pub directory: PathBuf,
-    system: System,
+    /// The system.
+    pub system: System,
 }
 
 /// The result of a run.
@@ -50,7 +56,7 @@ pub struct Ran {
     pub stdout: String,
     /// Standard error, including the tests' kernel's messages about errors.
     pub stderr: String,
-    /// The record of the tests' kernel, one event per line.
+    /// The record of the tests' kernel, one event per line; empty on arm64, where the host prints calls without support as errors.
     pub record: String,
 }
 
@@ -108,16 +114,18 @@ fn root() -> &'static Path {
 }
 
 /// Returns whether this machine can build and run the programs. Prints SKIPPED if not.
-fn is_possible() -> bool {
-    static FOUND: OnceLock<Result<(), String>> = OnceLock::new();
-    let found = FOUND.get_or_init(|| {
+fn is_possible(system: System) -> bool {
+    static FOUND: [OnceLock<Result<(), String>>; 3] = [const { OnceLock::new() }; 3];
+    let found = FOUND[system as usize].get_or_init(|| {
         if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
             return Err("the BSD test kernel needs Linux on x86-64".to_owned());
         }
         let runs =
             |tool: &&str| Command::new(tool).arg("--version").output().is_ok_and(|output| output.status.success());
+        let emulator = (system == System::FreeBsdArm64).then_some(EMULATOR);
         ["clang", "ld.lld", "ar", "timeout"]
             .iter()
+            .chain(&emulator)
             .find(|tool| !runs(tool))
             .map_or(Ok(()), |tool| Err(format!("cannot run {tool}")))
     });
@@ -143,16 +151,24 @@ fn compile(system: System, directory: &Path, source: &Path, object: &Path, flags
     let mut clang = Command::new("clang");
     clang.current_dir(directory).arg(system.target()).args(FLAGS);
     clang.arg("-I").arg(root().join("bsd-kernel/libc/include"));
+    if system == System::FreeBsdArm64 {
+        // The tests' C library lacks the compiler's functions for atomic operations.
+        clang.arg("-mno-outline-atomics");
+    }
     done(clang.args(flags).arg("-c").arg(source).arg("-o").arg(object), &source.display().to_string());
+}
+
+/// The name of this test binary.
+fn own_name() -> String {
+    let test = std::env::current_exe().expect("the path of this test");
+    test.file_name().expect("a test has a name").display().to_string()
 }
 
 /// The directory of the tests' C library, which each test binary builds once.
 fn library(system: System) -> &'static Path {
-    static LIBRARIES: [OnceLock<PathBuf>; 2] = [const { OnceLock::new() }; 2];
+    static LIBRARIES: [OnceLock<PathBuf>; 3] = [const { OnceLock::new() }; 3];
     LIBRARIES[system as usize].get_or_init(|| {
-        let test = std::env::current_exe().expect("the path of this test");
-        let test = test.file_name().expect("a test has a name").display().to_string();
-        let directory = crate::directory(&format!("{}_libc_{test}", system.folder()));
+        let directory = crate::directory(&format!("{system:?}_libc_{}", own_name()));
         let mut archive = Command::new("ar");
         archive.arg("rcs").arg("libc.a").current_dir(&directory);
         let mut sources: Vec<PathBuf> = ["common", system.folder()]
@@ -179,7 +195,7 @@ impl Bsd {
     /// Creates a directory with this name; `None` if clang or `ld.lld` is missing.
     #[must_use]
     pub fn new(system: System, name: &str) -> Option<Bsd> {
-        is_possible().then(|| Bsd { directory: crate::directory(name), system })
+        is_possible(system).then(|| Bsd { directory: crate::directory(name), system })
     }
 
     /// Builds a static program from sources in `tests/bsd-kernel/programs`.
@@ -241,7 +257,14 @@ impl Bsd {
     pub fn run(&self, image: &Path, options: &[&str], arguments: &[&str], environment: &[(&str, &str)]) -> Ran {
         let record = self.directory.join("record");
         let mut command = Command::new("timeout");
-        command.args(["--signal=KILL", PATIENCE]).arg(kernel()).arg("--record").arg(&record).args(options);
+        command.args(["--signal=KILL", PATIENCE]);
+        if self.system == System::FreeBsdArm64 {
+            assert!(options.is_empty(), "the host has no options");
+            // The host starts the emulator again for execve.
+            command.arg(EMULATOR).arg(host(&format!("arm64_host_{}", own_name()))).arg(emulator());
+        } else {
+            command.arg(kernel()).arg("--record").arg(&record).args(options);
+        }
         if self.system == System::OpenBsd {
             command.arg("--openbsd");
         }

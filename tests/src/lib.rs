@@ -9,6 +9,7 @@
 //! The helpers build everything in the target directory, in a directory that the test names. If something fails, they
 //! panic with a message, because they run only in tests.
 
+pub mod arm64;
 pub mod bsd;
 pub mod objects;
 pub mod openbsd;

@@ -66,6 +66,11 @@ fn handlers_get_contexts_and_bring_them_back() {
 }
 
 #[test]
+fn handlers_keep_the_vector_registers() {
+    passes("vectors");
+}
+
+#[test]
 fn ticks_move_time_and_timers() {
     passes("timers");
 }

@@ -4,6 +4,7 @@
 //! `make runtime-openbsd-amd64` builds the object; where it is not built, the tests say SKIPPED.
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
+use std::collections::BTreeMap;
 use std::fs;
 
 use gmon_tests::openbsd::{Program, samples};
@@ -14,6 +15,16 @@ const ARC: usize = 24;
 /// The file of the first process.
 const FILE: &str = "gmon.profiled.1001.out";
 const CHILD: &str = "gmon.profiled.1002.out";
+
+/// Runs a part of the program `endings` as the superuser, and returns the calls of `leaf` and the ticks of `light` in its file.
+fn ending(program: &Program, part: &str, status: i32) -> (u64, u64) {
+    const FILE: &str = "gmon.endings.1001.out";
+    let _ = fs::remove_file(program.system.directory.join(FILE));
+    let ran = program.run_with(&["--user", "0"], part, &[], status);
+    assert_eq!(ran.stderr, "", "the runtime says nothing");
+    let count = |counts: BTreeMap<String, u64>, name| counts.get(name).copied().unwrap_or(0);
+    (count(program.calls(FILE), "calls leaf"), count(program.ticks(FILE), "light"))
+}
 
 #[test]
 fn calls_of_threads_handlers_constructors_and_destructors_are_exact() {
@@ -133,6 +144,41 @@ fn a_pledged_program_and_another_directory_keep_the_profile() {
     fs::remove_file(program.system.directory.join(FILE)).unwrap();
     program.run("elsewhere", 0);
     assert_eq!(program.calls(FILE).get("arc middle leaf"), Some(&110));
+}
+
+#[test]
+fn a_program_without_files_and_rights_keeps_its_whole_profile() {
+    let Some(program) = Program::of("jailed", "endings") else {
+        return;
+    };
+    fs::create_dir(program.system.directory.join("below")).unwrap();
+    assert_eq!(ending(&program, "jailed", 0), (12, 120), "chroot, unveil, another user, pledge");
+}
+
+#[test]
+fn signals_exits_and_failures_of_exec_keep_the_whole_profile() {
+    let Some(program) = Program::of("endings", "endings") else {
+        return;
+    };
+    assert_eq!(ending(&program, "aborts", 128 + 6), (6, 60));
+    assert_eq!(ending(&program, "leaves", 4), (6, 60));
+    assert_eq!(ending(&program, "killed", 128 + 9), (6, 60));
+    assert_eq!(ending(&program, "fails_to_execute", 5), (12, 120));
+}
+
+#[test]
+fn a_stack_overflow_keeps_the_whole_profile() {
+    const CHILD: &str = "gmon.endings.1002.out";
+    let Some(program) = Program::of("overflow", "endings") else {
+        return;
+    };
+    let ran = program.run("overflows", 0);
+    let said: u64 = ran.stdout.trim().strip_prefix("descends ").unwrap().parse().unwrap();
+    let calls = program.calls(CHILD);
+    // The program may be ended between the record of the last call and the program's own count.
+    let recorded = calls["calls descends"];
+    assert!(said > 1000 && [said, said + 1].contains(&recorded), "{said} calls, {recorded} recorded");
+    assert_eq!((calls["calls leaf"], program.ticks(CHILD)), (6, samples(&[("light", 60)])));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use gmon_tests::objects::{has_tools, tool};
-use gmon_tests::openbsd::{MACHINES, Machine};
+use gmon_tests::openbsd_machines::{MACHINES, Machine};
 use gmon_tests::symbols::{Symbols, read};
 
 /// The compiler of Debian 12 cannot compile code with a stack protector for OpenBSD on arm64.

@@ -7,9 +7,14 @@
 // call(from, to): what mcount sees of a call of the function at `to` from `from`. mcount returns to `to`, which returns here.
 void call(u64 from, u64 to);
 extern const char sled[];
+#ifdef __FreeBSD__
+#define MCOUNT ".mcount"
+#else
+#define MCOUNT "__mcount"
+#endif
 __asm__(".text; .p2align 4; .globl sled; sled: .fill 512, 1, 0xc3\n"
         ".globl call; .type call, @function\n"
-        "call: push %rbp; push %rdi; push %rbp; mov %rsp, %rbp; lea 1f(%rip), %rax; push %rax; push %rsi; jmp __mcount\n"
+        "call: push %rbp; push %rdi; push %rbp; mov %rsp, %rbp; lea 1f(%rip), %rax; push %rax; push %rsi; jmp " MCOUNT "\n"
         "1: pop %rbp; pop %rdi; pop %rbp; ret");
 
 int main(int argc, char **argv) {

@@ -1,4 +1,4 @@
-// System calls of OpenBSD: conventions, signals, threads. With an argument, the program makes a call that ends the process.
+// System calls of OpenBSD: conventions, signals, stacks, threads. With an argument, the program makes a call that ends the process.
 #include "bsd.h"
 
 static volatile u64 pc_seen, argument_seen;
@@ -17,7 +17,47 @@ static void *run(void *argument) {
     return (char *)argument + getthrid();
 }
 
-static char memory[4 * 4096] __attribute__((aligned(4096)));
+static char memory[5 * 4096] __attribute__((aligned(4096)));
+
+static volatile u64 sp_in_handler;
+static void on_stack(int signal) {
+    // A system call in the handler: the stack pointer must be in memory of MAP_STACK.
+    stack_t other = {memory, sizeof memory, 0};
+    sp_in_handler = (u64)&other;
+    CHECK(sigaltstack(&other, NULL) == -1 && errno == EPERM);
+    CHECK(sigaltstack(NULL, &other) == 0 && other.ss_flags == 1);
+    (void)signal;
+}
+
+// Alternate stacks have at least 12288 bytes of readable and writable memory, and the kernel replaces their whole pages by zeros.
+static void stacks(void) {
+    stack_t alternate = {memory, 12287, 0};
+    CHECK(sigaltstack(&alternate, NULL) == -1 && errno == ENOMEM);
+    memory[100] = memory[4096] = memory[sizeof memory - 1] = 1;
+    alternate = (stack_t){memory + 50, sizeof memory - 51, 0};
+    CHECK(sigaltstack(&alternate, NULL) == 0);
+    CHECK(memory[100] == 1 && memory[4096] == 0 && memory[sizeof memory - 1] == 1);
+    struct sigaction action = {.sa_handler = on_stack, .sa_flags = SA_ONSTACK};
+    CHECK(sigaction(SIGUSR2, &action, NULL) == 0 && raise(SIGUSR2) == 0);
+    CHECK(sp_in_handler > (u64)memory && sp_in_handler < (u64)memory + 4 * 4096);
+
+    char *hole = mmap(NULL, 5 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);
+    CHECK(munmap(hole + 2 * 4096, 4096) == 0);
+    alternate = (stack_t){hole, 5 * 4096, 0};
+    CHECK(sigaltstack(&alternate, NULL) == -1 && errno == EINVAL);
+    CHECK(sigaltstack(NULL, &alternate) == 0 && alternate.ss_sp == memory + 50);
+    // Stacks of mmap.
+    const int plain = MAP_STACK | MAP_PRIVATE | MAP_ANON;
+    CHECK(mmap(NULL, 4096, PROT_READ, plain, -1, 0) == MAP_FAILED && errno == EINVAL);
+    CHECK(mmap(NULL, 4096, PROT_READ | PROT_WRITE, plain | MAP_CONCEAL, -1, 0) == MAP_FAILED && errno == EINVAL);
+    CHECK(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_STACK | MAP_SHARED | MAP_ANON, -1, 0) == MAP_FAILED);
+    CHECK(mmap(NULL, 4096, PROT_READ | PROT_WRITE, plain, -1, 0) != MAP_FAILED);
+}
+
+static void on_forge(int signal, siginfo_t *info, void *context) {
+    (void)signal, (void)info;
+    *(u64 *)((char *)context + 224) ^= 1; // sc_cookie
+}
 
 int main(int argc, char **argv) {
     CHECK(!strcmp(getprogname(), "openbsd_calls") && write(1234, "", 0) == -1 && errno == EBADF);
@@ -43,14 +83,17 @@ int main(int argc, char **argv) {
     char *pages = mmap(NULL, 2 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);
     CHECK(mimmutable(pages, 4096) == 0 && mprotect(pages, 4096, PROT_READ) == -1 && errno == EPERM);
     CHECK(mprotect(pages + 4096, 4096, PROT_READ) == 0 && munmap(pages, 2 * 4096) == -1 && errno == EPERM);
-    stack_t alternate = {memory, sizeof memory, 0};
-    memory[4096] = 1;
-    CHECK(sigaltstack(&alternate, NULL) == 0 && memory[4096] == 0);
+    stacks();
 
     if (argc == 1) return 3;
     if (!strcmp(argv[1], "stack")) {
         char *pages = mmap(NULL, 2 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);
         __asm__ volatile("mov %0, %%rsp; call getpid" : : "r"(pages + 2 * 4096) : "memory");
+    }
+    if (!strcmp(argv[1], "cookie")) {
+        struct sigaction forges = {.sa_sigaction = on_forge, .sa_flags = SA_SIGINFO};
+        CHECK(sigaction(SIGUSR2, &forges, NULL) == 0);
+        raise(SIGUSR2);
     }
     if (!strcmp(argv[1], "unpinned")) {
         int carry;

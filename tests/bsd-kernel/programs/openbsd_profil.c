@@ -28,6 +28,10 @@ static void rules(void) {
     CHECK(directory > 2 && start(directory) == 0 && close(directory) == 0);
     CHECK(profil(&buffer, sizeof buffer - 1, SAMPLES, START, 65536, -1) == -1 && errno == EALREADY);
     CHECK(profil(buffer.bins, sizeof buffer, SAMPLES, START, 65536, -1) == -1 && errno == EALREADY);
+    // The order of the checks: the scale, the buffer, the descriptor.
+    CHECK(profil(buffer.bins, sizeof buffer, SAMPLES, START, 65537, 1234) == -1 && errno == EINVAL);
+    CHECK(profil(buffer.bins, sizeof buffer, SAMPLES, START, 65536, 1234) == -1 && errno == EALREADY);
+    CHECK(profil(buffer.bins, 1, 1, START, 0, 1234) == 0 && start(-1) == 0);
     // The kernel keeps the first call's directory and ignores the descriptor of a later call.
     CHECK(start(1234) == 0);
     charge(START + 4, 65536 + 7);
@@ -50,9 +54,26 @@ int main(int argc, char **argv) {
     CHECK(argc == 2);
     if (!strcmp(argv[1], "note")) {
         CHECK(start(-1) == -1 && errno == EPERM);
+        CHECK(profil(&buffer, sizeof buffer, SAMPLES, START, 65537, 1234) == -1 && errno == EPERM);
+        CHECK(profil(NULL, 0, 0, 0, 0, -1) == -1 && errno == EPERM);
         return 0;
     }
+    if (!strcmp(argv[1], "late_user")) CHECK(setresuid(1001, 1001, 1001) == 0);
     rules();
+    if (!strcmp(argv[1], "late_user")) fill(1);
+    if (!strcmp(argv[1], "early_user")) {
+        fill(1);
+        CHECK(setresuid(1001, 1001, 1001) == 0);
+    }
+    if (!strcmp(argv[1], "limit")) {
+        fill(2);
+        const struct rlimit limit = {sizeof buffer.header + SAMPLES + 24, sizeof buffer.header + SAMPLES + 24};
+        CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+    }
+    if (!strcmp(argv[1], "umask")) {
+        fill(1);
+        umask(0777);
+    }
     if (!strcmp(argv[1], "no_arcs")) fill(0);
     if (!strcmp(argv[1], "too_many")) fill(5);
     if (!strcmp(argv[1], "end")) fill(2);

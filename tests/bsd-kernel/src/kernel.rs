@@ -7,7 +7,10 @@ use std::os::fd::OwnedFd;
 use std::rc::Rc;
 use std::time::Duration;
 
+use nix::errno::Errno;
+
 use crate::clock::{Clock, IntervalTimer, Rates, Timer};
+use crate::credentials::Credentials;
 use crate::descriptors::{Descriptors, Open};
 use crate::error::Error;
 use crate::image::{Brand, Image};
@@ -15,6 +18,7 @@ use crate::profil::Profil;
 use crate::record::{Kind, Record};
 use crate::signal::{Action, AlternateStack, Info, SignalSet};
 use crate::task::{Registers, Task};
+use crate::visibility::Unveiled;
 
 /// A process ID.
 pub type ProcessId = u32;
@@ -151,6 +155,12 @@ pub struct Process {
     pub descriptors: Rc<RefCell<Descriptors>>,
     /// The current directory.
     pub directory: Rc<OwnedFd>,
+    /// The root directory, if chroot(2) set a root directory.
+    pub root: Option<Rc<OwnedFd>>,
+    /// The user.
+    pub credentials: Credentials,
+    /// The paths that OpenBSD's unveil(2) leaves.
+    pub unveiled: Unveiled,
     /// The action of each signal, by number.
     pub actions: Vec<Action>,
     /// Signals that are pending for the process, because every thread blocks the signals.
@@ -194,6 +204,8 @@ pub struct KernelFile {
     pub samples: u64,
     /// The directory of the file.
     pub directory: Rc<OwnedFd>,
+    /// The user who owns the file.
+    pub credentials: Credentials,
 }
 
 /// The timer of ITIMER_REAL among a process's timers.
@@ -262,8 +274,8 @@ pub struct Frame {
 pub struct Interrupted<'a> {
     /// The registers of the interrupted code.
     pub registers: &'a Registers,
-    /// The x87 and SSE registers, as FXSAVE stores them.
-    pub floating_point: &'a [u8; 512],
+    /// The x87 and vector registers, as [`Task::floating_point`] returns them.
+    pub floating_point: &'a [u8],
     /// The mask to restore.
     pub mask: SignalSet,
     /// The signal.
@@ -279,7 +291,7 @@ pub struct Interrupted<'a> {
 pub struct Restored {
     /// The general registers.
     pub registers: Registers,
-    /// The x87 and SSE registers, as FXSAVE stores them.
+    /// The x87 and vector registers.
     pub floating_point: Vec<u8>,
     /// The signal mask.
     pub mask: SignalSet,
@@ -318,12 +330,10 @@ pub struct Personality {
     pub signals: u32,
     /// Lays out a signal frame.
     pub frame: fn(&Interrupted) -> Frame,
-    /// The size of the context that sigreturn reads.
-    pub context_size: usize,
     /// Lays out a siginfo.
     pub siginfo: fn(&Info) -> Vec<u8>,
-    /// Reads a context.
-    pub restore: fn(&[u8], &Registers) -> Restored,
+    /// Reads the context at an address. The registers are the current registers.
+    pub restore: fn(Task, u64, &Registers) -> Result<Restored, Errno>,
 }
 
 /// The kernel.

@@ -13,12 +13,14 @@
 //! - An unknown system call number fails with ENOSYS and adds an event to the record; FreeBSD also sends SIGSYS.
 //! - The tests' kernel for OpenBSD refuses all calls of a program without a table of pinned calls; the real behavior is unknown.
 //! - Ticks do not race: FreeBSD loses a tick that arrives before the previous tick was counted, and loses counts of two threads.
-//! - AVX registers are not part of signal contexts; SSE registers are.
-//! - Job control, credentials, shared `minherit`, superpages and dynamic programs are not implemented.
+//! - Only the file that OpenBSD's kernel writes obeys RLIMIT_FSIZE. Other limits have no effect.
+//! - A cookie of a signal context depends only on the context's address. OpenBSD adds a random number of the process.
+//! - Job control, groups, shared `minherit`, superpages and dynamic programs are not implemented.
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
 pub mod calls;
 pub mod clock;
+pub mod credentials;
 pub mod delivery;
 pub mod descriptors;
 pub mod ending;
@@ -35,4 +37,5 @@ pub mod returning;
 pub mod signal;
 pub mod task;
 pub mod ticks;
+pub mod visibility;
 pub mod waits;

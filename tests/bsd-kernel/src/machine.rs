@@ -15,6 +15,7 @@ use nix::sys::signal::Signal;
 use crate::calls::exec::{Words, enter, name_of};
 use crate::calls::test_calls;
 use crate::clock::IntervalTimer;
+use crate::credentials::Credentials;
 use crate::descriptors::{Descriptors, Open};
 use crate::image::Image;
 use crate::kernel::{INIT, Kernel, Outcome, Personality, Process, State, SystemCall, ThreadId, Wait};
@@ -22,6 +23,7 @@ use crate::profil::Profil;
 use crate::record::{Kind, Record};
 use crate::signal::{Action, Info, SIGSEGV, SignalSet};
 use crate::task::{Stop, Task};
+use crate::visibility::Unveiled;
 
 /// The parameters of a run.
 #[derive(Debug)]
@@ -38,6 +40,8 @@ pub struct Run {
     pub is_set_id: bool,
     /// The number of processors.
     pub processors: u64,
+    /// The user of the program.
+    pub credentials: Credentials,
 }
 
 impl Run {
@@ -85,6 +89,9 @@ fn start(kernel: &mut Kernel, run: Run) -> io::Result<()> {
         space: kernel.new_space(),
         descriptors: Rc::new(RefCell::new(descriptors)),
         directory: Rc::new(std::fs::File::open(".")?.into()),
+        root: None,
+        credentials: run.credentials,
+        unveiled: Unveiled::default(),
         actions: vec![Action::default(); run.personality.signals as usize + 1],
         pending: Vec::new(),
         profil: Profil::default(),

@@ -1,4 +1,5 @@
-//! Runs a static program of a BSD: `gmon-bsd-kernel [--record FILE] [--trace] [--set-id] [--processors N] [--openbsd] PROGRAM [ARGUMENT...]`.
+//! Runs a static program of a BSD: `gmon-bsd-kernel [--record FILE] [--trace] [--set-id] [--user ID] [--processors N] [--openbsd] PROGRAM
+//! [ARGUMENT...]`.
 //!
 //! The program gets the environment of this command. The command's status is the program's status, or 128 plus the number of the
 //! signal that ended the program; 125 means that the program was not started.
@@ -6,6 +7,8 @@
 //! - `--record FILE`: writes the events of the run, one per line.
 //! - `--trace`: adds all system calls to the record.
 //! - `--set-id`: `issetugid` returns 1.
+//! - `--user ID`: the ID of the program's user. Without the option, the user is the tracer's user. Only a tracer of the superuser can
+//!   access files as another user.
 //! - `--processors N`: the machine has N processors, and each requested tick stands for N threads that run at the same address.
 //! - `--openbsd`: the program is a program for OpenBSD, not for FreeBSD.
 
@@ -16,6 +19,7 @@ mod command {
     use std::path::PathBuf;
     use std::process::ExitCode;
 
+    use gmon_bsd_kernel::credentials::Credentials;
     use gmon_bsd_kernel::freebsd::FREEBSD;
     use gmon_bsd_kernel::machine::Run;
     use gmon_bsd_kernel::openbsd::OPENBSD;
@@ -35,18 +39,24 @@ mod command {
         }
     }
 
+    fn number(word: OsString) -> Option<u32> {
+        word.to_str()?.parse().ok()
+    }
+
     fn run(words: impl Iterator<Item = OsString>) -> Result<i32, String> {
         let (mut record, mut has_calls, mut is_set_id) = (None, false, false);
         let (mut personality, mut processors) = (&FREEBSD, 1);
+        let mut credentials = Credentials::of_tracer();
         let mut words = words.peekable();
         while let Some(option) = words.next_if(|word| word.as_bytes().starts_with(b"--")) {
             match option.as_bytes() {
                 b"--record" => record = Some(PathBuf::from(words.next().ok_or("--record needs a file")?)),
                 b"--trace" => has_calls = true,
                 b"--set-id" => is_set_id = true,
+                b"--user" => credentials.user = words.next().and_then(number).ok_or("--user needs a number")?,
                 b"--processors" => {
-                    let number = words.next().and_then(|word| word.to_str()?.parse().ok());
-                    processors = number.ok_or("--processors needs a number")?;
+                    let number = words.next().and_then(number).ok_or("--processors needs a number")?;
+                    processors = u64::from(number);
                 }
                 b"--openbsd" => personality = &OPENBSD,
                 _ => return Err(format!("unknown option {}", option.display())),
@@ -59,7 +69,8 @@ mod command {
         let path = program.display().to_string();
         let record = Record::create(record.as_deref(), has_calls)
             .map_err(|error| format!("cannot create the record: {error}"))?;
-        let run = Run { personality, program, arguments, environment: environment.collect(), is_set_id, processors };
+        let environment = environment.collect();
+        let run = Run { personality, program, arguments, environment, is_set_id, processors, credentials };
         run.run(record).map_err(|error| format!("{path}: {error}"))
     }
 }

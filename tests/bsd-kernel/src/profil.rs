@@ -54,17 +54,18 @@ impl Profil {
         (u64::from(index) < self.size).then(|| self.buffer.wrapping_add(u64::from(index)))
     }
 
-    /// Counts a tick at a pc. The functions `read` and `write` access a counter in the program's memory.
+    /// Counts ticks at a pc. The functions `read` and `write` access a counter in the program's memory.
     pub fn charge(
         &mut self,
         pc: u64,
+        ticks: u64,
         read: impl FnOnce(u64) -> Option<u16>,
         write: impl FnOnce(u64, u16) -> Option<()>,
     ) -> Charged {
         let Some(counter) = self.is_on.then(|| self.counter(pc)).flatten() else {
             return Charged::Nothing;
         };
-        if read(counter).and_then(|count| write(counter, count.wrapping_add(1))).is_some() {
+        if read(counter).and_then(|count| write(counter, count.wrapping_add(ticks as u16))).is_some() {
             Charged::Counter(counter)
         } else {
             self.is_on = false;
@@ -116,14 +117,15 @@ mod tests {
         let mut count = None;
         let charged = profil.charge(
             2,
+            2,
             |_| Some(65_535),
             |_, new| {
                 count = Some(new);
                 Some(())
             },
         );
-        assert_eq!((charged, count), (Charged::Counter(0x1002), Some(0)));
-        assert_eq!(profil.charge(2, |_| Some(0), |_, _| None), Charged::Fault(0x1002));
-        assert_eq!(profil.charge(2, |_| Some(0), |_, _| Some(())), Charged::Nothing);
+        assert_eq!((charged, count), (Charged::Counter(0x1002), Some(1)));
+        assert_eq!(profil.charge(2, 1, |_| Some(0), |_, _| None), Charged::Fault(0x1002));
+        assert_eq!(profil.charge(2, 1, |_| Some(0), |_, _| Some(())), Charged::Nothing);
     }
 }

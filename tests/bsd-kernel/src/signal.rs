@@ -119,6 +119,12 @@ pub struct AlternateStack {
 }
 
 impl AlternateStack {
+    /// The address behind the stack.
+    #[must_use]
+    pub fn end(&self) -> u64 {
+        self.base.wrapping_add(self.size)
+    }
+
     /// Returns whether a stack pointer is on the alternate stack.
     #[must_use]
     pub fn holds(&self, pointer: u64) -> bool {

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{IoSlice, IoSliceMut};
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -18,8 +19,9 @@ use nix::unistd::Pid;
 
 /// The general registers.
 pub type Registers = libc::user_regs_struct;
-/// The image of FXSAVE: x87 and SSE registers.
-pub type FloatingPoint = libc::user_fpregs_struct;
+/// Linux's numbers for the sets of x87 and vector registers.
+const XSAVE: usize = 0x202;
+const FXSAVE: usize = 2;
 
 /// The page in each process that has the signal trampoline and an instruction for this tracer's system calls.
 pub const KERNEL_PAGE: u64 = 0x7fff_0000_0000;
@@ -114,16 +116,48 @@ impl Task {
             .expect("the registers of a stopped task can be set");
     }
 
-    /// The x87 and SSE registers.
+    /// The x87 and vector registers, as XSAVE stores them; as FXSAVE stores them on a processor without XSAVE.
     #[must_use]
-    pub fn floating_point(self) -> FloatingPoint {
-        ptrace::getregset::<ptrace::regset::NT_PRFPREG>(self.0).expect("a stopped task has registers")
+    pub fn floating_point(self) -> Vec<u8> {
+        /// More than any processor's area of XSAVE.
+        const MOST: usize = 1 << 16;
+        let mut bytes = vec![0; MOST];
+        let mut vector = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: MOST };
+        let read = |kind: usize, vector: &mut libc::iovec| {
+            // SAFETY: the vector describes `bytes`, which Linux fills, and Linux writes the number of bytes into the vector.
+            Errno::result(unsafe {
+                libc::ptrace(libc::PTRACE_GETREGSET, self.0.as_raw(), kind, std::ptr::from_mut(vector))
+            })
+        };
+        read(XSAVE, &mut vector).or_else(|_| read(FXSAVE, &mut vector)).expect("a stopped task has registers");
+        bytes.truncate(vector.iov_len);
+        bytes
     }
 
-    /// Sets the x87 and SSE registers.
-    pub fn set_floating_point(self, registers: FloatingPoint) {
+    /// Sets the x87 and vector registers.
+    pub fn set_floating_point(self, bytes: &[u8]) {
+        const SIZE_OF_FXSAVE: usize = 512;
+        let kind = if bytes.len() > SIZE_OF_FXSAVE { XSAVE } else { FXSAVE };
+        let mut vector = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
         // Linux refuses values that the processor does not accept, from a forged context; the task then keeps its registers.
-        let _ = ptrace::setregset::<ptrace::regset::NT_PRFPREG>(self.0, registers);
+        // SAFETY: the vector describes `bytes`, which Linux only reads.
+        let _ = unsafe { libc::ptrace(libc::PTRACE_SETREGSET, self.0.as_raw(), kind, &raw mut vector) };
+    }
+
+    /// Returns whether a range of addresses is mapped, readable and writable.
+    #[must_use]
+    pub fn has_writable(self, range: Range<u64>) -> bool {
+        let maps = std::fs::read_to_string(format!("/proc/{}/maps", self.0)).unwrap_or_default();
+        let mut next = range.start;
+        for line in maps.lines() {
+            let Some((addresses, rest)) = line.split_once(' ') else { continue };
+            let Some((start, end)) = addresses.split_once('-') else { continue };
+            let number = |digits| u64::from_str_radix(digits, 16).unwrap_or(0);
+            if (number(start)..number(end)).contains(&next) && rest.starts_with("rw") {
+                next = number(end);
+            }
+        }
+        next >= range.end
     }
 
     /// Reads memory.

@@ -10,21 +10,21 @@ use crate::signal::{Info, SIGPROF, SIGVTALRM, code};
 const SIGNALS: [u32; 2] = [SIGVTALRM, SIGPROF];
 
 impl Kernel {
-    /// Charges a tick to a thread's profile, as if the tick had interrupted the thread at the pc.
-    pub fn charge(&mut self, id: ThreadId, pc: u64) {
+    /// Charges ticks to a thread's profile, as if the ticks had interrupted the thread at the pc.
+    pub fn charge(&mut self, id: ThreadId, pc: u64, ticks: u64) {
+        if ticks == 0 {
+            return;
+        }
         let task = self.task(id);
         let read = |address| task.read(address, 2).ok().map(|bytes| u16::from_le_bytes([bytes[0], bytes[1]]));
         let write = |address, count: u16| task.write(address, &count.to_le_bytes()).ok();
-        if let Charged::Fault(counter) = self.process_of(id).profil.charge(pc, read, write) {
+        if let Charged::Fault(counter) = self.process_of(id).profil.charge(pc, ticks, read, write) {
             self.note(id, Kind::Profil, &format!("stopped: the counter at {counter:#x} cannot be written"));
         }
     }
 
-    /// Performs one tick, on all processors at once: advances the time, counts the tick in the profile, and checks the interval timers.
-    fn tick(&mut self, id: ThreadId, pc: u64) {
-        for _ in 0..self.processors {
-            self.charge(id, pc);
-        }
+    /// Performs one tick on all processors at once, except for the profile: advances the time and checks the interval timers.
+    fn tick(&mut self, id: ThreadId) {
         self.thread(id).ticks += 1;
         self.process_of(id).ticks += self.processors;
         let microseconds = self.clock.interval_tick();
@@ -74,27 +74,33 @@ impl Kernel {
         if count > 0 && self.threads.values().any(|other| other.is_owed) {
             return Ok(Reply::Wait(Wait::Turn));
         }
+        let left = self.tick_until_event(id, count);
+        // No thread looks at the profile between these ticks, so the profile needs one update.
+        self.charge(id, pc, (count - left) * self.processors);
+        if left == 0 {
+            return Ok(Reply::Value(0));
+        }
+        self.thread(id).registers.rdi = left;
+        if self.deliverable(id).is_none() {
+            return Ok(Reply::Wait(Wait::Turn));
+        }
+        // The handler runs first; the call is made again when the handler returns.
+        self.interrupt_call(id, true);
+        Ok(Reply::Switched)
+    }
+
+    /// Performs ticks until a tick starts a handler or wakes another thread. Returns the number of remaining ticks.
+    fn tick_until_event(&mut self, id: ThreadId, count: u64) -> u64 {
         for left in (0..count).rev() {
-            self.tick(id, pc);
+            self.tick(id);
             let woken = self.woken_by_now(id);
-            let is_interrupted = self.deliverable(id).is_some();
-            if woken.is_empty() && !is_interrupted {
-                continue;
-            }
             for other in &woken {
                 self.thread(*other).is_owed = true;
             }
-            if left == 0 {
-                break;
+            if !woken.is_empty() || self.deliverable(id).is_some() {
+                return left;
             }
-            self.thread(id).registers.rdi = left;
-            if !is_interrupted {
-                return Ok(Reply::Wait(Wait::Turn));
-            }
-            // The handler runs first; the call is made again when the handler returns.
-            self.interrupt_call(id, true);
-            return Ok(Reply::Switched);
         }
-        Ok(Reply::Value(0))
+        0
     }
 }

@@ -1,5 +1,13 @@
 // The system calls of FreeBSD. A failed call sets the carry flag and returns a positive number, which becomes errno. The symbols are
 // weak, as in FreeBSD's libc.a, because start-up objects may also define the symbols.
+#ifdef __aarch64__
+#define CALL(number, name)                                                                                                    \
+    __asm__(".text; .weak " #name "; .globl __sys_" #name "; .type " #name ", @function; .type __sys_" #name ", @function\n"  \
+            #name ": __sys_" #name ": mov x8, #" #number "; svc #0; b.cs cerror; ret; .size " #name ", . - " #name)
+
+__asm__(".text; .globl cerror; .hidden cerror; cerror: stp x29, x30, [sp, #-32]!; str x0, [sp, #16]; bl __error;"
+        "ldr x1, [sp, #16]; str w1, [x0]; mov x0, #-1; mov x1, #-1; ldp x29, x30, [sp], #32; ret");
+#else
 #define CALL(number, name)                                                                                                    \
     __asm__(".text; .weak " #name "; .globl __sys_" #name "; .type " #name ", @function; .type __sys_" #name ", @function\n"  \
             #name ": __sys_" #name ": mov $" #number ", %eax; mov %rcx, %r10; syscall; jc cerror; ret; .size " #name          \
@@ -7,6 +15,7 @@
 
 __asm__(".text; .globl cerror; .hidden cerror; cerror: push %rax; call __error; pop %rcx; mov %ecx, (%rax);"
         "mov $-1, %rax; mov $-1, %rdx; ret");
+#endif
 
 CALL(1, _exit);
 CALL(2, fork);
@@ -24,6 +33,7 @@ CALL(44, profil);
 CALL(53, sigaltstack);
 CALL(59, execve);
 CALL(59, _execve);
+CALL(61, chroot);
 CALL(73, munmap);
 CALL(74, mprotect);
 CALL(75, madvise);
@@ -67,6 +77,9 @@ CALL(551, fstat);
 CALL(552, fstatat);
 CALL(570, __sysctlbyname);
 
+#ifdef __aarch64__
+CALL(66, vfork);
+#else
 // The child returns first and overwrites the parent's frame, so a register keeps the return address.
 __asm__(".text; .weak vfork; .globl __sys_vfork; .type vfork, @function\n"
         "vfork: __sys_vfork: pop %rsi; mov $66, %eax; syscall; jc 1f; jmp *%rsi; 1: push %rsi; jmp cerror");
@@ -75,3 +88,4 @@ __asm__(".text; .weak vfork; .globl __sys_vfork; .type vfork, @function\n"
 __asm__(".text; .globl syscall_number; .type syscall_number, @function\n"
         "syscall_number: mov %rdi, %rax; mov %rsi, %rdi; mov %rdx, %rsi; mov %rcx, %rdx; mov %r8, %r10; push %r9;"
         "syscall; setc %cl; movzbl %cl, %ecx; pop %r9; mov %ecx, (%r9); ret");
+#endif

@@ -6,9 +6,14 @@ const char *__progname = "";
 int main(int, char **, char **);
 void __libc_start1(int, char **, char **, void (*)(void), int (*)(int, char **, char **));
 
-// rdi is the address of argc. All other registers are 0 or unspecified.
+// rdi (x0 on arm64) is the address of argc. All other registers are 0 or unspecified.
+#ifdef __aarch64__
+__asm__(".text; .globl _start; .type _start, @function\n"
+        "_start: mov x29, #0; mov x30, #0; mov x1, x2; mov x2, sp; b start_c");
+#else
 __asm__(".text; .globl _start; .type _start, @function\n"
         "_start: xor %ebp, %ebp; mov %rsp, %rdx; and $-16, %rsp; call start_c; hlt");
+#endif
 
 u64 entry_stack_pointer;
 

@@ -1,4 +1,4 @@
-// Thread-local storage by variant II, threads by thr_new, and the program's headers.
+// Thread-local storage by variant II on amd64 and variant I on arm64, threads by thr_new, and the program's headers.
 #include "thread.h"
 
 struct phdr { u32 type, flags; u64 offset, vaddr, paddr, filesz, memsz, align; };
@@ -23,6 +23,18 @@ static size_t round_up(size_t size, size_t to) { return to ? (size + to - 1) / t
 
 size_t tls_room(void) { return (tls ? round_up(tls->memsz, tls->align) + tls->align : 0) + sizeof(struct tcb) + 64; }
 
+#ifdef __aarch64__
+// The thread pointer leads to the dtv and the thread; the thread's block follows.
+struct tcb *make_tls(char *end, struct thread *thread) {
+    size_t align = tls && tls->align > 16 ? tls->align : 16;
+    size_t size = align + (tls ? round_up(tls->memsz, align) : 0);
+    char *tcb = (char *)((u64)(end - size) / align * align);
+    if (tls) memcpy(tcb + align, (void *)tls->vaddr, tls->filesz);
+    ((void **)tcb)[1] = thread;
+    return (struct tcb *)tcb;
+}
+static void set_thread_pointer(struct tcb *tcb) { __asm__ volatile("msr tpidr_el0, %0" : : "r"(tcb) : "memory"); }
+#else
 struct tcb *make_tls(char *end, struct thread *thread) {
     size_t align = tls && tls->align > 16 ? tls->align : 16;
     struct tcb *tcb = (struct tcb *)((u64)(end - sizeof(struct tcb)) / align * align);
@@ -30,6 +42,8 @@ struct tcb *make_tls(char *end, struct thread *thread) {
     *tcb = (struct tcb){tcb, NULL, thread};
     return tcb;
 }
+static void set_thread_pointer(struct tcb *tcb) { sysarch(SET_FSBASE, &tcb); }
+#endif
 
 void init_tls(char **env) {
     while (*env) env++;
@@ -42,8 +56,7 @@ void init_tls(char **env) {
     // errno is not available yet; the calls cannot fail.
     size_t size = round_up(tls_room(), 4096);
     char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);
-    struct tcb *tcb = make_tls(memory + size, &first);
-    sysarch(SET_FSBASE, &tcb);
+    set_thread_pointer(make_tls(memory + size, &first));
     thr_self(&first.id);
 }
 

@@ -48,6 +48,8 @@ typedef unsigned long u64;
 #define EINTR 4
 #define ENOEXEC 8
 #define EBADF 9
+#define ENOMEM 12
+#define EACCES 13
 #define EFAULT 14
 #define EINVAL 22
 #define ENOSYS 78
@@ -122,17 +124,21 @@ int pthread_join(pthread_t, void **);
 // Makes a call by number. Returns the kernel's result, and whether the carry flag was set.
 long syscall_number(long number, long a, long b, long c, long d, int *carry);
 
+#ifdef __aarch64__
+#define TEST_CALL(number, a, b)                                                       \
+    register u64 x8 __asm__("x8") = number, x0 __asm__("x0") = a, x1 __asm__("x1") = b; \
+    __asm__ volatile("svc #0" : "+r"(x0) : "r"(x8), "r"(x1) : "memory", "cc")
+#else
+#define TEST_CALL(number, a, b)                \
+    u64 rax = number, rdi = a, rsi = b;         \
+    __asm__ volatile("syscall" : "+a"(rax), "+D"(rdi), "+S"(rsi) : : "rcx", "r8", "r9", "r10", "r11", "memory", "cc")
+#endif
+
 // Requests ticks of the profiling clock at the address of the call. Only the tests' kernel has this call.
-static inline __attribute__((always_inline)) void ticks(u64 count) {
-    u64 rax = 0x676d0001, rdi = count;
-    __asm__ volatile("syscall" : "+a"(rax), "+D"(rdi) : : "rcx", "r8", "r9", "r10", "r11", "memory", "cc");
-}
+static inline __attribute__((always_inline)) void ticks(u64 count) { TEST_CALL(0x676d0001, count, 0); }
 
 // Requests ticks at any address, which only profil(2) counts.
-static inline void charge(u64 pc, u64 count) {
-    u64 rax = 0x676d0002, rdi = pc, rsi = count;
-    __asm__ volatile("syscall" : "+a"(rax), "+D"(rdi), "+S"(rsi) : : "rcx", "r8", "r9", "r10", "r11", "memory", "cc");
-}
+static inline void charge(u64 pc, u64 count) { TEST_CALL(0x676d0002, pc, count); }
 
 // Prints text on standard output.
 void say(const char *);

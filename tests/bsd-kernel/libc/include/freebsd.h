@@ -65,6 +65,7 @@ int execle(const char *, const char *, ...);
 int execlp(const char *, const char *, ...);
 int execute_in_libc(const char *, char *const *);
 int cap_enter(void);
+int chroot(const char *);
 int sysctl(const int *, u32, void *, size_t *, const void *, size_t);
 int __sysctlbyname(const char *, size_t, void *, size_t *, const void *, size_t);
 int thr_self(long *);

@@ -6,6 +6,7 @@
 #define ENOTDIR 20
 #define EALREADY 37
 #define MAP_STACK 0x4000
+#define MAP_CONCEAL 0x8000
 #define __error __errno
 
 typedef u32 sigset_t;
@@ -34,6 +35,7 @@ struct stat {
     struct timespec st_birthtim;
 };
 struct clockinfo { int hz, tick, stathz, profhz; };
+struct rlimit { u64 rlim_cur, rlim_max; };
 struct gmonhdr {
     u64 lpc, hpc;
     int ncnt, version, profrate, totarc, spare[2];
@@ -42,6 +44,13 @@ struct gmonhdr {
 int fstat(int, struct stat *);
 int fstatat(int, const char *, struct stat *, int);
 int profil(void *, size_t, size_t, u64, u32, int);
+u32 getuid(void);
+u32 umask(u32);
+int chroot(const char *);
+int unveil(const char *, const char *);
+int setresuid(u32, u32, u32);
+#define RLIMIT_FSIZE 1
+int setrlimit(int, const struct rlimit *);
 int pledge(const char *, const char *);
 int sysctl(const int *, u32, void *, size_t *, const void *, size_t);
 int getthrid(void);

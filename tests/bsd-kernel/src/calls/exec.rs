@@ -1,20 +1,23 @@
 //! The start of programs: the first program, and programs that execve starts.
 
 use std::cell::RefCell;
-use std::ffi::OsStr;
 use std::os::fd::AsRawFd;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 use std::rc::Rc;
 
 use nix::errno::Errno;
+use nix::fcntl::OFlag;
+use nix::sys::stat::Mode;
 
 use crate::calls::descriptor_calls::{file, open_of};
+use crate::calls::place::{AT_FDCWD, place};
 use crate::image::{Image, InitialStack, auxiliary_vector};
 use crate::kernel::{Kernel, Outcome, Reply, ThreadId};
 use crate::record::Kind;
 use crate::signal::{Action, AlternateStack};
 use crate::task::{Registers, SCRATCH, Task};
+use crate::visibility::{Access, Unveiled};
 
 /// The arguments and environment of a new program.
 #[derive(Debug)]
@@ -68,10 +71,8 @@ fn strings(task: Task, array: u64) -> Result<Vec<Vec<u8>>, Errno> {
 
 /// The file of a program to execute.
 struct Executable {
-    /// The path by which this tracer opens the file.
-    own_path: PathBuf,
-    /// The path by which the task opens the file.
-    task_path: Vec<u8>,
+    /// This tracer's descriptor of the file.
+    descriptor: i32,
     /// The path in the kernel's state.
     path: Vec<u8>,
 }
@@ -82,15 +83,10 @@ struct Executable {
 ///
 /// As execve(2).
 pub fn call(kernel: &mut Kernel, id: ThreadId, [path, arguments, environment, ..]: [u64; 6]) -> Outcome {
-    let path = kernel.task(id).read_string(path)?;
-    let directory = kernel.process_of(id).directory.as_raw_fd();
-    let own_path = PathBuf::from(format!("/proc/self/fd/{directory}")).join(OsStr::from_bytes(&path));
-    let mut task_path = format!("/proc/{}/fd/{directory}/", std::process::id()).into_bytes();
-    if path.first() == Some(&b'/') {
-        task_path.clear();
-    }
-    task_path.extend(&path);
-    execute(kernel, id, Executable { own_path, task_path, path }, [arguments, environment])
+    let place = place(kernel, id, AT_FDCWD as u64, path)?;
+    let path = place.path.to_bytes().to_vec();
+    let program = place.open(OFlag::O_PATH, Mode::empty(), Access::EXECUTE)?;
+    execute(kernel, id, Executable { descriptor: program.as_raw_fd(), path }, [arguments, environment])
 }
 
 /// fexecve(descriptor, arguments, environment).
@@ -100,24 +96,20 @@ pub fn call(kernel: &mut Kernel, id: ThreadId, [path, arguments, environment, ..
 /// As fexecve(2).
 pub fn by_descriptor(kernel: &mut Kernel, id: ThreadId, [number, arguments, environment, ..]: [u64; 6]) -> Outcome {
     let open = open_of(kernel, id, number)?;
-    let file = file(&open)?.as_raw_fd();
-    let task_path = format!("/proc/{}/fd/{file}", std::process::id());
-    let path = std::fs::read_link(&task_path).map_err(|_| Errno::ENOENT)?;
-    let own_path = PathBuf::from(&task_path);
-    let path = path.into_os_string().into_vec();
-    execute(kernel, id, Executable { own_path, task_path: task_path.into_bytes(), path }, [arguments, environment])
+    let descriptor = file(&open)?.as_raw_fd();
+    let path = std::fs::read_link(format!("/proc/self/fd/{descriptor}")).map_err(|_| Errno::ENOENT)?;
+    let program = Executable { descriptor, path: path.into_os_string().into_vec() };
+    execute(kernel, id, program, [arguments, environment])
 }
 
 /// Replaces the program of a process.
 fn execute(kernel: &mut Kernel, id: ThreadId, program: Executable, [arguments, environment]: [u64; 2]) -> Outcome {
     let task = kernel.task(id);
     let words = Words { arguments: strings(task, arguments)?, environment: strings(task, environment)? };
-    let image = Image::read(&program.own_path, &kernel.personality.brand)?;
-    let mut task_path = program.task_path;
-    task_path.push(0);
-    task.write(SCRATCH, &task_path)?;
+    let descriptor = program.descriptor;
+    let image = Image::read(&PathBuf::from(format!("/proc/self/fd/{descriptor}")), &kernel.personality.brand)?;
+    task.write(SCRATCH, format!("/proc/{}/fd/{descriptor}\0", std::process::id()).as_bytes())?;
     task.call(libc::SYS_execve, [SCRATCH, 0, 0, 0, 0, 0])?;
-    let path = program.path;
     let process = kernel.thread(id).process;
     for other in kernel.threads_of(process).into_iter().filter(|other| *other != id) {
         kernel.end_thread(other);
@@ -125,7 +117,7 @@ fn execute(kernel: &mut Kernel, id: ThreadId, program: Executable, [arguments, e
     let registers = enter(kernel, task, &image, &words);
     kernel.release_vfork_parent(process);
     let space = kernel.new_space();
-    let name = name_of(&path, kernel.personality.name_length);
+    let name = name_of(&program.path, kernel.personality.name_length);
     let state = kernel.process_of(id);
     state.image = image;
     state.name = name;
@@ -140,10 +132,11 @@ fn execute(kernel: &mut Kernel, id: ThreadId, program: Executable, [arguments, e
     // Interval timers survive, profiling and other timers do not.
     state.profil = Default::default();
     state.kernel_file = None;
+    state.unveiled = Unveiled::default();
     state.promises[0] = state.promises[1].take();
     state.timers.retain(|timer, _| *timer < 0);
     state.inheritance.clear();
-    state.path = path;
+    state.path = program.path;
     let text = format!("executes {}", String::from_utf8_lossy(&state.path));
     let thread = kernel.thread(id);
     (thread.registers, thread.alternate) = (registers, AlternateStack::default());

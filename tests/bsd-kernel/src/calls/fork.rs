@@ -71,6 +71,9 @@ pub fn copy(kernel: &mut Kernel, id: ThreadId, how: Copy) -> Result<ProcessId, c
         space: if how.shares_memory { parent.space } else { new_space },
         descriptors,
         directory: Rc::clone(&parent.directory),
+        root: parent.root.clone(),
+        credentials: parent.credentials,
+        unveiled: parent.unveiled.clone(),
         actions: parent.actions.clone(),
         pending: Vec::new(),
         // The child inherits the profiling state and parameters.

@@ -5,6 +5,7 @@ pub mod exec;
 pub mod fork;
 pub mod mapping;
 pub mod paths;
+pub mod place;
 pub mod process_calls;
 pub mod signal_calls;
 pub mod test_calls;

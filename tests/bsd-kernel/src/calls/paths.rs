@@ -1,50 +1,20 @@
-//! Calls that take a path. In capability mode, paths must stay below the directory of a descriptor.
+//! Calls that take a path.
 
-use std::ffi::CString;
-use std::os::fd::AsFd;
+use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
 use nix::errno::Errno;
-use nix::fcntl::{AtFlags, OFlag, OpenHow, ResolveFlag, openat2, renameat};
-use nix::sys::stat::{FileStat, Mode, fstatat};
+use nix::fcntl::{OFlag, renameat};
+use nix::sys::stat::{FileStat, Mode, fstat, mkdirat};
 use nix::unistd::{UnlinkatFlags, unlinkat};
 
-use crate::calls::descriptor_calls::{file, int, open_of};
+use crate::calls::descriptor_calls::{file, open_of};
+use crate::calls::place::{AT_FDCWD, Place, place};
 use crate::descriptors::Open;
 use crate::error::Error;
 use crate::kernel::{Kernel, Outcome, Reply, ThreadId};
 use crate::record::Kind;
-
-/// AT_FDCWD: the current directory as a descriptor.
-pub const AT_FDCWD: i32 = -100;
-
-/// A directory and a path in it.
-#[derive(Debug)]
-pub struct Place {
-    directory: Rc<Open>,
-    /// The path as the program passed it.
-    pub path: CString,
-    is_confined: bool,
-}
-
-/// Returns the place that a directory's descriptor and a path name.
-///
-/// # Errors
-///
-/// EFAULT, EBADF, and ECAPMODE for the current directory in capability mode.
-pub fn place(kernel: &mut Kernel, id: ThreadId, directory: u64, path: u64) -> Result<Place, Error> {
-    let path = CString::new(kernel.task(id).read_string(path)?).map_err(|_| Errno::EINVAL)?;
-    let is_confined = kernel.process_of(id).is_in_capability_mode;
-    if int(directory) != AT_FDCWD {
-        return Ok(Place { directory: open_of(kernel, id, directory)?, path, is_confined });
-    }
-    if is_confined {
-        kernel.note(id, Kind::Refused, &format!("{path:?} at the current directory in capability mode"));
-        return Err(Error::CapabilityMode);
-    }
-    let directory = kernel.process_of(id).directory.try_clone().map_err(|_| Errno::EMFILE)?;
-    Ok(Place { directory: Rc::new(Open::File(directory)), path, is_confined })
-}
+use crate::visibility::Access;
 
 /// Opens a place. `close_on_exec` is the system's bit for O_CLOEXEC; all other bits are the same on both systems.
 ///
@@ -78,16 +48,10 @@ pub fn open_at(kernel: &mut Kernel, id: ThreadId, place: &Place, flags: u64, mod
     }
     let mask = kernel.process_of(id).mask;
     let mode = if linux.contains(OFlag::O_CREAT) { mode as u32 & 0o7777 & !mask } else { 0 };
-    let mode = Mode::from_bits_truncate(mode);
-    let mut how = OpenHow::new().flags(linux).mode(mode);
-    if place.is_confined {
-        how = how.resolve(ResolveFlag::RESOLVE_BENEATH);
-    }
-    let opened = openat2(file(&place.directory)?, place.path.as_c_str(), how).map_err(|error| match error {
-        Errno::EXDEV if place.is_confined => Error::NotCapable,
+    let opened = place.open(linux, Mode::from_bits_truncate(mode), access(linux)).map_err(|error| match error {
         // The BSDs' error for a symbolic link with O_NOFOLLOW.
-        Errno::ELOOP if flags & 0x100 != 0 => Errno::EMLINK.into(),
-        error => error.into(),
+        Error::System(Errno::ELOOP) if flags & 0x100 != 0 => Errno::EMLINK.into(),
+        error => error,
     });
     if matches!(opened, Err(Error::NotCapable)) {
         kernel.note(id, Kind::Refused, &format!("{:?} leaves the directory in capability mode", place.path));
@@ -97,14 +61,24 @@ pub fn open_at(kernel: &mut Kernel, id: ThreadId, place: &Place, flags: u64, mod
     Ok(Reply::Value(number as u64))
 }
 
+/// The accesses that an open needs.
+fn access(flags: OFlag) -> Access {
+    let mode = match flags & OFlag::O_ACCMODE {
+        OFlag::O_WRONLY => Access::WRITE,
+        OFlag::O_RDWR => Access::READ.and(Access::WRITE),
+        _ => Access::READ,
+    };
+    if flags.contains(OFlag::O_CREAT) { mode.and(Access::CREATE) } else { mode }
+}
+
 /// Returns the status of a file, as fstatat(2).
 ///
 /// # Errors
 ///
 /// As fstatat(2).
 pub fn status_at(place: &Place, follows_link: bool) -> Result<FileStat, Error> {
-    let flags = if follows_link { AtFlags::empty() } else { AtFlags::AT_SYMLINK_NOFOLLOW };
-    Ok(fstatat(file(&place.directory)?, place.path.as_c_str(), flags)?)
+    let link = if follows_link { OFlag::empty() } else { OFlag::O_NOFOLLOW };
+    Ok(fstat(place.open(OFlag::O_PATH | link, Mode::empty(), Access::READ)?)?)
 }
 
 /// renameat(2).
@@ -113,7 +87,9 @@ pub fn status_at(place: &Place, follows_link: bool) -> Result<FileStat, Error> {
 ///
 /// As renameat(2).
 pub fn rename(from: &Place, to: &Place) -> Outcome {
-    renameat(file(&from.directory)?, from.path.as_c_str(), file(&to.directory)?, to.path.as_c_str())?;
+    let (old, from_name) = from.parent(Access::READ.and(Access::CREATE))?;
+    let (new, to_name) = to.parent(Access::CREATE)?;
+    from.as_user(|| renameat(old, from_name.as_c_str(), new, to_name.as_c_str()))?;
     Ok(Reply::Value(0))
 }
 
@@ -124,7 +100,8 @@ pub fn rename(from: &Place, to: &Place) -> Outcome {
 /// As unlinkat(2).
 pub fn unlink(place: &Place, is_directory: bool) -> Outcome {
     let flags = if is_directory { UnlinkatFlags::RemoveDir } else { UnlinkatFlags::NoRemoveDir };
-    unlinkat(file(&place.directory)?, place.path.as_c_str(), flags)?;
+    let (parent, name) = place.parent(Access::CREATE)?;
+    place.as_user(|| unlinkat(parent, name.as_c_str(), flags))?;
     Ok(Reply::Value(0))
 }
 
@@ -135,16 +112,15 @@ pub fn unlink(place: &Place, is_directory: bool) -> Outcome {
 /// As mkdirat(2).
 pub fn make_directory(place: &Place, mode: u64, mask: u32) -> Outcome {
     let mode = Mode::from_bits_truncate(mode as u32 & 0o7777 & !mask);
-    nix::sys::stat::mkdirat(file(&place.directory)?, place.path.as_c_str(), mode)?;
+    let (parent, name) = place.parent(Access::CREATE)?;
+    place.as_user(|| mkdirat(parent, name.as_c_str(), mode))?;
     Ok(Reply::Value(0))
 }
 
-/// Makes an open directory the current directory.
-fn set_directory(kernel: &mut Kernel, id: ThreadId, open: &Open) -> Outcome {
-    let how = OpenHow::new().flags(OFlag::O_DIRECTORY | OFlag::O_RDONLY | OFlag::O_CLOEXEC);
-    let directory = openat2(file(open)?, c".", how)?;
-    kernel.process_of(id).directory = Rc::new(directory);
-    Ok(Reply::Value(0))
+/// Opens a directory that a path names.
+fn directory(kernel: &mut Kernel, id: ThreadId, path: u64) -> Result<Rc<OwnedFd>, Error> {
+    let place = place(kernel, id, AT_FDCWD as u64, path)?;
+    Ok(Rc::new(place.open(OFlag::O_DIRECTORY | OFlag::O_RDONLY, Mode::empty(), Access::READ)?))
 }
 
 /// chdir(path).
@@ -153,10 +129,23 @@ fn set_directory(kernel: &mut Kernel, id: ThreadId, open: &Open) -> Outcome {
 ///
 /// As chdir(2).
 pub fn change_directory(kernel: &mut Kernel, id: ThreadId, [path, ..]: [u64; 6]) -> Outcome {
-    let place = place(kernel, id, AT_FDCWD as u64, path)?;
-    let how = OpenHow::new().flags(OFlag::O_DIRECTORY | OFlag::O_RDONLY | OFlag::O_CLOEXEC);
-    let directory = openat2(file(&place.directory)?, place.path.as_c_str(), how)?;
-    set_directory(kernel, id, &Open::File(directory))
+    let directory = directory(kernel, id, path)?;
+    kernel.process_of(id).directory = directory;
+    Ok(Reply::Value(0))
+}
+
+/// chroot(path). The current directory stays.
+///
+/// # Errors
+///
+/// EPERM unless the user is the superuser; otherwise as chdir(2).
+pub fn change_root(kernel: &mut Kernel, id: ThreadId, [path, ..]: [u64; 6]) -> Outcome {
+    if !kernel.process_of(id).credentials.is_root() {
+        return Err(Errno::EPERM.into());
+    }
+    let root = directory(kernel, id, path)?;
+    kernel.process_of(id).root = Some(root);
+    Ok(Reply::Value(0))
 }
 
 /// fchdir(fd).
@@ -166,6 +155,8 @@ pub fn change_directory(kernel: &mut Kernel, id: ThreadId, [path, ..]: [u64; 6])
 /// As fchdir(2).
 pub fn change_directory_to(kernel: &mut Kernel, id: ThreadId, [fd, ..]: [u64; 6]) -> Outcome {
     let open = open_of(kernel, id, fd)?;
-    file(&open)?.as_fd();
-    set_directory(kernel, id, &open)
+    let how = nix::fcntl::OpenHow::new().flags(OFlag::O_DIRECTORY | OFlag::O_RDONLY | OFlag::O_CLOEXEC);
+    let directory = nix::fcntl::openat2(file(&open)?, c".", how)?;
+    kernel.process_of(id).directory = Rc::new(directory);
+    Ok(Reply::Value(0))
 }

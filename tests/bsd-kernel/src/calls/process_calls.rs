@@ -2,7 +2,7 @@
 
 use nix::errno::Errno;
 
-use crate::kernel::{Kernel, Outcome, Reply, State, ThreadId, Wait};
+use crate::kernel::{Kernel, Outcome, Process, Reply, State, ThreadId, Wait};
 use crate::record::Kind;
 
 /// exit(status).
@@ -34,21 +34,31 @@ pub fn getppid(kernel: &mut Kernel, id: ThreadId, _: [u64; 6]) -> Outcome {
     Ok(Reply::Value(u64::from(kernel.process_of(id).parent)))
 }
 
-/// getuid() and the like: an ordinary user.
+/// getuid() and the like.
 ///
 /// # Errors
 ///
 /// None.
-pub fn identity(_: &mut Kernel, _: ThreadId, _: [u64; 6]) -> Outcome {
-    Ok(Reply::Value(u64::from(USER)))
+pub fn identity(kernel: &mut Kernel, id: ThreadId, _: [u64; 6]) -> Outcome {
+    Ok(Reply::Value(u64::from(kernel.process_of(id).credentials.user)))
 }
 
-const USER: u32 = 1001;
-
-/// Returns the owner of a file: files of the user who runs this kernel are the programs' user's.
-#[must_use]
-pub fn owner(user: u32) -> u32 {
-    if user == nix::unistd::geteuid().as_raw() { USER } else { user }
+/// setresuid(real, effective, saved). This kernel requires equal IDs.
+///
+/// # Errors
+///
+/// EPERM for another user's ID, unless the user is the superuser.
+pub fn set_user(kernel: &mut Kernel, id: ThreadId, [real, effective, saved, ..]: [u64; 6]) -> Outcome {
+    if real as u32 != effective as u32 || effective as u32 != saved as u32 {
+        kernel.note(id, Kind::Unsupported, "setresuid with different IDs");
+        return Err(Errno::EINVAL.into());
+    }
+    let credentials = &mut kernel.process_of(id).credentials;
+    if !credentials.is_root() && credentials.user != effective as u32 {
+        return Err(Errno::EPERM.into());
+    }
+    credentials.user = effective as u32;
+    Ok(Reply::Value(0))
 }
 
 /// issetugid().
@@ -117,7 +127,10 @@ pub fn getrlimit(kernel: &mut Kernel, id: ThreadId, [resource, place, ..]: [u64;
     Ok(Reply::Value(0))
 }
 
-/// setrlimit(resource, limits). The tests' kernel stores limits but does not enforce limits.
+/// The resource RLIMIT_FSIZE: the size of files.
+const FILE_SIZE: u64 = 1;
+
+/// setrlimit(resource, limits). The tests' kernel enforces only RLIMIT_FSIZE for the file that OpenBSD's kernel writes.
 ///
 /// # Errors
 ///
@@ -130,6 +143,12 @@ pub fn setrlimit(kernel: &mut Kernel, id: ThreadId, [resource, place, ..]: [u64;
     }
     kernel.process_of(id).limits.insert(resource, limits);
     Ok(Reply::Value(0))
+}
+
+/// Returns the soft limit of the size of files.
+#[must_use]
+pub fn file_size_limit(process: &Process) -> u64 {
+    process.limits.get(&FILE_SIZE).map_or(NO_LIMIT, |(soft, _)| *soft)
 }
 
 /// Wakes at most a number of threads that wait for a word of memory, and returns the number of woken threads.

@@ -90,12 +90,19 @@ pub fn kill(kernel: &mut Kernel, id: ThreadId, [process, signal, ..]: [u64; 6]) 
 const SS_ONSTACK: u32 = 1;
 const SS_DISABLE: u32 = 4;
 
-/// sigaltstack(new, old): both systems have base, size and flags at 0, 8 and 16.
+/// sigaltstack(new, old): both systems have base, size and flags at 0, 8 and 16. `prepare` checks and prepares the memory of a new stack
+/// of at least `least` bytes.
 ///
 /// # Errors
 ///
-/// EPERM on the alternate stack itself, ENOMEM for a stack below `least` bytes, EFAULT.
-pub fn alternate_stack(kernel: &mut Kernel, id: ThreadId, [new, old, ..]: [u64; 6], least: u64) -> Outcome {
+/// EPERM on the alternate stack itself, ENOMEM for a stack below `least` bytes, EFAULT, and the errors of `prepare`.
+pub fn alternate_stack(
+    kernel: &mut Kernel,
+    id: ThreadId,
+    [new, old, ..]: [u64; 6],
+    least: u64,
+    prepare: fn(&mut Kernel, ThreadId, AlternateStack) -> Result<(), Errno>,
+) -> Outcome {
     let thread = kernel.thread(id);
     let (task, current) = (thread.task, thread.alternate);
     let is_on = current.holds(thread.registers.rsp);
@@ -108,16 +115,17 @@ pub fn alternate_stack(kernel: &mut Kernel, id: ThreadId, [new, old, ..]: [u64; 
     }
     if let Some(bytes) = wanted {
         let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
-        let flags = word(16) as u32;
-        if is_on {
-            return Err(Errno::EPERM.into());
-        }
-        kernel.thread(id).alternate = match flags {
+        let stack = match word(16) as u32 {
+            _ if is_on => return Err(Errno::EPERM.into()),
             SS_DISABLE => AlternateStack::default(),
             0 if word(8) < least => return Err(Errno::ENOMEM.into()),
             0 => AlternateStack { base: word(0), size: word(8) },
             _ => return Err(Errno::EINVAL.into()),
         };
+        if stack.size != 0 {
+            prepare(kernel, id, stack)?;
+        }
+        kernel.thread(id).alternate = stack;
     }
     Ok(Reply::Value(0))
 }

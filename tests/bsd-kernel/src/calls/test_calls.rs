@@ -22,9 +22,7 @@ fn ticks(kernel: &mut Kernel, id: ThreadId, [count, ..]: [u64; 6]) -> Outcome {
 }
 
 fn charge(kernel: &mut Kernel, id: ThreadId, [pc, count, ..]: [u64; 6]) -> Outcome {
-    for _ in 0..count {
-        kernel.charge(id, pc);
-    }
+    kernel.charge(id, pc, count);
     Ok(Reply::Value(0))
 }
 

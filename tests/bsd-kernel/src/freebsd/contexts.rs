@@ -1,9 +1,11 @@
 //! Signal frames of FreeBSD amd64: the trampoline, siginfo and ucontext.
 
+use nix::errno::Errno;
+
 use crate::kernel::{Frame, Interrupted, Restored};
 use crate::returning::lose;
 use crate::signal::{Info, SA_ONSTACK, SA_SIGINFO, SignalSet};
-use crate::task::{KERNEL_PAGE, Registers};
+use crate::task::{KERNEL_PAGE, Registers, Task};
 
 /// Calls the handler whose address is on top of the stack, then sigreturn with the context above.
 pub(super) const TRAMPOLINE: &[u8] = &[
@@ -16,12 +18,21 @@ pub(super) const TRAMPOLINE: &[u8] = &[
 ];
 
 /// The size of a ucontext.
-pub(super) const CONTEXT: usize = 880;
+const CONTEXT: usize = 880;
 const SIGINFO: usize = 80;
-/// The offsets of the context and of the siginfo in a frame; the handler's address is at 0.
+/// The offsets in a frame of the context, the siginfo, and the part of XSAVE's area behind FXSAVE's image. The handler's address is at 0.
 const CONTEXT_AT: usize = 16;
 const SIGINFO_AT: usize = CONTEXT_AT + CONTEXT;
+const EXTENDED_AT: usize = SIGINFO_AT + SIGINFO;
+/// The offsets in a context: FXSAVE's image, and the address and the length of the rest of XSAVE's area.
 const FLOATING_POINT_AT: usize = 240;
+const EXTENDED_POINTER: usize = 768;
+const EXTENDED_LENGTH: usize = 776;
+/// The size of FXSAVE's image.
+const FXSAVE: usize = 512;
+/// The offset of the flags, and the flag of contexts with the rest of XSAVE's area.
+const FLAGS: usize = 160;
+const MC_HASFPXSTATE: u32 = 4;
 /// The size of the red zone: the bytes below the stack pointer that code may use.
 const RED_ZONE: u64 = 128;
 
@@ -57,7 +68,7 @@ fn put(bytes: &mut [u8], at: usize, value: &[u8]) {
     bytes[at..at + value.len()].copy_from_slice(value);
 }
 
-fn context(interrupted: &Interrupted) -> [u8; CONTEXT] {
+fn context(interrupted: &Interrupted, extended_at: u64) -> [u8; CONTEXT] {
     let mut bytes = [0; CONTEXT];
     let mut registers = *interrupted.registers;
     put(&mut bytes, 0, &interrupted.mask.0.to_le_bytes());
@@ -74,7 +85,13 @@ fn context(interrupted: &Interrupted) -> [u8; CONTEXT] {
     put(&mut bytes, 216, &800u64.to_le_bytes());
     put(&mut bytes, 224, &0x10002u64.to_le_bytes());
     put(&mut bytes, 232, &0x20001u64.to_le_bytes());
-    put(&mut bytes, FLOATING_POINT_AT, interrupted.floating_point);
+    let (basic, extended) = interrupted.floating_point.split_at(FXSAVE);
+    put(&mut bytes, FLOATING_POINT_AT, basic);
+    if !extended.is_empty() {
+        put(&mut bytes, FLAGS, &MC_HASFPXSTATE.to_le_bytes());
+        put(&mut bytes, EXTENDED_POINTER, &extended_at.to_le_bytes());
+        put(&mut bytes, EXTENDED_LENGTH, &(extended.len() as u64).to_le_bytes());
+    }
     put(&mut bytes, 752, &registers.fs_base.to_le_bytes());
     put(&mut bytes, 760, &registers.gs_base.to_le_bytes());
     // uc_stack.
@@ -103,12 +120,13 @@ pub(super) fn frame(interrupted: &Interrupted) -> Frame {
     let is_on_alternate = stack.holds(interrupted.registers.rsp);
     let switches = interrupted.action.flags & SA_ONSTACK != 0 && stack.size != 0 && !is_on_alternate;
     let top = if switches { stack.base + stack.size } else { interrupted.registers.rsp - RED_ZONE };
-    let size = SIGINFO_AT + SIGINFO;
+    let size = EXTENDED_AT + interrupted.floating_point.len() - FXSAVE;
     let address = (top - size as u64) & !15;
     let mut bytes = vec![0; size];
     put(&mut bytes, 0, &interrupted.action.handler.to_le_bytes());
-    put(&mut bytes, CONTEXT_AT, &context(interrupted));
+    put(&mut bytes, CONTEXT_AT, &context(interrupted, address + EXTENDED_AT as u64));
     put(&mut bytes, SIGINFO_AT, &siginfo(&interrupted.info));
+    put(&mut bytes, EXTENDED_AT, &interrupted.floating_point[FXSAVE..]);
     let mut registers = *interrupted.registers;
     registers.rdi = u64::from(interrupted.info.signal);
     registers.rsi = if interrupted.action.flags & SA_SIGINFO == 0 {
@@ -125,17 +143,37 @@ pub(super) fn frame(interrupted: &Interrupted) -> Frame {
 }
 
 /// Reads the state that a context restores. Registers that are not in a context keep their values.
-pub(super) fn restore(context: &[u8], current: &Registers) -> Restored {
+pub(super) fn restore(task: Task, address: u64, current: &Registers) -> Result<Restored, Errno> {
+    let context = task.read(address, CONTEXT)?;
+    let mut restored = restored(&context, current);
+    let flags = u32::from_le_bytes(context[FLAGS..FLAGS + 4].try_into().expect("four bytes"));
+    let extended = if flags & MC_HASFPXSTATE == 0 {
+        task.floating_point().split_off(FXSAVE)
+    } else {
+        let length = long(&context, EXTENDED_LENGTH).min(MOST_EXTENDED);
+        task.read(long(&context, EXTENDED_POINTER), length as usize)?
+    };
+    restored.floating_point.extend(extended);
+    Ok(restored)
+}
+
+/// More than any processor's area of XSAVE.
+const MOST_EXTENDED: u64 = 1 << 16;
+
+fn long(context: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(context[at..at + 8].try_into().expect("eight bytes"))
+}
+
+fn restored(context: &[u8], current: &Registers) -> Restored {
     let mut registers = *current;
     // sigreturn overwrites registers that are not in a context.
     lose(&mut registers, true);
     for (at, register) in PLACES {
-        let value = u64::from_le_bytes(context[at..at + 8].try_into().expect("eight bytes"));
-        *register(&mut registers) = value;
+        *register(&mut registers) = long(context, at);
     }
     registers.eflags = registers.eflags & USER_FLAGS | 0x202;
     let mask = SignalSet(u128::from_le_bytes(context[..16].try_into().expect("sixteen bytes")));
-    Restored { registers, floating_point: context[FLOATING_POINT_AT..FLOATING_POINT_AT + 512].to_vec(), mask }
+    Restored { registers, floating_point: context[FLOATING_POINT_AT..FLOATING_POINT_AT + FXSAVE].to_vec(), mask }
 }
 
 #[cfg(test)]
@@ -153,7 +191,7 @@ mod tests {
         (registers.eflags, registers.rsp) = (0x246, 0x7000_0000);
         let interrupted = Interrupted {
             registers: &registers,
-            floating_point: &[7; 512],
+            floating_point: &[7; 600],
             mask: SignalSet(5 | 1 << 127),
             info: Info { signal: 27, code: 9, ..Info::default() },
             action: Action { handler: 0x1234, flags: SA_SIGINFO, ..Action::default() },
@@ -162,9 +200,10 @@ mod tests {
         let frame = frame(&interrupted);
         assert_eq!((frame.address % 16, frame.registers.rdi), (0, 27));
         assert!(frame.address + frame.bytes.len() as u64 <= registers.rsp - RED_ZONE);
-        let restored = restore(&frame.bytes[CONTEXT_AT..], &frame.registers);
+        let restored = restored(&frame.bytes[CONTEXT_AT..], &frame.registers);
         assert_eq!(restored.mask, interrupted.mask);
         assert_eq!(restored.registers, registers);
-        assert_eq!(restored.floating_point, [7; 512]);
+        assert_eq!(restored.floating_point, [7; FXSAVE]);
+        assert_eq!(&frame.bytes[EXTENDED_AT..], [7; 88]);
     }
 }

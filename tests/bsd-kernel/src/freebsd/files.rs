@@ -7,8 +7,8 @@ use nix::sys::stat::FileStat;
 
 use crate::calls::descriptor_calls::{control as fcntl, file, int, open_of, status};
 use crate::calls::mapping::{self, Mapping};
-use crate::calls::paths::{self, AT_FDCWD, place};
-use crate::calls::process_calls::owner;
+use crate::calls::paths;
+use crate::calls::place::{AT_FDCWD, place};
 use crate::error::Error;
 use crate::kernel::{Kernel, Outcome, Reply, ThreadId};
 use crate::record::Kind;
@@ -124,7 +124,7 @@ fn stat(status: &FileStat) -> [u8; 224] {
     put(8, &status.st_ino.to_le_bytes());
     put(16, &status.st_nlink.to_le_bytes());
     put(24, &(status.st_mode as u16).to_le_bytes());
-    put(28, &owner(status.st_uid).to_le_bytes());
+    put(28, &status.st_uid.to_le_bytes());
     put(32, &status.st_gid.to_le_bytes());
     put(40, &status.st_rdev.to_le_bytes());
     let times = [

@@ -32,7 +32,6 @@ pub static FREEBSD: Personality = Personality {
     signals: 128,
     frame: contexts::frame,
     siginfo: contexts::siginfo,
-    context_size: contexts::CONTEXT,
     restore: contexts::restore,
 };
 

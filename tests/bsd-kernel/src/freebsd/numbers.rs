@@ -35,8 +35,11 @@ pub(super) static CALLS: &[SystemCall] = &[
     free(43, "getegid", process_calls::identity),
     free(44, "profil", clocks::profil),
     free(47, "getgid", process_calls::identity),
-    free(53, "sigaltstack", |kernel, id, arguments| signal_calls::alternate_stack(kernel, id, arguments, 2048)),
+    free(53, "sigaltstack", |kernel, id, arguments| {
+        signal_calls::alternate_stack(kernel, id, arguments, 2048, |_, _, _| Ok(()))
+    }),
     shut(59, "execve", exec::call),
+    shut(61, "chroot", paths::change_root),
     free(60, "umask", process_calls::umask),
     shut(66, "vfork", |kernel, id, _| fork::call(kernel, id, fork::VFORK)),
     free(73, "munmap", mapping::unmap),

@@ -2,7 +2,6 @@
 
 use nix::errno::Errno;
 
-use super::contexts::CONTEXT;
 use crate::calls::signal_calls::{action, mask, suspend};
 use crate::calls::timers::read_timespec;
 use crate::kernel::{Kernel, Outcome, Reply, ThreadId, Wait};
@@ -80,7 +79,6 @@ pub(super) fn sigtimedwait(kernel: &mut Kernel, id: ThreadId, [set, info, timeou
 
 /// sigreturn(context).
 pub(super) fn sigreturn(kernel: &mut Kernel, id: ThreadId, [context, ..]: [u64; 6]) -> Outcome {
-    let bytes = kernel.task(id).read(context, CONTEXT)?;
-    kernel.return_from_handler(id, &bytes);
+    kernel.return_from_handler(id, context)?;
     Ok(Reply::Switched)
 }

@@ -1,8 +1,10 @@
 //! Signal frames of OpenBSD amd64: the trampoline, siginfo and sigcontext.
 
+use nix::errno::Errno;
+
 use crate::kernel::{Frame, Interrupted, Restored};
 use crate::signal::{Info, SA_ONSTACK, SA_SIGINFO, SIGSEGV, SignalSet, code};
-use crate::task::{KERNEL_PAGE, Registers};
+use crate::task::{KERNEL_PAGE, Registers, Task};
 
 /// Calls the handler in rax, then sigreturn with the context on top of the stack.
 pub(super) const TRAMPOLINE: &[u8] = &[
@@ -15,10 +17,14 @@ pub(super) const TRAMPOLINE: &[u8] = &[
 /// The pc after the trampoline's system call. OpenBSD allows sigreturn only there.
 pub(super) const SIGRETURN_PC: u64 = KERNEL_PAGE + 14;
 
-/// A frame: the context, a siginfo, and the image of FXSAVE that the context points to.
-pub(super) const CONTEXT: usize = FLOATING_POINT_AT + 512;
+/// The size of a sigcontext. In a frame, a siginfo and the x87 and vector registers follow.
+const CONTEXT: usize = 232;
+/// The offset of the cookie in a context.
+pub(super) const COOKIE_AT: usize = 224;
+pub(super) const PAGE: u64 = 4096;
 const SIGINFO_AT: usize = 240;
 const SIGINFO: usize = 136;
+/// XSAVE needs areas at multiples of 64 bytes.
 const FLOATING_POINT_AT: usize = 384;
 const FLOATING_POINT_POINTER: usize = 208;
 const MASK: usize = 220;
@@ -80,9 +86,11 @@ pub(super) fn frame(interrupted: &Interrupted) -> Frame {
     let stack = interrupted.alternate;
     let mut registers = *interrupted.registers;
     let switches = interrupted.action.flags & SA_ONSTACK != 0 && stack.size != 0 && !stack.holds(registers.rsp);
-    let top = if switches { stack.base + stack.size } else { registers.rsp - RED_ZONE };
-    let address = (top - CONTEXT as u64) & !15;
-    let mut bytes = vec![0; CONTEXT];
+    // Only the whole pages of an alternate stack are a stack for OpenBSD.
+    let top = if switches { stack.end() & !(PAGE - 1) } else { registers.rsp - RED_ZONE };
+    let size = FLOATING_POINT_AT + interrupted.floating_point.len();
+    let address = (top - size as u64) & !63;
+    let mut bytes = vec![0; size];
     for (at, register) in PLACES {
         put(&mut bytes, at, &register(&mut registers).to_le_bytes());
     }
@@ -91,6 +99,7 @@ pub(super) fn frame(interrupted: &Interrupted) -> Frame {
     }
     put(&mut bytes, FLOATING_POINT_POINTER, &(address + FLOATING_POINT_AT as u64).to_le_bytes());
     put(&mut bytes, MASK, &(interrupted.mask.0 as u32).to_le_bytes());
+    put(&mut bytes, COOKIE_AT, &cookie(address).to_le_bytes());
     put(&mut bytes, SIGINFO_AT, &siginfo(&interrupted.info));
     put(&mut bytes, FLOATING_POINT_AT, interrupted.floating_point);
     let has_siginfo = interrupted.action.flags & SA_SIGINFO != 0;
@@ -104,13 +113,27 @@ pub(super) fn frame(interrupted: &Interrupted) -> Frame {
     Frame { address, bytes, registers }
 }
 
-/// Reads the state that a context restores.
-pub(super) fn restore(context: &[u8], current: &Registers) -> Restored {
+/// Returns the cookie of a context at an address. On OpenBSD, the cookie also depends on a random number of the process.
+pub(super) fn cookie(address: u64) -> u64 {
+    const OF_PROCESS: u64 = 0x6f70_656e_6273_6421;
+    address ^ OF_PROCESS
+}
+
+/// Reads the state that a context restores. If a handler set the pointer to the x87 and vector registers to 0, these registers stay.
+pub(super) fn restore(task: Task, address: u64, current: &Registers) -> Result<Restored, Errno> {
+    let context = task.read(address, CONTEXT)?;
+    let long = |at: usize| u64::from_le_bytes(context[at..at + 8].try_into().expect("eight bytes"));
     let mut registers = *current;
     for (at, register) in PLACES {
-        *register(&mut registers) = u64::from_le_bytes(context[at..at + 8].try_into().expect("eight bytes"));
+        *register(&mut registers) = long(at);
     }
     registers.eflags = registers.eflags & USER_FLAGS | 0x202;
-    let mask = u32::from_le_bytes(context[MASK..MASK + 4].try_into().expect("four bytes"));
-    Restored { registers, floating_point: context[FLOATING_POINT_AT..].to_vec(), mask: SignalSet(u128::from(mask)) }
+    let kept = task.floating_point();
+    let floating_point = match long(FLOATING_POINT_POINTER) {
+        0 => kept,
+        place => task.read(place, kept.len())?,
+    };
+    // The mask is the upper half of a word.
+    let mask = SignalSet(u128::from((long(MASK - 4) >> 32) as u32));
+    Ok(Restored { registers, floating_point, mask })
 }

@@ -5,8 +5,8 @@ use nix::sys::stat::FileStat;
 
 use crate::calls::descriptor_calls::{control as fcntl, int, status};
 use crate::calls::mapping::{self, Mapping};
-use crate::calls::paths::{self, AT_FDCWD, place};
-use crate::calls::process_calls::owner;
+use crate::calls::paths;
+use crate::calls::place::{AT_FDCWD, place};
 use crate::kernel::{Kernel, Outcome, Reply, ThreadId};
 use crate::record::Kind;
 
@@ -72,7 +72,7 @@ fn stat(status: &FileStat) -> [u8; 128] {
     put(4, &(status.st_dev as u32).to_le_bytes());
     put(8, &status.st_ino.to_le_bytes());
     put(16, &(status.st_nlink as u32).to_le_bytes());
-    put(20, &owner(status.st_uid).to_le_bytes());
+    put(20, &status.st_uid.to_le_bytes());
     put(24, &status.st_gid.to_le_bytes());
     let times = [(32, status.st_atime, status.st_atime_nsec), (48, status.st_mtime, status.st_mtime_nsec)];
     for (at, seconds, nanoseconds) in times.into_iter().chain([(64, status.st_ctime, status.st_ctime_nsec)]) {
@@ -92,6 +92,7 @@ const MAP_NOREPLACE: u64 = 0x800;
 const MAP_ANON: u64 = 0x1000;
 const MAP_STACK: u64 = 0x4000;
 const MAP_CONCEAL: u64 = 0x8000;
+const READ_AND_WRITE: u64 = 3;
 const WRITE_AND_EXECUTE: u64 = 6;
 
 /// mmap(address, length, protection, flags, fd, offset).
@@ -107,14 +108,21 @@ pub(super) fn map(kernel: &mut Kernel, id: ThreadId, arguments: [u64; 6]) -> Out
         return Err(Errno::EOPNOTSUPP.into());
     }
     let is_one_way = [MAP_SHARED, MAP_PRIVATE].contains(&(flags & (MAP_SHARED | MAP_PRIVATE)));
-    let is_anonymous = flags & MAP_ANON != 0;
+    let (is_anonymous, is_shared) = (flags & MAP_ANON != 0, flags & MAP_SHARED != 0);
     if !is_one_way || length == 0 || (is_anonymous && int(fd) != -1) {
         return Err(Errno::EINVAL.into());
+    }
+    if flags & MAP_STACK != 0 {
+        // A stack is anonymous, private, readable and writable, without further flags.
+        let is_plain = flags & !(MAP_FIXED | MAP_PRIVATE | MAP_ANON) == MAP_STACK;
+        if !is_plain || is_shared || !is_anonymous || protection & READ_AND_WRITE != READ_AND_WRITE || offset != 0 {
+            return Err(Errno::EINVAL.into());
+        }
     }
     if flags & MAP_FIXED != 0 {
         check_mutable(kernel, id, address, length)?;
     }
-    let mut linux = if flags & MAP_SHARED != 0 { libc::MAP_SHARED } else { libc::MAP_PRIVATE };
+    let mut linux = if is_shared { libc::MAP_SHARED } else { libc::MAP_PRIVATE };
     let pairs = [(MAP_ANON, libc::MAP_ANONYMOUS), (MAP_FIXED, libc::MAP_FIXED)];
     for (_, flag) in pairs.iter().filter(|(bit, _)| flags & bit != 0) {
         linux |= flag;

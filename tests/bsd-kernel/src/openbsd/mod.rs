@@ -1,6 +1,4 @@
 //! OpenBSD 7.8 on amd64.
-//!
-//! unveil and chroot are not implemented.
 
 mod contexts;
 mod files;
@@ -10,6 +8,7 @@ mod profil;
 mod signals;
 mod sysctl;
 mod threads;
+mod unveil;
 
 use crate::clock::Rates;
 use crate::image::{Brand, Image};
@@ -31,7 +30,6 @@ pub static OPENBSD: Personality = Personality {
     signals: 32,
     frame: contexts::frame,
     siginfo: contexts::siginfo,
-    context_size: contexts::CONTEXT,
     restore: contexts::restore,
 };
 

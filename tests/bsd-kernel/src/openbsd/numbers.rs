@@ -1,6 +1,6 @@
 //! The system calls of OpenBSD 7.8: the numbers, and the promises of pledge(2) that allow each call.
 
-use super::{files, pledge, profil, signals, sysctl, threads};
+use super::{files, pledge, profil, signals, sysctl, threads, unveil};
 use crate::calls::{descriptor_calls as descriptors, exec, fork, mapping, paths, process_calls, signal_calls, timers};
 use crate::kernel::{Allowed, Handler, SystemCall};
 
@@ -47,6 +47,7 @@ pub(super) static CALLS: &[SystemCall] = &[
     stdio(53, "fstat", files::fstat),
     with(59, "execve", &["exec"], exec::call),
     stdio(60, "umask", process_calls::umask),
+    with(61, "chroot", &["id"], paths::change_root),
     with(66, "vfork", &["proc"], |kernel, id, _| fork::call(kernel, id, fork::VFORK)),
     stdio(69, "setitimer", timers::setitimer),
     stdio(70, "getitimer", timers::getitimer),
@@ -62,6 +63,7 @@ pub(super) static CALLS: &[SystemCall] = &[
     free(103, "sigreturn", signals::sigreturn),
     free(108, "pledge", pledge::call),
     stdio(111, "sigsuspend", signals::sigsuspend),
+    with(114, "unveil", &["unveil"], unveil::call),
     stdio(119, "thrkill", signals::thrkill),
     stdio(121, "writev", descriptors::writev),
     with(122, "kill", &["proc", "stdio"], signal_calls::kill),
@@ -78,6 +80,7 @@ pub(super) static CALLS: &[SystemCall] = &[
     stdio(250, "minherit", mapping::inherit),
     stdio(252, "poll", descriptors::poll),
     stdio(253, "issetugid", process_calls::issetugid),
+    with(282, "setresuid", &["id"], process_calls::set_user),
     stdio(288, "sigaltstack", signals::sigaltstack),
     stdio(298, "sched_yield", process_calls::yields),
     stdio(299, "getthrid", threads::own_id),

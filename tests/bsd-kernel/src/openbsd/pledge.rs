@@ -18,8 +18,7 @@ const PROMISES: [&str; 10] = ["stdio", "rpath", "wpath", "cpath", "proc", "exec"
 pub(super) fn refuse(kernel: &mut Kernel, id: ThreadId, call: Option<&SystemCall>) -> Option<Outcome> {
     let registers = kernel.thread(id).registers;
     let (pc, number, pointer) = (registers.rip, registers.rax, registers.rsp);
-    let is_on_alternate = kernel.thread(id).alternate.holds(pointer);
-    let is_on_stack = is_on_alternate || kernel.process_of(id).stacks.iter().any(|stack| stack.contains(&pointer));
+    let is_on_stack = kernel.process_of(id).stacks.iter().any(|stack| stack.contains(&pointer));
     let mut signal = SIGABRT;
     let name = call.map_or("?", |call| call.name);
     let promised = |promises: &[String]| match call.map(|call| call.allowed) {

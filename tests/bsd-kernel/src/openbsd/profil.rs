@@ -10,6 +10,7 @@ use nix::fcntl::{OFlag, OpenHow, openat2};
 use nix::sys::stat::{Mode, SFlag, fstat};
 
 use crate::calls::descriptor_calls::{file, int, open_of};
+use crate::calls::process_calls::file_size_limit;
 use crate::kernel::{Kernel, KernelFile, Outcome, ProcessId, Reply, ThreadId};
 use crate::record::Kind;
 use crate::task::Task;
@@ -37,17 +38,17 @@ pub(super) fn call(kernel: &mut Kernel, id: ThreadId, arguments: [u64; 6]) -> Ou
         kernel.note(id, Kind::Profil, "off");
         return Ok(Reply::Value(0));
     }
-    let known = process.kernel_file.as_ref().map(|known| (known.buffer, known.length, Rc::clone(&known.directory)));
-    let directory = match known {
-        Some((known_buffer, known_length, _)) if (known_buffer, known_length) != (buffer, length) => {
-            return Err(Errno::EALREADY.into());
+    let file = match process.kernel_file.clone() {
+        Some(known) if (known.buffer, known.length) != (buffer, length) => return Err(Errno::EALREADY.into()),
+        // Only the first call sets the buffer, the directory and the user.
+        Some(known) => KernelFile { samples, ..known },
+        None => {
+            let credentials = process.credentials;
+            KernelFile { buffer, length, samples, directory: captured(kernel, id, directory)?, credentials }
         }
-        // Only the first call sets the buffer and the directory.
-        Some((_, _, directory)) => directory,
-        None => captured(kernel, id, directory)?,
     };
     let process = kernel.process_of(id);
-    process.kernel_file = Some(KernelFile { buffer, length, samples, directory });
+    process.kernel_file = Some(file);
     process.profil.set(buffer + HEADER, samples, offset, scale)?;
     kernel.note(id, Kind::Profil, &format!("{buffer:#x} {length:#x} {samples:#x} {offset:#x} {scale:#x}"));
     Ok(Reply::Value(0))
@@ -75,7 +76,7 @@ pub(super) fn end(kernel: &mut Kernel, id: ProcessId) {
         return;
     };
     let name = format!("gmon.{}.{id}.out", String::from_utf8_lossy(&process.name));
-    let said = match write_file(task, &captured, &name) {
+    let said = match write_file(task, &captured, &name, file_size_limit(process)) {
         Ok(Some(size)) => format!("wrote {size} bytes to {name}"),
         Ok(None) => "no file: no arcs, or more than the buffer".to_owned(),
         Err(error) => format!("no file: {name}: {error}"),
@@ -83,7 +84,8 @@ pub(super) fn end(kernel: &mut Kernel, id: ProcessId) {
     kernel.record.note(Kind::Profil, id, &said);
 }
 
-fn write_file(task: Task, captured: &KernelFile, name: &str) -> Result<Option<usize>, Errno> {
+/// Writes a file of at most `limit` bytes. This lookup obeys neither chroot(2) nor unveil(2).
+fn write_file(task: Task, captured: &KernelFile, name: &str, limit: u64) -> Result<Option<usize>, Errno> {
     let totarc = task.read(captured.buffer + TOTARC, 4)?.try_into().map_or(0, i32::from_le_bytes);
     let size = HEADER + captured.samples + u64::try_from(totarc).unwrap_or(0);
     if totarc <= 0 || size > captured.length {
@@ -91,15 +93,15 @@ fn write_file(task: Task, captured: &KernelFile, name: &str) -> Result<Option<us
     }
     let flags = OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC | OFlag::O_NONBLOCK;
     let how = OpenHow::new().flags(flags).mode(Mode::S_IRUSR | Mode::S_IWUSR);
-    let opened = openat2(&captured.directory, name, how)?;
+    let opened = captured.credentials.with(|| openat2(&captured.directory, name, how))?;
     let status = fstat(&opened)?;
     let is_file = status.st_mode & SFlag::S_IFMT.bits() == SFlag::S_IFREG.bits();
     let is_private = status.st_mode & 0o077 == 0 && status.st_nlink == 1;
-    if !is_file || !is_private || status.st_uid != nix::unistd::geteuid().as_raw() {
+    if !is_file || !is_private || status.st_uid != captured.credentials.owner() {
         return Err(Errno::EACCES);
     }
     nix::unistd::ftruncate(&opened, 0)?;
-    let bytes = task.read(captured.buffer, size as usize)?;
+    let bytes = task.read(captured.buffer, size.min(limit) as usize)?;
     File::from(opened).write_all(&bytes).map_err(|error| Errno::from_raw(error.raw_os_error().unwrap_or(libc::EIO)))?;
     Ok(Some(bytes.len()))
 }

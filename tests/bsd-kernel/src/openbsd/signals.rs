@@ -1,9 +1,12 @@
 //! Signals with OpenBSD's structures: sets of 32 bits by value, actions of 16 bytes.
 
-use super::contexts::CONTEXT;
+use nix::errno::Errno;
+
+use super::contexts::{COOKIE_AT, PAGE, cookie};
 use crate::calls::signal_calls::{action, alternate_stack, check, mask, suspend};
 use crate::kernel::{Kernel, Outcome, Reply, ThreadId};
-use crate::signal::{Action, SignalSet};
+use crate::record::Kind;
+use crate::signal::{Action, AlternateStack, SignalSet};
 
 fn set(bits: u64) -> SignalSet {
     SignalSet(u128::from(bits as u32))
@@ -45,10 +48,18 @@ pub(super) fn sigsuspend(kernel: &mut Kernel, id: ThreadId, [bits, ..]: [u64; 6]
     Ok(suspend(kernel, id, set(bits)))
 }
 
-/// sigreturn(context).
+/// sigreturn(context). The kernel accepts each context that the kernel made once, at the address for which the kernel made the context.
 pub(super) fn sigreturn(kernel: &mut Kernel, id: ThreadId, [context, ..]: [u64; 6]) -> Outcome {
-    let bytes = kernel.task(id).read(context, CONTEXT)?;
-    kernel.return_from_handler(id, &bytes);
+    const SIGILL: u32 = 4;
+    let task = kernel.task(id);
+    if task.read_u64(context + COOKIE_AT as u64)? != cookie(context) {
+        kernel.note(id, Kind::Refused, &format!("sigreturn with a wrong cookie in the context at {context:#x}"));
+        let process = kernel.thread(id).process;
+        kernel.end_by_signal(process, SIGILL);
+        return Ok(Reply::Switched);
+    }
+    task.write(context + COOKIE_AT as u64, &[0; 8])?;
+    kernel.return_from_handler(id, context)?;
     Ok(Reply::Switched)
 }
 
@@ -58,7 +69,7 @@ pub(super) fn thrkill(kernel: &mut Kernel, id: ThreadId, [thread, signal, ..]: [
     let process = kernel.thread(id).process;
     let wanted = if thread == 0 { id } else { i64::from(thread as u32) };
     if !kernel.threads_of(process).contains(&wanted) {
-        return Err(nix::errno::Errno::ESRCH.into());
+        return Err(Errno::ESRCH.into());
     }
     if signal != 0 {
         kernel.send_from(process, process, Some(wanted), signal);
@@ -66,16 +77,20 @@ pub(super) fn thrkill(kernel: &mut Kernel, id: ThreadId, [thread, signal, ..]: [
     Ok(Reply::Value(0))
 }
 
-/// sigaltstack(new, old). The kernel replaces the pages inside the stack with new pages, all zero.
+/// sigaltstack(new, old).
 pub(super) fn sigaltstack(kernel: &mut Kernel, id: ThreadId, arguments: [u64; 6]) -> Outcome {
     const MINSIGSTKSZ: u64 = 12_288;
-    const PAGE: u64 = 4096;
-    let reply = alternate_stack(kernel, id, arguments, MINSIGSTKSZ)?;
-    let (task, stack) = (kernel.task(id), kernel.thread(id).alternate);
-    if arguments[0] != 0 && stack.size != 0 {
-        let start = stack.base.next_multiple_of(PAGE);
-        let end = (stack.base + stack.size) & !(PAGE - 1);
-        task.write(start, &vec![0; end.saturating_sub(start) as usize])?;
+    alternate_stack(kernel, id, arguments, MINSIGSTKSZ, remap)
+}
+
+/// Replaces the pages inside a new alternate stack with new pages of MAP_STACK, all zero. The pages must be readable and writable memory.
+fn remap(kernel: &mut Kernel, id: ThreadId, stack: AlternateStack) -> Result<(), Errno> {
+    let (start, end) = (stack.base.next_multiple_of(PAGE), stack.end() & !(PAGE - 1));
+    let task = kernel.task(id);
+    if !task.has_writable(start..end) {
+        return Err(Errno::EINVAL);
     }
-    Ok(reply)
+    task.write(start, &vec![0; (end - start) as usize])?;
+    kernel.process_of(id).stacks.push(start..end);
+    Ok(())
 }
