@@ -64,11 +64,12 @@ mod terminal;
 #[doc(hidden)]
 pub mod internals {
     pub use crate::analysis::Errors;
+    pub use crate::analysis::bounds::Bounds;
     pub use crate::analysis::flat::Flat;
     pub use crate::analysis::graph::Graph;
     pub use crate::analysis::graph::arcs::Arcs;
     pub use crate::analysis::graph::propagate::{GraphSelection, Share};
-    pub use crate::analysis::selection::{ArcSelection, Selection};
+    pub use crate::analysis::selection::{ArcSelection, Selection, Selections};
     pub use crate::image::{Headers, Image, ImageStorage, Policy, Symbol, read};
     pub use crate::symbols::functions::Functions;
 }
@@ -88,7 +89,9 @@ use terminal::progress::Progress;
 
 pub use analysis::entries::{Calls, Endpoint, EntryLine, LineKind};
 pub use analysis::graph::Node;
-pub use analysis::{Analysis, CallTimeUnit, Clock, FlatRow, FunctionInfo, SourceLocation, Stats};
+pub use analysis::{
+    Analysis, BoundsDoubt, BoundsRow, BoundsTable, CallTimeUnit, Clock, FlatRow, FunctionInfo, SourceLocation, Stats,
+};
 #[doc(hidden)]
 pub use cli::command;
 pub use cli::options::Options;
