@@ -8,8 +8,8 @@ use crate::symbols::functions::{FunctionId, Functions};
 /// What all possible stacks have in common.
 ///
 /// An *entry* is a function with known callers that is called from outside of all functions, or by functions with unknown
-/// callers. If an entry can be entered only where no function that it dominates is on the stack, the functions that
-/// it dominates form a *group*: below a function of another group, the entry cannot stand a second time.
+/// callers. If an entry is never entered that way while a function that it dominates is on the stack, the functions that it
+/// dominates form a *group*. Then no function of the group has the entry above itself but by counted calls.
 #[derive(Debug)]
 pub(super) struct Stacks {
     /// All samples.
