@@ -4,7 +4,8 @@
 //! [`render`] writes the analysis in a [`Format`]. The program `gprof` is [`run`], which makes options of a command line and
 //! takes these steps. Only [`run`] writes gmon.sum (`-s`), starts a pager, and imitates the gprof of the BSDs (`--bsd`).
 //!
-//! No step takes more time than a sort, and every input file may be hostile.
+//! No step takes more time than a sort, except bounds of inclusive times, whose work is limited. Every input file may be
+//! hostile.
 //!
 //! # The ten hottest functions of a program
 //!

@@ -43,7 +43,8 @@ pub struct BoundsTable {
     pub left_out: usize,
     /// The time in code that any function may have called unseen. Every upper bound includes this time.
     pub unseen: f64,
-    /// Whether the upper bounds are as low as the counted calls allow. Not so if the call graph is too large for that.
+    /// Whether the upper bounds are exact sums. If the call graph is too large for that, they hold but are larger than need
+    /// be.
     pub is_upper_exact: bool,
     /// The reasons why the bounds may not hold.
     pub doubts: Vec<BoundsDoubt>,

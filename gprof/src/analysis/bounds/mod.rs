@@ -54,7 +54,8 @@ pub struct Bounds {
     pub is_counted: Vec<bool>,
     /// The samples in code that any function may have called unseen. Every upper bound includes these samples.
     pub unseen: f64,
-    /// Whether the upper bounds are as low as the counted calls allow. Not so if the call graph is too large for that.
+    /// Whether the upper bounds are exact sums. If the call graph is too large for that, they hold but are larger than need
+    /// be.
     pub is_upper_exact: bool,
     /// The reasons why the bounds may not hold.
     pub doubts: Vec<BoundsDoubt>,
