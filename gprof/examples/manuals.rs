@@ -11,7 +11,7 @@ use clap_complete::{Shell, generate_to};
 const SECTIONS: &str = include_str!("../../docs/man/gprof-sections.roff");
 
 /// The day of the last change of the page.
-const DATE: &str = "2026-11-21";
+const DATE: &str = "2026-11-22";
 
 /// The directories where shells look for completions.
 const COMPLETIONS: [(Shell, &str); 3] = [

@@ -64,6 +64,8 @@ pub enum Error {
     NoSamples,
     /// The user asked for the call graph, and no profile has calls.
     NoCalls,
+    /// The user asked for bounds of inclusive times, and no profile has samples, or no profile has calls.
+    NoBounds,
     /// The reports cannot be written.
     Output(io::Error),
 }
@@ -99,6 +101,7 @@ impl fmt::Display for Error {
             }
             Error::NoSamples => f.write_str("no flat profile: the profile has no samples"),
             Error::NoCalls => f.write_str("no call graph: the profile has no calls"),
+            Error::NoBounds => f.write_str("no bounds: the profile has no samples or no calls"),
             Error::Output(source) => write!(f, "standard output: {}", system(source)),
         }
     }
@@ -116,7 +119,8 @@ impl std::error::Error for Error {
             | Error::NoProfile { .. }
             | Error::TooLarge { .. }
             | Error::NoSamples
-            | Error::NoCalls => None,
+            | Error::NoCalls
+            | Error::NoBounds => None,
         }
     }
 }

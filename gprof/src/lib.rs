@@ -4,7 +4,8 @@
 //! [`render`] writes the analysis in a [`Format`]. The program `gprof` is [`run`], which makes options of a command line and
 //! takes these steps. Only [`run`] writes gmon.sum (`-s`), starts a pager, and imitates the gprof of the BSDs (`--bsd`).
 //!
-//! No step takes more time than a sort, and every input file may be hostile.
+//! No step takes more time than a sort, except bounds of inclusive times, whose work is limited. Every input file may be
+//! hostile.
 //!
 //! # The ten hottest functions of a program
 //!
@@ -64,11 +65,12 @@ mod terminal;
 #[doc(hidden)]
 pub mod internals {
     pub use crate::analysis::Errors;
+    pub use crate::analysis::bounds::Bounds;
     pub use crate::analysis::flat::Flat;
     pub use crate::analysis::graph::Graph;
     pub use crate::analysis::graph::arcs::Arcs;
     pub use crate::analysis::graph::propagate::{GraphSelection, Share};
-    pub use crate::analysis::selection::{ArcSelection, Selection};
+    pub use crate::analysis::selection::{ArcSelection, Selection, Selections};
     pub use crate::image::{Headers, Image, ImageStorage, Policy, Symbol, read};
     pub use crate::symbols::functions::Functions;
 }
@@ -88,7 +90,9 @@ use terminal::progress::Progress;
 
 pub use analysis::entries::{Calls, Endpoint, EntryLine, LineKind};
 pub use analysis::graph::Node;
-pub use analysis::{Analysis, CallTimeUnit, Clock, FlatRow, FunctionInfo, SourceLocation, Stats};
+pub use analysis::{
+    Analysis, BoundsDoubt, BoundsRow, BoundsTable, CallTimeUnit, Clock, FlatRow, FunctionInfo, SourceLocation, Stats,
+};
 #[doc(hidden)]
 pub use cli::command;
 pub use cli::options::Options;

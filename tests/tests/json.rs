@@ -31,9 +31,10 @@ fn list(value: &Value) -> &[Value] {
 }
 
 /// Texts in `testdata/json` and their command lines. `GOLDENS=write` rewrites the texts for a review.
-const GOLDENS: [(&str, &str); 4] = [
+const GOLDENS: [(&str, &str); 5] = [
     ("basic.json", "bsd/basic bsd/basic.gmon"),
     ("knots.errors.json", "--errors -z bsd/knots bsd/knots.gmon bsd/knots.2.gmon"),
+    ("knots.bounds.json", "--bounds bsd/knots bsd/knots.gmon"),
     ("inlined.inlines.json", "-p --inlines --top 4 gnu/inlined gnu/inlined.gmon"),
     ("images.json", "-q --image bsd/knots bsd/knots.gmon --image gnu/classes gnu/classes.gmon"),
 ];

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::bound_rows::BoundsTable;
 use super::clock::Clock;
 use super::graph::Node;
 use super::model::{Analysis, FunctionInfo, OnDemand, SourceLocation};
@@ -107,6 +108,12 @@ impl<'data> Analysis<'data> {
     #[must_use]
     pub fn flat_samples(&self) -> f64 {
         self.flat.total
+    }
+
+    /// Returns the bounds of inclusive times, if the options ask for them ([`Options::bounds`](crate::Options::bounds)).
+    #[must_use]
+    pub fn bounds(&self) -> Option<&BoundsTable> {
+        self.bounds.as_ref()
     }
 
     /// Returns the functions and cycles that have entries in the call graph, in the order of the report.

@@ -1,5 +1,6 @@
 //! Computes an analysis from a profile and the functions.
 
+use super::bound_rows::BoundsTable;
 use super::clock::Clock;
 use super::counts::Count;
 use super::graph::{Graph, Node};
@@ -30,6 +31,7 @@ impl<'data> Analysis<'data> {
             input: &input,
         };
         let flat_profile = rows::flat_profile(&intermediate, clock.rate);
+        let bounds = input.wanted.bounds.then(|| BoundsTable::new(&intermediate, clock.rate));
         let entries = Entries::new(&intermediate);
         let Lists { index, counts, order, file_order } = Lists::new(&intermediate, entries.last_rank);
         Analysis {
@@ -38,6 +40,7 @@ impl<'data> Analysis<'data> {
             clock,
             call_graph: entries.into_call_graph(graph, index, input.wanted),
             blocks,
+            bounds,
             inline_stacks: input.inline_stacks,
             line_times: input.line_times,
             counts,

@@ -3,6 +3,8 @@
 mod access;
 mod analyze;
 mod blocks;
+mod bound_rows;
+pub mod bounds;
 pub mod bsd;
 mod chains;
 mod clock;
@@ -33,6 +35,8 @@ pub(crate) mod symbolize;
 
 pub(crate) use analyze::analyze;
 pub use blocks::Blocks;
+pub use bound_rows::{BoundsRow, BoundsTable};
+pub use bounds::BoundsDoubt;
 pub use clock::Clock;
 pub use errors::Errors;
 pub use index::IndexEntry;

@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use gmon::Profile;
 
 use super::blocks::Blocks;
+use super::bound_rows::BoundsTable;
 use super::clock::Clock;
 use super::counts::Count;
 use super::errors::Errors;
@@ -107,6 +108,8 @@ pub struct Analysis<'data> {
     pub(crate) order: Vec<FunctionId>,
     /// The object files in an order for linkers.
     pub(crate) file_order: Vec<&'data [u8]>,
+    /// The bounds of inclusive times, if the options ask for them.
+    pub(crate) bounds: Option<BoundsTable>,
     /// The standard errors of self times, if a report shows them.
     pub(crate) errors: Errors,
     /// What the user asked for.

@@ -82,6 +82,11 @@ pub(super) struct Arguments {
     #[arg(default_missing_value = "", action = ArgAction::Append, help_heading = "Reports")]
     pub(super) no_annotated_source: Vec<OsString>,
 
+    /// Print the bounds of each function's inclusive time beside gprof's estimate: the time lies between them, whatever
+    /// single calls cost
+    #[arg(long, help_heading = "Reports")]
+    pub(super) bounds: bool,
+
     /// Print an order of functions for a linker, which places callers near their callees
     #[arg(short = 'r', long, help_heading = "Reports")]
     pub(super) function_ordering: bool,
@@ -157,6 +162,8 @@ pub(super) struct Arguments {
 
     /// Print neither explanations of the columns nor the footer
     #[arg(short = 'b', long, help_heading = "Layout")]
+    // This abbreviation of GNU's option name keeps its meaning.
+    #[arg(alias = "b")]
     pub(super) brief: bool,
 
     /// Show functions that were never called and took no time

@@ -71,7 +71,7 @@ pub fn parse(words: &[OsString]) -> Result<Option<Arguments>, Error> {
             _ => rest.push(word.clone()),
         }
     }
-    let new = rest.iter().find(|word| ["--table", "--errors"].iter().any(|new| word == new));
+    let new = rest.iter().find(|word| ["--table", "--errors", "--bounds"].iter().any(|new| word == new));
     if let (Some(new), Some(asked)) = (new, asked.filter(|_| dialect.is_some())) {
         let (new, asked) = (new.display(), asked.display());
         return Err(Error::Usage(format!("'{new}' and '{asked}' cannot be used together")));

@@ -152,6 +152,14 @@ impl Options {
         self
     }
 
+    /// Asks for the bounds of inclusive times ([`Analysis::bounds`](crate::Analysis::bounds)). Reports then show only the
+    /// bounds (`--bounds`).
+    #[must_use]
+    pub fn bounds(mut self, are_shown: bool) -> Options {
+        self.reports.bounds = are_shown;
+        self
+    }
+
     /// Sets whether the standard errors of self times are computed and shown (`--errors`).
     #[must_use]
     pub fn errors(mut self, are_shown: bool) -> Options {
@@ -186,6 +194,7 @@ mod tests {
         let words: Vec<&str> =
             words.split(' ').chain(["--no-objects", "--debug-dir=debug", "prog", "gmon.out"]).collect();
         assert_eq!(all, of(&words));
+        assert_eq!(new().bounds(true), of(&["--bounds", "prog", "gmon.out"]));
         assert_eq!(new().by_line(true).inlines(true), of(&["-l", "--inlines", "prog", "gmon.out"]));
         let several = Options::new("one", ["1", "2"]).add_image("other", ["3"]).shared_objects(false);
         let mut words = of(&["--image", "one", "1", "2", "--image", "other", "3"]);

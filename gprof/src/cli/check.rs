@@ -116,6 +116,7 @@ fn contradictions(arguments: &Arguments, rules: &Rules) -> Result<(), Error> {
         json[0],
         ("--table", arguments.table),
         ("--errors", arguments.errors),
+        ("--bounds", arguments.bounds),
         ("--source-times", arguments.source_times),
         ("--top", arguments.top.is_some()),
         ("--min-percent", arguments.min_percent.is_some()),
@@ -133,10 +134,18 @@ fn contradictions(arguments: &Arguments, rules: &Rules) -> Result<(), Error> {
         ("--file-info", arguments.file_info),
     ];
     let file_order = [("--file-ordering", arguments.file_ordering.is_some())];
+    // Bounds need functions whose calls are counted one by one.
+    let other_functions = [
+        ("--line", arguments.line),
+        file_order[0],
+        ("--no-static", arguments.no_static),
+        ("--ignore-non-functions", arguments.ignore_non_functions),
+    ];
     let found = given(&new)
         .zip(given(&fixed))
         .or_else(|| given(&json).zip(given(&text)))
         .or_else(|| given(&[("--inlines", arguments.inlines)]).zip(given(&[compat])))
+        .or_else(|| given(&[("--bounds", arguments.bounds)]).zip(given(&other_functions)))
         .or_else(|| given(&[("--function-ordering", arguments.function_ordering)]).zip(given(&file_order)))
         .or_else(|| given(&[("--line", arguments.line && !rules.orders_files_by_line)]).zip(given(&file_order)));
     match found {
@@ -169,6 +178,7 @@ fn reports(arguments: &Arguments, matches: &ArgMatches, rules: &Rules) -> Result
     let mut reports = Reports {
         info: arguments.file_info,
         stats: arguments.stats,
+        bounds: arguments.bounds,
         function_order: arguments.function_ordering,
         sum: arguments.sum,
         ..Reports::default()

@@ -81,6 +81,8 @@ pub struct Reports {
     pub info: bool,
     /// How much of the profiles the reports account for.
     pub stats: bool,
+    /// The bounds of inclusive times.
+    pub bounds: bool,
     /// An order of functions.
     pub function_order: bool,
     /// The file with the sum of the profiles.
@@ -224,6 +226,8 @@ pub struct Wanted {
     pub flat: bool,
     /// The call graph and its index.
     pub graph: bool,
+    /// The bounds of inclusive times.
+    pub bounds: bool,
     /// The number of calls of each function.
     pub counts: bool,
     /// Annotated source files.
@@ -241,7 +245,7 @@ impl Wanted {
     #[must_use]
     pub fn analysis(&self) -> bool {
         let orders = self.function_order || self.file_order;
-        self.stats || self.flat || self.graph || self.counts || self.source || orders
+        self.stats || self.flat || self.graph || self.bounds || self.counts || self.source || orders
     }
 
     /// Whether the flat profile is the only report that needs an analysis. The numbers of entries and the order of
@@ -282,7 +286,8 @@ impl Options {
     pub(crate) fn has_footer(&self, wanted: Wanted) -> bool {
         // With `--stats` and in JSON, the reports contain this already.
         let is_text = self.format == OutputFormat::Text;
-        self.rules.has_footer && is_text && (wanted.flat || wanted.graph) && !wanted.stats && !self.brief
+        let has_times = wanted.flat || wanted.graph || wanted.bounds;
+        self.rules.has_footer && is_text && has_times && !wanted.stats && !self.brief
     }
 
     /// Whether choices or reports need the source lines of functions.
@@ -331,6 +336,7 @@ impl Options {
         let wanted = Wanted {
             info: asked.info,
             stats: asked.stats,
+            bounds: asked.bounds,
             flat: asked.flat == Asked::For,
             graph: asked.graph == Asked::For,
             counts: asked.counts == Asked::For,
@@ -344,6 +350,9 @@ impl Options {
         }
         if wanted.graph && !contents.calls {
             return Err(Error::NoCalls);
+        }
+        if wanted.bounds && !(contents.samples && contents.calls) {
+            return Err(Error::NoBounds);
         }
         if wanted.analysis() || wanted.info || asked.sum {
             return Ok(wanted);

@@ -52,6 +52,31 @@ Times are measured by looking at the running program at fixed intervals. A
 time that is only a few times as long as the interval is a guess.
 ";
 
+/// Explains the bounds of inclusive times.
+pub(super) const BOUNDS: &str = "
+How to read the bounds. Each row is a function. Its inclusive time, the time in
+the function and in all that it called, lies between lower and upper, whatever
+single calls cost. Rows are sorted by the upper bound.
+
+ self      the time in the function's own code.
+
+ lower     the time in this function and in the functions that the program
+           reached through this function only.
+
+ estimate  gprof's estimate, as in the call graph: it assumes that all calls of
+           a function cost the same. Blank for a member of a cycle.
+
+ upper     the time in all that this function could reach, and in all code that
+           may have run during its calls without a counted call.
+
+ calls     how often other functions called it. Blank if no call was counted.
+
+ name      the function.
+
+The bounds are about the samples of this profile. They hold if the profile has
+all calls of the functions that have counted calls.
+";
+
 /// Explains the call graph.
 pub(super) const GRAPH: &str = "
 How to read the call graph. Dashed lines divide it into entries, one for each

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use super::json_value::{Record, Value, write_list, write_record};
 use crate::analysis::entries::{Calls, Endpoint, EntryLine, LineKind};
 use crate::analysis::graph::Node;
-use crate::analysis::{Analysis, FlatRow, Stats};
+use crate::analysis::{Analysis, BoundsDoubt, BoundsRow, BoundsTable, FlatRow, Stats};
 use crate::image::address_space::Mapping;
 use crate::load::profile_file::FileInfo;
 use crate::symbols::functions::FunctionId;
@@ -27,6 +27,11 @@ pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result
     }
     if analysis.wants_call_graph() {
         write_list("call_graph", analysis.entries().map(|node| entry(analysis, node)), out)?;
+    }
+    if let Some(bounds) = analysis.bounds() {
+        write_list("bounds", bounds.rows.iter().map(bounds_row), out)?;
+        out.write_all(b",\n\"bounds_summary\":")?;
+        write_record(&bounds_summary(bounds), out)?;
     }
     out.write_all(b",\n\"statistics\":")?;
     write_record(&statistics(analysis.stats(), analysis.files()), out)?;
@@ -59,6 +64,13 @@ fn mentioned(analysis: &Analysis<'_>) -> Vec<bool> {
     let mut is_mentioned = vec![false; analysis.functions().count()];
     let rows = analysis.flat_rows().filter(|_| analysis.wants_flat_profile());
     rows.for_each(|row| is_mentioned[row.function.index()] = true);
+    let bounds = analysis.bounds().into_iter();
+    bounds.clone().flat_map(|bounds| &bounds.rows).for_each(|row| is_mentioned[row.function.index()] = true);
+    for doubt in bounds.flat_map(|bounds| &bounds.doubts) {
+        if let BoundsDoubt::CallsAreMissing { example, .. } = doubt {
+            is_mentioned[example.index()] = true;
+        }
+    }
     for line in analysis.entries().filter(|_| analysis.wants_call_graph()).flat_map(|node| analysis.entry(node)) {
         if let Endpoint::Function(id) = line.endpoint {
             is_mentioned[id.index()] = true;
@@ -92,6 +104,34 @@ fn flat_row<'a>(analysis: &'a Analysis<'_>, row: &FlatRow<'a>) -> Record<'a> {
         ("calls", row.calls.into()),
         ("self_per_call", self_per_call.into()),
         ("total_per_call", total_per_call.into()),
+    ]
+}
+
+fn bounds_summary<'a>(bounds: &BoundsTable) -> Record<'a> {
+    let doubt = |doubt: &BoundsDoubt| {
+        let (reason, example, count) = match doubt {
+            BoundsDoubt::CallsAreMissing { example, count } => ("missing calls", Some(example.index()), Some(*count)),
+            BoundsDoubt::StartIsNotCounted => ("no call from outside", None, None),
+            BoundsDoubt::NegativeSamples => ("negative samples", None, None),
+        };
+        vec![("reason", reason.as_bytes().into()), ("function", example.into()), ("functions", count.into())]
+    };
+    vec![
+        ("unseen", bounds.unseen.into()),
+        ("upper_is_exact", bounds.is_upper_exact.into()),
+        ("rows_left_out", bounds.left_out.into()),
+        ("doubts", bounds.doubts.iter().map(doubt).collect::<Vec<_>>().into()),
+    ]
+}
+
+fn bounds_row<'a>(row: &BoundsRow) -> Record<'a> {
+    vec![
+        ("function", row.function.index().into()),
+        ("self", row.self_time.into()),
+        ("lower", row.lower.into()),
+        ("estimate", row.estimate.into()),
+        ("upper", row.upper.into()),
+        ("calls", row.calls.into()),
     ]
 }
 

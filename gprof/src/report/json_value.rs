@@ -8,6 +8,7 @@ use crate::terminal::is_control;
 /// The value of a field.
 pub(super) enum Value<'a> {
     Null,
+    Flag(bool),
     Text(Cow<'a, [u8]>),
     Number(f64),
     Count(u64),
@@ -16,6 +17,12 @@ pub(super) enum Value<'a> {
 
 /// The fields of an object.
 pub(super) type Record<'a> = Vec<(&'static str, Value<'a>)>;
+
+impl From<bool> for Value<'_> {
+    fn from(flag: bool) -> Self {
+        Value::Flag(flag)
+    }
+}
 
 impl From<f64> for Value<'_> {
     fn from(number: f64) -> Self {
@@ -85,6 +92,7 @@ pub(super) fn write_record(record: &Record<'_>, out: &mut dyn Write) -> io::Resu
             Value::Number(number) if number.is_finite() => write!(out, "{}", number + 0.0)?,
             // JSON has neither infinities nor NaN.
             Value::Null | Value::Number(_) => out.write_all(b"null")?,
+            Value::Flag(flag) => write!(out, "{flag}")?,
             Value::Count(count) => write!(out, "{count}")?,
             Value::Text(text) => write_text(text, out)?,
             Value::Records(records) => {

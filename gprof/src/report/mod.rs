@@ -4,6 +4,7 @@
 //! files. Programs read these reports, so every blank counts.
 
 pub mod annotate;
+mod bounds;
 pub mod bsd;
 mod columns;
 mod counts;

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::annotate::AnnotatedFile;
 use super::stats::Detail;
 use super::table::Frame;
-use super::{counts, flat, graph, index, info, order, source, stats, table};
+use super::{bounds, counts, flat, graph, index, info, order, source, stats, table};
 use crate::analysis::Analysis;
 use crate::cli::options::{Options, Wanted};
 use crate::load::profile_file::FileInfo;
@@ -41,8 +41,8 @@ impl<'a> Writer<'a> {
         info::render(files, self.begin()?)
     }
 
-    /// Writes the flat profile, the call graph, the index and the list of execution counts, as far as the user wants
-    /// these.
+    /// Writes the flat profile, the call graph, the index, the bounds of inclusive times and the list of execution counts,
+    /// as far as the user wants these.
     ///
     /// # Errors
     ///
@@ -59,6 +59,9 @@ impl<'a> Writer<'a> {
                 graph::render(analysis, options, self.begin()?)?;
             }
             index::render(analysis, options, self.begin()?)?;
+        }
+        if let Some(bounds) = analysis.bounds() {
+            bounds::render(analysis, bounds, options, self.begin()?)?;
         }
         if wanted.counts {
             counts::render(analysis, self.begin()?)?;
@@ -81,6 +84,9 @@ impl<'a> Writer<'a> {
         if wanted.graph {
             table::graph(analysis, options, frame, self.begin()?)?;
             table::index(analysis, frame, self.begin()?)?;
+        }
+        if let Some(bounds) = analysis.bounds() {
+            table::bounds(analysis, bounds, options, frame, self.begin()?)?;
         }
         if wanted.counts {
             counts::render(analysis, self.begin()?)?;

@@ -48,7 +48,7 @@ impl Selection {
     }
 
     /// Selects everything.
-    fn all(functions: &Functions<'_>) -> Selection {
+    pub(crate) fn all(functions: &Functions<'_>) -> Selection {
         let none = vec![false; functions.len()];
         Selection { only_included: false, included: none.clone(), excluded: none, runtime: Arc::default() }
     }
