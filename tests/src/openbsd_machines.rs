@@ -54,7 +54,18 @@ int main(int argc, char **argv) { atexit(at_exit); return leaf(argc) < 0 || !arg
 ";
 
 /// The functions that the object needs from libc.
-const LIBC: [&str; 8] = ["_csu_finish", "_thread_atfork", "atexit", "exit", "memcmp", "memcpy", "memset", "strlen"];
+const LIBC: [&str; 10] = [
+    "__errno",
+    "__progname",
+    "_csu_finish",
+    "_thread_atfork",
+    "atexit",
+    "exit",
+    "memcmp",
+    "memcpy",
+    "memset",
+    "strlen",
+];
 
 /// An object, and a program that is linked with the object.
 #[derive(Debug)]
