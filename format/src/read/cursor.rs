@@ -2,7 +2,7 @@
 
 use byteorder::{BigEndian, ByteOrder as _, LittleEndian};
 
-use crate::{Error, Order, Part, Result, Word};
+use crate::{Error, Order, Part, Result, SideFileError, Word};
 
 /// A position in a range of the file. Nothing can be read past the end of the range.
 #[derive(Clone, Copy, Debug)]
@@ -83,6 +83,41 @@ impl<'a> Cursor<'a> {
         Ok(u32_of(self.array()?, order))
     }
 
+    pub(crate) fn u64(&mut self) -> Result<u64> {
+        let order = self.order;
+        Ok(u64_of(self.array()?, order))
+    }
+
+    /// Reads a number in LEB128. It may have useless bytes, up to a length of ten bytes: a writer may leave room for
+    /// a larger number.
+    pub(crate) fn number(&mut self) -> Result<u64> {
+        let mut value = 0;
+        for (shift, byte) in (0..u64::BITS).step_by(7).zip(self.bytes) {
+            let bits = u64::from(byte & 0x7f);
+            let shifted = bits.wrapping_shl(shift);
+            if shifted.wrapping_shr(shift) != bits {
+                break;
+            }
+            value |= shifted;
+            if byte & 0x80 == 0 {
+                self.split(u64::from(shift / 7).saturating_add(1), self.part)?;
+                return Ok(value);
+            }
+        }
+        match self.left() {
+            left @ 0..10 if self.bytes.iter().all(|byte| byte & 0x80 != 0) => {
+                Err(Error::Truncated { part: self.part, needed: left.saturating_add(1), left, offset: self.offset })
+            }
+            _ => Err(SideFileError::WideNumber { offset: self.offset }.into()),
+        }
+    }
+
+    /// Reads a number in LEB128, and then that many bytes.
+    pub(crate) fn string(&mut self) -> Result<&'a [u8]> {
+        let length = self.number()?;
+        Ok(self.split(length, self.part)?.rest())
+    }
+
     pub(crate) fn i32(&mut self) -> Result<i32> {
         self.u32().map(u32::cast_signed)
     }
@@ -94,6 +129,11 @@ impl<'a> Cursor<'a> {
             Word::W32 => self.u32().map(u64::from),
             Word::W64 => Ok(u64_of(self.array()?, order)),
         }
+    }
+
+    /// Sets the byte order of the numbers that follow.
+    pub(crate) fn set_order(&mut self, order: Order) {
+        self.order = order;
     }
 
     /// The byte order of numbers.
