@@ -162,6 +162,19 @@ fn an_object_is_the_same_by_build_id_or_else_by_path() {
 }
 
 #[test]
+fn a_chain_may_have_any_length() {
+    const DEPTH: u64 = 300_000;
+    let mut side = small();
+    for level in 0..DEPTH {
+        side.add_context(level.checked_sub(1).map(|parent| parent as usize), code(0x1000 + level % 3), 1).unwrap();
+    }
+    let sum = sum([&SideFile::parse(&side.write()).unwrap(), &side]);
+    assert_eq!((sum.contexts().nodes().len() as u64, sum.contexts().inclusive()[0]), (DEPTH, 2 * DEPTH));
+    assert_eq!(sum.contexts().callers(DEPTH as usize - 1).count() as u64, DEPTH);
+    assert!(side.cut_ticks().is_empty());
+}
+
+#[test]
 fn other_programs_and_rates_are_errors() {
     let mut accumulator = Accumulator::new();
     accumulator.add(&small()).unwrap();

@@ -1,8 +1,18 @@
 //! The items in the parts of a side file.
 
+use super::numbers::{LARGEST_NUMBER, number, string, zigzag};
 use super::place::{Call, CutReason, Place};
-use super::{Sink, number, string, zigzag};
+use crate::encode::Sink;
 use crate::layout::side_file::PROGRAM;
+
+/// The most bytes of what stands before the items of a part of samples or of calls.
+pub const LARGEST_HEAD: usize = 3 * LARGEST_NUMBER;
+/// The most bytes of a bin.
+pub const LARGEST_BIN: usize = 2 * LARGEST_NUMBER;
+/// The most bytes of a call.
+pub const LARGEST_CALL: usize = 5 * LARGEST_NUMBER;
+/// The most bytes of a node of the tree of calling contexts.
+pub const LARGEST_CONTEXT: usize = 4 * LARGEST_NUMBER;
 
 /// What identifies an object's file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

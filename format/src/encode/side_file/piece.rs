@@ -2,7 +2,8 @@
 
 use core::convert::Infallible;
 
-use super::{Sink, padding, part};
+use super::parts::{padding, part};
+use crate::encode::Sink;
 use crate::layout::side_file::Tag;
 
 /// Counts bytes.
