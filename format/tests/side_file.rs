@@ -83,8 +83,9 @@ proptest! {
         let mut bytes = side.write();
         let at = at.index(bytes.len());
         bytes[at] ^= change;
-        // In a live file, a length that does not fit ends the file.
-        prop_assert!(SideFile::parse(&bytes).is_err() || side.is_live(), "{at:#x}");
+        // The flags of the end mean nothing, and in a live file, a length that does not fit ends the file.
+        let flags = bytes.len() - 20..bytes.len() - 16;
+        prop_assert!(SideFile::parse(&bytes).is_err() || side.is_live() || flags.contains(&at), "{at:#x}");
     }
 }
 

@@ -26,7 +26,7 @@ pub use items::{
     BinEncoder, CallEncoder, IdentityBytes, LARGEST_BIN, LARGEST_CALL, LARGEST_CONTEXT, LARGEST_HEAD, ObjectItem,
     ThreadItem, context, cut, mapping, object, property, thread, thread_of,
 };
-pub use numbers::{LARGEST_NUMBER, number, string, unzigzag, zigzag};
+pub use numbers::{LARGEST_NUMBER, number, padded_number, read_number, string, unzigzag, zigzag};
 pub use parts::{Header, end, header, padding, padding_size, part};
 pub use piece::{Measure, Piece};
 pub use place::{Call, CutReason, Place};

@@ -2,6 +2,7 @@
 
 use byteorder::{BigEndian, ByteOrder as _, LittleEndian};
 
+use crate::encode::side_file::read_number;
 use crate::{Error, Order, Part, Result, SideFileError, Word};
 
 /// A position in a range of the file. Nothing can be read past the end of the range.
@@ -91,18 +92,9 @@ impl<'a> Cursor<'a> {
     /// Reads a number in LEB128. It may have useless bytes, up to a length of ten bytes: a writer may leave room for
     /// a larger number.
     pub(crate) fn number(&mut self) -> Result<u64> {
-        let mut value = 0;
-        for (shift, byte) in (0..u64::BITS).step_by(7).zip(self.bytes) {
-            let bits = u64::from(byte & 0x7f);
-            let shifted = bits.wrapping_shl(shift);
-            if shifted.wrapping_shr(shift) != bits {
-                break;
-            }
-            value |= shifted;
-            if byte & 0x80 == 0 {
-                self.split(u64::from(shift / 7).saturating_add(1), self.part)?;
-                return Ok(value);
-            }
+        if let Some((value, size)) = read_number(self.bytes) {
+            self.split(size as u64, self.part)?;
+            return Ok(value);
         }
         match self.left() {
             left @ 0..10 if self.bytes.iter().all(|byte| byte & 0x80 != 0) => {
