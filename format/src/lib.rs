@@ -20,7 +20,7 @@
 //! # Features
 //!
 //! `alloc`, on by default, enables everything except [`layout`] and [`encode`]. Without it, the crate has a few
-//! constants, two C structures, and the functions that encode records, which is what a profiling runtime needs.
+//! constants, three C structures, and the functions that encode records, which is what a profiling runtime needs.
 #![no_std]
 #![forbid(unsafe_code)]
 #![cfg_attr(
