@@ -93,13 +93,15 @@ step "formatting and lints"
 "$cargo" clippy --package gmon --no-default-features -- -D warnings
 "$cargo" clippy --package gmon-runtime --features start -- -D warnings
 "$cargo" clippy --package gmon-runtime --features runtime -- -D warnings
-# Fuzz targets are a workspace of their own. Nothing is linked here: the path keeps libFuzzer's C++ from being compiled.
-CUSTOM_LIBFUZZER_PATH=/nonexistent/libFuzzer.a "$cargo" clippy --manifest-path gprof/demangle/fuzz/Cargo.toml --locked --quiet \
-    --target-dir "${CARGO_TARGET_DIR:-target}/fuzz" -- -D warnings || {
-    # Without its crates the workspace cannot be checked.
-    "$cargo" fetch --manifest-path gprof/demangle/fuzz/Cargo.toml --locked 2>/dev/null && exit 1
-    echo "check: SKIPPED: the crates of the fuzz targets cannot be had"
-}
+# Fuzz targets are workspaces of their own. Nothing is linked here: the path keeps libFuzzer's C++ from being compiled.
+for targets in format/fuzz gprof/demangle/fuzz; do
+    CUSTOM_LIBFUZZER_PATH=/nonexistent/libFuzzer.a "$cargo" clippy --manifest-path "$targets/Cargo.toml" --locked --quiet \
+        --target-dir "${CARGO_TARGET_DIR:-target}/fuzz" -- -D warnings || {
+        # Without its crates the workspace cannot be checked.
+        "$cargo" fetch --manifest-path "$targets/Cargo.toml" --locked 2>/dev/null && exit 1
+        echo "check: SKIPPED: the crates of $targets cannot be had"
+    }
+done
 
 step "documentation"
 export RUSTDOCFLAGS="-D warnings"

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 ///
 /// A hostile file may make all hashes collide. The caller then gets [`Crowded`] before that becomes expensive, and
 /// must use another method, such as sorting.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Distinct {
     /// For each slot an index, or `NONE`. There are at least twice as many slots as items.
     slots: Vec<u32>,

@@ -4,6 +4,8 @@
 //! The sink determines the size and the byte order of an address. The functions determine the layout, and how to
 //! write a count that does not fit its field.
 
+pub mod side_file;
+
 use core::iter;
 
 use crate::layout::{
@@ -36,6 +38,9 @@ pub trait Sink {
 
     /// Writes a 32-bit number.
     fn u32(&mut self, value: u32);
+
+    /// Writes a 64-bit number.
+    fn u64(&mut self, value: u64);
 
     /// Writes an address, or a count of the same size.
     ///
@@ -204,6 +209,10 @@ mod tests {
         }
 
         fn u32(&mut self, value: u32) {
+            self.extend_from_slice(&value.to_be_bytes());
+        }
+
+        fn u64(&mut self, value: u64) {
             self.extend_from_slice(&value.to_be_bytes());
         }
 

@@ -1,7 +1,11 @@
 //! The errors in profiles.
 
+mod side_file;
+
 use core::fmt;
 use core::ops::Range;
+
+pub use side_file::{Field, SideFileError};
 
 use crate::{Dimension, Encoding};
 
@@ -259,6 +263,15 @@ pub enum Error {
         /// The size of these records in bytes.
         size: u64,
     },
+
+    /// An error of [`side_file`](crate::side_file).
+    SideFile(SideFileError),
+}
+
+impl From<SideFileError> for Error {
+    fn from(error: SideFileError) -> Error {
+        Error::SideFile(error)
+    }
 }
 
 /// A part of a profile file.
@@ -269,7 +282,7 @@ pub enum Part {
     Header,
     /// A GNU histogram record.
     Histogram,
-    /// The samples of a 4.4BSD file.
+    /// The samples of a 4.4BSD file or of a side file.
     Samples,
     /// One arc.
     Arc,
@@ -277,6 +290,26 @@ pub enum Part {
     Arcs,
     /// A GNU record of basic-block counts.
     Blocks,
+    /// The header of a part of a side file.
+    PartHeader,
+    /// The properties of a side file.
+    Properties,
+    /// The objects of a side file.
+    Objects,
+    /// The threads of a side file.
+    Threads,
+    /// The calls of a side file.
+    Calls,
+    /// The calling contexts of a side file.
+    Contexts,
+    /// The cuts of a side file.
+    Cuts,
+    /// The mappings of a side file.
+    Mappings,
+    /// A part of a side file that the reader does not know, or the filler.
+    Other,
+    /// The end of a side file.
+    End,
 }
 
 /// Files that are sometimes mistaken for a profile of one of the [forms](crate::Form).
@@ -297,6 +330,8 @@ pub enum Foreign {
     OldBsd,
     /// An executable, or another ELF file.
     Elf,
+    /// The [side file](crate::side_file) of a profile.
+    SideFile,
     /// Text.
     Text,
 }
@@ -311,6 +346,7 @@ impl fmt::Display for Foreign {
             Foreign::PcProfile => "a pcprofile call trace, not a profile",
             Foreign::OldBsd => "a profile with the old 4.2BSD header, which is not supported",
             Foreign::Elf => "an ELF file, not a profile",
+            Foreign::SideFile => "the side file of a profile, not a profile",
             Foreign::Text => "a text file, not a profile",
         })
     }
@@ -325,6 +361,16 @@ impl fmt::Display for Part {
             Part::Arc => "arc",
             Part::Arcs => "arcs",
             Part::Blocks => "basic-block counts",
+            Part::PartHeader => "header of a part",
+            Part::Properties => "properties",
+            Part::Objects => "objects",
+            Part::Threads => "threads",
+            Part::Calls => "calls",
+            Part::Contexts => "calling contexts",
+            Part::Cuts => "cut chains",
+            Part::Mappings => "mappings",
+            Part::Other => "part",
+            Part::End => "end",
         })
     }
 }
@@ -392,6 +438,7 @@ impl fmt::Display for Error {
                 write!(f, "{part} too large for the form ({size:#x}, limit {limit:#x})"),
             Error::TooManyRepeats { size } =>
                 write!(f, "counts too high for the form ({size:#x} bytes of repeated records)"),
+            Error::SideFile(error) => error.fmt(f),
         }
     }
 }

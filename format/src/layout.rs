@@ -4,6 +4,8 @@
 //! byte order and the word size of the system it is compiled for; [`crate::read`] does not use them, because a file may
 //! come from any system.
 
+pub mod side_file;
+
 /// `version` of a 4.4BSD header (`GMONVERSION`), in 4.4BSD's `<sys/gmon.h>` since 1992.
 pub const GMONVERSION: i32 = 0x0005_1879;
 

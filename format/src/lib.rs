@@ -3,7 +3,8 @@
 //! Two families of files have that name: the tagged records of GNU systems, and the header, samples and raw arcs of
 //! 4.4BSD and its descendants. No file contains its own word size or byte order. [`detect`] finds both, [`read`]
 //! turns any of these files into one [`Profile`], [`write()`] turns a profile into any of them, and [`Accumulator`]
-//! adds up profiles exactly.
+//! adds up profiles exactly. [`side_file`] does the same for the file beside a profile that has the calling contexts,
+//! the shared objects, and the threads.
 //!
 //! The crate is `no_std` and forbids unsafe code. Any input may be hostile: the crate never panics, and never
 //! allocates more than a small multiple of the input's length.
@@ -19,7 +20,7 @@
 //! # Features
 //!
 //! `alloc`, on by default, enables everything except [`layout`] and [`encode`]. Without it, the crate has a few
-//! constants, two C structures, and the functions that encode records, which is what a profiling runtime needs.
+//! constants, three C structures, and the functions that encode records, which is what a profiling runtime needs.
 #![no_std]
 #![forbid(unsafe_code)]
 #![cfg_attr(
@@ -56,6 +57,8 @@ mod profile;
 #[cfg(feature = "alloc")]
 mod read;
 #[cfg(feature = "alloc")]
+pub mod side_file;
+#[cfg(feature = "alloc")]
 mod write;
 
 #[cfg(feature = "alloc")]
@@ -68,7 +71,7 @@ pub use encode::Arc;
 #[cfg(feature = "alloc")]
 pub use encoding::{Counter, CounterWidth, Encoding, Form, Hints, Order, Word};
 #[cfg(feature = "alloc")]
-pub use error::{Error, Foreign, Part, Result};
+pub use error::{Error, Field, Foreign, Part, Result, SideFileError};
 #[cfg(feature = "alloc")]
 pub use profile::{Block, Dimension, Histogram, Profile};
 #[cfg(feature = "alloc")]

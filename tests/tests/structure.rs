@@ -28,6 +28,7 @@ const ORDER: [(&str, &[&str]); 5] = [
             "read",
             "detect",
             "write",
+            "side_file",
         ],
     ),
     (

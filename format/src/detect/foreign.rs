@@ -1,6 +1,7 @@
 //! Recognizes files that are sometimes mistaken for profiles of a supported form.
 
 use super::candidates::ORDERS;
+use crate::layout::side_file::MAGIC;
 use crate::read::cursor::Cursor;
 use crate::{Error, Foreign, Part, Result, Word};
 
@@ -25,6 +26,9 @@ pub(super) fn name(bytes: &[u8]) -> Error {
 fn by_magic(bytes: &[u8]) -> Option<Foreign> {
     if bytes.starts_with(b"\x7fELF") {
         return Some(Foreign::Elf);
+    }
+    if bytes.starts_with(&MAGIC) {
+        return Some(Foreign::SideFile);
     }
     ORDERS.into_iter().find_map(|order| {
         let mut cursor = Cursor::new(bytes, Word::W32, order);

@@ -2,7 +2,8 @@
 
 use byteorder::{BigEndian, ByteOrder as _, LittleEndian};
 
-use crate::{Error, Order, Part, Result, Word};
+use crate::encode::side_file::read_number;
+use crate::{Error, Order, Part, Result, SideFileError, Word};
 
 /// A position in a range of the file. Nothing can be read past the end of the range.
 #[derive(Clone, Copy, Debug)]
@@ -83,6 +84,32 @@ impl<'a> Cursor<'a> {
         Ok(u32_of(self.array()?, order))
     }
 
+    pub(crate) fn u64(&mut self) -> Result<u64> {
+        let order = self.order;
+        Ok(u64_of(self.array()?, order))
+    }
+
+    /// Reads a number in LEB128. It may have useless bytes, up to a length of ten bytes: a writer may leave room for
+    /// a larger number.
+    pub(crate) fn number(&mut self) -> Result<u64> {
+        if let Some((value, size)) = read_number(self.bytes) {
+            self.split(size as u64, self.part)?;
+            return Ok(value);
+        }
+        match self.left() {
+            left @ 0..10 if self.bytes.iter().all(|byte| byte & 0x80 != 0) => {
+                Err(Error::Truncated { part: self.part, needed: left.saturating_add(1), left, offset: self.offset })
+            }
+            _ => Err(SideFileError::WideNumber { offset: self.offset }.into()),
+        }
+    }
+
+    /// Reads a number in LEB128, and then that many bytes.
+    pub(crate) fn string(&mut self) -> Result<&'a [u8]> {
+        let length = self.number()?;
+        Ok(self.split(length, self.part)?.rest())
+    }
+
     pub(crate) fn i32(&mut self) -> Result<i32> {
         self.u32().map(u32::cast_signed)
     }
@@ -94,6 +121,11 @@ impl<'a> Cursor<'a> {
             Word::W32 => self.u32().map(u64::from),
             Word::W64 => Ok(u64_of(self.array()?, order)),
         }
+    }
+
+    /// Sets the byte order of the numbers that follow.
+    pub(crate) fn set_order(&mut self, order: Order) {
+        self.order = order;
     }
 
     /// The byte order of numbers.

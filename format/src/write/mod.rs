@@ -2,7 +2,7 @@
 
 mod bsd;
 mod gnu;
-mod output;
+pub(crate) mod output;
 mod pieces;
 
 use alloc::vec::Vec;

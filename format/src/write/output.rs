@@ -8,7 +8,7 @@ use crate::encode::Sink;
 use crate::{Counter, CounterWidth, Error, Order, Result, Word};
 
 /// A file that is being written.
-pub(super) struct Output {
+pub(crate) struct Output {
     bytes: Vec<u8>,
     word: Word,
     order: Order,
@@ -16,12 +16,17 @@ pub(super) struct Output {
 
 impl Output {
     /// Makes an empty file with memory for this many bytes.
-    pub(super) fn new(size: u64, word: Word, order: Order) -> Output {
+    pub(crate) fn new(size: u64, word: Word, order: Order) -> Output {
         Output { bytes: Vec::with_capacity(usize::try_from(size).unwrap_or(0)), word, order }
     }
 
-    pub(super) fn finish(self) -> Vec<u8> {
+    pub(crate) fn finish(self) -> Vec<u8> {
         self.bytes
+    }
+
+    /// The bytes so far.
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        &self.bytes
     }
 
     fn offset(&self) -> u64 {
@@ -33,15 +38,6 @@ impl Output {
         match self.order {
             Order::Little => LittleEndian::write_u16(&mut field, value),
             Order::Big => BigEndian::write_u16(&mut field, value),
-        }
-        self.bytes(&field);
-    }
-
-    fn u64(&mut self, value: u64) {
-        let mut field = [0; 8];
-        match self.order {
-            Order::Little => LittleEndian::write_u64(&mut field, value),
-            Order::Big => BigEndian::write_u64(&mut field, value),
         }
         self.bytes(&field);
     }
@@ -72,6 +68,15 @@ impl Sink for Output {
         match self.order {
             Order::Little => LittleEndian::write_u32(&mut field, value),
             Order::Big => BigEndian::write_u32(&mut field, value),
+        }
+        self.bytes(&field);
+    }
+
+    fn u64(&mut self, value: u64) {
+        let mut field = [0; 8];
+        match self.order {
+            Order::Little => LittleEndian::write_u64(&mut field, value),
+            Order::Big => BigEndian::write_u64(&mut field, value),
         }
         self.bytes(&field);
     }

@@ -163,6 +163,10 @@ impl Sink for Writer {
         self.put(&value.to_ne_bytes());
     }
 
+    fn u64(&mut self, value: u64) {
+        self.put(&value.to_ne_bytes());
+    }
+
     fn word(&mut self, value: u64) -> Result<(), Infallible> {
         self.put(&(value as usize).to_ne_bytes());
         Ok(())

@@ -1,0 +1,125 @@
+//! What a side file says.
+
+use super::content::{Checksum, SideFile};
+use super::contexts::ContextTree;
+use super::counts::{Calls, Samples, Thread};
+use super::object::{Mapping, Object};
+use crate::encode::side_file::CutReason;
+use crate::layout::side_file::{PROGRAM, property};
+use crate::{Order, Word};
+
+impl SideFile {
+    /// The size of an address of the program.
+    #[must_use]
+    pub fn word(&self) -> Word {
+        self.word
+    }
+
+    /// The byte order of the file.
+    #[must_use]
+    pub fn order(&self) -> Order {
+        self.order
+    }
+
+    /// Whether the program still ran, or was killed.
+    #[must_use]
+    pub fn is_live(&self) -> bool {
+        self.is_live
+    }
+
+    /// The profile that the file belongs to: the checksum of the profile, or of the start of a live one. `None` in a
+    /// sum whose profile is not written yet.
+    #[must_use]
+    pub fn profile(&self) -> Option<Checksum> {
+        self.profile
+    }
+
+    /// Whether the file belongs to the profile with these bytes.
+    #[must_use]
+    pub fn is_of(&self, profile: &[u8]) -> bool {
+        self.profile.is_some_and(|of| (self.is_live || of.length == profile.len() as u64) && of.begins(profile))
+    }
+
+    /// The properties of the run: keys with their values.
+    pub fn properties(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        self.properties.iter().filter_map(|property| {
+            let (key, value) = property.split_at_checked(property.iter().position(|byte| *byte == b'=')?)?;
+            Some((key, value.get(1..)?))
+        })
+    }
+
+    /// The value of a property.
+    #[must_use]
+    pub fn property(&self, key: &[u8]) -> Option<&[u8]> {
+        self.properties().find(|(known, _)| *known == key).map(|(_, value)| value)
+    }
+
+    /// Samples per second; `None` if unknown.
+    #[must_use]
+    pub fn rate(&self) -> Option<u32> {
+        decimal(self.property(property::RATE)?)
+    }
+
+    /// The number of runs that the file is of.
+    #[must_use]
+    pub fn runs(&self) -> u64 {
+        self.property(property::RUNS).and_then(decimal).unwrap_or(1)
+    }
+
+    /// The objects with their numbers, in ascending order.
+    pub fn objects(&self) -> impl Iterator<Item = (u32, &Object)> {
+        self.objects.iter().map(|(number, object)| (*number, object))
+    }
+
+    /// The object with this number.
+    #[must_use]
+    pub fn object(&self, number: u32) -> Option<&Object> {
+        self.objects.get(&number)
+    }
+
+    /// The program.
+    #[must_use]
+    pub fn program(&self) -> Option<&Object> {
+        self.object(PROGRAM)
+    }
+
+    /// The threads, if the run counted by thread. Nodes of the tree and counts name a thread by its index.
+    #[must_use]
+    pub fn threads(&self) -> &[Thread] {
+        &self.threads
+    }
+
+    /// Where objects were mapped. A later mapping replaces what earlier ones say about its addresses.
+    #[must_use]
+    pub fn mappings(&self) -> &[Mapping] {
+        &self.mappings
+    }
+
+    /// The samples outside the program, and with threads all samples by thread.
+    #[must_use]
+    pub fn samples(&self) -> &[Samples] {
+        &self.samples
+    }
+
+    /// The calls that the profile cannot hold, and with threads all calls by thread.
+    #[must_use]
+    pub fn calls(&self) -> &[Calls] {
+        &self.calls
+    }
+
+    /// The calling contexts of the samples.
+    #[must_use]
+    pub fn contexts(&self) -> &ContextTree {
+        &self.contexts
+    }
+
+    /// The ticks that are in no node of the tree, by reason.
+    pub fn unwalked(&self) -> impl Iterator<Item = (CutReason, u64)> {
+        self.cuts.iter().map(|(reason, ticks)| (*reason, *ticks))
+    }
+}
+
+/// A decimal number.
+fn decimal<T: core::str::FromStr>(text: &[u8]) -> Option<T> {
+    core::str::from_utf8(text).ok()?.parse().ok()
+}

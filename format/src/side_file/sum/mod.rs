@@ -1,0 +1,219 @@
+//! Adds up side files.
+
+mod index;
+mod names;
+mod tree;
+
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::vec::Vec;
+
+use super::content::SideFile;
+use super::counts::{Calls, Samples};
+use crate::encode::side_file::{Call, CutReason, Place};
+use crate::layout::side_file::{ELSEWHERE, KERNEL, property};
+use crate::{Error, Field, Result, SideFileError, Word};
+use names::{Names, Translation};
+use tree::TreeSum;
+
+/// The sum of any number of side files of one program.
+///
+/// Objects are the same if their build IDs are; without a build ID, if their paths are. Threads are the same if
+/// their names are, in one file too. Trees are added up node by node, and samples and calls by object and address. The
+/// sum has the properties that all files have with the same value, no mappings, and no addresses in the kernel or
+/// elsewhere, which mean nothing in another run. It depends on the files only, not on their order, and may be a
+/// summand itself.
+///
+/// ```
+/// # use gmon::Word;
+/// # use gmon::side_file::{Accumulator, CutReason, SideFile};
+/// # let mut first = SideFile::new(Word::W64);
+/// # first.add_cut(CutReason::NO_STACK, 3)?;
+/// # let second = first.clone();
+/// let mut sum = Accumulator::new();
+/// for file in [&first, &second] {
+///     sum.add(file)?;
+/// }
+/// assert_eq!(sum.finish().runs(), 2);
+/// # Ok::<(), gmon::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Accumulator {
+    runs: u64,
+    is_wide: bool,
+    /// `None` before the first file.
+    shared: Option<Shared>,
+    names: Names,
+    /// Ticks by thread, object, bin size, and index of the bin.
+    samples: BTreeMap<(Option<u32>, u32, u64), BTreeMap<u64, u64>>,
+    /// Calls by thread, caller, and called function.
+    calls: BTreeMap<(Option<u32>, Place, Place), u64>,
+    tree: TreeSum,
+    cuts: BTreeMap<CutReason, u64>,
+    totals: Totals,
+}
+
+/// What all files have in common.
+#[derive(Clone, Debug, Default)]
+struct Shared {
+    rate: Option<u32>,
+    /// The other properties, except the number of runs.
+    properties: BTreeSet<Box<[u8]>>,
+}
+
+/// The sums of all counts of each kind. If a total fits 64 bits, so does each count.
+#[derive(Clone, Copy, Debug, Default)]
+struct Totals {
+    samples: u64,
+    calls: u64,
+    contexts: u64,
+    cuts: u64,
+}
+
+impl Totals {
+    fn plus(self, file: &SideFile) -> Result<Totals> {
+        let sum = |known: u64, more: u64| {
+            let overflow = Error::from(SideFileError::Impossible { field: Field::Count, value: more });
+            known.checked_add(more).ok_or(overflow)
+        };
+        Ok(Totals {
+            samples: sum(self.samples, file.samples_total)?,
+            calls: sum(self.calls, file.calls_total)?,
+            contexts: sum(self.contexts, file.contexts.total)?,
+            cuts: sum(self.cuts, file.cuts_total)?,
+        })
+    }
+}
+
+impl Accumulator {
+    /// Makes an empty sum.
+    #[must_use]
+    pub fn new() -> Accumulator {
+        Accumulator::default()
+    }
+
+    /// Adds a file.
+    ///
+    /// # Errors
+    ///
+    /// When the file is of another program, or of another rate; when a sum needs more than 64 bits; when there are
+    /// too many objects or nodes. After an error, the sum may contain a part of the file and must not be used.
+    pub fn add(&mut self, file: &SideFile) -> Result<()> {
+        if self.names.is_other_program(file) {
+            return Err(SideFileError::ProgramsDiffer.into());
+        }
+        self.totals = self.totals.plus(file)?;
+        self.add_properties(file)?;
+        let translation = self.names.add(file)?;
+        self.add_samples(file, &translation);
+        self.add_calls(file, &translation);
+        self.tree.add(&file.contexts, |place| translation.place(place))?;
+        for (reason, ticks) in &file.cuts {
+            increase(self.cuts.entry(*reason).or_insert(0), *ticks);
+        }
+        self.is_wide |= file.word == Word::W64;
+        Ok(())
+    }
+
+    fn add_properties(&mut self, file: &SideFile) -> Result<()> {
+        let own = |key: &[u8]| key == property::RATE || key == property::RUNS;
+        let all = file.properties().zip(&file.properties).filter(|((key, _), _)| !own(key));
+        let all: BTreeSet<&Box<[u8]>> = all.map(|(_, property)| property).collect();
+        self.runs = self.runs.saturating_add(file.runs());
+        match &mut self.shared {
+            None => {
+                let properties = all.into_iter().cloned().collect();
+                self.shared = Some(Shared { rate: file.rate(), properties });
+            }
+            Some(shared) if shared.rate != file.rate() => {
+                let (first, second) = (shared.rate.unwrap_or(0), file.rate().unwrap_or(0));
+                return Err(Error::RatesDiffer { first, second });
+            }
+            Some(shared) => shared.properties.retain(|property| all.contains(property)),
+        }
+        Ok(())
+    }
+
+    fn add_samples(&mut self, file: &SideFile, translation: &Translation) {
+        for samples in &file.samples {
+            let is_outside = matches!(samples.object, KERNEL | ELSEWHERE);
+            let bin_size = if is_outside { 1 } else { samples.bin_size };
+            let of = (translation.thread(samples.thread), translation.object(samples.object), bin_size);
+            let bins = self.samples.entry(of).or_default();
+            for (index, ticks) in &samples.bins {
+                increase(bins.entry(if is_outside { 0 } else { *index }).or_insert(0), *ticks);
+            }
+        }
+    }
+
+    fn add_calls(&mut self, file: &SideFile, translation: &Translation) {
+        for calls in &file.calls {
+            let thread = translation.thread(calls.thread);
+            for call in &calls.calls {
+                let of = (thread, translation.place(call.caller), translation.place(call.callee));
+                increase(self.calls.entry(of).or_insert(0), call.count);
+            }
+        }
+    }
+
+    /// Returns the sum of the files that were added.
+    #[must_use]
+    pub fn finish(self) -> SideFile {
+        let mut sum = SideFile::new(if self.is_wide { Word::W64 } else { Word::W32 });
+        let Shared { rate, properties } = self.shared.unwrap_or_default();
+        let own = [(property::RATE, rate.map(u64::from)), (property::RUNS, Some(self.runs).filter(|runs| *runs != 1))];
+        for (key, value) in own {
+            let text = value.map(|value| [key, b"=", format!("{value}").as_bytes()].concat());
+            sum.properties.extend(text.map(Vec::into_boxed_slice));
+        }
+        sum.properties.extend(properties);
+        let (objects, threads, translation) = self.names.finish();
+        (sum.objects, sum.threads) = (objects, threads);
+        sum.samples = sorted_samples(self.samples, &translation);
+        sum.calls = sorted_calls(self.calls, &translation);
+        sum.contexts = self.tree.finish(|place| translation.place(place));
+        sum.cuts = self.cuts;
+        (sum.samples_total, sum.calls_total) = (self.totals.samples, self.totals.calls);
+        sum.cuts_total = self.totals.cuts;
+        sum
+    }
+}
+
+fn sorted_samples(
+    samples: BTreeMap<(Option<u32>, u32, u64), BTreeMap<u64, u64>>,
+    translation: &Translation,
+) -> Vec<Samples> {
+    let samples = samples.into_iter().filter(|(_, bins)| !bins.is_empty());
+    let mut sorted: Vec<Samples> = samples
+        .map(|((thread, object, bin_size), bins)| Samples {
+            thread: translation.thread(thread),
+            object: translation.object(object),
+            bin_size,
+            bins: bins.into_iter().collect(),
+        })
+        .collect();
+    sorted.sort_by_key(|samples| (samples.thread, samples.object, samples.bin_size));
+    sorted
+}
+
+fn sorted_calls(calls: BTreeMap<(Option<u32>, Place, Place), u64>, translation: &Translation) -> Vec<Calls> {
+    let calls = calls.into_iter().map(|((thread, caller, callee), count)| {
+        let (caller, callee) = (translation.place(caller), translation.place(callee));
+        (translation.thread(thread), Call { caller, callee, count })
+    });
+    let mut all: Vec<(Option<u32>, Call)> = calls.collect();
+    all.sort_unstable();
+    let of_threads = all.chunk_by(|(one, _), (other, _)| one == other);
+    of_threads
+        .filter_map(|calls| {
+            let (thread, _) = calls.first()?;
+            Some(Calls { thread: *thread, calls: calls.iter().map(|(_, call)| *call).collect() })
+        })
+        .collect()
+}
+
+/// Adds to a count. The total of all counts fits.
+fn increase(sum: &mut u64, more: u64) {
+    *sum = sum.saturating_add(more);
+}

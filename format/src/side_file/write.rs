@@ -1,0 +1,120 @@
+//! Writes side files.
+
+use alloc::vec::Vec;
+
+use super::content::{Checksum, SideFile};
+use super::contexts::Node;
+use crate::encode::Sink as _;
+use crate::encode::side_file::{
+    BinEncoder, CallEncoder, Header, ThreadItem, context, cut, end, header, mapping, object, padding, part, property,
+    thread,
+};
+use crate::layout::side_file::{
+    BIG, CALLS, CONTEXTS, CUTS, LITTLE, LIVE, MAPPINGS, OBJECTS, PROPERTIES, SAMPLES, THREADS, Tag,
+};
+use crate::write::output::Output;
+use crate::{Order, Word};
+
+impl SideFile {
+    /// Writes the file. Reading returns the same content, except the zeros of nodes that a live file had room for.
+    ///
+    /// ```
+    /// # use gmon::Word;
+    /// # use gmon::side_file::{CutReason, SideFile};
+    /// let mut file = SideFile::new(Word::W64);
+    /// file.add_cut(CutReason::NO_STACK, 3)?;
+    /// assert_eq!(SideFile::parse(&file.write())?, file);
+    /// # Ok::<(), gmon::Error>(())
+    /// ```
+    #[must_use]
+    pub fn write(&self) -> Vec<u8> {
+        let mut out = Writer { out: Output::new(0, self.word, self.order), file: self };
+        out.header();
+        out.descriptions();
+        out.counts();
+        out.contexts();
+        let mut out = out.out;
+        let sum = Checksum::of(out.as_bytes()).sum;
+        end(&mut out, sum);
+        out.finish()
+    }
+}
+
+struct Writer<'a> {
+    out: Output,
+    file: &'a SideFile,
+}
+
+impl Writer<'_> {
+    fn header(&mut self) {
+        let SideFile { word, order, is_live, profile, .. } = *self.file;
+        let profile = profile.unwrap_or_default();
+        let fields = Header {
+            word_size: if word == Word::W64 { 8 } else { 4 },
+            order: if order == Order::Little { LITTLE } else { BIG },
+            flags: if is_live { LIVE } else { 0 },
+            profile_length: profile.length,
+            profile_sum: profile.sum,
+        };
+        header(&mut self.out, &fields);
+    }
+
+    /// Writes a part, unless its content is empty.
+    fn part(&mut self, tag: Tag, content: impl FnOnce(&mut Output)) {
+        let mut bytes = Output::new(0, self.file.word, self.file.order);
+        content(&mut bytes);
+        let bytes = bytes.finish();
+        if !bytes.is_empty() {
+            let length = bytes.len() as u64;
+            part(&mut self.out, tag, 0, length);
+            self.out.bytes(&bytes);
+            padding(&mut self.out, length);
+        }
+    }
+
+    fn descriptions(&mut self) {
+        let file = self.file;
+        self.part(PROPERTIES, |out| file.properties().for_each(|(key, value)| property(out, key, value)));
+        self.part(OBJECTS, |out| file.objects().for_each(|(number, one)| object(out, &one.item(number))));
+        self.part(THREADS, |out| {
+            for one in &file.threads {
+                let (number, threads, ticks, calls) = (one.number, one.threads, one.ticks, one.calls);
+                thread(out, &ThreadItem { number, threads, ticks, calls, name: &one.name });
+            }
+        });
+        self.part(MAPPINGS, |out| {
+            for one in &file.mappings {
+                mapping(out, one.addresses.start, one.addresses.end, one.bias, one.object);
+            }
+        });
+    }
+
+    fn counts(&mut self) {
+        for samples in &self.file.samples {
+            self.part(SAMPLES, |out| {
+                let mut bins = BinEncoder::begin(out, samples.thread, samples.object, samples.bin_size);
+                samples.bins.iter().for_each(|(index, ticks)| bins.put(out, *index, *ticks));
+            });
+        }
+        for calls in &self.file.calls {
+            self.part(CALLS, |out| {
+                let mut encoder = CallEncoder::begin(out, calls.thread);
+                calls.calls.iter().for_each(|call| encoder.put(out, call));
+            });
+        }
+    }
+
+    fn contexts(&mut self) {
+        let file = self.file;
+        let nodes = &file.contexts.nodes;
+        self.part(CONTEXTS, |out| {
+            for (index, node) in nodes.iter().enumerate() {
+                let parent = node.parent().and_then(|parent| nodes.get(parent));
+                // A parent is before its child, and there are fewer nodes than 32-bit numbers.
+                let distance = node.parent().map_or(0, |parent| index.saturating_sub(parent)) as u32;
+                context(out, distance, parent.map(Node::place), node.place(), node.ticks);
+            }
+        });
+        self.part(CUTS, |out| file.unwalked().for_each(|(reason, ticks)| cut(out, reason, ticks)));
+    }
+}
