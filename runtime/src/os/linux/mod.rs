@@ -23,13 +23,16 @@ mod listed_object;
 mod maps;
 mod memory;
 mod perf;
+mod readable;
 mod signal;
 mod thread;
 mod ticks;
 mod timer;
 
 pub(crate) use listed_object::ListedObject;
-pub use machine::interrupted_pc;
+pub use machine::{
+    CONTEXT_ABOVE_STACK, CONTEXT_PC, CONTEXT_REGISTERS, SIGNAL_TRAMPOLINE, SIGNAL_TRAMPOLINE_CALL, interrupted_pc,
+};
 pub(crate) use machine::{numbers, syscall};
 
 pub use crate::arch::LARGEST_PAGE;
@@ -57,6 +60,7 @@ pub(crate) use memory::{
 };
 pub use memory::{clear, map, unmap};
 pub(crate) use perf::{SampleMemory, sample_on};
+pub use readable::is_readable;
 pub use signal::Handler;
 pub(crate) use signal::PROFIL_SIGNAL;
 pub(crate) use signal::{
