@@ -22,6 +22,8 @@ pub(super) struct Index {
 pub struct Found<'a> {
     /// The rule.
     pub rule: Rule,
+    /// The address of the function.
+    pub(super) start: usize,
     /// Whether the caller is code that a signal interrupted.
     pub is_signal: bool,
     /// The section with the expressions of the rule.
@@ -31,7 +33,7 @@ pub struct Found<'a> {
 impl Found<'_> {
     /// A rule from the cache: without expressions, and not of a signal frame.
     pub(super) fn of(rule: Rule) -> Self {
-        Found { rule, is_signal: false, section: Section { address: 0, bytes: &[] } }
+        Found { rule, start: 0, is_signal: false, section: Section { address: 0, bytes: &[] } }
     }
 }
 
@@ -94,6 +96,6 @@ impl Index {
         if pc.wrapping_sub(entry.start) >= entry.length {
             return None;
         }
-        Some(Found { rule: rule_at::<A>(&entry, pc)?, is_signal: entry.common.is_signal, section })
+        Some(Found { rule: rule_at::<A>(&entry, pc)?, start: entry.start, is_signal: entry.common.is_signal, section })
     }
 }

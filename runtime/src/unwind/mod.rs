@@ -49,3 +49,6 @@ pub use pages::Pages;
 pub use rule::{Cfa, Place, Rule};
 pub use signal_frame::SignalFrames;
 pub use walk::{Cut, Ending, Frame, MOST_FRAMES, Tables, Walk};
+
+#[cfg(test)]
+mod tests;

@@ -60,6 +60,15 @@ const SAME: u64 = 0;
 const UNDEFINED: u64 = 1;
 
 impl Rule {
+    /// The rule of a frame without a caller.
+    pub(super) const OUTERMOST: Rule = Rule {
+        cfa: Cfa::Register(u8::MAX, 0),
+        return_address: Place::Undefined,
+        frame_pointer: Place::Same,
+        base: Place::Same,
+        stack_pointer: Place::Same,
+    };
+
     /// The rule in 64 bits, or `None` if it does not fit: expressions and very large frames, which are rare.
     pub(super) fn pack(&self, packing: Packing) -> Option<u64> {
         let Cfa::Register(register, offset) = self.cfa else {

@@ -8,11 +8,14 @@ use super::expression::{Machine, evaluate};
 use super::index::Found;
 use super::memory::Memory;
 use super::objects::Objects;
-use super::rule::{Cfa, Place};
+use super::rule::{Cfa, Place, Rule};
 use super::signal_frame::SignalFrames;
 
 /// The most frames of a walk. A deeper stack is cut.
 pub const MOST_FRAMES: u32 = 4096;
+/// Distinguishes the program counters of interrupted frames in the cache from those of calls, whose return addresses were
+/// checked. No program has code at such addresses.
+const EXACT: usize = 1 << (usize::BITS - 1);
 /// How often the walk may go to a lower address, that is, to another stack: an alternate stack or a coroutine.
 const MOST_STACKS: u32 = 16;
 
@@ -116,7 +119,7 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
         self.check(sp, true)?;
         (self.pc, self.sp, self.fp, self.base) = (pc, sp, fp, Some(base));
         (self.is_exact, self.context) = (true, Some(context));
-        self.found = self.rule(pc).0;
+        self.found = self.rule_at(pc);
         Ok(())
     }
 
@@ -148,42 +151,64 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
         }
     }
 
-    /// The rule at an address, and whether it comes from the cache.
-    fn rule(&self, pc: usize) -> (Option<Found<'a>>, bool) {
+    /// The rule at an address, and whether it comes from the cache. `kind` is 0 for the address of a call.
+    fn rule(&self, pc: usize, kind: usize) -> (Option<Found<'a>>, bool) {
         let Tables { objects, cache, .. } = self.tables;
-        if let Some(rule) = cache.get(pc, objects.generation, packing::<A>()) {
+        if let Some(rule) = cache.get(pc ^ kind, objects.generation, packing::<A>()) {
             return (Some(Found::of(rule)), true);
         }
-        let found = objects.find(pc).and_then(|object| object.rule::<A>(pc));
-        (found, false)
+        (objects.find(pc).and_then(|object| object.rule::<A>(pc)), false)
+    }
+
+    fn remember(&self, pc: usize, kind: usize, found: Option<&Found<'_>>) {
+        if let Some(found) = found.filter(|found| !found.is_signal) {
+            self.tables.cache.put(pc ^ kind, self.tables.objects.generation, packing::<A>(), &found.rule);
+        }
+    }
+
+    /// The rule of a frame that was interrupted at `pc`.
+    fn rule_at(&self, pc: usize) -> Option<Found<'a>> {
+        let (found, is_remembered) = self.rule(pc, EXACT);
+        if !is_remembered {
+            self.remember(pc, EXACT, found.as_ref());
+        }
+        found
     }
 
     /// The rule of a frame that continues at `pc` after a call. A call can be the last instruction of a function, so the
     /// rule is that of the call.
     ///
     /// An address that no call left on the stack is no frame: an exception that is being thrown overwrites return addresses,
-    /// for example. But the C library makes some frames: the trampoline of a signal, and the end of a coroutine. Rules that
-    /// come from the cache were checked when they were put there.
+    /// for example. But the C library makes some frames: the trampoline of a signal, and the function at which a coroutine
+    /// ends, which has no caller. Rules that come from the cache were checked when they were put there.
     fn rule_after_call(&self, pc: usize, sp: usize) -> Result<Option<Found<'a>>, Ending> {
         let call = pc.wrapping_sub(1);
-        let (found, is_checked) = self.rule(call);
+        let (found, is_checked) = self.rule(call, 0);
         if is_checked {
             return Ok(found);
         }
         if A::follows_call(self.memory, pc) {
-            if let Some(found) = found.filter(|found| !found.is_signal) {
-                self.tables.cache.put(call, self.tables.objects.generation, packing::<A>(), &found.rule);
-            }
+            self.remember(call, 0, found.as_ref());
             return Ok(found);
         }
-        let (found, _) = self.rule(pc);
-        let is_made = found.is_some_and(|found| found.is_signal || found.rule.return_address == Place::Undefined);
-        let is_trampoline = || self.tables.signals.context_at(self.memory, pc, sp, false).is_some();
-        if is_made || is_trampoline() { Ok(found) } else { Err(MISLED) }
+        let found = self.rule_at(pc);
+        if self.tables.signals.context_at(self.memory, pc, sp, false).is_some() {
+            return Ok(found);
+        }
+        match found {
+            Some(found) if found.is_signal => Ok(Some(found)),
+            Some(found) if found.start == pc || found.rule.return_address == Place::Undefined => {
+                Ok(Some(Found::of(Rule::OUTERMOST)))
+            }
+            _ => Err(MISLED),
+        }
     }
 
     fn apply(&mut self, found: &Found<'_>) -> Result<(), Ending> {
         let rule = &found.rule;
+        if rule.return_address == Place::Undefined {
+            return Err(Ending::Outermost);
+        }
         let (cfa, is_of_stack) = match rule.cfa {
             Cfa::Register(number, offset) => {
                 let value = self.register(number).map(|value| value.wrapping_add_signed(offset as isize));
@@ -193,7 +218,6 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
         };
         let cfa = cfa.ok_or(UNREADABLE)?;
         let pc = match rule.return_address {
-            Place::Undefined => return Err(Ending::Outermost),
             Place::Same if A::HAS_LINK_REGISTER && self.is_exact => self.register(A::RETURN_ADDRESS),
             Place::Same => return Err(MISLED),
             place => self.value(place, cfa, found),
@@ -233,7 +257,7 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
         if pc == 0 {
             return Err(Ending::Outermost);
         }
-        self.found = if is_exact { self.rule(pc).0 } else { self.rule_after_call(pc, caller.sp)? };
+        self.found = if is_exact { self.rule_at(pc) } else { self.rule_after_call(pc, caller.sp)? };
         (self.pc, self.sp, self.fp, self.base) = (pc, caller.sp, caller.fp, caller.base);
         (self.is_exact, self.context) = (is_exact, None);
         Ok(())

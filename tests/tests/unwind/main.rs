@@ -5,6 +5,8 @@
 
 mod compiled;
 mod elf;
+mod handlers;
+mod loaded;
 mod random;
 mod rules;
 mod shadow;

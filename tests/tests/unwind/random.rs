@@ -10,7 +10,7 @@ use gmon_runtime::unwind::{
 use proptest::prelude::*;
 
 use crate::elf::{Elf, library};
-use crate::steps::SIGNALS;
+use crate::loaded::SIGNALS;
 
 /// Memory that has a word of a small set at each address: stack addresses, code addresses, and noise.
 struct Words {

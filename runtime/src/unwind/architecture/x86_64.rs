@@ -15,6 +15,15 @@ const MOV_RSP_RBP: usize = 0xe5_8948;
 /// The most instructions that remove a frame: an addition, six registers, and the return.
 const MOST_INSTRUCTIONS: u32 = 8;
 
+/// The eight bytes before an address. Bytes on the page before are 0 if that page cannot be read.
+fn before(memory: &impl Memory, pc: usize) -> Option<usize> {
+    let last = pc.checked_sub(1)?;
+    memory.read(pc.checked_sub(8)?).or_else(|| {
+        let start = last & !7;
+        memory.read(start).map(|word| word << (8 * (7 - (last - start))))
+    })
+}
+
 impl Architecture for X86_64 {
     const STACK_POINTER: u8 = 7;
     const FRAME_POINTER: u8 = 6;
@@ -24,7 +33,7 @@ impl Architecture for X86_64 {
     const ADDRESS_BITS: usize = usize::MAX;
 
     fn follows_call(memory: &impl Memory, pc: usize) -> bool {
-        let Some(word) = pc.checked_sub(8).and_then(|before| memory.read(before)) else {
+        let Some(word) = before(memory, pc) else {
             return false;
         };
         // The byte this far before pc.
@@ -48,10 +57,8 @@ impl Architecture for X86_64 {
     fn enters_at(memory: &impl Memory, pc: usize, frame: Returning) -> Option<Returning> {
         let code = memory.read(pc)?;
         let is_pushing = code & 0xff == PUSH_RBP || code & 0xffff_ffff == ENDBR64;
-        let has_pushed = || {
-            code & 0xff_ffff == MOV_RSP_RBP
-                && memory.read(pc.wrapping_sub(8)).is_some_and(|before| before >> 56 == PUSH_RBP)
-        };
+        let has_pushed =
+            || code & 0xff_ffff == MOV_RSP_RBP && before(memory, pc).is_some_and(|before| before >> 56 == PUSH_RBP);
         let mut caller = frame;
         if !is_pushing {
             if !has_pushed() {
