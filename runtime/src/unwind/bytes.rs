@@ -12,16 +12,16 @@ pub struct Section<'a> {
 impl<'a> Section<'a> {
     /// A cursor from an offset to the end of the section.
     pub(super) fn at(self, offset: usize) -> Cursor<'a> {
-        Cursor { section: self, at: offset, end: self.bytes.len() }
+        Cursor { rest: self.bytes.get(offset..).unwrap_or(&[]), address: self.address.wrapping_add(offset) }
     }
 }
 
-/// A position in a section, and the end up to which it may go.
+/// A position in a section, and the bytes up to the end to which it may go.
 #[derive(Clone, Copy)]
 pub(super) struct Cursor<'a> {
-    section: Section<'a>,
-    at: usize,
-    end: usize,
+    rest: &'a [u8],
+    /// The address of the next byte.
+    address: usize,
 }
 
 /// Where a pointer's value counts from: the high bits of a pointer encoding (`DW_EH_PE_*`).
@@ -32,23 +32,20 @@ const APPLICATION: u8 = 0xf0;
 pub(super) const OMITTED: u8 = 0xff;
 
 impl<'a> Cursor<'a> {
-    pub(super) fn section(&self) -> Section<'a> {
-        self.section
-    }
-
-    pub(super) fn offset(&self) -> usize {
-        self.at
+    /// The address of the next byte.
+    pub(super) fn address(&self) -> usize {
+        self.address
     }
 
     pub(super) fn is_at_end(&self) -> bool {
-        self.at >= self.end
+        self.rest.is_empty()
     }
 
     /// The next `length` bytes as a cursor of their own; this one continues behind them.
     pub(super) fn split(&mut self, length: usize) -> Option<Cursor<'a>> {
-        let end = self.at.checked_add(length).filter(|end| *end <= self.end)?;
-        let part = Cursor { end, ..*self };
-        self.at = end;
+        let (part, rest) = self.rest.split_at_checked(length)?;
+        let part = Cursor { rest: part, address: self.address };
+        *self = Cursor { rest, address: self.address.wrapping_add(length) };
         Some(part)
     }
 
@@ -57,18 +54,13 @@ impl<'a> Cursor<'a> {
     }
 
     fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
-        let start = self.at;
+        let array = *self.rest.first_chunk()?;
         self.skip(N)?;
-        self.section.bytes.get(start..self.at)?.try_into().ok()
+        Some(array)
     }
 
     pub(super) fn u8(&mut self) -> Option<u8> {
-        if self.is_at_end() {
-            return None;
-        }
-        let byte = self.section.bytes.get(self.at)?;
-        self.at += 1;
-        Some(*byte)
+        self.array().map(|[byte]| byte)
     }
 
     pub(super) fn u16(&mut self) -> Option<u16> {
@@ -137,7 +129,7 @@ impl<'a> Cursor<'a> {
     /// An encoded pointer. `data` is the address that data-relative pointers count from. Other encodings, among them
     /// pointers to pointers, do not occur where this is used.
     pub(super) fn pointer(&mut self, encoding: u8, data: usize) -> Option<usize> {
-        let place = self.section.address.wrapping_add(self.at);
+        let place = self.address;
         let number = self.number(encoding)?;
         match encoding & APPLICATION {
             0 => Some(number),

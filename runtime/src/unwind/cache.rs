@@ -66,7 +66,7 @@ fn key(pc: usize, generation: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rule::{Cfa, Place};
+    use super::super::rule::{Cfa, Place, Stored};
     use super::*;
 
     const PACKING: Packing = Packing { registers: [7, 6, 3] };
@@ -74,10 +74,10 @@ mod tests {
     fn rule(offset: i32) -> Rule {
         Rule {
             cfa: Cfa::Register(7, offset),
-            return_address: Place::Stack(-8),
-            frame_pointer: Place::Same,
-            base: Place::Same,
-            stack_pointer: Place::Same,
+            return_address: Stored::of(Place::Stack(-8)).unwrap(),
+            frame_pointer: Stored::SAME,
+            base: Stored::SAME,
+            stack_pointer: Stored::SAME,
         }
     }
 

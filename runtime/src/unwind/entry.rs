@@ -41,9 +41,10 @@ fn content(section: Section<'_>, offset: usize) -> Option<Cursor<'_>> {
 
 impl<'a> Entry<'a> {
     /// The FDE at an offset of the section.
+    #[inline(never)]
     pub(super) fn read(section: Section<'a>, offset: usize) -> Option<Entry<'a>> {
         let mut cursor = content(section, offset)?;
-        let here = cursor.offset();
+        let here = cursor.address().wrapping_sub(section.address);
         let distance = cursor.u32().filter(|distance| *distance != 0)?;
         let common = Common::read(section, here.checked_sub(distance as usize)?)?;
         let start = cursor.pointer(common.encoding, 0)?;

@@ -58,6 +58,7 @@ impl Stack {
 /// Evaluates the expression whose length is at an offset of the section. `first` is on the stack at the start: the CFA,
 /// for the place of a register.
 #[must_use]
+#[inline(never)]
 pub fn evaluate(section: Section<'_>, offset: u32, first: Option<usize>, machine: &impl Machine) -> Option<usize> {
     let mut cursor = section.at(offset as usize);
     let length = cursor.uleb()?;
@@ -77,9 +78,9 @@ pub fn evaluate(section: Section<'_>, offset: u32, first: Option<usize>, machine
             0x2f | 0x28 => {
                 let distance = at.u16()?.cast_signed();
                 if operation == 0x2f || stack.pop()? != 0 {
-                    let target = at.offset().wrapping_add_signed(distance.into());
+                    let target = at.address().wrapping_add_signed(distance.into());
                     at = whole;
-                    at.skip(target.checked_sub(whole.offset())?)?;
+                    at.skip(target.checked_sub(whole.address())?)?;
                 }
             }
             _ => push(&mut stack, operation, &mut at, machine)

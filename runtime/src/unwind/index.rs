@@ -22,18 +22,18 @@ pub(super) struct Index {
 pub struct Found<'a> {
     /// The rule.
     pub rule: Rule,
-    /// The address of the function.
-    pub(super) start: usize,
+    /// Whether the function starts at the program counter.
+    pub(super) is_start: bool,
     /// Whether the caller is code that a signal interrupted.
     pub is_signal: bool,
-    /// The section with the expressions of the rule.
-    pub section: Section<'a>,
+    /// The section with the expressions of the rule; `None` if there are none.
+    pub section: Option<&'a Section<'a>>,
 }
 
 impl Found<'_> {
     /// A rule from the cache: without expressions, and not of a signal frame.
     pub(super) fn of(rule: Rule) -> Self {
-        Found { rule, start: 0, is_signal: false, section: Section { address: 0, bytes: &[] } }
+        Found { rule, is_start: false, is_signal: false, section: None }
     }
 }
 
@@ -59,7 +59,7 @@ impl Index {
             return None;
         }
         let number = cursor.pointer(number, address)?;
-        let index = Index { address, pairs: cursor.offset(), number };
+        let index = Index { address, pairs: cursor.address().wrapping_sub(section.address), number };
         cursor.skip(number.checked_mul(PAIR)?)?;
         Some(index)
     }
@@ -90,12 +90,14 @@ impl Index {
     }
 
     /// The rule at a program counter, if the section describes the function there.
-    pub(super) fn find<'a, A: Architecture>(&self, section: Section<'a>, pc: usize) -> Option<Found<'a>> {
-        let offset = self.entry_address(section, pc)?.checked_sub(section.address)?;
-        let entry = Entry::read(section, offset)?;
+    #[inline(never)]
+    pub(super) fn find<'a, A: Architecture>(&self, section: &'a Section<'a>, pc: usize) -> Option<Found<'a>> {
+        let offset = self.entry_address(*section, pc)?.checked_sub(section.address)?;
+        let entry = Entry::read(*section, offset)?;
         if pc.wrapping_sub(entry.start) >= entry.length {
             return None;
         }
-        Some(Found { rule: rule_at::<A>(&entry, pc)?, start: entry.start, is_signal: entry.common.is_signal, section })
+        let rule = rule_at::<A>(&entry, section.address, pc)?;
+        Some(Found { rule, is_start: pc == entry.start, is_signal: entry.common.is_signal, section: Some(section) })
     }
 }

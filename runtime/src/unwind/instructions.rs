@@ -5,22 +5,24 @@ use core::marker::PhantomData;
 use super::architecture::Architecture;
 use super::bytes::Cursor;
 use super::entry::{Common, Entry};
-use super::rule::{Cfa, Place, Rule};
+use super::rule::{Cfa, Place, Rule, Stored};
 
 /// The number of rules that can be remembered at once. Compilers nest at most two.
-const REMEMBERED: usize = 4;
+const REMEMBERED: usize = 3;
 
 /// The rule before the first instruction.
 const START: Rule = Rule {
     cfa: Cfa::Register(u8::MAX, 0),
-    return_address: Place::Same,
-    frame_pointer: Place::Same,
-    base: Place::Same,
-    stack_pointer: Place::Same,
+    return_address: Stored::SAME,
+    frame_pointer: Stored::SAME,
+    base: Stored::SAME,
+    stack_pointer: Stored::SAME,
 };
 
 struct Run<'e, 'a, A> {
     common: &'e Common<'a>,
+    /// The address of the section.
+    section: usize,
     rule: Rule,
     /// The rule after the common instructions.
     initial: Option<Rule>,
@@ -34,9 +36,11 @@ struct Run<'e, 'a, A> {
 
 /// The rule at `pc`, which is an address of the entry's function. `None` for instructions that are wrong or that this
 /// evaluator does not know.
-pub(super) fn rule_at<A: Architecture>(entry: &Entry<'_>, pc: usize) -> Option<Rule> {
+#[inline(never)]
+pub(super) fn rule_at<A: Architecture>(entry: &Entry<'_>, section: usize, pc: usize) -> Option<Rule> {
     let mut run = Run::<A> {
         common: &entry.common,
+        section,
         rule: START,
         initial: None,
         remembered: [START; REMEMBERED],
@@ -64,7 +68,7 @@ impl<A: Architecture> Run<'_, '_, A> {
                 1 => self.advance(low.into())?,
                 2 => {
                     let offset = self.factored(cursor.uleb()? as i64)?;
-                    self.set(low.into(), Place::Stack(offset));
+                    self.set(low.into(), Place::Stack(offset))?;
                 }
                 3 => self.restore(low.into())?,
                 _ if (0x01..=0x04).contains(&low) => self.advance_far(low, &mut cursor)?,
@@ -114,7 +118,7 @@ impl<A: Architecture> Run<'_, '_, A> {
             (0x0e, Cfa::Register(register, _)) => Cfa::Register(register, i32::try_from(cursor.uleb()?).ok()?),
             (0x13, Cfa::Register(register, _)) => Cfa::Register(register, self.factored(cursor.sleb()?)?),
             // DW_CFA_def_cfa_expression
-            (0x0f, _) => Cfa::Expression(expression(cursor)?),
+            (0x0f, _) => Cfa::Expression(self.expression(cursor)?),
             _ => return None,
         };
         Some(())
@@ -153,20 +157,19 @@ impl<A: Architecture> Run<'_, '_, A> {
             0x08 => Place::Same,
             0x09 => Place::Register(u8::try_from(cursor.uleb()?).ok()?),
             // DW_CFA_expression, DW_CFA_val_expression
-            0x10 => Place::Expression(expression(cursor)?),
-            0x16 => Place::ValueExpression(expression(cursor)?),
+            0x10 => Place::Expression(self.expression(cursor)?),
+            0x16 => Place::ValueExpression(self.expression(cursor)?),
             // DW_CFA_val_offset, DW_CFA_val_offset_sf
             0x14 => Place::Value(self.factored(cursor.uleb()? as i64)?),
             0x15 => Place::Value(self.factored(cursor.sleb()?)?),
             _ => return None,
         };
-        self.set(register, place);
-        Some(())
+        self.set(register, place)
     }
 
     /// The place of a register in a rule, if a walk follows the register.
-    fn place<'r>(&self, rule: &'r mut Rule, register: u64) -> Option<&'r mut Place> {
-        if register == self.common.return_address {
+    fn stored(return_address: u64, rule: &mut Rule, register: u64) -> Option<&mut Stored> {
+        if register == return_address {
             Some(&mut rule.return_address)
         } else if register == u64::from(A::FRAME_POINTER) {
             Some(&mut rule.frame_pointer)
@@ -179,29 +182,28 @@ impl<A: Architecture> Run<'_, '_, A> {
         }
     }
 
-    fn set(&mut self, register: u64, place: Place) {
-        let mut rule = self.rule;
-        if let Some(old) = self.place(&mut rule, register) {
-            *old = place;
-            self.rule = rule;
+    fn set(&mut self, register: u64, place: Place) -> Option<()> {
+        if let Some(stored) = Self::stored(self.common.return_address, &mut self.rule, register) {
+            *stored = Stored::of(place)?;
         }
+        Some(())
     }
 
     /// Goes back to the place that the common instructions gave a register.
     fn restore(&mut self, register: u64) -> Option<()> {
         let mut initial = self.initial?;
-        if let Some(place) = self.place(&mut initial, register) {
-            let place = *place;
-            self.set(register, place);
+        let place = Self::stored(self.common.return_address, &mut initial, register).map(|stored| *stored);
+        if let Some(stored) = Self::stored(self.common.return_address, &mut self.rule, register) {
+            *stored = place?;
         }
         Some(())
     }
-}
 
-/// The offset of an expression, which the cursor passes.
-fn expression(cursor: &mut Cursor<'_>) -> Option<u32> {
-    let offset = u32::try_from(cursor.offset()).ok()?;
-    let length = cursor.uleb()?;
-    cursor.skip(usize::try_from(length).ok()?)?;
-    Some(offset)
+    /// The offset of an expression, which the cursor passes.
+    fn expression(&self, cursor: &mut Cursor<'_>) -> Option<u32> {
+        let offset = u32::try_from(cursor.address().wrapping_sub(self.section)).ok()?;
+        let length = cursor.uleb()?;
+        cursor.skip(usize::try_from(length).ok()?)?;
+        Some(offset)
+    }
 }

@@ -46,7 +46,7 @@ pub use index::Found;
 pub use memory::Memory;
 pub use objects::{Object, Objects, Published, Reading};
 pub use pages::Pages;
-pub use rule::{Cfa, Place, Rule};
+pub use rule::{Cfa, Place, Rule, Stored};
 pub use signal_frame::SignalFrames;
 pub use walk::{Cut, Ending, Frame, MOST_FRAMES, Tables, Walk};
 

@@ -44,8 +44,8 @@ impl<'a> Object<'a> {
 
     /// The rule at a program counter.
     #[must_use]
-    pub fn rule<A: Architecture>(&self, pc: usize) -> Option<Found<'a>> {
-        self.index?.find::<A>(self.section, pc)
+    pub fn rule<A: Architecture>(&'a self, pc: usize) -> Option<Found<'a>> {
+        self.index.as_ref()?.find::<A>(&self.section, pc)
     }
 }
 

@@ -56,7 +56,7 @@ impl<F: Fn(usize) -> bool> Memory for Pages<F> {
     fn read(&self, address: usize) -> Option<usize> {
         let last = address.checked_add(size_of::<usize>() - 1)?;
         let is_known = self.known.start <= address && last < self.known.end;
-        if !is_known && !(self.is_readable(address) && self.is_readable(last)) {
+        if !(is_known || self.is_readable(address) && self.is_readable(last)) {
             return None;
         }
         // SAFETY: the kernel said that the pages are readable, and the creator of this value promised that they stay so.

@@ -8,7 +8,7 @@ use super::expression::{Machine, evaluate};
 use super::index::Found;
 use super::memory::Memory;
 use super::objects::Objects;
-use super::rule::{Cfa, Place, Rule};
+use super::rule::{Cfa, Place, Rule, Stored};
 use super::signal_frame::SignalFrames;
 
 /// The most frames of a walk. A deeper stack is cut.
@@ -119,7 +119,7 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
         self.check(sp, true)?;
         (self.pc, self.sp, self.fp, self.base) = (pc, sp, fp, Some(base));
         (self.is_exact, self.context) = (true, Some(context));
-        self.found = self.rule_at(pc);
+        self.look_up_interrupted(pc);
         Ok(())
     }
 
@@ -138,75 +138,79 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
         if self.frames >= MOST_FRAMES {
             return Err(Ending::Cut(Cut::TooDeep));
         }
-        let found = self.found;
-        if found.is_none_or(|found| found.is_signal) {
+        if self.found.as_ref().is_none_or(|found| found.is_signal) {
             let signals = self.tables.signals;
             if let Some(context) = signals.context_at(self.memory, self.pc, self.sp, self.is_exact) {
                 return self.enter(context);
             }
         }
-        match found {
+        match self.found {
             Some(found) => self.apply(&found),
             None => self.go_without_table(),
         }
     }
 
-    /// The rule at an address, and whether it comes from the cache. `kind` is 0 for the address of a call.
-    fn rule(&self, pc: usize, kind: usize) -> (Option<Found<'a>>, bool) {
+    /// Finds the rule at an address. Returns whether the rule comes from the cache. `kind` is 0 for the address of a call.
+    fn look_up(&mut self, pc: usize, kind: usize) -> bool {
         let Tables { objects, cache, .. } = self.tables;
-        if let Some(rule) = cache.get(pc ^ kind, objects.generation, packing::<A>()) {
-            return (Some(Found::of(rule)), true);
-        }
-        (objects.find(pc).and_then(|object| object.rule::<A>(pc)), false)
+        let remembered = cache.get(pc ^ kind, objects.generation, packing::<A>());
+        self.found = match remembered {
+            Some(rule) => Some(Found::of(rule)),
+            None => objects.find(pc).and_then(|object| object.rule::<A>(pc)),
+        };
+        remembered.is_some()
     }
 
-    fn remember(&self, pc: usize, kind: usize, found: Option<&Found<'_>>) {
-        if let Some(found) = found.filter(|found| !found.is_signal) {
+    /// Puts the rule into the cache.
+    fn remember(&self, pc: usize, kind: usize) {
+        if let Some(found) = self.found.as_ref().filter(|found| !found.is_signal) {
             self.tables.cache.put(pc ^ kind, self.tables.objects.generation, packing::<A>(), &found.rule);
         }
     }
 
-    /// The rule of a frame that was interrupted at `pc`.
-    fn rule_at(&self, pc: usize) -> Option<Found<'a>> {
-        let (found, is_remembered) = self.rule(pc, EXACT);
-        if !is_remembered {
-            self.remember(pc, EXACT, found.as_ref());
+    /// Finds the rule of a frame that was interrupted at `pc`.
+    fn look_up_interrupted(&mut self, pc: usize) {
+        if !self.look_up(pc, EXACT) {
+            self.remember(pc, EXACT);
         }
-        found
     }
 
-    /// The rule of a frame that continues at `pc` after a call. A call can be the last instruction of a function, so the
-    /// rule is that of the call.
+    /// Finds the rule of a frame that continues at `pc` after a call. A call can be the last instruction of a function, so
+    /// the rule is that of the call.
     ///
     /// An address that no call left on the stack is no frame: an exception that is being thrown overwrites return addresses,
     /// for example. But the C library makes some frames: the trampoline of a signal, and the function at which a coroutine
     /// ends, which has no caller. Rules that come from the cache were checked when they were put there.
-    fn rule_after_call(&self, pc: usize, sp: usize) -> Result<Option<Found<'a>>, Ending> {
+    fn look_up_call(&mut self, pc: usize, sp: usize) -> Result<(), Ending> {
         let call = pc.wrapping_sub(1);
-        let (found, is_checked) = self.rule(call, 0);
-        if is_checked {
-            return Ok(found);
+        if self.look_up(call, 0) {
+            return Ok(());
         }
         if A::follows_call(self.memory, pc) {
-            self.remember(call, 0, found.as_ref());
-            return Ok(found);
+            self.remember(call, 0);
+            return Ok(());
         }
-        let found = self.rule_at(pc);
+        // Not from the cache, which does not know where functions start.
+        self.found = self.tables.objects.find(pc).and_then(|object| object.rule::<A>(pc));
         if self.tables.signals.context_at(self.memory, pc, sp, false).is_some() {
-            return Ok(found);
+            return Ok(());
         }
-        match found {
-            Some(found) if found.is_signal => Ok(Some(found)),
-            Some(found) if found.start == pc || found.rule.return_address == Place::Undefined => {
-                Ok(Some(Found::of(Rule::OUTERMOST)))
+        let memory = self.memory;
+        let ends = |found: &Found<'_>| found.is_start && A::ends_coroutine(memory, pc);
+        match &mut self.found {
+            Some(found) if found.is_signal => Ok(()),
+            Some(found) if ends(found) || found.rule.return_address == Stored::UNDEFINED => {
+                found.rule = Rule::OUTERMOST;
+                Ok(())
             }
             _ => Err(MISLED),
         }
     }
 
+    #[inline(never)]
     fn apply(&mut self, found: &Found<'_>) -> Result<(), Ending> {
         let rule = &found.rule;
-        if rule.return_address == Place::Undefined {
+        if rule.return_address == Stored::UNDEFINED {
             return Err(Ending::Outermost);
         }
         let (cfa, is_of_stack) = match rule.cfa {
@@ -214,23 +218,25 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
                 let value = self.register(number).map(|value| value.wrapping_add_signed(offset as isize));
                 (value, number == A::STACK_POINTER)
             }
-            Cfa::Expression(offset) => (evaluate(found.section, offset, None, self), false),
+            Cfa::Expression(offset) => {
+                (found.section.and_then(|section| evaluate(*section, offset, None, self)), false)
+            }
         };
         let cfa = cfa.ok_or(UNREADABLE)?;
-        let pc = match rule.return_address {
+        let pc = match rule.return_address.place() {
             Place::Same if A::HAS_LINK_REGISTER && self.is_exact => self.register(A::RETURN_ADDRESS),
             Place::Same => return Err(MISLED),
             place => self.value(place, cfa, found),
         };
-        let fp = match rule.frame_pointer {
+        let fp = match rule.frame_pointer.place() {
             Place::Same | Place::Undefined => Some(self.fp),
             place => self.value(place, cfa, found),
         };
-        let base = match rule.base {
+        let base = match rule.base.place() {
             Place::Same => self.base,
             place => self.value(place, cfa, found),
         };
-        let sp = match rule.stack_pointer {
+        let sp = match rule.stack_pointer.place() {
             Place::Same | Place::Undefined => Some(cfa),
             place => self.value(place, cfa, found),
         };
@@ -246,8 +252,8 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
             Place::Stack(offset) => self.memory.read(cfa.wrapping_add_signed(offset as isize)),
             Place::Value(offset) => Some(cfa.wrapping_add_signed(offset as isize)),
             Place::Register(number) => self.register(number),
-            Place::Expression(offset) => self.memory.read(evaluate(found.section, offset, Some(cfa), self)?),
-            Place::ValueExpression(offset) => evaluate(found.section, offset, Some(cfa), self),
+            Place::Expression(offset) => self.memory.read(evaluate(*found.section?, offset, Some(cfa), self)?),
+            Place::ValueExpression(offset) => evaluate(*found.section?, offset, Some(cfa), self),
         }
     }
 
@@ -257,7 +263,11 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
         if pc == 0 {
             return Err(Ending::Outermost);
         }
-        self.found = if is_exact { self.rule_at(pc) } else { self.rule_after_call(pc, caller.sp)? };
+        if is_exact {
+            self.look_up_interrupted(pc);
+        } else {
+            self.look_up_call(pc, caller.sp)?;
+        }
         (self.pc, self.sp, self.fp, self.base) = (pc, caller.sp, caller.fp, caller.base);
         (self.is_exact, self.context) = (is_exact, None);
         Ok(())

@@ -90,6 +90,7 @@ fn same_rule<A: Architecture>(elf: &Elf, rule: &Rule, row: &UnwindTableRow<usize
     ];
     for (number, place) in places {
         let expected = theirs(elf, row.register(Register(number.into())));
+        let place = place.place();
         assert_eq!(ours(elf, place), expected, "{}: register {number}", at());
         if let Place::Expression(offset) | Place::ValueExpression(offset) = place {
             compared.expressions.insert(offset as usize);

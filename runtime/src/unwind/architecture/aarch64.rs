@@ -37,6 +37,10 @@ impl Architecture for AArch64 {
         code & 0xfc00_0000 == 0x9400_0000 || code & 0xffff_fc1f == 0xd63f_0000 || code & 0xfeff_f800 == 0xd63f_0800
     }
 
+    fn ends_coroutine(_: &impl Memory, _: usize) -> bool {
+        false
+    }
+
     fn enters_at(memory: &impl Memory, pc: usize, frame: Returning) -> Option<Returning> {
         let code = instruction(memory, pc)?;
         let is_pushing = LANDINGS.contains(&code) || code & PUSH_MASK == PUSH_RECORD;

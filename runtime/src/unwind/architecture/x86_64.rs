@@ -12,6 +12,7 @@ const RBP: u8 = 5;
 const PUSH_RBP: usize = 0x55;
 const ENDBR64: usize = 0xfa1e_0ff3;
 const MOV_RSP_RBP: usize = 0xe5_8948;
+const MOV_RBX_RSP: usize = 0xdc_8948;
 /// The most instructions that remove a frame: an addition, six registers, and the return.
 const MOST_INSTRUCTIONS: u32 = 8;
 
@@ -52,6 +53,11 @@ impl Architecture for X86_64 {
             || is_indirect(6, &no_index(0x80))
             || is_indirect(6, &[0x05])
             || is_indirect(7, &[0x84, 0x04])
+    }
+
+    /// glibc's function begins with `mov %rbx, %rsp`, and its table does not say that it has no caller.
+    fn ends_coroutine(memory: &impl Memory, pc: usize) -> bool {
+        memory.read(pc).is_some_and(|code| code & 0xff_ffff == MOV_RBX_RSP)
     }
 
     fn enters_at(memory: &impl Memory, pc: usize, frame: Returning) -> Option<Returning> {
