@@ -3,12 +3,6 @@
 use super::memory::Memory;
 use super::rule::Packing;
 
-mod aarch64;
-mod x86_64;
-
-pub use aarch64::AArch64;
-pub use x86_64::X86_64;
-
 /// A processor, as unwind tables describe it. The numbers are DWARF's.
 pub trait Architecture {
     /// The stack pointer.

@@ -3,13 +3,11 @@
 use core::marker::PhantomData;
 
 use super::architecture::{Architecture, Returning, packing};
-use super::cache::Cache;
+use super::chain::{Cut, Ending, Frame, Tables};
 use super::expression::{Machine, evaluate};
 use super::index::Found;
 use super::memory::Memory;
-use super::objects::Objects;
 use super::rule::{Cfa, Place, Rule, Stored};
-use super::signal_frame::SignalFrames;
 
 /// The most frames of a walk. A deeper stack is cut.
 pub const MOST_FRAMES: u32 = 4096;
@@ -18,48 +16,6 @@ pub const MOST_FRAMES: u32 = 4096;
 const EXACT: usize = 1 << (usize::BITS - 1);
 /// How often the walk may go to a lower address, that is, to another stack: an alternate stack or a coroutine.
 const MOST_STACKS: u32 = 16;
-
-/// What walks need besides memory.
-pub struct Tables<'a, const N: usize> {
-    /// The loaded objects.
-    pub objects: Objects<'a>,
-    /// The rules that were found before.
-    pub cache: &'a Cache<N>,
-    /// The system's signal frames.
-    pub signals: &'a SignalFrames,
-}
-
-/// A frame of a stack.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Frame {
-    /// The address of an instruction.
-    pub pc: usize,
-    /// Whether the instruction itself was interrupted. Otherwise the function continues there after a call, and the
-    /// call is before `pc`.
-    pub is_exact: bool,
-}
-
-/// Why a walk is over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
-    /// The last frame has no caller.
-    Outermost,
-    /// The last frame has a caller that was not found.
-    Cut(Cut),
-}
-
-/// Why a caller was not found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cut {
-    /// The stack has more than [`MOST_FRAMES`] frames.
-    TooDeep,
-    /// No table describes the function, and the frame pointer does not lead to a caller.
-    NoTable,
-    /// Memory where the table leads cannot be read, or a register that the table needs is unknown.
-    Unreadable,
-    /// The table leads to an address where no caller can be.
-    Misled,
-}
 
 /// The frames of a stack, from the innermost on.
 pub struct Walk<'a, A, M, const N: usize> {

@@ -20,7 +20,7 @@ struct Words {
 
 impl Memory for Words {
     fn read(&self, address: usize) -> Option<usize> {
-        if address % 61 == 0 {
+        if address.is_multiple_of(61) {
             return None;
         }
         let index = address.wrapping_mul(0x9e37_79b9) >> 7;

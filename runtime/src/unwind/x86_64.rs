@@ -1,7 +1,7 @@
 //! x86-64.
 
-use super::{Architecture, Returning};
-use crate::unwind::memory::Memory;
+use super::architecture::{Architecture, Returning};
+use super::memory::Memory;
 
 /// x86-64. The base register is rbx.
 pub struct X86_64;

@@ -1,7 +1,7 @@
 //! AArch64.
 
-use super::{Architecture, Returning};
-use crate::unwind::memory::Memory;
+use super::architecture::{Architecture, Returning};
+use super::memory::Memory;
 
 /// AArch64. The base register is x19, which compilers use like rbx; no known function keeps its CFA there.
 pub struct AArch64;
