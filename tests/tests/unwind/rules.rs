@@ -259,9 +259,8 @@ fn rules_of_compiled_programs_are_those_of_gimli() {
 
 #[test]
 fn rules_of_programs_compiled_for_aarch64_are_those_of_gimli() {
-    let rows: usize = compiled::objects("aarch64-linux-gnu-gcc")
-        .iter()
-        .map(|elf| compare::<AArch64>(elf, Vendor::AArch64).rows)
-        .sum();
-    println!("{rows} rows");
+    let objects = compiled::objects("aarch64-linux-gnu-gcc");
+    let rows: usize = objects.iter().map(|elf| compare::<AArch64>(elf, Vendor::AArch64).rows).sum();
+    println!("{rows} rows of {} objects", objects.len());
+    assert!(objects.is_empty() || rows > 20 * objects.len(), "{rows}");
 }

@@ -134,6 +134,7 @@ pub const SIGNAL_TRAMPOLINE_CALL: usize = 4;
 /// rt_sigframe has the siginfo_t before the context.
 pub const CONTEXT_ABOVE_STACK: usize = 128;
 /// The offsets in struct ucontext of x0 to x30 and sp, as DWARF numbers them.
+#[allow(clippy::indexing_slicing, reason = "the compiler evaluates this")]
 pub const CONTEXT_REGISTERS: &[u16] = &{
     let mut offsets = [184; 32];
     let mut number = 0;
