@@ -1,6 +1,6 @@
 //! AArch64.
 
-use super::architecture::{Architecture, Returning};
+use super::architecture::{Architecture, NEAR, Returning};
 use super::memory::Memory;
 
 /// AArch64. The base register is x19, which compilers use like rbx; no known function keeps its CFA there.
@@ -35,6 +35,12 @@ impl Architecture for AArch64 {
         };
         // BL; BLR; BLRAA, BLRAB, and their forms with a zero modifier.
         code & 0xfc00_0000 == 0x9400_0000 || code & 0xffff_fc1f == 0xd63f_0000 || code & 0xfeff_f800 == 0xd63f_0800
+    }
+
+    fn keeps_frame_pointer(memory: &impl Memory, pc: usize) -> bool {
+        // `mov x29, sp` and `add x29, sp, #offset`
+        let codes = (0..NEAR / 4).map_while(|index| instruction(memory, pc.wrapping_sub(4 * index)));
+        codes.into_iter().any(|code| code & 0xffc0_03ff == MOV_SP_X29)
     }
 
     fn ends_coroutine(_: &impl Memory, _: usize) -> bool {

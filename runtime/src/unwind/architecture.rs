@@ -22,6 +22,10 @@ pub trait Architecture {
     /// Whether the instruction before `pc` is a call.
     fn follows_call(memory: &impl Memory, pc: usize) -> bool;
 
+    /// Whether the code at `pc` or shortly before sets a frame pointer as functions do that keep one. Elsewhere the frame
+    /// pointer is a register like others.
+    fn keeps_frame_pointer(memory: &impl Memory, pc: usize) -> bool;
+
     /// Whether the function at `pc` is that of the C library to which the function of a coroutine returns. Where the table
     /// says that the function has no caller, the answer does not matter.
     fn ends_coroutine(memory: &impl Memory, pc: usize) -> bool;
@@ -48,6 +52,9 @@ pub struct Returning {
     /// The link register, if there is one and it is known; afterwards the return address.
     pub link: Option<usize>,
 }
+
+/// How many bytes before the program counter may be the instruction that sets the frame pointer.
+pub(super) const NEAR: usize = 4096;
 
 /// The registers that a packed rule names.
 pub(super) const fn packing<A: Architecture>() -> Packing {

@@ -211,6 +211,7 @@ mod x86_64 {
         let mut memory = Made::default();
         let start = after_call(&mut memory, 2);
         let pc = called(&mut memory, OTHER + 0x100);
+        memory.write(pc - 16, &[0x90, 0x90, 0x55, 0x48, 0x89, 0xe5, 0x90, 0x90]);
         let record = STACK + 0x40;
         memory.words(STACK, &[start; 4]);
         memory.words(record, &[0, start]);
@@ -227,6 +228,10 @@ mod x86_64 {
             assert_eq!(ending_for(fp, true), cut, "{fp:#x}");
         }
         assert_eq!(ending_for(record, false), cut, "no call before the return address");
+        memory.write(pc - 14, &[0x90; 4]);
+        memory.write(start - 5, &[0xe8]);
+        context(&mut memory, CONTEXT, pc, &[(RSP, STACK), (RBP, record)]);
+        assert_eq!(walk::<X86_64>(&tables(), &memory).1, cut.1, "the function keeps no frame pointer");
     }
 
     #[test]

@@ -260,7 +260,8 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
         if fp == 0 {
             return Err(Ending::Outermost);
         }
-        if fp < self.sp || !fp.is_multiple_of(size_of::<usize>()) {
+        let is_aligned = fp.is_multiple_of(size_of::<usize>());
+        if fp < self.sp || !is_aligned || !A::keeps_frame_pointer(self.memory, self.pc) {
             return Err(NO_TABLE);
         }
         let next = fp.wrapping_add(size_of::<usize>());

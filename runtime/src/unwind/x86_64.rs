@@ -1,6 +1,6 @@
 //! x86-64.
 
-use super::architecture::{Architecture, Returning};
+use super::architecture::{Architecture, NEAR, Returning};
 use super::memory::Memory;
 
 /// x86-64. The base register is rbx.
@@ -12,6 +12,9 @@ const RBP: u8 = 5;
 const PUSH_RBP: usize = 0x55;
 const ENDBR64: usize = 0xfa1e_0ff3;
 const MOV_RSP_RBP: usize = 0xe5_8948;
+/// `push %rbp; mov %rsp, %rbp` in both encodings.
+const PUSH_AND_MOV: u32 = 0xe589_4855;
+const PUSH_AND_MOV_BACKWARD: u32 = 0xec8b_4855;
 const MOV_RBX_RSP: usize = 0xdc_8948;
 /// The most instructions that remove a frame: an addition, six registers, and the return.
 const MOST_INSTRUCTIONS: u32 = 8;
@@ -53,6 +56,14 @@ impl Architecture for X86_64 {
             || is_indirect(6, &no_index(0x80))
             || is_indirect(6, &[0x05])
             || is_indirect(7, &[0x84, 0x04])
+    }
+
+    fn keeps_frame_pointer(memory: &impl Memory, pc: usize) -> bool {
+        // Four of the bytes of each word belong to the next word too.
+        let words = (0..NEAR / 4).map_while(|index| before(memory, pc.wrapping_sub(4 * index)));
+        words
+            .into_iter()
+            .any(|word| (0..5).any(|byte| matches!((word >> (8 * byte)) as u32, PUSH_AND_MOV | PUSH_AND_MOV_BACKWARD)))
     }
 
     /// glibc's function begins with `mov %rbx, %rsp`, and its table does not say that it has no caller.
