@@ -65,8 +65,13 @@ fn run(program: &Path) -> Outcome {
         let mut walk = Walk::<X86_64, _, _>::new(&tables, &tracee, CONTEXT);
         let found: Vec<_> = walk.by_ref().collect();
         if found != expected || walk.ending() != Some(Ending::Outermost) {
-            let object = tables.objects.find(pc);
-            if object.is_none_or(|object| object.rule::<X86_64>(pc).is_none()) && is_part(&found, &expected) {
+            // Where a table is missing, a caller can be missing, or the chain is cut.
+            let has_table = |frame: &Frame| {
+                let pc = frame.pc - usize::from(!frame.is_exact);
+                tables.objects.find(pc).is_some_and(|object| object.rule::<X86_64>(pc).is_some())
+            };
+            let has_tables = found.first().is_some_and(has_table) && found.last().is_some_and(has_table);
+            if !has_tables && is_part(&found, &expected) {
                 outcome.without_table += 1;
             } else if tracee.name(pc).contains("longjmp") && expected.ends_with(&found[2..]) {
                 outcome.jumping += 1;
