@@ -4,6 +4,7 @@
 //!
 //! * `text`: bounded text; `arch`: what only assembly can do
 //! * `os`: the operating system's calls; `message`: one line on standard error
+//! * `unwind`: walks the stack of an interrupted thread
 //! * `per_process`: all that a forked child resets; `ownership`: which process owns the profile
 //! * `samples`: what a tick becomes; `objects`: which object is loaded where
 //! * `file`: names, forms and writing of the files
@@ -50,6 +51,8 @@ mod process;
 pub mod samples;
 #[doc(hidden)]
 pub mod text;
+#[doc(hidden)]
+pub mod unwind;
 
 /// The compiler requires a panic handler. No code reaches the handler, and a test of the linked objects proves that
 /// it is not in them.

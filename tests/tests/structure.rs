@@ -38,6 +38,7 @@ const ORDER: [(&str, &[&str]); 5] = [
             "arch",
             "os",
             "message",
+            "unwind",
             "per_process",
             "ownership",
             "samples",

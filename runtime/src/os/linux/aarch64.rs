@@ -126,6 +126,27 @@ pub(crate) unsafe extern "C" fn signal_return() {
     )
 }
 
+/// The instructions to which signal handlers return, in the vDSO and in all C libraries: `mov x8, #139; svc #0`.
+pub const SIGNAL_TRAMPOLINE: &[u8] = &[0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4];
+/// The offset of the system call in the trampoline.
+pub const SIGNAL_TRAMPOLINE_CALL: usize = 4;
+/// The distance from the stack pointer to the context when a handler has returned to the trampoline. struct
+/// rt_sigframe has the siginfo_t before the context.
+pub const CONTEXT_ABOVE_STACK: usize = 128;
+/// The offsets in struct ucontext of x0 to x30 and sp, as DWARF numbers them.
+#[allow(clippy::indexing_slicing, reason = "the compiler evaluates this")]
+pub const CONTEXT_REGISTERS: &[u16] = &{
+    let mut offsets = [184; 32];
+    let mut number = 0;
+    while number < offsets.len() {
+        offsets[number] += 8 * number as u16;
+        number += 1;
+    }
+    offsets
+};
+/// The offset of the program counter in struct ucontext.
+pub const CONTEXT_PC: u16 = 440;
+
 /// The program counter that a signal interrupted.
 ///
 /// # Safety

@@ -28,6 +28,7 @@ mod listed_object;
 mod maps;
 mod memory;
 mod perf;
+mod readable;
 mod signal;
 mod status;
 mod thread;
@@ -35,7 +36,9 @@ mod ticks;
 mod timer;
 
 pub(crate) use listed_object::ListedObject;
-pub use machine::interrupted_pc;
+pub use machine::{
+    CONTEXT_ABOVE_STACK, CONTEXT_PC, CONTEXT_REGISTERS, SIGNAL_TRAMPOLINE, SIGNAL_TRAMPOLINE_CALL, interrupted_pc,
+};
 pub(crate) use machine::{numbers, syscall};
 
 pub use crate::arch::LARGEST_PAGE;
@@ -63,6 +66,7 @@ pub(crate) use maps::{MapsRoom, OwnMemory, VDSO_PATH, for_each_mapping, path_of_
 pub(crate) use memory::{PAGE, map_file, map_own_word, replace, reserve, reserve_for_good, take_reserved, unreserve};
 pub use memory::{clear, map, unmap};
 pub(crate) use perf::{SampleMemory, sample_on};
+pub use readable::is_readable;
 pub use signal::Handler;
 pub(crate) use signal::PROFIL_SIGNAL;
 pub(crate) use signal::{

@@ -127,6 +127,20 @@ pub(crate) unsafe extern "C" fn signal_return() {
     )
 }
 
+/// The instructions to which signal handlers return, in all C libraries: `mov $15, %rax; syscall`.
+pub const SIGNAL_TRAMPOLINE: &[u8] = &[0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05];
+/// The offset of the system call in the trampoline.
+pub const SIGNAL_TRAMPOLINE_CALL: usize = 7;
+/// The distance from the stack pointer to the context when a handler has returned to the trampoline. struct
+/// rt_sigframe has the return address before the context.
+pub const CONTEXT_ABOVE_STACK: usize = 0;
+/// The offsets in struct ucontext of the registers, by DWARF's numbers: rax rdx rcx rbx rsi rdi rbp rsp, r8 to r15, and
+/// rip.
+pub const CONTEXT_REGISTERS: &[u16] =
+    &[144, 136, 152, 128, 112, 104, 120, 160, 40, 48, 56, 64, 72, 80, 88, 96, CONTEXT_PC];
+/// The offset of the program counter in struct ucontext.
+pub const CONTEXT_PC: u16 = 168;
+
 /// The program counter that a signal interrupted.
 ///
 /// # Safety

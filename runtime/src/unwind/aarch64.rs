@@ -1,0 +1,65 @@
+//! AArch64.
+
+use super::architecture::{Architecture, NEAR, Returning};
+use super::memory::Memory;
+
+/// AArch64. The base register is x19, which compilers use like rbx; no known function keeps its CFA there.
+pub struct AArch64;
+
+const RET: usize = 0xd65f_03c0;
+
+/// `bti c`, `paciasp`, `pacibsp`.
+const LANDINGS: [usize; 3] = [0xd503_245f, 0xd503_233f, 0xd503_237f];
+/// `stp x29, x30, [sp, #-size]!`
+const PUSH_RECORD: usize = 0xa980_7bfd;
+const PUSH_MASK: usize = 0xffc0_7fff;
+/// `mov x29, sp`
+const MOV_SP_X29: usize = 0x9100_03fd;
+
+fn instruction(memory: &impl Memory, pc: usize) -> Option<usize> {
+    memory.read(pc).map(|word| word & 0xffff_ffff)
+}
+
+impl Architecture for AArch64 {
+    const STACK_POINTER: u8 = 31;
+    const FRAME_POINTER: u8 = 29;
+    const BASE: u8 = 19;
+    const RETURN_ADDRESS: u8 = 30;
+    const HAS_LINK_REGISTER: bool = true;
+    // Linux gives a program addresses beyond 48 bits only if the program asks for them.
+    const ADDRESS_BITS: usize = (1 << 48) - 1;
+
+    fn follows_call(memory: &impl Memory, pc: usize) -> bool {
+        let Some(code) = pc.checked_sub(4).and_then(|before| instruction(memory, before)) else {
+            return false;
+        };
+        // BL; BLR; BLRAA, BLRAB, and their forms with a zero modifier.
+        code & 0xfc00_0000 == 0x9400_0000 || code & 0xffff_fc1f == 0xd63f_0000 || code & 0xfeff_f800 == 0xd63f_0800
+    }
+
+    fn keeps_frame_pointer(memory: &impl Memory, pc: usize) -> bool {
+        // `mov x29, sp` and `add x29, sp, #offset`
+        let codes = (0..NEAR / 4).map_while(|index| instruction(memory, pc.wrapping_sub(4 * index)));
+        codes.into_iter().any(|code| code & 0xffc0_03ff == MOV_SP_X29)
+    }
+
+    fn ends_coroutine(_: &impl Memory, _: usize) -> bool {
+        false
+    }
+
+    fn enters_at(memory: &impl Memory, pc: usize, frame: Returning) -> Option<Returning> {
+        let code = instruction(memory, pc)?;
+        let is_pushing = LANDINGS.contains(&code) || code & PUSH_MASK == PUSH_RECORD;
+        if is_pushing {
+            return Some(frame);
+        }
+        let before = instruction(memory, pc.wrapping_sub(4)).filter(|before| before & PUSH_MASK == PUSH_RECORD)?;
+        // The size of the frame is a signed number of words in bits 15 to 21.
+        let size = ((before as u32) << 10).cast_signed() >> 25;
+        (code == MOV_SP_X29).then(|| Returning { sp: frame.sp.wrapping_sub((size as isize * 8) as usize), ..frame })
+    }
+
+    fn returns_at(memory: &impl Memory, pc: usize, frame: Returning) -> Option<Returning> {
+        (instruction(memory, pc)? == RET && frame.link.is_some()).then_some(frame)
+    }
+}

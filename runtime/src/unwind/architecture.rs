@@ -1,0 +1,62 @@
+//! What differs between processors: DWARF's numbers of registers, and what a few instructions look like.
+
+use super::memory::Memory;
+use super::rule::Packing;
+
+/// A processor, as unwind tables describe it. The numbers are DWARF's.
+pub trait Architecture {
+    /// The stack pointer.
+    const STACK_POINTER: u8;
+    /// The frame pointer. At its address is the caller's frame pointer, and in the next word the return address.
+    const FRAME_POINTER: u8;
+    /// A register that calls preserve and in which some functions keep their CFA while they call others: the dynamic
+    /// linker does so while it resolves a function.
+    const BASE: u8;
+    /// The return address.
+    const RETURN_ADDRESS: u8;
+    /// Whether a call leaves the return address in a register instead of on the stack.
+    const HAS_LINK_REGISTER: bool;
+    /// The bits of a return address that are the address. The others authenticate the address.
+    const ADDRESS_BITS: usize;
+
+    /// Whether the instruction before `pc` is a call.
+    fn follows_call(memory: &impl Memory, pc: usize) -> bool;
+
+    /// Whether the code at `pc` or shortly before sets a frame pointer as functions do that keep one. Elsewhere the frame
+    /// pointer is a register like others.
+    fn keeps_frame_pointer(memory: &impl Memory, pc: usize) -> bool;
+
+    /// Whether the function at `pc` is that of the C library to which the function of a coroutine returns. Where the table
+    /// says that the function has no caller, the answer does not matter.
+    fn ends_coroutine(memory: &impl Memory, pc: usize) -> bool;
+
+    /// Reads the instruction at `pc`, which was interrupted: if it is one with which functions begin that keep a frame
+    /// pointer, the result is the caller's state. The caller must check the return address, because the same instruction
+    /// may occur elsewhere.
+    fn enters_at(memory: &impl Memory, pc: usize, frame: Returning) -> Option<Returning>;
+
+    /// Reads the instructions at `pc`: if they remove the frame and return without a branch, the result is the caller's
+    /// state. This is exact without any table.
+    fn returns_at(memory: &impl Memory, pc: usize, frame: Returning) -> Option<Returning>;
+}
+
+/// The registers of a frame that is about to return.
+#[derive(Clone, Copy)]
+pub struct Returning {
+    /// The stack pointer.
+    pub sp: usize,
+    /// The frame pointer.
+    pub fp: usize,
+    /// The base register, if it is known.
+    pub base: Option<usize>,
+    /// The link register, if there is one and it is known; afterwards the return address.
+    pub link: Option<usize>,
+}
+
+/// How many bytes before the program counter may be the instruction that sets the frame pointer.
+pub(super) const NEAR: usize = 4096;
+
+/// The registers that a packed rule names.
+pub(super) const fn packing<A: Architecture>() -> Packing {
+    Packing { registers: [A::STACK_POINTER, A::FRAME_POINTER, A::BASE] }
+}

@@ -1,0 +1,7 @@
+//! Reading the memory of a stack.
+
+/// Memory that a walk reads: stacks, signal contexts, and a few bytes of code.
+pub trait Memory {
+    /// The word at an address of any alignment, or `None` if the memory cannot be read.
+    fn read(&self, address: usize) -> Option<usize>;
+}

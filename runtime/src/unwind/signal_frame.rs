@@ -1,0 +1,43 @@
+//! The frames that the kernel makes when it delivers a signal.
+
+use super::memory::Memory;
+
+/// What a system's signal frames look like.
+pub struct SignalFrames {
+    /// The instructions to which handlers return. Not all C libraries describe them in a table.
+    pub trampoline: &'static [u8],
+    /// The offset of the last instruction of the trampoline.
+    pub last_instruction: usize,
+    /// The distance of the context from the stack pointer when the trampoline is reached.
+    pub context: usize,
+    /// The offset of each register in the context, by DWARF's numbers.
+    pub registers: &'static [u16],
+    /// The offset of the program counter in the context.
+    pub program_counter: u16,
+}
+
+impl SignalFrames {
+    /// The address of the context, if `pc` is in the trampoline. A return address is at the start of the trampoline; a
+    /// thread can also be interrupted at the last instruction.
+    pub(super) fn context_at(&self, memory: &impl Memory, pc: usize, sp: usize, is_exact: bool) -> Option<usize> {
+        let is_here = |start: usize| {
+            self.trampoline.chunks(size_of::<usize>()).enumerate().all(|(index, expected)| {
+                let bytes = memory.read(start.wrapping_add(index * size_of::<usize>())).map(usize::to_ne_bytes);
+                bytes.is_some_and(|bytes| bytes.starts_with(expected))
+            })
+        };
+        let is_inside = is_here(pc) || (is_exact && is_here(pc.wrapping_sub(self.last_instruction)));
+        is_inside.then(|| sp.wrapping_add(self.context))
+    }
+
+    /// A register of the interrupted code.
+    pub(super) fn register(&self, memory: &impl Memory, context: usize, number: u8) -> Option<usize> {
+        let offset = self.registers.get(usize::from(number))?;
+        memory.read(context.checked_add(usize::from(*offset))?)
+    }
+
+    /// Where the code was interrupted.
+    pub(super) fn program_counter(&self, memory: &impl Memory, context: usize) -> Option<usize> {
+        memory.read(context.checked_add(usize::from(self.program_counter))?)
+    }
+}

@@ -1,0 +1,367 @@
+//! Walks through stacks and code that the tests make up, on both architectures.
+
+use std::collections::HashMap;
+
+use super::*;
+
+/// Words by address. Code is written as bytes.
+#[derive(Default)]
+struct Made(HashMap<usize, u8>);
+
+impl Made {
+    fn write(&mut self, address: usize, bytes: &[u8]) {
+        self.0.extend(bytes.iter().enumerate().map(|(index, byte)| (address + index, *byte)));
+    }
+
+    fn words(&mut self, address: usize, words: &[usize]) {
+        for (index, word) in words.iter().enumerate() {
+            self.write(address + 8 * index, &word.to_ne_bytes());
+        }
+    }
+}
+
+impl Memory for Made {
+    fn read(&self, address: usize) -> Option<usize> {
+        let mut word = [0; 8];
+        for (index, byte) in word.iter_mut().enumerate() {
+            *byte = *self.0.get(&address.checked_add(index)?)?;
+        }
+        Some(usize::from_ne_bytes(word))
+    }
+}
+
+const TABLES: usize = 0x1000;
+/// The code that has tables. The functions have 0x100 bytes each.
+const CODE: usize = 0x10_000;
+/// Code of the object without a table.
+const OTHER: usize = CODE + 0x8000;
+const CONTEXT: usize = 0x70_0000;
+const STACK: usize = 0x80_0000;
+const TRAMPOLINE: usize = OTHER + 0x1000;
+const OFFSETS: [u16; 33] = {
+    let mut offsets = [0; 33];
+    let mut number = 0;
+    while number < offsets.len() {
+        offsets[number] = 8 * number as u16;
+        number += 1;
+    }
+    offsets
+};
+/// Contexts with the registers in DWARF's order, and the program counter at the end.
+const SIGNALS: SignalFrames = SignalFrames {
+    trampoline: &[0xaa, 0xbb, 0xcc, 0xdd],
+    last_instruction: 2,
+    context: 16,
+    registers: &OFFSETS,
+    program_counter: 8 * 33,
+};
+
+/// A section with an index and one FDE for each function, at `CODE`, `CODE + 0x100`, and so on.
+fn section(common: &[u8], return_address: u8, functions: &[&[u8]]) -> Vec<u8> {
+    let number = functions.len();
+    let mut bytes = vec![1, 0xff, 0x03, 0x3b, number as u8, 0, 0, 0];
+    bytes.resize(8 + 8 * number, 0);
+    let cie = bytes.len();
+    let entry = |bytes: &mut Vec<u8>, content: &[&[u8]]| {
+        let content = content.concat();
+        bytes.extend((content.len() as u32).to_ne_bytes());
+        bytes.extend(content);
+    };
+    // Version 1, augmentation "zR", alignments 1 and -8, addresses of 32 bits.
+    entry(&mut bytes, &[&[0, 0, 0, 0, 1, b'z', b'R', 0, 1, 0x78, return_address, 1, 0x03], common]);
+    for (index, function) in functions.iter().enumerate() {
+        let at = bytes.len();
+        let start = (CODE + 0x100 * index) as u32;
+        let distance = (at + 4 - cie) as u32;
+        bytes[8 + 8 * index..][..4].copy_from_slice(&(start - TABLES as u32).to_ne_bytes());
+        bytes[12 + 8 * index..][..4].copy_from_slice(&(at as u32).to_ne_bytes());
+        entry(&mut bytes, &[&distance.to_ne_bytes(), &start.to_ne_bytes(), &[0, 1, 0, 0], &[0], function]);
+    }
+    bytes
+}
+
+/// Walks from the context, with and without a filled cache.
+fn walk<A: Architecture>(section: &[u8], memory: &Made) -> (Vec<(usize, bool)>, Ending) {
+    let tables = Section { address: TABLES, bytes: section };
+    let empty = Section { address: 0, bytes: &[] };
+    let list = [Object::new(CODE..OTHER, tables, Some(0)), Object::new(OTHER..OTHER + 0x800, empty, None)];
+    let tables = Tables { objects: Objects::new(&list, 1), cache: &Cache::<64>::new(), signals: &SIGNALS };
+    let run = || {
+        let mut walk = Walk::<A, _, _>::new(&tables, memory, CONTEXT);
+        let frames: Vec<_> = walk.by_ref().map(|frame| (frame.pc, frame.is_exact)).collect();
+        (frames, walk.ending().expect("an ended walk"))
+    };
+    let first = run();
+    assert_eq!(run(), first, "from the cache");
+    first
+}
+
+/// Writes a context: the registers that are not given are 0.
+fn context(memory: &mut Made, at: usize, pc: usize, registers: &[(u8, usize)]) {
+    memory.words(at, &[0; 33]);
+    memory.words(at + 8 * 33, &[pc]);
+    for (number, value) in registers {
+        memory.words(at + 8 * usize::from(*number), &[*value]);
+    }
+}
+
+mod x86_64 {
+    use super::*;
+
+    const RSP: u8 = 7;
+    const RBP: u8 = 6;
+    const R10: u8 = 10;
+    /// The CFA is rsp + 8, and the return address below.
+    const COMMON: &[u8] = &[0x0c, RSP, 8, 0x90, 1];
+    /// push %rbp at 0, mov %rsp, %rbp at 1; at 0x20, the frame is removed.
+    const FRAME: &[u8] = &[0x41, 0x0e, 16, 0x86, 2, 0x43, 0x0d, RBP, 0x5c, 0x0c, RSP, 8];
+    /// sub $24, %rsp at 0.
+    const NO_FRAME: &[u8] = &[0x44, 0x0e, 32];
+    /// The return address is undefined.
+    const START: &[u8] = &[0x07, 16];
+    /// The CFA is in r10; from 8 on, at -8 of rbp.
+    const ALIGNED: &[u8] = &[0x0c, R10, 0, 0x48, 0x0f, 3, 0x76, 0x78, 0x06, 0x10, RBP, 2, 0x76, 0];
+    const CALL: [u8; 5] = [0xe8, 0, 0, 0, 0];
+
+    fn tables() -> Vec<u8> {
+        section(COMMON, 16, &[FRAME, NO_FRAME, START, ALIGNED])
+    }
+
+    /// An address in a function, with a call before it.
+    fn after_call(memory: &mut Made, function: usize) -> usize {
+        called(memory, CODE + 0x100 * function + 0x10)
+    }
+
+    fn called(memory: &mut Made, pc: usize) -> usize {
+        memory.write(pc - 8, &[0x90; 3]);
+        memory.write(pc - 5, &CALL);
+        memory.write(pc, &[0x90; 16]);
+        pc
+    }
+
+    #[test]
+    fn the_edges_of_a_function_are_exact() {
+        let mut memory = Made::default();
+        let [caller, start] = [after_call(&mut memory, 1), after_call(&mut memory, 2)];
+        // Each state of the frame of function 0: before, after the push, inside, and after the end.
+        for (offset, sp, fp) in [(0, 3, 77), (1, 2, 77), (0x10, 0, 2), (0x1f, 0, 2), (0x20, 3, 77)] {
+            let slot = |index: usize| STACK + 8 * index;
+            let fp = if fp == 2 { slot(2) } else { fp };
+            memory.words(STACK, &[1, 2, 77, caller, 4, 5, 6, start]);
+            context(&mut memory, CONTEXT, CODE + offset, &[(RSP, slot(sp)), (RBP, fp)]);
+            let expected = vec![(CODE + offset, true), (caller, false), (start, false)];
+            assert_eq!(walk::<X86_64>(&tables(), &memory), (expected, Ending::Outermost), "{offset:#x}");
+        }
+    }
+
+    #[test]
+    fn realigned_stacks_are_followed() {
+        let mut memory = Made::default();
+        let start = after_call(&mut memory, 2);
+        // The caller's frame is at STACK + 0x100; rbp - 8 has the CFA.
+        let cfa = STACK + 0x100;
+        memory.words(STACK + 0x40, &[cfa, 99]);
+        memory.words(cfa - 8, &[start]);
+        let function = CODE + 0x300;
+        for (offset, registers) in [(0, [(R10, cfa), (RSP, STACK)]), (9, [(RBP, STACK + 0x48), (RSP, STACK)])] {
+            context(&mut memory, CONTEXT, function + offset, &registers);
+            let expected = vec![(function + offset, true), (start, false)];
+            assert_eq!(walk::<X86_64>(&tables(), &memory), (expected, Ending::Outermost), "{offset}");
+        }
+    }
+
+    #[test]
+    fn signal_frames_lead_to_an_exact_address_on_another_stack() {
+        let mut memory = Made::default();
+        let [start, other] = [after_call(&mut memory, 2), STACK - 0x1000];
+        memory.write(TRAMPOLINE, &[0xaa, 0xbb, 0xcc, 0xdd, 0, 0, 0, 0]);
+        memory.write(TRAMPOLINE - 8, &[0x90; 8]);
+        // The handler runs in function 1 on a stack above; the interrupted function 0 has just begun, with its stack below.
+        memory.words(STACK + 24, &[TRAMPOLINE]);
+        context(&mut memory, STACK + 32 + 16, CODE, &[(RSP, other)]);
+        memory.words(other, &[start]);
+        context(&mut memory, CONTEXT, CODE + 0x110, &[(RSP, STACK)]);
+        let expected = vec![(CODE + 0x110, true), (TRAMPOLINE, false), (CODE, true), (start, false)];
+        assert_eq!(walk::<X86_64>(&tables(), &memory), (expected, Ending::Outermost));
+        // The handler has returned, and the system call follows.
+        context(&mut memory, CONTEXT, TRAMPOLINE + 2, &[(RSP, STACK + 32)]);
+        let expected = vec![(TRAMPOLINE + 2, true), (CODE, true), (start, false)];
+        assert_eq!(walk::<X86_64>(&tables(), &memory), (expected, Ending::Outermost));
+    }
+
+    #[test]
+    fn wrong_stacks_cut_the_chain() {
+        let mut memory = Made::default();
+        let function = CODE + 0x110;
+        let from = |memory: &mut Made, sp| context(memory, CONTEXT, function, &[(RSP, sp)]);
+        from(&mut memory, STACK);
+        let cut = |cut| (vec![(function, true)], Ending::Cut(cut));
+        assert_eq!(walk::<X86_64>(&tables(), &memory), cut(Cut::Unreadable), "no stack");
+        memory.words(STACK, &[0, 0, 0, function + 7]);
+        memory.write(function - 8, &[0x90; 32]);
+        assert_eq!(walk::<X86_64>(&tables(), &memory), cut(Cut::Misled), "no call before the return address");
+        memory.words(STACK, &[0, 0, 0, 0]);
+        assert_eq!(walk::<X86_64>(&tables(), &memory).1, Ending::Outermost, "return address 0");
+        let (frames, ending) = walk::<X86_64>(&tables(), &Made::default());
+        assert_eq!((frames.len(), ending), (0, Ending::Cut(Cut::Unreadable)), "no context");
+    }
+
+    #[test]
+    fn functions_without_a_table_need_a_sound_frame_pointer() {
+        let mut memory = Made::default();
+        let start = after_call(&mut memory, 2);
+        let pc = called(&mut memory, OTHER + 0x100);
+        memory.write(pc - 16, &[0x90, 0x90, 0x55, 0x48, 0x89, 0xe5, 0x90, 0x90]);
+        let record = STACK + 0x40;
+        memory.words(STACK, &[start; 4]);
+        memory.words(record, &[0, start]);
+        let mut ending_for = |fp: usize, is_called: bool| {
+            memory.write(start - 5, &[if is_called { 0xe8 } else { 0x90 }]);
+            context(&mut memory, CONTEXT, pc, &[(RSP, STACK), (RBP, fp)]);
+            let (frames, ending) = walk::<X86_64>(&tables(), &memory);
+            (frames.len(), ending)
+        };
+        assert_eq!(ending_for(record, true), (2, Ending::Outermost));
+        assert_eq!(ending_for(0, true), (1, Ending::Outermost));
+        let cut = (1, Ending::Cut(Cut::NoTable));
+        for fp in [record + 1, STACK - 8, STACK + 0x4000, usize::MAX - 7] {
+            assert_eq!(ending_for(fp, true), cut, "{fp:#x}");
+        }
+        assert_eq!(ending_for(record, false), cut, "no call before the return address");
+        memory.write(pc - 14, &[0x90; 4]);
+        memory.write(start - 5, &[0xe8]);
+        context(&mut memory, CONTEXT, pc, &[(RSP, STACK), (RBP, record)]);
+        assert_eq!(walk::<X86_64>(&tables(), &memory).1, cut.1, "the function keeps no frame pointer");
+    }
+
+    #[test]
+    fn instructions_show_the_edges_of_functions_without_a_table() {
+        let mut memory = Made::default();
+        let start = after_call(&mut memory, 2);
+        let at = OTHER + 0x200;
+        memory.words(STACK, &[11, 22, 33, start, 44, start]);
+        // The code at the program counter, the code before it, and the slot of the return address from rsp on.
+        let cases: [(&[u8], u8, usize); 8] = [
+            (&[0x55], 0x90, 3),
+            (&[0xf3, 0x0f, 0x1e, 0xfa], 0x90, 3),
+            (&[0x48, 0x89, 0xe5], 0x55, 2),
+            (&[0xc3], 0x90, 3),
+            (&[0x5d, 0xc3], 0x90, 2),
+            (&[0x48, 0x83, 0xc4, 0x08, 0x5b, 0x41, 0x5c, 0xc3], 0x90, 0),
+            (&[0x48, 0x81, 0xc4, 0x10, 0, 0, 0, 0x5d, 0xc3], 0x90, 0),
+            (&[0xc9, 0xc3], 0x90, 0),
+        ];
+        for (code, before, slot) in cases {
+            memory.write(at - 8, &[0x90; 32]);
+            memory.write(at - 1, &[before]);
+            memory.write(at, code);
+            let registers = [(RSP, STACK + 8 * slot), (RBP, STACK + 16)];
+            context(&mut memory, CONTEXT, at, &registers);
+            let expected = (vec![(at, true), (start, false)], Ending::Outermost);
+            assert_eq!(walk::<X86_64>(&tables(), &memory), expected, "{code:x?}");
+        }
+    }
+}
+
+mod aarch64 {
+    use super::*;
+
+    const SP: u8 = 31;
+    const X29: u8 = 29;
+    const X30: u8 = 30;
+    /// The CFA is sp.
+    const COMMON: &[u8] = &[0x0c, SP, 0];
+    /// paciasp at 0; stp x29, x30, [sp, #-32]! at 4.
+    const FRAME: &[u8] = &[0x44, 0x2d, 0x44, 0x0e, 32, 0x9d, 4, 0x9e, 3];
+    const START: &[u8] = &[0x07, X30];
+    const BL: [u8; 4] = [0, 0, 0, 0x94];
+    /// A signature of a return address.
+    const SIGNED: usize = 0x2a << 48;
+
+    fn after_call(memory: &mut Made, pc: usize) -> usize {
+        memory.write(pc - 4, &BL);
+        memory.write(pc, &[0x1f, 0x20, 0x03, 0xd5, 0x1f, 0x20, 0x03, 0xd5]);
+        pc
+    }
+
+    fn tables() -> Vec<u8> {
+        section(COMMON, X30, &[FRAME, START])
+    }
+
+    #[test]
+    fn signed_return_addresses_and_the_link_register_are_read() {
+        let mut memory = Made::default();
+        let [caller, start] = [CODE + 0x40, CODE + 0x140].map(|pc| after_call(&mut memory, pc));
+        memory.words(STACK, &[STACK + 32, caller | SIGNED, 0, 0, 0, start | SIGNED, 0, 0]);
+        for (offset, sp, x30) in [(0, 4, caller), (4, 4, caller | SIGNED), (8, 0, 0), (0x20, 0, 0)] {
+            let registers = [(SP, STACK + 8 * sp), (X29, STACK + 32), (X30, x30)];
+            context(&mut memory, CONTEXT, CODE + offset, &registers);
+            let expected = vec![(CODE + offset, true), (caller, false), (start, false)];
+            assert_eq!(walk::<AArch64>(&tables(), &memory), (expected, Ending::Outermost), "{offset:#x}");
+        }
+    }
+
+    #[test]
+    fn a_caller_does_not_find_itself_in_the_link_register() {
+        let mut memory = Made::default();
+        // A leaf's rule says that the return address is in x30, which the call has overwritten.
+        let inner = after_call(&mut memory, CODE + 0x40);
+        memory.words(STACK, &[STACK + 32, CODE + 4, 0, 0]);
+        after_call(&mut memory, CODE + 4);
+        context(&mut memory, CONTEXT, inner, &[(SP, STACK), (X30, inner)]);
+        let (frames, ending) = walk::<AArch64>(&tables(), &memory);
+        assert_eq!((frames, ending), (vec![(inner, true), (CODE + 4, false)], Ending::Cut(Cut::Misled)));
+    }
+
+    #[test]
+    fn instructions_show_the_edges_of_functions_without_a_table() {
+        let mut memory = Made::default();
+        let start = after_call(&mut memory, CODE + 0x140);
+        let at = OTHER + 0x200;
+        let nop = 0xd503_201f_u32;
+        // bti c; paciasp; stp x29, x30, [sp, #-32]!; mov x29, sp behind the stp; ret
+        let push = 0xa9be_7bfd;
+        for (code, before) in
+            [(0xd503_245f, nop), (0xd503_233f, nop), (push, nop), (0x9100_03fd, push), (0xd65f_03c0, nop)]
+        {
+            memory.write(at - 4, &before.to_ne_bytes());
+            memory.write(at, &u32::to_ne_bytes(code));
+            memory.write(at + 4, &nop.to_ne_bytes());
+            context(&mut memory, CONTEXT, at, &[(SP, STACK), (X29, 1), (X30, start | SIGNED)]);
+            let expected = (vec![(at, true), (start, false)], Ending::Outermost);
+            assert_eq!(walk::<AArch64>(&tables(), &memory), expected, "{code:#x}");
+        }
+    }
+}
+
+#[test]
+fn objects_are_found_by_address() {
+    let empty = Section { address: 0, bytes: &[] };
+    let list = [(10..20), (20..30), (40..50)].map(|range| Object::new(range, empty, None));
+    let objects = Objects::new(&list, 0);
+    let starts = [9, 10, 19, 20, 30, 39, 49, 50].map(|address| objects.find(address).map(Object::start));
+    assert_eq!(starts, [None, Some(10), Some(10), Some(20), None, None, Some(40), None]);
+}
+
+#[test]
+fn a_list_is_replaced_when_no_handler_reads_it() {
+    static PUBLISHED: Published = Published::new();
+    let one: &'static _ = Box::leak(Box::new(Objects::new(&[], 1)));
+    let two: &'static _ = Box::leak(Box::new(Objects::new(&[], 2)));
+    assert!(PUBLISHED.read().objects().find(0).is_none());
+    // SAFETY: the lists are never freed.
+    assert!(unsafe { PUBLISHED.replace(Some(one), || false) });
+    let reading = PUBLISHED.read();
+    let mut waits = 0;
+    let wait = || {
+        waits += 1;
+        waits < 3
+    };
+    // SAFETY: as above.
+    assert!(!unsafe { PUBLISHED.replace(Some(two), wait) }, "a handler still reads");
+    assert_eq!(waits, 3);
+    assert_eq!([reading.objects().generation, PUBLISHED.read().objects().generation], [1, 2]);
+    drop(reading);
+    // SAFETY: as above.
+    assert!(unsafe { PUBLISHED.replace(None, || false) });
+}

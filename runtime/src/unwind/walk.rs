@@ -1,0 +1,313 @@
+//! The walk from an interrupted function to its outermost caller.
+
+use core::marker::PhantomData;
+
+use super::architecture::{Architecture, Returning, packing};
+use super::chain::{Cut, Ending, Frame, Tables};
+use super::expression::{Machine, evaluate};
+use super::index::Found;
+use super::memory::Memory;
+use super::rule::{Cfa, Place, Rule, Stored};
+
+/// The most frames of a walk. A deeper stack is cut.
+pub const MOST_FRAMES: u32 = 4096;
+/// Distinguishes the program counters of interrupted frames in the cache from those of calls, whose return addresses were
+/// checked. No program has code at such addresses.
+const EXACT: usize = 1 << (usize::BITS - 1);
+/// How often the walk may go to a lower address, that is, to another stack: an alternate stack or a coroutine.
+const MOST_STACKS: u32 = 16;
+
+/// The frames of a stack, from the innermost on.
+pub struct Walk<'a, A, M, const N: usize> {
+    tables: &'a Tables<'a, N>,
+    memory: &'a M,
+    pc: usize,
+    sp: usize,
+    fp: usize,
+    base: Option<usize>,
+    is_exact: bool,
+    /// The signal context with the other registers of this frame.
+    context: Option<usize>,
+    /// The rule of this frame, if there is one.
+    found: Option<Found<'a>>,
+    frames: u32,
+    stacks: u32,
+    ending: Option<Ending>,
+    architecture: PhantomData<A>,
+}
+
+impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
+    /// Starts at the code that a signal interrupted. `context` is the address of the signal's context, the third argument
+    /// of its handler.
+    #[must_use]
+    pub fn new(tables: &'a Tables<'a, N>, memory: &'a M, context: usize) -> Self {
+        let mut walk = Walk {
+            tables,
+            memory,
+            pc: 0,
+            sp: 0,
+            fp: 0,
+            base: None,
+            is_exact: true,
+            context: None,
+            found: None,
+            frames: 0,
+            stacks: 0,
+            ending: None,
+            architecture: PhantomData,
+        };
+        walk.ending = walk.enter(context).err();
+        walk.stacks = 0;
+        walk
+    }
+
+    /// Why the walk is over, after the last frame.
+    #[must_use]
+    pub fn ending(&self) -> Option<Ending> {
+        self.ending
+    }
+
+    /// Continues with the code that a signal interrupted.
+    fn enter(&mut self, context: usize) -> Result<(), Ending> {
+        let register = |number| self.tables.signals.register(self.memory, context, number).ok_or(UNREADABLE);
+        let (sp, fp, base) = (register(A::STACK_POINTER)?, register(A::FRAME_POINTER)?, register(A::BASE)?);
+        let pc = self.tables.signals.program_counter(self.memory, context).ok_or(UNREADABLE)?;
+        self.check(sp, true)?;
+        (self.pc, self.sp, self.fp, self.base) = (pc, sp, fp, Some(base));
+        (self.is_exact, self.context) = (true, Some(context));
+        self.look_up_interrupted(pc);
+        Ok(())
+    }
+
+    /// Checks that the caller's stack pointer is above this frame's. Only some rules can lead to another stack.
+    fn check(&mut self, sp: usize, may_leave_stack: bool) -> Result<(), Ending> {
+        if sp > self.sp || (sp == self.sp && self.is_exact) {
+            return Ok(());
+        }
+        self.stacks += 1;
+        if may_leave_stack && self.stacks < MOST_STACKS { Ok(()) } else { Err(MISLED) }
+    }
+
+    /// Goes to the caller.
+    fn advance(&mut self) -> Result<(), Ending> {
+        self.frames += 1;
+        if self.frames >= MOST_FRAMES {
+            return Err(Ending::Cut(Cut::TooDeep));
+        }
+        if self.found.as_ref().is_none_or(|found| found.is_signal) {
+            let signals = self.tables.signals;
+            if let Some(context) = signals.context_at(self.memory, self.pc, self.sp, self.is_exact) {
+                return self.enter(context);
+            }
+        }
+        match self.found {
+            Some(found) => self.apply(&found),
+            None => self.go_without_table(),
+        }
+    }
+
+    /// Finds the rule at an address. Returns whether the rule comes from the cache. `kind` is 0 for the address of a call.
+    fn look_up(&mut self, pc: usize, kind: usize) -> bool {
+        let Tables { objects, cache, .. } = self.tables;
+        let remembered = cache.get(pc ^ kind, objects.generation, packing::<A>());
+        self.found = match remembered {
+            Some(rule) => Some(Found::of(rule)),
+            None => objects.find(pc).and_then(|object| object.rule::<A>(pc)),
+        };
+        remembered.is_some()
+    }
+
+    /// Puts the rule into the cache.
+    fn remember(&self, pc: usize, kind: usize) {
+        if let Some(found) = self.found.as_ref().filter(|found| !found.is_signal) {
+            self.tables.cache.put(pc ^ kind, self.tables.objects.generation, packing::<A>(), &found.rule);
+        }
+    }
+
+    /// Finds the rule of a frame that was interrupted at `pc`.
+    fn look_up_interrupted(&mut self, pc: usize) {
+        if !self.look_up(pc, EXACT) {
+            self.remember(pc, EXACT);
+        }
+    }
+
+    /// Finds the rule of a frame that continues at `pc` after a call. A call can be the last instruction of a function, so
+    /// the rule is that of the call.
+    ///
+    /// An address that no call left on the stack is no frame: an exception that is being thrown overwrites return addresses,
+    /// for example. But the C library makes some frames: the trampoline of a signal, and the function at which a coroutine
+    /// ends, which has no caller. Rules that come from the cache were checked when they were put there.
+    fn look_up_call(&mut self, pc: usize, sp: usize) -> Result<(), Ending> {
+        let call = pc.wrapping_sub(1);
+        if self.look_up(call, 0) {
+            return Ok(());
+        }
+        if A::follows_call(self.memory, pc) {
+            self.remember(call, 0);
+            return Ok(());
+        }
+        // Not from the cache, which does not know where functions start.
+        self.found = self.tables.objects.find(pc).and_then(|object| object.rule::<A>(pc));
+        if self.tables.signals.context_at(self.memory, pc, sp, false).is_some() {
+            return Ok(());
+        }
+        let memory = self.memory;
+        let ends = |found: &Found<'_>| found.is_start && A::ends_coroutine(memory, pc);
+        match &mut self.found {
+            Some(found) if found.is_signal => Ok(()),
+            Some(found) if ends(found) || found.rule.return_address == Stored::UNDEFINED => {
+                found.rule = Rule::OUTERMOST;
+                Ok(())
+            }
+            _ => Err(MISLED),
+        }
+    }
+
+    #[inline(never)]
+    fn apply(&mut self, found: &Found<'_>) -> Result<(), Ending> {
+        let rule = &found.rule;
+        if rule.return_address == Stored::UNDEFINED {
+            return Err(Ending::Outermost);
+        }
+        let (cfa, is_of_stack) = match rule.cfa {
+            Cfa::Register(number, offset) => {
+                let value = self.register(number).map(|value| value.wrapping_add_signed(offset as isize));
+                (value, number == A::STACK_POINTER)
+            }
+            Cfa::Expression(offset) => {
+                (found.section.and_then(|section| evaluate(*section, offset, None, self)), false)
+            }
+        };
+        let cfa = cfa.ok_or(UNREADABLE)?;
+        let pc = match rule.return_address.place() {
+            Place::Same if A::HAS_LINK_REGISTER && self.is_exact => self.register(A::RETURN_ADDRESS),
+            Place::Same => return Err(MISLED),
+            place => self.value(place, cfa, found),
+        };
+        let fp = match rule.frame_pointer.place() {
+            Place::Same | Place::Undefined => Some(self.fp),
+            place => self.value(place, cfa, found),
+        };
+        let base = match rule.base.place() {
+            Place::Same => self.base,
+            place => self.value(place, cfa, found),
+        };
+        let sp = match rule.stack_pointer.place() {
+            Place::Same | Place::Undefined => Some(cfa),
+            place => self.value(place, cfa, found),
+        };
+        let (sp, link) = (sp.ok_or(UNREADABLE)?, Some(pc.ok_or(UNREADABLE)?));
+        self.check(sp, found.is_signal || !is_of_stack)?;
+        self.go_to(Returning { sp, fp: fp.ok_or(UNREADABLE)?, base, link }, found.is_signal)
+    }
+
+    /// The caller's value of a register that is not in the same register.
+    fn value(&self, place: Place, cfa: usize, found: &Found<'_>) -> Option<usize> {
+        match place {
+            Place::Same | Place::Undefined => None,
+            Place::Stack(offset) => self.memory.read(cfa.wrapping_add_signed(offset as isize)),
+            Place::Value(offset) => Some(cfa.wrapping_add_signed(offset as isize)),
+            Place::Register(number) => self.register(number),
+            Place::Expression(offset) => self.memory.read(evaluate(*found.section?, offset, Some(cfa), self)?),
+            Place::ValueExpression(offset) => evaluate(*found.section?, offset, Some(cfa), self),
+        }
+    }
+
+    /// Continues with the caller.
+    fn go_to(&mut self, caller: Returning, is_exact: bool) -> Result<(), Ending> {
+        let pc = caller.link.unwrap_or(0) & A::ADDRESS_BITS;
+        if pc == 0 {
+            return Err(Ending::Outermost);
+        }
+        if is_exact {
+            self.look_up_interrupted(pc);
+        } else {
+            self.look_up_call(pc, caller.sp)?;
+        }
+        (self.pc, self.sp, self.fp, self.base) = (pc, caller.sp, caller.fp, caller.base);
+        (self.is_exact, self.context) = (is_exact, None);
+        Ok(())
+    }
+
+    /// Finds the caller of a function without a table: by the function's instructions if the function is about to return
+    /// or has just begun, else by the frame pointer.
+    fn go_without_table(&mut self) -> Result<(), Ending> {
+        let link = if self.is_exact { self.register(A::RETURN_ADDRESS) } else { None };
+        let frame = Returning { sp: self.sp, fp: self.fp, base: self.base, link };
+        let enters = || A::enters_at(self.memory, self.pc, frame).filter(|caller| self.is_called(caller.link));
+        let is_exact = self.is_exact;
+        let caller = match A::returns_at(self.memory, self.pc, frame).or_else(|| is_exact.then(enters)?) {
+            Some(caller) => caller,
+            None => self.frame_record()?,
+        };
+        self.check(caller.sp, false)?;
+        self.go_to(caller, false)
+    }
+
+    /// Whether a word is the address of a known instruction after a call.
+    fn is_called(&self, link: Option<usize>) -> bool {
+        let Some(pc) = link.map(|link| link & A::ADDRESS_BITS) else {
+            return false;
+        };
+        self.tables.objects.find(pc.wrapping_sub(1)).is_some() && A::follows_call(self.memory, pc)
+    }
+
+    /// The caller by the frame pointer, if the frame pointer leads to a higher address of the stack with the address of
+    /// an instruction after a call.
+    fn frame_record(&self) -> Result<Returning, Ending> {
+        const NO_TABLE: Ending = Ending::Cut(Cut::NoTable);
+        let fp = self.fp;
+        if fp == 0 {
+            return Err(Ending::Outermost);
+        }
+        let is_aligned = fp.is_multiple_of(size_of::<usize>());
+        if fp < self.sp || !is_aligned || !A::keeps_frame_pointer(self.memory, self.pc) {
+            return Err(NO_TABLE);
+        }
+        let next = fp.wrapping_add(size_of::<usize>());
+        let (above, pc) = (self.memory.read(fp).ok_or(NO_TABLE)?, self.memory.read(next).ok_or(NO_TABLE)?);
+        let pc = pc & A::ADDRESS_BITS;
+        if pc != 0 && !self.is_called(Some(pc)) {
+            return Err(NO_TABLE);
+        }
+        Ok(Returning { sp: next.wrapping_add(size_of::<usize>()), fp: above, base: None, link: Some(pc) })
+    }
+}
+
+const UNREADABLE: Ending = Ending::Cut(Cut::Unreadable);
+const MISLED: Ending = Ending::Cut(Cut::Misled);
+
+impl<A: Architecture, M: Memory, const N: usize> Iterator for Walk<'_, A, M, N> {
+    type Item = Frame;
+
+    fn next(&mut self) -> Option<Frame> {
+        if self.ending.is_some() {
+            return None;
+        }
+        let frame = Frame { pc: self.pc, is_exact: self.is_exact };
+        self.ending = self.advance().err();
+        Some(frame)
+    }
+}
+
+impl<A, M: Memory, const N: usize> Memory for Walk<'_, A, M, N> {
+    fn read(&self, address: usize) -> Option<usize> {
+        self.memory.read(address)
+    }
+}
+
+impl<A: Architecture, M: Memory, const N: usize> Machine for Walk<'_, A, M, N> {
+    fn register(&self, number: u8) -> Option<usize> {
+        if number == A::STACK_POINTER {
+            Some(self.sp)
+        } else if number == A::FRAME_POINTER {
+            Some(self.fp)
+        } else if number == A::BASE {
+            self.base
+        } else if number == A::RETURN_ADDRESS && !A::HAS_LINK_REGISTER {
+            Some(self.pc)
+        } else {
+            self.tables.signals.register(self.memory, self.context?, number)
+        }
+    }
+}

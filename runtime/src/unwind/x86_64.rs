@@ -1,0 +1,134 @@
+//! x86-64.
+
+use super::architecture::{Architecture, NEAR, Returning};
+use super::memory::Memory;
+
+/// x86-64. The base register is rbx.
+pub struct X86_64;
+
+const RBX: u8 = 3;
+const RSP: u8 = 4;
+const RBP: u8 = 5;
+const PUSH_RBP: usize = 0x55;
+const ENDBR64: usize = 0xfa1e_0ff3;
+const MOV_RSP_RBP: usize = 0xe5_8948;
+/// `push %rbp; mov %rsp, %rbp` in both encodings.
+const PUSH_AND_MOV: u32 = 0xe589_4855;
+const PUSH_AND_MOV_BACKWARD: u32 = 0xec8b_4855;
+const MOV_RBX_RSP: usize = 0xdc_8948;
+/// The most instructions that remove a frame: an addition, six registers, and the return.
+const MOST_INSTRUCTIONS: u32 = 8;
+
+/// The eight bytes before an address. Bytes on the page before are 0 if that page cannot be read.
+fn before(memory: &impl Memory, pc: usize) -> Option<usize> {
+    let last = pc.checked_sub(1)?;
+    memory.read(pc.checked_sub(8)?).or_else(|| {
+        let start = last & !7;
+        memory.read(start).map(|word| word << (8 * (7 - (last - start))))
+    })
+}
+
+impl Architecture for X86_64 {
+    const STACK_POINTER: u8 = 7;
+    const FRAME_POINTER: u8 = 6;
+    const BASE: u8 = 3;
+    const RETURN_ADDRESS: u8 = 16;
+    const HAS_LINK_REGISTER: bool = false;
+    const ADDRESS_BITS: usize = usize::MAX;
+
+    fn follows_call(memory: &impl Memory, pc: usize) -> bool {
+        let Some(word) = before(memory, pc) else {
+            return false;
+        };
+        // The byte this far before pc.
+        let byte = |back: u32| (word >> (64 - 8 * back)) as u8;
+        // FF /2: the middle three bits of the second byte are 2, and its other bits say how long the instruction is.
+        let is_indirect = |back: u32, modes: &[u8]| {
+            byte(back) == 0xff && byte(back - 1) & 0x38 == 0x10 && modes.contains(&(byte(back - 1) & 0xc7))
+        };
+        let no_index = |mode: u8| [0, 1, 2, 3, 5, 6, 7].map(|register: u8| mode | register);
+        byte(5) == 0xe8
+            || byte(2) == 0xff && byte(1) & 0xf8 == 0xd0
+            || is_indirect(2, &[0, 1, 2, 3, 6, 7])
+            || is_indirect(3, &no_index(0x40))
+            || is_indirect(3, &[0x04])
+            || is_indirect(4, &[0x44])
+            || is_indirect(6, &no_index(0x80))
+            || is_indirect(6, &[0x05])
+            || is_indirect(7, &[0x84, 0x04])
+    }
+
+    fn keeps_frame_pointer(memory: &impl Memory, pc: usize) -> bool {
+        // Four of the bytes of each word belong to the next word too.
+        let words = (0..NEAR / 4).map_while(|index| before(memory, pc.wrapping_sub(4 * index)));
+        words
+            .into_iter()
+            .any(|word| (0..5).any(|byte| matches!((word >> (8 * byte)) as u32, PUSH_AND_MOV | PUSH_AND_MOV_BACKWARD)))
+    }
+
+    /// glibc's function begins with `mov %rbx, %rsp`, and its table does not say that it has no caller.
+    fn ends_coroutine(memory: &impl Memory, pc: usize) -> bool {
+        memory.read(pc).is_some_and(|code| code & 0xff_ffff == MOV_RBX_RSP)
+    }
+
+    fn enters_at(memory: &impl Memory, pc: usize, frame: Returning) -> Option<Returning> {
+        let code = memory.read(pc)?;
+        let is_pushing = code & 0xff == PUSH_RBP || code & 0xffff_ffff == ENDBR64;
+        let has_pushed =
+            || code & 0xff_ffff == MOV_RSP_RBP && before(memory, pc).is_some_and(|before| before >> 56 == PUSH_RBP);
+        let mut caller = frame;
+        if !is_pushing {
+            if !has_pushed() {
+                return None;
+            }
+            caller.sp = caller.sp.wrapping_add(8);
+        }
+        caller.link = Some(memory.read(caller.sp)?);
+        caller.sp = caller.sp.wrapping_add(8);
+        Some(caller)
+    }
+
+    fn returns_at(memory: &impl Memory, pc: usize, frame: Returning) -> Option<Returning> {
+        let Returning { mut sp, mut fp, mut base, .. } = frame;
+        let mut at = pc;
+        for _ in 0..MOST_INSTRUCTIONS {
+            let code = memory.read(at)?;
+            // The prefix of r8 to r15.
+            let is_high = code & 0xff == 0x41;
+            let length = match (code >> if is_high { 8 } else { 0 }) as u8 {
+                0xc3 if !is_high => {
+                    return Some(Returning { sp: sp.wrapping_add(8), fp, base, link: Some(memory.read(sp)?) });
+                }
+                // add $imm8, %rsp and add $imm32, %rsp
+                0x48 if code & 0xff_ffff == 0xc4_8348 => {
+                    sp = sp.wrapping_add_signed(((code >> 24) as i8).into());
+                    4
+                }
+                0x48 if code & 0xff_ffff == 0xc4_8148 => {
+                    sp = sp.wrapping_add_signed((code >> 24) as i32 as isize);
+                    7
+                }
+                pop @ 0x58..=0x5f => {
+                    let value = memory.read(sp)?;
+                    sp = sp.wrapping_add(8);
+                    match pop - 0x58 {
+                        _ if is_high => {}
+                        RBP => fp = value,
+                        RBX => base = Some(value),
+                        RSP => return None,
+                        _ => {}
+                    }
+                    if is_high { 2 } else { 1 }
+                }
+                0xc9 if !is_high => {
+                    sp = fp.wrapping_add(8);
+                    fp = memory.read(fp)?;
+                    1
+                }
+                _ => return None,
+            };
+            at = at.wrapping_add(length);
+        }
+        None
+    }
+}

@@ -1,0 +1,14 @@
+//! The runtime's unwinder, compared with independent readers: its rules with gimli's, its chains with those of libgcc and
+//! with the calls and returns of a program that runs instruction by instruction.
+#![allow(clippy::unwrap_used, reason = "a test fails loudly")]
+#![cfg(all(target_os = "linux", target_arch = "x86_64"))]
+
+mod compiled;
+mod elf;
+mod handlers;
+mod loaded;
+mod random;
+mod rules;
+mod shadow;
+mod steps;
+mod tracee;
