@@ -42,8 +42,23 @@ static long status(long result, const struct linux_stat *from, u64 *to) {
     return 0;
 }
 
-// kern.clockrate and hw.ncpu.
+// kern.proc.pathname and kern.proc.vmmap. A static program has no shared objects, so the list of mappings is empty.
+static long process_information(u32 kind, char *old, u64 *size) {
+    if (kind == 32) {
+        *size = 0;
+        return 0;
+    }
+    u64 length = 0;
+    while (program.path[length++]) {}
+    if (kind != 12 || *size < length) return -12;
+    copy(old, program.path, length);
+    *size = length;
+    return 0;
+}
+
+// kern.clockrate, hw.ncpu, and kern.proc.
 static long sysctl(const u32 *name, u64 count, u32 *old, u64 *size) {
+    if (count == 4 && name[0] == 1 && name[1] == 14) return process_information(name[2], (char *)old, size);
     static const u32 rates[] = {1000, 1000, 0, 127, 8128}, processors = 2;
     int has_rates = count == 2 && name[0] == 1 && name[1] == 12, has_processors = count == 2 && name[0] == 6 && name[1] == 3;
     if (!has_rates && !has_processors) {
@@ -102,6 +117,7 @@ static long serve_files(u64 *x, u64 number) {
     case 503: return LINUX(L_UNLINKAT, (int)x[0], x[1], x[2] & 0x800 ? 0x200 : 0, 0);
     // posix_fallocate returns an error number.
     case 530: return -LINUX(L_FALLOCATE, x[0], 0, x[1], x[2]);
+    case 542: return LINUX(L_PIPE2, x[0], open_flags(x[1] & 0xffffffff), 0, 0);
     case 551: return status(LINUX(L_FSTAT, x[0], &found, 0, 0), &found, (u64 *)x[1]);
     case 552: return status(LINUX(L_FSTATAT, (int)x[0], x[1], &found, x[3] & 0x200 ? 0x100 : 0), &found, (u64 *)x[2]);
     default: complain("unknown call", number); return -38;

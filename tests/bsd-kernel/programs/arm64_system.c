@@ -65,6 +65,9 @@ static int ends;
 int atexit(void (*function)(void)) { at_end[ends++] = function; return 0; }
 int _thread_atfork(void) { return 0; }
 
+const char *__progname = "arm64";
+int *__errno(void) { static int error; return &error; }
+
 static char **environment;
 char ***_csu_finish(char **argv, char **envp) { (void)argv; environment = envp; return &environment; }
 

@@ -109,7 +109,7 @@ PART void *leaving_worker(void *argument) {
     middle((int)(long)argument);
     light((u64)argument);
     int before = __atomic_fetch_add(&finished, 1, __ATOMIC_SEQ_CST);
-    while (__atomic_load_n(&finished, __ATOMIC_SEQ_CST) < THREADS) __asm__ volatile("pause");
+    while (__atomic_load_n(&finished, __ATOMIC_SEQ_CST) < THREADS) __asm__ volatile("");
     if (before == THREADS - 1) _exit(3);
     while (1) nanosleep(&(struct timespec){1000, 0}, NULL);
 }

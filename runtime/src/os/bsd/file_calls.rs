@@ -1,18 +1,8 @@
 //! The flags of files, and the calls of the BSDs that other systems make in other ways.
 
 pub(super) use super::constants::{F_DUPFD_CLOEXEC, O_CLOEXEC, O_LOOKUP};
+pub(super) use super::open_flags::{O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDWR, O_WRONLY};
 use super::{Errno, call, numbers};
-
-#[allow(dead_code, reason = "only OpenBSD examines the flags of a call")]
-pub(super) const O_ACCESS: usize = 3;
-pub(super) const O_WRONLY: usize = 1;
-pub(crate) const O_RDWR: usize = 2;
-pub(super) const O_NONBLOCK: usize = 4;
-pub(super) const O_APPEND: usize = 8;
-pub(super) const O_NOFOLLOW: usize = 0x100;
-pub(super) const O_CREAT: usize = 0x200;
-pub(super) const O_EXCL: usize = 0x800;
-pub(super) const O_DIRECTORY: usize = 0x2_0000;
 
 /// The limit of the number of descriptors (`sys/resource.h`).
 pub(super) const RLIMIT_NOFILE: usize = 8;

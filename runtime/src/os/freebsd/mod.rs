@@ -22,6 +22,8 @@ mod maps;
 #[path = "../bsd/memory.rs"]
 mod memory;
 mod numbers;
+#[path = "../bsd/open_flags.rs"]
+mod open_flags;
 #[path = "../bsd/own_memory.rs"]
 mod own_memory;
 mod process;
@@ -44,12 +46,12 @@ use call::call;
 pub(crate) use descriptor::{CURRENT, Fd, file_mask};
 pub use errno::{Errno, set_errno};
 pub use executed_path::executed_path;
-pub(crate) use file_calls::O_RDWR;
 pub(crate) use file_name::{NAME_END, NAME_START, PLAIN_NAME, PROCESS_VARIABLE};
 pub use guarded::{can_be_written, read, write};
 pub(crate) use maps::{MapsRoom, VDSO_PATH, for_each_mapping, path_of_file, push_program_path};
 pub(crate) use memory::{PAGE, map_file, map_own_word, replace, reserve, reserve_for_good, take_reserved};
 pub use memory::{clear, map, unmap};
+pub(crate) use open_flags::O_RDWR;
 pub(crate) use own_memory::OwnMemory;
 pub(crate) use process::{Executable, execute, raw_fork, raw_pdfork, raw_rfork};
 pub(crate) use profil::{ClockRates, clock_rates, count_samples, interval_timer, processors, set_interval_timer};

@@ -21,6 +21,8 @@ mod maps;
 #[path = "../bsd/memory.rs"]
 mod memory;
 mod numbers;
+#[path = "../bsd/open_flags.rs"]
+mod open_flags;
 #[path = "../bsd/own_memory.rs"]
 mod own_memory;
 mod profil;
@@ -43,11 +45,11 @@ use call::call;
 pub(crate) use descriptor::{CURRENT, Fd, file_mask};
 pub use errno::{Errno, set_errno};
 pub(crate) use execute::execute;
-pub(crate) use file_calls::O_RDWR;
 pub(crate) use file_name::{NAME_END, NAME_START, PLAIN_NAME, PROCESS_VARIABLE};
 pub(crate) use maps::{MapsRoom, VDSO_PATH, for_each_mapping, path_of_file, push_program_path};
 pub(crate) use memory::{PAGE, map_file, map_own_word, replace, reserve, reserve_for_good, take_reserved};
 pub use memory::{clear, map, unmap};
+pub(crate) use open_flags::O_RDWR;
 pub(crate) use own_memory::OwnMemory;
 pub(crate) use profil::{ClockRates, clock_rates, interval_timer, profil, set_interval_timer};
 pub(crate) use promises::{may_create_files, pledge};

@@ -7,9 +7,9 @@ use core::ffi::{CStr, c_char};
 use core::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
 use super::errno::Errno;
-use super::file_calls::{O_ACCESS, O_CREAT, O_RDWR, O_WRONLY};
 use super::machine::syscall;
 use super::numbers;
+use super::open_flags::{O_ACCESS, O_CREAT, O_RDWR, O_WRONLY};
 
 const STDIO: u32 = 1 << 0;
 const RPATH: u32 = 1 << 1;
