@@ -207,6 +207,7 @@ pub(crate) extern "C" fn _mcleanup() {
     if let Some(buffer) = current().filter(|_| is_ours()) {
         exclusively(DONE, || {
             moncontrol(0);
+            record(false); // also if the system refused to stop the samples
             write(buffer, true);
         });
     }
@@ -246,7 +247,9 @@ fn write(buffer: Buffer, is_last: bool) {
             say_count(b"", without_room, b" calls are not in the file: no room for more arcs");
         }
         if kernel::is_kernels() && own.lost > 0 {
-            say(&[b"cannot allocate memory for the sums of calls: the kernel writes the tables of the threads"]);
+            let instead: &[u8] =
+                if is_last { b"the kernel writes the tables of the threads" } else { b"the profile is not written" };
+            say(&[b"cannot allocate memory for the sums of calls: ", instead]);
             return;
         }
         say_count(b"", own.lost, b" calls are not in the file: cannot allocate memory");

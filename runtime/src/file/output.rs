@@ -46,7 +46,8 @@ pub(crate) fn capture_directory(descriptor: Option<Fd>) -> Result<(), Errno> {
         let _ = fd.close();
         return Err(Errno::ENOTDIR);
     }
-    // SAFETY: the first call is at start-up, when there is one thread.
+    // SAFETY: the first call is at start-up, when there is one thread, or, where the kernel writes the file, in a snapshot, which
+    // only one thread makes at a time. Nothing writes the value afterwards.
     let captured = unsafe { &mut *CAPTURED.0.get() };
     fd.push_path(&mut captured.path);
     let _ = captured.path.as_c_str(); // appends a NUL, which stays
@@ -105,7 +106,7 @@ pub(crate) fn mode() -> usize {
 
 /// The directory in which to look up `path`.
 pub(crate) fn directory_of(path: &CStr) -> Result<Fd, Refusal> {
-    // SAFETY: nothing writes the value after start-up.
+    // SAFETY: nothing writes the value after the first capture.
     directory(unsafe { &*CAPTURED.0.get() }, path)
 }
 
@@ -132,7 +133,7 @@ pub(crate) fn remove_own() {
 ///
 /// If that is no longer possible, the result is the superuser's file that was opened at the start, emptied.
 pub(crate) fn open(to_map: bool) -> Result<Fd, Refusal> {
-    // SAFETY: nothing writes the value after start-up, which this thread ran.
+    // SAFETY: nothing writes the value after the first capture, which this thread ran.
     let captured = unsafe { &*CAPTURED.0.get() };
     let kept = Fd(PER_PROCESS.kept_file.load(Relaxed));
     match open_main(captured, to_map) {
@@ -209,7 +210,7 @@ pub(crate) fn open_beforehand() -> Result<Option<Fd>, Refusal> {
     if has_process_number() {
         return Ok(None); // such a file replaces no other file
     }
-    // SAFETY: nothing writes the value after start-up, which this thread ran.
+    // SAFETY: nothing writes the value after the first capture, which this thread ran.
     let directory = directory(unsafe { &*CAPTURED.0.get() }, name())?;
     match directory.open_existing(name()) {
         Ok(there) => {
@@ -289,14 +290,14 @@ fn is_private(status: &Status, user: u32) -> bool {
 
 /// Opens a file beside the file, by the rules for the file.
 pub(crate) fn open_beside(path: &CStr) -> Result<Fd, Refusal> {
-    // SAFETY: nothing writes the value after start-up, which this thread ran.
+    // SAFETY: nothing writes the value after the first capture, which this thread ran.
     open_anew(unsafe { &*CAPTURED.0.get() }, path, false)
 }
 
 /// Opens a file beside the file for reading, if it is a regular file of this user. The result is the file and its
 /// length.
 pub(crate) fn open_own_beside(path: &CStr) -> Option<(Fd, u64)> {
-    // SAFETY: nothing writes the value after start-up, which this thread ran.
+    // SAFETY: nothing writes the value after the first capture, which this thread ran.
     let directory = directory(unsafe { &*CAPTURED.0.get() }, path).ok()?;
     let file = directory.open_regular_for_reading(path).ok()?;
     match file.status() {
@@ -310,7 +311,7 @@ pub(crate) fn open_own_beside(path: &CStr) -> Option<(Fd, u64)> {
 
 /// Removes a file beside the file, if possible.
 pub(crate) fn unlink_beside(path: &CStr) {
-    // SAFETY: nothing writes the value after start-up, which this thread ran.
+    // SAFETY: nothing writes the value after the first capture, which this thread ran.
     if let Ok(directory) = directory(unsafe { &*CAPTURED.0.get() }, path) {
         let _ = directory.unlink(path);
     }

@@ -1,4 +1,5 @@
-//! The operating system's calls that the runtime needs: memory, threads, files. Each system has a folder. The symbols of the linker and
+//! The operating system's calls that the runtime needs: memory, threads, files. Each system has a folder. The
+//! folders `unix` and `bsd` have files that several systems include by their paths. The symbols of the linker and
 //! the functions of the dynamic linker are the same on all systems.
 
 #[cfg(all(feature = "runtime", not(test)))]

@@ -59,7 +59,7 @@ impl Reserve {
         rest
     }
 
-    /// Returns the latest allocation, the `length` bytes at `memory`; the reserve keeps an earlier allocation as allocated. The bytes must be zero.
+    /// Returns the latest allocation, the `length` bytes at `memory`, which must be zero. An earlier allocation stays allocated.
     #[allow(dead_code, reason = "not all systems allocate more than they need")]
     pub(crate) fn give_back(&self, memory: *mut c_void, length: usize) {
         let _ = self.next.compare_exchange(memory.addr() + length, memory.addr(), SeqCst, SeqCst);

@@ -103,6 +103,12 @@ pub(crate) fn count_in(bin: usize, ticks: u16) {
     }
 }
 
+/// Whether counting was ever started.
+#[allow(dead_code, reason = "only systems whose kernel writes the file ask")]
+pub(crate) fn has_started() -> bool {
+    !SAMPLES.load(Relaxed).is_null()
+}
+
 /// Stops counting.
 pub(crate) fn stop() {
     SCALE.store(0, SeqCst);

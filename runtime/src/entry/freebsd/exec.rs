@@ -26,18 +26,29 @@ pub(super) fn without_timer(run: impl FnOnce() -> Errno) -> c_int {
     -1
 }
 
+/// Executes the program at a path, as `execve` does. The functions of this family call this function and not each other by their C names,
+/// because the program may define functions of these names that call the others.
+///
+/// # Safety
+///
+/// As for [`execute`].
+pub(super) unsafe fn execute_path(path: *const c_char, arguments: Strings, variables: Strings) -> c_int {
+    // SAFETY: the caller's promise.
+    without_timer(|| unsafe { execute(Executable::Path(path), arguments, variables) })
+}
+
 /// `int execve(const char *path, char *const argv[], char *const envp[])`.
 #[unsafe(no_mangle)]
-pub(super) unsafe extern "C" fn execve(path: *const c_char, arguments: Strings, variables: Strings) -> c_int {
+unsafe extern "C" fn execve(path: *const c_char, arguments: Strings, variables: Strings) -> c_int {
     // SAFETY: the caller passes valid arguments for execve.
-    without_timer(|| unsafe { execute(Executable::Path(path), arguments, variables) })
+    unsafe { execute_path(path, arguments, variables) }
 }
 
 /// libc's internal name for [`execve`].
 #[unsafe(no_mangle)]
 unsafe extern "C" fn _execve(path: *const c_char, arguments: Strings, variables: Strings) -> c_int {
     // SAFETY: as for `execve`.
-    unsafe { execve(path, arguments, variables) }
+    unsafe { execute_path(path, arguments, variables) }
 }
 
 /// `int fexecve(int fd, char *const argv[], char *const envp[])`.
@@ -51,5 +62,5 @@ unsafe extern "C" fn fexecve(descriptor: c_int, arguments: Strings, variables: S
 #[unsafe(no_mangle)]
 unsafe extern "C" fn execv(path: *const c_char, arguments: Strings) -> c_int {
     // SAFETY: the caller passes valid arguments for execv.
-    unsafe { execve(path, arguments, environment()) }
+    unsafe { execute_path(path, arguments, environment()) }
 }

@@ -3,13 +3,13 @@
 use core::ffi::{c_char, c_int};
 
 use super::environment;
-use super::exec::{Strings, execve};
-use super::exec_search::execvp;
+use super::exec::{Strings, execute_path};
+use super::exec_search::search_path;
 
 /// `execl(path, argument, ..., NULL)`.
 pub(super) unsafe extern "C" fn execute_list(path: *const c_char, arguments: Strings) -> c_int {
     // SAFETY: the caller passes valid arguments for execl.
-    unsafe { execve(path, arguments, environment()) }
+    unsafe { execute_path(path, arguments, environment()) }
 }
 
 /// `execle(path, argument, ..., NULL, environment)`.
@@ -20,12 +20,12 @@ pub(super) unsafe extern "C" fn execute_list_with_environment(path: *const c_cha
         while !(*at).is_null() {
             at = at.add(1);
         }
-        execve(path, arguments, (*at.add(1)).cast())
+        execute_path(path, arguments, (*at.add(1)).cast())
     }
 }
 
 /// `execlp(name, argument, ..., NULL)`.
 pub(super) unsafe extern "C" fn search_list(name: *const c_char, arguments: Strings) -> c_int {
     // SAFETY: the caller passes valid arguments for execlp.
-    unsafe { execvp(name, arguments) }
+    unsafe { search_path(name, arguments, environment()) }
 }

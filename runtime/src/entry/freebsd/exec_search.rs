@@ -17,17 +17,27 @@ const STANDARD_ERROR: Fd = Fd(2);
 
 /// `int execvp(const char *file, char *const argv[])`.
 #[unsafe(no_mangle)]
-pub(super) unsafe extern "C" fn execvp(name: *const c_char, arguments: Strings) -> c_int {
+unsafe extern "C" fn execvp(name: *const c_char, arguments: Strings) -> c_int {
     // SAFETY: the caller passes valid arguments for execvp.
-    unsafe { execvpe(name, arguments, environment()) }
+    unsafe { search_path(name, arguments, environment()) }
 }
 
 /// `int execvpe(const char *file, char *const argv[], char *const envp[])`. `PATH` is the program's, not the one in `envp`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn execvpe(name: *const c_char, arguments: Strings, variables: Strings) -> c_int {
+    // SAFETY: the caller passes valid arguments for execvpe.
+    unsafe { search_path(name, arguments, variables) }
+}
+
+/// Executes the first program with the name in the program's `PATH`.
+///
+/// # Safety
+///
+/// As for [`execute`].
+pub(super) unsafe fn search_path(name: *const c_char, arguments: Strings, variables: Strings) -> c_int {
     // SAFETY: the program does not change its environment during the call, as for `getenv`.
     let path = unsafe { strings(environment()) }.find_map(|variable| variable.to_bytes().strip_prefix(b"PATH="));
-    // SAFETY: the caller passes valid arguments for execvpe.
+    // SAFETY: the caller's promise.
     without_timer(|| unsafe { search(name, path.unwrap_or(DEFAULT_PATH.to_bytes()), arguments, variables) })
 }
 
@@ -35,8 +45,11 @@ unsafe extern "C" fn execvpe(name: *const c_char, arguments: Strings, variables:
 #[unsafe(no_mangle)]
 #[allow(non_snake_case, reason = "C's name")]
 unsafe extern "C" fn execvP(name: *const c_char, path: *const c_char, arguments: Strings) -> c_int {
+    // A name with a slash needs no directories, so the pointer may be null. An entry that no file can have finds nothing.
+    // SAFETY: a pointer that is not null leads to a string.
+    let path = if path.is_null() { c"/dev/null" } else { unsafe { CStr::from_ptr(path) } };
     // SAFETY: the caller passes valid arguments for execvP.
-    without_timer(|| unsafe { search(name, CStr::from_ptr(path).to_bytes(), arguments, environment()) })
+    without_timer(|| unsafe { search(name, path.to_bytes(), arguments, environment()) })
 }
 
 /// What a failed attempt says about the search.
@@ -113,7 +126,8 @@ unsafe fn attempt(path: *const c_char, arguments: Strings, variables: Strings) -
     }
 }
 
-/// Executes `sh path argument...`, with the arguments after the first.
+/// Executes the shell with the path and the arguments after the first. The shell gets the program's first argument as its name, as with libc of
+/// FreeBSD 13 and later, or `sh` if there are no arguments.
 ///
 /// # Safety
 ///
@@ -128,7 +142,7 @@ unsafe fn execute_shell(path: *const c_char, arguments: Strings, variables: Stri
     }
     // SAFETY: the new array, all null, has room for two pointers, the arguments after the first, and a null pointer.
     unsafe {
-        array.write(c"sh".as_ptr());
+        array.write(if number > 0 { *arguments } else { c"sh".as_ptr() });
         array.add(1).write(path);
         for argument in 1..number {
             array.add(argument + 1).write(*arguments.add(argument));

@@ -5,7 +5,10 @@
 
 use core::ffi::c_int;
 use core::mem;
-use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use core::sync::atomic::{
+    AtomicBool, AtomicUsize,
+    Ordering::{Relaxed, SeqCst},
+};
 
 use super::machine::thread_fork_address;
 use crate::control;
@@ -20,14 +23,21 @@ type ForkWithDescriptor = unsafe extern "C" fn(*mut c_int, c_int) -> c_int;
 static NEXT: AtomicUsize = AtomicUsize::new(0);
 static NEXT_WITH_DESCRIPTOR: AtomicUsize = AtomicUsize::new(0);
 
-/// Looks up the next definitions in dynamic programs. Called at start-up.
+/// Whether [`find_next`] was called.
+static IS_FOUND: AtomicBool = AtomicBool::new(false);
+
+/// Looks up the next definitions in dynamic programs. Called at start-up, or at the first fork of a program without start-up object.
 pub(super) fn find_next() {
-    NEXT.store(next_definition(c"fork"), Relaxed);
-    NEXT_WITH_DESCRIPTOR.store(next_definition(c"pdfork"), Relaxed);
+    if !IS_FOUND.load(SeqCst) {
+        NEXT.store(next_definition(c"fork"), Relaxed);
+        NEXT_WITH_DESCRIPTOR.store(next_definition(c"pdfork"), Relaxed);
+        IS_FOUND.store(true, SeqCst);
+    }
 }
 
 /// Returns the C library's `fork`: the next definition, or libthr's function in a static program with threads.
 fn theirs() -> Option<Fork> {
+    find_next();
     let next = match NEXT.load(Relaxed) {
         0 => thread_fork_address(),
         next => next,
@@ -76,6 +86,7 @@ extern "C" fn fork() -> c_int {
 /// `pid_t pdfork(int *fdp, int flags)`: calls the C library's `pdfork`. The child's profile starts at zero.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pdfork(descriptor: *mut c_int, flags: c_int) -> c_int {
+    find_next();
     // SAFETY: the address is 0 or the address of a function of this type.
     let theirs: Option<ForkWithDescriptor> = unsafe { mem::transmute(NEXT_WITH_DESCRIPTOR.load(Relaxed)) };
     profiled(|| match theirs {

@@ -145,8 +145,8 @@ global_asm!(".globl _mcount", ".type _mcount, @function", ".set _mcount, mcount"
 ///
 /// For a nested function, gcc pushes r10, the address of the enclosing function's frame, before the call of
 /// `__fentry__`. The return address is then one word further up. Only the instructions before the call show whether
-/// gcc pushed r10. If text may be execute-only, the code compares addresses instead: a static program's callers are in
-/// its own text, and a stack address is not. The code checks this here and not before every search: for a nested
+/// gcc pushed r10. If text may be execute-only, the code compares instead: for a nested function the word is r10 and an
+/// address of the stack, and the callers of a static program are in its own text. The code checks this here and not before every search: for a nested
 /// function, the search uses a stack address as frompc, and a stack address is never in the table.
 #[unsafe(naked)]
 unsafe extern "C" fn fentry_miss() {
@@ -168,6 +168,8 @@ unsafe extern "C" fn fentry_miss() {
         "    mov     rax, [rsp + 16]",
         "    sub     rax, [rip + {bias}]", // 0 unless link-time addresses are recorded
         ".else",
+        "    cmp     rax, r10", // what gcc pushes for a nested function
+        "    jne     4f",
         "    lea     r11, [rip + __executable_start]",
         "    cmp     rax, r11",
         "    lea     r11, [rip + etext]", // changes no flags

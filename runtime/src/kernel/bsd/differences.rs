@@ -60,9 +60,9 @@ pub(super) fn read(most: u16, wait: impl Fn() -> bool, mut each: impl FnMut(usiz
         return;
     }
     let blocked = block_signals();
-    let mut is_ours = is_free();
+    let mut is_ours = try_to_take();
     while !is_ours && wait() {
-        is_ours = is_free();
+        is_ours = try_to_take();
     }
     if is_ours {
         read_all(counters, |bin, before, added| {
@@ -76,7 +76,7 @@ pub(super) fn read(most: u16, wait: impl Fn() -> bool, mut each: impl FnMut(usiz
 }
 
 /// Makes this thread the reader, unless another thread reads.
-fn is_free() -> bool {
+fn try_to_take() -> bool {
     IS_READING.compare_exchange(false, true, Acquire, Relaxed).is_ok()
 }
 

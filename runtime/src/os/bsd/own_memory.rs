@@ -7,7 +7,8 @@ use super::{Errno, Fd, call, numbers};
 
 /// Reads this process's memory, and fails where a direct read would fault.
 ///
-/// The BSDs have no `/proc`, or do not mount `/proc` by default. Reads therefore go through a pipe: write(2) fails with EFAULT if the memory is unmapped.
+/// The BSDs have no `/proc`, or do not mount `/proc` by default. Reads therefore go through a pipe: write(2) fails with EFAULT if the
+/// memory is unmapped.
 pub(crate) struct OwnMemory {
     /// The read end and the write end of the pipe.
     pipe: [i32; 2],
@@ -41,12 +42,17 @@ impl OwnMemory {
         bytes.chunks_mut(PIPE_SIZE).all(|piece| {
             let from = at;
             at = at.wrapping_add(piece.len());
-            self.copy(from, piece.as_mut_ptr().addr(), piece.len()).is_ok()
+            // SAFETY: the destination is the piece.
+            unsafe { self.copy(from, piece.as_mut_ptr().addr(), piece.len()) }.is_ok()
         })
     }
 
     /// Copies up to [`PIPE_SIZE`] bytes through the pipe, and leaves the pipe empty.
-    pub(super) fn copy(&self, from: usize, to: usize, length: usize) -> Result<(), Errno> {
+    ///
+    /// # Safety
+    ///
+    /// If the memory at `to` exists, its contents may change.
+    pub(super) unsafe fn copy(&self, from: usize, to: usize, length: usize) -> Result<(), Errno> {
         let [reader, writer] = self.pipe;
         // SAFETY: the kernel only reads, and checks the addresses.
         let written = unsafe { call(numbers::WRITE, [writer as usize, from, length]) }?;

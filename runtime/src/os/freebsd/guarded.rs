@@ -20,7 +20,8 @@ pub fn read(address: usize, bytes: &mut [u8]) -> Result<(), Errno> {
 ///
 /// EFAULT if some bytes cannot be written; the error of pipe2(2).
 pub fn write(address: usize, bytes: &[u8]) -> Result<(), Errno> {
-    with_memory(|memory| memory.copy(bytes.as_ptr().addr(), address, bytes.len()))
+    // SAFETY: the address is in memory that the program gave to a call of `profil` for this purpose.
+    with_memory(|memory| unsafe { memory.copy(bytes.as_ptr().addr(), address, bytes.len()) })
 }
 
 /// Returns whether all `length` bytes from `address` on can be written. The function copies one byte of each page to its own place; a
@@ -30,7 +31,8 @@ pub fn can_be_written(address: usize, length: usize) -> bool {
     let Some(last) = last else { return false };
     let copy_all = |memory: &OwnMemory| {
         let mut pages = (address & !(PAGE - 1)..=last).step_by(PAGE).map(|page| page.max(address));
-        pages.try_for_each(|byte| memory.copy(byte, byte, 1))
+        // SAFETY: the byte is copied to its own place.
+        pages.try_for_each(|byte| unsafe { memory.copy(byte, byte, 1) })
     };
     with_memory(copy_all).is_ok()
 }

@@ -69,15 +69,18 @@ pub(crate) fn may_create_files() -> bool {
 /// Both pointers must be null or lead to strings.
 pub(crate) unsafe fn pledge(promises: *const c_char, after_exec: *const c_char, remembers: bool) -> Result<(), Errno> {
     let before = PROMISED.load(SeqCst);
+    let mut now = before;
     if remembers && !promises.is_null() {
         // SAFETY: the caller's promise.
-        PROMISED.fetch_and(parse(unsafe { CStr::from_ptr(promises) }.to_bytes()), SeqCst);
+        now &= parse(unsafe { CStr::from_ptr(promises) }.to_bytes());
+        PROMISED.fetch_and(now, SeqCst);
     }
     // SAFETY: the kernel reads both strings.
     let result = unsafe { syscall(promises.addr(), after_exec.addr(), 0, 0, 0, 0, numbers::PLEDGE) };
     if result < 0 {
         if remembers {
-            PROMISED.store(before, SeqCst);
+            // If another thread has given up more promises meanwhile, these promises stay given up.
+            let _ = PROMISED.compare_exchange(now, before, SeqCst, SeqCst);
         }
         return Err(Errno(-result as i32));
     }

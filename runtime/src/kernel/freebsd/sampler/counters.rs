@@ -2,12 +2,7 @@
 //!
 //! The kernel increments a counter by a read, an addition and a write on behalf of the interrupted thread, and does not check for
 //! overflow: at 8128 ticks per second a counter wraps after 8 seconds in one place. gmon therefore reads the counters before a
-//! counter can wrap, and adds the difference from the last value to a 32-bit bin.
-//!
-//! Only the kernel writes the counters. If gmon set a counter to zero between the kernel's read and write, even in one of two
-//! buffers used in turns, the kernel would write the old value back, and the ticks would count twice. gmon therefore keeps the last
-//! values in a second array and counts differences. If two threads are interrupted in the same place at the same time, the kernel
-//! can write a smaller value than before; the largest differences are therefore decrements, and gmon ignores them.
+//! counter can wrap, and adds the difference from the last value to a 32-bit bin: see [`differences`].
 
 use super::differences;
 use crate::os::{Errno, count_samples, give_way, map};

@@ -21,6 +21,7 @@ pub(crate) use choice::{RATE_OTHERWISE, SAMPLER_NAMES};
 pub(crate) use overflows::{look, look_if_due};
 pub(crate) use rate::profrate;
 
+use super::snapshot;
 use crate::message::say_count;
 use crate::os::{self, Errno, SignalSet, give_way};
 use crate::samples::bins;
@@ -60,6 +61,9 @@ pub(super) unsafe fn profil(
     scale: u32,
     directory: i32,
 ) -> Result<(), Errno> {
+    if !bins::has_started() {
+        snapshot::remember_user();
+    }
     // SAFETY: the caller's promise.
     unsafe { os::profil(buffer, length, samples_size, offset, scale, directory) }?;
     if scale == 0 {
@@ -104,7 +108,7 @@ pub(crate) fn report() {
 }
 
 /// Resets the child of a `fork`, which the kernel samples as it sampled the parent. The child does not inherit the interval timer, and
-/// gmon does not start the timer: most children execute another program, which SIGPROF would kill.
+/// gmon does not start the timer: only `execve` stops the timer, not `execv` or `execvp`, and SIGPROF would end the executed program.
 pub(crate) fn after_fork_in_child() {
     overflows::after_fork_in_child();
 }
@@ -114,6 +118,7 @@ pub(crate) fn stop_before_exec() -> bool {
     let runs = is_itimer() && interval::runs(profrate());
     if runs {
         interval::stop(profrate());
+        interval::discard_pending();
     }
     runs
 }

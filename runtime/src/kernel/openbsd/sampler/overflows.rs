@@ -16,6 +16,7 @@ use core::sync::atomic::{
 
 use super::{differences, profrate};
 use crate::message::say_count;
+use crate::objects::program;
 use crate::os::{clear, map, process_time};
 use crate::per_process::PER_PROCESS;
 use crate::samples::bins;
@@ -111,8 +112,11 @@ pub(super) fn report(profrate: u32) {
     let running = if since == 0 { 0 } else { (process_time().unwrap_or(0) + 1).saturating_sub(since) };
     let due = u128::from(SAMPLED.load(Relaxed) + running) * u128::from(profrate) / u128::from(SECOND);
     let missing = (due as u64).saturating_sub(all);
-    // A counter that wrapped unseen has lost a whole round. Less is the ticks of code outside the program, or lateness.
-    if missing >= ROUND - ROUND / 64 {
+    let (lowpc, highpc) = program::text();
+    let covers_program = bins::covers(lowpc) && bins::covers(highpc.saturating_sub(1));
+    // A counter that wrapped unseen has lost a whole round. Less is the ticks of code outside the program, or lateness, which
+    // grows with the CPU time. If the profile covers a part of the program, the samples of the rest are missing anyway.
+    if covers_program && missing >= ROUND - ROUND / 64 && missing >= due as u64 / 32 {
         let why = b" samples are missing: the kernel's counters have 16 bits and became 0 after 65,535";
         say_count(b"", (missing + ROUND / 2) / ROUND * ROUND, why);
     }
