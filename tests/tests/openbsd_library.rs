@@ -28,6 +28,11 @@ fn a_program_without_start_up_object_starts_and_ends_its_profile() {
         assert_eq!(symbols.ticks(&profile).into_iter().collect::<Vec<_>>(), [("light".to_owned(), ticks)], "{process}");
         fs::remove_file(file).unwrap();
     }
+    // The runtime keeps the promises that the program made before the runtime started.
+    let ran = system.run(&image, &[], &["pledged"], &[("GMON_LIVE", "1")]).expect(0);
+    assert!(ran.stderr.starts_with("gmon: gmon.by_hand.1001.out: cannot open"), "{}", ran.stderr);
+    assert_eq!(symbols.calls(&read(&system.directory.join("gmon.by_hand.1001.out"))).get("calls parents"), Some(&30));
+    fs::remove_file(system.directory.join("gmon.by_hand.1001.out")).unwrap();
     // A set-user-ID program is not profiled.
     let _ = system.run(&image, &["--set-id"], &["few"], &[]).expect(0);
     assert!(!system.directory.join("gmon.by_hand.1001.out").exists());

@@ -94,6 +94,20 @@ fn with_promises_a_snapshot_is_written() {
 }
 
 #[test]
+fn another_user_leaves_no_snapshot_and_the_kernels_file_is_whole() {
+    let Some(program) = built("other_user") else {
+        return;
+    };
+    let ran = program.run_with(&["--user", "0"], "other_user", &[], 0);
+    let why = "cannot open as another user, set GMON_LIVE=1 to open it at the start";
+    assert!(ran.stderr.contains(why) && ran.stderr.lines().count() == 1, "{}", ran.stderr);
+    assert_eq!((leaves(&program, FILE, "other_user"), program.ticks(FILE)), (2, samples(&[("light", 30)])));
+    // With the file open from the start, the snapshot is written, and the kernel replaces it.
+    let ran = program.run_with(&["--user", "0"], "other_user", &[("GMON_LIVE", "1")], 0);
+    assert_eq!((ran.stderr.as_str(), leaves(&program, FILE, "other_user")), ("", 2));
+}
+
+#[test]
 fn without_any_promise_the_runtime_makes_no_call_and_the_file_has_all_counts() {
     let Some(program) = built("silent") else {
         return;

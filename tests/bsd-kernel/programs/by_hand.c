@@ -19,7 +19,12 @@ PART void light(u64 count) {
 
 // With an argument, the program has fewer ticks than a counter of 16 bits can count.
 int main(int argc, char **argv) {
+#ifdef __OpenBSD__
+    // Before the runtime starts.
+    if (argc > 1 && !strcmp(argv[1], "pledged")) CHECK(pledge("stdio proc", NULL) == 0);
+#else
     (void)argv;
+#endif
     before();
     light(10);
     monstartup((unsigned long)&__executable_start, (unsigned long)&etext);

@@ -157,6 +157,15 @@ static void forks(void) {
     keep_copy(FILE_NAME, "parent");
 }
 
+// The kernel would not replace another user's file. The tracer's superuser is the first user.
+static void other_user(void) {
+    leaf();
+    light(30);
+    CHECK(setresuid(1001, 1001, 1001) == 0);
+    gmon_dump();
+    leaf();
+}
+
 static void elsewhere(void) {
     CHECK(chdir("below") == 0);
     leaf();
@@ -201,6 +210,7 @@ int main(int argc, char **argv) {
         {"dumps", dumps}, {"named", named},       {"pledged", pledged},     {"promised", promised},
         {"drops", drops},       {"silent", silent},       {"live", live},
         {"forks", forks},       {"elsewhere", elsewhere}, {"wraps", wraps},
+        {"other_user", other_user},
         {"wraps_before_threads", wraps_before_threads},
     };
     if (!strcmp(argv[1], "executes")) executes(argv);
