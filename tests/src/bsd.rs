@@ -38,6 +38,34 @@ impl System {
     }
 }
 
+impl System {
+    /// The name of the system's objects, which also names the directory with the objects.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            System::FreeBsd => "freebsd-amd64",
+            System::OpenBsd => "openbsd-amd64",
+            System::FreeBsdArm64 => "freebsd-aarch64",
+        }
+    }
+
+    /// The profiling start-up object. If the object cannot be built, prints SKIPPED and returns `None`.
+    #[must_use]
+    pub fn start_object(self) -> Option<PathBuf> {
+        let file = if self == System::OpenBsd { "gcrt0.o" } else { "gcrt1.o" };
+        Some(crate::start_objects_for(self.name())?.join(file))
+    }
+
+    /// The name of the profile that the first process of a program leaves.
+    #[must_use]
+    pub fn profile_of(self, program: &str) -> String {
+        match self {
+            System::OpenBsd => format!("gmon.{program}.1001.out"),
+            System::FreeBsd | System::FreeBsdArm64 => format!("{program}.gmon"),
+        }
+    }
+}
+
 /// Builds and runs programs of a system in a test's directory.
 #[derive(Debug)]
 pub struct Bsd {

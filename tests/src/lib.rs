@@ -12,8 +12,8 @@
 pub mod arm64;
 pub mod bsd;
 pub mod objects;
-pub mod openbsd;
 pub mod openbsd_machines;
+pub mod profiled;
 pub mod random;
 pub mod symbols;
 

@@ -6,7 +6,6 @@ use std::fs;
 use std::path::PathBuf;
 
 use gmon_tests::bsd::{Bsd, Ran, Start, System};
-use gmon_tests::start_objects_for;
 use gmon_tests::symbols::{Symbols, read};
 
 /// The source of samples.
@@ -52,7 +51,7 @@ impl Program {
     /// Builds a program from its source file.
     fn build_from(source: &str, name: &str) -> Option<Program> {
         let system = Bsd::new(System::FreeBsd, &format!("bsd_processes_{name}"))?;
-        let object = start_objects_for("freebsd-amd64")?.join("gcrt1.o");
+        let object = System::FreeBsd.start_object()?;
         let image = system.build(source, &[&format!("{source}.c")], &["-O1", "-pg"], Start::Object(&object));
         Some(Program { system, image })
     }

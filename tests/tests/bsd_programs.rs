@@ -9,8 +9,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use gmon_tests::bsd::{Bsd, Start, System};
+use gmon_tests::gprof;
 use gmon_tests::symbols::{Symbols, read};
-use gmon_tests::{gprof, start_objects_for};
 
 /// A profiled program on a system.
 struct Program {
@@ -20,12 +20,8 @@ struct Program {
     file: String,
 }
 
-/// The systems, with the directory and the file name of the start-up object, and the name that gprof has for the system.
-const SYSTEMS: [(System, &str, &str); 3] = [
-    (System::FreeBsd, "freebsd-amd64", "gcrt1.o"),
-    (System::OpenBsd, "openbsd-amd64", "gcrt0.o"),
-    (System::FreeBsdArm64, "freebsd-aarch64", "gcrt1.o"),
-];
+/// The systems whose start-up objects the tests can run.
+const SYSTEMS: [System; 3] = [System::FreeBsd, System::OpenBsd, System::FreeBsdArm64];
 
 /// Builds a program for each system.
 fn build(test: &str, source: &str) -> Vec<Program> {
@@ -33,20 +29,16 @@ fn build(test: &str, source: &str) -> Vec<Program> {
 }
 
 /// Builds a program for those of the systems whose tools and start-up object exist.
-fn build_for(systems: &[(System, &str, &str)], test: &str, source: &str) -> Vec<Program> {
-    let build = |(system, folder, object): &(System, &str, &str)| {
-        let object = start_objects_for(folder)?.join(object);
-        let bsd = Bsd::new(*system, &format!("bsd_programs_{test}_{folder}"))?;
+fn build_for(systems: &[System], test: &str, source: &str) -> Vec<Program> {
+    let build = |system: &System| {
+        let object = system.start_object()?;
+        let bsd = Bsd::new(*system, &format!("bsd_programs_{test}_{}", system.name()))?;
         let name = source.split('.').next().unwrap();
         // The tests have no C++ library.
         let is_cpp = source.ends_with(".cc");
         let flags = if is_cpp { &["-O1", "-pg", "-fno-rtti", "-fno-exceptions"][..] } else { &["-O1", "-pg"] };
         let image = bsd.build(name, &[source], flags, Start::Object(&object));
-        let file = match system {
-            System::OpenBsd => format!("gmon.{name}.1001.out"),
-            System::FreeBsd | System::FreeBsdArm64 => format!("{name}.gmon"),
-        };
-        Some(Program { bsd, image, file })
+        Some(Program { bsd, image, file: system.profile_of(name) })
     };
     systems.iter().filter_map(build).collect()
 }

@@ -1,5 +1,5 @@
 //! Tests of profiles of shared objects on FreeBSD: a static program in the tests' kernel maps and unmaps shared objects as a dynamic
-//! linker does. `make runtime-freebsd-amd64` builds the start-up object. If the object is not built, the tests print SKIPPED.
+//! linker does. If the start-up object cannot be built, the tests print SKIPPED.
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
 use std::collections::BTreeMap;
@@ -18,11 +18,7 @@ struct Program {
 impl Program {
     /// Builds the program; `None` if a tool or the start-up object is missing.
     fn build(name: &str) -> Option<Program> {
-        let object = gmon_tests::distribution().join("lib/gmon/freebsd-amd64/gcrt1.o");
-        if !object.exists() {
-            eprintln!("SKIPPED: FreeBSD's start-up object is not built: make runtime-freebsd-amd64");
-            return None;
-        }
+        let object = System::FreeBsd.start_object()?;
         let system = Bsd::new(System::FreeBsd, &format!("freebsd_objects_{name}"))?;
         for prefix in ["first", "second"] {
             let _ = system.build_shared(&format!("{prefix}.so"), "object.c", &[&format!("-DPREFIX={prefix}")]);

@@ -17,12 +17,8 @@ struct Program {
 impl Program {
     /// Builds the program, with the start-up object if `profiled` is set; `None` if a tool or the library is missing.
     fn build(name: &str, profiled: bool) -> Option<Program> {
-        let directory = gmon_tests::distribution().join("lib/gmon/freebsd-amd64");
-        let (object, library) = (directory.join("gcrt1.o"), directory.join("libgmon.a"));
-        if !library.exists() {
-            eprintln!("SKIPPED: FreeBSD's libgmon.a is not built: make runtime-freebsd-amd64");
-            return None;
-        }
+        let object = System::FreeBsd.start_object()?;
+        let library = object.with_file_name("libgmon.a");
         let system = Bsd::new(System::FreeBsd, &format!("freebsd_profil_{name}"))?;
         let start = if profiled { Start::Both(&object, &library) } else { Start::Library(&library) };
         let flags: &[&str] = if profiled { &["-O1", "-pg"] } else { &["-O1"] };

@@ -7,7 +7,8 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use gmon_tests::openbsd::{Program, samples};
+use gmon_tests::bsd::System;
+use gmon_tests::profiled::{Program, samples};
 use gmon_tests::symbols::read;
 
 const HEADER: usize = 40;
@@ -28,7 +29,7 @@ fn ending(program: &Program, part: &str, status: i32) -> (u64, u64) {
 
 #[test]
 fn calls_of_threads_handlers_constructors_and_destructors_are_exact() {
-    let Some(program) = Program::build("counts") else {
+    let Some(program) = Program::build(System::OpenBsd, "counts") else {
         return;
     };
     let ran = program.run("counts", 0);
@@ -45,7 +46,7 @@ fn calls_of_threads_handlers_constructors_and_destructors_are_exact() {
 
 #[test]
 fn samples_are_exact_in_threads_too_and_the_file_is_the_buffer() {
-    let Some(program) = Program::build("samples") else {
+    let Some(program) = Program::build(System::OpenBsd, "samples") else {
         return;
     };
     program.run("samples", 0);
@@ -70,7 +71,7 @@ fn samples_are_exact_in_threads_too_and_the_file_is_the_buffer() {
 
 #[test]
 fn a_forked_child_has_a_profile_of_its_own() {
-    let Some(program) = Program::build("forks") else {
+    let Some(program) = Program::build(System::OpenBsd, "forks") else {
         return;
     };
     program.run("forks", 0);
@@ -83,7 +84,7 @@ fn a_forked_child_has_a_profile_of_its_own() {
 
 #[test]
 fn a_program_that_ends_in_any_way_leaves_all_its_counts() {
-    let Some(program) = Program::build("ends") else {
+    let Some(program) = Program::build(System::OpenBsd, "ends") else {
         return;
     };
     for (part, status, ticks) in [("leave", 3, 60), ("die", 128 + 15, 60), ("killed", 128 + 9, 24_384)] {
@@ -96,7 +97,7 @@ fn a_program_that_ends_in_any_way_leaves_all_its_counts() {
 
 #[test]
 fn threads_fork_children_of_their_own() {
-    let Some(program) = Program::build("forking_threads") else {
+    let Some(program) = Program::build(System::OpenBsd, "forking_threads") else {
         return;
     };
     program.run("forking_threads", 0);
@@ -111,7 +112,7 @@ fn threads_fork_children_of_their_own() {
 
 #[test]
 fn an_executed_program_is_profiled_for_itself() {
-    let Some(program) = Program::build("executes") else {
+    let Some(program) = Program::build(System::OpenBsd, "executes") else {
         return;
     };
     program.run("executes", 3);
@@ -121,7 +122,7 @@ fn an_executed_program_is_profiled_for_itself() {
 
 #[test]
 fn moncontrol_stops_and_starts() {
-    let Some(program) = Program::build("control") else {
+    let Some(program) = Program::build(System::OpenBsd, "control") else {
         return;
     };
     program.run("control", 0);
@@ -131,7 +132,7 @@ fn moncontrol_stops_and_starts() {
 
 #[test]
 fn a_pledged_program_and_another_directory_keep_the_profile() {
-    let Some(program) = Program::build("places") else {
+    let Some(program) = Program::build(System::OpenBsd, "places") else {
         return;
     };
     program.run("confined", 0);
@@ -148,7 +149,7 @@ fn a_pledged_program_and_another_directory_keep_the_profile() {
 
 #[test]
 fn a_program_without_files_and_rights_keeps_its_whole_profile() {
-    let Some(program) = Program::of("jailed", "endings") else {
+    let Some(program) = Program::of(System::OpenBsd, "jailed", "endings") else {
         return;
     };
     fs::create_dir(program.system.directory.join("below")).unwrap();
@@ -157,7 +158,7 @@ fn a_program_without_files_and_rights_keeps_its_whole_profile() {
 
 #[test]
 fn signals_exits_and_failures_of_exec_keep_the_whole_profile() {
-    let Some(program) = Program::of("endings", "endings") else {
+    let Some(program) = Program::of(System::OpenBsd, "endings", "endings") else {
         return;
     };
     assert_eq!(ending(&program, "aborts", 128 + 6), (6, 60));
@@ -169,7 +170,7 @@ fn signals_exits_and_failures_of_exec_keep_the_whole_profile() {
 #[test]
 fn a_stack_overflow_keeps_the_whole_profile() {
     const CHILD: &str = "gmon.endings.1002.out";
-    let Some(program) = Program::of("overflow", "endings") else {
+    let Some(program) = Program::of(System::OpenBsd, "overflow", "endings") else {
         return;
     };
     let ran = program.run("overflows", 0);
@@ -183,7 +184,7 @@ fn a_stack_overflow_keeps_the_whole_profile() {
 
 #[test]
 fn profdir_names_the_directory_and_set_id_programs_write_nothing() {
-    let Some(program) = Program::build("names") else {
+    let Some(program) = Program::build(System::OpenBsd, "names") else {
         return;
     };
     let _ = program.run_with(&["--set-id"], "leave", &[("PROFDIR", "below")], 3);
@@ -200,7 +201,7 @@ fn profdir_names_the_directory_and_set_id_programs_write_nothing() {
 
 #[test]
 fn counters_that_ran_over_are_reported() {
-    let Some(program) = Program::build("many") else {
+    let Some(program) = Program::build(System::OpenBsd, "many") else {
         return;
     };
     let ran = program.run_with(&[], "many", &[], 0);
@@ -214,7 +215,7 @@ fn counters_that_ran_over_are_reported() {
 
 #[test]
 fn of_too_many_arcs_the_most_frequent_stay() {
-    let Some(program) = Program::of("many_arcs", "many_arcs") else {
+    let Some(program) = Program::of(System::OpenBsd, "many_arcs", "many_arcs") else {
         return;
     };
     const MOST: usize = 65_534;
@@ -235,7 +236,7 @@ fn of_too_many_arcs_the_most_frequent_stay() {
 
 #[test]
 fn all_readers_read_the_file() {
-    let Some(program) = Program::build("readers") else {
+    let Some(program) = Program::build(System::OpenBsd, "readers") else {
         return;
     };
     let directory = &program.system.directory;
@@ -254,7 +255,7 @@ fn all_readers_read_the_file() {
 
 #[test]
 fn programs_of_mfentry_have_the_same_counts() {
-    let Some(program) = Program::with("mfentry", "profiled", &["-O1", "-pg", "-mfentry"]) else {
+    let Some(program) = Program::with(System::OpenBsd, "mfentry", "profiled", &["-O1", "-pg", "-mfentry"]) else {
         return;
     };
     let ran = program.run("counts", 0);
@@ -263,7 +264,9 @@ fn programs_of_mfentry_have_the_same_counts() {
         assert_eq!(calls.get(what).copied().unwrap_or(0), count.parse().unwrap(), "{what}: {calls:?}");
     }
     // Nested functions of gcc, and handlers, whose caller is the kernel's code.
-    let Some(program) = Program::with("fentry", "fentry", &["-O1", "-pg", "-mfentry", "-mno-red-zone"]) else {
+    let Some(program) =
+        Program::with(System::OpenBsd, "fentry", "fentry", &["-O1", "-pg", "-mfentry", "-mno-red-zone"])
+    else {
         return;
     };
     program.run("", 0);

@@ -5,13 +5,14 @@
 
 use std::fs;
 
-use gmon_tests::openbsd::{Program, samples};
+use gmon_tests::bsd::System;
+use gmon_tests::profiled::{Program, samples};
 
 const FILE: &str = "gmon.settings.1001.out";
 const CHILD: &str = "gmon.settings.1002.out";
 
 fn built(name: &str) -> Option<Program> {
-    Program::of(&format!("settings_{name}"), "settings")
+    Program::of(System::OpenBsd, &format!("settings_{name}"), "settings")
 }
 
 #[test]

@@ -6,13 +6,14 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use gmon_tests::openbsd::{Program, samples};
+use gmon_tests::bsd::System;
+use gmon_tests::profiled::{Program, samples};
 
 const FILE: &str = "gmon.snapshots.1001.out";
 const CHILD: &str = "gmon.snapshots.1002.out";
 
 fn built(name: &str) -> Option<Program> {
-    Program::of(&format!("snapshots_{name}"), "snapshots")
+    Program::of(System::OpenBsd, &format!("snapshots_{name}"), "snapshots")
 }
 
 /// The calls of `leaf` by a function.

@@ -1,4 +1,4 @@
-//! Programs with OpenBSD's start-up object, run in the tests' kernel.
+//! Programs with a profiling start-up object of a BSD, run in the tests' kernel.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,30 +18,32 @@ pub struct Program {
 }
 
 impl Program {
-    /// Builds the program that knows what it did; `None` if a tool is missing.
+    /// Builds `profiled.c`, which counts its own calls and ticks; `None` if a tool or the object is missing.
     #[must_use]
-    pub fn build(name: &str) -> Option<Program> {
-        Program::of(name, "profiled")
+    pub fn build(system: System, test: &str) -> Option<Program> {
+        Program::of(system, test, "profiled")
     }
 
-    /// Builds a program of `tests/bsd-kernel/programs`; `None` if a tool is missing.
+    /// Builds a program of `tests/bsd-kernel/programs`; `None` if a tool or the object is missing.
     #[must_use]
-    pub fn of(name: &str, program: &str) -> Option<Program> {
-        Program::with(name, program, &["-O1", "-pg"])
+    pub fn of(system: System, test: &str, program: &str) -> Option<Program> {
+        Program::with(system, test, program, &["-O1", "-pg"])
     }
 
-    /// Builds a program with compiler options; `None` if a tool is missing.
+    /// Builds a program with compiler options; `None` if a tool or the object is missing.
     #[must_use]
-    pub fn with(name: &str, program: &str, flags: &[&str]) -> Option<Program> {
-        let object = crate::distribution().join("lib/gmon/openbsd-amd64/gcrt0.o");
-        if !object.exists() {
-            eprintln!("SKIPPED: OpenBSD's start-up object is not built: make runtime-openbsd-amd64");
-            return None;
-        }
-        let system = Bsd::new(System::OpenBsd, &format!("openbsd_{name}"))?;
-        let image = system.build(program, &[&format!("{program}.c")], flags, Start::Object(&object));
+    pub fn with(system: System, test: &str, program: &str, flags: &[&str]) -> Option<Program> {
+        let object = system.start_object()?;
+        let directory = Bsd::new(system, &format!("{}_{test}", system.name()))?;
+        let image = directory.build(program, &[&format!("{program}.c")], flags, Start::Object(&object));
+        Some(Program::built(directory, image))
+    }
+
+    /// A program that was built in a directory.
+    #[must_use]
+    pub fn built(system: Bsd, image: PathBuf) -> Program {
         let symbols = Symbols::of(&image);
-        Some(Program { system, image, symbols })
+        Program { system, image, symbols }
     }
 
     /// Runs a part of the program. The kernel must have refused nothing, and the runtime says nothing.
@@ -74,7 +76,8 @@ impl Program {
         let entries = fs::read_dir(&self.system.directory).expect("the test's directory");
         let names = entries.map(|entry| entry.expect("the test's directory").file_name());
         let mut names: Vec<_> = names.filter_map(|name| name.into_string().ok()).collect();
-        names.retain(|name| name.starts_with("gmon."));
+        let is_openbsd = self.system.system == System::OpenBsd;
+        names.retain(|name| if is_openbsd { name.starts_with("gmon.") } else { name.ends_with(".gmon") });
         names.sort();
         names
     }
