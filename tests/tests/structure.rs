@@ -281,6 +281,12 @@ const KEPT_BY_A_CHILD: &[(&str, &[&str], &str)] = &[
         &["KNOWN", "PROGRAM_BASE", "PROGRAM_BIAS"],
         "the child has the same objects; what another thread was changing is cleared",
     ),
+    (
+        "this_process",
+        &["PUBLISHED", "CACHE"],
+        "the child has the same objects; the readers in its parent are forgotten",
+    ),
+    ("this_process", &["SIGNALS"], "never changes"),
     ("buffer", &["BUFFER", "LENGTH"], "the child has the same buffer, which is cleared"),
     ("profil", &["gmon_kernel_profil"], "never changes"),
     ("threads", &["THREADS", "CURSOR"], "the child has the same records, which are cleared"),

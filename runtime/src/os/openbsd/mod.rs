@@ -36,6 +36,8 @@ mod signal_set;
 #[path = "../bsd/status.rs"]
 mod status;
 mod thread;
+#[path = "../bsd/walks.rs"]
+mod walks;
 
 pub(crate) use listed_object::ListedObject;
 pub use machine::interrupted_pc;
@@ -67,6 +69,9 @@ pub(crate) use thread::{
     process_id, process_time, thread_is_gone,
 };
 pub use thread::{a_moment, thread_id};
+pub use walks::{
+    CONTEXT_ABOVE_STACK, CONTEXT_PC, CONTEXT_REGISTERS, SIGNAL_TRAMPOLINE, SIGNAL_TRAMPOLINE_CALL, is_readable,
+};
 
 /// Whether code may read the program's text.
 pub const IS_TEXT_READABLE: bool = false;
