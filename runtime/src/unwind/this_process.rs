@@ -35,7 +35,7 @@ static SIGNALS: SignalFrames = SignalFrames {
 /// If `each` returns false, the walk stops there, and the result is [`Cut::TooDeep`], as for a stack with too many frames.
 ///
 /// Async-signal-safe. The handler must block all signals, because no list of objects is given up while a walk reads it.
-pub fn walk(context: *const c_void, each: &mut dyn FnMut(Frame) -> bool) -> Ending {
+pub fn walk(context: *const c_void, mut each: impl FnMut(Frame) -> bool) -> Ending {
     const TOO_DEEP: Ending = Ending::Cut(Cut::TooDeep);
     let reading = PUBLISHED.read();
     let tables = Tables { objects: reading.objects(), cache: &CACHE, signals: &SIGNALS };

@@ -79,3 +79,5 @@ pub use walks::{
 pub const IS_TEXT_READABLE: bool = true;
 /// Whether functions that are called by their addresses must begin with endbr64.
 pub const NEEDS_ENDBR: bool = false;
+/// Whether handlers walk the stacks of interrupted threads. Here the kernel takes the samples.
+pub const WALKS_STACKS: bool = false;

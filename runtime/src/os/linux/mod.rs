@@ -89,3 +89,5 @@ pub(crate) use timer::{TimeOf, Timer, interval_timer, process_time, set_interval
 pub const IS_TEXT_READABLE: bool = true;
 /// Whether functions that are called by their addresses must begin with endbr64.
 pub const NEEDS_ENDBR: bool = false;
+/// Whether handlers walk the stacks of interrupted threads. The runtime must see each sample when it is taken.
+pub const WALKS_STACKS: bool = true;

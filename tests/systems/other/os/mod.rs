@@ -12,6 +12,7 @@ use crate::text::Text;
 // Code.
 
 pub const IS_TEXT_READABLE: bool = true;
+pub const WALKS_STACKS: bool = false;
 pub const NEEDS_ENDBR: bool = false;
 
 // Walks through stacks.
