@@ -43,7 +43,8 @@ pub fn walk(context: *const c_void, mut each: impl FnMut(Frame) -> bool) -> Endi
     let tables = Tables { objects: reading.objects(), later: reading.later(), cache: &CACHE, signals: &SIGNALS };
     // The stack that this thread was using stays mapped while this thread is here.
     let memory = memory();
-    let mut walk = Walk::<Native, _, _>::new(&tables, &memory, context.expose_provenance());
+    let mut walk = Walk::<Native, _, _>::nowhere(&tables, &memory);
+    walk.start(context.expose_provenance());
     for frame in walk.by_ref() {
         if !each(frame) {
             return TOO_DEEP;

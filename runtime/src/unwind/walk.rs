@@ -41,7 +41,16 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
     /// of its handler.
     #[must_use]
     pub fn new(tables: &'a Tables<'a, N>, memory: &'a M, context: usize) -> Self {
-        let mut walk = Walk {
+        let mut walk = Walk::nowhere(tables, memory);
+        walk.start(context);
+        walk
+    }
+
+    /// A walk that has not started. Handlers start a walk in its place, because the compiler moves so large a value by a
+    /// function of the C library.
+    #[inline(always)]
+    pub(super) fn nowhere(tables: &'a Tables<'a, N>, memory: &'a M) -> Self {
+        Walk {
             tables,
             memory,
             pc: 0,
@@ -55,10 +64,13 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
             stacks: 0,
             ending: None,
             architecture: PhantomData,
-        };
-        walk.ending = walk.enter(context).err();
-        walk.stacks = 0;
-        walk
+        }
+    }
+
+    /// Starts: see [`Walk::new`].
+    pub(super) fn start(&mut self, context: usize) {
+        self.ending = self.enter(context).err();
+        self.stacks = 0;
     }
 
     /// Why the walk is over, after the last frame.
