@@ -177,7 +177,7 @@ pub(crate) fn compare(printed: &str, profile: &Profile, symbols: &Symbols) {
     let mut compared = 0;
     for line in printed.lines().filter(|line| line.starts_with("calls ") || line.starts_with("arc ")) {
         let (what, count) = line.rsplit_once(' ').unwrap();
-        assert_eq!(calls.get(what).copied().unwrap_or(0), count.parse().unwrap(), "{what}");
+        assert_eq!(calls.get(what).copied().unwrap_or(0), count.parse::<u64>().unwrap(), "{what}");
         compared += 1;
     }
     assert!(compared > 0, "the program printed no counts: {printed}");
