@@ -13,9 +13,9 @@ use crate::file::{self, Children};
 use crate::kernel;
 use crate::message::{say, say_count, say_error};
 use crate::objects::{self, Tally, program};
-use crate::os::{Errno, a_moment, block_signals, give_way, reserve, set_blocked_signals};
+use crate::os::{Errno, a_moment, block_signals, give_way, reserve, set_blocked_signals, unix_time};
 use crate::per_process::PER_PROCESS;
-use crate::samples::{bins, outside_text};
+use crate::samples::{bins, contexts, outside_text};
 use crate::{mcount, ownership};
 
 /// Whether calls are recorded, and with which addresses; 0 if calls are not recorded.
@@ -39,6 +39,8 @@ static WANTED: AtomicBool = AtomicBool::new(true);
 
 /// Whether what happens outside the program is kept.
 pub(super) static KEEPS_OUTSIDE: AtomicBool = AtomicBool::new(true);
+/// Whether the stack is walked at each sample. Only the file beside the profile can hold stacks.
+static WANTS_STACKS: AtomicBool = AtomicBool::new(false);
 
 /// A bin for every four bytes of code: a scale of one half, in fixed point with 16 bits of fraction.
 const SCALE: u32 = 0x8000;
@@ -60,14 +62,23 @@ pub(crate) fn start(lowpc: usize, highpc: usize, directory: Option<c_int>, live:
         return;
     };
     PER_PROCESS.first_thread.store(arch::thread_pointer(), SeqCst);
+    PER_PROCESS.start_time.store(unix_time(), SeqCst);
     reserve();
     objects::set_program(program::base(), program::bias());
     if KEEPS_OUTSIDE.load(SeqCst) {
         outside_text::keep_ticks_outside();
+        if WANTS_STACKS.load(SeqCst) {
+            contexts::keep();
+        }
         // SAFETY: this is the first call, and nobody else reads the lists before it returns.
         unsafe {
-            objects::look_ahead();
-            file::remember_program();
+            if file::is_live() {
+                // A reader of the live file needs the mappings.
+                objects::look_at_all();
+            } else {
+                objects::look_ahead();
+            }
+            file::remember_run(kernel::profrate(), kernel::is_wall());
         }
         file::announce();
     }
@@ -94,6 +105,11 @@ pub(crate) fn is_started() -> bool {
 /// Turns off the counts outside the program. Call this before [`start`].
 pub(crate) fn forget_outside() {
     KEEPS_OUTSIDE.store(false, SeqCst);
+}
+
+/// Has the stack walked at each sample, if counts outside the program are kept. Call this before [`start`].
+pub(crate) fn want_stacks() {
+    WANTS_STACKS.store(true, SeqCst);
 }
 
 /// Makes a buffer in the file itself, if the file can be mapped.
@@ -208,6 +224,7 @@ pub(crate) extern "C" fn _mcleanup() {
         exclusively(DONE, || {
             moncontrol(0);
             record(false); // also if the system refused to stop the samples
+            contexts::wait_for_walks();
             write(buffer, true);
         });
     }
@@ -305,6 +322,7 @@ pub(crate) extern "C" fn after_fork_in_child() {
         PER_PROCESS.writer.store(DONE, SeqCst);
     }
     PER_PROCESS.first_thread.store(arch::thread_pointer(), SeqCst);
+    PER_PROCESS.start_time.store(unix_time(), SeqCst);
     // SAFETY: the child has one thread, and signals are blocked.
     let cleared = current().is_none_or(|buffer| unsafe { buffer.clear(shared) });
     let whole = mcount::after_fork_in_child(shared);

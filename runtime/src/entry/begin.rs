@@ -30,6 +30,9 @@ pub(super) unsafe fn begin(
     if !settings::tells_of_objects(&environment) {
         control::forget_outside();
     }
+    if settings::walks_stacks(&environment) {
+        control::want_stacks();
+    }
     control::start(lowpc, highpc, directory.map(|fd| fd.0), settings::is_live(&environment));
     register();
     if let Some(signal) = settings::dump_signal(&environment) {

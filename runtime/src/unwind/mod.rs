@@ -13,6 +13,7 @@
 //! * `objects`: the loaded objects, published to signal handlers
 //! * `architecture`: what differs between processors; `x86_64`, `aarch64`: the processors
 //! * `signal_frame`: the frames that the kernel makes; `chain`: what a walk needs and finds; `walk`: the walk
+//! * `this_process`: walks the stacks of this process
 //!
 //! The functions are generic over the architecture and the memory. So tests on any machine evaluate the tables of all
 //! architectures, on stacks that the tests make up.
@@ -35,6 +36,7 @@ mod objects;
 mod pages;
 mod rule;
 mod signal_frame;
+mod this_process;
 mod walk;
 mod x86_64;
 
@@ -52,6 +54,8 @@ pub use objects::{Object, Objects, Published, Reading};
 pub use pages::Pages;
 pub use rule::{Cfa, Place, Rule, Stored};
 pub use signal_frame::SignalFrames;
+pub(crate) use this_process::after_fork_in_child;
+pub use this_process::{publish, walk};
 pub use walk::{MOST_FRAMES, Walk};
 pub use x86_64::X86_64;
 #[cfg(target_arch = "x86_64")]

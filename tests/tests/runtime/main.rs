@@ -5,6 +5,7 @@ mod by_hand;
 mod children;
 mod corners;
 mod counts;
+mod disassembly;
 mod dispositions;
 mod endings;
 mod extremes;

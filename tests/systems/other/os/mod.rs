@@ -12,7 +12,19 @@ use crate::text::Text;
 // Code.
 
 pub const IS_TEXT_READABLE: bool = true;
+pub const WALKS_STACKS: bool = false;
 pub const NEEDS_ENDBR: bool = false;
+
+// Walks through stacks.
+
+pub const SIGNAL_TRAMPOLINE: &[u8] = &[0];
+pub const SIGNAL_TRAMPOLINE_CALL: usize = 0;
+pub const CONTEXT_ABOVE_STACK: usize = 0;
+pub const CONTEXT_REGISTERS: &[u16] = &[];
+pub const CONTEXT_PC: u16 = 0;
+pub fn is_readable(address: usize) -> bool {
+    loop {}
+}
 
 // Errors.
 
@@ -172,6 +184,15 @@ pub(crate) fn file_mask() -> usize {
     loop {}
 }
 pub(crate) fn push_program_path<const N: usize>(path: &mut Text<N>) {
+    loop {}
+}
+pub(crate) fn push_command_line<const N: usize>(words: &mut Text<N>) {
+    loop {}
+}
+pub(crate) fn push_host_name<const N: usize>(host: &mut Text<N>) {
+    loop {}
+}
+pub(crate) fn unix_time() -> u64 {
     loop {}
 }
 

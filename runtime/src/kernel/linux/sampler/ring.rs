@@ -17,7 +17,7 @@ use crate::os::{
     Errno, PAGE, SAMPLING_SIGNAL, SampleMemory, Timer, a_moment, block_signals, map, sample_on, set_blocked_signals,
 };
 use crate::per_process::PER_PROCESS;
-use crate::samples::bins;
+use crate::samples::{self, bins};
 use crate::text::Text;
 
 /// A bound above the number of processors that Linux supports.
@@ -185,7 +185,7 @@ fn for_each_ring(mut each: impl FnMut(&Ring)) {
 /// Counts a record.
 fn count(record: Record) {
     match record {
-        Record::Sample(pc) => bins::count(pc, 1),
+        Record::Sample(pc) => samples::count_without_stack(pc, 1),
         // Losses while nothing is counted do not matter.
         _ if !bins::is_counting() => {}
         Record::Lost(number) => {
