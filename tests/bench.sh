@@ -57,8 +57,7 @@ EOF
     cat <<EOF
 
 Inclusive times of real programs beside the inclusive instructions that valgrind's callgrind counts in the same code, both as shares of
-\`main\`. Compared are all functions with a share of 1 % or more that are not recursive, because callgrind counts the inner calls of recursive
-functions twice. Instructions are not time, so some difference is right. The programs are those of the crates libsqlite3-sys, lua-src, and
+\`main\`. Compared are all functions of the program with a share of 1 % or more. Instructions are not time, so some difference is right. The programs are those of the crates libsqlite3-sys, lua-src, and
 zstd-sys, and \`tests/benches/contexts/rules.cc\`, which throws 25,000 exceptions. All are compiled with -O2.
 
 EOF

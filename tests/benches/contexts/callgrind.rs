@@ -1,6 +1,6 @@
 //! Measured inclusive times beside the inclusive instructions that valgrind's callgrind counts.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::process::Command;
 
@@ -28,9 +28,9 @@ pub(crate) fn print(programs: &[Program]) {
         let shares = |options: &[&str]| {
             let files = profiles.iter().map(|path| path.to_str().unwrap());
             let words: Vec<&str> = options.iter().copied().chain(["--format=json", "program"]).chain(files).collect();
-            let times = Report::read(&program.directory, &words).inclusive_by_symbol();
-            let whole = times["main"];
-            times.into_iter().map(|(name, time)| (name, time / whole)).collect::<BTreeMap<_, _>>()
+            let report = Report::read(&program.directory, &words);
+            let times = report.inclusive_by_symbol();
+            times.iter().map(|(name, time)| ((*name).to_owned(), time / times["main"])).collect::<BTreeMap<_, _>>()
         };
         let compared = [shares(&[]), shares(&["--propagate"])].map(|found| Compared::new(&truth, &found));
         let [measured, estimated] = &compared;
@@ -97,74 +97,44 @@ fn correlation(one: &[f64], other: &[f64]) -> f64 {
     sum(&|one, other| one * other) / (sum(&|one, _| one * one) * sum(&|_, other| other * other)).sqrt()
 }
 
-/// Instructions of functions and of calls, by symbol.
-#[derive(Default)]
-struct Counted {
-    own: BTreeMap<String, u64>,
-    calls: BTreeMap<(String, String), u64>,
-}
+/// The inclusive instructions of the program's functions, by symbol.
+struct Counted(BTreeMap<String, u64>);
 
 impl Counted {
     /// Runs the program with an empty `mcount` under callgrind; `None` without valgrind.
     fn read(program: &Program) -> Option<Counted> {
         let file = program.directory.join("callgrind.out");
         let mut valgrind = Command::new("valgrind");
-        let options =
-            ["--tool=callgrind", "--compress-strings=no", "--compress-pos=no", "--demangle=no", "--callgrind-out-file"];
-        valgrind.args(&options[..4]).arg(format!("{}={}", options[4], file.display())).arg(&program.empty);
+        valgrind.args(["--tool=callgrind", "--compress-strings=no", "--compress-pos=no", "--demangle=no"]);
+        valgrind.arg(format!("--callgrind-out-file={}", file.display())).arg(&program.empty);
         let output = valgrind.current_dir(&program.directory).output().ok()?;
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        Some(Counted::parse(&fs::read_to_string(file).unwrap()))
+        let object = format!("ob={}", program.empty.display());
+        Some(Counted::parse(&fs::read_to_string(file).unwrap(), &object))
     }
 
-    fn parse(text: &str) -> Counted {
-        let mut counted = Counted::default();
-        let (mut function, mut callee, mut is_call) = ("", "", false);
+    /// Adds up the lines of the functions in an object: their own, and those of their calls. Calls of a function that is on the stack
+    /// already have names of their own, such as `f'2`, and count in the calls that led there.
+    fn parse(text: &str, object: &str) -> Counted {
+        let mut counted = BTreeMap::new();
+        let (mut is_in_object, mut function) = (false, "");
         for line in text.lines() {
-            if let Some(name) = line.strip_prefix("fn=") {
+            if line.starts_with("ob=") {
+                is_in_object = line == object;
+            } else if let Some(name) = line.strip_prefix("fn=") {
                 function = name;
-            } else if let Some(name) = line.strip_prefix("cfn=") {
-                callee = name;
-            } else if line.starts_with("calls=") {
-                is_call = true;
-            } else if line.starts_with(|first: char| first.is_ascii_digit()) {
-                let cost = line.split(' ').nth(1).map_or(0, |cost| cost.parse::<u64>().unwrap());
-                let sum = if is_call {
-                    counted.calls.entry((function.to_owned(), callee.to_owned())).or_default()
-                } else {
-                    counted.own.entry(function.to_owned()).or_default()
-                };
-                *sum += cost;
-                is_call = false;
+            } else if is_in_object && !function.contains('\'') && line.starts_with(|first: char| first.is_ascii_digit())
+            {
+                let instructions = line.split(' ').nth(1).map_or(0, |number| number.parse().unwrap());
+                *counted.entry(function.to_owned()).or_default() += instructions;
             }
         }
-        counted
+        Counted(counted)
     }
 
-    /// The functions that call themselves, directly or through others. Callgrind counts inner calls of these functions twice.
-    fn recursive(&self) -> BTreeSet<&str> {
-        let mut callees: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-        for (caller, callee) in self.calls.keys() {
-            callees.entry(caller).or_default().push(callee);
-        }
-        let reaches_itself = |function: &&str| {
-            let (mut found, mut left) = (BTreeSet::new(), vec![*function]);
-            while let Some(callees) = left.pop().and_then(|next| callees.get(next)) {
-                left.extend(callees.iter().filter(|callee| found.insert(**callee)));
-            }
-            found.contains(function)
-        };
-        callees.keys().copied().filter(reaches_itself).collect()
-    }
-
-    /// The inclusive share of each function that is not recursive, of the instructions below `main`.
+    /// The inclusive shares of the instructions below `main`.
     fn shares(&self) -> BTreeMap<String, f64> {
-        let mut inclusive = self.own.clone();
-        for ((caller, _), cost) in &self.calls {
-            *inclusive.entry(caller.clone()).or_default() += cost;
-        }
-        let (recursive, all) = (self.recursive(), inclusive["main"] as f64);
-        let shares = inclusive.into_iter().filter(|(name, _)| !recursive.contains(name.as_str()));
-        shares.map(|(name, cost)| (name, cost as f64 / all)).collect()
+        let all = self.0["main"] as f64;
+        self.0.iter().map(|(name, instructions)| (name.clone(), *instructions as f64 / all)).collect()
     }
 }

@@ -26,14 +26,18 @@ impl Report {
         found.unwrap_or_else(|| panic!("no entry for {function}"))
     }
 
-    /// The inclusive times of all functions, by symbol.
-    pub(crate) fn inclusive_by_symbol(&self) -> BTreeMap<String, f64> {
+    /// The inclusive times of all functions, by symbol. Functions with the same symbol are added up.
+    pub(crate) fn inclusive_by_symbol(&self) -> BTreeMap<&str, f64> {
         let functions = self.0["functions"].as_array().unwrap().iter();
-        let symbols: BTreeMap<u64, &str> =
-            functions.map(|known| (known["id"].as_u64().unwrap(), known["symbol"].as_str().unwrap())).collect();
-        let entries = self.0["call_graph"].as_array().unwrap().iter();
-        let times = entries.filter_map(|entry| Some((symbols[&entry["function"].as_u64()?].to_owned(), time(entry))));
-        times.collect()
+        let symbols = functions.map(|known| (known["id"].as_u64().unwrap(), known["symbol"].as_str().unwrap()));
+        let symbols: BTreeMap<u64, &str> = symbols.collect();
+        let mut times = BTreeMap::new();
+        for entry in self.0["call_graph"].as_array().unwrap() {
+            if let Some(function) = entry["function"].as_u64() {
+                *times.entry(symbols[&function]).or_default() += time(entry);
+            }
+        }
+        times
     }
 
     /// Samples per second.
