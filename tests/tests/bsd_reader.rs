@@ -1,7 +1,7 @@
 //! The reader and the library crates on FreeBSD and OpenBSD: programs that `tests/bsd/reader.sh` links against the lists of what
 //! each system's libraries export. The linker has refused undefined symbols; these tests check the rest of the files.
 //!
-//! `make check-bsd` builds the programs; where they are not built, the tests say SKIPPED.
+//! `make check-bsd` builds the programs. Without the programs, the tests print SKIPPED.
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
 use std::collections::BTreeSet;

@@ -1,5 +1,5 @@
 //! Tests of `profil` in the dialects of other systems on FreeBSD, with programs in the tests' kernel that request ticks. `make
-//! runtime-freebsd-amd64` builds the library. If the library is not built, the tests print SKIPPED.
+//! runtime-freebsd-amd64` builds the library. If the library cannot be built, the tests print SKIPPED.
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
 use std::fs;

@@ -1,7 +1,7 @@
 //! OpenBSD's start-up object, in programs that the kernel of the tests runs: the kernel samples into the runtime's buffer, and writes
 //! the file when a process ends.
 //!
-//! `make runtime-openbsd-amd64` builds the object; where it is not built, the tests say SKIPPED.
+//! `make runtime-openbsd-amd64` builds the object. If the object cannot be built, the tests print SKIPPED.
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
 use std::collections::BTreeMap;

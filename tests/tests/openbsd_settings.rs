@@ -1,6 +1,6 @@
 //! The environment variables on OpenBSD: each has its effect, or the runtime prints one message that says why not.
 //!
-//! `make runtime-openbsd-amd64` builds the object; where it is not built, the tests say SKIPPED.
+//! `make runtime-openbsd-amd64` builds the object. If the object cannot be built, the tests print SKIPPED.
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
 use std::fs;

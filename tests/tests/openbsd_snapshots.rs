@@ -1,6 +1,6 @@
 //! `gmon_dump` on OpenBSD: the file while the program runs, the promises of pledge(2), and counters that wrap.
 //!
-//! `make runtime-openbsd-amd64` builds the object; where it is not built, the tests say SKIPPED.
+//! `make runtime-openbsd-amd64` builds the object. If the object cannot be built, the tests print SKIPPED.
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
 use std::fs;
