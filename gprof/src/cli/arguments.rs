@@ -272,7 +272,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "DIRECTORY", action = ArgAction::Append, help_heading = "Files")]
     pub(super) debug_dir: Vec<PathBuf>,
 
-    /// Ignore the profiles of shared objects that lie beside the program's profiles
+    /// Leave out shared objects, whose counts lie beside the program's profiles
     #[arg(long, help_heading = "Files")]
     pub(super) no_objects: bool,
 

@@ -72,8 +72,8 @@ impl Options {
         self
     }
 
-    /// Sets whether to read the profiles of shared objects that a run left beside the program's profile; the default is true
-    /// (`--no-objects`).
+    /// Sets whether reports include the shared objects whose counts a run left beside the program's profile; the default is
+    /// true (`--no-objects`).
     #[must_use]
     pub fn shared_objects(mut self, are_read: bool) -> Options {
         self.objects = are_read;

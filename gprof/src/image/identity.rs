@@ -15,7 +15,7 @@ where
 {
     if let Some(id) = build_id.filter(|id| !id.is_empty() && id.len() <= 64) {
         let digits: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
-        return Some(filled(&digits));
+        return Some(padded_build_id(&digits));
     }
     let segments = file.header.program_headers(file.endian, file.data).unwrap_or_default();
     let loads = || segments.iter().filter(|segment| segment.p_type(file.endian) == elf::PT_LOAD);
@@ -33,8 +33,8 @@ where
     Some(format!("headers:{:016x}", terms.fold(0, u64::wrapping_add)))
 }
 
-/// Pads a build ID in hexadecimal with zeros to whole words of four bytes.
-fn filled(digits: &str) -> String {
+/// Pads a build ID in hexadecimal with zeros to whole words of four bytes, as the files beside a profile have it.
+pub(crate) fn padded_build_id(digits: &str) -> String {
     let width = digits.len().next_multiple_of(8);
     format!("{digits:0<width$}")
 }

@@ -32,6 +32,7 @@ pub(crate) use code_bytes::CodeBytes;
 pub use debug_file::DEFAULT_DIRECTORY;
 pub use elf::Headers;
 pub use error::ImageError;
+pub(crate) use identity::padded_build_id;
 pub use listing::LocalFiles;
 pub use machine_code::{Code, Machine, UNIT};
 pub use nearest::Nearest;

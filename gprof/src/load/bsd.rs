@@ -9,7 +9,7 @@ use super::call_mismatch::CallCheck;
 use super::input_files::{ImageFile, InputFiles};
 use super::loaded::{Parsed, ParsedFiles};
 use super::outside::OutsideImages;
-use super::shared_objects::{Program, RunList};
+use super::shared_objects::{Program, RunFiles};
 use super::{Loaded, address_mismatch, build_mismatch, profile_file, sum};
 use crate::cli::bsd::{Arguments, Dialect};
 use crate::cli::options::{Contents, ProfilePath};
@@ -53,16 +53,16 @@ fn profiles(
     let hints = Hints { form: None, word: Some(image.word), order: Some(image.order) };
     let calls = CallCheck::new(image, CodeBytes::new(image, file.unread.as_ref()));
     let paths = arguments.profiles();
-    let (mut sum, mut lists) = (Accumulator::default(), Vec::new());
+    let (mut sum, mut files) = (Accumulator::default(), Vec::new());
     for (done, path) in paths.iter().enumerate() {
         progress.count("reading profiles", done, paths.len());
         let bytes = profile_file::bytes(path)?;
-        lists.push(match path {
-            ProfilePath::Stdin => RunList::default(),
-            ProfilePath::File(file) => RunList::read(file, &bytes, own, false),
+        files.push(match path {
+            ProfilePath::Stdin => RunFiles::default(),
+            ProfilePath::File(file) => RunFiles { side: None, ..RunFiles::read(file, &bytes, own, false) },
         });
         let profile = profile_file::parse(path, &bytes, &hints)?.profile;
-        let is_known = lists.last().is_some_and(|list| matches!(list.program, Program::Other(..)));
+        let is_known = files.last().is_some_and(|beside| matches!(beside.program, Program::Other(..)));
         let by_calls = || if is_known { None } else { calls.find(&profile) };
         if let Some(mismatch) = address_mismatch::find(&profile, &image.code).or_else(by_calls) {
             let _ = writeln!(progress, "gprof: warning: {path}: {mismatch}");
@@ -70,7 +70,7 @@ fn profiles(
         sum.add(profile).map_err(|error| Error::Profile { file: path.to_string(), source: error })?;
     }
     if identity.is_ok() {
-        build_mismatch::check(&file.path, own, &paths, &lists, progress);
+        build_mismatch::check(&file.path, own, &paths, &files, progress);
     }
     Ok(sum.finish())
 }

@@ -1,15 +1,15 @@
 //! Finds profiles that another build or another program wrote.
 //!
 //! A rebuilt program has other functions at the same addresses, and so has another program: the reports would look
-//! right and be wrong. The list of shared objects beside a profile names the program. Without a list, the
-//! modification times of the files show whether the program may have been rebuilt.
+//! right and be wrong. The side file or the list of objects beside a profile names the program. Without
+//! these, the modification times of the files show whether the program may have been rebuilt.
 
 use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use super::shared_objects::{Program, RunList};
+use super::shared_objects::{Program, RunFiles};
 use crate::cli::options::ProfilePath;
 
 /// The modification times of files that are copied or checked out together differ by less than this.
@@ -23,19 +23,19 @@ struct Mismatch {
 }
 
 /// Warns about the profiles that do not match the image, or may not match. `own` is the identity of the image, and
-/// `lists` has the list beside each profile.
+/// `files` has the files beside each profile.
 pub(super) fn check(
     path: &Path,
     own: Option<&str>,
     profiles: &[ProfilePath],
-    lists: &[RunList],
+    files: &[RunFiles],
     warnings: &mut dyn Write,
 ) {
     let built = fs::metadata(path).and_then(|status| status.modified()).ok();
     let mut mismatches: Vec<Mismatch> = Vec::new();
-    for (source, list) in profiles.iter().zip(lists) {
+    for (source, beside) in profiles.iter().zip(files) {
         let ProfilePath::File(profile) = source else { continue };
-        let what = match (&list.program, own) {
+        let what = match (&beside.program, own) {
             (Program::Other(identity, ran), Some(own)) => {
                 format!(
                     "written by another build or program: {} ran ({}), {} is {}",

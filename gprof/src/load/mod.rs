@@ -1,5 +1,5 @@
-//! Reads the files that the options name, and what runs left beside these files: images, profiles, and lists of
-//! shared objects.
+//! Reads the files that the options name, and what runs left beside these files: images, profiles, side files, and the
+//! lists of shared objects that older runtimes wrote.
 //!
 //! This module reads all input files except two kinds: separate files with debug information, which
 //! [`mod@crate::image`] finds by itself, and source files, which the annotated source report reads.
@@ -16,15 +16,17 @@ pub mod profile_file;
 mod profile_sum;
 mod runs;
 mod shared_objects;
+mod side_sum;
 pub(crate) mod sum;
 
 use std::io::Write;
 use std::mem;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use gmon::side_file::SideFile;
 use gmon::{Accumulator, Hints, Profile};
 
-use crate::cli::options::{Contents, Options, ProfiledImage};
+use crate::cli::options::{Contents, Options, ProfilePath, ProfiledImage};
 use crate::error::Error;
 use crate::image::address_space::{Images, TooLarge};
 use crate::image::{self, CodeBytes, Image};
@@ -38,7 +40,7 @@ use outside::OutsideImages;
 use profile_file::FileInfo;
 use profile_sum::ProfileSum;
 use runs::{Reading, Runs};
-use shared_objects::{CallsBetween, ObjectReading, SharedObjects};
+use shared_objects::{CallsBetween, ObjectReading, RunCounts, RunFiles, SharedObjects};
 
 /// Reads all input files of a report. Warnings go to `progress`.
 ///
@@ -159,16 +161,27 @@ impl<'o> Loading<'o> {
             with_objects: self.options.objects && self.options.images.len() == 1,
             units: &self.units,
         };
-        let (Runs { sum, lists }, failure) = match reading.all(&named.profiles, progress) {
+        let (Runs { sum, files, side }, failure) = match reading.all(&named.profiles, progress) {
             Ok(runs) => (runs, None),
             Err(failed) => (failed.1, Some(failed.0)),
         };
-        let reading = ObjectReading {
-            hints: Hints { form: None, ..reading.hints },
-            with_code: self.options.static_calls,
-            units: sum.units(),
+        if self.options.rules.reads_shared_objects {
+            tell(files.iter().filter_map(|beside| beside.warning.as_ref()), progress);
+        }
+        let side = side.finish();
+        let found = if reading.with_objects {
+            let reading = ObjectReading {
+                hints: Hints { form: None, ..reading.hints },
+                with_code: self.options.static_calls,
+                units: sum.units(),
+                unit: sum.unit(side.iter().find_map(SideFile::rate).unwrap_or(profile_file::HOST_RATE)),
+            };
+            let from_sides: Vec<RunCounts> = side.iter().map(RunCounts::of).collect();
+            let from_sides = from_sides.iter().map(|counts| (Path::new(""), counts));
+            SharedObjects::read(from_sides.chain(listed(&named.profiles, &files)), &reading, progress)
+        } else {
+            SharedObjects::default()
         };
-        let found = SharedObjects::read(&named.profiles, &lists, &reading, progress);
         if let Some(warning) = image.warning() {
             let _ = writeln!(progress, "gprof: warning: {}: {warning}", file.path.display());
         }
@@ -177,7 +190,7 @@ impl<'o> Loading<'o> {
             return Err(error);
         }
         if identity.is_ok() {
-            build_mismatch::check(&file.path, own, &named.profiles, &lists, progress);
+            build_mismatch::check(&file.path, own, &named.profiles, &files, progress);
         }
         self.outside_images.add(&found.outside_images);
         self.calls = found.calls;
@@ -225,16 +238,27 @@ impl<'o> Loading<'o> {
             self.contents.join(object.sum.contents);
             let mut sum = object.sum;
             self.files.append(&mut sum.files);
-            profiled.profiles.push(sum.finish().0);
+            let mut profile = sum.finish().0;
+            // Reports do not depend on the order of the runs, or on the form in which a run wrote its calls.
+            profile.arcs.sort_unstable_by_key(|arc| (arc.frompc, arc.selfpc));
+            profiled.profiles.push(profile);
             profiled.images.push((file.path.clone(), image));
         }
     }
 }
 
-/// Writes warnings about profiles that do not match their image.
-fn tell(mismatches: &[String], progress: &mut Progress<'_>) {
-    for mismatch in mismatches {
+/// Writes warnings about files.
+fn tell<'a>(warnings: impl IntoIterator<Item = &'a String>, progress: &mut Progress<'_>) {
+    for warning in warnings {
         // A warning that cannot be written is dropped: nobody can read it.
-        let _ = writeln!(progress, "gprof: warning: {mismatch}");
+        let _ = writeln!(progress, "gprof: warning: {warning}");
     }
+}
+
+/// The counts in the list beside each profile that has a list, with the path of the profile.
+fn listed<'a>(profiles: &'a [ProfilePath], files: &'a [RunFiles]) -> impl Iterator<Item = (&'a Path, &'a RunCounts)> {
+    profiles.iter().zip(files).filter_map(|(profile, beside)| match profile {
+        ProfilePath::File(path) => Some((path.as_path(), beside.listed.as_ref()?)),
+        ProfilePath::Stdin => None,
+    })
 }

@@ -1,4 +1,4 @@
-//! Samples and calls outside all images, from the list of shared objects beside a profile.
+//! Samples and calls outside all images, from the files beside a profile.
 
 /// The number of samples outside all images, and of calls of functions outside all images.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::image::files;
 
 /// The sampling rate of a profile whose header says zero.
-const HOST_RATE: u32 = 100;
+pub(super) const HOST_RATE: u32 = 100;
 
 /// The contents of a profile's file, in numbers.
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! The sum of the profiles of one image.
 
-use gmon::{Accumulator, Histogram, Profile};
+use gmon::{Accumulator, Dimension, Histogram, Profile};
 
 use super::profile_file::{FileInfo, ProfileFile};
 use crate::cli::options::{Contents, ProfilePath};
@@ -37,12 +37,25 @@ impl ProfileSum {
         self.files.push(info);
         self.contents.join(contents);
         self.mismatches.extend(mismatch.map(|mismatch| format!("{path}: {mismatch}")));
-        let fail = |error| Error::Profile { file: path.to_string(), source: error };
+        self.add_profile(profile).map_err(|source| Error::Profile { file: path.to_string(), source })
+    }
+
+    /// Adds counts that come from a side file.
+    ///
+    /// # Errors
+    ///
+    /// As [`ProfileSum::add`].
+    pub(super) fn add_counts(&mut self, profile: Profile) -> gmon::Result<()> {
+        self.contents.join(Contents { samples: !profile.histograms.is_empty(), calls: !profile.arcs.is_empty() });
+        self.add_profile(profile)
+    }
+
+    fn add_profile(&mut self, profile: Profile) -> gmon::Result<()> {
         // Histograms of different images may have different bin sizes, but their samples must have the same unit.
         let unit = |first: &Histogram| Histogram { lowpc: 0, highpc: 1, bins: vec![0], signed: false, ..*first };
         let histograms = profile.histograms.first().map(unit).into_iter().collect();
-        self.sum.add(profile).map_err(fail)?;
-        self.units.add(Profile { histograms, ..Profile::default() }).map_err(fail)
+        self.sum.add(profile)?;
+        self.units.add(Profile { histograms, ..Profile::default() })
     }
 
     /// Adds the profiles that follow these. Returns `None` when the profiles are not compatible.
@@ -67,8 +80,19 @@ impl ProfileSum {
         Some(self.units.clone())
     }
 
+    /// The unit of the samples: a histogram without addresses. Without samples, the unit is a second with this rate.
+    pub(super) fn unit(&self, profrate: u32) -> Histogram {
+        self.units.clone().finish().histograms.into_iter().next().unwrap_or_else(|| seconds(profrate))
+    }
+
     /// The sum, and the units that sums of other images must be compatible with.
     pub(super) fn finish(self) -> (Profile, Accumulator) {
         (self.sum.finish(), self.units)
     }
+}
+
+/// A histogram without addresses whose ticks are fractions of seconds.
+pub(super) fn seconds(profrate: u32) -> Histogram {
+    let (dimension, abbrev) = (Dimension::SECONDS, b's');
+    Histogram { lowpc: 0, highpc: 0, profrate, dimension, abbrev, signed: false, bins: Vec::new() }
 }

@@ -11,7 +11,8 @@ use super::call_mismatch::CallCheck;
 use super::parallel;
 use super::profile_file;
 use super::profile_sum::ProfileSum;
-use super::shared_objects::{Program, RunList};
+use super::shared_objects::{Program, RunFiles};
+use super::side_sum::SideSum;
 use crate::cli::options::ProfilePath;
 use crate::error::Error;
 use crate::terminal::progress::Progress;
@@ -25,24 +26,27 @@ pub(super) struct Reading<'a> {
     pub(super) calls: Option<CallCheck<'a>>,
     /// The identity of the image (build ID, or checksum of headers), if the image has one.
     pub(super) identity: Option<&'a str>,
-    /// Whether to read the lists beside the profiles for their shared objects, or for the program's identity only.
+    /// Whether to read the lists of objects beside the profiles, or only the identity of the program there.
     pub(super) with_objects: bool,
     /// The sample units of other images.
     pub(super) units: &'a Accumulator,
 }
 
-/// The profiles of all runs, and the list beside each profile.
+/// The profiles of all runs, and the files beside each profile.
 #[derive(Default)]
 pub(super) struct Runs {
     pub(super) sum: ProfileSum,
-    /// One list for each profile, in the same order.
-    pub(super) lists: Vec<RunList>,
+    /// For each profile, in the same order, the files beside the profile. The side files are in `side`.
+    pub(super) files: Vec<RunFiles>,
+    /// The sum of the side files.
+    pub(super) side: SideSum,
 }
 
 impl Runs {
-    /// Adds the runs that follow these. Returns `None` when their profiles are not compatible.
+    /// Adds the runs that follow these. Returns `None` when their profiles or side files are not compatible.
     fn append(&mut self, later: Runs) -> Option<()> {
-        self.lists.extend(later.lists);
+        self.files.extend(later.files);
+        self.side.append(later.side)?;
         self.sum.append(later.sum)
     }
 }
@@ -81,22 +85,28 @@ impl Reading<'_> {
         for path in paths {
             tell();
             let bytes = profile_file::bytes(path)?;
-            runs.lists.push(match path {
-                ProfilePath::Stdin => RunList::default(),
-                ProfilePath::File(file) => RunList::read(file, &bytes, self.identity, self.with_objects),
-            });
+            let mut beside = match path {
+                ProfilePath::Stdin => RunFiles::default(),
+                ProfilePath::File(file) => RunFiles::read(file, &bytes, self.identity, self.with_objects),
+            };
+            let side = beside.side.take();
+            runs.files.push(beside);
             let file = profile_file::parse(path, &bytes, &self.hints)?;
-            let mismatch = self.mismatch(&file.profile, runs.lists.last());
+            let mismatch = self.mismatch(&file.profile, runs.files.last());
             runs.sum.add(path, file, mismatch)?;
+            side.map_or(Ok(()), |side| runs.side.add(side)).map_err(|source| {
+                let file = format!("{path}.side");
+                Error::Profile { file, source }
+            })?;
             done.fetch_add(1, Relaxed);
         }
         Ok(())
     }
 
-    /// The warning if the profile does not match the image. A run whose list names another program gets its warning
+    /// The warning if the profile does not match the image. A run whose files name another program gets its warning
     /// elsewhere.
-    fn mismatch(&self, profile: &Profile, list: Option<&RunList>) -> Option<String> {
-        let is_known = list.is_some_and(|list| matches!(list.program, Program::Other(..)));
+    fn mismatch(&self, profile: &Profile, beside: Option<&RunFiles>) -> Option<String> {
+        let is_known = beside.is_some_and(|beside| matches!(beside.program, Program::Other(..)));
         let calls = self.calls.as_ref().filter(|_| !is_known);
         address_mismatch::find(profile, &self.code).or_else(|| calls?.find(profile))
     }
@@ -161,7 +171,7 @@ mod tests {
         if let Some(together) = reading.in_parallel(&paths, &done, &mut || {}) {
             let names = |files: &[FileInfo]| files.iter().map(|info| info.file.clone()).collect::<Vec<_>>();
             assert_eq!(names(&together.sum.files), names(&alone.sum.files));
-            assert_eq!(together.lists.len(), 100);
+            assert_eq!(together.files.len(), 100);
             assert_eq!(together.sum.finish().0, alone.sum.finish().0);
         }
         // Reading one after the other finds a damaged profile.
@@ -173,7 +183,7 @@ mod tests {
         let mut progress = Progress::new(&mut nowhere, &Terminal::default(), &clock);
         let (wrong, before) = *reading.all(&paths, &mut progress).err().unwrap();
         assert!(wrong.to_string().contains(&path.display().to_string()), "{wrong}");
-        assert_eq!((before.sum.files.len(), before.lists.len()), (60, 61));
+        assert_eq!((before.sum.files.len(), before.files.len()), (60, 61));
         fs::remove_dir_all(directory).unwrap();
     }
 }

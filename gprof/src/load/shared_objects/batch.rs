@@ -1,9 +1,11 @@
 //! Adds up the profiles of shared objects.
 
+use std::ops::Range;
 use std::path::Path;
 
-use gmon::{Accumulator, Hints, Profile};
+use gmon::{Accumulator, Hints, Histogram, Profile};
 
+use super::counts::SparseProfile;
 use crate::cli::options::ProfilePath;
 use crate::error::Error;
 use crate::image::Headers;
@@ -25,7 +27,10 @@ pub(super) enum Outcome {
 pub(super) struct CandidateSum {
     /// The index of the candidate.
     pub(super) candidate: usize,
+    /// The sum of the profiles that are files.
     pub(super) sum: ProfileSum,
+    /// The sum of the counts from side files.
+    pub(super) sparse: SparseProfile,
     /// The number of samples in all profiles that could be read.
     pub(super) samples: u64,
     /// The error that makes the sum invalid, if there is one.
@@ -33,6 +38,16 @@ pub(super) struct CandidateSum {
 }
 
 impl CandidateSum {
+    pub(super) fn new(candidate: usize, sum: ProfileSum) -> CandidateSum {
+        CandidateSum { candidate, sum, sparse: SparseProfile::default(), samples: 0, failure: None }
+    }
+
+    /// Adds counts from a side file.
+    pub(super) fn add_sparse(&mut self, counts: &SparseProfile) {
+        self.samples = self.samples.saturating_add(counts.samples());
+        self.sparse.append(counts);
+    }
+
     pub(super) fn add(&mut self, path: &Path, bytes: &[u8], headers: &Headers) {
         let path = ProfilePath::File(path.to_owned());
         let hints = Hints { form: None, word: Some(headers.word), order: Some(headers.order) };
@@ -51,6 +66,7 @@ impl CandidateSum {
     /// Adds the profiles that follow these. Returns `None` when the profiles are not compatible.
     fn append(&mut self, later: CandidateSum) -> Option<()> {
         self.samples = self.samples.saturating_add(later.samples);
+        self.sparse.append(&later.sparse);
         match (&self.failure, later.failure) {
             (Some(_), _) => Some(()),
             (None, None) => self.sum.append(later.sum),
@@ -59,6 +75,19 @@ impl CandidateSum {
                 Some(())
             }
         }
+    }
+
+    /// Adds the counts from side files to the sum of the profiles. Returns the number of samples outside the code of
+    /// the object's file.
+    pub(super) fn settle(&mut self, path: &Path, code: &Range<u64>, unit: &Histogram) -> u64 {
+        let (profile, outside) = std::mem::take(&mut self.sparse).profile(code, unit);
+        self.samples = self.samples.saturating_sub(outside);
+        if self.failure.is_none()
+            && let Err(source) = self.sum.add_counts(profile)
+        {
+            self.failure = Some(Error::Profile { file: path.display().to_string(), source });
+        }
+        outside
     }
 }
 

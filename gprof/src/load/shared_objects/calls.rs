@@ -1,4 +1,4 @@
-//! Calls from one image to another, which the lists of shared objects contain and profiles do not.
+//! Calls from one image to another, which the files beside profiles contain and profiles do not.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -22,6 +22,16 @@ pub(crate) struct CallsBetween(Vec<Call>);
 impl CallsBetween {
     pub(super) fn push(&mut self, call: Call) {
         self.0.push(call);
+    }
+
+    /// Adds up the calls of each pair of places. The order of the result does not depend on the order of the runs.
+    pub(super) fn merge(&mut self) {
+        self.0.sort_unstable_by_key(|call| (call.from, call.to));
+        self.0.dedup_by(|later, first| {
+            let is_same = (later.from, later.to) == (first.from, first.to);
+            first.count = if is_same { first.count.saturating_add(later.count) } else { first.count };
+            is_same
+        });
     }
 
     /// Removes the calls from and to an image that is left out. The indexes of later images decrease by one.

@@ -1,10 +1,17 @@
 //! Files that may be shared objects of runs.
 
+use std::ops::Range;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use super::list::ListedObject;
+use super::counts::RunObject;
 use crate::image::{self, Headers};
+
+/// Objects are mapped in pages.
+const PAGE: u64 = 4096;
+
+/// The number of bytes by which the addresses of an object may exceed its file: linkers leave gaps between segments.
+const MOST_PADDING: u64 = 1 << 22;
 
 /// A file that may be a shared object of some runs.
 pub(super) struct Candidate<'a> {
@@ -13,10 +20,11 @@ pub(super) struct Candidate<'a> {
     pub(super) file: OnceLock<Result<ObjectFile, String>>,
 }
 
-/// The content of a file, and its parsed headers.
+/// The content of a file, its parsed headers, and its identity.
 pub(super) struct ObjectFile {
     pub(super) bytes: Vec<u8>,
     pub(super) headers: Headers,
+    identity: Option<String>,
 }
 
 impl Candidate<'_> {
@@ -25,17 +33,32 @@ impl Candidate<'_> {
         let read = || {
             let bytes = image::read(self.path, with_code).map_err(|error| error.to_string())?;
             let headers = Headers::read(&bytes).map_err(|error| error.to_string())?;
-            Ok(ObjectFile { bytes, headers })
+            let identity = image::identity(&bytes).map_err(|error| error.to_string())?;
+            Ok(ObjectFile { bytes, headers, identity })
         };
         self.file.get_or_init(read).as_ref().map_err(String::clone)
     }
 }
 
-/// Checks that a file is the build that the run loaded.
-pub(super) fn check_build(headers: &Headers, listed: &ListedObject) -> Result<(), String> {
-    if headers.build_id == listed.build_id {
-        return Ok(());
+impl ObjectFile {
+    /// The pages with the code of the file; none if the file has fewer bytes than that.
+    pub(super) fn pages(&self) -> Range<u64> {
+        let code = self.headers.code.clone().unwrap_or_default();
+        let pages = code.start & !(PAGE - 1)..code.end.checked_next_multiple_of(PAGE).unwrap_or(code.end);
+        // Segments of a damaged file may have any size, and an object has a counter for each byte at most.
+        let is_in_file = pages.end.saturating_sub(pages.start) <= self.bytes.len() as u64 + MOST_PADDING;
+        if is_in_file { pages } else { 0..0 }
     }
-    let name = |id: &Option<String>| id.as_deref().unwrap_or("no build ID").to_owned();
-    Err(format!("another build ({}) than in the run ({})", name(&headers.build_id), name(&listed.build_id)))
+
+    /// Checks that the file is the build that the run loaded.
+    pub(super) fn check_build(&self, object: &RunObject) -> Result<(), String> {
+        let build_id = self.headers.build_id.as_deref().map(image::padded_build_id);
+        let is_same = object.identity == build_id || object.identity.is_some() && object.identity == self.identity;
+        if is_same {
+            return Ok(());
+        }
+        let name = |id: Option<&str>| id.unwrap_or("no build ID").to_owned();
+        let (found, expected) = (name(build_id.as_deref()), name(object.identity.as_deref()));
+        Err(format!("another build ({found}) than in the run ({expected})"))
+    }
 }

@@ -4,33 +4,10 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
-use crate::load::outside::OutsideImages;
+use gmon::side_file::Checksum;
 
-/// The length and the checksum of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Checksum {
-    length: u64,
-    sum: u64,
-}
-
-impl Checksum {
-    /// Whether the file consists of these bytes.
-    pub(super) fn is_of(self, bytes: &[u8]) -> bool {
-        self.length == bytes.len() as u64 && self.begins(bytes)
-    }
-
-    /// Whether the file begins with these bytes.
-    fn begins(self, bytes: &[u8]) -> bool {
-        let Some(bytes) = usize::try_from(self.length).ok().and_then(|length| bytes.get(..length)) else {
-            return false;
-        };
-        let sum = || {
-            let marks = (0..).zip(bytes).map(|(position, byte)| gmon::layout::mark(position, *byte));
-            marks.fold(0, u64::wrapping_add)
-        };
-        self.sum == sum()
-    }
-}
+use super::counts::{ObjectCounts, RunCounts, RunObject};
+use crate::image;
 
 /// The header of a list: the profile that the list belongs to, and the program that wrote the profile.
 #[derive(Debug, PartialEq, Eq)]
@@ -77,33 +54,7 @@ impl Header {
 
     /// Whether the list belongs to the profile with these bytes.
     pub(super) fn is_of(&self, profile: &[u8]) -> bool {
-        if self.is_live { self.profile.begins(profile) } else { self.profile.is_of(profile) }
-    }
-}
-
-/// A shared object in a list.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct ListedObject {
-    /// The number by which arcs refer to the object.
-    pub(super) number: u64,
-    /// The number of earlier objects with the same file name.
-    same_name_before: u64,
-    /// The checksum of the object's profile.
-    pub(super) profile: Checksum,
-    /// The object's build ID in hexadecimal, if it has one.
-    pub(super) build_id: Option<String>,
-    /// The object's path when it was loaded.
-    pub(super) path: PathBuf,
-}
-
-impl ListedObject {
-    /// The suffix that the name of the object's profile adds to the name of the program's profile.
-    pub(super) fn suffix(&self) -> OsString {
-        let mut suffix = self.path.file_name().unwrap_or_default().to_owned();
-        if self.same_name_before > 0 {
-            suffix.push(format!(".{}", self.same_name_before.saturating_add(1)));
-        }
-        suffix
+        (self.is_live || self.profile.length == profile.len() as u64) && self.profile.begins(profile)
     }
 }
 
@@ -112,13 +63,7 @@ impl ListedObject {
 pub(super) struct ObjectList {
     /// The profile that the list belongs to, and the program.
     pub(super) header: Header,
-    /// The shared objects.
-    pub(super) objects: Vec<ListedObject>,
-    /// Calls between objects: the caller's object and address, the callee's object and address, and the count. The
-    /// program has number 0.
-    pub(super) arcs: Vec<([u64; 4], u64)>,
-    /// Samples and calls outside all objects.
-    pub(super) outside_images: OutsideImages,
+    pub(super) counts: RunCounts,
 }
 
 impl ObjectList {
@@ -131,8 +76,7 @@ impl ObjectList {
         let mut lines = bytes.split(|byte| *byte == b'\n');
         let header = Header::lines(&mut lines)?;
         let mut last = header.length();
-        let mut list =
-            ObjectList { header, objects: Vec::new(), arcs: Vec::new(), outside_images: OutsideImages::default() };
+        let mut list = ObjectList { header, counts: RunCounts::default() };
         for (number, line) in (last + 1..).zip(lines) {
             if line == b"end" {
                 return Ok(list);
@@ -146,20 +90,21 @@ impl ObjectList {
 
     /// Parses one line. Returns `None` if the line is not valid.
     fn line(&mut self, line: &[u8]) -> Option<()> {
+        let counts = &mut self.counts;
         if let Some(object) = line.strip_prefix(b"object ") {
-            self.objects.push(listed(object)?);
+            counts.objects.push(listed(object)?);
             return Some(());
         }
         let sum = match words(line)?[..] {
             ["arc", from, frompc, to, selfpc, count] => {
                 let ends = [number(from)?, number(frompc)?, number(to)?, number(selfpc)?];
-                self.arcs.push((ends, number(count)?));
+                counts.arcs.push((ends, number(count)?));
                 return Some(());
             }
-            ["samples", "kernel", count] => (&mut self.outside_images.kernel, count),
-            ["samples", "vdso", count] => (&mut self.outside_images.vdso, count),
-            ["samples", "elsewhere", count] => (&mut self.outside_images.elsewhere, count),
-            ["calls", "elsewhere", count] => (&mut self.outside_images.calls, count),
+            ["samples", "kernel", count] => (&mut counts.outside_images.kernel, count),
+            ["samples", "vdso", count] => (&mut counts.outside_images.vdso, count),
+            ["samples", "elsewhere", count] => (&mut counts.outside_images.elsewhere, count),
+            ["calls", "elsewhere", count] => (&mut counts.outside_images.calls, count),
             _ => return None,
         };
         *sum.0 = number(sum.1)?;
@@ -206,16 +151,20 @@ fn file(mut left: &[u8]) -> PathBuf {
 }
 
 /// Parses what follows `object` in a line. The path comes last.
-fn listed(line: &[u8]) -> Option<ListedObject> {
+fn listed(line: &[u8]) -> Option<RunObject> {
     let mut words = line.splitn(6, |byte| *byte == b' ');
     let mut word = || words.next().and_then(|word| std::str::from_utf8(word).ok());
     let (at, same_name_before, length, sum, build_id) = (word()?, word()?, word()?, word()?, word()?);
     let path = file(words.next()?);
-    Some(ListedObject {
+    let mut suffix = path.file_name().unwrap_or_default().to_owned();
+    match number(same_name_before)? {
+        0 => {}
+        before => suffix.push(format!(".{}", before.saturating_add(1))),
+    }
+    Some(RunObject {
         number: number(at)?,
-        same_name_before: number(same_name_before)?,
-        profile: checksum(length, sum)?,
-        build_id: (build_id != "-").then(|| build_id.to_owned()),
+        identity: (build_id != "-").then(|| image::padded_build_id(build_id)),
+        counts: ObjectCounts::File { suffix, checksum: checksum(length, sum)? },
         path,
     })
 }
@@ -223,6 +172,7 @@ fn listed(line: &[u8]) -> Option<ListedObject> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::load::outside::OutsideImages;
 
     const LIST: &str = "gmon objects 1\nprofile 3 00000000000000ff\n\
         object 1 0 9 1f beef /lib/a b.so\nobject 7 1 8 2 - /x\\012y/a b.so\n\
@@ -232,12 +182,17 @@ mod tests {
     fn a_list() {
         let list = ObjectList::parse(LIST.as_bytes()).unwrap();
         assert_eq!(list.header, Header { profile: Checksum { length: 3, sum: 255 }, is_live: false, program: None });
-        let [one, two] = &list.objects[..] else { panic!("{list:?}") };
-        assert_eq!((one.number, one.build_id.as_deref(), one.path.to_str()), (1, Some("beef"), Some("/lib/a b.so")));
-        assert_eq!((two.number, two.build_id.as_deref(), two.path.to_str()), (7, None, Some("/x\ny/a b.so")));
-        assert_eq!([one.suffix(), two.suffix()], ["a b.so", "a b.so.2"]);
-        assert_eq!(list.arcs, [([0, 16, 7, 32], 5)]);
-        assert_eq!(list.outside_images, OutsideImages { kernel: 3, vdso: 2, elsewhere: 1, calls: 4 });
+        let object = |number, identity: Option<&str>, path: &str, suffix: &str, checksum| RunObject {
+            number,
+            identity: identity.map(str::to_owned),
+            path: path.into(),
+            counts: ObjectCounts::File { suffix: suffix.into(), checksum },
+        };
+        let one = object(1, Some("beef0000"), "/lib/a b.so", "a b.so", Checksum { length: 9, sum: 0x1f });
+        let two = object(7, None, "/x\ny/a b.so", "a b.so.2", Checksum { length: 8, sum: 2 });
+        assert_eq!(list.counts.objects, [one, two]);
+        assert_eq!(list.counts.arcs, [([0, 16, 7, 32], 5)]);
+        assert_eq!(list.counts.outside_images, OutsideImages { kernel: 3, vdso: 2, elsewhere: 1, calls: 4 });
     }
 
     #[test]
@@ -247,7 +202,7 @@ mod tests {
         let list = ObjectList::parse(newer.as_bytes()).unwrap();
         assert_eq!(list.header.program, Some(("headers:ab".to_owned(), "/a b".into())));
         assert_eq!(Header::parse(newer.as_bytes()), Ok(list.header));
-        assert_eq!(list.objects.len(), 2);
+        assert_eq!(list.counts.objects.len(), 2);
         for (line, from, to) in
             [(1, "objects 2", "objects 1"), (3, "program", "programs"), (3, " /a b", ""), (6, "arc", "arch")]
         {
@@ -281,16 +236,6 @@ mod tests {
             (9, "elsewhere 4", "elsewhere 99999999999999999999"),
         ] {
             assert_eq!(ObjectList::parse(LIST.replacen(from, to, 1).as_bytes()), Err(line), "{to}");
-        }
-    }
-
-    #[test]
-    fn a_mark_is_of_the_very_bytes() {
-        let sum = gmon::layout::mark(0, b'a').wrapping_add(gmon::layout::mark(2, b'b'));
-        let mark = Checksum { length: 4, sum };
-        assert!(mark.is_of(b"a\0b\0"));
-        for other in [&b"a\0b"[..], b"a\0b\0\0", b"b\0a\0", b"\0ab\0", b"a\0c\0"] {
-            assert!(!mark.is_of(other), "{other:?}");
         }
     }
 }

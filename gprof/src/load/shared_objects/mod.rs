@@ -1,18 +1,21 @@
-//! The files that a run left beside its profile: profiles of the shared objects that the program used, and a list of
-//! these objects.
+//! The shared objects of runs: their files, and what the runs counted in them.
 //!
-//! docs/format.md has the layout of the list. Files of an earlier run may lie there, so the list counts only if its
-//! checksum matches the profile, and a profile of an object only if its checksum is in the list.
+//! A run leaves a side file beside its profile, and older runtimes leave a list and a profile for each object;
+//! docs/format.md describes both. Files of an earlier run may lie there, so a file counts only if it has the checksum of
+//! the profile, and a profile of an object only if its checksum is in the list.
 
 mod batch;
 mod calls;
 mod candidate;
+mod counts;
 mod list;
 mod objects;
 mod reading;
-mod run_list;
+mod run_files;
+mod side;
 
 pub(crate) use calls::CallsBetween;
+pub(crate) use counts::RunCounts;
 pub(crate) use objects::{SharedObject, SharedObjects};
 pub(crate) use reading::ObjectReading;
-pub(crate) use run_list::{Program, RunList};
+pub(crate) use run_files::{Program, RunFiles};

@@ -1,17 +1,18 @@
-//! The shared objects of all runs, gathered from the list of each run.
+//! The shared objects of all runs.
 
 use std::collections::{HashMap, HashSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use gmon::Histogram;
+
 use super::batch::{Batch, CandidateSum, Outcome};
 use super::calls::{Call, CallsBetween};
 use super::candidate::Candidate;
-use super::list::ObjectList;
-use super::reading::{ObjectReading, Task};
-use super::run_list::{RunList, companion};
-use crate::cli::options::ProfilePath;
+use super::counts::{ObjectCounts, RunCounts};
+use super::reading::{ObjectReading, Task, TaskCounts};
+use super::run_files::companion;
 use crate::error::Error;
 use crate::image::files;
 use crate::load::outside::OutsideImages;
@@ -43,38 +44,45 @@ pub(crate) struct SharedObjects {
 struct Plan<'a> {
     candidates: Vec<Candidate<'a>>,
     tasks: Vec<Task<'a>>,
-    runs: Vec<(&'a ObjectList, Vec<Result<usize, String>>)>,
+    runs: Vec<(&'a RunCounts, Vec<Result<usize, String>>)>,
 }
 
 impl<'a> Plan<'a> {
-    fn new(lists: impl Iterator<Item = (&'a Path, &'a ObjectList)>) -> Plan<'a> {
+    /// Plans the reading of runs. Each comes with the path of its profile, beside which its files lie.
+    fn new(runs: impl Iterator<Item = (&'a Path, &'a RunCounts)>) -> Plan<'a> {
         let (mut plan, mut known) = (Plan::default(), HashMap::new());
-        for (profile, list) in lists {
+        for (profile, run) in runs {
             let mut taken = HashSet::new();
             let mut entries = Vec::new();
-            for listed in &list.objects {
-                let suffix = listed.suffix();
-                let path = companion(profile, &suffix);
-                // Two objects of one run never share a profile. This check also keeps a list of a thousand equal
-                // lines from reading one file a thousand times.
-                if !taken.insert(suffix) {
-                    entries.push(Err(format!("left out: {} is the profile of another object", path.display())));
-                    continue;
-                }
+            for object in &run.objects {
+                let counts = match &object.counts {
+                    ObjectCounts::Sparse(counts) => TaskCounts::Sparse(counts),
+                    ObjectCounts::File { suffix, checksum } => {
+                        let path = companion(profile, suffix);
+                        // Two objects of one run never share a profile. This check also keeps a list of a thousand
+                        // equal lines from reading one file a thousand times.
+                        if !taken.insert(suffix) {
+                            let why = format!("left out: {} is the profile of another object", path.display());
+                            entries.push(Err(why));
+                            continue;
+                        }
+                        TaskCounts::File(path, *checksum)
+                    }
+                };
                 let candidates = &mut plan.candidates;
                 let mut add = || {
-                    candidates.push(Candidate { path: &listed.path, file: OnceLock::new() });
+                    candidates.push(Candidate { path: &object.path, file: OnceLock::new() });
                     candidates.len() - 1
                 };
                 // Several paths to one file are one object.
-                let candidate = match files::key(&listed.path) {
+                let candidate = match files::key(&object.path) {
                     Some(key) => *known.entry(key).or_insert_with(add),
                     None => add(),
                 };
                 entries.push(Ok(plan.tasks.len()));
-                plan.tasks.push(Task { listed, profile: path, candidate });
+                plan.tasks.push(Task { object, counts, candidate });
             }
-            plan.runs.push((list, entries));
+            plan.runs.push((run, entries));
         }
         plan
     }
@@ -93,58 +101,43 @@ impl<'a> Plan<'a> {
 }
 
 impl SharedObjects {
-    /// Reads the shared objects of all runs, given the list of each profile. Warns about objects that cannot be read.
-    pub(crate) fn read(
-        profiles: &[ProfilePath],
-        lists: &[RunList],
+    /// Reads the shared objects of all runs. Each run comes with the path of its profile, beside which its files lie.
+    /// Warns about objects that cannot be read.
+    pub(crate) fn read<'a>(
+        runs: impl Iterator<Item = (&'a Path, &'a RunCounts)>,
         reading: &ObjectReading<'_>,
         progress: &mut Progress<'_>,
     ) -> SharedObjects {
-        let paths = profiles.iter().map(|path| match path {
-            ProfilePath::File(path) => path.as_path(),
-            ProfilePath::Stdin => Path::new(""),
-        });
-        let lists = paths.zip(lists).filter_map(|(path, list)| Some((path, list.objects.as_ref()?)));
-        let lists: Vec<(&Path, &Result<ObjectList, String>)> = lists.collect();
-        let good = lists.iter().filter_map(|(path, list)| Some((*path, list.as_ref().ok()?)));
-        let plan = Plan::new(good);
+        let plan = Plan::new(runs);
         let (outcomes, sums) = plan.carry_out(reading, progress);
         let mut found = SharedObjects::default();
-        let mut places = Places::default();
-        let mut runs = plan.runs.iter();
-        for (profile, list) in &lists {
-            match list {
-                Ok(_) => {
-                    let Some((list, entries)) = runs.next() else { break };
-                    found.add_run(list, entries, &plan.tasks, &outcomes, &mut places, progress);
-                }
-                Err(why) => {
-                    let _ = writeln!(progress, "gprof: warning: {}: {why}", companion(profile, "objects").display());
-                }
-            }
+        let places = Places::new(&plan.tasks, &outcomes);
+        for (run, entries) in &plan.runs {
+            found.add_run(run, entries, &plan.tasks, &outcomes, &places, progress);
         }
+        found.calls.merge();
         let Plan { candidates, .. } = plan;
-        found.objects = assemble(&places.objects, sums, candidates);
+        found.assemble(&places.objects, sums, candidates, &reading.unit);
         found
     }
 
     /// Adds the results for the objects of one run. `entries` has the index of each object's task, or why there is no
     /// task.
-    fn add_run<'a>(
+    fn add_run(
         &mut self,
-        list: &'a ObjectList,
+        run: &RunCounts,
         entries: &[Result<usize, String>],
         tasks: &[Task<'_>],
         outcomes: &[Outcome],
-        places: &mut Places<'a>,
+        places: &Places<'_>,
         warnings: &mut dyn Write,
     ) {
         // The program has number 0.
         let mut numbers = HashMap::from([(0, 0)]);
-        for (listed, entry) in list.objects.iter().zip(entries) {
+        for (object, entry) in run.objects.iter().zip(entries) {
             let why = match entry.as_ref().map(|task| (&tasks[*task], &outcomes[*task])) {
                 Ok((task, Outcome::Added)) => {
-                    numbers.insert(listed.number, places.of(task.candidate, &listed.path));
+                    numbers.extend(places.images.get(&task.candidate).map(|image| (object.number, *image)));
                     continue;
                 }
                 Ok((_, Outcome::Outside(why, samples))) => {
@@ -154,15 +147,15 @@ impl SharedObjects {
                 Ok((_, Outcome::LeftOut(why))) | Err(why) => why,
             };
             // A warning that cannot be written is dropped: nobody can read it.
-            let _ = writeln!(warnings, "gprof: warning: {}: {why}", listed.path.display());
+            let _ = writeln!(warnings, "gprof: warning: {}: {why}", object.path.display());
         }
-        self.add_calls(list, &numbers);
+        self.add_calls(run, &numbers);
     }
 
-    /// Adds the calls of a list. `places` maps the numbers of the list's objects to images.
-    fn add_calls(&mut self, list: &ObjectList, places: &HashMap<u64, usize>) {
+    /// Adds the calls of a run. `places` maps the numbers of the run's objects to images.
+    fn add_calls(&mut self, run: &RunCounts, places: &HashMap<u64, usize>) {
         let mut lost = 0_u64;
-        for ([from, frompc, to, selfpc], count) in &list.arcs {
+        for ([from, frompc, to, selfpc], count) in &run.arcs {
             match (places.get(from), places.get(to)) {
                 (Some(from), Some(to)) => {
                     self.calls.push(Call { from: (*from, *frompc), to: (*to, *selfpc), count: *count });
@@ -173,40 +166,48 @@ impl SharedObjects {
             }
         }
         self.outside_images.add(&OutsideImages { calls: lost, ..OutsideImages::default() });
-        self.outside_images.add(&list.outside_images);
+        self.outside_images.add(&run.outside_images);
+    }
+
+    /// Makes the shared objects of the candidates that are images.
+    fn assemble(
+        &mut self,
+        objects: &[(usize, &Path)],
+        sums: Vec<CandidateSum>,
+        mut candidates: Vec<Candidate<'_>>,
+        unit: &Histogram,
+    ) {
+        let mut sums: HashMap<usize, CandidateSum> = sums.into_iter().map(|sum| (sum.candidate, sum)).collect();
+        for (candidate, path) in objects {
+            let Some(mut sum) = sums.remove(candidate) else { continue };
+            let Some(Ok(file)) = candidates[*candidate].file.take() else { continue };
+            let elsewhere = sum.settle(path, &file.pages(), unit);
+            self.outside_images.add(&OutsideImages { elsewhere, ..OutsideImages::default() });
+            let CandidateSum { sum, samples, failure, .. } = sum;
+            self.objects.push(SharedObject { path: path.to_path_buf(), bytes: file.bytes, sum, samples, failure });
+        }
     }
 }
 
-/// The candidates that became images, in the order in which they did.
-#[derive(Default)]
+/// The images of candidates.
 struct Places<'a> {
-    /// Each candidate, with the path by which the program loaded it.
+    /// The candidates that are images, each with a path by which a run loaded it, sorted by path. Reports do not depend
+    /// on the order in which runs loaded their objects.
     objects: Vec<(usize, &'a Path)>,
-    known: HashMap<usize, usize>,
+    /// The index of each candidate's image. The program has index 0; the objects follow.
+    images: HashMap<usize, usize>,
 }
 
 impl<'a> Places<'a> {
-    /// The index of a candidate's image. The program has index 0; the objects follow.
-    fn of(&mut self, candidate: usize, path: &'a Path) -> usize {
-        let objects = &mut self.objects;
-        *self.known.entry(candidate).or_insert_with(|| {
-            objects.push((candidate, path));
-            objects.len()
-        })
+    fn new(tasks: &[Task<'a>], outcomes: &[Outcome]) -> Places<'a> {
+        let mut paths: HashMap<usize, &Path> = HashMap::new();
+        for (task, _) in tasks.iter().zip(outcomes).filter(|(_, outcome)| matches!(outcome, Outcome::Added)) {
+            let path = paths.entry(task.candidate).or_insert(&task.object.path);
+            *path = (*path).min(&task.object.path);
+        }
+        let mut objects: Vec<(usize, &Path)> = paths.into_iter().collect();
+        objects.sort_by_key(|(candidate, path)| (*path, *candidate));
+        let images = objects.iter().zip(1..).map(|((candidate, _), image)| (*candidate, image)).collect();
+        Places { objects, images }
     }
-}
-
-/// Builds the shared objects from the index and the load path of each candidate.
-fn assemble(
-    objects: &[(usize, &Path)],
-    sums: Vec<CandidateSum>,
-    mut candidates: Vec<Candidate<'_>>,
-) -> Vec<SharedObject> {
-    let mut sums: HashMap<usize, CandidateSum> = sums.into_iter().map(|sum| (sum.candidate, sum)).collect();
-    let object = |(candidate, path): &(usize, &Path)| {
-        let CandidateSum { sum, samples, failure, .. } = sums.remove(candidate)?;
-        let bytes = candidates[*candidate].file.take()?.ok()?.bytes;
-        Some(SharedObject { path: path.to_path_buf(), bytes, sum, samples, failure })
-    };
-    objects.iter().filter_map(object).collect()
 }

@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use gmon::{Accumulator, Hints};
+use gmon::side_file::Checksum;
+use gmon::{Accumulator, Hints, Histogram};
 
 use super::batch::{Batch, CandidateSum, Outcome, samples};
-use super::candidate::{Candidate, check_build};
-use super::list::ListedObject;
+use super::candidate::Candidate;
+use super::counts::{RunObject, SparseProfile};
 use crate::cli::options::ProfilePath;
 use crate::image::files;
 use crate::load::parallel;
@@ -23,14 +24,22 @@ pub(crate) struct ObjectReading<'a> {
     pub(crate) with_code: bool,
     /// The sample units of the program's profiles.
     pub(crate) units: &'a Accumulator,
+    /// The unit of samples from side files.
+    pub(crate) unit: Histogram,
 }
 
-/// A profile to read: that of one shared object in one run.
+/// Something to read: the counts of one shared object in one run.
 pub(super) struct Task<'a> {
-    pub(super) listed: &'a ListedObject,
-    pub(super) profile: PathBuf,
+    pub(super) object: &'a RunObject,
+    pub(super) counts: TaskCounts<'a>,
     /// The index of the candidate.
     pub(super) candidate: usize,
+}
+
+/// The counts of an object, or the file that contains them.
+pub(super) enum TaskCounts<'a> {
+    File(PathBuf, Checksum),
+    Sparse(&'a SparseProfile),
 }
 
 impl ObjectReading<'_> {
@@ -79,37 +88,49 @@ impl ObjectReading<'_> {
         units: &mut Accumulator,
         sums: &mut Vec<CandidateSum>,
     ) -> Outcome {
-        let Task { listed, profile, candidate } = task;
-        let bytes = match files::regular(profile) {
-            Ok(bytes) => bytes,
-            Err(why) => return Outcome::LeftOut(format!("left out: {}: {why}", profile.display())),
+        let bytes = match &task.counts {
+            TaskCounts::Sparse(_) => Vec::new(),
+            TaskCounts::File(profile, checksum) => match files::regular(profile) {
+                Ok(bytes) if Checksum::of(&bytes) == *checksum => bytes,
+                Ok(_) => return Outcome::LeftOut(format!("left out: {} belongs to another run", profile.display())),
+                Err(why) => return Outcome::LeftOut(format!("left out: {}: {why}", profile.display())),
+            },
         };
-        if !listed.profile.is_of(&bytes) {
-            return Outcome::LeftOut(format!("left out: {} belongs to another run", profile.display()));
-        }
-        let file = candidates[*candidate].file(self.with_code);
-        let headers = match file.and_then(|file| check_build(&file.headers, listed).map(|()| &file.headers)) {
+        let file = candidates[task.candidate].file(self.with_code);
+        let headers = match file.and_then(|file| file.check_build(task.object).map(|()| &file.headers)) {
             Ok(headers) => headers,
             Err(why) => {
-                let read = profile_file::parse(&ProfilePath::File(profile.clone()), &bytes, &self.hints);
-                let samples = read.map_or(0, |file| samples(&file.profile));
+                let samples = self.samples(&task.counts, &bytes);
                 return Outcome::Outside(
                     format!("{why}: the time in this object counts as outside the program"),
                     samples,
                 );
             }
         };
-        if sums.last().is_none_or(|last| last.candidate != *candidate) {
+        if sums.last().is_none_or(|last| last.candidate != task.candidate) {
             if let Some(before) = sums.last().filter(|before| before.failure.is_none()) {
                 *units = before.sum.units().clone();
             }
-            let sum = ProfileSum::compatible_with(units);
-            sums.push(CandidateSum { candidate: *candidate, sum, samples: 0, failure: None });
+            sums.push(CandidateSum::new(task.candidate, ProfileSum::compatible_with(units)));
         }
         if let Some(sum) = sums.last_mut() {
-            sum.add(profile, &bytes, headers);
+            match &task.counts {
+                TaskCounts::File(profile, _) => sum.add(profile, &bytes, headers),
+                TaskCounts::Sparse(counts) => sum.add_sparse(counts),
+            }
         }
         Outcome::Added
+    }
+
+    /// The number of samples in the counts of an object. `bytes` are those of the file.
+    fn samples(&self, counts: &TaskCounts<'_>, bytes: &[u8]) -> u64 {
+        match counts {
+            TaskCounts::Sparse(counts) => counts.samples(),
+            TaskCounts::File(profile, _) => {
+                let file = profile_file::parse(&ProfilePath::File(profile.clone()), bytes, &self.hints);
+                file.map_or(0, |file| samples(&file.profile))
+            }
+        }
     }
 }
 
@@ -117,6 +138,8 @@ impl ObjectReading<'_> {
 mod tests {
     use super::*;
     use crate::image::{self, Headers};
+    use crate::load::profile_sum::seconds;
+    use crate::load::shared_objects::counts::ObjectCounts;
     use crate::load::shared_objects::list::ObjectList;
     use crate::terminal::Terminal;
     use gmon::{Arc, Encoding, Form, Order, Profile, Word};
@@ -129,8 +152,7 @@ mod tests {
         let arcs = vec![Arc { frompc: 0x1000, selfpc: 0x1100, count: calls }];
         let encoding = Encoding { form: Form::Gnu, word: Word::W64, order: Order::Little };
         let bytes = gmon::write(&Profile { arcs, ..Profile::default() }, encoding).unwrap();
-        let marks = (0..).zip(&bytes).map(|(position, byte)| gmon::layout::mark(position, *byte));
-        let sum = marks.fold(0, u64::wrapping_add);
+        let sum = Checksum::of(&bytes).sum;
         let id = Headers::read(&image::read(object, false).unwrap()).unwrap().build_id;
         let id = id.as_deref().unwrap_or("-");
         let line = format!("object 1 0 {} {sum:x} {id} {}", bytes.len(), object.display());
@@ -159,11 +181,15 @@ mod tests {
         let tasks: Vec<Task<'_>> = lists
             .iter()
             .enumerate()
-            .map(|(run, list)| Task { listed: &list.objects[0], profile: path(run), candidate: run / 30 })
+            .map(|(run, list)| {
+                let object = &list.counts.objects[0];
+                let ObjectCounts::File { checksum, .. } = object.counts else { unreachable!() };
+                Task { object, counts: TaskCounts::File(path(run), checksum), candidate: run / 30 }
+            })
             .collect();
         let tasks: Vec<&Task<'_>> = tasks.iter().collect();
         let units = Accumulator::default();
-        let reading = ObjectReading { hints: Hints::default(), with_code: false, units: &units };
+        let reading = ObjectReading { hints: Hints::default(), with_code: false, units: &units, unit: seconds(100) };
         let told = |batch: Batch| {
             let outcomes = batch.outcomes.into_iter().map(|outcome| match outcome {
                 Outcome::Added => "added".to_owned(),
