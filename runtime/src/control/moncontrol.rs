@@ -65,6 +65,7 @@ pub(crate) fn start(lowpc: usize, highpc: usize, directory: Option<c_int>, live:
     PER_PROCESS.start_time.store(unix_time(), SeqCst);
     reserve();
     objects::set_program(program::base(), program::bias());
+    objects::publish(cfg!(feature = "start"));
     if KEEPS_OUTSIDE.load(SeqCst) {
         outside_text::keep_ticks_outside();
         if WANTS_STACKS.load(SeqCst) {

@@ -5,8 +5,10 @@ use core::ffi::c_void;
 use super::Native;
 use super::cache::Cache;
 use super::chain::{Cut, Ending, Frame, Tables};
-use super::objects::{Objects, Published};
+use super::image::Image;
+use super::objects::Object;
 use super::pages::Pages;
+use super::published::{Known, Published};
 use super::signal_frame::SignalFrames;
 use super::walk::Walk;
 use crate::os::{
@@ -34,14 +36,15 @@ static SIGNALS: SignalFrames = SignalFrames {
 ///
 /// If `each` returns false, the walk stops there, and the result is [`Cut::TooDeep`], as for a stack with too many frames.
 ///
-/// Async-signal-safe. The handler must block all signals, because no list of objects is given up while a walk reads it.
+/// Async-signal-safe. The handler must block all signals, because `dlclose` waits for walks.
 pub fn walk(context: *const c_void, mut each: impl FnMut(Frame) -> bool) -> Ending {
     const TOO_DEEP: Ending = Ending::Cut(Cut::TooDeep);
     let reading = PUBLISHED.read();
-    let tables = Tables { objects: reading.objects(), cache: &CACHE, signals: &SIGNALS };
-    // SAFETY: the stack that this thread was using stays mapped while this thread is here.
-    let memory = unsafe { Pages::new(is_readable, 0..0) };
-    let mut walk = Walk::<Native, _, _>::new(&tables, &memory, context.expose_provenance());
+    let tables = Tables { objects: reading.objects(), later: reading.later(), cache: &CACHE, signals: &SIGNALS };
+    // The stack that this thread was using stays mapped while this thread is here.
+    let memory = memory();
+    let mut walk = Walk::<Native, _, _>::nowhere(&tables, &memory);
+    walk.start(context.expose_provenance());
     for frame in walk.by_ref() {
         if !each(frame) {
             return TOO_DEEP;
@@ -50,14 +53,45 @@ pub fn walk(context: *const c_void, mut each: impl FnMut(Frame) -> bool) -> Endi
     walk.ending().unwrap_or(TOO_DEEP)
 }
 
-/// Gives walks another list of objects, or none: see [`Published::replace`].
+/// The memory of this process that can be read at this moment.
+fn memory() -> Pages<impl Fn(usize) -> bool> {
+    // SAFETY: the users of the memory keep what they read, see there.
+    unsafe { Pages::new(is_readable, 0..0) }
+}
+
+/// The object with these program headers, at a load bias, as walks need it; `None` if it has no code.
 ///
 /// # Safety
 ///
-/// As for [`Published::replace`].
-pub unsafe fn publish(list: Option<&Objects<'static>>, wait: impl FnMut() -> bool) -> bool {
+/// The object must stay loaded as long as the result is used.
+pub(crate) unsafe fn object(bias: usize, segments: usize, number: usize) -> Option<Object<'static>> {
     // SAFETY: the caller's promise.
-    unsafe { PUBLISHED.replace(list, wait) }
+    unsafe { Image { bias, segments, number }.object(&memory()) }
+}
+
+/// The object whose first byte is at an address: see [`object`].
+///
+/// # Safety
+///
+/// As for [`object`].
+pub(crate) unsafe fn object_at(base: usize) -> Option<Object<'static>> {
+    let memory = memory();
+    // SAFETY: the caller's promise.
+    unsafe { Image::at(&memory, base)?.object(&memory) }
+}
+
+/// Publishes the objects for walks.
+pub fn publish(known: &'static Known) {
+    PUBLISHED.set(known);
+}
+
+/// Calls `close`, which may unload objects that were loaded after the start. Calls `wait` before that until no walk uses such
+/// an object.
+pub fn while_closing<T>(wait: impl FnMut(), close: impl FnOnce() -> T) -> T {
+    PUBLISHED.begin_close(wait);
+    let result = close();
+    PUBLISHED.end_close();
+    result
 }
 
 /// Forgets the walks of the parent in the child of a fork.

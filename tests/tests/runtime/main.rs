@@ -3,6 +3,7 @@
 
 mod by_hand;
 mod children;
+mod contexts;
 mod corners;
 mod counts;
 mod disassembly;

@@ -101,8 +101,15 @@ fn the_objects_need_few_names_of_the_program_and_the_c_library() {
     assert_eq!(needed("gmon.o"), start);
     assert_eq!(needed("grcrt1.o"), start);
     // The calls of other systems need errno. Both members need the environment, a name for the file, and a fork hook.
-    let calls =
-        ["__ehdr_start", "__errno_location", "getauxval", "pthread_atfork", "environ", "program_invocation_name"];
+    let calls = [
+        "__ehdr_start",
+        "__errno_location",
+        "dl_iterate_phdr",
+        "getauxval",
+        "pthread_atfork",
+        "environ",
+        "program_invocation_name",
+    ];
     assert_eq!(needed("libgmon.a"), set(&calls));
 }
 
@@ -111,8 +118,9 @@ fn the_objects_are_small_and_need_no_executable_stack() {
     for file in ["gcrt1.o", "grcrt1.o", "gmon.o", "libgmon.a"] {
         for member in tool("size", &[&path(file)]).lines().skip(1) {
             let text: u32 = member.split_whitespace().next().unwrap().parse().unwrap();
-            // 18 KB of this walk stacks: the evaluator of unwind tables, and the tree of calling contexts.
-            assert!(text < 116_000, "{file}: {text} bytes of code and constants: {member}");
+            // The encoders of side files and what the file tells of the run need about 2.5 KB. 24 KB walk stacks: the unwind tables of
+            // the loaded objects, their evaluator, and the tree of calling contexts.
+            assert!(text < 124_000, "{file}: {text} bytes of code and constants: {member}");
         }
         let stack = tool("readelf", &["-SW", &path(file)])
             .lines()

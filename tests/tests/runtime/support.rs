@@ -7,6 +7,7 @@ use std::process::{Command, Output};
 use std::sync::OnceLock;
 
 use gmon::{Hints, Profile};
+use gmon_tests::side::Side;
 
 /// A program in a directory of its own, where it runs.
 pub(crate) struct Program {
@@ -18,7 +19,8 @@ pub(crate) struct Program {
 }
 
 /// All variables that the runtime reads.
-const VARIABLES: [&str; 11] = [
+const VARIABLES: [&str; 12] = [
+    "GMON_STACKS",
     "GMON_CHILDREN",
     "GMON_OBJECTS",
     "PROFDIR",
@@ -102,6 +104,11 @@ impl Program {
     /// The profile called `gmon.out`.
     pub(crate) fn profile(&self) -> Profile {
         read(&self.directory.join("gmon.out"))
+    }
+
+    /// The side file of the profile called `gmon.out`.
+    pub(crate) fn side(&self) -> Side {
+        Side::of(&self.directory.join("gmon.out"))
     }
 
     /// The functions of the executable.

@@ -2,12 +2,12 @@
 
 use std::ffi::{CString, c_int, c_void};
 use std::process::Command;
-use std::sync::Mutex;
+use std::sync::{Mutex, Once};
 
-use gmon_runtime::unwind::{Cut, Ending, Frame, MOST_FRAMES, Objects, publish, walk};
+use gmon_runtime::objects::publish;
+use gmon_runtime::unwind::{Cut, Ending, Frame, MOST_FRAMES, walk};
 
 use crate::compiled::programs;
-use crate::loaded::objects;
 
 /// What a probe found: the walk's frames, its ending, and libgcc's frames.
 type Probed = (Vec<Frame>, Ending, Vec<Frame>);
@@ -15,7 +15,9 @@ type Probed = (Vec<Frame>, Ending, Vec<Frame>);
 /// The results of the probes of the running test.
 static PROBED: Mutex<Vec<Probed>> = Mutex::new(Vec::new());
 /// Tests that use the handler take turns.
-static TURN: Mutex<u64> = Mutex::new(0);
+static TURN: Mutex<()> = Mutex::new(());
+/// The test's object is loaded after what is published.
+static PUBLISHED: Once = Once::new();
 
 unsafe extern "C" {
     fn _Unwind_Backtrace(each: extern "C" fn(*mut c_void, *mut c_void) -> c_int, data: *mut c_void) -> c_int;
@@ -44,12 +46,12 @@ fn theirs(pc: usize) -> Vec<Frame> {
 /// The signal comes from `raise` at known places, so this handler may allocate.
 extern "C" fn on_signal(_: c_int, _: *mut c_void, context: *mut c_void) {
     let mut ours = Vec::new();
-    let ending = walk(context, &mut |frame| {
+    let ending = walk(context, |frame| {
         ours.push(frame);
         true
     });
     let mut left = 2;
-    let stopped = walk(context, &mut |_| {
+    let stopped = walk(context, |_| {
         left -= 1;
         left > 0
     });
@@ -65,8 +67,8 @@ extern "C" fn probe() {
 
 /// Runs a function of `handlers.cc`, and returns what its probes found.
 fn run(scenario: &str) -> Vec<Probed> {
-    let mut turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    *turn += 1;
+    let _turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    PUBLISHED.call_once(|| publish(true));
     let library = gmon_tests::directory(&format!("unwind_{scenario}")).join("handlers.so");
     let source = programs().join("handlers.cc");
     let made = Command::new("g++").args(["-O2", "-shared", "-fPIC", "-o"]).args([&library, &source]).output().unwrap();
@@ -78,9 +80,6 @@ fn run(scenario: &str) -> Vec<Probed> {
         assert!(!object.is_null());
         std::mem::transmute(libc::dlsym(object, text(scenario).as_ptr()))
     };
-    let list = Box::leak(Box::new(Objects::new(Box::leak(objects().into_boxed_slice()), *turn)));
-    // SAFETY: the list is leaked, and no object of this process is unloaded.
-    assert!(unsafe { publish(Some(list), || false) }, "no handler runs");
     // SAFETY: a handler with this signature is installed with SA_SIGINFO.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();

@@ -6,9 +6,9 @@
 mod compiled;
 mod elf;
 mod handlers;
-mod loaded;
 mod random;
 mod rules;
 mod shadow;
+mod signals;
 mod steps;
 mod tracee;

@@ -73,6 +73,7 @@ pub(crate) use thread::{
     known_process_id, process_id, process_time, start_thread, thread_is_gone, unix_time, wait,
 };
 pub use thread::{a_moment, thread_id};
+pub(crate) use walks::vdso;
 pub use walks::{
     CONTEXT_ABOVE_STACK, CONTEXT_PC, CONTEXT_REGISTERS, SIGNAL_TRAMPOLINE, SIGNAL_TRAMPOLINE_CALL, is_readable,
 };

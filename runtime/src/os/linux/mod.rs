@@ -43,6 +43,7 @@ pub(crate) use machine::{numbers, syscall};
 
 pub use crate::arch::LARGEST_PAGE;
 pub use auxiliary_vector::executed_path;
+pub(crate) use auxiliary_vector::vdso;
 use call::{call, checked};
 #[cfg(any(test, feature = "runtime"))]
 pub(crate) use descriptor::file_mask;

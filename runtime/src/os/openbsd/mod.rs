@@ -71,6 +71,7 @@ pub(crate) use thread::{
     process_id, process_time, thread_is_gone, unix_time,
 };
 pub use thread::{a_moment, thread_id};
+pub(crate) use walks::vdso;
 pub use walks::{
     CONTEXT_ABOVE_STACK, CONTEXT_PC, CONTEXT_REGISTERS, SIGNAL_TRAMPOLINE, SIGNAL_TRAMPOLINE_CALL, is_readable,
 };

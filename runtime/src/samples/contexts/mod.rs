@@ -22,7 +22,8 @@ use core::sync::atomic::{
 use gmon::encode::side_file::{CutReason, Place};
 
 use crate::os::{WALKS_STACKS, a_moment};
-use crate::per_process::{Contexts, OBJECT_SHIFT, PER_PROCESS, PLACE};
+pub(crate) use crate::per_process::PLACE;
+use crate::per_process::{Contexts, OBJECT_SHIFT, PER_PROCESS};
 use crate::unwind::{Cut, Ending, Frame, walk};
 
 use buffers::Buffer;
@@ -80,13 +81,11 @@ pub(crate) fn wait_for_walks() {
     });
 }
 
-#[allow(dead_code, reason = "for the writer of the side file")]
 /// Passes every node of the tree to `each`, parents before their children.
 pub(crate) fn each_node(mut each: impl FnMut(NodeRef)) {
     PER_PROCESS.memory.contexts.tree.each(|_, node| each(node));
 }
 
-#[allow(dead_code, reason = "for the writer of the side file")]
 /// Passes the ticks of which no stack is known to `each`, by reason.
 pub(crate) fn each_cut(mut each: impl FnMut(CutReason, u64)) {
     for (code, ticks) in (0..).zip(&PER_PROCESS.memory.contexts.cuts) {
@@ -97,30 +96,35 @@ pub(crate) fn each_cut(mut each: impl FnMut(CutReason, u64)) {
     }
 }
 
-#[allow(dead_code, reason = "for objects that are closed")]
-/// Replaces the run-time addresses of nodes by places: `place` returns the place of an address, or `None` to leave the address
-/// as it is. Called before the code at these addresses is unmapped. Handlers may add nodes at the same time.
-pub(crate) fn settle(mut place: impl FnMut(u64) -> Option<Place>) {
-    PER_PROCESS.memory.contexts.tree.each(|node, read| {
-        let is_address = read.address != 0 && read.address & PLACE == 0;
-        if is_address && let Some(place) = place(read.address) {
-            node.address.store(address_of(place), SeqCst);
+/// Passes each run-time address to `each`. An address may be in several nodes.
+pub(crate) fn each_address(mut each: impl FnMut(usize)) {
+    PER_PROCESS.memory.contexts.tree.each(|_, node| {
+        if node.address != 0 && node.address & PLACE == 0 {
+            each(node.address as usize);
         }
     });
 }
 
-/// A place as the address of a node.
-fn address_of(place: Place) -> u64 {
-    const ADDRESS: u64 = (1 << OBJECT_SHIFT) - 1;
-    PLACE | u64::from(place.object) << OBJECT_SHIFT | place.address & ADDRESS
+/// Replaces run-time addresses by places: `place` returns the place of an address, with the number of the object in the bits
+/// from [`OBJECT_SHIFT`] on, or `None` to leave the address as it is. Call this when the code at these addresses is gone.
+/// Handlers may add nodes at the same time.
+pub(crate) fn settle(mut place: impl FnMut(usize) -> Option<usize>) {
+    PER_PROCESS.memory.contexts.tree.each(|node, read| {
+        let is_address = read.address != 0 && read.address & PLACE == 0;
+        if is_address && let Some(place) = place(read.address as usize) {
+            node.address.store(PLACE | place as u64, SeqCst);
+        }
+    });
 }
 
-#[allow(dead_code, reason = "for the writer of the side file")]
-/// The place that the address of a node is; `None` for a run-time address.
-pub(crate) fn place_at(address: u64) -> Option<Place> {
-    const ADDRESS: u64 = (1 << OBJECT_SHIFT) - 1;
-    let object = (address & !PLACE) >> OBJECT_SHIFT;
-    (address & PLACE != 0).then_some(Place { object: object as u32, address: address & ADDRESS })
+/// The address of a node.
+pub(crate) fn address(number: u32) -> u64 {
+    PER_PROCESS.memory.contexts.tree.node(number).map_or(0, |node| node.address.load(Relaxed))
+}
+
+/// A place as the address of a node.
+fn address_of(place: Place) -> u64 {
+    PLACE | u64::from(place.object) << OBJECT_SHIFT | place.address
 }
 
 /// The reason for which a chain was cut.
@@ -238,13 +242,5 @@ mod tests {
         });
         assert_eq!(looks, 32);
         assert!(Buffer::take(&contexts).is_some());
-    }
-
-    #[test]
-    fn addresses_become_places() {
-        for place in [CutReason::TOO_DEEP.place(), Place { object: 3, address: 0x1234_5678 }] {
-            assert_eq!(place_at(address_of(place)), Some(place));
-        }
-        assert_eq!(place_at(0x7fff_ffff_f000), None);
     }
 }

@@ -14,7 +14,6 @@ use crate::per_process::{ContextNode, ContextTree, Segment, position};
 /// The number of the root.
 pub(crate) const ROOT: u32 = 0;
 
-#[allow(dead_code, reason = "for the writer of the side file")]
 /// A node that readers see.
 pub(crate) struct NodeRef {
     /// The node's number, from 1 on without gaps.
