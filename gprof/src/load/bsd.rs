@@ -38,7 +38,7 @@ pub(crate) fn load(arguments: &Arguments, progress: &mut Progress<'_>) -> Result
         Ok::<_, Error>(Parsed { images, file_map: None })
     })?;
     let (contents, outside_images) = (Contents::default(), OutsideImages::default());
-    Ok(Loaded { parsed, profile, contents, files: Vec::new(), outside_images })
+    Ok(Loaded { parsed, profile, contents, files: Vec::new(), outside_images, stacks: None })
 }
 
 /// Reads all profiles of an image, and returns their sum.

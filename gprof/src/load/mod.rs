@@ -16,6 +16,7 @@ pub mod profile_file;
 mod profile_sum;
 mod runs;
 mod shared_objects;
+pub mod stacks;
 pub(crate) mod sum;
 
 use std::io::Write;
@@ -51,11 +52,11 @@ pub(crate) fn load(options: &Options, progress: &mut Progress<'_>) -> Result<Loa
     let mut loading = Loading::new(options);
     let parsed = ParsedFiles::try_new(files, |files| loading.parse(files, progress))?;
     let Loading { profile, contents, files, outside_images, .. } = loading;
-    Ok(Loaded { parsed, profile, contents, files, outside_images })
+    Ok(Loaded { parsed, profile, contents, files, outside_images, stacks: None })
 }
 
 /// Takes an image and the sum of its profiles from memory. The image stands for the first image of the options; the
-/// profiles that the options name are not read.
+/// profiles that the options name are not read. [`Loaded::with_stacks`] adds stacks.
 ///
 /// # Errors
 ///
@@ -74,7 +75,8 @@ pub fn from_memory(options: &Options, image: Vec<u8>, profile: Profile) -> Resul
         Ok::<_, Error>(Parsed { images, file_map: None })
     })?;
     let contents = Contents { samples: true, calls: true };
-    Ok(Loaded { parsed, profile, contents, files: Vec::new(), outside_images: OutsideImages::default() })
+    let outside_images = OutsideImages::default();
+    Ok(Loaded { parsed, profile, contents, files: Vec::new(), outside_images, stacks: None })
 }
 
 /// The results while files are read.
