@@ -101,6 +101,7 @@ pub use image::ImageError;
 pub use image::address_space::Mapping;
 pub use load::outside::OutsideImages;
 pub use load::profile_file::FileInfo;
+pub use load::stacks::{Place, Profiles, StackNode, Stacks};
 pub use load::{Loaded, from_memory};
 pub use report::{Format, render};
 pub use symbols::file_map::{MapError, MapFault};

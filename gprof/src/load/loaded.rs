@@ -1,11 +1,13 @@
 //! The result of loading: everything that was read.
 
 use gmon::Profile;
+use gmon::side_file::SideFile;
 use self_cell::self_cell;
 
 use super::input_files::InputFiles;
 use super::outside::OutsideImages;
 use super::profile_file::FileInfo;
+use super::stacks::Stacks;
 use crate::cli::options::Contents;
 use crate::image::address_space::Images;
 use crate::symbols::file_map::FileMap;
@@ -34,6 +36,10 @@ pub struct Loaded {
     pub(super) contents: Contents,
     pub(super) files: Vec<FileInfo>,
     pub(super) outside_images: OutsideImages,
+    pub(super) stacks: Option<Stacks>,
+    /// For each program that ran, the sum of its side files.
+    #[allow(dead_code, reason = "no report shows it yet")]
+    pub(super) side_files: Vec<SideFile>,
 }
 
 impl Loaded {
@@ -62,6 +68,19 @@ impl Loaded {
     /// Samples and calls outside all images.
     pub(crate) fn outside_images(&self) -> OutsideImages {
         self.outside_images
+    }
+
+    /// Adds the stacks of the profile's samples, in place of the stacks that were read. Their addresses are those of the
+    /// profile.
+    #[must_use]
+    pub fn with_stacks(self, stacks: Stacks) -> Loaded {
+        Loaded { stacks: Some(stacks), ..self }
+    }
+
+    /// The stacks of the samples, if any profile has stacks.
+    #[must_use]
+    pub fn stacks(&self) -> Option<&Stacks> {
+        self.stacks.as_ref()
     }
 
     /// The content of the file of symbols (`-S`), if there is one.
