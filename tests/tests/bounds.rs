@@ -31,10 +31,10 @@ impl Costs {
         let units = units.lines().map(|line| line.rsplit_once(' ').unwrap());
         let units: BTreeMap<String, u64> =
             units.map(|(what, count)| (what.to_owned(), count.parse().unwrap())).collect();
-        // The samples of the real clock are replaced. The list of shared objects belongs to the original profile.
+        // The samples of the real clock are replaced. The side file belongs to the original profile.
         let path = directory.join("gmon.out");
         let mut profile = gmon::read(&fs::read(&path).unwrap(), &Hints::default()).unwrap();
-        let _ = fs::remove_file(directory.join("gmon.out.objects"));
+        let _ = fs::remove_file(directory.join("gmon.out.side"));
         profile.histograms = histograms(&image, &units);
         fs::write(&path, gmon::write(&profile, GNU).unwrap()).unwrap();
         Costs { directory, profile, units }

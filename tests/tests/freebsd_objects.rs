@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
+use gmon::side_file::{ELSEWHERE, property};
 use gmon_tests::bsd::{Bsd, Start, System};
+use gmon_tests::side::Side;
 use gmon_tests::symbols::{Symbols, read};
 
 /// The program, and the shared objects `first.so` and `second.so`.
@@ -45,7 +47,7 @@ impl Program {
 
     fn of_object_in(&self, file: &str, name: &str) -> (BTreeMap<String, u64>, BTreeMap<String, u64>) {
         let symbols = Symbols::of(&self.system.directory.join(name));
-        let profile = read(&self.system.directory.join(format!("{file}.{name}")));
+        let profile = Side::of(&self.system.directory.join(file)).profile_of_object(name);
         (symbols.ticks(&profile), symbols.calls(&profile))
     }
 
@@ -66,6 +68,12 @@ fn objects_that_are_closed_and_loaded_at_the_same_addresses_have_their_own_count
         return;
     };
     assert_eq!(program.run("closes", &[("GMON_HZ", "100")]), "");
+    let side = Side::of(&program.system.directory.join("objects.gmon"));
+    let command = format!("{}\0closes\0", program.image.display());
+    for (key, value) in [(property::HOST, "bsd.example"), (property::COMMAND, &command)] {
+        assert_eq!(side.property(key), Some(value.as_bytes()), "{side:?}");
+    }
+    assert!(side.property(property::START).is_some());
     let (first, first_calls) = program.of_object("first.so");
     assert_eq!(first, ticks("first_spin", 200));
     assert_eq!(first_calls.get("calls first_leaf"), Some(&(3 + 30 + 4 + 40)), "{first_calls:?}");
@@ -123,12 +131,11 @@ fn capability_mode_and_the_users_wish_leave_sums_or_nothing() {
     let Some(program) = Program::build("lists") else {
         return;
     };
-    let list = program.system.directory.join("objects.gmon.objects");
+    let profile = program.system.directory.join("objects.gmon");
     let said = program.run("confined", &[("GMON_HZ", "100")]);
     assert!(said.contains("cannot read the list of loaded objects, using only totals for unknown objects"), "{said}");
-    assert!(!program.system.directory.join("objects.gmon.first.so").exists());
-    assert!(fs::read_to_string(&list).unwrap().contains("100"), "{}", fs::read_to_string(&list).unwrap());
-    fs::remove_file(&list).unwrap();
+    let side = Side::of(&profile);
+    assert_eq!((side.samples_of(ELSEWHERE), side.counted()), (100, Vec::new()), "{side:?}");
     assert_eq!(program.run("stays", &[("GMON_OBJECTS", "0")]), "");
-    assert!(!list.exists());
+    assert!(!program.system.directory.join("objects.gmon.side").exists());
 }

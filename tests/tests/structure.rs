@@ -268,7 +268,7 @@ const KEPT_BY_A_CHILD: &[(&str, &[&str], &str)] = &[
     ("output", &["CAPTURED", "DIRECTORY"], "the child's file is in the same directory"),
     ("names", &["OUTPUT"], "what the user asked for"),
     ("names", &["NAME", "BESIDE"], "made anew for each use"),
-    ("program_identity", &["PATH"], "the child is of the same program"),
+    ("run", &["RUN", "RANK"], "the child is of the same program and the same job, on the same machine"),
     ("mapped", &["LENGTH"], "says something only while there is a mapped file"),
     ("live", &["INODE", "DEVICE", "LENGTH"], "say something only while there is a live file"),
     ("live", &["UNIT"], "the child's tables have the sizes that they were made with"),

@@ -29,9 +29,15 @@ pub(crate) struct Environment<'a> {
     pub(crate) children: Option<&'a CStr>,
     /// `GMON_DUMP_SIGNAL`: the signal that makes the runtime write the file while the program continues.
     pub(crate) dump_signal: Option<&'a CStr>,
+    /// The rank of the process in its MPI job, from the variables of `RANKS`.
+    pub(crate) rank: Option<&'a CStr>,
     /// [`PROCESS_VARIABLE`]: whether the name of the file has the process number. The variable's value does not matter.
     pub(crate) wants_process: bool,
 }
+
+/// The variables in which launchers of MPI jobs tell a process its rank: Open MPI, PMIx, MPICH and its relatives,
+/// and MVAPICH. A launcher may set several of them, to the same value.
+const RANKS: [&[u8]; 4] = [b"OMPI_COMM_WORLD_RANK=", b"PMIX_RANK=", b"PMI_RANK=", b"MV2_COMM_WORLD_RANK="];
 
 impl<'a> Environment<'a> {
     /// Finds the variables. An empty variable counts as not set.
@@ -49,6 +55,7 @@ impl<'a> Environment<'a> {
             take(&mut found.objects, variable, b"GMON_OBJECTS=");
             take(&mut found.children, variable, b"GMON_CHILDREN=");
             take(&mut found.dump_signal, variable, b"GMON_DUMP_SIGNAL=");
+            RANKS.iter().for_each(|name| take(&mut found.rank, variable, name));
             found.wants_process |= !PROCESS_VARIABLE.is_empty() && variable.to_bytes().starts_with(PROCESS_VARIABLE);
         }
         found

@@ -13,7 +13,7 @@ use crate::file::{self, Children};
 use crate::kernel;
 use crate::message::{say, say_count, say_error};
 use crate::objects::{self, Tally, program};
-use crate::os::{Errno, a_moment, block_signals, give_way, reserve, set_blocked_signals};
+use crate::os::{Errno, a_moment, block_signals, give_way, reserve, set_blocked_signals, unix_time};
 use crate::per_process::PER_PROCESS;
 use crate::samples::{bins, outside_text};
 use crate::{mcount, ownership};
@@ -60,14 +60,20 @@ pub(crate) fn start(lowpc: usize, highpc: usize, directory: Option<c_int>, live:
         return;
     };
     PER_PROCESS.first_thread.store(arch::thread_pointer(), SeqCst);
+    PER_PROCESS.start_time.store(unix_time(), SeqCst);
     reserve();
     objects::set_program(program::base(), program::bias());
     if KEEPS_OUTSIDE.load(SeqCst) {
         outside_text::keep_ticks_outside();
         // SAFETY: this is the first call, and nobody else reads the lists before it returns.
         unsafe {
-            objects::look_ahead();
-            file::remember_program();
+            if file::is_live() {
+                // A reader of the live file needs the mappings.
+                objects::look_at_all();
+            } else {
+                objects::look_ahead();
+            }
+            file::remember_run(kernel::profrate(), kernel::is_wall());
         }
         file::announce();
     }
@@ -305,6 +311,7 @@ pub(crate) extern "C" fn after_fork_in_child() {
         PER_PROCESS.writer.store(DONE, SeqCst);
     }
     PER_PROCESS.first_thread.store(arch::thread_pointer(), SeqCst);
+    PER_PROCESS.start_time.store(unix_time(), SeqCst);
     // SAFETY: the child has one thread, and signals are blocked.
     let cleared = current().is_none_or(|buffer| unsafe { buffer.clear(shared) });
     let whole = mcount::after_fork_in_child(shared);

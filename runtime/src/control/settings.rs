@@ -27,6 +27,7 @@ pub(crate) fn configure(argv0: &CStr, environment: &Environment<'_>) -> Option<F
             output.wants_process = environment.wants_process;
             name(output, argv0, environment);
         });
+        file::set_rank(environment.rank.and_then(|rank| decimal(rank.to_bytes())));
     }
     // A prefix includes the directory.
     let directory = environment.directory.filter(|_| environment.prefix.is_none())?;

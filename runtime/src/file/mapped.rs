@@ -9,7 +9,7 @@ use core::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use gmon::layout::{GmonHdr, RawArc};
 
-use super::{live, names, output, shared_objects, stale, writer};
+use super::{live, names, output, side_file, stale, writer};
 use crate::message::{say, say_error};
 use crate::os::{map_file, replace};
 use crate::per_process::PER_PROCESS;
@@ -65,15 +65,15 @@ pub(crate) fn begin(header: GmonHdr, arcs: usize) -> bool {
     }
 }
 
-/// Removes the files of an earlier run, once samples are counted in the new file. With `has_list`, a list is written
-/// that says which program the file belongs to.
-pub(crate) fn announce(has_list: bool) {
-    stale::remove(!has_list);
-    let file = if has_list { output::open_own_beside(names::name()) } else { None };
+/// Removes the files of an earlier run, once samples are counted in the new file. With `has_side_file`, a side file is
+/// written that says which program the file belongs to.
+pub(crate) fn announce(has_side_file: bool) {
+    stale::remove(!has_side_file);
+    let file = if has_side_file { output::open_own_beside(names::name()) } else { None };
     if let Some((file, _)) = file {
         let header = writer::read_back(file, size_of::<GmonHdr>());
         let _ = file.close();
-        let _ = header.map(shared_objects::list_live);
+        let _ = header.map(side_file::announce_of);
     }
 }
 

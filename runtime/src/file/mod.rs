@@ -5,8 +5,7 @@ pub(crate) mod live;
 pub(crate) mod mapped;
 pub(crate) mod names;
 pub(crate) mod output;
-mod program_identity;
-pub(crate) mod shared_objects;
+pub(crate) mod side_file;
 mod stale;
 pub(crate) mod sum;
 pub(crate) mod writer;
@@ -19,5 +18,4 @@ pub(crate) use mapped::{
 };
 pub(crate) use names::{Children, children_leave};
 pub use names::{Naming, Output, configure};
-pub(crate) use program_identity::remember_program;
-pub(crate) use shared_objects::announce;
+pub(crate) use side_file::{announce, remember_run, set_rank};

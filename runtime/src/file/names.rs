@@ -80,6 +80,8 @@ static NAME: Once<Text<NAME_SIZE>> = Once(UnsafeCell::new(Text::new()));
 /// The name of a file beside the file.
 static BESIDE: Once<Text<NAME_SIZE>> = Once(UnsafeCell::new(Text::new()));
 pub(crate) const MOST_ATTEMPTS: u32 = 10_000;
+/// What the name of a side file has behind the name of the profile.
+pub(crate) const SIDE: &[u8] = b".side";
 
 /// Sets how the file is named and laid out.
 ///
@@ -204,7 +206,7 @@ pub(crate) fn name_beside(parts: &[&[u8]]) -> &'static CStr {
     beside.as_c_str().unwrap_or(c"")
 }
 
-/// The name of the profile of an object. `twins` is the number of earlier objects with the same name.
+/// The name of the profile of an object, which earlier runtimes wrote. `twins` is the number of earlier objects with the same name.
 #[inline(never)]
 pub(super) fn name_of_object(path: &[u8], twins: u64) -> &'static CStr {
     let mut suffix = Digits::new();
@@ -212,10 +214,6 @@ pub(super) fn name_of_object(path: &[u8], twins: u64) -> &'static CStr {
         suffix.push(b".");
         suffix.push_decimal(twins.wrapping_add(1));
     }
-    name_beside(&[b".", last_part(path), suffix.as_bytes()])
-}
-
-/// The part of a path behind its last slash.
-pub(super) fn last_part(path: &[u8]) -> &[u8] {
-    path.rsplit(|byte| *byte == b'/').next().unwrap_or_default()
+    let last_part = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+    name_beside(&[b".", last_part, suffix.as_bytes()])
 }

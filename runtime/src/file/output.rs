@@ -5,7 +5,7 @@ use core::ffi::CStr;
 use core::sync::atomic::{AtomicI32, Ordering::Relaxed};
 
 use super::names::{
-    MOST_ATTEMPTS, NAME_SIZE, Naming, Once, has_process_number, name, name_beforehand, name_beside, output,
+    MOST_ATTEMPTS, NAME_SIZE, Naming, Once, SIDE, has_process_number, name, name_beforehand, name_beside, output,
 };
 use crate::message::{remember_standard_error, say_cure};
 use crate::os::{CURRENT, Errno, Fd, Status, effective_user, process_id};
@@ -124,7 +124,7 @@ pub(crate) fn remove_own() {
     let own = name();
     if let Ok(directory) = directory_of(own) {
         let _ = directory.unlink(own);
-        let _ = directory.unlink(name_beside(&[b".objects"]));
+        let _ = directory.unlink(name_beside(&[SIDE]));
     }
 }
 

@@ -1,10 +1,14 @@
-//! Removes the files that an earlier run left beside the file: profiles of objects that this run may not write.
+//! Removes the files that an earlier run left beside the file: the side file if this run writes none, and what earlier
+//! runtimes wrote instead: a list of objects, and the profiles of these objects.
 //!
-//! Readers would take these profiles for this run's, or warn about them each time. Only files that certainly belong
-//! to that run are removed: the list must be this user's, and the profiles must be regular files with the length and
-//! the mark that the list has.
+//! Readers would take these files for this run's, or warn about them each time. Only files that certainly belong to
+//! that run are removed: the side file and the list must be this user's, and the profiles must be regular files with
+//! the length and the mark that the list has.
 
+use core::ffi::CStr;
 use core::sync::atomic::{AtomicI32, Ordering::Relaxed};
+
+use gmon::layout::side_file::MAGIC;
 
 use super::writer::read_back;
 use super::{names, output};
@@ -19,18 +23,31 @@ const MOST_READ: u64 = 1 << 27;
 /// The process that has removed the files: its own files are not stale.
 static REMOVED_BY: AtomicI32 = AtomicI32::new(0);
 
-/// Removes the profiles of an earlier run's list, and the list itself if no new list will replace it.
-pub(super) fn remove(with_list: bool) {
+/// Removes an earlier run's list of objects with the profiles in the list, and the side file if no new side file will
+/// replace it.
+pub(super) fn remove(with_side_file: bool) {
     if REMOVED_BY.swap(process_id(), Relaxed) == process_id() {
         return;
     }
-    let list = || names::name_beside(&[b".objects"]);
-    let Some((file, _)) = output::open_own_beside(list()) else { return };
-    let is_list = remove_named(file);
-    let _ = file.close();
-    if is_list && with_list {
-        output::unlink_beside(list());
+    if with_side_file {
+        remove_if(|| names::name_beside(&[names::SIDE]), is_side_file);
     }
+    remove_if(|| names::name_beside(&[b".objects"]), remove_named);
+}
+
+/// Removes a file of this user if `is_it` says so. `name` makes the name anew each time.
+fn remove_if(name: impl Fn() -> &'static CStr, is_it: impl FnOnce(Fd) -> bool) {
+    let Some((file, _)) = output::open_own_beside(name()) else { return };
+    let is_it = is_it(file);
+    let _ = file.close();
+    if is_it {
+        output::unlink_beside(name());
+    }
+}
+
+fn is_side_file(file: Fd) -> bool {
+    let mut start = [0; MAGIC.len()];
+    file.read_at(&mut start, 0) == Ok(MAGIC.len()) && start == MAGIC
 }
 
 /// Removes the profiles of a list; the result says whether the file is a list.

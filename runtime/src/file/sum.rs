@@ -18,7 +18,7 @@ use gmon::layout::{
 use super::forms::{self, Bins, Finished, Form, Part};
 use super::names;
 use super::output::{self, Refusal};
-use super::shared_objects::{self, Sums};
+use super::side_file::totals::{self, Totals};
 use super::writer::Writer;
 use crate::objects::Tally;
 use crate::os::{Errno, Fd, Status, a_moment, map};
@@ -53,7 +53,7 @@ struct Arcs {
 /// # Errors
 ///
 /// What could not be done; the sum is then unchanged.
-pub(crate) fn add(profile: &Finished<'_>, form: Option<Form>, outside: &[Tally]) -> Result<usize, Refusal> {
+pub(crate) fn add(profile: &Finished<'_>, form: Option<Form>, outside: Option<&[Tally]>) -> Result<usize, Refusal> {
     let new = lock()?;
     let result = add_locked(new, profile, form, outside);
     // The unlock is also for processes that were forked in between and have the file open.
@@ -62,7 +62,12 @@ pub(crate) fn add(profile: &Finished<'_>, form: Option<Form>, outside: &[Tally])
     result
 }
 
-fn add_locked(new: Fd, profile: &Finished<'_>, form: Option<Form>, outside: &[Tally]) -> Result<usize, Refusal> {
+fn add_locked(
+    new: Fd,
+    profile: &Finished<'_>,
+    form: Option<Form>,
+    outside: Option<&[Tally]>,
+) -> Result<usize, Refusal> {
     let path = names::sum_name(&[]);
     let directory = output::directory_of(path)?;
     let old = match directory.open_regular_for_reading(path) {
@@ -70,14 +75,15 @@ fn add_locked(new: Fd, profile: &Finished<'_>, form: Option<Form>, outside: &[Ta
         Err(Errno::ENOENT) => None,
         Err(error) => return Err((b"open", error)),
     };
-    let mut sums = Sums::of(outside);
+    let mut totals = Totals::of(outside.unwrap_or(&[]));
+    let mut has_side_file = outside.is_some();
     let added = match old {
         Some(file) => {
             let added = output::refusal(file.status()).and_then(|status| {
                 with_file(profile, file, status.size as usize).map_err(|error| (&b"add to"[..], error))
             });
             let _ = file.close();
-            shared_objects::add_sums(names::sum_name(&[b".objects"]), &mut sums);
+            has_side_file |= totals.add_file(names::sum_name(&[names::SIDE]));
             added
         }
         None => Sum::of(profile, 0).ok_or((&b"add to"[..], Errno::ENOMEM)),
@@ -90,15 +96,15 @@ fn add_locked(new: Fd, profile: &Finished<'_>, form: Option<Form>, outside: &[Ta
         let from = names::other_sum_name(from);
         directory.rename(from, names::sum_name(to)).map_err(|error| (&b"rename"[..], error))
     };
-    // The list is written first: a child that is killed in between has not ended, and the next child makes both files
-    // fit again.
-    if !sums.is_nothing() {
-        let list = output::open_beside(names::sum_name(&[b".objects", NEW]))?;
-        let listed =
-            shared_objects::write_sums(Writer::new(list), written, &sums).map_err(|error| (&b"write"[..], error));
-        let _ = list.close();
-        listed?;
-        rename(&[b".objects", NEW], &[b".objects"])?;
+    // The side file is written first: a child that is killed in between has not ended, and the next child makes both
+    // files fit again.
+    if has_side_file {
+        totals.set_samples_in_program(sum.ticks());
+        let side = output::open_beside(names::sum_name(&[names::SIDE, NEW]))?;
+        let done = totals::write(Writer::new(side), written, &totals).map_err(|error| (&b"write"[..], error));
+        let _ = side.close();
+        done?;
+        rename(&[names::SIDE, NEW], &[names::SIDE])?;
     }
     rename(&[NEW], &[])?;
     Ok(clamped)
@@ -250,6 +256,17 @@ impl<'a> Sum<'a> {
 
     fn carries_somewhere(&self) -> bool {
         self.touched.iter().any(|touched| touched.load(SeqCst) == 2)
+    }
+
+    /// The sum of the bins.
+    fn ticks(&self) -> u64 {
+        let mut ticks = 0;
+        self.finished().bins.for_each(|part| {
+            if let Part::Count(count) = part {
+                ticks += u64::from(count);
+            }
+        });
+        ticks
     }
 
     fn finished(&self) -> Finished<'_> {

@@ -4,7 +4,9 @@ use core::cell::UnsafeCell;
 
 use core::convert::Infallible;
 
+use gmon::encode::side_file;
 use gmon::encode::{Arc, BsdHeader, GnuHistogram, Sink, bsd_header, gnu_histogram};
+use gmon::layout::side_file::Tag;
 use gmon::layout::{GNU_SECONDS, GmonHdr, RawArc, mark};
 
 use crate::os::{Errno, Fd};
@@ -83,6 +85,41 @@ impl Writer {
                 self.written += 1;
             }
         }
+    }
+
+    /// Writes a part of a side file: its header, the content, and the padding. The header gets the length of the content
+    /// when the content is written, so a content may have any length.
+    pub(super) fn part(&mut self, tag: Tag, content: impl FnOnce(&mut Writer)) {
+        side_file::part(self, tag, 0, 0);
+        let start = self.written;
+        content(self);
+        self.end_part(start);
+    }
+
+    /// Writes the length of a content into the header before it, which ends at `start`, and the padding behind it.
+    #[inline(never)]
+    fn end_part(&mut self, start: usize) {
+        let length = (self.written - start) as u64;
+        side_file::padding(self, length);
+        let (bytes, at) = (length.to_ne_bytes(), start - size_of::<u64>());
+        // The header had zeros there, whose marks are 0.
+        let marks = (at as u64..).zip(bytes).map(|(position, byte)| mark(position, byte));
+        self.sum = marks.fold(self.sum, u64::wrapping_add);
+        let in_buffer = at.checked_sub(self.written - self.used);
+        if let Some(place) = in_buffer.and_then(|from| self.buffer.get_mut(from..)?.first_chunk_mut()) {
+            *place = bytes;
+            return;
+        }
+        self.flush();
+        if self.failed.is_none() {
+            self.failed = self.file.write_all_at(&bytes, at).err();
+        }
+    }
+
+    /// Writes the end of a side file.
+    pub(super) fn put_end(&mut self) {
+        let sum = self.sum;
+        side_file::end(self, sum);
     }
 
     /// Writes zeros; many of them become a hole.

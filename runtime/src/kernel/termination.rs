@@ -10,8 +10,9 @@ use super::system;
 use crate::file::forms::{self, Bins, Finished, Form};
 use crate::file::names::{self, Children};
 use crate::file::output::{self, Refusal};
+use crate::file::side_file::{self, Of};
 use crate::file::writer::Written;
-use crate::file::{live, mapped, shared_objects, sum};
+use crate::file::{live, mapped, sum};
 use crate::message::{say_count, say_error};
 use crate::objects::Tally;
 use crate::os::{Errno, Fd};
@@ -23,7 +24,7 @@ use crate::samples::bins;
 /// failure is reported in one line; the process ends normally.
 ///
 /// `more_arcs` are the arcs for which the buffer has no room; they are stored behind the buffer. `outside` are the
-/// counts outside the program, for the files beside the file: see [`shared_objects::write`].
+/// counts outside the program, for the file beside the file: see [`side_file::write`].
 ///
 /// With `GMON_CHILDREN=sum` and `is_last`, the child of a fork adds itself to the sum of all children, and leaves a
 /// file of its own if it cannot.
@@ -45,16 +46,15 @@ pub(crate) fn terminate(more_arcs: &[RawArc], outside: Option<&[Tally]>, is_last
     }
     if live::is_live() {
         live::report(bins::full_bins());
-        // Until the end the list describes only the header: later counts would otherwise make the list that of
-        // another file.
-        let what = if is_last { shared_objects::PROFILE } else { shared_objects::LIVE };
-        if let Some(written) = if is_last { live::whole() } else { live::header() } {
-            shared_objects::write(what, written, system::profrate() as i32, outside);
+        // Until the end the side file belongs to any file with the header: later counts would otherwise make the side
+        // file that of another file.
+        if let Some(of) = if is_last { live::whole().map(Of::Finished) } else { live::header().map(Of::Growing) } {
+            side_file::write(of, outside);
         }
         return;
     }
     if mapped::is_in_file() {
-        mapped::finish(outside.is_some_and(shared_objects::has_contents));
+        mapped::finish(outside.is_some_and(side_file::has_contents));
         return;
     }
     let mut outside = outside;
@@ -62,7 +62,7 @@ pub(crate) fn terminate(more_arcs: &[RawArc], outside: Option<&[Tally]>, is_last
         // A snapshot that will be removed has no files beside it.
         outside = None;
     } else if names::is_child_that(Children::Sum) {
-        match add_to_sum(more_arcs, outside.unwrap_or(&[])) {
+        match add_to_sum(more_arcs, outside) {
             Ok(()) => {
                 if PER_PROCESS.has_own_file.load(Relaxed) {
                     output::remove_own();
@@ -77,9 +77,9 @@ pub(crate) fn terminate(more_arcs: &[RawArc], outside: Option<&[Tally]>, is_last
         }
     }
     match store(more_arcs) {
-        Ok((written, profrate)) => {
+        Ok(written) => {
             PER_PROCESS.has_own_file.store(!is_last, Relaxed);
-            shared_objects::write(shared_objects::PROFILE, written, profrate, outside);
+            side_file::write(Of::Finished(written), outside);
         }
         Err(refusal) => {
             output::say_refusal(names::name().to_bytes(), refusal, b", set GMON_LIVE=1 to open it at the start");
@@ -88,7 +88,7 @@ pub(crate) fn terminate(more_arcs: &[RawArc], outside: Option<&[Tally]>, is_last
 }
 
 /// Adds the buffer to the sum of all children.
-fn add_to_sum(more_arcs: &[RawArc], outside: &[Tally]) -> Result<(), Refusal> {
+fn add_to_sum(more_arcs: &[RawArc], outside: Option<&[Tally]>) -> Result<(), Refusal> {
     let profile = finished(more_arcs).ok_or((&b"use its buffer"[..], Errno::EINVAL))?;
     let clamped = sum::add(&profile, names::output().form, outside)?;
     say_clamped(names::sum_name(&[]), clamped);
@@ -121,15 +121,14 @@ pub fn store_nothing() {
     output::discard();
 }
 
-/// Checks the buffer, opens the file, and writes the file. The result is what was written, and the rate in its
-/// header.
-fn store(more_arcs: &[RawArc]) -> Result<(Written, i32), Refusal> {
+/// Checks the buffer, opens the file, and writes the file. The result is what was written.
+fn store(more_arcs: &[RawArc]) -> Result<Written, Refusal> {
     let profile = finished(more_arcs).ok_or((&b"use its buffer"[..], Errno::EINVAL))?;
     let file = output::open(false)?;
     let form = names::output().form.unwrap_or_else(|| system::form(bins::carries().is_some()));
     let (written, bins) = write(file, &profile, form)?;
     say_clamped(names::name(), bins);
-    Ok((written, profile.header.profrate))
+    Ok(written)
 }
 
 /// Writes the profile into an empty file and closes the file, or leaves the file empty. The result is what was written, and the number

@@ -12,8 +12,8 @@ pub(super) struct Headers {
     pub(super) highpc: usize,
     /// The address where the file's first byte is mapped.
     pub(super) base: usize,
-    /// The build ID in hexadecimal; empty if there is none.
-    pub(super) build_id: Text<128>,
+    /// The bytes of the build ID, padded with zeros to whole words of four bytes; empty if there is none.
+    pub(super) build_id: Text<64>,
 }
 
 const SEGMENT_LOAD: u32 = 1;
@@ -158,7 +158,7 @@ fn read_segments(segments: &Segments<'_>, bias: Option<usize>, base: usize) -> O
 }
 
 /// Appends the build ID if one of these notes has it; `None` otherwise.
-fn push_build_id(memory: &OwnMemory, start: usize, size: usize, build_id: &mut Text<128>) -> Option<()> {
+fn push_build_id(memory: &OwnMemory, start: usize, size: usize, build_id: &mut Text<64>) -> Option<()> {
     let end = start.checked_add(size)?;
     let mut at = start;
     for _ in 0..MOST_NOTES {
@@ -175,8 +175,9 @@ fn push_build_id(memory: &OwnMemory, start: usize, size: usize, build_id: &mut T
                     Some(byte) => *byte,
                     None => memory.read::<1>(noted.checked_add(offset)?)?[0],
                 };
-                build_id.push_hexadecimal(u64::from(byte), 2);
+                build_id.push(&[byte]);
             }
+            (length..length.next_multiple_of(4)).for_each(|_| build_id.push(&[0]));
             return Some(());
         }
         at = noted.checked_add(length.checked_next_multiple_of(4)?)?;
@@ -202,7 +203,7 @@ mod tests {
         let headers = read(&memory, base).unwrap();
         let here = this_program_is_an_object_with_code_and_a_bias as fn() as usize - headers.bias;
         assert!(headers.lowpc <= here && here < headers.highpc);
-        assert!(headers.build_id.as_bytes().iter().all(u8::is_ascii_hexdigit));
+        assert!(headers.build_id.as_bytes().len().is_multiple_of(4));
         assert!(read(&memory, base + 1).is_none());
         assert!(read(&memory, 16).is_none(), "nothing is mapped there");
         memory.close();

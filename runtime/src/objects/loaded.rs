@@ -14,6 +14,8 @@ use core::sync::atomic::{
     Ordering::{Relaxed, SeqCst},
 };
 
+use gmon::layout::side_file;
+
 use super::headers::{self, Headers};
 use super::linker_list::List;
 use crate::os::{
@@ -27,10 +29,11 @@ use crate::text::Text;
 pub(crate) const ADDRESS_BITS: u32 = 48;
 /// The number of the program.
 pub(crate) const PROGRAM: usize = 0;
-/// The numbers of places in no object: the vDSO, the kernel, and anything else.
-pub(crate) const VDSO: usize = 0xfffd;
-pub(crate) const KERNEL: usize = 0xfffe;
-pub(crate) const ELSEWHERE: usize = 0xffff;
+/// The number of the vDSO, which has no file.
+pub(crate) const VDSO: usize = side_file::FIRST_RESERVED as usize - 1;
+/// The numbers of places in no object: the kernel, and anything else. They are those of a side file.
+pub(crate) const KERNEL: usize = side_file::KERNEL as usize;
+pub(crate) const ELSEWHERE: usize = side_file::ELSEWHERE as usize;
 
 /// The number of objects, and of executable mappings at one time, that are known; anything else is elsewhere.
 const MOST_OBJECTS: usize = 1024;
@@ -45,21 +48,9 @@ pub(crate) struct Object {
     /// The link-time addresses of the code, in multiples of 16.
     pub(crate) lowpc: usize,
     pub(crate) highpc: usize,
-    pub(crate) build_id: Text<128>,
+    /// The bytes of the build ID, padded with zeros to whole words of four bytes; empty if there is none.
+    pub(crate) build_id: Text<64>,
     pub(crate) path: Text<4096>,
-    /// The profile of the object among the files that are being written.
-    pub(crate) written: Cell<Written>,
-}
-
-/// The profile of an object.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Written {
-    /// The number of earlier objects with the same name.
-    pub(crate) twins: u64,
-    /// The size in bytes; 0 if there is no profile.
-    pub(crate) length: usize,
-    /// The sum of the marks of the profile's bytes.
-    pub(crate) sum: u64,
 }
 
 /// An executable mapping of a loaded object.

@@ -1,5 +1,7 @@
 //! The bounds of the program's text, its load bias, and whether it may be profiled.
 
+use core::ops::Range;
+
 use gmon::layout::mark;
 
 use crate::os::linked;
@@ -38,6 +40,8 @@ struct ProgramHeader {
 const KIND_DYNAMIC: u16 = 3;
 /// PT_LOAD.
 const SEGMENT_LOAD: u32 = 1;
+/// PF_X.
+const EXECUTABLE: u32 = 1;
 /// PT_NOTE.
 const SEGMENT_NOTE: u32 = 4;
 
@@ -65,14 +69,25 @@ pub(crate) fn bias() -> usize {
         .map_or(0, |first| linked::headers().addr().wrapping_sub(first.address as usize))
 }
 
+/// The addresses of the program's code in the executable file, as those of other objects in multiples of 16.
+pub(crate) fn code() -> Range<usize> {
+    let code = segments(SEGMENT_LOAD).filter(|segment| segment.flags & EXECUTABLE != 0);
+    let (start, end) = code.fold((usize::MAX, 0), |(start, end), segment| {
+        let address = segment.address as usize;
+        (start.min(address), end.max(address.saturating_add(segment.memory_size as usize)))
+    });
+    if start < end { start & !15..end.saturating_add(15) & !15 } else { 0..0 }
+}
+
 /// Whether the program has the note that allows profiling, which the start-up objects contain.
 pub fn may_be_profiled() -> bool {
     note(PROFIL).is_some_and(<[u32]>::is_empty)
 }
 
-/// The bytes of the build ID, as words of memory.
-pub(crate) fn build_id() -> Option<&'static [u32]> {
-    note(BUILD_ID)
+/// The bytes of the build ID, padded with zeros to whole words.
+pub(crate) fn build_id() -> Option<&'static [u8]> {
+    // SAFETY: the words are bytes too.
+    note(BUILD_ID).map(|words| unsafe { core::slice::from_raw_parts(words.as_ptr().cast(), size_of_val(words)) })
 }
 
 /// Passes numbers from the headers to `each` that identify a program without a build ID: the entry point, and the
@@ -99,7 +114,7 @@ fn note(wanted: (u32, &[u32])) -> Option<&'static [u32]> {
 /// The first 32 bits of the program's build ID, or of the sum of its layout if it has no build ID.
 pub(crate) fn build() -> u32 {
     match build_id() {
-        Some([first, ..]) => u32::from_be(*first),
+        Some([a, b, c, d, ..]) => u32::from_be_bytes([*a, *b, *c, *d]),
         _ => layout_sum() as u32,
     }
 }

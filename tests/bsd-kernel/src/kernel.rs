@@ -147,6 +147,8 @@ pub struct Process {
     pub name: Vec<u8>,
     /// The path of the program.
     pub path: Vec<u8>,
+    /// The words of the command line.
+    pub arguments: Vec<Vec<u8>>,
     /// The parts of the program's file that the kernel uses.
     pub image: Image,
     /// The ID of the address space, which is equal for processes that share memory.

@@ -85,6 +85,7 @@ fn start(kernel: &mut Kernel, run: Run) -> io::Result<()> {
         parent: INIT,
         name: name_of(&path, run.personality.name_length),
         path,
+        arguments: words.arguments,
         image,
         space: kernel.new_space(),
         descriptors: Rc::new(RefCell::new(descriptors)),

@@ -6,6 +6,9 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
+use gmon::side_file::{CutReason, PROGRAM};
+use gmon_tests::side::Side;
+
 use crate::support::{Program, calls, quiet, read, ticks};
 
 /// The names of the files in a program's directory that begin with `gmon`.
@@ -38,7 +41,10 @@ fn all_children_are_in_one_sum_in_every_form() {
     for form in ["openbsd", "bsd", "freebsd", "gnu"] {
         quiet(&summing(&program, &["40"]).env("GMON_FORMAT", form).output().unwrap());
         let path = sum(&program);
-        assert_eq!(files(&program).iter().filter(|name| name.starts_with("gmon.program.")).count(), 1);
+        let names = files(&program);
+        let of_children: Vec<&str> =
+            names.iter().filter_map(|name| name.strip_prefix("gmon.program.children-")).collect();
+        assert!(matches!(of_children[..], [_, side] if side.ends_with(".out.side")), "{names:?}");
         let bytes = fs::read(&path).unwrap();
         assert_eq!(bytes.starts_with(b"gmon"), form == "gnu", "{form}");
         if form == "openbsd" {
@@ -125,15 +131,13 @@ fn killed_children_cost_other_children_nothing() {
 fn samples_outside_the_program_are_added_up_beside_the_sum() {
     let program = Program::compile("children-outside", "children.c", &[]);
     quiet(&summing(&program, &["10"]).env("SAMPLES", "500").output().unwrap());
-    let list = fs::read_to_string(format!("{}.objects", sum(&program).display())).unwrap();
-    let told: u64 =
-        list.lines().filter_map(|line| line.strip_prefix("samples ")?.split(' ').nth(1)?.parse::<u64>().ok()).sum();
+    let side = Side::of(&sum(&program));
     let own: u64 = ticks(&read(&sum(&program)), program.symbols()).values().sum();
-    assert!((5000..5000 + 200).contains(&(told + own)), "{list}{own}");
-    assert!(
-        list.starts_with("gmon objects 2\nprofile ") && list.contains("\nprogram ") && list.ends_with("\nend\n"),
-        "{list}"
-    );
+    assert!((5000..5000 + 200).contains(&(side.samples_outside() + own)), "{side:?} {own}");
+    assert_eq!((side.runs(), side.path(PROGRAM)), (10, program.executable.as_path()));
+    // A sum has no stacks, and says so of every tick.
+    let cuts: Vec<_> = side.unwalked().collect();
+    assert_eq!(cuts, [(CutReason::NOT_KEPT, side.samples_outside() + own)]);
 }
 
 #[test]

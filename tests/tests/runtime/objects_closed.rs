@@ -1,9 +1,10 @@
 //! Counts in shared objects that several threads open and close again and again.
 
-use std::fs;
 use std::process::Command;
 
-use crate::support::{Program, Symbols, calls, quiet, read, root};
+use gmon::side_file::ELSEWHERE;
+
+use crate::support::{Program, Symbols, calls, quiet, root};
 
 const OBJECTS: usize = 4;
 
@@ -21,22 +22,20 @@ fn closers(name: &str) -> Program {
     program
 }
 
-/// Checks that the profiles match the program's output: for each object, how often its constructor, its destructor, and its other
+/// Checks that the side file matches the program's output: for each object, how often its constructor, its destructor, and its other
 /// function were called. Returns how often all of them called the program.
 fn assert_exact(program: &Program, printed: &str) -> u64 {
-    let mut all = 0;
+    let (mut all, side) = (0, program.side());
     assert_eq!(printed.lines().count(), OBJECTS, "{printed}");
     for (number, line) in printed.lines().enumerate() {
         let expected: Vec<u64> = line.split(' ').map(|count| count.parse().unwrap()).collect();
         let object = program.directory.join(format!("plug{number}.so"));
-        let profile = read(&program.directory.join(format!("gmon.out.plug{number}.so")));
-        let found = calls(&profile, &Symbols::of(&object));
+        let found = calls(&side.profile_of_object(&format!("plug{number}.so")), &Symbols::of(&object));
         let found = ["born", "died", "leaf"].map(|name| found.get(&format!("calls {name}")).copied().unwrap_or(0));
         assert_eq!(found[..], expected[..], "plug{number}.so");
         all += expected.iter().sum::<u64>();
     }
-    let list = fs::read_to_string(program.directory.join("gmon.out.objects")).unwrap();
-    assert!(!list.contains("\ncalls elsewhere"), "{list}");
+    assert_eq!(side.calls_to(ELSEWHERE), 0, "{side:?}");
     all
 }
 

@@ -8,6 +8,8 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use gmon_tests::side::Side;
+
 use crate::support::{Program, Symbols, calls, directory, read, tool};
 
 struct Case {
@@ -50,11 +52,12 @@ impl Case {
         }
     }
 
-    /// How often a profile's program function was called, and the object's function in the profile beside it.
+    /// How often a profile's program function was called, and the object's function, if there is a side file.
     fn counts(&self, profile: &Path) -> (u64, Option<u64>) {
         let own = calls(&read(profile), self.program.symbols())["calls counted"];
-        let beside = PathBuf::from(format!("{}.libplug.so", profile.display()));
-        let strides = beside.exists().then(|| calls(&read(&beside), &Symbols::of(&self.object))["calls stride"]);
+        let stride =
+            || calls(&Side::of(profile).profile_of_object("libplug.so"), &Symbols::of(&self.object))["calls stride"];
+        let strides = Path::new(&format!("{}.side", profile.display())).exists().then(stride);
         (own, strides)
     }
 }
@@ -114,14 +117,14 @@ fn files_that_cannot_be_made_are_reported_once_with_a_remedy() {
     };
     for words in [&["setuid"][..], &["seteuid"], &["chroot", "setuid"]] {
         case.clean();
-        assert_eq!(said(&case.run(words)), denied("gmon.out.libplug.so"), "{words:?}");
+        assert_eq!(said(&case.run(words)), denied("gmon.out.side"), "{words:?}");
         assert_eq!(case.counts(&case.program.directory.join("gmon.out")), (2, None), "{words:?}");
     }
     case.clean();
     let output = case.run(&["setuid", "nodump", "close"]);
     assert!(said(&output).contains("permission denied") && said(&output).lines().count() == 1, "{output:?}");
     case.clean();
-    let line = "gmon: gmon.out.libplug.so: cannot open: too many open files (error 24)\n";
+    let line = "gmon: gmon.out.side: cannot open: too many open files (error 24)\n";
     assert_eq!(said(&case.run(&["nofile"])), line);
     assert_eq!(case.counts(&case.program.directory.join("gmon.out")), (2, None));
     // A child that changes its user has no file opened earlier.
@@ -131,7 +134,7 @@ fn files_that_cannot_be_made_are_reported_once_with_a_remedy() {
     assert!(name.starts_with("gmon.program.") && name.ends_with(".out"), "{output:?}");
     assert_eq!(said(&output), denied(name));
     let names: Vec<_> = files(&case.program.directory).into_iter().map(|(_, name)| name).collect();
-    assert_eq!(names, ["gmon.out", "gmon.out.libplug.so", "gmon.out.objects"], "no empty file may remain");
+    assert_eq!(names, ["gmon.out", "gmon.out.side"], "no empty file may remain");
 }
 
 #[test]
@@ -217,7 +220,7 @@ fn files_respect_the_umask_of_the_start() {
     shell.args(["-c", &script]).current_dir(&case.program.directory);
     assert_eq!(shell.output().unwrap().status.code(), Some(7));
     let files = files(&case.program.directory);
-    assert_eq!(files.len(), 6, "expected the files of parent and child: {files:?}");
+    assert_eq!(files.len(), 4, "expected the files of parent and child: {files:?}");
     for (path, _) in files {
         assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o644, "{}", path.display());
     }
@@ -304,20 +307,18 @@ fn a_file_keeps_its_name_after_a_failed_write() {
 }
 
 #[test]
-fn a_live_file_of_a_program_killed_after_a_snapshot_has_its_list() {
+fn a_live_file_of_a_program_killed_after_a_snapshot_has_its_side_file() {
     let case = compile("live");
     let mut command = case.program.command(&["dump", "kill"]);
     assert_eq!(command.env("GMON_LIVE", "1").output().unwrap().status.signal(), Some(9));
     let profile = case.program.directory.join("gmon.out");
     assert_eq!(case.counts(&profile), (2, Some(3)), "the program's own calls must go on");
-    let list = fs::read_to_string(format!("{}.objects", profile.display())).unwrap();
-    assert!(list.starts_with("gmon objects 2\nlive 40 ") && list.contains("libplug.so\n"), "{list}");
+    assert!(Side::of(&profile).is_live());
     let output = gmon_tests::read(gmon_tests::gprof(), &case.program.directory, &["-b", "program", "gmon.out"]);
     assert!(!said(&output).contains("another run"), "{output:?}");
-    // At the end, the list describes the whole run.
+    // At the end, the side file describes the whole run.
     assert_eq!(case.program.command(&["dump"]).env("GMON_LIVE", "1").output().unwrap().status.code(), Some(7));
-    let list = fs::read_to_string(format!("{}.objects", profile.display())).unwrap();
-    assert!(list.starts_with(&format!("gmon objects 2\nprofile {} ", fs::metadata(&profile).unwrap().len())), "{list}");
+    assert!(!Side::of(&profile).is_live());
 }
 
 #[test]

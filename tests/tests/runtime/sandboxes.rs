@@ -4,6 +4,8 @@ use std::fs;
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
+use gmon::side_file::{ELSEWHERE, PROGRAM, Place};
+
 use crate::support::{Program, compare, library, quiet, ticks};
 
 fn compile(name: &str) -> Program {
@@ -203,10 +205,10 @@ fn a_copy_of_the_process_takes_nothing_from_it() {
     let library_flags = ["-O1", "-pg", "-shared", "-fPIC"];
     let objects = format!("-B{}", library().display());
     let plug = Program::compile_with("cc", "sandboxes-plug", "plug.c", &library_flags);
-    let plug = plug.executable.display().to_string();
+    let plug = plug.executable;
     let has_fork = Command::new("sh").args(["-c", "nm -D $(cc -print-file-name=libc.so.6) | grep -q _Fork"]).status();
     let has_fork = if has_fork.is_ok_and(|status| status.success()) { "-DHAS_FORK" } else { "-O1" };
-    let flags = ["-O1", "-pg", &objects, has_fork, &plug, "-Wl,-rpath,/"];
+    let flags = ["-O1", "-pg", &objects, has_fork, plug.to_str().unwrap(), "-Wl,-rpath,/"];
     let program = Program::compile_with("cc", "sandboxes-copies", "copies.c", &flags);
     for how in ["fork", "clone", "vfork"] {
         for live in ["0", "1"] {
@@ -214,16 +216,16 @@ fn a_copy_of_the_process_takes_nothing_from_it() {
             compare(&quiet(&output), &program.profile(), program.symbols());
             // The calls of the program in the shared object, and of the object in the program, twice each. (The C library, which
             // calls `main`, is listed if a sample fell there.)
-            let list = fs::read_to_string(program.directory.join("gmon.out.objects")).unwrap();
-            let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
-            let plug = list.lines().find(|line| line.ends_with(&plug)).map(|line| words(line)[1].clone()).unwrap();
-            let arcs = list.lines().filter(|line| line.starts_with("arc ")).map(words);
-            let arcs =
-                arcs.filter(|arc| [&arc[1], &arc[3]].into_iter().all(|number| *number == "0" || *number == plug));
-            let calls: u64 = arcs.map(|arc| arc[5].parse::<u64>().unwrap()).sum();
+            let side = program.side();
+            let is_theirs = |place: Place| place.object == PROGRAM || side.path(place.object) == plug;
+            let known =
+                side.all_calls().filter(|call| call.caller.object != ELSEWHERE && call.callee.object != ELSEWHERE);
+            let between = known.filter(|call| call.caller.object != call.callee.object);
+            let between = between.filter(|call| is_theirs(call.caller) && is_theirs(call.callee));
+            let calls: u64 = between.map(|call| call.count).sum();
             let files = fs::read_dir(&program.directory).unwrap().map(|entry| entry.unwrap().file_name());
             let others = files.filter(|name| name.to_str().unwrap().starts_with("gmon.program.")).count();
-            assert_eq!((calls, others), (2 + 2 * 10, 0), "{how} GMON_LIVE={live}: {list}");
+            assert_eq!((calls, others), (2 + 2 * 10, 0), "{how} GMON_LIVE={live}: {side:?}");
         }
     }
 }

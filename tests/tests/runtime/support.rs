@@ -7,6 +7,7 @@ use std::process::{Command, Output};
 use std::sync::OnceLock;
 
 use gmon::{Hints, Profile};
+use gmon_tests::side::Side;
 
 /// A program in a directory of its own, where it runs.
 pub(crate) struct Program {
@@ -104,6 +105,11 @@ impl Program {
         read(&self.directory.join("gmon.out"))
     }
 
+    /// The side file of the profile called `gmon.out`.
+    pub(crate) fn side(&self) -> Side {
+        Side::of(&self.directory.join("gmon.out"))
+    }
+
     /// The functions of the executable.
     pub(crate) fn symbols(&self) -> &Symbols {
         self.symbols.get_or_init(|| Symbols::of(&self.executable))
@@ -177,7 +183,7 @@ pub(crate) fn compare(printed: &str, profile: &Profile, symbols: &Symbols) {
     let mut compared = 0;
     for line in printed.lines().filter(|line| line.starts_with("calls ") || line.starts_with("arc ")) {
         let (what, count) = line.rsplit_once(' ').unwrap();
-        assert_eq!(calls.get(what).copied().unwrap_or(0), count.parse().unwrap(), "{what}");
+        assert_eq!(calls.get(what).copied().unwrap_or(0), count.parse::<u64>().unwrap(), "{what}");
         compared += 1;
     }
     assert!(compared > 0, "the program printed no counts: {printed}");

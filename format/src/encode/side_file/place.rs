@@ -57,6 +57,8 @@ impl CutReason {
     pub const TOO_DEEP: CutReason = CutReason(10);
     /// A live file was read while the outer part of the chain was being added.
     pub const UNFINISHED: CutReason = CutReason(11);
+    /// The process added its counts to those of other processes, and did not keep its stacks.
+    pub const NOT_KEPT: CutReason = CutReason(12);
 
     /// The reason with this code. A reader of an older version may not know the reason.
     #[must_use]

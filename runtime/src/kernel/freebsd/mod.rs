@@ -23,6 +23,11 @@ pub(crate) use sampler::{
     Clock, HIGHEST_RATE, Sampler, Wish, after_fork_in_child, choose, collect, discard, profrate, report,
     settle_for_good, start, stop, stop_before_exec, to_be_blocked,
 };
+/// Whether samples are taken in wall-clock time, which this system cannot do.
+pub(crate) fn is_wall() -> bool {
+    false
+}
+
 #[cfg(not(test))]
 pub(crate) use sampler::{RATE_OTHERWISE, SAMPLER_NAMES};
 

@@ -8,7 +8,9 @@ use crate::os::mapping::Mapping;
 use crate::text::Text;
 
 const CTL_KERN: i32 = 1;
+const KERN_HOSTNAME: i32 = 10;
 const KERN_PROC: i32 = 14;
+const KERN_PROC_ARGS: i32 = 7;
 const KERN_PROC_PATHNAME: i32 = 12;
 const KERN_PROC_VMMAP: i32 = 32;
 /// The calling process.
@@ -74,5 +76,22 @@ pub(crate) fn push_program_path<const N: usize>(path: &mut Text<N>) {
         let name = [CTL_KERN, KERN_PROC, KERN_PROC_PATHNAME, SELF];
         // The last byte is a NUL.
         sysctl(&name, room.as_mut_ptr().addr(), room.len()).map_or(0, |length| length.saturating_sub(1))
+    });
+}
+
+/// Appends the words of the command line, each with a NUL after it. Appends nothing if they exceed the room.
+pub(crate) fn push_command_line<const N: usize>(words: &mut Text<N>) {
+    words.fill(|room| {
+        let name = [CTL_KERN, KERN_PROC, KERN_PROC_ARGS, super::process_id()];
+        sysctl(&name, room.as_mut_ptr().addr(), room.len()).unwrap_or(0)
+    });
+}
+
+/// Appends the name of the machine.
+pub(crate) fn push_host_name<const N: usize>(host: &mut Text<N>) {
+    host.fill(|room| {
+        // The last byte is a NUL.
+        let length = sysctl(&[CTL_KERN, KERN_HOSTNAME], room.as_mut_ptr().addr(), room.len());
+        length.map_or(0, |length| length.saturating_sub(1))
     });
 }

@@ -48,7 +48,9 @@ pub use errno::{Errno, set_errno};
 pub use executed_path::executed_path;
 pub(crate) use file_name::{NAME_END, NAME_START, PLAIN_NAME, PROCESS_VARIABLE};
 pub use guarded::{can_be_written, read, write};
-pub(crate) use maps::{MapsRoom, VDSO_PATH, for_each_mapping, path_of_file, push_program_path};
+pub(crate) use maps::{
+    MapsRoom, VDSO_PATH, for_each_mapping, path_of_file, push_command_line, push_host_name, push_program_path,
+};
 pub(crate) use memory::{PAGE, map_file, map_own_word, replace, reserve, reserve_for_good, take_reserved};
 pub use memory::{clear, map, unmap};
 pub(crate) use open_flags::O_RDWR;
@@ -66,7 +68,7 @@ pub(crate) use signal_set::{NO_SIGNALS, SavedSignals, contains, with_signal};
 pub(crate) use status::{Identity, Status};
 pub(crate) use thread::{
     UNKNOWN_THREAD, effective_user, end_thread, enter_thread, exit_process, give_way, has_other_rights,
-    known_process_id, process_id, process_time, start_thread, thread_is_gone, wait,
+    known_process_id, process_id, process_time, start_thread, thread_is_gone, unix_time, wait,
 };
 pub use thread::{a_moment, thread_id};
 

@@ -4,6 +4,7 @@ use core::ffi::c_void;
 
 use super::{Errno, call, numbers};
 
+const CLOCK_REALTIME: usize = 0;
 const CLOCK_PROCESS_CPUTIME_ID: usize = 15;
 const SECOND: u64 = 1_000_000_000;
 
@@ -39,9 +40,18 @@ pub(crate) fn wait(nanoseconds: u64) {
 
 /// Returns the CPU time that the process has used, in nanoseconds.
 pub(crate) fn process_time() -> Option<u64> {
+    clock_time(CLOCK_PROCESS_CPUTIME_ID)
+}
+
+/// Returns the time since 1970 in nanoseconds, or 0 if the time is unknown.
+pub(crate) fn unix_time() -> u64 {
+    clock_time(CLOCK_REALTIME).unwrap_or(0)
+}
+
+fn clock_time(clock: usize) -> Option<u64> {
     let mut time = [0_u64; 2];
     // SAFETY: the kernel writes a struct timespec.
-    unsafe { call(numbers::CLOCK_GETTIME, [CLOCK_PROCESS_CPUTIME_ID, time.as_mut_ptr().addr()]) }.ok()?;
+    unsafe { call(numbers::CLOCK_GETTIME, [clock, time.as_mut_ptr().addr()]) }.ok()?;
     let [seconds, nanoseconds] = time;
     Some(seconds.wrapping_mul(SECOND).wrapping_add(nanoseconds))
 }

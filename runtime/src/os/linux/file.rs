@@ -69,6 +69,21 @@ pub(crate) fn push_program_path<const N: usize>(path: &mut Text<N>) {
     });
 }
 
+/// Appends the words of the command line to `words`, each with a NUL after it, as far as there is room. Appends nothing
+/// if the kernel does not reveal them.
+pub(crate) fn push_command_line<const N: usize>(words: &mut Text<N>) {
+    let Ok(file) = CURRENT.open_for_reading(c"/proc/self/cmdline") else { return };
+    let mut has_more = true;
+    while has_more {
+        words.fill(|room| {
+            let length = file.read(room).unwrap_or(0);
+            has_more = length > 0;
+            length
+        });
+    }
+    let _ = file.close();
+}
+
 /// The suffix that the kernel appends to the path of a file without a name.
 pub(super) const DELETED: &[u8] = b" (deleted)";
 

@@ -52,7 +52,7 @@ pub(crate) use disposition::{Action, disguise, disguised, reveal, set_action_raw
 pub use errno::{Errno, set_errno};
 #[cfg(all(feature = "start", not(test)))]
 pub(crate) use file::can_write_files;
-pub(crate) use file::push_program_path;
+pub(crate) use file::{push_command_line, push_program_path};
 pub(crate) use file_calls::O_RDWR;
 pub(crate) use file_name::{NAME_END, NAME_START, PLAIN_NAME, PROCESS_VARIABLE};
 #[cfg(any(test, feature = "runtime"))]
@@ -78,12 +78,12 @@ pub(crate) use signal::{
 pub use signal::{SignalInfo, SignalSet, block_signals, set_blocked_signals};
 pub(crate) use status::{Identity, Status};
 pub(crate) use thread::{
-    UNKNOWN_THREAD, effective_user, exit_process, give_way, known_process_id, process_id, system_release,
-    thread_is_gone,
+    UNKNOWN_THREAD, effective_user, exit_process, give_way, known_process_id, process_id, push_host_name,
+    system_release, thread_is_gone,
 };
 pub use thread::{a_moment, thread_id};
 pub(crate) use ticks::{NextHandler, threads_number};
-pub(crate) use timer::{TimeOf, Timer, interval_timer, process_time, set_interval_timer, ticks_per_second};
+pub(crate) use timer::{TimeOf, Timer, interval_timer, process_time, set_interval_timer, ticks_per_second, unix_time};
 
 /// Whether code may read the program's text.
 pub const IS_TEXT_READABLE: bool = true;

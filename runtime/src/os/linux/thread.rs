@@ -2,7 +2,7 @@
 
 use super::machine::{self, numbers};
 use super::{Errno, call};
-use crate::text::decimal;
+use crate::text::{Text, decimal};
 
 /// The number of this process; 0 if a seccomp filter hides it.
 pub(crate) fn process_id() -> i32 {
@@ -49,12 +49,24 @@ pub(crate) const UNKNOWN_THREAD: i32 = -1;
 
 /// The first two numbers of the kernel's release; zeros if the release is not known.
 pub(crate) fn system_release() -> (u32, u32) {
-    // struct utsname: six names of 65 bytes, of which the third is the release.
+    with_system_name(2, release)
+}
+
+/// Appends the name of the machine to `host`; nothing if a seccomp filter hides the name.
+pub(crate) fn push_host_name<const N: usize>(host: &mut Text<N>) {
+    with_system_name(1, |name| host.push(name));
+}
+
+/// Passes one of the names of struct utsname to `use_name`: 1 is the machine's, 2 is the kernel's release. The name is
+/// empty if it is not known.
+fn with_system_name<T>(index: usize, use_name: impl FnOnce(&[u8]) -> T) -> T {
+    // Six names of 65 bytes, each with a NUL after it.
     const NAME: usize = 65;
     let mut names = [0_u8; 6 * NAME];
     // SAFETY: the kernel writes the structure.
     let _ = unsafe { call(numbers::UNAME, [names.as_mut_ptr().addr()]) };
-    release(names.get(2 * NAME..3 * NAME).unwrap_or(&[]))
+    let name = names.chunks_exact(NAME).nth(index).unwrap_or_default();
+    use_name(name.split(|byte| *byte == 0).next().unwrap_or_default())
 }
 
 /// Parses the first two numbers of a text.
@@ -85,9 +97,17 @@ mod tests {
 
     #[test]
     fn the_numbers_of_a_release() {
-        assert_eq!(release(b"6.18.44-fc\0\0"), (6, 18));
+        assert_eq!(release(b"6.18.44-fc"), (6, 18));
         assert_eq!(release(b"5.4-rc1\0"), (5, 4));
         assert_eq!(release(b""), (0, 0));
         assert!(system_release() > (2, 6), "{:?}", system_release());
+    }
+
+    #[test]
+    fn the_machines_name_is_that_of_the_kernel() {
+        let mut host = Text::<64>::new();
+        push_host_name(&mut host);
+        let expected = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+        assert_eq!(host.as_bytes(), expected.trim_end().as_bytes());
     }
 }

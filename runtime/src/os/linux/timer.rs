@@ -7,6 +7,7 @@ use super::machine::numbers;
 use super::signal::SAMPLING_SIGNAL;
 use super::{Errno, call};
 
+const CLOCK_REALTIME: usize = 0;
 const CLOCK_MONOTONIC: usize = 1;
 const CLOCK_PROCESS_CPUTIME_ID: usize = 2;
 const CLOCK_THREAD_CPUTIME_ID: usize = 3;
@@ -161,6 +162,11 @@ pub(crate) fn interval_timer() -> i64 {
 /// The CPU time that the process has used, in nanoseconds; `None` if a seccomp filter hides the time.
 pub(crate) fn process_time() -> Option<u64> {
     clock_time(CLOCK_PROCESS_CPUTIME_ID).ok()
+}
+
+/// The time since 1970 in nanoseconds; 0 if a seccomp filter hides the time.
+pub(crate) fn unix_time() -> u64 {
+    clock_time(CLOCK_REALTIME).unwrap_or(0)
 }
 
 /// The time of a clock in nanoseconds. Volatile, as in [`fill`].

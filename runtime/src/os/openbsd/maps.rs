@@ -26,3 +26,9 @@ pub(crate) fn for_each_mapping(_room: &mut MapsRoom, _each: impl FnMut(&Mapping<
 
 /// Appends nothing to `path`, because the kernel does not know the path of the program's executable file.
 pub(crate) fn push_program_path<const N: usize>(_path: &mut Text<N>) {}
+
+/// Appends nothing to `words`, because the runtime writes no side file on OpenBSD.
+pub(crate) fn push_command_line<const N: usize>(_words: &mut Text<N>) {}
+
+/// Appends nothing to `host`, because the runtime writes no side file on OpenBSD.
+pub(crate) fn push_host_name<const N: usize>(_host: &mut Text<N>) {}

@@ -4,6 +4,7 @@ use core::mem::MaybeUninit;
 
 use super::{Errno, call, numbers};
 
+const CLOCK_REALTIME: usize = 0;
 const CLOCK_PROCESS_CPUTIME_ID: usize = 2;
 const SECOND: u64 = 1_000_000_000;
 
@@ -39,10 +40,19 @@ fn wait(nanoseconds: u64) {
 
 /// Returns the CPU time that the process has used, in nanoseconds. Called below mcount.
 pub(crate) fn process_time() -> Option<u64> {
+    clock_time(CLOCK_PROCESS_CPUTIME_ID)
+}
+
+/// Returns the time since 1970 in nanoseconds, or 0 if the time is unknown.
+pub(crate) fn unix_time() -> u64 {
+    clock_time(CLOCK_REALTIME).unwrap_or(0)
+}
+
+fn clock_time(clock: usize) -> Option<u64> {
     let mut time = MaybeUninit::<[u64; 2]>::uninit();
     let start: *const u64 = time.as_mut_ptr().cast();
     // SAFETY: the kernel writes a struct timespec.
-    unsafe { call(numbers::CLOCK_GETTIME, [CLOCK_PROCESS_CPUTIME_ID, start.addr()]) }.ok()?;
+    unsafe { call(numbers::CLOCK_GETTIME, [clock, start.addr()]) }.ok()?;
     // SAFETY: the kernel has written both words. Reads are word by word, because code below mcount must not use vector registers.
     let (seconds, nanoseconds) = unsafe { (start.read_volatile(), start.add(1).read_volatile()) };
     Some(seconds.wrapping_mul(SECOND).wrapping_add(nanoseconds))

@@ -137,6 +137,7 @@ fn execute(kernel: &mut Kernel, id: ThreadId, program: Executable, [arguments, e
     state.timers.retain(|timer, _| *timer < 0);
     state.inheritance.clear();
     state.path = program.path;
+    state.arguments = words.arguments;
     let text = format!("executes {}", String::from_utf8_lossy(&state.path));
     let thread = kernel.thread(id);
     (thread.registers, thread.alternate) = (registers, AlternateStack::default());

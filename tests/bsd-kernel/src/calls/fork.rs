@@ -67,6 +67,7 @@ pub fn copy(kernel: &mut Kernel, id: ThreadId, how: Copy) -> Result<ProcessId, c
         parent: parent.id,
         name: parent.name.clone(),
         path: parent.path.clone(),
+        arguments: parent.arguments.clone(),
         image: parent.image.clone(),
         space: if how.shares_memory { parent.space } else { new_space },
         descriptors,

@@ -27,6 +27,13 @@ static VARIABLES: &[Variable] = &[
     Variable { name: b"kern.clockrate", numbers: &[1, 12], is_capability: false, value: clockrate },
     Variable { name: b"hw.ncpu", numbers: &[6, 3], is_capability: true, value: |kernel, _| int(kernel.processors) },
     Variable { name: b"hw.pagesize", numbers: &[6, 7], is_capability: true, value: |_, _| int(4096) },
+    Variable {
+        name: b"kern.hostname",
+        numbers: &[1, 10],
+        is_capability: true,
+        value: |_, _| b"bsd.example\0".to_vec(),
+    },
+    Variable { name: b"kern.proc.args", numbers: &[1, 14, 7, OWN], is_capability: false, value: arguments },
     // KERN_PROC_PATHNAME of the process itself.
     Variable { name: b"kern.proc.pathname", numbers: &[1, 14, 12, u32::MAX], is_capability: false, value: pathname },
     Variable {
@@ -51,6 +58,11 @@ fn pathname(kernel: &mut Kernel, id: ThreadId) -> Vec<u8> {
     let mut path = kernel.process_of(id).path.clone();
     path.push(0);
     path
+}
+
+fn arguments(kernel: &mut Kernel, id: ThreadId) -> Vec<u8> {
+    let words = &kernel.process_of(id).arguments;
+    words.iter().flat_map(|word| word.iter().chain(&[0])).copied().collect()
 }
 
 /// The buffer for a variable's value, and the buffer's size.

@@ -56,6 +56,10 @@ pub(crate) fn profrate() -> u32 {
     128
 }
 
+pub(crate) fn is_wall() -> bool {
+    false
+}
+
 pub(crate) fn start() -> Result<(), Errno> {
     loop {}
 }

@@ -27,7 +27,7 @@ use core::sync::atomic::{
 pub(crate) use clock::Clock;
 pub(crate) use handler::{blocked_as_told, to_be_blocked};
 pub(crate) use plan::{HIGHEST_RATE, Sampler, Wish};
-pub(crate) use rate::profrate;
+pub(crate) use rate::{is_wall, profrate};
 pub(crate) use report::report;
 
 use crate::message::{say, say_error};

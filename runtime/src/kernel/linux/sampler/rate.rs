@@ -30,7 +30,7 @@ pub(crate) fn profrate() -> u32 {
 }
 
 /// Whether time passes for sleeping threads: timers use wall-clock time, not CPU time.
-pub(super) fn is_wall() -> bool {
+pub(crate) fn is_wall() -> bool {
     WALL.load(Relaxed)
 }
 

@@ -1,0 +1,110 @@
+//! The samples and the calls that the profile cannot hold.
+
+use core::iter;
+
+use gmon::encode::side_file::{BinEncoder, Call, CallEncoder, Place};
+use gmon::layout::side_file::{CALLS, SAMPLES};
+
+use crate::file::writer::Writer;
+use crate::objects::{ADDRESS_BITS, ELSEWHERE, KERNEL, PROGRAM, Tally, VDSO, is_object, number, object};
+use crate::samples::outside_text;
+
+/// The number of bytes of code of a bin in an object.
+const BIN: usize = 4;
+
+/// Whether there are counts that the profile does not have.
+pub(crate) fn has_contents(counts: &[Tally]) -> bool {
+    outside_text::elsewhere() > 0 || counts.iter().any(|count| number(count.place) != PROGRAM)
+}
+
+/// Splits counts by the object of their place. (The library's way of splitting slices contains code that can panic.)
+pub(super) fn groups(counts: &[Tally]) -> impl Iterator<Item = (usize, &[Tally])> {
+    let mut left = counts;
+    iter::from_fn(move || {
+        let (number, group, rest) = cut(left)?;
+        left = rest;
+        Some((number, group))
+    })
+}
+
+#[inline(never)]
+fn cut(counts: &[Tally]) -> Option<(usize, &[Tally], &[Tally])> {
+    let first = number(counts.first()?.place);
+    let (group, rest) = counts.split_at_checked(counts.partition_point(|count| number(count.place) == first))?;
+    Some((first, group, rest))
+}
+
+/// The sum of the samples among counts.
+pub(super) fn samples(counts: &[Tally]) -> u64 {
+    let samples = counts.iter().filter(|count| count.is_samples());
+    samples.fold(0, |sum, count| sum.saturating_add(count.count))
+}
+
+/// Writes the samples of each object, of the kernel, and of everything else.
+pub(super) fn put_samples(out: &mut Writer, counts: &[Tally]) {
+    let mut elsewhere = outside_text::elsewhere();
+    for (number, group) in groups(counts) {
+        let ticks = samples(group);
+        if !has_samples_of_its_own(number) {
+            elsewhere = elsewhere.saturating_add(ticks);
+        } else if ticks > 0 {
+            put_bins(out, number, group);
+        }
+    }
+    if elsewhere > 0 {
+        put_bins(out, ELSEWHERE, &[Tally::samples(0, elsewhere)]);
+    }
+}
+
+/// Whether samples with this number have a part of their own. Samples in the program's code outside the sampled range
+/// are elsewhere.
+fn has_samples_of_its_own(number: usize) -> bool {
+    number != PROGRAM && is_listed(number)
+}
+
+/// Whether places may have this number.
+fn is_listed(number: usize) -> bool {
+    // SAFETY: `control` lets only one thread write files.
+    matches!(number, PROGRAM | VDSO | KERNEL) || unsafe { object(number) }.is_some()
+}
+
+/// Writes the samples among counts as those of an object.
+fn put_bins(out: &mut Writer, number: usize, counts: &[Tally]) {
+    let bin_size = if is_object(number) { BIN } else { 1 };
+    out.part(SAMPLES, |out| {
+        let mut bins = BinEncoder::begin(out, None, number as u32, bin_size as u64);
+        for count in counts.iter().filter(|count| count.is_samples()) {
+            bins.put(out, (address(count.place) / bin_size) as u64, count.count);
+        }
+    });
+}
+
+/// Writes the calls from objects, to objects, and inside them.
+pub(super) fn put_calls(out: &mut Writer, counts: &[Tally]) {
+    if counts.iter().all(Tally::is_samples) {
+        return;
+    }
+    out.part(CALLS, |out| {
+        let mut calls = CallEncoder::begin(out, None);
+        for count in counts {
+            if let Some(caller) = count.caller() {
+                let call = Call { caller: place(caller), callee: place(count.place), count: count.count };
+                calls.put(out, &call);
+            }
+        }
+    });
+}
+
+/// A place as the file has it.
+fn place(place: usize) -> Place {
+    if is_listed(number(place)) {
+        Place { object: number(place) as u32, address: address(place) as u64 }
+    } else {
+        Place { object: ELSEWHERE as u32, address: 0 }
+    }
+}
+
+/// The link-time address of a place.
+fn address(place: usize) -> usize {
+    place & ((1 << ADDRESS_BITS) - 1)
+}

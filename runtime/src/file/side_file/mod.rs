@@ -1,0 +1,81 @@
+//! Writes the side file: what stands beside the profile, and no profile can hold.
+//!
+//! The side file says which program the profile belongs to, which other objects were loaded, and what was counted in
+//! these objects, between them, and in no object. docs/format.md has the layout; [`gmon::encode::side_file`] encodes
+//! the items, and [`Writer::part`] writes parts of any length in one pass.
+
+mod counts;
+mod header;
+mod objects;
+mod run;
+pub(crate) mod totals;
+
+use super::output::{self, Refusal};
+use super::writer::{Writer, Written};
+use super::{live, names, stale};
+pub(crate) use counts::has_contents;
+pub(crate) use header::Of;
+pub(crate) use run::{remember as remember_run, set_rank};
+
+use crate::objects::Tally;
+use crate::os::Fd;
+
+/// Writes the side file of a profile with the counts outside the program, sorted by place and caller. A failure is
+/// reported if counts are lost.
+///
+/// Without counts, the user wants no side file. Files of an earlier run are removed then.
+pub(crate) fn write(of: Of, counts: Option<&[Tally]>) {
+    stale::remove(counts.is_none());
+    let Some(counts) = counts else { return };
+    let path = names::name_beside(&[names::SIDE]);
+    // If nothing was counted outside, the profile is complete without the side file.
+    if let Err(refusal) = write_file(of, counts)
+        && has_contents(counts)
+    {
+        output::say_refusal(path.to_bytes(), refusal, b"");
+    }
+}
+
+/// Writes the side file of a live profile at start-up, because the file may be all that remains of the run.
+pub(crate) fn announce() {
+    if let Some(header) = live::header() {
+        announce_of(header);
+    }
+}
+
+/// Writes the side file of a growing profile that begins with `header`.
+pub(crate) fn announce_of(header: Written) {
+    stale::remove(false);
+    // A failure is reported later, if there are counts to lose.
+    let _ = write_file(Of::Growing(header), &[]);
+}
+
+fn write_file(of: Of, counts: &[Tally]) -> Result<(), Refusal> {
+    let file = output::open_beside(names::name_beside(&[names::SIDE]))?;
+    let mut out = Writer::new(file);
+    put_parts(&mut out, of, counts);
+    finish(file, out)
+}
+
+/// Writes all parts, in the order of the file.
+fn put_parts(out: &mut Writer, of: Of, counts: &[Tally]) {
+    header::put(out, of);
+    run::put(out);
+    objects::put(out);
+    if of.is_growing() {
+        objects::put_mappings(out);
+    }
+    counts::put_samples(out, counts);
+    counts::put_calls(out, counts);
+    out.put_end();
+}
+
+/// Writes the rest and closes the file. A file that could not be written completely is emptied.
+fn finish(file: Fd, out: Writer) -> Result<(), Refusal> {
+    let written = out.finish();
+    if written.is_err() {
+        let _ = file.truncate();
+    }
+    let closed = file.close();
+    written.and(closed).map_err(|error| (&b"write"[..], error))
+}
