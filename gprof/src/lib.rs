@@ -66,12 +66,16 @@ mod terminal;
 pub mod internals {
     pub use crate::analysis::Errors;
     pub use crate::analysis::bounds::Bounds;
+    pub use crate::analysis::contexts::build::contexts;
+    pub use crate::analysis::contexts::call_sites::CallSites;
+    pub use crate::analysis::contexts::measured::{Measured, StackSelection, Ticks};
+    pub use crate::analysis::contexts::tree::{Contexts, Frame};
     pub use crate::analysis::flat::Flat;
     pub use crate::analysis::graph::Graph;
     pub use crate::analysis::graph::arcs::Arcs;
     pub use crate::analysis::graph::propagate::{GraphSelection, Share};
     pub use crate::analysis::selection::{ArcSelection, Selection, Selections};
-    pub use crate::image::{Headers, Image, ImageStorage, Policy, Symbol, read};
+    pub use crate::image::{Code, Headers, Image, ImageStorage, Machine, Policy, Symbol, read};
     pub use crate::symbols::functions::Functions;
 }
 
@@ -91,7 +95,8 @@ use terminal::progress::Progress;
 pub use analysis::entries::{Calls, Endpoint, EntryLine, LineKind};
 pub use analysis::graph::Node;
 pub use analysis::{
-    Analysis, BoundsDoubt, BoundsRow, BoundsTable, CallTimeUnit, Clock, FlatRow, FunctionInfo, SourceLocation, Stats,
+    Analysis, BoundsDoubt, BoundsRow, BoundsTable, CallTimeUnit, Clock, FlatRow, FunctionInfo, SourceLocation,
+    StackSums, Stats,
 };
 #[doc(hidden)]
 pub use cli::command;

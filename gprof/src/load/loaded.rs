@@ -10,6 +10,7 @@ use super::profile_file::FileInfo;
 use super::stacks::Stacks;
 use crate::cli::options::Contents;
 use crate::image::address_space::Images;
+use crate::image::{CodeBytes, ProgramCode};
 use crate::symbols::file_map::FileMap;
 
 /// What borrows from the content of the files.
@@ -81,6 +82,18 @@ impl Loaded {
     #[must_use]
     pub fn stacks(&self) -> Option<&Stacks> {
         self.stacks.as_ref()
+    }
+
+    /// The machine code of all images, in the common address space.
+    pub(crate) fn code(&self) -> ProgramCode<'_> {
+        let (files, images) = (self.parsed.borrow_owner(), self.images());
+        let code =
+            images.iter().zip(images.paths()).zip(images.code()).enumerate().map(|(at, ((image, path), code))| {
+                let file =
+                    files.named.get(at).or_else(|| files.shared_objects.get()?.iter().find(|file| file.path == *path));
+                (CodeBytes::new(image, file.and_then(|file| file.unread.as_ref())), code.start)
+            });
+        ProgramCode::new(code)
     }
 
     /// The content of the file of symbols (`-S`), if there is one.
