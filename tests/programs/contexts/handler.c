@@ -20,6 +20,7 @@ OWN void reach(long n, int is_dear) {
     units = n;
     is_units_dear = is_dear;
     raise(SIGUSR1);
+    done++;
 }
 
 int main(int argc, char **argv) {

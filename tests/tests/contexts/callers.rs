@@ -17,18 +17,30 @@ const fn c(name: &'static str, source: &'static str, flags: &'static [&'static s
     Kind { name, source, compiler: "cc", flags }
 }
 
-pub(crate) const KINDS: [Kind; 18] = [
+pub(crate) const KINDS: [Kind; 19] = [
     c("direct", "direct.c", &["-O2"]),
     c("unoptimized", "direct.c", &["-O0"]),
     c("static", "direct.c", &["-O2", "-static", "-Wl,--eh-frame-hdr"]),
     c("no-pie", "direct.c", &["-O2", "-no-pie"]),
-    c("omitted", "direct.c", &["-O2", "-mfentry", "-fomit-frame-pointer"]),
+    c("fentry", "direct.c", &["-O2", "-mfentry"]),
     Kind { name: "clang", source: "direct.c", compiler: "clang", flags: &["-O2"] },
+    // gcc does not omit frame pointers with -pg.
+    Kind {
+        name: "omitted",
+        source: "direct.c",
+        compiler: "clang",
+        flags: &["-O2", "-mfentry", "-fomit-frame-pointer", "-fasynchronous-unwind-tables"],
+    },
     c("recursive", "recursive.c", &["-O1"]),
     c("cycle", "cycle.c", &["-O1"]),
     c("pointer", "pointer.c", &["-O2"]),
     c("sorts", "sorts.c", &["-O2"]),
-    c("sorts-omitted", "sorts.c", &["-O2", "-mfentry", "-fomit-frame-pointer"]),
+    Kind {
+        name: "sorts-omitted",
+        source: "sorts.c",
+        compiler: "clang",
+        flags: &["-O2", "-mfentry", "-fomit-frame-pointer", "-fasynchronous-unwind-tables"],
+    },
     c("linked", "relay.c", &["-O2"]),
     c("opened", "relay.c", &["-O2", "-DOPENED"]),
     c("threads", "threads.c", &["-O2"]),
