@@ -1,6 +1,6 @@
 # Users need only these commands and `cargo ...`.
 #
-#   make demo      build everything, profile SQLite, print where its time goes
+#   make demo      build everything, profile SQLite, print where its time goes; then a program that other gprofs get wrong
 #   make check     run all tests. As root on Debian, installs and names what the machine lacks. INSTALL=no installs nothing:
 #                  tests that lack something then print SKIPPED
 #   make dist      stage target/dist/{bin,lib,include,share}

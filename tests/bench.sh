@@ -43,6 +43,40 @@ EOF
     "$cargo" bench --quiet --package gmon-tests --bench sampling
     cat <<EOF
 
+## Inclusive times
+
+\`cargo bench --package gmon-tests --bench contexts\` measures everything in this section; a word after \`--\` chooses one table: \`truth\`,
+\`callgrind\`, \`whole\`, or \`cost\`.
+
+The program \`tests/programs/contexts/direct.c\` measures the inclusive time of its function \`dear\` by its own clock. The table shows the mean of
+the runs in seconds, and how often that truth was within one and within two standard errors of the measured time. Chance alone gives 68 % and
+95 %, with a standard error of 7 % and 3 % for 50 runs.
+
+EOF
+    "$cargo" bench --quiet --package gmon-tests --bench contexts -- truth
+    cat <<EOF
+
+Inclusive times of real programs beside the inclusive instructions that valgrind's callgrind counts in the same code, both as shares of
+\`main\`. Compared are all functions of the program with a share of 1 % or more. Instructions are not time, so some difference is right. The programs are those of the crates libsqlite3-sys, lua-src, and
+zstd-sys, and \`tests/benches/contexts/rules.cc\`, which throws 25,000 exceptions. All are compiled with -O2.
+
+EOF
+    "$cargo" bench --quiet --package gmon-tests --bench contexts -- callgrind
+    cat <<EOF
+
+The stacks of the same programs at 1,000 samples per second, and the codes of the reasons for which chains were cut ([format.md](format.md#side-files)):
+
+EOF
+    "$cargo" bench --quiet --package gmon-tests --bench contexts -- whole
+    cat <<EOF
+
+CPU time of pairs of runs, with stacks and with \`GMON_STACKS=0\`, by \`GMON_CLOCK=wall\`. The differences are medians of the pairs' ratios. The last
+column divides the difference by the rate.
+
+EOF
+    "$cargo" bench --quiet --package gmon-tests --bench contexts -- cost
+    cat <<EOF
+
 ## What reading a large profile costs
 
 \`cargo bench --package gmon-tests --bench gprof\` measures seconds of CPU time for reports on a large program, cargo itself, with synthetic

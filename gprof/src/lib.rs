@@ -66,12 +66,16 @@ mod terminal;
 pub mod internals {
     pub use crate::analysis::Errors;
     pub use crate::analysis::bounds::Bounds;
+    pub use crate::analysis::contexts::build::contexts;
+    pub use crate::analysis::contexts::call_sites::CallSites;
+    pub use crate::analysis::contexts::measured::{Measured, StackSelection, Ticks};
+    pub use crate::analysis::contexts::tree::{Contexts, Frame};
     pub use crate::analysis::flat::Flat;
     pub use crate::analysis::graph::Graph;
     pub use crate::analysis::graph::arcs::Arcs;
     pub use crate::analysis::graph::propagate::{GraphSelection, Share};
     pub use crate::analysis::selection::{ArcSelection, Selection, Selections};
-    pub use crate::image::{Headers, Image, ImageStorage, Policy, Symbol, read};
+    pub use crate::image::{Code, Headers, Image, ImageStorage, Machine, Policy, Symbol, read};
     pub use crate::symbols::functions::Functions;
 }
 
@@ -91,7 +95,8 @@ use terminal::progress::Progress;
 pub use analysis::entries::{Calls, Endpoint, EntryLine, LineKind};
 pub use analysis::graph::Node;
 pub use analysis::{
-    Analysis, BoundsDoubt, BoundsRow, BoundsTable, CallTimeUnit, Clock, FlatRow, FunctionInfo, SourceLocation, Stats,
+    Analysis, BoundsDoubt, BoundsRow, BoundsTable, CallTimeUnit, Clock, FlatRow, FunctionInfo, SourceLocation,
+    StackSums, Stats,
 };
 #[doc(hidden)]
 pub use cli::command;
@@ -101,6 +106,7 @@ pub use image::ImageError;
 pub use image::address_space::Mapping;
 pub use load::outside::OutsideImages;
 pub use load::profile_file::FileInfo;
+pub use load::stacks::{Place, Profiles, StackNode, Stacks};
 pub use load::{Loaded, from_memory};
 pub use report::{Format, render};
 pub use symbols::file_map::{MapError, MapFault};

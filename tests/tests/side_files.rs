@@ -7,3 +7,5 @@ mod differential;
 mod faults;
 #[path = "side_files/made.rs"]
 mod made;
+#[path = "side_files/stacks.rs"]
+mod stacks;

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::bound_rows::BoundsTable;
 use super::clock::Clock;
+use super::contexts::sums::StackSums;
 use super::graph::Node;
 use super::model::{Analysis, FunctionInfo, OnDemand, SourceLocation};
 use super::rows::{CallTimeUnit, FlatRow};
@@ -114,6 +115,13 @@ impl<'data> Analysis<'data> {
     #[must_use]
     pub fn bounds(&self) -> Option<&BoundsTable> {
         self.bounds.as_ref()
+    }
+
+    /// Returns how much of the samples has stacks, if the times of called functions were measured from stacks. Without
+    /// stacks, or with [`Options::propagate`](crate::Options::propagate), these times are estimates.
+    #[must_use]
+    pub fn stacks(&self) -> Option<&StackSums> {
+        self.stacks.as_ref()
     }
 
     /// Returns the functions and cycles that have entries in the call graph, in the order of the report.

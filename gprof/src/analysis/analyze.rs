@@ -5,7 +5,7 @@ use std::io::Write;
 use gmon::Profile;
 
 use super::empty_profile::warn_if_empty;
-use super::input::Input;
+use super::input::{Input, StackInput};
 use super::model::Analysis;
 use super::selection::Selections;
 use super::symbolize::{Symbolized, Symbolizer};
@@ -63,6 +63,7 @@ pub(crate) fn analyze<'a>(
         options,
         wanted,
         files: loaded.files(),
+        stacks: loaded.stacks().filter(|_| is_needed).map(|stacks| StackInput { stacks, code: loaded.code() }),
     };
     let analysis = Analysis::new(functions, input);
     if is_needed {

@@ -19,8 +19,10 @@ impl<'data> Analysis<'data> {
     /// Computes all parts of an analysis but those on demand.
     pub(super) fn new(functions: Functions<'data>, input: Input<'data>) -> Analysis<'data> {
         let flat = input.flat(&functions);
-        let graph = input.graph(&functions, &flat);
-        let (blocks, errors) = (input.blocks(&functions), input.errors(&functions, &graph));
+        let measured = input.measured(&functions);
+        let graph = input.graph(&functions, &flat, measured.as_ref());
+        let stacks = measured.map(|measured| measured.sums);
+        let (blocks, errors) = (input.blocks(&functions), input.errors(&functions, &graph, stacks.as_ref()));
         let clock = Clock::new(input.profile, input.options.rules.granularity);
         let intermediate = Intermediate {
             functions: &functions,
@@ -40,6 +42,7 @@ impl<'data> Analysis<'data> {
             clock,
             call_graph: entries.into_call_graph(graph, index, input.wanted),
             blocks,
+            stacks,
             bounds,
             inline_stacks: input.inline_stacks,
             line_times: input.line_times,

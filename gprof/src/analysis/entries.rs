@@ -63,8 +63,13 @@ pub struct EntryLine {
     pub kind: LineKind,
     /// The self time and the time of called functions; `None` where the arc hands no time to the caller.
     pub times: Option<(f64, f64)>,
-    /// The standard error of the self time; 0 on lines of arcs, and when the options do not ask for errors.
+    /// The standard error of the self time; 0 when the options do not ask for errors, and on lines of arcs whose times are
+    /// estimated.
     pub error: f64,
+    /// The standard error of the time of called functions; 0 when the options do not ask for errors, and for estimates.
+    pub children_error: f64,
+    /// The standard error of the self time and the time of called functions together; 0 as for `children_error`.
+    pub inclusive_error: f64,
     /// The number of calls.
     pub calls: Calls,
     /// The function or cycle that the line is about.
@@ -72,8 +77,13 @@ pub struct EntryLine {
 }
 
 impl EntryLine {
+    /// Whether the times are those of an arc, not of a whole function or cycle.
+    fn is_of_arc(&self) -> bool {
+        !matches!((self.kind, self.calls), (LineKind::Primary(_), _) | (_, Calls::Total { .. }))
+    }
+
     fn new(kind: LineKind, times: Option<(f64, f64)>, calls: Calls, endpoint: Endpoint) -> EntryLine {
-        EntryLine { kind, times, error: 0.0, calls, endpoint }
+        EntryLine { kind, times, error: 0.0, children_error: 0.0, inclusive_error: 0.0, calls, endpoint }
     }
 }
 
@@ -91,10 +101,16 @@ pub(crate) fn lines(graph: &Graph, errors: &Errors, rate: f64, node: Node) -> Ve
         Node::Function(id) => function(graph, errors, id),
         Node::Cycle(at) => cycle(graph, errors, at),
     };
+    // A rate of 0 must not turn an error of 0 into NaN.
+    let error = |error: f64| if error == 0.0 { 0.0 } else { error / rate };
     for line in &mut lines {
+        let (own, children) = line.times.unwrap_or_default();
+        // The self time of a function comes from all samples, that of an arc from the stacks.
+        let own_error = if line.is_of_arc() { errors.of_measured(own) } else { line.error };
+        line.error = error(own_error);
+        line.children_error = error(errors.of_measured(children));
+        line.inclusive_error = error(errors.of_measured(own + children));
         line.times = line.times.map(|(own, children)| (own / rate, children / rate));
-        // A rate of 0 must not turn an error of 0 into NaN.
-        line.error = if line.error == 0.0 { 0.0 } else { line.error / rate };
     }
     lines
 }
@@ -122,12 +138,11 @@ fn function(graph: &Graph, errors: &Errors, id: FunctionId) -> Vec<EntryLine> {
 /// Returns the lines of a cycle's entry: the cycle as a whole, and its members.
 fn cycle(graph: &Graph, errors: &Errors, at: usize) -> Vec<EntryLine> {
     let (cycle, share) = (&graph.cycles()[at], graph.cycle_share(at));
+    let calls = Calls::Total { outer: cycle.calls, inner: cycle.inner_calls };
+    let times = Some((share.own, share.children));
     let main = EntryLine {
-        kind: LineKind::Primary(Node::Cycle(at)),
-        times: Some((share.own, share.children)),
         error: share.fraction * errors.of(Node::Cycle(at)),
-        calls: Calls::Total { outer: cycle.calls, inner: cycle.inner_calls },
-        endpoint: Endpoint::Cycle(at),
+        ..EntryLine::new(LineKind::Primary(Node::Cycle(at)), times, calls, Endpoint::Cycle(at))
     };
     let members = cycle.members.iter().map(|member| {
         // The line of a member shows its calls even if there are none.
@@ -145,16 +160,16 @@ fn own(graph: &Graph, errors: &Errors, id: FunctionId, kind: LineKind) -> EntryL
         (outer, inner) => Calls::Total { outer, inner },
     };
     let error = share.fraction * errors.of(Node::Function(id));
-    EntryLine { kind, times: Some((share.own, share.children)), error, calls, endpoint: Endpoint::Function(id) }
+    EntryLine { error, ..EntryLine::new(kind, Some((share.own, share.children)), calls, Endpoint::Function(id)) }
 }
 
 /// Returns the line of a caller or of a called function.
 fn arc_line(graph: &Graph, id: ArcId, kind: LineKind) -> EntryLine {
     let (arc, handed) = graph.arc(id);
     let endpoint = Endpoint::Function(if kind == LineKind::Caller { arc.parent } else { arc.child });
-    let calls = match handed {
-        None => Calls::WithinCycle(arc.count),
-        Some(_) => Calls::Part { some: arc.count, all: graph.divided_by(arc.child) },
+    let calls = match graph.is_inner(arc) {
+        true => Calls::WithinCycle(arc.count),
+        false => Calls::Part { some: arc.count, all: graph.divided_by(arc.child) },
     };
     EntryLine::new(kind, handed, calls, endpoint)
 }

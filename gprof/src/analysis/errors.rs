@@ -6,6 +6,7 @@
 
 use gmon::Histogram;
 
+use crate::analysis::contexts::sums::StackSums;
 use crate::analysis::flat::{self, Bin};
 use crate::analysis::graph::{Graph, Node};
 use crate::analysis::selection::Selection;
@@ -22,6 +23,8 @@ pub struct Errors {
     outlined: Vec<f64>,
     /// The errors of inlined functions.
     inlined: Vec<f64>,
+    /// How much of the samples has stacks, if times are measured.
+    stacks: Option<StackSums>,
 }
 
 impl Errors {
@@ -52,7 +55,18 @@ impl Errors {
             });
         }
         let [outlined, inlined] = inlined.map(|inlined| divided(histograms, functions, inlined)).unwrap_or_default();
-        Errors { functions: of_functions.roots(), cycles: of_cycles.roots(), outlined, inlined }
+        Errors { functions: of_functions.roots(), cycles: of_cycles.roots(), outlined, inlined, stacks: None }
+    }
+
+    /// Adds the errors of times that the stacks show.
+    pub(crate) fn with_stacks(self, stacks: Option<&StackSums>) -> Errors {
+        Errors { stacks: stacks.copied(), ..self }
+    }
+
+    /// Returns the standard error of a time that the stacks show, in samples; 0 if times are estimated.
+    #[must_use]
+    pub fn of_measured(&self, time: f64) -> f64 {
+        self.stacks.map_or(0.0, |stacks| stacks.error(time))
     }
 
     /// Returns the standard error of the self time of a function or a cycle; 0 if the options do not ask for errors.

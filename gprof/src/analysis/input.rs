@@ -3,6 +3,10 @@
 use gmon::{Block, Profile};
 
 use super::blocks::Blocks;
+use super::contexts;
+use super::contexts::call_sites::CallSites;
+use super::contexts::measured::{Measured, StackSelection};
+use super::contexts::sums::StackSums;
 use super::errors::Errors;
 use super::flat::Flat;
 use super::graph::Graph;
@@ -12,9 +16,11 @@ use super::line_times::LineTimes;
 use super::selection::Selections;
 use super::static_calls;
 use crate::cli::options::{Options, Wanted};
+use crate::image::ProgramCode;
 use crate::image::address_space::Images;
 use crate::load::outside::OutsideImages;
 use crate::load::profile_file::FileInfo;
+use crate::load::stacks::Stacks;
 use crate::symbols::file_map::ObjectFiles;
 use crate::symbols::file_names::FileNames;
 use crate::symbols::functions::Functions;
@@ -49,6 +55,14 @@ pub(super) struct Input<'data> {
     pub(super) wanted: Wanted,
     /// The contents of each profile.
     pub(super) files: &'data [FileInfo],
+    /// The stacks of the samples, if there are any.
+    pub(super) stacks: Option<StackInput<'data>>,
+}
+
+/// The stacks, with the code that explains them.
+pub(super) struct StackInput<'data> {
+    pub(super) stacks: &'data Stacks,
+    pub(super) code: ProgramCode<'data>,
 }
 
 impl Input<'_> {
@@ -58,11 +72,21 @@ impl Input<'_> {
         divide(&self.profile.histograms, functions, &self.selections.flat)
     }
 
-    /// Builds the call graph and propagates times.
-    pub(super) fn graph(&self, functions: &Functions<'_>, flat: &Flat) -> Graph {
+    /// Adds up the times that the stacks show, if there are stacks and the user wants these times.
+    pub(super) fn measured(&self, functions: &Functions<'_>) -> Option<Measured> {
+        let StackInput { stacks, code } = self.stacks.as_ref().filter(|_| self.options.measures_times())?;
+        let sites = CallSites::new(&self.profile.arcs, functions, code.clone());
+        let contexts = contexts::build::contexts(stacks, functions, &sites);
+        let Selections { flat, time, arcs, .. } = &self.selections;
+        let total = StackSums::new(stacks, &contexts);
+        Some(Measured::new(contexts, functions, StackSelection { flat, time, arcs }, total))
+    }
+
+    /// Builds the call graph. Times are measured if there are stacks, and propagated otherwise.
+    pub(super) fn graph(&self, functions: &Functions<'_>, flat: &Flat, measured: Option<&Measured>) -> Graph {
         let Input { profile, options, wanted, selections, .. } = self;
         let rules = options.rules;
-        let static_calls = if options.static_calls {
+        let mut more_arcs = if options.static_calls {
             let find = |(image, code)| {
                 let histograms = self.images.histograms(image, profile);
                 static_calls::find(&code, functions, histograms, rules.finds_all_static_calls)
@@ -74,7 +98,8 @@ impl Input<'_> {
         } else {
             Vec::new()
         };
-        let arcs = Arcs::selected(&profile.arcs, functions, &selections.arcs, &static_calls, rules.shows_outside);
+        more_arcs.extend(measured.iter().flat_map(|measured| measured.arcs()));
+        let arcs = Arcs::selected(&profile.arcs, functions, &selections.arcs, &more_arcs, rules.shows_outside);
         let choices = GraphSelection {
             entries: &selections.graph,
             time: &selections.time,
@@ -82,8 +107,11 @@ impl Input<'_> {
         };
         // The flat profile alone shows no rank.
         let is_ranked = !wanted.is_flat_alone() || options.traditional || options.errors || self.object_files.is_some();
-        let build = if is_ranked { Graph::new } else { Graph::unranked };
-        build(arcs, flat, functions, choices)
+        let graph = match measured {
+            Some(measured) => Graph::measured(arcs, flat, functions, choices, measured),
+            None => Graph::unranked(arcs, flat, functions, choices),
+        };
+        if is_ranked { graph.ranked(functions) } else { graph }
     }
 
     /// Finds the line of each basic block, for reports by line.
@@ -93,11 +121,12 @@ impl Input<'_> {
     }
 
     /// Computes standard errors, if the user wants these.
-    pub(super) fn errors(&self, functions: &Functions<'_>, graph: &Graph) -> Errors {
+    pub(super) fn errors(&self, functions: &Functions<'_>, graph: &Graph, stacks: Option<&StackSums>) -> Errors {
         match self.options.errors {
             true => {
                 let (histograms, selected) = (&self.profile.histograms, &self.selections.flat);
-                Errors::new(histograms, functions, selected, graph, self.inlined.as_ref())
+                let errors = Errors::new(histograms, functions, selected, graph, self.inlined.as_ref());
+                errors.with_stacks(stacks)
             }
             false => Errors::default(),
         }

@@ -1,6 +1,7 @@
 //! Limits a report to the first rows of the flat profile and the first entries of the call graph.
 
-use crate::analysis::graph::{Graph, Node, whole};
+use crate::analysis::graph::{Graph, Node};
+use crate::analysis::percent::whole;
 use crate::cli::options::Limit;
 
 /// The rows or entries that a limit left out of a report.

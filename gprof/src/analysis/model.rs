@@ -7,6 +7,7 @@ use gmon::Profile;
 use super::blocks::Blocks;
 use super::bound_rows::BoundsTable;
 use super::clock::Clock;
+use super::contexts::sums::StackSums;
 use super::counts::Count;
 use super::errors::Errors;
 use super::graph::{Graph, Node};
@@ -92,6 +93,8 @@ pub struct Analysis<'data> {
     pub(crate) flat: FlatProfile<'data>,
     /// The call graph.
     pub(crate) call_graph: CallGraph<'data>,
+    /// How much of the samples has stacks, if the times of called functions are measured.
+    pub(crate) stacks: Option<StackSums>,
     /// The source locations of functions, if the options need them.
     pub(crate) sources: Sources,
     /// The functions and arcs that the user selected.

@@ -7,9 +7,10 @@ use super::input::Input;
 use super::intermediate::Intermediate;
 use super::limit::{self, LeftOut};
 use crate::analysis::flat::Flat;
-use crate::analysis::graph::{Graph, whole};
+use crate::analysis::graph::Graph;
 use crate::analysis::inlined_times::InlinedTime;
 use crate::analysis::ordered::Ordered;
+use crate::analysis::percent::whole;
 use crate::cli::rules::CallUnit;
 use crate::symbols::functions::{FunctionId, Functions};
 

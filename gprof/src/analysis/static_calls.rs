@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use gmon::Histogram;
 
-use crate::image::{Code, Machine};
+use crate::image::{Code, Machine, call_aarch64, call_x86};
 use crate::symbols::functions::{FunctionId, Functions};
 
 /// Finds the calls from function to function in the machine code of an image, in the order of addresses.
@@ -48,13 +48,10 @@ pub fn find(
 
 /// Returns the targets of the instructions in `range` that look like calls.
 fn targets<'a>(code: &'a Code<'_>, range: Range<u64>, all: bool) -> impl Iterator<Item = u64> + use<'a> {
-    let step = match code.machine {
-        Machine::Aarch64 => 4,
-        Machine::X86 | Machine::X86_64 | Machine::Other => 1,
-    };
-    let start = range.start.max(code.start).next_multiple_of(step);
+    let step = code.machine.step();
+    let start = range.start.max(code.start).next_multiple_of(step as u64);
     let end = range.end.min(code.start.saturating_add(code.bytes.len() as u64));
-    (start..end).step_by(step as usize).filter_map(move |pc| {
+    (start..end).step_by(step).filter_map(move |pc| {
         let bytes = code.bytes.get(usize::try_from(pc - code.start).ok()?..)?;
         match code.machine {
             Machine::X86 | Machine::X86_64 => {
@@ -72,20 +69,6 @@ fn targets<'a>(code: &'a Code<'_>, range: Range<u64>, all: bool) -> impl Iterato
             Machine::Other => None,
         }
     })
-}
-
-/// Decodes `call rel32`, and returns the distance from the next instruction to the target.
-fn call_x86(bytes: &[u8]) -> Option<i32> {
-    let (opcode, rest) = bytes.split_first()?;
-    (*opcode == 0xe8).then_some(i32::from_le_bytes(*rest.first_chunk()?))
-}
-
-/// Decodes `bl imm26`, and returns the distance from the instruction to the target. Instructions are little-endian even
-/// if data is big-endian.
-fn call_aarch64(bytes: &[u8]) -> Option<i64> {
-    let instruction = u32::from_le_bytes(*bytes.first_chunk()?);
-    // The shifts extend the sign of the 26 bits.
-    (instruction >> 26 == 0b10_0101).then_some(i64::from((instruction << 6).cast_signed() >> 6) * 4)
 }
 
 #[cfg(test)]

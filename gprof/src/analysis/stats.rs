@@ -4,7 +4,7 @@ use gmon::{Histogram, Profile};
 
 use crate::analysis::flat::Flat;
 use crate::analysis::graph::arcs::CallSums;
-use crate::analysis::graph::whole;
+use crate::analysis::percent::whole;
 use crate::load::outside::OutsideImages;
 
 /// Sums over the profiles, without what is in [`Stats::outside_images`].

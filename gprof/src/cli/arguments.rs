@@ -125,6 +125,10 @@ pub(super) struct Arguments {
     #[arg(short = 'c', long, help_heading = "What counts")]
     pub(super) static_call_graph: bool,
 
+    /// Estimate the times of called functions by the number of calls, also where stacks tell these times
+    #[arg(long, help_heading = "What counts")]
+    pub(super) propagate: bool,
+
     /// Leave out these arcs
     #[arg(short = 'k', value_name = "FROM/TO", action = ArgAction::Append, allow_hyphen_values = true)]
     #[arg(help_heading = "What counts")]
@@ -217,6 +221,8 @@ pub(super) struct Arguments {
 
     /// Show whole paths of source files
     #[arg(short = 'L', long, help_heading = "Layout")]
+    // These abbreviations of GNU's option name keep their meaning.
+    #[arg(aliases = ["p", "pr"])]
     pub(super) print_path: bool,
 
     /// Show C++ and Rust names as in the source (the default)

@@ -28,6 +28,7 @@ impl Options {
             functions_only: false,
             merge_clones: false,
             static_calls: false,
+            propagates: false,
             brief: false,
             limit: Limit::default(),
             unused: false,
@@ -144,6 +145,14 @@ impl Options {
         self
     }
 
+    /// Sets whether the times of called functions are estimated by the number of calls, also if the profile has stacks
+    /// (`--propagate`).
+    #[must_use]
+    pub fn propagate(mut self, are_estimated: bool) -> Options {
+        self.propagates = are_estimated;
+        self
+    }
+
     /// Sets whether the time and the calls of copies that the compiler made (`f.part.0`, `f.cold`) count for the function of
     /// the source file (`--merge-clones`).
     #[must_use]
@@ -195,6 +204,7 @@ mod tests {
             words.split(' ').chain(["--no-objects", "--debug-dir=debug", "prog", "gmon.out"]).collect();
         assert_eq!(all, of(&words));
         assert_eq!(new().bounds(true), of(&["--bounds", "prog", "gmon.out"]));
+        assert_eq!(new().propagate(true), of(&["--propagate", "prog", "gmon.out"]));
         assert_eq!(new().by_line(true).inlines(true), of(&["-l", "--inlines", "prog", "gmon.out"]));
         let several = Options::new("one", ["1", "2"]).add_image("other", ["3"]).shared_objects(false);
         let mut words = of(&["--image", "one", "1", "2", "--image", "other", "3"]);

@@ -86,6 +86,7 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
         functions_only: arguments.ignore_non_functions,
         merge_clones: arguments.merge_clones,
         static_calls: arguments.static_call_graph,
+        propagates: arguments.propagate,
         brief: arguments.brief,
         unused: arguments.display_unused_functions,
         traditional: arguments.traditional,

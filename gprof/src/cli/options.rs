@@ -181,6 +181,8 @@ pub struct Options {
     pub(crate) merge_clones: bool,
     /// Whether to add calls that are in the machine code but never happened.
     pub(crate) static_calls: bool,
+    /// Whether to estimate the times of called functions, also if there are stacks.
+    pub(crate) propagates: bool,
     /// Whether to leave out the explanations of the columns.
     pub(crate) brief: bool,
     /// The limits of the flat profile and of the call graph.
@@ -279,6 +281,13 @@ impl Options {
     #[must_use]
     pub(crate) fn demangling(&self) -> gmon_demangle::Options {
         gmon_demangle::Options { style: self.style, compat: self.rules.demangling, ..gmon_demangle::Options::default() }
+    }
+
+    /// Whether the times of called functions are measured if there are stacks.
+    #[must_use]
+    pub(crate) fn measures_times(&self) -> bool {
+        // A stack tells which function called a function, but -l divides functions into lines.
+        self.rules.measures_times && !self.propagates && !self.by_line
     }
 
     /// Whether to write a footer, which says how much of the profiles the reports account for.

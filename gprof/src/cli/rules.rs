@@ -40,6 +40,8 @@ pub struct Rules {
     /// Whether calls from or to code outside all functions are shown, as `<outside>`. GNU and the BSDs drop these
     /// calls.
     pub shows_outside: bool,
+    /// Whether the times of called functions are measured if there are stacks. GNU and the BSDs estimate these times.
+    pub measures_times: bool,
     /// Whether leaving a function out of the call graph also leaves out the functions that only it calls, and
     /// functions without callers count as the start of the program. GNU and the BSDs pass choices down by shares of
     /// calls.
@@ -107,6 +109,7 @@ impl Rules {
     pub const OURS: Rules = Rules {
         divides_bins_exactly: true,
         shows_outside: true,
+        measures_times: true,
         leaves_out_callees: true,
         granularity: Granularity::Bytes,
         call_unit: CallUnit::Fitting,
@@ -137,6 +140,7 @@ impl Rules {
     pub const GNU: Rules = Rules {
         divides_bins_exactly: false,
         shows_outside: false,
+        measures_times: false,
         leaves_out_callees: false,
         granularity: Granularity::WholeUnits,
         call_unit: CallUnit::Longest,

@@ -136,6 +136,11 @@ impl<'data> Images<'data> {
         self.all.iter()
     }
 
+    /// The path of each image.
+    pub(crate) fn paths(&self) -> &[PathBuf] {
+        &self.paths
+    }
+
     /// Whether there is only one image, which is not moved.
     pub(crate) fn is_alone(&self) -> bool {
         self.all.len() == 1

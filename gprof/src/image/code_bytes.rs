@@ -1,9 +1,10 @@
 //! Reads single instructions of an image, also if the image's machine code is not in memory.
 
 use std::fs::File;
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 
-use super::machine_code::{Code, LONGEST_CALL};
+use super::machine_code::{Code, LONGEST_CALL, Machine};
 use super::program::Image;
 
 /// The machine code of an image, in memory or in the open file.
@@ -21,23 +22,55 @@ impl<'a> CodeBytes<'a> {
     }
 
     /// Code in memory.
-    #[cfg(test)]
+    #[cfg(any(test, feature = "internals"))]
     pub(crate) fn in_memory(code: Code<'a>) -> CodeBytes<'a> {
         CodeBytes { code, file: None }
+    }
+
+    /// The code of an image, in memory or in the open file, at another address.
+    pub(super) fn placed(self, start: u64) -> CodeBytes<'a> {
+        CodeBytes { code: Code { start, ..self.code }, ..self }
+    }
+
+    /// The addresses of the code.
+    pub(super) fn range(&self) -> Range<u64> {
+        self.code.start..self.code.start.saturating_add(self.code.bytes.len() as u64)
+    }
+
+    /// The architecture.
+    pub(super) fn machine(&self) -> Machine {
+        self.code.machine
     }
 
     /// Whether the instruction before an address is a call. `None` for an address outside the code, for code that is
     /// not in the file, and for machines whose call instructions are not known.
     pub(crate) fn follows_call(&self, address: u64) -> Option<bool> {
-        let end = address.checked_sub(self.code.start)?;
-        let start = end.checked_sub(LONGEST_CALL as u64)?;
-        let in_memory = self.code.bytes.get(usize::try_from(start).ok()?..usize::try_from(end).ok()?)?;
+        self.code.machine.ends_with_call(&self.before(address)?)
+    }
+
+    /// The target of the direct call before an address, if the bytes before the address look like a direct call.
+    pub(super) fn direct_call(&self, address: u64) -> Option<u64> {
+        self.code.machine.direct_call(&self.before(address)?, address)
+    }
+
+    /// The bytes before an address, as many as the longest call has. `None` for an address outside the code, and for code
+    /// that is not in the file.
+    fn before(&self, address: u64) -> Option<[u8; LONGEST_CALL]> {
         let mut before = [0; LONGEST_CALL];
-        before.copy_from_slice(in_memory);
-        if let Some((file, offset)) = self.file.filter(|_| before == [0; LONGEST_CALL]) {
-            file.read_exact_at(&mut before, offset.checked_add(start)?).ok()?;
+        self.read(address.checked_sub(LONGEST_CALL as u64)?, &mut before)?;
+        (before != [0; LONGEST_CALL]).then_some(before)
+    }
+
+    /// Reads the code at an address. `None` if not all of it is in the code. Code that is not in the file is all zeros.
+    pub(super) fn read(&self, address: u64, bytes: &mut [u8]) -> Option<()> {
+        let start = address.checked_sub(self.code.start)?;
+        let at = usize::try_from(start).ok()?;
+        let in_memory = self.code.bytes.get(at..at.checked_add(bytes.len())?)?;
+        bytes.copy_from_slice(in_memory);
+        if let Some((file, offset)) = self.file.filter(|_| bytes.iter().all(|byte| *byte == 0)) {
+            file.read_exact_at(bytes, offset.checked_add(start)?).ok()?;
         }
-        if before == [0; LONGEST_CALL] { None } else { self.code.machine.ends_with_call(&before) }
+        Some(())
     }
 }
 

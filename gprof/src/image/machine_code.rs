@@ -45,6 +45,77 @@ impl Machine {
             Machine::Other => None,
         }
     }
+
+    /// Returns the target of a direct call at the end of these bytes. `end` is the address after the bytes.
+    ///
+    /// On x86, the bytes of another instruction can look like a direct call. The target of a real call is the address of a
+    /// function.
+    #[must_use]
+    pub(super) fn direct_call(self, code: &[u8], end: u64) -> Option<u64> {
+        match self {
+            Machine::X86 | Machine::X86_64 => Some(self.relative(end, call_x86(code.last_chunk::<5>()?)?)),
+            Machine::Aarch64 => Some(end.wrapping_sub(4).wrapping_add_signed(call_aarch64(code.last_chunk::<4>()?)?)),
+            Machine::Other => None,
+        }
+    }
+
+    /// Returns the target of the jump at the beginning of these bytes, if they look like a direct jump. `pc` is the address
+    /// of the first byte.
+    #[must_use]
+    pub(super) fn direct_jump(self, code: &[u8], pc: u64) -> Option<u64> {
+        match (self, code) {
+            (Machine::X86 | Machine::X86_64, [0xe9, rest @ ..]) => {
+                Some(self.relative(pc.wrapping_add(5), i32::from_le_bytes(*rest.first_chunk()?)))
+            }
+            (Machine::X86 | Machine::X86_64, [0xeb, distance, ..]) => {
+                Some(self.relative(pc.wrapping_add(2), i32::from(distance.cast_signed())))
+            }
+            (Machine::X86 | Machine::X86_64, [0x0f, 0x80..=0x8f, rest @ ..]) => {
+                Some(self.relative(pc.wrapping_add(6), i32::from_le_bytes(*rest.first_chunk()?)))
+            }
+            (Machine::Aarch64, code) => {
+                let instruction = u32::from_le_bytes(*code.first_chunk()?);
+                (instruction >> 26 == 0b00_0101).then(|| pc.wrapping_add_signed(distance_aarch64(instruction)))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the distance between the addresses at which instructions can begin.
+    #[must_use]
+    pub fn step(self) -> usize {
+        match self {
+            Machine::Aarch64 => 4,
+            Machine::X86 | Machine::X86_64 | Machine::Other => 1,
+        }
+    }
+
+    /// Returns the target of an x86 instruction. `next` is the address of the next instruction.
+    fn relative(self, next: u64, distance: i32) -> u64 {
+        match self {
+            Machine::X86 => u64::from((next as u32).wrapping_add_signed(distance)),
+            _ => next.wrapping_add_signed(distance.into()),
+        }
+    }
+}
+
+/// Decodes `call rel32`, and returns the distance from the next instruction to the target.
+pub(crate) fn call_x86(bytes: &[u8]) -> Option<i32> {
+    let (opcode, rest) = bytes.split_first()?;
+    (*opcode == 0xe8).then_some(i32::from_le_bytes(*rest.first_chunk()?))
+}
+
+/// Decodes `bl imm26`, and returns the distance from the instruction to the target. Instructions are little-endian even
+/// if data is big-endian.
+pub(crate) fn call_aarch64(bytes: &[u8]) -> Option<i64> {
+    let instruction = u32::from_le_bytes(*bytes.first_chunk()?);
+    (instruction >> 26 == 0b10_0101).then(|| distance_aarch64(instruction))
+}
+
+/// Returns the distance of `b imm26` or `bl imm26`.
+fn distance_aarch64(instruction: u32) -> i64 {
+    // The shifts extend the sign of the 26 bits.
+    i64::from((instruction << 6).cast_signed() >> 6) * 4
 }
 
 /// Whether x86 code ends with an indirect call of this length: `call *register` or `call *memory`.

@@ -38,7 +38,8 @@ pub(crate) fn load(arguments: &Arguments, progress: &mut Progress<'_>) -> Result
         Ok::<_, Error>(Parsed { images, file_map: None })
     })?;
     let (contents, outside_images) = (Contents::default(), OutsideImages::default());
-    Ok(Loaded { parsed, profile, contents, files: Vec::new(), outside_images })
+    let (files, side_files) = (Vec::new(), Vec::new());
+    Ok(Loaded { parsed, profile, contents, files, outside_images, stacks: None, side_files })
 }
 
 /// Reads all profiles of an image, and returns their sum.

@@ -1,13 +1,16 @@
 //! The result of loading: everything that was read.
 
 use gmon::Profile;
+use gmon::side_file::SideFile;
 use self_cell::self_cell;
 
 use super::input_files::InputFiles;
 use super::outside::OutsideImages;
 use super::profile_file::FileInfo;
+use super::stacks::Stacks;
 use crate::cli::options::Contents;
 use crate::image::address_space::Images;
+use crate::image::{CodeBytes, ProgramCode};
 use crate::symbols::file_map::FileMap;
 
 /// What borrows from the content of the files.
@@ -34,6 +37,10 @@ pub struct Loaded {
     pub(super) contents: Contents,
     pub(super) files: Vec<FileInfo>,
     pub(super) outside_images: OutsideImages,
+    pub(super) stacks: Option<Stacks>,
+    /// For each program that ran, the sum of its side files.
+    #[allow(dead_code, reason = "no report shows it yet")]
+    pub(super) side_files: Vec<SideFile>,
 }
 
 impl Loaded {
@@ -62,6 +69,31 @@ impl Loaded {
     /// Samples and calls outside all images.
     pub(crate) fn outside_images(&self) -> OutsideImages {
         self.outside_images
+    }
+
+    /// Adds the stacks of the profile's samples, in place of the stacks that were read. Their addresses are those of the
+    /// profile.
+    #[must_use]
+    pub fn with_stacks(self, stacks: Stacks) -> Loaded {
+        Loaded { stacks: Some(stacks), ..self }
+    }
+
+    /// The stacks of the samples, if any profile has stacks.
+    #[must_use]
+    pub fn stacks(&self) -> Option<&Stacks> {
+        self.stacks.as_ref()
+    }
+
+    /// The machine code of all images, in the common address space.
+    pub(crate) fn code(&self) -> ProgramCode<'_> {
+        let (files, images) = (self.parsed.borrow_owner(), self.images());
+        let code =
+            images.iter().zip(images.paths()).zip(images.code()).enumerate().map(|(at, ((image, path), code))| {
+                let file =
+                    files.named.get(at).or_else(|| files.shared_objects.get()?.iter().find(|file| file.path == *path));
+                (CodeBytes::new(image, file.and_then(|file| file.unread.as_ref())), code.start)
+            });
+        ProgramCode::new(code)
     }
 
     /// The content of the file of symbols (`-S`), if there is one.

@@ -37,6 +37,14 @@ pub(super) struct ProfileFile {
     pub(super) info: FileInfo,
 }
 
+impl ProfileFile {
+    /// The number of samples; 0 if their sum is negative.
+    pub(super) fn samples(&self) -> u64 {
+        let totals = self.profile.histograms.iter().map(|histogram| u64::try_from(histogram.total()).unwrap_or(0));
+        totals.fold(0, u64::saturating_add)
+    }
+}
+
 /// Reads the bytes of a profile.
 ///
 /// # Errors

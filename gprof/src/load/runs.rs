@@ -28,6 +28,8 @@ pub(super) struct Reading<'a> {
     pub(super) identity: Option<&'a str>,
     /// Whether to read the lists of objects beside the profiles, or only the identity of the program there.
     pub(super) with_objects: bool,
+    /// Whether to use the counts in side files.
+    pub(super) with_sides: bool,
     /// The sample units of other images.
     pub(super) units: &'a Accumulator,
 }
@@ -89,15 +91,14 @@ impl Reading<'_> {
                 ProfilePath::Stdin => RunFiles::default(),
                 ProfilePath::File(file) => RunFiles::read(file, &bytes, self.identity, self.with_objects),
             };
-            let side = beside.side.take();
+            let side = beside.side.take().filter(|_| self.with_sides);
             runs.files.push(beside);
             let file = profile_file::parse(path, &bytes, &self.hints)?;
             let mismatch = self.mismatch(&file.profile, runs.files.last());
+            let samples = file.samples();
             runs.sum.add(path, file, mismatch)?;
-            side.map_or(Ok(()), |side| runs.side.add(side)).map_err(|source| {
-                let file = format!("{path}.side");
-                Error::Profile { file, source }
-            })?;
+            let fail = |source| Error::Profile { file: format!("{path}.side"), source };
+            runs.side.add(side, samples).map_err(fail)?;
             done.fetch_add(1, Relaxed);
         }
         Ok(())
@@ -163,8 +164,15 @@ mod tests {
         let (directory, paths) = files(100);
         let hints = Hints { form: None, word: Some(Word::W64), order: Some(Order::Little) };
         let units = Accumulator::default();
-        let reading =
-            Reading { hints, code: 0x1000..0x9000, calls: None, identity: None, with_objects: false, units: &units };
+        let reading = Reading {
+            hints,
+            code: 0x1000..0x9000,
+            calls: None,
+            identity: None,
+            with_objects: false,
+            with_sides: true,
+            units: &units,
+        };
         let done = AtomicUsize::new(0);
         let mut alone = Runs::default();
         reading.each(&paths, &done, &mut || {}, &mut alone).unwrap();

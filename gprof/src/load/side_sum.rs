@@ -10,7 +10,11 @@ type ProgramKey = (Identity, Vec<u8>);
 /// The sums of side files, one for each program: an image may be reported with profiles of another program or build,
 /// and such files cannot be added up.
 #[derive(Default)]
-pub(super) struct SideSum(BTreeMap<Option<ProgramKey>, Sum>);
+pub(super) struct SideSum {
+    sums: BTreeMap<Option<ProgramKey>, Sum>,
+    /// For each profile: the number of its ticks, inside and outside of its image, and whether they have stacks.
+    profiles: Vec<(u64, bool)>,
+}
 
 /// The sum of the side files of one program.
 enum Sum {
@@ -20,18 +24,30 @@ enum Sum {
 }
 
 impl SideSum {
-    /// Adds a side file.
+    /// Adds the side file of a profile with this many samples, if the profile has a side file.
     ///
     /// # Errors
     ///
-    /// When the file has another sampling rate, or when a sum exceeds 64 bits.
-    pub(super) fn add(&mut self, side: SideFile) -> gmon::Result<()> {
+    /// When the file has another sampling rate than the files before, or when a sum exceeds 64 bits.
+    pub(super) fn add(&mut self, side: Option<SideFile>, samples: u64) -> gmon::Result<()> {
+        let Some(side) = side else {
+            self.profiles.push((samples, false));
+            return Ok(());
+        };
+        let outside = side.samples().iter().filter(|samples| samples.thread().is_none());
+        let ticks = outside.fold(samples, |sum, samples| sum.saturating_add(samples.total()));
+        let has_stacks = side.contexts().total() > 0 || side.unwalked().any(|(_, ticks)| ticks > 0);
+        self.profiles.push((ticks, has_stacks || ticks == 0));
+        self.add_file(side)
+    }
+
+    fn add_file(&mut self, side: SideFile) -> gmon::Result<()> {
         let key = side.program().map(|program| match &program.identity {
             Identity::Unknown => (Identity::Unknown, program.path.clone()),
             identity => (identity.clone(), Vec::new()),
         });
-        let Some(sum) = self.0.get_mut(&key) else {
-            self.0.insert(key, Sum::One(Box::new(side)));
+        let Some(sum) = self.sums.get_mut(&key) else {
+            self.sums.insert(key, Sum::One(Box::new(side)));
             return Ok(());
         };
         if let Sum::One(first) = sum {
@@ -47,15 +63,17 @@ impl SideSum {
 
     /// Adds the files that follow these. Returns `None` when they cannot be added up.
     pub(super) fn append(&mut self, later: SideSum) -> Option<()> {
-        later.finish().into_iter().try_for_each(|side| self.add(side).ok())
+        let (sides, profiles) = later.finish();
+        self.profiles.extend(profiles);
+        sides.into_iter().try_for_each(|side| self.add_file(side).ok())
     }
 
-    /// The sum for each program.
-    pub(super) fn finish(self) -> Vec<SideFile> {
-        let sums = self.0.into_values().map(|sum| match sum {
+    /// The sum for each program; and for each profile the number of its ticks, and whether they have stacks.
+    pub(super) fn finish(self) -> (Vec<SideFile>, Vec<(u64, bool)>) {
+        let sums = self.sums.into_values().map(|sum| match sum {
             Sum::One(side) => *side,
             Sum::Several(several) => several.finish(),
         });
-        sums.collect()
+        (sums.collect(), self.profiles)
     }
 }

@@ -13,6 +13,11 @@ pub(super) fn explain(text: &str, options: &Options, out: &mut dyn Write) -> io:
     if options.errors { out.write_all(ERRORS.as_bytes()) } else { Ok(()) }
 }
 
+/// Returns the text that explains the call graph, whose times of called functions were measured or estimated.
+pub(super) fn graph(is_measured: bool) -> String {
+    [GRAPH, if is_measured { MEASURED } else { ESTIMATED }].concat()
+}
+
 /// Explains standard errors.
 const ERRORS: &str = "
  error      the standard error of a self time, behind a ±: how far the time may
@@ -78,7 +83,7 @@ all calls of the functions that have counted calls.
 ";
 
 /// Explains the call graph.
-pub(super) const GRAPH: &str = "
+const GRAPH: &str = "
 How to read the call graph. Dashed lines divide it into entries, one for each
 function. The entry's own line begins with a number in brackets. The lines
 above it are the callers of the function, the lines below it are the functions
@@ -119,7 +124,10 @@ On the lines of callers, above:
 On the lines of called functions, below, the columns are the same: the part of
 the called function's time that is charged to this function, and the number of
 its calls that this function made.
+";
 
+/// Explains estimated times in the call graph.
+const ESTIMATED: &str = "
 Time is charged to callers in proportion to the number of their calls. A
 caller whose few calls take long is charged too little; a caller whose many
 calls are short is charged too much.
@@ -127,4 +135,16 @@ calls are short is charged too much.
 Functions that call each other in a circle form a cycle. The time of a cycle
 cannot be divided among calls within the cycle. So the cycle has an entry as a
 whole, with its members below, and calls within the cycle carry no time.
+";
+
+/// Explains measured times in the call graph.
+const MEASURED: &str = "
+Times of called functions are measured: each sample has a stack, the chain of
+callers. A sample counts once for each function on its stack, and once for each
+caller of a function there. So the time of a called function is charged to the
+caller that it worked for. A sample counts for those callers that its stack
+shows, so times are too short where stacks are not whole or missing.
+
+Functions that call each other in a circle form a cycle, which has an entry as
+a whole, with its members below.
 ";

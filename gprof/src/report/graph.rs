@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::columns::Columns;
 use super::numbered_names::NumberedNames;
-use super::{errors, explanations, names};
+use super::{errors, explanations, names, stacks};
 use crate::analysis::entries::{Calls, Endpoint, EntryLine, LineKind};
 use crate::analysis::graph::Node;
 use crate::analysis::{Analysis, Clock};
@@ -12,8 +12,9 @@ use crate::cli::options::Options;
 use crate::report::number::{Fixed, General};
 
 pub(super) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
+    let explanation = explanations::graph(analysis.stacks().is_some());
     let title = match (options.traditional, options.brief) {
-        (true, false) => explanations::GRAPH,
+        (true, false) => &explanation,
         (true, true) => "",
         (false, true) => "\t\t\tCall graph\n\n",
         (false, false) => "\t\t     Call graph (explanation follows)\n\n",
@@ -36,7 +37,7 @@ pub(super) fn render(analysis: &Analysis<'_>, options: &Options, out: &mut dyn W
         }
         out.write_all(separator.as_bytes())?;
     }
-    if options.traditional { Ok(()) } else { explanations::explain(explanations::GRAPH, options, out) }
+    if options.traditional { Ok(()) } else { explanations::explain(&explanation, options, out) }
 }
 
 fn header(analysis: &Analysis<'_>, options: &Options, out: &mut dyn Write) -> io::Result<()> {
@@ -51,10 +52,14 @@ pub(super) fn granularity(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::R
     if total > 0.0 {
         write!(out, " for {:.2}% of {:.2} ", Fixed(Clock::percent_of_one(total)), Fixed(clock.time(total)))?;
         out.write_all(clock.dimension.as_bytes())?;
-        out.write_all(b"\n\n")
+        out.write_all(b"\n")?;
     } else {
-        out.write_all(b" no time propagated\n\n")
+        out.write_all(b" no time propagated\n")?;
     }
+    if let Some(stacks) = analysis.stacks() {
+        writeln!(out, "children: {}", stacks::summary(stacks))?;
+    }
+    out.write_all(b"\n")
 }
 
 const COLUMNS: &[u8] = b"index % time    self  children    called     name\n";
@@ -98,19 +103,25 @@ impl Lines<'_, '_> {
         columns.text(b"\n");
         if let LineKind::Primary(Node::Function(id)) = line.kind
             && self.options.errors
-            && line.error != 0.0
+            && (line.error, line.children_error) != (0.0, 0.0)
         {
-            self.error(line.error, self.analysis.call_graph.graph.rank(Node::Function(id)), columns);
+            self.error(line, self.analysis.call_graph.graph.rank(Node::Function(id)), columns);
         }
         Ok(())
     }
 
-    /// Writes the standard error on a line below the function's line. Programs that read the call graph do not expect
+    /// Writes the standard errors on a line below the function's line. Programs that read the call graph do not expect
     /// another column, but skip lines that end with a number in parentheses. In the entry of a cycle as a whole they do
     /// not skip such lines.
-    fn error(&self, error: f64, rank: u32, columns: &mut Columns) {
-        let error = errors::text(error);
-        columns.text(format!("{error:>20}{:25}standard error ({rank})\n", "").as_bytes());
+    fn error(&self, line: &EntryLine, rank: u32, columns: &mut Columns) {
+        let (error, children) = (errors::text(line.error), errors::text(line.children_error));
+        let (width, inclusive) = (self.children + 1, errors::text(line.inclusive_error));
+        let blanks = 25 - width;
+        columns.text(format!("{error:>20}{children:>width$}{:blanks$}standard error", "").as_bytes());
+        if !inclusive.is_empty() {
+            columns.text(format!(", inclusive {inclusive}").as_bytes());
+        }
+        columns.text(format!(" ({rank})\n").as_bytes());
     }
 
     fn times(&self, line: &EntryLine, columns: &mut Columns) {

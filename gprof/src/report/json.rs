@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use super::json_value::{Record, Value, write_list, write_record};
 use crate::analysis::entries::{Calls, Endpoint, EntryLine, LineKind};
 use crate::analysis::graph::Node;
-use crate::analysis::{Analysis, BoundsDoubt, BoundsRow, BoundsTable, FlatRow, Stats};
+use crate::analysis::{Analysis, BoundsDoubt, BoundsRow, BoundsTable, FlatRow, StackSums, Stats};
 use crate::image::address_space::Mapping;
 use crate::load::profile_file::FileInfo;
 use crate::symbols::functions::FunctionId;
@@ -32,6 +32,10 @@ pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result
         write_list("bounds", bounds.rows.iter().map(bounds_row), out)?;
         out.write_all(b",\n\"bounds_summary\":")?;
         write_record(&bounds_summary(bounds), out)?;
+    }
+    if let Some(stacks) = analysis.stacks() {
+        out.write_all(b",\n\"stacks\":")?;
+        write_record(&stack_sums(stacks), out)?;
     }
     out.write_all(b",\n\"statistics\":")?;
     write_record(&statistics(analysis.stats(), analysis.files()), out)?;
@@ -137,6 +141,8 @@ fn bounds_row<'a>(row: &BoundsRow) -> Record<'a> {
 
 fn entry<'a>(analysis: &Analysis<'_>, node: Node) -> Record<'a> {
     let lines = analysis.entry(node);
+    let is_measured = analysis.stacks().is_some();
+    let line = |of: &EntryLine| line(of, is_measured);
     let of = |is: fn(LineKind) -> bool| lines.iter().filter(move |entry| is(entry.kind)).map(line);
     let (number, _) = analysis.entry_number(node);
     let mut record = vec![("number", u64::from(number).into()), ("percent", analysis.percent(node).into())];
@@ -146,7 +152,7 @@ fn entry<'a>(analysis: &Analysis<'_>, node: Node) -> Record<'a> {
     record
 }
 
-fn line<'a>(line: &EntryLine) -> Record<'a> {
+fn line<'a>(line: &EntryLine, is_measured: bool) -> Record<'a> {
     let (function, cycle) = match line.endpoint {
         Endpoint::Function(id) => (Some(id.index()), None),
         Endpoint::Cycle(at) => (None, Some(at + 1)),
@@ -159,7 +165,7 @@ fn line<'a>(line: &EntryLine) -> Record<'a> {
         Calls::Part { some, all } => (Some(some), Some(all), None),
     };
     let (self_time, children) = line.times.unzip();
-    vec![
+    let mut record = vec![
         ("function", function.into()),
         ("cycle", cycle.into()),
         ("self", self_time.into()),
@@ -167,6 +173,25 @@ fn line<'a>(line: &EntryLine) -> Record<'a> {
         ("calls", calls.into()),
         ("calls_of", calls_of.into()),
         ("self_calls", self_calls.into()),
+    ];
+    if is_measured {
+        let known = |error: f64| Some(error).filter(|error| *error != 0.0).into();
+        record.push(("self_error", known(line.error)));
+        record.push(("children_error", known(line.children_error)));
+        record.push(("inclusive_error", known(line.inclusive_error)));
+    }
+    record
+}
+
+fn stack_sums<'a>(sums: &StackSums) -> Record<'a> {
+    vec![
+        ("stacks", sums.stacks.into()),
+        ("whole", sums.whole.into()),
+        ("samples_without_stack", sums.without_stack.into()),
+        ("doubtful", sums.doubtful.into()),
+        ("profiles", sums.covered.count.into()),
+        ("profiles_without_stacks", sums.uncovered.count.into()),
+        ("samples_of_profiles_without_stacks", sums.uncovered.ticks.into()),
     ]
 }
 

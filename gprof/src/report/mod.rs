@@ -22,6 +22,7 @@ mod numbered_names;
 mod order;
 mod render;
 mod source;
+mod stacks;
 mod stats;
 mod table;
 mod writer;

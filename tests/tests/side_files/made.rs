@@ -106,6 +106,12 @@ impl Run {
         bytes
     }
 
+    /// The number of samples inside and outside of the images.
+    pub(crate) fn total(&self) -> u64 {
+        let inside: u64 = self.ticks.values().flat_map(BTreeMap::values).sum();
+        inside + self.kernel + self.vdso + self.elsewhere
+    }
+
     fn between(&self) -> impl Iterator<Item = ((usize, u64, usize, u64), u64)> {
         let known =
             self.calls.iter().filter(|((from, _, to, _), _)| from != to && *from != NO_IMAGE && *to != NO_IMAGE);

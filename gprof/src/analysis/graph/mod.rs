@@ -2,12 +2,15 @@
 
 pub mod arcs;
 pub mod cycles;
+mod measured_times;
 pub mod propagate;
 
 use std::cmp::{Ordering, Reverse};
 
+use crate::analysis::contexts::measured::Measured;
 use crate::analysis::flat::Flat;
 use crate::analysis::ordered::Ordered;
+use crate::analysis::percent::whole;
 use crate::symbols::functions::{FunctionId, Functions};
 use arcs::{ArcId, Arcs, CallSums};
 use cycles::{Cycle, Cycles};
@@ -32,23 +35,30 @@ pub struct Graph {
     pub ranking: Vec<Node>,
     function_rank: Vec<u32>,
     cycle_rank: Vec<u32>,
+    /// Whether the times of called functions were measured, not estimated.
+    is_measured: bool,
 }
 
 impl Graph {
     /// Finds cycles, propagates times and ranks functions and cycles.
     #[must_use]
     pub fn new(arcs: Arcs, flat: &Flat, functions: &Functions<'_>, choices: GraphSelection<'_>) -> Graph {
-        let mut graph = Graph::unranked(arcs, flat, functions, choices);
-        sort_arcs(&mut graph.arcs, &graph.cycles, &graph.times);
-        sort_members(&mut graph.cycles, &graph.arcs, &graph.times);
-        graph.ranking = ranking(functions, &graph.arcs, &graph.times);
-        for (rank, node) in (1..).zip(&graph.ranking) {
+        Graph::unranked(arcs, flat, functions, choices).ranked(functions)
+    }
+
+    /// Ranks functions and cycles, and sorts arcs and the members of cycles.
+    #[must_use]
+    pub fn ranked(mut self, functions: &Functions<'_>) -> Graph {
+        sort_arcs(&mut self.arcs, &self.cycles, &self.times, self.is_measured);
+        sort_members(&mut self.cycles, &self.arcs, &self.times);
+        self.ranking = ranking(functions, &self.arcs, &self.times);
+        for (rank, node) in (1..).zip(&self.ranking) {
             match *node {
-                Node::Function(id) => graph.function_rank[id.index()] = rank,
-                Node::Cycle(at) => graph.cycle_rank[at] = rank,
+                Node::Function(id) => self.function_rank[id.index()] = rank,
+                Node::Cycle(at) => self.cycle_rank[at] = rank,
             }
         }
-        graph
+        self
     }
 
     /// Finds cycles and propagates times, but ranks nothing and sorts neither arcs nor members of cycles. This is
@@ -57,8 +67,26 @@ impl Graph {
     pub fn unranked(arcs: Arcs, flat: &Flat, functions: &Functions<'_>, choices: GraphSelection<'_>) -> Graph {
         let cycles = Cycles::new(&arcs, functions);
         let times = Times::new(&arcs, &cycles, flat, functions, choices);
+        Graph::with_times(arcs, cycles, times, functions, false)
+    }
+
+    /// Finds cycles, and takes the times that the stacks show. Like [`Graph::unranked`], this sorts nothing.
+    #[must_use]
+    pub fn measured(
+        arcs: Arcs,
+        flat: &Flat,
+        functions: &Functions<'_>,
+        choices: GraphSelection<'_>,
+        measured: &Measured,
+    ) -> Graph {
+        let cycles = Cycles::new(&arcs, functions);
+        let times = Times::measured(&arcs, &cycles, flat, functions, choices, measured);
+        Graph::with_times(arcs, cycles, times, functions, true)
+    }
+
+    fn with_times(arcs: Arcs, cycles: Cycles, times: Times, functions: &Functions<'_>, is_measured: bool) -> Graph {
         let (function_rank, cycle_rank) = (vec![0; functions.len()], vec![0; cycles.all.len()]);
-        Graph { function_rank, cycle_rank, arcs, cycles, times, ranking: Vec::new() }
+        Graph { function_rank, cycle_rank, arcs, cycles, times, is_measured, ranking: Vec::new() }
     }
 
     /// Returns the sums over all arcs of the profile.
@@ -118,11 +146,19 @@ impl Graph {
         0..self.arcs.all.len() as ArcId
     }
 
-    /// Returns an arc, and the time that the arc hands to the caller. An arc within a cycle hands up no time.
+    /// Returns an arc, and the time that the arc hands to the caller. Calls of a function by itself hand up no time. An arc
+    /// within a cycle hands up time only if the time was measured.
     #[must_use]
     pub fn arc(&self, id: ArcId) -> (&arcs::Arc, Option<Handed>) {
         let arc = self.arcs.get(id);
-        (arc, (!is_inner(arc, &self.cycles)).then(|| self.times.arcs[id as usize]))
+        let has_time = arc.parent != arc.child && (self.is_measured || !is_inner(arc, &self.cycles));
+        (arc, has_time.then(|| self.times.arcs[id as usize]))
+    }
+
+    /// Returns whether an arc leads from a function to itself, or to a member of the function's cycle.
+    #[must_use]
+    pub fn is_inner(&self, arc: &arcs::Arc) -> bool {
+        is_inner(arc, &self.cycles)
     }
 
     /// Returns the cycles. The members of each cycle are in the order of their time.
@@ -197,23 +233,19 @@ impl Graph {
     }
 }
 
-/// Returns the divisor for percentages of `total`. No time at all counts as one sample.
-pub(crate) fn whole(total: f64) -> f64 {
-    if total > 0.0 { total } else { 1.0 }
-}
-
 fn is_inner(arc: &arcs::Arc, cycles: &Cycles) -> bool {
     arc.parent == arc.child || cycles.same(arc.parent, arc.child)
 }
 
-/// Sorts the arcs of each function: calls of the function by itself, calls within its cycle, other calls by time.
-fn sort_arcs(arcs: &mut Arcs, cycles: &Cycles, times: &Times) {
+/// Sorts the arcs of each function: calls of the function by itself, calls within its cycle, other calls by time. Measured
+/// calls within a cycle are among the others.
+fn sort_arcs(arcs: &mut Arcs, cycles: &Cycles, times: &Times, is_measured: bool) {
     let keys: Vec<(u8, Ordered, u64)> = (0..)
         .zip(&arcs.all)
         .map(|(at, arc): (usize, _)| {
             if arc.parent == arc.child {
                 (0, Ordered(0.0), 0)
-            } else if cycles.same(arc.parent, arc.child) {
+            } else if !is_measured && cycles.same(arc.parent, arc.child) {
                 (1, Ordered(0.0), arc.count)
             } else {
                 let (own, children) = times.arcs[at];

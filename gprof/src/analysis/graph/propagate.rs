@@ -65,26 +65,26 @@ impl Times {
         functions: &Functions<'_>,
         selection: GraphSelection<'_>,
     ) -> Times {
-        let mut propagation = Propagation {
-            arcs,
-            cycles,
-            flat,
-            selection,
-            cycle_time: vec![0.0; cycles.all.len()],
-            times: Times {
-                functions: vec![Share::default(); functions.len()],
-                cycles: vec![Share::default(); cycles.all.len()],
-                arcs: vec![(0.0, 0.0); arcs.all.len()],
-                outside: vec![None; functions.len()],
-                total: 0.0,
-            },
-        };
+        let mut propagation = Propagation::new(arcs, cycles, flat, functions, selection);
         propagation.fractions();
         propagation.times_of_cycles();
         for parent in &cycles.order {
             propagation.gather(*parent);
         }
         propagation.hand_outside();
+        propagation.times
+    }
+
+    /// Finds the functions that have entries, and the part of each function's self time that counts. Propagates nothing.
+    pub(super) fn of_functions_alone(
+        arcs: &Arcs,
+        cycles: &Cycles,
+        flat: &Flat,
+        functions: &Functions<'_>,
+        selection: GraphSelection<'_>,
+    ) -> Times {
+        let mut propagation = Propagation::new(arcs, cycles, flat, functions, selection);
+        propagation.fractions();
         propagation.times
     }
 }
@@ -99,7 +99,30 @@ struct Propagation<'a> {
     times: Times,
 }
 
-impl Propagation<'_> {
+impl<'a> Propagation<'a> {
+    fn new(
+        arcs: &'a Arcs,
+        cycles: &'a Cycles,
+        flat: &'a Flat,
+        functions: &Functions<'_>,
+        selection: GraphSelection<'a>,
+    ) -> Propagation<'a> {
+        Propagation {
+            arcs,
+            cycles,
+            flat,
+            selection,
+            cycle_time: vec![0.0; cycles.all.len()],
+            times: Times {
+                functions: vec![Share::default(); functions.len()],
+                cycles: vec![Share::default(); cycles.all.len()],
+                arcs: vec![(0.0, 0.0); arcs.all.len()],
+                outside: vec![None; functions.len()],
+                total: 0.0,
+            },
+        }
+    }
+
     /// Goes from callers down to called functions, and decides which part of each function's time counts, and whether
     /// the function has an entry.
     fn fractions(&mut self) {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use gmon::{Accumulator, Hints, Histogram, Profile};
+use gmon::{Accumulator, Hints, Histogram};
 
 use super::counts::SparseProfile;
 use crate::cli::options::ProfilePath;
@@ -52,7 +52,7 @@ impl CandidateSum {
         let path = ProfilePath::File(path.to_owned());
         let hints = Hints { form: None, word: Some(headers.word), order: Some(headers.order) };
         let added = profile_file::parse(&path, bytes, &hints).and_then(|mut file| {
-            self.samples = self.samples.saturating_add(samples(&file.profile));
+            self.samples = self.samples.saturating_add(file.samples());
             file.info.is_shared_object = true;
             let code = headers.code.as_ref();
             let mismatch = code.and_then(|code| address_mismatch::find(&file.profile, code));
@@ -120,10 +120,4 @@ impl Batch {
         }
         Some(())
     }
-}
-
-/// The number of samples in a profile.
-pub(super) fn samples(profile: &Profile) -> u64 {
-    let totals = profile.histograms.iter().map(|histogram| u64::try_from(histogram.total()).unwrap_or(0));
-    totals.fold(0, u64::saturating_add)
 }

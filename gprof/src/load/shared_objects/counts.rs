@@ -1,5 +1,6 @@
 //! What a run counted in and outside its shared objects, in one form for side files and for lists of objects.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -14,6 +15,9 @@ use crate::load::outside::OutsideImages;
 pub(crate) struct RunCounts {
     /// The shared objects.
     pub(super) objects: Vec<RunObject>,
+    /// For each number that a side file has for an object, the index of the object in `objects`. An object that was closed
+    /// and loaded again may have several numbers.
+    pub(super) numbers: BTreeMap<u32, usize>,
     /// Calls between objects: the caller's object and address, the callee's object and address, and the count. The
     /// program has number 0. The callee's profile also contains each of these calls, from an unknown place.
     pub(super) arcs: Vec<([u64; 4], u64)>,

@@ -9,6 +9,7 @@ mod calls;
 mod candidate;
 mod counts;
 mod list;
+mod object_images;
 mod objects;
 mod reading;
 mod run_files;
@@ -16,6 +17,7 @@ mod side;
 
 pub(crate) use calls::CallsBetween;
 pub(crate) use counts::RunCounts;
+pub(crate) use object_images::ObjectImages;
 pub(crate) use objects::{SharedObject, SharedObjects};
 pub(crate) use reading::ObjectReading;
 pub(crate) use run_files::{Program, RunFiles};

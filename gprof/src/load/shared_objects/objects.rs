@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use gmon::Histogram;
+use gmon::side_file::PROGRAM;
 
 use super::batch::{Batch, CandidateSum, Outcome};
 use super::calls::{Call, CallsBetween};
 use super::candidate::Candidate;
 use super::counts::{ObjectCounts, RunCounts};
+use super::object_images::ObjectImages;
 use super::reading::{ObjectReading, Task, TaskCounts};
 use super::run_files::companion;
 use crate::error::Error;
@@ -35,6 +37,8 @@ pub(crate) struct SharedObject {
 #[derive(Default)]
 pub(crate) struct SharedObjects {
     pub(crate) objects: Vec<SharedObject>,
+    /// For each run, the images of the objects in its side file.
+    pub(crate) images: Vec<ObjectImages>,
     pub(crate) calls: CallsBetween,
     pub(crate) outside_images: OutsideImages,
 }
@@ -150,6 +154,8 @@ impl SharedObjects {
             let _ = writeln!(warnings, "gprof: warning: {}: {why}", object.path.display());
         }
         self.add_calls(run, &numbers);
+        let image = |(number, at): (&u32, &usize)| Some((*number, *numbers.get(&run.objects.get(*at)?.number)?));
+        self.images.push(ObjectImages::new(run.numbers.iter().filter_map(image).chain([(PROGRAM, 0)])));
     }
 
     /// Adds the calls of a run. `places` maps the numbers of the run's objects to images.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use gmon::side_file::Checksum;
 use gmon::{Accumulator, Hints, Histogram};
 
-use super::batch::{Batch, CandidateSum, Outcome, samples};
+use super::batch::{Batch, CandidateSum, Outcome};
 use super::candidate::Candidate;
 use super::counts::{RunObject, SparseProfile};
 use crate::cli::options::ProfilePath;
@@ -128,7 +128,7 @@ impl ObjectReading<'_> {
             TaskCounts::Sparse(counts) => counts.samples(),
             TaskCounts::File(profile, _) => {
                 let file = profile_file::parse(&ProfilePath::File(profile.clone()), bytes, &self.hints);
-                file.map_or(0, |file| samples(&file.profile))
+                file.map_or(0, |file| file.samples())
             }
         }
     }

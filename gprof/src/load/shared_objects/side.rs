@@ -65,7 +65,7 @@ impl Sorting {
     fn new(side: &SideFile) -> Sorting {
         let used = used(side);
         let mut sorting = Sorting { owners: BTreeMap::new(), result: RunCounts::default() };
-        // An object that was closed and loaded again may have several numbers.
+        // Objects with several numbers are one object.
         let mut known: BTreeMap<(PathBuf, Option<String>), usize> = BTreeMap::new();
         for (number, object) in side.objects() {
             let owner = match object.kind {
@@ -76,6 +76,7 @@ impl Sorting {
                     let key = (path(object), identity(object));
                     let at = known.get(&key).copied().unwrap_or_else(|| sorting.add(number, &key, object));
                     known.insert(key, at);
+                    sorting.result.numbers.insert(number, at);
                     Owner::Object(at)
                 }
             };

@@ -22,7 +22,7 @@ pub fn render(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     cut(report, out)?;
     if let Some(entries) = &report.entries {
         if report.explained {
-            out.write_all(explanations::GRAPH.as_bytes())?;
+            out.write_all(explanations::graph(false).as_bytes())?;
         }
         graph::render(report, entries, out)?;
     }

@@ -28,11 +28,14 @@ pub(crate) fn render(analysis: &Analysis<'_>, options: &Options, frame: Frame, o
     ];
     if options.errors {
         columns.insert(3, column("error"));
+        if analysis.stacks().is_some() {
+            columns.insert(5, column("error"));
+        }
     }
     let widths = vec![Cell::new(None); analysis.functions.len()];
     let rows = Rows { analysis, options, numbered_names: NumberedNames::new(analysis), widths };
     draw(&columns, |pass, take| rows.hand_over(pass, take), frame, out)?;
-    explanations::explain(explanations::GRAPH, options, out)
+    explanations::explain(&explanations::graph(analysis.stacks().is_some()), options, out)
 }
 
 /// The indentation of names that are not the name of the entry's function.
@@ -82,6 +85,9 @@ impl Rows<'_, '_> {
             cells.text(&errors::text(line.error));
         }
         time(line.times.map(|(_, children)| children), cells);
+        if self.options.errors && self.analysis.stacks().is_some() {
+            cells.text(&errors::text(line.children_error));
+        }
         cells.cell(|columns| calls(line.calls, columns));
         let known = match line.endpoint {
             Endpoint::Function(id) => Some(&self.widths[id.index()]),

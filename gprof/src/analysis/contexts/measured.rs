@@ -1,0 +1,223 @@
+//! Inclusive times as the stacks show them.
+//!
+//! A tick counts for a function if the function is on the stack, once however often the function is there. A tick counts for
+//! an arc if the arc's callee stands above its caller on the stack, also once. Ticks count if they count in the flat profile:
+//! those in the profiling runtime, outside of all functions, and in functions that the user left out do not.
+
+use std::collections::HashMap;
+
+use super::sums::StackSums;
+use super::tree::{Context, Contexts, Frame};
+use crate::analysis::selection::{ArcSelection, Selection};
+use crate::symbols::functions::{FunctionId, Functions};
+
+/// Ticks of a function or an arc.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ticks {
+    /// The ticks in the function itself.
+    pub own: u64,
+    /// The ticks in functions above the function on the stack.
+    pub below: u64,
+}
+
+/// The ticks of a function.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FunctionTicks {
+    /// All ticks.
+    pub all: Ticks,
+    /// The ticks that count, where the user restricts the time (`-n`, `-N`, `-E`, `-F`).
+    pub counted: Ticks,
+}
+
+/// A caller and a called function. `None` is code outside of all functions.
+pub type Pair = (Option<FunctionId>, FunctionId);
+
+/// The choices of the user that apply to stacks.
+#[derive(Clone, Copy, Debug)]
+pub struct StackSelection<'a> {
+    /// The functions in the flat profile.
+    pub flat: &'a Selection,
+    /// The functions whose time counts.
+    pub time: &'a Selection,
+    /// The arcs that hand time to callers.
+    pub arcs: &'a ArcSelection,
+}
+
+/// The ticks of all functions and arcs.
+#[derive(Debug)]
+pub struct Measured {
+    contexts: Contexts,
+    /// The ticks of the contexts that count.
+    counted: Sums,
+    /// The ticks of each function.
+    pub functions: Vec<FunctionTicks>,
+    /// The ticks of each arc.
+    pub pairs: HashMap<Pair, Ticks>,
+    /// How much of the samples has stacks.
+    pub sums: StackSums,
+}
+
+impl Measured {
+    /// Adds up the ticks of contexts.
+    #[must_use]
+    pub fn new(
+        mut contexts: Contexts,
+        functions: &Functions<'_>,
+        selection: StackSelection<'_>,
+        sums: StackSums,
+    ) -> Measured {
+        let pairs = cut_arcs(&mut contexts, functions, selection);
+        let paths = Paths { contexts: &contexts, selection };
+        let all = Sums::new(&contexts, paths.own());
+        let counted = Sums::new(&contexts, paths.counted(&all.own));
+        let of = |at: usize| function_of(&contexts.all()[at]).map(FunctionId::index);
+        let (all_ticks, counted_ticks) =
+            (all.ticks(&contexts, functions.len(), of), counted.ticks(&contexts, functions.len(), of));
+        let both = all_ticks.into_iter().zip(counted_ticks);
+        let functions = both.map(|(all, counted)| FunctionTicks { all, counted }).collect();
+        let pairs = ticks_of_pairs(&contexts, &pairs, &counted);
+        Measured { functions, pairs, counted, sums, contexts }
+    }
+
+    /// Returns the ticks of groups of functions. `group` returns the index of a function's group.
+    #[must_use]
+    pub fn groups(&self, groups: usize, group: impl Fn(FunctionId) -> Option<usize>) -> Vec<Ticks> {
+        let of = |at: usize| function_of(&self.contexts.all()[at]).and_then(&group);
+        self.counted.ticks(&self.contexts, groups, of)
+    }
+
+    /// Returns the arcs, sorted. Not all of them were counted.
+    pub fn arcs(&self) -> Vec<(FunctionId, FunctionId)> {
+        let mut arcs: Vec<_> = self.pairs.keys().filter_map(|(caller, called)| Some(((*caller)?, *called))).collect();
+        arcs.sort_unstable();
+        arcs
+    }
+}
+
+/// The ticks of each context.
+#[derive(Debug)]
+struct Sums {
+    /// The ticks of the context alone.
+    own: Vec<u64>,
+    /// The ticks of the context and of all contexts below.
+    whole: Vec<u64>,
+}
+
+impl Sums {
+    fn new(contexts: &Contexts, own: Vec<u64>) -> Sums {
+        let mut whole = own.clone();
+        contexts.add_up(&mut whole);
+        Sums { own, whole }
+    }
+
+    /// Adds up the ticks of the contexts that have the same key, each tick once.
+    fn ticks(&self, contexts: &Contexts, keys: usize, key: impl Fn(usize) -> Option<usize>) -> Vec<Ticks> {
+        let mut ticks = vec![Ticks::default(); keys];
+        for (at, own) in self.own.iter().enumerate() {
+            if let Some(key) = key(at) {
+                ticks[key].own = ticks[key].own.saturating_add(*own);
+            }
+        }
+        contexts.each_outermost(keys, key, |key, at| {
+            ticks[key].below = ticks[key].below.saturating_add(self.whole[at]);
+        });
+        // Until here, the own ticks were among those below.
+        ticks.iter_mut().for_each(|ticks| ticks.below = ticks.below.saturating_sub(ticks.own));
+        ticks
+    }
+}
+
+fn function_of(context: &Context) -> Option<FunctionId> {
+    match context.frame {
+        Frame::Function(id) => Some(id),
+        _ => None,
+    }
+}
+
+/// What the user's choices and the profiling runtime make of the paths of the tree.
+struct Paths<'a> {
+    contexts: &'a Contexts,
+    selection: StackSelection<'a>,
+}
+
+/// Whether the time of a path counts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// No function so far.
+    Start,
+    Counts,
+    DoesNotCount,
+}
+
+impl Paths<'_> {
+    /// The ticks of each context that the flat profile counts.
+    fn own(&self) -> Vec<u64> {
+        let own = |context: &Context| match context.frame {
+            Frame::Function(id) if self.selection.flat.selects(id) => context.ticks,
+            _ => 0,
+        };
+        self.contexts.all().iter().map(own).collect()
+    }
+
+    /// The ticks of each context that the call graph counts.
+    fn counted(&self, own: &[u64]) -> Vec<u64> {
+        let time = self.selection.time;
+        let mut states: Vec<State> = Vec::with_capacity(own.len());
+        let mut counted = Vec::with_capacity(own.len());
+        for (context, own) in self.contexts.all().iter().zip(own) {
+            let above = context.parent().map_or(State::Start, |parent| states[parent]);
+            let state = match context.frame {
+                Frame::Function(id) if !is_runtime(id, self.selection) => match above {
+                    State::Start if time.selects(id) => State::Counts,
+                    State::DoesNotCount if time.includes(id) => State::Counts,
+                    State::Start => State::DoesNotCount,
+                    State::Counts if time.excludes(id) => State::DoesNotCount,
+                    other => other,
+                },
+                _ => above,
+            };
+            states.push(state);
+            counted.push(if state == State::Counts { *own } else { 0 });
+        }
+        counted
+    }
+}
+
+/// Whether a function is part of the profiling runtime, and the user did not choose the function.
+fn is_runtime(id: FunctionId, selection: StackSelection<'_>) -> bool {
+    selection.time.is_runtime(id) && !selection.time.includes(id)
+}
+
+/// Returns the arc by which each context was entered. Where the user left out the arc, the context has no caller any more.
+fn cut_arcs(contexts: &mut Contexts, functions: &Functions<'_>, selection: StackSelection<'_>) -> Vec<Option<Pair>> {
+    let all = contexts.all();
+    let pair = |context: &Context| {
+        let called = function_of(context).filter(|id| !is_runtime(*id, selection))?;
+        let called = functions[called].called_as.map_or(called, |id| functions[id].counts_for);
+        match context.parent().map(|parent| all[parent].frame) {
+            None | Some(Frame::Outside | Frame::Kernel) => Some((None, called)),
+            Some(Frame::Function(caller)) if !is_runtime(caller, selection) => Some((Some(caller), called)),
+            Some(_) => None,
+        }
+    };
+    let is_left_out = |pair: &Option<Pair>| match pair {
+        Some((Some(caller), called)) => !selection.arcs.selects(*caller, *called),
+        _ => false,
+    };
+    let mut pairs: Vec<Option<Pair>> = all.iter().map(pair).collect();
+    let is_cut: Vec<bool> = pairs.iter().map(is_left_out).collect();
+    contexts.cut(|at| is_cut[at]);
+    pairs.iter_mut().zip(is_cut).filter(|(_, is_cut)| *is_cut).for_each(|(pair, _)| *pair = None);
+    pairs
+}
+
+fn ticks_of_pairs(contexts: &Contexts, pairs: &[Option<Pair>], counted: &Sums) -> HashMap<Pair, Ticks> {
+    let mut numbers: HashMap<Pair, usize> = HashMap::new();
+    let number = |pair: &Option<Pair>| {
+        let next = numbers.len();
+        pair.map(|pair| *numbers.entry(pair).or_insert(next))
+    };
+    let keys: Vec<Option<usize>> = pairs.iter().map(number).collect();
+    let ticks = counted.ticks(contexts, numbers.len(), |at| keys[at]);
+    numbers.into_iter().map(|(pair, key)| (pair, ticks[key])).collect()
+}

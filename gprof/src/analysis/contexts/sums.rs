@@ -1,0 +1,73 @@
+//! How much of the samples has stacks.
+
+use super::tree::{Contexts, Frame};
+use crate::analysis::percent::whole;
+use crate::load::stacks::{Profiles, Stacks};
+
+/// How much of the samples has stacks. Numbers are in samples.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StackSums {
+    /// The samples that have a stack.
+    pub stacks: u64,
+    /// The samples whose stack reaches the outermost function.
+    pub whole: u64,
+    /// The samples without a stack, in profiles that have stacks.
+    pub without_stack: u64,
+    /// The samples whose stack has a place where a tail call may have removed one of several functions.
+    pub doubtful: u64,
+    /// The profiles that have stacks.
+    pub covered: Profiles,
+    /// The profiles without stacks.
+    pub uncovered: Profiles,
+}
+
+impl StackSums {
+    /// Adds up the samples.
+    #[must_use]
+    pub fn new(stacks: &Stacks, contexts: &Contexts) -> StackSums {
+        let without_stack = stacks.cuts().values().fold(0_u64, |sum, ticks| sum.saturating_add(*ticks));
+        let (covered, uncovered) = (stacks.covered(), stacks.uncovered());
+        let mut sums = StackSums { without_stack, covered, uncovered, ..StackSums::default() };
+        // Whether the path to each context is cut, and whether it has a doubt.
+        let mut paths: Vec<(bool, bool)> = Vec::with_capacity(contexts.all().len());
+        for context in contexts.all() {
+            let (is_cut, is_doubtful) = context.parent().map_or((false, false), |parent| paths[parent]);
+            let is_cut = is_cut || matches!(context.frame, Frame::Cut(_));
+            let is_doubtful = is_doubtful || context.is_doubtful;
+            let add = |sum: &mut u64, counts: bool| *sum = sum.saturating_add(if counts { context.ticks } else { 0 });
+            add(&mut sums.stacks, true);
+            add(&mut sums.whole, !is_cut);
+            add(&mut sums.doubtful, is_doubtful);
+            paths.push((is_cut, is_doubtful));
+        }
+        sums
+    }
+
+    /// Returns all samples of the profiles that have stacks.
+    #[must_use]
+    pub fn samples(&self) -> u64 {
+        self.stacks.saturating_add(self.without_stack)
+    }
+
+    /// Returns a number of stacks as a percentage of all stacks.
+    #[must_use]
+    pub fn percent(&self, stacks: u64) -> f64 {
+        100.0 * stacks as f64 / whole(self.stacks as f64)
+    }
+
+    /// Returns the samples of the profiles without stacks as a percentage of the samples of all profiles.
+    #[must_use]
+    pub fn uncovered_percent(&self) -> f64 {
+        let all = self.covered.ticks as f64 + self.uncovered.ticks as f64;
+        100.0 * self.uncovered.ticks as f64 / whole(all)
+    }
+
+    /// Returns the standard error of a measured number of samples, which has a binomial distribution: each sample hits the
+    /// function or does not.
+    #[must_use]
+    pub fn error(&self, samples: f64) -> f64 {
+        let all = self.samples() as f64;
+        if samples <= 0.0 || samples >= all { 0.0 } else { (samples * (1.0 - samples / all)).sqrt() }
+    }
+}

@@ -1,0 +1,186 @@
+//! The tree of calling contexts.
+
+use std::collections::HashMap;
+
+use gmon::side_file::CutReason;
+
+use crate::symbols::functions::FunctionId;
+
+/// What a frame of a stack belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Frame {
+    /// A function.
+    Function(FunctionId),
+    /// A function that was inlined into the caller: the index of its name in the list of inlined functions.
+    Inlined(u32),
+    /// The kernel.
+    Kernel,
+    /// Code in no function of the images.
+    Outside,
+    /// The outer part of the stack is not known, for this reason.
+    Cut(CutReason),
+}
+
+/// A context: a frame, with the frames of its callers.
+#[derive(Clone, Copy, Debug)]
+pub struct Context {
+    parent: u32,
+    /// The innermost frame of the context.
+    pub frame: Frame,
+    /// The ticks whose innermost frame this is.
+    pub ticks: u64,
+    /// Whether the frame, or the lack of a frame between this one and its caller, is one of several possibilities.
+    pub is_doubtful: bool,
+}
+
+impl Context {
+    /// Returns the index of the caller's context; `None` for an outermost frame.
+    #[must_use]
+    pub fn parent(&self) -> Option<usize> {
+        (self.parent != ROOT).then_some(self.parent as usize)
+    }
+}
+
+/// The parent of contexts without a caller.
+const ROOT: u32 = u32::MAX;
+
+/// All contexts, each after the context of its caller. No two contexts have the same caller, frame and doubt.
+#[derive(Debug, Default)]
+pub struct Contexts {
+    all: Vec<Context>,
+}
+
+/// Contexts to which more contexts can be added.
+#[derive(Default)]
+pub(super) struct Growing {
+    contexts: Contexts,
+    known: HashMap<(u32, Frame, bool), u32>,
+}
+
+impl Growing {
+    /// Returns the context of a frame below a context, which is added if the tree does not have it yet. Returns the caller's
+    /// context if the tree is full.
+    pub(super) fn add(&mut self, parent: Option<u32>, frame: Frame, is_doubtful: bool) -> Option<u32> {
+        let Growing { contexts: Contexts { all, .. }, known } = self;
+        let parent = parent.unwrap_or(ROOT);
+        let Some(next) = u32::try_from(all.len()).ok().filter(|next| *next != ROOT) else {
+            return (parent != ROOT).then_some(parent);
+        };
+        let index = *known.entry((parent, frame, is_doubtful)).or_insert_with(|| {
+            all.push(Context { parent, frame, ticks: 0, is_doubtful });
+            next
+        });
+        Some(index)
+    }
+
+    /// Adds ticks to a context.
+    pub(super) fn count(&mut self, context: Option<u32>, ticks: u64) {
+        if let Some(context) = context.and_then(|context| self.contexts.all.get_mut(context as usize)) {
+            context.ticks = context.ticks.saturating_add(ticks);
+        }
+    }
+
+    /// Ends the building.
+    pub(super) fn finish(self) -> Contexts {
+        self.contexts
+    }
+}
+
+impl Contexts {
+    /// Returns all contexts, each after the context of its caller.
+    #[must_use]
+    pub fn all(&self) -> &[Context] {
+        &self.all
+    }
+
+    /// Makes outermost contexts of those for which `is_cut` returns true.
+    pub fn cut(&mut self, is_cut: impl Fn(usize) -> bool) {
+        for (at, context) in self.all.iter_mut().enumerate() {
+            if is_cut(at) {
+                context.parent = ROOT;
+            }
+        }
+    }
+
+    /// Adds to the number of each context the numbers of all contexts below it.
+    pub fn add_up(&self, numbers: &mut [u64]) {
+        for (at, context) in self.all.iter().enumerate().rev() {
+            if let Some(parent) = context.parent() {
+                numbers[parent] = numbers[parent].saturating_add(numbers[at]);
+            }
+        }
+    }
+
+    /// Visits all contexts that have a key, except those below another context with the same key. `keys` is the number of
+    /// keys, which are counted from 0.
+    pub fn each_outermost(
+        &self,
+        keys: usize,
+        key: impl Fn(usize) -> Option<usize>,
+        mut take: impl FnMut(usize, usize),
+    ) {
+        let tree = Children::new(self);
+        let mut on_path = vec![0_u32; keys];
+        let mut open: Vec<usize> = Vec::new();
+        tree.each(|at, depth| {
+            for closed in open.drain(depth..) {
+                if let Some(key) = key(closed) {
+                    on_path[key] -= 1;
+                }
+            }
+            open.push(at);
+            if let Some(key) = key(at) {
+                if on_path[key] == 0 {
+                    take(key, at);
+                }
+                on_path[key] += 1;
+            }
+        });
+    }
+}
+
+/// The contexts below each context.
+#[derive(Debug)]
+pub(crate) struct Children {
+    /// The index in `all` where the children of each context begin, and the end of the last. The outermost contexts come
+    /// first.
+    starts: Vec<u32>,
+    all: Vec<u32>,
+}
+
+impl Children {
+    pub(crate) fn new(contexts: &Contexts) -> Children {
+        // Group 0 has the outermost contexts, group 1 + n the children of context n.
+        let group = |context: &Context| context.parent().map_or(0, |parent| parent + 1);
+        let mut starts = vec![0_u32; contexts.all.len() + 2];
+        for context in &contexts.all {
+            starts[group(context) + 1] += 1;
+        }
+        for at in 1..starts.len() {
+            starts[at] += starts[at - 1];
+        }
+        let (mut next, mut all) = (starts.clone(), vec![0; contexts.all.len()]);
+        for (at, context) in (0..).zip(&contexts.all) {
+            let place = &mut next[group(context)];
+            all[*place as usize] = at;
+            *place += 1;
+        }
+        Children { starts, all }
+    }
+
+    /// Returns the children of a context, or the outermost contexts.
+    pub(crate) fn of(&self, context: Option<usize>) -> &[u32] {
+        let group = context.map_or(0, |context| context + 1);
+        &self.all[self.starts[group] as usize..self.starts[group + 1] as usize]
+    }
+
+    /// Visits all contexts, each before its children, with the number of callers of each context.
+    pub(crate) fn each(&self, mut take: impl FnMut(usize, usize)) {
+        let mut left: Vec<(u32, usize)> = self.of(None).iter().rev().map(|at| (*at, 0)).collect();
+        while let Some((at, depth)) = left.pop() {
+            take(at as usize, depth);
+            left.extend(self.of(Some(at as usize)).iter().rev().map(|child| (*child, depth + 1)));
+        }
+    }
+}

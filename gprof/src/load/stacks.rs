@@ -1,0 +1,161 @@
+//! The stacks of the samples: a tree of return addresses, in the common address space of the images.
+
+use std::collections::BTreeMap;
+
+use gmon::side_file::CutReason;
+
+/// A place on a stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Place {
+    /// An address in an image, in the common address space of the images. The address is a return address if the node has
+    /// children, and the program counter if the node has ticks. A node may be both.
+    Code(u64),
+    /// The kernel.
+    Kernel,
+    /// Code in none of the images.
+    Elsewhere,
+    /// The outer part of the chains below is not known, for this reason.
+    Cut(CutReason),
+    /// The stacks below are those of the thread with this index in the side file.
+    Thread(u32),
+}
+
+/// A node of the tree: a place with all its callers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StackNode {
+    parent: u32,
+    place: Place,
+    ticks: u64,
+}
+
+/// The parent of a node without a parent.
+const NO_PARENT: u32 = u32::MAX;
+
+impl StackNode {
+    /// Returns the index of the caller's node; `None` for an outermost node.
+    #[must_use]
+    pub fn parent(&self) -> Option<u32> {
+        (self.parent != NO_PARENT).then_some(self.parent)
+    }
+
+    /// Returns the place.
+    #[must_use]
+    pub fn place(&self) -> Place {
+        self.place
+    }
+
+    /// Returns the ticks whose innermost frame is this node. The ticks of callees are in the nodes below.
+    #[must_use]
+    pub fn ticks(&self) -> u64 {
+        self.ticks
+    }
+}
+
+/// A number of profiles, and the number of ticks in these profiles.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Profiles {
+    /// The profiles.
+    pub count: u64,
+    /// Their ticks, inside and outside of the images.
+    pub ticks: u64,
+}
+
+/// The stacks of the samples of all runs, as one tree. A path from an outermost node is a chain of callers.
+///
+/// [`Loaded::with_stacks`](crate::Loaded::with_stacks) adds stacks that were made in memory to a profile.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stacks {
+    nodes: Vec<StackNode>,
+    cuts: BTreeMap<CutReason, u64>,
+    covered: Profiles,
+    uncovered: Profiles,
+}
+
+impl Stacks {
+    /// Makes a tree without nodes.
+    #[must_use]
+    pub fn new() -> Stacks {
+        Stacks::default()
+    }
+
+    /// Adds a node, and returns its index. Several nodes may have the same parent and place: their ticks add up.
+    ///
+    /// Returns `None`, and adds nothing, if the parent is not a node of the tree, or the tree has 2³² − 1 nodes.
+    pub fn push(&mut self, parent: Option<u32>, place: Place, ticks: u64) -> Option<u32> {
+        let index = u32::try_from(self.nodes.len()).ok().filter(|index| *index != NO_PARENT)?;
+        if parent.is_some_and(|parent| parent >= index) {
+            return None;
+        }
+        self.nodes.push(StackNode { parent: parent.unwrap_or(NO_PARENT), place, ticks });
+        Some(index)
+    }
+
+    /// Adds ticks that are in no node, because nothing of their stacks is known, for this reason.
+    pub fn add_cut(&mut self, reason: CutReason, ticks: u64) {
+        let sum = self.cuts.entry(reason).or_insert(0);
+        *sum = sum.saturating_add(ticks);
+    }
+
+    /// Counts a profile with this many ticks. `has_stacks` tells whether the stacks of the profile's ticks are in this tree.
+    pub fn add_profile(&mut self, ticks: u64, has_stacks: bool) {
+        let Profiles { count, ticks: sum } = if has_stacks { &mut self.covered } else { &mut self.uncovered };
+        *count = count.saturating_add(1);
+        *sum = sum.saturating_add(ticks);
+    }
+
+    /// Returns the nodes, each after its parent.
+    #[must_use]
+    pub fn nodes(&self) -> &[StackNode] {
+        &self.nodes
+    }
+
+    /// Returns the ticks that are in no node, by reason. The ticks of nodes below [`Place::Cut`] do not count here.
+    #[must_use]
+    pub fn cuts(&self) -> &BTreeMap<CutReason, u64> {
+        &self.cuts
+    }
+
+    /// Returns the profiles whose stacks are in this tree.
+    #[must_use]
+    pub fn covered(&self) -> Profiles {
+        self.covered
+    }
+
+    /// Returns the profiles without stacks.
+    #[must_use]
+    pub fn uncovered(&self) -> Profiles {
+        self.uncovered
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_parent_comes_before_its_children() {
+        let mut stacks = Stacks::new();
+        assert_eq!(stacks.push(Some(0), Place::Kernel, 1), None);
+        let main = stacks.push(None, Place::Code(0x1005), 2);
+        assert_eq!(main, Some(0));
+        assert_eq!(stacks.push(main, Place::Code(0x2000), 3), Some(1));
+        assert_eq!(stacks.push(Some(2), Place::Elsewhere, 3), None);
+        let nodes: Vec<_> = stacks.nodes().iter().map(|node| (node.parent(), node.place(), node.ticks())).collect();
+        assert_eq!(nodes, [(None, Place::Code(0x1005), 2), (Some(0), Place::Code(0x2000), 3)]);
+    }
+
+    #[test]
+    fn sums() {
+        let mut stacks = Stacks::new();
+        for (ticks, has_stacks) in [(5, true), (7, false), (2, true)] {
+            stacks.add_profile(ticks, has_stacks);
+            stacks.add_cut(CutReason::OFF, ticks);
+        }
+        assert_eq!(stacks.covered(), Profiles { count: 2, ticks: 7 });
+        assert_eq!(stacks.uncovered(), Profiles { count: 1, ticks: 7 });
+        stacks.add_cut(CutReason::OFF, u64::MAX);
+        assert_eq!(stacks.cuts().get(&CutReason::OFF), Some(&u64::MAX));
+    }
+}

@@ -1,0 +1,192 @@
+//! Reports about profiles whose samples have stacks. The stacks of `testdata/bsd/knots` are made up; the numbers of the
+//! goldens follow from [`KNOTS`].
+#![allow(clippy::unwrap_used, reason = "a test fails loudly")]
+
+use std::collections::BTreeMap;
+use std::io::sink;
+use std::path::Path;
+
+use gmon::side_file::CutReason;
+use gprof::{Analysis, Endpoint, Format, FunctionId, LineKind, Node, Options, Place, Stacks};
+
+const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../testdata/");
+
+/// The call sites of `knots`: caller, called function, return address. The last one is an address in `burn`.
+const SITES: [(&str, &str, u64); 18] = [
+    ("main", "red", 0x40_137d),
+    ("main", "odd", 0x40_138a),
+    ("main", "depth", 0x40_1394),
+    ("main", "green", 0x40_13ab),
+    ("red", "burn", 0x40_1261),
+    ("red", "green", 0x40_1274),
+    ("green", "burn", 0x40_1298),
+    ("green", "blue", 0x40_12b5),
+    ("green", "red", 0x40_12c4),
+    ("blue", "burn", 0x40_12e8),
+    ("blue", "even", 0x40_12fc),
+    ("blue", "red", 0x40_130f),
+    ("odd", "burn", 0x40_11ff),
+    ("odd", "even", 0x40_1212),
+    ("even", "burn", 0x40_1230),
+    ("even", "odd", 0x40_1243),
+    ("depth", "burn", 0x40_1336),
+    ("depth", "depth", 0x40_1349),
+];
+const BURN: u64 = 0x40_11c0;
+
+/// Stacks, each with its ticks: the 201 ticks of the profile but two. Those with `...` are cut.
+const KNOTS: [(&str, u64); 12] = [
+    ("main depth burn", 5),
+    ("main depth depth depth burn", 15),
+    ("main red burn", 10),
+    ("main red green burn", 14),
+    ("main red green blue burn", 20),
+    ("main red green blue even burn", 25),
+    ("main red green blue even odd burn", 12),
+    ("main red green blue red burn", 8),
+    ("main green burn", 6),
+    ("main odd burn", 30),
+    ("main odd even burn", 50),
+    ("... depth depth burn", 4),
+];
+
+/// Adds a stack, in which each function has called the next one.
+fn push(stacks: &mut Stacks, text: &str, ticks: u64) {
+    let names: Vec<&str> = text.split(' ').collect();
+    let mut parent = None;
+    for pair in names.windows(2) {
+        let place = match pair[0] {
+            "..." => Place::Cut(CutReason::TOO_DEEP),
+            _ => Place::Code(SITES.iter().find(|site| (site.0, site.1) == (pair[0], pair[1])).unwrap().2),
+        };
+        parent = stacks.push(parent, place, 0);
+    }
+    stacks.push(parent, Place::Code(BURN), ticks).unwrap();
+}
+
+fn knots() -> Stacks {
+    let mut stacks = Stacks::new();
+    KNOTS.iter().for_each(|(text, ticks)| push(&mut stacks, text, *ticks));
+    stacks.add_cut(CutReason::NO_STACK, 2);
+    stacks.add_profile(201, true);
+    stacks
+}
+
+/// Analyzes the profile of `knots` with these stacks.
+fn with_analysis<T>(options: Options, stacks: Option<Stacks>, check: impl Fn(&Analysis<'_>) -> T) -> T {
+    let loaded = gprof::load(&options, &mut sink()).unwrap();
+    let loaded = match stacks {
+        Some(stacks) => loaded.with_stacks(stacks),
+        None => loaded,
+    };
+    check(&gprof::analyze(&loaded, &options, &mut sink()).unwrap())
+}
+
+fn options() -> Options {
+    let file = |suffix: &str| Path::new(DATA).join(format!("bsd/knots{suffix}"));
+    Options::new(file(""), [file(".gmon")]).brief(true)
+}
+
+fn text(analysis: &Analysis<'_>, format: Format) -> String {
+    let mut text = Vec::new();
+    gprof::render(analysis, format, &mut text, &mut sink()).unwrap();
+    String::from_utf8(text).unwrap().replace(DATA, "")
+}
+
+fn compare(name: &str, found: &str) {
+    let path = Path::new(DATA).join("stacks").join(name);
+    if std::env::var_os("GOLDENS").is_some_and(|what| what == "write") {
+        std::fs::write(&path, found).unwrap();
+    }
+    let golden = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(golden == found, "{name}:\n{found}");
+}
+
+fn named(analysis: &Analysis<'_>, name: &str) -> FunctionId {
+    analysis.functions().find(|id| analysis.function(*id).symbol == name.as_bytes()).unwrap()
+}
+
+/// The self time and the time of called functions of a function, and of each line of its entry, in ticks.
+fn entry(analysis: &Analysis<'_>, name: &str) -> BTreeMap<String, (u64, u64)> {
+    let ticks = |time: f64| (time * 100.0).round() as u64;
+    let line_name = |kind: LineKind, id: FunctionId| {
+        let name = String::from_utf8(analysis.function(id).symbol.to_vec()).unwrap();
+        match kind {
+            LineKind::Caller => format!("from {name}"),
+            LineKind::Primary(_) => name,
+            LineKind::Callee => format!("to {name}"),
+        }
+    };
+    let lines = analysis.entry(Node::Function(named(analysis, name)));
+    let lines = lines.iter().filter_map(|line| {
+        let Endpoint::Function(id) = line.endpoint else { return None };
+        let (own, children) = line.times?;
+        Some((line_name(line.kind, id), (ticks(own), ticks(children))))
+    });
+    lines.collect()
+}
+
+#[test]
+fn goldens() {
+    let of = |options: Options, format| with_analysis(options, Some(knots()), |analysis| text(analysis, format));
+    compare("knots.b.txt", &of(options(), Format::Text));
+    compare("knots.txt", &of(options().brief(false), Format::Text));
+    compare("knots.b.errors.txt", &of(options().errors(true), Format::Text));
+    compare("knots.b.errors.table.txt", &of(options().errors(true), Format::Table(Default::default())));
+    compare("knots.json", &of(options().errors(true), Format::Json));
+}
+
+#[test]
+fn each_caller_gets_the_time_of_its_calls() {
+    with_analysis(options(), Some(knots()), |analysis| {
+        let of = |name: &str| entry(analysis, name);
+        let times = |pairs: &[(&str, u64, u64)]| -> BTreeMap<String, (u64, u64)> {
+            pairs.iter().map(|(name, own, children)| ((*name).to_owned(), (*own, *children))).collect()
+        };
+        // Recursion counts once. A call of a function by itself has no time.
+        assert_eq!(of("depth"), times(&[("from main", 0, 20), ("depth", 0, 24), ("to burn", 24, 0)]));
+        // Members of a cycle have times of their own: the estimate is 43 ticks for main and 0 for others.
+        let red = [("from main", 0, 89), ("from green", 0, 0), ("from blue", 0, 8), ("red", 0, 89)];
+        assert_eq!(of("red"), times(&[red.as_slice(), &[("to burn", 18, 0), ("to green", 0, 79)]].concat()));
+        let even = [("from blue", 0, 37), ("from odd", 0, 50), ("even", 0, 87), ("to burn", 75, 0), ("to odd", 0, 12)];
+        assert_eq!(of("even"), times(&even));
+        let callers = [("from depth", 24, 0), ("from red", 18, 0), ("from green", 20, 0), ("from blue", 20, 0)];
+        let more = [("from even", 75, 0), ("from odd", 42, 0), ("burn", 201, 0)];
+        assert_eq!(of("burn"), times(&[callers.as_slice(), &more].concat()));
+    });
+}
+
+#[test]
+fn how_much_has_stacks() {
+    let mut stacks = knots();
+    stacks.add_profile(67, false);
+    with_analysis(options(), Some(stacks), |analysis| {
+        let sums = analysis.stacks().unwrap();
+        assert_eq!((sums.stacks, sums.whole, sums.without_stack, sums.doubtful), (199, 195, 2, 0));
+        assert_eq!(sums.uncovered_percent(), 25.0);
+        let line = "children: measured from 199 stacks, 98.0 % whole; 2 samples without a stack; 1 of 2 profiles, with \
+                    25.0 % of the samples, have no stacks\n";
+        assert!(text(analysis, Format::Text).contains(line));
+    });
+}
+
+#[test]
+fn propagation_ignores_stacks() {
+    let of = |options: Options, stacks| with_analysis(options, stacks, |analysis| text(analysis, Format::Text));
+    let plain = of(options(), None);
+    assert_eq!(of(options().propagate(true), Some(knots())), plain);
+    assert!(!plain.contains("measured"));
+    let by_line = options().by_line(true);
+    assert_eq!(of(by_line.clone(), Some(knots())), of(by_line, None));
+}
+
+#[test]
+fn the_error_of_a_measured_time_is_binomial() {
+    with_analysis(options().errors(true), Some(knots()), |analysis| {
+        let lines = analysis.entry(Node::Function(named(analysis, "red")));
+        let own = lines.iter().find(|line| matches!(line.kind, LineKind::Primary(_))).unwrap();
+        // 89 of 201 ticks.
+        let error = (89.0 * (1.0 - 89.0 / 201.0_f64)).sqrt() / 100.0;
+        assert_eq!((own.error, own.children_error, own.inclusive_error), (0.0, error, error));
+    });
+}

@@ -1,0 +1,125 @@
+//! Real programs, built with -pg: each with the runtime, and with an `mcount` that only returns.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+pub(crate) struct Program {
+    pub(crate) name: &'static str,
+    /// The directory of the program and of its profiles.
+    pub(crate) directory: PathBuf,
+    /// Profiled.
+    pub(crate) ours: PathBuf,
+    /// The same code with an empty `mcount`.
+    pub(crate) empty: PathBuf,
+}
+
+impl Program {
+    /// Runs the profiled program in its directory with these variables.
+    pub(crate) fn run(&self, variables: &[(&str, &str)]) {
+        let mut command = Command::new(&self.ours);
+        let output = command.envs(variables.iter().copied()).current_dir(&self.directory).output().unwrap();
+        assert!(output.status.success(), "{}: {}", self.name, String::from_utf8_lossy(&output.stderr));
+    }
+
+    /// Runs the program `turns` times; returns the profiles.
+    pub(crate) fn profiles(&self, turns: usize, variables: &[(&str, &str)]) -> Vec<PathBuf> {
+        let place = self.directory.join("profiles");
+        let _ = fs::remove_dir_all(&place);
+        fs::create_dir_all(&place).unwrap();
+        let prefix = place.join("run");
+        for _ in 0..turns {
+            self.run(&[variables, &[("GMON_OUT_PREFIX", prefix.to_str().unwrap())]].concat());
+        }
+        let files = fs::read_dir(&place).unwrap().map(|entry| entry.unwrap().path());
+        let profiles: Vec<_> = files.filter(|path| path.extension().is_some_and(|end| end != "side")).collect();
+        assert_eq!(profiles.len(), turns);
+        profiles
+    }
+}
+
+/// SQLite, Lua, zstd, and a C++ program with exceptions, compiled with -O2.
+pub(crate) fn build(directory: &Path) -> [Program; 4] {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let own = tests.join("benches/contexts");
+    let sqlite = crate_of("libsqlite3-sys").join("sqlite3");
+    let lua = crate_of("lua-src").join("lua-5.4.8");
+    let zstd = crate_of("zstd-sys").join("zstd/lib");
+    let is_library = |path: &PathBuf| !path.ends_with("lua.c") && !path.ends_with("luac.c");
+    let lua_sources: Vec<PathBuf> = c_files(&lua).into_iter().filter(is_library).collect();
+    let zstd_sources: Vec<PathBuf> =
+        ["common", "compress", "decompress"].iter().flat_map(|part| c_files(&zstd.join(part))).collect();
+    let omit = ["-DSQLITE_THREADSAFE=0", "-DSQLITE_OMIT_LOAD_EXTENSION"];
+    [
+        program(directory, "SQLite", "cc", &omit, &sqlite, &[tests.join("demo/driver.c"), sqlite.join("sqlite3.c")]),
+        program(directory, "Lua", "cc", &["-DLUA_USE_POSIX"], &lua, &[vec![own.join("lua.c")], lua_sources].concat()),
+        program(
+            directory,
+            "zstd",
+            "cc",
+            &["-DZSTD_DISABLE_ASM"],
+            &zstd,
+            &[vec![own.join("zstd.c")], zstd_sources].concat(),
+        ),
+        program(directory, "C++", "c++", &[], &own, &[own.join("rules.cc")]),
+    ]
+}
+
+/// Compiles and links a program, unless its sources were compiled before.
+fn program(
+    directory: &Path,
+    name: &'static str,
+    compiler: &str,
+    flags: &[&str],
+    include: &Path,
+    sources: &[PathBuf],
+) -> Program {
+    let directory = directory.join(name);
+    fs::create_dir_all(&directory).unwrap();
+    let object = |source: &PathBuf| directory.join(source.file_name().unwrap()).with_extension("o");
+    for source in sources.iter().filter(|source| !is_newer(&object(source), source)) {
+        let mut command = Command::new(compiler);
+        command.args(["-O2", "-g", "-pg", "-w"]).args(flags).arg("-I").arg(include).arg("-c").arg(source);
+        call(command.arg("-o").arg(object(source)));
+    }
+    let empty = directory.join("empty.s");
+    fs::write(&empty, ".globl mcount\n.p2align 6\nmcount: ret\n.section .note.GNU-stack,\"\",@progbits\n").unwrap();
+    let objects: Vec<PathBuf> = sources.iter().map(object).collect();
+    let link = |file: &str, options: &[&str], more: &[&PathBuf]| {
+        let file = directory.join(file);
+        call(Command::new(compiler).args(options).args(&objects).args(more).arg("-lm").arg("-o").arg(&file));
+        file
+    };
+    let library = format!("-B{}", gmon_tests::start_objects().display());
+    let ours = link("program", &["-pg", &library], &[]);
+    let empty = link("empty", &[], &[&empty]);
+    Program { name, directory, ours, empty }
+}
+
+fn is_newer(made: &Path, source: &Path) -> bool {
+    let time = |path: &Path| fs::metadata(path).and_then(|data| data.modified()).ok();
+    time(made) > time(source)
+}
+
+fn call(command: &mut Command) {
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+fn c_files(directory: &Path) -> Vec<PathBuf> {
+    let files = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<_> = files.filter(|path| path.extension().is_some_and(|end| end == "c")).collect();
+    files.sort();
+    files
+}
+
+/// The directory of a crate's sources, in cargo's directory.
+fn crate_of(name: &str) -> PathBuf {
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo).args(["metadata", "--format-version", "1"]).output().unwrap();
+    let metadata = String::from_utf8(output.stdout).unwrap();
+    let paths = metadata.split("\"manifest_path\":\"").skip(1).filter_map(|rest| rest.split('"').next());
+    let manifest = paths.map(Path::new).find(|path| path.to_str().unwrap().contains(&format!("/{name}-")));
+    manifest.unwrap_or_else(|| panic!("the crate {name}")).parent().unwrap().to_owned()
+}

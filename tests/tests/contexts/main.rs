@@ -1,0 +1,14 @@
+//! Calling contexts: programs know the inclusive costs of their functions, and the profiles of the runs must have the same.
+#![allow(clippy::unwrap_used, reason = "a test fails loudly")]
+#![cfg(target_os = "linux")]
+
+mod by_hand;
+mod callers;
+mod clocks;
+#[allow(dead_code, reason = "a benchmark uses the rest")]
+mod reports;
+mod run;
+mod soak;
+#[path = "../runtime/support.rs"]
+#[allow(dead_code, reason = "the other tests use the rest")]
+mod support;

@@ -1,0 +1,78 @@
+//! Threads, forks, and shared objects that come and go: no sample is lost, neither in the profile nor in the stacks.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::callers::profile_name;
+use crate::run::Run;
+use crate::support::{Program, library, root, tool};
+
+/// The program, with the objects that it opens.
+fn build(test: &str) -> Program {
+    let library = format!("-B{}", library().display());
+    let name = format!("contexts-soak-{test}");
+    let program = Program::compile_with("cc", &name, "contexts/soak.c", &["-pg", &library, "-O2"]);
+    let source = root().join("tests/programs/contexts/soak.c");
+    for plug in 0..4 {
+        let object = program.directory.join(format!("plug{plug}.so"));
+        let number = format!("-DPLUG={plug}");
+        let words = ["-O2", "-pg", "-fPIC", "-shared", &number, "-o"];
+        tool("cc", &[&words[..], &[object.to_str().unwrap(), source.to_str().unwrap()]].concat());
+    }
+    program
+}
+
+/// Runs the program; returns what each process sent, by its number, and what was sent in each object.
+fn run(program: &Program, words: &[&str], variables: &[(&str, &str)]) -> (BTreeMap<u32, u64>, BTreeMap<u32, u64>) {
+    let all = [&["ticks"], words].concat();
+    let output = program.command(&all).env("GMON_SAMPLER", "timer").envs(variables.iter().copied()).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    // Timers have the highest rate that the kernel permits.
+    let unexpected = said.lines().find(|line| !line.contains(" is more than timers can do here: using "));
+    assert!(output.status.success() && unexpected.is_none(), "{:?}: {said}", output.status);
+    let (mut sent, mut plugs) = (BTreeMap::new(), BTreeMap::new());
+    for line in String::from_utf8(output.stdout).unwrap().lines() {
+        let [what, number, samples] = line.split(' ').collect::<Vec<_>>()[..] else { panic!("{line}") };
+        let numbers = if what == "sent" { &mut sent } else { &mut plugs };
+        numbers.insert(number.parse().unwrap(), samples.parse().unwrap());
+    }
+    (sent, plugs)
+}
+
+/// Checks the sums of all processes, and that each has at least what it sent.
+fn check(program: &Program, words: &[&str], variables: &[(&str, &str)]) {
+    let (sent, plugs) = run(program, words, variables);
+    assert!(sent.len() > 2, "no forks: {sent:?}");
+    for (process, sent) in &sent {
+        let run = Run::read(program, &program.directory.join(profile_name(*process)));
+        run.check_sums();
+        assert!(run.total() >= *sent, "process {process}: {} samples, sent {sent}", run.total());
+        let burnt = run.inclusive().get("burn").copied().unwrap_or(0);
+        assert!(burnt + run.not_whole() >= *sent, "process {process}: {burnt} samples in burn, sent {sent}");
+    }
+    let run = Run::read(program, &program.directory.join("gmon.out"));
+    for (plug, sent) in plugs {
+        let file = format!("plug{plug}.so");
+        let objects = run
+            .side
+            .objects()
+            .filter(|(_, object)| Path::new(&*String::from_utf8_lossy(&object.path)).ends_with(&file));
+        let found: u64 = objects.map(|(number, _)| run.samples_in(number)).sum();
+        assert!(found >= sent, "{file}: {found} samples, sent {sent}");
+    }
+}
+
+/// With `SOAK=long` in the environment, a hundred threads send more than a million samples.
+#[test]
+fn no_sample_is_lost_by_threads_forks_and_objects() {
+    let program = build("timers");
+    let is_long = std::env::var_os("SOAK").is_some_and(|value| value == "long");
+    let words = if is_long { ["100", "100", "60"] } else { ["16", "16", "50"] };
+    check(&program, &words, &[("GMON_HZ", "1000")]);
+}
+
+#[test]
+fn no_sample_is_lost_in_a_live_file() {
+    let program = build("live");
+    check(&program, &["8", "16", "20"], &[("GMON_LIVE", "1")]);
+}
