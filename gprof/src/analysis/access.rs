@@ -11,6 +11,7 @@ use super::rows::{CallTimeUnit, FlatRow};
 use super::stats::Stats;
 use crate::image::address_space::Mapping;
 use crate::load::profile_file::FileInfo;
+use crate::load::side_info::SideInfo;
 use crate::symbols::functions::FunctionId;
 use crate::symbols::sources::Sources;
 
@@ -26,6 +27,12 @@ impl<'data> Analysis<'data> {
     #[must_use]
     pub fn files(&self) -> &'data [FileInfo] {
         self.files
+    }
+
+    /// Returns the contents of the side files, for each program that ran.
+    #[must_use]
+    pub fn side_files(&self) -> &'data [SideInfo] {
+        self.side_files
     }
 
     /// Returns the unit of the samples.
@@ -80,6 +87,12 @@ impl<'data> Analysis<'data> {
     #[must_use]
     pub fn wants_flat_profile(&self) -> bool {
         self.wanted.flat
+    }
+
+    /// Returns whether the list of threads is among the reports that the options ask for.
+    #[must_use]
+    pub fn wants_threads(&self) -> bool {
+        self.wanted.threads
     }
 
     /// Returns whether the call graph is among the reports that the options ask for.

@@ -58,6 +58,7 @@ impl<'data> Analysis<'data> {
             options: input.options,
             wanted: input.wanted,
             files: input.files,
+            side_files: input.side_files,
         }
     }
 }

@@ -20,6 +20,7 @@ use crate::image::ProgramCode;
 use crate::image::address_space::Images;
 use crate::load::outside::OutsideImages;
 use crate::load::profile_file::FileInfo;
+use crate::load::side_info::SideInfo;
 use crate::load::stacks::Stacks;
 use crate::symbols::file_map::ObjectFiles;
 use crate::symbols::file_names::FileNames;
@@ -55,6 +56,8 @@ pub(super) struct Input<'data> {
     pub(super) wanted: Wanted,
     /// The contents of each profile.
     pub(super) files: &'data [FileInfo],
+    /// The contents of the side files.
+    pub(super) side_files: &'data [SideInfo],
     /// The stacks of the samples, if there are any.
     pub(super) stacks: Option<StackInput<'data>>,
 }

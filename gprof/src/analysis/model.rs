@@ -22,6 +22,7 @@ use crate::cli::options::{Options, Wanted};
 use crate::image::address_space::{Images, Mapping};
 use crate::load::outside::OutsideImages;
 use crate::load::profile_file::FileInfo;
+use crate::load::side_info::SideInfo;
 use crate::symbols::functions::{FunctionId, Functions};
 use crate::symbols::inlines::InlineStacks;
 use crate::symbols::sources::Sources;
@@ -121,6 +122,8 @@ pub struct Analysis<'data> {
     pub(crate) wanted: Wanted,
     /// The contents of each profile.
     pub(crate) files: &'data [FileInfo],
+    /// The contents of the side files.
+    pub(crate) side_files: &'data [SideInfo],
     /// What the parts that are computed on demand need.
     pub(super) on_demand: OnDemand<'data>,
 }

@@ -101,13 +101,31 @@ pub(super) struct Arguments {
     #[arg(short = 'i', long, help_heading = "Reports")]
     pub(super) file_info: bool,
 
+    /// Print the threads of runs with GMON_THREADS=1, with their times and calls
+    #[arg(long, help_heading = "Reports")]
+    pub(super) threads: bool,
+
     /// Print how much of the profiles the reports account for
     #[arg(long, help_heading = "Reports")]
     pub(super) stats: bool,
 
-    /// Write the sum of the profiles to ./gmon.sum, and print only the reports that are chosen
+    /// Write the sum of the profiles to ./gmon.sum and the sum of their side files to ./gmon.sum.side, and print only the
+    /// reports that are chosen
     #[arg(short = 's', long, help_heading = "Reports")]
     pub(super) sum: bool,
+
+    /// Write the profile of this shared object to a file that every gprof reads with the object as program, and print
+    /// only the reports that are chosen. OBJECT is a path, its last part, or a number that --file-info prints
+    #[arg(long, value_name = "OBJECT", help_heading = "Reports")]
+    pub(super) extract: Option<String>,
+
+    /// The file that --extract writes, in place of PROFILE.OBJECT beside the first profile
+    #[arg(long, value_name = "FILE", help_heading = "Reports")]
+    pub(super) output: Option<PathBuf>,
+
+    /// Count only the threads with this name, or the thread with this number (of runs with GMON_THREADS=1)
+    #[arg(long, value_name = "NAME", help_heading = "What counts")]
+    pub(super) thread: Option<String>,
 
     /// Leave out static functions; their samples and calls count for the function at the next lower address
     #[arg(short = 'a', long, help_heading = "What counts")]

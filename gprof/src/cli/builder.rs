@@ -20,6 +20,7 @@ impl Options {
             file_map: None,
             debug_directories: Vec::new(),
             objects: true,
+            thread: None,
             compat: Compat::None,
             rules: Rules::OURS,
             reports: Reports::default(),
@@ -78,6 +79,14 @@ impl Options {
     #[must_use]
     pub fn shared_objects(mut self, are_read: bool) -> Options {
         self.objects = are_read;
+        self
+    }
+
+    /// Reports on the threads with this name, or the thread with this number, instead of all threads (`--thread`). The runs
+    /// must have counted by thread.
+    #[must_use]
+    pub fn thread(mut self, wanted: impl Into<String>) -> Options {
+        self.thread = Some(wanted.into());
         self
     }
 
@@ -203,6 +212,7 @@ mod tests {
         let words: Vec<&str> =
             words.split(' ').chain(["--no-objects", "--debug-dir=debug", "prog", "gmon.out"]).collect();
         assert_eq!(all, of(&words));
+        assert_eq!(new().thread("main"), of(&["--thread=main", "prog", "gmon.out"]));
         assert_eq!(new().bounds(true), of(&["--bounds", "prog", "gmon.out"]));
         assert_eq!(new().propagate(true), of(&["--propagate", "prog", "gmon.out"]));
         assert_eq!(new().by_line(true).inlines(true), of(&["-l", "--inlines", "prog", "gmon.out"]));

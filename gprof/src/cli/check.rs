@@ -9,7 +9,7 @@ use gmon_demangle::Style;
 
 use super::arguments::Arguments;
 use super::images;
-use crate::cli::options::{Annotation, Asked, Choice, Compat, Limit, Options, OutputFormat, Reports, Subject};
+use crate::cli::options::{Annotation, Asked, Choice, Compat, Extract, Limit, Options, OutputFormat, Reports, Subject};
 use crate::cli::rules::Rules;
 use crate::cli::symspec::{Malformed, Pattern};
 use crate::error::Error;
@@ -82,6 +82,7 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
         rules,
         reports,
         choices,
+        thread: arguments.thread,
         no_static: arguments.no_static,
         functions_only: arguments.ignore_non_functions,
         merge_clones: arguments.merge_clones,
@@ -121,6 +122,9 @@ fn contradictions(arguments: &Arguments, rules: &Rules) -> Result<(), Error> {
         ("--source-times", arguments.source_times),
         ("--top", arguments.top.is_some()),
         ("--min-percent", arguments.min_percent.is_some()),
+        ("--threads", arguments.threads),
+        ("--thread", arguments.thread.is_some()),
+        ("--extract", arguments.extract.is_some()),
     ];
     let compat = ("--compat=gnu", arguments.compat.is_some());
     let fixed = [compat, ("-T", arguments.traditional)];
@@ -145,11 +149,15 @@ fn contradictions(arguments: &Arguments, rules: &Rules) -> Result<(), Error> {
     let found = given(&new)
         .zip(given(&fixed))
         .or_else(|| given(&json).zip(given(&text)))
+        .or_else(|| given(&[("--thread", arguments.thread.is_some())]).zip(given(&[("--sum", arguments.sum)])))
         .or_else(|| given(&[("--inlines", arguments.inlines)]).zip(given(&[compat])))
         .or_else(|| given(&[("--bounds", arguments.bounds)]).zip(given(&other_functions)))
         .or_else(|| given(&[("--function-ordering", arguments.function_ordering)]).zip(given(&file_order)))
         .or_else(|| given(&[("--line", arguments.line && !rules.orders_files_by_line)]).zip(given(&file_order)));
     match found {
+        None if arguments.output.is_some() && arguments.extract.is_none() => {
+            Err(Error::Usage("'--output' names the file of '--extract', which is missing".to_owned()))
+        }
         Some(((one, _), (other, _))) => Err(Error::Usage(format!("'{one}' and '{other}' cannot be used together"))),
         None => Ok(()),
     }
@@ -180,6 +188,8 @@ fn reports(arguments: &Arguments, matches: &ArgMatches, rules: &Rules) -> Result
         info: arguments.file_info,
         stats: arguments.stats,
         bounds: arguments.bounds,
+        threads: arguments.threads,
+        extract: arguments.extract.clone().map(|object| Extract { object, output: arguments.output.clone() }),
         function_order: arguments.function_ordering,
         sum: arguments.sum,
         ..Reports::default()

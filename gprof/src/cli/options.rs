@@ -83,10 +83,23 @@ pub struct Reports {
     pub stats: bool,
     /// The bounds of inclusive times.
     pub bounds: bool,
+    /// The threads with their times.
+    pub threads: bool,
     /// An order of functions.
     pub function_order: bool,
+    /// The profile of one shared object, in a file.
+    pub extract: Option<Extract>,
     /// The file with the sum of the profiles.
     pub sum: bool,
+}
+
+/// The shared object whose profile to write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Extract {
+    /// The path, the last component of the path, or the number of the object in the side file.
+    pub object: String,
+    /// The file to write; if `None`, the name of the profile, a dot, and the last component of the object's path.
+    pub output: Option<PathBuf>,
 }
 
 /// The part of the output that a choice of functions applies to.
@@ -163,8 +176,10 @@ pub struct Options {
     pub(crate) file_map: Option<PathBuf>,
     /// The directories to search for separate debug files, before the system's directory.
     pub(crate) debug_directories: Vec<PathBuf>,
-    /// Whether reports include the shared objects whose profiles the runs left.
+    /// Whether reports include the shared objects whose counts the runs left.
     pub(crate) objects: bool,
+    /// The name or number of the only thread to report.
+    pub(crate) thread: Option<String>,
     /// The gprof whose output to reproduce.
     pub(crate) compat: Compat,
     /// The rules that follow from the choice of gprof.
@@ -222,6 +237,8 @@ pub struct Options {
 pub struct Wanted {
     /// The contents of the profiles' files.
     pub info: bool,
+    /// The threads with their times.
+    pub threads: bool,
     /// How much of the profiles the reports account for.
     pub stats: bool,
     /// The flat profile.
@@ -243,7 +260,7 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// Whether any report is wanted that needs an analysis: any except `info`.
+    /// Whether any report is wanted that needs an analysis: any except `info` and `threads`.
     #[must_use]
     pub fn analysis(&self) -> bool {
         let orders = self.function_order || self.file_order;
@@ -344,6 +361,7 @@ impl Options {
         let asked = &self.reports;
         let wanted = Wanted {
             info: asked.info,
+            threads: asked.threads,
             stats: asked.stats,
             bounds: asked.bounds,
             flat: asked.flat == Asked::For,
@@ -363,7 +381,7 @@ impl Options {
         if wanted.bounds && !(contents.samples && contents.calls) {
             return Err(Error::NoBounds);
         }
-        if wanted.analysis() || wanted.info || asked.sum {
+        if wanted.analysis() || wanted.info || wanted.threads || asked.sum || asked.extract.is_some() {
             return Ok(wanted);
         }
         Ok(Wanted {

@@ -10,6 +10,7 @@ use crate::analysis::graph::Node;
 use crate::analysis::{Analysis, BoundsDoubt, BoundsRow, BoundsTable, FlatRow, StackSums, Stats};
 use crate::image::address_space::Mapping;
 use crate::load::profile_file::FileInfo;
+use crate::load::side_info::SideThread;
 use crate::symbols::functions::FunctionId;
 
 /// The version of the schema. The version grows when a program for the old schema would misread the new schema.
@@ -37,6 +38,10 @@ pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result
         out.write_all(b",\n\"stacks\":")?;
         write_record(&stack_sums(stacks), out)?;
     }
+    if analysis.wants_threads() {
+        let threads = analysis.side_files().iter().flat_map(|side| &side.threads);
+        write_list("threads", threads.map(thread), out)?;
+    }
     out.write_all(b",\n\"statistics\":")?;
     write_record(&statistics(analysis.stats(), analysis.files()), out)?;
     out.write_all(b"}\n")
@@ -60,6 +65,17 @@ fn image(image: &Mapping) -> Record<'_> {
         ("build_id", image.build_id.as_deref().map(str::as_bytes).into()),
         ("code_start", address(image.code.start)),
         ("code_end", address(image.code.end)),
+    ]
+}
+
+fn thread(thread: &SideThread) -> Record<'_> {
+    vec![
+        ("name", thread.name.as_slice().into()),
+        ("number", thread.number.into()),
+        ("threads", thread.threads.into()),
+        ("percent", thread.percent.into()),
+        ("self", thread.time.into()),
+        ("calls", thread.calls.into()),
     ]
 }
 

@@ -25,6 +25,7 @@ mod source;
 mod stacks;
 mod stats;
 mod table;
+mod threads;
 mod writer;
 
 pub use render::{Format, render};
