@@ -109,8 +109,8 @@ pub(super) struct Arguments {
     #[arg(long, help_heading = "Reports")]
     pub(super) stats: bool,
 
-    /// Write the sum of the profiles to ./gmon.sum and the sum of their side files to ./gmon.sum.side, and print only the
-    /// reports that are chosen
+    /// Write the sum of the profiles to ./gmon.sum and the sum of their side files beside it, and print only the reports
+    /// that are chosen
     #[arg(short = 's', long, help_heading = "Reports")]
     pub(super) sum: bool,
 
