@@ -23,5 +23,6 @@ mod privileges;
 mod samples;
 mod sampling;
 mod sandboxes;
+mod side_files;
 mod snapshots;
 mod support;

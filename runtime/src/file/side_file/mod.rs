@@ -79,3 +79,6 @@ fn finish(file: Fd, out: Writer) -> Result<(), Refusal> {
     let closed = output::close(file);
     written.and(closed).map_err(|error| (&b"write"[..], error))
 }
+
+#[cfg(test)]
+mod tests;
