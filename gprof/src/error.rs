@@ -66,6 +66,8 @@ pub enum Error {
     NoCalls,
     /// The user asked for bounds of inclusive times, and no profile has samples, or no profile has calls.
     NoBounds,
+    /// The user asked for calling contexts or callers, and no profile has stacks.
+    NoStacks,
     /// The reports cannot be written.
     Output(io::Error),
 }
@@ -102,6 +104,9 @@ impl fmt::Display for Error {
             Error::NoSamples => f.write_str("no flat profile: the profile has no samples"),
             Error::NoCalls => f.write_str("no call graph: the profile has no calls"),
             Error::NoBounds => f.write_str("no bounds: the profile has no samples or no calls"),
+            Error::NoStacks => f.write_str(
+                "no calling contexts: the profile has no stacks: was the program linked with this project's runtime?",
+            ),
             Error::Output(source) => write!(f, "standard output: {}", system(source)),
         }
     }
@@ -120,7 +125,8 @@ impl std::error::Error for Error {
             | Error::TooLarge { .. }
             | Error::NoSamples
             | Error::NoCalls
-            | Error::NoBounds => None,
+            | Error::NoBounds
+            | Error::NoStacks => None,
         }
     }
 }

@@ -137,6 +137,21 @@ fn goldens() {
 }
 
 #[test]
+fn contexts_and_callers() {
+    let of = |options: Options, format| with_analysis(options, Some(knots()), |analysis| text(analysis, format));
+    compare("knots.contexts.txt", &of(options().brief(false).contexts(usize::MAX), Format::Text));
+    compare("knots.b.contexts.3.txt", &of(options().contexts(3), Format::Text));
+    compare("knots.b.contexts.top.txt", &of(options().contexts(usize::MAX).top(7), Format::Text));
+    let callers = options().add_callers("burn").unwrap().add_callers("od*").unwrap().min_percent(5.0);
+    compare("knots.callers.txt", &of(callers.clone().brief(false), Format::Text));
+    compare("knots.callers.json", &of(callers.contexts(2), Format::Json));
+    let without = gprof::load(&options().contexts(1), &mut sink()).unwrap();
+    let error = gprof::analyze(&without, &options().contexts(1), &mut sink()).unwrap_err();
+    assert!(matches!(error, gprof::Error::NoStacks), "{error}");
+    assert!(options().add_callers("a/b").is_err());
+}
+
+#[test]
 fn each_caller_gets_the_time_of_its_calls() {
     with_analysis(options(), Some(knots()), |analysis| {
         let of = |name: &str| entry(analysis, name);

@@ -29,6 +29,9 @@ pub(crate) fn analyze<'a>(
     progress: &mut Progress<'_>,
 ) -> Result<Analysis<'a>, Error> {
     let wanted = options.wanted(loaded.contents())?;
+    if wanted.stacks() && loaded.stacks().is_none() {
+        return Err(Error::NoStacks);
+    }
     progress.tell("analyzing the profile");
     let (images, profile) = (loaded.images(), loaded.profile());
     // The list of each profile's records (-i) needs no analysis.
