@@ -205,3 +205,31 @@ fn the_error_of_a_measured_time_is_binomial() {
         assert_eq!((own.error, own.children_error, own.inclusive_error), (0.0, error, error));
     });
 }
+
+/// Two trees of many nodes: one chain, and one in which each node has a random parent. A step that takes time in
+/// proportion to the square of the nodes would not end.
+#[test]
+fn many_nodes_take_linear_time() {
+    const NODES: u32 = 1 << 18;
+    let mut random = 1_u32;
+    let mut next = |below: u32| {
+        random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (random >> 8) % below
+    };
+    for is_chain in [true, false] {
+        let mut stacks = Stacks::new();
+        for node in 0..NODES {
+            let parent = if is_chain { node.checked_sub(1) } else { (node > 9).then(|| next(node)) };
+            let place = Place::Code(SITES[next(18) as usize].2);
+            stacks.push(parent, place, u64::from(node % 2)).unwrap();
+        }
+        let options = options().contexts(1000).add_callers("red").unwrap().min_percent(0.1);
+        with_analysis(options, Some(stacks), |analysis| {
+            let rows = analysis.contexts().unwrap();
+            let sum: f64 = rows.rows.iter().filter(|row| row.depth == 0).map(|row| row.inclusive).sum();
+            assert_eq!((sum * 100.0).round(), f64::from(NODES / 2));
+            let callers = &analysis.callers().unwrap().rows;
+            assert!(callers[0].percent > 10.0 && callers.len() > 1, "{:?}", callers[0]);
+        });
+    }
+}
