@@ -99,6 +99,8 @@ pub enum Error {
         /// The path of the object.
         object: String,
     },
+    /// The user asked for calling contexts or callers, and no profile has stacks.
+    NoStacks,
     /// The reports cannot be written.
     Output(io::Error),
 }
@@ -155,6 +157,9 @@ impl fmt::Display for Error {
                 write!(f, "more than one shared object has the name '{wanted}': choose one by its number: {objects}")
             }
             Error::NothingInObject { object } => write!(f, "{object}: the run counted nothing in this shared object"),
+            Error::NoStacks => f.write_str(
+                "no calling contexts: the profile has no stacks: was the program linked with this project's runtime?",
+            ),
             Error::Output(source) => write!(f, "standard output: {}", system(source)),
         }
     }
@@ -179,7 +184,8 @@ impl std::error::Error for Error {
             | Error::NoSideFile { .. }
             | Error::SideFilesDiffer { .. }
             | Error::Objects { .. }
-            | Error::NothingInObject { .. } => None,
+            | Error::NothingInObject { .. }
+            | Error::NoStacks => None,
         }
     }
 }

@@ -96,8 +96,8 @@ use terminal::progress::Progress;
 pub use analysis::entries::{Calls, Endpoint, EntryLine, LineKind};
 pub use analysis::graph::Node;
 pub use analysis::{
-    Analysis, BoundsDoubt, BoundsRow, BoundsTable, CallTimeUnit, Clock, FlatRow, FunctionInfo, SourceLocation,
-    StackSums, Stats,
+    Analysis, BoundsDoubt, BoundsRow, BoundsTable, CallTimeUnit, Clock, ContextRow, ContextTable, FlatRow, Frame,
+    FunctionInfo, SourceLocation, StackSums, Stats,
 };
 #[doc(hidden)]
 pub use cli::command;

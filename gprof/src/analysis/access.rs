@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::bound_rows::BoundsTable;
 use super::clock::Clock;
+use super::context_rows::ContextTable;
 use super::contexts::sums::StackSums;
 use super::graph::Node;
 use super::model::{Analysis, FunctionInfo, OnDemand, SourceLocation};
@@ -128,6 +129,19 @@ impl<'data> Analysis<'data> {
     #[must_use]
     pub fn bounds(&self) -> Option<&BoundsTable> {
         self.bounds.as_ref()
+    }
+
+    /// Returns the tree of calling contexts, if the options ask for it ([`Options::contexts`](crate::Options::contexts)).
+    #[must_use]
+    pub fn contexts(&self) -> Option<&ContextTable<'data>> {
+        self.context_tables.contexts.as_ref()
+    }
+
+    /// Returns the callers of chosen functions, if the options ask for them
+    /// ([`Options::add_callers`](crate::Options::add_callers)).
+    #[must_use]
+    pub fn callers(&self) -> Option<&ContextTable<'data>> {
+        self.context_tables.callers.as_ref()
     }
 
     /// Returns how much of the samples has stacks, if the times of called functions were measured from stacks. Without

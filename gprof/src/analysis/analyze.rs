@@ -32,6 +32,9 @@ pub(crate) fn analyze<'a>(
     if wanted.threads && loaded.side_files().iter().all(|side| side.threads.is_empty()) {
         return Err(Error::NoThreads);
     }
+    if wanted.stacks() && loaded.stacks().is_none() {
+        return Err(Error::NoStacks);
+    }
     progress.tell("analyzing the profile");
     let (images, profile) = (loaded.images(), loaded.profile());
     // The list of each profile's records (-i) needs no analysis.

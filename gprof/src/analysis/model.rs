@@ -7,6 +7,7 @@ use gmon::Profile;
 use super::blocks::Blocks;
 use super::bound_rows::BoundsTable;
 use super::clock::Clock;
+use super::context_rows::ContextTables;
 use super::contexts::sums::StackSums;
 use super::counts::Count;
 use super::errors::Errors;
@@ -114,6 +115,8 @@ pub struct Analysis<'data> {
     pub(crate) file_order: Vec<&'data [u8]>,
     /// The bounds of inclusive times, if the options ask for them.
     pub(crate) bounds: Option<BoundsTable>,
+    /// The calling contexts and the callers, if the options ask for them.
+    pub(crate) context_tables: ContextTables<'data>,
     /// The standard errors of self times, if a report shows them.
     pub(crate) errors: Errors,
     /// What the user asked for.

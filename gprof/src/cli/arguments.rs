@@ -87,6 +87,17 @@ pub(super) struct Arguments {
     #[arg(long, help_heading = "Reports")]
     pub(super) bounds: bool,
 
+    /// Print the tree of calling contexts with its times, the longest first: which function called which, up to DEPTH
+    /// functions deep. Needs stacks
+    #[arg(long, value_name = "DEPTH", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "", help_heading = "Reports")]
+    pub(super) contexts: Option<String>,
+
+    /// Print the callers of these functions, and the callers' callers, with the time for which each is responsible. Needs
+    /// stacks
+    #[arg(long, value_name = "SPEC", action = ArgAction::Append, allow_hyphen_values = true, help_heading = "Reports")]
+    pub(super) callers: Vec<OsString>,
+
     /// Print an order of functions for a linker, which places callers near their callees
     #[arg(short = 'r', long, help_heading = "Reports")]
     pub(super) function_ordering: bool,

@@ -40,7 +40,7 @@ const fn meaning(
 }
 
 /// All options that choose.
-const MEANINGS: [Meaning; 15] = [
+const MEANINGS: [Meaning; 16] = [
     meaning("-p", "flat_profile", &[Subject::Flat], true, true),
     meaning("-P", "no_flat_profile", &[Subject::Flat], false, true),
     meaning("-q", "graph", &[Subject::Graph], true, true),
@@ -56,6 +56,7 @@ const MEANINGS: [Meaning; 15] = [
     meaning("-E", "drop", &[Subject::Time, Subject::Graph], false, false),
     meaning("-f", "only", &[Subject::Graph], true, false),
     meaning("-F", "only_time", &[Subject::Time, Subject::Graph], true, false),
+    meaning("--callers", "callers", &[Subject::Callers], true, false),
 ];
 
 /// Checks everything.
@@ -119,6 +120,8 @@ fn contradictions(arguments: &Arguments, rules: &Rules) -> Result<(), Error> {
         ("--table", arguments.table),
         ("--errors", arguments.errors),
         ("--bounds", arguments.bounds),
+        ("--contexts", arguments.contexts.is_some()),
+        ("--callers", !arguments.callers.is_empty()),
         ("--source-times", arguments.source_times),
         ("--top", arguments.top.is_some()),
         ("--min-percent", arguments.min_percent.is_some()),
@@ -146,12 +149,15 @@ fn contradictions(arguments: &Arguments, rules: &Rules) -> Result<(), Error> {
         ("--no-static", arguments.no_static),
         ("--ignore-non-functions", arguments.ignore_non_functions),
     ];
+    // Stacks lead from function to function.
+    let stacks = [("--contexts", arguments.contexts.is_some()), ("--callers", !arguments.callers.is_empty())];
     let found = given(&new)
         .zip(given(&fixed))
         .or_else(|| given(&json).zip(given(&text)))
         .or_else(|| given(&[("--thread", arguments.thread.is_some())]).zip(given(&[("--sum", arguments.sum)])))
         .or_else(|| given(&[("--inlines", arguments.inlines)]).zip(given(&[compat])))
         .or_else(|| given(&[("--bounds", arguments.bounds)]).zip(given(&other_functions)))
+        .or_else(|| given(&stacks).zip(given(&other_functions[..2])))
         .or_else(|| given(&[("--function-ordering", arguments.function_ordering)]).zip(given(&file_order)))
         .or_else(|| given(&[("--line", arguments.line && !rules.orders_files_by_line)]).zip(given(&file_order)));
     match found {
@@ -173,6 +179,15 @@ fn limit(arguments: &Arguments) -> Result<Limit, Error> {
     Ok(Limit { top: top.map(|top| usize::try_from(top).unwrap_or(usize::MAX)), min_percent })
 }
 
+/// The number of frames of a context that are shown.
+fn depth(text: &str) -> Result<usize, Error> {
+    if text.is_empty() {
+        return Ok(usize::MAX);
+    }
+    let depth = number("--contexts", text, &Rules::OURS)?;
+    Ok(usize::try_from(depth).unwrap_or(usize::MAX))
+}
+
 fn width(arguments: &Arguments, rules: &Rules) -> Result<Option<usize>, Error> {
     let Some(text) = &arguments.width else {
         return Ok(None);
@@ -190,6 +205,8 @@ fn reports(arguments: &Arguments, matches: &ArgMatches, rules: &Rules) -> Result
         bounds: arguments.bounds,
         threads: arguments.threads,
         extract: arguments.extract.clone().map(|object| Extract { object, output: arguments.output.clone() }),
+        contexts: arguments.contexts.as_deref().map(depth).transpose()?,
+        callers: !arguments.callers.is_empty(),
         function_order: arguments.function_ordering,
         sum: arguments.sum,
         ..Reports::default()

@@ -85,6 +85,10 @@ pub struct Reports {
     pub bounds: bool,
     /// The threads with their times.
     pub threads: bool,
+    /// The tree of calling contexts, down to this number of frames.
+    pub contexts: Option<usize>,
+    /// The callers of chosen functions.
+    pub callers: bool,
     /// An order of functions.
     pub function_order: bool,
     /// The profile of one shared object, in a file.
@@ -117,6 +121,21 @@ pub enum Subject {
     Source,
     /// Arcs of the call graph.
     Arcs,
+    /// Functions whose callers are shown.
+    Callers,
+}
+
+impl Subject {
+    /// All subjects.
+    pub const ALL: [Subject; 7] = [
+        Subject::Flat,
+        Subject::Graph,
+        Subject::Time,
+        Subject::Counts,
+        Subject::Source,
+        Subject::Arcs,
+        Subject::Callers,
+    ];
 }
 
 /// A choice of functions or arcs.
@@ -247,6 +266,10 @@ pub struct Wanted {
     pub graph: bool,
     /// The bounds of inclusive times.
     pub bounds: bool,
+    /// The tree of calling contexts.
+    pub contexts: bool,
+    /// The callers of chosen functions.
+    pub callers: bool,
     /// The number of calls of each function.
     pub counts: bool,
     /// Annotated source files.
@@ -264,7 +287,14 @@ impl Wanted {
     #[must_use]
     pub fn analysis(&self) -> bool {
         let orders = self.function_order || self.file_order;
-        self.stats || self.flat || self.graph || self.bounds || self.counts || self.source || orders
+        let stacks = self.stacks();
+        self.stats || self.flat || self.graph || self.bounds || stacks || self.counts || self.source || orders
+    }
+
+    /// Whether any report is wanted that needs stacks.
+    #[must_use]
+    pub fn stacks(&self) -> bool {
+        self.contexts || self.callers
     }
 
     /// Whether the flat profile is the only report that needs an analysis. The numbers of entries and the order of
@@ -312,7 +342,7 @@ impl Options {
     pub(crate) fn has_footer(&self, wanted: Wanted) -> bool {
         // With `--stats` and in JSON, the reports contain this already.
         let is_text = self.format == OutputFormat::Text;
-        let has_times = wanted.flat || wanted.graph || wanted.bounds;
+        let has_times = wanted.flat || wanted.graph || wanted.bounds || wanted.stacks();
         self.rules.has_footer && is_text && has_times && !wanted.stats && !self.brief
     }
 
@@ -364,6 +394,8 @@ impl Options {
             threads: asked.threads,
             stats: asked.stats,
             bounds: asked.bounds,
+            contexts: asked.contexts.is_some(),
+            callers: asked.callers,
             flat: asked.flat == Asked::For,
             graph: asked.graph == Asked::For,
             counts: asked.counts == Asked::For,

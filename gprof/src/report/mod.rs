@@ -7,6 +7,7 @@ pub mod annotate;
 mod bounds;
 pub mod bsd;
 mod columns;
+mod contexts;
 mod counts;
 mod errors;
 mod explanations;

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::annotate::AnnotatedFile;
 use super::stats::Detail;
 use super::table::Frame;
-use super::{bounds, counts, flat, graph, index, info, order, source, stats, table, threads};
+use super::{bounds, contexts, counts, flat, graph, index, info, order, source, stats, table, threads};
 use crate::analysis::Analysis;
 use crate::cli::options::{Options, Wanted};
 use crate::load::profile_file::FileInfo;
@@ -75,6 +75,7 @@ impl<'a> Writer<'a> {
         if let Some(bounds) = analysis.bounds() {
             bounds::render(analysis, bounds, options, self.begin()?)?;
         }
+        self.stacks(analysis, options)?;
         if wanted.counts {
             counts::render(analysis, self.begin()?)?;
         }
@@ -100,8 +101,20 @@ impl<'a> Writer<'a> {
         if let Some(bounds) = analysis.bounds() {
             table::bounds(analysis, bounds, options, frame, self.begin()?)?;
         }
+        self.stacks(analysis, options)?;
         if wanted.counts {
             counts::render(analysis, self.begin()?)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the reports about stacks.
+    fn stacks(&mut self, analysis: &Analysis<'_>, options: &Options) -> io::Result<()> {
+        if let Some(table) = analysis.contexts() {
+            contexts::contexts(analysis, table, options, self.begin()?)?;
+        }
+        if let Some(table) = analysis.callers() {
+            contexts::callers(analysis, table, options, self.begin()?)?;
         }
         Ok(())
     }
