@@ -7,6 +7,7 @@ use self_cell::self_cell;
 use super::input_files::InputFiles;
 use super::outside::OutsideImages;
 use super::profile_file::FileInfo;
+use super::side_info::SideInfo;
 use super::stacks::Stacks;
 use crate::cli::options::Contents;
 use crate::image::address_space::Images;
@@ -38,9 +39,18 @@ pub struct Loaded {
     pub(super) files: Vec<FileInfo>,
     pub(super) outside_images: OutsideImages,
     pub(super) stacks: Option<Stacks>,
+    pub(super) sides: LoadedSides,
+}
+
+/// What was read from side files.
+#[derive(Default)]
+pub(super) struct LoadedSides {
     /// For each program that ran, the sum of its side files.
-    #[allow(dead_code, reason = "no report shows it yet")]
-    pub(super) side_files: Vec<SideFile>,
+    pub(super) files: Vec<SideFile>,
+    /// For each of these files, what the file contains.
+    pub(super) infos: Vec<SideInfo>,
+    /// The number of profiles without a side file.
+    pub(super) without: usize,
 }
 
 impl Loaded {
@@ -69,6 +79,12 @@ impl Loaded {
     /// Samples and calls outside all images.
     pub(crate) fn outside_images(&self) -> OutsideImages {
         self.outside_images
+    }
+
+    /// What the side files contain, for each program that ran.
+    #[must_use]
+    pub fn side_files(&self) -> &[SideInfo] {
+        &self.sides.infos
     }
 
     /// Adds the stacks of the profile's samples, in place of the stacks that were read. Their addresses are those of the

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use gmon::side_file::SideFile;
 use gmon::{Accumulator, Hints, Profile};
 
-use super::build_mismatch;
 use super::call_mismatch::CallCheck;
 use super::input_files::{ImageFile, InputFiles};
 use super::loaded::Parsed;
@@ -18,8 +17,10 @@ use super::runs::{Reading, Runs};
 use super::shared_objects::{
     CallsBetween, ObjectImages, ObjectReading, RunCounts, RunFiles, SharedObject, SharedObjects,
 };
+use super::side_sum::Sides;
 use super::stack_tree::StackTree;
 use super::stacks::Stacks;
+use super::{build_mismatch, thread};
 use crate::cli::options::{Contents, Options, ProfilePath, ProfiledImage};
 use crate::error::Error;
 use crate::image::address_space::{Images, TooLarge};
@@ -41,6 +42,8 @@ pub(super) struct Loading<'o> {
     pub(super) sides: Vec<(SideFile, ObjectImages)>,
     /// For each profile: the number of its ticks, and whether they have stacks.
     profiles: Vec<(u64, bool)>,
+    /// The number of profiles without a side file.
+    pub(super) without_sides: usize,
     calls: CallsBetween,
     /// The sample units of all profiles so far.
     units: Accumulator,
@@ -64,6 +67,7 @@ impl<'o> Loading<'o> {
             stacks: None,
             sides: Vec::new(),
             profiles: Vec::new(),
+            without_sides: 0,
             calls: CallsBetween::default(),
             units: Accumulator::default(),
         }
@@ -94,6 +98,9 @@ impl<'o> Loading<'o> {
         self.profile = images.merge(profiles);
         self.profile.arcs.extend(self.calls.arcs(&images));
         self.stacks = self.stacks(&images);
+        if let Some(wanted) = &self.options.thread {
+            self.take_thread(wanted, &images, progress)?;
+        }
         Ok(Parsed { images, file_map })
     }
 
@@ -106,6 +113,15 @@ impl<'o> Loading<'o> {
         let mut stacks = tree.finish()?;
         self.profiles.iter().for_each(|(ticks, has_stacks)| stacks.add_profile(*ticks, *has_stacks));
         Some(stacks)
+    }
+
+    /// Replaces all counts by those of the threads with a name or number.
+    fn take_thread(&mut self, wanted: &str, images: &Images<'_>, progress: &mut Progress<'_>) -> Result<(), Error> {
+        let counts = thread::find(wanted, &self.sides, images, &self.profile.histograms)?;
+        tell(&counts.warnings, progress);
+        (self.profile, self.stacks, self.outside_images) = (counts.profile, counts.stacks, counts.outside_images);
+        self.contents.calls = !self.profile.arcs.is_empty();
+        Ok(())
     }
 
     fn file_map<'data>(&self, files: &'data InputFiles) -> Result<Option<FileMap<'data>>, Error> {
@@ -143,8 +159,9 @@ impl<'o> Loading<'o> {
         if self.options.rules.reads_shared_objects {
             tell(files.iter().filter_map(|beside| beside.warning.as_ref()), progress);
         }
-        let (sides, mut profiles) = side.finish();
+        let Sides { files: sides, mut profiles, without } = side.finish();
         self.profiles.append(&mut profiles);
+        self.without_sides += without;
         let mut found = SharedObjects::default();
         if reading.with_objects {
             let reading = ObjectReading {
