@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::os::fd::AsRawFd;
 
 use gmon::layout::side_file::FILLER;
-use gmon::side_file::{Call, ELSEWHERE, KERNEL, PROGRAM, Place, Samples, SideFile};
+use gmon::side_file::{Call, Calls, ELSEWHERE, KERNEL, PROGRAM, Place, Samples, SideFile};
 
 use super::*;
 use crate::file::writer::ONE_AT_A_TIME;
@@ -68,7 +68,7 @@ fn every_count_is_somewhere() {
             Call { caller: place(ELSEWHERE, 0), callee: place(PROGRAM, 0x20), count: 4 },
             Call { caller: place(PROGRAM, 0x10), callee: place(ELSEWHERE, 0), count: 2 },
         ];
-        assert_eq!(side.calls().iter().flat_map(|part| part.calls()).copied().collect::<Vec<_>>(), calls);
+        assert_eq!(side.calls().iter().flat_map(Calls::calls).copied().collect::<Vec<_>>(), calls);
     }
     assert!(!has_contents(&[Tally::calls(at(UNKNOWN, 0x5000), 0x20, 4)]), "the profile has these calls");
 }
