@@ -267,6 +267,7 @@ const KEPT_BY_A_CHILD: &[(&str, &[&str], &str)] = &[
     ("ownership", &["OWN_WORD", "ALWAYS_OWN"], "the word itself is set by the child, which has it at the same address"),
     ("output", &["CAPTURED", "DIRECTORY"], "the child's file is in the same directory"),
     ("names", &["OUTPUT"], "what the user asked for"),
+    ("kept", &["STATUS"], "says something only while there is a kept file"),
     ("names", &["NAME", "BESIDE"], "made anew for each use"),
     ("run", &["RUN", "RANK"], "the child is of the same program and the same job, on the same machine"),
     ("mapped", &["LENGTH"], "says something only while there is a mapped file"),

@@ -84,6 +84,9 @@ pub(crate) fn start(lowpc: usize, highpc: usize, directory: Option<c_int>, live:
         kernel::say_start_failure(error);
         return;
     }
+    if KEEPS_OUTSIDE.load(SeqCst) {
+        file::keep_side_file();
+    }
     IS_PROFILED.store(true, SeqCst);
     RECORDED_BIAS.store(if file::is_live() { program::bias() } else { 0 }, SeqCst);
     record(true);
