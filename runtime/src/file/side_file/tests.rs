@@ -2,12 +2,15 @@
 
 use std::fs::{self, File};
 use std::os::fd::AsRawFd;
+use std::sync::Mutex;
 
 use gmon::layout::side_file::FILLER;
 use gmon::side_file::{Call, Calls, ELSEWHERE, KERNEL, PROGRAM, Place, Samples, SideFile};
 
 use super::*;
-use crate::file::writer::ONE_AT_A_TIME;
+
+/// Tests share the one buffer of the one writer.
+pub(in crate::file) static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// The side file that `put` writes.
 fn written(name: &str, put: impl FnOnce(&mut Writer)) -> SideFile {
