@@ -11,6 +11,7 @@ use super::pages::Pages;
 use super::published::{Known, Published};
 use super::signal_frame::SignalFrames;
 use super::walk::Walk;
+use crate::arch::thread_pointer;
 use crate::os::{
     CONTEXT_ABOVE_STACK, CONTEXT_PC, CONTEXT_REGISTERS, SIGNAL_TRAMPOLINE, SIGNAL_TRAMPOLINE_CALL, is_readable,
 };
@@ -40,7 +41,13 @@ static SIGNALS: SignalFrames = SignalFrames {
 pub fn walk(context: *const c_void, mut each: impl FnMut(Frame) -> bool) -> Ending {
     const TOO_DEEP: Ending = Ending::Cut(Cut::TooDeep);
     let reading = PUBLISHED.read();
-    let tables = Tables { objects: reading.objects(), later: reading.later(), cache: &CACHE, signals: &SIGNALS };
+    let tables = Tables {
+        objects: reading.objects(),
+        later: reading.later(),
+        thread: thread_pointer(),
+        cache: &CACHE,
+        signals: &SIGNALS,
+    };
     // The stack that this thread was using stays mapped while this thread is here.
     let memory = memory();
     let mut walk = Walk::<Native, _, _>::new(&tables, &memory, context.expose_provenance());

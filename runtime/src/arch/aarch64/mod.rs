@@ -5,8 +5,6 @@ mod handler_entries;
 // Only the runtime writes the file on a stack of its own.
 #[cfg(any(test, feature = "runtime"))]
 mod stack;
-// Only the runtime records calls.
-#[cfg(any(test, feature = "runtime"))]
 mod thread;
 mod valgrind;
 #[cfg(all(feature = "runtime", not(test)))]
@@ -16,7 +14,6 @@ mod weak_symbols;
 pub(crate) use handler_entries::handler_entries;
 #[cfg(any(test, feature = "runtime"))]
 pub(crate) use stack::call_on_stack;
-#[cfg(any(test, feature = "runtime"))]
 pub(crate) use thread::{fourth_word, publish_record, record, set_fourth_word, set_table, thread_pointer};
 pub(crate) use valgrind::is_in_valgrind;
 #[cfg(all(feature = "runtime", not(test)))]
