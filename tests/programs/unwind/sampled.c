@@ -94,6 +94,12 @@ NOINLINE void run_qsort(void) {
 		sort();
 }
 
+// Deeper than a walk goes.
+NOINLINE void run_deep(void) {
+	while (taken < wanted)
+		recursion(50000);
+}
+
 static jmp_buf place;
 
 NOINLINE void jumps(int n) {
@@ -307,6 +313,8 @@ int main(int argc, char **argv) {
 	setitimer(ITIMER_PROF, &often, NULL);
 	if (strcmp(name, "qsort") == 0)
 		run_qsort();
+	else if (strcmp(name, "deep") == 0)
+		run_deep();
 	else if (strcmp(name, "longjmp") == 0)
 		run_longjmp();
 	else if (strcmp(name, "small_thread") == 0)
