@@ -189,7 +189,7 @@ mod tests {
     use gmon::layout::GMONVERSION;
     use gmon::{Encoding, Hints, Profile};
 
-    use super::super::writer::ONE_AT_A_TIME;
+    use super::super::side_file::tests::ONE_AT_A_TIME;
     use super::*;
 
     const ARCS: [RawArc; 2] = [

@@ -214,7 +214,3 @@ impl Sink for Writer {
 pub(crate) fn encoded(arc: &RawArc) -> Arc {
     Arc { frompc: arc.raw_frompc as u64, selfpc: arc.raw_selfpc as u64, count: arc.raw_count as u64 }
 }
-
-/// Tests share the one buffer of the one writer.
-#[cfg(test)]
-pub(super) static ONE_AT_A_TIME: std::sync::Mutex<()> = std::sync::Mutex::new(());

@@ -81,4 +81,4 @@ fn finish(file: Fd, out: Writer) -> Result<(), Refusal> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

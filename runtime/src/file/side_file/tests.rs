@@ -2,12 +2,15 @@
 
 use std::fs::{self, File};
 use std::os::fd::AsRawFd;
+use std::sync::Mutex;
 
 use gmon::layout::side_file::FILLER;
-use gmon::side_file::{Call, ELSEWHERE, KERNEL, PROGRAM, Place, Samples, SideFile};
+use gmon::side_file::{Call, Calls, ELSEWHERE, KERNEL, PROGRAM, Place, Samples, SideFile};
 
 use super::*;
-use crate::file::writer::ONE_AT_A_TIME;
+
+/// Tests share the one buffer of the one writer.
+pub(in crate::file) static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// The side file that `put` writes.
 fn written(name: &str, put: impl FnOnce(&mut Writer)) -> SideFile {
@@ -68,7 +71,7 @@ fn every_count_is_somewhere() {
             Call { caller: place(ELSEWHERE, 0), callee: place(PROGRAM, 0x20), count: 4 },
             Call { caller: place(PROGRAM, 0x10), callee: place(ELSEWHERE, 0), count: 2 },
         ];
-        assert_eq!(side.calls().iter().flat_map(|part| part.calls()).copied().collect::<Vec<_>>(), calls);
+        assert_eq!(side.calls().iter().flat_map(Calls::calls).copied().collect::<Vec<_>>(), calls);
     }
     assert!(!has_contents(&[Tally::calls(at(UNKNOWN, 0x5000), 0x20, 4)]), "the profile has these calls");
 }
