@@ -38,6 +38,21 @@ fn inclusive(functions: &Functions<'_>, measured: &Measured) -> (Vec<u64>, BTree
     (functions.ids().map(of).collect(), pairs.filter(|(_, ticks)| *ticks > 0).collect())
 }
 
+/// The calls of each function by the function that called last.
+fn calls(program: &Program, run: &Run) -> BTreeMap<(usize, usize), u64> {
+    let (functions, bytes) = (functions(), program.code());
+    let code = Code { machine: Machine::X86_64, start: LOW, bytes: &bytes };
+    let sites = CallSites::in_memory(&run.arcs, &functions, code);
+    let mut calls = BTreeMap::new();
+    for arc in run.arcs.iter().map(|arc| sites.with_last_caller(arc)) {
+        let [caller, called] = [arc.frompc, arc.selfpc].map(|address| functions.find(address));
+        if let (Some(caller), Some(called)) = (caller, called) {
+            *calls.entry((caller.index(), called.index())).or_insert(0) += arc.count;
+        }
+    }
+    calls
+}
+
 fn program(tails: usize) -> impl Strategy<Value = Program> {
     let site = prop_oneof![
         3 => (0..NAMES.len()).prop_map(Site::Direct),
@@ -104,6 +119,7 @@ proptest! {
         let run = program.run(&steps);
         let (found, sums) = with_measured(&program, &run, |functions, measured| (inclusive(functions, measured), measured.sums));
         prop_assert_eq!(sums.doubtful, 0);
+        prop_assert_eq!(calls(&program, &run), run.calls);
         prop_assert_eq!(found, (run.inclusive, run.pairs));
     }
 

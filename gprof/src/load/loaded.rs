@@ -1,10 +1,13 @@
 //! The result of loading: everything that was read.
 
+use std::collections::HashMap;
+use std::path::Path;
+
 use gmon::Profile;
 use gmon::side_file::SideFile;
 use self_cell::self_cell;
 
-use super::input_files::InputFiles;
+use super::input_files::{ImageFile, InputFiles};
 use super::outside::OutsideImages;
 use super::profile_file::FileInfo;
 use super::side_info::SideInfo;
@@ -103,12 +106,16 @@ impl Loaded {
     /// The machine code of all images, in the common address space.
     pub(crate) fn code(&self) -> ProgramCode<'_> {
         let (files, images) = (self.parsed.borrow_owner(), self.images());
-        let code =
-            images.iter().zip(images.paths()).zip(images.code()).enumerate().map(|(at, ((image, path), code))| {
-                let file =
-                    files.named.get(at).or_else(|| files.shared_objects.get()?.iter().find(|file| file.path == *path));
-                (CodeBytes::new(image, file.and_then(|file| file.unread.as_ref())), code.start)
-            });
+        let objects = files.shared_objects.get().into_iter().flatten();
+        let objects: HashMap<&Path, &ImageFile> = objects.map(|file| (file.path.as_path(), file)).collect();
+        let file = |at: usize, path: &Path| match files.named.get(at) {
+            Some(file) => file.unread.as_ref(),
+            // The code of shared objects was not read, and their files were closed.
+            None => objects.get(path)?.reopened(),
+        };
+        let places = images.code().map(|code| code.start);
+        let code = images.iter().zip(images.paths()).zip(places).enumerate();
+        let code = code.map(|(at, ((image, path), start))| (CodeBytes::new(image, file(at, path)), start));
         ProgramCode::new(code)
     }
 

@@ -58,6 +58,8 @@ pub struct Run {
     pub bins: Vec<u64>,
     /// For each function, the ticks during which it ran or waited for a function that it had called.
     pub inclusive: Vec<u64>,
+    /// For each caller and called function, the calls.
+    pub calls: BTreeMap<(usize, usize), u64>,
     /// For each caller and called function, the ticks during which the call lasted.
     pub pairs: BTreeMap<(usize, usize), u64>,
 }
@@ -104,6 +106,7 @@ impl Program {
             arcs: vec![Arc { frompc: 8, selfpc: LOW + 4, count: 1 }],
             bins: vec![0; NAMES.len() * SIZE as usize],
             inclusive: vec![0; NAMES.len()],
+            calls: BTreeMap::new(),
             pairs: BTreeMap::new(),
         };
         let mut stack = vec![Activation { return_address: 8, functions: vec![0] }];
@@ -118,12 +121,14 @@ impl Program {
                         Site::Indirect(all) => all[which % all.len()],
                     };
                     let return_address = after(running, site);
+                    *run.calls.entry((running, called)).or_insert(0) += 1;
                     run.arcs.push(Arc { frompc: return_address, selfpc: start(called) + 4, count: 1 });
                     stack.push(Activation { return_address, functions: vec![called] });
                 }
                 Step::Tail(which) if !self.tails[running].is_empty() && stack.len() > 1 => {
                     let called = self.tails[running][which % self.tails[running].len()];
                     let frompc = top.return_address;
+                    *run.calls.entry((running, called)).or_insert(0) += 1;
                     run.arcs.push(Arc { frompc, selfpc: start(called) + 4, count: 1 });
                     stack.last_mut().unwrap().functions.push(called);
                 }

@@ -4,7 +4,7 @@
 //! function: the call instruction before the return address, and mcount, which has counted all functions that were entered
 //! with this return address.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 
 use gmon::Arc;
@@ -41,6 +41,8 @@ pub struct CallSites<'a, 'data> {
     counted: Vec<(u64, FunctionId, u64)>,
     /// The function that the call instruction before each return address calls.
     targets: RefCell<HashMap<u64, Option<FunctionId>>>,
+    /// The function of each name without a version; `None` if there are several. Filled when a stub is called.
+    names: OnceCell<HashMap<&'data [u8], Option<FunctionId>>>,
     /// The functions that each function may jump to; `None` if its code is not known.
     jumps: RefCell<HashMap<FunctionId, Option<Vec<FunctionId>>>>,
 }
@@ -61,7 +63,8 @@ impl<'a, 'data> CallSites<'a, 'data> {
             }
             same
         });
-        CallSites { functions, code, counted, targets: RefCell::default(), jumps: RefCell::default() }
+        let (targets, names, jumps) = (RefCell::default(), OnceCell::new(), RefCell::default());
+        CallSites { functions, code, counted, targets, names, jumps }
     }
 
     /// Makes the call sites of a program whose machine code is in memory.
@@ -111,6 +114,29 @@ impl<'a, 'data> CallSites<'a, 'data> {
         self.functions[id].name.strip_suffix(b"@plt")
     }
 
+    /// The only function with a name.
+    fn named(&self, name: &[u8]) -> Option<FunctionId> {
+        let names = self.names.get_or_init(|| {
+            let mut names = HashMap::new();
+            for id in self.functions.ids() {
+                let known = names.entry(base(self.functions[id].name)).or_insert(Some(id));
+                *known = known.filter(|known| *known == id);
+            }
+            names
+        });
+        names.get(name).copied().flatten().map(|id| self.functions[id].counts_for)
+    }
+
+    /// Returns an arc with the caller that called last: if the called function was entered by a tail call, the address of
+    /// the function that ended so. The profile counts such a call for the function that the tail call returns to.
+    #[must_use]
+    pub fn with_last_caller(&self, arc: &Arc) -> Arc {
+        let called = || Some(self.functions[self.functions[self.functions.find(arc.selfpc)?].called_as?].counts_for);
+        let gone = called().map(|called| self.gone(arc.frompc, called)).filter(|gone| !gone.is_doubtful);
+        let last = gone.and_then(|gone| gone.functions.last().copied());
+        Arc { frompc: last.map_or(arc.frompc, |last| self.functions[last].address), ..*arc }
+    }
+
     /// Whether a frame of `frame` can be a frame of `called`: the frame may be in a label inside the function.
     fn is_same(&self, frame: FunctionId, called: FunctionId) -> bool {
         frame == called || self.functions[frame].called_as.is_some_and(|id| self.functions[id].counts_for == called)
@@ -131,10 +157,16 @@ impl<'a, 'data> CallSites<'a, 'data> {
             (targets.len() <= MOST_JUMPS).then_some(targets)
         });
         let leads = |id: &FunctionId| {
-            self.is_same(to, self.functions[*id].counts_for) || self.stub(*id) == Some(self.functions[to].name)
+            let is_stub = self.stub(*id).is_some_and(|name| name == base(self.functions[to].name));
+            is_stub || self.is_same(to, self.functions[*id].counts_for)
         };
         targets.as_ref().map(|targets| targets.iter().any(leads))
     }
+}
+
+/// A name without the version of the symbol.
+fn base(name: &[u8]) -> &[u8] {
+    name.split(|byte| *byte == b'@').next().unwrap_or(name)
 }
 
 /// A call site with the function of the next frame.
@@ -177,12 +209,16 @@ impl Site<'_, '_, '_> {
 
     /// A call through a stub, which leads to a function of this name in some object.
     fn through_stub(&self, name: &[u8]) -> Gone {
-        let is_named = |id: FunctionId| self.sites.functions[id].name == name;
+        let is_named = |id: FunctionId| base(self.sites.functions[id].name) == name;
         if is_named(self.callee) {
             return self.direct(self.callee);
         }
-        match self.others().into_iter().find(|(id, _)| is_named(*id)) {
-            Some((target, _)) => self.direct(target),
+        if let Some((target, _)) = self.others().into_iter().find(|(id, _)| is_named(*id)) {
+            return self.direct(target);
+        }
+        // A function without a counter. A name may stand for several functions, so only a jump proves that it is this one.
+        match self.sites.named(name).filter(|target| self.sites.jumps(*target, self.callee) == Some(true)) {
+            Some(target) => self.direct(target),
             None => self.indirect(),
         }
     }
