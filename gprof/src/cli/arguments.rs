@@ -300,7 +300,8 @@ pub(super) struct Arguments {
     pub(super) file_format: Option<OsString>,
 
     /// Read the symbols from this file: lines of address, type and name, as written by `nm`
-    #[arg(short = 'S', long, value_name = "FILE", help_heading = "Files")]
+    // GNU's abbreviation also fits --extract.
+    #[arg(short = 'S', long, alias = "ext", value_name = "FILE", help_heading = "Files")]
     pub(super) external_symbol_table: Option<PathBuf>,
 
     /// Search this directory for separate debug files, before /usr/lib/debug
