@@ -9,3 +9,4 @@ pub mod callers;
 pub mod measured;
 pub mod sums;
 pub mod tree;
+mod ways;
