@@ -39,6 +39,9 @@ impl RunCounts {
     pub(crate) fn profile(&self, number: u32, unit: &Histogram) -> gmon::Result<Option<Profile>> {
         let object = self.numbers.get(&number).and_then(|at| self.objects.get(*at));
         let Some(ObjectCounts::Sparse(counts)) = object.map(|object| &object.counts) else { return Ok(None) };
+        if counts.bins.is_empty() && counts.arcs.is_empty() {
+            return Ok(None);
+        }
         let bins = counts.bins.iter().filter(|(_, ticks)| *ticks > 0);
         let hit = bins.fold(counts.code.clone(), |hit, (bin, _)| hit.start.min(bin.start)..hit.end.max(bin.end));
         let size = hit.end.saturating_sub(hit.start);
