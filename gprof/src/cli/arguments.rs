@@ -227,7 +227,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FORMAT", help_heading = "Layout")]
     format: Option<Written>,
 
-    /// Show the standard error (±) of self times, the uncertainty of sampling
+    /// Show the standard error (±) of self times and of measured times, the uncertainty of sampling
     #[arg(long, help_heading = "Layout")]
     pub(super) errors: bool,
 
@@ -300,7 +300,8 @@ pub(super) struct Arguments {
     pub(super) file_format: Option<OsString>,
 
     /// Read the symbols from this file: lines of address, type and name, as written by `nm`
-    #[arg(short = 'S', long, value_name = "FILE", help_heading = "Files")]
+    // GNU's abbreviation also fits --extract.
+    #[arg(short = 'S', long, alias = "ext", value_name = "FILE", help_heading = "Files")]
     pub(super) external_symbol_table: Option<PathBuf>,
 
     /// Search this directory for separate debug files, before /usr/lib/debug

@@ -1,8 +1,10 @@
 //! Writes the profile of one shared object to a file of its own (`--extract`).
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 
+use gmon::side_file::PROGRAM;
 use gmon::{Encoding, Form, Histogram};
 
 use super::Loaded;
@@ -34,10 +36,7 @@ pub(crate) fn write(loaded: &Loaded, options: &Options, extract: &Extract) -> Re
         _ => return Err(Error::SideFilesDiffer { what: "--extract" }),
     };
     let object = find(&info.objects, &extract.object)?;
-    let path = extract.output.clone().unwrap_or_else(|| {
-        let name = Path::new(&object.path).file_name().unwrap_or("object".as_ref());
-        companion(profile, name)
-    });
+    let path = extract.output.clone().unwrap_or_else(|| companion(profile, suffix(&info.objects, object)));
     let fail = |source| Error::Profile { file: object.path.clone(), source };
     let profrate = side.rate().unwrap_or(HOST_RATE);
     let unit = loaded.profile().histograms.first().map_or(seconds(profrate), |histogram| Histogram {
@@ -53,10 +52,27 @@ pub(crate) fn write(loaded: &Loaded, options: &Options, extract: &Extract) -> Re
     fs::write(&path, bytes.map_err(fail)?).map_err(|source| Error::Write { file, source })
 }
 
+/// What follows the name of the profile and a dot: the last component of the object's path. If earlier objects or other
+/// files beside the profile have the same name, a dot and a number follow.
+fn suffix(objects: &[SideObject], object: &SideObject) -> OsString {
+    let name = |object: &SideObject| Path::new(&object.path).file_name().unwrap_or("object".as_ref()).to_owned();
+    let mut suffix = name(object);
+    let shared = objects.iter().filter(|other| is_shared(other) && other.number < object.number);
+    let twins = shared.filter(|other| name(other) == suffix).count();
+    let before = twins + usize::from(suffix == "side" || suffix == "objects");
+    if before > 0 {
+        suffix.push(format!(".{}", before + 1));
+    }
+    suffix
+}
+
+fn is_shared(object: &SideObject) -> bool {
+    object.number != PROGRAM && object.path != "[vdso]"
+}
+
 /// The object with this path, last component of a path, or number.
 fn find<'a>(objects: &'a [SideObject], wanted: &str) -> Result<&'a SideObject, Error> {
-    let is_shared = |object: &&SideObject| object.number != gmon::side_file::PROGRAM && object.path != "[vdso]";
-    let shared: Vec<&SideObject> = objects.iter().filter(is_shared).collect();
+    let shared: Vec<&SideObject> = objects.iter().filter(|object| is_shared(object)).collect();
     let with = |is_it: &dyn Fn(&SideObject) -> bool| -> Vec<&'a SideObject> {
         shared.iter().copied().filter(|object| is_it(object)).collect()
     };

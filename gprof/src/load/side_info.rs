@@ -143,8 +143,8 @@ fn threads(side: &SideFile, profrate: u32) -> Vec<SideThread> {
     });
     let mut threads: Vec<SideThread> = threads.collect();
     threads.sort_by(|one, other| {
-        let key = |thread: &SideThread| (u64::MAX - thread.ticks, thread.name.clone(), thread.number);
-        key(one).cmp(&key(other))
+        let by_ticks = other.ticks.cmp(&one.ticks);
+        by_ticks.then_with(|| one.name.cmp(&other.name)).then(one.number.cmp(&other.number))
     });
     threads
 }

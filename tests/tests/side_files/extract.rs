@@ -27,12 +27,14 @@ fn the_profile_of_one_object() {
     for (words, file) in [
         (&[&by_path[..], "gmon.out"][..], "gmon.out.a.out"),
         (&["--extract=1", "gmon.out"], "gmon.out.a.out"),
+        (&["--extract=2", "gmon.out"], "gmon.out.a.out.2"),
         (&["--extract=1", "--output=other.gmon", "gmon.out"], "other.gmon"),
     ] {
         let output = printed(&images, &directory, words);
         assert!(output.stdout.is_empty() && output.stderr.is_empty(), "{output:?}");
         let bytes = fs::read(directory.join(file)).unwrap();
-        assert_eq!(parsed(&bytes), parsed(&run.profile(&images, 1)));
+        let image = if file.ends_with('2') { 2 } else { 1 };
+        assert_eq!(parsed(&bytes), parsed(&run.profile(&images, image)));
         fs::remove_file(directory.join(file)).unwrap();
     }
     // Reports are printed if they are chosen, and every gprof reads the file.
