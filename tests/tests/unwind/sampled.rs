@@ -368,3 +368,15 @@ fn chains_are_right_with_a_c_library_without_tables() {
     }
     plugins("plugins-musl", &MUSL, is_called_by_libc);
 }
+
+#[test]
+fn valgrind_finds_nothing_to_report() {
+    let valgrind = Command::new("valgrind").arg("--version").output();
+    let (Ok(_), Some(program)) = (valgrind, GLIBC.build("valgrind", "sampled.c", O1)) else {
+        println!("SKIPPED: no valgrind here");
+        return;
+    };
+    let output =
+        Command::new("valgrind").args(["-q", "--error-exitcode=9"]).arg(program).arg("qsort").output().unwrap();
+    assert!(output.status.success() && output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+}
