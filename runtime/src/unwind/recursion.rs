@@ -18,8 +18,8 @@ pub(super) struct Level {
     pub(super) fp: usize,
 }
 
-/// A stack.
-pub(super) struct Stack<'a, M> {
+/// Where to search for the outermost level.
+pub(super) struct Search<'a, M> {
     pub(super) memory: &'a M,
     /// The bits of a return address that are the address.
     pub(super) address_bits: usize,
@@ -27,7 +27,7 @@ pub(super) struct Stack<'a, M> {
     pub(super) above: usize,
 }
 
-impl<M: Memory> Stack<'_, M> {
+impl<M: Memory> Search<'_, M> {
     /// The outermost level of a recursion with these two levels; `None` if the stack shows no recursion of equal levels.
     #[inline(never)]
     pub(super) fn outermost(&self, inner: Level, outer: Level) -> Option<Level> {
@@ -99,28 +99,28 @@ mod tests {
         (words, move |level| Level { pc: PC, sp: sp(level), fp: fp(level) })
     }
 
-    fn stack(memory: &Words, above: usize) -> Stack<'_, Words> {
-        Stack { memory, address_bits: (1 << 48) - 1, above }
+    fn search(memory: &Words, above: usize) -> Search<'_, Words> {
+        Search { memory, address_bits: (1 << 48) - 1, above }
     }
 
     #[test]
     fn the_outermost_level_is_found() {
         for levels in [3, 4, 5, 100, 1000, 1023, 1024, 1025, 100_000] {
             let (words, level) = recursion(levels, |level| 0x10_0000 + 48 * level - 24);
-            assert_eq!(stack(&words, 0).outermost(level(0), level(1)), Some(level(levels - 1)), "{levels}");
+            assert_eq!(search(&words, 0).outermost(level(0), level(1)), Some(level(levels - 1)), "{levels}");
         }
         let (words, level) = recursion(100, |_| 7);
-        assert_eq!(stack(&words, 0).outermost(level(3), level(5)), Some(level(99)), "a period of two levels");
-        assert_eq!(stack(&words, level(99).sp).outermost(level(0), level(1)), Some(level(98)), "another stack begins");
-        assert_eq!(stack(&words, 8).outermost(level(0), level(1)), Some(level(99)), "another stack is below");
+        assert_eq!(search(&words, 0).outermost(level(3), level(5)), Some(level(99)), "a period of two levels");
+        assert_eq!(search(&words, level(99).sp).outermost(level(0), level(1)), Some(level(98)), "another stack begins");
+        assert_eq!(search(&words, 8).outermost(level(0), level(1)), Some(level(99)), "another stack is below");
     }
 
     #[test]
     fn other_stacks_have_no_such_level() {
         let (words, level) = recursion(2, |_| 7);
-        assert_eq!(stack(&words, 0).outermost(level(0), level(1)), None, "there are no more levels");
+        assert_eq!(search(&words, 0).outermost(level(0), level(1)), None, "there are no more levels");
         let (words, level) = recursion(100, |_| 7);
-        let outermost = |inner, outer| stack(&words, 0).outermost(inner, outer);
+        let outermost = |inner, outer| search(&words, 0).outermost(inner, outer);
         assert_eq!(outermost(level(1), level(0)), None);
         assert_eq!(outermost(level(0), level(0)), None);
         assert_eq!(outermost(level(0), Level { pc: 1, ..level(1) }), None);

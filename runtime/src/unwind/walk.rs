@@ -7,7 +7,7 @@ use super::chain::{Cut, Ending, Frame, Tables};
 use super::expression::{Machine, evaluate};
 use super::index::Found;
 use super::memory::Memory;
-use super::recursion::{Level, Stack};
+use super::recursion::{Level, Search};
 use super::rule::{Cfa, Place, Rule, Stored};
 
 /// The most frames of a walk. A deeper stack is cut, unless its depth is that of a recursion: see [`OUTERMOST_FRAMES`].
@@ -138,8 +138,8 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
             }
             return;
         }
-        let stack = Stack { memory: self.memory, address_bits: A::ADDRESS_BITS, above: self.tables.thread };
-        let outermost = self.level.replace(here).and_then(|level| stack.outermost(level, here));
+        let search = Search { memory: self.memory, address_bits: A::ADDRESS_BITS, above: self.tables.thread };
+        let outermost = self.level.replace(here).and_then(|level| search.outermost(level, here));
         if let Some(Level { sp, fp, .. }) = outermost {
             (self.sp, self.fp, self.base, self.level) = (sp, fp, None, None);
         }
