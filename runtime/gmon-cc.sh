@@ -141,7 +141,8 @@ case $static_pie$machine in
 esac
 
 # Whether the compiler links a program, and with the gcrt1.o of gmon.
-case $system$($compiler -### "$@" 2>&1 </dev/null) in
+would=$system$($compiler -### "$@" 2>&1 </dev/null) || true
+case $would in
     # The object needs libc of FreeBSD 14. Compilers link the profiled libraries, which older systems have.
     FreeBSD*'"-lc_p"'*) fail "gmon needs FreeBSD 14 or later, but the compiler links for $machine: use another, such as \
 clang --target=${machine%%-*}-unknown-freebsd14" ;;
@@ -149,5 +150,10 @@ clang --target=${machine%%-*}-unknown-freebsd14" ;;
     OpenBSD*gcrt0.o*) [ $static = yes ] || set -- -static "$@" ;;
     *gcrt1.o*|*grcrt1.o*) ;;
     */crt1.o*|*Scrt1.o*|*rcrt1.o*) set -- "$library/gmon.o" "$@" ;;
+esac
+# The runtime walks stacks by the index of the unwind tables, which compilers leave out of static programs.
+case $would in
+    *--eh-frame-hdr*) ;;
+    Linux*crt1.o*) set -- -Wl,--eh-frame-hdr "$@" ;;
 esac
 exec $compiler "$@"

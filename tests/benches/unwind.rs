@@ -3,23 +3,17 @@
 #![allow(clippy::unwrap_used, reason = "a benchmark that cannot run says why and stops")]
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
-#[path = "../tests/unwind/loaded.rs"]
-mod loaded;
-
 use std::ffi::{c_int, c_void};
 use std::hint::black_box;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
-use gmon_runtime::os::is_readable;
-use gmon_runtime::unwind::{Cache, Native, Object, Objects, Pages, Tables, Walk};
+use gmon_runtime::objects::publish;
+use gmon_runtime::unwind::while_closing;
 
 const WALKS: u64 = 2000;
 const STACK: usize = 1 << 16;
 const PAINT: u8 = 0xa5;
 
-static OBJECTS: OnceLock<Vec<Object<'static>>> = OnceLock::new();
-static CACHE: Cache<1024> = Cache::new();
 static FRAMES: AtomicUsize = AtomicUsize::new(0);
 /// Nanoseconds of all walks with a cache that knows all frames, and with one that knows none.
 static WITH_CACHE: AtomicU64 = AtomicU64::new(0);
@@ -35,30 +29,38 @@ fn thread_time() -> u64 {
 
 /// Walks once; returns the number of frames.
 #[inline(never)]
-fn walk(generation: u64, context: usize) -> usize {
-    let objects = Objects::new(OBJECTS.get().map_or(&[], Vec::as_slice), generation);
-    let tables = Tables { objects, cache: &CACHE, signals: &loaded::SIGNALS };
-    // SAFETY: the pages of this thread's stack stay.
-    let memory = unsafe { Pages::new(is_readable, 0..0) };
-    Walk::<Native, _, _>::new(&tables, &memory, context).count()
+fn walk(context: *const c_void) -> usize {
+    let mut frames = 0;
+    gmon_runtime::unwind::walk(context, |frame| {
+        black_box(frame);
+        frames += 1;
+        true
+    });
+    frames
+}
+
+/// Makes the cache forget, as a `dlclose` does.
+fn forget() {
+    while_closing(|| (), || ());
 }
 
 extern "C" fn walk_often(_: c_int, _: *mut c_void, context: *mut c_void) {
-    let context = context.expose_provenance();
-    FRAMES.store(walk(1, context), Relaxed);
-    let nanoseconds = |generation: &dyn Fn(u64) -> u64| {
+    FRAMES.store(walk(context), Relaxed);
+    let nanoseconds = |before: fn()| {
         let start = thread_time();
-        for turn in 0..WALKS {
-            black_box(walk(generation(turn), context));
+        for _ in 0..WALKS {
+            before();
+            black_box(walk(context));
         }
         thread_time() - start
     };
-    WITH_CACHE.store(nanoseconds(&|_| 1), Relaxed);
-    WITHOUT_CACHE.store(nanoseconds(&|turn| turn + 2), Relaxed);
+    WITH_CACHE.store(nanoseconds(|| ()), Relaxed);
+    WITHOUT_CACHE.store(nanoseconds(forget), Relaxed);
 }
 
 extern "C" fn walk_once(_: c_int, _: *mut c_void, context: *mut c_void) {
-    black_box(walk(u64::MAX, context.expose_provenance()));
+    forget();
+    black_box(walk(context));
 }
 
 extern "C" fn nothing(_: c_int, _: *mut c_void, _: *mut c_void) {}
@@ -94,7 +96,7 @@ fn stack_of(handler: extern "C" fn(c_int, *mut c_void, *mut c_void)) -> usize {
 }
 
 fn main() {
-    OBJECTS.get_or_init(loaded::objects);
+    publish(true);
     println!("| frames | with a cache | without | per frame with a cache | without |");
     println!("|---|---|---|---|---|");
     for calls in [0, 10, 30, 100, 1000] {

@@ -15,7 +15,7 @@ use crate::message::{say, say_error};
 use crate::objects::{self, NOWHERE, PROGRAM, Tally};
 use crate::os::Errno;
 use crate::per_process::PER_PROCESS;
-use crate::samples::{bins, outside_text};
+use crate::samples::{bins, contexts, outside_text};
 
 /// The bias that is subtracted from addresses before they are recorded: see `control`.
 pub(crate) static RECORDED_BIAS: AtomicUsize = AtomicUsize::new(0);
@@ -79,9 +79,15 @@ fn list_addresses() -> bool {
             OUTSIDE.push(Tally::samples(*pc, 1));
         }
     });
-    outside_text::for_each_tick_outside(|pc, _| {
+    let mut push = |pc| {
         any = true;
         OUTSIDE.push(Tally::samples(pc, 1));
+    };
+    outside_text::for_each_tick_outside(|pc, _| push(pc));
+    contexts::each_address(|pc| {
+        if !bins::covers(pc) {
+            push(pc);
+        }
     });
     OUTSIDE.combine();
     any
@@ -140,6 +146,18 @@ unsafe fn settle_where(only_gone: bool, has_changed: bool) {
         },
     );
     outside_text::take_ticks_outside(is_wanted, |pc, ticks| SETTLED.push(Tally::samples(place(pc, false), ticks)));
+    if has_changed {
+        settle_contexts(places);
+    }
+}
+
+/// Settles the addresses of calling contexts in objects that are gone. Other objects keep their addresses, so that later samples
+/// find the same nodes. `places` returns the places of an address before and now.
+fn settle_contexts(places: impl Fn(usize) -> (usize, usize)) {
+    contexts::settle(|pc| {
+        let (before, now) = places(pc);
+        (objects::is_object(objects::number(before)) && now != before).then_some(before)
+    });
 }
 
 /// Takes arcs that lead to no function of the program out of a live file: addresses outside the program mean nothing

@@ -15,7 +15,7 @@ use crate::message::{say, say_count, say_error};
 use crate::objects::{self, Tally, program};
 use crate::os::{Errno, a_moment, block_signals, give_way, reserve, set_blocked_signals, unix_time};
 use crate::per_process::PER_PROCESS;
-use crate::samples::{bins, outside_text};
+use crate::samples::{bins, contexts, outside_text};
 use crate::{mcount, ownership};
 
 /// Whether calls are recorded, and with which addresses; 0 if calls are not recorded.
@@ -63,6 +63,7 @@ pub(crate) fn start(lowpc: usize, highpc: usize, directory: Option<c_int>, live:
     PER_PROCESS.start_time.store(unix_time(), SeqCst);
     reserve();
     objects::set_program(program::base(), program::bias());
+    objects::publish(cfg!(feature = "start"));
     if KEEPS_OUTSIDE.load(SeqCst) {
         outside_text::keep_ticks_outside();
         // SAFETY: this is the first call, and nobody else reads the lists before it returns.
@@ -217,6 +218,7 @@ pub(crate) extern "C" fn _mcleanup() {
         exclusively(DONE, || {
             moncontrol(0);
             record(false); // also if the system refused to stop the samples
+            contexts::wait_for_walks();
             write(buffer, true);
         });
     }

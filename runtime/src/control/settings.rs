@@ -6,7 +6,7 @@ use super::environment::Environment;
 use crate::file::{self, Children, Form, Naming, Output};
 use crate::kernel::{HIGHEST_RATE, RATE_OTHERWISE, SAMPLER_NAMES, Sampler, Wish};
 use crate::message::{say, say_error};
-use crate::os::{Fd, file_mask, is_free_for_use, signal_named};
+use crate::os::{Fd, WALKS_STACKS, file_mask, is_free_for_use, signal_named};
 use crate::text::{Digits, decimal};
 
 /// Sets the name and the form of the file. The result is the directory that the user asked for.
@@ -73,31 +73,35 @@ pub(crate) fn may_catch_signals(environment: &Environment<'_>) -> bool {
 
 /// Whether the runtime keeps what happens outside the program.
 pub(crate) fn tells_of_objects(environment: &Environment<'_>) -> bool {
-    match environment.objects.map(CStr::to_bytes) {
-        None | Some(b"1") => true,
+    is_on(environment.objects, b"GMON_OBJECTS=", true)
+}
+
+/// Whether the runtime walks the stack at each sample. Systems whose kernel samples do not read the variable.
+pub(crate) fn walks_stacks(environment: &Environment<'_>) -> bool {
+    WALKS_STACKS && is_on(environment.stacks, b"GMON_STACKS=", true)
+}
+
+/// Whether a variable is 1 and not 0, or the `default` for another value, which is reported.
+fn is_on(value: Option<&CStr>, variable: &[u8], default: bool) -> bool {
+    match value.map(CStr::to_bytes) {
+        None => default,
         Some(b"0") => false,
+        Some(b"1") => true,
         Some(value) => {
-            refuse(b"GMON_OBJECTS=", value, b" is not 0 or 1: using 1");
-            true
+            let using: &[u8] = if default { b" is not 0 or 1: using 1" } else { b" is not 0 or 1: using 0" };
+            refuse(variable, value, using);
+            default
         }
     }
 }
 
 /// Whether the process counts in the file itself.
 pub(crate) fn is_live(environment: &Environment<'_>) -> bool {
-    match environment.live.map(CStr::to_bytes) {
-        None | Some(b"0") => false,
-        Some(b"1") => {
-            if let Some(form) = environment.format.filter(|form| form.to_bytes() != b"bsd") {
-                refuse(b"GMON_FORMAT=", form.to_bytes(), b" does not work with GMON_LIVE=1: using bsd");
-            }
-            true
-        }
-        Some(value) => {
-            refuse(b"GMON_LIVE=", value, b" is not 0 or 1: using 0");
-            false
-        }
+    let is_live = is_on(environment.live, b"GMON_LIVE=", false);
+    if is_live && let Some(form) = environment.format.filter(|form| form.to_bytes() != b"bsd") {
+        refuse(b"GMON_FORMAT=", form.to_bytes(), b" does not work with GMON_LIVE=1: using bsd");
     }
+    is_live
 }
 
 /// How the program is to be sampled.

@@ -7,6 +7,7 @@ use crate::objects;
 use crate::os::process_id;
 use crate::ownership::{FORKED, own};
 use crate::per_process::PER_PROCESS;
+use crate::unwind;
 
 /// Resets the child of a fork: the child continues to sample into the same buffer, from zero, and will write its own
 /// file. `was_writing` says whether any thread of the parent was writing the parent's file.
@@ -15,5 +16,6 @@ pub fn after_fork_in_child(was_writing: bool) {
     own(process_id());
     FORKED.store(true, Relaxed);
     objects::after_fork_in_child(was_writing);
+    unwind::after_fork_in_child();
     system::after_fork_in_child();
 }

@@ -20,6 +20,11 @@ type Each = unsafe extern "C" fn(*const ListedObject, usize, *mut c_void) -> c_i
 /// `dl_iterate_phdr`.
 pub(crate) type Iterate = unsafe extern "C" fn(Each, *mut c_void) -> c_int;
 
+unsafe extern "C" {
+    /// The C library's function.
+    pub(crate) fn dl_iterate_phdr(each: Each, data: *mut c_void) -> c_int;
+}
+
 /// The result of a look at the list.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Seen {

@@ -42,6 +42,10 @@ const KIND_DYNAMIC: u16 = 3;
 const SEGMENT_LOAD: u32 = 1;
 /// PF_X.
 const EXECUTABLE: u32 = 1;
+/// PT_DYNAMIC, DT_DEBUG, DT_NULL.
+const SEGMENT_DYNAMIC: u32 = 2;
+const DYNAMIC_DEBUG: usize = 21;
+const DYNAMIC_END: usize = 0;
 /// PT_NOTE.
 const SEGMENT_NOTE: u32 = 4;
 
@@ -77,6 +81,20 @@ pub(crate) fn code() -> Range<usize> {
         (start.min(address), end.max(address.saturating_add(segment.memory_size as usize)))
     });
     if start < end { start & !15..end.saturating_add(15) & !15 } else { 0..0 }
+}
+
+/// The address of the dynamic linker's `struct r_debug`, for debuggers; `None` in a static program. Call this after the dynamic
+/// linker has loaded the program.
+pub(crate) fn linker_data() -> Option<usize> {
+    let bias = bias();
+    let segment = segments(SEGMENT_DYNAMIC).next()?;
+    let entries = core::ptr::with_exposed_provenance((segment.address as usize).wrapping_add(bias));
+    // SAFETY: the segment is a part of the loaded program, which only the dynamic linker changes, at the start.
+    let entries: &[[usize; 2]] =
+        unsafe { core::slice::from_raw_parts(entries, segment.memory_size as usize / size_of::<[usize; 2]>()) };
+    let entries = entries.iter().take_while(|[tag, _]| *tag != DYNAMIC_END);
+    let [_, address] = entries.into_iter().find(|[tag, _]| *tag == DYNAMIC_DEBUG)?;
+    (*address != 0).then_some(*address)
 }
 
 /// Whether the program has the note that allows profiling, which the start-up objects contain.

@@ -4,6 +4,7 @@
 //! A test of the project's structure lists every other static, with the reason why a child keeps the static.
 
 mod account;
+mod contexts;
 mod memory;
 
 use core::ffi::c_void;
@@ -12,7 +13,10 @@ use core::sync::atomic::{
     AtomicBool, AtomicI32, AtomicPtr, AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering::SeqCst,
 };
 
+use crate::os::WALKS_STACKS;
+
 pub(crate) use account::{Account, LATEST_NOTICE, NOTICE_OF_OTHERS, Settling};
+pub(crate) use contexts::{ContextNode, ContextTree, Contexts, OBJECT_SHIFT, PLACE, Segment, position};
 pub(crate) use memory::{Memory, Row, Rows, SLOTS, STRETCH, Slot, TicksOutside};
 
 macro_rules! per_process {
@@ -120,6 +124,8 @@ pub(crate) struct Memories {
     pub(crate) touched: Memory,
     /// The ticks outside the bins.
     pub(crate) ticks_outside: TicksOutside,
+    /// The calling contexts of all ticks.
+    pub(crate) contexts: Contexts,
     /// The counts in unloaded objects, and between these and others.
     pub(crate) settled: Rows,
     /// All counts outside the program, collected anew for each file.
@@ -134,6 +140,7 @@ impl Memories {
             carries: Memory::none(),
             touched: Memory::none(),
             ticks_outside: TicksOutside::new(),
+            contexts: Contexts::new(),
             settled: Rows::new(),
             outside: Rows::new(),
             own_arcs: Rows::new(),
@@ -142,12 +149,15 @@ impl Memories {
 
     /// Clears the memory, which stays mapped. The carries are zero unless a bin `has_overflowed`.
     fn reset(&self, has_overflowed: bool) {
-        let Memories { carries, touched, ticks_outside, settled, outside, own_arcs } = self;
+        let Memories { carries, touched, ticks_outside, contexts, settled, outside, own_arcs } = self;
         if has_overflowed {
             carries.clear();
         }
         touched.clear();
         ticks_outside.clear();
+        if WALKS_STACKS {
+            contexts.clear();
+        }
         for rows in [settled, outside, own_arcs] {
             rows.clear();
             rows.lost.store(0, SeqCst);
@@ -184,7 +194,7 @@ mod tests {
     fn a_child_empties_all_memory() {
         const LENGTH: usize = 100_000;
         let state = PerProcess::new();
-        let Memories { carries, touched, ticks_outside, settled, outside, own_arcs } = &state.memory;
+        let Memories { carries, touched, ticks_outside, contexts, settled, outside, own_arcs } = &state.memory;
         state.has_overflowed.store(true, Relaxed);
         for memory in [carries, touched] {
             memory.map(LENGTH);
@@ -199,6 +209,15 @@ mod tests {
             ticks_outside.touched[number / STRETCH].store(true, Relaxed);
         }
         ticks_outside.elsewhere.store(3, Relaxed);
+        contexts.tree.nodes.store(3000, Relaxed);
+        let nodes = || [1, 3000].map(|number| contexts.tree.node(number).unwrap());
+        for number in [0, 1] {
+            let segment = contexts.tree.segment_or_new(number).unwrap();
+            segment.heads[7].store(7, Relaxed);
+        }
+        nodes().iter().for_each(|node| node.ticks.store(7, Relaxed));
+        contexts.cuts[3].store(3, Relaxed);
+        contexts.walks.store(3, Relaxed);
         for rows in [settled, outside, own_arcs] {
             for value in [&rows.length, &rows.capacity] {
                 value.store(9, Relaxed);
@@ -216,6 +235,10 @@ mod tests {
         assert!((0..SLOTS).all(|number| is_free(ticks_outside.slot(number).unwrap())));
         assert!(ticks_outside.touched.iter().all(|touched| !touched.load(Relaxed)));
         assert_eq!(ticks_outside.elsewhere.load(Relaxed), 0);
+        assert!(nodes().iter().all(|node| node.ticks.load(Relaxed) == 0));
+        assert!([0, 1].iter().all(|number| contexts.tree.segment(*number).unwrap().heads[7].load(Relaxed) == 0));
+        assert_eq!((contexts.tree.nodes.load(Relaxed), contexts.walks.load(Relaxed)), (0, 0));
+        assert!(contexts.cuts.iter().all(|cut| cut.load(Relaxed) == 0));
         for rows in [settled, outside, own_arcs] {
             let left = (rows.length.load(Relaxed), rows.lost.load(Relaxed), rows.is_full.load(Relaxed));
             assert_eq!((left, rows.capacity.load(Relaxed)), ((0, 0, false), 9), "memory stays for what is to come");

@@ -1,4 +1,5 @@
-//! `dlclose`: settles the counts in an object before another object can take its addresses.
+//! `dlclose`: settles the counts in an object before another object can take its addresses, and keeps walks through stacks from
+//! using an object that is being unloaded.
 
 use core::ffi::{c_int, c_void};
 use core::mem;
@@ -6,18 +7,14 @@ use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use crate::control::{is_ours, look_at_objects};
 use crate::mcount;
-use crate::objects::Iterate;
-use crate::os::next_definition;
+use crate::objects::dl_iterate_phdr;
+use crate::os::{a_moment, next_definition};
+use crate::unwind::while_closing;
 
 type Close = unsafe extern "C" fn(*mut c_void) -> c_int;
 
 /// The address of the C library's `dlclose`; 0 before the look-up.
 static THEIRS: AtomicUsize = AtomicUsize::new(0);
-
-unsafe extern "C" {
-    /// The C library's function, with another callback type.
-    fn dl_iterate_phdr();
-}
 
 /// `int dlclose(void *handle)`: calls the C library's function, and reads the list of loaded objects before and after
 /// the call.
@@ -31,16 +28,17 @@ extern "C" fn dlclose(handle: *mut c_void) -> c_int {
         // SAFETY: the caller's promise.
         return unsafe { close(handle) };
     }
-    // SAFETY: the function's real type, except for the types of the callback's arguments.
-    let iterate: Iterate = unsafe { mem::transmute(dl_iterate_phdr as *const ()) };
-    // SAFETY: `iterate` is the C library's function.
-    unsafe { look_at_objects(iterate) };
+    // SAFETY: the C library's function.
+    unsafe { look_at_objects(dl_iterate_phdr) };
     // The counts of destructors belong to their object, whatever another thread loads there at the same time.
     let was_closing = mcount::set_closing(true);
-    // SAFETY: the caller's promise.
-    let result = unsafe { close(handle) };
-    // SAFETY: as above.
-    unsafe { look_at_objects(iterate) };
+    let result = while_closing(a_moment, || {
+        // SAFETY: the caller's promise.
+        let result = unsafe { close(handle) };
+        // SAFETY: as above.
+        unsafe { look_at_objects(dl_iterate_phdr) };
+        result
+    });
     mcount::set_closing(was_closing);
     result
 }

@@ -208,29 +208,30 @@ fn bin(pc: usize, offset: usize, scale: u32, samples_size: usize) -> Option<usiz
     (bin < samples_size / size_of::<u16>()).then_some(bin)
 }
 
-/// Counts ticks at a run-time pc. Called in signal handlers.
-pub(crate) fn count(pc: usize, ticks: u32) {
-    count_at(SCALE.load(Relaxed), pc, ticks);
+/// Counts ticks at a run-time pc; the result is the number that was counted. Called in signal handlers.
+pub(crate) fn count(pc: usize, ticks: u32) -> u32 {
+    count_at(SCALE.load(Relaxed), pc, ticks)
 }
 
-/// Counts ticks at a pc that belong to a time when ticks were counted, even if that time is over.
-pub(crate) fn count_late(pc: usize, ticks: u32) {
-    count_at(LATEST_SCALE.load(Relaxed), pc, ticks);
+/// As [`count`], for ticks that belong to a time when ticks were counted, even if that time is over.
+pub(crate) fn count_late(pc: usize, ticks: u32) -> u32 {
+    count_at(LATEST_SCALE.load(Relaxed), pc, ticks)
 }
 
-fn count_at(scale: u32, pc: usize, ticks: u32) {
+fn count_at(scale: u32, pc: usize, ticks: u32) -> u32 {
     if scale == 0 || ticks == 0 {
-        return;
+        return 0;
     }
     PER_PROCESS.ticks.fetch_add(u64::from(ticks), Relaxed);
     let Some(bin) = bin(pc, OFFSET.load(Relaxed), scale, SAMPLES_SIZE.load(Relaxed)) else {
         outside_text::count(pc, ticks);
-        return;
+        return ticks;
     };
     // A single signal with more ticks than a bin can hold (11 minutes) is cut.
     let ticks = ticks.min(u32::from(u16::MAX)) as u16;
     touch(bin);
     add(bin, ticks);
+    u32::from(ticks)
 }
 
 /// Marks the stretch of a bin as touched.

@@ -1,5 +1,28 @@
-//! What a tick becomes: a count in a bin, or a count of an address outside the program's text.
+//! What a tick becomes: a count in a bin, or a count of an address outside the program's text; and a count of the tick's
+//! calling context.
 
 pub(crate) mod bins;
+pub(crate) mod contexts;
 pub(crate) mod outside_text;
 pub mod scale;
+
+use crate::unwind::Stack;
+
+/// Counts ticks at `pc`, which is the innermost frame of a stack. Called in signal handlers.
+pub(crate) fn count(pc: usize, ticks: u32, stack: Stack<'_>) {
+    if contexts::are_kept() {
+        contexts::count(stack, || bins::count(pc, ticks));
+    } else {
+        bins::count(pc, ticks);
+    }
+}
+
+/// Counts ticks of which only the pc is known.
+pub(crate) fn count_without_stack(pc: usize, ticks: u32) {
+    contexts::count_without_stack(bins::count(pc, ticks));
+}
+
+/// Counts ticks at a pc that belong to a time when ticks were counted, even if that time is over.
+pub(crate) fn count_late(pc: usize, ticks: u32) {
+    contexts::count_without_stack(bins::count_late(pc, ticks));
+}

@@ -1,17 +1,35 @@
 //! What a walk needs, and what it finds.
 
 use super::cache::Cache;
-use super::objects::Objects;
+use super::later::LaterObjects;
+use super::memory::Memory;
+use super::objects::{Object, Objects};
 use super::signal_frame::SignalFrames;
 
 /// What walks need besides memory.
 pub struct Tables<'a, const N: usize> {
     /// The loaded objects.
     pub objects: Objects<'a>,
+    /// Where to find other objects. They must stay loaded as long as a walk uses them.
+    pub later: Option<LaterObjects>,
     /// The rules that were found before.
     pub cache: &'a Cache<N>,
     /// The system's signal frames.
     pub signals: &'a SignalFrames,
+}
+
+impl<'a, const N: usize> Tables<'a, N> {
+    /// The object with code at an address.
+    pub(super) fn find(&self, memory: &impl Memory, pc: usize) -> Option<Object<'a>> {
+        // SAFETY: the promise that the field `later` wants.
+        let later = || unsafe { self.later?.find(memory, pc) };
+        self.objects.find(pc).copied().or_else(later)
+    }
+
+    /// Whether the rule at an address may be remembered.
+    pub(super) fn may_remember(&self, pc: usize) -> bool {
+        self.later.is_none_or(|later| later.may_remember) || self.objects.find(pc).is_some()
+    }
 }
 
 /// A frame of a stack.

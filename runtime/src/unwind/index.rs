@@ -27,7 +27,7 @@ pub struct Found<'a> {
     /// Whether the caller is code that a signal interrupted.
     pub is_signal: bool,
     /// The section with the expressions of the rule; `None` if there are none.
-    pub section: Option<&'a Section<'a>>,
+    pub section: Option<Section<'a>>,
 }
 
 impl Found<'_> {
@@ -91,9 +91,9 @@ impl Index {
 
     /// The rule at a program counter, if the section describes the function there.
     #[inline(never)]
-    pub(super) fn find<'a, A: Architecture>(&self, section: &'a Section<'a>, pc: usize) -> Option<Found<'a>> {
-        let offset = self.entry_address(*section, pc)?.checked_sub(section.address)?;
-        let entry = Entry::read(*section, offset)?;
+    pub(super) fn find<'a, A: Architecture>(&self, section: Section<'a>, pc: usize) -> Option<Found<'a>> {
+        let offset = self.entry_address(section, pc)?.checked_sub(section.address)?;
+        let entry = Entry::read(section, offset)?;
         if pc.wrapping_sub(entry.start) >= entry.length {
             return None;
         }

@@ -6,18 +6,20 @@
 //!
 //! The modules, bottom up:
 //!
-//! * `memory`: reads the stack; `pages`: a memory that asks before it reads a page
+//! * `memory`: reads the stack; `pages`: a memory that asks before it reads a page; `copied`: a copy of a stack
 //! * `bytes`: a cursor over tables that cannot panic; `expression`: DWARF's stack machine
 //! * `rule`: how to find the caller's registers; `cache`: rules by program counter
 //! * `entry`, `instructions`: from a table's entry to a rule; `index`: from a program counter to an entry
-//! * `objects`: the loaded objects, published to signal handlers
+//! * `objects`: the loaded objects; `image`: a loaded object by its program headers; `later`: objects that are loaded after
+//!   the start; `published`: what signal handlers use
 //! * `architecture`: what differs between processors; `x86_64`, `aarch64`: the processors
 //! * `signal_frame`: the frames that the kernel makes; `chain`: what a walk needs and finds; `walk`: the walk
+//! * `this_process`: walks the stacks of this process
 //!
 //! The functions are generic over the architecture and the memory. So tests on any machine evaluate the tables of all
 //! architectures, on stacks that the tests make up.
 //!
-//! Nothing here allocates, panics, locks, or recurses. Handlers may run on small stacks, so a walk uses 1.6 KB (the
+//! Nothing here allocates, panics, locks, or recurses. Handlers may run on small stacks, so a walk uses 2 KB (the
 //! benchmark `unwind` measures the use). This is why the evaluator is not gimli's, which needs several kilobytes for one row;
 //! tests compare each row with gimli's.
 
@@ -26,15 +28,20 @@ mod architecture;
 mod bytes;
 mod cache;
 mod chain;
+mod copied;
 mod entry;
 mod expression;
+mod image;
 mod index;
 mod instructions;
+mod later;
 mod memory;
 mod objects;
 mod pages;
+mod published;
 mod rule;
 mod signal_frame;
+mod this_process;
 mod walk;
 mod x86_64;
 
@@ -45,13 +52,18 @@ pub use architecture::Architecture;
 pub use bytes::Section;
 pub use cache::Cache;
 pub use chain::{Cut, Ending, Frame, Tables};
+pub use copied::CopiedStack;
 pub use expression::{Machine, evaluate};
 pub use index::Found;
+pub use later::LaterObjects;
 pub use memory::Memory;
-pub use objects::{Object, Objects, Published, Reading};
+pub use objects::{Object, Objects};
 pub use pages::Pages;
+pub use published::{Known, Published, Reading};
 pub use rule::{Cfa, Place, Rule, Stored};
 pub use signal_frame::SignalFrames;
+pub use this_process::{Stack, publish, walk, walk_stack, while_closing};
+pub(crate) use this_process::{after_fork_in_child, object, object_at};
 pub use walk::{MOST_FRAMES, Walk};
 pub use x86_64::X86_64;
 #[cfg(target_arch = "x86_64")]

@@ -23,7 +23,8 @@ impl SignalFrames {
         let is_here = |start: usize| {
             self.trampoline.chunks(size_of::<usize>()).enumerate().all(|(index, expected)| {
                 let bytes = memory.read(start.wrapping_add(index * size_of::<usize>())).map(usize::to_ne_bytes);
-                bytes.is_some_and(|bytes| bytes.starts_with(expected))
+                // Not `starts_with`, which calls the C library.
+                bytes.is_some_and(|bytes| bytes.iter().zip(expected).all(|(byte, expected)| byte == expected))
             })
         };
         let is_inside = is_here(pc) || (is_exact && is_here(pc.wrapping_sub(self.last_instruction)));

@@ -85,7 +85,7 @@ fn walk<A: Architecture>(section: &[u8], memory: &Made) -> (Vec<(usize, bool)>, 
     let tables = Section { address: TABLES, bytes: section };
     let empty = Section { address: 0, bytes: &[] };
     let list = [Object::new(CODE..OTHER, tables, Some(0)), Object::new(OTHER..OTHER + 0x800, empty, None)];
-    let tables = Tables { objects: Objects::new(&list, 1), cache: &Cache::<64>::new(), signals: &SIGNALS };
+    let tables = Tables { objects: Objects::new(&list, 1), later: None, cache: &Cache::<64>::new(), signals: &SIGNALS };
     let run = || {
         let mut walk = Walk::<A, _, _>::new(&tables, memory, CONTEXT);
         let frames: Vec<_> = walk.by_ref().map(|frame| (frame.pc, frame.is_exact)).collect();
@@ -344,24 +344,36 @@ fn objects_are_found_by_address() {
 }
 
 #[test]
-fn a_list_is_replaced_when_no_handler_reads_it() {
+fn later_objects_are_not_used_while_an_object_is_closed() {
     static PUBLISHED: Published = Published::new();
-    let one: &'static _ = Box::leak(Box::new(Objects::new(&[], 1)));
-    let two: &'static _ = Box::leak(Box::new(Objects::new(&[], 2)));
-    assert!(PUBLISHED.read().objects().find(0).is_none());
-    // SAFETY: the lists are never freed.
-    assert!(unsafe { PUBLISHED.replace(Some(one), || false) });
-    let reading = PUBLISHED.read();
+    static OBJECTS: [Object<'static>; 0] = [];
+    assert!(PUBLISHED.read().later().is_none(), "nothing is published");
+    let later = LaterObjects { last: 8, may_remember: true };
+    PUBLISHED.set(Box::leak(Box::new(Known { objects: &OBJECTS, later: Some(later) })));
+    let early = PUBLISHED.read();
+    assert!(early.later().is_some());
+    let mut early = Some(early);
     let mut waits = 0;
-    let wait = || {
+    let generation = || PUBLISHED.read().objects().generation;
+    let before = generation();
+    PUBLISHED.begin_close(|| {
         waits += 1;
-        waits < 3
-    };
-    // SAFETY: as above.
-    assert!(!unsafe { PUBLISHED.replace(Some(two), wait) }, "a handler still reads");
-    assert_eq!(waits, 3);
-    assert_eq!([reading.objects().generation, PUBLISHED.read().objects().generation], [1, 2]);
-    drop(reading);
-    // SAFETY: as above.
-    assert!(unsafe { PUBLISHED.replace(None, || false) });
+        if waits == 3 {
+            early = None;
+        }
+    });
+    assert_eq!(waits, 3, "it waits for walks that began before");
+    assert!(PUBLISHED.read().later().is_none());
+    PUBLISHED.begin_close(|| panic!("no walk"));
+    PUBLISHED.end_close();
+    assert!(PUBLISHED.read().later().is_none(), "another thread closes an object");
+    let within = generation();
+    PUBLISHED.end_close();
+    assert!(PUBLISHED.read().later().is_some());
+    assert!(before < within && within < generation(), "no rule from before is used");
+    PUBLISHED.begin_close(|| panic!("no walk"));
+    PUBLISHED.reset();
+    assert!(PUBLISHED.read().later().is_some(), "the child of a fork");
+    PUBLISHED.end_close();
+    assert!(PUBLISHED.read().later().is_some());
 }

@@ -41,7 +41,16 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
     /// of its handler.
     #[must_use]
     pub fn new(tables: &'a Tables<'a, N>, memory: &'a M, context: usize) -> Self {
-        let mut walk = Walk {
+        let mut walk = Walk::nowhere(tables, memory);
+        walk.start(context);
+        walk
+    }
+
+    /// A walk that has not started. Handlers start a walk in its place, because the compiler moves so large a value by a
+    /// function of the C library.
+    #[inline(always)]
+    pub(super) fn nowhere(tables: &'a Tables<'a, N>, memory: &'a M) -> Self {
+        Walk {
             tables,
             memory,
             pc: 0,
@@ -55,10 +64,13 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
             stacks: 0,
             ending: None,
             architecture: PhantomData,
-        };
-        walk.ending = walk.enter(context).err();
-        walk.stacks = 0;
-        walk
+        }
+    }
+
+    /// Starts: see [`Walk::new`].
+    pub(super) fn start(&mut self, context: usize) {
+        self.ending = self.enter(context).err();
+        self.stacks = 0;
     }
 
     /// Why the walk is over, after the last frame.
@@ -112,14 +124,15 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
         let remembered = cache.get(pc ^ kind, objects.generation, packing::<A>());
         self.found = match remembered {
             Some(rule) => Some(Found::of(rule)),
-            None => objects.find(pc).and_then(|object| object.rule::<A>(pc)),
+            None => self.tables.find(self.memory, pc).and_then(|object| object.rule::<A>(pc)),
         };
         remembered.is_some()
     }
 
     /// Puts the rule into the cache.
     fn remember(&self, pc: usize, kind: usize) {
-        if let Some(found) = self.found.as_ref().filter(|found| !found.is_signal) {
+        let is_kept = |found: &&Found<'_>| !found.is_signal && self.tables.may_remember(pc);
+        if let Some(found) = self.found.as_ref().filter(is_kept) {
             self.tables.cache.put(pc ^ kind, self.tables.objects.generation, packing::<A>(), &found.rule);
         }
     }
@@ -147,12 +160,12 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
             return Ok(());
         }
         // Not from the cache, which does not know where functions start.
-        self.found = self.tables.objects.find(pc).and_then(|object| object.rule::<A>(pc));
+        self.found = self.tables.find(self.memory, pc).and_then(|object| object.rule::<A>(pc));
         if self.tables.signals.context_at(self.memory, pc, sp, false).is_some() {
             return Ok(());
         }
         let memory = self.memory;
-        let ends = |found: &Found<'_>| found.is_start && A::ends_coroutine(memory, pc);
+        let ends = |found: &Found<'_>| A::ends_coroutine(memory, pc, found.is_start);
         match &mut self.found {
             Some(found) if found.is_signal => Ok(()),
             Some(found) if ends(found) || found.rule.return_address == Stored::UNDEFINED => {
@@ -174,9 +187,7 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
                 let value = self.register(number).map(|value| value.wrapping_add_signed(offset as isize));
                 (value, number == A::STACK_POINTER)
             }
-            Cfa::Expression(offset) => {
-                (found.section.and_then(|section| evaluate(*section, offset, None, self)), false)
-            }
+            Cfa::Expression(offset) => (found.section.and_then(|section| evaluate(section, offset, None, self)), false),
         };
         let cfa = cfa.ok_or(UNREADABLE)?;
         let pc = match rule.return_address.place() {
@@ -208,8 +219,8 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
             Place::Stack(offset) => self.memory.read(cfa.wrapping_add_signed(offset as isize)),
             Place::Value(offset) => Some(cfa.wrapping_add_signed(offset as isize)),
             Place::Register(number) => self.register(number),
-            Place::Expression(offset) => self.memory.read(evaluate(*found.section?, offset, Some(cfa), self)?),
-            Place::ValueExpression(offset) => evaluate(*found.section?, offset, Some(cfa), self),
+            Place::Expression(offset) => self.memory.read(evaluate(found.section?, offset, Some(cfa), self)?),
+            Place::ValueExpression(offset) => evaluate(found.section?, offset, Some(cfa), self),
         }
     }
 
@@ -249,7 +260,7 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
         let Some(pc) = link.map(|link| link & A::ADDRESS_BITS) else {
             return false;
         };
-        self.tables.objects.find(pc.wrapping_sub(1)).is_some() && A::follows_call(self.memory, pc)
+        A::follows_call(self.memory, pc) && self.tables.find(self.memory, pc.wrapping_sub(1)).is_some()
     }
 
     /// The caller by the frame pointer, if the frame pointer leads to a higher address of the stack with the address of

@@ -68,6 +68,23 @@ fn from_anywhere_and_through_links() {
 }
 
 #[test]
+fn every_program_has_the_index_of_its_unwind_tables() {
+    let place = directory("wrapper-index");
+    let source = root().join("tests/programs/calls.c").to_str().unwrap().to_owned();
+    for compiler in ["cc", "clang", "musl-gcc"].into_iter().filter(|name| is_there(name)) {
+        for mode in ["-O1", "-static", "-static-pie"] {
+            let output = run(wrapper(), Some(compiler), &["-w", mode, &source, "-o", "program"], &place);
+            assert!(output.status.success() && output.stderr.is_empty(), "{compiler} {mode}: {output:?}");
+            let headers = tool("readelf", &["-lW", place.join("program").to_str().unwrap()]);
+            assert!(headers.contains("GNU_EH_FRAME"), "{compiler} {mode}: {headers}");
+            // Without a link, the compiler must not get an option for the linker, about which clang warns.
+            let output = run(wrapper(), Some(compiler), &["-w", mode, "-Werror", "-c", &source], &place);
+            assert!(output.status.success() && output.stderr.is_empty(), "{compiler} {mode}: {output:?}");
+        }
+    }
+}
+
+#[test]
 fn separate_steps_and_links_that_are_not_programs() {
     let place = directory("wrapper-steps");
     let source = root().join("tests/programs/calls.c").to_str().unwrap().to_owned();

@@ -3,8 +3,10 @@
 
 mod by_hand;
 mod children;
+mod contexts;
 mod corners;
 mod counts;
+mod disassembly;
 mod dispositions;
 mod endings;
 mod extremes;

@@ -19,7 +19,8 @@ pub(crate) struct Program {
 }
 
 /// All variables that the runtime reads.
-const VARIABLES: [&str; 11] = [
+const VARIABLES: [&str; 12] = [
+    "GMON_STACKS",
     "GMON_CHILDREN",
     "GMON_OBJECTS",
     "PROFDIR",

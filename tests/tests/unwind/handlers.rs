@@ -2,25 +2,22 @@
 
 use std::ffi::{CString, c_int, c_void};
 use std::process::Command;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::{Mutex, Once};
 
-use gmon_runtime::os::is_readable;
-use gmon_runtime::unwind::{Cache, Cut, Ending, Frame, MOST_FRAMES, Native, Object, Objects, Pages, Tables, Walk};
+use gmon_runtime::objects::publish;
+use gmon_runtime::unwind::{Cut, Ending, Frame, MOST_FRAMES, walk};
 
 use crate::compiled::programs;
-use crate::loaded::{SIGNALS, objects};
 
 /// What a probe found: the walk's frames, its ending, and libgcc's frames.
-type Probed = (Vec<Frame>, Option<Ending>, Vec<Frame>);
+type Probed = (Vec<Frame>, Ending, Vec<Frame>);
 
 /// The results of the probes of the running test.
 static PROBED: Mutex<Vec<Probed>> = Mutex::new(Vec::new());
-static OBJECTS: AtomicUsize = AtomicUsize::new(0);
-static CACHE: Cache<1024> = Cache::new();
 /// Tests that use the handler take turns.
-static TURN: Mutex<u64> = Mutex::new(0);
-static GENERATION: AtomicUsize = AtomicUsize::new(0);
+static TURN: Mutex<()> = Mutex::new(());
+/// The test's object is loaded after what is published.
+static PUBLISHED: Once = Once::new();
 
 unsafe extern "C" {
     fn _Unwind_Backtrace(each: extern "C" fn(*mut c_void, *mut c_void) -> c_int, data: *mut c_void) -> c_int;
@@ -48,16 +45,19 @@ fn theirs(pc: usize) -> Vec<Frame> {
 
 /// The signal comes from `raise` at known places, so this handler may allocate.
 extern "C" fn on_signal(_: c_int, _: *mut c_void, context: *mut c_void) {
-    let list = std::ptr::with_exposed_provenance::<Vec<Object<'static>>>(OBJECTS.load(SeqCst));
-    // SAFETY: the test leaks the list.
-    let objects = Objects::new(unsafe { &*list }, GENERATION.load(SeqCst) as u64);
-    let tables = Tables { objects, cache: &CACHE, signals: &SIGNALS };
-    // SAFETY: the pages of this thread's stack stay.
-    let memory = unsafe { Pages::new(is_readable, 0..0) };
-    let mut walk = Walk::<Native, _, _>::new(&tables, &memory, context.expose_provenance());
-    let ours: Vec<_> = walk.by_ref().collect();
+    let mut ours = Vec::new();
+    let ending = walk(context, |frame| {
+        ours.push(frame);
+        true
+    });
+    let mut left = 2;
+    let stopped = walk(context, |_| {
+        left -= 1;
+        left > 0
+    });
+    assert_eq!((left, stopped), (0, Ending::Cut(Cut::TooDeep)), "the caller wants no more");
     let theirs = theirs(ours[0].pc);
-    PROBED.lock().unwrap().push((ours, walk.ending(), theirs));
+    PROBED.lock().unwrap().push((ours, ending, theirs));
 }
 
 extern "C" fn probe() {
@@ -67,8 +67,8 @@ extern "C" fn probe() {
 
 /// Runs a function of `handlers.cc`, and returns what its probes found.
 fn run(scenario: &str) -> Vec<Probed> {
-    let mut turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    *turn += 1;
+    let _turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    PUBLISHED.call_once(|| publish(true));
     let library = gmon_tests::directory(&format!("unwind_{scenario}")).join("handlers.so");
     let source = programs().join("handlers.cc");
     let made = Command::new("g++").args(["-O2", "-shared", "-fPIC", "-o"]).args([&library, &source]).output().unwrap();
@@ -80,8 +80,6 @@ fn run(scenario: &str) -> Vec<Probed> {
         assert!(!object.is_null());
         std::mem::transmute(libc::dlsym(object, text(scenario).as_ptr()))
     };
-    OBJECTS.store(std::ptr::from_ref(&*Box::leak(Box::new(objects()))).expose_provenance(), SeqCst);
-    GENERATION.store(*turn as usize, SeqCst);
     // SAFETY: a handler with this signature is installed with SA_SIGINFO.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
@@ -99,7 +97,7 @@ fn agree(scenario: &str, probes: usize) {
     assert_eq!(probed.len(), probes, "{scenario}");
     for (ours, ending, theirs) in probed {
         assert_eq!(ours, theirs, "{scenario}: {ending:?}");
-        assert_eq!(ending, Some(Ending::Outermost), "{scenario}");
+        assert_eq!(ending, Ending::Outermost, "{scenario}");
         assert!(ours.len() > 4, "{scenario}: {ours:?}");
     }
 }
@@ -134,7 +132,7 @@ fn coroutines_end_where_they_were_made() {
 fn recursion_is_walked_up_to_the_documented_depth() {
     agree("deep", 1);
     for (ours, ending, theirs) in run("deeper") {
-        assert_eq!(ending, Some(Ending::Cut(Cut::TooDeep)));
+        assert_eq!(ending, Ending::Cut(Cut::TooDeep));
         assert_eq!(ours.len(), MOST_FRAMES as usize);
         assert_eq!(ours, theirs[..ours.len()]);
     }
@@ -150,7 +148,7 @@ fn garbage_in_the_frame_pointer_cuts_the_chain_where_there_is_no_table() {
     let probed = run("garbage_without_table");
     assert_eq!(probed.len(), 9);
     for (ours, ending, theirs) in probed {
-        assert_eq!(ending, Some(Ending::Cut(Cut::NoTable)));
+        assert_eq!(ending, Ending::Cut(Cut::NoTable));
         assert!(ours.len() >= theirs.len() && ours.len() < 12, "{ours:?} {theirs:?}");
     }
 }
@@ -160,7 +158,7 @@ fn goes_on(scenario: &str) {
     let probed = run(scenario);
     assert_eq!(probed.len(), 1, "{scenario}");
     let (ours, ending, theirs) = &probed[0];
-    assert_eq!(*ending, Some(Ending::Outermost), "{scenario}: {ours:?}");
+    assert_eq!(*ending, Ending::Outermost, "{scenario}: {ours:?}");
     assert!(ours.len() > theirs.len() + 4 && ours.starts_with(theirs), "{scenario}: {ours:?} {theirs:?}");
 }
 

@@ -6,9 +6,10 @@
 mod compiled;
 mod elf;
 mod handlers;
-mod loaded;
 mod random;
 mod rules;
+mod sampled;
 mod shadow;
+mod signals;
 mod steps;
 mod tracee;

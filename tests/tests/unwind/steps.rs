@@ -7,8 +7,8 @@ use std::process::Command;
 use gmon_runtime::unwind::{Cache, Ending, Frame, Objects, Tables, Walk, X86_64};
 
 use crate::compiled::programs;
-use crate::loaded::SIGNALS;
 use crate::shadow::{Kind, Shadow, kind};
+use crate::signals::SIGNALS;
 use crate::tracee::{CONTEXT, Tracee};
 
 /// The outcome of a run.
@@ -61,7 +61,12 @@ fn run(program: &Path) -> Outcome {
             tracee.find_objects();
         }
         let expected = shadow.chain(before.rip);
-        let tables = Tables { objects: Objects::new(&tracee.objects, generation), cache: &cache, signals: &SIGNALS };
+        let tables = Tables {
+            objects: Objects::new(&tracee.objects, generation),
+            later: None,
+            cache: &cache,
+            signals: &SIGNALS,
+        };
         let mut walk = Walk::<X86_64, _, _>::new(&tables, &tracee, CONTEXT);
         let found: Vec<_> = walk.by_ref().collect();
         if found != expected || walk.ending() != Some(Ending::Outermost) {

@@ -2,8 +2,6 @@
 
 #[cfg(all(feature = "start", not(test)))]
 mod handler_entries;
-// Only the runtime writes the file on a stack of its own.
-#[cfg(any(test, feature = "runtime"))]
 mod stack;
 // Only the runtime records calls.
 #[cfg(any(test, feature = "runtime"))]
@@ -14,7 +12,6 @@ mod weak_symbols;
 
 #[cfg(all(feature = "start", not(test)))]
 pub(crate) use handler_entries::handler_entries;
-#[cfg(any(test, feature = "runtime"))]
 pub(crate) use stack::call_on_stack;
 #[cfg(any(test, feature = "runtime"))]
 pub(crate) use thread::{fourth_word, publish_record, record, set_fourth_word, set_table, thread_pointer};

@@ -96,7 +96,7 @@ pub(super) fn put_calls(out: &mut Writer, counts: &[Tally]) {
 }
 
 /// A place as the file has it.
-fn place(place: usize) -> Place {
+pub(super) fn place(place: usize) -> Place {
     if is_listed(number(place)) {
         Place { object: number(place) as u32, address: address(place) as u64 }
     } else {

@@ -4,6 +4,7 @@
 //! these objects, between them, and in no object. docs/format.md has the layout; [`gmon::encode::side_file`] encodes
 //! the items, and [`Writer::part`] writes parts of any length in one pass.
 
+mod contexts;
 mod counts;
 mod header;
 mod objects;
@@ -67,6 +68,7 @@ fn put_parts(out: &mut Writer, of: Of, counts: &[Tally]) {
     }
     counts::put_samples(out, counts);
     counts::put_calls(out, counts);
+    contexts::put(out);
     out.put_end();
 }
 

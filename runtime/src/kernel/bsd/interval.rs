@@ -9,7 +9,7 @@ use crate::os::{
     set_interval_timer, take_signal,
 };
 use crate::per_process::PER_PROCESS;
-use crate::samples::bins;
+use crate::samples;
 
 /// Set once the handler is installed.
 static IS_CAUGHT: AtomicBool = AtomicBool::new(false);
@@ -63,7 +63,7 @@ pub(super) fn after_fork_in_child(rate: u32) {
 
 unsafe extern "C" fn on_tick(_signal: c_int, _info: *const SignalInfo, context: *const c_void) {
     // SAFETY: the handler was installed with SA_SIGINFO, so the kernel passes a valid context.
-    bins::count(unsafe { interrupted_pc(context) }, 1);
+    samples::count_without_stack(unsafe { interrupted_pc(context) }, 1);
 }
 
 /// Prints a message if the program used the timer or the signal.

@@ -39,10 +39,11 @@ pub(crate) use listed_object::ListedObject;
 pub use machine::{
     CONTEXT_ABOVE_STACK, CONTEXT_PC, CONTEXT_REGISTERS, SIGNAL_TRAMPOLINE, SIGNAL_TRAMPOLINE_CALL, interrupted_pc,
 };
-pub(crate) use machine::{numbers, syscall};
+pub(crate) use machine::{PERF_ORDER, PERF_PROGRAM_COUNTER, PERF_REGISTERS, PERF_STACK_POINTER, numbers, syscall};
 
 pub use crate::arch::LARGEST_PAGE;
 pub use auxiliary_vector::executed_path;
+pub(crate) use auxiliary_vector::vdso;
 use call::{call, checked};
 #[cfg(any(test, feature = "runtime"))]
 pub(crate) use descriptor::file_mask;
@@ -89,3 +90,5 @@ pub(crate) use timer::{TimeOf, Timer, interval_timer, process_time, set_interval
 pub const IS_TEXT_READABLE: bool = true;
 /// Whether functions that are called by their addresses must begin with endbr64.
 pub const NEEDS_ENDBR: bool = false;
+/// Whether handlers walk the stacks of interrupted threads. The runtime must see each sample when it is taken.
+pub const WALKS_STACKS: bool = true;

@@ -36,6 +36,8 @@ mod signal_set;
 #[path = "../bsd/status.rs"]
 mod status;
 mod thread;
+#[path = "../bsd/walks.rs"]
+mod walks;
 
 pub(crate) use listed_object::ListedObject;
 pub use machine::interrupted_pc;
@@ -69,8 +71,14 @@ pub(crate) use thread::{
     process_id, process_time, thread_is_gone, unix_time,
 };
 pub use thread::{a_moment, thread_id};
+pub(crate) use walks::vdso;
+pub use walks::{
+    CONTEXT_ABOVE_STACK, CONTEXT_PC, CONTEXT_REGISTERS, SIGNAL_TRAMPOLINE, SIGNAL_TRAMPOLINE_CALL, is_readable,
+};
 
 /// Whether code may read the program's text.
 pub const IS_TEXT_READABLE: bool = false;
 /// Whether functions that are called by their addresses must begin with endbr64.
 pub const NEEDS_ENDBR: bool = true;
+/// Whether handlers walk the stacks of interrupted threads. Here the kernel takes the samples.
+pub const WALKS_STACKS: bool = false;

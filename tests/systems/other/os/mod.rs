@@ -12,7 +12,22 @@ use crate::text::Text;
 // Code.
 
 pub const IS_TEXT_READABLE: bool = true;
+pub const WALKS_STACKS: bool = false;
 pub const NEEDS_ENDBR: bool = false;
+
+// Walks through stacks.
+
+pub const SIGNAL_TRAMPOLINE: &[u8] = &[0];
+pub const SIGNAL_TRAMPOLINE_CALL: usize = 0;
+pub const CONTEXT_ABOVE_STACK: usize = 0;
+pub const CONTEXT_REGISTERS: &[u16] = &[];
+pub const CONTEXT_PC: u16 = 0;
+pub(crate) fn vdso() -> usize {
+    loop {}
+}
+pub fn is_readable(address: usize) -> bool {
+    loop {}
+}
 
 // Errors.
 

@@ -3,7 +3,7 @@
 use super::rate::{half_tick, period};
 use crate::os::{Errno, SAMPLING_SIGNAL, Timer, contains, pending_signals};
 use crate::per_process::{Account, LATEST_NOTICE, NOTICE_OF_OTHERS, Settling};
-use crate::samples::bins;
+use crate::samples::{self, bins};
 
 /// Starts a timer with its first expiry after `first` nanoseconds, or resumes the timer at the time `now` as its
 /// account requires. If a seccomp filter hides the time, the timer starts anew.
@@ -24,6 +24,6 @@ pub(super) fn settle(account: &Account, now: u64, is_own: bool, is_last: bool) {
     let most = if is_let_in { LATEST_NOTICE } else { NOTICE_OF_OTHERS };
     let settling = Settling { period: period() as u64, late: 2 * half_tick() as u64, most, is_last };
     if let Some((pc, ticks)) = account.settle(now, settling) {
-        bins::count_late(pc, ticks);
+        samples::count_late(pc, ticks);
     }
 }

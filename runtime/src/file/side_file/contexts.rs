@@ -1,0 +1,53 @@
+//! The calling contexts of the samples.
+
+use gmon::encode::side_file::{Place, context, cut};
+use gmon::layout::side_file::{CONTEXTS, CUT, CUTS, THREAD};
+
+use super::counts;
+use crate::file::writer::Writer;
+use crate::objects::{self, NOWHERE};
+use crate::samples::contexts::{self, PLACE, ROOT};
+
+/// Writes the tree, and the ticks that are not in the tree. Without stacks, nothing is written.
+///
+/// While other threads are sampled, they may add nodes behind those that are written.
+pub(super) fn put(out: &mut Writer) {
+    if !contexts::are_kept() {
+        return;
+    }
+    out.part(CONTEXTS, |out| {
+        contexts::each_node(|node| {
+            // Nodes have numbers from 1 on in memory, and from 0 on in the file.
+            let distance = if node.parent == ROOT { 0 } else { node.number - node.parent };
+            let parent = (node.parent != ROOT).then(|| place(contexts::address(node.parent)));
+            context(out, distance, parent, place(node.address), node.ticks);
+        });
+    });
+    out.part(CUTS, |out| contexts::each_cut(|reason, ticks| cut(out, reason, ticks)));
+}
+
+/// The place of a node's address.
+fn place(address: u64) -> Place {
+    if address & PLACE == 0 {
+        return counts::place(place_of_code(address as usize));
+    }
+    let place = address & !PLACE;
+    let (object, address) = (place >> objects::ADDRESS_BITS, place & ((1 << objects::ADDRESS_BITS) - 1));
+    match object as u32 {
+        object @ (CUT | THREAD) => Place { object, address },
+        _ => counts::place(place as usize),
+    }
+}
+
+/// The place of a program counter or a return address. If a function never returns, the return address of its last call may be
+/// behind the end of the object's code.
+fn place_of_code(pc: usize) -> usize {
+    // SAFETY: `control` lets only one thread write files.
+    let found = unsafe { objects::place(pc) };
+    let Some(last) = pc.checked_sub(1).filter(|_| found == NOWHERE) else { return found };
+    // SAFETY: as above.
+    match unsafe { objects::place(last) } {
+        NOWHERE => NOWHERE,
+        before => before + 1,
+    }
+}

@@ -1,0 +1,20 @@
+//! What a walk through a stack needs of the system. The kernel samples these systems' programs, so no handler walks: nothing
+//! can be read.
+
+/// No signal frame is known.
+pub const SIGNAL_TRAMPOLINE: &[u8] = &[];
+pub const SIGNAL_TRAMPOLINE_CALL: usize = 0;
+pub const CONTEXT_ABOVE_STACK: usize = 0;
+pub const CONTEXT_REGISTERS: &[u16] = &[];
+pub const CONTEXT_PC: u16 = 0;
+
+/// Whether the eight bytes at an address can be read now.
+#[must_use]
+pub fn is_readable(_: usize) -> bool {
+    false
+}
+
+/// The address of the kernel's object; 0 if none is known.
+pub(crate) fn vdso() -> usize {
+    0
+}

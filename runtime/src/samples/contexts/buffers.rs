@@ -1,0 +1,111 @@
+//! The memory for walks: the frames of one walk, and a stack on which the walk runs.
+//!
+//! A signal handler may run on an alternate stack of 2 KB or on the last page of a thread's stack, where a walk has no room.
+//! So each buffer has a stack of its own. There are fewer buffers than threads: a walk takes a microsecond or two.
+
+use core::ffi::c_void;
+use core::hint::spin_loop;
+use core::ptr;
+use core::sync::atomic::Ordering::{Relaxed, SeqCst};
+
+use crate::arch;
+use crate::per_process::Contexts;
+use crate::unwind::MOST_FRAMES;
+
+/// The number of buffers: as many as fit into one huge page, with which no kernel then backs them.
+const BUFFERS: u32 = 32;
+/// How often a walk looks for a free buffer. On machines with many processors, the timers of many threads expire at the same
+/// tick of the kernel.
+const TURNS: u32 = 1000;
+/// The bytes of a walk's stack, several times the use that the test `objects` measures.
+const STACK: usize = 8 << 10;
+
+/// A buffer for one walk. The frames follow the end of the stack, so a short walk touches two pages.
+#[repr(C, align(64))]
+struct WalkMemory {
+    stack: [u8; STACK],
+    frames: [u64; MOST_FRAMES as usize],
+}
+
+/// A buffer that this thread has taken, and returns when the value is dropped.
+pub(super) struct Buffer<'a> {
+    contexts: &'a Contexts,
+    number: u32,
+    used: usize,
+}
+
+/// Maps the buffers. Only touched pages take memory.
+pub(super) fn map(contexts: &Contexts) {
+    contexts.buffers.map(size_of::<WalkMemory>() * BUFFERS as usize);
+}
+
+/// Waits until no walk is under way, so that every tick in the bins has its stack. `wait` is called between two looks, until
+/// it returns false.
+pub(super) fn wait_for_walks(contexts: &Contexts, mut wait: impl FnMut() -> bool) {
+    while contexts.walks.load(SeqCst) != 0 && wait() {}
+}
+
+impl<'a> Buffer<'a> {
+    /// Takes a free buffer; `None` if there is none.
+    pub(super) fn take(contexts: &'a Contexts) -> Option<Buffer<'a>> {
+        if contexts.buffers.start::<WalkMemory>().is_null() {
+            return None;
+        }
+        for _ in 0..TURNS {
+            let taken = contexts.walks.load(Relaxed);
+            let number = taken.trailing_ones();
+            if number < BUFFERS {
+                // The order with the look at whether ticks are counted: see `wait_for_walks`.
+                if contexts.walks.compare_exchange_weak(taken, taken | 1 << number, SeqCst, Relaxed).is_ok() {
+                    return Some(Buffer { contexts, number, used: 0 });
+                }
+            } else {
+                spin_loop();
+            }
+        }
+        None
+    }
+
+    fn memory(&self) -> *mut WalkMemory {
+        // SAFETY: there are that many buffers, which stay mapped.
+        unsafe { self.contexts.buffers.start::<WalkMemory>().add(self.number as usize) }
+    }
+
+    /// Adds a frame; false if there is no room.
+    pub(super) fn push(&mut self, address: u64) -> bool {
+        if self.used >= MOST_FRAMES as usize {
+            return false;
+        }
+        // SAFETY: inside the buffer, which only this thread uses.
+        unsafe { (&raw mut (*self.memory()).frames).cast::<u64>().add(self.used).write(address) };
+        self.used += 1;
+        true
+    }
+
+    /// The frames, in the order in which they were added.
+    pub(super) fn frames(&self) -> &[u64] {
+        // SAFETY: these frames were written, and only this thread uses the buffer.
+        unsafe { core::slice::from_raw_parts((&raw const (*self.memory()).frames).cast(), self.used) }
+    }
+
+    /// Calls `function` with `data` on the stack of the buffer. valgrind warns about a change of stacks: there the function
+    /// runs on the thread's stack.
+    ///
+    /// # Safety
+    ///
+    /// `data` must be what `function` expects.
+    pub(super) unsafe fn call(&self, function: unsafe extern "C" fn(*mut c_void), data: *mut c_void) {
+        if arch::is_in_valgrind() {
+            // SAFETY: the caller's promise.
+            return unsafe { function(data) };
+        }
+        // SAFETY: the end of a stack that only this thread uses; the caller's promise.
+        unsafe { arch::call_on_stack(ptr::from_mut(&mut (*self.memory()).frames).cast(), function, data) };
+    }
+}
+
+impl Drop for Buffer<'_> {
+    fn drop(&mut self) {
+        self.contexts.walks.fetch_and(!(1 << self.number), SeqCst);
+    }
+}

@@ -1,0 +1,167 @@
+//! Adds nodes to the tree of calling contexts, and reads the tree.
+//!
+//! A node is found by a hash of its parent and its address. Each segment of the tree has its own hash table, as large as
+//! the segment; a search looks into the segments in turn, the oldest first. So the table grows with the tree, nothing moves,
+//! and the contexts that a program is in from its start on are found at once.
+//!
+//! Any number of threads and signal handlers may add nodes at the same time, without a lock. Two threads may add the same
+//! node at the same time; then the tree has the node twice, and its readers add both up.
+
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
+
+use crate::per_process::{ContextNode, ContextTree, Segment, position};
+
+/// The number of the root.
+pub(crate) const ROOT: u32 = 0;
+
+/// A node that readers see.
+pub(crate) struct NodeRef {
+    /// The node's number, from 1 on without gaps.
+    pub(crate) number: u32,
+    /// The parent's number, which is lower; [`ROOT`] for a node without a parent.
+    pub(crate) parent: u32,
+    /// A run-time address, or a place; 0 for a node that was not complete when it was read. Such a node has no children.
+    pub(crate) address: u64,
+    /// The ticks without those of the nodes below.
+    pub(crate) ticks: u64,
+}
+
+/// A hash of a parent and an address. The upper half of the product depends on all bits of both.
+fn hash(parent: u32, address: u64) -> usize {
+    const GOLDEN_RATIO: u64 = 0x9e37_79b9_7f4a_7c15;
+    const OTHER: u64 = 0xd6e8_feb8_6659_fd93;
+    let product = (u64::from(parent).wrapping_mul(OTHER) ^ address).wrapping_mul(GOLDEN_RATIO);
+    (product >> 32) as usize
+}
+
+impl Segment<'_> {
+    /// Looks for a node of this segment.
+    fn find(&self, parent: u32, address: u64) -> Option<u32> {
+        let head = self.heads.get(hash(parent, address) & (self.heads.len() - 1))?;
+        let mut number = head.load(Acquire);
+        while number != ROOT {
+            let node = self.nodes.get(position(number).1)?;
+            if node.address.load(Relaxed) == address && node.parent.load(Relaxed) == parent {
+                return Some(number);
+            }
+            number = node.next.load(Relaxed);
+        }
+        None
+    }
+}
+
+impl ContextTree {
+    /// The child of a node with this address, which is added if there is none; `None` if there is no memory.
+    /// Async-signal-safe.
+    pub(super) fn child(&self, parent: u32, address: u64) -> Option<u32> {
+        let segments = (0..).map_while(|number| self.segment(number));
+        let found = segments.into_iter().find_map(|segment| segment.find(parent, address));
+        found.or_else(|| self.add(parent, address))
+    }
+
+    /// Takes a number for a new node, once there is memory for the node.
+    fn take_number(&self) -> Option<u32> {
+        let mut last = self.nodes.load(Relaxed);
+        loop {
+            let number = last.checked_add(1)?;
+            self.segment_or_new(position(number).0)?;
+            match self.nodes.compare_exchange_weak(last, number, SeqCst, Relaxed) {
+                Ok(_) => return Some(number),
+                Err(now) => last = now,
+            }
+        }
+    }
+
+    fn add(&self, parent: u32, address: u64) -> Option<u32> {
+        let number = self.take_number()?;
+        let (segment, index) = position(number);
+        let segment = self.segment(segment)?;
+        let node = segment.nodes.get(index)?;
+        node.parent.store(parent, Relaxed);
+        node.address.store(address, Release);
+        let head = segment.heads.get(hash(parent, address) & (segment.heads.len() - 1))?;
+        let mut first = head.load(Relaxed);
+        loop {
+            node.next.store(first, Relaxed);
+            match head.compare_exchange_weak(first, number, SeqCst, Relaxed) {
+                Ok(_) => return Some(number),
+                Err(now) => first = now,
+            }
+        }
+    }
+
+    /// Adds ticks to a node.
+    pub(super) fn count(&self, node: u32, ticks: u32) {
+        if let Some(node) = self.node(node) {
+            node.ticks.fetch_add(u64::from(ticks), Relaxed);
+        }
+    }
+
+    /// Passes every node to `each`, parents before their children.
+    pub(super) fn each(&self, mut each: impl FnMut(&ContextNode, NodeRef)) {
+        for number in 1..=self.nodes.load(SeqCst) {
+            let Some(node) = self.node(number) else { return };
+            // The address is read first: a node with an address has its parent.
+            let address = node.address.load(Acquire);
+            let parent = if address == 0 { ROOT } else { node.parent.load(Relaxed) };
+            each(node, NodeRef { number, parent, address, ticks: node.ticks.load(Relaxed) });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+    use std::thread;
+
+    use super::*;
+    use crate::per_process::Contexts;
+
+    /// The ticks of each chain, as addresses from the outermost on.
+    fn chains(tree: &ContextTree) -> HashMap<Vec<u64>, u64> {
+        let (mut chains, mut found) = (vec![vec![]], HashMap::new());
+        tree.each(|_, node| {
+            assert!(node.parent < node.number && node.number as usize == chains.len());
+            let chain = [&chains[node.parent as usize][..], &[node.address]].concat();
+            *found.entry(chain.clone()).or_insert(0) += node.ticks;
+            chains.push(chain);
+        });
+        found
+    }
+
+    #[test]
+    fn a_chain_is_one_path_however_often_it_is_added() {
+        let contexts = Contexts::new();
+        let tree = &contexts.tree;
+        let add = |chain: &[u64], ticks| {
+            let node = chain.iter().fold(ROOT, |node, address| tree.child(node, *address).unwrap());
+            tree.count(node, ticks);
+            node
+        };
+        for _ in 0..3 {
+            assert_eq!([add(&[1, 2, 3], 1), add(&[1, 2], 10), add(&[2, 3], 100)], [3, 2, 5]);
+        }
+        let expected = [(vec![1], 0), (vec![1, 2], 30), (vec![1, 2, 3], 3), (vec![2], 0), (vec![2, 3], 300)];
+        assert_eq!(chains(tree), HashMap::from(expected));
+    }
+
+    #[test]
+    fn threads_that_add_the_same_nodes_lose_no_tick() {
+        const THREADS: u64 = 4;
+        const CHAINS: u64 = 20_000;
+        let contexts = Contexts::new();
+        let add = |first: u64| {
+            for chain in 0..CHAINS {
+                // Some nodes are of all threads, others of one thread.
+                let parts = [chain % 7, chain % 1000, if chain % 2 == 0 { first } else { 0 } | chain << 8];
+                let add = |node, part| contexts.tree.child(node, 0x1000 + part).unwrap();
+                contexts.tree.count(parts.into_iter().fold(ROOT, add), 1);
+            }
+        };
+        thread::scope(|scope| (1..=THREADS).for_each(|first| drop(scope.spawn(move || add(first)))));
+        let chains = chains(&contexts.tree);
+        assert_eq!(chains.values().sum::<u64>(), THREADS * CHAINS);
+        assert_eq!(chains.values().filter(|ticks| **ticks == 1).count() as u64, THREADS * CHAINS / 2);
+        assert_eq!(chains.values().filter(|ticks| **ticks == THREADS).count() as u64, CHAINS / 2);
+    }
+}

@@ -1,0 +1,97 @@
+//! A loaded object in memory: its code and its unwind tables, by its program headers.
+
+use core::{ptr, slice};
+
+use super::bytes::Section;
+use super::memory::Memory;
+use super::objects::Object;
+
+const SEGMENT_LOAD: u32 = 1;
+const SEGMENT_INDEX: u32 = 0x6474_e550;
+const EXECUTABLE: u32 = 1;
+/// The size of an `Elf64_Phdr`.
+const SEGMENT_SIZE: usize = 56;
+/// An upper bound of the number of program headers.
+const MOST_SEGMENTS: usize = 256;
+/// The first bytes of a file of this class.
+const MAGIC: usize = usize::from_le_bytes(*b"\x7fELF\x02\0\0\0");
+const MAGIC_BYTES: usize = 0xff_ffff_ffff;
+
+/// The program headers of an object.
+#[derive(Clone, Copy)]
+pub(super) struct Image {
+    /// The load bias.
+    pub(super) bias: usize,
+    /// The address of the program headers, and their number.
+    pub(super) segments: usize,
+    pub(super) number: usize,
+}
+
+/// A part of `Elf64_Phdr`, at run-time addresses.
+struct Segment {
+    kind: u32,
+    flags: u32,
+    start: usize,
+    end: usize,
+}
+
+impl Image {
+    /// The object whose first byte is at `base`, which is its load bias, as nearly all linkers write objects.
+    pub(super) fn at(memory: &impl Memory, base: usize) -> Option<Image> {
+        let word = |offset| memory.read(base.checked_add(offset)?);
+        if word(0)? & MAGIC_BYTES != MAGIC {
+            return None;
+        }
+        // The size of a program header, and the number of program headers, are 16 bits each.
+        let (offset, numbers) = (word(32)?, word(54)?);
+        let image =
+            Image { bias: base, segments: base.checked_add(offset)?, number: numbers >> 16 & usize::from(u16::MAX) };
+        (numbers & usize::from(u16::MAX) == SEGMENT_SIZE).then_some(image)
+    }
+
+    /// The object as walks need it. The result is `None` if the object has no code or if its headers cannot be read.
+    ///
+    /// # Safety
+    ///
+    /// The object must stay loaded as long as the result is used.
+    #[inline(never)]
+    pub(super) unsafe fn object(self, memory: &impl Memory) -> Option<Object<'static>> {
+        let (mut start, mut end, mut header) = (usize::MAX, 0, None);
+        for index in 0..self.number.min(MOST_SEGMENTS) {
+            let segment = self.segment(memory, index)?;
+            if segment.kind == SEGMENT_INDEX {
+                header = Some(segment.start);
+            } else if segment.kind == SEGMENT_LOAD && segment.flags & EXECUTABLE != 0 {
+                (start, end) = (start.min(segment.start), end.max(segment.end));
+            }
+        }
+        if start >= end {
+            return None;
+        }
+        let tables = header.and_then(|header| Some((header, self.section(memory, header)?)));
+        let Some((header, Segment { start: address, end: behind, .. })) = tables else {
+            return Some(Object::new(start..end, Section { address: 0, bytes: &[] }, None));
+        };
+        // SAFETY: a loaded segment of the object, which the caller keeps, and whose first and last page can be read.
+        let bytes = unsafe { slice::from_raw_parts(ptr::with_exposed_provenance(address), behind - address) };
+        Some(Object::new(start..end, Section { address, bytes }, Some(header - address)))
+    }
+
+    /// The loaded segment with an address, if the segment can be read.
+    fn section(self, memory: &impl Memory, address: usize) -> Option<Segment> {
+        let mut all = (0..self.number.min(MOST_SEGMENTS)).map_while(|index| self.segment(memory, index));
+        let found =
+            all.find(|segment| segment.kind == SEGMENT_LOAD && (segment.start..segment.end).contains(&address))?;
+        memory.read(found.start)?;
+        memory.read(found.end.checked_sub(size_of::<usize>())?)?;
+        Some(found)
+    }
+
+    fn segment(self, memory: &impl Memory, index: usize) -> Option<Segment> {
+        let at = self.segments.checked_add(index * SEGMENT_SIZE)?;
+        let word = |offset| memory.read(at.checked_add(offset)?);
+        let (kind, address, size) = (word(0)?, word(16)?, word(32)?);
+        let start = self.bias.wrapping_add(address);
+        Some(Segment { kind: kind as u32, flags: (kind >> 32) as u32, start, end: start.checked_add(size)? })
+    }
+}

@@ -1,0 +1,127 @@
+//! Objects that were loaded after the start.
+//!
+//! A program gives no sign when it loads an object: a replacement of `dlopen` would change what `dlopen` finds, which depends
+//! on its caller, and would break `dlopen` in static programs. So a walk that meets unknown code looks into the dynamic
+//! linker's list. The list may be changing at that moment, also by the interrupted thread. So the list is only a hint, and
+//! each word of it is read as memory that may be gone: the object must have ELF headers at the address, and its code must
+//! contain the program counter. An object that is not found cuts the chain.
+//!
+//! The code of a frame cannot be unloaded while the frame is on a stack. Only a wrong frame can lead to an object that is being
+//! unloaded: see [`super::published`].
+
+use super::image::Image;
+use super::memory::Memory;
+use super::objects::Object;
+
+/// The offset of `l_next` in `struct link_map`. `l_addr` is at its start.
+const NEXT: usize = 24;
+/// The most objects of the list that are looked at.
+const MOST_LISTED: u32 = 4096;
+
+/// The dynamic linker's list (`struct link_map`, which debuggers read too).
+#[derive(Clone, Copy)]
+pub struct LaterObjects {
+    /// The address of the last entry at the start. New entries follow.
+    pub last: usize,
+    /// Whether rules of these objects may be remembered, because the runtime hears when an object is closed.
+    pub may_remember: bool,
+}
+
+impl LaterObjects {
+    /// The object with code at an address.
+    ///
+    /// # Safety
+    ///
+    /// The object must not be unloaded as long as the result is used.
+    #[inline(never)]
+    pub(super) unsafe fn find(self, memory: &impl Memory, pc: usize) -> Option<Object<'static>> {
+        let mut base = 0;
+        let mut entry = memory.read(self.last.checked_add(NEXT)?)?;
+        for _ in 0..MOST_LISTED {
+            if entry == 0 {
+                break;
+            }
+            let bias = memory.read(entry)?;
+            if base < bias && bias <= pc {
+                base = bias;
+            }
+            entry = memory.read(entry.checked_add(NEXT)?)?;
+        }
+        // SAFETY: the caller's promise.
+        unsafe { Image::at(memory, base)?.object(memory) }.filter(|object| object.contains(pc))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+
+    /// Words by address.
+    #[derive(Default)]
+    struct Words(HashMap<usize, usize>);
+
+    impl Words {
+        /// An entry of the list.
+        fn entry(&mut self, at: usize, bias: usize, next: usize) {
+            self.0.extend([(at, bias), (at + NEXT, next)]);
+        }
+
+        /// ELF headers: one executable segment of 0x1000 bytes, 0x1000 bytes behind the start, and no tables.
+        fn object(&mut self, base: usize) {
+            let numbers = 1 << 16 | 56;
+            let word = usize::from_le_bytes(*b"\x7fELF\x02\x01\x01\0");
+            self.0.extend([(base, word), (base + 32, 64), (base + 54, numbers)]);
+            self.0.extend([(base + 64, 1 | 5 << 32), (base + 64 + 16, 0x1000), (base + 64 + 32, 0x1000)]);
+        }
+    }
+
+    impl Memory for Words {
+        fn read(&self, address: usize) -> Option<usize> {
+            self.0.get(&address).copied()
+        }
+    }
+
+    fn find(words: &Words, pc: usize) -> Option<usize> {
+        let later = LaterObjects { last: 0x100, may_remember: true };
+        // SAFETY: the objects have no tables.
+        unsafe { later.find(words, pc) }.map(|object| object.start())
+    }
+
+    #[test]
+    fn an_object_is_found_behind_the_last_entry_if_its_headers_are_there() {
+        let mut words = Words::default();
+        assert_eq!(find(&words, 0x71000), None, "there is no list");
+        words.entry(0x100, 0x50000, 0x200);
+        words.entry(0x200, 0x70000, 0x300);
+        assert_eq!(find(&words, 0x71000), None, "the next entry is gone");
+        words.entry(0x300, 0x80000, 0);
+        assert_eq!(find(&words, 0x71000), None, "the object is gone");
+        for base in [0x50000, 0x70000, 0x80000] {
+            words.object(base);
+        }
+        for (pc, found) in [
+            (0x71000, Some(0x71000)),
+            (0x71fff, Some(0x71000)),
+            (0x81000, Some(0x81000)),
+            (0x70fff, None),
+            (0x72000, None),
+            (0x51000, None),
+            (0, None),
+            (usize::MAX, None),
+        ] {
+            assert_eq!(find(&words, pc), found, "{pc:#x}");
+        }
+    }
+
+    #[test]
+    fn a_list_that_leads_back_to_itself_is_left() {
+        let mut words = Words::default();
+        words.entry(0x100, 0, 0x200);
+        words.entry(0x200, 0x70000, 0x200);
+        words.object(0x70000);
+        assert_eq!(find(&words, 0x71000), Some(0x71000));
+        assert_eq!(find(&words, 0x60000), None);
+    }
+}

@@ -1,0 +1,116 @@
+//! What signal handlers know of the loaded objects.
+//!
+//! The objects that were loaded at the start stay, because no `dlclose` unloads them. Their list is published once. Objects
+//! that were loaded later are found by walks ([`super::later`]), except while any thread is in `dlclose`: [`Published::begin_close`]
+//! returns when no walk uses a later object, and no walk begins to use one before [`Published::end_close`].
+
+use core::ptr::null_mut;
+use core::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering::SeqCst};
+
+use super::later::LaterObjects;
+use super::objects::{Object, Objects};
+
+/// What is known at the start.
+pub struct Known {
+    /// The objects that stay, in the order of their addresses.
+    pub objects: &'static [Object<'static>],
+    /// Where to find other objects.
+    pub later: Option<LaterObjects>,
+}
+
+/// What signal handlers use.
+pub struct Published {
+    known: AtomicPtr<Known>,
+    /// The number of threads in `dlclose`.
+    closing: AtomicUsize,
+    /// Grows when a thread enters and when it leaves `dlclose`.
+    generation: AtomicU64,
+    readers: AtomicUsize,
+}
+
+/// A walk that uses the objects.
+pub struct Reading<'p> {
+    readers: &'p AtomicUsize,
+    known: Option<&'static Known>,
+    generation: u64,
+    /// Whether later objects may be used.
+    is_any: bool,
+}
+
+impl Published {
+    /// No objects.
+    #[must_use]
+    pub const fn new() -> Published {
+        Published {
+            known: AtomicPtr::new(null_mut()),
+            closing: AtomicUsize::new(0),
+            generation: AtomicU64::new(0),
+            readers: AtomicUsize::new(0),
+        }
+    }
+
+    /// Publishes what is known.
+    pub fn set(&self, known: &'static Known) {
+        self.known.store(core::ptr::from_ref(known).cast_mut(), SeqCst);
+    }
+
+    /// Begins a walk. Async-signal-safe.
+    #[must_use]
+    pub fn read(&self) -> Reading<'_> {
+        self.readers.fetch_add(1, SeqCst);
+        // The generation first: if it is one from before a thread closes an object, that thread waits for this walk.
+        let generation = self.generation.load(SeqCst);
+        let is_any = self.closing.load(SeqCst) == 0;
+        // SAFETY: null, or a reference that `set` got.
+        let known = unsafe { self.known.load(SeqCst).as_ref() };
+        Reading { readers: &self.readers, known, generation, is_any }
+    }
+
+    /// Must be called before an object may be unloaded. Calls `wait` until no walk uses a later object.
+    pub fn begin_close(&self, mut wait: impl FnMut()) {
+        self.closing.fetch_add(1, SeqCst);
+        self.generation.fetch_add(1, SeqCst);
+        while self.readers.load(SeqCst) != 0 {
+            wait();
+        }
+    }
+
+    /// Ends what [`Published::begin_close`] began.
+    pub fn end_close(&self) {
+        self.generation.fetch_add(1, SeqCst);
+        // A child of a fork has forgotten the threads in `dlclose`, even if this thread is one.
+        let _ = self.closing.fetch_update(SeqCst, SeqCst, |closing| closing.checked_sub(1));
+    }
+
+    /// Forgets the walks and the closing threads of a parent process, which do not go on in a forked child.
+    pub fn reset(&self) {
+        self.readers.store(0, SeqCst);
+        self.closing.store(0, SeqCst);
+    }
+}
+
+impl Default for Published {
+    fn default() -> Published {
+        Published::new()
+    }
+}
+
+impl Reading<'_> {
+    /// The objects that stay.
+    #[must_use]
+    pub fn objects(&self) -> Objects<'static> {
+        Objects::new(self.known.map_or(&[], |known| known.objects), self.generation)
+    }
+
+    /// Where to find other objects; `None` while an object may be unloaded.
+    #[must_use]
+    pub fn later(&self) -> Option<LaterObjects> {
+        self.known.filter(|_| self.is_any)?.later
+    }
+}
+
+impl Drop for Reading<'_> {
+    fn drop(&mut self) {
+        self.readers.fetch_sub(1, SeqCst);
+    }
+}

@@ -1,0 +1,140 @@
+//! Walks the stacks of this process, in signal handlers.
+
+use core::ffi::c_void;
+
+use super::Native;
+use super::cache::Cache;
+use super::chain::{Cut, Ending, Frame, Tables};
+use super::copied::{self, CopiedStack};
+use super::image::Image;
+use super::memory::Memory;
+use super::objects::{Object, Objects};
+use super::pages::Pages;
+use super::published::{Known, Published};
+use super::signal_frame::SignalFrames;
+use super::walk::Walk;
+use crate::os::{
+    CONTEXT_ABOVE_STACK, CONTEXT_PC, CONTEXT_REGISTERS, SIGNAL_TRAMPOLINE, SIGNAL_TRAMPOLINE_CALL, is_readable,
+};
+
+/// The number of rules that are remembered. Entries that no walk needs take no memory but the addresses.
+const RULES: usize = 4096;
+
+/// The objects of this process.
+static PUBLISHED: Published = Published::new();
+/// The rules that walks have found.
+static CACHE: Cache<RULES> = Cache::new();
+/// The signal frames of this system.
+static SIGNALS: SignalFrames = SignalFrames {
+    trampoline: SIGNAL_TRAMPOLINE,
+    last_instruction: SIGNAL_TRAMPOLINE_CALL,
+    context: CONTEXT_ABOVE_STACK,
+    registers: CONTEXT_REGISTERS,
+    program_counter: CONTEXT_PC,
+};
+
+/// A stack to walk.
+#[derive(Clone, Copy)]
+pub enum Stack<'a> {
+    /// The stack of the code that a signal interrupted. The address is the third argument of the signal's handler.
+    Interrupted(*const c_void),
+    /// A copy, of which the outer part may be missing.
+    Copied(CopiedStack<'a>),
+}
+
+/// Walks the stack of the code that a signal interrupted, and passes each frame to `each`, the innermost frame first.
+/// `context` is the third argument of the signal's handler.
+///
+/// If `each` returns false, the walk stops there, and the result is [`Cut::TooDeep`], as for a stack with too many frames.
+///
+/// Async-signal-safe. The handler must block all signals, because `dlclose` waits for walks.
+pub fn walk(context: *const c_void, each: impl FnMut(Frame) -> bool) -> Ending {
+    walk_stack(Stack::Interrupted(context), each)
+}
+
+/// Walks a stack: see [`walk`]. Objects that were loaded after the start are not known where a copy is walked, because only the
+/// thread itself keeps its objects from being closed.
+pub fn walk_stack(stack: Stack<'_>, mut each: impl FnMut(Frame) -> bool) -> Ending {
+    const TOO_DEEP: Ending = Ending::Cut(Cut::TooDeep);
+    let reading = PUBLISHED.read();
+    let objects = reading.objects();
+    let (context, copied, later) = match stack {
+        Stack::Interrupted(context) => (context.expose_provenance(), None, reading.later()),
+        Stack::Copied(copied) => (copied::CONTEXT, Some(copied), None),
+    };
+    let tables = Tables { objects, later, cache: &CACHE, signals: &SIGNALS };
+    // The stack that this thread was using stays mapped while this thread is here.
+    let memory = StackMemory { own: memory(), copied, objects };
+    let mut walk = Walk::<Native, _, _>::nowhere(&tables, &memory);
+    walk.start(context);
+    for frame in walk.by_ref() {
+        if !each(frame) {
+            return TOO_DEEP;
+        }
+    }
+    walk.ending().unwrap_or(TOO_DEEP)
+}
+
+/// The memory of a walk: that of this process, or a copy of a stack and the code of the objects of the start. A thread may have
+/// changed the rest of its stack since the copy was made.
+struct StackMemory<'a, M> {
+    own: M,
+    copied: Option<CopiedStack<'a>>,
+    objects: Objects<'a>,
+}
+
+impl<M: Memory> Memory for StackMemory<'_, M> {
+    fn read(&self, address: usize) -> Option<usize> {
+        match &self.copied {
+            None => self.own.read(address),
+            Some(_) if self.objects.find(address).is_some() => self.own.read(address),
+            Some(copied) => copied.read(address),
+        }
+    }
+}
+
+/// The memory of this process that can be read at this moment.
+fn memory() -> Pages<impl Fn(usize) -> bool> {
+    // SAFETY: the users of the memory keep what they read, see there.
+    unsafe { Pages::new(is_readable, 0..0) }
+}
+
+/// The object with these program headers, at a load bias, as walks need it; `None` if it has no code.
+///
+/// # Safety
+///
+/// The object must stay loaded as long as the result is used.
+pub(crate) unsafe fn object(bias: usize, segments: usize, number: usize) -> Option<Object<'static>> {
+    // SAFETY: the caller's promise.
+    unsafe { Image { bias, segments, number }.object(&memory()) }
+}
+
+/// The object whose first byte is at an address: see [`object`].
+///
+/// # Safety
+///
+/// As for [`object`].
+pub(crate) unsafe fn object_at(base: usize) -> Option<Object<'static>> {
+    let memory = memory();
+    // SAFETY: the caller's promise.
+    unsafe { Image::at(&memory, base)?.object(&memory) }
+}
+
+/// Publishes the objects for walks.
+pub fn publish(known: &'static Known) {
+    PUBLISHED.set(known);
+}
+
+/// Calls `close`, which may unload objects that were loaded after the start. Calls `wait` before that until no walk uses such
+/// an object.
+pub fn while_closing<T>(wait: impl FnMut(), close: impl FnOnce() -> T) -> T {
+    PUBLISHED.begin_close(wait);
+    let result = close();
+    PUBLISHED.end_close();
+    result
+}
+
+/// Forgets the walks of the parent in the child of a fork.
+pub(crate) fn after_fork_in_child() {
+    PUBLISHED.reset();
+}

@@ -1,0 +1,223 @@
+//! The calling contexts of samples, in the side file.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use gmon::Profile;
+use gmon::side_file::{CutReason, PROGRAM, Samples, SideFile};
+
+use crate::support::{Program, Symbols, quiet, read};
+
+fn compile(name: &str, flags: &[&str]) -> Program {
+    Program::compile(&format!("contexts-{name}"), "contexts.c", flags)
+}
+
+/// The ticks of each chain of functions, from the outermost on, as `main dear spin`. A function of a shared object is the name
+/// of the object in brackets.
+type Chains = BTreeMap<String, u64>;
+
+fn side_file(path: &Path) -> SideFile {
+    let bytes = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    SideFile::parse(&bytes).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn chains(side: &SideFile, symbols: &Symbols) -> Chains {
+    let nodes = side.contexts().nodes();
+    let name = |index: usize, is_caller: bool| {
+        let place = nodes[index].place();
+        let reason = nodes[index].cut();
+        match side.object(place.object) {
+            Some(_) if place.object == PROGRAM => symbols.function(place.address - u64::from(is_caller)).to_owned(),
+            Some(object) => {
+                let path = String::from_utf8_lossy(&object.path).into_owned();
+                format!("[{}]", path.rsplit('/').next().unwrap().split('.').next().unwrap())
+            }
+            None => reason.map_or("?".to_owned(), |reason| format!("cut({})", reason.code())),
+        }
+    };
+    let mut chains = Chains::new();
+    for (index, node) in nodes.iter().enumerate().filter(|(_, node)| node.ticks() > 0) {
+        let mut words = vec![name(index, false)];
+        let mut at = node.parent();
+        while let Some(parent) = at {
+            words.push(name(parent, true));
+            at = nodes[parent].parent();
+        }
+        words.reverse();
+        *chains.entry(words.join(" ")).or_default() += node.ticks();
+    }
+    chains
+}
+
+/// The ticks of the chains that end with these functions.
+fn ending(chains: &Chains, functions: &str) -> u64 {
+    let is_it = |chain: &str| chain == functions || chain.ends_with(&format!(" {functions}"));
+    chains.iter().filter(|(chain, _)| is_it(chain)).map(|(_, ticks)| ticks).sum()
+}
+
+/// Checks that every tick of a run is in the tree or in a sum, and that no chain was cut.
+fn check_sums(side: &SideFile, profile: &Profile) {
+    let in_bins: u64 = profile.histograms.iter().flat_map(|histogram| &histogram.bins).sum();
+    let outside: u64 = side.samples().iter().map(Samples::total).sum();
+    let unwalked: u64 = side.unwalked().map(|(_, ticks)| ticks).sum();
+    assert_eq!(side.contexts().total() + unwalked, in_bins + outside);
+}
+
+/// The chains of a run, none of which may be cut.
+fn whole(program: &Program, arguments: &[&str]) -> Chains {
+    program.run(arguments);
+    let side = side_file(&program.directory.join("gmon.out.side"));
+    check_sums(&side, &program.profile());
+    let chains = chains(&side, program.symbols());
+    assert!(!chains.keys().any(|chain| chain.contains("cut")), "{chains:#?}");
+    chains
+}
+
+#[test]
+fn a_chain_of_callers_has_the_samples_of_its_callee() {
+    for flags in [&["-O1"][..], &["-O2"], &["-O1", "-static"], &["-O1", "-no-pie"], &["-O2", "-mfentry"]] {
+        if flags.contains(&"-mfentry") && cfg!(not(target_arch = "x86_64")) {
+            continue;
+        }
+        let program = compile(&format!("chain{}", flags.concat()), &[flags, &["-Wl,--eh-frame-hdr"]].concat());
+        let chains = whole(&program, &["chain"]);
+        assert!(ending(&chains, "main dear spin") >= 30 && ending(&chains, "main cheap spin") >= 5, "{chains:#?}");
+    }
+}
+
+#[test]
+fn chains_go_through_the_c_library() {
+    let program = compile("library", &["-O1"]);
+    let chains = whole(&program, &["library"]);
+    let found = chains.keys().find(|chain| chain.contains("main sorted [libc]") && chain.ends_with(" compare spin"));
+    assert!(found.is_some(), "{chains:#?}");
+}
+
+#[test]
+fn recursion_is_a_chain_of_its_depth() {
+    let program = compile("recursion", &["-O1"]);
+    for depth in [1, 10, 3000] {
+        let chains = whole(&program, &["recursion", &depth.to_string()]);
+        let calls = |calls: usize| format!("main{} spin", " descend".repeat(calls));
+        assert!(ending(&chains, &calls(depth)) >= 10, "{depth}");
+        if depth > 3 {
+            assert!(ending(&chains, &calls(depth - 3)) >= 3, "{depth}");
+        }
+    }
+}
+
+#[test]
+fn a_stack_that_is_too_deep_keeps_its_innermost_frames() {
+    let program = compile("deep", &["-O1"]);
+    program.run(&["recursion", "5000"]);
+    let side = side_file(&program.directory.join("gmon.out.side"));
+    check_sums(&side, &program.profile());
+    let chains = chains(&side, program.symbols());
+    let cut = format!("cut({}){} spin", CutReason::TOO_DEEP.code(), " descend".repeat(4095));
+    assert!(ending(&chains, &cut) >= 10);
+}
+
+#[test]
+fn threads_with_small_stacks_have_chains() {
+    let program = compile("threads", &["-O1"]);
+    let chains = whole(&program, &["threads"]);
+    assert!(ending(&chains, "worker spin") >= 40, "{chains:#?}");
+}
+
+#[test]
+fn a_forked_child_starts_from_zero() {
+    let program = compile("fork", &["-O1"]);
+    let parent = whole(&program, &["fork"]);
+    assert!(ending(&parent, "main parent spin") >= 3 && ending(&parent, "child spin") == 0, "{parent:#?}");
+    let names = fs::read_dir(&program.directory).unwrap().map(|entry| entry.unwrap().path());
+    let of_child = names
+        .filter(|path| path.to_str().unwrap().ends_with(".side") && !path.ends_with("gmon.out.side"))
+        .collect::<Vec<_>>();
+    let [of_child] = &of_child[..] else { panic!("{of_child:?}") };
+    let side = side_file(of_child);
+    check_sums(&side, &read(&of_child.with_extension("")));
+    let child = chains(&side, program.symbols());
+    assert!(ending(&child, "main child spin") >= 7 && ending(&child, "parent spin") == 0, "{child:#?}");
+}
+
+#[test]
+fn an_executed_program_starts_from_zero() {
+    let program = compile("exec", &["-O1"]);
+    let chains = whole(&program, &["exec"]);
+    assert!(ending(&chains, "main dear spin") >= 30 && ending(&chains, "before spin") == 0, "{chains:#?}");
+}
+
+#[test]
+fn chains_go_through_signal_handlers_on_small_stacks() {
+    let program = compile("handler", &["-O1"]);
+    let chains = whole(&program, &["handler"]);
+    let found = chains.keys().find(|chain| chain.contains(" main raises ") && chain.ends_with(" on_signal spin"));
+    assert!(found.is_some(), "{chains:#?}");
+}
+
+#[test]
+fn coroutines_have_chains_of_their_own() {
+    let program = compile("coroutine", &["-O1"]);
+    let chains = whole(&program, &["coroutine"]);
+    assert!(ending(&chains, "coroutine spin") >= 10 && ending(&chains, "main coroutine spin") == 0, "{chains:#?}");
+}
+
+#[test]
+fn a_snapshot_has_the_contexts_so_far_and_the_end_all() {
+    let program = compile("dump", &["-O1"]);
+    let killed = program.command(&["dump", "killed"]).output().unwrap();
+    assert!(!killed.status.success());
+    let side = side_file(&program.directory.join("gmon.out.side"));
+    check_sums(&side, &program.profile());
+    let snapshot = chains(&side, program.symbols());
+    assert!(ending(&snapshot, "main dear spin") >= 30 && ending(&snapshot, "cheap spin") == 0, "{snapshot:#?}");
+    let end = whole(&program, &["dump"]);
+    assert!(ending(&end, "main dear spin") >= 30 && ending(&end, "main cheap spin") >= 5, "{end:#?}");
+}
+
+#[test]
+fn what_is_not_profiled_has_no_contexts() {
+    let program = compile("stopped", &["-O1"]);
+    let chains = whole(&program, &["stopped"]);
+    assert!((4..9).contains(&ending(&chains, "main dear spin")), "{chains:#?}");
+    assert!(ending(&chains, "main cheap spin") >= 5, "{chains:#?}");
+}
+
+#[test]
+fn stacks_can_be_switched_off() {
+    let program = compile("off", &["-O1"]);
+    quiet(&program.command(&["chain"]).env("GMON_STACKS", "0").output().unwrap());
+    let side = side_file(&program.directory.join("gmon.out.side"));
+    assert!(side.contexts().nodes().is_empty() && side.unwalked().next().is_none());
+    let output = program.command(&["chain"]).env("GMON_STACKS", "yes").output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "gmon: GMON_STACKS=yes is not 0 or 1: using 1\n");
+    let side = side_file(&program.directory.join("gmon.out.side"));
+    assert!(!side.contexts().nodes().is_empty());
+}
+
+#[test]
+fn all_samplers_have_stacks_or_say_why_not() {
+    let program = compile("samplers", &["-O1"]);
+    for (sampler, clock) in [("timer", "cpu"), ("itimer", "cpu"), ("perf", "cpu"), ("timer", "wall")] {
+        let variables = [("GMON_SAMPLER", sampler), ("GMON_CLOCK", clock)];
+        let output = program.command(&["chain"]).envs(variables).output().unwrap();
+        if String::from_utf8_lossy(&output.stderr).contains("cannot use the perf_event ring") {
+            println!("\nSKIPPED: the ring: perf_event_open is forbidden here");
+            continue;
+        }
+        quiet(&output);
+        let side = side_file(&program.directory.join("gmon.out.side"));
+        check_sums(&side, &program.profile());
+        // The signals that the program sends itself have stacks with every sampler.
+        let sent = chains(&side, program.symbols());
+        assert!(ending(&sent, "main dear spin") >= 30, "{variables:?}: {sent:#?}");
+        quiet(&program.command(&["busy"]).envs(variables).output().unwrap());
+        let side = side_file(&program.directory.join("gmon.out.side"));
+        check_sums(&side, &program.profile());
+        let taken = chains(&side, program.symbols());
+        let is_whole = |chain: &&String| chain.ends_with(" main busy burn") && !chain.contains("cut");
+        let of_burn: Vec<_> = taken.keys().filter(|chain| chain.ends_with(" burn")).collect();
+        assert!(of_burn.len() == 1 && of_burn.iter().all(is_whole), "{variables:?}: {taken:#?}");
+    }
+}
