@@ -60,7 +60,7 @@ pub use pages::Pages;
 pub use published::{Known, Published, Reading};
 pub use rule::{Cfa, Place, Rule, Stored};
 pub use signal_frame::SignalFrames;
-pub(crate) use this_process::{after_fork_in_child, object, object_at};
+pub(crate) use this_process::{after_fork_in_child, is_closing, object, object_at, stays};
 pub use this_process::{publish, walk, while_closing};
 pub use walk::{MOST_FRAMES, Walk};
 pub use x86_64::X86_64;
