@@ -6,8 +6,8 @@ use std::ops::Deref;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use gmon::side_file::{Call, Calls, Identity, Kind, Samples, SideFile};
-use gmon::{Arc, Dimension, Histogram, Profile};
+use gmon::side_file::{Call, Calls, Checksum, ELSEWHERE, Identity, KERNEL, Kind, PROGRAM, Place, Samples, SideFile};
+use gmon::{Arc, Dimension, Encoding, Form, Histogram, Order, Profile, Word};
 
 /// A side file that belongs to its profile.
 #[derive(Debug)]
@@ -141,5 +141,39 @@ impl Side {
             Arc { frompc, selfpc: call.callee.address, count: call.count }
         });
         Profile { histograms: vec![histogram], arcs: arcs.collect(), blocks: Vec::new() }
+    }
+
+    /// Replaces the side file of a profile by what older runtimes wrote: a list of objects, and a profile for each object.
+    /// The names of the objects must differ.
+    ///
+    /// # Panics
+    ///
+    /// If a file cannot be written.
+    pub fn replace_by_list(&self, profile: &Path) {
+        let beside = |name: &str| format!("{}.{name}", profile.display());
+        let known = |bytes: &[u8]| format!("{} {:016x}", bytes.len(), Checksum::of(bytes).sum);
+        let of_profile = known(&fs::read(profile).expect("the profile"));
+        let mut list = format!("gmon objects 2\nprofile {of_profile}\n");
+        list += &format!("program {} {}\n", self.build_id(PROGRAM), self.path(PROGRAM).display());
+        let counted = self.counted();
+        for number in &counted {
+            let (path, encoding) =
+                (self.path(*number), Encoding { form: Form::Gnu, word: Word::W64, order: Order::Little });
+            let bytes = gmon::write(&self.profile_of_number(*number), encoding).expect("a profile");
+            fs::write(beside(&path.file_name().expect("a name").to_string_lossy()), &bytes).expect("the profile");
+            list += &format!("object {number} 0 {} {} {}\n", known(&bytes), self.build_id(*number), path.display());
+        }
+        let is_described = |place: Place| place.object == PROGRAM || counted.contains(&place.object);
+        for Call { caller, callee, count } in self.all_calls().filter(|call| call.caller.object != call.callee.object) {
+            if is_described(*caller) && is_described(*callee) {
+                let places = [caller.object.into(), caller.address, callee.object.into(), callee.address];
+                list += &format!("arc {} {count}\n", places.map(|number| number.to_string()).join(" "));
+            }
+        }
+        for (what, number) in [("samples kernel", KERNEL), ("samples elsewhere", ELSEWHERE)] {
+            list += &format!("{what} {}\n", self.samples_of(number));
+        }
+        fs::write(beside("objects"), list + "end\n").expect("the list");
+        fs::remove_file(beside("side")).expect("the side file");
     }
 }

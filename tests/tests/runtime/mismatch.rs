@@ -46,9 +46,9 @@ fn a_warning_names_both_builds() {
     fs::copy(&program.executable, program.directory.join("stripped")).unwrap();
     tool("strip", &["--strip-debug", program.directory.join("stripped").to_str().unwrap()]);
     assert_eq!(gprof(&program, &["-b", "stripped"]).0, "");
-    // The report is the same as without the list.
+    // The report is the same as without the side file.
     let with = gprof(&program, &["--compat=gnu", "-b", "other"]).1;
-    fs::remove_file(program.directory.join("gmon.out.objects")).unwrap();
+    fs::remove_file(program.directory.join("gmon.out.side")).unwrap();
     assert_eq!(gprof(&program, &["--compat=gnu", "-b", "other"]), (String::new(), with));
 }
 
@@ -71,7 +71,7 @@ fn programs_without_build_id_differ_by_their_headers() {
 }
 
 #[test]
-fn each_profile_is_compared_by_its_own_list() {
+fn each_profile_is_compared_by_its_own_side_file() {
     let program = ran("mismatch-several", &[]);
     // The same code with another build ID, whose length is not a multiple of a word.
     let other = Program::compile("mismatch-several-other", "host.c", &["-Wl,--build-id=0x0102030405"]);
@@ -97,9 +97,9 @@ fn each_profile_is_compared_by_its_own_list() {
 }
 
 #[test]
-fn without_a_list_a_newer_program_causes_a_warning() {
+fn without_a_side_file_a_newer_program_causes_a_warning() {
     let program = ran("mismatch-younger", &[]);
-    fs::remove_file(program.directory.join("gmon.out.objects")).unwrap();
+    fs::remove_file(program.directory.join("gmon.out.side")).unwrap();
     let set = |name: &str, seconds: u64| {
         let file = fs::File::options().append(true).open(program.directory.join(name)).unwrap();
         file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000 + seconds)).unwrap();
@@ -113,7 +113,7 @@ fn without_a_list_a_newer_program_causes_a_warning() {
         set("program", seconds);
         assert_eq!(gprof(&program, &["-b", "program"]).0, expected, "{seconds}");
     }
-    // The list overrides the clock.
+    // The side file overrides the clock.
     program.run(&["libc", "100"]);
     set("gmon.out", 100);
     assert_eq!(gprof(&program, &["-b", "program"]).0, "");
@@ -133,7 +133,7 @@ fn a_live_profile_is_identified_before_the_end() {
     assert!(said.contains("written by another build or program"), "{said}");
 }
 
-/// The lengths and marks of all files in a list, after these files were changed.
+/// Puts the lengths and marks of all files in a list of an older runtime right, after these files were changed.
 fn put_right(program: &Program) {
     let path = program.directory.join("gmon.out.objects");
     let known = |name: &str| {
@@ -156,11 +156,13 @@ fn put_right(program: &Program) {
 }
 
 #[test]
-fn an_object_that_cannot_be_added_is_left_out() {
+fn an_object_of_an_older_list_that_cannot_be_added_is_left_out() {
     let program = Program::compile("mismatch-rate", "host.c", &[]);
     let object = program.directory.join("plug.so");
     shared_object(&object);
     program.run(&[object.to_str().unwrap(), "40", "3000"]);
+    assert_eq!(gprof(&program, &["program"]).0, "");
+    program.side().replace_by_list(&program.directory.join("gmon.out"));
     assert_eq!(gprof(&program, &["program"]).0, "");
     let path = program.directory.join("gmon.out.plug.so");
     let good = fs::read(&path).unwrap();

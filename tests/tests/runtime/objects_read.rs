@@ -74,7 +74,7 @@ fn only_if_requested() {
     let (program, _) = ran("read-not", "40", "3000");
     let with = |words: &[&str]| quiet(&gprof(&program, words));
     let without: Vec<String> = [&["--no-objects", "program"][..], &["--compat=gnu", "-b", "program"]].map(with).into();
-    fs::remove_file(program.directory.join("gmon.out.objects")).unwrap();
+    fs::remove_file(program.directory.join("gmon.out.side")).unwrap();
     assert_eq!(without[0], with(&["program"]));
     assert_eq!(without[1], with(&["--compat=gnu", "-b", "program"]));
     assert!(!without[0].contains("stride"));
@@ -125,27 +125,43 @@ fn an_object_of_another_build_counts_as_outside() {
     printed("No such file");
 }
 
+/// A report of the latest run, and one warning.
+fn assert_ignored(program: &Program, times: u64, warning: &str) {
+    let output = gprof(program, &["program"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success() && said.contains(warning) && said.lines().count() == 1, "{said}");
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert!(!printed.contains("stride"), "{printed}");
+    assert_eq!(row(&printed, "back").1, times);
+}
+
 #[test]
-fn lists_and_profiles_of_another_run_are_ignored() {
+fn a_side_file_of_another_run_is_ignored() {
+    let (program, object) = ran("read-other", "40", "3000");
+    let path = program.directory.join("gmon.out.side");
+    let older = fs::read(&path).unwrap();
+    program.run(&[object.to_str().unwrap(), "41", "3000"]);
+    fs::write(&path, older).unwrap();
+    assert_ignored(&program, 41, "gmon.out.side: belongs to another run than gmon.out; gprof ignores the side file");
+}
+
+#[test]
+fn older_lists_and_profiles_of_another_run_are_ignored() {
     let (program, object) = ran("read-stale", "40", "3000");
     let path = |name: &str| program.directory.join(name);
     let keep = |name: &str| fs::read(path(name)).unwrap();
+    let flat = quiet(&gprof(&program, &["-b", "-p", "program"]));
+    program.side().replace_by_list(&path("gmon.out"));
+    assert_eq!(quiet(&gprof(&program, &["-b", "-p", "program"])), flat, "the older form must say the same");
     let (list, profile) = (keep("gmon.out.objects"), keep("gmon.out.plug.so"));
     program.run(&[object.to_str().unwrap(), "41", "3000"]);
+    program.side().replace_by_list(&path("gmon.out"));
     let newer = keep("gmon.out.objects");
-    let said = |expected: &str| {
-        let output = gprof(&program, &["program"]);
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert!(output.status.success() && said.contains(expected) && said.lines().count() == 1, "{said}");
-        let printed = String::from_utf8(output.stdout).unwrap();
-        assert!(!printed.contains("stride"), "{printed}");
-        assert_eq!(row(&printed, "back").1, 41);
-    };
     fs::write(path("gmon.out.objects"), &list).unwrap();
-    said("gmon.out.objects: belongs to another run than gmon.out; gprof ignores the list");
+    assert_ignored(&program, 41, "gmon.out.objects: belongs to another run than gmon.out; gprof ignores the list");
     fs::write(path("gmon.out.objects"), &newer).unwrap();
     fs::write(path("gmon.out.plug.so"), &profile).unwrap();
-    said("plug.so: left out: gmon.out.plug.so belongs to another run");
+    assert_ignored(&program, 41, "plug.so: left out: gmon.out.plug.so belongs to another run");
     fs::write(path("gmon.out.objects"), &newer[..newer.len() - 4]).unwrap();
-    said("is not a line of a list of shared objects; gprof ignores the list");
+    assert_ignored(&program, 41, "is not a line of a list of shared objects; gprof ignores the list");
 }
