@@ -11,7 +11,7 @@ pub(crate) type Shares = BTreeMap<String, f64>;
 /// Runs of each program under the sampler.
 const TURNS: usize = 10;
 
-/// Functions with less than this share of the program are left out.
+/// Functions with less than this share by the other tool are left out.
 const LEAST: f64 = 0.01;
 
 /// Prints a row for each program; `reference` returns the shares by the other tool, or `None` if there is no such tool here.
@@ -62,7 +62,7 @@ impl Compared {
         let chosen: Vec<(&str, f64, f64)> = truth
             .iter()
             .map(|(name, share)| (name.as_str(), *share, found.get(name).copied().unwrap_or(0.0)))
-            .filter(|(_, share, found)| share.max(*found) >= LEAST)
+            .filter(|(_, share, _)| *share >= LEAST)
             .collect();
         let [ours, theirs] =
             [ranks(chosen.iter().map(|row| row.2).collect()), ranks(chosen.iter().map(|row| row.1).collect())];

@@ -23,10 +23,11 @@ use gmon::encode::side_file::{CutReason, Place};
 
 use crate::os::{WALKS_STACKS, a_moment};
 pub(crate) use crate::per_process::PLACE;
-use crate::per_process::{Contexts, OBJECT_SHIFT, PER_PROCESS};
-use crate::unwind::{Cut, Ending, Frame, Stack, walk_stack};
+use crate::per_process::{Contexts, OBJECT_SHIFT, PER_PROCESS, WHILE_CLOSING};
+use crate::unwind::{Cut, Ending, Frame, Stack, is_closing, stays, walk_stack};
 
 use buffers::Buffer;
+use tree::without_mark;
 pub(crate) use tree::{NodeRef, ROOT};
 
 /// Whether calling contexts are wanted.
@@ -105,20 +106,16 @@ pub(crate) fn each_address(mut each: impl FnMut(usize)) {
 }
 
 /// Replaces run-time addresses by places: `place` returns the place of an address, with the number of the object in the bits
-/// from [`OBJECT_SHIFT`] on, or `None` to leave the address as it is. Call this when the code at these addresses is gone.
-/// Handlers may add nodes at the same time.
-pub(crate) fn settle(mut place: impl FnMut(usize) -> Option<usize>) {
-    PER_PROCESS.memory.contexts.tree.each(|node, read| {
-        let is_address = read.address != 0 && read.address & PLACE == 0;
-        if is_address && let Some(place) = place(read.address as usize) {
-            node.address.store(PLACE | place as u64, SeqCst);
-        }
-    });
+/// from [`OBJECT_SHIFT`] on, or `None` to leave the address as it is. The second argument says whether the samples with the
+/// address came while a thread was in `dlclose`, since the previous call; others are from before. Handlers may add nodes at the
+/// same time. Unless `has_changed`, nothing is done if no sample came while a thread was in `dlclose`.
+pub(crate) fn settle(has_changed: bool, place: impl FnMut(usize, bool) -> Option<usize>) {
+    PER_PROCESS.memory.contexts.settle(has_changed, place);
 }
 
 /// The address of a node.
 pub(crate) fn address(number: u32) -> u64 {
-    PER_PROCESS.memory.contexts.tree.node(number).map_or(0, |node| node.address.load(Relaxed))
+    PER_PROCESS.memory.contexts.tree.node(number).map_or(0, |node| without_mark(node.address.load(Relaxed)))
 }
 
 /// A place as the address of a node.
@@ -141,6 +138,18 @@ impl Contexts {
         if let Some(cut) = self.cuts.get(reason.code() as usize) {
             cut.fetch_add(u64::from(ticks), Relaxed);
         }
+    }
+
+    fn settle(&self, has_changed: bool, mut place: impl FnMut(usize, bool) -> Option<usize>) {
+        if !self.has_closing.swap(false, SeqCst) && !has_changed {
+            return;
+        }
+        self.tree.each(|node, read| {
+            let is_address = read.address != 0 && read.address & PLACE == 0;
+            if is_address && let Some(place) = place(read.address as usize, read.is_while_closing) {
+                node.address.store(PLACE | place as u64, SeqCst);
+            }
+        });
     }
 
     /// Counts ticks in the node of a chain, the innermost frame first.
@@ -186,7 +195,17 @@ impl Walking<'_> {
             is_innermost = false;
             buffer.push(pc as u64 + u64::from(is_interrupted_caller))
         });
+        // An object that was loaded since the last look may have the addresses of an object that is gone, and the nodes of both
+        // must differ: see `control::merge`.
+        let is_closing = is_closing();
+        if is_closing {
+            buffer.mark(WHILE_CLOSING, |pc| !stays(pc as usize));
+        }
         self.contexts.count_chain(buffer.frames(), ending, self.ticks);
+        if is_closing {
+            // Not before: the next look must find the nodes. This thread is in their objects, which therefore stay until then.
+            self.contexts.has_closing.store(true, SeqCst);
+        }
     }
 }
 
@@ -218,6 +237,31 @@ mod tests {
         let expected = [(0, 0x10, 0), (1, 0x20, 0), (2, 0x30, 1), (0, cut, 0), (4, 0x20, 0), (5, 0x30, 2)];
         assert_eq!(nodes(&contexts), expected);
         assert_eq!(cuts(&contexts), [(4, 8), (8, 4)]);
+    }
+
+    #[test]
+    fn ticks_of_an_object_are_apart_from_those_of_the_object_before_at_the_same_addresses() {
+        let contexts = Contexts::new();
+        let count = |mark: u64, ticks| contexts.count_chain(&[0x20 | mark, 0x10], Ending::Outermost, ticks);
+        count(0, 1);
+        count(WHILE_CLOSING, 2);
+        count(WHILE_CLOSING, 4);
+        let settle = |has_changed| {
+            contexts.settle(has_changed, |pc, is_while_closing| {
+                (pc == 0x20).then_some(if is_while_closing { 0x2_0000 } else { 0x1_0000 })
+            });
+        };
+        settle(false);
+        assert_eq!(nodes(&contexts), [(0, 0x10, 0), (1, 0x20, 1), (1, 0x20, 6)], "nothing has changed");
+        contexts.has_closing.store(true, SeqCst);
+        settle(false);
+        let settled = [(0, 0x10, 0), (1, PLACE | 0x1_0000, 1), (1, PLACE | 0x2_0000, 6)];
+        assert_eq!(nodes(&contexts), settled);
+        count(0, 8);
+        settle(false);
+        assert_eq!(nodes(&contexts), [&settled[..], &[(1, 0x20, 8)]].concat());
+        settle(true);
+        assert_eq!(nodes(&contexts)[3], (1, PLACE | 0x1_0000, 8));
     }
 
     #[test]
