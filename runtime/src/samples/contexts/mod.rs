@@ -7,10 +7,11 @@
 //! Every tick is in one node, or in the sum of one reason why no stack is known. So the ticks of the tree and of the sums are
 //! the ticks in the bins and outside the program's text.
 //!
-//! `tree` adds and finds nodes, and `buffers` has the memory of walks. As in [`super::bins`], nothing here takes a lock or
-//! calls the C library.
+//! `tree` adds and finds nodes, `chains` counts ticks in them, and `buffers` has the memory of walks. As in [`super::bins`],
+//! nothing here takes a lock or calls the C library.
 
 mod buffers;
+mod chains;
 mod tree;
 
 use core::ffi::c_void;
@@ -19,12 +20,12 @@ use core::sync::atomic::{
     Ordering::{Relaxed, SeqCst},
 };
 
-use gmon::encode::side_file::{CutReason, Place};
+use gmon::encode::side_file::CutReason;
 
 use crate::os::{WALKS_STACKS, a_moment};
 pub(crate) use crate::per_process::PLACE;
-use crate::per_process::{Contexts, OBJECT_SHIFT, PER_PROCESS};
-use crate::unwind::{Cut, Ending, Frame, walk};
+use crate::per_process::{Contexts, PER_PROCESS};
+use crate::unwind::{Frame, walk};
 
 use buffers::Buffer;
 pub(crate) use tree::{NodeRef, ROOT};
@@ -122,43 +123,6 @@ pub(crate) fn address(number: u32) -> u64 {
     PER_PROCESS.memory.contexts.tree.node(number).map_or(0, |node| node.address.load(Relaxed))
 }
 
-/// A place as the address of a node.
-fn address_of(place: Place) -> u64 {
-    PLACE | u64::from(place.object) << OBJECT_SHIFT | place.address
-}
-
-/// The reason for which a chain was cut.
-fn reason(cut: Cut) -> CutReason {
-    match cut {
-        Cut::TooDeep => CutReason::TOO_DEEP,
-        Cut::NoTable => CutReason::NO_TABLE,
-        Cut::Unreadable => CutReason::UNREADABLE,
-        Cut::Misled => CutReason::BAD_FRAME,
-    }
-}
-
-impl Contexts {
-    fn count_cut(&self, reason: CutReason, ticks: u32) {
-        if let Some(cut) = self.cuts.get(reason.code() as usize) {
-            cut.fetch_add(u64::from(ticks), Relaxed);
-        }
-    }
-
-    /// Counts ticks in the node of a chain, the innermost frame first.
-    fn count_chain(&self, frames: &[u64], ending: Ending, ticks: u32) {
-        let top = match ending {
-            Ending::Outermost => Some(ROOT),
-            Ending::Cut(cut) if frames.is_empty() => return self.count_cut(reason(cut), ticks),
-            Ending::Cut(cut) => self.tree.child(ROOT, address_of(reason(cut).place())),
-        };
-        let node = top.and_then(|top| frames.iter().rev().try_fold(top, |node, frame| self.tree.child(node, *frame)));
-        match node {
-            Some(node) => self.tree.count(node, ticks),
-            None => self.count_cut(CutReason::NO_MEMORY, ticks),
-        }
-    }
-}
-
 /// A walk that is under way.
 struct Walking<'a> {
     contexts: &'a Contexts,
@@ -194,32 +158,6 @@ impl Walking<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// The nodes as (parent, address, ticks).
-    fn nodes(contexts: &Contexts) -> Vec<(u32, u64, u64)> {
-        let mut nodes = Vec::new();
-        contexts.tree.each(|_, node| nodes.push((node.parent, node.address, node.ticks)));
-        nodes
-    }
-
-    /// The ticks without a stack, as (code, ticks).
-    fn cuts(contexts: &Contexts) -> Vec<(usize, u64)> {
-        let cuts = contexts.cuts.iter().map(|cut| cut.load(Relaxed)).enumerate();
-        cuts.filter(|(_, ticks)| *ticks > 0).collect()
-    }
-
-    #[test]
-    fn a_cut_chain_hangs_below_its_reason() {
-        let contexts = Contexts::new();
-        contexts.count_chain(&[0x30, 0x20, 0x10], Ending::Outermost, 1);
-        contexts.count_chain(&[0x30, 0x20], Ending::Cut(Cut::TooDeep), 2);
-        contexts.count_chain(&[], Ending::Cut(Cut::Unreadable), 4);
-        contexts.count_cut(CutReason::NO_BUFFER, 8);
-        let cut = PLACE | 0x7ffc << 48 | 10;
-        let expected = [(0, 0x10, 0), (1, 0x20, 0), (2, 0x30, 1), (0, cut, 0), (4, 0x20, 0), (5, 0x30, 2)];
-        assert_eq!(nodes(&contexts), expected);
-        assert_eq!(cuts(&contexts), [(4, 8), (8, 4)]);
-    }
 
     #[test]
     fn every_buffer_is_taken_once_and_returned() {
