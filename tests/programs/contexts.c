@@ -10,6 +10,7 @@
  *     exec              nothing: the program executes itself with `chain`, after 2 below `before`
  *     handler           10 below `on_signal`, on an alternate stack of the smallest size, while `raises` runs
  *     coroutine         10 below `coroutine`, on a stack of malloc
+ *     busy              uses half a second of CPU time in `burn`, below `busy`
  *     dump              30 below `dear`, a snapshot, 5 below `cheap`
  *     stopped           4 below `dear`, 9 while profiling is stopped, 5 below `cheap`
  */
@@ -22,6 +23,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -124,6 +126,14 @@ static void handler(void) {
     raises(SIGUSR1);
 }
 
+FUNCTION void burn(void) {
+    clock_t end = clock() + CLOCKS_PER_SEC / 2;
+    while (clock() < end)
+        for (volatile int turn = 0; turn < 100000; turn++) {
+        }
+}
+FUNCTION void busy(void) { burn(); STAYS; }
+
 static ucontext_t outer, inner;
 FUNCTION void coroutine(void) {
     spin(5);
@@ -174,6 +184,8 @@ int main(int argc, char **argv) {
         handler();
     } else if (strcmp(what, "coroutine") == 0) {
         coroutines();
+    } else if (strcmp(what, "busy") == 0) {
+        busy();
     } else if (strcmp(what, "dump") == 0) {
         dear(30);
         gmon_dump();

@@ -1,6 +1,7 @@
 /* A program that uses shared objects: one that is linked (with LINKED), or those on the command line, each opened,
    called, and closed in its turn as often as given: host NAME TIMES SAMPLES [NAME TIMES SAMPLES]... With `!` before
-   its name, an object stays open. With MOVE_TEXT set, the program's code is in memory that belongs to no file. */
+   its name, an object stays open. `@FROM TO -` renames a file. `made SAMPLES` is sampled in code that it makes. With
+   MOVE_TEXT set, the program's code is in memory that belongs to no file. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <signal.h>
@@ -8,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 typedef int serve_type(int, int, int (*)(int));
@@ -61,6 +63,36 @@ static int move_text(void)
 
 static unsigned char memory[1 << 16];
 
+/* Sends the sampling signal this often. The function uses nothing outside, so that a copy runs anywhere. */
+__attribute__((noinline, no_instrument_function, aligned(16))) static void made(long process, long thread, long left)
+{
+    for (; left > 0; left--) {
+#ifdef __x86_64__
+        long number = SYS_tgkill;
+        register long signal __asm__("rdx") = 60;
+        __asm__ volatile("syscall" : "+a"(number) : "D"(process), "S"(thread), "r"(signal) : "rcx", "r11", "memory");
+#else
+        register long number __asm__("x8") = SYS_tgkill;
+        register long first __asm__("x0") = process, second __asm__("x1") = thread, signal __asm__("x2") = 60;
+        __asm__ volatile("svc 0" : "+r"(first) : "r"(number), "r"(second), "r"(signal) : "memory");
+#endif
+    }
+}
+
+/* Runs a copy of the function. */
+static int run_made(long samples)
+{
+    void *copy = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (copy == MAP_FAILED)
+        return 1;
+    memcpy(copy, (void *)made, 256);
+    __builtin___clear_cache((char *)copy, (char *)copy + 256);
+    if (mprotect(copy, 4096, PROT_READ | PROT_EXEC) != 0)
+        return 1;
+    ((void (*)(long, long, long))copy)(getpid(), syscall(SYS_gettid), samples);
+    return 0;
+}
+
 int main(int count, char **words)
 {
     if (count > 1 && !strcmp(words[1], "libc")) {
@@ -69,12 +101,19 @@ int main(int count, char **words)
         memset(memory, 1, sizeof memory);
         return 0;
     }
+    if (count > 2 && !strcmp(words[1], "made"))
+        return run_made(atol(words[2]));
     if (getenv("MOVE_TEXT") && move_text() != 0)
         return 2;
 #ifdef LINKED
     use(serve, atoi(words[1]), atoi(words[2]));
 #else
     for (int word = 1; word + 2 < count; word += 3) {
+        if (words[word][0] == '@') {
+            if (rename(words[word] + 1, words[word + 1]) != 0)
+                return 1;
+            continue;
+        }
         int stays = words[word][0] == '!';
         void *object = dlopen(words[word] + stays, RTLD_NOW);
         if (!object) {

@@ -106,6 +106,7 @@ static void give_up(const char *what)
     } else if (strcmp(what, "rmdir") == 0) {
         check(getcwd(directory, sizeof directory) == NULL, what);
         unlink("gmon.out");
+        unlink("gmon.out.side"); /* the superuser's */
         check(chdir("/") || rmdir(directory), what);
     } else if (strcmp(what, "fork") == 0) {
         in_child();

@@ -24,5 +24,5 @@ pub(crate) use moncontrol::is_profiled;
 pub(crate) use moncontrol::is_started;
 pub(crate) use moncontrol::{
     _mcleanup, RECORDING, RECORDING_AS_RUN, after_fork_in_child, after_fork_in_parent, before_fork, forget_outside,
-    is_ours, look_at_objects, start, want_stacks, write_snapshot,
+    is_ours, look_at_objects, start, write_snapshot,
 };

@@ -39,8 +39,6 @@ static WANTED: AtomicBool = AtomicBool::new(true);
 
 /// Whether what happens outside the program is kept.
 pub(super) static KEEPS_OUTSIDE: AtomicBool = AtomicBool::new(true);
-/// Whether the stack is walked at each sample. Only the file beside the profile can hold stacks.
-static WANTS_STACKS: AtomicBool = AtomicBool::new(false);
 
 /// A bin for every four bytes of code: a scale of one half, in fixed point with 16 bits of fraction.
 const SCALE: u32 = 0x8000;
@@ -68,9 +66,6 @@ pub(crate) fn start(lowpc: usize, highpc: usize, directory: Option<c_int>, live:
     objects::publish(cfg!(feature = "start"));
     if KEEPS_OUTSIDE.load(SeqCst) {
         outside_text::keep_ticks_outside();
-        if WANTS_STACKS.load(SeqCst) {
-            contexts::keep();
-        }
         // SAFETY: this is the first call, and nobody else reads the lists before it returns.
         unsafe {
             if file::is_live() {
@@ -89,6 +84,9 @@ pub(crate) fn start(lowpc: usize, highpc: usize, directory: Option<c_int>, live:
         kernel::say_start_failure(error);
         return;
     }
+    if KEEPS_OUTSIDE.load(SeqCst) {
+        file::keep_side_file();
+    }
     IS_PROFILED.store(true, SeqCst);
     RECORDED_BIAS.store(if file::is_live() { program::bias() } else { 0 }, SeqCst);
     record(true);
@@ -106,11 +104,6 @@ pub(crate) fn is_started() -> bool {
 /// Turns off the counts outside the program. Call this before [`start`].
 pub(crate) fn forget_outside() {
     KEEPS_OUTSIDE.store(false, SeqCst);
-}
-
-/// Has the stack walked at each sample, if counts outside the program are kept. Call this before [`start`].
-pub(crate) fn want_stacks() {
-    WANTS_STACKS.store(true, SeqCst);
 }
 
 /// Makes a buffer in the file itself, if the file can be mapped.

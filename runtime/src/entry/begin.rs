@@ -7,6 +7,7 @@ use crate::kernel;
 use crate::message::remember_standard_error;
 #[cfg(feature = "start")]
 use crate::process::exits;
+use crate::samples::contexts;
 
 /// Starts profiling the code from `lowpc` to `highpc` of the program `name`. `register` makes the C library call
 /// [`control::before_fork`] before a fork, [`control::after_fork_in_parent`] or [`after_fork_in_child`] after a fork, and the end
@@ -26,13 +27,14 @@ pub(super) unsafe fn begin(
     // SAFETY: the caller's promise.
     let environment = unsafe { Environment::of(strings(envp)) };
     let directory = settings::configure(name.unwrap_or(c""), &environment);
-    kernel::choose_sampler(&settings::sampling(&environment));
+    let sampling = settings::sampling(&environment);
+    // Only the file beside the profile can hold stacks. The sampler must know whether they are wanted.
     if !settings::tells_of_objects(&environment) {
         control::forget_outside();
+    } else if settings::walks_stacks(&environment) {
+        contexts::keep();
     }
-    if settings::walks_stacks(&environment) {
-        control::want_stacks();
-    }
+    kernel::choose_sampler(&sampling);
     control::start(lowpc, highpc, directory.map(|fd| fd.0), settings::is_live(&environment));
     register();
     if let Some(signal) = settings::dump_signal(&environment) {

@@ -189,6 +189,7 @@ mod tests {
     use gmon::layout::GMONVERSION;
     use gmon::{Encoding, Hints, Profile};
 
+    use super::super::side_file::tests::ONE_AT_A_TIME;
     use super::*;
 
     const ARCS: [RawArc; 2] = [
@@ -278,9 +279,6 @@ mod tests {
         }
         fs::remove_file(&path).unwrap();
     }
-
-    /// Tests share the one buffer of the one writer.
-    static ONE_AT_A_TIME: std::sync::Mutex<()> = std::sync::Mutex::new(());
 
     #[test]
     fn every_form_says_the_same() {

@@ -1,6 +1,7 @@
 //! The files: names, forms, writing, and files in which the process counts.
 
 pub(crate) mod forms;
+mod kept;
 pub(crate) mod live;
 pub(crate) mod mapped;
 pub(crate) mod names;
@@ -18,4 +19,5 @@ pub(crate) use mapped::{
 };
 pub(crate) use names::{Children, children_leave};
 pub use names::{Naming, Output, configure};
+pub(crate) use output::keep_side_file;
 pub(crate) use side_file::{announce, remember_run, set_rank};

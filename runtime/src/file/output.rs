@@ -4,6 +4,7 @@ use core::cell::UnsafeCell;
 use core::ffi::CStr;
 use core::sync::atomic::{AtomicI32, Ordering::Relaxed};
 
+use super::kept::Kept;
 use super::names::{
     MOST_ATTEMPTS, NAME_SIZE, Naming, Once, SIDE, has_process_number, name, name_beforehand, name_beside, output,
 };
@@ -22,14 +23,13 @@ struct Captured {
     /// number.
     path: Text<NAME_SIZE>,
     status: Option<Status>,
-    /// The status of the file that was opened at the start.
-    file: Option<Status>,
 }
 
-static CAPTURED: Once<Captured> = Once(UnsafeCell::new(Captured { path: Text::new(), status: None, file: None }));
+static CAPTURED: Once<Captured> = Once(UnsafeCell::new(Captured { path: Text::new(), status: None }));
 
 /// The descriptor of the directory; -1 for none.
 static DIRECTORY: AtomicI32 = AtomicI32::new(-1);
+
 /// Captures the directory that `descriptor` leads to, or the current directory. Only the first call has an effect.
 pub(crate) fn capture_directory(descriptor: Option<Fd>) -> Result<(), Errno> {
     remember_standard_error();
@@ -66,25 +66,52 @@ const SUPERUSER: u32 = 0;
 /// A directory in which every user may create files needs no new file yet: a process that is killed or that executes another
 /// program leaves no empty file there.
 pub(crate) fn keep_file() {
-    if PER_PROCESS.kept_file.load(Relaxed) != -1 || FORKED.load(Relaxed) || effective_user() != SUPERUSER {
+    if Kept::Profile.is_some() || FORKED.load(Relaxed) || effective_user() != SUPERUSER {
         return;
     }
-    // SAFETY: at start-up there is one thread.
-    let captured = unsafe { &mut *CAPTURED.0.get() };
     let directory = Fd(DIRECTORY.load(Relaxed));
-    let is_open_to_all = captured.status.is_some_and(|status| status.is_open_to_all());
-    let opened = match (is_open_to_all, has_process_number()) {
+    let opened = match (is_open_to_all(), has_process_number()) {
         (true, true) => None, // no other process uses the name
         (true, false) => directory.open_existing(name()).ok(),
-        (false, true) => open_main(captured, false).ok().filter(|file| is_locked_for_us(*file)),
+        (false, true) => open_main(captured(), false).ok().filter(|file| is_locked_for_us(*file)),
         (false, false) => directory.open_for_writing(name(), mode(), false).ok(),
     };
     if let Some(file) = opened {
-        // Another user may have made the file in a directory that is open to all.
-        let is_usable = |status: &Status| status.is_regular() && (!is_open_to_all || status.owner == SUPERUSER);
-        captured.file = file.status().ok().filter(is_usable);
-        PER_PROCESS.kept_file.store(file.out_of_the_way().0, Relaxed);
+        // SAFETY: at start-up there is one thread.
+        unsafe { Kept::Profile.keep(file, is_usable) };
     }
+}
+
+/// Opens the side file at start-up, as [`keep_file`] opens the file. Call this after [`keep_file`], or when the file is a live
+/// file.
+pub(crate) fn keep_side_file() {
+    let has_profile = Kept::Profile.is_some() || PER_PROCESS.live_file.load(Relaxed) != -1;
+    if Kept::SideFile.is_some() || FORKED.load(Relaxed) || effective_user() != SUPERUSER || !has_profile {
+        return;
+    }
+    let (directory, path) = (Fd(DIRECTORY.load(Relaxed)), name_beside(&[SIDE]));
+    let opened =
+        if is_open_to_all() { directory.open_existing(path) } else { directory.open_for_writing(path, mode(), false) };
+    if let Ok(file) = opened {
+        // SAFETY: at start-up there is one thread.
+        unsafe { Kept::SideFile.keep(file, is_usable) };
+    }
+}
+
+fn captured() -> &'static Captured {
+    // SAFETY: nothing writes the value after the first capture, which this thread ran.
+    unsafe { &*CAPTURED.0.get() }
+}
+
+/// Whether every user may create files in the captured directory.
+fn is_open_to_all() -> bool {
+    captured().status.is_some_and(|status| status.is_open_to_all())
+}
+
+/// Whether a file that was opened at the start may be used. Another user may have made the file in a directory that is
+/// open to all.
+fn is_usable(status: &Status) -> bool {
+    status.is_regular() && (!is_open_to_all() || status.owner == SUPERUSER)
 }
 
 /// Locks the kept file, which is empty until the end: the lock tells the file from an abandoned file. If a process
@@ -106,8 +133,7 @@ pub(crate) fn mode() -> usize {
 
 /// The directory in which to look up `path`.
 pub(crate) fn directory_of(path: &CStr) -> Result<Fd, Refusal> {
-    // SAFETY: nothing writes the value after the first capture.
-    directory(unsafe { &*CAPTURED.0.get() }, path)
+    directory(captured(), path)
 }
 
 /// Whether a path leads to the file with this status.
@@ -133,22 +159,34 @@ pub(crate) fn remove_own() {
 ///
 /// If that is no longer possible, the result is the superuser's file that was opened at the start, emptied.
 pub(crate) fn open(to_map: bool) -> Result<Fd, Refusal> {
-    // SAFETY: nothing writes the value after the first capture, which this thread ran.
-    let captured = unsafe { &*CAPTURED.0.get() };
-    let kept = Fd(PER_PROCESS.kept_file.load(Relaxed));
-    match open_main(captured, to_map) {
-        Err((_, Errno::EACCES | Errno::EPERM | Errno::EMFILE | Errno::ENFILE))
-            if !to_map && is_still(kept, captured.file.as_ref()) =>
-        {
-            kept.truncate().map_err(|error| (&b"empty"[..], error)).map(|()| kept)
-        }
-        other => other,
+    let opened = open_main(captured(), to_map);
+    if to_map { opened } else { or_kept(opened, Kept::Profile) }
+}
+
+/// Opens the side file, new and empty, by the rules for the file: see [`open`].
+pub(crate) fn open_side_file() -> Result<Fd, Refusal> {
+    or_kept(open_beside(name_beside(&[SIDE])), Kept::SideFile)
+}
+
+/// Takes the file that was opened at the start, emptied, if the process may not open the file any more. A new file
+/// replaces the kept file, whose name it has.
+fn or_kept(opened: Result<Fd, Refusal>, kept: Kept) -> Result<Fd, Refusal> {
+    match opened {
+        Err((_, Errno::EACCES | Errno::EPERM | Errno::EMFILE | Errno::ENFILE)) => kept.file().map_or(opened, emptied),
+        // SAFETY: `control` lets only one thread write files.
+        Ok(file) => Ok(unsafe { kept.replace(file) }),
+        Err(_) => opened,
     }
 }
 
-/// Closes a file from [`open`], unless it is the file that was opened at the start.
+fn emptied(file: Fd) -> Result<Fd, Refusal> {
+    file.truncate().map_err(|error| (&b"empty"[..], error)).map(|()| file)
+}
+
+/// Closes a file from [`open`] or [`open_side_file`], unless it is the file that was opened at the start.
 pub(crate) fn close(file: Fd) -> Result<(), Errno> {
-    if file.0 == PER_PROCESS.kept_file.load(Relaxed) { Ok(()) } else { file.close() }
+    let is_kept = Kept::Profile.has_descriptor(file) || Kept::SideFile.has_descriptor(file);
+    if is_kept { Ok(()) } else { file.close() }
 }
 
 /// Opens the file. If the name has the process number and is taken by another process, the next name is tried.
@@ -210,8 +248,7 @@ pub(crate) fn open_beforehand() -> Result<Option<Fd>, Refusal> {
     if has_process_number() {
         return Ok(None); // such a file replaces no other file
     }
-    // SAFETY: nothing writes the value after the first capture, which this thread ran.
-    let directory = directory(unsafe { &*CAPTURED.0.get() }, name())?;
+    let directory = directory(captured(), name())?;
     match directory.open_existing(name()) {
         Ok(there) => {
             let status = refusal(there.status());
@@ -234,16 +271,14 @@ pub(crate) fn open_beforehand() -> Result<Option<Fd>, Refusal> {
 /// Renames the file of [`open_beforehand`] to the final name, in one step: a reader finds either the old file or this
 /// file.
 pub(crate) fn put_in_place() -> Result<(), Errno> {
-    // SAFETY: as above.
-    let directory = directory(unsafe { &*CAPTURED.0.get() }, name()).map_err(|(_, error)| error)?;
+    let directory = directory(captured(), name()).map_err(|(_, error)| error)?;
     directory.rename(name_beforehand(), name())
 }
 
 /// Closes and removes the file of [`open_beforehand`].
 pub(crate) fn give_up(file: Fd) {
     let _ = file.close();
-    // SAFETY: as above.
-    if let Ok(directory) = directory(unsafe { &*CAPTURED.0.get() }, name()) {
+    if let Ok(directory) = directory(captured(), name()) {
         let _ = directory.unlink(name_beforehand());
     }
 }
@@ -251,9 +286,7 @@ pub(crate) fn give_up(file: Fd) {
 /// Opens the file with the rights that the process had when the directory was captured, if that is still possible.
 pub(crate) fn open_as_captured() -> Result<Fd, Refusal> {
     match kept_file() {
-        Some(kept) if kept.status().is_ok_and(|status| is_private(&status, 0)) => {
-            kept.truncate().map_err(|error| (&b"empty"[..], error)).map(|()| kept)
-        }
+        Some(kept) if kept.status().is_ok_and(|status| is_private(&status, 0)) => emptied(kept),
         _ => open(false),
     }
 }
@@ -268,19 +301,15 @@ pub(crate) fn discard() {
 /// Opens the file at start-up, new and empty, and keeps the file open. Call this after [`capture_directory`].
 #[allow(dead_code, reason = "only where pledge forbids to open files later")]
 pub(crate) fn keep_new_file() -> Result<(), Refusal> {
-    let file = open(false)?.out_of_the_way();
+    let file = open(false)?;
     // SAFETY: at start-up there is one thread.
-    unsafe { (*CAPTURED.0.get()).file = file.status().ok() };
-    PER_PROCESS.kept_file.store(file.0, Relaxed);
+    unsafe { Kept::Profile.keep(file, |_| true) };
     Ok(())
 }
 
 /// The file that was opened at the start.
 pub(crate) fn kept_file() -> Option<Fd> {
-    let kept = Fd(PER_PROCESS.kept_file.load(Relaxed));
-    // SAFETY: nothing writes the value after the directory was captured.
-    let captured = unsafe { &*CAPTURED.0.get() };
-    is_still(kept, captured.file.as_ref()).then_some(kept)
+    Kept::Profile.file()
 }
 
 /// Whether only `user` can access a file.
@@ -290,15 +319,13 @@ fn is_private(status: &Status, user: u32) -> bool {
 
 /// Opens a file beside the file, by the rules for the file.
 pub(crate) fn open_beside(path: &CStr) -> Result<Fd, Refusal> {
-    // SAFETY: nothing writes the value after the first capture, which this thread ran.
-    open_anew(unsafe { &*CAPTURED.0.get() }, path, false)
+    open_anew(captured(), path, false)
 }
 
 /// Opens a file beside the file for reading, if it is a regular file of this user. The result is the file and its
 /// length.
 pub(crate) fn open_own_beside(path: &CStr) -> Option<(Fd, u64)> {
-    // SAFETY: nothing writes the value after the first capture, which this thread ran.
-    let directory = directory(unsafe { &*CAPTURED.0.get() }, path).ok()?;
+    let directory = directory(captured(), path).ok()?;
     let file = directory.open_regular_for_reading(path).ok()?;
     match file.status() {
         Ok(status) if status.is_regular() && status.owner == effective_user() => Some((file, status.size)),
@@ -311,8 +338,7 @@ pub(crate) fn open_own_beside(path: &CStr) -> Option<(Fd, u64)> {
 
 /// Removes a file beside the file, if possible.
 pub(crate) fn unlink_beside(path: &CStr) {
-    // SAFETY: nothing writes the value after the first capture, which this thread ran.
-    if let Ok(directory) = directory(unsafe { &*CAPTURED.0.get() }, path) {
+    if let Ok(directory) = directory(captured(), path) {
         let _ = directory.unlink(path);
     }
 }
@@ -383,9 +409,4 @@ fn directory(captured: &Captured, path: &CStr) -> Result<Fd, Refusal> {
     let found = found.out_of_the_way();
     DIRECTORY.store(found.0, Relaxed);
     Ok(found)
-}
-
-/// Whether a descriptor leads to the file with this earlier status, and the file still has a name.
-fn is_still(fd: Fd, then: Option<&Status>) -> bool {
-    then.zip(fd.status().ok()).is_some_and(|(then, now)| now.is_same_file(then) && now.links > 0)
 }

@@ -101,9 +101,11 @@ fn add_locked(
     if has_side_file {
         totals.set_samples_in_program(sum.ticks());
         let side = output::open_beside(names::sum_name(&[names::SIDE, NEW]))?;
-        let done = totals::write(Writer::new(side), written, &totals).map_err(|error| (&b"write"[..], error));
+        let mut out = Writer::new(side);
+        totals::put(&mut out, written, &totals);
+        let done = out.finish();
         let _ = side.close();
-        done?;
+        done.map_err(|error| (&b"write"[..], error))?;
         rename(&[names::SIDE, NEW], &[names::SIDE])?;
     }
     rename(&[NEW], &[])?;

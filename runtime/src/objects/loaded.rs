@@ -240,8 +240,12 @@ pub(crate) unsafe fn next_place(pc: usize) -> usize {
 pub(crate) unsafe fn for_each_gone(mut each: impl FnMut(usize)) {
     // SAFETY: the caller's promise.
     let Some(known) = (unsafe { known() }) else { return };
-    let is_gone = |loaded: &&Loaded| is_object(loaded.object) && !known.next().has(loaded);
-    known.now().entries().iter().filter(is_gone).for_each(|loaded| each(loaded.object));
+    let (now, next) = (known.now(), known.next());
+    for loaded in now.entries().iter().filter(|loaded| is_object(loaded.object)) {
+        if !next.at(loaded.start).is_some_and(|new| new.is_same_file(loaded)) {
+            each(loaded.object);
+        }
+    }
 }
 
 /// Makes the mappings of the latest look the known ones.
@@ -312,7 +316,7 @@ impl Known {
         unsafe { &*(if self.is_second_known.get() { second } else { first }).get() }
     }
 
-    pub(super) fn next(&self) -> &Loads {
+    fn next(&self) -> &Loads {
         let [first, second] = &self.loads;
         // SAFETY: only a look fills these mappings, and returns no reference to them.
         unsafe { &*(if self.is_second_known.get() { first } else { second }).get() }
@@ -337,14 +341,9 @@ impl Loads {
     }
 
     /// The mapping that contains an address.
-    pub(super) fn at(&self, pc: usize) -> Option<&Loaded> {
+    fn at(&self, pc: usize) -> Option<&Loaded> {
         let next = self.entries().partition_point(|loaded| loaded.start <= pc);
         self.entries().get(next.checked_sub(1)?).filter(|loaded| pc < loaded.end)
-    }
-
-    /// Whether the same mapping is among these.
-    pub(super) fn has(&self, loaded: &Loaded) -> bool {
-        self.at(loaded.start).is_some_and(|other| other.is_same_file(loaded))
     }
 
     pub(super) fn push(&mut self, loaded: Loaded) {
@@ -441,7 +440,7 @@ impl Objects {
 
     /// The [`place`] of an address outside the bins.
     #[inline(never)]
-    pub(super) fn place(&self, loads: &Loads, pc: usize) -> usize {
+    fn place(&self, loads: &Loads, pc: usize) -> usize {
         let Some(loaded) = loads.at(pc) else {
             return if pc >> (usize::BITS - 1) == 1 { KERNEL << ADDRESS_BITS } else { NOWHERE };
         };

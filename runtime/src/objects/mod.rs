@@ -6,8 +6,6 @@ mod inventory;
 mod linker_list;
 mod loaded;
 mod loader;
-#[allow(dead_code, reason = "for the tree of calling contexts")]
-mod nodes;
 pub mod program;
 mod tally;
 
@@ -18,6 +16,4 @@ pub(crate) use loaded::{
     is_object, look, look_ahead, look_at_all, next_place, number, object, path, place, set_program,
 };
 pub(crate) use loader::{Iterate, Seen, dl_iterate_phdr, look_at_list};
-#[allow(unused_imports, reason = "for the tree of calling contexts")]
-pub(crate) use nodes::{gone_place, node_place};
 pub(crate) use tally::Tally;

@@ -63,6 +63,8 @@ macro_rules! per_process {
 per_process! {
     /// The descriptor of the file that was opened at the start; -1 for none.
     kept_file: AtomicI32 = -1;
+    /// The descriptor of the side file that was opened at the start; -1 for none.
+    kept_side_file: AtomicI32 = -1;
     /// When the profile began, in nanoseconds since 1970; 0 if that is not known.
     start_time: AtomicU64 = 0;
     /// The number of this process among the processes with the same process number, as in the file's name; 0 before

@@ -6,13 +6,12 @@ pub(crate) mod contexts;
 pub(crate) mod outside_text;
 pub mod scale;
 
-use core::ffi::c_void;
+use crate::unwind::Stack;
 
-/// Counts ticks at the code that a signal interrupted at `pc`. `context` is the third argument of the signal's handler, which
-/// calls this function.
-pub(crate) fn count(pc: usize, ticks: u32, context: *const c_void) {
+/// Counts ticks at `pc`, which is the innermost frame of a stack. Called in signal handlers.
+pub(crate) fn count(pc: usize, ticks: u32, stack: Stack<'_>) {
     if contexts::are_kept() {
-        contexts::count(context, || bins::count(pc, ticks));
+        contexts::count(stack, || bins::count(pc, ticks));
     } else {
         bins::count(pc, ticks);
     }

@@ -16,6 +16,16 @@ const PUSH_MASK: usize = 0xffc0_7fff;
 /// `mov x29, sp`
 const MOV_SP_X29: usize = 0x9100_03fd;
 
+/// `mov x0, x19`
+const MOV_X19_X0: usize = 0xaa13_03e0;
+/// `cbnz x0`, and the bits that are not its target.
+const CBNZ_X0: usize = 0xb500_0000;
+const BRANCH_OF_X0: usize = 0xff00_001f;
+/// `b`, and the bits that are not its target.
+const B: usize = 0x1400_0000;
+const BRANCH: usize = 0xfc00_0000;
+const ANY: usize = 0xffff_ffff;
+
 fn instruction(memory: &impl Memory, pc: usize) -> Option<usize> {
     memory.read(pc).map(|word| word & 0xffff_ffff)
 }
@@ -43,8 +53,14 @@ impl Architecture for AArch64 {
         codes.into_iter().any(|code| code & 0xffc0_03ff == MOV_SP_X29)
     }
 
-    fn ends_coroutine(_: &impl Memory, _: usize) -> bool {
-        false
+    /// glibc's function is `mov x0, x19; cbnz x0, setcontext; b exit`, mostly behind `bti c` or a nop, and its table does not
+    /// say that it has no caller.
+    fn ends_coroutine(memory: &impl Memory, pc: usize, is_start: bool) -> bool {
+        let has = |offset: usize, mask, code| {
+            instruction(memory, pc.wrapping_add(offset)).is_some_and(|instruction| instruction & mask == code)
+        };
+        let first = if has(0, ANY, MOV_X19_X0) { 0 } else { 4 };
+        is_start && has(first, ANY, MOV_X19_X0) && has(first + 4, BRANCH_OF_X0, CBNZ_X0) && has(first + 8, BRANCH, B)
     }
 
     fn enters_at(memory: &impl Memory, pc: usize, frame: Returning) -> Option<Returning> {

@@ -27,8 +27,8 @@ pub trait Architecture {
     fn keeps_frame_pointer(memory: &impl Memory, pc: usize) -> bool;
 
     /// Whether the function at `pc` is that of the C library to which the function of a coroutine returns. Where the table
-    /// says that the function has no caller, the answer does not matter.
-    fn ends_coroutine(memory: &impl Memory, pc: usize) -> bool;
+    /// says that the function has no caller, the answer does not matter. `is_start` says whether a function starts at `pc`.
+    fn ends_coroutine(memory: &impl Memory, pc: usize, is_start: bool) -> bool;
 
     /// Reads the instruction at `pc`, which was interrupted: if it is one with which functions begin that keep a frame
     /// pointer, the result is the caller's state. The caller must check the return address, because the same instruction

@@ -6,7 +6,7 @@
 //!
 //! The modules, bottom up:
 //!
-//! * `memory`: reads the stack; `pages`: a memory that asks before it reads a page
+//! * `memory`: reads the stack; `pages`: a memory that asks before it reads a page; `copied`: a copy of a stack
 //! * `bytes`: a cursor over tables that cannot panic; `expression`: DWARF's stack machine
 //! * `rule`: how to find the caller's registers; `cache`: rules by program counter
 //! * `entry`, `instructions`: from a table's entry to a rule; `index`: from a program counter to an entry
@@ -28,6 +28,7 @@ mod architecture;
 mod bytes;
 mod cache;
 mod chain;
+mod copied;
 mod entry;
 mod expression;
 mod image;
@@ -51,6 +52,7 @@ pub use architecture::Architecture;
 pub use bytes::Section;
 pub use cache::Cache;
 pub use chain::{Cut, Ending, Frame, Tables};
+pub use copied::CopiedStack;
 pub use expression::{Machine, evaluate};
 pub use index::Found;
 pub use later::LaterObjects;
@@ -60,8 +62,8 @@ pub use pages::Pages;
 pub use published::{Known, Published, Reading};
 pub use rule::{Cfa, Place, Rule, Stored};
 pub use signal_frame::SignalFrames;
+pub use this_process::{Stack, publish, walk, walk_stack, while_closing};
 pub(crate) use this_process::{after_fork_in_child, object, object_at};
-pub use this_process::{publish, walk, while_closing};
 pub use walk::{MOST_FRAMES, Walk};
 pub use x86_64::X86_64;
 #[cfg(target_arch = "x86_64")]

@@ -5,8 +5,10 @@ use core::ffi::c_void;
 use super::Native;
 use super::cache::Cache;
 use super::chain::{Cut, Ending, Frame, Tables};
+use super::copied::{self, CopiedStack};
 use super::image::Image;
-use super::objects::Object;
+use super::memory::Memory;
+use super::objects::{Object, Objects};
 use super::pages::Pages;
 use super::published::{Known, Published};
 use super::signal_frame::SignalFrames;
@@ -31,26 +33,64 @@ static SIGNALS: SignalFrames = SignalFrames {
     program_counter: CONTEXT_PC,
 };
 
+/// A stack to walk.
+#[derive(Clone, Copy)]
+pub enum Stack<'a> {
+    /// The stack of the code that a signal interrupted. The address is the third argument of the signal's handler.
+    Interrupted(*const c_void),
+    /// A copy, of which the outer part may be missing.
+    Copied(CopiedStack<'a>),
+}
+
 /// Walks the stack of the code that a signal interrupted, and passes each frame to `each`, the innermost frame first.
 /// `context` is the third argument of the signal's handler.
 ///
 /// If `each` returns false, the walk stops there, and the result is [`Cut::TooDeep`], as for a stack with too many frames.
 ///
 /// Async-signal-safe. The handler must block all signals, because `dlclose` waits for walks.
-pub fn walk(context: *const c_void, mut each: impl FnMut(Frame) -> bool) -> Ending {
+pub fn walk(context: *const c_void, each: impl FnMut(Frame) -> bool) -> Ending {
+    walk_stack(Stack::Interrupted(context), each)
+}
+
+/// Walks a stack: see [`walk`]. Objects that were loaded after the start are not known where a copy is walked, because only the
+/// thread itself keeps its objects from being closed.
+pub fn walk_stack(stack: Stack<'_>, mut each: impl FnMut(Frame) -> bool) -> Ending {
     const TOO_DEEP: Ending = Ending::Cut(Cut::TooDeep);
     let reading = PUBLISHED.read();
-    let tables = Tables { objects: reading.objects(), later: reading.later(), cache: &CACHE, signals: &SIGNALS };
+    let objects = reading.objects();
+    let (context, copied, later) = match stack {
+        Stack::Interrupted(context) => (context.expose_provenance(), None, reading.later()),
+        Stack::Copied(copied) => (copied::CONTEXT, Some(copied), None),
+    };
+    let tables = Tables { objects, later, cache: &CACHE, signals: &SIGNALS };
     // The stack that this thread was using stays mapped while this thread is here.
-    let memory = memory();
+    let memory = StackMemory { own: memory(), copied, objects };
     let mut walk = Walk::<Native, _, _>::nowhere(&tables, &memory);
-    walk.start(context.expose_provenance());
+    walk.start(context);
     for frame in walk.by_ref() {
         if !each(frame) {
             return TOO_DEEP;
         }
     }
     walk.ending().unwrap_or(TOO_DEEP)
+}
+
+/// The memory of a walk: that of this process, or a copy of a stack and the code of the objects of the start. A thread may have
+/// changed the rest of its stack since the copy was made.
+struct StackMemory<'a, M> {
+    own: M,
+    copied: Option<CopiedStack<'a>>,
+    objects: Objects<'a>,
+}
+
+impl<M: Memory> Memory for StackMemory<'_, M> {
+    fn read(&self, address: usize) -> Option<usize> {
+        match &self.copied {
+            None => self.own.read(address),
+            Some(_) if self.objects.find(address).is_some() => self.own.read(address),
+            Some(copied) => copied.read(address),
+        }
+    }
 }
 
 /// The memory of this process that can be read at this moment.

@@ -165,7 +165,7 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
             return Ok(());
         }
         let memory = self.memory;
-        let ends = |found: &Found<'_>| found.is_start && A::ends_coroutine(memory, pc);
+        let ends = |found: &Found<'_>| A::ends_coroutine(memory, pc, found.is_start);
         match &mut self.found {
             Some(found) if found.is_signal => Ok(()),
             Some(found) if ends(found) || found.rule.return_address == Stored::UNDEFINED => {

@@ -67,8 +67,8 @@ impl Architecture for X86_64 {
     }
 
     /// glibc's function begins with `mov %rbx, %rsp`, and its table does not say that it has no caller.
-    fn ends_coroutine(memory: &impl Memory, pc: usize) -> bool {
-        memory.read(pc).is_some_and(|code| code & 0xff_ffff == MOV_RBX_RSP)
+    fn ends_coroutine(memory: &impl Memory, pc: usize, is_start: bool) -> bool {
+        is_start && memory.read(pc).is_some_and(|code| code & 0xff_ffff == MOV_RBX_RSP)
     }
 
     fn enters_at(memory: &impl Memory, pc: usize, frame: Returning) -> Option<Returning> {

@@ -42,9 +42,10 @@ static long status(long result, const struct linux_stat *from, u64 *to) {
     return 0;
 }
 
-// kern.proc.pathname and kern.proc.vmmap. A static program has no shared objects, so the list of mappings is empty.
+// kern.proc.pathname, kern.proc.vmmap, and kern.proc.args. A static program has no shared objects, so the list of mappings is empty.
+// The arguments are empty too, as after setproctitle.
 static long process_information(u32 kind, char *old, u64 *size) {
-    if (kind == 32) {
+    if (kind == 32 || kind == 7) {
         *size = 0;
         return 0;
     }
@@ -56,20 +57,23 @@ static long process_information(u32 kind, char *old, u64 *size) {
     return 0;
 }
 
-// kern.clockrate, hw.ncpu, and kern.proc.
+// kern.clockrate, hw.ncpu, kern.hostname, and kern.proc.
 static long sysctl(const u32 *name, u64 count, u32 *old, u64 *size) {
     if (count == 4 && name[0] == 1 && name[1] == 14) return process_information(name[2], (char *)old, size);
     static const u32 rates[] = {1000, 1000, 0, 127, 8128}, processors = 2;
-    int has_rates = count == 2 && name[0] == 1 && name[1] == 12, has_processors = count == 2 && name[0] == 6 && name[1] == 3;
-    if (!has_rates && !has_processors) {
-        complain("unsupported sysctl", name[1]);
-        return -2;
+    static const char host[] = "arm.example";
+    static const struct { u32 name[2]; const void *value; u64 length; } values[] = {
+        {{1, 12}, rates, sizeof rates}, {{6, 3}, &processors, sizeof processors}, {{1, 10}, host, sizeof host},
+    };
+    for (u64 at = 0; at < sizeof values / sizeof values[0]; at++) {
+        if (count != 2 || name[0] != values[at].name[0] || name[1] != values[at].name[1]) continue;
+        if (old && *size < values[at].length) return -12;
+        if (old) copy(old, values[at].value, values[at].length);
+        *size = values[at].length;
+        return 0;
     }
-    u64 length = has_rates ? sizeof rates : sizeof processors;
-    if (old && *size < length) return -12;
-    if (old) copy(old, has_rates ? rates : &processors, length);
-    *size = length;
-    return 0;
+    complain("unsupported sysctl", name[1]);
+    return -2;
 }
 
 // F_KINFO: the path in struct kinfo_file, which is the part that the runtime reads.

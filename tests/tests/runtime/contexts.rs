@@ -229,7 +229,14 @@ fn all_samplers_have_stacks_or_say_why_not() {
         let side = side_file(&program.directory.join("gmon.out.side"));
         check_sums(&side, &program.profile());
         // The signals that the program sends itself have stacks with every sampler.
-        let chains = chains(&side, program.symbols());
-        assert!(ending(&chains, "main dear spin") >= 30, "{variables:?}: {chains:#?}");
+        let sent = chains(&side, program.symbols());
+        assert!(ending(&sent, "main dear spin") >= 30, "{variables:?}: {sent:#?}");
+        quiet(&program.command(&["busy"]).envs(variables).output().unwrap());
+        let side = side_file(&program.directory.join("gmon.out.side"));
+        check_sums(&side, &program.profile());
+        let taken = chains(&side, program.symbols());
+        let is_whole = |chain: &&String| chain.ends_with(" main busy burn") && !chain.contains("cut");
+        let of_burn: Vec<_> = taken.keys().filter(|chain| chain.ends_with(" burn")).collect();
+        assert!(of_burn.len() == 1 && of_burn.iter().all(is_whole), "{variables:?}: {taken:#?}");
     }
 }

@@ -25,5 +25,6 @@ mod privileges;
 mod samples;
 mod sampling;
 mod sandboxes;
+mod side_files;
 mod snapshots;
 mod support;

@@ -8,6 +8,7 @@ mod elf;
 mod handlers;
 mod random;
 mod rules;
+mod sampled;
 mod shadow;
 mod signals;
 mod steps;

@@ -52,7 +52,7 @@ pub(crate) fn announce_of(header: Written) {
 }
 
 fn write_file(of: Of, counts: &[Tally]) -> Result<(), Refusal> {
-    let file = output::open_beside(names::name_beside(&[names::SIDE]))?;
+    let file = output::open_side_file()?;
     let mut out = Writer::new(file);
     put_parts(&mut out, of, counts);
     finish(file, out)
@@ -78,6 +78,9 @@ fn finish(file: Fd, out: Writer) -> Result<(), Refusal> {
     if written.is_err() {
         let _ = file.truncate();
     }
-    let closed = file.close();
+    let closed = output::close(file);
     written.and(closed).map_err(|error| (&b"write"[..], error))
 }
+
+#[cfg(test)]
+pub(super) mod tests;

@@ -16,7 +16,6 @@ use super::{objects, run};
 use crate::file::output;
 use crate::file::writer::{Writer, Written};
 use crate::objects::{ELSEWHERE, KERNEL, PROGRAM, Tally, VDSO};
-use crate::os::Errno;
 use crate::samples::outside_text;
 use crate::text::{Digits, decimal};
 
@@ -146,15 +145,14 @@ fn read(path: &CStr) -> Option<Totals> {
 }
 
 /// Writes the file of totals, beside the sum described by `profile`.
-pub(crate) fn write(mut out: Writer, profile: Written, totals: &Totals) -> Result<Written, Errno> {
-    header::put(&mut out, Of::Finished(profile));
+pub(crate) fn put(out: &mut Writer, profile: Written, totals: &Totals) {
+    header::put(out, Of::Finished(profile));
     out.part(PROPERTIES, run::put_sampling);
     out.part(OBJECTS, objects::put_program);
     let mut parts = [0; SIZE];
     totals.encode(&mut parts);
     out.put(&parts);
     out.put_end();
-    out.finish()
 }
 
 #[cfg(test)]

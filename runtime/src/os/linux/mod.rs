@@ -39,7 +39,7 @@ pub(crate) use listed_object::ListedObject;
 pub use machine::{
     CONTEXT_ABOVE_STACK, CONTEXT_PC, CONTEXT_REGISTERS, SIGNAL_TRAMPOLINE, SIGNAL_TRAMPOLINE_CALL, interrupted_pc,
 };
-pub(crate) use machine::{numbers, syscall};
+pub(crate) use machine::{PERF_ORDER, PERF_PROGRAM_COUNTER, PERF_REGISTERS, PERF_STACK_POINTER, numbers, syscall};
 
 pub use crate::arch::LARGEST_PAGE;
 pub use auxiliary_vector::executed_path;

@@ -14,6 +14,7 @@ use super::{Errno, Fd, call};
 const TYPE_SOFTWARE: u64 = 1;
 const CPU_CLOCK: u64 = 0;
 const SAMPLE_REGISTERS_OF_USER: u64 = 1 << 12;
+const SAMPLE_STACK_OF_USER: u64 = 1 << 13;
 const INHERIT: u64 = 1 << 1;
 const EXCLUDE_KERNEL: u64 = 1 << 5;
 const EXCLUDE_HYPERVISOR: u64 = 1 << 6;
@@ -43,6 +44,8 @@ pub(crate) struct SampleMemory {
 /// the program, that is the return address. Sampling the kernel requires a privilege; without the privilege,
 /// `only_program` must be set.
 ///
+/// If `stack` is not 0, a sample also has the other registers, and that many bytes of the stack, from the stack pointer on.
+///
 /// The event lasts as long as the memory, `pages` of samples, is mapped: until the process ends or executes another
 /// program, and not in the child of a fork. No descriptor stays open.
 ///
@@ -56,6 +59,7 @@ pub(crate) fn sample_on(
     nanoseconds: u64,
     only_program: bool,
     pages: usize,
+    stack: u32,
 ) -> Result<SampleMemory, Errno> {
     let mut attributes: Attributes = [0; 12];
     let kernel = if only_program { EXCLUDE_KERNEL } else { 0 };
@@ -64,7 +68,13 @@ pub(crate) fn sample_on(
     attributes[2] = nanoseconds;
     attributes[3] = SAMPLE_REGISTERS_OF_USER;
     attributes[5] = INHERIT | INHERIT_THREAD | EXCLUDE_HYPERVISOR | kernel;
-    attributes[10] = machine::PERF_PROGRAM_COUNTER;
+    attributes[10] = machine::PERF_ONLY_PROGRAM_COUNTER;
+    if stack > 0 {
+        attributes[3] |= SAMPLE_STACK_OF_USER;
+        attributes[10] = machine::PERF_REGISTERS;
+        // sample_stack_user is the lower half of its word on little-endian machines.
+        attributes[11] = u64::from(stack);
+    }
     let arguments = [attributes.as_ptr().addr(), 0, processor, usize::MAX, CLOSE_AT_EXEC];
     // SAFETY: the kernel reads the attributes, whose size is in them.
     let fd = Fd(unsafe { call(numbers::PERF_EVENT_OPEN, arguments) }? as i32);

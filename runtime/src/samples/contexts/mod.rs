@@ -25,7 +25,7 @@ use gmon::encode::side_file::CutReason;
 use crate::os::{WALKS_STACKS, a_moment};
 pub(crate) use crate::per_process::PLACE;
 use crate::per_process::{Contexts, PER_PROCESS};
-use crate::unwind::{Frame, walk};
+use crate::unwind::{Frame, Stack, walk_stack};
 
 use buffers::Buffer;
 pub(crate) use tree::{NodeRef, ROOT};
@@ -46,16 +46,15 @@ pub(crate) fn are_kept() -> bool {
     WALKS_STACKS && IS_KEPT.load(Relaxed)
 }
 
-/// Counts the ticks that `count_in_bins` has counted for the code that a signal interrupted. `context` is the third argument
-/// of the signal's handler. Called in signal handlers.
-pub(super) fn count(context: *const c_void, count_in_bins: impl FnOnce() -> u32) {
+/// Counts the ticks that `count_in_bins` counts for the innermost frame of a stack. Called in signal handlers.
+pub(super) fn count(stack: Stack<'_>, count_in_bins: impl FnOnce() -> u32) {
     let contexts = &PER_PROCESS.memory.contexts;
     // Taken before the bins are raised: see `wait_for_walks`.
     let buffer = Buffer::take(contexts);
     let ticks = count_in_bins();
     match buffer {
         _ if ticks == 0 => {}
-        Some(buffer) => Walking { contexts, buffer, context, ticks }.run(),
+        Some(buffer) => Walking { contexts, buffer, stack, ticks }.run(),
         None => contexts.count_cut(CutReason::NO_BUFFER, ticks),
     }
 }
@@ -127,7 +126,7 @@ pub(crate) fn address(number: u32) -> u64 {
 struct Walking<'a> {
     contexts: &'a Contexts,
     buffer: Buffer<'a>,
-    context: *const c_void,
+    stack: Stack<'a>,
     ticks: u32,
 }
 
@@ -146,7 +145,7 @@ impl Walking<'_> {
     fn walk(&mut self) {
         let buffer = &mut self.buffer;
         let mut is_innermost = true;
-        let ending = walk(self.context, |Frame { pc, is_exact }| {
+        let ending = walk_stack(self.stack, |Frame { pc, is_exact }| {
             let is_interrupted_caller = is_exact && !is_innermost;
             is_innermost = false;
             buffer.push(pc as u64 + u64::from(is_interrupted_caller))

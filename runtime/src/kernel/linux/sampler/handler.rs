@@ -17,6 +17,7 @@ use crate::os::{
 };
 use crate::per_process::PER_PROCESS;
 use crate::samples;
+use crate::unwind::Stack;
 
 /// Whether the handler is installed.
 static CAUGHT: AtomicBool = AtomicBool::new(false);
@@ -65,7 +66,7 @@ pub(super) unsafe extern "C" fn on_expiry(signal: c_int, info: *const SignalInfo
         } else {
             clock::notice(expiries, pc)
         };
-        samples::count(pc, ticks, context);
+        samples::count(pc, ticks, Stack::Interrupted(context));
         return;
     } else if info.is_sent() {
         // SAFETY: as above, and these are the handler's arguments.
@@ -74,7 +75,7 @@ pub(super) unsafe extern "C" fn on_expiry(signal: c_int, info: *const SignalInfo
             return;
         }
     }
-    samples::count(pc, info.expiries(), context);
+    samples::count(pc, info.expiries(), Stack::Interrupted(context));
 }
 
 /// HUP INT USR1 USR2 ALRM CHLD URG IO: the standard signals that a thread blocks which wants no signals. (Such a

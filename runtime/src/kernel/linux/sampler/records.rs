@@ -5,17 +5,41 @@
 
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use crate::os::{PERF_PROGRAM_COUNTER, PERF_REGISTERS, PERF_STACK_POINTER};
+
 const LOST: u32 = 2;
 const THROTTLE: u32 = 5;
 const SAMPLE: u32 = 9;
 
 const WORD: u64 = size_of::<u64>() as u64;
 
+/// Where a record has a copy of a stack. All positions are bytes since the first record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Copied {
+    /// The position of the registers.
+    pub(super) registers: u64,
+    /// The stack pointer.
+    pub(super) sp: usize,
+    /// The position of the bytes from the stack pointer on.
+    pub(super) stack: u64,
+    /// The number of these bytes.
+    pub(super) length: usize,
+}
+
+/// The number of registers with a copy of a stack.
+const REGISTERS: u64 = PERF_REGISTERS.count_ones() as u64;
+
+/// The size of a sample with `stack` bytes of the stack, or without a copy if `stack` is 0: the header, the ABI of the registers, and
+/// the registers; the number of bytes, the bytes, and the number of those that are valid.
+pub(super) const fn sample_size(stack: u32) -> u32 {
+    if stack == 0 { 3 * WORD as u32 } else { ((2 + REGISTERS + 2) * WORD) as u32 + stack }
+}
+
 /// What a record says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Record {
-    /// The pc of a sample.
-    Sample(usize),
+    /// The pc of a sample, and the copy of the stack, if there is one.
+    Sample(usize, Option<Copied>),
     /// The number of records for which there was no room.
     Lost(u64),
     /// The kernel paused, because the samples took too much time.
@@ -40,8 +64,8 @@ pub(super) fn for_each(words: &[AtomicU64], tail: u64, head: u64, mut each: impl
             return;
         }
         match kind {
-            // The ABI of the registers, which is 0 if there are none, and the one register.
-            SAMPLE if size >= 3 * WORD => each(Record::Sample(at(position + 2 * WORD) as usize)),
+            // The ABI of the registers, which is 0 if there are none, and the registers.
+            SAMPLE if size >= 3 * WORD && at(position + WORD) != 0 => each(sample(&at, position, size)),
             // The event and the number of lost records.
             LOST if size >= 3 * WORD => each(Record::Lost(at(position + 2 * WORD))),
             THROTTLE => each(Record::Throttled),
@@ -49,6 +73,23 @@ pub(super) fn for_each(words: &[AtomicU64], tail: u64, head: u64, mut each: impl
         }
         position += size;
     }
+}
+
+/// A sample of `size` bytes.
+fn sample(at: &impl Fn(u64) -> u64, position: u64, size: u64) -> Record {
+    let registers = position + 2 * WORD;
+    let stack = registers + (REGISTERS + 1) * WORD;
+    if stack > position + size {
+        return Record::Sample(at(registers) as usize, None);
+    }
+    let register = |place: usize| at(registers + place as u64 * WORD) as usize;
+    // The number of valid bytes follows the bytes. If nothing could be copied, there are no bytes and no such number.
+    let copied = at(stack - WORD);
+    let behind = stack.saturating_add(copied);
+    let is_inside = copied > 0 && behind.checked_add(WORD).is_some_and(|end| end <= position + size);
+    let length = if is_inside { at(behind).min(copied) as usize } else { 0 };
+    let copied = Copied { registers, sp: register(PERF_STACK_POINTER), stack, length };
+    Record::Sample(register(PERF_PROGRAM_COUNTER), Some(copied))
 }
 
 #[cfg(test)]
@@ -81,6 +122,30 @@ pub(super) mod tests {
         }
     }
 
+    fn only(pc: u64) -> Record {
+        Record::Sample(pc as usize, None)
+    }
+
+    #[test]
+    fn a_sample_can_have_a_part_of_the_stack() {
+        let mut ring = MadeUp::new(256, 0);
+        let registers: Vec<u64> = (0..REGISTERS).map(|register| 0x1000 + register).collect();
+        // 64 bytes, of which 48 are valid; nothing copied; no registers; more bytes than the record has.
+        let stack = [64, 0, 1, 2, 3, 4, 5, 6, 7, 48];
+        ring.write(SAMPLE, &[&[2], &registers[..], &stack].concat());
+        ring.write(SAMPLE, &[&[2], &registers[..], &[0]].concat());
+        ring.write(SAMPLE, &[0, 0]);
+        ring.write(SAMPLE, &[&[2], &registers[..], &[u64::MAX, 1]].concat());
+        let (pc, sp) = (0x1000 + PERF_PROGRAM_COUNTER, 0x1000 + PERF_STACK_POINTER);
+        let first = Copied { registers: 16, sp, stack: (3 + REGISTERS) * WORD, length: 48 };
+        let found = all(&ring, 0);
+        assert_eq!((found.len(), found[0]), (3, Record::Sample(pc, Some(first))));
+        for record in &found[1..] {
+            assert!(matches!(record, Record::Sample(at, Some(Copied { length: 0, .. })) if *at == pc), "{record:?}");
+        }
+        assert_eq!(sample_size(64), ((registers.len() + stack.len() + 2) * 8) as u32);
+    }
+
     fn all(ring: &MadeUp, tail: u64) -> Vec<Record> {
         let mut found = Vec::new();
         for_each(&ring.words, tail, ring.head, |record| found.push(record));
@@ -97,7 +162,7 @@ pub(super) mod tests {
         ring.write(6, &[1, 2, 3]); // THROTTLE's counterpart: the kernel goes on
         ring.write(SAMPLE, &[0]); // a kernel thread: no registers
         ring.sample(0x2000);
-        let expected = [Record::Sample(0x1000), Record::Lost(5), Record::Throttled, Record::Sample(0x2000)];
+        let expected = [only(0x1000), Record::Lost(5), Record::Throttled, only(0x2000)];
         assert_eq!(all(&ring, 0), expected);
         assert_eq!(all(&ring, ring.head), []);
     }
@@ -113,7 +178,7 @@ pub(super) mod tests {
                 for pc in 0..10 {
                     ring.sample(pc);
                     ring.write(LOST, &[0, pc]);
-                    expected.extend([Record::Sample(pc as usize), Record::Lost(pc)]);
+                    expected.extend([only(pc), Record::Lost(pc)]);
                 }
                 assert_eq!(all(&ring, tail), expected, "{start} {turns}");
             }
@@ -128,7 +193,7 @@ pub(super) mod tests {
             let place = (ring.head / WORD) as usize;
             ring.words[place].store(header | u64::from(SAMPLE), Relaxed);
             ring.head += 5 * WORD;
-            assert_eq!(all(&ring, 0), [Record::Sample(1)], "{header:#x}");
+            assert_eq!(all(&ring, 0), [only(1)], "{header:#x}");
         }
         assert_eq!(all(&MadeUp::new(0, 800), 0), [], "no ring");
         assert_eq!(all(&MadeUp::new(16, 0), 800), [], "a head before the tail");

@@ -5,26 +5,34 @@
 //! The signal of a timer of the process asks for that, and goes to a thread that runs, not to a sleeping thread.
 
 use core::sync::atomic::{
-    AtomicBool, AtomicI32, AtomicPtr, AtomicU64, AtomicUsize,
+    AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize,
     Ordering::{Acquire, Relaxed, Release, SeqCst},
 };
 
 use super::mark::{OF_RING, value};
-use super::records::{self, Record};
+use super::records::{self, Copied, Record, sample_size};
 use crate::file::live;
 use crate::message::say;
 use crate::os::{
-    Errno, PAGE, SAMPLING_SIGNAL, SampleMemory, Timer, a_moment, block_signals, map, sample_on, set_blocked_signals,
+    Errno, PAGE, PERF_ORDER, PERF_PROGRAM_COUNTER, SAMPLING_SIGNAL, SampleMemory, Timer, a_moment, block_signals, map,
+    sample_on, set_blocked_signals,
 };
 use crate::per_process::PER_PROCESS;
-use crate::samples::{self, bins};
+use crate::samples::{self, bins, contexts};
 use crate::text::Text;
+use crate::unwind::{CopiedStack, Stack};
 
 /// A bound above the number of processors that Linux supports.
 const MOST_PROCESSORS: usize = 8192;
 
-/// The size of a sample record: a header, the registers' ABI, the register.
-const SAMPLE_SIZE: u32 = 24;
+/// The most bytes of the stack that a sample has.
+const MOST_STACK: u32 = 8192;
+/// The largest ring for samples with stacks. Privileged users may have it, and others as far as their limit of locked memory allows.
+const MOST_PAGES_WITH_STACKS: usize = 2 * MOST_PAGES;
+/// The fewest bytes of the stack that are worth their copy.
+const LEAST_STACK: u32 = 2048;
+/// A ring must have room for the samples of this part of a second of one processor, which may pass before the ring is read.
+const PART_OF_SECOND: u32 = 5;
 /// The seconds of one processor's samples that fit a ring, if there is enough memory.
 const SECONDS: u32 = 4;
 /// The largest ring: the usual limit of locked memory per processor for all users.
@@ -54,6 +62,9 @@ static READER: AtomicI32 = AtomicI32::new(-1);
 /// The CPU time of the process in which one ring may become half full.
 static HALF_FULL_NANOSECONDS: AtomicU64 = AtomicU64::new(0);
 
+/// The bytes of the stack in each sample; 0 for none.
+static STACK: AtomicU32 = AtomicU32::new(0);
+
 /// Whether only the program's own code is sampled, because sampling the kernel requires privileges.
 static ONLY_PROGRAM: AtomicBool = AtomicBool::new(false);
 
@@ -72,9 +83,12 @@ pub(super) fn stop_reader() {
 /// The kernel's errors for the events, their memory, or the timer.
 pub(super) fn open(rate: u32) -> Result<(), Errno> {
     let rate = rate.max(1);
-    let wanted = (rate * SECONDS * SAMPLE_SIZE) as usize / PAGE;
-    let mut pages = wanted.next_power_of_two().clamp(LEAST_PAGES, MOST_PAGES);
+    let is_walked = contexts::are_kept() && stack_size(rate, MOST_PAGES_WITH_STACKS) > 0;
+    let wanted = (rate * SECONDS * sample_size(0)) as usize / PAGE;
+    let few = wanted.next_power_of_two().clamp(LEAST_PAGES, MOST_PAGES);
+    let mut pages = if is_walked { MOST_PAGES_WITH_STACKS } else { few };
     loop {
+        STACK.store(if is_walked { stack_size(rate, pages) } else { 0 }, Relaxed);
         match open_all(rate, pages) {
             Ok(()) => break,
             // This much locked memory is not allowed.
@@ -83,7 +97,7 @@ pub(super) fn open(rate: u32) -> Result<(), Errno> {
         }
     }
     // All processors together cannot fill a ring in less CPU time of the process; half of that is a safe margin.
-    let samples = (pages * PAGE) as u64 / u64::from(SAMPLE_SIZE);
+    let samples = (pages * PAGE) as u64 / u64::from(sample_size(STACK.load(Relaxed)).max(1));
     HALF_FULL_NANOSECONDS.store(samples * 1_000_000_000 / u64::from(rate) / 2, Relaxed);
     let timer = Timer::for_process(SAMPLING_SIGNAL, value(OF_RING));
     if timer.is_err() {
@@ -91,6 +105,17 @@ pub(super) fn open(rate: u32) -> Result<(), Errno> {
     }
     READER.store(timer?.0, SeqCst);
     Ok(())
+}
+
+/// The bytes of the stack that each sample can have in a ring of this size: fewer at a higher rate, because a lost sample is worse
+/// than a missing stack.
+fn stack_size(rate: u32, pages: usize) -> u32 {
+    let samples = (rate / PART_OF_SECOND).max(1);
+    let mut stack = MOST_STACK;
+    while stack >= LEAST_STACK && u64::from(sample_size(stack)) * u64::from(samples) > (pages * PAGE) as u64 {
+        stack /= 2;
+    }
+    if stack < LEAST_STACK { 0 } else { stack }
 }
 
 /// Opens a ring of `pages` for each processor. After an error no ring is open.
@@ -106,7 +131,7 @@ fn open_all(rate: u32, pages: usize) -> Result<(), Errno> {
     let mut only_program = false;
     let mut processor = 0;
     while processor < MOST_PROCESSORS {
-        match sample_on(processor, nanoseconds, only_program, pages) {
+        match sample_on(processor, nanoseconds, only_program, pages, STACK.load(Relaxed)) {
             Ok(memory) => {
                 let (start, length) = memory.parts();
                 // SAFETY: there are at most as many rings as processors, and zeros are a valid ring.
@@ -151,7 +176,7 @@ impl Ring {
 
     /// Passes the unread records to `each`. If somebody else reads the ring, the function `waits` a little, or
     /// returns.
-    fn read(&self, waits: bool, each: impl FnMut(Record)) {
+    fn read(&self, waits: bool, mut each: impl FnMut(&[AtomicU64], Record)) {
         const MOMENTS: u32 = 100;
         let mut moments = if waits { MOMENTS } else { 0 };
         while self.busy.swap(true, Acquire) {
@@ -165,10 +190,11 @@ impl Ring {
         let (tail, head) = memory.unread();
         let words = memory.records();
         if head != tail {
-            let is_full = head.wrapping_sub(tail) + u64::from(SAMPLE_SIZE) >= size_of_val(words) as u64;
+            let is_full =
+                head.wrapping_sub(tail) + u64::from(sample_size(STACK.load(Relaxed))) >= size_of_val(words) as u64;
             self.full.store(is_full && bins::is_counting(), Relaxed);
         }
-        records::for_each(words, tail, head, each);
+        records::for_each(words, tail, head, |record| each(words, record));
         memory.set_read(head);
         self.busy.store(false, Release);
     }
@@ -182,10 +208,15 @@ fn for_each_ring(mut each: impl FnMut(&Ring)) {
     }
 }
 
-/// Counts a record.
-fn count(record: Record) {
+/// Counts a record of a ring.
+fn count(words: &[AtomicU64], record: Record) {
     match record {
-        Record::Sample(pc) => samples::count_without_stack(pc, 1),
+        Record::Sample(pc, None) => samples::count_without_stack(pc, 1),
+        Record::Sample(pc, Some(Copied { registers, sp, stack, length })) => {
+            let (order, program_counter) = (PERF_ORDER, PERF_PROGRAM_COUNTER);
+            let copied = CopiedStack { words, registers, order, program_counter, sp, stack, length };
+            samples::count(pc, 1, Stack::Copied(copied));
+        }
         // Losses while nothing is counted do not matter.
         _ if !bins::is_counting() => {}
         Record::Lost(number) => {
@@ -213,7 +244,7 @@ pub(super) fn read_all() {
 /// Discards what is in the rings.
 pub(super) fn discard() {
     let blocked = block_signals();
-    for_each_ring(|ring| ring.read(true, |_| {}));
+    for_each_ring(|ring| ring.read(true, |_, _| {}));
     set_blocked_signals(blocked);
 }
 
@@ -275,26 +306,34 @@ mod tests {
                 ring.sample(0x1010);
                 ring.sample(0x5000); // outside
                 ring.write(2, &[1, 3]);
-                records::for_each(&ring.words, tail, ring.head, count);
+                records::for_each(&ring.words, tail, ring.head, |record| count(&ring.words, record));
                 tail = ring.head;
             }
         }
-        records::for_each(&ring.words, tail, ring.head, count);
+        records::for_each(&ring.words, tail, ring.head, |record| count(&ring.words, record));
         let carries = bins::carries().expect("a bin ran over");
         let wide = |bin: usize| (u32::from(carries[bin].load(Relaxed)) << 16) + u32::from(samples[bin].load(Relaxed));
         assert_eq!([wide(2), wide(4), wide(3)], [70_000, 700, 0]);
         assert_eq!(bins::ticks(), 71_400);
         assert_eq!(PER_PROCESS.lost_in_rings.load(Relaxed), 2100);
         bins::stop();
-        count(Record::Sample(0x1008));
-        count(Record::Lost(5));
+        count(&[], Record::Sample(0x1008, None));
+        count(&[], Record::Lost(5));
         assert_eq!((wide(2), PER_PROCESS.lost_in_rings.load(Relaxed)), (70_000, 2100), "nothing is counted any more");
+    }
+
+    #[test]
+    fn samples_have_less_of_the_stack_at_higher_rates_and_in_smaller_rings() {
+        let sizes = |pages| [100, 500, 1000, 2000, 4000].map(|rate| stack_size(rate, pages));
+        assert_eq!(sizes(MOST_PAGES_WITH_STACKS), [8192, 8192, 4096, 2048, 0]);
+        assert_eq!(sizes(MOST_PAGES), [8192, 4096, 2048, 0, 0]);
+        assert_eq!(sizes(LEAST_PAGES), [2048, 0, 0, 0, 0]);
     }
 
     #[test]
     fn a_ring_of_the_kernel_is_read() {
         // If the kernel forbids perf events, there is nothing to read.
-        let Ok(memory) = sample_on(0, 1_000_000, true, 8) else {
+        let Ok(memory) = sample_on(0, 1_000_000, true, 8, 0) else {
             println!("\nSKIPPED: perf_event_open is forbidden here, no ring to be read");
             return;
         };
