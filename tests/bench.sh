@@ -46,7 +46,7 @@ EOF
 ## Inclusive times
 
 \`cargo bench --package gmon-tests --bench contexts\` measures everything in this section; a word after \`--\` chooses one table: \`truth\`,
-\`callgrind\`, \`whole\`, or \`cost\`.
+\`perf\`, \`callgrind\`, \`whole\`, or \`cost\`.
 
 The program \`tests/programs/contexts/direct.c\` measures the inclusive time of its function \`dear\` by its own clock. The table shows the mean of
 the runs in seconds, and how often that truth was within one and within two standard errors of the measured time. Chance alone gives 68 % and
@@ -56,11 +56,15 @@ EOF
     "$cargo" bench --quiet --package gmon-tests --bench contexts -- truth
     cat <<EOF
 
-Inclusive times of real programs beside the inclusive instructions that valgrind's callgrind counts in the same code, both as shares of
-\`main\`. Compared are all functions of the program with a share of 1 % or more. Instructions are not time, so some difference is right. The programs are those of the crates libsqlite3-sys, lua-src, and
-zstd-sys, and \`tests/benches/contexts/rules.cc\`, which throws 25,000 exceptions. All are compiled with -O2.
+Inclusive times of real programs as shares of \`main\`, beside those of two other tools for the same code with an \`mcount\` that only returns:
+\`perf record --call-graph fp\`, and valgrind's callgrind with its model of caches, which counts instructions and estimates cycles. Compared are
+all functions of the program in which the other tool sees 1 % or more. perf does not see functions that ended in a tail call, which gprof adds.
+The programs are those of the crates libsqlite3-sys, lua-src, and zstd-sys, and
+\`tests/benches/contexts/rules.cc\`, which throws 25,000 exceptions. All are compiled with -O2.
 
 EOF
+    "$cargo" bench --quiet --package gmon-tests --bench contexts -- perf
+    echo
     "$cargo" bench --quiet --package gmon-tests --bench contexts -- callgrind
     cat <<EOF
 

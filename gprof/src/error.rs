@@ -66,6 +66,41 @@ pub enum Error {
     NoCalls,
     /// The user asked for bounds of inclusive times, and no profile has samples, or no profile has calls.
     NoBounds,
+    /// The user asked for threads, and no profile has a side file with threads.
+    NoThreads,
+    /// The user asked for a thread that no side file has.
+    NoThread {
+        /// The name or the number of the thread.
+        wanted: String,
+        /// The names and numbers of the threads.
+        known: String,
+    },
+    /// The user asked for a part of a side file, and no profile has a side file.
+    NoSideFile {
+        /// The path of the first profile.
+        file: String,
+    },
+    /// Something needs side files of one program, and the side files are of different programs.
+    SideFilesDiffer {
+        /// The option or the file.
+        what: &'static str,
+    },
+    /// The user asked for a shared object that no side file has, or that is one of several.
+    Objects {
+        /// What names the object.
+        wanted: String,
+        /// Whether there are such objects.
+        is_known: bool,
+        /// The numbers and paths of the objects to choose from.
+        objects: String,
+    },
+    /// The user asked for the profile of a shared object in which nothing was counted.
+    NothingInObject {
+        /// The path of the object.
+        object: String,
+    },
+    /// The user asked for calling contexts or callers, and no profile has stacks.
+    NoStacks,
     /// The reports cannot be written.
     Output(io::Error),
 }
@@ -102,6 +137,29 @@ impl fmt::Display for Error {
             Error::NoSamples => f.write_str("no flat profile: the profile has no samples"),
             Error::NoCalls => f.write_str("no call graph: the profile has no calls"),
             Error::NoBounds => f.write_str("no bounds: the profile has no samples or no calls"),
+            Error::NoThreads => {
+                f.write_str("no threads: the profile was not counted by thread; run the program with GMON_THREADS=1")
+            }
+            Error::NoThread { wanted, known } => write!(f, "no thread has the name or number '{wanted}': {known}"),
+            Error::NoSideFile { file } => {
+                write!(f, "{file}: the profile has no side file {file}.side, which contains shared objects and threads")
+            }
+            Error::SideFilesDiffer { what } => {
+                write!(
+                    f,
+                    "{what}: the side files are of different programs or builds: name the profiles of one program"
+                )
+            }
+            Error::Objects { wanted, is_known: false, objects } => {
+                write!(f, "no shared object has the path, name or number '{wanted}': {objects}")
+            }
+            Error::Objects { wanted, is_known: true, objects } => {
+                write!(f, "more than one shared object has the name '{wanted}': choose one by its number: {objects}")
+            }
+            Error::NothingInObject { object } => write!(f, "{object}: the run counted nothing in this shared object"),
+            Error::NoStacks => f.write_str(
+                "no calling contexts: the profile has no stacks: was the program linked with this project's runtime?",
+            ),
             Error::Output(source) => write!(f, "standard output: {}", system(source)),
         }
     }
@@ -120,7 +178,14 @@ impl std::error::Error for Error {
             | Error::TooLarge { .. }
             | Error::NoSamples
             | Error::NoCalls
-            | Error::NoBounds => None,
+            | Error::NoBounds
+            | Error::NoThreads
+            | Error::NoThread { .. }
+            | Error::NoSideFile { .. }
+            | Error::SideFilesDiffer { .. }
+            | Error::Objects { .. }
+            | Error::NothingInObject { .. }
+            | Error::NoStacks => None,
         }
     }
 }

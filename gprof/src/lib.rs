@@ -2,7 +2,8 @@
 //!
 //! A report takes three steps: [`load()`] reads the files that [`Options`] name, [`analyze`] computes an [`Analysis`], and
 //! [`render`] writes the analysis in a [`Format`]. The program `gprof` is [`run`], which makes options of a command line and
-//! takes these steps. Only [`run`] writes gmon.sum (`-s`), starts a pager, and imitates the gprof of the BSDs (`--bsd`).
+//! takes these steps. Only [`run`] writes gmon.sum (`-s`) and profiles of
+//! shared objects (`--extract`), starts a pager, and imitates the gprof of the BSDs (`--bsd`).
 //!
 //! No step takes more time than a sort, except bounds of inclusive times, whose work is limited. Every input file may be
 //! hostile.
@@ -87,7 +88,7 @@ use analysis::gnu_sum;
 use cli::Request;
 use cli::bsd::Arguments;
 use cli::options::OutputFormat;
-use load::sum;
+use load::{extract, sum};
 use terminal::EscapingWriter;
 use terminal::pager::{self, Pager};
 use terminal::progress::Progress;
@@ -95,8 +96,8 @@ use terminal::progress::Progress;
 pub use analysis::entries::{Calls, Endpoint, EntryLine, LineKind};
 pub use analysis::graph::Node;
 pub use analysis::{
-    Analysis, BoundsDoubt, BoundsRow, BoundsTable, CallTimeUnit, Clock, FlatRow, FunctionInfo, SourceLocation,
-    StackSums, Stats,
+    Analysis, BoundsDoubt, BoundsRow, BoundsTable, CallTimeUnit, Clock, ContextRow, ContextTable, FlatRow, Frame,
+    FunctionInfo, SourceLocation, StackSums, Stats,
 };
 #[doc(hidden)]
 pub use cli::command;
@@ -106,6 +107,7 @@ pub use image::ImageError;
 pub use image::address_space::Mapping;
 pub use load::outside::OutsideImages;
 pub use load::profile_file::FileInfo;
+pub use load::side_info::{SideInfo, SideObject, SideThread};
 pub use load::stacks::{Place, Profiles, StackNode, Stacks};
 pub use load::{Loaded, from_memory};
 pub use report::{Format, render};
@@ -222,12 +224,15 @@ fn report(
     let loaded = load::load(options, progress)?;
     if options.reports.sum && !options.sums_lines() {
         progress.tell("writing the sum");
-        sum::write(loaded.profile(), &loaded)?;
+        sum::write(loaded.profile(), &loaded, progress)?;
+    }
+    if let Some(wanted) = &options.reports.extract {
+        extract::write(&loaded, options, wanted)?;
     }
     let mut analysis = analysis::analyze(&loaded, options, progress)?;
     if options.sums_lines() {
         let sum = gnu_sum::as_gnu(loaded.profile(), &analysis.functions, &analysis.selections.arcs);
-        sum::write(&sum, &loaded)?;
+        sum::write(&sum, &loaded, progress)?;
     }
     let format = match options.format {
         OutputFormat::Json => Format::Json,

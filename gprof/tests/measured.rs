@@ -2,173 +2,20 @@
 //! call has removed the caller's frame.
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 
-use std::collections::{BTreeMap, BTreeSet};
+#[path = "measured/simulator.rs"]
+mod simulator;
 
+use std::collections::BTreeMap;
+
+use gmon::Arc;
 use gmon::side_file::CutReason;
-use gmon::{Arc, Dimension, Histogram};
 use gprof::internals::{
     Arcs, CallSites, Code, Flat, Functions, Graph, GraphSelection, Machine, Measured, Selections, StackSelection,
-    Symbol, contexts,
+    contexts,
 };
-use gprof::{FunctionId, Node, Place, StackSums, Stacks};
+use gprof::{FunctionId, Node, Place, StackSums};
 use proptest::prelude::*;
-
-const NAMES: [&str; 8] = ["main", "a", "b", "c", "d", "e", "f", "g"];
-
-/// The first address, and the number of bytes of each function.
-const LOW: u64 = 0x1000;
-const SIZE: u64 = 128;
-
-/// The number of call sites of a function, each of which has this many bytes. The first bytes of a function are no site.
-const SITES: usize = 4;
-const SITE: u64 = 16;
-
-/// A call site.
-#[derive(Clone, Debug)]
-enum Site {
-    /// `call function`
-    Direct(usize),
-    /// `call *register`, which calls one of these functions.
-    Indirect(Vec<usize>),
-}
-
-/// A program: the call sites of each function, and the functions that it may jump to at its end.
-#[derive(Clone, Debug)]
-struct Program {
-    sites: Vec<Vec<Site>>,
-    tails: Vec<Vec<usize>>,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Step {
-    /// Calls at a site; of several functions that the site calls, this one.
-    Call(usize, usize),
-    /// Ends with a tail call of one of the functions.
-    Tail(usize),
-    Return,
-    /// A tick at this byte.
-    Tick(u64),
-}
-
-/// A frame: where it returns to, and the functions that had it one after the other.
-#[derive(Clone, Debug)]
-struct Activation {
-    return_address: u64,
-    functions: Vec<usize>,
-}
-
-/// What a run counted, and what it knows.
-struct Run {
-    stacks: Stacks,
-    arcs: Vec<Arc>,
-    bins: Vec<u64>,
-    /// For each function, the ticks during which it ran or waited for a function that it had called.
-    inclusive: Vec<u64>,
-    /// For each caller and called function, the ticks during which the call lasted.
-    pairs: BTreeMap<(usize, usize), u64>,
-}
-
-fn start(function: usize) -> u64 {
-    LOW + function as u64 * SIZE
-}
-
-/// The return address of a call site.
-fn after(function: usize, site: usize) -> u64 {
-    start(function) + (site as u64 + 1) * SITE + 5
-}
-
-impl Program {
-    /// The machine code: calls and jumps between instructions that do nothing.
-    fn code(&self) -> Vec<u8> {
-        let mut code = vec![0x90; NAMES.len() * SIZE as usize];
-        let mut put = |at: u64, bytes: &[u8]| {
-            let at = (at - LOW) as usize;
-            code[at..at + bytes.len()].copy_from_slice(bytes);
-        };
-        let relative = |opcode: u8, next: u64, to: usize| {
-            [[opcode].as_slice(), &(start(to).wrapping_sub(next) as i32).to_le_bytes()].concat()
-        };
-        for (function, sites) in self.sites.iter().enumerate() {
-            for (at, site) in sites.iter().enumerate() {
-                let next = after(function, at);
-                match site {
-                    Site::Direct(to) => put(next - 5, &relative(0xe8, next, *to)),
-                    Site::Indirect(_) => put(next - 2, &[0xff, 0xd0]),
-                }
-            }
-            for (at, to) in self.tails[function].iter().enumerate() {
-                let next = start(function + 1) - 1 - at as u64 * 8;
-                put(next - 5, &relative(0xe9, next, *to));
-            }
-        }
-        code
-    }
-
-    fn run(&self, steps: &[Step]) -> Run {
-        let mut run = Run {
-            stacks: Stacks::new(),
-            arcs: vec![Arc { frompc: 8, selfpc: LOW + 4, count: 1 }],
-            bins: vec![0; NAMES.len() * SIZE as usize],
-            inclusive: vec![0; NAMES.len()],
-            pairs: BTreeMap::new(),
-        };
-        let mut stack = vec![Activation { return_address: 8, functions: vec![0] }];
-        for step in steps {
-            let top = stack.last().unwrap();
-            let running = *top.functions.last().unwrap();
-            match *step {
-                Step::Call(site, which) if stack.len() < 60 => {
-                    let site = site % SITES;
-                    let called = match &self.sites[running][site] {
-                        Site::Direct(called) => *called,
-                        Site::Indirect(all) => all[which % all.len()],
-                    };
-                    let return_address = after(running, site);
-                    run.arcs.push(Arc { frompc: return_address, selfpc: start(called) + 4, count: 1 });
-                    stack.push(Activation { return_address, functions: vec![called] });
-                }
-                Step::Tail(which) if !self.tails[running].is_empty() && stack.len() > 1 => {
-                    let called = self.tails[running][which % self.tails[running].len()];
-                    let frompc = top.return_address;
-                    run.arcs.push(Arc { frompc, selfpc: start(called) + 4, count: 1 });
-                    stack.last_mut().unwrap().functions.push(called);
-                }
-                Step::Return if stack.len() > 1 => _ = stack.pop(),
-                Step::Tick(byte) => run.tick(&stack, start(running) + byte % SIZE),
-                _ => {}
-            }
-        }
-        run
-    }
-}
-
-impl Run {
-    fn tick(&mut self, stack: &[Activation], pc: u64) {
-        self.bins[(pc - LOW) as usize] += 1;
-        let mut parent = self.stacks.push(None, Place::Elsewhere, 0);
-        for frame in &stack[1..] {
-            parent = self.stacks.push(parent, Place::Code(frame.return_address), 0);
-        }
-        self.stacks.push(parent, Place::Code(pc), 1).unwrap();
-        let all: Vec<usize> = stack.iter().flat_map(|frame| frame.functions.iter().copied()).collect();
-        for function in all.iter().copied().collect::<BTreeSet<_>>() {
-            self.inclusive[function] += 1;
-        }
-        for pair in all.windows(2).map(|pair| (pair[0], pair[1])).collect::<BTreeSet<_>>() {
-            *self.pairs.entry(pair).or_insert(0) += 1;
-        }
-    }
-
-    fn histogram(&self) -> Histogram {
-        let (highpc, dimension) = (LOW + self.bins.len() as u64, Dimension::SECONDS);
-        Histogram { lowpc: LOW, highpc, profrate: 100, dimension, abbrev: b's', signed: false, bins: self.bins.clone() }
-    }
-}
-
-fn functions() -> Functions<'static> {
-    let symbol = |at: usize| Symbol { address: start(at), name: NAMES[at].as_bytes(), is_static: false, is_func: true };
-    Functions::new((0..NAMES.len()).map(symbol).collect(), start(NAMES.len()))
-}
+use simulator::{LOW, NAMES, Program, Run, SITES, SIZE, Site, Step, functions};
 
 /// Adds up the times of a run, and hands them to `check`.
 fn with_measured<T>(program: &Program, run: &Run, check: impl FnOnce(&Functions<'_>, &Measured) -> T) -> T {
@@ -189,6 +36,21 @@ fn inclusive(functions: &Functions<'_>, measured: &Measured) -> (Vec<u64>, BTree
         Some(((caller.as_ref()?.index(), called.index()), ticks.own + ticks.below))
     });
     (functions.ids().map(of).collect(), pairs.filter(|(_, ticks)| *ticks > 0).collect())
+}
+
+/// The calls of each function by the function that called last.
+fn calls(program: &Program, run: &Run) -> BTreeMap<(usize, usize), u64> {
+    let (functions, bytes) = (functions(), program.code());
+    let code = Code { machine: Machine::X86_64, start: LOW, bytes: &bytes };
+    let sites = CallSites::in_memory(&run.arcs, &functions, code);
+    let mut calls = BTreeMap::new();
+    for arc in run.arcs.iter().map(|arc| sites.with_last_caller(arc)) {
+        let [caller, called] = [arc.frompc, arc.selfpc].map(|address| functions.find(address));
+        if let (Some(caller), Some(called)) = (caller, called) {
+            *calls.entry((caller.index(), called.index())).or_insert(0) += arc.count;
+        }
+    }
+    calls
 }
 
 fn program(tails: usize) -> impl Strategy<Value = Program> {
@@ -216,7 +78,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Without tail calls, every instant is measured as it was.
     #[test]
@@ -257,6 +119,7 @@ proptest! {
         let run = program.run(&steps);
         let (found, sums) = with_measured(&program, &run, |functions, measured| (inclusive(functions, measured), measured.sums));
         prop_assert_eq!(sums.doubtful, 0);
+        prop_assert_eq!(calls(&program, &run), run.calls);
         prop_assert_eq!(found, (run.inclusive, run.pairs));
     }
 
@@ -303,4 +166,61 @@ proptest! {
         }
         with_measured(&program, &run, inclusive);
     }
+}
+
+/// The functions of the hand-made programs.
+const MAIN: usize = 0;
+const DEAR: usize = 1;
+const CHEAP: usize = 2;
+const SPIN: usize = 3;
+
+/// A program in which `main` calls `dear` and `cheap` at sites 0 and 1, and one of the two at site 2, through a pointer.
+fn by_hand(tails: &[(usize, usize)]) -> Program {
+    let mut sites = vec![vec![Site::Direct(SPIN); SITES]; NAMES.len()];
+    sites[MAIN] =
+        vec![Site::Direct(DEAR), Site::Direct(CHEAP), Site::Indirect(vec![DEAR, CHEAP, SPIN]), Site::Direct(MAIN)];
+    let of = |at: usize| tails.iter().filter(|tail| tail.0 == at).map(|tail| tail.1).collect();
+    Program { sites, tails: (0..NAMES.len()).map(of).collect() }
+}
+
+/// Returns the inclusive ticks of the four functions, and the number of stacks with a doubt.
+fn times(program: &Program, steps: &[Step]) -> ([u64; 4], u64) {
+    let run = program.run(steps);
+    with_measured(program, &run, |functions, measured| {
+        let (times, _) = inclusive(functions, measured);
+        ([MAIN, DEAR, CHEAP, SPIN].map(|at| times[at]), measured.sums.doubtful)
+    })
+}
+
+#[test]
+fn a_function_that_ends_in_a_tail_call_gets_its_time() {
+    let program = by_hand(&[(DEAR, SPIN)]);
+    let dear = [Step::Call(0, 0), Step::Tick(0), Step::Tail(0), Step::Tick(1), Step::Tick(2), Step::Return];
+    let cheap = [Step::Call(1, 0), Step::Call(0, 0), Step::Tick(3), Step::Return, Step::Tick(4), Step::Return];
+    assert_eq!(times(&program, &[dear.as_slice(), &cheap].concat()), ([5, 3, 2, 3], 0));
+}
+
+#[test]
+fn a_call_through_a_pointer_is_in_doubt_only_if_a_jump_leads_there() {
+    // The pointer leads to `spin` directly, and to `dear`, which jumps to `spin`.
+    let direct = [Step::Call(2, 2), Step::Tick(1), Step::Return];
+    let through_dear = [Step::Call(2, 0), Step::Tick(0), Step::Tail(0), Step::Tick(1), Step::Return];
+    let both = [direct.as_slice(), &through_dear].concat();
+    // `spin` was entered twice, `dear` once: the ticks in `spin` count as direct calls, with the doubt said.
+    assert_eq!(times(&by_hand(&[(DEAR, SPIN)]), &both), ([3, 1, 0, 2], 2));
+    // `spin` was entered as often as `dear`: the stack shows `dear`.
+    assert_eq!(times(&by_hand(&[(DEAR, SPIN)]), &through_dear), ([2, 2, 0, 1], 1));
+    // Without a jump from `dear` to `spin`, there is no doubt.
+    let called = [Step::Call(2, 0), Step::Tick(0), Step::Return];
+    assert_eq!(times(&by_hand(&[]), &[direct.as_slice(), &called].concat()), ([2, 1, 0, 1], 0));
+}
+
+#[test]
+fn two_ways_are_a_doubt() {
+    // `dear` jumps to `spin`, or to `cheap`, which jumps to `spin`.
+    let program = by_hand(&[(DEAR, SPIN), (DEAR, CHEAP), (CHEAP, SPIN)]);
+    let short = [Step::Call(0, 0), Step::Tail(0), Step::Tick(0), Step::Return];
+    let long = [Step::Call(0, 0), Step::Tail(1), Step::Tail(0), Step::Tick(0), Step::Return];
+    assert_eq!(times(&program, &short), ([1, 1, 0, 1], 0), "cheap was not called");
+    assert_eq!(times(&program, &[short.as_slice(), &long].concat()), ([2, 2, 0, 2], 2));
 }

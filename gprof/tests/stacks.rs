@@ -137,6 +137,21 @@ fn goldens() {
 }
 
 #[test]
+fn contexts_and_callers() {
+    let of = |options: Options, format| with_analysis(options, Some(knots()), |analysis| text(analysis, format));
+    compare("knots.contexts.txt", &of(options().brief(false).contexts(usize::MAX), Format::Text));
+    compare("knots.b.contexts.3.txt", &of(options().contexts(3), Format::Text));
+    compare("knots.b.contexts.top.txt", &of(options().contexts(usize::MAX).top(7), Format::Text));
+    let callers = options().add_callers("burn").unwrap().add_callers("od*").unwrap().min_percent(5.0);
+    compare("knots.callers.txt", &of(callers.clone().brief(false), Format::Text));
+    compare("knots.callers.json", &of(callers.contexts(2), Format::Json));
+    let without = gprof::load(&options().contexts(1), &mut sink()).unwrap();
+    let error = gprof::analyze(&without, &options().contexts(1), &mut sink()).unwrap_err();
+    assert!(matches!(error, gprof::Error::NoStacks), "{error}");
+    assert!(options().add_callers("a/b").is_err());
+}
+
+#[test]
 fn each_caller_gets_the_time_of_its_calls() {
     with_analysis(options(), Some(knots()), |analysis| {
         let of = |name: &str| entry(analysis, name);
@@ -189,4 +204,32 @@ fn the_error_of_a_measured_time_is_binomial() {
         let error = (89.0 * (1.0 - 89.0 / 201.0_f64)).sqrt() / 100.0;
         assert_eq!((own.error, own.children_error, own.inclusive_error), (0.0, error, error));
     });
+}
+
+/// Two trees of many nodes: one chain, and one in which each node has a random parent. A step that takes time in
+/// proportion to the square of the nodes would not end.
+#[test]
+fn many_nodes_take_linear_time() {
+    const NODES: u32 = 1 << 18;
+    let mut random = 1_u32;
+    let mut next = |below: u32| {
+        random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (random >> 8) % below
+    };
+    for is_chain in [true, false] {
+        let mut stacks = Stacks::new();
+        for node in 0..NODES {
+            let parent = if is_chain { node.checked_sub(1) } else { (node > 9).then(|| next(node)) };
+            let place = Place::Code(SITES[next(18) as usize].2);
+            stacks.push(parent, place, u64::from(node % 2)).unwrap();
+        }
+        let options = options().contexts(1000).add_callers("red").unwrap().min_percent(0.1);
+        with_analysis(options, Some(stacks), |analysis| {
+            let rows = analysis.contexts().unwrap();
+            let sum: f64 = rows.rows.iter().filter(|row| row.depth == 0).map(|row| row.inclusive).sum();
+            assert_eq!((sum * 100.0).round(), f64::from(NODES / 2));
+            let callers = &analysis.callers().unwrap().rows;
+            assert!(callers[0].percent > 10.0 && callers.len() > 1, "{:?}", callers[0]);
+        });
+    }
 }

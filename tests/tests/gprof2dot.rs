@@ -73,12 +73,17 @@ fn check(gprof2dot: &Path, image: &Path, options: &[&str]) -> usize {
     if !report.contains("index % time") {
         return 0;
     }
+    check_report(gprof2dot, &report, options, &context)
+}
+
+/// Draws a report and returns the number of functions in the drawing.
+fn check_report(gprof2dot: &Path, report: &str, options: &[&str], context: &str) -> usize {
     let (dot, complaints) = draw(gprof2dot, report.as_bytes());
     let is_gnu = options.contains(&"--compat=gnu");
     // GNU leaves out a cycle that nobody calls.
     let is_missing = |line: &str| is_gnu && line.ends_with("as a whole> entry missing");
     assert!(complaints.lines().all(is_missing), "{context}: {complaints}");
-    let (entries, nodes) = (entries(&report), nodes(&dot));
+    let (entries, nodes) = (entries(report), nodes(&dot));
     assert!(entries.keys().eq(nodes.keys()), "{context}: {entries:?}\n{nodes:?}");
     for (number, line) in &entries {
         assert!(line.contains(&format!(" {} ", nodes[number])), "{context}: {line}: {}", nodes[number]);
@@ -147,5 +152,19 @@ fn fortran() {
         for options in [[].as_slice(), &["-b"], &["--compat=gnu"]] {
             assert!(check(&gprof2dot, &image, options) >= 3);
         }
+    }
+}
+
+/// Reports with measured times, whose cycles have times of their own. gprof/tests/stacks.rs compares our output with these.
+#[test]
+fn measured_times() {
+    let Some(gprof2dot) = gprof2dot() else {
+        return;
+    };
+    for name in ["knots.b.txt", "knots.txt", "knots.b.errors.txt"] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/stacks").join(name);
+        let report = std::fs::read_to_string(path).unwrap();
+        assert!(report.contains("children: measured from"));
+        assert_eq!(check_report(&gprof2dot, &report, &[], name), 8);
     }
 }

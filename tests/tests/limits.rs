@@ -7,6 +7,7 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
+use gmon::side_file::{Checksum, Kind, Object, SideFile};
 use gmon::{Arc, Counter, CounterWidth, Dimension, Encoding, Form, Histogram, Order, Profile, Word};
 use gmon_tests::{compile, directory, gprof, run};
 
@@ -72,6 +73,38 @@ fn one_shared_object_of_many_names() {
     let (parts, said) = texts(within(room, directory, &["-i", "a.out"]));
     assert_eq!(parts.matches("File `").count(), 2, "{parts}");
     assert_eq!(said.matches("gmon.out.large is the profile of another object\n").count(), 99, "{said}");
+}
+
+#[test]
+fn side_files_with_many_names_and_much_code() {
+    const NAMES: u32 = 1500;
+    let image = compile("one_side", &["leaf.c"], &["-Wl,--build-id=none"]);
+    let (profile, directory) = (fs::read(run(&image)).unwrap(), image.parent().unwrap());
+    let large = 8 << 20;
+    fs::copy(&image, directory.join("large")).unwrap();
+    File::options().write(true).open(directory.join("large")).unwrap().set_len(large).unwrap();
+    let mut side = SideFile::new(Word::W64);
+    side.set_profile(Some(Checksum::of(&profile)));
+    for number in 1..=NAMES {
+        let path = format!("{}/{}large", directory.display(), "./".repeat(number as usize));
+        let mut object = Object::new(Kind::Shared, path.as_bytes());
+        // More code than any file has.
+        object.code = 0..1 << 62;
+        side.add_object(number, object).unwrap();
+        side.add_samples(None, number, 1, 0x1000, 1).unwrap();
+        side.add_samples(None, number, 1, 1 << 61, 1).unwrap();
+    }
+    fs::write(directory.join("gmon.out.side"), side.write()).unwrap();
+    let room = ROOM + 2 * large / 1024;
+    let (report, said) = texts(within(room, directory, &["a.out"]));
+    assert_eq!(said, "");
+    assert!(report.contains(&format!("{NAMES}  more samples outside of the program")), "{report}");
+    let refused = within(room, directory, &["--extract=7", "a.out"]);
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert!(
+        !refused.status.success() && said.contains("impossible size of an address range (0x4000000000000000)"),
+        "{said}"
+    );
 }
 
 /// Some bytes and then many equal bytes, compressed by zlib's fixed codes: 158 bytes in one.

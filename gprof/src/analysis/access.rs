@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::bound_rows::BoundsTable;
 use super::clock::Clock;
+use super::context_rows::ContextTable;
 use super::contexts::sums::StackSums;
 use super::graph::Node;
 use super::model::{Analysis, FunctionInfo, OnDemand, SourceLocation};
@@ -11,6 +12,7 @@ use super::rows::{CallTimeUnit, FlatRow};
 use super::stats::Stats;
 use crate::image::address_space::Mapping;
 use crate::load::profile_file::FileInfo;
+use crate::load::side_info::SideInfo;
 use crate::symbols::functions::FunctionId;
 use crate::symbols::sources::Sources;
 
@@ -26,6 +28,12 @@ impl<'data> Analysis<'data> {
     #[must_use]
     pub fn files(&self) -> &'data [FileInfo] {
         self.files
+    }
+
+    /// Returns the contents of the side files, for each program that ran.
+    #[must_use]
+    pub fn side_files(&self) -> &'data [SideInfo] {
+        self.side_files
     }
 
     /// Returns the unit of the samples.
@@ -82,6 +90,12 @@ impl<'data> Analysis<'data> {
         self.wanted.flat
     }
 
+    /// Returns whether the list of threads is among the reports that the options ask for.
+    #[must_use]
+    pub fn wants_threads(&self) -> bool {
+        self.wanted.threads
+    }
+
     /// Returns whether the call graph is among the reports that the options ask for.
     #[must_use]
     pub fn wants_call_graph(&self) -> bool {
@@ -115,6 +129,19 @@ impl<'data> Analysis<'data> {
     #[must_use]
     pub fn bounds(&self) -> Option<&BoundsTable> {
         self.bounds.as_ref()
+    }
+
+    /// Returns the tree of calling contexts, if the options ask for it ([`Options::contexts`](crate::Options::contexts)).
+    #[must_use]
+    pub fn contexts(&self) -> Option<&ContextTable<'data>> {
+        self.context_tables.contexts.as_ref()
+    }
+
+    /// Returns the callers of chosen functions, if the options ask for them
+    /// ([`Options::add_callers`](crate::Options::add_callers)).
+    #[must_use]
+    pub fn callers(&self) -> Option<&ContextTable<'data>> {
+        self.context_tables.callers.as_ref()
     }
 
     /// Returns how much of the samples has stacks, if the times of called functions were measured from stacks. Without

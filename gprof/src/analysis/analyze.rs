@@ -29,6 +29,12 @@ pub(crate) fn analyze<'a>(
     progress: &mut Progress<'_>,
 ) -> Result<Analysis<'a>, Error> {
     let wanted = options.wanted(loaded.contents())?;
+    if wanted.threads && loaded.side_files().iter().all(|side| side.threads.is_empty()) {
+        return Err(Error::NoThreads);
+    }
+    if wanted.stacks() && loaded.stacks().is_none() {
+        return Err(Error::NoStacks);
+    }
     progress.tell("analyzing the profile");
     let (images, profile) = (loaded.images(), loaded.profile());
     // The list of each profile's records (-i) needs no analysis.
@@ -63,6 +69,7 @@ pub(crate) fn analyze<'a>(
         options,
         wanted,
         files: loaded.files(),
+        side_files: loaded.side_files(),
         stacks: loaded.stacks().filter(|_| is_needed).map(|stacks| StackInput { stacks, code: loaded.code() }),
     };
     let analysis = Analysis::new(functions, input);

@@ -2,6 +2,7 @@
 
 use super::bound_rows::BoundsTable;
 use super::clock::Clock;
+use super::context_rows::ContextTables;
 use super::counts::Count;
 use super::graph::{Graph, Node};
 use super::index::IndexEntry;
@@ -34,6 +35,7 @@ impl<'data> Analysis<'data> {
         };
         let flat_profile = rows::flat_profile(&intermediate, clock.rate);
         let bounds = input.wanted.bounds.then(|| BoundsTable::new(&intermediate, clock.rate));
+        let context_tables = ContextTables::new(&input, &functions, &graph, clock.rate);
         let entries = Entries::new(&intermediate);
         let Lists { index, counts, order, file_order } = Lists::new(&intermediate, entries.last_rank);
         Analysis {
@@ -44,6 +46,7 @@ impl<'data> Analysis<'data> {
             blocks,
             stacks,
             bounds,
+            context_tables,
             inline_stacks: input.inline_stacks,
             line_times: input.line_times,
             counts,
@@ -58,6 +61,7 @@ impl<'data> Analysis<'data> {
             options: input.options,
             wanted: input.wanted,
             files: input.files,
+            side_files: input.side_files,
         }
     }
 }

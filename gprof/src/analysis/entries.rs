@@ -106,7 +106,8 @@ pub(crate) fn lines(graph: &Graph, errors: &Errors, rate: f64, node: Node) -> Ve
     for line in &mut lines {
         let (own, children) = line.times.unwrap_or_default();
         // The self time of a function comes from all samples, that of an arc from the stacks.
-        let own_error = if line.is_of_arc() { errors.of_measured(own) } else { line.error };
+        let is_of_arc = line.is_of_arc();
+        let own_error = if is_of_arc { errors.of_measured(own) } else { errors.of_part(line.error, own) };
         line.error = error(own_error);
         line.children_error = error(errors.of_measured(children));
         line.inclusive_error = error(errors.of_measured(own + children));

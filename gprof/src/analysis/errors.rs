@@ -69,6 +69,14 @@ impl Errors {
         self.stacks.map_or(0.0, |stacks| stacks.error(time))
     }
 
+    /// Returns the error of a self time for a fixed number of samples, if times are measured. `error` is the error for a number
+    /// of samples that is itself a matter of chance, and `time` the self time in samples.
+    #[must_use]
+    pub fn of_part(&self, error: f64, time: f64) -> f64 {
+        let all = self.stacks.map(|stacks| stacks.samples().saturating_add(stacks.uncovered.ticks) as f64);
+        all.filter(|all| *all > 0.0).map_or(error, |all| error * (1.0 - time / all).clamp(0.0, 1.0).sqrt())
+    }
+
     /// Returns the standard error of the self time of a function or a cycle; 0 if the options do not ask for errors.
     #[must_use]
     pub fn of(&self, node: Node) -> f64 {

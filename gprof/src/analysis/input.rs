@@ -1,12 +1,16 @@
 //! The inputs of an analysis, and the first steps with these inputs.
 
-use gmon::{Block, Profile};
+use std::borrow::Cow;
+
+use gmon::{Arc, Block, Profile};
 
 use super::blocks::Blocks;
 use super::contexts;
+use super::contexts::build::InlinedAt;
 use super::contexts::call_sites::CallSites;
 use super::contexts::measured::{Measured, StackSelection};
 use super::contexts::sums::StackSums;
+use super::contexts::tree::Contexts;
 use super::errors::Errors;
 use super::flat::Flat;
 use super::graph::Graph;
@@ -20,11 +24,12 @@ use crate::image::ProgramCode;
 use crate::image::address_space::Images;
 use crate::load::outside::OutsideImages;
 use crate::load::profile_file::FileInfo;
+use crate::load::side_info::SideInfo;
 use crate::load::stacks::Stacks;
 use crate::symbols::file_map::ObjectFiles;
 use crate::symbols::file_names::FileNames;
 use crate::symbols::functions::Functions;
-use crate::symbols::inlines::{InlineStacks, Inlined};
+use crate::symbols::inlines::{InlineStacks, Inlined, InlinedCode};
 use crate::symbols::sources::Sources;
 
 /// The inputs of an analysis.
@@ -55,6 +60,8 @@ pub(super) struct Input<'data> {
     pub(super) wanted: Wanted,
     /// The contents of each profile.
     pub(super) files: &'data [FileInfo],
+    /// The contents of the side files.
+    pub(super) side_files: &'data [SideInfo],
     /// The stacks of the samples, if there are any.
     pub(super) stacks: Option<StackInput<'data>>,
 }
@@ -65,7 +72,7 @@ pub(super) struct StackInput<'data> {
     pub(super) code: ProgramCode<'data>,
 }
 
-impl Input<'_> {
+impl<'data> Input<'data> {
     /// Divides the samples among the functions.
     pub(super) fn flat(&self, functions: &Functions<'_>) -> Flat {
         let divide = if self.options.rules.divides_bins_exactly { Flat::exact } else { Flat::new };
@@ -74,12 +81,36 @@ impl Input<'_> {
 
     /// Adds up the times that the stacks show, if there are stacks and the user wants these times.
     pub(super) fn measured(&self, functions: &Functions<'_>) -> Option<Measured> {
-        let StackInput { stacks, code } = self.stacks.as_ref().filter(|_| self.options.measures_times())?;
-        let sites = CallSites::new(&self.profile.arcs, functions, code.clone());
+        let StackInput { stacks, .. } = self.stacks.as_ref().filter(|_| self.options.measures_times())?;
+        let sites = self.sites(functions)?;
         let contexts = contexts::build::contexts(stacks, functions, &sites);
         let Selections { flat, time, arcs, .. } = &self.selections;
         let total = StackSums::new(stacks, &contexts);
         Some(Measured::new(contexts, functions, StackSelection { flat, time, arcs }, total))
+    }
+
+    /// Returns the call sites of the program, if there are stacks.
+    fn sites<'a, 's>(&'a self, functions: &'a Functions<'s>) -> Option<CallSites<'a, 's>> {
+        Some(CallSites::new(&self.profile.arcs, functions, self.stacks.as_ref()?.code.clone()))
+    }
+
+    /// Returns the arcs. Where times are measured, a function that was entered by a tail call has the caller that its stack
+    /// shows.
+    fn arcs(&self, functions: &Functions<'_>, is_measured: bool) -> Cow<'data, [Arc]> {
+        match self.sites(functions).filter(|_| is_measured) {
+            Some(sites) => self.profile.arcs.iter().map(|arc| sites.with_last_caller(arc)).collect(),
+            None => Cow::Borrowed(&self.profile.arcs),
+        }
+    }
+
+    /// Returns the tree of calling contexts, and the names of inlined functions in it, if the user wants a report about it.
+    pub(super) fn contexts(&self, functions: &Functions<'_>) -> Option<(Contexts, Vec<&'data [u8]>)> {
+        let StackInput { stacks, .. } = self.stacks.as_ref().filter(|_| self.wanted.stacks())?;
+        let sites = self.sites(functions)?;
+        let code = InlinedCode::new(self.images);
+        let inlined_at = |address: u64| code.at(address);
+        let inlined_at: Option<&InlinedAt<'_, 'data>> = if self.options.inlines { Some(&inlined_at) } else { None };
+        Some(contexts::build::with_inlined(stacks, functions, &sites, inlined_at))
     }
 
     /// Builds the call graph. Times are measured if there are stacks, and propagated otherwise.
@@ -99,7 +130,13 @@ impl Input<'_> {
             Vec::new()
         };
         more_arcs.extend(measured.iter().flat_map(|measured| measured.arcs()));
-        let arcs = Arcs::selected(&profile.arcs, functions, &selections.arcs, &more_arcs, rules.shows_outside);
+        let arcs = Arcs::selected(
+            &self.arcs(functions, measured.is_some()),
+            functions,
+            &selections.arcs,
+            &more_arcs,
+            rules.shows_outside,
+        );
         let choices = GraphSelection {
             entries: &selections.graph,
             time: &selections.time,

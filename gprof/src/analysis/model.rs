@@ -7,6 +7,7 @@ use gmon::Profile;
 use super::blocks::Blocks;
 use super::bound_rows::BoundsTable;
 use super::clock::Clock;
+use super::context_rows::ContextTables;
 use super::contexts::sums::StackSums;
 use super::counts::Count;
 use super::errors::Errors;
@@ -22,6 +23,7 @@ use crate::cli::options::{Options, Wanted};
 use crate::image::address_space::{Images, Mapping};
 use crate::load::outside::OutsideImages;
 use crate::load::profile_file::FileInfo;
+use crate::load::side_info::SideInfo;
 use crate::symbols::functions::{FunctionId, Functions};
 use crate::symbols::inlines::InlineStacks;
 use crate::symbols::sources::Sources;
@@ -113,6 +115,8 @@ pub struct Analysis<'data> {
     pub(crate) file_order: Vec<&'data [u8]>,
     /// The bounds of inclusive times, if the options ask for them.
     pub(crate) bounds: Option<BoundsTable>,
+    /// The calling contexts and the callers, if the options ask for them.
+    pub(crate) context_tables: ContextTables<'data>,
     /// The standard errors of self times, if a report shows them.
     pub(crate) errors: Errors,
     /// What the user asked for.
@@ -121,6 +125,8 @@ pub struct Analysis<'data> {
     pub(crate) wanted: Wanted,
     /// The contents of each profile.
     pub(crate) files: &'data [FileInfo],
+    /// The contents of the side files.
+    pub(crate) side_files: &'data [SideInfo],
     /// What the parts that are computed on demand need.
     pub(super) on_demand: OnDemand<'data>,
 }

@@ -2,6 +2,10 @@
 
 use std::borrow::Cow;
 
+use gmon::side_file::CutReason;
+
+use super::context_rows::ContextRow;
+use super::contexts::tree::Frame;
 use super::model::Analysis;
 use super::rows::FlatRow;
 use crate::symbols::functions::FunctionId;
@@ -42,6 +46,21 @@ impl Analysis<'_> {
         self.functions.written(self.readable(symbol))
     }
 
+    /// Returns the name of a row of the calling contexts or callers. Code without a function has a name in angle brackets.
+    #[must_use]
+    pub fn context_name(&self, row: &ContextRow<'_>) -> Cow<'_, [u8]> {
+        match row.frame {
+            Frame::Function(id) => self.name_with_location(id),
+            Frame::Inlined(_) => {
+                let name = [&self.readable(row.inlined.unwrap_or_default()), &b" [inlined]"[..]].concat();
+                self.functions.written(Cow::Owned(name))
+            }
+            Frame::Kernel => Cow::Borrowed(b"<kernel>"),
+            Frame::Outside => Cow::Borrowed(b"<outside>"),
+            Frame::Cut(reason) => Cow::Owned(format!("<cut: {}>", why_cut(reason)).into_bytes()),
+        }
+    }
+
     fn whole_name(&self, id: FunctionId) -> Cow<'_, [u8]> {
         let functions = &self.functions;
         let name = if self.names.demangle { functions.readable(id) } else { Cow::Borrowed(functions[id].name) };
@@ -77,5 +96,23 @@ impl Analysis<'_> {
             let location = [&b" in "[..], &name, b" (", file, format!(":{})", caller.line).as_bytes()].concat();
             text.extend_from_slice(&location);
         }
+    }
+}
+
+/// Returns the reason for which the outer part of a stack is not known.
+fn why_cut(reason: CutReason) -> &'static str {
+    match reason {
+        CutReason::NO_STACK => "no stack",
+        CutReason::OFF => "walking is off",
+        CutReason::NO_MEMORY => "no memory",
+        CutReason::NO_BUFFER => "no buffer",
+        CutReason::NO_TABLE => "code without unwind table and frame pointer",
+        CutReason::UNSUPPORTED => "unknown unwind table",
+        CutReason::BAD_FRAME => "wrong frame pointer",
+        CutReason::UNREADABLE => "stack not readable",
+        CutReason::UNKNOWN_CODE => "return address in unknown code",
+        CutReason::TOO_DEEP => "stack too deep",
+        CutReason::UNFINISHED => "still being written",
+        _ => "unknown reason",
     }
 }

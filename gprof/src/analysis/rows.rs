@@ -186,6 +186,9 @@ pub(super) fn flat_profile<'data>(intermediate: &Intermediate<'_, 'data>, rate: 
         row.error = errors.of_row(row.function);
     }
     RowSamples::split(&mut rows, inlined, errors);
+    for row in &mut rows {
+        row.error = errors.of_part(row.error, row.time);
+    }
     let unit = CallTimeUnit::new(options.rules.call_unit, &rows, rate);
     rows.retain(|row| functions.is_whole(row.function) && selections.flat.selects(row.function));
     let mut profile = FlatProfile::new(rows, |row| options.unused || row.is_used(), functions, unit, flat.total);

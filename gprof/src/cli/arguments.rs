@@ -87,6 +87,17 @@ pub(super) struct Arguments {
     #[arg(long, help_heading = "Reports")]
     pub(super) bounds: bool,
 
+    /// Print the tree of calling contexts with its times, the longest first: which function called which, up to DEPTH
+    /// functions deep. Needs stacks
+    #[arg(long, value_name = "DEPTH", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "", help_heading = "Reports")]
+    pub(super) contexts: Option<String>,
+
+    /// Print the callers of these functions, and the callers' callers, with the time for which each is responsible. Needs
+    /// stacks
+    #[arg(long, value_name = "SPEC", action = ArgAction::Append, allow_hyphen_values = true, help_heading = "Reports")]
+    pub(super) callers: Vec<OsString>,
+
     /// Print an order of functions for a linker, which places callers near their callees
     #[arg(short = 'r', long, help_heading = "Reports")]
     pub(super) function_ordering: bool,
@@ -101,13 +112,31 @@ pub(super) struct Arguments {
     #[arg(short = 'i', long, help_heading = "Reports")]
     pub(super) file_info: bool,
 
+    /// Print the threads of runs with GMON_THREADS=1, with their times and calls
+    #[arg(long, help_heading = "Reports")]
+    pub(super) threads: bool,
+
     /// Print how much of the profiles the reports account for
     #[arg(long, help_heading = "Reports")]
     pub(super) stats: bool,
 
-    /// Write the sum of the profiles to ./gmon.sum, and print only the reports that are chosen
+    /// Write the sum of the profiles to ./gmon.sum and the sum of their side files beside it, and print only the reports
+    /// that are chosen
     #[arg(short = 's', long, help_heading = "Reports")]
     pub(super) sum: bool,
+
+    /// Write the profile of this shared object to a file that every gprof reads with the object as program, and print
+    /// only the reports that are chosen. OBJECT is a path, its last part, or a number that --file-info prints
+    #[arg(long, value_name = "OBJECT", help_heading = "Reports")]
+    pub(super) extract: Option<String>,
+
+    /// The file that --extract writes, in place of PROFILE.OBJECT beside the first profile
+    #[arg(long, value_name = "FILE", help_heading = "Reports")]
+    pub(super) output: Option<PathBuf>,
+
+    /// Count only the threads with this name, or the thread with this number (of runs with GMON_THREADS=1)
+    #[arg(long, value_name = "NAME", help_heading = "What counts")]
+    pub(super) thread: Option<String>,
 
     /// Leave out static functions; their samples and calls count for the function at the next lower address
     #[arg(short = 'a', long, help_heading = "What counts")]
@@ -271,7 +300,8 @@ pub(super) struct Arguments {
     pub(super) file_format: Option<OsString>,
 
     /// Read the symbols from this file: lines of address, type and name, as written by `nm`
-    #[arg(short = 'S', long, value_name = "FILE", help_heading = "Files")]
+    // GNU's abbreviation also fits --extract.
+    #[arg(short = 'S', long, alias = "ext", value_name = "FILE", help_heading = "Files")]
     pub(super) external_symbol_table: Option<PathBuf>,
 
     /// Search this directory for separate debug files, before /usr/lib/debug

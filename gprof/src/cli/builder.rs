@@ -4,9 +4,11 @@ use std::path::PathBuf;
 
 use gmon_demangle::Style;
 
-use super::options::{Annotation, Limit, Options, OutputFormat, ProfilePath, ProfiledImage, Reports};
+use super::options::{Annotation, Choice, Limit, Options, OutputFormat, ProfilePath, ProfiledImage, Reports, Subject};
 use super::rules::Rules;
+use super::symspec::{Malformed, Pattern};
 use crate::cli::compat::Compat;
+use crate::error::Error;
 
 impl Options {
     /// Returns the options for a report about `image` and the profiles of its runs, which are added up. Everything else is
@@ -20,6 +22,7 @@ impl Options {
             file_map: None,
             debug_directories: Vec::new(),
             objects: true,
+            thread: None,
             compat: Compat::None,
             rules: Rules::OURS,
             reports: Reports::default(),
@@ -78,6 +81,14 @@ impl Options {
     #[must_use]
     pub fn shared_objects(mut self, are_read: bool) -> Options {
         self.objects = are_read;
+        self
+    }
+
+    /// Reports on the threads with this name, or the thread with this number, instead of all threads (`--thread`). The runs
+    /// must have counted by thread.
+    #[must_use]
+    pub fn thread(mut self, wanted: impl Into<String>) -> Options {
+        self.thread = Some(wanted.into());
         self
     }
 
@@ -169,6 +180,32 @@ impl Options {
         self
     }
 
+    /// Asks for the tree of calling contexts, up to `depth` functions deep ([`Analysis::contexts`](crate::Analysis::contexts)).
+    /// Without other reports, reports show only these (`--contexts`).
+    #[must_use]
+    pub fn contexts(mut self, depth: usize) -> Options {
+        self.reports.contexts = Some(depth);
+        self
+    }
+
+    /// Asks for the callers of the function with this name ([`Analysis::callers`](crate::Analysis::callers)). The name may
+    /// also be that of the source, and have `*` and `?`. Several calls add functions (`--callers`).
+    ///
+    /// # Errors
+    ///
+    /// If the name is empty, or names arcs.
+    pub fn add_callers(mut self, function: &str) -> Result<Options, Error> {
+        let given = format!("--callers {function}");
+        let wrong = |why: Malformed| Error::Usage(format!("'{given}': {why}"));
+        let pattern = Pattern::new(function.as_bytes()).map_err(wrong)?;
+        if matches!(pattern, Pattern::Arcs(..)) {
+            return Err(wrong(Malformed::Arc));
+        }
+        self.reports.callers = true;
+        self.choices.push(Choice { subject: Subject::Callers, only: true, pattern, given });
+        Ok(self)
+    }
+
     /// Sets whether the standard errors of self times are computed and shown (`--errors`).
     #[must_use]
     pub fn errors(mut self, are_shown: bool) -> Options {
@@ -203,7 +240,10 @@ mod tests {
         let words: Vec<&str> =
             words.split(' ').chain(["--no-objects", "--debug-dir=debug", "prog", "gmon.out"]).collect();
         assert_eq!(all, of(&words));
+        assert_eq!(new().thread("main"), of(&["--thread=main", "prog", "gmon.out"]));
         assert_eq!(new().bounds(true), of(&["--bounds", "prog", "gmon.out"]));
+        assert_eq!(new().contexts(3), of(&["--contexts=3", "prog", "gmon.out"]));
+        assert_eq!(new().add_callers("f").unwrap(), of(&["--callers=f", "prog", "gmon.out"]));
         assert_eq!(new().propagate(true), of(&["--propagate", "prog", "gmon.out"]));
         assert_eq!(new().by_line(true).inlines(true), of(&["-l", "--inlines", "prog", "gmon.out"]));
         let several = Options::new("one", ["1", "2"]).add_image("other", ["3"]).shared_objects(false);

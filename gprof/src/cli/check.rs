@@ -9,7 +9,7 @@ use gmon_demangle::Style;
 
 use super::arguments::Arguments;
 use super::images;
-use crate::cli::options::{Annotation, Asked, Choice, Compat, Limit, Options, OutputFormat, Reports, Subject};
+use crate::cli::options::{Annotation, Asked, Choice, Compat, Extract, Limit, Options, OutputFormat, Reports, Subject};
 use crate::cli::rules::Rules;
 use crate::cli::symspec::{Malformed, Pattern};
 use crate::error::Error;
@@ -40,7 +40,7 @@ const fn meaning(
 }
 
 /// All options that choose.
-const MEANINGS: [Meaning; 15] = [
+const MEANINGS: [Meaning; 16] = [
     meaning("-p", "flat_profile", &[Subject::Flat], true, true),
     meaning("-P", "no_flat_profile", &[Subject::Flat], false, true),
     meaning("-q", "graph", &[Subject::Graph], true, true),
@@ -56,6 +56,7 @@ const MEANINGS: [Meaning; 15] = [
     meaning("-E", "drop", &[Subject::Time, Subject::Graph], false, false),
     meaning("-f", "only", &[Subject::Graph], true, false),
     meaning("-F", "only_time", &[Subject::Time, Subject::Graph], true, false),
+    meaning("--callers", "callers", &[Subject::Callers], true, false),
 ];
 
 /// Checks everything.
@@ -82,6 +83,7 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
         rules,
         reports,
         choices,
+        thread: arguments.thread,
         no_static: arguments.no_static,
         functions_only: arguments.ignore_non_functions,
         merge_clones: arguments.merge_clones,
@@ -118,9 +120,14 @@ fn contradictions(arguments: &Arguments, rules: &Rules) -> Result<(), Error> {
         ("--table", arguments.table),
         ("--errors", arguments.errors),
         ("--bounds", arguments.bounds),
+        ("--contexts", arguments.contexts.is_some()),
+        ("--callers", !arguments.callers.is_empty()),
         ("--source-times", arguments.source_times),
         ("--top", arguments.top.is_some()),
         ("--min-percent", arguments.min_percent.is_some()),
+        ("--threads", arguments.threads),
+        ("--thread", arguments.thread.is_some()),
+        ("--extract", arguments.extract.is_some()),
     ];
     let compat = ("--compat=gnu", arguments.compat.is_some());
     let fixed = [compat, ("-T", arguments.traditional)];
@@ -142,14 +149,21 @@ fn contradictions(arguments: &Arguments, rules: &Rules) -> Result<(), Error> {
         ("--no-static", arguments.no_static),
         ("--ignore-non-functions", arguments.ignore_non_functions),
     ];
+    // Stacks lead from function to function.
+    let stacks = [("--contexts", arguments.contexts.is_some()), ("--callers", !arguments.callers.is_empty())];
     let found = given(&new)
         .zip(given(&fixed))
         .or_else(|| given(&json).zip(given(&text)))
+        .or_else(|| given(&[("--thread", arguments.thread.is_some())]).zip(given(&[("--sum", arguments.sum)])))
         .or_else(|| given(&[("--inlines", arguments.inlines)]).zip(given(&[compat])))
         .or_else(|| given(&[("--bounds", arguments.bounds)]).zip(given(&other_functions)))
+        .or_else(|| given(&stacks).zip(given(&other_functions[..2])))
         .or_else(|| given(&[("--function-ordering", arguments.function_ordering)]).zip(given(&file_order)))
         .or_else(|| given(&[("--line", arguments.line && !rules.orders_files_by_line)]).zip(given(&file_order)));
     match found {
+        None if arguments.output.is_some() && arguments.extract.is_none() => {
+            Err(Error::Usage("'--output' names the file of '--extract', which is missing".to_owned()))
+        }
         Some(((one, _), (other, _))) => Err(Error::Usage(format!("'{one}' and '{other}' cannot be used together"))),
         None => Ok(()),
     }
@@ -163,6 +177,15 @@ fn limit(arguments: &Arguments) -> Result<Limit, Error> {
     };
     let min_percent = arguments.min_percent.as_ref().map(percent).transpose()?;
     Ok(Limit { top: top.map(|top| usize::try_from(top).unwrap_or(usize::MAX)), min_percent })
+}
+
+/// The number of frames of a context that are shown.
+fn depth(text: &str) -> Result<usize, Error> {
+    if text.is_empty() {
+        return Ok(usize::MAX);
+    }
+    let depth = number("--contexts", text, &Rules::OURS)?;
+    Ok(usize::try_from(depth).unwrap_or(usize::MAX))
 }
 
 fn width(arguments: &Arguments, rules: &Rules) -> Result<Option<usize>, Error> {
@@ -180,6 +203,10 @@ fn reports(arguments: &Arguments, matches: &ArgMatches, rules: &Rules) -> Result
         info: arguments.file_info,
         stats: arguments.stats,
         bounds: arguments.bounds,
+        threads: arguments.threads,
+        extract: arguments.extract.clone().map(|object| Extract { object, output: arguments.output.clone() }),
+        contexts: arguments.contexts.as_deref().map(depth).transpose()?,
+        callers: !arguments.callers.is_empty(),
         function_order: arguments.function_ordering,
         sum: arguments.sum,
         ..Reports::default()

@@ -83,10 +83,27 @@ pub struct Reports {
     pub stats: bool,
     /// The bounds of inclusive times.
     pub bounds: bool,
+    /// The threads with their times.
+    pub threads: bool,
+    /// The tree of calling contexts, down to this number of frames.
+    pub contexts: Option<usize>,
+    /// The callers of chosen functions.
+    pub callers: bool,
     /// An order of functions.
     pub function_order: bool,
+    /// The profile of one shared object, in a file.
+    pub extract: Option<Extract>,
     /// The file with the sum of the profiles.
     pub sum: bool,
+}
+
+/// The shared object whose profile to write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Extract {
+    /// The path, the last component of the path, or the number of the object in the side file.
+    pub object: String,
+    /// The file to write; if `None`, the name of the profile, a dot, and the last component of the object's path.
+    pub output: Option<PathBuf>,
 }
 
 /// The part of the output that a choice of functions applies to.
@@ -104,6 +121,21 @@ pub enum Subject {
     Source,
     /// Arcs of the call graph.
     Arcs,
+    /// Functions whose callers are shown.
+    Callers,
+}
+
+impl Subject {
+    /// All subjects.
+    pub const ALL: [Subject; 7] = [
+        Subject::Flat,
+        Subject::Graph,
+        Subject::Time,
+        Subject::Counts,
+        Subject::Source,
+        Subject::Arcs,
+        Subject::Callers,
+    ];
 }
 
 /// A choice of functions or arcs.
@@ -163,8 +195,10 @@ pub struct Options {
     pub(crate) file_map: Option<PathBuf>,
     /// The directories to search for separate debug files, before the system's directory.
     pub(crate) debug_directories: Vec<PathBuf>,
-    /// Whether reports include the shared objects whose profiles the runs left.
+    /// Whether reports include the shared objects whose counts the runs left.
     pub(crate) objects: bool,
+    /// The name or number of the only thread to report.
+    pub(crate) thread: Option<String>,
     /// The gprof whose output to reproduce.
     pub(crate) compat: Compat,
     /// The rules that follow from the choice of gprof.
@@ -222,6 +256,8 @@ pub struct Options {
 pub struct Wanted {
     /// The contents of the profiles' files.
     pub info: bool,
+    /// The threads with their times.
+    pub threads: bool,
     /// How much of the profiles the reports account for.
     pub stats: bool,
     /// The flat profile.
@@ -230,6 +266,10 @@ pub struct Wanted {
     pub graph: bool,
     /// The bounds of inclusive times.
     pub bounds: bool,
+    /// The tree of calling contexts.
+    pub contexts: bool,
+    /// The callers of chosen functions.
+    pub callers: bool,
     /// The number of calls of each function.
     pub counts: bool,
     /// Annotated source files.
@@ -243,11 +283,18 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// Whether any report is wanted that needs an analysis: any except `info`.
+    /// Whether any report is wanted that needs an analysis: any except `info` and `threads`.
     #[must_use]
     pub fn analysis(&self) -> bool {
         let orders = self.function_order || self.file_order;
-        self.stats || self.flat || self.graph || self.bounds || self.counts || self.source || orders
+        let stacks = self.stacks();
+        self.stats || self.flat || self.graph || self.bounds || stacks || self.counts || self.source || orders
+    }
+
+    /// Whether any report is wanted that needs stacks.
+    #[must_use]
+    pub fn stacks(&self) -> bool {
+        self.contexts || self.callers
     }
 
     /// Whether the flat profile is the only report that needs an analysis. The numbers of entries and the order of
@@ -295,7 +342,7 @@ impl Options {
     pub(crate) fn has_footer(&self, wanted: Wanted) -> bool {
         // With `--stats` and in JSON, the reports contain this already.
         let is_text = self.format == OutputFormat::Text;
-        let has_times = wanted.flat || wanted.graph || wanted.bounds;
+        let has_times = wanted.flat || wanted.graph || wanted.bounds || wanted.stacks();
         self.rules.has_footer && is_text && has_times && !wanted.stats && !self.brief
     }
 
@@ -344,8 +391,11 @@ impl Options {
         let asked = &self.reports;
         let wanted = Wanted {
             info: asked.info,
+            threads: asked.threads,
             stats: asked.stats,
             bounds: asked.bounds,
+            contexts: asked.contexts.is_some(),
+            callers: asked.callers,
             flat: asked.flat == Asked::For,
             graph: asked.graph == Asked::For,
             counts: asked.counts == Asked::For,
@@ -363,7 +413,7 @@ impl Options {
         if wanted.bounds && !(contents.samples && contents.calls) {
             return Err(Error::NoBounds);
         }
-        if wanted.analysis() || wanted.info || asked.sum {
+        if wanted.analysis() || wanted.info || wanted.threads || asked.sum || asked.extract.is_some() {
             return Ok(wanted);
         }
         Ok(Wanted {

@@ -123,6 +123,16 @@ impl Partial {
     }
 }
 
+/// Opens a regular file.
+///
+/// # Errors
+///
+/// When the path names no regular file, or the file cannot be opened.
+pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
+    // Opening a pipe would wait for a writer.
+    if is_no_file(path) { Err(not_regular()) } else { File::open(path) }
+}
+
 /// Whether a path names anything but a regular file, or nothing.
 pub(crate) fn is_no_file(path: &Path) -> bool {
     !fs::metadata(path).is_ok_and(|metadata| metadata.is_file())

@@ -97,6 +97,27 @@ impl<'a> Frames<'a> {
         Some(inlined.function?.name.slice()).filter(|name| !name.is_empty())
     }
 
+    /// The names of all functions that were inlined at an address, the outermost first. A function without a name is left
+    /// out.
+    #[must_use]
+    pub fn all_inlined(&self, address: u64) -> Vec<&'a [u8]> {
+        let Some(mut frames) = self.find(address) else {
+            return Vec::new();
+        };
+        let mut found = Vec::new();
+        while let Ok(Some(frame)) = frames.next() {
+            found.push(frame.function.map_or(&[][..], |function| function.name.slice()));
+            if found.len() == DEEPEST {
+                break;
+            }
+        }
+        // The outermost frame is the function that contains the code.
+        found.pop();
+        found.retain(|name| !name.is_empty());
+        found.reverse();
+        found
+    }
+
     /// The functions into which that function was inlined, from the inside out; empty if no function was inlined
     /// there.
     ///

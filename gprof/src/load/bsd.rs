@@ -7,7 +7,7 @@ use gmon::{Accumulator, Counter, CounterWidth, Encoding, Form, Hints, Profile};
 
 use super::call_mismatch::CallCheck;
 use super::input_files::{ImageFile, InputFiles};
-use super::loaded::{Parsed, ParsedFiles};
+use super::loaded::{LoadedSides, Parsed, ParsedFiles};
 use super::outside::OutsideImages;
 use super::shared_objects::{Program, RunFiles};
 use super::{Loaded, address_mismatch, build_mismatch, profile_file, sum};
@@ -38,8 +38,8 @@ pub(crate) fn load(arguments: &Arguments, progress: &mut Progress<'_>) -> Result
         Ok::<_, Error>(Parsed { images, file_map: None })
     })?;
     let (contents, outside_images) = (Contents::default(), OutsideImages::default());
-    let (files, side_files) = (Vec::new(), Vec::new());
-    Ok(Loaded { parsed, profile, contents, files, outside_images, stacks: None, side_files })
+    let (files, sides) = (Vec::new(), LoadedSides::default());
+    Ok(Loaded { parsed, profile, contents, files, outside_images, stacks: None, sides })
 }
 
 /// Reads all profiles of an image, and returns their sum.

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use crate::cli::options::{Options, ProfilePath};
 use crate::error::Error;
-use crate::image::{self, DEFAULT_DIRECTORY, Image, ImageStorage, Policy};
+use crate::image::{self, DEFAULT_DIRECTORY, Image, ImageStorage, Policy, files};
 use crate::load::profile_file;
 
 /// The bytes of an image, and further storage that the image borrows from.
@@ -16,12 +16,25 @@ pub(super) struct ImageFile {
     /// The open file, if parts of the file are not in `bytes`.
     pub(super) unread: Option<File>,
     pub(super) storage: ImageStorage,
+    /// The file if it was opened again.
+    reopened: OnceLock<Option<File>>,
 }
 
 impl ImageFile {
     /// Makes a file of bytes that were read from `path`.
     pub(super) fn new(path: PathBuf, bytes: Vec<u8>) -> ImageFile {
-        ImageFile { path, bytes, unread: None, storage: ImageStorage::default() }
+        ImageFile { path, bytes, unread: None, storage: ImageStorage::default(), reopened: OnceLock::new() }
+    }
+
+    /// Opens the file again, for code that was not read. Returns `None` if the file cannot be opened, or has another length
+    /// than before.
+    pub(super) fn reopened(&self) -> Option<&File> {
+        let open = || {
+            let file = files::open_regular(&self.path).ok()?;
+            let is_same = file.metadata().ok()?.len() == self.bytes.len() as u64;
+            is_same.then_some(file)
+        };
+        self.reopened.get_or_init(open).as_ref()
     }
 
     /// Reads an image. Reads its machine code only `with_code`.

@@ -1,12 +1,16 @@
 //! The result of loading: everything that was read.
 
+use std::collections::HashMap;
+use std::path::Path;
+
 use gmon::Profile;
 use gmon::side_file::SideFile;
 use self_cell::self_cell;
 
-use super::input_files::InputFiles;
+use super::input_files::{ImageFile, InputFiles};
 use super::outside::OutsideImages;
 use super::profile_file::FileInfo;
+use super::side_info::SideInfo;
 use super::stacks::Stacks;
 use crate::cli::options::Contents;
 use crate::image::address_space::Images;
@@ -38,9 +42,18 @@ pub struct Loaded {
     pub(super) files: Vec<FileInfo>,
     pub(super) outside_images: OutsideImages,
     pub(super) stacks: Option<Stacks>,
+    pub(super) sides: LoadedSides,
+}
+
+/// What was read from side files.
+#[derive(Default)]
+pub(super) struct LoadedSides {
     /// For each program that ran, the sum of its side files.
-    #[allow(dead_code, reason = "no report shows it yet")]
-    pub(super) side_files: Vec<SideFile>,
+    pub(super) files: Vec<SideFile>,
+    /// For each of these files, what the file contains.
+    pub(super) infos: Vec<SideInfo>,
+    /// The number of profiles without a side file.
+    pub(super) without: usize,
 }
 
 impl Loaded {
@@ -71,6 +84,12 @@ impl Loaded {
         self.outside_images
     }
 
+    /// What the side files contain, for each program that ran.
+    #[must_use]
+    pub fn side_files(&self) -> &[SideInfo] {
+        &self.sides.infos
+    }
+
     /// Adds the stacks of the profile's samples, in place of the stacks that were read. Their addresses are those of the
     /// profile.
     #[must_use]
@@ -87,12 +106,16 @@ impl Loaded {
     /// The machine code of all images, in the common address space.
     pub(crate) fn code(&self) -> ProgramCode<'_> {
         let (files, images) = (self.parsed.borrow_owner(), self.images());
-        let code =
-            images.iter().zip(images.paths()).zip(images.code()).enumerate().map(|(at, ((image, path), code))| {
-                let file =
-                    files.named.get(at).or_else(|| files.shared_objects.get()?.iter().find(|file| file.path == *path));
-                (CodeBytes::new(image, file.and_then(|file| file.unread.as_ref())), code.start)
-            });
+        let objects = files.shared_objects.get().into_iter().flatten();
+        let objects: HashMap<&Path, &ImageFile> = objects.map(|file| (file.path.as_path(), file)).collect();
+        let file = |at: usize, path: &Path| match files.named.get(at) {
+            Some(file) => file.unread.as_ref(),
+            // The code of shared objects was not read, and their files were closed.
+            None => objects.get(path)?.reopened(),
+        };
+        let places = images.code().map(|code| code.start);
+        let code = images.iter().zip(images.paths()).zip(places).enumerate();
+        let code = code.map(|(at, ((image, path), start))| (CodeBytes::new(image, file(at, path)), start));
         ProgramCode::new(code)
     }
 

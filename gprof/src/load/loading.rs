@@ -1,29 +1,26 @@
 //! Reads images with their profiles, and the files beside the profiles.
 
 use std::io::Write;
-use std::mem;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::{iter, mem};
 
 use gmon::side_file::SideFile;
-use gmon::{Accumulator, Hints, Profile};
+use gmon::{Accumulator, Profile};
 
-use super::build_mismatch;
-use super::call_mismatch::CallCheck;
+use super::image_runs::{ImageRuns, tell};
 use super::input_files::{ImageFile, InputFiles};
 use super::loaded::Parsed;
 use super::outside::OutsideImages;
-use super::profile_file::{self, FileInfo};
+use super::profile_file::FileInfo;
 use super::profile_sum::ProfileSum;
-use super::runs::{Reading, Runs};
-use super::shared_objects::{
-    CallsBetween, ObjectImages, ObjectReading, RunCounts, RunFiles, SharedObject, SharedObjects,
-};
+use super::shared_objects::{CallsBetween, ObjectImages, SharedObject, SharedObjects};
 use super::stack_tree::StackTree;
 use super::stacks::Stacks;
-use crate::cli::options::{Contents, Options, ProfilePath, ProfiledImage};
+use super::thread;
+use crate::cli::options::{Contents, Options, ProfiledImage};
 use crate::error::Error;
+use crate::image::Image;
 use crate::image::address_space::{Images, TooLarge};
-use crate::image::{self, CodeBytes, Image};
 use crate::symbols::file_map::FileMap;
 use crate::terminal::progress::Progress;
 
@@ -41,6 +38,8 @@ pub(super) struct Loading<'o> {
     pub(super) sides: Vec<(SideFile, ObjectImages)>,
     /// For each profile: the number of its ticks, and whether they have stacks.
     profiles: Vec<(u64, bool)>,
+    /// The number of profiles without a side file.
+    pub(super) without_sides: usize,
     calls: CallsBetween,
     /// The sample units of all profiles so far.
     units: Accumulator,
@@ -64,6 +63,7 @@ impl<'o> Loading<'o> {
             stacks: None,
             sides: Vec::new(),
             profiles: Vec::new(),
+            without_sides: 0,
             calls: CallsBetween::default(),
             units: Accumulator::default(),
         }
@@ -80,7 +80,7 @@ impl<'o> Loading<'o> {
         let mut objects = Vec::new();
         for (number, (named, file)) in self.options.images.iter().zip(&files.named).enumerate() {
             let image = file.parse(self.options)?;
-            let (profile, found) = self.runs(number, named, file, &image, progress)?;
+            let (profile, found) = self.runs(number, (named, file), &image, progress)?;
             profiled.images.push((file.path.clone(), image));
             profiled.profiles.push(profile);
             objects.extend(found);
@@ -93,7 +93,10 @@ impl<'o> Loading<'o> {
         self.calls.remove_known(&mut profiles, &code);
         self.profile = images.merge(profiles);
         self.profile.arcs.extend(self.calls.arcs(&images));
-        self.stacks = self.stacks(&images);
+        match &self.options.thread {
+            Some(wanted) => self.take_thread(wanted, &images, progress)?,
+            None => self.stacks = self.stacks(&images),
+        }
         Ok(Parsed { images, file_map })
     }
 
@@ -108,6 +111,15 @@ impl<'o> Loading<'o> {
         Some(stacks)
     }
 
+    /// Replaces all counts by those of the threads with a name or number.
+    fn take_thread(&mut self, wanted: &str, images: &Images<'_>, progress: &mut Progress<'_>) -> Result<(), Error> {
+        let counts = thread::find(wanted, &self.sides, images, &self.profile.histograms)?;
+        tell(&counts.warnings, progress);
+        (self.profile, self.stacks, self.outside_images) = (counts.profile, counts.stacks, counts.outside_images);
+        self.contents.calls = !self.profile.arcs.is_empty();
+        Ok(())
+    }
+
     fn file_map<'data>(&self, files: &'data InputFiles) -> Result<Option<FileMap<'data>>, Error> {
         let (Some(path), Some(text)) = (&self.options.file_map, &files.file_map) else {
             return Ok(None);
@@ -120,61 +132,22 @@ impl<'o> Loading<'o> {
     fn runs(
         &mut self,
         number: usize,
-        named: &ProfiledImage,
-        file: &ImageFile,
+        (named, file): (&ProfiledImage, &ImageFile),
         image: &Image<'_>,
         progress: &mut Progress<'_>,
     ) -> Result<(Profile, Vec<SharedObject>), Error> {
-        let identity = image::identity(&file.bytes);
-        let own = identity.as_ref().ok().and_then(Option::as_deref);
-        let reading = Reading {
-            hints: Hints { form: self.options.form, word: Some(image.word), order: Some(image.order) },
-            code: image.code.clone(),
-            calls: Some(CallCheck::new(image, CodeBytes::new(image, file.unread.as_ref()))),
-            identity: own,
-            with_objects: self.options.objects && self.options.images.len() == 1,
-            with_sides: self.options.rules.reads_shared_objects,
-            units: &self.units,
-        };
-        let (Runs { sum, files, side }, failure) = match reading.all(&named.profiles, progress) {
-            Ok(runs) => (runs, None),
-            Err(failed) => (failed.1, Some(failed.0)),
-        };
-        if self.options.rules.reads_shared_objects {
-            tell(files.iter().filter_map(|beside| beside.warning.as_ref()), progress);
-        }
-        let (sides, mut profiles) = side.finish();
-        self.profiles.append(&mut profiles);
-        let mut found = SharedObjects::default();
-        if reading.with_objects {
-            let reading = ObjectReading {
-                hints: Hints { form: None, ..reading.hints },
-                with_code: self.options.static_calls,
-                units: sum.units(),
-                unit: sum.unit(sides.iter().find_map(SideFile::rate).unwrap_or(profile_file::HOST_RATE)),
-            };
-            let from_sides: Vec<RunCounts> = sides.iter().map(RunCounts::of).collect();
-            let from_sides = from_sides.iter().map(|counts| (Path::new(""), counts));
-            found = SharedObjects::read(from_sides.chain(listed(&named.profiles, &files)), &reading, progress);
-        }
-        let mut images = mem::take(&mut found.images).into_iter();
-        self.sides.extend(sides.into_iter().map(|side| {
-            let images = images.next().unwrap_or_else(|| ObjectImages::of_program(number));
-            (side, images)
-        }));
-        if let Some(warning) = image.warning() {
-            let _ = writeln!(progress, "gprof: warning: {}: {warning}", file.path.display());
-        }
-        tell(&sum.mismatches, progress);
-        if let Some(error) = failure {
-            return Err(error);
-        }
-        if identity.is_ok() {
-            build_mismatch::check(&file.path, own, &named.profiles, &files, progress);
-        }
-        self.outside_images.add(&found.outside_images);
-        self.calls = found.calls;
-        Ok((self.add_sum(sum), found.objects))
+        let ImageRuns { sum, sides, objects } =
+            ImageRuns::read(self.options, named, (file, image), &self.units, progress)?;
+        let SharedObjects { objects, images, calls, outside_images } = objects;
+        // Without a report on shared objects, only the program has an image.
+        let images = images.into_iter().map(Some).chain(iter::repeat_with(|| None));
+        let images = images.map(|images| images.unwrap_or_else(|| ObjectImages::of_program(number)));
+        self.sides.extend(sides.files.into_iter().zip(images));
+        self.profiles.extend(sides.profiles);
+        self.without_sides += sides.without;
+        self.outside_images.add(&outside_images);
+        self.calls = calls;
+        Ok((self.add_sum(sum), objects))
     }
 
     /// Takes what is known about the files of an image's profiles, and returns the sum of the profiles.
@@ -224,20 +197,4 @@ impl<'o> Loading<'o> {
             profiled.images.push((file.path.clone(), image));
         }
     }
-}
-
-/// Writes warnings about files.
-fn tell<'a>(warnings: impl IntoIterator<Item = &'a String>, progress: &mut Progress<'_>) {
-    for warning in warnings {
-        // A warning that cannot be written is dropped: nobody can read it.
-        let _ = writeln!(progress, "gprof: warning: {warning}");
-    }
-}
-
-/// The counts in the list beside each profile that has a list, with the path of the profile.
-fn listed<'a>(profiles: &'a [ProfilePath], files: &'a [RunFiles]) -> impl Iterator<Item = (&'a Path, &'a RunCounts)> {
-    profiles.iter().zip(files).filter_map(|(profile, beside)| match profile {
-        ProfilePath::File(path) => Some((path.as_path(), beside.listed.as_ref()?)),
-        ProfilePath::Stdin => None,
-    })
 }

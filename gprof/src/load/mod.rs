@@ -8,6 +8,8 @@ mod address_mismatch;
 pub(crate) mod bsd;
 mod build_mismatch;
 mod call_mismatch;
+pub(crate) mod extract;
+mod image_runs;
 mod input_files;
 mod loaded;
 mod loading;
@@ -17,12 +19,15 @@ pub mod profile_file;
 mod profile_sum;
 mod runs;
 mod shared_objects;
+pub mod side_info;
 mod side_sum;
 mod stack_tree;
 pub mod stacks;
 pub(crate) mod sum;
+mod thread;
 
 use gmon::Profile;
+use gmon::side_file::SideFile;
 
 use crate::cli::options::{Contents, Options};
 use crate::error::Error;
@@ -30,9 +35,10 @@ use crate::image::address_space::Images;
 use crate::terminal::progress::Progress;
 use input_files::{ImageFile, InputFiles};
 pub use loaded::Loaded;
-use loaded::{Parsed, ParsedFiles};
+use loaded::{LoadedSides, Parsed, ParsedFiles};
 use loading::Loading;
 use outside::OutsideImages;
+use side_info::SideInfo;
 
 /// Reads all input files of a report. Warnings go to `progress`.
 ///
@@ -44,9 +50,11 @@ pub(crate) fn load(options: &Options, progress: &mut Progress<'_>) -> Result<Loa
     let files = InputFiles::read(options)?;
     let mut loading = Loading::new(options);
     let parsed = ParsedFiles::try_new(files, |files| loading.parse(files, progress))?;
-    let Loading { profile, contents, files, outside_images, stacks, sides, .. } = loading;
-    let side_files = sides.into_iter().map(|(side, _)| side).collect();
-    Ok(Loaded { parsed, profile, contents, files, outside_images, stacks, side_files })
+    let Loading { profile, contents, files, outside_images, stacks, sides, without_sides, .. } = loading;
+    let side_files: Vec<SideFile> = sides.into_iter().map(|(side, _)| side).collect();
+    let side_infos = side_files.iter().map(SideInfo::new).collect();
+    let sides = LoadedSides { files: side_files, infos: side_infos, without: without_sides };
+    Ok(Loaded { parsed, profile, contents, files, outside_images, stacks, sides })
 }
 
 /// Takes an image and the sum of its profiles from memory. The image stands for the first image of the options; the
@@ -70,6 +78,6 @@ pub fn from_memory(options: &Options, image: Vec<u8>, profile: Profile) -> Resul
     })?;
     let contents = Contents { samples: true, calls: true };
     let outside_images = OutsideImages::default();
-    let (files, side_files) = (Vec::new(), Vec::new());
-    Ok(Loaded { parsed, profile, contents, files, outside_images, stacks: None, side_files })
+    let (files, sides) = (Vec::new(), LoadedSides::default());
+    Ok(Loaded { parsed, profile, contents, files, outside_images, stacks: None, sides })
 }

@@ -14,6 +14,18 @@ pub(super) struct SideSum {
     sums: BTreeMap<Option<ProgramKey>, Sum>,
     /// For each profile: the number of its ticks, inside and outside of its image, and whether they have stacks.
     profiles: Vec<(u64, bool)>,
+    /// The number of profiles without a side file.
+    without: usize,
+}
+
+/// The sum of the side files of each program, and what is known about each profile.
+#[derive(Default)]
+pub(super) struct Sides {
+    pub(super) files: Vec<SideFile>,
+    /// For each profile: the number of its ticks, inside and outside of its image, and whether they have stacks.
+    pub(super) profiles: Vec<(u64, bool)>,
+    /// The number of profiles without a side file.
+    pub(super) without: usize,
 }
 
 /// The sum of the side files of one program.
@@ -32,6 +44,7 @@ impl SideSum {
     pub(super) fn add(&mut self, side: Option<SideFile>, samples: u64) -> gmon::Result<()> {
         let Some(side) = side else {
             self.profiles.push((samples, false));
+            self.without += 1;
             return Ok(());
         };
         let outside = side.samples().iter().filter(|samples| samples.thread().is_none());
@@ -63,17 +76,18 @@ impl SideSum {
 
     /// Adds the files that follow these. Returns `None` when they cannot be added up.
     pub(super) fn append(&mut self, later: SideSum) -> Option<()> {
-        let (sides, profiles) = later.finish();
+        let Sides { files, profiles, without } = later.finish();
         self.profiles.extend(profiles);
-        sides.into_iter().try_for_each(|side| self.add_file(side).ok())
+        self.without += without;
+        files.into_iter().try_for_each(|side| self.add_file(side).ok())
     }
 
-    /// The sum for each program; and for each profile the number of its ticks, and whether they have stacks.
-    pub(super) fn finish(self) -> (Vec<SideFile>, Vec<(u64, bool)>) {
+    /// The sum for each program.
+    pub(super) fn finish(self) -> Sides {
         let sums = self.sums.into_values().map(|sum| match sum {
             Sum::One(side) => *side,
             Sum::Several(several) => several.finish(),
         });
-        (sums.collect(), self.profiles)
+        Sides { files: sums.collect(), profiles: self.profiles, without: self.without }
     }
 }

@@ -42,7 +42,6 @@ impl StackTree {
     }
 
     /// Adds the stacks of some threads. Ticks without a stack belong to no thread and are left out.
-    #[allow(dead_code, reason = "the report of a thread is not there yet")]
     pub(super) fn add_threads(
         &mut self,
         side: &SideFile,

@@ -1,7 +1,9 @@
-//! Writes the sum of profiles to a file.
+//! Writes the sum of profiles, and the sum of their side files.
 
 use std::fs;
+use std::io::{self, Write};
 
+use gmon::side_file::Checksum;
 use gmon::{Encoding, Form, Profile};
 
 use super::Loaded;
@@ -9,6 +11,8 @@ use crate::error::Error;
 
 /// The name of the file, in the current directory.
 pub(crate) const NAME: &str = "gmon.sum";
+/// The name of the side file of the sum.
+const SIDE_NAME: &str = "gmon.sum.side";
 
 /// How many times the length of its input the sum may have, and the length that the sum may always have. A count that
 /// is too wide for the form is repeated in several records. Sums of profiles in GNU's form are never longer than
@@ -18,17 +22,51 @@ pub(crate) const NAME: &str = "gmon.sum";
 const FACTOR: u64 = 256;
 const SLACK: u64 = 16 << 20;
 
-/// Writes the sum of the profiles in GNU's form. The sum is exact: a count that is too wide for the form is spread
-/// over several records.
+/// Writes the sum of the profiles in GNU's form, and the sum of their side files. The sum is exact: a count that is too
+/// wide for the form is spread over several records.
 ///
 /// # Errors
 ///
-/// When the file cannot be written, or a count is too large to be spread over records.
-pub(crate) fn write(sum: &Profile, loaded: &Loaded) -> Result<(), Error> {
+/// When a file cannot be written, a count is too large to be spread over records, or side files are of different
+/// programs.
+pub(crate) fn write(sum: &Profile, loaded: &Loaded, warnings: &mut dyn Write) -> Result<(), Error> {
     let Some(image) = loaded.images().iter().next() else { return Ok(()) };
     let limit = loaded.length().saturating_mul(FACTOR).saturating_add(SLACK).min(gmon::REPEAT_LIMIT);
     let encoding = Encoding { form: Form::Gnu, word: image.word, order: image.order };
     let bytes =
         gmon::write_within(sum, encoding, limit).map_err(|source| Error::Profile { file: NAME.to_owned(), source })?;
-    fs::write(NAME, bytes).map_err(|source| Error::Write { file: NAME.to_owned(), source })
+    fs::write(NAME, &bytes).map_err(|source| Error::Write { file: NAME.to_owned(), source })?;
+    write_side(&bytes, loaded, warnings)
+}
+
+/// Writes the sum of the side files for the sum of profiles with these bytes. Without side files, removes the side file
+/// of an earlier sum.
+fn write_side(sum: &[u8], loaded: &Loaded, warnings: &mut dyn Write) -> Result<(), Error> {
+    let written = match loaded.sides.files.as_slice() {
+        [side] => {
+            let mut side = side.clone();
+            side.set_live(false);
+            side.set_profile(Some(Checksum::of(sum)));
+            fs::write(SIDE_NAME, side.write())
+        }
+        several => {
+            if !several.is_empty() {
+                return Err(Error::SideFilesDiffer { what: SIDE_NAME });
+            }
+            match fs::remove_file(SIDE_NAME) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+                removed => removed,
+            }
+        }
+    };
+    let without = loaded.sides.without;
+    if !loaded.sides.files.is_empty() && without > 0 {
+        // A warning that cannot be written is dropped: nobody can read it.
+        let _ = writeln!(
+            warnings,
+            "gprof: warning: {SIDE_NAME}: lacks the counts in shared objects of {without} profile{} without a side file",
+            if without == 1 { "" } else { "s" }
+        );
+    }
+    written.map_err(|source| Error::Write { file: SIDE_NAME.to_owned(), source })
 }

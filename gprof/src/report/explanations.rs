@@ -82,6 +82,50 @@ The bounds are about the samples of this profile. They hold if the profile has
 all calls of the functions that have counted calls.
 ";
 
+/// Explains the tree of calling contexts.
+pub(super) const CONTEXTS: &str = "
+How to read the calling contexts. Each row is a function. The row above that is
+indented less is its caller, so the rows up to the margin are the functions on
+the stack. The callees of each function are sorted by their time.
+
+ %          the part of the time of all stacks.
+time
+
+inclusive   the time during which these functions were on the stack in this
+            order, with all functions that the last one called.
+
+ self       the time in the last function's own code, called in this way.
+
+calls       how often the caller called the function. Blank if other rows have
+            the same caller and function, so that the calls of each row are not
+            known, and if no call was counted.
+
+name        the function. <cut> stands for functions that are not known,
+            <outside> for code that is in no function.
+";
+
+/// Explains the tree of callers.
+pub(super) const CALLERS: &str = "
+How to read the callers. A row at the margin is a function that was chosen. The
+rows below that are indented by one step are its callers, the rows below these
+are the callers' callers. The callers of each function are sorted by the time
+for which they are responsible.
+
+ %          the part of the time of all stacks.
+time
+
+inclusive   the time during which the chosen function was on the stack, called
+            by the functions above this row and by this one.
+
+ self       the part of this time for which no further callers are shown.
+
+calls       in the row of a chosen function how often other functions called
+            it; in the row of a direct caller how often this one called it.
+
+name        the function. <cut> stands for functions that are not known,
+            <outside> for code that is in no function.
+";
+
 /// Explains the call graph.
 const GRAPH: &str = "
 How to read the call graph. Dashed lines divide it into entries, one for each

@@ -1,8 +1,9 @@
-//! The records in each profile.
+//! The records in each profile, and the contents of side files.
 
 use std::io::{self, Write};
 
 use crate::load::profile_file::FileInfo;
+use crate::load::side_info::{SideInfo, SideObject};
 
 pub(super) fn render(files: &[FileInfo], out: &mut dyn Write) -> io::Result<()> {
     for file in files {
@@ -16,4 +17,53 @@ pub(super) fn render(files: &[FileInfo], out: &mut dyn Write) -> io::Result<()> 
         }
     }
     Ok(())
+}
+
+/// Writes the contents of the side files of a program's runs.
+pub(super) fn render_side(side: &SideInfo, out: &mut dyn Write) -> io::Result<()> {
+    let runs = counted(side.runs, "run");
+    let live = if side.is_live { ", running or killed" } else { "" };
+    writeln!(out, "Side file of `{}' ({runs}{live}) contains:", side.program)?;
+    for (name, value) in &side.properties {
+        writeln!(out, "\t{name}: {value}")?;
+    }
+    for object in &side.objects {
+        render_object(object, out)?;
+    }
+    for (count, place) in [(side.kernel, "in the kernel"), (side.elsewhere, "in no known object")] {
+        if count > 0 {
+            writeln!(out, "\t{} {place}", counted(count, "sample"))?;
+        }
+    }
+    if !side.threads.is_empty() {
+        let threads = side.threads.iter().fold(0_u64, |sum, thread| sum.saturating_add(thread.threads));
+        writeln!(out, "\t{}", counted(threads, "thread"))?;
+    }
+    if side.nodes > 0 || !side.cuts.is_empty() {
+        writeln!(out, "\t{} in {} of stacks", counted(side.whole, "whole stack"), counted(side.nodes, "node"))?;
+    }
+    for (reason, ticks) in &side.cuts {
+        writeln!(out, "\t{} without a whole stack: {reason}", counted(*ticks, "sample"))?;
+    }
+    Ok(())
+}
+
+fn render_object(object: &SideObject, out: &mut dyn Write) -> io::Result<()> {
+    let SideObject { number, path, identity, samples, calls } = object;
+    write!(out, "\tobject {number}: {path}")?;
+    match identity.as_deref().map(|identity| (identity, identity.strip_prefix("headers:"))) {
+        None => {}
+        Some((_, Some(headers))) => write!(out, " (headers {headers})")?,
+        Some((build_id, None)) => write!(out, " (build ID {build_id})")?,
+    }
+    for (count, what) in [(*samples, "sample"), (*calls, "call")] {
+        if count > 0 {
+            write!(out, ", {}", counted(count, what))?;
+        }
+    }
+    writeln!(out)
+}
+
+fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

@@ -7,9 +7,10 @@ use std::io::{self, Write};
 use super::json_value::{Record, Value, write_list, write_record};
 use crate::analysis::entries::{Calls, Endpoint, EntryLine, LineKind};
 use crate::analysis::graph::Node;
-use crate::analysis::{Analysis, BoundsDoubt, BoundsRow, BoundsTable, FlatRow, StackSums, Stats};
+use crate::analysis::{Analysis, BoundsDoubt, BoundsRow, BoundsTable, ContextRow, FlatRow, Frame, StackSums, Stats};
 use crate::image::address_space::Mapping;
 use crate::load::profile_file::FileInfo;
+use crate::load::side_info::SideThread;
 use crate::symbols::functions::FunctionId;
 
 /// The version of the schema. The version grows when a program for the old schema would misread the new schema.
@@ -33,9 +34,18 @@ pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result
         out.write_all(b",\n\"bounds_summary\":")?;
         write_record(&bounds_summary(bounds), out)?;
     }
+    for (field, table) in [("contexts", analysis.contexts()), ("callers", analysis.callers())] {
+        if let Some(table) = table {
+            write_list(field, table.rows.iter().map(|row| context_row(analysis, row)), out)?;
+        }
+    }
     if let Some(stacks) = analysis.stacks() {
         out.write_all(b",\n\"stacks\":")?;
         write_record(&stack_sums(stacks), out)?;
+    }
+    if analysis.wants_threads() {
+        let threads = analysis.side_files().iter().flat_map(|side| &side.threads);
+        write_list("threads", threads.map(thread), out)?;
     }
     out.write_all(b",\n\"statistics\":")?;
     write_record(&statistics(analysis.stats(), analysis.files()), out)?;
@@ -63,6 +73,17 @@ fn image(image: &Mapping) -> Record<'_> {
     ]
 }
 
+fn thread(thread: &SideThread) -> Record<'_> {
+    vec![
+        ("name", thread.name.as_slice().into()),
+        ("number", thread.number.into()),
+        ("threads", thread.threads.into()),
+        ("percent", thread.percent.into()),
+        ("self", thread.time.into()),
+        ("calls", thread.calls.into()),
+    ]
+}
+
 /// Returns for each function whether a row or an entry names the function.
 fn mentioned(analysis: &Analysis<'_>) -> Vec<bool> {
     let mut is_mentioned = vec![false; analysis.functions().count()];
@@ -73,6 +94,11 @@ fn mentioned(analysis: &Analysis<'_>) -> Vec<bool> {
     for doubt in bounds.flat_map(|bounds| &bounds.doubts) {
         if let BoundsDoubt::CallsAreMissing { example, .. } = doubt {
             is_mentioned[example.index()] = true;
+        }
+    }
+    for row in [analysis.contexts(), analysis.callers()].into_iter().flatten().flat_map(|table| &table.rows) {
+        if let Frame::Function(id) = row.frame {
+            is_mentioned[id.index()] = true;
         }
     }
     for line in analysis.entries().filter(|_| analysis.wants_call_graph()).flat_map(|node| analysis.entry(node)) {
@@ -181,6 +207,23 @@ fn line<'a>(line: &EntryLine, is_measured: bool) -> Record<'a> {
         record.push(("inclusive_error", known(line.inclusive_error)));
     }
     record
+}
+
+fn context_row<'a>(analysis: &'a Analysis<'_>, row: &ContextRow<'_>) -> Record<'a> {
+    let function = match row.frame {
+        Frame::Function(id) => Some(id.index()),
+        _ => None,
+    };
+    vec![
+        ("depth", row.depth.into()),
+        ("function", function.into()),
+        ("name", analysis.context_name(row).into()),
+        ("percent", row.percent.into()),
+        ("inclusive", row.inclusive.into()),
+        ("self", row.self_time.into()),
+        ("calls", row.calls.into()),
+        ("is_doubtful", row.is_doubtful.into()),
+    ]
 }
 
 fn stack_sums<'a>(sums: &StackSums) -> Record<'a> {

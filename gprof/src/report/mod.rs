@@ -7,6 +7,7 @@ pub mod annotate;
 mod bounds;
 pub mod bsd;
 mod columns;
+mod contexts;
 mod counts;
 mod errors;
 mod explanations;
@@ -25,6 +26,7 @@ mod source;
 mod stacks;
 mod stats;
 mod table;
+mod threads;
 mod writer;
 
 pub use render::{Format, render};

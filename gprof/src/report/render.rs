@@ -48,10 +48,13 @@ fn texts(
     out: &mut dyn Write,
     warnings: &mut dyn Write,
 ) -> Result<(), Error> {
-    let Analysis { options, wanted, files, .. } = analysis;
+    let Analysis { options, wanted, files, side_files, .. } = analysis;
     let mut writer = Writer::new(out);
     if wanted.info {
-        writer.info(files).map_err(Error::Output)?;
+        writer.info(files, side_files).map_err(Error::Output)?;
+    }
+    if wanted.threads {
+        writer.threads(side_files).map_err(Error::Output)?;
     }
     match tables_for {
         None => writer.reports(analysis, options, *wanted),

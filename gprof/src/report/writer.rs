@@ -5,10 +5,11 @@ use std::io::{self, Write};
 use super::annotate::AnnotatedFile;
 use super::stats::Detail;
 use super::table::Frame;
-use super::{bounds, counts, flat, graph, index, info, order, source, stats, table};
+use super::{bounds, contexts, counts, flat, graph, index, info, order, source, stats, table, threads};
 use crate::analysis::Analysis;
 use crate::cli::options::{Options, Wanted};
 use crate::load::profile_file::FileInfo;
+use crate::load::side_info::SideInfo;
 use crate::terminal::Terminal;
 
 /// Writes the reports one after the other, with a form feed between two reports.
@@ -32,13 +33,24 @@ impl<'a> Writer<'a> {
         Ok(self.out)
     }
 
-    /// Writes the records in each profile (`-i`).
+    /// Writes the records in each profile, and the contents of side files (`-i`).
     ///
     /// # Errors
     ///
     /// The errors of the output.
-    pub fn info(&mut self, files: &[FileInfo]) -> io::Result<()> {
-        info::render(files, self.begin()?)
+    pub fn info(&mut self, files: &[FileInfo], sides: &[SideInfo]) -> io::Result<()> {
+        let out = self.begin()?;
+        info::render(files, out)?;
+        sides.iter().try_for_each(|side| info::render_side(side, out))
+    }
+
+    /// Writes the threads.
+    ///
+    /// # Errors
+    ///
+    /// The errors of the output.
+    pub fn threads(&mut self, sides: &[SideInfo]) -> io::Result<()> {
+        threads::render(sides, self.begin()?)
     }
 
     /// Writes the flat profile, the call graph, the index, the bounds of inclusive times and the list of execution counts,
@@ -63,6 +75,7 @@ impl<'a> Writer<'a> {
         if let Some(bounds) = analysis.bounds() {
             bounds::render(analysis, bounds, options, self.begin()?)?;
         }
+        self.stacks(analysis, options)?;
         if wanted.counts {
             counts::render(analysis, self.begin()?)?;
         }
@@ -88,8 +101,20 @@ impl<'a> Writer<'a> {
         if let Some(bounds) = analysis.bounds() {
             table::bounds(analysis, bounds, options, frame, self.begin()?)?;
         }
+        self.stacks(analysis, options)?;
         if wanted.counts {
             counts::render(analysis, self.begin()?)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the reports about stacks.
+    fn stacks(&mut self, analysis: &Analysis<'_>, options: &Options) -> io::Result<()> {
+        if let Some(table) = analysis.contexts() {
+            contexts::contexts(analysis, table, options, self.begin()?)?;
+        }
+        if let Some(table) = analysis.callers() {
+            contexts::callers(analysis, table, options, self.begin()?)?;
         }
         Ok(())
     }

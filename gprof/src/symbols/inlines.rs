@@ -1,11 +1,13 @@
 //! Finds the code of inlined functions, for which there are no symbols.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::image::SourceFiles;
-use crate::image::frames::Caller;
+use crate::image::address_space::{Images, Mapping};
+use crate::image::frames::{Caller, Frames};
 use crate::image::lines::Lines;
+use crate::image::{Image, SourceFiles};
 use crate::symbols::functions::{FunctionId, Functions};
 use crate::symbols::line_symbols::{divide, within};
 
@@ -84,6 +86,29 @@ impl<'data> Inlined<'data> {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.functions.is_empty()
+    }
+}
+
+/// The functions that were inlined into the code of several images, in their common address space.
+pub(crate) struct InlinedCode<'data> {
+    images: Vec<(Mapping, &'data Image<'data>, OnceCell<Option<Frames<'data>>>)>,
+}
+
+impl<'data> InlinedCode<'data> {
+    /// Reads no debug information before the first address is looked up.
+    pub(crate) fn new(images: &'data Images<'data>) -> InlinedCode<'data> {
+        let images = images.mappings().into_iter().zip(images.iter());
+        InlinedCode { images: images.map(|(mapping, image)| (mapping, image, OnceCell::new())).collect() }
+    }
+
+    /// Returns the names of the functions that were inlined at an address, the outermost first.
+    pub(crate) fn at(&self, address: u64) -> Vec<&'data [u8]> {
+        let linked = |mapping: &Mapping| address.wrapping_sub(mapping.shift);
+        let image = self.images.iter().find(|(mapping, ..)| mapping.code.contains(&linked(mapping)));
+        image.map_or_else(Vec::new, |(mapping, image, frames)| {
+            let frames = frames.get_or_init(|| image.files.frames());
+            frames.as_ref().map_or_else(Vec::new, |frames| frames.all_inlined(linked(mapping)))
+        })
     }
 }
 

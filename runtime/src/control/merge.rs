@@ -146,17 +146,22 @@ unsafe fn settle_where(only_gone: bool, has_changed: bool) {
         },
     );
     outside_text::take_ticks_outside(is_wanted, |pc, ticks| SETTLED.push(Tally::samples(place(pc, false), ticks)));
-    if has_changed {
-        settle_contexts(places);
-    }
+    settle_contexts(has_changed, places);
 }
 
 /// Settles the addresses of calling contexts in objects that are gone. Other objects keep their addresses, so that later samples
 /// find the same nodes. `places` returns the places of an address before and now.
-fn settle_contexts(places: impl Fn(usize) -> (usize, usize)) {
-    contexts::settle(|pc| {
+///
+/// Samples that came while a thread was in `dlclose` are settled in each case. As other samples since the previous look, they
+/// belong to the object that is there now.
+fn settle_contexts(has_changed: bool, places: impl Fn(usize) -> (usize, usize)) {
+    let is_in_object = |place| objects::is_object(objects::number(place));
+    contexts::settle(has_changed, |pc, is_while_closing| {
         let (before, now) = places(pc);
-        (objects::is_object(objects::number(before)) && now != before).then_some(before)
+        if is_while_closing {
+            return [now, before].into_iter().find(|place| is_in_object(*place));
+        }
+        (is_in_object(before) && now != before).then_some(before)
     });
 }
 

@@ -4,7 +4,7 @@ use core::ffi::c_void;
 use core::ptr;
 use core::slice;
 use core::sync::atomic::{
-    AtomicPtr, AtomicU32, AtomicU64,
+    AtomicBool, AtomicPtr, AtomicU32, AtomicU64,
     Ordering::{Acquire, Relaxed, SeqCst},
 };
 
@@ -27,6 +27,9 @@ pub(crate) struct ContextNode {
 /// Marks the address of a node as a place: the object is in the bits from [`OBJECT_SHIFT`] on, the address in the object
 /// in the bits below.
 pub(crate) const PLACE: u64 = 1 << 63;
+/// Marks an address that was counted while a thread was in `dlclose`: an object that is loaded at that moment may have the
+/// address of an object that is just gone.
+pub(crate) const WHILE_CLOSING: u64 = 1 << 62;
 /// The lowest bit of the object's number.
 pub(crate) const OBJECT_SHIFT: u32 = 48;
 
@@ -129,6 +132,8 @@ pub(crate) struct Contexts {
     pub(crate) buffers: Memory,
     /// The buffers that are in use, as a bit set.
     pub(crate) walks: AtomicU32,
+    /// Whether nodes were added with [`WHILE_CLOSING`] since the last look at them.
+    pub(crate) has_closing: AtomicBool,
 }
 
 impl Contexts {
@@ -138,15 +143,17 @@ impl Contexts {
             cuts: [const { AtomicU64::new(0) }; CUT_REASONS],
             buffers: Memory::none(),
             walks: AtomicU32::new(0),
+            has_closing: AtomicBool::new(false),
         }
     }
 
     /// Removes all nodes and ticks, and keeps the memory. The walks of other threads do not go on in a forked child.
     pub(super) fn clear(&self) {
-        let Contexts { tree, cuts, buffers: _, walks } = self;
+        let Contexts { tree, cuts, buffers: _, walks, has_closing } = self;
         tree.clear();
         cuts.iter().for_each(|cut| cut.store(0, SeqCst));
         walks.store(0, SeqCst);
+        has_closing.store(false, SeqCst);
     }
 }
 

@@ -63,7 +63,7 @@ pub use published::{Known, Published, Reading};
 pub use rule::{Cfa, Place, Rule, Stored};
 pub use signal_frame::SignalFrames;
 pub use this_process::{Stack, publish, walk, walk_stack, while_closing};
-pub(crate) use this_process::{after_fork_in_child, object, object_at};
+pub(crate) use this_process::{after_fork_in_child, is_closing, object, object_at, stays};
 pub use walk::{MOST_FRAMES, Walk};
 pub use x86_64::X86_64;
 #[cfg(target_arch = "x86_64")]

@@ -66,6 +66,12 @@ impl Published {
         Reading { readers: &self.readers, known, generation, is_any }
     }
 
+    /// Whether a thread is between [`Published::begin_close`] and [`Published::end_close`].
+    #[must_use]
+    pub fn is_closing(&self) -> bool {
+        self.closing.load(SeqCst) != 0
+    }
+
     /// Must be called before an object may be unloaded. Calls `wait` until no walk uses a later object.
     pub fn begin_close(&self, mut wait: impl FnMut()) {
         self.closing.fetch_add(1, SeqCst);

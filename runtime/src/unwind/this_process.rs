@@ -134,6 +134,16 @@ pub fn while_closing<T>(wait: impl FnMut(), close: impl FnOnce() -> T) -> T {
     result
 }
 
+/// Whether a thread is in [`while_closing`].
+pub(crate) fn is_closing() -> bool {
+    PUBLISHED.is_closing()
+}
+
+/// Whether an address is in an object that was loaded at the start, and therefore stays. Async-signal-safe.
+pub(crate) fn stays(address: usize) -> bool {
+    PUBLISHED.read().objects().find(address).is_some()
+}
+
 /// Forgets the walks of the parent in the child of a fork.
 pub(crate) fn after_fork_in_child() {
     PUBLISHED.reset();

@@ -1,9 +1,11 @@
 //! What stacks cost, how many are whole, and how close measured inclusive times are to the truth: `make bench`, or `cargo bench
-//! --package gmon-tests --bench contexts`. A word chooses one of the tables: `whole`, `cost`, `truth`, `callgrind`.
+//! --package gmon-tests --bench contexts`. A word chooses one of the tables: `truth`, `perf`, `callgrind`, `whole`, `cost`.
 #![allow(clippy::unwrap_used, reason = "a benchmark that cannot run says why and stops")]
 
 mod callgrind;
+mod compare;
 mod cost;
+mod perf;
 mod programs;
 #[path = "../../tests/contexts/reports.rs"]
 #[allow(dead_code, reason = "the tests use the rest")]
@@ -20,17 +22,20 @@ fn main() {
     if wants("truth") {
         truth::print(&directory);
     }
-    if !["whole", "cost", "callgrind"].iter().any(|table| wants(table)) {
+    if !["perf", "callgrind", "whole", "cost"].iter().any(|table| wants(table)) {
         return;
     }
     let programs = programs::build(&directory);
+    if wants("perf") {
+        compare::print("perf", &programs, perf::shares);
+    }
+    if wants("callgrind") {
+        compare::print("callgrind", &programs, callgrind::shares);
+    }
     if wants("whole") {
         whole::print(&programs);
     }
     if wants("cost") {
         cost::print(&programs[0]);
-    }
-    if wants("callgrind") {
-        callgrind::print(&programs);
     }
 }

@@ -1,5 +1,6 @@
 //! Real programs, built with -pg: each with the runtime, and with an `mcount` that only returns.
 
+use std::collections::BTreeSet;
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,6 +22,14 @@ impl Program {
         let mut command = Command::new(&self.ours);
         let output = command.envs(variables.iter().copied()).current_dir(&self.directory).output().unwrap();
         assert!(output.status.success(), "{}: {}", self.name, String::from_utf8_lossy(&output.stderr));
+    }
+
+    /// The names of the program's functions, without start-up code.
+    pub(crate) fn functions(&self) -> BTreeSet<String> {
+        let output = Command::new("nm").arg("--defined-only").arg(&self.empty).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        let names = text.lines().filter_map(|line| line.split(' ').nth(2));
+        names.filter(|name| *name != "_start").map(str::to_owned).collect()
     }
 
     /// Runs the program `turns` times; returns the profiles.

@@ -74,9 +74,9 @@ int main() {
     std::map<std::string, long> values;
     unsigned seed = 1;
     long errors = 0;
-    for (int i = 0; i < 60000; i++) {
+    for (int i = 0; i < 150000; i++) {
         std::smatch found;
-        std::string text = "name" + std::to_string(i % 500) + " = " + formula(seed, i % 6);
+        std::string text = "name" + std::to_string(i % 500) + " = " + formula(seed, i % 4);
         if (!std::regex_match(text, found, line))
             return 1;
         try {

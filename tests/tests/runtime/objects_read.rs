@@ -165,3 +165,21 @@ fn older_lists_and_profiles_of_another_run_are_ignored() {
     fs::write(path("gmon.out.objects"), &newer[..newer.len() - 4]).unwrap();
     assert_ignored(&program, 41, "is not a line of a list of shared objects; gprof ignores the list");
 }
+
+#[test]
+fn sums_and_profiles_of_one_object() {
+    let (program, object) = ran("read-summed", "40", "1000");
+    for name in ["gmon.out", "gmon.out.side"] {
+        fs::copy(program.directory.join(name), program.directory.join(name.replace("gmon.out", "first"))).unwrap();
+    }
+    program.run(&[object.to_str().unwrap(), "5", "100"]);
+    let with = |words: &[&str]| quiet(&gprof(&program, words));
+    assert_eq!(with(&["-s", "program", "first", "gmon.out"]), "");
+    assert_eq!(with(&["-b", "program", "gmon.sum"]), with(&["-b", "program", "first", "gmon.out"]));
+    let info = with(&["-i", "program", "gmon.sum"]);
+    assert!(info.contains("(2 runs) contains:") && info.contains(&format!(": {} (", object.display())), "{info}");
+    assert_eq!(with(&["--extract=plug.so", "program", "first", "gmon.out"]), "");
+    let alone = with(&["plug.so", "first.plug.so"]);
+    assert_eq!((row(&alone, "stride").1, row(&alone, "serve").1), (45, 2));
+    assert!((11.0..11.5).contains(&row(&alone, "sampled_here").0), "{alone}");
+}

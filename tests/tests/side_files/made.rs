@@ -80,7 +80,7 @@ impl Run {
     }
 
     /// The profile of an image. Calls from other images come from address 0.
-    fn profile(&self, images: &[Image], image: usize) -> Vec<u8> {
+    pub(crate) fn profile(&self, images: &[Image], image: usize) -> Vec<u8> {
         let code = &images[image].code;
         let mut bins = vec![0; ((code.end - code.start) / BIN) as usize];
         for (bin, ticks) in self.ticks.get(&image).into_iter().flatten() {
@@ -204,10 +204,21 @@ pub(crate) fn beside(profile: &Path, suffix: &str) -> PathBuf {
 
 /// What gprof prints about the program with these words, in this directory.
 pub(crate) fn printed(images: &[Image], directory: &Path, words: &[&str]) -> Output {
+    let output = ran(images, directory, words);
+    assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    output
+}
+
+/// The error with which gprof refuses these words. Warnings may precede it.
+pub(crate) fn refused(images: &[Image], directory: &Path, words: &[&str]) -> String {
+    let output = ran(images, directory, words);
+    assert!(!output.status.success() && output.stdout.is_empty(), "{words:?}");
+    String::from_utf8(output.stderr).unwrap().lines().last().unwrap().to_owned()
+}
+
+fn ran(images: &[Image], directory: &Path, words: &[&str]) -> Output {
     let (options, profiles): (Vec<&str>, Vec<&str>) = words.iter().partition(|word| word.starts_with('-'));
     let program = images[0].path.to_str().unwrap();
     let words: Vec<&str> = options.into_iter().chain([program]).chain(profiles).collect();
-    let output = read(gprof(), directory, &words);
-    assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
-    output
+    read(gprof(), directory, &words)
 }

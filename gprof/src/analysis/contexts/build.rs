@@ -12,17 +12,17 @@ pub type InlinedAt<'a, 'data> = dyn Fn(u64) -> Vec<&'data [u8]> + 'a;
 
 /// Makes the tree of contexts.
 #[must_use]
-pub fn contexts(stacks: &Stacks, functions: &Functions<'_>, sites: &CallSites<'_, '_>) -> Contexts {
+pub fn contexts<'s>(stacks: &Stacks, functions: &Functions<'s>, sites: &CallSites<'_, 's>) -> Contexts {
     with_inlined(stacks, functions, sites, None).0
 }
 
 /// Makes the tree of contexts. With `inlined_at`, inlined functions have frames of their own. Returns the names of these
 /// functions.
 #[must_use]
-pub fn with_inlined<'data>(
+pub fn with_inlined<'s, 'data>(
     stacks: &Stacks,
-    functions: &Functions<'_>,
-    sites: &CallSites<'_, '_>,
+    functions: &Functions<'s>,
+    sites: &CallSites<'_, 's>,
     inlined_at: Option<&InlinedAt<'_, 'data>>,
 ) -> (Contexts, Vec<&'data [u8]>) {
     let nodes = stacks.nodes();

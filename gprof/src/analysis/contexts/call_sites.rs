@@ -4,11 +4,12 @@
 //! function: the call instruction before the return address, and mcount, which has counted all functions that were entered
 //! with this return address.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 
 use gmon::Arc;
 
+use super::ways::{MOST_BETWEEN, Ways};
 use crate::image::ProgramCode;
 use crate::symbols::functions::{FunctionId, Functions};
 
@@ -27,9 +28,6 @@ impl Gone {
     }
 }
 
-/// If more functions were counted at one return address, jumps between these functions are not searched.
-const MOST_CANDIDATES: usize = 16;
-
 /// If a function may jump to more functions, its jumps count as unknown.
 const MOST_JUMPS: usize = 256;
 
@@ -41,6 +39,8 @@ pub struct CallSites<'a, 'data> {
     counted: Vec<(u64, FunctionId, u64)>,
     /// The function that the call instruction before each return address calls.
     targets: RefCell<HashMap<u64, Option<FunctionId>>>,
+    /// The function of each name without a version; `None` if there are several. Filled when a stub is called.
+    names: OnceCell<HashMap<&'data [u8], Option<FunctionId>>>,
     /// The functions that each function may jump to; `None` if its code is not known.
     jumps: RefCell<HashMap<FunctionId, Option<Vec<FunctionId>>>>,
 }
@@ -61,7 +61,8 @@ impl<'a, 'data> CallSites<'a, 'data> {
             }
             same
         });
-        CallSites { functions, code, counted, targets: RefCell::default(), jumps: RefCell::default() }
+        let (targets, names, jumps) = (RefCell::default(), OnceCell::new(), RefCell::default());
+        CallSites { functions, code, counted, targets, names, jumps }
     }
 
     /// Makes the call sites of a program whose machine code is in memory.
@@ -108,7 +109,30 @@ impl<'a, 'data> CallSites<'a, 'data> {
 
     /// The name of the function that a stub jumps to, if the function is a stub.
     fn stub(&self, id: FunctionId) -> Option<&'data [u8]> {
-        self.functions[id].name.strip_suffix(b"@plt")
+        self.functions[id].name.strip_suffix(STUB)
+    }
+
+    /// The only function with a name.
+    fn named(&self, name: &[u8]) -> Option<FunctionId> {
+        let names = self.names.get_or_init(|| {
+            let mut names = HashMap::new();
+            for id in self.functions.ids() {
+                let known = names.entry(base(self.functions[id].name)).or_insert(Some(id));
+                *known = known.filter(|known| *known == id);
+            }
+            names
+        });
+        names.get(name).copied().flatten().map(|id| self.functions[id].counts_for)
+    }
+
+    /// Returns an arc with the caller that called last: if the called function was entered by a tail call, the address of
+    /// the function that ended so. The profile counts such a call for the function that the tail call returns to.
+    #[must_use]
+    pub fn with_last_caller(&self, arc: &Arc) -> Arc {
+        let called = || Some(self.functions[self.functions[self.functions.find(arc.selfpc)?].called_as?].counts_for);
+        let gone = called().map(|called| self.gone(arc.frompc, called)).filter(|gone| !gone.is_doubtful);
+        let last = gone.and_then(|gone| gone.functions.last().copied());
+        Arc { frompc: last.map_or(arc.frompc, |last| self.functions[last].address), ..*arc }
     }
 
     /// Whether a frame of `frame` can be a frame of `called`: the frame may be in a label inside the function.
@@ -131,11 +155,21 @@ impl<'a, 'data> CallSites<'a, 'data> {
             (targets.len() <= MOST_JUMPS).then_some(targets)
         });
         let leads = |id: &FunctionId| {
-            self.is_same(to, self.functions[*id].counts_for) || self.stub(*id) == Some(self.functions[to].name)
+            let is_stub = self.stub(*id).is_some_and(|name| name == base(self.functions[to].name));
+            is_stub || self.is_same(to, self.functions[*id].counts_for)
         };
         targets.as_ref().map(|targets| targets.iter().any(leads))
     }
 }
+
+/// A name without the version of the symbol. The name of a stub stays as it is.
+fn base(name: &[u8]) -> &[u8] {
+    let end = name.iter().position(|byte| *byte == b'@').filter(|_| !name.ends_with(STUB));
+    end.map_or(name, |end| &name[..end])
+}
+
+/// What follows the name of a function in the name of its stub.
+const STUB: &[u8] = b"@plt";
 
 /// A call site with the function of the next frame.
 struct Site<'s, 'a, 'data> {
@@ -153,21 +187,26 @@ impl Site<'_, '_, '_> {
         others.map(|(_, id, calls)| (*id, *calls)).collect()
     }
 
+    /// The ways from a function to the callee. Code that is not known may jump anywhere.
+    fn ways<'f>(&self, from: FunctionId, between: &'f [FunctionId]) -> Ways<'f> {
+        Ways::new(from, between, self.callee, |from, to| self.sites.jumps(from, to) != Some(false))
+    }
+
     /// A call of a known function.
     fn direct(&self, target: FunctionId) -> Gone {
         let is_direct = self.sites.is_same(self.callee, target);
         let mut between: Vec<FunctionId> = self.others().into_iter().map(|(id, _)| id).collect();
         between.retain(|id| *id != target);
         let first = if is_direct { Vec::new() } else { vec![target] };
-        if between.len() > MOST_CANDIDATES {
+        if between.len() > MOST_BETWEEN {
             return Gone::doubtful(first);
         }
         if is_direct {
             // Another function may have been called, and may have called this one again.
-            let ways = Ways::new(self.sites, self.callee, self.callee, &between);
+            let ways = self.ways(self.callee, &between);
             return Gone { functions: first, is_doubtful: ways.between() != 0 };
         }
-        let ways = Ways::new(self.sites, target, self.callee, &between);
+        let ways = self.ways(target, &between);
         match ways.shortest() {
             Some((path, is_only)) => Gone { functions: path, is_doubtful: !is_only },
             // The target jumps to an address that is not known, or to a function that was not counted.
@@ -177,12 +216,16 @@ impl Site<'_, '_, '_> {
 
     /// A call through a stub, which leads to a function of this name in some object.
     fn through_stub(&self, name: &[u8]) -> Gone {
-        let is_named = |id: FunctionId| self.sites.functions[id].name == name;
+        let is_named = |id: FunctionId| base(self.sites.functions[id].name) == name;
         if is_named(self.callee) {
             return self.direct(self.callee);
         }
-        match self.others().into_iter().find(|(id, _)| is_named(*id)) {
-            Some((target, _)) => self.direct(target),
+        if let Some((target, _)) = self.others().into_iter().find(|(id, _)| is_named(*id)) {
+            return self.direct(target);
+        }
+        // A function without a counter. A name may stand for several functions, so only a jump proves that it is this one.
+        match self.sites.named(name).filter(|target| self.sites.jumps(*target, self.callee) == Some(true)) {
+            Some(target) => self.direct(target),
             None => self.indirect(),
         }
     }
@@ -193,11 +236,11 @@ impl Site<'_, '_, '_> {
         if others.is_empty() {
             return Gone::default();
         }
-        if others.len() > MOST_CANDIDATES {
+        if others.len() > MOST_BETWEEN {
             return Gone::doubtful(Vec::new());
         }
         let candidates: Vec<FunctionId> = others.iter().map(|(id, _)| *id).collect();
-        let ways = Ways::new(self.sites, self.callee, self.callee, &candidates);
+        let ways = self.ways(self.callee, &candidates);
         let last: Vec<&(FunctionId, u64)> =
             others.iter().enumerate().filter(|(at, _)| ways.leads(*at)).map(|(_, other)| other).collect();
         let Some((way, _)) = last.iter().max_by_key(|(id, calls)| (*calls, std::cmp::Reverse(*id))) else {
@@ -212,82 +255,58 @@ impl Site<'_, '_, '_> {
     }
 }
 
-/// The jumps between a few functions: from one function, through others, to the function of the next frame.
-struct Ways<'f> {
-    from: FunctionId,
-    between: &'f [FunctionId],
-    /// For each function the functions that it may jump to, as bits. First come the functions between, then the callee, then
-    /// the function that the way begins with.
-    jumps: Vec<u32>,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::image::{Code, Machine, Symbol};
 
-impl<'f> Ways<'f> {
-    fn new(sites: &CallSites<'_, '_>, from: FunctionId, callee: FunctionId, between: &'f [FunctionId]) -> Ways<'f> {
-        let all: Vec<FunctionId> = between.iter().copied().chain([callee, from]).collect();
-        // Code that is not known may jump anywhere.
-        let bits = |id: &FunctionId| {
-            let leads = |to: &FunctionId| sites.jumps(*id, *to) != Some(false);
-            all.iter().enumerate().fold(0, |bits, (at, to)| bits | u32::from(leads(to)) << at)
+    const NAMES: [(u64, &str); 5] =
+        [(0x1000, "main"), (0x1020, "sort@plt"), (0x1040, "sort@@V_1"), (0x1060, "sort_r@@V_2"), (0x1080, "other@plt")];
+
+    /// `main` calls the stubs of `sort` and `other`, and `sort` jumps to `sort_r`.
+    fn with_sites<T>(arcs: &[Arc], check: impl Fn(&Functions<'_>, &CallSites<'_, '_>) -> T) -> T {
+        let symbol = |(address, name): (u64, &'static str)| Symbol {
+            address,
+            name: name.as_bytes(),
+            is_static: false,
+            is_func: true,
         };
-        let jumps = all.iter().map(bits).collect();
-        Ways { from, between, jumps }
+        let functions = Functions::new(NAMES.map(symbol).to_vec(), 0x10a0);
+        let mut bytes = vec![0x90; 0xa0];
+        bytes[0x0b..0x10].copy_from_slice(&[0xe8, 0x10, 0, 0, 0]);
+        bytes[0x13..0x18].copy_from_slice(&[0xe8, 0x68, 0, 0, 0]);
+        bytes[0x43..0x48].copy_from_slice(&[0xe9, 0x18, 0, 0, 0]);
+        let code = Code { machine: Machine::X86_64, start: 0x1000, bytes: &bytes };
+        check(&functions, &CallSites::in_memory(arcs, &functions, code))
     }
 
-    fn callee(&self) -> usize {
-        self.between.len()
+    #[test]
+    fn a_function_of_a_library_that_ends_in_a_tail_call() {
+        with_sites(&[], |functions, sites| {
+            let id = |address| functions.find(address).unwrap();
+            // Neither function has a counter, but the stub has the name, and the jump is in the code.
+            let sort = Gone { functions: vec![id(0x1040)], is_doubtful: false };
+            assert_eq!(sites.gone(0x1010, id(0x1060)), sort);
+            assert_eq!(sites.gone(0x1010, id(0x1040)), Gone::default());
+            assert_eq!(sites.gone(0x1010, id(0x1020)), Gone::default(), "in the stub");
+            // Nothing tells what the stub `other` leads to.
+            assert_eq!(sites.gone(0x1018, id(0x1060)), Gone::default());
+        });
     }
 
-    /// Whether a function between may jump to the callee.
-    fn leads(&self, at: usize) -> bool {
-        self.jumps[at] >> self.callee() & 1 != 0
+    #[test]
+    fn calls_count_for_the_function_that_made_them() {
+        let arc = |selfpc| Arc { frompc: 0x1010, selfpc, count: 3 };
+        let arcs = [arc(0x1044), arc(0x1064)];
+        with_sites(&arcs, |_, sites| {
+            let callers = arcs.map(|arc| sites.with_last_caller(&arc).frompc);
+            assert_eq!(callers, [0x1010, 0x1040]);
+        });
     }
 
-    /// The functions between that some way to the callee goes through, as bits.
-    fn between(&self) -> u32 {
-        let close = |mut bits: u32, more: &dyn Fn(u32) -> u32| loop {
-            let next = bits | more(bits);
-            if next == bits {
-                return bits;
-            }
-            bits = next;
-        };
-        let is_in = |at: usize, bits: u32| bits >> at & 1 != 0;
-        let after =
-            |bits: u32| (0..self.jumps.len()).filter(|at| is_in(*at, bits)).fold(0, |all, at| all | self.jumps[at]);
-        let before =
-            |bits: u32| (0..self.jumps.len()).filter(|at| self.jumps[*at] & bits != 0).fold(0, |all, at| all | 1 << at);
-        let reached = close(1 << (self.callee() + 1), &after);
-        let leading = close(1 << self.callee(), &before);
-        reached & leading & ((1 << self.callee()) - 1)
-    }
-
-    /// The shortest way, without the callee, and whether every way goes through these functions once, and through no others.
-    fn shortest(&self) -> Option<(Vec<FunctionId>, bool)> {
-        // Breadth first: each function with the place of the one before in this list.
-        let mut reached = vec![(self.callee() + 1, usize::MAX)];
-        let mut at = 0;
-        while !self.leads(reached.get(at)?.0) {
-            let jumps = self.jumps[reached[at].0];
-            for next in (0..self.between.len()).filter(|next| jumps >> next & 1 != 0) {
-                if reached.iter().all(|(known, _)| *known != next) {
-                    reached.push((next, at));
-                }
-            }
-            at += 1;
-        }
-        let mut way = Vec::new();
-        let (mut after, mut jumps_back) = (1 << self.callee(), self.jumps[self.callee()]);
-        let mut is_straight = true;
-        while let Some((place, before)) = reached.get(at).copied() {
-            way.push(self.between.get(place).copied().unwrap_or(self.from));
-            // A later function that jumps here may have done so, and may have come back.
-            is_straight &= jumps_back >> place & 1 == 0;
-            after |= 1 << place;
-            jumps_back |= self.jumps[place];
-            at = before;
-        }
-        way.reverse();
-        let through = after & ((1 << self.callee()) - 1);
-        Some((way, is_straight && through == self.between()))
+    #[test]
+    fn names_without_versions() {
+        let names = ["f@@V_1", "f@V_1", "f", "f@plt", "@", ""].map(|name| base(name.as_bytes()));
+        assert_eq!(names, [b"f".as_slice(), b"f", b"f", b"f@plt", b"", b""]);
     }
 }

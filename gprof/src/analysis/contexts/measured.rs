@@ -86,9 +86,10 @@ impl Measured {
         self.counted.ticks(&self.contexts, groups, of)
     }
 
-    /// Returns the arcs, sorted. Not all of them were counted.
+    /// Returns the arcs between different functions, sorted. Not all of them were counted.
     pub fn arcs(&self) -> Vec<(FunctionId, FunctionId)> {
-        let mut arcs: Vec<_> = self.pairs.keys().filter_map(|(caller, called)| Some(((*caller)?, *called))).collect();
+        let arcs = self.pairs.keys().filter_map(|(caller, called)| Some(((*caller)?, *called)));
+        let mut arcs: Vec<_> = arcs.filter(|(caller, called)| caller != called).collect();
         arcs.sort_unstable();
         arcs
     }

@@ -175,6 +175,13 @@ impl Children {
         &self.all[self.starts[group] as usize..self.starts[group + 1] as usize]
     }
 
+    /// Sorts the children of each context.
+    pub(crate) fn sort_by_key<K: Ord>(&mut self, key: impl Fn(usize) -> K) {
+        for borders in self.starts.windows(2) {
+            self.all[borders[0] as usize..borders[1] as usize].sort_by_cached_key(|at| key(*at as usize));
+        }
+    }
+
     /// Visits all contexts, each before its children, with the number of callers of each context.
     pub(crate) fn each(&self, mut take: impl FnMut(usize, usize)) {
         let mut left: Vec<(u32, usize)> = self.of(None).iter().rev().map(|at| (*at, 0)).collect();

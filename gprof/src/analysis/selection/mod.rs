@@ -127,6 +127,8 @@ pub struct Selections {
     pub source: Selection,
     /// The arcs of the call graph.
     pub arcs: ArcSelection,
+    /// The functions whose callers are shown.
+    pub callers: Selection,
 }
 
 impl Selections {
@@ -146,6 +148,7 @@ impl Selections {
             counts: Selection::all(functions),
             source: Selection::all(functions),
             arcs: ArcSelection::default(),
+            callers: Selection::all(functions),
         }
     }
 
@@ -159,7 +162,7 @@ impl Selections {
         let runtime = if rules.knows_whole_runtime { runtime::all(functions) } else { runtime::named(functions) };
         let mut all = Selections::without(runtime, functions);
         let matcher = Matcher { functions, sources, finds_readable: rules.finds_readable_names };
-        for subject in [Subject::Flat, Subject::Graph, Subject::Time, Subject::Counts, Subject::Source, Subject::Arcs] {
+        for subject in Subject::ALL {
             for only in [true, false] {
                 let choices = options.choices.iter().filter(|choice| (choice.subject, choice.only) == (subject, only));
                 let choices: Vec<&Choice> = choices.collect();
@@ -180,6 +183,7 @@ impl Selections {
             Subject::Time => &mut self.time,
             Subject::Counts => &mut self.counts,
             Subject::Source => &mut self.source,
+            Subject::Callers => &mut self.callers,
             Subject::Arcs => {
                 let arcs = if only { &mut self.arcs.included } else { &mut self.arcs.excluded };
                 arcs.extend(named.into_iter().filter(|(callers, _)| callers.contains(&true)));

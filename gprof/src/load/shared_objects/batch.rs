@@ -80,7 +80,8 @@ impl CandidateSum {
     /// Adds the counts from side files to the sum of the profiles. Returns the number of samples outside the code of
     /// the object's file.
     pub(super) fn settle(&mut self, path: &Path, code: &Range<u64>, unit: &Histogram) -> u64 {
-        let (profile, outside) = std::mem::take(&mut self.sparse).profile(code, unit);
+        let sparse = std::mem::take(&mut self.sparse);
+        let (profile, outside) = sparse.profile(&sparse.code_in(code), unit);
         self.samples = self.samples.saturating_sub(outside);
         if self.failure.is_none()
             && let Err(source) = self.sum.add_counts(profile)

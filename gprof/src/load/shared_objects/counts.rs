@@ -6,9 +6,13 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use gmon::side_file::Checksum;
-use gmon::{Arc, Histogram, Profile};
+use gmon::{Arc, Field, Histogram, Profile, SideFileError};
 
 use crate::load::outside::OutsideImages;
+
+/// The number of bytes of code that an object has at most. A damaged file may have any number, and a histogram has a
+/// counter for each bin.
+const MOST_CODE: u64 = 1 << 29;
 
 /// The counts of a run that its profile does not contain.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -23,6 +27,26 @@ pub(crate) struct RunCounts {
     pub(super) arcs: Vec<([u64; 4], u64)>,
     /// Samples and calls outside all objects.
     pub(super) outside_images: OutsideImages,
+}
+
+impl RunCounts {
+    /// The profile of the object with a number of the side file, with a histogram that covers all of the object's code.
+    /// `unit` has the unit of the samples. Returns `None` if nothing was counted in the object.
+    ///
+    /// # Errors
+    ///
+    /// When the object has more code than any real object.
+    pub(crate) fn profile(&self, number: u32, unit: &Histogram) -> gmon::Result<Option<Profile>> {
+        let object = self.numbers.get(&number).and_then(|at| self.objects.get(*at));
+        let Some(ObjectCounts::Sparse(counts)) = object.map(|object| &object.counts) else { return Ok(None) };
+        let bins = counts.bins.iter().filter(|(_, ticks)| *ticks > 0);
+        let hit = bins.fold(counts.code.clone(), |hit, (bin, _)| hit.start.min(bin.start)..hit.end.max(bin.end));
+        let size = hit.end.saturating_sub(hit.start);
+        if size > MOST_CODE {
+            return Err(SideFileError::Impossible { field: Field::Size, value: size }.into());
+        }
+        Ok(Some(counts.profile(&hit, unit).0))
+    }
 }
 
 /// A shared object of a run.
@@ -78,17 +102,21 @@ impl SparseProfile {
         self.bins.iter().fold(0, |sum, (_, ticks)| sum.saturating_add(*ticks))
     }
 
-    /// The counts as a profile with a histogram that covers the code inside `image`, the code of the object's file.
-    /// `unit` has the unit of the samples. Also returns the number of samples outside `image`.
-    pub(super) fn profile(&self, image: &Range<u64>, unit: &Histogram) -> (Profile, u64) {
+    /// The addresses of the object's code that are also in another range.
+    pub(super) fn code_in(&self, range: &Range<u64>) -> Range<u64> {
+        self.code.start.max(range.start)..self.code.end.min(range.end)
+    }
+
+    /// The counts as a profile with a histogram that covers `code`. `unit` has the unit of the samples. Also returns the
+    /// number of samples outside `code`.
+    pub(super) fn profile(&self, code: &Range<u64>, unit: &Histogram) -> (Profile, u64) {
         let arcs = self.arcs.clone();
         let Some((first, _)) = self.bins.first() else {
             return (Profile { arcs, ..Profile::default() }, 0);
         };
         // A writer gives all bins of an object the same size.
         let size = (first.end - first.start).max(1);
-        let start = self.code.start.max(image.start) / size;
-        let end = self.code.end.min(image.end).div_ceil(size);
+        let (start, end) = (code.start / size, code.end.div_ceil(size));
         let (mut bins, mut outside) = (vec![0_u64; usize::try_from(end.saturating_sub(start)).unwrap_or(0)], 0_u64);
         for (bin, ticks) in &self.bins {
             let at = (bin.start / size).checked_sub(start).and_then(|at| usize::try_from(at).ok());
@@ -112,12 +140,12 @@ mod tests {
         let arcs = vec![Arc { frompc: 1, selfpc: 2, count: 3 }];
         let bins = vec![(0x1000..0x1004, 5), (0x1ffc..0x2000, 6), (0x2004..0x2008, 7), (0x1000..0x1004, 1)];
         let counts = SparseProfile { code: 0x0ffd..0x3000, bins, arcs: arcs.clone() };
-        let (profile, outside) = counts.profile(&(0x1000..0x2001), &seconds(100));
+        let (profile, outside) = counts.profile(&counts.code_in(&(0x1000..0x2001)), &seconds(100));
         let [histogram] = &profile.histograms[..] else { panic!("{profile:?}") };
         assert_eq!((histogram.lowpc, histogram.highpc, histogram.bins.len()), (0x1000, 0x2004, 0x401));
         assert_eq!(histogram.hit().collect::<Vec<_>>(), [(0, 6), (0x3ff, 6)]);
         assert_eq!((profile.arcs, outside, counts.samples()), (arcs, 7, 19));
-        let (empty, outside) = counts.profile(&(0x8000..0x9000), &seconds(100));
+        let (empty, outside) = counts.profile(&counts.code_in(&(0x8000..0x9000)), &seconds(100));
         assert_eq!((empty.histograms, outside), (Vec::new(), 19));
     }
 }

@@ -16,7 +16,7 @@ use crate::image::files;
 const LONGEST_HEADER: u64 = 1 << 15;
 
 /// The path of a file beside a profile: the profile's path with this suffix.
-pub(super) fn companion(profile: &Path, suffix: impl AsRef<OsStr>) -> PathBuf {
+pub(crate) fn companion(profile: &Path, suffix: impl AsRef<OsStr>) -> PathBuf {
     let mut name = OsString::from(profile);
     name.push(".");
     name.push(suffix.as_ref());

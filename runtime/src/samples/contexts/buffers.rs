@@ -82,6 +82,17 @@ impl<'a> Buffer<'a> {
         true
     }
 
+    /// Sets a bit in the frames that `is_marked` wants.
+    pub(super) fn mark(&mut self, bit: u64, is_marked: impl Fn(u64) -> bool) {
+        for index in 0..self.used {
+            // SAFETY: a frame that was written, inside the buffer, which only this thread uses.
+            let frame = unsafe { &mut *(&raw mut (*self.memory()).frames).cast::<u64>().add(index) };
+            if is_marked(*frame) {
+                *frame |= bit;
+            }
+        }
+    }
+
     /// The frames, in the order in which they were added.
     pub(super) fn frames(&self) -> &[u64] {
         // SAFETY: these frames were written, and only this thread uses the buffer.

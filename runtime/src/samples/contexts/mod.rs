@@ -7,11 +7,13 @@
 //! Every tick is in one node, or in the sum of one reason why no stack is known. So the ticks of the tree and of the sums are
 //! the ticks in the bins and outside the program's text.
 //!
-//! `tree` adds and finds nodes, `chains` counts ticks in them, and `buffers` has the memory of walks. As in [`super::bins`],
+//! `tree` adds and finds nodes, `chains` counts ticks in them, `settling` turns addresses into places, and `buffers` has the memory of
+//! walks. As in [`super::bins`],
 //! nothing here takes a lock or calls the C library.
 
 mod buffers;
 mod chains;
+mod settling;
 mod tree;
 
 use core::ffi::c_void;
@@ -24,10 +26,11 @@ use gmon::encode::side_file::CutReason;
 
 use crate::os::{WALKS_STACKS, a_moment};
 pub(crate) use crate::per_process::PLACE;
-use crate::per_process::{Contexts, PER_PROCESS};
-use crate::unwind::{Frame, Stack, walk_stack};
+use crate::per_process::{Contexts, PER_PROCESS, WHILE_CLOSING};
+use crate::unwind::{Frame, Stack, is_closing, stays, walk_stack};
 
 use buffers::Buffer;
+use tree::without_mark;
 pub(crate) use tree::{NodeRef, ROOT};
 
 /// Whether calling contexts are wanted.
@@ -106,20 +109,16 @@ pub(crate) fn each_address(mut each: impl FnMut(usize)) {
 }
 
 /// Replaces run-time addresses by places: `place` returns the place of an address, with the number of the object in the bits
-/// from [`OBJECT_SHIFT`] on, or `None` to leave the address as it is. Call this when the code at these addresses is gone.
-/// Handlers may add nodes at the same time.
-pub(crate) fn settle(mut place: impl FnMut(usize) -> Option<usize>) {
-    PER_PROCESS.memory.contexts.tree.each(|node, read| {
-        let is_address = read.address != 0 && read.address & PLACE == 0;
-        if is_address && let Some(place) = place(read.address as usize) {
-            node.address.store(PLACE | place as u64, SeqCst);
-        }
-    });
+/// from [`OBJECT_SHIFT`] on, or `None` to leave the address as it is. The second argument says whether the samples with the
+/// address came while a thread was in `dlclose`, since the previous call; others are from before. Handlers may add nodes at the
+/// same time. Unless `has_changed`, nothing is done if no sample came while a thread was in `dlclose`.
+pub(crate) fn settle(has_changed: bool, place: impl FnMut(usize, bool) -> Option<usize>) {
+    PER_PROCESS.memory.contexts.settle(has_changed, place);
 }
 
 /// The address of a node.
 pub(crate) fn address(number: u32) -> u64 {
-    PER_PROCESS.memory.contexts.tree.node(number).map_or(0, |node| node.address.load(Relaxed))
+    PER_PROCESS.memory.contexts.tree.node(number).map_or(0, |node| without_mark(node.address.load(Relaxed)))
 }
 
 /// A walk that is under way.
@@ -150,7 +149,17 @@ impl Walking<'_> {
             is_innermost = false;
             buffer.push(pc as u64 + u64::from(is_interrupted_caller))
         });
+        // An object that was loaded since the last look may have the addresses of an object that is gone, and the nodes of both
+        // must differ: see `control::merge`.
+        let is_closing = is_closing();
+        if is_closing {
+            buffer.mark(WHILE_CLOSING, |pc| !stays(pc as usize));
+        }
         self.contexts.count_chain(buffer.frames(), ending, self.ticks);
+        if is_closing {
+            // Not before: the next look must find the nodes. This thread is in their objects, which therefore stay until then.
+            self.contexts.has_closing.store(true, SeqCst);
+        }
     }
 }
 

@@ -9,7 +9,7 @@
 
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 
-use crate::per_process::{ContextNode, ContextTree, Segment, position};
+use crate::per_process::{ContextNode, ContextTree, PLACE, Segment, WHILE_CLOSING, position};
 
 /// The number of the root.
 pub(crate) const ROOT: u32 = 0;
@@ -22,8 +22,15 @@ pub(crate) struct NodeRef {
     pub(crate) parent: u32,
     /// A run-time address, or a place; 0 for a node that was not complete when it was read. Such a node has no children.
     pub(crate) address: u64,
+    /// Whether the run-time address was counted while a thread was in `dlclose`.
+    pub(crate) is_while_closing: bool,
     /// The ticks without those of the nodes below.
     pub(crate) ticks: u64,
+}
+
+/// An address, or a place, without the mark of addresses that were counted while a thread was in `dlclose`.
+pub(super) fn without_mark(address: u64) -> u64 {
+    if address & PLACE == 0 { address & !WHILE_CLOSING } else { address }
 }
 
 /// A hash of a parent and an address. The upper half of the product depends on all bits of both.
@@ -104,7 +111,9 @@ impl ContextTree {
             // The address is read first: a node with an address has its parent.
             let address = node.address.load(Acquire);
             let parent = if address == 0 { ROOT } else { node.parent.load(Relaxed) };
-            each(node, NodeRef { number, parent, address, ticks: node.ticks.load(Relaxed) });
+            let is_while_closing = address & (PLACE | WHILE_CLOSING) == WHILE_CLOSING;
+            let address = without_mark(address);
+            each(node, NodeRef { number, parent, address, is_while_closing, ticks: node.ticks.load(Relaxed) });
         }
     }
 }

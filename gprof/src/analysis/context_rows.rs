@@ -1,0 +1,236 @@
+//! The rows of the reports with calling contexts and with callers.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use super::contexts::callers::callers;
+use super::contexts::measured::Pair;
+use super::contexts::tree::{Children, Contexts, Frame};
+use super::graph::Graph;
+use super::input::Input;
+use super::percent::whole;
+use super::selection::Selection;
+use crate::cli::options::Limit;
+use crate::symbols::functions::{FunctionId, Functions};
+
+/// A row of the tree of contexts or of callers. Times are in the unit of the samples, normally seconds.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct ContextRow<'data> {
+    /// The number of rows between this row and the root of its tree. The row above with a depth one lower is the caller; in a
+    /// tree of callers it is the called function.
+    pub depth: usize,
+    /// The function or other code.
+    pub frame: Frame,
+    /// The symbol of an inlined function, if the frame is one.
+    pub inlined: Option<&'data [u8]>,
+    /// The inclusive time as a percentage of the time of all stacks.
+    pub percent: f64,
+    /// The time during which this frame was on the stack above its callers; in a tree of callers the time for which this
+    /// chain of callers is responsible.
+    pub inclusive: f64,
+    /// The time of the frame itself; in a tree of callers the time without known callers.
+    pub self_time: f64,
+    /// The calls of the function by its caller, if the profile tells them: if the tree has this arc once.
+    pub calls: Option<u64>,
+    /// Whether the tail calls of the program allow other functions, or none, in place of this frame.
+    pub is_doubtful: bool,
+}
+
+/// A tree of contexts or of callers.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct ContextTable<'data> {
+    /// The rows that the report shows: each below its parent, the longest time first.
+    pub rows: Vec<ContextRow<'data>>,
+    /// The number of rows beyond the limits of the options.
+    pub left_out: usize,
+    /// The time that is 100 percent: the time of all stacks, without that in the profiling runtime.
+    pub total: f64,
+}
+
+/// Both reports.
+#[derive(Debug, Default)]
+pub(crate) struct ContextTables<'data> {
+    pub(crate) contexts: Option<ContextTable<'data>>,
+    pub(crate) callers: Option<ContextTable<'data>>,
+}
+
+/// Rows with less than this percentage of the time are not shown if the user sets no limit.
+const LEAST_PERCENT: f64 = 1.0;
+
+impl<'data> ContextTables<'data> {
+    /// Makes the reports that the user wants. `rate` is the number of samples for each unit of time.
+    pub(super) fn new(
+        input: &Input<'data>,
+        functions: &Functions<'data>,
+        graph: &Graph,
+        rate: f64,
+    ) -> ContextTables<'data> {
+        let Some((tree, inlined)) = input.contexts(functions) else { return ContextTables::default() };
+        let flat = &input.selections.flat;
+        let own = own(&tree, flat);
+        let total = own.iter().fold(0_u64, |sum, own| sum.saturating_add(*own));
+        let limit = Limits::new(input.options.limit, total);
+        let arcs = &counted_arcs(graph);
+        let rows = Rows { functions, inlined: &inlined, limit, total, rate };
+        let contexts = input.options.reports.contexts.map(|depth| {
+            let calls = unique_calls(&tree, arcs);
+            rows.table(&tree, &own, depth, |at, _| calls[at])
+        });
+        let is_chosen = |id: FunctionId| input.selections.callers.includes(id);
+        let callers = input.options.reports.callers.then(|| {
+            let tree = callers(&tree, &own, functions.len(), is_chosen, limit.least);
+            let own: Vec<u64> = tree.all().iter().map(|context| context.ticks).collect();
+            let calls = |at: usize, depth: usize| calls_of_caller(&tree, at, depth, graph, arcs);
+            rows.table(&tree, &own, usize::MAX, calls)
+        });
+        ContextTables { contexts, callers }
+    }
+}
+
+/// The ticks of each context alone, without those in the profiling runtime.
+fn own(tree: &Contexts, flat: &Selection) -> Vec<u64> {
+    let is_runtime = |frame| match frame {
+        Frame::Function(id) => flat.is_runtime(id) && !flat.includes(id),
+        _ => false,
+    };
+    tree.all().iter().map(|context| if is_runtime(context.frame) { 0 } else { context.ticks }).collect()
+}
+
+/// The counted calls of each arc; `None` stands for callers outside of all functions.
+fn counted_arcs(graph: &Graph) -> HashMap<Pair, u64> {
+    let arcs = graph.arc_ids().map(|id| graph.arc(id).0).map(|arc| ((Some(arc.parent), arc.child), arc.count));
+    arcs.filter(|(_, calls)| *calls > 0).collect()
+}
+
+/// The calls by which each context was entered, if only this context was entered by its arc.
+fn unique_calls(tree: &Contexts, arcs: &HashMap<Pair, u64>) -> Vec<Option<u64>> {
+    let all = tree.all();
+    let mut times: HashMap<Pair, usize> = HashMap::new();
+    let pair = |at: usize| {
+        let Frame::Function(called) = all[at].frame else { return None };
+        let mut caller = all[at].parent();
+        while let Some(above) = caller.filter(|above| matches!(all[*above].frame, Frame::Inlined(_))) {
+            caller = all[above].parent();
+        }
+        match all[caller?].frame {
+            Frame::Function(caller) => Some((Some(caller), called)),
+            _ => None,
+        }
+    };
+    let pairs: Vec<Option<Pair>> = (0..all.len()).map(pair).collect();
+    pairs.iter().flatten().for_each(|pair| *times.entry(*pair).or_insert(0) += 1);
+    let calls = |pair: &Option<Pair>| {
+        let pair = pair.as_ref().filter(|pair| times.get(pair) == Some(&1))?;
+        arcs.get(pair).copied()
+    };
+    pairs.iter().map(calls).collect()
+}
+
+/// The calls of a function whose callers are shown, and of each of its direct callers.
+fn calls_of_caller(tree: &Contexts, at: usize, depth: usize, graph: &Graph, arcs: &HashMap<Pair, u64>) -> Option<u64> {
+    let all = tree.all();
+    match (depth, all[at].frame, all[at].parent().map(|parent| all[parent].frame)) {
+        (0, Frame::Function(id), _) => Some(graph.calls(id)).filter(|calls| *calls > 0),
+        (1, Frame::Function(caller), Some(Frame::Function(called))) => arcs.get(&(Some(caller), called)).copied(),
+        _ => None,
+    }
+}
+
+/// The limits of the user, in ticks.
+#[derive(Clone, Copy)]
+struct Limits {
+    top: usize,
+    least: u64,
+}
+
+impl Limits {
+    fn new(limit: Limit, total: u64) -> Limits {
+        let percent = limit.min_percent.unwrap_or(if limit.top.is_some() { 0.0 } else { LEAST_PERCENT });
+        // A row without ticks is never shown.
+        let least = (percent / 100.0 * total as f64).ceil() as u64;
+        Limits { top: limit.top.unwrap_or(usize::MAX), least: least.max(1) }
+    }
+}
+
+/// What all rows need.
+struct Rows<'a, 'data> {
+    functions: &'a Functions<'data>,
+    inlined: &'a [&'data [u8]],
+    limit: Limits,
+    total: u64,
+    rate: f64,
+}
+
+impl<'data> Rows<'_, 'data> {
+    fn table(
+        &self,
+        tree: &Contexts,
+        own: &[u64],
+        depth: usize,
+        calls: impl Fn(usize, usize) -> Option<u64>,
+    ) -> ContextTable<'data> {
+        let mut whole = own.to_vec();
+        tree.add_up(&mut whole);
+        let is_shown = self.shown(&whole);
+        let mut children = Children::new(tree);
+        let all = tree.all();
+        children.sort_by_key(|at| (Reverse(whole[at]), self.name(all[at].frame), all[at].frame, all[at].is_doubtful));
+        let mut rows = Vec::new();
+        children.each(|at, level| {
+            if is_shown[at] && level < depth {
+                rows.push(self.row(tree, at, level, own[at], whole[at], calls(at, level)));
+            }
+        });
+        let with_time = whole.iter().filter(|ticks| **ticks > 0).count();
+        ContextTable { left_out: with_time - rows.len(), rows, total: self.total as f64 / self.rate }
+    }
+
+    /// Which contexts the limits show. The callers of a shown context are shown: they have at least as much time, and come
+    /// first.
+    fn shown(&self, whole: &[u64]) -> Vec<bool> {
+        let mut is_shown: Vec<bool> = whole.iter().map(|ticks| *ticks >= self.limit.least).collect();
+        if self.limit.top < whole.len() {
+            let mut order: Vec<usize> = (0..whole.len()).collect();
+            order.sort_by_key(|at| (Reverse(whole[*at]), *at));
+            order.iter().skip(self.limit.top).for_each(|at| is_shown[*at] = false);
+        }
+        is_shown
+    }
+
+    fn row(
+        &self,
+        tree: &Contexts,
+        at: usize,
+        depth: usize,
+        own: u64,
+        inclusive: u64,
+        calls: Option<u64>,
+    ) -> ContextRow<'data> {
+        let context = &tree.all()[at];
+        let inlined = match context.frame {
+            Frame::Inlined(number) => self.inlined.get(number as usize).copied(),
+            _ => None,
+        };
+        ContextRow {
+            depth,
+            frame: context.frame,
+            inlined,
+            percent: 100.0 * inclusive as f64 / whole(self.total as f64),
+            inclusive: inclusive as f64 / self.rate,
+            self_time: own as f64 / self.rate,
+            calls,
+            is_doubtful: context.is_doubtful,
+        }
+    }
+
+    /// The name that orders rows with the same time.
+    fn name(&self, frame: Frame) -> &'data [u8] {
+        match frame {
+            Frame::Function(id) => self.functions[id].name,
+            Frame::Inlined(number) => self.inlined.get(number as usize).copied().unwrap_or_default(),
+            _ => b"",
+        }
+    }
+}

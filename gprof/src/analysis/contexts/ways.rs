@@ -1,0 +1,90 @@
+//! The ways by which jumps lead from one function to another.
+
+use crate::symbols::functions::FunctionId;
+
+/// The most functions between the two ends of a way.
+pub(super) const MOST_BETWEEN: usize = 16;
+
+/// The jumps between a few functions: from one function, through others, to the function of the next frame.
+pub(super) struct Ways<'f> {
+    from: FunctionId,
+    between: &'f [FunctionId],
+    /// For each function the functions that it may jump to, as bits. First come the functions between, then the callee, then
+    /// the function that the way begins with.
+    jumps: Vec<u32>,
+}
+
+impl<'f> Ways<'f> {
+    /// `may_jump` returns whether a function may jump to another. There are at most [`MOST_BETWEEN`] functions between.
+    pub(super) fn new(
+        from: FunctionId,
+        between: &'f [FunctionId],
+        callee: FunctionId,
+        may_jump: impl Fn(FunctionId, FunctionId) -> bool,
+    ) -> Ways<'f> {
+        let all: Vec<FunctionId> = between.iter().copied().chain([callee, from]).collect();
+        let bits = |id: &FunctionId| {
+            all.iter().enumerate().fold(0, |bits, (at, to)| bits | u32::from(may_jump(*id, *to)) << at)
+        };
+        let jumps = all.iter().map(bits).collect();
+        Ways { from, between, jumps }
+    }
+
+    fn callee(&self) -> usize {
+        self.between.len()
+    }
+
+    /// Whether a function between may jump to the callee.
+    pub(super) fn leads(&self, at: usize) -> bool {
+        self.jumps[at] >> self.callee() & 1 != 0
+    }
+
+    /// The functions between that some way to the callee goes through, as bits.
+    pub(super) fn between(&self) -> u32 {
+        let close = |mut bits: u32, more: &dyn Fn(u32) -> u32| loop {
+            let next = bits | more(bits);
+            if next == bits {
+                return bits;
+            }
+            bits = next;
+        };
+        let is_in = |at: usize, bits: u32| bits >> at & 1 != 0;
+        let after =
+            |bits: u32| (0..self.jumps.len()).filter(|at| is_in(*at, bits)).fold(0, |all, at| all | self.jumps[at]);
+        let before =
+            |bits: u32| (0..self.jumps.len()).filter(|at| self.jumps[*at] & bits != 0).fold(0, |all, at| all | 1 << at);
+        let reached = close(1 << (self.callee() + 1), &after);
+        let leading = close(1 << self.callee(), &before);
+        reached & leading & ((1 << self.callee()) - 1)
+    }
+
+    /// The shortest way, without the callee, and whether every way goes through these functions once, and through no others.
+    pub(super) fn shortest(&self) -> Option<(Vec<FunctionId>, bool)> {
+        // Breadth first: each function with the place of the one before in this list.
+        let mut reached = vec![(self.callee() + 1, usize::MAX)];
+        let mut at = 0;
+        while !self.leads(reached.get(at)?.0) {
+            let jumps = self.jumps[reached[at].0];
+            for next in (0..self.between.len()).filter(|next| jumps >> next & 1 != 0) {
+                if reached.iter().all(|(known, _)| *known != next) {
+                    reached.push((next, at));
+                }
+            }
+            at += 1;
+        }
+        let mut way = Vec::new();
+        let (mut after, mut jumps_back) = (1 << self.callee(), self.jumps[self.callee()]);
+        let mut is_straight = true;
+        while let Some((place, before)) = reached.get(at).copied() {
+            way.push(self.between.get(place).copied().unwrap_or(self.from));
+            // A later function that jumps here may have done so, and may have come back.
+            is_straight &= jumps_back >> place & 1 == 0;
+            after |= 1 << place;
+            jumps_back |= self.jumps[place];
+            at = before;
+        }
+        way.reverse();
+        let through = after & ((1 << self.callee()) - 1);
+        Some((way, is_straight && through == self.between()))
+    }
+}

@@ -1,0 +1,169 @@
+//! What side files contain, in numbers.
+
+use std::collections::BTreeMap;
+
+use gmon::side_file::{Calls, CutReason, Kind, SideFile, property};
+
+use super::profile_file::HOST_RATE;
+use super::shared_objects::{identity, path};
+
+/// What the side files of one program's runs contain, in numbers.
+///
+/// [`Analysis::side_files`](crate::Analysis::side_files) returns one for each program that ran.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct SideInfo {
+    /// The path of the program; empty if unknown.
+    pub program: String,
+    /// The number of runs.
+    pub runs: u64,
+    /// Whether the program still ran, or was killed.
+    pub is_live: bool,
+    /// The properties that all runs have in common: names and values.
+    pub properties: Vec<(String, String)>,
+    /// The program, its shared objects and the vDSO, by number.
+    pub objects: Vec<SideObject>,
+    /// Samples in the kernel.
+    pub kernel: u64,
+    /// Samples in no known object.
+    pub elsewhere: u64,
+    /// The threads, those with the most ticks first; empty if the runs did not count by thread.
+    pub threads: Vec<SideThread>,
+    /// The number of nodes in the tree of stacks.
+    pub nodes: u64,
+    /// The ticks with a whole stack.
+    pub whole: u64,
+    /// The ticks whose stack is missing, wholly or in part: the reason and the number.
+    pub cuts: Vec<(String, u64)>,
+}
+
+/// An object of a side file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SideObject {
+    /// The number in the side file.
+    pub number: u32,
+    /// The path when the object was loaded; `[vdso]` for the vDSO.
+    pub path: String,
+    /// The build ID in hexadecimal, or a checksum of headers after `headers:`, if the run knew one of these.
+    pub identity: Option<String>,
+    /// The samples in the object. Those of the program are in the profile and count as 0 here.
+    pub samples: u64,
+    /// The calls of the object's functions. Calls inside the program are in the profile and do not count here.
+    pub calls: u64,
+}
+
+/// A thread of a side file, or several threads of one name.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct SideThread {
+    /// The system's number of the thread; `None` for several threads.
+    pub number: Option<u64>,
+    /// The name, which need not be text.
+    pub name: Vec<u8>,
+    /// The number of threads.
+    pub threads: u64,
+    /// The ticks.
+    pub ticks: u64,
+    /// The time in seconds.
+    pub time: f64,
+    /// The percentage of the time of all threads.
+    pub percent: f64,
+    /// The number of calls.
+    pub calls: u64,
+}
+
+impl SideInfo {
+    /// What a side file contains.
+    pub(super) fn new(side: &SideFile) -> SideInfo {
+        let outside = side.outside();
+        let cut = side.cut_ticks();
+        let ticks = side.unwalked().fold(side.contexts().total(), |sum, (_, ticks)| sum.saturating_add(ticks));
+        SideInfo {
+            program: side.program().map(|program| path(program).display().to_string()).unwrap_or_default(),
+            runs: side.runs(),
+            is_live: side.is_live(),
+            properties: properties(side),
+            objects: objects(side),
+            kernel: outside.kernel,
+            elsewhere: outside.elsewhere,
+            threads: threads(side, side.rate().unwrap_or(HOST_RATE)),
+            nodes: side.contexts().nodes().len() as u64,
+            whole: cut.values().fold(ticks, |whole, ticks| whole.saturating_sub(*ticks)),
+            cuts: cut.into_iter().map(|(reason, ticks)| (reason_text(reason), ticks)).collect(),
+        }
+    }
+}
+
+/// The properties of runs. The number of runs has a field of its own.
+fn properties(side: &SideFile) -> Vec<(String, String)> {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let others = side.properties().filter(|(key, _)| *key != property::RUNS);
+    let property = |(key, value): (&[u8], &[u8])| {
+        // Each word of a command line has a NUL after it.
+        let words = value.strip_suffix(b"\0").unwrap_or(value).split(|byte| *byte == 0);
+        let words: Vec<String> = words.map(text).collect();
+        (text(key), if key == property::COMMAND { words.join(" ") } else { text(value) })
+    };
+    others.map(property).collect()
+}
+
+fn objects(side: &SideFile) -> Vec<SideObject> {
+    let (mut ticks, mut calls): (BTreeMap<u32, u64>, BTreeMap<u32, u64>) = Default::default();
+    let add = |sums: &mut BTreeMap<u32, u64>, number, more| {
+        let sum = sums.entry(number).or_insert(0);
+        *sum = sum.saturating_add(more);
+    };
+    for samples in side.samples().iter().filter(|samples| samples.thread().is_none()) {
+        add(&mut ticks, samples.object(), samples.total());
+    }
+    let of_all = side.calls().iter().filter(|calls| calls.thread().is_none());
+    of_all.flat_map(Calls::calls).for_each(|call| add(&mut calls, call.callee.object, call.count));
+    let of = |sums: &BTreeMap<u32, u64>, number| sums.get(&number).copied().unwrap_or(0);
+    let objects = side.objects().map(|(number, object)| SideObject {
+        number,
+        path: if object.kind == Kind::Vdso { "[vdso]".to_owned() } else { path(object).display().to_string() },
+        identity: identity(object),
+        samples: of(&ticks, number),
+        calls: of(&calls, number),
+    });
+    objects.collect()
+}
+
+fn threads(side: &SideFile, profrate: u32) -> Vec<SideThread> {
+    let all = side.threads().iter().fold(0_u64, |sum, thread| sum.saturating_add(thread.ticks));
+    let threads = side.threads().iter().map(|thread| SideThread {
+        number: Some(thread.number).filter(|number| *number != 0),
+        name: thread.name.clone(),
+        threads: thread.threads,
+        ticks: thread.ticks,
+        time: thread.ticks as f64 / f64::from(profrate.max(1)),
+        percent: 100.0 * thread.ticks as f64 / all.max(1) as f64,
+        calls: thread.calls,
+    });
+    let mut threads: Vec<SideThread> = threads.collect();
+    threads.sort_by(|one, other| {
+        let by_ticks = other.ticks.cmp(&one.ticks);
+        by_ticks.then_with(|| one.name.cmp(&other.name)).then(one.number.cmp(&other.number))
+    });
+    threads
+}
+
+/// Why the chain of callers of a sample is missing, wholly or in part.
+fn reason_text(reason: CutReason) -> String {
+    let text = match reason {
+        CutReason::NO_STACK => "the sample came without a stack",
+        CutReason::OFF => "walking was switched off",
+        CutReason::NO_MEMORY => "no memory",
+        CutReason::NO_BUFFER => "all buffers for walks were in use",
+        CutReason::NO_TABLE => "code without unwind table and frame pointer",
+        CutReason::UNSUPPORTED => "an unwind table with an unknown operation",
+        CutReason::BAD_FRAME => "a frame below its callee",
+        CutReason::UNREADABLE => "the stack was not readable",
+        CutReason::UNKNOWN_CODE => "a return address in no known code",
+        CutReason::TOO_DEEP => "more frames than are walked",
+        CutReason::UNFINISHED => "the file was read while the run was writing it",
+        other => return format!("reason {}", other.code()),
+    };
+    text.to_owned()
+}

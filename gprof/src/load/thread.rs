@@ -1,0 +1,146 @@
+//! Replaces the counts of all threads by those of one thread (`--thread`).
+
+use gmon::side_file::{self, Calls, SideFile, Thread};
+use gmon::{Arc, Histogram, Profile};
+
+use super::outside::OutsideImages;
+use super::shared_objects::ObjectImages;
+use super::stack_tree::StackTree;
+use super::stacks::{Place, Stacks};
+use crate::error::Error;
+use crate::image::address_space::Images;
+
+/// The number of threads that an error lists at most.
+const MOST_LISTED: usize = 20;
+
+/// The counts of one thread, or of several threads of one name.
+pub(super) struct ThreadCounts {
+    pub(super) profile: Profile,
+    pub(super) stacks: Option<Stacks>,
+    pub(super) outside_images: OutsideImages,
+    /// Warnings about counts that are missing.
+    pub(super) warnings: Vec<String>,
+}
+
+/// Finds the threads with a name or a number, and returns their counts. `all` has the histograms of all threads, in the
+/// common address space.
+///
+/// # Errors
+///
+/// When no side file has threads, or none has such a thread.
+pub(super) fn find(
+    wanted: &str,
+    sides: &[(SideFile, ObjectImages)],
+    images: &Images<'_>,
+    all: &[Histogram],
+) -> Result<ThreadCounts, Error> {
+    let matching: Vec<Vec<bool>> = sides.iter().map(|(side, _)| matching(side, wanted)).collect();
+    if !matching.iter().flatten().any(|is_wanted| *is_wanted) {
+        return Err(unknown(wanted, sides));
+    }
+    let (mut tree, mut counted, mut arcs) = (StackTree::default(), Thread::default(), Vec::new());
+    let mut outside_images = OutsideImages::default();
+    for ((side, objects), matching) in sides.iter().zip(&matching) {
+        let is_wanted = |index: usize| matching.get(index).copied().unwrap_or(false);
+        let address = |place: side_file::Place| {
+            objects.image(place.object).map(|image| images.place(image, place.address)).filter(|address| *address != 0)
+        };
+        tree.add_threads(side, address, |index| usize::try_from(index).is_ok_and(is_wanted));
+        for (thread, _) in side.threads().iter().zip(matching).filter(|(_, is_wanted)| **is_wanted) {
+            counted.ticks = counted.ticks.saturating_add(thread.ticks);
+            counted.calls = counted.calls.saturating_add(thread.calls);
+        }
+        for call in side.calls().iter().filter(|calls| calls.thread().is_some_and(is_wanted)).flat_map(Calls::calls) {
+            let arc = Arc {
+                frompc: address(call.caller).unwrap_or(0),
+                selfpc: address(call.callee).unwrap_or(0),
+                count: call.count,
+            };
+            match arc.selfpc {
+                0 => outside_images.calls = outside_images.calls.saturating_add(call.count),
+                _ => arcs.push(arc),
+            }
+        }
+    }
+    let stacks = tree.finish();
+    let histograms = histograms(all, stacks.as_ref(), &mut outside_images);
+    let in_stacks = stacks.iter().flat_map(Stacks::nodes).fold(0_u64, |sum, node| sum.saturating_add(node.ticks()));
+    let warnings = missing(wanted, &counted, in_stacks, arcs.is_empty() && outside_images.calls == 0);
+    let stacks = stacks.map(|mut stacks| {
+        stacks.add_profile(in_stacks, true);
+        stacks
+    });
+    let profile = Profile { histograms, arcs, blocks: Vec::new() };
+    Ok(ThreadCounts { profile, stacks, outside_images, warnings })
+}
+
+/// For each thread whether it has this name, or if none has, this number.
+fn matching(side: &SideFile, wanted: &str) -> Vec<bool> {
+    let by = |is_wanted: &dyn Fn(&Thread) -> bool| side.threads().iter().map(is_wanted).collect::<Vec<bool>>();
+    let by_name = by(&|thread| thread.name == wanted.as_bytes());
+    let number = wanted.parse().ok().filter(|number: &u64| *number != 0);
+    if by_name.contains(&true) { by_name } else { by(&|thread| Some(thread.number) == number) }
+}
+
+/// The error for a thread that does not exist.
+fn unknown(wanted: &str, sides: &[(SideFile, ObjectImages)]) -> Error {
+    let mut names: Vec<String> = Vec::new();
+    let mut count = 0;
+    for thread in sides.iter().flat_map(|(side, _)| side.threads()) {
+        count += 1;
+        if names.len() < MOST_LISTED {
+            let name = String::from_utf8_lossy(&thread.name).into_owned();
+            names.push(if thread.number == 0 { name } else { format!("{} {name}", thread.number) });
+        }
+    }
+    if count == 0 {
+        return Error::NoThreads;
+    }
+    if count > names.len() {
+        names.push(format!("{} more", count - names.len()));
+    }
+    Error::NoThread { wanted: wanted.to_owned(), known: names.join(", ") }
+}
+
+/// The histograms with the ticks of the stacks instead of their own. Ticks in none of them are outside of the images.
+fn histograms(all: &[Histogram], stacks: Option<&Stacks>, outside: &mut OutsideImages) -> Vec<Histogram> {
+    let empty = |histogram: &Histogram| Histogram { bins: vec![0; histogram.bins.len()], signed: false, ..*histogram };
+    let mut histograms: Vec<Histogram> = all.iter().map(empty).collect();
+    let mut order: Vec<usize> = (0..histograms.len()).collect();
+    order.sort_by_key(|at| histograms[*at].lowpc);
+    for node in stacks.into_iter().flat_map(Stacks::nodes).filter(|node| node.ticks() > 0) {
+        let bin = match node.place() {
+            Place::Code(address) => {
+                let after = order.partition_point(|at| histograms[*at].lowpc <= address);
+                let at = after.checked_sub(1).map(|before| order[before]);
+                at.and_then(|at| histograms[at].bin_of(address).map(|bin| (at, bin)))
+            }
+            _ => None,
+        };
+        let sum = match bin.and_then(|(at, bin)| histograms[at].bins.get_mut(bin)) {
+            Some(sum) => sum,
+            None if node.place() == Place::Kernel => &mut outside.kernel,
+            None => &mut outside.elsewhere,
+        };
+        *sum = sum.saturating_add(node.ticks());
+    }
+    histograms
+}
+
+/// Warns about counts that are in no stack, or that the run did not keep by thread.
+fn missing(wanted: &str, counted: &Thread, in_stacks: u64, has_no_calls: bool) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if counted.ticks > in_stacks {
+        let left_out = counted.ticks - in_stacks;
+        warnings.push(format!(
+            "thread '{wanted}': {left_out} of {} samples have no stack, and are left out of this report",
+            counted.ticks
+        ));
+    }
+    if has_no_calls && counted.calls > 0 {
+        let calls = counted.calls;
+        warnings
+            .push(format!("thread '{wanted}': the side file does not say which functions its {calls} calls were of"));
+    }
+    warnings
+}

@@ -1,0 +1,72 @@
+//! `-s` adds up side files too: the report of the sum is that of the summands.
+
+use std::fs;
+use std::path::Path;
+
+use gmon::side_file::{Identity, Kind, Object, SideFile};
+use gmon_tests::directory;
+use gmon_tests::random::Random;
+
+use crate::made::{Image, Run, beside, images, printed, refused};
+
+fn text(images: &[Image], directory: &Path, words: &[&str]) -> (String, String) {
+    let output = printed(images, directory, words);
+    (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+}
+
+#[test]
+fn a_sum_has_everything_that_its_summands_have() {
+    let images = images("sums");
+    let directory = directory("side_files_sums");
+    let mut random = Random::new(21);
+    let names = ["one", "two", "three", "four"];
+    let mut total = 0;
+    for name in names {
+        let run = Run::random(&images, &mut random);
+        run.write_side(&images, &directory.join(name));
+        total += run.total();
+    }
+    let all = text(&images, &directory, &[&["-b"][..], &names].concat());
+    assert_eq!(all.1, "");
+    assert_eq!(text(&images, &directory, &[&["-s"][..], &names].concat()), Default::default());
+    assert_eq!(text(&images, &directory, &["-b", "gmon.sum"]), all);
+    let side = SideFile::parse(&fs::read(directory.join("gmon.sum.side")).unwrap()).unwrap();
+    assert!(side.runs() == 4 && !side.is_live() && side.is_of(&fs::read(directory.join("gmon.sum")).unwrap()));
+    let outside: u64 = side.samples().iter().map(gmon::side_file::Samples::total).sum();
+    assert!(0 < outside && outside < total);
+    // A sum is a summand.
+    text(&images, &directory, &["-s", "one", "two"]);
+    text(&images, &directory, &["-s", "gmon.sum", "three", "four"]);
+    assert_eq!(text(&images, &directory, &["-b", "gmon.sum"]), all);
+    // A profile without a side file.
+    fs::remove_file(directory.join("four.side")).unwrap();
+    let (_, warning) = text(&images, &directory, &[&["-s"][..], &names].concat());
+    let expected = "gmon.sum.side: lacks the counts in shared objects of 1 profile without a side file";
+    assert_eq!(warning, format!("gprof: warning: {expected}\n"));
+    // A sum without side files leaves none of an earlier sum.
+    assert_eq!(text(&images, &directory, &["-s", "four"]), Default::default());
+    assert!(!directory.join("gmon.sum.side").exists());
+}
+
+#[test]
+fn side_files_of_different_programs_have_no_sum() {
+    let images = images("sums_differ");
+    let directory = directory("side_files_sums_differ");
+    let mut random = Random::new(22);
+    for name in ["one", "two"] {
+        let run = Run::random(&images, &mut random);
+        let profile = run.write_profile(&images, &directory.join(name));
+        let side = run.side_file(&images, &profile);
+        let mut other = SideFile::new(side.word());
+        other.set_profile(side.profile());
+        let mut program = Object::new(Kind::Program, b"/bin/program");
+        program.identity = Identity::BuildId(name.as_bytes().to_vec());
+        other.add_object(0, program).unwrap();
+        fs::write(beside(&directory.join(name), "side"), other.write()).unwrap();
+    }
+    let expected =
+        "gprof: gmon.sum.side: the side files are of different programs or builds: name the profiles of one program";
+    assert_eq!(refused(&images, &directory, &["-s", "one", "two"]), expected);
+    // The sum of the profiles is written, as GNU gprof writes it.
+    assert!(directory.join("gmon.sum").exists() && !directory.join("gmon.sum.side").exists());
+}
