@@ -8,8 +8,7 @@
 //! the ticks in the bins and outside the program's text.
 //!
 //! `tree` adds and finds nodes, `chains` counts ticks in them, `settling` turns addresses into places, and `buffers` has the memory of
-//! walks. As in [`super::bins`],
-//! nothing here takes a lock or calls the C library.
+//! walks. As in [`super::bins`], nothing here takes a lock or calls the C library.
 
 mod buffers;
 mod chains;
@@ -17,6 +16,7 @@ mod settling;
 mod tree;
 
 use core::ffi::c_void;
+use core::hint::spin_loop;
 use core::sync::atomic::{
     AtomicBool,
     Ordering::{Relaxed, SeqCst},
@@ -24,12 +24,13 @@ use core::sync::atomic::{
 
 use gmon::encode::side_file::CutReason;
 
+use crate::arch::thread_pointer;
 use crate::os::{WALKS_STACKS, a_moment};
 pub(crate) use crate::per_process::PLACE;
 use crate::per_process::{Contexts, PER_PROCESS, WHILE_CLOSING};
 use crate::unwind::{Frame, Stack, is_closing, stays, walk_stack};
 
-use buffers::Buffer;
+use buffers::{Buffer, NoWalks};
 use tree::without_mark;
 pub(crate) use tree::{NodeRef, ROOT};
 
@@ -70,18 +71,34 @@ pub(super) fn count_without_stack(ticks: u32) {
 }
 
 /// Waits until no handler walks a stack. Call this when ticks are not counted any more: then every tick in the bins is in the
-/// tree too. A handler that was interrupted for good, by a fatal signal of this thread, is not waited for long.
+/// tree too. The walk of this thread, which a fatal signal has interrupted for good, is not waited for.
 pub(crate) fn wait_for_walks() {
-    const MOMENTS: u32 = 100;
-    if !are_kept() {
-        return;
+    if are_kept() {
+        buffers::wait_for_walks(&PER_PROCESS.memory.contexts, thread_pointer(), patience());
     }
-    let mut moments = 0;
-    buffers::wait_for_walks(&PER_PROCESS.memory.contexts, || {
-        a_moment();
-        moments += 1;
-        moments < MOMENTS
-    });
+}
+
+/// Waits until no other thread's handler walks a stack, and lets none begin as long as the result is kept: handlers then count
+/// their ticks under [`CutReason::NO_BUFFER`]. `None` without stacks.
+pub(crate) fn hold_walks() -> Option<NoWalks<'static>> {
+    are_kept().then(|| buffers::hold(&PER_PROCESS.memory.contexts, thread_pointer(), patience()))
+}
+
+/// Waits a moment at each call, until the result is false: a handler has then not come to its end for seconds. On a machine with
+/// more threads than processors, a thread may be off its processor for long.
+fn patience() -> impl FnMut() -> bool {
+    const TURNS: u32 = 1000;
+    const MOMENTS: u32 = 10_000;
+    let mut looks = 0;
+    move || {
+        looks += 1;
+        if looks < TURNS {
+            spin_loop();
+        } else {
+            a_moment();
+        }
+        looks < TURNS + MOMENTS
+    }
 }
 
 /// Passes every node of the tree to `each`, parents before their children.
@@ -181,12 +198,26 @@ mod tests {
             assert!(buffer.frames().iter().zip(0..).all(|(found, frame)| *found == number << 16 | frame));
         }
         let mut looks = 0;
-        buffers::wait_for_walks(&contexts, || {
+        buffers::wait_for_walks(&contexts, 0, || {
             looks += 1;
             taken.pop();
             true
         });
         assert_eq!(looks, 32);
+        taken.extend(Buffer::take(&contexts));
+        let held = buffers::hold(&contexts, 0, || {
+            taken.clear();
+            true
+        });
+        assert!(Buffer::take(&contexts).is_none());
+        drop(held);
+        // A walk that does not end keeps its buffer, and a thread does not wait for its own walk.
+        taken.extend(Buffer::take(&contexts));
+        drop(buffers::hold(&contexts, 0, || false));
+        buffers::wait_for_walks(&contexts, thread_pointer(), || panic!("its own"));
+        drop(buffers::hold(&contexts, thread_pointer(), || panic!("its own")));
+        assert_eq!(contexts.walks.load(Relaxed), 1);
+        taken.clear();
         assert!(Buffer::take(&contexts).is_some());
     }
 }
