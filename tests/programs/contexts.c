@@ -3,6 +3,7 @@
  *
  *     chain             30 below main -> dear, 5 below main -> cheap
  *     recursion DEPTH   10 below DEPTH calls of `descend`, and 3 in it on the way back
+ *     paths SAMPLES     SAMPLES below 2,000 calls of `left` and `right`, each time in another order
  *     library           10 below main -> sorted -> qsort -> compare
  *     threads           10 below `worker` in each of four threads, in threads with stacks of 16 KB
  *     fork              3 in the parent below `parent`, 7 in the child below `child`
@@ -68,6 +69,21 @@ FUNCTION void descend(int depth) {
         spin(3);
     STAYS;
 }
+
+static unsigned random_state = 1;
+FUNCTION void left(int depth);
+FUNCTION void right(int depth);
+static inline __attribute__((always_inline)) void either(int depth) {
+    random_state = random_state * 1103515245 + 12345;
+    if (depth == 0)
+        spin(1);
+    else if (random_state >> 16 & 1)
+        left(depth - 1);
+    else
+        right(depth - 1);
+}
+FUNCTION void left(int depth) { either(depth); STAYS; }
+FUNCTION void right(int depth) { either(depth); STAYS; }
 
 static int samples;
 FUNCTION int compare(const void *a, const void *b) {
@@ -144,6 +160,9 @@ int main(int argc, char **argv) {
         cheap(5);
     } else if (strcmp(what, "recursion") == 0) {
         descend(atoi(argv[2]));
+    } else if (strcmp(what, "paths") == 0) {
+        for (int turns = atoi(argv[2]); turns > 0; turns--)
+            either(2000);
     } else if (strcmp(what, "library") == 0) {
         sorted();
     } else if (strcmp(what, "threads") == 0) {

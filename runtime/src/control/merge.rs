@@ -139,6 +139,8 @@ unsafe fn settle_where(only_gone: bool, has_changed: bool) {
         let (first, second) = if is_closing { (before, now) } else { (now, before) };
         if is_in_object(first) || objects::number(first) == PROGRAM { first } else { second }
     };
+    // The same look settles each sample in the bins and in the tree.
+    let _no_walk = contexts::hold_walks();
     mcount::take_arcs(
         |frompc, selfpc| is_wanted(as_run(selfpc)) || is_wanted(as_run(frompc)),
         |frompc, selfpc, count, is_closing| {

@@ -4,7 +4,7 @@ use core::ffi::c_void;
 use core::ptr;
 use core::slice;
 use core::sync::atomic::{
-    AtomicBool, AtomicPtr, AtomicU32, AtomicU64,
+    AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize,
     Ordering::{Acquire, Relaxed, SeqCst},
 };
 
@@ -35,8 +35,10 @@ pub(crate) const OBJECT_SHIFT: u32 = 48;
 
 /// The nodes of the first segment. Each further segment has twice as many nodes as the one before.
 const FIRST: u64 = 1024;
-/// The segments that 32-bit numbers of nodes need.
-const SEGMENTS: usize = 23;
+/// The most segments: 28 MB in all. A program whose calls take ever new paths would otherwise use up all memory.
+const SEGMENTS: usize = 10;
+/// The most nodes, and the highest number of a node.
+pub(crate) const MOST_NODES: u32 = (FIRST << SEGMENTS) as u32 - FIRST as u32 - 1;
 /// The reasons for which ticks have no stack, and their codes, are below this.
 const CUT_REASONS: usize = 16;
 
@@ -130,6 +132,8 @@ pub(crate) struct Contexts {
     pub(crate) buffers: Memory,
     /// The buffers that are in use, as a bit set.
     pub(crate) walks: AtomicU32,
+    /// The thread pointers of the threads that use the buffers.
+    pub(crate) walkers: [AtomicUsize; u32::BITS as usize],
     /// Whether nodes were added with [`WHILE_CLOSING`] since the last look at them.
     pub(crate) has_closing: AtomicBool,
 }
@@ -141,16 +145,18 @@ impl Contexts {
             cuts: [const { AtomicU64::new(0) }; CUT_REASONS],
             buffers: Memory::none(),
             walks: AtomicU32::new(0),
+            walkers: [const { AtomicUsize::new(0) }; u32::BITS as usize],
             has_closing: AtomicBool::new(false),
         }
     }
 
     /// Removes all nodes and ticks, and keeps the memory. The walks of other threads do not go on in a forked child.
     pub(super) fn clear(&self) {
-        let Contexts { tree, cuts, buffers: _, walks, has_closing } = self;
+        let Contexts { tree, cuts, buffers: _, walks, walkers, has_closing } = self;
         tree.clear();
         cuts.iter().for_each(|cut| cut.store(0, SeqCst));
         walks.store(0, SeqCst);
+        walkers.iter().for_each(|walker| walker.store(0, SeqCst));
         has_closing.store(false, SeqCst);
     }
 }
@@ -165,10 +171,10 @@ mod tests {
         let mut next = 0;
         for segment in 0..SEGMENTS {
             assert_eq!(position(next), (segment, 0));
-            let Ok(number) = u32::try_from(u64::from(next) + nodes_in(segment) as u64) else { break };
-            assert_eq!(position(number - 1), (segment, nodes_in(segment) - 1));
-            next = number;
+            next += nodes_in(segment) as u32;
+            assert_eq!(position(next - 1), (segment, nodes_in(segment) - 1));
         }
-        assert!(position(u32::MAX).0 < SEGMENTS);
+        assert_eq!(next, MOST_NODES + 1);
+        assert!((0..SEGMENTS).map(size_of_segment).sum::<usize>() <= 28 << 20);
     }
 }

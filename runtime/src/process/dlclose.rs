@@ -28,19 +28,19 @@ extern "C" fn dlclose(handle: *mut c_void) -> c_int {
         // SAFETY: the caller's promise.
         return unsafe { close(handle) };
     }
-    // SAFETY: the C library's function.
-    unsafe { look_at_objects(dl_iterate_phdr) };
-    // The counts of destructors belong to their object, whatever another thread loads there at the same time.
-    let was_closing = mcount::set_closing(true);
-    let result = while_closing(a_moment, || {
+    while_closing(a_moment, || {
+        // All walks that have not seen that an object is being closed are over at this look.
+        // SAFETY: the C library's function.
+        unsafe { look_at_objects(dl_iterate_phdr) };
+        // The counts of destructors belong to their object, whatever another thread loads there at the same time.
+        let was_closing = mcount::set_closing(true);
         // SAFETY: the caller's promise.
         let result = unsafe { close(handle) };
         // SAFETY: as above.
         unsafe { look_at_objects(dl_iterate_phdr) };
+        mcount::set_closing(was_closing);
         result
-    });
-    mcount::set_closing(was_closing);
-    result
+    })
 }
 
 /// The C library's `dlclose`.

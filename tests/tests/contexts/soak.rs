@@ -5,19 +5,24 @@ use std::path::Path;
 
 use crate::callers::profile_name;
 use crate::run::Run;
-use crate::support::{Program, library, root, tool};
+use crate::support::{Program, directory, library, root, tool};
+
+/// Makes a shared object of a source.
+fn make_object(source: &str, flags: &[&str], object: &Path) {
+    let source = root().join("tests/programs/contexts").join(source);
+    let words = ["-O2", "-fPIC", "-shared", "-o", object.to_str().unwrap(), source.to_str().unwrap()];
+    tool("cc", &[&words[..], flags].concat());
+}
 
 /// The program, with the objects that it opens.
-fn build(test: &str) -> Program {
+fn build(test: &str, source: &str, plugs: u32, flags: &[&str]) -> Program {
     let library = format!("-B{}", library().display());
     let name = format!("contexts-soak-{test}");
-    let program = Program::compile_with("cc", &name, "contexts/soak.c", &["-pg", &library, "-O2"]);
-    let source = root().join("tests/programs/contexts/soak.c");
-    for plug in 0..4 {
+    let flags = [&["-pg", &library, "-O2"], flags].concat();
+    let program = Program::compile_with("cc", &name, &format!("contexts/{source}"), &flags);
+    for plug in 0..plugs {
         let object = program.directory.join(format!("plug{plug}.so"));
-        let number = format!("-DPLUG={plug}");
-        let words = ["-O2", "-pg", "-fPIC", "-shared", &number, "-o"];
-        tool("cc", &[&words[..], &[object.to_str().unwrap(), source.to_str().unwrap()]].concat());
+        make_object(source, &["-pg", &format!("-DPLUG={plug}")], &object);
     }
     program
 }
@@ -50,7 +55,13 @@ fn check(program: &Program, words: &[&str], variables: &[(&str, &str)]) {
         let burnt = run.inclusive().get("burn").copied().unwrap_or(0);
         assert!(burnt + run.not_whole() >= *sent, "process {process}: {burnt} samples in burn, sent {sent}");
     }
+    check_plugs(program, plugs);
+}
+
+/// Checks that each object has the samples that were sent there.
+fn check_plugs(program: &Program, plugs: BTreeMap<u32, u64>) {
     let run = Run::read(program, &program.directory.join("gmon.out"));
+    run.check_sums();
     for (plug, sent) in plugs {
         let file = format!("plug{plug}.so");
         let objects = run
@@ -65,7 +76,7 @@ fn check(program: &Program, words: &[&str], variables: &[(&str, &str)]) {
 /// With `SOAK=long` in the environment, a hundred threads send more than a million samples.
 #[test]
 fn no_sample_is_lost_by_threads_forks_and_objects() {
-    let program = build("timers");
+    let program = build("timers", "soak.c", 4, &[]);
     let is_long = std::env::var_os("SOAK").is_some_and(|value| value == "long");
     let words = if is_long { ["100", "100", "60"] } else { ["16", "16", "50"] };
     check(&program, &words, &[("GMON_HZ", "1000")]);
@@ -73,6 +84,20 @@ fn no_sample_is_lost_by_threads_forks_and_objects() {
 
 #[test]
 fn no_sample_is_lost_in_a_live_file() {
-    let program = build("live");
+    let program = build("live", "soak.c", 4, &[]);
     check(&program, &["8", "16", "20"], &[("GMON_LIVE", "1")]);
+}
+
+/// Another thread loads an object where one was, and is sampled there in the context in which it was sampled before, while
+/// the runtime has not yet seen that the first object is gone.
+#[test]
+fn an_object_that_takes_the_place_of_another_has_its_own_samples() {
+    let directory = directory("contexts-soak-hook");
+    let hook = directory.join("libhook.so");
+    make_object("window.c", &["-DHOOK"], &hook);
+    let rpath = format!("-Wl,-rpath,{}", directory.display());
+    let program = build("window", "window.c", 2, &[hook.to_str().unwrap(), &rpath, "-pthread"]);
+    let (_, plugs) = run(&program, &[], &[("GMON_HZ", "1")]);
+    assert_eq!(plugs.len(), 2);
+    check_plugs(&program, plugs);
 }

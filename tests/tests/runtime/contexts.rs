@@ -114,8 +114,27 @@ fn a_stack_that_is_too_deep_keeps_its_innermost_frames() {
     let side = side_file(&program.directory.join("gmon.out.side"));
     check_sums(&side, &program.profile());
     let chains = chains(&side, program.symbols());
-    let cut = format!("cut({}){} spin", CutReason::TOO_DEEP.code(), " descend".repeat(4095));
+    let cut = format!("cut({}){} spin", CutReason::TOO_DEEP.code(), " descend".repeat(63));
     assert!(ending(&chains, &cut) >= 10);
+    // The two chains that `spin` ends differ in their innermost frames. More chains are there only if timers took samples.
+    let of_cut = chains.keys().filter(|chain| chain.starts_with("cut(10)"));
+    assert!(of_cut.clone().all(|chain| chain.split(' ').count() <= 65), "{:?}", of_cut.collect::<Vec<_>>());
+}
+
+#[test]
+fn a_recursion_with_many_paths_does_not_fill_the_memory() {
+    let program = compile("paths", &["-O1"]);
+    program.run(&["paths", "600"]);
+    let side = side_file(&program.directory.join("gmon.out.side"));
+    check_sums(&side, &program.profile());
+    let nodes = side.contexts().nodes();
+    assert!((900_000..1_048_576).contains(&nodes.len()), "{}", nodes.len());
+    let chains = chains(&side, program.symbols());
+    let of_reason = format!("cut({}) ", CutReason::NO_MEMORY.code());
+    let is_short = |chain: &&String| chain.starts_with(&of_reason) && chain.split(' ').count() == 9;
+    let short: u64 = chains.iter().filter(|(chain, _)| is_short(chain)).map(|(_, ticks)| ticks).sum();
+    let spun: u64 = chains.iter().filter(|(chain, _)| chain.ends_with(" spin")).map(|(_, ticks)| ticks).sum();
+    assert!(short > 50 && spun >= 600, "{short} of {spun}");
 }
 
 #[test]

@@ -39,7 +39,7 @@ impl CutReason {
     pub const NO_STACK: CutReason = CutReason(1);
     /// Walking was switched off.
     pub const OFF: CutReason = CutReason(2);
-    /// The tree had no memory for a node.
+    /// The tree had no memory for a node, or had as many nodes as it may have.
     pub const NO_MEMORY: CutReason = CutReason(3);
     /// Other threads were using all buffers for walks.
     pub const NO_BUFFER: CutReason = CutReason(4);

@@ -39,10 +39,40 @@ pub(super) fn map(contexts: &Contexts) {
     contexts.buffers.map(size_of::<WalkMemory>() * BUFFERS as usize);
 }
 
-/// Waits until no walk is under way, so that every tick in the bins has its stack. `wait` is called between two looks, until
-/// it returns false.
-pub(super) fn wait_for_walks(contexts: &Contexts, mut wait: impl FnMut() -> bool) {
-    while contexts.walks.load(SeqCst) != 0 && wait() {}
+/// Waits until no walk of another thread is under way, so that every tick in the bins has its stack. `thread` is this thread's
+/// thread pointer. `wait` is called between two looks, until it returns false.
+pub(super) fn wait_for_walks(contexts: &Contexts, thread: usize, mut wait: impl FnMut() -> bool) {
+    while contexts.walks.load(SeqCst) & !walks_of(contexts, thread) != 0 && wait() {}
+}
+
+/// The buffers of walks of a thread, as a bit set.
+fn walks_of(contexts: &Contexts, thread: usize) -> u32 {
+    let walkers = contexts.walkers.iter().enumerate();
+    let own = walkers.filter(|(_, walker)| thread != 0 && walker.load(SeqCst) == thread);
+    own.fold(0, |set, (number, _)| set | 1 << number)
+}
+
+/// All buffers, so that no walk begins. They are returned when the value is dropped.
+pub(crate) struct NoWalks<'a> {
+    contexts: &'a Contexts,
+    held: u32,
+}
+
+/// Takes all buffers except those of this thread: see [`wait_for_walks`].
+pub(super) fn hold(contexts: &Contexts, thread: usize, mut wait: impl FnMut() -> bool) -> NoWalks<'_> {
+    let mut held = 0;
+    loop {
+        held |= !contexts.walks.fetch_or(u32::MAX, SeqCst);
+        if held | walks_of(contexts, thread) == u32::MAX || !wait() {
+            return NoWalks { contexts, held };
+        }
+    }
+}
+
+impl Drop for NoWalks<'_> {
+    fn drop(&mut self) {
+        self.contexts.walks.fetch_and(!self.held, SeqCst);
+    }
 }
 
 impl<'a> Buffer<'a> {
@@ -57,13 +87,21 @@ impl<'a> Buffer<'a> {
             if number < BUFFERS {
                 // The order with the look at whether ticks are counted: see `wait_for_walks`.
                 if contexts.walks.compare_exchange_weak(taken, taken | 1 << number, SeqCst, Relaxed).is_ok() {
-                    return Some(Buffer { contexts, number, used: 0 });
+                    let buffer = Buffer { contexts, number, used: 0 };
+                    buffer.set_walker(arch::thread_pointer());
+                    return Some(buffer);
                 }
             } else {
                 spin_loop();
             }
         }
         None
+    }
+
+    fn set_walker(&self, thread: usize) {
+        if let Some(walker) = self.contexts.walkers.get(self.number as usize) {
+            walker.store(thread, SeqCst);
+        }
     }
 
     fn memory(&self) -> *mut WalkMemory {
@@ -117,6 +155,7 @@ impl<'a> Buffer<'a> {
 
 impl Drop for Buffer<'_> {
     fn drop(&mut self) {
+        self.set_walker(0);
         self.contexts.walks.fetch_and(!(1 << self.number), SeqCst);
     }
 }

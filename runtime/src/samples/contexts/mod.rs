@@ -7,26 +7,30 @@
 //! Every tick is in one node, or in the sum of one reason why no stack is known. So the ticks of the tree and of the sums are
 //! the ticks in the bins and outside the program's text.
 //!
-//! `tree` adds and finds nodes, and `buffers` has the memory of walks. As in [`super::bins`], nothing here takes a lock or
-//! calls the C library.
+//! `tree` adds and finds nodes, `chains` counts ticks in them, `settling` turns addresses into places, and `buffers` has the memory of
+//! walks. As in [`super::bins`], nothing here takes a lock or calls the C library.
 
 mod buffers;
+mod chains;
+mod settling;
 mod tree;
 
 use core::ffi::c_void;
+use core::hint::spin_loop;
 use core::sync::atomic::{
     AtomicBool,
     Ordering::{Relaxed, SeqCst},
 };
 
-use gmon::encode::side_file::{CutReason, Place};
+use gmon::encode::side_file::CutReason;
 
+use crate::arch::thread_pointer;
 use crate::os::{WALKS_STACKS, a_moment};
 pub(crate) use crate::per_process::PLACE;
-use crate::per_process::{Contexts, OBJECT_SHIFT, PER_PROCESS, WHILE_CLOSING};
-use crate::unwind::{Cut, Ending, Frame, Stack, is_closing, stays, walk_stack};
+use crate::per_process::{Contexts, PER_PROCESS, WHILE_CLOSING};
+use crate::unwind::{Frame, Stack, is_closing, stays, walk_stack};
 
-use buffers::Buffer;
+use buffers::{Buffer, NoWalks};
 use tree::without_mark;
 pub(crate) use tree::{NodeRef, ROOT};
 
@@ -67,18 +71,34 @@ pub(super) fn count_without_stack(ticks: u32) {
 }
 
 /// Waits until no handler walks a stack. Call this when ticks are not counted any more: then every tick in the bins is in the
-/// tree too. A handler that was interrupted for good, by a fatal signal of this thread, is not waited for long.
+/// tree too. The walk of this thread, which a fatal signal has interrupted for good, is not waited for.
 pub(crate) fn wait_for_walks() {
-    const MOMENTS: u32 = 100;
-    if !are_kept() {
-        return;
+    if are_kept() {
+        buffers::wait_for_walks(&PER_PROCESS.memory.contexts, thread_pointer(), patience());
     }
-    let mut moments = 0;
-    buffers::wait_for_walks(&PER_PROCESS.memory.contexts, || {
-        a_moment();
-        moments += 1;
-        moments < MOMENTS
-    });
+}
+
+/// Waits until no other thread's handler walks a stack, and lets none begin as long as the result is kept: handlers then count
+/// their ticks under [`CutReason::NO_BUFFER`]. `None` without stacks.
+pub(crate) fn hold_walks() -> Option<NoWalks<'static>> {
+    are_kept().then(|| buffers::hold(&PER_PROCESS.memory.contexts, thread_pointer(), patience()))
+}
+
+/// Waits a moment at each call, until the result is false: a handler has then not come to its end for seconds. On a machine with
+/// more threads than processors, a thread may be off its processor for long.
+fn patience() -> impl FnMut() -> bool {
+    const TURNS: u32 = 1000;
+    const MOMENTS: u32 = 10_000;
+    let mut looks = 0;
+    move || {
+        looks += 1;
+        if looks < TURNS {
+            spin_loop();
+        } else {
+            a_moment();
+        }
+        looks < TURNS + MOMENTS
+    }
 }
 
 /// Passes every node of the tree to `each`, parents before their children.
@@ -116,55 +136,6 @@ pub(crate) fn settle(has_changed: bool, place: impl FnMut(usize, bool) -> Option
 /// The address of a node.
 pub(crate) fn address(number: u32) -> u64 {
     PER_PROCESS.memory.contexts.tree.node(number).map_or(0, |node| without_mark(node.address.load(Relaxed)))
-}
-
-/// A place as the address of a node.
-fn address_of(place: Place) -> u64 {
-    PLACE | u64::from(place.object) << OBJECT_SHIFT | place.address
-}
-
-/// The reason for which a chain was cut.
-fn reason(cut: Cut) -> CutReason {
-    match cut {
-        Cut::TooDeep => CutReason::TOO_DEEP,
-        Cut::NoTable => CutReason::NO_TABLE,
-        Cut::Unreadable => CutReason::UNREADABLE,
-        Cut::Misled => CutReason::BAD_FRAME,
-    }
-}
-
-impl Contexts {
-    fn count_cut(&self, reason: CutReason, ticks: u32) {
-        if let Some(cut) = self.cuts.get(reason.code() as usize) {
-            cut.fetch_add(u64::from(ticks), Relaxed);
-        }
-    }
-
-    fn settle(&self, has_changed: bool, mut place: impl FnMut(usize, bool) -> Option<usize>) {
-        if !self.has_closing.swap(false, SeqCst) && !has_changed {
-            return;
-        }
-        self.tree.each(|node, read| {
-            let is_address = read.address != 0 && read.address & PLACE == 0;
-            if is_address && let Some(place) = place(read.address as usize, read.is_while_closing) {
-                node.address.store(PLACE | place as u64, SeqCst);
-            }
-        });
-    }
-
-    /// Counts ticks in the node of a chain, the innermost frame first.
-    fn count_chain(&self, frames: &[u64], ending: Ending, ticks: u32) {
-        let top = match ending {
-            Ending::Outermost => Some(ROOT),
-            Ending::Cut(cut) if frames.is_empty() => return self.count_cut(reason(cut), ticks),
-            Ending::Cut(cut) => self.tree.child(ROOT, address_of(reason(cut).place())),
-        };
-        let node = top.and_then(|top| frames.iter().rev().try_fold(top, |node, frame| self.tree.child(node, *frame)));
-        match node {
-            Some(node) => self.tree.count(node, ticks),
-            None => self.count_cut(CutReason::NO_MEMORY, ticks),
-        }
-    }
 }
 
 /// A walk that is under way.
@@ -213,57 +184,6 @@ impl Walking<'_> {
 mod tests {
     use super::*;
 
-    /// The nodes as (parent, address, ticks).
-    fn nodes(contexts: &Contexts) -> Vec<(u32, u64, u64)> {
-        let mut nodes = Vec::new();
-        contexts.tree.each(|_, node| nodes.push((node.parent, node.address, node.ticks)));
-        nodes
-    }
-
-    /// The ticks without a stack, as (code, ticks).
-    fn cuts(contexts: &Contexts) -> Vec<(usize, u64)> {
-        let cuts = contexts.cuts.iter().map(|cut| cut.load(Relaxed)).enumerate();
-        cuts.filter(|(_, ticks)| *ticks > 0).collect()
-    }
-
-    #[test]
-    fn a_cut_chain_hangs_below_its_reason() {
-        let contexts = Contexts::new();
-        contexts.count_chain(&[0x30, 0x20, 0x10], Ending::Outermost, 1);
-        contexts.count_chain(&[0x30, 0x20], Ending::Cut(Cut::TooDeep), 2);
-        contexts.count_chain(&[], Ending::Cut(Cut::Unreadable), 4);
-        contexts.count_cut(CutReason::NO_BUFFER, 8);
-        let cut = PLACE | 0x7ffc << 48 | 10;
-        let expected = [(0, 0x10, 0), (1, 0x20, 0), (2, 0x30, 1), (0, cut, 0), (4, 0x20, 0), (5, 0x30, 2)];
-        assert_eq!(nodes(&contexts), expected);
-        assert_eq!(cuts(&contexts), [(4, 8), (8, 4)]);
-    }
-
-    #[test]
-    fn ticks_of_an_object_are_apart_from_those_of_the_object_before_at_the_same_addresses() {
-        let contexts = Contexts::new();
-        let count = |mark: u64, ticks| contexts.count_chain(&[0x20 | mark, 0x10], Ending::Outermost, ticks);
-        count(0, 1);
-        count(WHILE_CLOSING, 2);
-        count(WHILE_CLOSING, 4);
-        let settle = |has_changed| {
-            contexts.settle(has_changed, |pc, is_while_closing| {
-                (pc == 0x20).then_some(if is_while_closing { 0x2_0000 } else { 0x1_0000 })
-            });
-        };
-        settle(false);
-        assert_eq!(nodes(&contexts), [(0, 0x10, 0), (1, 0x20, 1), (1, 0x20, 6)], "nothing has changed");
-        contexts.has_closing.store(true, SeqCst);
-        settle(false);
-        let settled = [(0, 0x10, 0), (1, PLACE | 0x1_0000, 1), (1, PLACE | 0x2_0000, 6)];
-        assert_eq!(nodes(&contexts), settled);
-        count(0, 8);
-        settle(false);
-        assert_eq!(nodes(&contexts), [&settled[..], &[(1, 0x20, 8)]].concat());
-        settle(true);
-        assert_eq!(nodes(&contexts)[3], (1, PLACE | 0x1_0000, 8));
-    }
-
     #[test]
     fn every_buffer_is_taken_once_and_returned() {
         let contexts = Contexts::new();
@@ -278,12 +198,26 @@ mod tests {
             assert!(buffer.frames().iter().zip(0..).all(|(found, frame)| *found == number << 16 | frame));
         }
         let mut looks = 0;
-        buffers::wait_for_walks(&contexts, || {
+        buffers::wait_for_walks(&contexts, 0, || {
             looks += 1;
             taken.pop();
             true
         });
         assert_eq!(looks, 32);
+        taken.extend(Buffer::take(&contexts));
+        let held = buffers::hold(&contexts, 0, || {
+            taken.clear();
+            true
+        });
+        assert!(Buffer::take(&contexts).is_none());
+        drop(held);
+        // A walk that does not end keeps its buffer, and a thread does not wait for its own walk.
+        taken.extend(Buffer::take(&contexts));
+        drop(buffers::hold(&contexts, 0, || false));
+        buffers::wait_for_walks(&contexts, thread_pointer(), || panic!("its own"));
+        drop(buffers::hold(&contexts, thread_pointer(), || panic!("its own")));
+        assert_eq!(contexts.walks.load(Relaxed), 1);
+        taken.clear();
         assert!(Buffer::take(&contexts).is_some());
     }
 }

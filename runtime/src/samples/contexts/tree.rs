@@ -58,19 +58,19 @@ impl Segment<'_> {
 }
 
 impl ContextTree {
-    /// The child of a node with this address, which is added if there is none; `None` if there is no memory.
-    /// Async-signal-safe.
-    pub(super) fn child(&self, parent: u32, address: u64) -> Option<u32> {
+    /// The child of a node with this address. If there is none, the child is added, unless the tree has `most` nodes or there
+    /// is no memory. Async-signal-safe.
+    pub(super) fn child(&self, parent: u32, address: u64, most: u32) -> Option<u32> {
         let segments = (0..).map_while(|number| self.segment(number));
         let found = segments.into_iter().find_map(|segment| segment.find(parent, address));
-        found.or_else(|| self.add(parent, address))
+        found.or_else(|| self.add(parent, address, most))
     }
 
     /// Takes a number for a new node, once there is memory for the node.
-    fn take_number(&self) -> Option<u32> {
+    fn take_number(&self, most: u32) -> Option<u32> {
         let mut last = self.nodes.load(Relaxed);
         loop {
-            let number = last.checked_add(1)?;
+            let number = last.checked_add(1).filter(|number| *number <= most)?;
             self.segment_or_new(position(number).0)?;
             match self.nodes.compare_exchange_weak(last, number, SeqCst, Relaxed) {
                 Ok(_) => return Some(number),
@@ -79,8 +79,8 @@ impl ContextTree {
         }
     }
 
-    fn add(&self, parent: u32, address: u64) -> Option<u32> {
-        let number = self.take_number()?;
+    fn add(&self, parent: u32, address: u64, most: u32) -> Option<u32> {
+        let number = self.take_number(most)?;
         let (segment, index) = position(number);
         let segment = self.segment(segment)?;
         let node = segment.nodes.get(index)?;
@@ -124,7 +124,7 @@ mod tests {
     use std::thread;
 
     use super::*;
-    use crate::per_process::Contexts;
+    use crate::per_process::{Contexts, MOST_NODES};
 
     /// The ticks of each chain, as addresses from the outermost on.
     fn chains(tree: &ContextTree) -> HashMap<Vec<u64>, u64> {
@@ -143,7 +143,7 @@ mod tests {
         let contexts = Contexts::new();
         let tree = &contexts.tree;
         let add = |chain: &[u64], ticks| {
-            let node = chain.iter().fold(ROOT, |node, address| tree.child(node, *address).unwrap());
+            let node = chain.iter().fold(ROOT, |node, address| tree.child(node, *address, MOST_NODES).unwrap());
             tree.count(node, ticks);
             node
         };
@@ -163,7 +163,7 @@ mod tests {
             for chain in 0..CHAINS {
                 // Some nodes are of all threads, others of one thread.
                 let parts = [chain % 7, chain % 1000, if chain % 2 == 0 { first } else { 0 } | chain << 8];
-                let add = |node, part| contexts.tree.child(node, 0x1000 + part).unwrap();
+                let add = |node, part| contexts.tree.child(node, 0x1000 + part, MOST_NODES).unwrap();
                 contexts.tree.count(parts.into_iter().fold(ROOT, add), 1);
             }
         };

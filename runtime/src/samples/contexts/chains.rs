@@ -1,0 +1,146 @@
+//! Counts ticks in the node of a chain of frames.
+//!
+//! The tree has a bound. A chain for which there is no room is cut: its innermost frames hang below the reason
+//! [`CutReason::NO_MEMORY`], in nodes that no other chain may take.
+
+use core::sync::atomic::Ordering::Relaxed;
+
+use gmon::encode::side_file::{CutReason, Place};
+
+use super::tree::ROOT;
+use crate::per_process::{Contexts, MOST_NODES, OBJECT_SHIFT, PLACE};
+use crate::unwind::{Cut, Ending};
+
+/// The frames that are kept of a stack that is too deep. If such a recursion calls itself at several places, each sample has a
+/// path of its own, and its whole chain would need thousands of nodes.
+const KEPT_OF_DEEP: usize = 64;
+/// The frames that are kept of a chain for which there is no room.
+const KEPT_WITHOUT_ROOM: usize = 8;
+/// The nodes for those frames, which whole chains do not take.
+const NODES_WITHOUT_ROOM: u32 = 1 << 17;
+
+/// A place as the address of a node.
+fn address_of(place: Place) -> u64 {
+    PLACE | u64::from(place.object) << OBJECT_SHIFT | place.address
+}
+
+/// The reason for which a chain was cut.
+fn reason(cut: Cut) -> CutReason {
+    match cut {
+        Cut::TooDeep => CutReason::TOO_DEEP,
+        Cut::NoTable => CutReason::NO_TABLE,
+        Cut::Unreadable => CutReason::UNREADABLE,
+        Cut::Misled => CutReason::BAD_FRAME,
+    }
+}
+
+impl Contexts {
+    /// Counts ticks of which no frame is known.
+    pub(super) fn count_cut(&self, reason: CutReason, ticks: u32) {
+        if let Some(cut) = self.cuts.get(reason.code() as usize) {
+            cut.fetch_add(u64::from(ticks), Relaxed);
+        }
+    }
+
+    /// Counts ticks in the node of a chain, the innermost frame first.
+    pub(super) fn count_chain(&self, frames: &[u64], ending: Ending, ticks: u32) {
+        const MOST: u32 = MOST_NODES - NODES_WITHOUT_ROOM;
+        let node = match ending {
+            Ending::Outermost => self.below(ROOT, frames, MOST),
+            Ending::Cut(cut) if frames.is_empty() => return self.count_cut(reason(cut), ticks),
+            Ending::Cut(Cut::TooDeep) => self.cut(CutReason::TOO_DEEP, innermost(frames, KEPT_OF_DEEP), MOST),
+            Ending::Cut(cut) => self.cut(reason(cut), frames, MOST),
+        };
+        let short = || self.cut(CutReason::NO_MEMORY, innermost(frames, KEPT_WITHOUT_ROOM), MOST_NODES);
+        match node.or_else(short) {
+            Some(node) => self.tree.count(node, ticks),
+            None => self.count_cut(CutReason::NO_MEMORY, ticks),
+        }
+    }
+
+    /// The node of a chain that was cut, if the tree has room.
+    fn cut(&self, reason: CutReason, frames: &[u64], most: u32) -> Option<u32> {
+        self.below(self.tree.child(ROOT, address_of(reason.place()), most)?, frames, most)
+    }
+
+    /// The node of frames below a node, if the tree has room.
+    fn below(&self, top: u32, frames: &[u64], most: u32) -> Option<u32> {
+        frames.iter().rev().try_fold(top, |node, frame| self.tree.child(node, *frame, most))
+    }
+}
+
+/// The innermost frames, `most` at most.
+fn innermost(frames: &[u64], most: usize) -> &[u64] {
+    frames.get(..most).unwrap_or(frames)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The nodes as (parent, address, ticks).
+    fn nodes(contexts: &Contexts) -> Vec<(u32, u64, u64)> {
+        let mut nodes = Vec::new();
+        contexts.tree.each(|_, node| nodes.push((node.parent, node.address, node.ticks)));
+        nodes
+    }
+
+    /// The ticks without a stack, as (code, ticks).
+    fn cuts(contexts: &Contexts) -> Vec<(usize, u64)> {
+        let cuts = contexts.cuts.iter().map(|cut| cut.load(Relaxed)).enumerate();
+        cuts.filter(|(_, ticks)| *ticks > 0).collect()
+    }
+
+    #[test]
+    fn a_cut_chain_hangs_below_its_reason() {
+        let contexts = Contexts::new();
+        contexts.count_chain(&[0x30, 0x20, 0x10], Ending::Outermost, 1);
+        contexts.count_chain(&[0x30, 0x20], Ending::Cut(Cut::TooDeep), 2);
+        contexts.count_chain(&[], Ending::Cut(Cut::Unreadable), 4);
+        contexts.count_cut(CutReason::NO_BUFFER, 8);
+        let cut = PLACE | 0x7ffc << 48 | 10;
+        let expected = [(0, 0x10, 0), (1, 0x20, 0), (2, 0x30, 1), (0, cut, 0), (4, 0x20, 0), (5, 0x30, 2)];
+        assert_eq!(nodes(&contexts), expected);
+        assert_eq!(cuts(&contexts), [(4, 8), (8, 4)]);
+    }
+
+    #[test]
+    fn few_frames_are_kept_of_a_stack_that_is_too_deep() {
+        let contexts = Contexts::new();
+        let frames: Vec<u64> = (1..=4096).collect();
+        contexts.count_chain(&frames, Ending::Cut(Cut::TooDeep), 3);
+        let found = nodes(&contexts);
+        assert_eq!((found.len(), found[1], found[64]), (65, (1, 64, 0), (64, 1, 3)));
+    }
+
+    #[test]
+    fn a_full_tree_keeps_the_innermost_frames_and_all_ticks() {
+        let contexts = Contexts::new();
+        let first: Vec<u64> = (1..=4000).map(|depth| depth << 32).collect();
+        let chains = u64::from(MOST_NODES / 4000) + 100;
+        for chain in 0..chains {
+            let frames: Vec<u64> = first.iter().map(|frame| frame + chain).collect();
+            contexts.count_chain(&frames, Ending::Outermost, 1);
+        }
+        let ticks = |contexts: &Contexts| nodes(contexts).iter().map(|(_, _, ticks)| ticks).sum::<u64>();
+        assert_eq!((ticks(&contexts), cuts(&contexts)), (chains, vec![]));
+        let cut = address_of(CutReason::NO_MEMORY.place());
+        let found = nodes(&contexts);
+        let reason = found.iter().position(|node| node.1 == cut).expect("some chains were cut") as u32 + 1;
+        let kept = found.iter().filter(|node| node.0 == reason).count();
+        assert!((100..200).contains(&kept), "{kept}");
+        assert!((1 << 32..9 << 32).contains(&found.last().unwrap().1) && found.last().unwrap().2 == 1);
+        // A chain that is in the tree is found there.
+        contexts.count_chain(&first, Ending::Outermost, 5);
+        assert_eq!(nodes(&contexts)[3999], (3999, 1 << 32, 6));
+        // When nothing is left, the ticks are in a sum.
+        let others = u64::from(MOST_NODES) / 8;
+        for chain in 0..others {
+            let frames: Vec<u64> = first.iter().take(8).map(|frame| frame + (chain << 16)).collect();
+            contexts.count_chain(&frames, Ending::Outermost, 1);
+        }
+        let [(3, lost)] = cuts(&contexts)[..] else { panic!("{:?}", cuts(&contexts)) };
+        assert_eq!(ticks(&contexts) + lost, chains + 5 + others);
+        assert_eq!(contexts.tree.nodes.load(Relaxed), MOST_NODES);
+    }
+}

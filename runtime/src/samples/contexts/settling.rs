@@ -1,0 +1,59 @@
+//! Turns run-time addresses of nodes into places, before other code is at these addresses.
+
+use core::sync::atomic::Ordering::SeqCst;
+
+use crate::per_process::{Contexts, PLACE};
+
+impl Contexts {
+    /// See [`super::settle`].
+    pub(super) fn settle(&self, has_changed: bool, mut place: impl FnMut(usize, bool) -> Option<usize>) {
+        if !self.has_closing.swap(false, SeqCst) && !has_changed {
+            return;
+        }
+        self.tree.each(|node, read| {
+            let is_address = read.address != 0 && read.address & PLACE == 0;
+            if is_address && let Some(place) = place(read.address as usize, read.is_while_closing) {
+                node.address.store(PLACE | place as u64, SeqCst);
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::per_process::WHILE_CLOSING;
+    use crate::unwind::Ending;
+
+    /// The nodes as (parent, address, ticks).
+    fn nodes(contexts: &Contexts) -> Vec<(u32, u64, u64)> {
+        let mut nodes = Vec::new();
+        contexts.tree.each(|_, node| nodes.push((node.parent, node.address, node.ticks)));
+        nodes
+    }
+
+    #[test]
+    fn ticks_of_an_object_are_apart_from_those_of_the_object_before_at_the_same_addresses() {
+        let contexts = Contexts::new();
+        let count = |mark: u64, ticks| contexts.count_chain(&[0x20 | mark, 0x10], Ending::Outermost, ticks);
+        count(0, 1);
+        count(WHILE_CLOSING, 2);
+        count(WHILE_CLOSING, 4);
+        let settle = |has_changed| {
+            contexts.settle(has_changed, |pc, is_while_closing| {
+                (pc == 0x20).then_some(if is_while_closing { 0x2_0000 } else { 0x1_0000 })
+            });
+        };
+        settle(false);
+        assert_eq!(nodes(&contexts), [(0, 0x10, 0), (1, 0x20, 1), (1, 0x20, 6)], "nothing has changed");
+        contexts.has_closing.store(true, SeqCst);
+        settle(false);
+        let settled = [(0, 0x10, 0), (1, PLACE | 0x1_0000, 1), (1, PLACE | 0x2_0000, 6)];
+        assert_eq!(nodes(&contexts), settled);
+        count(0, 8);
+        settle(false);
+        assert_eq!(nodes(&contexts), [&settled[..], &[(1, 0x20, 8)]].concat());
+        settle(true);
+        assert_eq!(nodes(&contexts)[3], (1, PLACE | 0x1_0000, 8));
+    }
+}
