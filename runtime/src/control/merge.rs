@@ -84,11 +84,13 @@ fn list_addresses() -> bool {
         OUTSIDE.push(Tally::samples(pc, 1));
     };
     outside_text::for_each_tick_outside(|pc, _| push(pc));
-    contexts::each_address(|pc| {
-        if !bins::covers(pc) {
-            push(pc);
-        }
-    });
+    if contexts::are_kept() {
+        contexts::each_address(|pc| {
+            if !bins::covers(pc) {
+                push(pc);
+            }
+        });
+    }
     OUTSIDE.combine();
     any
 }
@@ -146,7 +148,7 @@ unsafe fn settle_where(only_gone: bool, has_changed: bool) {
         },
     );
     outside_text::take_ticks_outside(is_wanted, |pc, ticks| SETTLED.push(Tally::samples(place(pc, false), ticks)));
-    if has_changed {
+    if has_changed && contexts::are_kept() {
         settle_contexts(places);
     }
 }

@@ -1,11 +1,11 @@
 //! The calling contexts of samples, in the side file.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
 use gmon::Profile;
-use gmon::side_file::{CutReason, PROGRAM, Samples, SideFile};
+use gmon::side_file::{CutReason, PROGRAM, Samples, SideFile, THREAD};
 
 use crate::support::{Program, Symbols, quiet, read};
 
@@ -123,6 +123,27 @@ fn threads_with_small_stacks_have_chains() {
     let program = compile("threads", &["-O1"]);
     let chains = whole(&program, &["threads"]);
     assert!(ending(&chains, "worker spin") >= 40, "{chains:#?}");
+}
+
+#[test]
+fn threads_can_be_told_apart() {
+    let program = compile("by-thread", &["-O1"]);
+    quiet(&program.command(&["threads"]).env("GMON_THREADS", "1").output().unwrap());
+    let side = side_file(&program.directory.join("gmon.out.side"));
+    check_sums(&side, &program.profile());
+    let (nodes, inclusive) = (side.contexts().nodes(), side.contexts().inclusive());
+    let mut ticks = Vec::new();
+    for (node, inclusive) in nodes.iter().zip(&inclusive).filter(|(node, _)| node.parent().is_none()) {
+        assert_eq!(node.place().object, THREAD);
+        let thread = &side.threads()[node.place().address as usize];
+        assert_eq!((thread.ticks, thread.threads), (*inclusive, 1));
+        ticks.push((String::from_utf8(thread.name.clone()).unwrap(), *inclusive));
+    }
+    for name in ["first", "second", "third", "fourth"] {
+        assert!(ticks.iter().any(|(thread, ticks)| thread == name && *ticks >= 10), "{name}: {ticks:?}");
+    }
+    let numbers: BTreeSet<_> = side.threads().iter().map(|thread| thread.number).collect();
+    assert_eq!(numbers.len(), side.threads().len());
 }
 
 #[test]
