@@ -7,6 +7,7 @@ use std::path::Path;
 use gmon::Profile;
 use gmon::side_file::{CutReason, PROGRAM, Samples, SideFile, THREAD};
 
+use crate::objects_closed::closers;
 use crate::support::{Program, Symbols, quiet, read};
 
 fn compile(name: &str, flags: &[&str]) -> Program {
@@ -203,6 +204,14 @@ fn what_is_not_profiled_has_no_contexts() {
     let chains = whole(&program, &["stopped"]);
     assert!((4..9).contains(&ending(&chains, "main dear spin")), "{chains:#?}");
     assert!(ending(&chains, "main cheap spin") >= 5, "{chains:#?}");
+}
+
+#[test]
+fn no_tick_is_lost_while_threads_open_and_close_objects() {
+    let program = closers("contexts-closers");
+    let mut command = program.command(&["8", "300"]);
+    quiet(&command.envs([("GMON_CLOCK", "wall"), ("GMON_HZ", "5000")]).output().unwrap());
+    check_sums(&side_file(&program.directory.join("gmon.out.side")), &program.profile());
 }
 
 #[test]
