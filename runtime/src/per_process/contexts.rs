@@ -4,7 +4,7 @@ use core::ffi::c_void;
 use core::ptr;
 use core::slice;
 use core::sync::atomic::{
-    AtomicBool, AtomicPtr, AtomicU32, AtomicU64,
+    AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64,
     Ordering::{Acquire, Relaxed, SeqCst},
 };
 
@@ -121,6 +121,18 @@ impl ContextTree {
     }
 }
 
+/// The number of threads that are told apart.
+pub(crate) const THREADS: usize = 4096;
+
+/// A thread with ticks. A thread of zeros is free.
+pub(crate) struct ContextThread {
+    /// The system's number.
+    pub(crate) number: AtomicI32,
+    /// The name at the latest tick, padded with zeros.
+    pub(crate) name: [AtomicU64; 2],
+    pub(crate) ticks: AtomicU64,
+}
+
 /// The calling contexts of a process's ticks.
 pub(crate) struct Contexts {
     pub(crate) tree: ContextTree,
@@ -128,6 +140,8 @@ pub(crate) struct Contexts {
     pub(crate) cuts: [AtomicU64; CUT_REASONS],
     /// The buffers for walks.
     pub(crate) buffers: Memory,
+    /// [`THREADS`] threads, and one behind them for all others; missing if threads are not told apart.
+    pub(crate) threads: Memory,
     /// The buffers that are in use, as a bit set.
     pub(crate) walks: AtomicU32,
     /// Whether nodes were added with [`WHILE_CLOSING`] since the last look at them.
@@ -140,6 +154,7 @@ impl Contexts {
             tree: ContextTree::new(),
             cuts: [const { AtomicU64::new(0) }; CUT_REASONS],
             buffers: Memory::none(),
+            threads: Memory::none(),
             walks: AtomicU32::new(0),
             has_closing: AtomicBool::new(false),
         }
@@ -147,8 +162,9 @@ impl Contexts {
 
     /// Removes all nodes and ticks, and keeps the memory. The walks of other threads do not go on in a forked child.
     pub(super) fn clear(&self) {
-        let Contexts { tree, cuts, buffers: _, walks, has_closing } = self;
+        let Contexts { tree, cuts, buffers: _, threads, walks, has_closing } = self;
         tree.clear();
+        threads.clear();
         cuts.iter().for_each(|cut| cut.store(0, SeqCst));
         walks.store(0, SeqCst);
         has_closing.store(false, SeqCst);

@@ -16,7 +16,9 @@ use core::sync::atomic::{
 use crate::os::WALKS_STACKS;
 
 pub(crate) use account::{Account, LATEST_NOTICE, NOTICE_OF_OTHERS, Settling};
-pub(crate) use contexts::{ContextNode, ContextTree, Contexts, OBJECT_SHIFT, PLACE, Segment, WHILE_CLOSING, position};
+pub(crate) use contexts::{
+    ContextNode, ContextThread, ContextTree, Contexts, OBJECT_SHIFT, PLACE, Segment, THREADS, WHILE_CLOSING, position,
+};
 pub(crate) use memory::{Memory, Row, Rows, SLOTS, STRETCH, Slot, TicksOutside};
 
 macro_rules! per_process {

@@ -3,8 +3,6 @@
 #[cfg(all(feature = "start", not(test)))]
 mod handler_entries;
 mod stack;
-// Only the runtime records calls.
-#[cfg(any(test, feature = "runtime"))]
 mod thread;
 mod valgrind;
 #[cfg(all(feature = "runtime", not(test)))]
@@ -13,7 +11,6 @@ mod weak_symbols;
 #[cfg(all(feature = "start", not(test)))]
 pub(crate) use handler_entries::handler_entries;
 pub(crate) use stack::call_on_stack;
-#[cfg(any(test, feature = "runtime"))]
 pub(crate) use thread::{fourth_word, publish_record, record, set_fourth_word, set_table, thread_pointer};
 pub(crate) use valgrind::is_in_valgrind;
 #[cfg(all(feature = "runtime", not(test)))]

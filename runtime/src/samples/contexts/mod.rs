@@ -7,10 +7,11 @@
 //! Every tick is in one node, or in the sum of one reason why no stack is known. So the ticks of the tree and of the sums are
 //! the ticks in the bins and outside the program's text.
 //!
-//! `tree` adds and finds nodes, and `buffers` has the memory of walks. As in [`super::bins`], nothing here takes a lock or
+//! `tree` adds and finds nodes, `buffers` has the memory of walks, and `threads` the threads of the ticks. As in [`super::bins`], nothing here takes a lock or
 //! calls the C library.
 
 mod buffers;
+mod threads;
 mod tree;
 
 use core::ffi::c_void;
@@ -20,10 +21,12 @@ use core::sync::atomic::{
 };
 
 use gmon::encode::side_file::{CutReason, Place};
+use gmon::layout::side_file::THREAD;
 
+use crate::arch;
 use crate::os::{WALKS_STACKS, a_moment};
 pub(crate) use crate::per_process::PLACE;
-use crate::per_process::{Contexts, OBJECT_SHIFT, PER_PROCESS, WHILE_CLOSING};
+use crate::per_process::{ContextThread, Contexts, OBJECT_SHIFT, PER_PROCESS, WHILE_CLOSING};
 use crate::unwind::{Cut, Ending, Frame, Stack, is_closing, stays, walk_stack};
 
 use buffers::Buffer;
@@ -34,11 +37,26 @@ pub(crate) use tree::{NodeRef, ROOT};
 static IS_KEPT: AtomicBool = AtomicBool::new(false);
 
 /// Keeps calling contexts from now on. Called at start-up.
+///
+/// valgrind prints a line for each system call that asks whether memory can be read, and warns about a change of stacks. So
+/// programs in valgrind have no contexts.
 pub(crate) fn keep() {
-    if WALKS_STACKS {
+    if WALKS_STACKS && !arch::is_in_valgrind() {
         buffers::map(&PER_PROCESS.memory.contexts);
         IS_KEPT.store(true, Relaxed);
     }
+}
+
+/// Tells threads apart from now on. Called at start-up.
+pub(crate) fn tell_threads() {
+    if WALKS_STACKS {
+        threads::map(&PER_PROCESS.memory.contexts);
+    }
+}
+
+/// The threads with ticks, by the index that places have; the last entry is of all other threads. Without threads, none.
+pub(crate) fn all_threads() -> &'static [ContextThread] {
+    threads::all(&PER_PROCESS.memory.contexts)
 }
 
 /// Whether calling contexts are kept.
@@ -152,12 +170,16 @@ impl Contexts {
         });
     }
 
-    /// Counts ticks in the node of a chain, the innermost frame first.
-    fn count_chain(&self, frames: &[u64], ending: Ending, ticks: u32) {
+    /// Counts ticks in the node of a chain of a thread, the innermost frame first.
+    fn count_chain(&self, thread: Option<u32>, frames: &[u64], ending: Ending, ticks: u32) {
+        let top = match thread {
+            Some(thread) => self.tree.child(ROOT, address_of(Place { object: THREAD, address: u64::from(thread) })),
+            None => Some(ROOT),
+        };
         let top = match ending {
-            Ending::Outermost => Some(ROOT),
+            Ending::Outermost => top,
             Ending::Cut(cut) if frames.is_empty() => return self.count_cut(reason(cut), ticks),
-            Ending::Cut(cut) => self.tree.child(ROOT, address_of(reason(cut).place())),
+            Ending::Cut(cut) => top.and_then(|top| self.tree.child(top, address_of(reason(cut).place()))),
         };
         let node = top.and_then(|top| frames.iter().rev().try_fold(top, |node, frame| self.tree.child(node, *frame)));
         match node {
@@ -195,16 +217,22 @@ impl Walking<'_> {
             is_innermost = false;
             buffer.push(pc as u64 + u64::from(is_interrupted_caller))
         });
+        let (contexts, ticks) = (self.contexts, self.ticks);
+        let thread = (!threads::all(contexts).is_empty()).then(|| match self.stack {
+            Stack::Interrupted(_) => threads::count(contexts, ticks),
+            // The thread that reads the copy is not the thread that was sampled.
+            Stack::Copied(_) => threads::count_others(contexts, ticks),
+        });
         // An object that was loaded since the last look may have the addresses of an object that is gone, and the nodes of both
         // must differ: see `control::merge`.
         let is_closing = is_closing();
         if is_closing {
             buffer.mark(WHILE_CLOSING, |pc| !stays(pc as usize));
         }
-        self.contexts.count_chain(buffer.frames(), ending, self.ticks);
+        contexts.count_chain(thread.map(|thread| thread as u32), buffer.frames(), ending, ticks);
         if is_closing {
             // Not before: the next look must find the nodes. This thread is in their objects, which therefore stay until then.
-            self.contexts.has_closing.store(true, SeqCst);
+            contexts.has_closing.store(true, SeqCst);
         }
     }
 }
@@ -212,6 +240,7 @@ impl Walking<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::per_process::THREADS;
 
     /// The nodes as (parent, address, ticks).
     fn nodes(contexts: &Contexts) -> Vec<(u32, u64, u64)> {
@@ -229,9 +258,9 @@ mod tests {
     #[test]
     fn a_cut_chain_hangs_below_its_reason() {
         let contexts = Contexts::new();
-        contexts.count_chain(&[0x30, 0x20, 0x10], Ending::Outermost, 1);
-        contexts.count_chain(&[0x30, 0x20], Ending::Cut(Cut::TooDeep), 2);
-        contexts.count_chain(&[], Ending::Cut(Cut::Unreadable), 4);
+        contexts.count_chain(None, &[0x30, 0x20, 0x10], Ending::Outermost, 1);
+        contexts.count_chain(None, &[0x30, 0x20], Ending::Cut(Cut::TooDeep), 2);
+        contexts.count_chain(None, &[], Ending::Cut(Cut::Unreadable), 4);
         contexts.count_cut(CutReason::NO_BUFFER, 8);
         let cut = PLACE | 0x7ffc << 48 | 10;
         let expected = [(0, 0x10, 0), (1, 0x20, 0), (2, 0x30, 1), (0, cut, 0), (4, 0x20, 0), (5, 0x30, 2)];
@@ -242,7 +271,7 @@ mod tests {
     #[test]
     fn ticks_of_an_object_are_apart_from_those_of_the_object_before_at_the_same_addresses() {
         let contexts = Contexts::new();
-        let count = |mark: u64, ticks| contexts.count_chain(&[0x20 | mark, 0x10], Ending::Outermost, ticks);
+        let count = |mark: u64, ticks| contexts.count_chain(None, &[0x20 | mark, 0x10], Ending::Outermost, ticks);
         count(0, 1);
         count(WHILE_CLOSING, 2);
         count(WHILE_CLOSING, 4);
@@ -262,6 +291,22 @@ mod tests {
         assert_eq!(nodes(&contexts), [&settled[..], &[(1, 0x20, 8)]].concat());
         settle(true);
         assert_eq!(nodes(&contexts)[3], (1, PLACE | 0x1_0000, 8));
+    }
+
+    #[test]
+    fn a_thread_is_the_first_level_of_its_chains() {
+        let contexts = Contexts::new();
+        threads::map(&contexts);
+        let index = threads::count(&contexts, 3);
+        assert_eq!(threads::count(&contexts, 4), index);
+        contexts.count_chain(Some(5), &[0x20, 0x10], Ending::Outermost, 1);
+        contexts.count_chain(Some(5), &[0x20], Ending::Cut(Cut::NoTable), 2);
+        let (thread, cut) = (PLACE | 0x7ffd << 48 | 5, PLACE | 0x7ffc << 48 | 5);
+        let expected = [(0, thread, 0), (1, 0x10, 0), (2, 0x20, 1), (1, cut, 0), (4, 0x20, 2)];
+        assert_eq!(nodes(&contexts), expected);
+        let all = threads::all(&contexts);
+        assert_eq!((all.len(), all[index].ticks.load(Relaxed)), (THREADS + 1, 7));
+        assert!(all[index].number.load(Relaxed) > 0 && all[index].name[0].load(Relaxed) != 0);
     }
 
     #[test]
