@@ -1,6 +1,57 @@
-//! How handlers walk: the order of what they do.
+//! Walks where the kernel does not say which memory can be read.
 
-use std::process::Command;
+use std::process::{Command, Output};
+
+use gmon::side_file::{CutReason, SideFile};
+
+use crate::contexts::{check_sums, side_file};
+use crate::support::{Program, quiet, ticks};
+
+fn compile(name: &str) -> Program {
+    Program::compile(&format!("walks-{name}"), "walks.c", &["-O1"])
+}
+
+fn side(program: &Program) -> SideFile {
+    let side = side_file(&program.directory.join("gmon.out.side"));
+    check_sums(&side, &program.profile());
+    side
+}
+
+/// The ticks without a stack, for one reason.
+fn unwalked(side: &SideFile, reason: CutReason) -> u64 {
+    side.unwalked().filter(|(found, _)| *found == reason).map(|(_, ticks)| ticks).sum()
+}
+
+/// Whether the program ended because the kernel has no filters.
+fn lacks_filters(output: &Output) -> bool {
+    let lacks = output.status.code() == Some(77);
+    if lacks {
+        println!("\nSKIPPED: system-call filters: this system has none");
+    }
+    lacks
+}
+
+/// A walk that reads where the frame pointer leads would end the program by SIGSEGV.
+#[test]
+fn a_filter_that_answers_for_the_kernel_makes_no_memory_readable() {
+    let program = compile("filters");
+    quiet(&program.command(&["misled"]).output().unwrap());
+    let in_function = || ticks(&program.profile(), program.symbols())["misled"];
+    assert!(in_function() >= 5);
+    assert!(side(&program).contexts().total() >= 5, "without a filter, the frames up to the garbage are known");
+    for who in ["own", "inherited"] {
+        // Success, EPERM, EFAULT, EINVAL.
+        for error in ["0", "1", "14", "22"] {
+            let output = program.command(&[who, error]).output().unwrap();
+            if lacks_filters(&output) {
+                return;
+            }
+            assert!(output.status.success(), "{who} {error}: {output:?}");
+            assert!(in_function() >= 5, "{who} {error}");
+            assert!(unwalked(&side(&program), CutReason::UNREADABLE) >= 5, "{who} {error}");
+        }
+    }
+}
 
 /// The bins get no tick without a stack at the end, because a handler announces its walk and then looks whether ticks are counted.
 /// AArch64 keeps this order only if the look is a load-acquire.
