@@ -119,8 +119,9 @@ fn the_objects_are_small_and_need_no_executable_stack() {
         for member in tool("size", &[&path(file)]).lines().skip(1) {
             let text: u32 = member.split_whitespace().next().unwrap().parse().unwrap();
             // The encoders of side files and what the file tells of the run need about 2.5 KB. 26 KB walk stacks: the unwind tables of
-            // the loaded objects, their evaluator, the tree of calling contexts, and copies of stacks in the ring.
-            assert!(text < 126_000, "{file}: {text} bytes of code and constants: {member}");
+            // the loaded objects, their evaluator, the tree of calling contexts, and copies of stacks in the ring. 400 bytes are the
+            // messages about stacks that cannot be written, and the test of the kernel's answers about memory.
+            assert!(text < 126_500, "{file}: {text} bytes of code and constants: {member}");
         }
         let stack = tool("readelf", &["-SW", &path(file)])
             .lines()
@@ -177,7 +178,7 @@ fn the_signal_handler_needs_little_stack_and_a_walk_less_than_its_own() {
     let walk = most_stack(&functions, is_walk, |_| false);
     println!("a walk needs {walk} bytes");
     assert!((500..4096).contains(&walk), "a walk needs {walk} bytes of 8 KB");
-    // Only in valgrind a walk runs on the handler's stack.
+    // A walk never runs on the handler's stack.
     let handler = most_stack(&functions, |name| name.contains("on_expiry"), is_walk);
     println!("the handler needs {handler} bytes");
     assert!((100..700).contains(&handler), "the handler needs {handler} bytes");

@@ -53,6 +53,24 @@ fn a_filter_that_answers_for_the_kernel_makes_no_memory_readable() {
     }
 }
 
+#[test]
+fn valgrind_finds_no_error_in_a_profiled_program() {
+    if Command::new("valgrind").arg("--version").output().is_err() {
+        println!("\nSKIPPED: walks under valgrind: no valgrind here");
+        return;
+    }
+    let program = Program::compile("walks-valgrind", "contexts.c", &["-O1"]);
+    let mut valgrind = Command::new("valgrind");
+    valgrind.args(["-q", "--error-exitcode=9"]).arg(&program.executable).args(["recursion", "50"]);
+    quiet(&valgrind.current_dir(&program.directory).output().unwrap());
+    let side = side(&program);
+    assert!(side.contexts().nodes().is_empty());
+    // A slow machine also has late ticks, which never have a stack.
+    let reasons: Vec<_> = side.unwalked().map(|(reason, _)| reason).collect();
+    assert!(unwalked(&side, CutReason::OFF) >= 10, "{reasons:?}");
+    assert!(reasons.iter().all(|reason| [CutReason::OFF, CutReason::NO_STACK].contains(reason)), "{reasons:?}");
+}
+
 /// The bins get no tick without a stack at the end, because a handler announces its walk and then looks whether ticks are counted.
 /// AArch64 keeps this order only if the look is a load-acquire.
 #[test]
