@@ -1,5 +1,7 @@
-//! Walks where the kernel does not say which memory can be read.
+//! Walks where the kernel does not say which memory can be read, and stacks that cannot be written.
 
+use std::fs;
+use std::os::unix::fs::symlink;
 use std::process::{Command, Output};
 
 use gmon::side_file::{CutReason, SideFile};
@@ -20,6 +22,10 @@ fn side(program: &Program) -> SideFile {
 /// The ticks without a stack, for one reason.
 fn unwalked(side: &SideFile, reason: CutReason) -> u64 {
     side.unwalked().filter(|(found, _)| *found == reason).map(|(_, ticks)| ticks).sum()
+}
+
+fn said(output: &Output) -> &str {
+    std::str::from_utf8(&output.stderr).unwrap()
 }
 
 /// Whether the program ended because the kernel has no filters.
@@ -69,6 +75,49 @@ fn valgrind_finds_no_error_in_a_profiled_program() {
     let reasons: Vec<_> = side.unwalked().map(|(reason, _)| reason).collect();
     assert!(unwalked(&side, CutReason::OFF) >= 10, "{reasons:?}");
     assert!(reasons.iter().all(|reason| [CutReason::OFF, CutReason::NO_STACK].contains(reason)), "{reasons:?}");
+}
+
+#[test]
+fn stacks_that_cannot_be_written_are_reported() {
+    let program = compile("obstacle");
+    let path = program.directory.join("gmon.out.side");
+    fs::create_dir(&path).unwrap();
+    let output = program.command(&["misled"]).output().unwrap();
+    assert_eq!(said(&output), "gmon: gmon.out.side: cannot open: is a directory (error 21)\n");
+    fs::remove_dir(&path).unwrap();
+
+    let target = program.directory.join("target");
+    fs::write(&target, "precious").unwrap();
+    symlink(&target, &path).unwrap();
+    let output = program.command(&["misled"]).output().unwrap();
+    assert_eq!(said(&output), "gmon: gmon.out.side: cannot open: is a symbolic link (error 40)\n");
+    assert_eq!(fs::read(&target).unwrap(), b"precious");
+
+    let output = program.command(&["misled"]).env("GMON_OBJECTS", "0").output().unwrap();
+    assert_eq!(said(&output), "", "no side file is wanted");
+}
+
+#[test]
+fn stacks_that_a_filter_forbids_to_write_are_reported() {
+    let program = compile("forbidden");
+    let run = |what: &str, variables: &[(&str, &str)]| {
+        let file = program.directory.join("stderr");
+        let mut command = program.command(&[what]);
+        let mut output =
+            command.envs(variables.iter().copied()).stderr(fs::File::create(&file).unwrap()).output().unwrap();
+        output.stderr = fs::read(&file).unwrap();
+        output
+    };
+    let output = run("unwritable", &[]);
+    if lacks_filters(&output) {
+        return;
+    }
+    assert!(output.status.success(), "{output:?}");
+    let lost = |what: &str| format!("gmon: {what} lost: the program's seccomp filter forbids writing files\n");
+    // A sample in a shared object comes by chance.
+    let expected = ["calling contexts are", "calling contexts and counts of shared objects are"].map(lost);
+    assert!(expected.iter().any(|line| line == said(&output)), "{output:?}");
+    assert_eq!(said(&run("unwritable", &[("GMON_OBJECTS", "0")])), "", "no side file is wanted");
 }
 
 /// The bins get no tick without a stack at the end, because a handler announces its walk and then looks whether ticks are counted.
