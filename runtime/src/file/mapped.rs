@@ -11,9 +11,10 @@ use gmon::layout::{GmonHdr, RawArc};
 
 use super::{live, names, output, side_file, stale, writer};
 use crate::message::{say, say_error};
+use crate::objects::Tally;
 use crate::os::{map_file, replace};
 use crate::per_process::PER_PROCESS;
-use crate::samples::bins;
+use crate::samples::{bins, contexts};
 
 /// The length of the file, stored before the address.
 static LENGTH: AtomicUsize = AtomicUsize::new(0);
@@ -90,11 +91,16 @@ pub(crate) fn leave() -> bool {
     unsafe { replace(file, LENGTH.load(SeqCst)) }
 }
 
-/// Reports what the file cannot hold. `is_anything_outside` says whether there are counts outside the program.
-pub(crate) fn finish(is_anything_outside: bool) {
+/// Reports what the file cannot hold. `outside` are the counts outside the program, if the user wants a side file.
+pub(crate) fn finish(outside: Option<&[Tally]>) {
     bins::collect_left();
     live::report(bins::fill_overflowed());
-    if is_anything_outside {
-        say(&[b"counts of shared objects are lost: the program's seccomp filter forbids writing files"]);
-    }
+    let Some(counts) = outside else { return };
+    let lost: &[u8] = match (contexts::has_ticks(), side_file::has_contents(counts)) {
+        (true, true) => b"calling contexts and counts of shared objects are lost",
+        (true, false) => b"calling contexts are lost",
+        (false, true) => b"counts of shared objects are lost",
+        (false, false) => return,
+    };
+    say(&[lost, b": the program's seccomp filter forbids writing files"]);
 }

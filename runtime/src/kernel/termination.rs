@@ -54,7 +54,7 @@ pub(crate) fn terminate(more_arcs: &[RawArc], outside: Option<&[Tally]>, is_last
         return;
     }
     if mapped::is_in_file() {
-        mapped::finish(outside.is_some_and(side_file::has_contents));
+        mapped::finish(outside);
         return;
     }
     let mut outside = outside;

@@ -210,7 +210,8 @@ fn bin(pc: usize, offset: usize, scale: u32, samples_size: usize) -> Option<usiz
 
 /// Counts ticks at a run-time pc; the result is the number that was counted. Called in signal handlers.
 pub(crate) fn count(pc: usize, ticks: u32) -> u32 {
-    count_at(SCALE.load(Relaxed), pc, ticks)
+    // A handler first says that it walks a stack. With this order, whoever stops counting and then sees no walk gets no more ticks.
+    count_at(SCALE.load(SeqCst), pc, ticks)
 }
 
 /// As [`count`], for ticks that belong to a time when ticks were counted, even if that time is over.

@@ -2,13 +2,17 @@
 //!
 //! The objects that were loaded at the start stay, because no `dlclose` unloads them. Their list is published once. Objects
 //! that were loaded later are found by walks ([`super::later`]), except while any thread is in `dlclose`: [`Published::begin_close`]
-//! returns when no walk uses a later object, and no walk begins to use one before [`Published::end_close`].
+//! returns when no walk uses a later object, and no walk begins to use one before [`Published::end_close`]. It waits only for
+//! walks that began before, however many begin meanwhile.
 
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering::SeqCst};
 
 use super::later::LaterObjects;
 use super::objects::{Object, Objects};
+
+/// The generation of the objects that stay. No rule from another generation is found by walks that use only these objects.
+const STAYING: u64 = u64::MAX;
 
 /// What is known at the start.
 pub struct Known {
@@ -25,16 +29,21 @@ pub struct Published {
     closing: AtomicUsize,
     /// Grows when a thread enters and when it leaves `dlclose`.
     generation: AtomicU64,
+    /// The number of walks that may use later objects.
     readers: AtomicUsize,
 }
 
 /// A walk that uses the objects.
 pub struct Reading<'p> {
-    readers: &'p AtomicUsize,
     known: Option<&'static Known>,
+    /// `None` if later objects may not be used.
+    later: Option<UsingLater<'p>>,
+}
+
+/// Keeps later objects from being closed.
+struct UsingLater<'p> {
+    readers: &'p AtomicUsize,
     generation: u64,
-    /// Whether later objects may be used.
-    is_any: bool,
 }
 
 impl Published {
@@ -57,13 +66,22 @@ impl Published {
     /// Begins a walk. Async-signal-safe.
     #[must_use]
     pub fn read(&self) -> Reading<'_> {
+        // SAFETY: null, or a reference that `set` got.
+        let known = unsafe { self.known.load(SeqCst).as_ref() };
+        Reading { known, later: self.use_later() }
+    }
+
+    /// Keeps later objects from being closed; `None` if a thread is in `dlclose`. That thread does not wait for walks that begin
+    /// then, or `dlclose` would take as long as such walks begin.
+    fn use_later(&self) -> Option<UsingLater<'_>> {
+        if self.closing.load(SeqCst) != 0 {
+            return None;
+        }
         self.readers.fetch_add(1, SeqCst);
         // The generation first: if it is one from before a thread closes an object, that thread waits for this walk.
         let generation = self.generation.load(SeqCst);
-        let is_any = self.closing.load(SeqCst) == 0;
-        // SAFETY: null, or a reference that `set` got.
-        let known = unsafe { self.known.load(SeqCst).as_ref() };
-        Reading { readers: &self.readers, known, generation, is_any }
+        let later = UsingLater { readers: &self.readers, generation };
+        (self.closing.load(SeqCst) == 0).then_some(later)
     }
 
     /// Whether a thread is between [`Published::begin_close`] and [`Published::end_close`].
@@ -105,17 +123,18 @@ impl Reading<'_> {
     /// The objects that stay.
     #[must_use]
     pub fn objects(&self) -> Objects<'static> {
-        Objects::new(self.known.map_or(&[], |known| known.objects), self.generation)
+        let generation = self.later.as_ref().map_or(STAYING, |later| later.generation);
+        Objects::new(self.known.map_or(&[], |known| known.objects), generation)
     }
 
     /// Where to find other objects; `None` while an object may be unloaded.
     #[must_use]
     pub fn later(&self) -> Option<LaterObjects> {
-        self.known.filter(|_| self.is_any)?.later
+        self.known.filter(|_| self.later.is_some())?.later
     }
 }
 
-impl Drop for Reading<'_> {
+impl Drop for UsingLater<'_> {
     fn drop(&mut self) {
         self.readers.fetch_sub(1, SeqCst);
     }

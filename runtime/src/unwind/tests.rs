@@ -376,10 +376,31 @@ fn later_objects_are_not_used_while_an_object_is_closed() {
     let within = generation();
     PUBLISHED.end_close();
     assert!(PUBLISHED.read().later().is_some());
-    assert!(before < within && within < generation(), "no rule from before is used");
+    let after = generation();
+    assert!(before < after && within != before && within != after, "no rule from before is used");
     PUBLISHED.begin_close(|| panic!("no walk"));
     PUBLISHED.reset();
     assert!(PUBLISHED.read().later().is_some(), "the child of a fork");
     PUBLISHED.end_close();
     assert!(PUBLISHED.read().later().is_some());
+}
+
+#[test]
+fn an_object_is_closed_without_waiting_for_walks_that_begin_then() {
+    static PUBLISHED: Published = Published::new();
+    let mut older = Some(PUBLISHED.read());
+    let mut newer = Vec::new();
+    let mut waits = 0;
+    PUBLISHED.begin_close(|| {
+        waits += 1;
+        assert_eq!(waits, 1, "it waits for the older walk only");
+        newer.push(PUBLISHED.read());
+        older = None;
+    });
+    assert_eq!((waits, newer.len()), (1, 1));
+    PUBLISHED.end_close();
+    newer.clear();
+    let mut between = Some(PUBLISHED.read());
+    PUBLISHED.begin_close(|| assert!(between.take().is_some(), "it waits for one walk"));
+    assert!(between.is_none(), "the walks before were counted right");
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use gmon::Profile;
-use gmon::side_file::{PROGRAM, Samples, SideFile, THREAD};
+use gmon::side_file::{CutReason, PROGRAM, Samples, SideFile, THREAD};
 
 use crate::objects_closed::closers;
 use crate::support::{Program, Symbols, quiet, read};
@@ -18,7 +18,7 @@ fn compile(name: &str, flags: &[&str]) -> Program {
 /// of the object in brackets.
 type Chains = BTreeMap<String, u64>;
 
-fn side_file(path: &Path) -> SideFile {
+pub(crate) fn side_file(path: &Path) -> SideFile {
     let bytes = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     SideFile::parse(&bytes).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
@@ -58,7 +58,7 @@ fn ending(chains: &Chains, functions: &str) -> u64 {
 }
 
 /// Checks that every tick of a run is in the tree or in a sum, and that no chain was cut.
-fn check_sums(side: &SideFile, profile: &Profile) {
+pub(crate) fn check_sums(side: &SideFile, profile: &Profile) {
     let in_bins: u64 = profile.histograms.iter().flat_map(|histogram| &histogram.bins).sum();
     let outside: u64 = side.samples().iter().map(Samples::total).sum();
     let unwalked: u64 = side.unwalked().map(|(_, ticks)| ticks).sum();

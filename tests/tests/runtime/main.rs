@@ -28,3 +28,4 @@ mod sandboxes;
 mod side_files;
 mod snapshots;
 mod support;
+mod walks;

@@ -20,18 +20,19 @@ pub(crate) use run::{remember as remember_run, set_rank};
 
 use crate::objects::Tally;
 use crate::os::Fd;
+use crate::samples::contexts::has_ticks;
 
 /// Writes the side file of a profile with the counts outside the program, sorted by place and caller. A failure is
-/// reported if counts are lost.
+/// reported if counts or calling contexts are lost.
 ///
 /// Without counts, the user wants no side file. Files of an earlier run are removed then.
 pub(crate) fn write(of: Of, counts: Option<&[Tally]>) {
     stale::remove(counts.is_none());
     let Some(counts) = counts else { return };
     let path = names::name_beside(&[names::SIDE]);
-    // If nothing was counted outside, the profile is complete without the side file.
+    // If nothing was counted outside, and there is no sample, the profile is complete without the side file.
     if let Err(refusal) = write_file(of, counts)
-        && has_contents(counts)
+        && (has_contents(counts) || has_ticks())
     {
         output::say_refusal(path.to_bytes(), refusal, b"");
     }
@@ -47,7 +48,7 @@ pub(crate) fn announce() {
 /// Writes the side file of a growing profile that begins with `header`.
 pub(crate) fn announce_of(header: Written) {
     stale::remove(false);
-    // A failure is reported later, if there are counts to lose.
+    // A failure is reported later, if there is something to lose.
     let _ = write_file(Of::Growing(header), &[]);
 }
 

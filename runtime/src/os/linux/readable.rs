@@ -2,23 +2,45 @@
 
 use super::call::call;
 use super::{Errno, numbers};
-use crate::arch::is_in_valgrind;
+use crate::arch;
 
 /// No way to change a signal mask (`asm-generic/signal-defs.h` has 0 to 2).
 const UNKNOWN: usize = usize::MAX;
+/// An address that no program can read: the end of the address space belongs to the kernel.
+const NOT_OURS: usize = usize::MAX & !(size_of::<u64>() - 1);
 
 /// Whether the eight bytes at an address can be read now. Async-signal-safe.
 ///
 /// rt_sigprocmask reads the set of signals before it refuses an unknown way to change the mask. So the kernel reports
-/// EFAULT for memory that cannot be read and EINVAL for other memory, and changes nothing. If a filter of the program
-/// refuses the call, no memory counts as readable. Neither does any under valgrind, which would report the question, and walks
-/// through uninitialized memory, as errors of the program.
+/// EFAULT for memory that cannot be read and EINVAL for other memory, and changes nothing.
+///
+/// A filter of system calls may answer in place of the kernel, with any error. So EINVAL counts only if the kernel afterwards
+/// reports EFAULT for memory that is not the program's. A filter that another thread installs between the two questions
+/// answers the second one too, because filters stay.
+///
+/// valgrind reports each such question as an error of the program. There no memory counts as readable.
 #[must_use]
 pub fn is_readable(address: usize) -> bool {
-    if is_in_valgrind() {
-        return false;
-    }
+    !arch::is_in_valgrind() && answer(address) == Errno::EINVAL && answer(NOT_OURS) == Errno::EFAULT
+}
+
+/// The error that the kernel, or a filter, reports for an address.
+fn answer(address: usize) -> Errno {
     // SAFETY: the kernel reads a set of 8 bytes, if it can, and writes nothing.
     let asked = unsafe { call(numbers::RT_SIGPROCMASK, [UNKNOWN, address, 0, size_of::<u64>()]) };
-    asked == Err(Errno::EINVAL)
+    // A filter may also answer that the call succeeded.
+    asked.err().unwrap_or(Errno(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_readable_if_the_kernel_can_tell() {
+        let word = 7_u64;
+        assert!(is_readable((&raw const word).addr()));
+        assert!(!is_readable(0) && !is_readable(8) && !is_readable(NOT_OURS));
+        assert_eq!(answer(NOT_OURS), Errno::EFAULT);
+    }
 }

@@ -132,6 +132,13 @@ pub(crate) fn each_cut(mut each: impl FnMut(CutReason, u64)) {
     }
 }
 
+/// Whether there are ticks, in the tree or in the sums.
+pub(crate) fn has_ticks() -> bool {
+    let mut has_ticks = false;
+    each_cut(|_, _| has_ticks = true);
+    has_ticks || PER_PROCESS.memory.contexts.tree.has_nodes()
+}
+
 /// Passes each run-time address to `each`. An address may be in several nodes.
 pub(crate) fn each_address(mut each: impl FnMut(usize)) {
     PER_PROCESS.memory.contexts.tree.each(|_, node| {

@@ -104,6 +104,11 @@ impl ContextTree {
         }
     }
 
+    /// Whether there is a node.
+    pub(super) fn has_nodes(&self) -> bool {
+        self.nodes.load(SeqCst) > 0
+    }
+
     /// Passes every node to `each`, parents before their children.
     pub(super) fn each(&self, mut each: impl FnMut(&ContextNode, NodeRef)) {
         for number in 1..=self.nodes.load(SeqCst) {
