@@ -4,7 +4,7 @@ use core::ffi::c_void;
 use core::ptr;
 use core::slice;
 use core::sync::atomic::{
-    AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize,
+    AtomicBool, AtomicI64, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize,
     Ordering::{Acquire, Relaxed, SeqCst},
 };
 
@@ -134,6 +134,8 @@ pub(crate) struct Contexts {
     pub(crate) walks: AtomicU32,
     /// The thread pointers of the threads that use the buffers.
     pub(crate) walkers: [AtomicUsize; u32::BITS as usize],
+    /// The frames that walks may still have; negative if they had more.
+    pub(crate) frames_left: AtomicI64,
     /// Whether nodes were added with [`WHILE_CLOSING`] since the last look at them.
     pub(crate) has_closing: AtomicBool,
 }
@@ -146,17 +148,19 @@ impl Contexts {
             buffers: Memory::none(),
             walks: AtomicU32::new(0),
             walkers: [const { AtomicUsize::new(0) }; u32::BITS as usize],
+            frames_left: AtomicI64::new(0),
             has_closing: AtomicBool::new(false),
         }
     }
 
     /// Removes all nodes and ticks, and keeps the memory. The walks of other threads do not go on in a forked child.
     pub(super) fn clear(&self) {
-        let Contexts { tree, cuts, buffers: _, walks, walkers, has_closing } = self;
+        let Contexts { tree, cuts, buffers: _, walks, walkers, frames_left, has_closing } = self;
         tree.clear();
         cuts.iter().for_each(|cut| cut.store(0, SeqCst));
         walks.store(0, SeqCst);
         walkers.iter().for_each(|walker| walker.store(0, SeqCst));
+        frames_left.store(0, SeqCst);
         has_closing.store(false, SeqCst);
     }
 }

@@ -13,7 +13,7 @@ use crate::unwind::{Cut, Ending};
 
 /// The frames that are kept of a stack that is too deep. If such a recursion calls itself at several places, each sample has a
 /// path of its own, and its whole chain would need thousands of nodes.
-const KEPT_OF_DEEP: usize = 64;
+pub(super) const KEPT_OF_DEEP: usize = 64;
 /// The frames that are kept of a chain for which there is no room.
 const KEPT_WITHOUT_ROOM: usize = 8;
 /// The nodes for those frames, which whole chains do not take.
