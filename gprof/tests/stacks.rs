@@ -171,6 +171,31 @@ fn each_caller_gets_the_time_of_its_calls() {
     });
 }
 
+/// The inclusive ticks of functions, and all ticks, with options of a command line.
+fn restricted(words: &str, names: [&str; 4]) -> ([u64; 4], u64) {
+    let files = ["", ".gmon"].map(|suffix| format!("{DATA}bsd/knots{suffix}"));
+    let words = words.split(' ').map(str::to_owned).chain(files);
+    with_analysis(Options::parse(words).unwrap(), Some(knots()), |analysis| {
+        let inclusive = |name: &str| entry(analysis, name).get(name).map_or(0, |(own, children)| own + children);
+        (names.map(inclusive), analysis.graph_samples().round() as u64)
+    })
+}
+
+#[test]
+fn the_choices_of_the_user_apply_to_each_stack() {
+    let names = ["main", "red", "even", "burn"];
+    let of = |words: &str| restricted(words, names);
+    assert_eq!(of("-b"), ([195, 89, 87, 201], 201));
+    // Without `even` and what it called: 25, 12 and 50 ticks. `burn` loses the same part of its 199 ticks with stacks.
+    assert_eq!(of("-b -N even"), ([108, 52, 0, 113], 113));
+    assert_eq!(of("-b -E even"), ([108, 52, 0, 113], 113));
+    // Only `even` and what it called.
+    assert_eq!(of("-b -n even"), ([87, 37, 87, 88], 88));
+    // The arc from `blue` to `even` hands no time to `blue` and its callers.
+    assert_eq!(of("-b -k blue/even"), ([158, 52, 87, 201], 201));
+    assert_eq!(of("-b -k main/red"), ([106, 89, 87, 201], 201));
+}
+
 #[test]
 fn how_much_has_stacks() {
     let mut stacks = knots();

@@ -227,7 +227,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FORMAT", help_heading = "Layout")]
     format: Option<Written>,
 
-    /// Show the standard error (±) of self times, the uncertainty of sampling
+    /// Show the standard error (±) of self times and of measured times, the uncertainty of sampling
     #[arg(long, help_heading = "Layout")]
     pub(super) errors: bool,
 

@@ -38,30 +38,13 @@ pub(super) fn find(
     if !matching.iter().flatten().any(|is_wanted| *is_wanted) {
         return Err(unknown(wanted, sides));
     }
-    let (mut tree, mut counted, mut arcs) = (StackTree::default(), Thread::default(), Vec::new());
-    let mut outside_images = OutsideImages::default();
+    let mut sum = ThreadSum::default();
     for ((side, objects), matching) in sides.iter().zip(&matching) {
-        let is_wanted = |index: usize| matching.get(index).copied().unwrap_or(false);
-        let address = |place: side_file::Place| {
+        sum.add(side, matching, |place| {
             objects.image(place.object).map(|image| images.place(image, place.address)).filter(|address| *address != 0)
-        };
-        tree.add_threads(side, address, |index| usize::try_from(index).is_ok_and(is_wanted));
-        for (thread, _) in side.threads().iter().zip(matching).filter(|(_, is_wanted)| **is_wanted) {
-            counted.ticks = counted.ticks.saturating_add(thread.ticks);
-            counted.calls = counted.calls.saturating_add(thread.calls);
-        }
-        for call in side.calls().iter().filter(|calls| calls.thread().is_some_and(is_wanted)).flat_map(Calls::calls) {
-            let arc = Arc {
-                frompc: address(call.caller).unwrap_or(0),
-                selfpc: address(call.callee).unwrap_or(0),
-                count: call.count,
-            };
-            match arc.selfpc {
-                0 => outside_images.calls = outside_images.calls.saturating_add(call.count),
-                _ => arcs.push(arc),
-            }
-        }
+        });
     }
+    let ThreadSum { tree, counted, arcs, mut outside_images } = sum;
     let stacks = tree.finish();
     let histograms = histograms(all, stacks.as_ref(), &mut outside_images);
     let in_stacks = stacks.iter().flat_map(Stacks::nodes).fold(0_u64, |sum, node| sum.saturating_add(node.ticks()));
@@ -72,6 +55,37 @@ pub(super) fn find(
     });
     let profile = Profile { histograms, arcs, blocks: Vec::new() };
     Ok(ThreadCounts { profile, stacks, outside_images, warnings })
+}
+
+/// The sum of the counts of threads.
+#[derive(Default)]
+struct ThreadSum {
+    tree: StackTree,
+    /// The ticks and calls that the lists of threads have.
+    counted: Thread,
+    arcs: Vec<Arc>,
+    outside_images: OutsideImages,
+}
+
+impl ThreadSum {
+    /// Adds the counts of the matching threads of a side file. `address` returns the address of a place in code in the
+    /// common address space of the images, if the place is in an image.
+    fn add(&mut self, side: &SideFile, matching: &[bool], address: impl Fn(side_file::Place) -> Option<u64>) {
+        let is_wanted = |index: usize| matching.get(index).copied().unwrap_or(false);
+        self.tree.add_threads(side, &address, |index| usize::try_from(index).is_ok_and(is_wanted));
+        for (thread, _) in side.threads().iter().zip(matching).filter(|(_, is_wanted)| **is_wanted) {
+            self.counted.ticks = self.counted.ticks.saturating_add(thread.ticks);
+            self.counted.calls = self.counted.calls.saturating_add(thread.calls);
+        }
+        for call in side.calls().iter().filter(|calls| calls.thread().is_some_and(is_wanted)).flat_map(Calls::calls) {
+            let Some(selfpc) = address(call.callee) else {
+                self.outside_images.calls = self.outside_images.calls.saturating_add(call.count);
+                continue;
+            };
+            let frompc = address(call.caller).unwrap_or(0);
+            self.arcs.push(Arc { frompc, selfpc, count: call.count });
+        }
+    }
 }
 
 /// For each thread whether it has this name, or if none has, this number.

@@ -27,6 +27,8 @@ pub(crate) struct Environment<'a> {
     pub(crate) objects: Option<&'a CStr>,
     /// `GMON_STACKS`: whether the runtime walks the stack at each sample.
     pub(crate) stacks: Option<&'a CStr>,
+    /// `GMON_THREADS`: whether threads are told apart.
+    pub(crate) threads: Option<&'a CStr>,
     /// `GMON_CHILDREN`: which files the children of a fork leave.
     pub(crate) children: Option<&'a CStr>,
     /// `GMON_DUMP_SIGNAL`: the signal that makes the runtime write the file while the program continues.
@@ -56,6 +58,7 @@ impl<'a> Environment<'a> {
             take(&mut found.sampler, variable, b"GMON_SAMPLER=");
             take(&mut found.objects, variable, b"GMON_OBJECTS=");
             take(&mut found.stacks, variable, b"GMON_STACKS=");
+            take(&mut found.threads, variable, b"GMON_THREADS=");
             take(&mut found.children, variable, b"GMON_CHILDREN=");
             take(&mut found.dump_signal, variable, b"GMON_DUMP_SIGNAL=");
             RANKS.iter().for_each(|name| take(&mut found.rank, variable, name));

@@ -84,11 +84,13 @@ fn list_addresses() -> bool {
         OUTSIDE.push(Tally::samples(pc, 1));
     };
     outside_text::for_each_tick_outside(|pc, _| push(pc));
-    contexts::each_address(|pc| {
-        if !bins::covers(pc) {
-            push(pc);
-        }
-    });
+    if contexts::are_kept() {
+        contexts::each_address(|pc| {
+            if !bins::covers(pc) {
+                push(pc);
+            }
+        });
+    }
     OUTSIDE.combine();
     any
 }
@@ -148,7 +150,9 @@ unsafe fn settle_where(only_gone: bool, has_changed: bool) {
         },
     );
     outside_text::take_ticks_outside(is_wanted, |pc, ticks| SETTLED.push(Tally::samples(place(pc, false), ticks)));
-    settle_contexts(has_changed, places);
+    if contexts::are_kept() {
+        settle_contexts(has_changed, places);
+    }
 }
 
 /// Settles the addresses of calling contexts in objects that are gone. Other objects keep their addresses, so that later samples

@@ -63,7 +63,9 @@ pub(crate) fn start(lowpc: usize, highpc: usize, directory: Option<c_int>, live:
     PER_PROCESS.start_time.store(unix_time(), SeqCst);
     reserve();
     objects::set_program(program::base(), program::bias());
-    objects::publish(cfg!(feature = "start"));
+    if contexts::are_kept() {
+        objects::publish(cfg!(feature = "start"));
+    }
     if KEEPS_OUTSIDE.load(SeqCst) {
         outside_text::keep_ticks_outside();
         // SAFETY: this is the first call, and nobody else reads the lists before it returns.

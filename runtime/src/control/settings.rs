@@ -81,6 +81,11 @@ pub(crate) fn walks_stacks(environment: &Environment<'_>) -> bool {
     WALKS_STACKS && is_on(environment.stacks, b"GMON_STACKS=", true)
 }
 
+/// Whether threads are told apart.
+pub(crate) fn tells_threads(environment: &Environment<'_>) -> bool {
+    WALKS_STACKS && is_on(environment.threads, b"GMON_THREADS=", false)
+}
+
 /// Whether a variable is 1 and not 0, or the `default` for another value, which is reported.
 fn is_on(value: Option<&CStr>, variable: &[u8], default: bool) -> bool {
     match value.map(CStr::to_bytes) {

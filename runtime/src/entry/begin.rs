@@ -33,6 +33,9 @@ pub(super) unsafe fn begin(
         control::forget_outside();
     } else if settings::walks_stacks(&environment) {
         contexts::keep();
+        if settings::tells_threads(&environment) {
+            contexts::tell_threads();
+        }
     }
     kernel::choose_sampler(&sampling);
     control::start(lowpc, highpc, directory.map(|fd| fd.0), settings::is_live(&environment));

@@ -4,7 +4,7 @@ use core::ffi::c_void;
 use core::ptr;
 use core::slice;
 use core::sync::atomic::{
-    AtomicBool, AtomicI64, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize,
+    AtomicBool, AtomicI32, AtomicI64, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize,
     Ordering::{Acquire, Relaxed, SeqCst},
 };
 
@@ -123,6 +123,18 @@ impl ContextTree {
     }
 }
 
+/// The number of threads that are told apart.
+pub(crate) const THREADS: usize = 4096;
+
+/// A thread with ticks. A thread of zeros is free.
+pub(crate) struct ContextThread {
+    /// The system's number.
+    pub(crate) number: AtomicI32,
+    /// The name at the latest tick, padded with zeros.
+    pub(crate) name: [AtomicU64; 2],
+    pub(crate) ticks: AtomicU64,
+}
+
 /// The calling contexts of a process's ticks.
 pub(crate) struct Contexts {
     pub(crate) tree: ContextTree,
@@ -130,12 +142,14 @@ pub(crate) struct Contexts {
     pub(crate) cuts: [AtomicU64; CUT_REASONS],
     /// The buffers for walks.
     pub(crate) buffers: Memory,
+    /// [`THREADS`] threads, and one behind them for all others; missing if threads are not told apart.
+    pub(crate) threads: Memory,
     /// The buffers that are in use, as a bit set.
     pub(crate) walks: AtomicU32,
     /// The thread pointers of the threads that use the buffers.
     pub(crate) walkers: [AtomicUsize; u32::BITS as usize],
-    /// The frames that walks may still have; negative if they had more.
-    pub(crate) frames_left: AtomicI64,
+    /// The frames that walks had, less those that ticks have brought.
+    pub(crate) frames_used: AtomicI64,
     /// Whether nodes were added with [`WHILE_CLOSING`] since the last look at them.
     pub(crate) has_closing: AtomicBool,
 }
@@ -146,21 +160,23 @@ impl Contexts {
             tree: ContextTree::new(),
             cuts: [const { AtomicU64::new(0) }; CUT_REASONS],
             buffers: Memory::none(),
+            threads: Memory::none(),
             walks: AtomicU32::new(0),
             walkers: [const { AtomicUsize::new(0) }; u32::BITS as usize],
-            frames_left: AtomicI64::new(0),
+            frames_used: AtomicI64::new(0),
             has_closing: AtomicBool::new(false),
         }
     }
 
     /// Removes all nodes and ticks, and keeps the memory. The walks of other threads do not go on in a forked child.
     pub(super) fn clear(&self) {
-        let Contexts { tree, cuts, buffers: _, walks, walkers, frames_left, has_closing } = self;
+        let Contexts { tree, cuts, buffers: _, threads, walks, walkers, frames_used, has_closing } = self;
         tree.clear();
+        threads.clear();
         cuts.iter().for_each(|cut| cut.store(0, SeqCst));
         walks.store(0, SeqCst);
         walkers.iter().for_each(|walker| walker.store(0, SeqCst));
-        frames_left.store(0, SeqCst);
+        frames_used.store(0, SeqCst);
         has_closing.store(false, SeqCst);
     }
 }

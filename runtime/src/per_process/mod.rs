@@ -17,7 +17,8 @@ use crate::os::WALKS_STACKS;
 
 pub(crate) use account::{Account, LATEST_NOTICE, NOTICE_OF_OTHERS, Settling};
 pub(crate) use contexts::{
-    ContextNode, ContextTree, Contexts, MOST_NODES, OBJECT_SHIFT, PLACE, Segment, WHILE_CLOSING, position,
+    ContextNode, ContextThread, ContextTree, Contexts, MOST_NODES, OBJECT_SHIFT, PLACE, Segment, THREADS,
+    WHILE_CLOSING, position,
 };
 pub(crate) use memory::{Memory, Row, Rows, SLOTS, STRETCH, Slot, TicksOutside};
 

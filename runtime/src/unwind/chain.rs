@@ -12,6 +12,9 @@ pub struct Tables<'a, const N: usize> {
     pub objects: Objects<'a>,
     /// Where to find other objects. They must stay loaded as long as a walk uses them.
     pub later: Option<LaterObjects>,
+    /// The address of the thread's control block, which C libraries put above the thread's stack, if it is above at all; 0 if it
+    /// is not known.
+    pub thread: usize,
     /// The rules that were found before.
     pub cache: &'a Cache<N>,
     /// The system's signal frames.
@@ -54,7 +57,7 @@ pub enum Ending {
 /// Why a caller was not found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
-    /// The stack has more than [`MOST_FRAMES`](super::MOST_FRAMES) frames.
+    /// The stack has more than [`MOST_FRAMES`](super::MOST_FRAMES) frames, without the levels of a recursion that can be left out.
     TooDeep,
     /// No table describes the function, and the frame pointer does not lead to a caller.
     NoTable,

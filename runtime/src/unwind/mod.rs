@@ -13,7 +13,8 @@
 //! * `objects`: the loaded objects; `image`: a loaded object by its program headers; `later`: objects that are loaded after
 //!   the start; `published`: what signal handlers use
 //! * `architecture`: what differs between processors; `x86_64`, `aarch64`: the processors
-//! * `signal_frame`: the frames that the kernel makes; `chain`: what a walk needs and finds; `walk`: the walk
+//! * `signal_frame`: the frames that the kernel makes; `chain`: what a walk needs and finds;
+//!   `recursion`: the outermost end of a deep recursion; `walk`: the walk
 //! * `this_process`: walks the stacks of this process
 //!
 //! The functions are generic over the architecture and the memory. So tests on any machine evaluate the tables of all
@@ -39,6 +40,7 @@ mod memory;
 mod objects;
 mod pages;
 mod published;
+mod recursion;
 mod rule;
 mod signal_frame;
 mod this_process;
@@ -64,7 +66,7 @@ pub use rule::{Cfa, Place, Rule, Stored};
 pub use signal_frame::SignalFrames;
 pub use this_process::{Stack, publish, walk, walk_stack, while_closing};
 pub(crate) use this_process::{after_fork_in_child, is_closing, object, object_at, stays};
-pub use walk::{MOST_FRAMES, Walk};
+pub use walk::{MOST_FRAMES, OUTERMOST_FRAMES, Walk};
 pub use x86_64::X86_64;
 #[cfg(target_arch = "x86_64")]
 pub use x86_64::X86_64 as Native;

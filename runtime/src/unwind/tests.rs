@@ -85,7 +85,13 @@ fn walk<A: Architecture>(section: &[u8], memory: &Made) -> (Vec<(usize, bool)>, 
     let tables = Section { address: TABLES, bytes: section };
     let empty = Section { address: 0, bytes: &[] };
     let list = [Object::new(CODE..OTHER, tables, Some(0)), Object::new(OTHER..OTHER + 0x800, empty, None)];
-    let tables = Tables { objects: Objects::new(&list, 1), later: None, cache: &Cache::<64>::new(), signals: &SIGNALS };
+    let tables = Tables {
+        objects: Objects::new(&list, 1),
+        later: None,
+        thread: 0,
+        cache: &Cache::<64>::new(),
+        signals: &SIGNALS,
+    };
     let run = || {
         let mut walk = Walk::<A, _, _>::new(&tables, memory, CONTEXT);
         let frames: Vec<_> = walk.by_ref().map(|frame| (frame.pc, frame.is_exact)).collect();

@@ -13,6 +13,7 @@ use super::pages::Pages;
 use super::published::{Known, Published};
 use super::signal_frame::SignalFrames;
 use super::walk::Walk;
+use crate::arch::thread_pointer;
 use crate::os::{
     CONTEXT_ABOVE_STACK, CONTEXT_PC, CONTEXT_REGISTERS, SIGNAL_TRAMPOLINE, SIGNAL_TRAMPOLINE_CALL, is_readable,
 };
@@ -58,11 +59,11 @@ pub fn walk_stack(stack: Stack<'_>, mut each: impl FnMut(Frame) -> bool) -> Endi
     const TOO_DEEP: Ending = Ending::Cut(Cut::TooDeep);
     let reading = PUBLISHED.read();
     let objects = reading.objects();
-    let (context, copied, later) = match stack {
-        Stack::Interrupted(context) => (context.expose_provenance(), None, reading.later()),
-        Stack::Copied(copied) => (copied::CONTEXT, Some(copied), None),
+    let (context, copied, later, thread) = match stack {
+        Stack::Interrupted(context) => (context.expose_provenance(), None, reading.later(), thread_pointer()),
+        Stack::Copied(copied) => (copied::CONTEXT, Some(copied), None, 0),
     };
-    let tables = Tables { objects, later, cache: &CACHE, signals: &SIGNALS };
+    let tables = Tables { objects, later, thread, cache: &CACHE, signals: &SIGNALS };
     // The stack that this thread was using stays mapped while this thread is here.
     let memory = StackMemory { own: memory(), copied, objects };
     let mut walk = Walk::<Native, _, _>::nowhere(&tables, &memory);

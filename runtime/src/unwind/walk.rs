@@ -7,10 +7,14 @@ use super::chain::{Cut, Ending, Frame, Tables};
 use super::expression::{Machine, evaluate};
 use super::index::Found;
 use super::memory::Memory;
+use super::recursion::{Level, Search};
 use super::rule::{Cfa, Place, Rule, Stored};
 
-/// The most frames of a walk. A deeper stack is cut.
+/// The most frames of a walk. A deeper stack is cut, unless its depth is that of a recursion: see [`OUTERMOST_FRAMES`].
 pub const MOST_FRAMES: u32 = 4096;
+/// When a walk may go on for this number of frames, it leaves out the levels of a recursion: these are the frames for the
+/// outermost end of the stack.
+pub const OUTERMOST_FRAMES: u32 = 256;
 /// Distinguishes the program counters of interrupted frames in the cache from those of calls, whose return addresses were
 /// checked. No program has code at such addresses.
 const EXACT: usize = 1 << (usize::BITS - 1);
@@ -32,6 +36,8 @@ pub struct Walk<'a, A, M, const N: usize> {
     found: Option<Found<'a>>,
     frames: u32,
     stacks: u32,
+    /// A frame that may be a level of a deep recursion.
+    level: Option<Level>,
     ending: Option<Ending>,
     architecture: PhantomData<A>,
 }
@@ -62,6 +68,7 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
             found: None,
             frames: 0,
             stacks: 0,
+            level: None,
             ending: None,
             architecture: PhantomData,
         }
@@ -106,6 +113,9 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
         if self.frames >= MOST_FRAMES {
             return Err(Ending::Cut(Cut::TooDeep));
         }
+        if self.frames >= MOST_FRAMES - OUTERMOST_FRAMES {
+            self.leave_recursion();
+        }
         if self.found.as_ref().is_none_or(|found| found.is_signal) {
             let signals = self.tables.signals;
             if let Some(context) = signals.context_at(self.memory, self.pc, self.sp, self.is_exact) {
@@ -115,6 +125,23 @@ impl<'a, A: Architecture, M: Memory, const N: usize> Walk<'a, A, M, N> {
         match self.found {
             Some(found) => self.apply(&found),
             None => self.go_without_table(),
+        }
+    }
+
+    /// Goes to the outermost level of a recursion, if this frame and an earlier one are levels of a recursion.
+    #[inline(never)]
+    fn leave_recursion(&mut self) {
+        let here = Level { pc: self.pc, sp: self.sp, fp: self.fp };
+        if self.level.is_none_or(|level| level.pc != here.pc) {
+            if self.frames == MOST_FRAMES - OUTERMOST_FRAMES {
+                self.level = Some(here);
+            }
+            return;
+        }
+        let search = Search { memory: self.memory, address_bits: A::ADDRESS_BITS, above: self.tables.thread };
+        let outermost = self.level.replace(here).and_then(|level| search.outermost(level, here));
+        if let Some(Level { sp, fp, .. }) = outermost {
+            (self.sp, self.fp, self.base, self.level) = (sp, fp, None, None);
         }
     }
 

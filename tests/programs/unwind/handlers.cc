@@ -153,6 +153,22 @@ SCENARIO deeper(Probe *p) {
 	recursion(20000);
 }
 
+// The levels have frames of different sizes, so no level can be left out.
+NOINLINE static void irregular_recursion(int n) {
+	volatile char *place = (volatile char *)__builtin_alloca(16 + n * 2 % 13 * 16);
+	place[0] = 1;
+	if (n == 0)
+		call();
+	else
+		irregular_recursion(n - 1);
+	sink += place[0];
+}
+
+SCENARIO irregular(Probe *p) {
+	probe = p;
+	irregular_recursion(5000);
+}
+
 // Calls its first argument with the second in rbp, with a table.
 asm(".text\n.type with_table, @function\nwith_table:\n"
     ".cfi_startproc\npush %rbp\n.cfi_def_cfa_offset 16\n.cfi_offset 6, -16\nmov %rsi, %rbp\ncall *%rdi\npop %rbp\n"

@@ -18,18 +18,23 @@ extern "C" fn probe_start() {
     publish(true);
 }
 
-/// Stores the frames; returns their number and the ending: 0 if the chain is whole, otherwise the reason.
+/// Stores the frames; of a long chain, those in the middle are left out. Returns the number of stored frames and the ending:
+/// 0 if the chain is whole, otherwise the reason.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn probe_walk(context: *const c_void, frames: *mut usize, room: usize, ending: *mut c_int) -> usize {
     let mut number = 0;
     let found = walk(context, |frame| {
-        let has_room = number < room;
-        if has_room {
-            // SAFETY: there is room, as the caller says.
-            unsafe { frames.add(number).write(frame.pc - usize::from(!frame.is_exact)) };
-            number += 1;
+        let place = number.min(room - 1);
+        // SAFETY: there is room, as the caller says.
+        unsafe {
+            if number == room {
+                let middle = frames.add(room / 2);
+                middle.copy_from(middle.add(1), room - room / 2 - 1);
+            }
+            frames.add(place).write(frame.pc - usize::from(!frame.is_exact));
         }
-        has_room
+        number = place + 1;
+        true
     });
     let code = match found {
         Ending::Outermost => 0,

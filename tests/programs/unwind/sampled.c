@@ -94,6 +94,12 @@ NOINLINE void run_qsort(void) {
 		sort();
 }
 
+// Deeper than a walk goes.
+NOINLINE void run_deep(void) {
+	while (taken < wanted)
+		recursion(50000);
+}
+
 static jmp_buf place;
 
 NOINLINE void jumps(int n) {
@@ -228,6 +234,21 @@ NOINLINE int callback(int n) {
 }
 
 static volatile int is_over;
+static char **plugins;
+
+NOINLINE void load_and_close(unsigned turn) {
+	void *handle = dlopen(plugins[turn % 2], RTLD_NOW);
+	if (handle == NULL) {
+		puts(dlerror());
+		abort();
+	}
+	int (*work)(int (*)(int)) = (int (*)(int (*)(int)))dlsym(handle, "plugin_work");
+	// No constructor has run if the object was loaded already.
+	((void (*)(void))dlsym(handle, "plugin_here"))();
+	work(callback);
+	probe_close(handle, dlclose);
+	object = 0;
+}
 
 NOINLINE void *other_thread(void *nothing) {
 	while (!is_over)
@@ -235,25 +256,19 @@ NOINLINE void *other_thread(void *nothing) {
 	return nothing;
 }
 
-NOINLINE void run_plugins(const char *first, const char *second) {
-	const char *paths[] = {first, second};
+NOINLINE void *closing_thread(void *nothing) {
+	for (unsigned turn = 1; !is_over; turn++)
+		load_and_close(turn);
+	return nothing;
+}
+
+NOINLINE void run_plugins(void *(*other)(void *)) {
 	pthread_t thread;
 	wanted = 3 * WANTED;
-	if (pthread_create(&thread, NULL, other_thread, NULL) != 0)
+	if (pthread_create(&thread, NULL, other, NULL) != 0)
 		abort();
-	for (unsigned turn = 0; taken < wanted || turn < 20; turn++) {
-		void *handle = dlopen(paths[turn % 2], RTLD_NOW);
-		if (handle == NULL) {
-			puts(dlerror());
-			abort();
-		}
-		int (*work)(int (*)(int)) = (int (*)(int (*)(int)))dlsym(handle, "plugin_work");
-		// The C library without unloading runs no constructor again.
-		((void (*)(void))dlsym(handle, "plugin_here"))();
-		work(callback);
-		probe_close(handle, dlclose);
-		object = 0;
-	}
+	for (unsigned turn = 0; taken < wanted || turn < 20; turn++)
+		load_and_close(turn);
 	is_over = 1;
 	pthread_join(thread, NULL);
 }
@@ -307,6 +322,8 @@ int main(int argc, char **argv) {
 	setitimer(ITIMER_PROF, &often, NULL);
 	if (strcmp(name, "qsort") == 0)
 		run_qsort();
+	else if (strcmp(name, "deep") == 0)
+		run_deep();
 	else if (strcmp(name, "longjmp") == 0)
 		run_longjmp();
 	else if (strcmp(name, "small_thread") == 0)
@@ -320,8 +337,10 @@ int main(int argc, char **argv) {
 		run_coroutine();
 #endif
 #ifdef PLUGINS
-	else if (strcmp(name, "plugins") == 0)
-		run_plugins(argv[2], argv[3]);
+	else if (plugins = argv + 2, strcmp(name, "plugins") == 0)
+		run_plugins(other_thread);
+	else if (strcmp(name, "plugins_of_two") == 0)
+		run_plugins(closing_thread);
 #endif
 #ifdef __cplusplus
 	else if (strcmp(name, "exceptions") == 0)

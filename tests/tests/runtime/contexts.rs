@@ -1,12 +1,13 @@
 //! The calling contexts of samples, in the side file.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
 use gmon::Profile;
-use gmon::side_file::{CutReason, PROGRAM, Samples, SideFile};
+use gmon::side_file::{CutReason, PROGRAM, Samples, SideFile, THREAD};
 
+use crate::objects_closed::closers;
 use crate::support::{Program, Symbols, quiet, read};
 
 fn compile(name: &str, flags: &[&str]) -> Program {
@@ -108,17 +109,13 @@ fn recursion_is_a_chain_of_its_depth() {
 }
 
 #[test]
-fn a_stack_that_is_too_deep_keeps_its_innermost_frames() {
+fn a_recursion_that_is_too_deep_keeps_both_ends() {
     let program = compile("deep", &["-O1"]);
-    program.run(&["recursion", "5000"]);
-    let side = side_file(&program.directory.join("gmon.out.side"));
-    check_sums(&side, &program.profile());
-    let chains = chains(&side, program.symbols());
-    let cut = format!("cut({}){} spin", CutReason::TOO_DEEP.code(), " descend".repeat(63));
-    assert!(ending(&chains, &cut) >= 10);
-    // The two chains that `spin` ends differ in their innermost frames. More chains are there only if timers took samples.
-    let of_cut = chains.keys().filter(|chain| chain.starts_with("cut(10)"));
-    assert!(of_cut.clone().all(|chain| chain.split(' ').count() <= 65), "{:?}", of_cut.collect::<Vec<_>>());
+    let chains = whole(&program, &["recursion", "50000"]);
+    let levels = |chain: &str| chain.split(' ').filter(|word| *word == "descend").count();
+    let is_it = |chain: &str| chain.contains(" main descend ") && chain.ends_with(" descend spin");
+    let deep = chains.iter().filter(|(chain, _)| is_it(chain) && (3000..4096).contains(&levels(chain)));
+    assert!(deep.map(|(_, ticks)| ticks).sum::<u64>() >= 10);
 }
 
 #[test]
@@ -142,6 +139,27 @@ fn threads_with_small_stacks_have_chains() {
     let program = compile("threads", &["-O1"]);
     let chains = whole(&program, &["threads"]);
     assert!(ending(&chains, "worker spin") >= 40, "{chains:#?}");
+}
+
+#[test]
+fn threads_can_be_told_apart() {
+    let program = compile("by-thread", &["-O1"]);
+    quiet(&program.command(&["threads"]).env("GMON_THREADS", "1").output().unwrap());
+    let side = side_file(&program.directory.join("gmon.out.side"));
+    check_sums(&side, &program.profile());
+    let (nodes, inclusive) = (side.contexts().nodes(), side.contexts().inclusive());
+    let mut ticks = Vec::new();
+    for (node, inclusive) in nodes.iter().zip(&inclusive).filter(|(node, _)| node.parent().is_none()) {
+        assert_eq!(node.place().object, THREAD);
+        let thread = &side.threads()[node.place().address as usize];
+        assert_eq!((thread.ticks, thread.threads), (*inclusive, 1));
+        ticks.push((String::from_utf8(thread.name.clone()).unwrap(), *inclusive));
+    }
+    for name in ["first", "second", "third", "fourth"] {
+        assert!(ticks.iter().any(|(thread, ticks)| thread == name && *ticks >= 10), "{name}: {ticks:?}");
+    }
+    let numbers: BTreeSet<_> = side.threads().iter().map(|thread| thread.number).collect();
+    assert_eq!(numbers.len(), side.threads().len());
 }
 
 #[test]
@@ -201,6 +219,14 @@ fn what_is_not_profiled_has_no_contexts() {
     let chains = whole(&program, &["stopped"]);
     assert!((4..9).contains(&ending(&chains, "main dear spin")), "{chains:#?}");
     assert!(ending(&chains, "main cheap spin") >= 5, "{chains:#?}");
+}
+
+#[test]
+fn no_tick_is_lost_while_threads_open_and_close_objects() {
+    let program = closers("contexts-closers");
+    let mut command = program.command(&["8", "300"]);
+    quiet(&command.envs([("GMON_CLOCK", "wall"), ("GMON_HZ", "5000")]).output().unwrap());
+    check_sums(&side_file(&program.directory.join("gmon.out.side")), &program.profile());
 }
 
 #[test]

@@ -79,31 +79,21 @@ pub(crate) fn reached_from(
     reached
 }
 
-/// The most bytes of stack that a function and all that it calls need, without the functions that are `left_out`. A function
-/// that calls itself, at any depth, is an error.
-pub(crate) fn most_stack(
-    functions: &BTreeMap<String, Function>,
-    is_root: impl Fn(&str) -> bool,
-    left_out: impl Fn(&str) -> bool,
-) -> usize {
+/// The most bytes of stack that a function and all that it calls need. A function that calls itself, at any depth, is an error.
+pub(crate) fn most_stack(functions: &BTreeMap<String, Function>, is_root: impl Fn(&str) -> bool) -> usize {
     const RETURN_ADDRESS: usize = 8;
     /// The need of a function; `None` while it is being worked out.
     type Known = BTreeMap<String, Option<usize>>;
-    fn need(
-        functions: &BTreeMap<String, Function>,
-        name: &str,
-        left_out: &impl Fn(&str) -> bool,
-        known: &mut Known,
-    ) -> usize {
+    fn need(functions: &BTreeMap<String, Function>, name: &str, known: &mut Known) -> usize {
         match known.get(name) {
             Some(Some(need)) => return *need,
             Some(None) => panic!("{name} calls itself"),
             None => {}
         }
         known.insert(name.to_owned(), None);
-        let is_called = |next: &&String| functions.contains_key(*next) && *next != name && !left_out(next);
+        let is_called = |next: &&String| functions.contains_key(*next) && *next != name;
         let called = functions[name].calls.iter().filter(is_called);
-        let most = called.map(|next| need(functions, next, left_out, known)).max().unwrap_or(0);
+        let most = called.map(|next| need(functions, next, known)).max().unwrap_or(0);
         let need = most + functions[name].stack + RETURN_ADDRESS;
         known.insert(name.to_owned(), Some(need));
         need
@@ -111,5 +101,5 @@ pub(crate) fn most_stack(
     let mut known = Known::new();
     let roots: Vec<_> = functions.keys().filter(|name| is_root(name)).collect();
     assert!(!roots.is_empty());
-    roots.into_iter().map(|root| need(functions, root, &left_out, &mut known)).max().unwrap()
+    roots.into_iter().map(|root| need(functions, root, &mut known)).max().unwrap()
 }

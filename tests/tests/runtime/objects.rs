@@ -118,9 +118,9 @@ fn the_objects_are_small_and_need_no_executable_stack() {
     for file in ["gcrt1.o", "grcrt1.o", "gmon.o", "libgmon.a"] {
         for member in tool("size", &[&path(file)]).lines().skip(1) {
             let text: u32 = member.split_whitespace().next().unwrap().parse().unwrap();
-            // The encoders of side files and what the file tells of the run need about 2.5 KB. 26 KB walk stacks: the unwind tables of
-            // the loaded objects, their evaluator, the tree of calling contexts, and copies of stacks in the ring.
-            assert!(text < 126_000, "{file}: {text} bytes of code and constants: {member}");
+            // The encoders of side files, what the file tells of the run, and opening it early need about 3.5 KB. 29 KB walk stacks: the
+            // unwind tables of the loaded objects, their evaluator, the tree of calling contexts, and copies of stacks in the ring.
+            assert!(text < 130_000, "{file}: {text} bytes of code and constants: {member}");
         }
         let stack = tool("readelf", &["-SW", &path(file)])
             .lines()
@@ -173,12 +173,10 @@ fn no_call_leaves_the_object_below_mcount_or_in_the_signal_handler() {
 fn the_signal_handler_needs_little_stack_and_a_walk_less_than_its_own() {
     let program = Program::compile("objects-stack", "control.c", &["-static"]);
     let functions = functions(&program.executable);
-    let is_walk = |name: &str| name.contains("contexts") && name.contains("on_stack");
-    let walk = most_stack(&functions, is_walk, |_| false);
+    let walk = most_stack(&functions, |name| name.contains("contexts") && name.contains("on_stack"));
     println!("a walk needs {walk} bytes");
     assert!((500..4096).contains(&walk), "a walk needs {walk} bytes of 8 KB");
-    // Only in valgrind a walk runs on the handler's stack.
-    let handler = most_stack(&functions, |name| name.contains("on_expiry"), is_walk);
+    let handler = most_stack(&functions, |name| name.contains("on_expiry"));
     println!("the handler needs {handler} bytes");
     assert!((100..700).contains(&handler), "the handler needs {handler} bytes");
 }

@@ -9,7 +9,7 @@ use crate::support::{Program, Symbols, calls, quiet, root};
 const OBJECTS: usize = 4;
 
 /// closers.c and the objects that it opens, which all have the same layout.
-fn closers(name: &str) -> Program {
+pub(crate) fn closers(name: &str) -> Program {
     let program = Program::compile(name, "closers.c", &["-rdynamic"]);
     let source = root().join("tests/programs/closers.c");
     for number in 0..OBJECTS {

@@ -19,8 +19,9 @@ pub(crate) struct Program {
 }
 
 /// All variables that the runtime reads.
-const VARIABLES: [&str; 12] = [
+const VARIABLES: [&str; 13] = [
     "GMON_STACKS",
+    "GMON_THREADS",
     "GMON_CHILDREN",
     "GMON_OBJECTS",
     "PROFDIR",

@@ -6,6 +6,7 @@ use std::path::Path;
 use gmon::side_file::{Checksum, SideFile};
 use gmon_tests::directory;
 use gmon_tests::random::Random;
+use gprof::Options;
 
 use crate::made::{BIN, Image, Run, beside, images, printed};
 
@@ -115,4 +116,43 @@ fn ticks_in_no_code_of_an_object_are_not_lost() {
     let (warnings, printed) = told(&images, &directory, &["gmon.out"]);
     assert_eq!(warnings, "");
     assert_eq!((statistic(&printed, "samples at a profrate"), statistic(&printed, "more samples outside")), (3.0, 8.0));
+}
+
+#[test]
+fn no_side_file_stops_a_report() {
+    use gmon::side_file::{CutReason, Place, THREAD, Thread};
+    let images = images("mutated");
+    let directory = directory("side_files_mutated");
+    let path = directory.join("gmon.out");
+    let mut random = Random::new(4);
+    let run = Run::random(&images, &mut random);
+    let profile = run.write_profile(&images, &path);
+    let mut side = run.side_file(&images, &profile);
+    side.set_live(true);
+    let thread = side.add_thread(Thread::new(7, b"one"));
+    let level = side.add_context(None, Place { object: THREAD, address: thread as u64 }, 0).unwrap();
+    let main = side.add_context(Some(level), Place { object: 0, address: images[0].functions[0] }, 3).unwrap();
+    side.add_context(Some(main), Place { object: 1, address: images[1].functions[0] }, 4).unwrap();
+    let cut = side.add_context(Some(level), CutReason::TOO_DEEP.place(), 0).unwrap();
+    side.add_context(Some(cut), Place { object: 2, address: images[2].functions[0] }, 5).unwrap();
+    let whole = side.write();
+    // A live file needs no end, and so no checksum.
+    let whole = &whole[..whole.len() - 24];
+    for _ in 0..150 {
+        let mut bytes = whole.to_vec();
+        for _ in 0..1 + random.below(3) {
+            let at = 32 + random.below(bytes.len() as u64 - 32) as usize;
+            bytes[at] = random.number() as u8;
+        }
+        fs::write(beside(&path, "side"), bytes).unwrap();
+        for options in [Options::new(&images[0].path, [&path]), Options::new(&images[0].path, [&path]).thread("one")] {
+            // Whether the file is valid is luck; the program's own counts are there unless a thread is chosen.
+            let Ok(loaded) = gprof::load(&options, &mut std::io::sink()) else { continue };
+            if let Ok(analysis) = gprof::analyze(&loaded, &options, &mut std::io::sink()) {
+                let samples = analysis.stats().samples;
+                let own: u64 = run.ticks[&0].values().sum();
+                assert!(options == options.clone().thread("one") || samples >= own as f64, "{samples}");
+            }
+        }
+    }
 }

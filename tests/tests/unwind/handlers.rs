@@ -5,7 +5,7 @@ use std::process::Command;
 use std::sync::{Mutex, Once};
 
 use gmon_runtime::objects::publish;
-use gmon_runtime::unwind::{Cut, Ending, Frame, MOST_FRAMES, walk};
+use gmon_runtime::unwind::{Cut, Ending, Frame, MOST_FRAMES, OUTERMOST_FRAMES, walk};
 
 use crate::compiled::programs;
 
@@ -132,6 +132,15 @@ fn coroutines_end_where_they_were_made() {
 fn recursion_is_walked_up_to_the_documented_depth() {
     agree("deep", 1);
     for (ours, ending, theirs) in run("deeper") {
+        // The innermost frames are all there, then levels of the recursion are left out, then come the outermost frames.
+        assert_eq!(ending, Ending::Outermost);
+        let inner = (MOST_FRAMES - OUTERMOST_FRAMES) as usize;
+        assert_eq!(ours[..inner], theirs[..inner]);
+        let outer = ours.len() - inner - 2;
+        assert!(outer > 4 && outer < 100, "{outer}");
+        assert_eq!(ours[ours.len() - outer..], theirs[theirs.len() - outer..]);
+    }
+    for (ours, ending, theirs) in run("irregular") {
         assert_eq!(ending, Ending::Cut(Cut::TooDeep));
         assert_eq!(ours.len(), MOST_FRAMES as usize);
         assert_eq!(ours, theirs[..ours.len()]);

@@ -3,9 +3,11 @@
 #![allow(clippy::unwrap_used, reason = "a test fails loudly")]
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
+mod callers;
 mod compiled;
 mod elf;
 mod handlers;
+mod kit;
 mod random;
 mod rules;
 mod sampled;

@@ -38,7 +38,13 @@ impl Machine for Words {
 fn walk<A: Architecture>(object: Object<'_>, words: Vec<usize>) {
     let memory = Words { words, written: HashMap::new() };
     let list = [object];
-    let tables = Tables { objects: Objects::new(&list, 1), later: None, cache: &Cache::<64>::new(), signals: &SIGNALS };
+    let tables = Tables {
+        objects: Objects::new(&list, 1),
+        later: None,
+        thread: 0,
+        cache: &Cache::<64>::new(),
+        signals: &SIGNALS,
+    };
     for context in [0x10_0000, usize::MAX - 64] {
         let mut walk = Walk::<A, _, _>::new(&tables, &memory, context);
         assert!(walk.by_ref().count() <= MOST_FRAMES as usize);

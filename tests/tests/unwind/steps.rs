@@ -64,6 +64,7 @@ fn run(program: &Path) -> Outcome {
         let tables = Tables {
             objects: Objects::new(&tracee.objects, generation),
             later: None,
+            thread: 0,
             cache: &cache,
             signals: &SIGNALS,
         };

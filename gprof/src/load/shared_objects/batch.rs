@@ -1,10 +1,10 @@
 //! Adds up the profiles of shared objects.
 
-use std::ops::Range;
 use std::path::Path;
 
 use gmon::{Accumulator, Hints, Histogram};
 
+use super::candidate::ObjectFile;
 use super::counts::SparseProfile;
 use crate::cli::options::ProfilePath;
 use crate::error::Error;
@@ -79,9 +79,9 @@ impl CandidateSum {
 
     /// Adds the counts from side files to the sum of the profiles. Returns the number of samples outside the code of
     /// the object's file.
-    pub(super) fn settle(&mut self, path: &Path, code: &Range<u64>, unit: &Histogram) -> u64 {
+    pub(super) fn settle(&mut self, path: &Path, file: &ObjectFile, unit: &Histogram) -> u64 {
         let sparse = std::mem::take(&mut self.sparse);
-        let (profile, outside) = sparse.profile(&sparse.code_in(code), unit);
+        let (profile, outside) = sparse.profile(&file.code_in(&sparse.code), unit);
         self.samples = self.samples.saturating_sub(outside);
         if self.failure.is_none()
             && let Err(source) = self.sum.add_counts(profile)

@@ -10,9 +10,6 @@ use crate::image::{self, Headers};
 /// Objects are mapped in pages.
 const PAGE: u64 = 4096;
 
-/// The number of bytes by which the addresses of an object may exceed its file: linkers leave gaps between segments.
-const MOST_PADDING: u64 = 1 << 22;
-
 /// A file that may be a shared object of some runs.
 pub(super) struct Candidate<'a> {
     pub(super) path: &'a Path,
@@ -41,13 +38,15 @@ impl Candidate<'_> {
 }
 
 impl ObjectFile {
-    /// The pages with the code of the file; none if the file has fewer bytes than that.
-    pub(super) fn pages(&self) -> Range<u64> {
+    /// The part of a range that is code of the file; nothing if the file is shorter than that part. Headers of a damaged
+    /// file may have any numbers, and a histogram has a counter for each byte at most.
+    pub(super) fn code_in(&self, range: &Range<u64>) -> Range<u64> {
         let code = self.headers.code.clone().unwrap_or_default();
-        let pages = code.start & !(PAGE - 1)..code.end.checked_next_multiple_of(PAGE).unwrap_or(code.end);
-        // Segments of a damaged file may have any size, and an object has a counter for each byte at most.
-        let is_in_file = pages.end.saturating_sub(pages.start) <= self.bytes.len() as u64 + MOST_PADDING;
-        if is_in_file { pages } else { 0..0 }
+        // A runtime may round the range.
+        let end = code.end.checked_next_multiple_of(PAGE).unwrap_or(code.end);
+        let part = range.start.max(code.start & !(PAGE - 1))..range.end.min(end);
+        let is_in_file = part.end.saturating_sub(part.start) <= self.bytes.len() as u64 + PAGE;
+        if is_in_file { part } else { 0..0 }
     }
 
     /// Checks that the file is the build that the run loaded.

@@ -39,6 +39,9 @@ impl RunCounts {
     pub(crate) fn profile(&self, number: u32, unit: &Histogram) -> gmon::Result<Option<Profile>> {
         let object = self.numbers.get(&number).and_then(|at| self.objects.get(*at));
         let Some(ObjectCounts::Sparse(counts)) = object.map(|object| &object.counts) else { return Ok(None) };
+        if counts.bins.is_empty() && counts.arcs.is_empty() {
+            return Ok(None);
+        }
         let bins = counts.bins.iter().filter(|(_, ticks)| *ticks > 0);
         let hit = bins.fold(counts.code.clone(), |hit, (bin, _)| hit.start.min(bin.start)..hit.end.max(bin.end));
         let size = hit.end.saturating_sub(hit.start);
@@ -102,11 +105,6 @@ impl SparseProfile {
         self.bins.iter().fold(0, |sum, (_, ticks)| sum.saturating_add(*ticks))
     }
 
-    /// The addresses of the object's code that are also in another range.
-    pub(super) fn code_in(&self, range: &Range<u64>) -> Range<u64> {
-        self.code.start.max(range.start)..self.code.end.min(range.end)
-    }
-
     /// The counts as a profile with a histogram that covers `code`. `unit` has the unit of the samples. Also returns the
     /// number of samples outside `code`.
     pub(super) fn profile(&self, code: &Range<u64>, unit: &Histogram) -> (Profile, u64) {
@@ -140,12 +138,12 @@ mod tests {
         let arcs = vec![Arc { frompc: 1, selfpc: 2, count: 3 }];
         let bins = vec![(0x1000..0x1004, 5), (0x1ffc..0x2000, 6), (0x2004..0x2008, 7), (0x1000..0x1004, 1)];
         let counts = SparseProfile { code: 0x0ffd..0x3000, bins, arcs: arcs.clone() };
-        let (profile, outside) = counts.profile(&counts.code_in(&(0x1000..0x2001)), &seconds(100));
+        let (profile, outside) = counts.profile(&(0x1000..0x2001), &seconds(100));
         let [histogram] = &profile.histograms[..] else { panic!("{profile:?}") };
         assert_eq!((histogram.lowpc, histogram.highpc, histogram.bins.len()), (0x1000, 0x2004, 0x401));
         assert_eq!(histogram.hit().collect::<Vec<_>>(), [(0, 6), (0x3ff, 6)]);
         assert_eq!((profile.arcs, outside, counts.samples()), (arcs, 7, 19));
-        let (empty, outside) = counts.profile(&counts.code_in(&(0x8000..0x9000)), &seconds(100));
+        let (empty, outside) = counts.profile(&(0x8000..0x8000), &seconds(100));
         assert_eq!((empty.histograms, outside), (Vec::new(), 19));
     }
 }

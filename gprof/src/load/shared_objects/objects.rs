@@ -187,7 +187,7 @@ impl SharedObjects {
         for (candidate, path) in objects {
             let Some(mut sum) = sums.remove(candidate) else { continue };
             let Some(Ok(file)) = candidates[*candidate].file.take() else { continue };
-            let elsewhere = sum.settle(path, &file.pages(), unit);
+            let elsewhere = sum.settle(path, &file, unit);
             self.outside_images.add(&OutsideImages { elsewhere, ..OutsideImages::default() });
             let CandidateSum { sum, samples, failure, .. } = sum;
             self.objects.push(SharedObject { path: path.to_path_buf(), bytes: file.bytes, sum, samples, failure });

@@ -14,6 +14,12 @@ pub fn is_readable(_: usize) -> bool {
     false
 }
 
+/// The name of this thread, which only walks ask for.
+#[must_use]
+pub fn thread_name() -> [u64; 2] {
+    [0; 2]
+}
+
 /// The address of the kernel's object; 0 if none is known.
 pub(crate) fn vdso() -> usize {
     0

@@ -82,7 +82,7 @@ pub(crate) use thread::{
     UNKNOWN_THREAD, effective_user, exit_process, give_way, known_process_id, process_id, push_host_name,
     system_release, thread_is_gone,
 };
-pub use thread::{a_moment, thread_id};
+pub use thread::{a_moment, thread_id, thread_name};
 pub(crate) use ticks::{NextHandler, threads_number};
 pub(crate) use timer::{TimeOf, Timer, interval_timer, process_time, set_interval_timer, ticks_per_second, unix_time};
 

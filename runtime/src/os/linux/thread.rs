@@ -44,6 +44,16 @@ pub fn thread_id() -> i32 {
     unsafe { call(numbers::GETTID, []) }.map_or(UNKNOWN_THREAD, |id| id as i32)
 }
 
+/// The name of this thread, padded with zeros, as two words; zeros if a seccomp filter hides it. Async-signal-safe.
+#[must_use]
+pub fn thread_name() -> [u64; 2] {
+    const PR_GET_NAME: usize = 16;
+    let mut name = [0; 2];
+    // SAFETY: the kernel writes 16 bytes.
+    let _ = unsafe { call(numbers::PRCTL, [PR_GET_NAME, name.as_mut_ptr().addr()]) };
+    name
+}
+
 /// A number that no thread has, and for which [`thread_is_gone`] is false.
 pub(crate) const UNKNOWN_THREAD: i32 = -1;
 

@@ -137,17 +137,12 @@ impl<'a> Buffer<'a> {
         unsafe { core::slice::from_raw_parts((&raw const (*self.memory()).frames).cast(), self.used) }
     }
 
-    /// Calls `function` with `data` on the stack of the buffer. valgrind warns about a change of stacks: there the function
-    /// runs on the thread's stack.
+    /// Calls `function` with `data` on the stack of the buffer.
     ///
     /// # Safety
     ///
     /// `data` must be what `function` expects.
     pub(super) unsafe fn call(&self, function: unsafe extern "C" fn(*mut c_void), data: *mut c_void) {
-        if arch::is_in_valgrind() {
-            // SAFETY: the caller's promise.
-            return unsafe { function(data) };
-        }
         // SAFETY: the end of a stack that only this thread uses; the caller's promise.
         unsafe { arch::call_on_stack(ptr::from_mut(&mut (*self.memory()).frames).cast(), function, data) };
     }

@@ -6,6 +6,7 @@
 use core::sync::atomic::Ordering::Relaxed;
 
 use gmon::encode::side_file::{CutReason, Place};
+use gmon::layout::side_file::THREAD;
 
 use super::tree::ROOT;
 use crate::per_process::{Contexts, MOST_NODES, OBJECT_SHIFT, PLACE};
@@ -42,25 +43,32 @@ impl Contexts {
         }
     }
 
-    /// Counts ticks in the node of a chain, the innermost frame first.
-    pub(super) fn count_chain(&self, frames: &[u64], ending: Ending, ticks: u32) {
+    /// Counts ticks in the node of a chain of a thread, the innermost frame first.
+    pub(super) fn count_chain(&self, thread: Option<u32>, frames: &[u64], ending: Ending, ticks: u32) {
         const MOST: u32 = MOST_NODES - NODES_WITHOUT_ROOM;
         let node = match ending {
-            Ending::Outermost => self.below(ROOT, frames, MOST),
+            Ending::Outermost => self.top(thread, MOST).and_then(|top| self.below(top, frames, MOST)),
             Ending::Cut(cut) if frames.is_empty() => return self.count_cut(reason(cut), ticks),
-            Ending::Cut(Cut::TooDeep) => self.cut(CutReason::TOO_DEEP, innermost(frames, KEPT_OF_DEEP), MOST),
-            Ending::Cut(cut) => self.cut(reason(cut), frames, MOST),
+            Ending::Cut(Cut::TooDeep) => self.cut(thread, CutReason::TOO_DEEP, innermost(frames, KEPT_OF_DEEP), MOST),
+            Ending::Cut(cut) => self.cut(thread, reason(cut), frames, MOST),
         };
-        let short = || self.cut(CutReason::NO_MEMORY, innermost(frames, KEPT_WITHOUT_ROOM), MOST_NODES);
+        let short = || self.cut(thread, CutReason::NO_MEMORY, innermost(frames, KEPT_WITHOUT_ROOM), MOST_NODES);
         match node.or_else(short) {
             Some(node) => self.tree.count(node, ticks),
             None => self.count_cut(CutReason::NO_MEMORY, ticks),
         }
     }
 
+    /// The node of a thread, or the root, if the tree has room.
+    fn top(&self, thread: Option<u32>, most: u32) -> Option<u32> {
+        let Some(thread) = thread else { return Some(ROOT) };
+        self.tree.child(ROOT, address_of(Place { object: THREAD, address: u64::from(thread) }), most)
+    }
+
     /// The node of a chain that was cut, if the tree has room.
-    fn cut(&self, reason: CutReason, frames: &[u64], most: u32) -> Option<u32> {
-        self.below(self.tree.child(ROOT, address_of(reason.place()), most)?, frames, most)
+    fn cut(&self, thread: Option<u32>, reason: CutReason, frames: &[u64], most: u32) -> Option<u32> {
+        let top = self.top(thread, most)?;
+        self.below(self.tree.child(top, address_of(reason.place()), most)?, frames, most)
     }
 
     /// The node of frames below a node, if the tree has room.
@@ -76,7 +84,9 @@ fn innermost(frames: &[u64], most: usize) -> &[u64] {
 
 #[cfg(test)]
 mod tests {
+    use super::super::threads;
     use super::*;
+    use crate::per_process::THREADS;
 
     /// The nodes as (parent, address, ticks).
     fn nodes(contexts: &Contexts) -> Vec<(u32, u64, u64)> {
@@ -94,9 +104,9 @@ mod tests {
     #[test]
     fn a_cut_chain_hangs_below_its_reason() {
         let contexts = Contexts::new();
-        contexts.count_chain(&[0x30, 0x20, 0x10], Ending::Outermost, 1);
-        contexts.count_chain(&[0x30, 0x20], Ending::Cut(Cut::TooDeep), 2);
-        contexts.count_chain(&[], Ending::Cut(Cut::Unreadable), 4);
+        contexts.count_chain(None, &[0x30, 0x20, 0x10], Ending::Outermost, 1);
+        contexts.count_chain(None, &[0x30, 0x20], Ending::Cut(Cut::TooDeep), 2);
+        contexts.count_chain(None, &[], Ending::Cut(Cut::Unreadable), 4);
         contexts.count_cut(CutReason::NO_BUFFER, 8);
         let cut = PLACE | 0x7ffc << 48 | 10;
         let expected = [(0, 0x10, 0), (1, 0x20, 0), (2, 0x30, 1), (0, cut, 0), (4, 0x20, 0), (5, 0x30, 2)];
@@ -105,10 +115,26 @@ mod tests {
     }
 
     #[test]
+    fn a_thread_is_the_first_level_of_its_chains() {
+        let contexts = Contexts::new();
+        threads::map(&contexts);
+        let index = threads::count(&contexts, 3);
+        assert_eq!(threads::count(&contexts, 4), index);
+        contexts.count_chain(Some(5), &[0x20, 0x10], Ending::Outermost, 1);
+        contexts.count_chain(Some(5), &[0x20], Ending::Cut(Cut::NoTable), 2);
+        let (thread, cut) = (PLACE | 0x7ffd << 48 | 5, PLACE | 0x7ffc << 48 | 5);
+        let expected = [(0, thread, 0), (1, 0x10, 0), (2, 0x20, 1), (1, cut, 0), (4, 0x20, 2)];
+        assert_eq!(nodes(&contexts), expected);
+        let all = threads::all(&contexts);
+        assert_eq!((all.len(), all[index].ticks.load(Relaxed)), (THREADS + 1, 7));
+        assert!(all[index].number.load(Relaxed) > 0 && all[index].name[0].load(Relaxed) != 0);
+    }
+
+    #[test]
     fn few_frames_are_kept_of_a_stack_that_is_too_deep() {
         let contexts = Contexts::new();
         let frames: Vec<u64> = (1..=4096).collect();
-        contexts.count_chain(&frames, Ending::Cut(Cut::TooDeep), 3);
+        contexts.count_chain(None, &frames, Ending::Cut(Cut::TooDeep), 3);
         let found = nodes(&contexts);
         assert_eq!((found.len(), found[1], found[64]), (65, (1, 64, 0), (64, 1, 3)));
     }
@@ -120,7 +146,7 @@ mod tests {
         let chains = u64::from(MOST_NODES / 4000) + 100;
         for chain in 0..chains {
             let frames: Vec<u64> = first.iter().map(|frame| frame + chain).collect();
-            contexts.count_chain(&frames, Ending::Outermost, 1);
+            contexts.count_chain(None, &frames, Ending::Outermost, 1);
         }
         let ticks = |contexts: &Contexts| nodes(contexts).iter().map(|(_, _, ticks)| ticks).sum::<u64>();
         assert_eq!((ticks(&contexts), cuts(&contexts)), (chains, vec![]));
@@ -131,13 +157,13 @@ mod tests {
         assert!((100..200).contains(&kept), "{kept}");
         assert!((1 << 32..9 << 32).contains(&found.last().unwrap().1) && found.last().unwrap().2 == 1);
         // A chain that is in the tree is found there.
-        contexts.count_chain(&first, Ending::Outermost, 5);
+        contexts.count_chain(None, &first, Ending::Outermost, 5);
         assert_eq!(nodes(&contexts)[3999], (3999, 1 << 32, 6));
         // When nothing is left, the ticks are in a sum.
         let others = u64::from(MOST_NODES) / 8;
         for chain in 0..others {
             let frames: Vec<u64> = first.iter().take(8).map(|frame| frame + (chain << 16)).collect();
-            contexts.count_chain(&frames, Ending::Outermost, 1);
+            contexts.count_chain(None, &frames, Ending::Outermost, 1);
         }
         let [(3, lost)] = cuts(&contexts)[..] else { panic!("{:?}", cuts(&contexts)) };
         assert_eq!(ticks(&contexts) + lost, chains + 5 + others);

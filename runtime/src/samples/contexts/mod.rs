@@ -7,14 +7,15 @@
 //! Every tick is in one node, or in the sum of one reason why no stack is known. So the ticks of the tree and of the sums are
 //! the ticks in the bins and outside the program's text.
 //!
-//! `tree` adds and finds nodes, `chains` counts ticks in them, `settling` turns addresses into places, `budget` bounds
-//! the time of walks, and `buffers` has the memory of
-//! walks. As in [`super::bins`], nothing here takes a lock or calls the C library.
+//! `tree` adds and finds nodes, `chains` counts ticks in them, and `settling` turns addresses into places. `buffers` has the memory of walks,
+//! `budget` bounds their time, and `threads` has the threads of the ticks. As in [`super::bins`], nothing here takes a lock or calls
+//! the C library.
 
 mod budget;
 mod buffers;
 mod chains;
 mod settling;
+mod threads;
 mod tree;
 
 use core::ffi::c_void;
@@ -26,10 +27,10 @@ use core::sync::atomic::{
 
 use gmon::encode::side_file::CutReason;
 
-use crate::arch::thread_pointer;
+use crate::arch::{self, thread_pointer};
 use crate::os::{WALKS_STACKS, a_moment};
 pub(crate) use crate::per_process::PLACE;
-use crate::per_process::{Contexts, PER_PROCESS, WHILE_CLOSING};
+use crate::per_process::{ContextThread, Contexts, PER_PROCESS, WHILE_CLOSING};
 use crate::unwind::{Frame, Stack, is_closing, stays, walk_stack};
 
 pub(crate) use budget::set_rate;
@@ -41,11 +42,26 @@ pub(crate) use tree::{NodeRef, ROOT};
 static IS_KEPT: AtomicBool = AtomicBool::new(false);
 
 /// Keeps calling contexts from now on. Called at start-up.
+///
+/// valgrind prints a line for each system call that asks whether memory can be read, and warns about a change of stacks. So
+/// programs in valgrind have no contexts.
 pub(crate) fn keep() {
-    if WALKS_STACKS {
+    if WALKS_STACKS && !arch::is_in_valgrind() {
         buffers::map(&PER_PROCESS.memory.contexts);
         IS_KEPT.store(true, Relaxed);
     }
+}
+
+/// Tells threads apart from now on. Called at start-up.
+pub(crate) fn tell_threads() {
+    if WALKS_STACKS {
+        threads::map(&PER_PROCESS.memory.contexts);
+    }
+}
+
+/// The threads with ticks, by the index that places have; the last entry is of all other threads. Without threads, none.
+pub(crate) fn all_threads() -> &'static [ContextThread] {
+    threads::all(&PER_PROCESS.memory.contexts)
 }
 
 /// Whether calling contexts are kept.
@@ -171,18 +187,24 @@ impl Walking<'_> {
             is_innermost = false;
             buffer.frames().len() < most && buffer.push(pc as u64 + u64::from(is_interrupted_caller))
         });
+        let (contexts, ticks) = (self.contexts, self.ticks);
+        let thread = (!threads::all(contexts).is_empty()).then(|| match self.stack {
+            Stack::Interrupted(_) => threads::count(contexts, ticks),
+            // The thread that reads the copy is not the thread that was sampled.
+            Stack::Copied(_) => threads::count_others(contexts, ticks),
+        });
         // An object that was loaded since the last look may have the addresses of an object that is gone, and the nodes of both
         // must differ: see `control::merge`.
         let is_closing = is_closing();
         if is_closing {
             buffer.mark(WHILE_CLOSING, |pc| !stays(pc as usize));
         }
-        self.contexts.count_chain(buffer.frames(), ending, self.ticks);
-        let new_nodes = self.contexts.tree.nodes.load(Relaxed).saturating_sub(nodes);
-        self.contexts.use_frames(buffer.frames().len(), new_nodes);
+        contexts.count_chain(thread.map(|thread| thread as u32), buffer.frames(), ending, ticks);
+        let new_nodes = contexts.tree.nodes.load(Relaxed).saturating_sub(nodes);
+        contexts.use_frames(buffer.frames().len(), new_nodes);
         if is_closing {
             // Not before: the next look must find the nodes. This thread is in their objects, which therefore stay until then.
-            self.contexts.has_closing.store(true, SeqCst);
+            contexts.has_closing.store(true, SeqCst);
         }
     }
 }

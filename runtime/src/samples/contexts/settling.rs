@@ -35,7 +35,7 @@ mod tests {
     #[test]
     fn ticks_of_an_object_are_apart_from_those_of_the_object_before_at_the_same_addresses() {
         let contexts = Contexts::new();
-        let count = |mark: u64, ticks| contexts.count_chain(&[0x20 | mark, 0x10], Ending::Outermost, ticks);
+        let count = |mark: u64, ticks| contexts.count_chain(None, &[0x20 | mark, 0x10], Ending::Outermost, ticks);
         count(0, 1);
         count(WHILE_CLOSING, 2);
         count(WHILE_CLOSING, 4);
