@@ -59,6 +59,7 @@ pub fn walk_stack(stack: Stack<'_>, mut each: impl FnMut(Frame) -> bool) -> Endi
     const TOO_DEEP: Ending = Ending::Cut(Cut::TooDeep);
     let reading = PUBLISHED.read();
     let objects = reading.objects();
+    // A copy may be of another thread's stack.
     let (context, copied, later, thread) = match stack {
         Stack::Interrupted(context) => (context.expose_provenance(), None, reading.later(), thread_pointer()),
         Stack::Copied(copied) => (copied::CONTEXT, Some(copied), None, 0),

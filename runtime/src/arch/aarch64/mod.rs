@@ -2,7 +2,10 @@
 
 #[cfg(all(feature = "start", not(test)))]
 mod handler_entries;
+mod identity;
 mod stack;
+// Only the runtime records calls.
+#[cfg(any(test, feature = "runtime"))]
 mod thread;
 mod valgrind;
 #[cfg(all(feature = "runtime", not(test)))]
@@ -10,8 +13,10 @@ mod weak_symbols;
 
 #[cfg(all(feature = "start", not(test)))]
 pub(crate) use handler_entries::handler_entries;
+pub(crate) use identity::thread_pointer;
 pub(crate) use stack::call_on_stack;
-pub(crate) use thread::{fourth_word, publish_record, record, set_fourth_word, set_table, thread_pointer};
+#[cfg(any(test, feature = "runtime"))]
+pub(crate) use thread::{fourth_word, publish_record, record, set_fourth_word, set_table};
 pub(crate) use valgrind::is_in_valgrind;
 #[cfg(all(feature = "runtime", not(test)))]
 pub(crate) use weak_symbols::dlsym_address;

@@ -84,15 +84,6 @@ pub(crate) fn set_fourth_word(word: usize) {
     }
 }
 
-/// An address that identifies this thread in the process, without a system call: the start of its TLS.
-#[inline]
-pub(crate) fn thread_pointer() -> usize {
-    let pointer;
-    // SAFETY: reads a register.
-    unsafe { asm!("mrs {}, tpidr_el0", out(reg) pointer, options(nomem, nostack, preserves_flags)) };
-    pointer
-}
-
 /// Makes the table with the first entry at `base` and `mask / 8 + 1` home slots the table that mcount uses.
 ///
 /// Call this with signals blocked: a handler's mcount would find a mask that is too small for the table, which is

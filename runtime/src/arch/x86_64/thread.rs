@@ -54,15 +54,6 @@ pub(crate) fn set_fourth_word(word: usize) {
     }
 }
 
-/// An address that identifies this thread in the process, without a system call: the start of its TLS.
-#[inline]
-pub(crate) fn thread_pointer() -> usize {
-    let pointer;
-    // SAFETY: the ABI stores the address at the address itself.
-    unsafe { asm!("mov {}, qword ptr fs:[0]", out(reg) pointer, options(nostack, preserves_flags, readonly)) };
-    pointer
-}
-
 /// Makes the table with the first entry at `base` and `mask / 8 + 1` home slots the table that mcount uses.
 ///
 /// Call this with signals blocked: a handler's mcount would find a mask that is too small for the table, which is

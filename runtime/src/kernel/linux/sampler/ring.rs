@@ -29,6 +29,8 @@ const MOST_PROCESSORS: usize = 8192;
 const MOST_STACK: u32 = 8192;
 /// The largest ring for samples with stacks. Privileged users may have it, and others as far as their limit of locked memory allows.
 const MOST_PAGES_WITH_STACKS: usize = 2 * MOST_PAGES;
+/// The most memory of all rings with stacks, in pages: the kernel allocates the memory at the start, and for each child of a fork.
+const MOST_PAGES_OF_ALL: usize = 8192;
 /// The fewest bytes of the stack that are worth their copy.
 const LEAST_STACK: u32 = 2048;
 /// A ring must have room for the samples of this part of a second of one processor, which may pass before the ring is read.
@@ -140,7 +142,11 @@ fn open_all(rate: u32, pages: usize) -> Result<(), Errno> {
                 ring.length.store(length, SeqCst);
                 ring.busy.store(false, SeqCst);
                 ring.full.store(false, SeqCst);
-                PER_PROCESS.rings.fetch_add(1, SeqCst);
+                let rings = PER_PROCESS.rings.fetch_add(1, SeqCst) + 1;
+                if STACK.load(Relaxed) > 0 && rings.saturating_mul(pages) > MOST_PAGES_OF_ALL {
+                    close();
+                    return Err(Errno::ENOMEM);
+                }
             }
             // Sampling the kernel requires privileges.
             Err(Errno::EACCES | Errno::EPERM) if processor == 0 && !only_program => {

@@ -1,0 +1,103 @@
+//! Measured inclusive times of a real program that knows them.
+#![allow(clippy::unwrap_used, reason = "the helpers of a test fail as loudly as it does")]
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::Command;
+
+use gmon_tests::{compile, gprof, read, start_objects};
+use serde_json::Value;
+
+/// The program after a run, and the samples that the program reports for each function.
+struct Inclusive {
+    directory: PathBuf,
+    truth: BTreeMap<String, f64>,
+}
+
+impl Inclusive {
+    fn new(flags: &[&str]) -> Inclusive {
+        let ours = format!("-B{}", start_objects().display());
+        let flags = [flags, &["-pthread", "-Wl,--eh-frame-hdr", &ours]].concat();
+        let image = compile(&format!("inclusive{}", flags[0]), &["inclusive.c"], &flags);
+        let directory = image.parent().unwrap().to_owned();
+        // The clock adds few samples or none.
+        let output = Command::new(&image).current_dir(&directory).env("GMON_HZ", "10").output().unwrap();
+        assert!(output.status.success());
+        let text = String::from_utf8(output.stdout).unwrap();
+        let lines = text.lines().map(|line| line.rsplit_once(' ').unwrap());
+        Inclusive {
+            directory,
+            truth: lines.map(|(name, samples)| (name.to_owned(), samples.parse().unwrap())).collect(),
+        }
+    }
+
+    fn print(&self, options: &[&str]) -> String {
+        let output = read(gprof(), &self.directory, &[options, &["a.out", "gmon.out"]].concat());
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// The inclusive times of functions in samples, and the whole report.
+    fn times(&self, options: &[&str]) -> (BTreeMap<String, f64>, Value) {
+        let json: Value = serde_json::from_str(&self.print(&[options, &["--format=json"]].concat())).unwrap();
+        let rate = json["time"]["samples_per_unit"].as_f64().unwrap();
+        let names = json["functions"].as_array().unwrap().iter();
+        let names: BTreeMap<u64, &str> =
+            names.map(|function| (function["id"].as_u64().unwrap(), function["symbol"].as_str().unwrap())).collect();
+        let entries = json["call_graph"].as_array().unwrap().iter();
+        let times = entries.filter_map(|entry| {
+            let time = entry["self"].as_f64()? + entry["children"].as_f64()?;
+            Some((names[&entry["function"].as_u64()?].to_owned(), time * rate))
+        });
+        (times.collect(), json)
+    }
+}
+
+#[test]
+fn each_function_has_the_samples_of_all_that_it_called() {
+    for flags in [["-O1"].as_slice(), &["-O2"], &["-O2", "-static"], &["-O2", "-no-pie"]] {
+        let program = Inclusive::new(flags);
+        let (times, json) = program.times(&[]);
+        let sums = &json["stacks"];
+        let number = |field: &str| sums[field].as_u64().unwrap();
+        let by_hand = program.truth["work"];
+        // The clock may have added samples anywhere.
+        let more = (number("stacks") + number("samples_without_stack")) as f64 - by_hand;
+        assert!((0.0..100.0).contains(&more), "{more}");
+        assert_eq!(number("doubtful"), 0);
+        for (name, truth) in &program.truth {
+            let found = times[name];
+            // A bin that two functions share may give one of them a part of a sample that the other one had.
+            assert!(found >= truth - 1.0 && found <= truth + more + 1.0, "{flags:?}: {name}: {found}, not {truth}");
+        }
+        let (estimates, json) = program.times(&["--propagate"]);
+        assert_eq!(json["stacks"], Value::Null);
+        // `cheap` and `dear` call `work` 20 times and 5 times.
+        assert!(estimates["cheap"] > 15.0 * program.truth["cheap"], "{}", estimates["cheap"]);
+        assert!(estimates["dear"] < 0.2 * program.truth["dear"], "{}", estimates["dear"]);
+    }
+}
+
+#[test]
+fn calls_after_a_tail_call_have_their_caller() {
+    let program = Inclusive::new(&["-O2"]);
+    let (_, json) = program.times(&["--contexts=99", "--callers=work", "--min-percent=0", "-p", "-q"]);
+    let rows = |field: &str| -> Vec<(u64, String, Option<u64>)> {
+        let rows = json[field].as_array().unwrap().iter();
+        rows.map(|row| {
+            (row["depth"].as_u64().unwrap(), row["name"].as_str().unwrap().to_owned(), row["calls"].as_u64())
+        })
+        .collect()
+    };
+    let contexts = rows("contexts");
+    let further = contexts.iter().position(|row| row.1 == "further").unwrap();
+    let below: Vec<_> =
+        contexts[further..further + 3].iter().map(|row| (row.1.as_str(), row.0 - contexts[further].0)).collect();
+    assert_eq!(below, [("further", 0), ("tail", 1), ("work", 2)]);
+    // `main` calls `further` once, which calls `tail` once.
+    assert_eq!([&contexts[further], &contexts[further + 1]].map(|row| row.2), [Some(1), Some(1)]);
+    let callers = rows("callers");
+    let called = |name: &str| callers.iter().find(|row| row.0 == 1 && row.1 == name).and_then(|row| row.2);
+    assert_eq!(["cheap", "dear", "tail", "descend", "worker"].map(called), [20, 5, 2, 10, 1].map(Some));
+    assert_eq!(called("main"), None);
+}
