@@ -301,6 +301,7 @@ const KEPT_BY_A_CHILD: &[(&str, &[&str], &str)] = &[
     ("bins", &["SCALE", "SAMPLES", "SAMPLES_SIZE", "OFFSET", "LATEST_SCALE"], "the child counts in the same buffer"),
     ("outside_text", &["IS_KEPT"], "what the user asked for"),
     ("contexts", &["IS_KEPT"], "what the user asked for"),
+    ("budget", &["FRAMES_PER_TICK"], "the child is sampled at the same rate"),
     ("start", &["RTLD_FINI", "BEGAN_FIRST", "NOT_RELOCATED"], "how the program was started"),
     ("dlclose", &["THEIRS"], "the C library's functions stay where they are"),
     ("dispositions", &["NEXT_SIGACTION", "NEXT_SIGNAL"], "the C library's functions stay where they are"),

@@ -78,6 +78,7 @@ pub(crate) fn start(lowpc: usize, highpc: usize, directory: Option<c_int>, live:
             }
             file::remember_run(kernel::profrate(), kernel::is_wall());
         }
+        contexts::set_rate(kernel::profrate());
         file::announce();
     }
     LOWPC.store(range.lowpc, SeqCst);

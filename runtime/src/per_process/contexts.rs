@@ -4,7 +4,7 @@ use core::ffi::c_void;
 use core::ptr;
 use core::slice;
 use core::sync::atomic::{
-    AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize,
+    AtomicBool, AtomicI32, AtomicI64, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize,
     Ordering::{Acquire, Relaxed, SeqCst},
 };
 
@@ -148,6 +148,8 @@ pub(crate) struct Contexts {
     pub(crate) walks: AtomicU32,
     /// The thread pointers of the threads that use the buffers.
     pub(crate) walkers: [AtomicUsize; u32::BITS as usize],
+    /// The frames that walks had, less those that ticks have brought.
+    pub(crate) frames_used: AtomicI64,
     /// Whether nodes were added with [`WHILE_CLOSING`] since the last look at them.
     pub(crate) has_closing: AtomicBool,
 }
@@ -161,18 +163,20 @@ impl Contexts {
             threads: Memory::none(),
             walks: AtomicU32::new(0),
             walkers: [const { AtomicUsize::new(0) }; u32::BITS as usize],
+            frames_used: AtomicI64::new(0),
             has_closing: AtomicBool::new(false),
         }
     }
 
     /// Removes all nodes and ticks, and keeps the memory. The walks of other threads do not go on in a forked child.
     pub(super) fn clear(&self) {
-        let Contexts { tree, cuts, buffers: _, threads, walks, walkers, has_closing } = self;
+        let Contexts { tree, cuts, buffers: _, threads, walks, walkers, frames_used, has_closing } = self;
         tree.clear();
         threads.clear();
         cuts.iter().for_each(|cut| cut.store(0, SeqCst));
         walks.store(0, SeqCst);
         walkers.iter().for_each(|walker| walker.store(0, SeqCst));
+        frames_used.store(0, SeqCst);
         has_closing.store(false, SeqCst);
     }
 }

@@ -14,7 +14,7 @@ use crate::unwind::{Cut, Ending};
 
 /// The frames that are kept of a stack that is too deep. If such a recursion calls itself at several places, each sample has a
 /// path of its own, and its whole chain would need thousands of nodes.
-const KEPT_OF_DEEP: usize = 64;
+pub(super) const KEPT_OF_DEEP: usize = 64;
 /// The frames that are kept of a chain for which there is no room.
 const KEPT_WITHOUT_ROOM: usize = 8;
 /// The nodes for those frames, which whole chains do not take.
@@ -43,33 +43,31 @@ impl Contexts {
         }
     }
 
-    /// Counts ticks in the node of a chain of a thread, the innermost frame first. Without a thread, threads are not told apart.
+    /// Counts ticks in the node of a chain of a thread, the innermost frame first.
     pub(super) fn count_chain(&self, thread: Option<u32>, frames: &[u64], ending: Ending, ticks: u32) {
         const MOST: u32 = MOST_NODES - NODES_WITHOUT_ROOM;
-        let node = self.top(thread).and_then(|top| {
-            let node = match ending {
-                Ending::Outermost => self.below(top, frames, MOST),
-                Ending::Cut(_) if frames.is_empty() => return None,
-                Ending::Cut(Cut::TooDeep) => self.cut(top, CutReason::TOO_DEEP, innermost(frames, KEPT_OF_DEEP), MOST),
-                Ending::Cut(cut) => self.cut(top, reason(cut), frames, MOST),
-            };
-            node.or_else(|| self.cut(top, CutReason::NO_MEMORY, innermost(frames, KEPT_WITHOUT_ROOM), MOST_NODES))
-        });
-        match (node, ending) {
-            (Some(node), _) => self.tree.count(node, ticks),
-            (None, Ending::Cut(cut)) if frames.is_empty() => self.count_cut(reason(cut), ticks),
-            (None, _) => self.count_cut(CutReason::NO_MEMORY, ticks),
+        let node = match ending {
+            Ending::Outermost => self.top(thread, MOST).and_then(|top| self.below(top, frames, MOST)),
+            Ending::Cut(cut) if frames.is_empty() => return self.count_cut(reason(cut), ticks),
+            Ending::Cut(Cut::TooDeep) => self.cut(thread, CutReason::TOO_DEEP, innermost(frames, KEPT_OF_DEEP), MOST),
+            Ending::Cut(cut) => self.cut(thread, reason(cut), frames, MOST),
+        };
+        let short = || self.cut(thread, CutReason::NO_MEMORY, innermost(frames, KEPT_WITHOUT_ROOM), MOST_NODES);
+        match node.or_else(short) {
+            Some(node) => self.tree.count(node, ticks),
+            None => self.count_cut(CutReason::NO_MEMORY, ticks),
         }
     }
 
-    /// The node below which the chains of a thread are.
-    fn top(&self, thread: Option<u32>) -> Option<u32> {
+    /// The node of a thread, or the root, if the tree has room.
+    fn top(&self, thread: Option<u32>, most: u32) -> Option<u32> {
         let Some(thread) = thread else { return Some(ROOT) };
-        self.tree.child(ROOT, address_of(Place { object: THREAD, address: u64::from(thread) }), MOST_NODES)
+        self.tree.child(ROOT, address_of(Place { object: THREAD, address: u64::from(thread) }), most)
     }
 
-    /// The node of a chain that was cut, below a node, if the tree has room.
-    fn cut(&self, top: u32, reason: CutReason, frames: &[u64], most: u32) -> Option<u32> {
+    /// The node of a chain that was cut, if the tree has room.
+    fn cut(&self, thread: Option<u32>, reason: CutReason, frames: &[u64], most: u32) -> Option<u32> {
+        let top = self.top(thread, most)?;
         self.below(self.tree.child(top, address_of(reason.place()), most)?, frames, most)
     }
 

@@ -7,9 +7,11 @@
 //! Every tick is in one node, or in the sum of one reason why no stack is known. So the ticks of the tree and of the sums are
 //! the ticks in the bins and outside the program's text.
 //!
-//! `tree` adds and finds nodes, `chains` counts ticks in them, `settling` turns addresses into places, `buffers` has the memory of
-//! walks, and `threads` the threads of the ticks. As in [`super::bins`], nothing here takes a lock or calls the C library.
+//! `tree` adds and finds nodes, `chains` counts ticks in them, and `settling` turns addresses into places. `buffers` has the memory of walks,
+//! `budget` bounds their time, and `threads` has the threads of the ticks. As in [`super::bins`], nothing here takes a lock or calls
+//! the C library.
 
+mod budget;
 mod buffers;
 mod chains;
 mod settling;
@@ -31,6 +33,7 @@ pub(crate) use crate::per_process::PLACE;
 use crate::per_process::{ContextThread, Contexts, PER_PROCESS, WHILE_CLOSING};
 use crate::unwind::{Frame, Stack, is_closing, stays, walk_stack};
 
+pub(crate) use budget::set_rate;
 use buffers::{Buffer, NoWalks};
 use tree::without_mark;
 pub(crate) use tree::{NodeRef, ROOT};
@@ -183,11 +186,13 @@ impl Walking<'_> {
 
     fn walk(&mut self) {
         let buffer = &mut self.buffer;
+        let most = self.contexts.most_frames(self.ticks);
+        let nodes = self.contexts.tree.nodes.load(Relaxed);
         let mut is_innermost = true;
         let ending = walk_stack(self.stack, |Frame { pc, is_exact }| {
             let is_interrupted_caller = is_exact && !is_innermost;
             is_innermost = false;
-            buffer.push(pc as u64 + u64::from(is_interrupted_caller))
+            buffer.frames().len() < most && buffer.push(pc as u64 + u64::from(is_interrupted_caller))
         });
         let (contexts, ticks) = (self.contexts, self.ticks);
         let thread = (!threads::all(contexts).is_empty()).then(|| match self.stack {
@@ -202,6 +207,8 @@ impl Walking<'_> {
             buffer.mark(WHILE_CLOSING, |pc| !stays(pc as usize));
         }
         contexts.count_chain(thread.map(|thread| thread as u32), buffer.frames(), ending, ticks);
+        let new_nodes = contexts.tree.nodes.load(Relaxed).saturating_sub(nodes);
+        contexts.use_frames(buffer.frames().len(), new_nodes);
         if is_closing {
             // Not before: the next look must find the nodes. This thread is in their objects, which therefore stay until then.
             contexts.has_closing.store(true, SeqCst);

@@ -1,0 +1,85 @@
+//! Bounds the time that walks take.
+//!
+//! A walk takes longer the deeper the stack is. In a deep recursion and at a high rate, walks would take most of the time, or all of
+//! it. So each tick brings frames that walks may have, and walks use them up. A walk may have as many frames as there can be
+//! if any are left; until others have been brought, walks keep few frames.
+
+use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use super::chains::KEPT_OF_DEEP;
+use crate::per_process::Contexts;
+use crate::unwind::MOST_FRAMES;
+
+/// The frames in a second of samples: 50 ms, at 64 ns for a frame.
+const FRAMES_PER_SECOND: u32 = 50_000_000 / 64;
+/// A new node takes as long as so many frames.
+const FRAMES_PER_NODE: u32 = 4;
+/// The most frames that can be saved, also at the start, or owed.
+const MOST_SAVED: i64 = 8 * MOST_FRAMES as i64;
+
+/// The frames that a tick brings.
+static FRAMES_PER_TICK: AtomicU32 = AtomicU32::new(FRAMES_PER_SECOND);
+
+/// Sets the number of ticks in a second.
+pub(crate) fn set_rate(ticks_per_second: u32) {
+    FRAMES_PER_TICK.store(FRAMES_PER_SECOND / ticks_per_second.max(1), Relaxed);
+}
+
+impl Contexts {
+    /// The most frames of the walk for some ticks.
+    pub(super) fn most_frames(&self, ticks: u32) -> usize {
+        let brought = i64::from(ticks).saturating_mul(FRAMES_PER_TICK.load(Relaxed).into());
+        let used = self.change_frames(-brought);
+        if used < MOST_SAVED { MOST_FRAMES as usize } else { KEPT_OF_DEEP }
+    }
+
+    /// Uses frames up. `new_nodes` were added to the tree meanwhile.
+    pub(super) fn use_frames(&self, frames: usize, new_nodes: u32) {
+        self.change_frames(frames as i64 + i64::from(new_nodes) * i64::from(FRAMES_PER_NODE));
+    }
+
+    /// Adds frames to those that were used, and returns the new number. A change of another handler at the same time may be lost.
+    fn change_frames(&self, by: i64) -> i64 {
+        let used = self.frames_used.load(Relaxed).saturating_add(by).clamp(0, 2 * MOST_SAVED);
+        self.frames_used.store(used, Relaxed);
+        used
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The number of walks that had all their frames, of stacks with `depth` frames. Each adds `new_nodes`.
+    fn whole_walks(contexts: &Contexts, ticks: u32, depth: usize, new_nodes: u32) -> u32 {
+        let walk = |_: &u32| {
+            let most = contexts.most_frames(1);
+            contexts.use_frames(depth.min(most), if most >= depth { new_nodes } else { 0 });
+            most >= depth
+        };
+        (0..ticks).filter(walk).count() as u32
+    }
+
+    #[test]
+    fn deep_walks_take_a_twentieth_of_the_time() {
+        let contexts = Contexts::new();
+        for (rate, depth, whole) in [
+            (1, 4000, 10_000..10_001),
+            (100, 4000, 10_000..10_001),
+            (1000, 700, 10_000..10_001),
+            // 781 frames for each tick, of which 4,000 are used at a time, or 64.
+            (1000, 4000, 1800..1870),
+            (10_000, 64, 10_000..10_001),
+            (10_000, 4000, 30..55),
+            (u32::MAX, 4000, 0..10),
+        ] {
+            set_rate(rate);
+            let found = whole_walks(&contexts, 10_000, depth, 0);
+            assert!(whole.contains(&found), "{rate} {depth}: {found}");
+        }
+        set_rate(100);
+        whole_walks(&contexts, 100, 1, 0);
+        let found = whole_walks(&contexts, 1000, 4000, 4000);
+        assert!((350..450).contains(&found), "new nodes: {found}");
+    }
+}
