@@ -39,6 +39,9 @@ const FIRST: u64 = 1024;
 const SEGMENTS: usize = 10;
 /// The most nodes, and the highest number of a node.
 pub(crate) const MOST_NODES: u32 = (FIRST << SEGMENTS) as u32 - FIRST as u32 - 1;
+/// The nodes of a group. [`ContextTree::unsettled`] has a mark for each group.
+pub(crate) const GROUP: u32 = 1024;
+const GROUPS: usize = (MOST_NODES / GROUP) as usize + 1;
 /// The reasons for which ticks have no stack, and their codes, are below this.
 const CUT_REASONS: usize = 16;
 
@@ -54,6 +57,8 @@ pub(crate) struct ContextTree {
     segments: [AtomicPtr<c_void>; SEGMENTS],
     /// The number of nodes, some of which may not be complete yet.
     pub(crate) nodes: AtomicU32,
+    /// Whether a node of a group may have a run-time address in an object that can be closed.
+    pub(crate) unsettled: [AtomicBool; GROUPS],
 }
 
 /// The segment of a node, and the node's index in the segment.
@@ -73,7 +78,11 @@ fn size_of_segment(segment: usize) -> usize {
 
 impl ContextTree {
     const fn new() -> ContextTree {
-        ContextTree { segments: [const { AtomicPtr::new(ptr::null_mut()) }; SEGMENTS], nodes: AtomicU32::new(0) }
+        ContextTree {
+            segments: [const { AtomicPtr::new(ptr::null_mut()) }; SEGMENTS],
+            nodes: AtomicU32::new(0),
+            unsettled: [const { AtomicBool::new(false) }; GROUPS],
+        }
     }
 
     /// A segment; `None` if no node was ever in the segment.
@@ -113,6 +122,7 @@ impl ContextTree {
 
     fn clear(&self) {
         self.nodes.store(0, SeqCst);
+        self.unsettled.iter().for_each(|group| group.store(false, SeqCst));
         for (number, place) in self.segments.iter().enumerate() {
             let start = place.load(SeqCst);
             if !start.is_null() {

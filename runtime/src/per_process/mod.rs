@@ -17,7 +17,7 @@ use crate::os::WALKS_STACKS;
 
 pub(crate) use account::{Account, LATEST_NOTICE, NOTICE_OF_OTHERS, Settling};
 pub(crate) use contexts::{
-    ContextNode, ContextThread, ContextTree, Contexts, MOST_NODES, OBJECT_SHIFT, PLACE, Segment, THREADS,
+    ContextNode, ContextThread, ContextTree, Contexts, GROUP, MOST_NODES, OBJECT_SHIFT, PLACE, Segment, THREADS,
     WHILE_CLOSING, position,
 };
 pub(crate) use memory::{Memory, Row, Rows, SLOTS, STRETCH, Slot, TicksOutside};

@@ -2,6 +2,7 @@
 
 use core::sync::atomic::Ordering::SeqCst;
 
+use super::tree::can_go;
 use crate::per_process::{Contexts, PLACE};
 
 impl Contexts {
@@ -10,11 +11,14 @@ impl Contexts {
         if !self.has_closing.swap(false, SeqCst) && !has_changed {
             return;
         }
-        self.tree.each(|node, read| {
+        self.tree.each_unsettled(|node, read| {
             let is_address = read.address != 0 && read.address & PLACE == 0;
             if is_address && let Some(place) = place(read.address as usize, read.is_while_closing) {
+                self.tree.unlink(read.number);
                 node.address.store(PLACE | place as u64, SeqCst);
+                return false;
             }
+            can_go(read.address)
         });
     }
 }
@@ -55,5 +59,42 @@ mod tests {
         assert_eq!(nodes(&contexts), [&settled[..], &[(1, 0x20, 8)]].concat());
         settle(true);
         assert_eq!(nodes(&contexts)[3], (1, PLACE | 0x1_0000, 8));
+    }
+
+    #[test]
+    fn only_groups_with_addresses_that_can_go_are_looked_at() {
+        let contexts = Contexts::new();
+        let count = |address| contexts.count_chain(None, &[address], Ending::Outermost, 1);
+        (1..=5000).for_each(count);
+        let looks = |is_settled: fn(usize) -> bool| {
+            let mut looks = 0;
+            contexts.settle(true, |pc, _| {
+                looks += 1;
+                is_settled(pc).then_some(1 << 48 | pc)
+            });
+            looks
+        };
+        assert_eq!(looks(|pc| pc != 3000), 5000);
+        assert_eq!(looks(|_| false), 1);
+        count(6000);
+        assert_eq!((looks(|_| true), looks(|_| true)), (2, 0));
+        let groups = contexts.tree.unsettled.iter().filter(|group| group.load(SeqCst));
+        assert_eq!(groups.count(), 0);
+    }
+
+    #[test]
+    fn settled_nodes_are_not_in_the_way_of_others() {
+        let contexts = Contexts::new();
+        let count = |address| contexts.count_chain(None, &[address], Ending::Outermost, 1);
+        for round in 1..=100 {
+            (1..=20).for_each(count);
+            contexts.settle(true, |pc, _| (pc % 2 == 0).then_some(round << 48 | pc));
+        }
+        let found = nodes(&contexts);
+        assert_eq!(found.len(), 10 + 100 * 10);
+        assert_eq!(found.iter().filter(|node| node.2 == 100).count(), 10, "others are found again");
+        let lists = (0..).map_while(|segment| contexts.tree.segment(segment)).flat_map(|segment| segment.heads);
+        let linked = lists.filter(|head| head.load(SeqCst) != 0).count();
+        assert!(linked <= 10, "{linked}");
     }
 }

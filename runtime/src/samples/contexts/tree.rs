@@ -7,9 +7,11 @@
 //! Any number of threads and signal handlers may add nodes at the same time, without a lock. Two threads may add the same
 //! node at the same time; then the tree has the node twice, and its readers add both up.
 
+use core::ops::RangeInclusive;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 
-use crate::per_process::{ContextNode, ContextTree, PLACE, Segment, WHILE_CLOSING, position};
+use crate::per_process::{ContextNode, ContextTree, GROUP, PLACE, Segment, WHILE_CLOSING, position};
+use crate::unwind::stays;
 
 /// The number of the root.
 pub(crate) const ROOT: u32 = 0;
@@ -31,6 +33,11 @@ pub(crate) struct NodeRef {
 /// An address, or a place, without the mark of addresses that were counted while a thread was in `dlclose`.
 pub(super) fn without_mark(address: u64) -> u64 {
     if address & PLACE == 0 { address & !WHILE_CLOSING } else { address }
+}
+
+/// Whether an address of a node, also without the mark, is one of an object that can be closed.
+pub(super) fn can_go(address: u64) -> bool {
+    address & PLACE == 0 && !stays(without_mark(address) as usize)
 }
 
 /// A hash of a parent and an address. The upper half of the product depends on all bits of both.
@@ -86,6 +93,11 @@ impl ContextTree {
         let node = segment.nodes.get(index)?;
         node.parent.store(parent, Relaxed);
         node.address.store(address, Release);
+        if can_go(address)
+            && let Some(group) = self.unsettled.get((number / GROUP) as usize)
+        {
+            group.store(true, SeqCst);
+        }
         let head = segment.heads.get(hash(parent, address) & (segment.heads.len() - 1))?;
         let mut first = head.load(Relaxed);
         loop {
@@ -95,6 +107,29 @@ impl ContextTree {
                 Err(now) => first = now,
             }
         }
+    }
+
+    /// Takes a node out of its hash list, before its address changes. Otherwise the list would grow with each object that is loaded
+    /// at the same addresses. Only one thread may do this; others may look for nodes.
+    pub(super) fn unlink(&self, number: u32) -> Option<()> {
+        let (segment, index) = position(number);
+        let segment = self.segment(segment)?;
+        let node = segment.nodes.get(index)?;
+        let (parent, address) = (node.parent.load(Relaxed), node.address.load(Relaxed));
+        let head = segment.heads.get(hash(parent, address) & (segment.heads.len() - 1))?;
+        let next = node.next.load(Relaxed);
+        let mut before = match head.compare_exchange(number, next, SeqCst, Acquire) {
+            Ok(_) => return Some(()),
+            Err(first) => segment.nodes.get(position(first).1)?,
+        };
+        loop {
+            match before.next.load(Relaxed) {
+                ROOT => return None,
+                found if found == number => break before.next.store(next, Release),
+                other => before = segment.nodes.get(position(other).1)?,
+            }
+        }
+        Some(())
     }
 
     /// Adds ticks to a node.
@@ -111,7 +146,26 @@ impl ContextTree {
 
     /// Passes every node to `each`, parents before their children.
     pub(super) fn each(&self, mut each: impl FnMut(&ContextNode, NodeRef)) {
-        for number in 1..=self.nodes.load(SeqCst) {
+        self.each_of(1..=self.nodes.load(SeqCst), &mut each);
+    }
+
+    /// Passes the nodes of each group that may have a run-time address in an object that can be closed. The result of `each` is
+    /// whether the node still has one.
+    pub(super) fn each_unsettled(&self, mut each: impl FnMut(&ContextNode, NodeRef) -> bool) {
+        let last = self.nodes.load(SeqCst);
+        for (first, group) in (0..).step_by(GROUP as usize).zip(&self.unsettled) {
+            if first <= last && group.swap(false, SeqCst) {
+                let mut any = false;
+                self.each_of(first.max(1)..=last.min(first + GROUP - 1), &mut |node, read| any |= each(node, read));
+                if any {
+                    group.store(true, SeqCst);
+                }
+            }
+        }
+    }
+
+    fn each_of(&self, numbers: RangeInclusive<u32>, each: &mut impl FnMut(&ContextNode, NodeRef)) {
+        for number in numbers {
             let Some(node) = self.node(number) else { return };
             // The address is read first: a node with an address has its parent.
             let address = node.address.load(Acquire);
