@@ -152,7 +152,7 @@ pub(crate) fn each_address(mut each: impl FnMut(usize)) {
 }
 
 /// Replaces run-time addresses by places: `place` returns the place of an address, with the number of the object in the bits
-/// from [`OBJECT_SHIFT`] on, or `None` to leave the address as it is. The second argument says whether the samples with the
+/// from [`OBJECT_SHIFT`](crate::per_process::OBJECT_SHIFT) on, or `None` to leave the address as it is. The second argument says whether the samples with the
 /// address came while a thread was in `dlclose`, since the previous call; others are from before. Handlers may add nodes at the
 /// same time. Unless `has_changed`, nothing is done if no sample came while a thread was in `dlclose`.
 pub(crate) fn settle(has_changed: bool, place: impl FnMut(usize, bool) -> Option<usize>) {
