@@ -226,13 +226,15 @@ impl Site<'_, '_, '_> {
             return Gone::doubtful(first);
         }
         if is_direct {
-            // Another function may have been called, and may have called this one again.
+            // Another function may have been called, and may have called this one again. All functions between were entered
+            // from this one, some perhaps by jumps that are not known.
             let ways = self.ways(self.callee, &between);
-            return Gone { functions: first, is_doubtful: ways.between() != 0 };
+            return Gone { functions: first, is_doubtful: ways.any_leads() };
         }
         let ways = self.ways(target, &between);
         match ways.shortest() {
-            Some((path, is_only)) => Gone { functions: path, is_doubtful: !is_only },
+            // A jump that is not known, but has led to a counted function, may have led to the callee too.
+            Some((path, is_only)) => Gone { functions: path, is_doubtful: !(is_only && ways.reaches_all()) },
             // The target jumps to an address that is not known, or to a function that was not counted.
             None => Gone::doubtful(first),
         }
