@@ -63,7 +63,7 @@ fn program(tails: usize) -> impl Strategy<Value = Program> {
     (sites, tails).prop_map(|(sites, mut tails)| {
         // Compilers make loops of tail calls of a function by itself.
         tails.iter_mut().enumerate().for_each(|(at, tails)| tails.retain(|tail| *tail != at));
-        Program { sites, tails }
+        Program { sites, tails, through_register: None }
     })
 }
 
@@ -180,7 +180,7 @@ fn by_hand(tails: &[(usize, usize)]) -> Program {
     sites[MAIN] =
         vec![Site::Direct(DEAR), Site::Direct(CHEAP), Site::Indirect(vec![DEAR, CHEAP, SPIN]), Site::Direct(MAIN)];
     let of = |at: usize| tails.iter().filter(|tail| tail.0 == at).map(|tail| tail.1).collect();
-    Program { sites, tails: (0..NAMES.len()).map(of).collect() }
+    Program { sites, tails: (0..NAMES.len()).map(of).collect(), through_register: None }
 }
 
 /// Returns the inclusive ticks of the four functions, and the number of stacks with a doubt.
@@ -223,4 +223,23 @@ fn two_ways_are_a_doubt() {
     let long = [Step::Call(0, 0), Step::Tail(1), Step::Tail(0), Step::Tick(0), Step::Return];
     assert_eq!(times(&program, &short), ([1, 1, 0, 1], 0), "cheap was not called");
     assert_eq!(times(&program, &[short.as_slice(), &long].concat()), ([2, 2, 0, 2], 2));
+}
+
+#[test]
+fn a_jump_through_a_register_is_a_doubt() {
+    // `dear` jumps to `spin`, or through a register to `cheap`, which jumps to `spin`.
+    let direct = by_hand(&[(DEAR, SPIN), (DEAR, CHEAP), (CHEAP, SPIN)]);
+    let program = Program { through_register: Some((DEAR, 1)), ..direct };
+    let short = [Step::Call(0, 0), Step::Tail(0), Step::Tick(0), Step::Return];
+    let long = [Step::Call(0, 0), Step::Tail(1), Step::Tail(0), Step::Tick(0), Step::Return];
+    assert_eq!(times(&program, &short), ([1, 1, 0, 1], 0), "cheap was not called");
+    // `cheap` was entered from this call of `dear`, and no other jump leads there.
+    assert_eq!(times(&program, &[short.as_slice(), &long].concat()), ([2, 2, 0, 2], 2));
+    // `dear` itself is on the stack, and nothing jumps back there.
+    let own = [Step::Call(0, 0), Step::Tick(0), Step::Tail(1), Step::Return];
+    assert_eq!(times(&program, &own), ([1, 1, 0, 0], 0));
+    // Unless `cheap` does.
+    let tails = [(DEAR, SPIN), (DEAR, CHEAP), (CHEAP, DEAR)];
+    let back = Program { through_register: Some((DEAR, 1)), ..by_hand(&tails) };
+    assert_eq!(times(&back, &own), ([1, 1, 0, 0], 1));
 }

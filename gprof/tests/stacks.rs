@@ -205,9 +205,28 @@ fn how_much_has_stacks() {
         assert_eq!((sums.stacks, sums.whole, sums.without_stack, sums.doubtful), (199, 195, 2, 0));
         assert_eq!(sums.uncovered_percent(), 25.0);
         let line = "children: measured from 199 stacks, 98.0 % whole; 2 samples without a stack; 1 of 2 profiles, with \
-                    25.0 % of the samples, have no stacks\n";
+                    25.0 % of the samples, has no stacks\n";
         assert!(text(analysis, Format::Text).contains(line));
     });
+}
+
+#[test]
+fn counts_of_stacks_have_the_right_number() {
+    let summary = |without: u64, profiles: u64| {
+        let mut stacks = Stacks::new();
+        push(&mut stacks, "main odd burn", 1);
+        stacks.add_cut(CutReason::NO_STACK, without);
+        stacks.add_profile(1 + without, true);
+        (0..profiles).for_each(|_| stacks.add_profile(1, false));
+        with_analysis(options(), Some(stacks), |analysis| {
+            text(analysis, Format::Text).lines().find(|line| line.starts_with("children: ")).unwrap().to_owned()
+        })
+    };
+    assert_eq!(summary(0, 0), "children: measured from 1 stack, 100.0 % whole");
+    assert_eq!(summary(1, 0), "children: measured from 1 stack, 100.0 % whole; 1 sample without a stack");
+    let two = "children: measured from 1 stack, 100.0 % whole; 2 samples without a stack; 2 of 3 profiles, with 40.0 % of \
+               the samples, have no stacks";
+    assert_eq!(summary(2, 2), two);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The rows of the reports with calling contexts and with callers.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::contexts::callers::callers;
 use super::contexts::measured::Pair;
@@ -82,7 +82,11 @@ impl<'data> ContextTables<'data> {
         let callers = input.options.reports.callers.then(|| {
             let tree = callers(&tree, &own, functions.len(), is_chosen, limit.least);
             let own: Vec<u64> = tree.all().iter().map(|context| context.ticks).collect();
-            let calls = |at: usize, depth: usize| calls_of_caller(&tree, at, depth, graph, arcs);
+            let certain = certain_callers(&tree);
+            let calls = |at: usize, depth: usize| {
+                let pair = caller_pair(&tree, at).filter(|pair| !tree.all()[at].is_doubtful || !certain.contains(pair));
+                calls_of_row(&tree, at, depth, graph, pair.and_then(|pair| arcs.get(&pair).copied()))
+            };
             rows.table(&tree, &own, usize::MAX, calls)
         });
         ContextTables { contexts, callers }
@@ -128,13 +132,27 @@ fn unique_calls(tree: &Contexts, arcs: &HashMap<Pair, u64>) -> Vec<Option<u64>> 
     pairs.iter().map(calls).collect()
 }
 
-/// The calls of a function whose callers are shown, and of each of its direct callers.
-fn calls_of_caller(tree: &Contexts, at: usize, depth: usize, graph: &Graph, arcs: &HashMap<Pair, u64>) -> Option<u64> {
+/// A function whose callers are shown, and its direct caller in the tree of callers.
+fn caller_pair(tree: &Contexts, at: usize) -> Option<Pair> {
     let all = tree.all();
-    match (depth, all[at].frame, all[at].parent().map(|parent| all[parent].frame)) {
-        (0, Frame::Function(id), _) => Some(graph.calls(id)).filter(|calls| *calls > 0),
-        (1, Frame::Function(caller), Some(Frame::Function(called))) => arcs.get(&(Some(caller), called)).copied(),
+    let called = all[at].parent().filter(|called| all[*called].parent().is_none())?;
+    match (all[at].frame, all[called].frame) {
+        (Frame::Function(caller), Frame::Function(called)) => Some((Some(caller), called)),
         _ => None,
+    }
+}
+
+/// The direct callers that have a row without a doubt. A row with a doubt for the same caller does not repeat the calls.
+fn certain_callers(tree: &Contexts) -> HashSet<Pair> {
+    let certain = (0..tree.all().len()).filter(|at| !tree.all()[*at].is_doubtful);
+    certain.filter_map(|at| caller_pair(tree, at)).collect()
+}
+
+/// The calls of a function whose callers are shown, or those by a direct caller.
+fn calls_of_row(tree: &Contexts, at: usize, depth: usize, graph: &Graph, of_caller: Option<u64>) -> Option<u64> {
+    match (depth, tree.all()[at].frame) {
+        (0, Frame::Function(id)) => Some(graph.calls(id)).filter(|calls| *calls > 0),
+        _ => of_caller,
     }
 }
 

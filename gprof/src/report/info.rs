@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use crate::load::profile_file::FileInfo;
 use crate::load::side_info::{SideInfo, SideObject};
+use crate::report::number::counted;
 
 pub(super) fn render(files: &[FileInfo], out: &mut dyn Write) -> io::Result<()> {
     for file in files {
@@ -13,7 +14,7 @@ pub(super) fn render(files: &[FileInfo], out: &mut dyn Write) -> io::Result<()> 
             (file.records.arcs, "call-graph record"),
             (file.records.blocks, "basic-block count record"),
         ] {
-            writeln!(out, "\t{count} {what}{}", if count == 1 { "" } else { "s" })?;
+            writeln!(out, "\t{}", counted(count as u64, what))?;
         }
     }
     Ok(())
@@ -62,8 +63,4 @@ fn render_object(object: &SideObject, out: &mut dyn Write) -> io::Result<()> {
         }
     }
     writeln!(out)
-}
-
-fn counted(count: u64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

@@ -1,22 +1,24 @@
 //! How much of the samples has stacks, in words.
 
 use crate::analysis::StackSums;
-use crate::report::number::Fixed;
+use crate::report::number::{Fixed, counted};
 
 /// Returns the text that says from how many stacks times were measured, and what is missing.
 pub(super) fn summary(sums: &StackSums) -> String {
-    let mut text = format!("measured from {} stacks, {:.1} % whole", sums.stacks, Fixed(sums.percent(sums.whole)));
+    let mut text =
+        format!("measured from {}, {:.1} % whole", counted(sums.stacks, "stack"), Fixed(sums.percent(sums.whole)));
     if sums.doubtful > 0 {
         let percent = Fixed(sums.percent(sums.doubtful));
         text += &format!("; {percent:.1} % with a tail call that is not certain");
     }
     if sums.without_stack > 0 {
-        text += &format!("; {} samples without a stack", sums.without_stack);
+        text += &format!("; {} without a stack", counted(sums.without_stack, "sample"));
     }
     let (covered, uncovered) = (sums.covered.count, sums.uncovered.count);
     if uncovered > 0 {
         let (all, percent) = (covered.saturating_add(uncovered), Fixed(sums.uncovered_percent()));
-        text += &format!("; {uncovered} of {all} profiles, with {percent:.1} % of the samples, have no stacks");
+        let (all, have) = (counted(all, "profile"), if uncovered == 1 { "has" } else { "have" });
+        text += &format!("; {uncovered} of {all}, with {percent:.1} % of the samples, {have} no stacks");
     }
     text
 }

@@ -31,6 +31,8 @@ pub enum Site {
 pub struct Program {
     pub sites: Vec<Vec<Site>>,
     pub tails: Vec<Vec<usize>>,
+    /// The function, and the place in its list of tails, of the jump that goes through a register. The others are direct.
+    pub through_register: Option<(usize, usize)>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -94,7 +96,11 @@ impl Program {
             }
             for (at, to) in self.tails[function].iter().enumerate() {
                 let next = start(function + 1) - 1 - at as u64 * 8;
-                put(next - 5, &relative(0xe9, next, *to));
+                if self.through_register == Some((function, at)) {
+                    put(next - 2, &[0xff, 0xe0]);
+                } else {
+                    put(next - 5, &relative(0xe9, next, *to));
+                }
             }
         }
         code

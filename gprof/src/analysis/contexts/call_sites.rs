@@ -89,7 +89,11 @@ impl<'a, 'data> CallSites<'a, 'data> {
         let first = self.counted.partition_point(|counted| counted.0 < return_address);
         let end = self.counted.partition_point(|counted| counted.0 <= return_address);
         let site = Site { sites: self, callee, counted: &self.counted[first..end] };
-        let Some(target) = self.target(return_address) else { return site.indirect() };
+        let target = self.target(return_address);
+        if site.is_crowded() {
+            return site.undecided(target);
+        }
+        let Some(target) = target else { return site.indirect() };
         match self.stub(target) {
             Some(_) if self.is_same(callee, target) => Gone::default(),
             Some(name) => site.through_stub(name),
@@ -171,6 +175,9 @@ fn base(name: &[u8]) -> &[u8] {
 /// What follows the name of a function in the name of its stub.
 const STUB: &[u8] = b"@plt";
 
+/// At most this many counted functions of a site are the callee, the function that the callee is a label of, or the target.
+const MOST_ENDS: usize = 3;
+
 /// A call site with the function of the next frame.
 struct Site<'s, 'a, 'data> {
     sites: &'s CallSites<'a, 'data>,
@@ -181,6 +188,23 @@ struct Site<'s, 'a, 'data> {
 }
 
 impl Site<'_, '_, '_> {
+    /// Whether there are certainly too many functions between. A dispatcher calls thousands of functions at one site, and
+    /// looking at all of them once for each would take a time in proportion to the square of their number.
+    fn is_crowded(&self) -> bool {
+        self.counted.len() > MOST_BETWEEN + MOST_ENDS
+    }
+
+    /// The answer where there are too many functions between: only the function that the instruction names.
+    fn undecided(&self, target: Option<FunctionId>) -> Gone {
+        let is_counted = |id: &FunctionId| self.counted.binary_search_by_key(id, |counted| counted.1).is_ok();
+        let called = |target| match self.sites.stub(target) {
+            Some(name) => self.sites.named(name).filter(is_counted),
+            None => Some(target),
+        };
+        let called = target.and_then(called).filter(|called| !self.sites.is_same(self.callee, *called));
+        Gone::doubtful(called.into_iter().collect())
+    }
+
     /// The counted functions other than the callee, with their calls.
     fn others(&self) -> Vec<(FunctionId, u64)> {
         let others = self.counted.iter().filter(|(_, id, _)| !self.sites.is_same(self.callee, *id));
@@ -202,13 +226,15 @@ impl Site<'_, '_, '_> {
             return Gone::doubtful(first);
         }
         if is_direct {
-            // Another function may have been called, and may have called this one again.
+            // Another function may have been called, and may have called this one again. All functions between were entered
+            // from this one, some perhaps by jumps that are not known.
             let ways = self.ways(self.callee, &between);
-            return Gone { functions: first, is_doubtful: ways.between() != 0 };
+            return Gone { functions: first, is_doubtful: ways.any_leads() };
         }
         let ways = self.ways(target, &between);
         match ways.shortest() {
-            Some((path, is_only)) => Gone { functions: path, is_doubtful: !is_only },
+            // A jump that is not known, but has led to a counted function, may have led to the callee too.
+            Some((path, is_only)) => Gone { functions: path, is_doubtful: !(is_only && ways.reaches_all()) },
             // The target jumps to an address that is not known, or to a function that was not counted.
             None => Gone::doubtful(first),
         }
@@ -302,6 +328,32 @@ mod tests {
             let callers = arcs.map(|arc| sites.with_last_caller(&arc).frompc);
             assert_eq!(callers, [0x1010, 0x1040]);
         });
+    }
+
+    /// A loop that calls many functions through a pointer. A step that takes time in proportion to the square of the
+    /// functions would not end.
+    #[test]
+    fn many_functions_at_one_site_take_linear_time() {
+        const FUNCTIONS: u64 = 1 << 17;
+        let symbol = |at| Symbol { address: 0x1000 + at * 16, name: b"f", is_static: false, is_func: true };
+        let functions = Functions::new((0..FUNCTIONS).map(symbol).collect(), 0x1000 + FUNCTIONS * 16);
+        let arc = |at| Arc { frompc: 0x1008, selfpc: 0x1004 + at * 16, count: 1 };
+        let arcs: Vec<Arc> = (0..FUNCTIONS).map(arc).collect();
+        // call *%rax; call 0x1020
+        let bytes = [[0x90; 6].as_slice(), &[0xff, 0xd0], &[0xe8, 0x13, 0, 0, 0]].concat();
+        let code = Code { machine: Machine::X86_64, start: 0x1000, bytes: &bytes };
+        let sites = CallSites::in_memory(&arcs, &functions, code);
+        for arc in &arcs {
+            assert_eq!(sites.with_last_caller(arc).frompc, arc.frompc);
+            let called = functions.find(arc.selfpc).unwrap();
+            assert_eq!(sites.gone(arc.frompc, called), Gone::doubtful(Vec::new()));
+        }
+        // The instruction before this address names a function, which is known in any case.
+        let arcs: Vec<Arc> = arcs.iter().map(|arc| Arc { frompc: 0x100d, ..*arc }).collect();
+        let sites = CallSites::in_memory(&arcs, &functions, code);
+        let [target, other] = [0x1020, 0x1040].map(|address| functions.find(address).unwrap());
+        assert_eq!(sites.gone(0x100d, other), Gone::doubtful(vec![target]));
+        assert_eq!(sites.gone(0x100d, target), Gone::doubtful(Vec::new()));
     }
 
     #[test]

@@ -13,6 +13,9 @@ pub(crate) const MOST_LEVELS: usize = 128;
 /// those whose callers are not in the tree: because there is no caller, or because the callers have less than `least`
 /// ticks, or stand more than 128 levels away.
 ///
+/// The doubt whether a chosen function was called by the next frame or by a function that left the stack stays with the
+/// function's callers, so that each chosen function has one tree.
+///
 /// A tick counts once for a function. If the function is on the stack several times, its outermost frame counts.
 #[must_use]
 pub fn callers(
@@ -32,10 +35,10 @@ pub fn callers(
         _ => None,
     };
     contexts.each_outermost(functions, chosen, |_, at| {
-        let node = growing.add(None, all[at].frame, all[at].is_doubtful);
+        let node = growing.add(None, all[at].frame, false);
         level.extend(node.map(|node| Entry { node, context: at, ticks: whole[at] }));
     });
-    for _ in 0..MOST_LEVELS {
+    for depth in 0..MOST_LEVELS {
         // Callers with few ticks are not shown.
         let mut sums: HashMap<u32, u64> = HashMap::new();
         for entry in &level {
@@ -46,7 +49,8 @@ pub fn callers(
         for Entry { node, context, ticks } in level {
             match all[context].parent().filter(|_| sums.get(&node).is_some_and(|sum| *sum >= least)) {
                 Some(caller) => {
-                    let node = growing.add(Some(node), all[caller].frame, all[caller].is_doubtful);
+                    let is_doubtful = all[caller].is_doubtful || depth == 0 && all[context].is_doubtful;
+                    let node = growing.add(Some(node), all[caller].frame, is_doubtful);
                     next.extend(node.map(|node| Entry { node, context: caller, ticks }));
                 }
                 None => growing.count(Some(node), ticks),
@@ -77,4 +81,42 @@ fn merged(mut entries: Vec<Entry>) -> Vec<Entry> {
         same
     });
     entries
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::contexts::tree::Context;
+    use crate::image::Symbol;
+    use crate::symbols::functions::Functions;
+
+    #[test]
+    fn a_function_with_and_without_doubts_has_one_tree() {
+        let symbol = |address| Symbol { address, name: b"f", is_static: false, is_func: true };
+        let functions = Functions::new([0x10, 0x20, 0x30].map(symbol).to_vec(), 0x40);
+        let [main, dear, spin] = [0x10, 0x20, 0x30].map(|address| Frame::Function(functions.find(address).unwrap()));
+        let mut growing = Growing::default();
+        let root = growing.add(None, main, false);
+        let between = growing.add(root, dear, true);
+        // Called by `main` or by a function that left the stack, by `main` for certain, and by `dear` or by others.
+        for (parent, is_doubtful, ticks) in [(root, true, 5), (root, false, 3), (between, false, 2)] {
+            let context = growing.add(parent, spin, is_doubtful);
+            growing.count(context, ticks);
+        }
+        let contexts = growing.finish();
+        let own: Vec<u64> = contexts.all().iter().map(|context| context.ticks).collect();
+        let tree = callers(&contexts, &own, functions.len(), |id| Frame::Function(id) == spin, 0);
+        let row = |context: &Context| (context.parent(), context.frame, context.ticks, context.is_doubtful);
+        let mut rows: Vec<_> = tree.all().iter().map(row).collect();
+        rows.sort_unstable();
+        let dear_at = tree.all().iter().position(|context| context.frame == dear);
+        let expected = [
+            (None, spin, 0, false),
+            (Some(0), main, 3, false),
+            (Some(0), main, 5, true),
+            (Some(0), dear, 0, true),
+            (dear_at, main, 2, false),
+        ];
+        assert_eq!(rows, expected);
+    }
 }

@@ -41,21 +41,39 @@ impl<'f> Ways<'f> {
 
     /// The functions between that some way to the callee goes through, as bits.
     pub(super) fn between(&self) -> u32 {
-        let close = |mut bits: u32, more: &dyn Fn(u32) -> u32| loop {
-            let next = bits | more(bits);
-            if next == bits {
-                return bits;
-            }
-            bits = next;
+        self.reached() & self.leading()
+    }
+
+    /// Whether jumps lead to all functions between, also from the callee. If not, some function has jumped in a way that is
+    /// not known, for example through a register.
+    pub(super) fn reaches_all(&self) -> bool {
+        self.reached() == self.all_between()
+    }
+
+    /// Whether jumps lead from any function between to the callee.
+    pub(super) fn any_leads(&self) -> bool {
+        self.leading() != 0
+    }
+
+    /// The functions between that jumps lead to, as bits.
+    fn reached(&self) -> u32 {
+        let after = |bits: u32| {
+            (0..self.jumps.len()).filter(|at| bits >> at & 1 != 0).fold(bits, |all, at| all | self.jumps[at])
         };
-        let is_in = |at: usize, bits: u32| bits >> at & 1 != 0;
-        let after =
-            |bits: u32| (0..self.jumps.len()).filter(|at| is_in(*at, bits)).fold(0, |all, at| all | self.jumps[at]);
-        let before =
-            |bits: u32| (0..self.jumps.len()).filter(|at| self.jumps[*at] & bits != 0).fold(0, |all, at| all | 1 << at);
-        let reached = close(1 << (self.callee() + 1), &after);
-        let leading = close(1 << self.callee(), &before);
-        reached & leading & ((1 << self.callee()) - 1)
+        closed(1 << (self.callee() + 1), after) & self.all_between()
+    }
+
+    /// The functions between from which jumps lead to the callee, as bits.
+    fn leading(&self) -> u32 {
+        let before = |bits: u32| {
+            (0..self.jumps.len()).filter(|at| self.jumps[*at] & bits != 0).fold(bits, |all, at| all | 1 << at)
+        };
+        closed(1 << self.callee(), before) & self.all_between()
+    }
+
+    /// All functions between, as bits.
+    fn all_between(&self) -> u32 {
+        (1 << self.callee()) - 1
     }
 
     /// The shortest way, without the callee, and whether every way goes through these functions once, and through no others.
@@ -84,7 +102,18 @@ impl<'f> Ways<'f> {
             at = before;
         }
         way.reverse();
-        let through = after & ((1 << self.callee()) - 1);
+        let through = after & self.all_between();
         Some((way, is_straight && through == self.between()))
+    }
+}
+
+/// Adds bits until there are no more.
+fn closed(mut bits: u32, more: impl Fn(u32) -> u32) -> u32 {
+    loop {
+        let next = more(bits);
+        if next == bits {
+            return bits;
+        }
+        bits = next;
     }
 }
