@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::{iter, mem};
 
 use gmon::side_file::SideFile;
-use gmon::{Accumulator, Profile};
+use gmon::{Accumulator, Arc, Profile};
 
 use super::image_runs::{ImageRuns, tell};
 use super::input_files::{ImageFile, InputFiles};
@@ -29,6 +29,8 @@ pub(super) struct Loading<'o> {
     options: &'o Options,
     /// The sum of all profiles, once all are read.
     pub(super) profile: Profile,
+    /// The calls of all threads, if the profile has only those of some threads.
+    pub(super) all_calls: Option<Vec<Arc>>,
     pub(super) contents: Contents,
     pub(super) files: Vec<FileInfo>,
     pub(super) outside_images: OutsideImages,
@@ -36,8 +38,8 @@ pub(super) struct Loading<'o> {
     pub(super) stacks: Option<Stacks>,
     /// The sums of the side files, with the images of their objects.
     pub(super) sides: Vec<(SideFile, ObjectImages)>,
-    /// For each profile: the number of its ticks, and whether they have stacks.
-    profiles: Vec<(u64, bool)>,
+    /// For each profile: the number of its ticks, and how many of them no stacks tell about.
+    profiles: Vec<(u64, u64)>,
     /// The number of profiles without a side file.
     pub(super) without_sides: usize,
     calls: CallsBetween,
@@ -57,6 +59,7 @@ impl<'o> Loading<'o> {
         Loading {
             options,
             profile: Profile::default(),
+            all_calls: None,
             contents: Contents::default(),
             files: Vec::new(),
             outside_images: OutsideImages::default(),
@@ -107,7 +110,12 @@ impl<'o> Loading<'o> {
             tree.add(side, |place| objects.image(place.object).map(|image| images.place(image, place.address)));
         }
         let mut stacks = tree.finish()?;
-        self.profiles.iter().for_each(|(ticks, has_stacks)| stacks.add_profile(*ticks, *has_stacks));
+        for (ticks, without) in &self.profiles {
+            match ticks.saturating_sub(*without) {
+                in_stacks if *without > 0 && in_stacks > 0 => stacks.add_partial(in_stacks, *without),
+                _ => stacks.add_profile(*ticks, *without == 0),
+            }
+        }
         Some(stacks)
     }
 
@@ -115,8 +123,10 @@ impl<'o> Loading<'o> {
     fn take_thread(&mut self, wanted: &str, images: &Images<'_>, progress: &mut Progress<'_>) -> Result<(), Error> {
         let counts = thread::find(wanted, &self.sides, images, &self.profile.histograms)?;
         tell(&counts.warnings, progress);
+        self.all_calls = Some(mem::take(&mut self.profile.arcs));
         (self.profile, self.stacks, self.outside_images) = (counts.profile, counts.stacks, counts.outside_images);
         self.contents.calls = !self.profile.arcs.is_empty();
+        self.contents.callers = self.stacks.is_some();
         Ok(())
     }
 

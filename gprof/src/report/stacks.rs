@@ -20,5 +20,8 @@ pub(super) fn summary(sums: &StackSums) -> String {
         let (all, have) = (counted(all, "profile"), if uncovered == 1 { "has" } else { "have" });
         text += &format!("; {uncovered} of {all}, with {percent:.1} % of the samples, {have} no stacks");
     }
+    if sums.partial.ticks > 0 {
+        text += &format!("; {:.1} % of the samples are of runs without stacks in a sum", Fixed(sums.partial_percent()));
+    }
     text
 }
