@@ -64,6 +64,8 @@ pub enum Error {
     NoSamples,
     /// The user asked for the call graph, and no profile has calls.
     NoCalls,
+    /// The user asked for the call graph of a thread without calls, and no stacks show its callers.
+    NoCallsOfThread,
     /// The user asked for bounds of inclusive times, and no profile has samples, or no profile has calls.
     NoBounds,
     /// The user asked for threads, and no profile has a side file with threads.
@@ -136,6 +138,9 @@ impl fmt::Display for Error {
             }
             Error::NoSamples => f.write_str("no flat profile: the profile has no samples"),
             Error::NoCalls => f.write_str("no call graph: the profile has no calls"),
+            Error::NoCallsOfThread => f.write_str(
+                "no call graph: the side file has no calls of the thread: leave out --thread, or --propagate and -l if the thread has stacks",
+            ),
             Error::NoBounds => f.write_str("no bounds: the profile has no samples or no calls"),
             Error::NoThreads => {
                 f.write_str("no threads: the profile was not counted by thread; run the program with GMON_THREADS=1")
@@ -178,6 +183,7 @@ impl std::error::Error for Error {
             | Error::TooLarge { .. }
             | Error::NoSamples
             | Error::NoCalls
+            | Error::NoCallsOfThread
             | Error::NoBounds
             | Error::NoThreads
             | Error::NoThread { .. }

@@ -101,3 +101,26 @@ fn calls_after_a_tail_call_have_their_caller() {
     assert_eq!(["cheap", "dear", "tail", "descend", "worker"].map(called), [20, 5, 2, 10, 1].map(Some));
     assert_eq!(called("main"), None);
 }
+
+#[test]
+fn a_thread_has_the_doubts_of_the_whole_program() {
+    let ours = format!("-B{}", start_objects().display());
+    let image = compile("doubtful", &["doubtful.c"], &["-O2", "-Wl,--eh-frame-hdr", &ours]);
+    let directory = image.parent().unwrap().to_owned();
+    let mut run = Command::new(&image);
+    assert!(run.current_dir(&directory).envs([("GMON_HZ", "10"), ("GMON_THREADS", "1")]).status().unwrap().success());
+    let program = Inclusive { directory, truth: BTreeMap::new() };
+    let contexts = |options: &[&str]| -> Vec<(String, f64, bool)> {
+        let options = [options, &["--contexts=99", "--min-percent=0", "--format=json"]].concat();
+        let json: Value = serde_json::from_str(&program.print(&options)).unwrap();
+        let rows = json["contexts"].as_array().unwrap().iter().map(|row| {
+            let (name, inclusive) = (row["name"].as_str().unwrap(), row["inclusive"].as_f64().unwrap());
+            (name.to_owned(), inclusive, row["is_doubtful"].as_bool().unwrap())
+        });
+        rows.filter(|(name, ..)| name == "work" || name == "relay").collect()
+    };
+    // The runtime counts the calls of all threads together, so the profile of the thread has none.
+    let of_thread = contexts(&["--thread=a.out"]);
+    assert!(of_thread.iter().any(|(_, _, is_doubtful)| *is_doubtful), "{of_thread:?}");
+    assert_eq!(of_thread, contexts(&[]));
+}

@@ -70,7 +70,11 @@ pub(crate) fn analyze<'a>(
         wanted,
         files: loaded.files(),
         side_files: loaded.side_files(),
-        stacks: loaded.stacks().filter(|_| is_needed).map(|stacks| StackInput { stacks, code: loaded.code() }),
+        stacks: loaded.stacks().filter(|_| is_needed).map(|stacks| StackInput {
+            stacks,
+            code: loaded.code(),
+            all_calls: loaded.all_calls(),
+        }),
     };
     let analysis = Analysis::new(functions, input);
     if is_needed {

@@ -70,6 +70,8 @@ pub(super) struct Input<'data> {
 pub(super) struct StackInput<'data> {
     pub(super) stacks: &'data Stacks,
     pub(super) code: ProgramCode<'data>,
+    /// The calls of all threads: those of the profile, or more.
+    pub(super) all_calls: &'data [Arc],
 }
 
 impl<'data> Input<'data> {
@@ -91,7 +93,8 @@ impl<'data> Input<'data> {
 
     /// Returns the call sites of the program, if there are stacks.
     fn sites<'a, 's>(&'a self, functions: &'a Functions<'s>) -> Option<CallSites<'a, 's>> {
-        Some(CallSites::new(&self.profile.arcs, functions, self.stacks.as_ref()?.code.clone()))
+        let StackInput { code, all_calls, .. } = self.stacks.as_ref()?;
+        Some(CallSites::new(all_calls, functions, code.clone()))
     }
 
     /// Returns the arcs. Where times are measured, a function that was entered by a tail call has the caller that its stack

@@ -313,6 +313,8 @@ pub struct Contents {
     pub samples: bool,
     /// Whether any of the profiles has calls.
     pub calls: bool,
+    /// Whether stacks show who called whom, though calls are missing.
+    pub callers: bool,
 }
 
 impl Contents {
@@ -320,6 +322,7 @@ impl Contents {
     pub(crate) fn join(&mut self, more: Contents) {
         self.samples |= more.samples;
         self.calls |= more.calls;
+        self.callers |= more.callers;
     }
 }
 
@@ -389,6 +392,7 @@ impl Options {
     /// When a requested report has no data in the profiles.
     pub(crate) fn wanted(&self, contents: Contents) -> Result<Wanted, Error> {
         let asked = &self.reports;
+        let has_graph = contents.calls || (contents.callers && self.measures_times());
         let wanted = Wanted {
             info: asked.info,
             threads: asked.threads,
@@ -401,14 +405,14 @@ impl Options {
             counts: asked.counts == Asked::For,
             source: asked.source == Asked::For,
             function_order: asked.function_order,
-            calls: contents.calls,
+            calls: has_graph,
             file_order: self.file_map.is_some(),
         };
         if wanted.flat && !contents.samples {
             return Err(Error::NoSamples);
         }
-        if wanted.graph && !contents.calls {
-            return Err(Error::NoCalls);
+        if wanted.graph && !has_graph {
+            return Err(if self.thread.is_some() { Error::NoCallsOfThread } else { Error::NoCalls });
         }
         if wanted.bounds && !(contents.samples && contents.calls) {
             return Err(Error::NoBounds);
@@ -418,7 +422,7 @@ impl Options {
         }
         Ok(Wanted {
             flat: contents.samples && asked.flat != Asked::Against,
-            graph: contents.calls && asked.graph != Asked::Against,
+            graph: has_graph && asked.graph != Asked::Against,
             counts: !contents.samples && !contents.calls && asked.counts != Asked::Against,
             ..wanted
         })

@@ -39,7 +39,7 @@ pub(crate) fn load(arguments: &Arguments, progress: &mut Progress<'_>) -> Result
     })?;
     let (contents, outside_images) = (Contents::default(), OutsideImages::default());
     let (files, sides) = (Vec::new(), LoadedSides::default());
-    Ok(Loaded { parsed, profile, contents, files, outside_images, stacks: None, sides })
+    Ok(Loaded { parsed, profile, all_calls: None, contents, files, outside_images, stacks: None, sides })
 }
 
 /// Reads all profiles of an image, and returns their sum.

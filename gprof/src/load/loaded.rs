@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use gmon::Profile;
 use gmon::side_file::SideFile;
+use gmon::{Arc, Profile};
 use self_cell::self_cell;
 
 use super::input_files::{ImageFile, InputFiles};
@@ -38,6 +38,8 @@ self_cell!(
 pub struct Loaded {
     pub(super) parsed: ParsedFiles,
     pub(super) profile: Profile,
+    /// The calls of all threads, if the profile has only those of the threads that the user chose (`--thread`).
+    pub(super) all_calls: Option<Vec<Arc>>,
     pub(super) contents: Contents,
     pub(super) files: Vec<FileInfo>,
     pub(super) outside_images: OutsideImages,
@@ -65,6 +67,12 @@ impl Loaded {
     /// The sum of all profiles, with addresses in the common address space.
     pub(crate) fn profile(&self) -> &Profile {
         &self.profile
+    }
+
+    /// The calls of all threads, with addresses in the common address space: which functions were entered with each return
+    /// address.
+    pub(crate) fn all_calls(&self) -> &[Arc] {
+        self.all_calls.as_deref().unwrap_or(&self.profile.arcs)
     }
 
     /// What kinds of data the profiles contain.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::{iter, mem};
 
 use gmon::side_file::SideFile;
-use gmon::{Accumulator, Profile};
+use gmon::{Accumulator, Arc, Profile};
 
 use super::image_runs::{ImageRuns, tell};
 use super::input_files::{ImageFile, InputFiles};
@@ -29,6 +29,8 @@ pub(super) struct Loading<'o> {
     options: &'o Options,
     /// The sum of all profiles, once all are read.
     pub(super) profile: Profile,
+    /// The calls of all threads, if the profile has only those of some threads.
+    pub(super) all_calls: Option<Vec<Arc>>,
     pub(super) contents: Contents,
     pub(super) files: Vec<FileInfo>,
     pub(super) outside_images: OutsideImages,
@@ -57,6 +59,7 @@ impl<'o> Loading<'o> {
         Loading {
             options,
             profile: Profile::default(),
+            all_calls: None,
             contents: Contents::default(),
             files: Vec::new(),
             outside_images: OutsideImages::default(),
@@ -115,8 +118,10 @@ impl<'o> Loading<'o> {
     fn take_thread(&mut self, wanted: &str, images: &Images<'_>, progress: &mut Progress<'_>) -> Result<(), Error> {
         let counts = thread::find(wanted, &self.sides, images, &self.profile.histograms)?;
         tell(&counts.warnings, progress);
+        self.all_calls = Some(mem::take(&mut self.profile.arcs));
         (self.profile, self.stacks, self.outside_images) = (counts.profile, counts.stacks, counts.outside_images);
         self.contents.calls = !self.profile.arcs.is_empty();
+        self.contents.callers = self.stacks.is_some();
         Ok(())
     }
 

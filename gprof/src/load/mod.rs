@@ -50,11 +50,11 @@ pub(crate) fn load(options: &Options, progress: &mut Progress<'_>) -> Result<Loa
     let files = InputFiles::read(options)?;
     let mut loading = Loading::new(options);
     let parsed = ParsedFiles::try_new(files, |files| loading.parse(files, progress))?;
-    let Loading { profile, contents, files, outside_images, stacks, sides, without_sides, .. } = loading;
+    let Loading { profile, all_calls, contents, files, outside_images, stacks, sides, without_sides, .. } = loading;
     let side_files: Vec<SideFile> = sides.into_iter().map(|(side, _)| side).collect();
     let side_infos = side_files.iter().map(SideInfo::new).collect();
     let sides = LoadedSides { files: side_files, infos: side_infos, without: without_sides };
-    Ok(Loaded { parsed, profile, contents, files, outside_images, stacks, sides })
+    Ok(Loaded { parsed, profile, all_calls, contents, files, outside_images, stacks, sides })
 }
 
 /// Takes an image and the sum of its profiles from memory. The image stands for the first image of the options; the
@@ -76,8 +76,8 @@ pub fn from_memory(options: &Options, image: Vec<u8>, profile: Profile) -> Resul
         };
         Ok::<_, Error>(Parsed { images, file_map: None })
     })?;
-    let contents = Contents { samples: true, calls: true };
+    let contents = Contents { samples: true, calls: true, callers: false };
     let outside_images = OutsideImages::default();
     let (files, sides) = (Vec::new(), LoadedSides::default());
-    Ok(Loaded { parsed, profile, contents, files, outside_images, stacks: None, sides })
+    Ok(Loaded { parsed, profile, all_calls: None, contents, files, outside_images, stacks: None, sides })
 }

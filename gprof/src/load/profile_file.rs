@@ -85,7 +85,8 @@ pub(super) fn parse(path: &ProfilePath, bytes: &[u8], hints: &Hints) -> Result<P
         saturated: saturated(&profile, encoding.form),
     };
     if encoding.form == Form::Gnu {
-        let contents = Contents { samples: !profile.histograms.is_empty(), calls: !profile.arcs.is_empty() };
+        let contents =
+            Contents { samples: !profile.histograms.is_empty(), calls: !profile.arcs.is_empty(), callers: false };
         return Ok(ProfileFile { profile, contents, info });
     }
     // The other forms always have samples and calls, and a header that some writers leave at zero.
@@ -94,7 +95,7 @@ pub(super) fn parse(path: &ProfilePath, bytes: &[u8], hints: &Hints) -> Result<P
             histogram.profrate = HOST_RATE;
         }
     }
-    Ok(ProfileFile { profile, contents: Contents { samples: true, calls: true }, info })
+    Ok(ProfileFile { profile, contents: Contents { samples: true, calls: true, callers: false }, info })
 }
 
 /// Counts the records of a profile. Only GNU's form requires another pass over the file.

@@ -46,7 +46,11 @@ impl ProfileSum {
     ///
     /// As [`ProfileSum::add`].
     pub(super) fn add_counts(&mut self, profile: Profile) -> gmon::Result<()> {
-        self.contents.join(Contents { samples: !profile.histograms.is_empty(), calls: !profile.arcs.is_empty() });
+        self.contents.join(Contents {
+            samples: !profile.histograms.is_empty(),
+            calls: !profile.arcs.is_empty(),
+            callers: false,
+        });
         self.add_profile(profile)
     }
 

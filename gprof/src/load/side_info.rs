@@ -6,6 +6,7 @@ use gmon::side_file::{Calls, CutReason, Kind, SideFile, property};
 
 use super::profile_file::HOST_RATE;
 use super::shared_objects::{identity, path};
+use super::thread;
 
 /// What the side files of one program's runs contain, in numbers.
 ///
@@ -69,8 +70,8 @@ pub struct SideThread {
     pub time: f64,
     /// The percentage of the time of all threads.
     pub percent: f64,
-    /// The number of calls.
-    pub calls: u64,
+    /// The number of calls; `None` if the runs did not count calls by thread.
+    pub calls: Option<u64>,
 }
 
 impl SideInfo {
@@ -132,6 +133,7 @@ fn objects(side: &SideFile) -> Vec<SideObject> {
 
 fn threads(side: &SideFile, profrate: u32) -> Vec<SideThread> {
     let all = side.threads().iter().fold(0_u64, |sum, thread| sum.saturating_add(thread.ticks));
+    let counts_calls = thread::counts_calls(side);
     let threads = side.threads().iter().map(|thread| SideThread {
         number: Some(thread.number).filter(|number| *number != 0),
         name: thread.name.clone(),
@@ -139,7 +141,7 @@ fn threads(side: &SideFile, profrate: u32) -> Vec<SideThread> {
         ticks: thread.ticks,
         time: thread.ticks as f64 / f64::from(profrate.max(1)),
         percent: 100.0 * thread.ticks as f64 / all.max(1) as f64,
-        calls: thread.calls,
+        calls: counts_calls.then_some(thread.calls),
     });
     let mut threads: Vec<SideThread> = threads.collect();
     threads.sort_by(|one, other| {

@@ -48,7 +48,10 @@ pub(super) fn find(
     let stacks = tree.finish();
     let histograms = histograms(all, stacks.as_ref(), &mut outside_images);
     let in_stacks = stacks.iter().flat_map(Stacks::nodes).fold(0_u64, |sum, node| sum.saturating_add(node.ticks()));
-    let warnings = missing(wanted, &counted, in_stacks, arcs.is_empty() && outside_images.calls == 0);
+    let has_calls = !arcs.is_empty() || outside_images.calls > 0;
+    // A thread may have made no calls. If no thread has any, the runs did not count calls by thread.
+    let lacks_calls = !has_calls && (counted.calls > 0 || !sides.iter().any(|(side, _)| counts_calls(side)));
+    let warnings = missing(wanted, &counted, in_stacks, lacks_calls);
     let stacks = stacks.map(|mut stacks| {
         stacks.add_profile(in_stacks, true);
         stacks
@@ -86,6 +89,11 @@ impl ThreadSum {
             self.arcs.push(Arc { frompc, selfpc, count: call.count });
         }
     }
+}
+
+/// Whether a side file has calls by thread: their numbers, or the called functions too.
+pub(super) fn counts_calls(side: &SideFile) -> bool {
+    side.threads().iter().any(|thread| thread.calls > 0) || side.calls().iter().any(|calls| calls.thread().is_some())
 }
 
 /// For each thread whether it has this name, or if none has, this number.
@@ -142,7 +150,7 @@ fn histograms(all: &[Histogram], stacks: Option<&Stacks>, outside: &mut OutsideI
 }
 
 /// Warns about counts that are in no stack, or that the run did not keep by thread.
-fn missing(wanted: &str, counted: &Thread, in_stacks: u64, has_no_calls: bool) -> Vec<String> {
+fn missing(wanted: &str, counted: &Thread, in_stacks: u64, lacks_calls: bool) -> Vec<String> {
     let mut warnings = Vec::new();
     if counted.ticks > in_stacks {
         let left_out = counted.ticks - in_stacks;
@@ -151,10 +159,8 @@ fn missing(wanted: &str, counted: &Thread, in_stacks: u64, has_no_calls: bool) -
             counted.ticks
         ));
     }
-    if has_no_calls && counted.calls > 0 {
-        let calls = counted.calls;
-        warnings
-            .push(format!("thread '{wanted}': the side file does not say which functions its {calls} calls were of"));
+    if lacks_calls {
+        warnings.push(format!("thread '{wanted}': the side file has no calls by thread: this report has no calls"));
     }
     warnings
 }

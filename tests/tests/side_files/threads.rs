@@ -40,7 +40,7 @@ fn write(images: &[Image], path: &Path, with_calls: bool) {
         let mut thread = Thread::new(number, name.as_bytes());
         // One tick of each worker has no stack.
         thread.ticks = in_hot + in_leaf + in_cold + u64::from(index > 0);
-        thread.calls = calls + in_leaf;
+        thread.calls = if with_calls { calls + in_leaf } else { 0 };
         side.add_thread(thread);
         let level = side.add_context(None, place(THREAD, index as u64), 0).unwrap();
         let outer = side.add_context(Some(level), place(0, cold), in_cold).unwrap();
@@ -130,16 +130,39 @@ fn one_thread_is_reported() {
 }
 
 #[test]
+fn threads_without_calls() {
+    let images = images("threads_no_calls");
+    let directory = directory("side_files_threads_no_calls");
+    write(&images, &directory.join("gmon.out"), false);
+    let listed = text(&printed(&images, &directory, &["--threads", "gmon.out"]).stdout);
+    let rows: Vec<Vec<&str>> = listed.lines().skip(4).map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(rows[0], ["72.65", "3.40", "1", "11", "main"], "{listed}");
+    let json = printed(&images, &directory, &["--threads", "--format=json", "gmon.out"]).stdout;
+    let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    assert!(json["threads"].as_array().unwrap().iter().all(|thread| thread["calls"].is_null()), "{json}");
+    // The stacks show who called whom.
+    let json = printed(&images, &directory, &["--thread=main", "-q", "--format=json", "gmon.out"]).stdout;
+    let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    let calls = json["call_graph"].as_array().unwrap().iter().flat_map(|entry| entry["below"].as_array().unwrap());
+    let inclusive: Vec<f64> = calls.map(|below| below["self"].as_f64().unwrap()).collect();
+    assert!(inclusive.contains(&3.0), "{json}");
+}
+
+#[test]
 fn threads_that_cannot_be_reported() {
     let images = images("no_thread");
     let directory = directory("side_files_no_thread");
     let path = directory.join("gmon.out");
     write(&images, &path, false);
     let warned = text(&printed(&images, &directory, &["--thread=main", "gmon.out"]).stderr);
-    let expected = "thread 'main': the side file does not say which functions its 100 calls were of";
+    let expected = "thread 'main': the side file has no calls by thread: this report has no calls";
     assert_eq!(warned, format!("gprof: warning: {expected}\n"));
     let say = |words: &[&str]| refused(&images, &directory, &[words, &["gmon.out"]].concat());
-    assert_eq!(say(&["--thread=main", "-q"]), "gprof: no call graph: the profile has no calls");
+    let expected = "no call graph: the side file has no calls of the thread: leave out --thread, or --propagate and -l if \
+                    the thread has stacks";
+    for by_calls in ["--propagate", "-l"] {
+        assert_eq!(say(&["--thread=main", "-q", by_calls]), format!("gprof: {expected}"));
+    }
     let known = "11 main, 12 worker, 13 worker";
     assert_eq!(say(&["--thread=14"]), format!("gprof: no thread has the name or number '14': {known}"));
     for other in ["-s", "--compat=gnu", "-T"] {
