@@ -73,7 +73,8 @@ impl Errors {
     /// of samples that is itself a matter of chance, and `time` the self time in samples.
     #[must_use]
     pub fn of_part(&self, error: f64, time: f64) -> f64 {
-        let all = self.stacks.map(|stacks| stacks.samples().saturating_add(stacks.uncovered.ticks) as f64);
+        let others = |stacks: StackSums| stacks.uncovered.ticks.saturating_add(stacks.partial.ticks);
+        let all = self.stacks.map(|stacks| stacks.samples().saturating_add(others(stacks)) as f64);
         all.filter(|all| *all > 0.0).map_or(error, |all| error * (1.0 - time / all).clamp(0.0, 1.0).sqrt())
     }
 

@@ -38,8 +38,8 @@ pub(super) struct Loading<'o> {
     pub(super) stacks: Option<Stacks>,
     /// The sums of the side files, with the images of their objects.
     pub(super) sides: Vec<(SideFile, ObjectImages)>,
-    /// For each profile: the number of its ticks, and whether they have stacks.
-    profiles: Vec<(u64, bool)>,
+    /// For each profile: the number of its ticks, and how many of them no stacks tell about.
+    profiles: Vec<(u64, u64)>,
     /// The number of profiles without a side file.
     pub(super) without_sides: usize,
     calls: CallsBetween,
@@ -110,7 +110,12 @@ impl<'o> Loading<'o> {
             tree.add(side, |place| objects.image(place.object).map(|image| images.place(image, place.address)));
         }
         let mut stacks = tree.finish()?;
-        self.profiles.iter().for_each(|(ticks, has_stacks)| stacks.add_profile(*ticks, *has_stacks));
+        for (ticks, without) in &self.profiles {
+            match ticks.saturating_sub(*without) {
+                in_stacks if *without > 0 && in_stacks > 0 => stacks.add_partial(in_stacks, *without),
+                _ => stacks.add_profile(*ticks, *without == 0),
+            }
+        }
         Some(stacks)
     }
 

@@ -12,8 +12,8 @@ type ProgramKey = (Identity, Vec<u8>);
 #[derive(Default)]
 pub(super) struct SideSum {
     sums: BTreeMap<Option<ProgramKey>, Sum>,
-    /// For each profile: the number of its ticks, inside and outside of its image, and whether they have stacks.
-    profiles: Vec<(u64, bool)>,
+    /// For each profile: the number of its ticks, inside and outside of its image, and how many of them no stacks tell about.
+    profiles: Vec<(u64, u64)>,
     /// The number of profiles without a side file.
     without: usize,
 }
@@ -22,8 +22,8 @@ pub(super) struct SideSum {
 #[derive(Default)]
 pub(super) struct Sides {
     pub(super) files: Vec<SideFile>,
-    /// For each profile: the number of its ticks, inside and outside of its image, and whether they have stacks.
-    pub(super) profiles: Vec<(u64, bool)>,
+    /// For each profile: the number of its ticks, inside and outside of its image, and how many of them no stacks tell about.
+    pub(super) profiles: Vec<(u64, u64)>,
     /// The number of profiles without a side file.
     pub(super) without: usize,
 }
@@ -43,14 +43,17 @@ impl SideSum {
     /// When the file has another sampling rate than the files before, or when a sum exceeds 64 bits.
     pub(super) fn add(&mut self, side: Option<SideFile>, samples: u64) -> gmon::Result<()> {
         let Some(side) = side else {
-            self.profiles.push((samples, false));
+            self.profiles.push((samples, samples));
             self.without += 1;
             return Ok(());
         };
         let outside = side.samples().iter().filter(|samples| samples.thread().is_none());
         let ticks = outside.fold(samples, |sum, samples| sum.saturating_add(samples.total()));
-        let has_stacks = side.contexts().total() > 0 || side.unwalked().any(|(_, ticks)| ticks > 0);
-        self.profiles.push((ticks, has_stacks || ticks == 0));
+        let in_stacks = side.unwalked().fold(side.contexts().total(), |sum, (_, ticks)| sum.saturating_add(ticks));
+        // All ticks of a run are in the stacks, or none is. A sum may be of runs of both kinds. A live profile may have
+        // ticks that came after the stacks were read.
+        let is_whole = in_stacks > 0 && side.is_live();
+        self.profiles.push((ticks, if is_whole { 0 } else { ticks.saturating_sub(in_stacks) }));
         self.add_file(side)
     }
 

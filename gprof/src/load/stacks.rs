@@ -71,6 +71,7 @@ pub struct Stacks {
     cuts: BTreeMap<CutReason, u64>,
     covered: Profiles,
     uncovered: Profiles,
+    partial: Profiles,
 }
 
 impl Stacks {
@@ -105,6 +106,14 @@ impl Stacks {
         *sum = sum.saturating_add(ticks);
     }
 
+    /// Counts a profile that is a sum of runs with stacks and of runs without. `ticks` are those of the runs with stacks,
+    /// `without` those of the others.
+    pub fn add_partial(&mut self, ticks: u64, without: u64) {
+        self.add_profile(ticks, true);
+        let Profiles { count, ticks: sum } = &mut self.partial;
+        (*count, *sum) = (count.saturating_add(1), sum.saturating_add(without));
+    }
+
     /// Returns the nodes, each after its parent.
     #[must_use]
     pub fn nodes(&self) -> &[StackNode] {
@@ -127,6 +136,13 @@ impl Stacks {
     #[must_use]
     pub fn uncovered(&self) -> Profiles {
         self.uncovered
+    }
+
+    /// Returns the profiles that are sums of runs with stacks and of runs without, with the ticks of the latter runs. These
+    /// profiles also count as profiles with stacks, with the ticks of the other runs.
+    #[must_use]
+    pub fn partial(&self) -> Profiles {
+        self.partial
     }
 }
 
@@ -155,6 +171,9 @@ mod tests {
         }
         assert_eq!(stacks.covered(), Profiles { count: 2, ticks: 7 });
         assert_eq!(stacks.uncovered(), Profiles { count: 1, ticks: 7 });
+        stacks.add_partial(3, 4);
+        assert_eq!(stacks.covered(), Profiles { count: 3, ticks: 10 });
+        assert_eq!(stacks.partial(), Profiles { count: 1, ticks: 4 });
         stacks.add_cut(CutReason::OFF, u64::MAX);
         assert_eq!(stacks.cuts().get(&CutReason::OFF), Some(&u64::MAX));
     }

@@ -235,6 +235,7 @@ fn stack_sums<'a>(sums: &StackSums) -> Record<'a> {
         ("profiles", sums.covered.count.into()),
         ("profiles_without_stacks", sums.uncovered.count.into()),
         ("samples_of_profiles_without_stacks", sums.uncovered.ticks.into()),
+        ("samples_of_runs_without_stacks", sums.partial.ticks.into()),
     ]
 }
 

@@ -18,5 +18,8 @@ pub(super) fn summary(sums: &StackSums) -> String {
         let (all, percent) = (covered.saturating_add(uncovered), Fixed(sums.uncovered_percent()));
         text += &format!("; {uncovered} of {all} profiles, with {percent:.1} % of the samples, have no stacks");
     }
+    if sums.partial.ticks > 0 {
+        text += &format!("; {:.1} % of the samples are of runs without stacks in a sum", Fixed(sums.partial_percent()));
+    }
     text
 }

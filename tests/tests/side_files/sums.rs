@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-use gmon::side_file::{Identity, Kind, Object, SideFile};
+use gmon::side_file::{CutReason, Identity, Kind, Object, Place, SideFile};
 use gmon_tests::directory;
 use gmon_tests::random::Random;
 
-use crate::made::{Image, Run, beside, images, printed, refused};
+use crate::made::{BIN, Image, Run, beside, images, printed, refused};
 
 fn text(images: &[Image], directory: &Path, words: &[&str]) -> (String, String) {
     let output = printed(images, directory, words);
@@ -46,6 +46,36 @@ fn a_sum_has_everything_that_its_summands_have() {
     // A sum without side files leaves none of an earlier sum.
     assert_eq!(text(&images, &directory, &["-s", "four"]), Default::default());
     assert!(!directory.join("gmon.sum.side").exists());
+}
+
+#[test]
+fn a_sum_tells_how_much_of_it_has_stacks() {
+    let images = images("sums_stacks");
+    let directory = directory("side_files_sums_stacks");
+    let [leaf, other] = [images[0].functions[0], images[0].functions[1]];
+    let run = Run { ticks: [(0, [(leaf / BIN, 30)].into())].into(), ..Run::default() };
+    let profile = run.write_profile(&images, &directory.join("with"));
+    let mut side = run.side_file(&images, &profile);
+    let outer = side.add_context(None, Place { object: 0, address: other + 1 }, 0);
+    side.add_context(Some(outer.unwrap()), Place { object: 0, address: leaf }, 29).unwrap();
+    side.add_cut(CutReason::NO_STACK, 1).unwrap();
+    fs::write(beside(&directory.join("with"), "side"), side.write()).unwrap();
+    let mut run = Run { ticks: [(0, [(leaf / BIN, 70)].into())].into(), ..Run::default() };
+    run.calls.insert((0, other + 1, 0, leaf), 1);
+    run.write_side(&images, &directory.join("without"));
+    run.write_profile(&images, &directory.join("alone"));
+    let said = |profiles: &[&str]| {
+        let (graph, _) = text(&images, &directory, &[&["-b", "-q"], profiles].concat());
+        graph.lines().find_map(|line| Some(line.split_once("children: ")?.1.to_owned())).unwrap()
+    };
+    // The second profile has a side file without stacks, or no side file.
+    for second in ["without", "alone"] {
+        let all = said(&["with", second]);
+        assert!(all.contains("1 of 2 profiles, with 70.0 % of the samples,"), "{all}");
+        text(&images, &directory, &["-s", "with", second]);
+        let sum = said(&["gmon.sum"]);
+        assert!(sum.ends_with("; 70.0 % of the samples are of runs without stacks in a sum"), "{sum}");
+    }
 }
 
 #[test]

@@ -20,6 +20,8 @@ pub struct StackSums {
     pub covered: Profiles,
     /// The profiles without stacks.
     pub uncovered: Profiles,
+    /// The profiles that are sums of runs with stacks and of runs without, with the samples of the latter runs.
+    pub partial: Profiles,
 }
 
 impl StackSums {
@@ -27,8 +29,8 @@ impl StackSums {
     #[must_use]
     pub fn new(stacks: &Stacks, contexts: &Contexts) -> StackSums {
         let without_stack = stacks.cuts().values().fold(0_u64, |sum, ticks| sum.saturating_add(*ticks));
-        let (covered, uncovered) = (stacks.covered(), stacks.uncovered());
-        let mut sums = StackSums { without_stack, covered, uncovered, ..StackSums::default() };
+        let (covered, uncovered, partial) = (stacks.covered(), stacks.uncovered(), stacks.partial());
+        let mut sums = StackSums { without_stack, covered, uncovered, partial, ..StackSums::default() };
         // Whether the path to each context is cut, and whether it has a doubt.
         let mut paths: Vec<(bool, bool)> = Vec::with_capacity(contexts.all().len());
         for context in contexts.all() {
@@ -59,8 +61,18 @@ impl StackSums {
     /// Returns the samples of the profiles without stacks as a percentage of the samples of all profiles.
     #[must_use]
     pub fn uncovered_percent(&self) -> f64 {
-        let all = self.covered.ticks as f64 + self.uncovered.ticks as f64;
-        100.0 * self.uncovered.ticks as f64 / whole(all)
+        self.percent_of_all(self.uncovered)
+    }
+
+    /// Returns the samples of runs without stacks, in sums with other runs, as a percentage of the samples of all profiles.
+    #[must_use]
+    pub fn partial_percent(&self) -> f64 {
+        self.percent_of_all(self.partial)
+    }
+
+    fn percent_of_all(&self, profiles: Profiles) -> f64 {
+        let all = self.covered.ticks as f64 + self.uncovered.ticks as f64 + self.partial.ticks as f64;
+        100.0 * profiles.ticks as f64 / whole(all)
     }
 
     /// Returns the standard error of a measured number of samples, which has a binomial distribution: each sample hits the
