@@ -210,6 +210,26 @@ fn how_much_has_stacks() {
     });
 }
 
+/// Times for each call are too short if runs without stacks have a part of the calls.
+#[test]
+fn the_flat_profile_tells_that_runs_have_no_stacks() {
+    let line = "total: measured from 199 stacks, 98.0 % whole; 2 samples without a stack; 1 of 2 profiles, with 25.0 % \
+                of the samples, has no stacks\n";
+    let words = |words: &str| {
+        let files = ["", ".gmon"].map(|suffix| format!("{DATA}bsd/knots{suffix}"));
+        Options::parse(words.split(' ').map(str::to_owned).chain(files)).unwrap()
+    };
+    let (flat, estimated) = (words("-b -p"), words("-b -p --propagate"));
+    let of = |options: &Options, stacks, format| with_analysis(options.clone(), stacks, |all| text(all, format));
+    for format in [Format::Text, Format::Table(Default::default())] {
+        let mut stacks = knots();
+        stacks.add_profile(67, false);
+        assert!(of(&flat, Some(stacks.clone()), format).contains(line));
+        assert!(!of(&flat, Some(knots()), format).contains("measured"));
+        assert_eq!(of(&estimated, Some(stacks), format), of(&flat, None, format));
+    }
+}
+
 #[test]
 fn counts_of_stacks_have_the_right_number() {
     let summary = |without: u64, profiles: u64| {
