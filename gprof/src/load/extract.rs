@@ -44,7 +44,7 @@ pub(crate) fn write(loaded: &Loaded, options: &Options, extract: &Extract) -> Re
         signed: false,
         ..*histogram
     });
-    let Some(profile) = RunCounts::of(side).profile(object.number, &unit).map_err(fail)? else {
+    let Some(profile) = RunCounts::of(side).profile(object.number, &unit) else {
         return Err(Error::NothingInObject { object: object.path.clone() });
     };
     let bytes = gmon::write(&profile, Encoding { form: Form::Gnu, word: side.word(), order: side.order() });
