@@ -148,6 +148,7 @@ fn contexts_and_callers() {
     let without = gprof::load(&options().contexts(1), &mut sink()).unwrap();
     let error = gprof::analyze(&without, &options().contexts(1), &mut sink()).unwrap_err();
     assert!(matches!(error, gprof::Error::NoStacks), "{error}");
+    assert!(error.to_string().contains("GMON_STACKS=0") && error.to_string().contains("GMON_CHILDREN=sum"), "{error}");
     assert!(options().add_callers("a/b").is_err());
 }
 

@@ -96,6 +96,7 @@ fn the_contents_of_a_side_file() {
     let cut = side.add_context(None, CutReason::NO_TABLE.place(), 0).unwrap();
     side.add_context(Some(cut), Place { object: KERNEL, address: 0 }, 1).unwrap();
     side.add_cut(CutReason::NO_STACK, 1).unwrap();
+    side.add_cut(CutReason::NOT_KEPT, 2).unwrap();
     fs::write(directory.join("gmon.out.side"), side.write()).unwrap();
     let said = contents(&images, &directory);
     let build_id = images[1].build_id.as_deref().unwrap();
@@ -109,6 +110,7 @@ fn the_contents_of_a_side_file() {
         "4 whole stacks in 3 nodes of stacks",
         "1 sample without a whole stack: the sample came without a stack",
         "1 sample without a whole stack: code without unwind table and frame pointer",
+        "2 samples without a whole stack: the process added its counts to those of other processes (GMON_CHILDREN=sum)",
     ] {
         assert!(said.contains(&line.to_owned()), "{line}: {said:#?}");
     }
