@@ -37,6 +37,12 @@ fn the_profile_of_one_object() {
         assert_eq!(parsed(&bytes), parsed(&run.profile(&images, image)));
         fs::remove_file(directory.join(file)).unwrap();
     }
+    // Profiles without a side file add nothing.
+    fs::copy(&path, directory.join("bare")).unwrap();
+    let bare = printed(&images, &directory, &["--extract=1", "gmon.out", "bare"]);
+    let expected = "gprof: warning: gmon.out.a.out: lacks the counts of 1 profile without a side file\n";
+    assert_eq!(String::from_utf8(bare.stderr).unwrap(), expected);
+    assert_eq!(parsed(&fs::read(directory.join("gmon.out.a.out")).unwrap()), parsed(&run.profile(&images, 1)));
     // Reports are printed if they are chosen, and every gprof reads the file.
     let both = printed(&images, &directory, &["--extract=1", "-b", "-p", "gmon.out"]);
     assert!(String::from_utf8(both.stdout).unwrap().starts_with("Flat profile:"));
