@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::contexts::callers::callers;
 use super::contexts::measured::Pair;
+use super::contexts::sums::StackSums;
 use super::contexts::tree::{Children, Contexts, Frame};
 use super::graph::Graph;
 use super::input::Input;
@@ -54,6 +55,8 @@ pub struct ContextTable<'data> {
 pub(crate) struct ContextTables<'data> {
     pub(crate) contexts: Option<ContextTable<'data>>,
     pub(crate) callers: Option<ContextTable<'data>>,
+    /// How much of the samples has stacks, if the user wants a tree.
+    pub(crate) sums: Option<StackSums>,
 }
 
 /// Rows with less than this percentage of the time are not shown if the user sets no limit.
@@ -69,6 +72,7 @@ impl<'data> ContextTables<'data> {
     ) -> ContextTables<'data> {
         let Some((tree, inlined)) = input.contexts(functions) else { return ContextTables::default() };
         let flat = &input.selections.flat;
+        let sums = input.stacks.as_ref().map(|input| StackSums::new(input.stacks, &tree));
         let own = own(&tree, flat);
         let total = own.iter().fold(0_u64, |sum, own| sum.saturating_add(*own));
         let limit = Limits::new(input.options.limit, total);
@@ -89,7 +93,7 @@ impl<'data> ContextTables<'data> {
             };
             rows.table(&tree, &own, usize::MAX, calls)
         });
-        ContextTables { contexts, callers }
+        ContextTables { contexts, callers, sums }
     }
 }
 
