@@ -145,11 +145,41 @@ fn contexts_and_callers() {
     let callers = options().add_callers("burn").unwrap().add_callers("od*").unwrap().min_percent(5.0);
     compare("knots.callers.txt", &of(callers.clone().brief(false), Format::Text));
     compare("knots.callers.json", &of(callers.contexts(2), Format::Json));
+    let tree = options().contexts(3);
+    for format in [Format::Text, Format::Json] {
+        let (measured, estimated) = (of(tree.clone(), format), of(tree.clone().propagate(true), format));
+        assert!(measured.contains("199") && estimated.contains("199"), "{estimated}");
+        assert!(format == Format::Json || measured == estimated, "{estimated}");
+    }
     let without = gprof::load(&options().contexts(1), &mut sink()).unwrap();
     let error = gprof::analyze(&without, &options().contexts(1), &mut sink()).unwrap_err();
     assert!(matches!(error, gprof::Error::NoStacks), "{error}");
     assert!(error.to_string().contains("GMON_STACKS=0") && error.to_string().contains("GMON_CHILDREN=sum"), "{error}");
     assert!(options().add_callers("a/b").is_err());
+}
+
+/// The text below a tree is one of the explanations that `-b` leaves out. The mark is not.
+#[test]
+fn the_mark_of_a_doubt_is_explained() {
+    // The call instruction names `red`, and `red` does not jump to `burn`.
+    let mut stacks = Stacks::new();
+    let caller = stacks.push(None, Place::Code(SITES[0].2), 0);
+    stacks.push(caller, Place::Code(BURN), 1).unwrap();
+    stacks.add_profile(1, true);
+    for is_brief in [true, false] {
+        with_analysis(options().contexts(9).brief(is_brief), Some(stacks.clone()), |analysis| {
+            let text = text(analysis, Format::Text);
+            assert!(text.contains(" red (?)\n"), "{text}");
+            assert_eq!(text.contains("(?) A tail call removed"), !is_brief, "{text}");
+        });
+    }
+    // Samples without a stack have no time in the tree.
+    let mut stacks = Stacks::new();
+    stacks.add_cut(CutReason::NO_STACK, 1);
+    stacks.add_profile(1, true);
+    with_analysis(options().contexts(9), Some(stacks), |analysis| {
+        assert!(text(analysis, Format::Text).contains("\n no time accumulated\n"));
+    });
 }
 
 #[test]
