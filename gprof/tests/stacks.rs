@@ -228,6 +228,26 @@ fn the_choices_of_the_user_apply_to_each_stack() {
 }
 
 #[test]
+fn the_choices_of_the_user_apply_to_trees() {
+    let files = ["", ".gmon"].map(|suffix| format!("{DATA}bsd/knots{suffix}"));
+    let of = |words: &str| {
+        let words = format!("-b --contexts --callers=burn {words}");
+        let words = words.split_whitespace().map(str::to_owned).chain(files.clone());
+        with_analysis(Options::parse(words).unwrap(), Some(knots()), |analysis| {
+            let ticks = |time: f64| (time * 100.0).round() as u64;
+            let main =
+                analysis.contexts().unwrap().rows.iter().find(|row| analysis.context_name(row).starts_with(b"main"));
+            (ticks(main.unwrap().inclusive), ticks(analysis.callers().unwrap().rows[0].inclusive))
+        })
+    };
+    assert_eq!(of(""), (195, 199));
+    // Without `even` and what it called, as in the call graph.
+    assert_eq!((of("-N even"), of("-E even")), ((108, 112), (108, 112)));
+    assert_eq!((of("-n even"), of("-F even")), ((87, 87), (87, 87)));
+    assert_eq!(of("-k blue/even"), of(""));
+}
+
+#[test]
 fn how_much_has_stacks() {
     let mut stacks = knots();
     stacks.add_profile(67, false);
