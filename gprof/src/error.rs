@@ -163,7 +163,8 @@ impl fmt::Display for Error {
             }
             Error::NothingInObject { object } => write!(f, "{object}: the run counted nothing in this shared object"),
             Error::NoStacks => f.write_str(
-                "no calling contexts: the profile has no stacks: was the program linked with this project's runtime?",
+                "no calling contexts: the profile has no stacks: this project's runtime for Linux writes them, except with \
+                 GMON_STACKS=0, and in children with GMON_CHILDREN=sum",
             ),
             Error::Output(source) => write!(f, "standard output: {}", system(source)),
         }

@@ -227,7 +227,7 @@ fn report(
         sum::write(loaded.profile(), &loaded, progress)?;
     }
     if let Some(wanted) = &options.reports.extract {
-        extract::write(&loaded, options, wanted)?;
+        extract::write(&loaded, options, wanted, progress)?;
     }
     let mut analysis = analysis::analyze(&loaded, options, progress)?;
     if options.sums_lines() {

@@ -145,10 +145,41 @@ fn contexts_and_callers() {
     let callers = options().add_callers("burn").unwrap().add_callers("od*").unwrap().min_percent(5.0);
     compare("knots.callers.txt", &of(callers.clone().brief(false), Format::Text));
     compare("knots.callers.json", &of(callers.contexts(2), Format::Json));
+    let tree = options().contexts(3);
+    for format in [Format::Text, Format::Json] {
+        let (measured, estimated) = (of(tree.clone(), format), of(tree.clone().propagate(true), format));
+        assert!(measured.contains("199") && estimated.contains("199"), "{estimated}");
+        assert!(format == Format::Json || measured == estimated, "{estimated}");
+    }
     let without = gprof::load(&options().contexts(1), &mut sink()).unwrap();
     let error = gprof::analyze(&without, &options().contexts(1), &mut sink()).unwrap_err();
     assert!(matches!(error, gprof::Error::NoStacks), "{error}");
+    assert!(error.to_string().contains("GMON_STACKS=0") && error.to_string().contains("GMON_CHILDREN=sum"), "{error}");
     assert!(options().add_callers("a/b").is_err());
+}
+
+/// The text below a tree is one of the explanations that `-b` leaves out. The mark is not.
+#[test]
+fn the_mark_of_a_doubt_is_explained() {
+    // The call instruction names `red`, and `red` does not jump to `burn`.
+    let mut stacks = Stacks::new();
+    let caller = stacks.push(None, Place::Code(SITES[0].2), 0);
+    stacks.push(caller, Place::Code(BURN), 1).unwrap();
+    stacks.add_profile(1, true);
+    for is_brief in [true, false] {
+        with_analysis(options().contexts(9).brief(is_brief), Some(stacks.clone()), |analysis| {
+            let text = text(analysis, Format::Text);
+            assert!(text.contains(" red (?)\n"), "{text}");
+            assert_eq!(text.contains("(?) A tail call removed"), !is_brief, "{text}");
+        });
+    }
+    // Samples without a stack have no time in the tree.
+    let mut stacks = Stacks::new();
+    stacks.add_cut(CutReason::NO_STACK, 1);
+    stacks.add_profile(1, true);
+    with_analysis(options().contexts(9), Some(stacks), |analysis| {
+        assert!(text(analysis, Format::Text).contains("\n no time accumulated\n"));
+    });
 }
 
 #[test]
@@ -197,6 +228,26 @@ fn the_choices_of_the_user_apply_to_each_stack() {
 }
 
 #[test]
+fn the_choices_of_the_user_apply_to_trees() {
+    let files = ["", ".gmon"].map(|suffix| format!("{DATA}bsd/knots{suffix}"));
+    let of = |words: &str| {
+        let words = format!("-b --contexts --callers=burn {words}");
+        let words = words.split_whitespace().map(str::to_owned).chain(files.clone());
+        with_analysis(Options::parse(words).unwrap(), Some(knots()), |analysis| {
+            let ticks = |time: f64| (time * 100.0).round() as u64;
+            let main =
+                analysis.contexts().unwrap().rows.iter().find(|row| analysis.context_name(row).starts_with(b"main"));
+            (ticks(main.unwrap().inclusive), ticks(analysis.callers().unwrap().rows[0].inclusive))
+        })
+    };
+    assert_eq!(of(""), (195, 199));
+    // Without `even` and what it called, as in the call graph.
+    assert_eq!((of("-N even"), of("-E even")), ((108, 112), (108, 112)));
+    assert_eq!((of("-n even"), of("-F even")), ((87, 87), (87, 87)));
+    assert_eq!(of("-k blue/even"), of(""));
+}
+
+#[test]
 fn how_much_has_stacks() {
     let mut stacks = knots();
     stacks.add_profile(67, false);
@@ -208,6 +259,26 @@ fn how_much_has_stacks() {
                     25.0 % of the samples, has no stacks\n";
         assert!(text(analysis, Format::Text).contains(line));
     });
+}
+
+/// Times for each call are too short if runs without stacks have a part of the calls.
+#[test]
+fn the_flat_profile_tells_that_runs_have_no_stacks() {
+    let line = "total: measured from 199 stacks, 98.0 % whole; 2 samples without a stack; 1 of 2 profiles, with 25.0 % \
+                of the samples, has no stacks\n";
+    let words = |words: &str| {
+        let files = ["", ".gmon"].map(|suffix| format!("{DATA}bsd/knots{suffix}"));
+        Options::parse(words.split(' ').map(str::to_owned).chain(files)).unwrap()
+    };
+    let (flat, estimated) = (words("-b -p"), words("-b -p --propagate"));
+    let of = |options: &Options, stacks, format| with_analysis(options.clone(), stacks, |all| text(all, format));
+    for format in [Format::Text, Format::Table(Default::default())] {
+        let mut stacks = knots();
+        stacks.add_profile(67, false);
+        assert!(of(&flat, Some(stacks.clone()), format).contains(line));
+        assert!(!of(&flat, Some(knots()), format).contains("measured"));
+        assert_eq!(of(&estimated, Some(stacks), format), of(&flat, None, format));
+    }
 }
 
 #[test]

@@ -151,6 +151,13 @@ impl<'data> Analysis<'data> {
         self.stacks.as_ref()
     }
 
+    /// Returns how much of the samples has stacks, if a report shows times from stacks: the call graph, the flat profile, or a
+    /// tree of calling contexts or of callers. These trees show such times with [`Options::propagate`](crate::Options::propagate), too.
+    #[must_use]
+    pub fn stacks_of_reports(&self) -> Option<&StackSums> {
+        self.stacks.as_ref().or(self.context_tables.sums.as_ref())
+    }
+
     /// Returns the functions and cycles that have entries in the call graph, in the order of the report.
     /// [`Analysis::entry`] returns the lines of an entry. Nothing has an entry if the flat profile is the only report that
     /// the options ask for.

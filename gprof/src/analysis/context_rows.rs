@@ -4,12 +4,13 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 use super::contexts::callers::callers;
-use super::contexts::measured::Pair;
+use super::contexts::measured::{Pair, time_counts};
+use super::contexts::sums::StackSums;
 use super::contexts::tree::{Children, Contexts, Frame};
 use super::graph::Graph;
 use super::input::Input;
 use super::percent::whole;
-use super::selection::Selection;
+use super::selection::Selections;
 use crate::cli::options::Limit;
 use crate::symbols::functions::{FunctionId, Functions};
 
@@ -45,7 +46,8 @@ pub struct ContextTable<'data> {
     pub rows: Vec<ContextRow<'data>>,
     /// The number of rows beyond the limits of the options.
     pub left_out: usize,
-    /// The time that is 100 percent: the time of all stacks, without that in the profiling runtime.
+    /// The time that is 100 percent: the time of all stacks, without that in the profiling runtime and that which the options
+    /// leave out.
     pub total: f64,
 }
 
@@ -54,6 +56,8 @@ pub struct ContextTable<'data> {
 pub(crate) struct ContextTables<'data> {
     pub(crate) contexts: Option<ContextTable<'data>>,
     pub(crate) callers: Option<ContextTable<'data>>,
+    /// How much of the samples has stacks, if the user wants a tree.
+    pub(crate) sums: Option<StackSums>,
 }
 
 /// Rows with less than this percentage of the time are not shown if the user sets no limit.
@@ -68,8 +72,8 @@ impl<'data> ContextTables<'data> {
         rate: f64,
     ) -> ContextTables<'data> {
         let Some((tree, inlined)) = input.contexts(functions) else { return ContextTables::default() };
-        let flat = &input.selections.flat;
-        let own = own(&tree, flat);
+        let sums = input.stacks.as_ref().map(|input| StackSums::new(input.stacks, &tree));
+        let own = own(&tree, &input.selections);
         let total = own.iter().fold(0_u64, |sum, own| sum.saturating_add(*own));
         let limit = Limits::new(input.options.limit, total);
         let arcs = &counted_arcs(graph);
@@ -89,17 +93,19 @@ impl<'data> ContextTables<'data> {
             };
             rows.table(&tree, &own, usize::MAX, calls)
         });
-        ContextTables { contexts, callers }
+        ContextTables { contexts, callers, sums }
     }
 }
 
-/// The ticks of each context alone, without those in the profiling runtime.
-fn own(tree: &Contexts, flat: &Selection) -> Vec<u64> {
+/// The ticks of each context alone, without those in the profiling runtime and those that the user leaves out.
+fn own(tree: &Contexts, selections: &Selections) -> Vec<u64> {
+    let Selections { flat, time, .. } = selections;
     let is_runtime = |frame| match frame {
         Frame::Function(id) => flat.is_runtime(id) && !flat.includes(id),
         _ => false,
     };
-    tree.all().iter().map(|context| if is_runtime(context.frame) { 0 } else { context.ticks }).collect()
+    let contexts = tree.all().iter().zip(time_counts(tree, time));
+    contexts.map(|(context, counts)| if counts && !is_runtime(context.frame) { context.ticks } else { 0 }).collect()
 }
 
 /// The counted calls of each arc; `None` stands for callers outside of all functions.

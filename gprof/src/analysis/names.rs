@@ -113,6 +113,7 @@ fn why_cut(reason: CutReason) -> &'static str {
         CutReason::UNKNOWN_CODE => "return address in unknown code",
         CutReason::TOO_DEEP => "stack too deep",
         CutReason::UNFINISHED => "still being written",
+        CutReason::NOT_KEPT => "stacks not kept",
         _ => "unknown reason",
     }
 }

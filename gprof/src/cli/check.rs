@@ -185,6 +185,9 @@ fn depth(text: &str) -> Result<usize, Error> {
         return Ok(usize::MAX);
     }
     let depth = number("--contexts", text, &Rules::OURS)?;
+    if depth == 0 {
+        return Err(Error::Usage("'--contexts' needs a depth of at least 1, not '0'".to_owned()));
+    }
     Ok(usize::try_from(depth).unwrap_or(usize::MAX))
 }
 

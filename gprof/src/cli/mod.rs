@@ -207,6 +207,7 @@ mod tests {
         assert_eq!(limit("--top=5 --min-percent 0.5").unwrap(), (Some(5), Some(0.5)));
         for (line, said) in [
             ("--top=-1", "'--top' needs a number, not '-1'"),
+            ("--contexts=0", "'--contexts' needs a depth of at least 1, not '0'"),
             ("--min-percent=101", "'--min-percent' needs a percentage from 0 to 100, not '101'"),
             ("--min-percent=nan", "'--min-percent' needs a percentage from 0 to 100, not 'nan'"),
             ("--top=5 --compat=gnu", "'--top' and '--compat=gnu' cannot be used together"),

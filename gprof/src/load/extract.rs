@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::io::Write;
 use std::path::Path;
 
 use gmon::side_file::PROGRAM;
@@ -18,13 +19,19 @@ use crate::error::Error;
 /// The number of objects that an error lists at most.
 const MOST_LISTED: usize = 20;
 
-/// Writes the profile of the object that the options name, in GNU's form.
+/// Writes the profile of the object that the options name, in GNU's form. Profiles without a side file add nothing; a warning
+/// says how many there are.
 ///
 /// # Errors
 ///
 /// When no profile has a side file, when side files of different programs lie there, when there is no such object or
 /// more than one, or when the file cannot be written.
-pub(crate) fn write(loaded: &Loaded, options: &Options, extract: &Extract) -> Result<(), Error> {
+pub(crate) fn write(
+    loaded: &Loaded,
+    options: &Options,
+    extract: &Extract,
+    warnings: &mut dyn Write,
+) -> Result<(), Error> {
     let profile = options.images.iter().flat_map(|image| &image.profiles).find_map(|profile| match profile {
         ProfilePath::File(path) => Some(path.as_path()),
         ProfilePath::Stdin => None,
@@ -44,12 +51,15 @@ pub(crate) fn write(loaded: &Loaded, options: &Options, extract: &Extract) -> Re
         signed: false,
         ..*histogram
     });
-    let Some(profile) = RunCounts::of(side).profile(object.number, &unit).map_err(fail)? else {
+    let Some(profile) = RunCounts::of(side).profile(object.number, &unit) else {
         return Err(Error::NothingInObject { object: object.path.clone() });
     };
     let bytes = gmon::write(&profile, Encoding { form: Form::Gnu, word: side.word(), order: side.order() });
     let file = path.display().to_string();
-    fs::write(&path, bytes.map_err(fail)?).map_err(|source| Error::Write { file, source })
+    let bytes = bytes.map_err(fail)?;
+    fs::write(&path, bytes).map_err(|source| Error::Write { file: file.clone(), source })?;
+    loaded.sides.warn_without(&file, "counts", warnings);
+    Ok(())
 }
 
 /// What follows the name of the profile and a dot: the last component of the object's path. If earlier objects or other

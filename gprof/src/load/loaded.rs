@@ -1,6 +1,7 @@
 //! The result of loading: everything that was read.
 
 use std::collections::HashMap;
+use std::io::Write;
 use std::path::Path;
 
 use gmon::side_file::SideFile;
@@ -56,6 +57,20 @@ pub(super) struct LoadedSides {
     pub(super) infos: Vec<SideInfo>,
     /// The number of profiles without a side file.
     pub(super) without: usize,
+}
+
+impl LoadedSides {
+    /// Warns that a file lacks counts of the profiles without a side file, if there are such profiles.
+    pub(super) fn warn_without(&self, file: &str, counts: &str, warnings: &mut dyn Write) {
+        let (without, plural) = (self.without, if self.without == 1 { "" } else { "s" });
+        if without > 0 {
+            // A warning that cannot be written is dropped: nobody can read it.
+            let _ = writeln!(
+                warnings,
+                "gprof: warning: {file}: lacks the {counts} of {without} profile{plural} without a side file"
+            );
+        }
+    }
 }
 
 impl Loaded {

@@ -165,6 +165,7 @@ fn reason_text(reason: CutReason) -> String {
         CutReason::UNKNOWN_CODE => "a return address in no known code",
         CutReason::TOO_DEEP => "more frames than are walked",
         CutReason::UNFINISHED => "the file was read while the run was writing it",
+        CutReason::NOT_KEPT => "the process added its counts to those of other processes (GMON_CHILDREN=sum)",
         other => return format!("reason {}", other.code()),
     };
     text.to_owned()

@@ -59,14 +59,8 @@ fn write_side(sum: &[u8], loaded: &Loaded, warnings: &mut dyn Write) -> Result<(
             }
         }
     };
-    let without = loaded.sides.without;
-    if !loaded.sides.files.is_empty() && without > 0 {
-        // A warning that cannot be written is dropped: nobody can read it.
-        let _ = writeln!(
-            warnings,
-            "gprof: warning: {SIDE_NAME}: lacks the counts in shared objects of {without} profile{} without a side file",
-            if without == 1 { "" } else { "s" }
-        );
+    if !loaded.sides.files.is_empty() {
+        loaded.sides.warn_without(SIDE_NAME, "counts in shared objects", warnings);
     }
     written.map_err(|source| Error::Write { file: SIDE_NAME.to_owned(), source })
 }

@@ -43,8 +43,11 @@ fn render(
     let clock = &analysis.clock;
     let dimension = String::from_utf8_lossy(clock.dimension.as_bytes());
     writeln!(out, "{title}:\n\nEach sample counts as {} {dimension}.", General(clock.time(1.0)))?;
-    if let Some(sums) = analysis.stacks() {
+    if let Some(sums) = analysis.stacks_of_reports() {
         writeln!(out, "Times are {}.", stacks::summary(sums))?;
+    }
+    if table.total <= 0.0 {
+        out.write_all(b" no time accumulated\n")?;
     }
     out.write_all(b"\n")?;
     writeln!(out, "  %   inclusive      self")?;
@@ -66,11 +69,11 @@ fn render(
         columns.text(if row.is_doubtful { b" (?)\n" } else { b"\n" });
         columns.take(out)?;
     }
-    if table.rows.iter().any(|row| row.is_doubtful) {
-        out.write_all(DOUBT)?;
-    }
     if options.brief {
         return Ok(());
+    }
+    if table.rows.iter().any(|row| row.is_doubtful) {
+        out.write_all(DOUBT)?;
     }
     if table.left_out > 0 {
         let count = table.left_out;

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{errors, explanations, names};
+use super::{errors, explanations, names, stacks};
 use crate::analysis::{Analysis, Clock};
 use crate::cli::options::Options;
 use crate::report::number::{Fixed, General};
@@ -56,6 +56,10 @@ pub(super) fn introduction(analysis: &Analysis<'_>, options: &Options, out: &mut
     // A total of NaN must not print this line, so the comparison must not be negated.
     if analysis.flat.total <= 0.0 {
         out.write_all(b" no time accumulated\n\n")?;
+    }
+    // The calls are those of all runs, so total times for each call are too short if some runs have no stacks.
+    if let Some(sums) = analysis.stacks().filter(|sums| sums.lack_runs()) {
+        writeln!(out, "total: {}", stacks::summary(sums))?;
     }
     Ok(())
 }

@@ -39,7 +39,7 @@ pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result
             write_list(field, table.rows.iter().map(|row| context_row(analysis, row)), out)?;
         }
     }
-    if let Some(stacks) = analysis.stacks() {
+    if let Some(stacks) = analysis.stacks_of_reports() {
         out.write_all(b",\n\"stacks\":")?;
         write_record(&stack_sums(stacks), out)?;
     }

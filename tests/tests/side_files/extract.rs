@@ -37,6 +37,12 @@ fn the_profile_of_one_object() {
         assert_eq!(parsed(&bytes), parsed(&run.profile(&images, image)));
         fs::remove_file(directory.join(file)).unwrap();
     }
+    // Profiles without a side file add nothing.
+    fs::copy(&path, directory.join("bare")).unwrap();
+    let bare = printed(&images, &directory, &["--extract=1", "gmon.out", "bare"]);
+    let expected = "gprof: warning: gmon.out.a.out: lacks the counts of 1 profile without a side file\n";
+    assert_eq!(String::from_utf8(bare.stderr).unwrap(), expected);
+    assert_eq!(parsed(&fs::read(directory.join("gmon.out.a.out")).unwrap()), parsed(&run.profile(&images, 1)));
     // Reports are printed if they are chosen, and every gprof reads the file.
     let both = printed(&images, &directory, &["--extract=1", "-b", "-p", "gmon.out"]);
     assert!(String::from_utf8(both.stdout).unwrap().starts_with("Flat profile:"));
@@ -96,6 +102,7 @@ fn the_contents_of_a_side_file() {
     let cut = side.add_context(None, CutReason::NO_TABLE.place(), 0).unwrap();
     side.add_context(Some(cut), Place { object: KERNEL, address: 0 }, 1).unwrap();
     side.add_cut(CutReason::NO_STACK, 1).unwrap();
+    side.add_cut(CutReason::NOT_KEPT, 2).unwrap();
     fs::write(directory.join("gmon.out.side"), side.write()).unwrap();
     let said = contents(&images, &directory);
     let build_id = images[1].build_id.as_deref().unwrap();
@@ -109,6 +116,7 @@ fn the_contents_of_a_side_file() {
         "4 whole stacks in 3 nodes of stacks",
         "1 sample without a whole stack: the sample came without a stack",
         "1 sample without a whole stack: code without unwind table and frame pointer",
+        "2 samples without a whole stack: the process added its counts to those of other processes (GMON_CHILDREN=sum)",
     ] {
         assert!(said.contains(&line.to_owned()), "{line}: {said:#?}");
     }

@@ -162,42 +162,51 @@ impl Paths<'_> {
 
     /// The ticks of each context that the call graph counts.
     fn counted(&self, own: &[u64]) -> Vec<u64> {
-        let time = self.selection.time;
-        let mut states: Vec<State> = Vec::with_capacity(own.len());
-        let mut counted = Vec::with_capacity(own.len());
-        for (context, own) in self.contexts.all().iter().zip(own) {
-            let above = context.parent().map_or(State::Start, |parent| states[parent]);
-            let state = match context.frame {
-                Frame::Function(id) if !is_runtime(id, self.selection) => match above {
-                    State::Start if time.selects(id) => State::Counts,
-                    State::DoesNotCount if time.includes(id) => State::Counts,
-                    State::Start => State::DoesNotCount,
-                    State::Counts if time.excludes(id) => State::DoesNotCount,
-                    other => other,
-                },
-                _ => above,
-            };
-            states.push(state);
-            counted.push(if state == State::Counts { *own } else { 0 });
-        }
-        counted
+        let states = states(self.contexts, self.selection.time);
+        let counted = own.iter().zip(states).map(|(own, state)| if state == State::Counts { *own } else { 0 });
+        counted.collect()
     }
 }
 
+/// Returns whether the choices of the user let the time of each context count. Time below no function counts if the user did
+/// not choose functions.
+pub(in crate::analysis) fn time_counts(contexts: &Contexts, time: &Selection) -> Vec<bool> {
+    let counts = |state| state == State::Counts || (state == State::Start && !time.is_restricted());
+    states(contexts, time).into_iter().map(counts).collect()
+}
+
+fn states(contexts: &Contexts, time: &Selection) -> Vec<State> {
+    let mut states: Vec<State> = Vec::with_capacity(contexts.all().len());
+    for context in contexts.all() {
+        let above = context.parent().map_or(State::Start, |parent| states[parent]);
+        states.push(match context.frame {
+            Frame::Function(id) if !is_runtime(id, time) => match above {
+                State::Start if time.selects(id) => State::Counts,
+                State::DoesNotCount if time.includes(id) => State::Counts,
+                State::Start => State::DoesNotCount,
+                State::Counts if time.excludes(id) => State::DoesNotCount,
+                other => other,
+            },
+            _ => above,
+        });
+    }
+    states
+}
+
 /// Whether a function is part of the profiling runtime, and the user did not choose the function.
-fn is_runtime(id: FunctionId, selection: StackSelection<'_>) -> bool {
-    selection.time.is_runtime(id) && !selection.time.includes(id)
+fn is_runtime(id: FunctionId, time: &Selection) -> bool {
+    time.is_runtime(id) && !time.includes(id)
 }
 
 /// Returns the arc by which each context was entered. Where the user left out the arc, the context has no caller any more.
 fn cut_arcs(contexts: &mut Contexts, functions: &Functions<'_>, selection: StackSelection<'_>) -> Vec<Option<Pair>> {
     let all = contexts.all();
     let pair = |context: &Context| {
-        let called = function_of(context).filter(|id| !is_runtime(*id, selection))?;
+        let called = function_of(context).filter(|id| !is_runtime(*id, selection.time))?;
         let called = functions[called].called_as.map_or(called, |id| functions[id].counts_for);
         match context.parent().map(|parent| all[parent].frame) {
             None | Some(Frame::Outside | Frame::Kernel) => Some((None, called)),
-            Some(Frame::Function(caller)) if !is_runtime(caller, selection) => Some((Some(caller), called)),
+            Some(Frame::Function(caller)) if !is_runtime(caller, selection.time) => Some((Some(caller), called)),
             Some(_) => None,
         }
     };

@@ -52,6 +52,12 @@ impl StackSums {
         self.stacks.saturating_add(self.without_stack)
     }
 
+    /// Returns whether profiles, or runs in a sum of profiles, have no stacks.
+    #[must_use]
+    pub fn lack_runs(&self) -> bool {
+        self.uncovered.count > 0 || self.partial.ticks > 0
+    }
+
     /// Returns a number of stacks as a percentage of all stacks.
     #[must_use]
     pub fn percent(&self, stacks: u64) -> f64 {

@@ -6,13 +6,17 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use gmon::side_file::Checksum;
-use gmon::{Arc, Field, Histogram, Profile, SideFileError};
+use gmon::{Arc, Histogram, Profile};
 
 use crate::load::outside::OutsideImages;
 
-/// The number of bytes of code that an object has at most. A damaged file may have any number, and a histogram has a
-/// counter for each bin.
-const MOST_CODE: u64 = 1 << 29;
+/// The number of bins of a histogram that covers all code of an object. A damaged file may have code of any size, and a
+/// histogram has a counter for each bin. Bins of four bytes cover 64 megabytes of code.
+const MOST_BINS: u64 = 1 << 24;
+
+/// Histograms that cover parts of the code are this many bins apart. A histogram's header is about as long as this many
+/// bins, so the length of the profile is in proportion to the number of bins with samples.
+const GAP: u64 = 32;
 
 /// The counts of a run that its profile does not contain.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -30,25 +34,19 @@ pub(crate) struct RunCounts {
 }
 
 impl RunCounts {
-    /// The profile of the object with a number of the side file, with a histogram that covers all of the object's code.
-    /// `unit` has the unit of the samples. Returns `None` if nothing was counted in the object.
-    ///
-    /// # Errors
-    ///
-    /// When the object has more code than any real object.
-    pub(crate) fn profile(&self, number: u32, unit: &Histogram) -> gmon::Result<Option<Profile>> {
+    /// The profile of the object with a number of the side file. A histogram covers all of the object's code; if the code
+    /// is larger than that of real objects, histograms cover the parts with samples. `unit` has the unit of the samples.
+    /// Returns `None` if nothing was counted in the object.
+    pub(crate) fn profile(&self, number: u32, unit: &Histogram) -> Option<Profile> {
         let object = self.numbers.get(&number).and_then(|at| self.objects.get(*at));
-        let Some(ObjectCounts::Sparse(counts)) = object.map(|object| &object.counts) else { return Ok(None) };
+        let ObjectCounts::Sparse(counts) = &object?.counts else { return None };
         if counts.bins.is_empty() && counts.arcs.is_empty() {
-            return Ok(None);
+            return None;
         }
         let bins = counts.bins.iter().filter(|(_, ticks)| *ticks > 0);
         let hit = bins.fold(counts.code.clone(), |hit, (bin, _)| hit.start.min(bin.start)..hit.end.max(bin.end));
-        let size = hit.end.saturating_sub(hit.start);
-        if size > MOST_CODE {
-            return Err(SideFileError::Impossible { field: Field::Size, value: size }.into());
-        }
-        Ok(Some(counts.profile(&hit, unit).0))
+        let is_real = hit.end.saturating_sub(hit.start) / counts.bin_size() <= MOST_BINS;
+        Some(if is_real { counts.profile(&hit, unit).0 } else { counts.parts(unit) })
     }
 }
 
@@ -109,11 +107,10 @@ impl SparseProfile {
     /// number of samples outside `code`.
     pub(super) fn profile(&self, code: &Range<u64>, unit: &Histogram) -> (Profile, u64) {
         let arcs = self.arcs.clone();
-        let Some((first, _)) = self.bins.first() else {
+        if self.bins.is_empty() {
             return (Profile { arcs, ..Profile::default() }, 0);
-        };
-        // A writer gives all bins of an object the same size.
-        let size = (first.end - first.start).max(1);
+        }
+        let size = self.bin_size();
         let (start, end) = (code.start / size, code.end.div_ceil(size));
         let (mut bins, mut outside) = (vec![0_u64; usize::try_from(end.saturating_sub(start)).unwrap_or(0)], 0_u64);
         for (bin, ticks) in &self.bins {
@@ -125,6 +122,37 @@ impl SparseProfile {
         let histogram = Histogram { lowpc: range.0, highpc: range.1, signed: false, bins, ..*unit };
         let histograms = if histogram.bins.is_empty() { Vec::new() } else { vec![histogram] };
         (Profile { histograms, arcs, ..Profile::default() }, outside)
+    }
+
+    /// The size of a bin. A writer gives all bins of an object the same size.
+    fn bin_size(&self) -> u64 {
+        self.bins.first().map_or(1, |(bin, _)| bin.end.saturating_sub(bin.start).max(1))
+    }
+
+    /// The counts as a profile with a histogram for each part of the code that has samples.
+    fn parts(&self, unit: &Histogram) -> Profile {
+        let size = self.bin_size();
+        let mut ticks: BTreeMap<u64, u64> = BTreeMap::new();
+        for (bin, count) in self.bins.iter().filter(|(_, count)| *count > 0) {
+            let sum = ticks.entry(bin.start / size).or_insert(0);
+            *sum = sum.saturating_add(*count);
+        }
+        let mut histograms: Vec<Histogram> = Vec::new();
+        for (at, count) in ticks {
+            let lowpc = at.saturating_mul(size);
+            let near = |last: &&mut Histogram| (lowpc - last.highpc) / size < GAP;
+            match histograms.last_mut().filter(near) {
+                Some(last) => {
+                    last.bins.extend((0..(lowpc - last.highpc) / size).map(|_| 0).chain([count]));
+                    last.highpc = lowpc.saturating_add(size);
+                }
+                None => {
+                    let highpc = lowpc.saturating_add(size);
+                    histograms.push(Histogram { lowpc, highpc, signed: false, bins: vec![count], ..*unit });
+                }
+            }
+        }
+        Profile { histograms, arcs: self.arcs.clone(), ..Profile::default() }
     }
 }
 
@@ -145,5 +173,18 @@ mod tests {
         assert_eq!((profile.arcs, outside, counts.samples()), (arcs, 7, 19));
         let (empty, outside) = counts.profile(&(0x8000..0x8000), &seconds(100));
         assert_eq!((empty.histograms, outside), (Vec::new(), 19));
+    }
+
+    /// Two ticks at the ends of a huge object make a small profile.
+    #[test]
+    fn huge_objects_have_a_histogram_for_each_part() {
+        const FAR: u64 = 1 << 40;
+        let bins = vec![(FAR..FAR + 4, 5), (0x1000..0x1004, 1), (0x100c..0x1010, 2), (0x1000..0x1004, 3)];
+        let counts = ObjectCounts::Sparse(SparseProfile { code: 0x1000..FAR + 4, bins, arcs: Vec::new() });
+        let object = RunObject { number: 1, identity: None, path: PathBuf::new(), counts };
+        let counts = RunCounts { objects: vec![object], numbers: [(7, 0)].into(), ..RunCounts::default() };
+        let profile = counts.profile(7, &seconds(100)).unwrap();
+        let parts = profile.histograms.into_iter().map(|part| (part.lowpc..part.highpc, part.bins));
+        assert_eq!(parts.collect::<Vec<_>>(), [(0x1000..0x1010, vec![4, 0, 0, 2]), (FAR..FAR + 4, vec![5])]);
     }
 }
