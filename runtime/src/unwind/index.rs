@@ -93,11 +93,13 @@ impl Index {
     #[inline(never)]
     pub(super) fn find<'a, A: Architecture>(&self, section: Section<'a>, pc: usize) -> Option<Found<'a>> {
         let offset = self.entry_address(section, pc)?.checked_sub(section.address)?;
-        let entry = Entry::read(section, offset)?;
+        // By reference: a move of the whole entry can be a call of memcpy.
+        let entry = Entry::read(section, offset);
+        let entry = entry.as_ref()?;
         if pc.wrapping_sub(entry.start) >= entry.length {
             return None;
         }
-        let rule = rule_at::<A>(&entry, section.address, pc)?;
+        let rule = rule_at::<A>(entry, section.address, pc)?;
         Some(Found { rule, is_start: pc == entry.start, is_signal: entry.common.is_signal, section: Some(section) })
     }
 }

@@ -26,7 +26,8 @@ struct Run<'e, 'a, A> {
     rule: Rule,
     /// The rule after the common instructions.
     initial: Option<Rule>,
-    remembered: [Rule; REMEMBERED],
+    /// Elsewhere, because compilers copy a long array into a new structure by a call of memcpy.
+    remembered: &'e mut [Rule; REMEMBERED],
     depth: usize,
     /// The address that the next rule is for.
     location: usize,
@@ -38,12 +39,13 @@ struct Run<'e, 'a, A> {
 /// evaluator does not know.
 #[inline(never)]
 pub(super) fn rule_at<A: Architecture>(entry: &Entry<'_>, section: usize, pc: usize) -> Option<Rule> {
+    let mut remembered = [START; REMEMBERED];
     let mut run = Run::<A> {
         common: &entry.common,
         section,
         rule: START,
         initial: None,
-        remembered: [START; REMEMBERED],
+        remembered: &mut remembered,
         depth: 0,
         location: entry.start,
         pc,

@@ -40,7 +40,7 @@ pub enum Stack<'a> {
     /// The stack of the code that a signal interrupted. The address is the third argument of the signal's handler.
     Interrupted(*const c_void),
     /// A copy, of which the outer part may be missing.
-    Copied(CopiedStack<'a>),
+    Copied(&'a CopiedStack<'a>),
 }
 
 /// Walks the stack of the code that a signal interrupted, and passes each frame to `each`, the innermost frame first.
@@ -81,7 +81,7 @@ pub fn walk_stack(stack: Stack<'_>, mut each: impl FnMut(Frame) -> bool) -> Endi
 /// changed the rest of its stack since the copy was made.
 struct StackMemory<'a, M> {
     own: M,
-    copied: Option<CopiedStack<'a>>,
+    copied: Option<&'a CopiedStack<'a>>,
     objects: Objects<'a>,
 }
 

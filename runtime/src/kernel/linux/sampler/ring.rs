@@ -221,7 +221,7 @@ fn count(words: &[AtomicU64], record: Record) {
         Record::Sample(pc, Some(Copied { registers, sp, stack, length })) => {
             let (order, program_counter) = (PERF_ORDER, PERF_PROGRAM_COUNTER);
             let copied = CopiedStack { words, registers, order, program_counter, sp, stack, length };
-            samples::count(pc, 1, Stack::Copied(copied));
+            samples::count(pc, 1, Stack::Copied(&copied));
         }
         // Losses while nothing is counted do not matter.
         _ if !bins::is_counting() => {}
