@@ -21,25 +21,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
+#include "sample.h"
 
-/* Sends this thread the sampling signal: it arrives right after the system call, here and not in the C library. */
-#ifdef __aarch64__
-#define SAMPLE(process_id, thread_id) \
-    register long number __asm__("x8") = SYS_tgkill; \
-    register long process __asm__("x0") = process_id; \
-    register long thread __asm__("x1") = thread_id; \
-    register long signal __asm__("x2") = 60; \
-    __asm__ volatile("svc #0" : "+r"(process) : "r"(number), "r"(thread), "r"(signal) : "memory");
-#else
-#define SAMPLE(process_id, thread_id) \
-    long result = SYS_tgkill; \
-    __asm__ volatile("syscall" : "+a"(result) : "D"(process_id), "S"(thread_id), "d"(60L) : "rcx", "r11", "memory");
-#endif
 /* Keeps a call from being the last thing that a function does, which would make a jump of it. */
 #define STAYS __asm__ volatile("")
 #define FUNCTION __attribute__((noinline, noclone))

@@ -3,7 +3,6 @@
  * the two was called.
  */
 #define _GNU_SOURCE
-#include <sys/syscall.h>
 #include <unistd.h>
 #include "sample.h"
 

@@ -18,34 +18,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <gmon.h>
+#include "sample.h"
 
 #define QUIET __attribute__((no_instrument_function))
 #define OWN __attribute__((noinline, noclone))
 #define STAY __asm__ volatile("" ::: "memory")
 
-enum { SAMPLING = 60, THREADS = 3, TICKS = 20000, CALLEES = 1000, CALLERS = 400, STEP = 40 };
-
-/* tgkill(process, thread, SAMPLING), with the system call here and not in the C library: the signal arrives right
-   after the call. */
-#ifdef __aarch64__
-#define SEND(process, thread) \
-    register long number __asm__("x8") = SYS_tgkill; \
-    register long first __asm__("x0") = process; \
-    register long second __asm__("x1") = thread; \
-    register long third __asm__("x2") = SAMPLING; \
-    __asm__ volatile("svc #0" : "+r"(first) : "r"(number), "r"(second), "r"(third) : "memory");
-#else
-#define SEND(process, thread) \
-    long result = SYS_tgkill; \
-    __asm__ volatile("syscall" : "+a"(result) : "D"(process), "S"(thread), "d"((long)SAMPLING) : "rcx", "r11", "memory");
-#endif
+enum { THREADS = 3, TICKS = 20000, CALLEES = 1000, CALLERS = 400, STEP = 40 };
 
 /* The first function of the text, before the empty part. */
-OWN __attribute__((aligned(64))) void tick(long process, long thread) { SEND(process, thread) }
+OWN __attribute__((aligned(64))) void tick(long process, long thread) { SAMPLE(process, thread) }
 
 __asm__(".pushsection .text\n.balign 16\n.skip 24 << 20\n.popsection");
 

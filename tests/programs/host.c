@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+#include "sample.h"
 
 typedef int serve_type(int, int, int (*)(int));
 extern serve_type serve;
@@ -67,15 +67,7 @@ static unsigned char memory[1 << 16];
 __attribute__((noinline, no_instrument_function, aligned(16))) static void made(long process, long thread, long left)
 {
     for (; left > 0; left--) {
-#ifdef __x86_64__
-        long number = SYS_tgkill;
-        register long signal __asm__("rdx") = 60;
-        __asm__ volatile("syscall" : "+a"(number) : "D"(process), "S"(thread), "r"(signal) : "rcx", "r11", "memory");
-#else
-        register long number __asm__("x8") = SYS_tgkill;
-        register long first __asm__("x0") = process, second __asm__("x1") = thread, signal __asm__("x2") = 60;
-        __asm__ volatile("svc 0" : "+r"(first) : "r"(number), "r"(second), "r"(signal) : "memory");
-#endif
+        SAMPLE(process, thread)
     }
 }
 

@@ -1,20 +1,6 @@
 /* A shared object with profiled functions, which samples itself and calls back. */
-#include <sys/syscall.h>
 #include <unistd.h>
-
-/* Sends this thread the sampling signal: it arrives right after the system call, here and not in the C library. */
-#ifdef __aarch64__
-#define SAMPLE(process_id, thread_id) \
-    register long number __asm__("x8") = SYS_tgkill; \
-    register long process __asm__("x0") = process_id; \
-    register long thread __asm__("x1") = thread_id; \
-    register long signal __asm__("x2") = 60; \
-    __asm__ volatile("svc #0" : "+r"(process) : "r"(number), "r"(thread), "r"(signal) : "memory");
-#else
-#define SAMPLE(process_id, thread_id) \
-    long result = SYS_tgkill; \
-    __asm__ volatile("syscall" : "+a"(result) : "D"(process_id), "S"(thread_id), "d"(60L) : "rcx", "r11", "memory");
-#endif
+#include "sample.h"
 
 __attribute__((noinline)) int stride(int number) { return 3 * number + 1; }
 

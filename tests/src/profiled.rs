@@ -98,6 +98,33 @@ impl Program {
         self.symbols.calls(&read(&self.system.directory.join(file)))
     }
 
+    /// Checks that a profile has the calls that the program printed: in each line a function or an arc, and a number.
+    ///
+    /// # Panics
+    ///
+    /// If a count differs, or a line ends without a number.
+    pub fn check_printed_calls(&self, ran: &Ran, file: &str) {
+        let calls = self.calls(file);
+        for line in ran.stdout.lines() {
+            let (what, count) = line.rsplit_once(' ').expect(line);
+            assert_eq!(calls.get(what).copied().unwrap_or(0), count.parse().expect(line), "{what}: {calls:?}");
+        }
+    }
+
+    /// Checks the calls of the part "counts" of `profiled.c`, in the only profile of the run.
+    ///
+    /// # Panics
+    ///
+    /// If a count differs, or a file is missing.
+    pub fn check_counts(&self, ran: &Ran, file: &str) {
+        assert_eq!(ran.stdout.lines().count(), 6, "{}", ran.stdout);
+        self.check_printed_calls(ran, file);
+        let calls = self.calls(file);
+        assert_eq!(calls.get("arc constructor middle"), Some(&1));
+        assert_eq!(calls.get("arc destructor middle"), Some(&1));
+        assert_eq!(self.profiles(), [file]);
+    }
+
     /// The samples in a profile, by function.
     #[must_use]
     pub fn ticks(&self, file: &str) -> BTreeMap<String, u64> {

@@ -41,15 +41,7 @@ fn children(program: &Program) -> Vec<String> {
 fn calls_of_threads_handlers_constructors_and_destructors_are_exact() {
     for program in programs("counts") {
         let ran = run(&program, "counts", &[], 0);
-        let calls = program.calls(FILE);
-        let lines: Vec<_> = ran.stdout.lines().map(|line| line.rsplit_once(' ').unwrap()).collect();
-        assert_eq!(lines.len(), 6, "{}", ran.stdout);
-        for (what, count) in lines {
-            assert_eq!(calls.get(what).copied().unwrap_or(0), count.parse().unwrap(), "{what}: {calls:?}");
-        }
-        assert_eq!(calls.get("arc constructor middle"), Some(&1));
-        assert_eq!(calls.get("arc destructor middle"), Some(&1));
-        assert_eq!(program.profiles(), [FILE]);
+        program.check_counts(&ran, FILE);
     }
 }
 

@@ -33,15 +33,7 @@ fn calls_of_threads_handlers_constructors_and_destructors_are_exact() {
         return;
     };
     let ran = program.run("counts", 0);
-    let calls = program.calls(FILE);
-    let lines: Vec<_> = ran.stdout.lines().map(|line| line.rsplit_once(' ').unwrap()).collect();
-    assert_eq!(lines.len(), 6, "{}", ran.stdout);
-    for (what, count) in lines {
-        assert_eq!(calls.get(what).copied().unwrap_or(0), count.parse().unwrap(), "{what}: {calls:?}");
-    }
-    assert_eq!(calls.get("arc constructor middle"), Some(&1));
-    assert_eq!(calls.get("arc destructor middle"), Some(&1));
-    assert_eq!(program.profiles(), [FILE]);
+    program.check_counts(&ran, FILE);
 }
 
 #[test]
@@ -259,10 +251,7 @@ fn programs_of_mfentry_have_the_same_counts() {
         return;
     };
     let ran = program.run("counts", 0);
-    let calls = program.calls(FILE);
-    for (what, count) in ran.stdout.lines().map(|line| line.rsplit_once(' ').unwrap()) {
-        assert_eq!(calls.get(what).copied().unwrap_or(0), count.parse().unwrap(), "{what}: {calls:?}");
-    }
+    program.check_printed_calls(&ran, FILE);
     // Nested functions of gcc, and handlers, whose caller is the kernel's code.
     let Some(program) =
         Program::with(System::OpenBsd, "fentry", "fentry", &["-O1", "-pg", "-mfentry", "-mno-red-zone"])

@@ -6,21 +6,11 @@
  * In each turn, a thread sends SAMPLES samples below a chain of calls of random depth, opens one of ./plug0.so to ./plug3.so,
  * sends SAMPLES samples in the object, and closes the object. Every eighth turn of a thread forks a child that does the same as one turn
  * without opening an object. Prints "sent PROCESS N" for each process (0 for the program), and "plug NUMBER N" for the samples in each
- * object in the program's process. With PLUG, this file is such an object with the number PLUG.
+ * object in the program's process. The objects are object.c.
  */
 #include "truth.h"
 
 BURN(burn)
-
-#ifdef PLUG
-
-OWN long serve(long n) {
-    by_hand = 1;
-    burn(n);
-    return n + 0 * PLUG; /* so that objects differ */
-}
-
-#else
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -106,5 +96,3 @@ int main(int argc, char **argv) {
     printf("sent 0 %ld\n", all);
     return 0;
 }
-
-#endif

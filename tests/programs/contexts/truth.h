@@ -14,9 +14,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#include "../sample.h"
 
 #ifdef __clang__
 #define OWN __attribute__((noinline, aligned(64)))
@@ -41,19 +41,10 @@ QUIET double seconds(clockid_t clock) {
 /* The costs of this thread so far. */
 QUIET long now(void) { return by_hand ? sent : (long)(seconds(measured_clock) * 1e9); }
 
-/* Sends this thread the signal of the timers, which arrives right after the system call: here, and not in the C library. */
+/* Sends this thread the signal of the timers. */
 QUIET void sample(long process_id, long thread_id) {
-#ifdef __aarch64__
-    register long number __asm__("x8") = SYS_tgkill;
-    register long result __asm__("x0") = process_id;
-    register long thread __asm__("x1") = thread_id;
-    register long signal __asm__("x2") = 60;
-    __asm__ volatile("svc #0" : "+r"(result) : "r"(number), "r"(thread), "r"(signal) : "memory");
-#else
-    long result = SYS_tgkill;
-    __asm__ volatile("syscall" : "+a"(result) : "D"(process_id), "S"(thread_id), "d"(60L) : "rcx", "r11", "memory");
-#endif
-    if (result != 0)
+    SAMPLE(process_id, thread_id)
+    if (sample_result != 0)
         abort();
     sent++;
 }

@@ -1,6 +1,6 @@
 /*
  * Loads an object where another one was, before the runtime has seen that the other one is gone. Linked with this file compiled with
- * -DHOOK, whose `dlclose` calls the program after the C library's; ./plug0.so and ./plug1.so are this file with -DPLUG and the number.
+ * -DHOOK, whose `dlclose` calls the program after the C library's; ./plug0.so and ./plug1.so are object.c.
  *
  * A thread is sampled in ./plug0.so, which the program closes. Before `dlclose` returns, the thread is sampled in ./plug1.so, at the
  * same addresses and in the same context. Prints "plug NUMBER SAMPLES" for each object.
@@ -25,15 +25,6 @@ int dlclose(void *object) {
 
 BURN(burn)
 
-#ifdef PLUG
-
-OWN long serve(long n) {
-    by_hand = 1;
-    burn(n);
-    return n + 0 * PLUG; /* so that objects differ */
-}
-
-#else
 #include <semaphore.h>
 #include <pthread.h>
 
@@ -84,5 +75,4 @@ int main(void) {
     return 0;
 }
 
-#endif
 #endif

@@ -22,7 +22,7 @@ fn build(test: &str, source: &str, plugs: u32, flags: &[&str]) -> Program {
     let program = Program::compile_with("cc", &name, &format!("contexts/{source}"), &flags);
     for plug in 0..plugs {
         let object = program.directory.join(format!("plug{plug}.so"));
-        make_object(source, &["-pg", &format!("-DPLUG={plug}")], &object);
+        make_object("object.c", &["-pg", &format!("-DPLUG={plug}")], &object);
     }
     program
 }

@@ -4,25 +4,16 @@
 //! was on the stack below another function, and for an arc the number of ticks during which the callee was on the stack
 //! directly above the caller. No tick counts twice, so recursive functions and members of a cycle have times of their own.
 
-use super::arcs::Arcs;
-use super::cycles::Cycles;
-use super::propagate::{GraphSelection, Handed, Share, Times};
+use super::propagate::{Handed, Inputs, Share, Times};
 use crate::analysis::contexts::measured::{Measured, Ticks};
-use crate::analysis::flat::Flat;
-use crate::symbols::functions::{FunctionId, Functions};
+use crate::symbols::functions::FunctionId;
 
 impl Times {
     /// Takes the times that the stacks show.
     #[must_use]
-    pub fn measured(
-        arcs: &Arcs,
-        cycles: &Cycles,
-        flat: &Flat,
-        functions: &Functions<'_>,
-        selection: GraphSelection<'_>,
-        measured: &Measured,
-    ) -> Times {
-        let mut times = Times::of_functions_alone(arcs, cycles, flat, functions, selection);
+    pub fn measured(inputs: Inputs<'_>, measured: &Measured) -> Times {
+        let Inputs { arcs, cycles, flat, functions, .. } = inputs;
+        let mut times = Times::of_functions_alone(inputs);
         times.total = 0.0;
         for (at, share) in times.functions.iter_mut().enumerate() {
             let ticks = &measured.functions[at];

@@ -14,7 +14,7 @@ use crate::analysis::percent::whole;
 use crate::symbols::functions::{FunctionId, Functions};
 use arcs::{ArcId, Arcs, CallSums};
 use cycles::{Cycle, Cycles};
-use propagate::{GraphSelection, Handed, Share, Times};
+use propagate::{GraphSelection, Handed, Inputs, Share, Times};
 
 /// A function or cycle, as a node of the call graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,8 +42,8 @@ pub struct Graph {
 impl Graph {
     /// Finds cycles, propagates times and ranks functions and cycles.
     #[must_use]
-    pub fn new(arcs: Arcs, flat: &Flat, functions: &Functions<'_>, choices: GraphSelection<'_>) -> Graph {
-        Graph::unranked(arcs, flat, functions, choices).ranked(functions)
+    pub fn new(arcs: Arcs, flat: &Flat, functions: &Functions<'_>, selection: GraphSelection<'_>) -> Graph {
+        Graph::unranked(arcs, flat, functions, selection).ranked(functions)
     }
 
     /// Ranks functions and cycles, and sorts arcs and the members of cycles.
@@ -64,9 +64,9 @@ impl Graph {
     /// Finds cycles and propagates times, but ranks nothing and sorts neither arcs nor members of cycles. This is
     /// enough for the times of functions.
     #[must_use]
-    pub fn unranked(arcs: Arcs, flat: &Flat, functions: &Functions<'_>, choices: GraphSelection<'_>) -> Graph {
+    pub fn unranked(arcs: Arcs, flat: &Flat, functions: &Functions<'_>, selection: GraphSelection<'_>) -> Graph {
         let cycles = Cycles::new(&arcs, functions);
-        let times = Times::new(&arcs, &cycles, flat, functions, choices);
+        let times = Times::new(Inputs { arcs: &arcs, cycles: &cycles, flat, functions, selection });
         Graph::with_times(arcs, cycles, times, functions, false)
     }
 
@@ -76,11 +76,11 @@ impl Graph {
         arcs: Arcs,
         flat: &Flat,
         functions: &Functions<'_>,
-        choices: GraphSelection<'_>,
+        selection: GraphSelection<'_>,
         measured: &Measured,
     ) -> Graph {
         let cycles = Cycles::new(&arcs, functions);
-        let times = Times::measured(&arcs, &cycles, flat, functions, choices, measured);
+        let times = Times::measured(Inputs { arcs: &arcs, cycles: &cycles, flat, functions, selection }, measured);
         Graph::with_times(arcs, cycles, times, functions, true)
     }
 

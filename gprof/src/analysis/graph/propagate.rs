@@ -55,20 +55,29 @@ pub struct GraphSelection<'a> {
     pub excludes_callees: bool,
 }
 
+/// What the times of functions, cycles, and arcs are worked out from.
+#[derive(Clone, Copy, Debug)]
+pub struct Inputs<'a> {
+    /// The calls.
+    pub arcs: &'a Arcs,
+    /// The cycles of the calls.
+    pub cycles: &'a Cycles,
+    /// The self times.
+    pub flat: &'a Flat,
+    /// The functions of the image.
+    pub functions: &'a Functions<'a>,
+    /// The time that counts, and the functions that have entries.
+    pub selection: GraphSelection<'a>,
+}
+
 impl Times {
     /// Propagates times from called functions up to their callers.
     #[must_use]
-    pub fn new(
-        arcs: &Arcs,
-        cycles: &Cycles,
-        flat: &Flat,
-        functions: &Functions<'_>,
-        selection: GraphSelection<'_>,
-    ) -> Times {
-        let mut propagation = Propagation::new(arcs, cycles, flat, functions, selection);
+    pub fn new(inputs: Inputs<'_>) -> Times {
+        let mut propagation = Propagation::new(inputs);
         propagation.fractions();
         propagation.times_of_cycles();
-        for parent in &cycles.order {
+        for parent in &inputs.cycles.order {
             propagation.gather(*parent);
         }
         propagation.hand_outside();
@@ -76,14 +85,8 @@ impl Times {
     }
 
     /// Finds the functions that have entries, and the part of each function's self time that counts. Propagates nothing.
-    pub(super) fn of_functions_alone(
-        arcs: &Arcs,
-        cycles: &Cycles,
-        flat: &Flat,
-        functions: &Functions<'_>,
-        selection: GraphSelection<'_>,
-    ) -> Times {
-        let mut propagation = Propagation::new(arcs, cycles, flat, functions, selection);
+    pub(super) fn of_functions_alone(inputs: Inputs<'_>) -> Times {
+        let mut propagation = Propagation::new(inputs);
         propagation.fractions();
         propagation.times
     }
@@ -100,13 +103,7 @@ struct Propagation<'a> {
 }
 
 impl<'a> Propagation<'a> {
-    fn new(
-        arcs: &'a Arcs,
-        cycles: &'a Cycles,
-        flat: &'a Flat,
-        functions: &Functions<'_>,
-        selection: GraphSelection<'a>,
-    ) -> Propagation<'a> {
+    fn new(Inputs { arcs, cycles, flat, functions, selection }: Inputs<'a>) -> Propagation<'a> {
         Propagation {
             arcs,
             cycles,
