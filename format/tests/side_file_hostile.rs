@@ -70,7 +70,9 @@ fn mutated() -> impl Strategy<Value = Vec<u8>> {
 
 /// Parts with the tags of known parts, whose content is mostly small numbers.
 fn random() -> impl Strategy<Value = Vec<u8>> {
-    let tags = ["HEAD", "OBJS", "THRD", "MAPS", "HIST", "ARCS", "CTXT", "CUTS", "NODE", "END ", "WHAT"];
+    let tags = [
+        "HEAD", "OBJS", "THRD", "MAPS", "HIST", "ARCS", "CTXT", "CUTS", "NODE", "SUMS", "AREA", "TIDS", "END ", "WHAT",
+    ];
     let tag = prop::sample::select(tags.to_vec());
     let byte = prop_oneof![6 => 0..4_u8, 1 => any::<u8>()];
     let part = (tag, prop::collection::vec(byte, 0..60));

@@ -3,9 +3,11 @@
 
 mod side;
 
-use gmon::layout::side_file::{LIVE, RawNode, SETTLED};
+use gmon::layout::side_file::{LIVE, MARKED, RawNode, SETTLED};
 use gmon::side_file::{Checksum, CutReason, ELSEWHERE, Kind, Mapping, Node, Object, Place, SideFile, THREAD};
 use gmon::{Error, Field, Order, SideFileError};
+use proptest::prelude::*;
+use proptest::sample::Index;
 use side::{code, small};
 
 /// The start of a live file: a program at 0x40_0000 and a shared object at 0x7f00_0000.
@@ -121,6 +123,134 @@ fn a_parent_is_before_its_child_and_pieces_are_in_a_row() {
     push(&mut bytes, 0, &[UNUSED], Order::Little);
     push(&mut bytes, 2, &[UNUSED], Order::Little);
     assert_eq!(SideFile::parse(&bytes), bad(Field::FirstNode, 2, 48 + 24));
+}
+
+/// Adds a part of numbers of 64 bits.
+fn push_numbers(bytes: &mut Vec<u8>, tag: &str, numbers: &[u64], order: Order) {
+    bytes.extend(tag.as_bytes());
+    bytes.extend([0; 4]);
+    bytes.extend(number((8 * numbers.len() as u64).to_le_bytes(), order));
+    numbers.iter().for_each(|value| bytes.extend(number(value.to_le_bytes(), order)));
+}
+
+#[test]
+fn samples_outside_the_profile_are_those_of_nodes_and_a_sum() {
+    for order in [Order::Little, Order::Big] {
+        let mut bytes = start(order);
+        let settled = SETTLED | 1 << 48 | 0x26;
+        let nodes = [
+            UNUSED,
+            node(0x40_0010, 0, 1),
+            node(0x7f00_0020, 1, 2),
+            node(0x7f00_0022, 1, 4),
+            node(settled, 1, 8),
+            node(MARKED | 0x7f00_0100, 1, 16),
+            node(0x1_0000, 1, 32),
+            node(0x4f_0000, 1, 64),
+            node(0x60_0004, 1, 128),
+        ];
+        push(&mut bytes, 0, &nodes, order);
+        // The bins are a part of the program's mapping.
+        push_numbers(&mut bytes, "SUMS", &[0x40_0000, 0x4e_0000, 3, 0, 5, 0, 0, 9], order);
+        push_numbers(&mut bytes, "AREA", &[0, 0, 0, 0, 0x60_0000, 0x61_0000, 0x5f_0000, 2, 0x40_0000, 0, 7, 7], order);
+        let whole = bytes.len();
+        bytes.extend(b"OBJS\0\0\0\0");
+        bytes.extend(number(8_u64.to_le_bytes(), order));
+        bytes.extend([2, 0, 0, 0, 0x10, 0, 1, b'x']);
+        let side = SideFile::parse(&bytes).unwrap();
+        let found: Vec<_> =
+            side.samples().iter().map(|part| (part.object(), part.bins().collect::<Vec<_>>())).collect();
+        let bins = vec![(0x20..0x24, 6), (0x24..0x28, 8), (0x100..0x104, 16)];
+        assert_eq!(found, [(1, bins), (2, vec![(0x1_0004..0x1_0008, 128)]), (ELSEWHERE, vec![(0..1, 3 + 32 + 64)])]);
+        let cuts: Vec<_> = side.unwalked().map(|(reason, ticks)| (reason.code(), ticks)).collect();
+        assert_eq!(cuts, [(1, 5), (4, 9)]);
+        // The mapping is there before the object.
+        let side = SideFile::parse(&bytes[..whole]).unwrap();
+        assert_eq!(side.outside().elsewhere, 3 + 32 + 64 + 128);
+    }
+}
+
+#[test]
+fn threads_have_the_ticks_of_their_nodes() {
+    for order in [Order::Little, Order::Big] {
+        let mut bytes = start(order);
+        let thread = |index: u64| SETTLED | u64::from(THREAD) << 48 | index;
+        let nodes =
+            [UNUSED, node(thread(1), 0, 0), node(0x40_0010, 1, 5), node(thread(3), 0, 0), node(0x40_0010, 3, 7)];
+        push(&mut bytes, 0, &nodes, order);
+        let name = |text: [u8; 8]| match order {
+            Order::Little => u64::from_le_bytes(text),
+            Order::Big => u64::from_be_bytes(text),
+        };
+        let head = |number: u32| match order {
+            Order::Little => u64::from(number) | 1 << 32,
+            Order::Big => u64::from(number) << 32 | 1,
+        };
+        let (one, other) = ([head(4711), name(*b"one\0abcd"), 0], [head(0), name(*b"12345678"), name(*b"9012345\0")]);
+        push_numbers(&mut bytes, "TIDS", &[[0; 3], one, [0; 3], other].concat(), order);
+        let side = SideFile::parse(&bytes).unwrap();
+        let threads: Vec<_> = side
+            .threads()
+            .iter()
+            .map(|thread| (thread.number, &thread.name[..], thread.threads, thread.ticks))
+            .collect();
+        assert_eq!(threads, [(4711, &b"one"[..], 1, 5), (0, b"123456789012345", 0, 7)]);
+        let places: Vec<_> = side.contexts().nodes().iter().map(Node::place).collect();
+        let thread = |address| Place { object: THREAD, address };
+        assert_eq!(places, [thread(0), code(0x1010), thread(1), code(0x1010)]);
+    }
+}
+
+#[test]
+fn a_node_without_an_address_has_no_place_for_its_ticks() {
+    let mut bytes = start(Order::Little);
+    push(&mut bytes, 0, &[UNUSED, node(0, 0, 3)], Order::Little);
+    let side = SideFile::parse(&bytes).unwrap();
+    assert_eq!((side.contexts().total(), side.cut_ticks().get(&CutReason::UNFINISHED)), (0, Some(&3)));
+}
+
+/// A file of a program that was adding nodes: each node was read at one moment, and later nodes at later moments. Of a node that
+/// is being added, the ticks may be there without the address.
+fn torn() -> impl Strategy<Value = Vec<RawNode>> {
+    let address = prop_oneof![
+        1 => Just(0),
+        4 => 0x40_0000..0x40_0400_u64,
+        2 => 0x7f00_0000..0x7f00_0400_u64,
+        1 => any::<u64>().prop_map(|bits| bits | SETTLED),
+        1 => any::<u64>().prop_map(|bits| bits & !SETTLED | MARKED),
+    ];
+    prop::collection::vec((address, any::<u32>(), 0..1_u64 << 40), 0..200).prop_map(|nodes| {
+        let nodes = (1..).zip(nodes).map(|(number, (address, parent, ticks))| node(address, parent % number, ticks));
+        [UNUSED].into_iter().chain(nodes).collect()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_tick_of_a_torn_file_is_found(nodes in torn(), split in any::<Index>(), length in any::<Index>()) {
+        let mut bytes = start(Order::Little);
+        push_numbers(&mut bytes, "SUMS", &[0x40_0000, 0x40_0400, 7, 0, 0, 0, 7], Order::Little);
+        let (first, second) = nodes.split_at(1 + split.index(nodes.len()));
+        push(&mut bytes, 0, first, Order::Little);
+        let whole = bytes.len();
+        push(&mut bytes, first.len() as u64, second, Order::Little);
+        let side = SideFile::parse(&bytes).unwrap();
+        let cut: u64 = side.unwalked().map(|(_, ticks)| ticks).sum();
+        prop_assert_eq!(side.contexts().total() + cut, nodes.iter().map(|node| node.ticks).sum::<u64>() + 7);
+        let is_in_profile = |node: &&RawNode| {
+            let address = node.address & !MARKED;
+            node.address == 0 || (node.address & SETTLED == 0 && (0x40_0000..0x40_0400).contains(&address))
+        };
+        let in_profile: u64 = nodes.iter().filter(is_in_profile).map(|node| node.ticks).sum();
+        let outside: u64 = side.samples().iter().map(gmon::side_file::Samples::total).sum();
+        prop_assert_eq!(side.contexts().total() + cut - outside, in_profile);
+        // A part that is not whole is not there yet.
+        let cut = whole + length.index(bytes.len() - whole + 1).min(bytes.len() - whole - 1);
+        let side = SideFile::parse(&bytes[..cut]).unwrap();
+        prop_assert!(side.contexts().total() <= first.iter().map(|node| node.ticks).sum());
+    }
 }
 
 #[test]

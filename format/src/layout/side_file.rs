@@ -48,7 +48,13 @@ pub const CUTS: Tag = *b"CUTS";
 pub const MAPPINGS: Tag = *b"MAPS";
 /// Calling contexts as [`RawNode`]s.
 pub const RAW_NODES: Tag = *b"NODE";
-/// Nothing: room to the next page.
+/// Ticks without a calling context, and the bins of the profile, as [`RawSums`].
+pub const RAW_SUMS: Tag = *b"SUMS";
+/// Mappings as [`RawMapping`]s.
+pub const RAW_MAPPINGS: Tag = *b"AREA";
+/// Threads as [`RawThread`]s.
+pub const RAW_THREADS: Tag = *b"TIDS";
+/// Nothing: room to the next page, or for parts to come.
 pub const FILLER: Tag = *b"PAD ";
 /// The end of the file.
 pub const END: Tag = *b"END ";
@@ -79,6 +85,9 @@ pub const SETTLED: u64 = 1 << 63;
 /// The bits of a settled address that are the address.
 pub const ADDRESS_BITS: u32 = 48;
 
+/// May be set in an address of a [`RawNode`] that is not a place. Readers ignore the bit.
+pub const MARKED: u64 = 1 << 62;
+
 /// A node of the tree of calling contexts as a live file has it, in memory and in the file: 24 bytes. A runtime
 /// replaces the numbers by atomic numbers of the same sizes.
 ///
@@ -98,6 +107,56 @@ pub struct RawNode {
 
 /// The size of a [`RawNode`] in bytes.
 pub const RAW_NODE_SIZE: usize = size_of::<RawNode>();
+
+/// The content of a part [`RAW_SUMS`]. A runtime replaces the numbers by atomic numbers of the same sizes, here and below.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct RawSums {
+    /// The lowest address of the bins when the program ran. Ticks of other addresses than those of the bins are not in
+    /// the profile.
+    pub lowpc: u64,
+    /// The address behind the bins.
+    pub highpc: u64,
+    /// The ticks in `cuts` that are not in the profile.
+    pub outside: u64,
+    /// The ticks that are in no node, by the code of the reason.
+    pub cuts: [u64; REASONS],
+}
+
+/// The number of sums in a [`RawSums`]: the codes of the reasons are below this number.
+pub const REASONS: usize = 16;
+
+/// A mapping in a part [`RAW_MAPPINGS`]. It replaces what the part [`MAPPINGS`] says about its addresses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct RawMapping {
+    /// The lowest address when the program ran.
+    pub start: u64,
+    /// The address behind the mapping. 0 if the entry is not used, or is being changed.
+    pub end: u64,
+    /// The load bias.
+    pub bias: u64,
+    /// The number of the object.
+    pub object: u64,
+}
+
+/// The size of a [`RawMapping`] in bytes.
+pub const RAW_MAPPING_SIZE: usize = size_of::<RawMapping>();
+
+/// A thread in a part [`RAW_THREADS`]. Places in the tree have the index in the part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct RawThread {
+    /// The system's number; 0 for several threads.
+    pub number: u32,
+    /// 1 if the entry is used, otherwise 0.
+    pub is_used: u32,
+    /// The name, padded with zeros.
+    pub name: [u8; 16],
+}
+
+/// The size of a [`RawThread`] in bytes.
+pub const RAW_THREAD_SIZE: usize = size_of::<RawThread>();
 
 /// The names of properties. Values are text; numbers are decimal.
 pub mod property {

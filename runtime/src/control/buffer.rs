@@ -5,6 +5,7 @@ use core::ptr;
 
 use gmon::layout::{GMONVERSION, GmonHdr, HISTFRACTION, MAXARCS, RawArc};
 
+use crate::objects::program;
 use crate::os::{LARGEST_PAGE, clear, map, replace};
 
 /// The granularity of the sampled range. Bins then stand for whole words of code, and the arcs behind the bins are
@@ -107,6 +108,12 @@ impl Buffer {
     pub(super) fn header(&self) -> GmonHdr {
         // SAFETY: every buffer begins with a header.
         unsafe { *self.header_place() }
+    }
+
+    /// The run-time addresses of the samples.
+    pub(crate) fn sampled(&self) -> core::ops::Range<usize> {
+        let (header, bias) = (self.header(), program::bias());
+        header.lpc.wrapping_add(bias)..header.hpc.wrapping_add(bias)
     }
 
     fn ncnt(&self) -> usize {

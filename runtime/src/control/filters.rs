@@ -10,6 +10,7 @@ use crate::arch;
 use crate::message::look_before_filter;
 use crate::os::reserve_for_good;
 use crate::per_process::PER_PROCESS;
+use crate::samples::contexts;
 use crate::{file, objects};
 
 /// Prepares for system calls that a filter may refuse: reserves memory, reads the list of loaded objects, and, if the
@@ -27,6 +28,7 @@ pub(crate) fn get_ready(for_all: bool, can_write: bool) {
 fn prepare(buffer: &Buffer, must_move: bool) {
     reserve_for_good();
     file::reserve_arcs();
+    contexts::reserve_live();
     look_before_filter();
     if KEEPS_OUTSIDE.load(SeqCst) {
         // Errors are reported at the end.

@@ -79,7 +79,7 @@ pub(crate) fn start(lowpc: usize, highpc: usize, directory: Option<c_int>, live:
             file::remember_run(kernel::profrate(), kernel::is_wall());
         }
         contexts::set_rate(kernel::profrate());
-        file::announce();
+        file::announce(buffer.sampled());
     }
     LOWPC.store(range.lowpc, SeqCst);
     // SAFETY: the buffer comes from `allocate` and is never freed.
@@ -346,7 +346,7 @@ pub(crate) unsafe fn look_at_objects(iterate: objects::Iterate) {
     const MOMENTS: u32 = 30_000;
     let blocked = block_signals();
     for turn in 0..TURNS + MOMENTS {
-        let mut entered = None;
+        let (mut entered, mut is_changed) = (None, false);
         let mut enter = || {
             entered = become_writer_soon();
             entered == Some(true)
@@ -354,13 +354,25 @@ pub(crate) unsafe fn look_at_objects(iterate: objects::Iterate) {
         let mut settle = |has_changed| {
             // Ticks that are due belong to the objects that are loaded now.
             mcount::settle_clocks(false);
+            is_changed = has_changed;
             // SAFETY: this thread may write the file at that moment.
-            unsafe { merge::settle(has_changed) };
+            unsafe {
+                if has_changed {
+                    file::describe_objects();
+                }
+                merge::settle(has_changed);
+            }
         };
         // SAFETY: the caller's promise.
         let seen = unsafe { objects::look_at_list(iterate, &mut enter, &mut settle) };
         match entered {
-            Some(true) => PER_PROCESS.writer.store(NOBODY, SeqCst),
+            Some(true) => {
+                if is_changed {
+                    // SAFETY: as above.
+                    unsafe { file::describe_mappings() };
+                }
+                PER_PROCESS.writer.store(NOBODY, SeqCst);
+            }
             Some(false) => break,
             // Not while this thread holds the dynamic linker's lock, for which others wait.
             None if turn < TURNS => give_way(),

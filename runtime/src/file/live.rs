@@ -8,7 +8,7 @@
 use core::ffi::c_void;
 use core::ptr;
 use core::sync::atomic::{
-    AtomicU64, AtomicUsize,
+    AtomicUsize,
     Ordering::{Relaxed, SeqCst},
 };
 
@@ -18,16 +18,13 @@ use super::names;
 use super::output::{self, Refusal};
 use super::writer::{self, Written};
 use crate::message::{say_count, say_error};
-use crate::os::{Fd, Identity, LARGEST_PAGE, PAGE, Reserve, map, map_file, take_reserved, unmap};
+use crate::os::{Fd, LARGEST_PAGE, PAGE, Reserve, map, map_file, take_reserved, unmap};
 use crate::per_process::PER_PROCESS;
 use crate::samples::bins;
 
 /// The unit of the size of tables: whole pages, and whole arcs of 24 bytes.
 const GRAIN: usize = 3 * LARGEST_PAGE;
 
-/// The identity of the file: the program may close the runtime's descriptor and open another file with its number.
-static INODE: AtomicU64 = AtomicU64::new(0);
-static DEVICE: AtomicU64 = AtomicU64::new(0);
 /// The unit of the size of tables. After the start of a live file the unit stays, because its tables have that unit.
 static UNIT: AtomicUsize = AtomicUsize::new(PAGE);
 /// Room in the file for tables, mapped before a seccomp filter may forbid that.
@@ -41,7 +38,7 @@ static LENGTH: AtomicUsize = AtomicUsize::new(0);
 
 /// Whether the process counts in its file.
 pub(crate) fn is_live() -> bool {
-    PER_PROCESS.live_file.load(Relaxed) != -1
+    PER_PROCESS.live_file.is_set()
 }
 
 /// Makes the file `size` bytes long, whole pages. `fill` gets the memory, all zero, and makes a profile of it; only
@@ -50,13 +47,9 @@ pub(crate) fn is_live() -> bool {
 pub(crate) fn begin(directory: Option<i32>, size: usize, fill: impl Fn(*mut c_void)) -> *mut c_void {
     match open(directory, size, fill) {
         Ok((file, memory)) => {
-            if let Some(identity) = file.identity() {
-                INODE.store(identity.inode, Relaxed);
-                DEVICE.store(identity.device, Relaxed);
-            }
             UNIT.store(GRAIN, Relaxed);
             LENGTH.store(size, Relaxed);
-            PER_PROCESS.live_file.store(file.0, SeqCst);
+            PER_PROCESS.live_file.set(file);
             bins::are_file();
             memory
         }
@@ -100,34 +93,30 @@ pub(crate) fn arcs_grain() -> usize {
 
 /// Maps memory for a table of arcs, all zero; null if there is none. Called below mcount.
 pub(crate) fn map_arcs(length: usize) -> *mut c_void {
-    let file = PER_PROCESS.live_file.load(Relaxed);
-    if file == -1 {
+    if !is_live() {
         return if length < LARGE { take_reserved(length) } else { map(length) };
     }
     let reserved = RESERVE.take(length, GRAIN);
-    if reserved.is_null() { map_in_file(file, length) } else { reserved }
+    if reserved.is_null() { map_in_file(length) } else { reserved }
 }
 
 /// Reserves room in the file for later tables.
 pub(crate) fn reserve_arcs() {
-    let file = PER_PROCESS.live_file.load(Relaxed);
-    if file != -1 && !RESERVE.has_half_of(RESERVE_SIZE) {
-        let memory = map_in_file(file, RESERVE_SIZE);
+    if is_live() && !RESERVE.has_half_of(RESERVE_SIZE) {
+        let memory = map_in_file(RESERVE_SIZE);
         if !memory.is_null() {
             let _ = RESERVE.replace(memory, RESERVE_SIZE);
         }
     }
 }
 
-fn map_in_file(file: i32, length: usize) -> *mut c_void {
-    if !is_ours(Fd(file)) {
-        return ptr::null_mut();
-    }
+fn map_in_file(length: usize) -> *mut c_void {
+    let Some(file) = PER_PROCESS.live_file.file() else { return ptr::null_mut() };
     // Each caller gets a part of its own. A part that cannot be allocated is given back, or stays empty if another
     // part follows it.
     let offset = LENGTH.fetch_add(length, SeqCst);
-    match Fd(file).extend(offset, length) {
-        Ok(()) => map_file(Fd(file), offset, length).unwrap_or(ptr::null_mut()),
+    match file.extend(offset, length) {
+        Ok(()) => map_file(file, offset, length).unwrap_or(ptr::null_mut()),
         Err(_) => {
             let _ = LENGTH.compare_exchange(offset + length, offset, SeqCst, SeqCst);
             ptr::null_mut()
@@ -135,21 +124,15 @@ fn map_in_file(file: i32, length: usize) -> *mut c_void {
     }
 }
 
-/// Whether the descriptor still leads to the live file.
-fn is_ours(file: Fd) -> bool {
-    file.identity() == Some(Identity { inode: INODE.load(Relaxed), device: DEVICE.load(Relaxed) })
-}
-
 /// Leaves the file to the parent, in the child of a fork. The result says whether there was a live file.
 pub(crate) fn leave() -> bool {
     let _ = RESERVE.replace(ptr::null_mut(), 0);
-    PER_PROCESS.live_file.swap(-1, SeqCst) != -1
+    PER_PROCESS.live_file.forget()
 }
 
 /// The header of the file, which does not change any more.
 pub(crate) fn header() -> Option<Written> {
-    let file = Fd(PER_PROCESS.live_file.load(Relaxed));
-    if is_live() && is_ours(file) { writer::read_back(file, size_of::<GmonHdr>()).ok() } else { None }
+    writer::read_back(PER_PROCESS.live_file.file()?, size_of::<GmonHdr>()).ok()
 }
 
 /// Reports full bins: a bin of this form ends at 65,535.
@@ -159,7 +142,7 @@ pub(crate) fn report(full_bins: usize) {
 
 /// The current contents of the file, if they can be read.
 pub(crate) fn whole() -> Option<Written> {
-    let file = Fd(PER_PROCESS.live_file.load(Relaxed));
-    let status = file.status().ok().filter(|_| is_ours(file))?;
+    let file = PER_PROCESS.live_file.file()?;
+    let status = file.status().ok()?;
     writer::read_back(file, status.size as usize).ok()
 }

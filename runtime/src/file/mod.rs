@@ -20,4 +20,4 @@ pub(crate) use mapped::{
 pub(crate) use names::{Children, children_leave};
 pub use names::{Naming, Output, configure};
 pub(crate) use output::keep_side_file;
-pub(crate) use side_file::{announce, remember_run, set_rank};
+pub(crate) use side_file::{announce, describe_mappings, describe_objects, remember_run, set_rank};

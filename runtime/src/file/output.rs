@@ -85,7 +85,7 @@ pub(crate) fn keep_file() {
 /// Opens the side file at start-up, as [`keep_file`] opens the file. Call this after [`keep_file`], or when the file is a live
 /// file.
 pub(crate) fn keep_side_file() {
-    let has_profile = Kept::Profile.is_some() || PER_PROCESS.live_file.load(Relaxed) != -1;
+    let has_profile = Kept::Profile.is_some() || PER_PROCESS.live_file.is_set();
     if Kept::SideFile.is_some() || FORKED.load(Relaxed) || effective_user() != SUPERUSER || !has_profile {
         return;
     }
@@ -166,6 +166,11 @@ pub(crate) fn open(to_map: bool) -> Result<Fd, Refusal> {
 /// Opens the side file, new and empty, by the rules for the file: see [`open`].
 pub(crate) fn open_side_file() -> Result<Fd, Refusal> {
     or_kept(open_beside(name_beside(&[SIDE])), Kept::SideFile)
+}
+
+/// Opens the side file, new and empty, to map it.
+pub(crate) fn open_side_file_to_map() -> Result<Fd, Refusal> {
+    open_anew(captured(), name_beside(&[SIDE]), true)
 }
 
 /// Takes the file that was opened at the start, emptied, if the process may not open the file any more. A new file

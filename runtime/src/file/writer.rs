@@ -71,6 +71,16 @@ impl Writer {
         Writer { file, buffer, used: 0, written: 0, sum: 0, ends_in_hole: false, failed: None }
     }
 
+    /// Writes from an offset of a file on. The result of [`Writer::finish`] then has no sum.
+    pub(super) fn at(file: Fd, offset: usize) -> Writer {
+        Writer { written: offset, ..Writer::new(file) }
+    }
+
+    /// The number of bytes so far, with those before the offset of [`Writer::at`].
+    pub(super) fn position(&self) -> usize {
+        self.written
+    }
+
     /// Writes `bytes`.
     #[inline(never)]
     pub(crate) fn put(&mut self, bytes: &[u8]) {

@@ -10,7 +10,7 @@ pub mod program;
 mod tally;
 
 pub use for_walks::publish;
-pub(crate) use inventory::{for_each_mapping, for_each_object};
+pub(crate) use inventory::{Listed, for_each_mapping, for_each_object};
 pub(crate) use loaded::{
     ADDRESS_BITS, ELSEWHERE, KERNEL, NOWHERE, PROGRAM, VDSO, accept_look, after_fork_in_child, for_each_gone,
     is_object, look, look_ahead, look_at_all, next_place, number, object, path, place, set_program,

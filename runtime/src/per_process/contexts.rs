@@ -8,6 +8,10 @@ use core::sync::atomic::{
     Ordering::{Acquire, Relaxed, SeqCst},
 };
 
+use gmon::layout::side_file::REASONS;
+
+use super::live_nodes::LiveNodes;
+use super::live_parts::{LiveParts, Sums};
 use super::memory::Memory;
 use crate::os::{clear, map, unmap};
 
@@ -36,14 +40,12 @@ pub(crate) const OBJECT_SHIFT: u32 = 48;
 /// The nodes of the first segment. Each further segment has twice as many nodes as the one before.
 const FIRST: u64 = 1024;
 /// The most segments: 28 MB in all. A program whose calls take ever new paths would otherwise use up all memory.
-const SEGMENTS: usize = 10;
+pub(super) const SEGMENTS: usize = 10;
 /// The most nodes, and the highest number of a node.
 pub(crate) const MOST_NODES: u32 = (FIRST << SEGMENTS) as u32 - FIRST as u32 - 1;
 /// The nodes of a group. [`ContextTree::unsettled`] has a mark for each group.
 pub(crate) const GROUP: u32 = 1024;
 const GROUPS: usize = (MOST_NODES / GROUP) as usize + 1;
-/// The reasons for which ticks have no stack, and their codes, are below this.
-const CUT_REASONS: usize = 16;
 
 /// Nodes, and the heads of their hash lists. There are as many heads as nodes, a power of two. A list has only nodes of its
 /// own segment.
@@ -54,7 +56,9 @@ pub(crate) struct Segment<'a> {
 
 /// The tree. Nodes have numbers from 1 on; 0 is the root, which is not stored. Nodes never move and are never removed.
 pub(crate) struct ContextTree {
+    /// The heads of the lists, and behind them the nodes, unless these are in the live side file.
     segments: [AtomicPtr<c_void>; SEGMENTS],
+    pub(crate) live: LiveNodes,
     /// The number of nodes, some of which may not be complete yet.
     pub(crate) nodes: AtomicU32,
     /// Whether a node of a group may have a run-time address in an object that can be closed.
@@ -68,18 +72,24 @@ pub(crate) fn position(node: u32) -> (usize, usize) {
     (segment as usize, (behind - (FIRST << segment)) as usize)
 }
 
-fn nodes_in(segment: usize) -> usize {
+/// The number of nodes in a segment.
+pub(crate) fn nodes_in(segment: usize) -> usize {
     (FIRST as usize) << segment
 }
 
+fn size_of_heads(segment: usize) -> usize {
+    nodes_in(segment) * size_of::<AtomicU32>()
+}
+
 fn size_of_segment(segment: usize) -> usize {
-    nodes_in(segment) * (size_of::<AtomicU32>() + size_of::<ContextNode>())
+    size_of_heads(segment) + nodes_in(segment) * size_of::<ContextNode>()
 }
 
 impl ContextTree {
     const fn new() -> ContextTree {
         ContextTree {
             segments: [const { AtomicPtr::new(ptr::null_mut()) }; SEGMENTS],
+            live: LiveNodes::none(),
             nodes: AtomicU32::new(0),
             unsettled: [const { AtomicBool::new(false) }; GROUPS],
         }
@@ -91,24 +101,26 @@ impl ContextTree {
         if start.is_null() {
             return None;
         }
-        let nodes = nodes_in(number);
-        // SAFETY: the memory has this size and is aligned to a page; zeros are valid heads and nodes. The memory is never
-        // freed.
+        let (length, in_file) = (nodes_in(number), self.live.nodes(number));
+        // SAFETY: the memory has this size and is aligned to a page, or to a node in the live file; zeros are valid heads and nodes.
+        // The memory is never freed.
         unsafe {
-            let heads = slice::from_raw_parts(start.cast(), nodes);
-            let behind = start.byte_add(nodes * size_of::<AtomicU32>());
-            Some(Segment { heads, nodes: slice::from_raw_parts(behind.cast(), nodes) })
+            let nodes = if in_file.is_null() { start.byte_add(size_of_heads(number)).cast() } else { in_file };
+            let heads = slice::from_raw_parts(start.cast(), length);
+            Some(Segment { heads, nodes: slice::from_raw_parts(nodes, length) })
         }
     }
 
-    /// A segment, which is mapped if necessary; `None` if there is no memory. Async-signal-safe.
+    /// A segment, which is mapped if necessary; `None` if there is no memory, or no room in the live side file. Async-signal-safe.
     pub(crate) fn segment_or_new(&self, number: usize) -> Option<Segment<'_>> {
         let place = self.segments.get(number)?;
         if place.load(Relaxed).is_null() {
-            let memory = map(size_of_segment(number));
+            // The nodes first: whoever finds the heads finds the nodes.
+            let size = if self.live.map(number)? { size_of_heads(number) } else { size_of_segment(number) };
+            let memory = map(size);
             if !memory.is_null() && place.compare_exchange(ptr::null_mut(), memory, SeqCst, SeqCst).is_err() {
                 // SAFETY: mapped above, and nobody else knows the memory.
-                unsafe { unmap(memory, size_of_segment(number)) };
+                unsafe { unmap(memory, size) };
             }
         }
         self.segment(number)
@@ -125,11 +137,20 @@ impl ContextTree {
         self.unsettled.iter().for_each(|group| group.store(false, SeqCst));
         for (number, place) in self.segments.iter().enumerate() {
             let start = place.load(SeqCst);
-            if !start.is_null() {
+            if start.is_null() {
+                continue;
+            }
+            if self.live.nodes(number).is_null() {
                 // SAFETY: all of the memory that was mapped; the child of a fork has no other thread.
                 unsafe { clear(start, size_of_segment(number)) };
+            } else {
+                // The nodes stay in the file of the parent.
+                place.store(ptr::null_mut(), SeqCst);
+                // SAFETY: as above; nobody uses the memory any more.
+                unsafe { unmap(start, size_of_heads(number)) };
             }
         }
+        self.live.leave();
     }
 }
 
@@ -148,8 +169,9 @@ pub(crate) struct ContextThread {
 /// The calling contexts of a process's ticks.
 pub(crate) struct Contexts {
     pub(crate) tree: ContextTree,
-    /// The ticks of which no stack is known, by the code of the reason.
-    pub(crate) cuts: [AtomicU64; CUT_REASONS],
+    /// The sums of ticks, unless they are in the live side file.
+    own_sums: Sums,
+    pub(crate) live: LiveParts,
     /// The buffers for walks.
     pub(crate) buffers: Memory,
     /// [`THREADS`] threads, and one behind them for all others; missing if threads are not told apart.
@@ -168,7 +190,8 @@ impl Contexts {
     pub(crate) const fn new() -> Contexts {
         Contexts {
             tree: ContextTree::new(),
-            cuts: [const { AtomicU64::new(0) }; CUT_REASONS],
+            own_sums: Sums::new(),
+            live: LiveParts::new(),
             buffers: Memory::none(),
             threads: Memory::none(),
             walks: AtomicU32::new(0),
@@ -178,12 +201,45 @@ impl Contexts {
         }
     }
 
+    /// The sums of ticks.
+    pub(crate) fn sums(&self) -> &Sums {
+        // SAFETY: null, or the part of the live side file, which stays mapped.
+        unsafe { self.live.sums.load(Acquire).as_ref() }.unwrap_or(&self.own_sums)
+    }
+
+    /// The ticks of which no stack is known, by the code of the reason.
+    pub(crate) fn cuts(&self) -> &[AtomicU64; REASONS] {
+        &self.sums().cuts
+    }
+
+    /// Uses the live side file no more, because its nodes cannot be mapped. Call this before any tick is counted.
+    pub(crate) fn give_up_file(&self) {
+        self.tree.clear();
+        self.live.forget();
+    }
+
+    /// Copies nodes and sums from the live side file to memory of their own, so that the file can be emptied. The result is false if
+    /// there is no memory for that; then nothing has changed. Call this when no ticks are counted any more.
+    pub(crate) fn leave_file(&self) -> bool {
+        if !self.tree.live.copy() {
+            return false;
+        }
+        if self.live.is_there() {
+            self.own_sums.outside.store(self.sums().outside.load(SeqCst), SeqCst);
+            self.own_sums.cuts.iter().zip(self.cuts()).for_each(|(own, cut)| own.store(cut.load(SeqCst), SeqCst));
+            self.live.forget();
+        }
+        true
+    }
+
     /// Removes all nodes and ticks, and keeps the memory. The walks of other threads do not go on in a forked child.
     pub(super) fn clear(&self) {
-        let Contexts { tree, cuts, buffers: _, threads, walks, walkers, frames_used, has_closing } = self;
+        let Contexts { tree, own_sums, live, buffers: _, threads, walks, walkers, frames_used, has_closing } = self;
         tree.clear();
+        live.forget();
         threads.clear();
-        cuts.iter().for_each(|cut| cut.store(0, SeqCst));
+        own_sums.outside.store(0, SeqCst);
+        own_sums.cuts.iter().for_each(|cut| cut.store(0, SeqCst));
         walks.store(0, SeqCst);
         walkers.iter().for_each(|walker| walker.store(0, SeqCst));
         frames_used.store(0, SeqCst);

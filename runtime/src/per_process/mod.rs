@@ -5,7 +5,10 @@
 
 mod account;
 mod contexts;
+mod live_nodes;
+mod live_parts;
 mod memory;
+mod open_file;
 
 use core::ffi::c_void;
 use core::ptr;
@@ -20,13 +23,17 @@ pub(crate) use contexts::{
     ContextNode, ContextThread, ContextTree, Contexts, GROUP, MOST_NODES, OBJECT_SHIFT, PLACE, Segment, THREADS,
     WHILE_CLOSING, position,
 };
+pub(crate) use live_parts::{Changing, encode_object, key_of, size_of_parts};
 pub(crate) use memory::{Memory, Row, Rows, SLOTS, STRETCH, Slot, TicksOutside};
+pub(crate) use open_file::OpenFile;
 
 macro_rules! per_process {
     ($($(#[$doc:meta])* $name:ident: $type:ty = $value:expr;)*) => {
         /// All that a forked child resets.
         pub(crate) struct PerProcess {
             $($(#[$doc])* pub(crate) $name: $type,)*
+            /// The live file in which the process counts.
+            pub(crate) live_file: OpenFile,
             /// The ticks of the process's POSIX timer.
             pub(crate) process_account: Account,
             pub(crate) memory: Memories,
@@ -36,6 +43,7 @@ macro_rules! per_process {
             const fn new() -> PerProcess {
                 PerProcess {
                     $($name: <$type>::new($value),)*
+                    live_file: OpenFile::none(),
                     process_account: Account::new(),
                     memory: Memories::new(),
                 }
@@ -44,6 +52,7 @@ macro_rules! per_process {
             /// Gives every value its first value. Called in the child of a fork, which has one thread.
             pub(crate) fn reset(&self) {
                 self.memory.reset(self.has_overflowed.load(SeqCst));
+                let _ = self.live_file.forget();
                 self.process_account.reset();
                 $(self.$name.store($value, SeqCst);)*
             }
@@ -51,7 +60,7 @@ macro_rules! per_process {
             /// Whether every value is its first value.
             #[cfg(test)]
             fn is_initial(&self) -> bool {
-                self.process_account.is_initial() $(&& is_same(self.$name.load(SeqCst), $value))*
+                self.process_account.is_initial() && !self.live_file.is_set() $(&& is_same(self.$name.load(SeqCst), $value))*
             }
 
             /// Calls `each` with the name of every value that is its first value.
@@ -75,8 +84,6 @@ per_process! {
     name_attempt: AtomicU32 = 0;
     /// Whether a child that will add itself to a sum has written a snapshot of its own.
     has_own_file: AtomicBool = false;
-    /// The descriptor of the live file in which the process counts; -1 for none.
-    live_file: AtomicI32 = -1;
     /// The address of the mapped file in which samples are counted behind a filter; null for none.
     mapped_file: AtomicPtr<c_void> = ptr::null_mut();
     /// The samples in which the process counted before that file; null for none.
@@ -219,7 +226,7 @@ mod tests {
             segment.heads[7].store(7, Relaxed);
         }
         nodes().iter().for_each(|node| node.ticks.store(7, Relaxed));
-        contexts.cuts[3].store(3, Relaxed);
+        contexts.cuts()[3].store(3, Relaxed);
         contexts.walks.store(3, Relaxed);
         for rows in [settled, outside, own_arcs] {
             for value in [&rows.length, &rows.capacity] {
@@ -241,7 +248,7 @@ mod tests {
         assert!(nodes().iter().all(|node| node.ticks.load(Relaxed) == 0));
         assert!([0, 1].iter().all(|number| contexts.tree.segment(*number).unwrap().heads[7].load(Relaxed) == 0));
         assert_eq!((contexts.tree.nodes.load(Relaxed), contexts.walks.load(Relaxed)), (0, 0));
-        assert!(contexts.cuts.iter().all(|cut| cut.load(Relaxed) == 0));
+        assert!(contexts.cuts().iter().all(|cut| cut.load(Relaxed) == 0));
         for rows in [settled, outside, own_arcs] {
             let left = (rows.length.load(Relaxed), rows.lost.load(Relaxed), rows.is_full.load(Relaxed));
             assert_eq!((left, rows.capacity.load(Relaxed)), ((0, 0, false), 9), "memory stays for what is to come");

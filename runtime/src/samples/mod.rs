@@ -11,7 +11,7 @@ use crate::unwind::Stack;
 /// Counts ticks at `pc`, which is the innermost frame of a stack. Called in signal handlers.
 pub(crate) fn count(pc: usize, ticks: u32, stack: Stack<'_>) {
     if contexts::are_kept() {
-        contexts::count(stack, || bins::count(pc, ticks));
+        contexts::count(stack, !bins::covers(pc), || bins::count(pc, ticks));
     } else {
         bins::count(pc, ticks);
     }
@@ -19,10 +19,10 @@ pub(crate) fn count(pc: usize, ticks: u32, stack: Stack<'_>) {
 
 /// Counts ticks of which only the pc is known.
 pub(crate) fn count_without_stack(pc: usize, ticks: u32) {
-    contexts::count_without_stack(bins::count(pc, ticks));
+    contexts::count_without_stack(!bins::covers(pc), bins::count(pc, ticks));
 }
 
 /// Counts ticks at a pc that belong to a time when ticks were counted, even if that time is over.
 pub(crate) fn count_late(pc: usize, ticks: u32) {
-    contexts::count_without_stack(bins::count_late(pc, ticks));
+    contexts::count_without_stack(!bins::covers(pc), bins::count_late(pc, ticks));
 }

@@ -8,7 +8,12 @@ use super::objects::Object;
 
 const SEGMENT_LOAD: u32 = 1;
 const SEGMENT_INDEX: u32 = 0x6474_e550;
+const SEGMENT_NOTE: u32 = 4;
 const EXECUTABLE: u32 = 1;
+/// The type and the name of the note with the build ID.
+const BUILD_ID: usize = 3 | (u32::from_le_bytes(*b"GNU\0") as usize) << 32;
+/// An upper bound of the number of notes in a segment.
+const MOST_NOTES: usize = 64;
 /// The size of an `Elf64_Phdr`.
 const SEGMENT_SIZE: usize = 56;
 /// An upper bound of the number of program headers.
@@ -87,6 +92,14 @@ impl Image {
         Some(found)
     }
 
+    /// Stores the bytes of the build ID, padded with zeros to whole words of four bytes. The result is their number; 0 if there is
+    /// none, or no room.
+    pub(super) fn build_id(self, memory: &impl Memory, room: &mut [u8]) -> usize {
+        let all = (0..self.number.min(MOST_SEGMENTS)).map_while(|index| self.segment(memory, index));
+        let mut notes = all.filter(|segment| segment.kind == SEGMENT_NOTE);
+        notes.find_map(|notes| build_id_among(memory, notes.start, notes.end, room)).unwrap_or(0)
+    }
+
     fn segment(self, memory: &impl Memory, index: usize) -> Option<Segment> {
         let at = self.segments.checked_add(index * SEGMENT_SIZE)?;
         let word = |offset| memory.read(at.checked_add(offset)?);
@@ -94,4 +107,38 @@ impl Image {
         let start = self.bias.wrapping_add(address);
         Some(Segment { kind: kind as u32, flags: (kind >> 32) as u32, start, end: start.checked_add(size)? })
     }
+}
+
+/// Stores the build ID among the notes from `start` to `end`: see [`Image::build_id`].
+fn build_id_among(memory: &impl Memory, start: usize, end: usize, room: &mut [u8]) -> Option<usize> {
+    let mut at = start;
+    for _ in 0..MOST_NOTES {
+        // The sizes of the name and of the contents, and the type; then both, each padded to whole words of four bytes.
+        let sizes = memory.read(at)?;
+        let (name, length) = (sizes & 0xffff_ffff, sizes >> 32);
+        let contents = at.checked_add(12)?.checked_add(name.checked_next_multiple_of(4)?)?;
+        if memory.read(at.checked_add(8)?)? == BUILD_ID {
+            let padded = length.next_multiple_of(4);
+            let bytes = room.get_mut(..padded)?;
+            copy(memory, contents, bytes)?;
+            bytes.iter_mut().skip(length).for_each(|byte| *byte = 0);
+            return Some(padded);
+        }
+        at = contents.checked_add(length.checked_next_multiple_of(4)?)?;
+        if at >= end {
+            return None;
+        }
+    }
+    None
+}
+
+/// Copies bytes.
+pub(super) fn copy(memory: &impl Memory, address: usize, bytes: &mut [u8]) -> Option<()> {
+    for (offset, place) in bytes.iter_mut().enumerate() {
+        let at = address.checked_add(offset)?;
+        // A word that lies in one page with the byte.
+        let word = at & !(size_of::<usize>() - 1);
+        *place = memory.read(word)?.to_ne_bytes().get(at - word).copied()?;
+    }
+    Some(())
 }

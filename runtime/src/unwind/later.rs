@@ -9,11 +9,12 @@
 //! The code of a frame cannot be unloaded while the frame is on a stack. Only a wrong frame can lead to an object that is being
 //! unloaded: see [`super::published`].
 
-use super::image::Image;
+use super::image::{Image, copy};
 use super::memory::Memory;
 use super::objects::Object;
 
-/// The offset of `l_next` in `struct link_map`. `l_addr` is at its start.
+/// The offsets of `l_name` and `l_next` in `struct link_map`. `l_addr` is at its start.
+const NAME: usize = 8;
 const NEXT: usize = 24;
 /// The most objects of the list that are looked at.
 const MOST_LISTED: u32 = 4096;
@@ -27,6 +28,17 @@ pub struct LaterObjects {
     pub may_remember: bool,
 }
 
+/// An object that was loaded after the start, without its code.
+pub(crate) struct Description {
+    pub(crate) bias: usize,
+    /// The run-time addresses of the code.
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    /// The bytes of the build ID and of the path that were stored; 0 if there is none, or no room.
+    pub(crate) build_id: usize,
+    pub(crate) path: usize,
+}
+
 impl LaterObjects {
     /// The object with code at an address.
     ///
@@ -35,7 +47,14 @@ impl LaterObjects {
     /// The object must not be unloaded as long as the result is used.
     #[inline(never)]
     pub(super) unsafe fn find(self, memory: &impl Memory, pc: usize) -> Option<Object<'static>> {
-        let mut base = 0;
+        let (_, base) = self.entry(memory, pc)?;
+        // SAFETY: the caller's promise.
+        unsafe { Image::at(memory, base)?.object(memory) }.filter(|object| object.contains(pc))
+    }
+
+    /// The last entry of the list whose object begins at or below an address, and the load bias; zeros for none.
+    fn entry(self, memory: &impl Memory, pc: usize) -> Option<(usize, usize)> {
+        let (mut found, mut base) = (0, 0);
         let mut entry = memory.read(self.last.checked_add(NEXT)?)?;
         for _ in 0..MOST_LISTED {
             if entry == 0 {
@@ -43,13 +62,50 @@ impl LaterObjects {
             }
             let bias = memory.read(entry)?;
             if base < bias && bias <= pc {
-                base = bias;
+                (found, base) = (entry, bias);
             }
             entry = memory.read(entry.checked_add(NEXT)?)?;
         }
-        // SAFETY: the caller's promise.
-        unsafe { Image::at(memory, base)?.object(memory) }.filter(|object| object.contains(pc))
+        Some((found, base))
     }
+
+    /// Describes the object with code at an address: stores its build ID, and the path that it has in the list.
+    ///
+    /// # Safety
+    ///
+    /// As for [`LaterObjects::find`].
+    pub(super) unsafe fn describe(
+        self,
+        memory: &impl Memory,
+        pc: usize,
+        build_id: &mut [u8],
+        path: &mut [u8],
+    ) -> Option<Description> {
+        let (entry, bias) = self.entry(memory, pc)?;
+        let image = Image::at(memory, bias)?;
+        // SAFETY: the caller's promise.
+        let object = unsafe { image.object(memory) }.filter(|object| object.contains(pc))?;
+        Some(Description {
+            bias,
+            start: object.start(),
+            end: object.end(),
+            build_id: image.build_id(memory, build_id),
+            path: path_at(memory, memory.read(entry.checked_add(NAME)?)?, path).unwrap_or(0),
+        })
+    }
+}
+
+/// Stores the bytes before the NUL at the end of a path. The result is their number.
+fn path_at(memory: &impl Memory, address: usize, room: &mut [u8]) -> Option<usize> {
+    for (length, place) in room.iter_mut().enumerate() {
+        let mut byte = [0];
+        copy(memory, address.checked_add(length)?, &mut byte)?;
+        [*place] = byte;
+        if *place == 0 {
+            return Some(length);
+        }
+    }
+    None
 }
 
 #[cfg(test)]

@@ -57,6 +57,7 @@ pub use chain::{Cut, Ending, Frame, Tables};
 pub use copied::CopiedStack;
 pub use expression::{Machine, evaluate};
 pub use index::Found;
+pub(crate) use later::Description;
 pub use later::LaterObjects;
 pub use memory::Memory;
 pub use objects::{Object, Objects};
@@ -65,7 +66,7 @@ pub use published::{Known, Published, Reading};
 pub use rule::{Cfa, Place, Rule, Stored};
 pub use signal_frame::SignalFrames;
 pub use this_process::{Stack, publish, walk, walk_stack, while_closing};
-pub(crate) use this_process::{after_fork_in_child, is_closing, object, object_at, stays};
+pub(crate) use this_process::{after_fork_in_child, describe_later, is_closing, object, object_at, stays};
 pub use walk::{MOST_FRAMES, OUTERMOST_FRAMES, Walk};
 pub use x86_64::X86_64;
 #[cfg(target_arch = "x86_64")]

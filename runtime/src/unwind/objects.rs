@@ -40,6 +40,12 @@ impl<'a> Object<'a> {
         self.code.start
     }
 
+    /// The address behind the object's code.
+    #[must_use]
+    pub fn end(&self) -> usize {
+        self.code.end
+    }
+
     /// Whether an address lies in the object's code.
     pub(super) fn contains(&self, address: usize) -> bool {
         self.code.start <= address && address < self.code.end

@@ -7,6 +7,7 @@ use super::cache::Cache;
 use super::chain::{Cut, Ending, Frame, Tables};
 use super::copied::{self, CopiedStack};
 use super::image::Image;
+use super::later::Description;
 use super::memory::Memory;
 use super::objects::{Object, Objects};
 use super::pages::Pages;
@@ -144,6 +145,14 @@ pub(crate) fn is_closing() -> bool {
 /// Whether an address is in an object that was loaded at the start, and therefore stays. Async-signal-safe.
 pub(crate) fn stays(address: usize) -> bool {
     PUBLISHED.read().objects().find(address).is_some()
+}
+
+/// Describes the object with code at an address, if it was loaded after the start and no thread is in [`while_closing`]. Stores its
+/// build ID and its path. Async-signal-safe.
+pub(crate) fn describe_later(pc: usize, build_id: &mut [u8], path: &mut [u8]) -> Option<Description> {
+    let reading = PUBLISHED.read();
+    // SAFETY: no object is closed before `reading` is dropped, and the result has nothing of the object.
+    unsafe { reading.later()?.describe(&memory(), pc, build_id, path) }
 }
 
 /// Forgets the walks of the parent in the child of a fork.

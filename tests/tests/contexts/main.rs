@@ -5,6 +5,7 @@
 mod by_hand;
 mod callers;
 mod clocks;
+mod live;
 #[allow(dead_code, reason = "a benchmark uses the rest")]
 mod reports;
 mod run;

@@ -15,7 +15,7 @@ fn make_object(source: &str, flags: &[&str], object: &Path) {
 }
 
 /// The program, with the objects that it opens.
-fn build(test: &str, source: &str, plugs: u32, flags: &[&str]) -> Program {
+pub(crate) fn build(test: &str, source: &str, plugs: u32, flags: &[&str]) -> Program {
     let library = format!("-B{}", library().display());
     let name = format!("contexts-soak-{test}");
     let flags = [&["-pg", &library, "-O2"], flags].concat();

@@ -8,11 +8,11 @@ use super::content::{Checksum, SideFile};
 use crate::encode::side_file::padding_size;
 use crate::layout::side_file::{
     BIG, CALLS, CONTEXTS, CUTS, END, FILLER, HEADER_SIZE, LITTLE, LIVE, MAGIC, MAJOR, MAPPINGS, OBJECTS,
-    PART_HEADER_SIZE, PROPERTIES, RAW_NODES, REQUIRED, SAMPLES, THREADS, Tag,
+    PART_HEADER_SIZE, PROPERTIES, RAW_MAPPINGS, RAW_NODES, RAW_SUMS, RAW_THREADS, REQUIRED, SAMPLES, THREADS, Tag,
 };
 use crate::read::cursor::Cursor;
 use crate::{Error, Field, Order, Part, Result, SideFileError, Word};
-use raw::RawNodes;
+use raw::Raw;
 
 impl SideFile {
     /// Reads a side file.
@@ -28,7 +28,7 @@ impl SideFile {
     pub fn parse(bytes: &[u8]) -> Result<SideFile> {
         let mut cursor = Cursor::new(bytes, Word::W64, Order::Little);
         let mut side = header(&mut cursor)?;
-        let mut nodes = RawNodes::default();
+        let mut raw = Raw::default();
         while let Some((tag, mut content)) = next(&mut cursor, bytes, side.is_live)? {
             let content = &mut content;
             match tag {
@@ -40,12 +40,15 @@ impl SideFile {
                 CALLS => items::calls(&mut side, content)?,
                 CUTS => items::cuts(&mut side, content)?,
                 CONTEXTS => contexts::read(&mut side, content)?,
-                RAW_NODES => nodes.add(content)?,
+                RAW_NODES => raw.nodes.add(content)?,
+                RAW_SUMS => raw.add_sums(&mut side, content)?,
+                RAW_MAPPINGS => raw.add_mappings(content)?,
+                RAW_THREADS => raw.threads.add(&mut side, content)?,
                 END => break,
                 _ => {}
             }
         }
-        nodes.finish(&mut side)?;
+        raw.finish(&mut side)?;
         Ok(side)
     }
 }
@@ -134,11 +137,11 @@ fn kind(tag: Tag) -> Part {
     match tag {
         PROPERTIES => Part::Properties,
         OBJECTS => Part::Objects,
-        THREADS => Part::Threads,
-        MAPPINGS => Part::Mappings,
+        THREADS | RAW_THREADS => Part::Threads,
+        MAPPINGS | RAW_MAPPINGS => Part::Mappings,
         SAMPLES => Part::Samples,
         CALLS => Part::Calls,
-        CUTS => Part::Cuts,
+        CUTS | RAW_SUMS => Part::Cuts,
         CONTEXTS | RAW_NODES => Part::Contexts,
         END => Part::End,
         _ => Part::Other,

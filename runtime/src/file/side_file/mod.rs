@@ -7,6 +7,7 @@
 mod contexts;
 mod counts;
 mod header;
+mod live_file;
 mod objects;
 mod run;
 pub(crate) mod totals;
@@ -16,11 +17,15 @@ use super::writer::{Writer, Written};
 use super::{live, names, stale};
 pub(crate) use counts::has_contents;
 pub(crate) use header::Of;
+pub(crate) use live_file::{describe_mappings, describe_objects};
 pub(crate) use run::{remember as remember_run, set_rank};
 
+use core::ops::Range;
+
+use crate::message::say_error;
 use crate::objects::Tally;
 use crate::os::Fd;
-use crate::samples::contexts::has_ticks;
+use crate::samples::contexts::{self as tree, has_ticks};
 
 /// Writes the side file of a profile with the counts outside the program, sorted by place and caller. A failure is
 /// reported if counts or calling contexts are lost.
@@ -30,6 +35,17 @@ pub(crate) fn write(of: Of, counts: Option<&[Tally]>) {
     stale::remove(counts.is_none());
     let Some(counts) = counts else { return };
     let path = names::name_beside(&[names::SIDE]);
+    if tree::is_live() && of.is_growing() {
+        // The file has all but the calls.
+        if let Err(refusal) = live_file::put_calls(counts) {
+            output::say_refusal(path.to_bytes(), refusal, b"");
+        }
+        return;
+    }
+    // Without memory, the live file stays what it is: the file of a profile that begins as this profile.
+    if !tree::leave_live() {
+        return;
+    }
     // If nothing was counted outside, and there is no sample, the profile is complete without the side file.
     if let Err(refusal) = write_file(of, counts)
         && (has_contents(counts) || has_ticks())
@@ -38,11 +54,21 @@ pub(crate) fn write(of: Of, counts: Option<&[Tally]>) {
     }
 }
 
-/// Writes the side file of a live profile at start-up, because the file may be all that remains of the run.
-pub(crate) fn announce() {
-    if let Some(header) = live::header() {
-        announce_of(header);
+/// Writes the side file of a live profile at start-up, because the file may be all that remains of the run. The profile has bins for
+/// the addresses `bins`.
+pub(crate) fn announce(bins: Range<usize>) {
+    let Some(header) = live::header() else { return };
+    if tree::are_kept() {
+        stale::remove(false);
+        match live_file::begin(header, bins) {
+            Ok(()) => return,
+            Err((what, error)) => {
+                let path = names::name_beside(&[names::SIDE]);
+                say_error(&[b"GMON_LIVE: writing ", path.to_bytes(), b" only at the end: cannot ", what], error);
+            }
+        }
     }
+    announce_of(header);
 }
 
 /// Writes the side file of a growing profile that begins with `header`.

@@ -5,7 +5,7 @@ use gmon::layout::side_file::{IS_CLOSED, IS_PROGRAM, IS_VDSO, MAPPINGS, OBJECTS}
 
 use super::run::program_path;
 use crate::file::writer::Writer;
-use crate::objects::{PROGRAM, VDSO, for_each_mapping, for_each_object, program};
+use crate::objects::{Listed, PROGRAM, VDSO, for_each_mapping, for_each_object, program};
 use crate::os::VDSO_PATH;
 
 /// The longest build ID that is written.
@@ -17,25 +17,23 @@ pub(super) fn put(out: &mut Writer) {
         put_program(out);
         // SAFETY: `control` lets only one thread write files.
         unsafe {
-            for_each_object(|listed| {
-                let build_id = listed.object.build_id.as_bytes();
-                let item = ObjectItem {
-                    number: listed.number as u32,
-                    flags: if listed.is_closed { IS_CLOSED } else { 0 },
-                    generation: listed.generation as u32,
-                    lowpc: listed.object.lowpc as u64,
-                    highpc: listed.object.highpc as u64,
-                    identity: if build_id.is_empty() {
-                        IdentityBytes::Unknown
-                    } else {
-                        IdentityBytes::BuildId(build_id)
-                    },
-                    path: listed.object.path.as_bytes(),
-                };
-                object(out, &item);
-            });
+            for_each_object(|listed| object(out, &item(listed)));
         }
     });
+}
+
+/// The item of an object.
+pub(super) fn item(listed: &Listed) -> ObjectItem<'static> {
+    let build_id = listed.object.build_id.as_bytes();
+    ObjectItem {
+        number: listed.number as u32,
+        flags: if listed.is_closed { IS_CLOSED } else { 0 },
+        generation: listed.generation as u32,
+        lowpc: listed.object.lowpc as u64,
+        highpc: listed.object.highpc as u64,
+        identity: if build_id.is_empty() { IdentityBytes::Unknown } else { IdentityBytes::BuildId(build_id) },
+        path: listed.object.path.as_bytes(),
+    }
 }
 
 /// Writes the program and the vDSO, which every file has.

@@ -38,25 +38,30 @@ fn reason(cut: Cut) -> CutReason {
 impl Contexts {
     /// Counts ticks of which no frame is known.
     pub(super) fn count_cut(&self, reason: CutReason, ticks: u32) {
-        if let Some(cut) = self.cuts.get(reason.code() as usize) {
+        if let Some(cut) = self.cuts().get(reason.code() as usize) {
             cut.fetch_add(u64::from(ticks), Relaxed);
         }
     }
 
-    /// Counts ticks in the node of a chain of a thread, the innermost frame first.
-    pub(super) fn count_chain(&self, thread: Option<u32>, frames: &[u64], ending: Ending, ticks: u32) {
+    /// Counts ticks in the node of a chain of a thread, the innermost frame first. The result is false if the ticks are in no node.
+    pub(super) fn count_chain(&self, thread: Option<u32>, frames: &[u64], ending: Ending, ticks: u32) -> bool {
         const MOST: u32 = MOST_NODES - NODES_WITHOUT_ROOM;
         let node = match ending {
             Ending::Outermost => self.top(thread, MOST).and_then(|top| self.below(top, frames, MOST)),
-            Ending::Cut(cut) if frames.is_empty() => return self.count_cut(reason(cut), ticks),
+            Ending::Cut(cut) if frames.is_empty() => {
+                self.count_cut(reason(cut), ticks);
+                return false;
+            }
             Ending::Cut(Cut::TooDeep) => self.cut(thread, CutReason::TOO_DEEP, innermost(frames, KEPT_OF_DEEP), MOST),
             Ending::Cut(cut) => self.cut(thread, reason(cut), frames, MOST),
         };
         let short = || self.cut(thread, CutReason::NO_MEMORY, innermost(frames, KEPT_WITHOUT_ROOM), MOST_NODES);
-        match node.or_else(short) {
+        let node = node.or_else(short);
+        match node {
             Some(node) => self.tree.count(node, ticks),
             None => self.count_cut(CutReason::NO_MEMORY, ticks),
         }
+        node.is_some()
     }
 
     /// The node of a thread, or the root, if the tree has room.
@@ -97,7 +102,7 @@ mod tests {
 
     /// The ticks without a stack, as (code, ticks).
     fn cuts(contexts: &Contexts) -> Vec<(usize, u64)> {
-        let cuts = contexts.cuts.iter().map(|cut| cut.load(Relaxed)).enumerate();
+        let cuts = contexts.cuts().iter().map(|cut| cut.load(Relaxed)).enumerate();
         cuts.filter(|(_, ticks)| *ticks > 0).collect()
     }
 

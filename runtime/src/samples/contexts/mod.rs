@@ -7,13 +7,14 @@
 //! Every tick is in one node, or in the sum of one reason why no stack is known. So the ticks of the tree and of the sums are
 //! the ticks in the bins and outside the program's text.
 //!
-//! `tree` adds and finds nodes, `chains` counts ticks in them, and `settling` turns addresses into places. `buffers` has the memory of walks,
+//! `tree` adds and finds nodes, `chains` counts ticks in them, and `settling` turns addresses into places. `live` counts in the live side file. `buffers` has the memory of walks,
 //! `budget` bounds their time, and `threads` has the threads of the ticks. As in [`super::bins`], nothing here takes a lock or calls
 //! the C library.
 
 mod budget;
 mod buffers;
 mod chains;
+mod live;
 mod settling;
 mod threads;
 mod tree;
@@ -35,6 +36,7 @@ use crate::unwind::{Frame, Stack, is_closing, stays, walk_stack};
 
 pub(crate) use budget::set_rate;
 use buffers::{Buffer, NoWalks};
+pub(crate) use live::{begin_live, is_live, leave_live, reserve_live};
 use tree::without_mark;
 pub(crate) use tree::{NodeRef, ROOT};
 
@@ -69,23 +71,29 @@ pub(crate) fn are_kept() -> bool {
     WALKS_STACKS && IS_KEPT.load(Relaxed)
 }
 
-/// Counts the ticks that `count_in_bins` counts for the innermost frame of a stack. Called in signal handlers.
-pub(super) fn count(stack: Stack<'_>, count_in_bins: impl FnOnce() -> u32) {
+/// Counts the ticks that `count_in_bins` counts for the innermost frame of a stack, which `is_outside` of the bins or not. Called in
+/// signal handlers.
+pub(super) fn count(stack: Stack<'_>, is_outside: bool, count_in_bins: impl FnOnce() -> u32) {
     let contexts = &PER_PROCESS.memory.contexts;
     // Taken before the bins are raised: see `wait_for_walks`.
     let buffer = Buffer::take(contexts);
     let ticks = count_in_bins();
     match buffer {
         _ if ticks == 0 => {}
-        Some(buffer) => Walking { contexts, buffer, stack, ticks }.run(),
-        None => contexts.count_cut(CutReason::NO_BUFFER, ticks),
+        Some(buffer) => Walking { contexts, buffer, stack, is_outside, ticks }.run(),
+        None => {
+            contexts.count_cut(CutReason::NO_BUFFER, ticks);
+            contexts.count_outside(is_outside, ticks);
+        }
     }
 }
 
-/// Counts ticks that came without a stack.
-pub(super) fn count_without_stack(ticks: u32) {
+/// Counts ticks that came without a stack, outside of the bins or not.
+pub(super) fn count_without_stack(is_outside: bool, ticks: u32) {
     if are_kept() && ticks > 0 {
-        PER_PROCESS.memory.contexts.count_cut(CutReason::NO_STACK, ticks);
+        let contexts = &PER_PROCESS.memory.contexts;
+        contexts.count_cut(CutReason::NO_STACK, ticks);
+        contexts.count_outside(is_outside, ticks);
     }
 }
 
@@ -127,7 +135,7 @@ pub(crate) fn each_node(mut each: impl FnMut(NodeRef)) {
 
 /// Passes the ticks of which no stack is known to `each`, by reason.
 pub(crate) fn each_cut(mut each: impl FnMut(CutReason, u64)) {
-    for (code, ticks) in (0..).zip(&PER_PROCESS.memory.contexts.cuts) {
+    for (code, ticks) in (0..).zip(PER_PROCESS.memory.contexts.cuts()) {
         let ticks = ticks.load(Relaxed);
         if ticks > 0 {
             each(CutReason::from_code(code), ticks);
@@ -169,6 +177,8 @@ struct Walking<'a> {
     contexts: &'a Contexts,
     buffer: Buffer<'a>,
     stack: Stack<'a>,
+    /// Whether the innermost frame is outside of the bins.
+    is_outside: bool,
     ticks: u32,
 }
 
@@ -206,8 +216,13 @@ impl Walking<'_> {
         if is_closing {
             buffer.mark(WHILE_CLOSING, |pc| !stays(pc as usize));
         }
-        contexts.count_chain(thread.map(|thread| thread as u32), buffer.frames(), ending, ticks);
+        if let Some(thread) = thread {
+            contexts.put_thread(thread);
+        }
+        let is_in_node = contexts.count_chain(thread.map(|thread| thread as u32), buffer.frames(), ending, ticks);
+        contexts.count_outside(self.is_outside && !is_in_node, ticks);
         let new_nodes = contexts.tree.nodes.load(Relaxed).saturating_sub(nodes);
+        contexts.describe_frames(buffer.frames(), new_nodes > 0);
         contexts.use_frames(buffer.frames().len(), new_nodes);
         if is_closing {
             // Not before: the next look must find the nodes. This thread is in their objects, which therefore stay until then.

@@ -1,0 +1,86 @@
+//! The places of addresses when the program ran.
+
+use alloc::collections::BTreeMap;
+
+use crate::encode::side_file::Place;
+use crate::layout::side_file::{ADDRESS_BITS, ELSEWHERE, MARKED, SETTLED};
+use crate::side_file::object::Mapping;
+
+/// The mappings at the end: the start of each range, with its end and the last mapping there.
+pub(super) struct Places {
+    ranges: BTreeMap<u64, (u64, Mapping)>,
+}
+
+impl Places {
+    pub(super) fn new(mappings: &[Mapping]) -> Places {
+        let mut ranges: BTreeMap<u64, (u64, Mapping)> = BTreeMap::new();
+        for mapping in mappings {
+            let (start, end) = (mapping.addresses.start, mapping.addresses.end);
+            // A range that contains the start keeps what is before it, and what is behind the end.
+            if let Some((_, (known_end, known))) = ranges.range_mut(..start).next_back()
+                && *known_end > start
+            {
+                let (behind, known) = (*known_end, known.clone());
+                *known_end = start;
+                if behind > end {
+                    ranges.insert(end, (behind, known));
+                }
+            }
+            while let Some((first, (known_end, known))) =
+                ranges.range(start..end).next().map(|(first, known)| (*first, known.clone()))
+            {
+                ranges.remove(&first);
+                if known_end > end {
+                    ranges.insert(end, (known_end, known));
+                }
+            }
+            if start < end {
+                ranges.insert(start, (end, mapping.clone()));
+            }
+        }
+        Places { ranges }
+    }
+
+    /// The place of the address of a raw node.
+    pub(super) fn of(&self, address: u64) -> Place {
+        if address & SETTLED != 0 {
+            let object = (address & !SETTLED).wrapping_shr(ADDRESS_BITS) as u32;
+            return Place { object, address: address & 1_u64.wrapping_shl(ADDRESS_BITS).wrapping_sub(1) };
+        }
+        let address = address & !MARKED;
+        // A call may be the last instruction of the code: its return address is then behind the code.
+        let mapping = self.at(address).or_else(|| self.at(address.checked_sub(1)?));
+        match mapping {
+            Some(mapping) => Place { object: mapping.object, address: address.wrapping_sub(mapping.bias) },
+            None => Place { object: ELSEWHERE, address },
+        }
+    }
+
+    fn at(&self, address: u64) -> Option<&Mapping> {
+        let (_, (end, mapping)) = self.ranges.range(..=address).next_back()?;
+        (address < *end).then_some(mapping)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_later_mapping_replaces_what_it_covers() {
+        let mapping = |start, end, object| Mapping::new(start..end, start, object);
+        let places = Places::new(&[
+            mapping(0x1000, 0x9000, 1),
+            mapping(0x3000, 0x4000, 2),
+            mapping(0x3800, 0x5000, 3),
+            mapping(0x5000, 0x5000, 4),
+        ]);
+        let object = |address| places.of(address).object;
+        assert_eq!([0x0fff, 0x1000, 0x2fff, 0x3000, 0x37ff].map(object), [ELSEWHERE, 1, 1, 2, 2]);
+        assert_eq!([0x3800, 0x4fff, 0x5000, 0x8fff].map(object), [3, 3, 1, 1]);
+        assert_eq!(places.of(0x8fff).address, 0x7fff, "by the mapping's own bias");
+        assert_eq!((object(0x9000), object(0x9001)), (1, ELSEWHERE), "a return address behind the last call");
+        assert_eq!(object(MARKED | 0x3000), 2);
+        assert_eq!(places.of(SETTLED | 7 << 48 | 0x123), Place { object: 7, address: 0x123 });
+    }
+}

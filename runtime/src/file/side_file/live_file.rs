@@ -1,0 +1,205 @@
+//! The live side file: the side file of a live profile, in which the process counts calling contexts.
+//!
+//! The file begins with what does not change: the properties, and the objects that are loaded at the start. Then comes what the process
+//! changes in the file itself, which is mapped; two slots for calls; and the nodes of the tree. docs/format.md has the parts.
+
+use core::ops::Range;
+use core::sync::atomic::{
+    AtomicUsize,
+    Ordering::{Relaxed, SeqCst},
+};
+
+use gmon::encode::side_file::{LARGEST_CALL, LARGEST_HEAD, part};
+use gmon::layout::side_file::{FILLER, PART_HEADER_SIZE};
+
+use super::header::{self, Of};
+use super::{counts, objects, run};
+use crate::file::output::{self, Refusal};
+use crate::file::writer::{Writer, Written};
+use crate::objects::{Tally, for_each_mapping, for_each_object, is_object, object};
+use crate::os::{Errno, Fd, LARGEST_PAGE, a_moment, map_file, unmap};
+use crate::per_process::{Changing, PER_PROCESS, size_of_parts};
+use crate::samples::contexts::{self, begin_live};
+use crate::unwind::stays;
+
+/// The size of a slot for calls, a hole at first. A snapshot writes the calls into one slot while the other one has those of the
+/// snapshot before.
+const SLOT: usize = 512 << 10;
+/// The least room for the descriptions of objects.
+const ROOM: usize = 48 << 10;
+
+/// The offset of the first slot.
+static SLOTS: AtomicUsize = AtomicUsize::new(0);
+/// The number of snapshots.
+static SNAPSHOTS: AtomicUsize = AtomicUsize::new(0);
+
+/// Makes the live side file of a profile that begins with `header` and has bins for the addresses `bins`, and counts there from now on.
+pub(super) fn begin(header: Written, bins: Range<usize>) -> Result<(), Refusal> {
+    let file = output::open_side_file_to_map()?.out_of_the_way();
+    let made = put_start(file, header).and_then(|start| put_changing(file, start, bins));
+    if made.is_err() {
+        let _ = file.truncate();
+        let _ = file.close();
+    }
+    made.map_err(|error| (&b"map it"[..], error))
+}
+
+/// Writes what does not change. The result is the number of bytes.
+fn put_start(file: Fd, header: Written) -> Result<usize, Errno> {
+    let mut out = Writer::new(file);
+    header::put(&mut out, Of::Growing(header));
+    run::put(&mut out);
+    objects::put(&mut out);
+    objects::put_mappings(&mut out);
+    out.finish().map(|written| written.length)
+}
+
+/// Makes the parts that change, from the offset `start` on, the slots for calls, and the first nodes.
+fn put_changing(file: Fd, start: usize, bins: Range<usize>) -> Result<(), Errno> {
+    let first = start & !(LARGEST_PAGE - 1);
+    let end = (start + size_of_parts(contexts::all_threads().len()) + ROOM).next_multiple_of(LARGEST_PAGE);
+    file.extend(start, end - start)?;
+    let mut out = Writer::at(file, end);
+    for _ in 0..2 {
+        out.part(FILLER, |out| out.zeros(SLOT - PART_HEADER_SIZE));
+    }
+    let nodes = out.finish()?.length;
+    SLOTS.store(end, Relaxed);
+    let memory = map_file(file, first, end - first)?;
+    // SAFETY: zeros of the file, from a multiple of 8 on, which stay mapped, and more than the parts need.
+    let is_mapped = unsafe { begin_live(file, (memory.byte_add(start - first), end - start), nodes, bins) };
+    if !is_mapped {
+        // SAFETY: mapped above, and nobody uses the memory.
+        unsafe { unmap(memory, end - first) };
+        return Err(file.extend(nodes, LARGEST_PAGE).err().unwrap_or(Errno::ENOMEM));
+    }
+    // SAFETY: at start-up there is one thread.
+    PER_PROCESS.memory.contexts.live.described.store(unsafe { last_object() }, Relaxed);
+    Ok(())
+}
+
+/// The highest number of an object.
+///
+/// # Safety
+///
+/// As for [`describe_objects`].
+unsafe fn last_object() -> usize {
+    let mut last = 0;
+    // SAFETY: the caller's promise.
+    unsafe { for_each_object(|listed| last = listed.number) };
+    last
+}
+
+/// Waits until no handler changes the live side file; `None` if there is no such file.
+fn change() -> Option<Changing<'static>> {
+    let live = &PER_PROCESS.memory.contexts.live;
+    while live.is_there() {
+        match live.change() {
+            None => a_moment(),
+            changing => return changing,
+        }
+    }
+    None
+}
+
+/// Describes the objects that are known now. Call this before the tree has places in these objects.
+///
+/// # Safety
+///
+/// Call this only in the thread that may write files, with signals blocked.
+pub(crate) unsafe fn describe_objects() {
+    let Some(changing) = change() else { return };
+    let described = &PER_PROCESS.memory.contexts.live.described;
+    // SAFETY: the caller's promise.
+    unsafe {
+        for_each_object(|listed| {
+            if listed.number == described.load(Relaxed) + 1
+                && changing.add_object(&objects::item(listed), listed.object.build_id.as_bytes())
+            {
+                described.store(listed.number, Relaxed);
+            }
+        });
+    }
+}
+
+/// Says in the file where the objects are that were loaded after the start.
+///
+/// # Safety
+///
+/// As for [`describe_objects`].
+pub(crate) unsafe fn describe_mappings() {
+    let Some(changing) = change() else { return };
+    let live = &PER_PROCESS.memory.contexts.live;
+    changing.keep(|known| {
+        let mut is_kept = false;
+        // SAFETY: the caller's promise.
+        unsafe {
+            for_each_mapping(|start, end, _, object| {
+                is_kept |= known == (start as u64, end as u64, object as u64);
+            });
+        }
+        is_kept
+    });
+    // SAFETY: as above.
+    unsafe {
+        for_each_mapping(|start, end, bias, number| {
+            if is_object(number) && number <= live.described.load(Relaxed) && can_go(number, bias) {
+                changing.map(start, end, bias, number);
+            }
+        });
+    }
+    // A handler may have described an object that is newer than the list.
+    live.has_missed.store(true, SeqCst);
+}
+
+/// Whether an object was loaded after the start.
+///
+/// # Safety
+///
+/// As for [`describe_objects`].
+unsafe fn can_go(number: usize, bias: usize) -> bool {
+    // SAFETY: the caller's promise.
+    let lowpc = unsafe { object(number) }.map_or(0, |object| object.lowpc);
+    // The code begins less than 16 bytes behind.
+    !stays(bias.wrapping_add(lowpc | 15))
+}
+
+/// Writes the calls of a snapshot, in place of those of the snapshot before.
+pub(super) fn put_calls(counts: &[Tally]) -> Result<(), Refusal> {
+    // SAFETY: `control` lets only one thread write files.
+    let last = unsafe {
+        describe_objects();
+        describe_mappings();
+        last_object()
+    };
+    if PER_PROCESS.memory.contexts.live.described.load(Relaxed) < last {
+        return Err((b"describe its objects", Errno::EFBIG));
+    }
+    let calls = counts.iter().filter(|count| !count.is_samples()).count();
+    if calls * LARGEST_CALL + LARGEST_HEAD + 4 * PART_HEADER_SIZE > SLOT {
+        return Err((b"write its calls", Errno::EFBIG));
+    }
+    let file = PER_PROCESS.memory.contexts.tree.live.file.file().ok_or((&b"find it"[..], Errno::EBADF))?;
+    replace_calls(file, counts).map_err(|error| (&b"write"[..], error))
+}
+
+/// Writes calls into one slot, and then makes the other slot a filler.
+///
+/// A slot is a filler, whose content is skipped. With calls, its header is that of an empty filler, behind which follow the calls and
+/// another filler.
+fn replace_calls(file: Fd, counts: &[Tally]) -> Result<(), Errno> {
+    let turn = SNAPSHOTS.load(Relaxed);
+    let [slot, other] = [turn % 2, (turn + 1) % 2].map(|slot| SLOTS.load(Relaxed) + slot * SLOT);
+    let mut out = Writer::at(file, slot + PART_HEADER_SIZE);
+    counts::put_calls(&mut out, counts);
+    let left = slot + SLOT - PART_HEADER_SIZE - out.position();
+    part(&mut out, FILLER, 0, left as u64);
+    out.finish()?;
+    let set_length = |slot: usize, length: usize| {
+        file.write_all_at(&(length as u64).to_ne_bytes(), slot + PART_HEADER_SIZE - size_of::<u64>())
+    };
+    set_length(other, SLOT - PART_HEADER_SIZE)?;
+    set_length(slot, 0)?;
+    SNAPSHOTS.store(turn + 1, Relaxed);
+    Ok(())
+}
