@@ -6,8 +6,8 @@ mod side;
 use std::collections::BTreeMap;
 
 use gmon::side_file::{
-    Accumulator, Call, Calls, CutReason, ELSEWHERE, Identity, KERNEL, Kind, Object, PROGRAM, Place, Samples, SideFile, THREAD, Thread,
-    property,
+    Accumulator, Call, Calls, CutReason, ELSEWHERE, Identity, KERNEL, Kind, Object, PROGRAM, Place, Samples, SideFile,
+    THREAD, Thread, property,
 };
 use gmon::{Error, Field, SideFileError, Word};
 use proptest::prelude::*;

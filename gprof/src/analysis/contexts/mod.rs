@@ -6,6 +6,7 @@
 pub mod build;
 pub mod call_sites;
 pub mod callers;
+mod jumps;
 pub mod measured;
 pub mod sums;
 pub mod tree;
