@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Parser, ValueEnum};
 
-use crate::cli::options::{Compat, OutputFormat};
+use crate::cli::options::{Compat, Orderer, OutputFormat};
 
 /// Shows where a program built with `cc -pg` spent its time.
 ///
@@ -101,6 +101,10 @@ pub(super) struct Arguments {
     /// Print an order of functions for a linker, which places callers near their callees
     #[arg(short = 'r', long, help_heading = "Reports")]
     pub(super) function_ordering: bool,
+
+    /// Print an order of the functions that ran, or their calls, for this program
+    #[arg(long, value_name = "READER", help_heading = "Reports")]
+    order: Option<OrderReader>,
 
     /// Print an order of object files for a linker, which places callers near their callees. MAP lists the symbols of
     /// the object files, as written by `nm --defined-only -v --print-file-name`. Other reports then show object files
@@ -338,6 +342,17 @@ impl Arguments {
             Some(Written::Json) => OutputFormat::Json,
         }
     }
+
+    /// The program that an order of the functions that ran is for.
+    pub(super) fn orderer(&self) -> Option<Orderer> {
+        self.order.map(|reader| match reader {
+            OrderReader::LldCallgraph => Orderer::LldCallGraph,
+            OrderReader::Symbols => Orderer::Symbols,
+            OrderReader::Gold => Orderer::Gold,
+            OrderReader::Ld => Orderer::Ld,
+            OrderReader::Bolt => Orderer::Bolt,
+        })
+    }
 }
 
 /// The values of `--format`.
@@ -347,6 +362,21 @@ enum Written {
     Text,
     /// JSON for programs; docs/json.md has the schema
     Json,
+}
+
+/// The values of `--order`.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum OrderReader {
+    /// lld, option --call-graph-ordering-file
+    LldCallgraph,
+    /// lld, option --symbol-ordering-file
+    Symbols,
+    /// gold, option --section-ordering-file
+    Gold,
+    /// GNU ld 2.43 and later, option --section-ordering-file
+    Ld,
+    /// llvm-bolt, option --function-order
+    Bolt,
 }
 
 /// The values of `--compat`.

@@ -107,6 +107,7 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
 fn is_of_program_alone(arguments: &Arguments) -> bool {
     arguments.sum
         || arguments.function_ordering
+        || arguments.orderer().is_some()
         || arguments.file_ordering.is_some()
         || arguments.external_symbol_table.is_some()
 }
@@ -114,6 +115,7 @@ fn is_of_program_alone(arguments: &Arguments) -> bool {
 /// Checks for options that cannot be used together: new columns in layouts that must match another gprof byte by
 /// byte, and JSON of reports that exist only as text.
 fn contradictions(arguments: &Arguments, rules: &Rules) -> Result<(), Error> {
+    let order = ("--order", arguments.orderer().is_some());
     let json = [("--format=json", arguments.format() == OutputFormat::Json)];
     let new = [
         json[0],
@@ -128,6 +130,7 @@ fn contradictions(arguments: &Arguments, rules: &Rules) -> Result<(), Error> {
         ("--threads", arguments.threads),
         ("--thread", arguments.thread.is_some()),
         ("--extract", arguments.extract.is_some()),
+        order,
     ];
     let compat = ("--compat=gnu", arguments.compat.is_some());
     let fixed = [compat, ("-T", arguments.traditional)];
@@ -138,6 +141,7 @@ fn contradictions(arguments: &Arguments, rules: &Rules) -> Result<(), Error> {
         ("--annotated-source", !arguments.annotated_source.is_empty()),
         ("--source-times", arguments.source_times),
         ("--function-ordering", arguments.function_ordering),
+        order,
         ("--file-ordering", arguments.file_ordering.is_some()),
         ("--file-info", arguments.file_info),
     ];
@@ -158,7 +162,8 @@ fn contradictions(arguments: &Arguments, rules: &Rules) -> Result<(), Error> {
         .or_else(|| given(&[("--inlines", arguments.inlines)]).zip(given(&[compat])))
         .or_else(|| given(&[("--bounds", arguments.bounds)]).zip(given(&other_functions)))
         .or_else(|| given(&stacks).zip(given(&other_functions[..2])))
-        .or_else(|| given(&[("--function-ordering", arguments.function_ordering)]).zip(given(&file_order)))
+        .or_else(|| given(&[("--function-ordering", arguments.function_ordering), order]).zip(given(&file_order)))
+        .or_else(|| given(&[order]).zip(given(&other_functions)))
         .or_else(|| given(&[("--line", arguments.line && !rules.orders_files_by_line)]).zip(given(&file_order)));
     match found {
         None if arguments.output.is_some() && arguments.extract.is_none() => {
@@ -211,6 +216,7 @@ fn reports(arguments: &Arguments, matches: &ArgMatches, rules: &Rules) -> Result
         contexts: arguments.contexts.as_deref().map(depth).transpose()?,
         callers: !arguments.callers.is_empty(),
         function_order: arguments.function_ordering,
+        linker_order: arguments.orderer(),
         sum: arguments.sum,
         ..Reports::default()
     };

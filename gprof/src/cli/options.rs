@@ -54,6 +54,21 @@ pub enum OutputFormat {
     Json,
 }
 
+/// The program that reads an order of functions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Orderer {
+    /// lld's `--call-graph-ordering-file`: callers, called functions, and numbers of calls.
+    LldCallGraph,
+    /// lld's `--symbol-ordering-file`: names of functions.
+    Symbols,
+    /// gold's `--section-ordering-file`: names of sections.
+    Gold,
+    /// GNU ld's `--section-ordering-file`: a part of a linker script.
+    Ld,
+    /// llvm-bolt's `--function-order`: names of functions.
+    Bolt,
+}
+
 /// The user's request for one report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Asked {
@@ -91,6 +106,8 @@ pub struct Reports {
     pub callers: bool,
     /// An order of functions.
     pub function_order: bool,
+    /// The program that an order of the functions that ran is for.
+    pub linker_order: Option<Orderer>,
     /// The profile of one shared object, in a file.
     pub extract: Option<Extract>,
     /// The file with the sum of the profiles.
@@ -276,6 +293,8 @@ pub struct Wanted {
     pub source: bool,
     /// An order of functions.
     pub function_order: bool,
+    /// The program that an order of the functions that ran is for.
+    pub linker_order: Option<Orderer>,
     /// Whether the profiles contain calls, so that functions have numbers.
     pub calls: bool,
     /// An order of object files.
@@ -286,7 +305,7 @@ impl Wanted {
     /// Whether any report is wanted that needs an analysis: any except `info` and `threads`.
     #[must_use]
     pub fn analysis(&self) -> bool {
-        let orders = self.function_order || self.file_order;
+        let orders = self.function_order || self.linker_order.is_some() || self.file_order;
         let stacks = self.stacks();
         self.stats || self.flat || self.graph || self.bounds || stacks || self.counts || self.source || orders
     }
@@ -301,8 +320,8 @@ impl Wanted {
     /// arcs are then not shown.
     #[must_use]
     pub fn is_flat_alone(&self) -> bool {
-        let others = self.graph || self.counts || self.source || self.function_order || self.file_order;
-        self.flat && !others
+        let orders = self.function_order || self.linker_order.is_some() || self.file_order;
+        self.flat && !(self.graph || self.counts || self.source || orders)
     }
 }
 
@@ -373,7 +392,8 @@ impl Options {
     /// Whether the reports show only code that has samples or calls: the flat profile alone.
     #[must_use]
     pub(crate) fn shows_only_profiled_code(&self, wanted: Wanted) -> bool {
-        let all = wanted.graph || wanted.counts || wanted.source || wanted.function_order || self.sums_lines();
+        let orders = wanted.function_order || wanted.linker_order.is_some();
+        let all = wanted.graph || wanted.counts || wanted.source || orders || self.sums_lines();
         let by_neighbors = !self.rules.chooses_sets && !self.choices.is_empty();
         !(all || by_neighbors || self.unused || self.traditional)
     }
@@ -405,6 +425,7 @@ impl Options {
             counts: asked.counts == Asked::For,
             source: asked.source == Asked::For,
             function_order: asked.function_order,
+            linker_order: asked.linker_order,
             calls: has_graph,
             file_order: self.file_map.is_some(),
         };
@@ -413,6 +434,9 @@ impl Options {
         }
         if wanted.graph && !has_graph {
             return Err(if self.thread.is_some() { Error::NoCallsOfThread } else { Error::NoCalls });
+        }
+        if wanted.linker_order.is_some() && !has_graph {
+            return Err(Error::NoCalls);
         }
         if wanted.bounds && !(contents.samples && contents.calls) {
             return Err(Error::NoBounds);
