@@ -153,7 +153,7 @@ fn an_order_needs_calls_and_a_known_reader() {
         let text = String::from_utf8_lossy(&output.stderr);
         assert!(!output.status.success() && text.contains(message), "{words:?}: {text}");
     };
-    fails(&["--order=linker", "prog", "gmon.out"], "invalid value 'linker' for '--order");
+    fails(&["--order=linker", "prog", "gmon.out"], "(lld-callgraph, symbols, gold, ld, bolt)");
     fails(&["--order=ld", "--compat=gnu", "prog", "gmon.out"], "'--order' and '--compat=gnu' cannot be used together");
     fails(
         &["--order=ld", "--format=json", "prog", "gmon.out"],

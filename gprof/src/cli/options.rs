@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use gmon_demangle::Style;
 
 pub use crate::cli::compat::Compat;
+use crate::cli::format::Format;
+use crate::cli::orderer::Orderer;
 use crate::cli::rules::Rules;
 use crate::cli::symspec::{Pattern, Spec, What};
 use crate::error::Error;
@@ -44,29 +46,13 @@ pub struct ProfiledImage {
     pub profiles: Vec<ProfilePath>,
 }
 
-/// The format of the reports.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OutputFormat {
-    /// Text for people.
-    #[default]
-    Text,
-    /// JSON for programs.
-    Json,
-}
-
-/// The program that reads an order of functions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Orderer {
-    /// lld's `--call-graph-ordering-file`: callers, called functions, and numbers of calls.
-    LldCallGraph,
-    /// lld's `--symbol-ordering-file`: names of functions.
-    Symbols,
-    /// gold's `--section-ordering-file`: names of sections.
-    Gold,
-    /// GNU ld's `--section-ordering-file`: a part of a linker script.
-    Ld,
-    /// llvm-bolt's `--function-order`: names of functions.
-    Bolt,
+/// One output of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Output {
+    /// The file to write; `None` for the standard output.
+    pub file: Option<PathBuf>,
+    /// The format.
+    pub format: Format,
 }
 
 /// The user's request for one report.
@@ -256,10 +242,8 @@ pub struct Options {
     pub(crate) paths: bool,
     /// Whether to show the standard errors of self times.
     pub(crate) errors: bool,
-    /// The format of the reports.
-    pub(crate) format: OutputFormat,
-    /// Whether to draw tables.
-    pub(crate) table: bool,
+    /// The outputs; never empty.
+    pub(crate) outputs: Vec<Output>,
     /// The width of the index and of tables in characters, if given.
     pub(crate) width: Option<usize>,
     /// How source files are found and annotated.
@@ -359,13 +343,18 @@ impl Options {
         self.rules.measures_times && !self.propagates && !self.by_line
     }
 
+    /// Whether anything goes to the standard output.
+    #[must_use]
+    pub(crate) fn writes_to_stdout(&self) -> bool {
+        self.outputs.iter().any(|output| output.file.is_none())
+    }
+
     /// Whether to write a footer, which says how much of the profiles the reports account for.
     #[must_use]
     pub(crate) fn has_footer(&self, wanted: Wanted) -> bool {
-        // With `--stats` and in JSON, the reports contain this already.
-        let is_text = self.format == OutputFormat::Text;
+        // With `--stats`, the reports contain this already.
         let has_times = wanted.flat || wanted.graph || wanted.bounds || wanted.stacks();
-        self.rules.has_footer && is_text && has_times && !wanted.stats && !self.brief
+        self.rules.has_footer && has_times && !wanted.stats && !self.brief
     }
 
     /// Whether choices or reports need the source lines of functions.

@@ -6,7 +6,7 @@
 use std::io::{self, Write};
 
 use crate::analysis::Analysis;
-use crate::cli::options::Orderer;
+use crate::cli::orderer::Orderer;
 
 /// The beginnings of the names of a function's section.
 const SECTIONS: [&str; 4] = [".text.", ".text.hot.", ".text.startup.", ".text.unlikely."];

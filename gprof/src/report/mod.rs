@@ -30,4 +30,4 @@ mod table;
 mod threads;
 mod writer;
 
-pub use render::{Format, render};
+pub use render::render;
