@@ -13,20 +13,8 @@ use gmon::layout::side_file::REASONS;
 use super::live_nodes::LiveNodes;
 use super::live_parts::{LiveParts, Sums};
 use super::memory::Memory;
+use super::nodes::{ContextNode, FIRST, SEGMENTS, nodes_in};
 use crate::os::{clear, map, unmap};
-
-/// A node of the tree, as a part NODE of a live side file has it. A node of zeros is not used.
-#[repr(C)]
-pub(crate) struct ContextNode {
-    /// The run-time address of code, or a place: see [`PLACE`]. Stored last: a node with an address has a parent.
-    pub(crate) address: AtomicU64,
-    /// The number of the parent, which is lower than the node's own; 0 for the root.
-    pub(crate) parent: AtomicU32,
-    /// The number of the next node with the same hash; 0 at the end.
-    pub(crate) next: AtomicU32,
-    /// The ticks, without those of the nodes below.
-    pub(crate) ticks: AtomicU64,
-}
 
 /// Marks the address of a node as a place: the object is in the bits from [`OBJECT_SHIFT`] on, the address in the object
 /// in the bits below.
@@ -37,10 +25,6 @@ pub(crate) const WHILE_CLOSING: u64 = 1 << 62;
 /// The lowest bit of the object's number.
 pub(crate) const OBJECT_SHIFT: u32 = 48;
 
-/// The nodes of the first segment. Each further segment has twice as many nodes as the one before.
-const FIRST: u64 = 1024;
-/// The most segments: 28 MB in all. A program whose calls take ever new paths would otherwise use up all memory.
-pub(super) const SEGMENTS: usize = 10;
 /// The most nodes, and the highest number of a node.
 pub(crate) const MOST_NODES: u32 = (FIRST << SEGMENTS) as u32 - FIRST as u32 - 1;
 /// The nodes of a group. [`ContextTree::unsettled`] has a mark for each group.
@@ -70,11 +54,6 @@ pub(crate) fn position(node: u32) -> (usize, usize) {
     let behind = u64::from(node) + FIRST;
     let segment = behind.ilog2() - FIRST.ilog2();
     (segment as usize, (behind - (FIRST << segment)) as usize)
-}
-
-/// The number of nodes in a segment.
-pub(crate) fn nodes_in(segment: usize) -> usize {
-    (FIRST as usize) << segment
 }
 
 fn size_of_heads(segment: usize) -> usize {

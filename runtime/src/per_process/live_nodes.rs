@@ -11,8 +11,8 @@ use core::sync::atomic::{
 
 use gmon::layout::side_file::{FILLER, PART_HEADER_SIZE, RAW_NODES};
 
-use super::contexts::{ContextNode, SEGMENTS, nodes_in};
 use super::live_parts::PartHeader;
+use super::nodes::{ContextNode, SEGMENTS, nodes_in};
 use super::open_file::OpenFile;
 use crate::os::{LARGEST_PAGE, map, map_file, unmap};
 

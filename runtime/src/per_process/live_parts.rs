@@ -9,9 +9,7 @@ use core::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release, SeqCst},
 };
 
-use gmon::encode::side_file::{LARGEST_NUMBER, ObjectItem, Piece, object, padding_size};
-use gmon::layout::mark;
-use gmon::layout::side_file::{FILLER, OBJECTS, PART_HEADER_SIZE, RAW_MAPPINGS, RAW_SUMS, RAW_THREADS, REASONS, Tag};
+use gmon::layout::side_file::{FILLER, PART_HEADER_SIZE, RAW_MAPPINGS, RAW_SUMS, RAW_THREADS, REASONS, Tag};
 
 /// Sums of ticks: a `RawSums`.
 #[repr(C)]
@@ -39,11 +37,11 @@ impl Sums {
 /// A mapping of an object that was loaded after the start: a `RawMapping`.
 #[repr(C)]
 pub(crate) struct LiveMapping {
-    start: AtomicU64,
+    pub(super) start: AtomicU64,
     /// Stored last, and cleared first.
-    end: AtomicU64,
-    bias: AtomicU64,
-    object: AtomicU64,
+    pub(super) end: AtomicU64,
+    pub(super) bias: AtomicU64,
+    pub(super) object: AtomicU64,
 }
 
 /// A thread: a `RawThread`.
@@ -85,12 +83,12 @@ pub(crate) struct LiveParts {
     threads: AtomicPtr<LiveThread>,
     threads_number: AtomicUsize,
     /// The filler behind the last part, and the address behind the filler.
-    filler: AtomicPtr<PartHeader>,
-    end: AtomicUsize,
+    pub(super) filler: AtomicPtr<PartHeader>,
+    pub(super) end: AtomicUsize,
     /// Whether a thread changes mappings or adds parts.
-    is_changing: AtomicBool,
+    pub(super) is_changing: AtomicBool,
     /// The objects in the file by key: the upper bits of the key, and the number in the low 16 bits.
-    numbers: [AtomicU64; MOST_NUMBERS],
+    pub(super) numbers: [AtomicU64; MOST_NUMBERS],
     /// The number of objects that handlers have described.
     pub(crate) found: AtomicU32,
     /// The highest number of the other objects in the file.
@@ -107,27 +105,8 @@ pub(crate) const fn size_of_parts(threads: usize) -> usize {
         + 4 * PART_HEADER_SIZE
 }
 
-/// A key of an object: objects with different keys are different, or one of them was opened by another path. Different files may have
-/// the same build ID.
-pub(crate) fn key_of(item: &ObjectItem<'_>, identity: &[u8]) -> u64 {
-    let range = item.lowpc.to_ne_bytes().into_iter().chain(item.highpc.to_ne_bytes());
-    let marks =
-        (0..).zip(range.chain(identity.iter().chain(item.path).copied())).map(|(position, byte)| mark(position, byte));
-    marks.fold(1 << 16, u64::wrapping_add)
-}
-
-/// Encodes an object. The result is the number of bytes; `None` if there is no room.
-pub(crate) fn encode_object(room: &mut [u8], item: &ObjectItem<'_>, identity: &[u8]) -> Option<usize> {
-    let mut piece = Piece::new(room);
-    if !piece.has_room(8 * LARGEST_NUMBER + identity.len() + item.path.len()) {
-        return None;
-    }
-    object(&mut piece, item);
-    Some(piece.content().len())
-}
-
 /// The right to change mappings and to add parts. It ends when the value is dropped.
-pub(crate) struct Changing<'a>(&'a LiveParts);
+pub(crate) struct Changing<'a>(pub(super) &'a LiveParts);
 
 impl LiveParts {
     pub(super) const fn new() -> LiveParts {
@@ -219,7 +198,7 @@ impl LiveParts {
         is_free.then(|| Changing(self))
     }
 
-    fn mappings(&self) -> &[LiveMapping] {
+    pub(super) fn mappings(&self) -> &[LiveMapping] {
         let start = self.mappings.load(Relaxed);
         if start.is_null() {
             return &[];
@@ -234,93 +213,5 @@ impl LiveParts {
         self.mappings()
             .iter()
             .any(|mapping| mapping.start.load(Relaxed) <= address && address < mapping.end.load(Acquire))
-    }
-}
-
-impl Changing<'_> {
-    /// Sets the mapping of an object, and removes those that it overlaps.
-    pub(crate) fn map(&self, start: usize, end: usize, bias: usize, object: usize) {
-        let [start, end, bias, object] = [start, end, bias, object].map(|value| value as u64);
-        let same = |mapping: &LiveMapping| {
-            let range = (mapping.start.load(Relaxed), mapping.end.load(Relaxed));
-            range == (start, end) && mapping.object.load(Relaxed) == object
-        };
-        if self.0.mappings().iter().any(same) {
-            return;
-        }
-        self.keep(|(first, behind, _)| behind <= start || end <= first);
-        let free = self.0.mappings().iter().find(|mapping| mapping.end.load(Relaxed) == 0);
-        if let Some(mapping) = free {
-            mapping.start.store(start, Relaxed);
-            mapping.bias.store(bias, Relaxed);
-            mapping.object.store(object, Relaxed);
-            mapping.end.store(end, Release);
-        }
-    }
-
-    /// Removes all mappings but those that `is_kept` wants, as (first address, address behind, object).
-    pub(crate) fn keep(&self, is_kept: impl Fn((u64, u64, u64)) -> bool) {
-        for mapping in self.0.mappings() {
-            let end = mapping.end.load(Relaxed);
-            if end != 0 && !is_kept((mapping.start.load(Relaxed), end, mapping.object.load(Relaxed))) {
-                mapping.end.store(0, Release);
-            }
-        }
-    }
-
-    /// The number of the object in the file with a key.
-    pub(crate) fn number(&self, key: u64) -> Option<usize> {
-        let numbers = self.0.numbers.iter().map(|number| number.load(Relaxed));
-        let found = numbers.take_while(|number| *number != 0).find(|number| number >> 16 == key >> 16)?;
-        Some((found & 0xffff) as usize)
-    }
-
-    /// Remembers the number of the object with a key, while there is room.
-    pub(crate) fn set_number(&self, key: u64, number: usize) {
-        let of_key = |place: &&AtomicU64| {
-            let found = place.load(Relaxed);
-            found == 0 || found >> 16 == key >> 16
-        };
-        if let Some(place) = self.0.numbers.iter().find(of_key) {
-            place.store(key & !0xffff | number as u64 & 0xffff, Relaxed);
-        }
-    }
-
-    /// Describes an object with this build ID, if it has one. The result is false if there is no room.
-    pub(crate) fn add_object(&self, item: &ObjectItem<'_>, identity: &[u8]) -> bool {
-        let is_added = self.append(OBJECTS, |room| encode_object(room, item, identity));
-        if is_added {
-            self.set_number(key_of(item, identity), item.number as usize);
-        }
-        is_added
-    }
-
-    /// Adds a part with the content that `fill` writes, if there is room. `fill` gets the room and returns the number of bytes that it
-    /// has used, or `None` to add nothing. The result says whether the part was added.
-    pub(crate) fn append(&self, tag: Tag, fill: impl FnOnce(&mut [u8]) -> Option<usize>) -> bool {
-        let (filler, end) = (self.0.filler.load(Relaxed), self.0.end.load(Relaxed));
-        let start = filler.addr() + PART_HEADER_SIZE;
-        let room = end.saturating_sub(start);
-        if filler.is_null() || room < PART_HEADER_SIZE {
-            return false;
-        }
-        // SAFETY: the filler's content, which only the thread with this right uses. Behind it is room for another header.
-        let content = unsafe { slice::from_raw_parts_mut(filler.add(1).cast::<u8>(), room - PART_HEADER_SIZE) };
-        let Some(length) = fill(content) else { return false };
-        let padded = length + padding_size(length as u64);
-        // SAFETY: inside the filler; its header and its end are multiples of 8, and the content is not longer than the room.
-        let next: *mut PartHeader = unsafe { filler.add(1).byte_add(padded) };
-        // SAFETY: as above. The bytes are the filler's, or those of the header that the filler gets.
-        unsafe { (*next).set(FILLER, end - next.addr() - PART_HEADER_SIZE) };
-        self.0.filler.store(next, Relaxed);
-        // SAFETY: the header of the filler.
-        unsafe { (*filler).set(tag, length) };
-        true
-    }
-}
-
-impl Drop for Changing<'_> {
-    fn drop(&mut self) {
-        self.0.is_changing.store(false, SeqCst);
     }
 }

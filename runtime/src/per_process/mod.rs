@@ -5,9 +5,11 @@
 
 mod account;
 mod contexts;
+mod live_changes;
 mod live_nodes;
 mod live_parts;
 mod memory;
+mod nodes;
 mod open_file;
 
 use core::ffi::c_void;
@@ -20,11 +22,13 @@ use crate::os::WALKS_STACKS;
 
 pub(crate) use account::{Account, LATEST_NOTICE, NOTICE_OF_OTHERS, Settling};
 pub(crate) use contexts::{
-    ContextNode, ContextThread, ContextTree, Contexts, GROUP, MOST_NODES, OBJECT_SHIFT, PLACE, Segment, THREADS,
-    WHILE_CLOSING, position,
+    ContextThread, ContextTree, Contexts, GROUP, MOST_NODES, OBJECT_SHIFT, PLACE, Segment, THREADS, WHILE_CLOSING,
+    position,
 };
-pub(crate) use live_parts::{Changing, encode_object, key_of, size_of_parts};
+pub(crate) use live_changes::{encode_object, key_of};
+pub(crate) use live_parts::{Changing, size_of_parts};
 pub(crate) use memory::{Memory, Row, Rows, SLOTS, STRETCH, Slot, TicksOutside};
+pub(crate) use nodes::ContextNode;
 pub(crate) use open_file::OpenFile;
 
 macro_rules! per_process {
