@@ -278,15 +278,18 @@ pub struct Wanted {
     pub calls: bool,
     /// An order of object files.
     pub file_order: bool,
+    /// Whether an output is for other programs and needs all functions and arcs.
+    pub exports: bool,
 }
 
 impl Wanted {
-    /// Whether any report is wanted that needs an analysis: any except `info` and `threads`.
+    /// Whether anything is wanted that needs an analysis: any report except `info` and `threads`.
     #[must_use]
     pub fn analysis(&self) -> bool {
         let orders = self.function_order || self.file_order;
         let stacks = self.stacks();
-        self.stats || self.flat || self.graph || self.bounds || stacks || self.counts || self.source || orders
+        let reports = self.stats || self.flat || self.graph || self.bounds || self.counts || self.source;
+        reports || stacks || orders || self.exports
     }
 
     /// Whether any report is wanted that needs stacks.
@@ -300,6 +303,7 @@ impl Wanted {
     #[must_use]
     pub fn is_flat_alone(&self) -> bool {
         let others = self.graph || self.counts || self.source || self.function_order || self.file_order;
+        let others = others || self.exports;
         self.flat && !others
     }
 }
@@ -376,7 +380,8 @@ impl Options {
     /// Whether the reports show only code that has samples or calls: the flat profile alone.
     #[must_use]
     pub(crate) fn shows_only_profiled_code(&self, wanted: Wanted) -> bool {
-        let all = wanted.graph || wanted.counts || wanted.source || wanted.function_order || self.sums_lines();
+        let all = wanted.graph || wanted.counts || wanted.source || wanted.function_order || wanted.exports;
+        let all = all || self.sums_lines();
         let by_neighbors = !self.rules.chooses_sets && !self.choices.is_empty();
         !(all || by_neighbors || self.unused || self.traditional)
     }
@@ -410,6 +415,7 @@ impl Options {
             function_order: asked.function_order,
             calls: has_graph,
             file_order: self.file_map.is_some(),
+            exports: self.outputs.iter().any(|output| output.format.is_export()),
         };
         if wanted.flat && !contents.samples {
             return Err(Error::NoSamples);
@@ -420,7 +426,8 @@ impl Options {
         if wanted.bounds && !(contents.samples && contents.calls) {
             return Err(Error::NoBounds);
         }
-        if wanted.analysis() || wanted.info || wanted.threads || asked.sum || asked.extract.is_some() {
+        let chosen = Wanted { exports: false, ..wanted };
+        if chosen.analysis() || wanted.info || wanted.threads || asked.sum || asked.extract.is_some() {
             return Ok(wanted);
         }
         Ok(Wanted {
