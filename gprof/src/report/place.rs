@@ -7,7 +7,7 @@ use crate::terminal::visible;
 /// The name of code, with the place in the source if it is known.
 pub(super) struct Place {
     pub(super) name: String,
-    /// The name in the symbol table, which may be mangled.
+    /// The name in the symbol table, which may be mangled; empty for code in no function.
     pub(super) symbol: String,
     /// The source file and the line where a function begins.
     pub(super) source: Option<(String, u32)>,
@@ -35,7 +35,7 @@ impl Place {
         let name = text(&analysis.place_name(place));
         match place {
             SamplePlace::Function(id) => Place { name, ..Place::of(analysis, id) },
-            _ => Place { symbol: name.clone(), name, source: None, image: None, address: 0 },
+            _ => Place { symbol: String::new(), name, source: None, image: None, address: 0 },
         }
     }
 }
