@@ -33,6 +33,7 @@ pub(crate) mod ordered;
 pub(crate) mod percent;
 mod rows;
 mod sample_tree;
+mod samples;
 pub mod selection;
 mod stack_tree;
 pub mod static_calls;

@@ -3,7 +3,6 @@
 //! With stacks, this is the tree of calling contexts. Without stacks each function is an outermost frame with its self time:
 //! an estimate must not look like a stack that was measured.
 
-use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::io;
@@ -11,7 +10,6 @@ use std::io;
 use gmon::side_file::CutReason;
 
 use super::contexts::tree::{Children, Frame};
-use super::model::Analysis;
 use super::stack_tree::StackTree;
 use crate::symbols::functions::FunctionId;
 
@@ -75,7 +73,7 @@ pub struct SampleTree<'data> {
 }
 
 impl<'data> SampleTree<'data> {
-    fn of_stacks(tree: &StackTree<'data>, is_whole: bool) -> SampleTree<'data> {
+    pub(super) fn of_stacks(tree: &StackTree<'data>, is_whole: bool) -> SampleTree<'data> {
         let StackTree { contexts, own, inlined, .. } = tree;
         let mut samples = SampleTree { has_stacks: true, ..SampleTree::default() };
         let mut inclusive = own.clone();
@@ -140,7 +138,7 @@ impl<'data> SampleTree<'data> {
     }
 
     /// Makes a tree of frames without callers. The numbers of samples are rounded so that their sum is right.
-    fn flat(times: impl Iterator<Item = (SamplePlace<'data>, f64)>) -> SampleTree<'data> {
+    pub(super) fn flat(times: impl Iterator<Item = (SamplePlace<'data>, f64)>) -> SampleTree<'data> {
         let mut samples = SampleTree::default();
         let mut sum = 0.0;
         for (place, time) in times {
@@ -171,46 +169,5 @@ impl<'data> SampleTree<'data> {
             self.places.push(place);
             self.places.len() - 1
         })
-    }
-}
-
-impl<'data> Analysis<'data> {
-    /// Returns the samples as a tree of frames. The first call makes the tree.
-    pub fn sample_tree(&self) -> &SampleTree<'data> {
-        self.on_demand.sample_tree.get_or_init(|| match self.stack_tree() {
-            Some(tree) => SampleTree::of_stacks(tree, self.is_of_whole_program()),
-            None => SampleTree::flat(self.self_times().into_iter()),
-        })
-    }
-
-    /// The self times of all functions, and of other code if the options leave out nothing; the longest first.
-    fn self_times(&self) -> Vec<(SamplePlace<'data>, f64)> {
-        let graph = &self.call_graph.graph;
-        let of_function = |id: FunctionId| (SamplePlace::Function(id), graph.share(id).own);
-        let mut times: Vec<_> = self.functions.ids().map(of_function).filter(|(_, time)| *time > 0.0).collect();
-        if self.is_of_whole_program() {
-            let (stats, images) = (self.stats(), self.stats().outside_images);
-            let outside = images.vdso as f64 + images.elsewhere as f64;
-            times.push((SamplePlace::Outside, stats.outside + outside));
-            times.push((SamplePlace::Kernel, images.kernel as f64));
-        }
-        times.sort_by(|(_, one), (_, other)| other.total_cmp(one));
-        times
-    }
-
-    /// Returns the name of a frame. Code without a function has a name in angle brackets.
-    #[must_use]
-    pub fn place_name(&self, place: SamplePlace<'_>) -> Cow<'_, [u8]> {
-        match place {
-            SamplePlace::Function(id) => self.name_with_location(id),
-            SamplePlace::Inlined(symbol) => {
-                Cow::Owned([&self.inlined_name(symbol).into_owned(), &b" [inlined]"[..]].concat())
-            }
-            SamplePlace::Kernel => Cow::Borrowed(b"<kernel>"),
-            SamplePlace::Outside => Cow::Borrowed(b"<outside>"),
-            SamplePlace::Cut(reason) => Analysis::cut_name(reason),
-            SamplePlace::WithoutStack => Cow::Borrowed(b"<no stack>"),
-            SamplePlace::LeftOut => Cow::Borrowed(b"<frames left out>"),
-        }
     }
 }

@@ -22,6 +22,8 @@ pub enum Format {
     Speedscope,
     /// The stacks of the samples, and the calls, for `go tool pprof` and other readers of profile.proto.
     Pprof,
+    /// The stacks of the samples for Firefox Profiler.
+    Firefox,
     /// Self times, and the time and number of the calls of each arc, for KCachegrind and callgrind_annotate.
     Callgrind,
 }
@@ -52,7 +54,7 @@ const fn binary(
 }
 
 /// All formats, in the order of the help.
-const DEFINITIONS: [Definition; 8] = [
+const DEFINITIONS: [Definition; 9] = [
     text(Format::Text, "text", &[".txt"], "Text for people (the default)"),
     text(Format::Table, "table", &[], "Text with tables"),
     text(Format::Json, "json", &[".json"], "The reports as JSON; docs/json.md has the schema"),
@@ -60,6 +62,7 @@ const DEFINITIONS: [Definition; 8] = [
     text(Format::Folded, "folded", &[".folded", ".collapsed"], "Stacks as lines, for flame graphs"),
     text(Format::Speedscope, "speedscope", &[".speedscope.json", ".speedscope"], "Stacks for speedscope"),
     binary(Format::Pprof, "pprof", &[".pprof", ".pb.gz"], "Stacks and calls for `go tool pprof`, compressed"),
+    text(Format::Firefox, "firefox", &[".firefox.json"], "Stacks for Firefox Profiler"),
     text(Format::Callgrind, "callgrind", &[".callgrind"], "Times and calls for KCachegrind and callgrind_annotate"),
 ];
 

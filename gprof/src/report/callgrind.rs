@@ -16,7 +16,7 @@ const UNKNOWN: &str = "???";
 pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result<()> {
     let functions: Vec<_> = analysis.function_times().collect();
     let arcs: Vec<ArcTimes> = analysis.arc_times().collect();
-    let mut costs = Costs { analysis, names: Default::default() };
+    let mut costs = Costs { analysis, objects: HashMap::new(), files: HashMap::new(), functions: HashMap::new() };
     let total: u64 = functions.iter().map(|function| costs.cost(function.own)).fold(0, u64::saturating_add);
     let event = if analysis.clock().is_seconds() { "Time_(10ns)" } else { "Samples" };
     writeln!(out, "# callgrind format\nversion: 1\ncreator: gprof {}", env!("CARGO_PKG_VERSION"))?;
@@ -42,8 +42,10 @@ pub(super) fn render(analysis: &Analysis<'_>, out: &mut dyn Write) -> io::Result
 
 struct Costs<'a, 'data> {
     analysis: &'a Analysis<'data>,
-    /// The numbers of objects, of files, and of functions. Two functions may have one name, and each has its number.
-    names: (HashMap<String, usize>, HashMap<String, usize>, HashMap<Option<FunctionId>, usize>),
+    objects: HashMap<String, usize>,
+    files: HashMap<String, usize>,
+    /// The numbers of functions: two functions may have one name, and each has its number.
+    functions: HashMap<Option<FunctionId>, usize>,
 }
 
 impl Costs<'_, '_> {
@@ -70,14 +72,13 @@ impl Costs<'_, '_> {
         let image = place.as_ref().and_then(|place| place.image).map(|image| place::image(self.analysis, image));
         let name = place.as_ref().map_or("<outside>", |place| &place.name);
         let file = place.as_ref().and_then(|place| place.source.as_ref()).map_or(UNKNOWN, |(file, _)| file);
-        let (objects, files, functions) = &mut self.names;
         let mut lines = String::new();
         let object = image.unwrap_or_else(|| UNKNOWN.to_owned());
         let file_option = if prefix.is_empty() { "fl" } else { "fi" };
         for (option, (number, is_new), name) in [
-            ("ob", number(objects, object.clone()), object.as_str()),
-            (file_option, number(files, file.to_owned()), file),
-            ("fn", number(functions, function), name),
+            ("ob", number(&mut self.objects, object.clone()), object.as_str()),
+            (file_option, number(&mut self.files, file.to_owned()), file),
+            ("fn", number(&mut self.functions, function), name),
         ] {
             let name = if is_new { format!(" {name}") } else { String::new() };
             // Writing to a string cannot fail.

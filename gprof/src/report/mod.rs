@@ -13,6 +13,7 @@ mod counts;
 mod csv;
 mod errors;
 mod explanations;
+mod firefox;
 mod flat;
 mod folded;
 mod graph;

@@ -3,7 +3,7 @@
 use std::io::{BufWriter, Write};
 
 use super::writer::Writer;
-use super::{annotate, callgrind, csv, folded, json, pprof, source, speedscope};
+use super::{annotate, callgrind, csv, firefox, folded, json, pprof, source, speedscope};
 use crate::analysis::Analysis;
 use crate::cli::format::Format;
 use crate::error::Error;
@@ -31,6 +31,7 @@ pub fn render(
         Format::Folded => folded::render(analysis, &mut buffer).map_err(Error::Output)?,
         Format::Speedscope => speedscope::render(analysis, &mut buffer).map_err(Error::Output)?,
         Format::Pprof => pprof::render(analysis, &mut buffer).map_err(Error::Output)?,
+        Format::Firefox => firefox::render(analysis, &mut buffer).map_err(Error::Output)?,
         Format::Callgrind => callgrind::render(analysis, &mut buffer).map_err(Error::Output)?,
     }
     buffer.flush().map_err(Error::Output)
