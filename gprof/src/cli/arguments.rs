@@ -11,6 +11,7 @@ use clap::{ArgAction, Parser, ValueEnum};
 use super::outputs;
 use crate::cli::format::Format;
 use crate::cli::options::Compat;
+use crate::cli::orderer::Orderer;
 
 /// Shows where a program built with `cc -pg` spent its time.
 ///
@@ -103,6 +104,10 @@ pub(super) struct Arguments {
     /// Print an order of functions for a linker, which places callers near their callees
     #[arg(short = 'r', long, help_heading = "Reports")]
     pub(super) function_ordering: bool,
+
+    /// Print an order of the functions that ran, or their calls, for this program
+    #[arg(long, value_name = "READER", help_heading = "Reports")]
+    pub(super) order: Option<Orderer>,
 
     /// Print an order of object files for a linker, which places callers near their callees. MAP lists the symbols of
     /// the object files, as written by `nm --defined-only -v --print-file-name`. Other reports then show object files

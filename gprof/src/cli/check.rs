@@ -108,6 +108,7 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
 fn is_of_program_alone(arguments: &Arguments) -> bool {
     arguments.sum
         || arguments.function_ordering
+        || arguments.order.is_some()
         || arguments.file_ordering.is_some()
         || arguments.external_symbol_table.is_some()
 }
@@ -122,6 +123,7 @@ fn contradictions(arguments: &Arguments, outputs: &[Output], rules: &Rules) -> R
     let functions = functions.map(|output| outputs::spelled(output, arguments));
     let functions = [(functions.as_deref().unwrap_or_default(), functions.is_some())];
     let data = [(data.as_deref().unwrap_or_default(), data.is_some())];
+    let order = ("--order", arguments.order.is_some());
     let new = [
         (not_plain.as_deref().unwrap_or_default(), not_plain.is_some()),
         ("--table", arguments.table),
@@ -135,6 +137,7 @@ fn contradictions(arguments: &Arguments, outputs: &[Output], rules: &Rules) -> R
         ("--threads", arguments.threads),
         ("--thread", arguments.thread.is_some()),
         ("--extract", arguments.extract.is_some()),
+        order,
     ];
     let compat = ("--compat=gnu", arguments.compat.is_some());
     let fixed = [compat, ("-T", arguments.traditional)];
@@ -144,6 +147,7 @@ fn contradictions(arguments: &Arguments, outputs: &[Output], rules: &Rules) -> R
         ("--annotated-source", !arguments.annotated_source.is_empty()),
         ("--source-times", arguments.source_times),
         ("--function-ordering", arguments.function_ordering),
+        order,
         ("--file-ordering", arguments.file_ordering.is_some()),
         ("--file-info", arguments.file_info),
     ];
@@ -165,7 +169,8 @@ fn contradictions(arguments: &Arguments, outputs: &[Output], rules: &Rules) -> R
         .or_else(|| given(&[("--bounds", arguments.bounds)]).zip(given(&other_functions)))
         .or_else(|| given(&stacks).zip(given(&other_functions[..2])))
         .or_else(|| given(&functions).zip(given(&other_functions[..2])))
-        .or_else(|| given(&[("--function-ordering", arguments.function_ordering)]).zip(given(&file_order)))
+        .or_else(|| given(&[("--function-ordering", arguments.function_ordering), order]).zip(given(&file_order)))
+        .or_else(|| given(&[order]).zip(given(&other_functions)))
         .or_else(|| given(&[("--line", arguments.line && !rules.orders_files_by_line)]).zip(given(&file_order)));
     match found {
         Some((one, other)) => Err(Error::Usage(format!("'{one}' and '{other}' cannot be used together"))),
@@ -220,6 +225,7 @@ fn reports(arguments: &Arguments, matches: &ArgMatches, rules: &Rules) -> Result
         contexts: arguments.contexts.as_deref().map(depth).transpose()?,
         callers: !arguments.callers.is_empty(),
         function_order: arguments.function_ordering,
+        linker_order: arguments.order,
         sum: arguments.sum,
         ..Reports::default()
     };

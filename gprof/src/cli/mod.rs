@@ -9,6 +9,7 @@ pub mod format;
 mod images;
 mod nearest;
 pub mod options;
+pub mod orderer;
 mod outputs;
 pub mod rules;
 pub mod symspec;

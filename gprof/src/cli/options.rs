@@ -7,6 +7,7 @@ use gmon_demangle::Style;
 
 pub use crate::cli::compat::Compat;
 use crate::cli::format::Format;
+use crate::cli::orderer::Orderer;
 use crate::cli::rules::Rules;
 use crate::cli::symspec::{Pattern, Spec, What};
 use crate::error::Error;
@@ -91,6 +92,8 @@ pub struct Reports {
     pub callers: bool,
     /// An order of functions.
     pub function_order: bool,
+    /// The program that an order of the functions that ran is for.
+    pub linker_order: Option<Orderer>,
     /// The profile of one shared object, in a file.
     pub extract: Option<Extract>,
     /// The file with the sum of the profiles.
@@ -274,6 +277,8 @@ pub struct Wanted {
     pub source: bool,
     /// An order of functions.
     pub function_order: bool,
+    /// The program that an order of the functions that ran is for.
+    pub linker_order: Option<Orderer>,
     /// Whether the profiles contain calls, so that functions have numbers.
     pub calls: bool,
     /// An order of object files.
@@ -286,7 +291,7 @@ impl Wanted {
     /// Whether anything is wanted that needs an analysis: any report except `info` and `threads`.
     #[must_use]
     pub fn analysis(&self) -> bool {
-        let orders = self.function_order || self.file_order;
+        let orders = self.function_order || self.linker_order.is_some() || self.file_order;
         let stacks = self.stacks();
         let reports = self.stats || self.flat || self.graph || self.bounds || self.counts || self.source;
         reports || stacks || orders || self.exports
@@ -302,9 +307,8 @@ impl Wanted {
     /// arcs are then not shown.
     #[must_use]
     pub fn is_flat_alone(&self) -> bool {
-        let others = self.graph || self.counts || self.source || self.function_order || self.file_order;
-        let others = others || self.exports;
-        self.flat && !others
+        let orders = self.function_order || self.linker_order.is_some() || self.file_order;
+        self.flat && !(self.graph || self.counts || self.source || orders || self.exports)
     }
 }
 
@@ -380,8 +384,9 @@ impl Options {
     /// Whether the reports show only code that has samples or calls: the flat profile alone.
     #[must_use]
     pub(crate) fn shows_only_profiled_code(&self, wanted: Wanted) -> bool {
-        let all = wanted.graph || wanted.counts || wanted.source || wanted.function_order || wanted.exports;
-        let all = all || self.sums_lines();
+        let orders = wanted.function_order || wanted.linker_order.is_some();
+        let reports = wanted.graph || wanted.counts || wanted.source;
+        let all = reports || orders || wanted.exports || self.sums_lines();
         let by_neighbors = !self.rules.chooses_sets && !self.choices.is_empty();
         !(all || by_neighbors || self.unused || self.traditional)
     }
@@ -413,6 +418,7 @@ impl Options {
             counts: asked.counts == Asked::For,
             source: asked.source == Asked::For,
             function_order: asked.function_order,
+            linker_order: asked.linker_order,
             calls: has_graph,
             file_order: self.file_map.is_some(),
             exports: self.outputs.iter().any(|output| output.format.is_export()),
@@ -422,6 +428,9 @@ impl Options {
         }
         if wanted.graph && !has_graph {
             return Err(if self.thread.is_some() { Error::NoCallsOfThread } else { Error::NoCalls });
+        }
+        if wanted.linker_order.is_some() && !has_graph {
+            return Err(Error::NoCalls);
         }
         if wanted.bounds && !(contents.samples && contents.calls) {
             return Err(Error::NoBounds);

@@ -21,6 +21,7 @@ mod index;
 mod info;
 mod json;
 mod json_value;
+mod linker_order;
 mod names;
 mod number;
 mod numbered_names;

@@ -63,6 +63,9 @@ fn texts(
     if wanted.function_order {
         writer.function_order(analysis).map_err(Error::Output)?;
     }
+    if let Some(orderer) = wanted.linker_order {
+        writer.linker_order(analysis, orderer).map_err(Error::Output)?;
+    }
     if wanted.file_order {
         writer.file_order(analysis).map_err(Error::Output)?;
     }
