@@ -102,7 +102,7 @@ impl<'data> ContextTables<'data> {
 }
 
 /// The ticks of each context alone, without those in the profiling runtime and those that the user leaves out.
-fn own(tree: &Contexts, selections: &Selections) -> Vec<u64> {
+pub(super) fn own(tree: &Contexts, selections: &Selections) -> Vec<u64> {
     let Selections { flat, time, .. } = selections;
     let is_runtime = |frame| match frame {
         Frame::Function(id) => flat.is_runtime(id) && !flat.includes(id),
