@@ -65,34 +65,44 @@ impl EndedCalls {
 
     /// Adds calls, for which there must be room.
     pub(super) fn add(&self, thread: usize, frompc: usize, selfpc: usize, count: u64) {
-        let slots = self.slots();
-        let mask = slots.len().wrapping_sub(1);
-        let mut at = hash(thread, frompc, selfpc);
-        for _ in slots {
-            let Some(call) = slots.get(at & mask) else { return };
-            let found = call.thread.load(Relaxed);
-            if found == 0 {
-                self.used.fetch_add(1, Relaxed);
-                call.frompc.store(frompc, Relaxed);
-                call.selfpc.store(selfpc, Relaxed);
-                call.thread.store(thread + 1, Relaxed);
-            } else if found != thread + 1 || !is_along(call, frompc, selfpc) {
-                at = at.wrapping_add(1);
-                continue;
-            }
-            call.count.fetch_add(count, Relaxed);
-            return;
-        }
+        let is_new = add(self.slots(), thread, (frompc, selfpc), count);
+        self.used.fetch_add(usize::from(is_new), Relaxed);
     }
 
-    /// Moves all calls to a table with a number of slots, without the slots of calls that were taken out; false if there is no memory.
+    /// Moves all calls to new slots, without those that were taken out; false if there is no memory.
     fn rebuild(&self, contexts: &Contexts, slots: usize) -> bool {
         let Some(other) = EndedCalls::map(slots) else { return false };
-        self.for_each(|thread, frompc, selfpc, count| other.add(target(contexts, thread), frompc, selfpc, count));
+        let mut used = 0;
+        self.for_each(|thread, frompc, selfpc, count| {
+            // SAFETY: mapped above.
+            let slots = unsafe { other.as_ref() };
+            used += usize::from(add(slots, target(contexts, thread), (frompc, selfpc), count));
+        });
         // SAFETY: this is the writer, and it has no slots from before.
-        unsafe { self.replace(other) };
+        unsafe { self.replace(other, used) };
         true
     }
+}
+
+/// Adds calls to slots, in which there must be room. The result is whether the calls have a new slot.
+fn add(slots: &[EndedCall], thread: usize, (frompc, selfpc): (usize, usize), count: u64) -> bool {
+    let mask = slots.len().wrapping_sub(1);
+    let mut at = hash(thread, frompc, selfpc);
+    for _ in slots {
+        let Some(call) = slots.get(at & mask) else { return false };
+        let found = call.thread.load(Relaxed);
+        if found == 0 {
+            call.frompc.store(frompc, Relaxed);
+            call.selfpc.store(selfpc, Relaxed);
+            call.thread.store(thread + 1, Relaxed);
+        } else if found != thread + 1 || !is_along(call, frompc, selfpc) {
+            at = at.wrapping_add(1);
+            continue;
+        }
+        call.count.fetch_add(count, Relaxed);
+        return found == 0;
+    }
+    false
 }
 
 fn is_along(call: &EndedCall, frompc: usize, selfpc: usize) -> bool {

@@ -237,8 +237,7 @@ mod tests {
         }
         let ThreadCalls { of_ended, settled: settled_calls, all: all_calls } = threads;
         // SAFETY: there were no slots.
-        unsafe { of_ended.replace(EndedCalls::map(1024).unwrap()) };
-        of_ended.used.store(1, Relaxed);
+        unsafe { of_ended.replace(EndedCalls::map(1024).unwrap(), 1) };
         of_ended.slots()[1000].count.store(7, Relaxed);
         for rows in [settled_calls, all_calls] {
             [&rows.length, &rows.capacity].iter().for_each(|value| value.store(9, Relaxed));

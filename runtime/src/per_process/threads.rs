@@ -1,6 +1,6 @@
 //! The memory of the list of threads, and of their calls.
 
-use core::ptr;
+use core::ptr::{self, NonNull};
 use core::slice;
 use core::sync::atomic::{
     AtomicBool, AtomicI32, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize,
@@ -168,25 +168,24 @@ impl EndedCalls {
         unsafe { slice::from_raw_parts(start, self.slots.load(Relaxed)) }
     }
 
-    /// Maps an empty table with a number of slots, which must be a power of two; `None` if there is no memory.
-    pub(crate) fn map(slots: usize) -> Option<EndedCalls> {
-        let start: *mut EndedCall = map(slots.checked_mul(size_of::<EndedCall>())?).cast();
-        let table = EndedCalls { start: AtomicPtr::new(start), slots: AtomicUsize::new(slots), ..EndedCalls::new() };
-        (!start.is_null()).then_some(table)
+    /// Maps empty slots for [`EndedCalls::replace`]; `None` if there is no memory. The number must be a power of two.
+    pub(crate) fn map(slots: usize) -> Option<NonNull<[EndedCall]>> {
+        let start = NonNull::new(map(slots.checked_mul(size_of::<EndedCall>())?))?;
+        Some(NonNull::slice_from_raw_parts(start.cast(), slots))
     }
 
-    /// Replaces all slots by those of another table.
+    /// Replaces all slots by `other`, of which some are `used`.
     ///
     /// # Safety
     ///
-    /// Nobody may use the slots from before.
-    pub(crate) unsafe fn replace(&self, other: EndedCalls) {
+    /// The slots must be those of [`EndedCalls::map`], and nobody may use the slots from before.
+    pub(crate) unsafe fn replace(&self, other: NonNull<[EndedCall]>, used: usize) {
         let (start, slots) = (self.start.load(SeqCst), self.slots.load(Relaxed));
         // A thread that takes over as the writer must find no more slots than there are.
         self.slots.store(0, SeqCst);
-        self.start.store(other.start.load(Relaxed), SeqCst);
-        self.slots.store(other.slots.load(Relaxed), SeqCst);
-        self.used.store(other.used.load(Relaxed), SeqCst);
+        self.start.store(other.as_ptr().cast(), SeqCst);
+        self.slots.store(other.len(), SeqCst);
+        self.used.store(used, SeqCst);
         if !start.is_null() {
             // SAFETY: all of the memory that `map` mapped; the caller's promise.
             unsafe { unmap(start.cast(), slots * size_of::<EndedCall>()) };
@@ -195,10 +194,11 @@ impl EndedCalls {
 
     fn clear(&self) {
         let EndedCalls { start, slots, used, bound } = self;
-        bound.store(0, SeqCst);
-        if used.swap(0, SeqCst) > 0 {
+        [used, bound].iter().for_each(|number| number.store(0, SeqCst));
+        let start = start.load(SeqCst);
+        if !start.is_null() {
             // SAFETY: all of the memory that `map` mapped; the child of a fork has no other thread.
-            unsafe { clear(start.load(SeqCst).cast(), slots.load(SeqCst) * size_of::<EndedCall>()) };
+            unsafe { clear(start.cast(), slots.load(SeqCst) * size_of::<EndedCall>()) };
         }
     }
 }

@@ -135,6 +135,44 @@ fn threads_have_their_own_calls() {
     }
 }
 
+/// The calls of functions in a report of gprof, which reads the program and its profile with these options.
+fn reported(program: &Program, options: &[&str]) -> BTreeMap<String, u64> {
+    let words = [options, &["--format=json", "program", "gmon.out"]].concat();
+    let output = gmon_tests::read(gmon_tests::gprof(), &program.directory, &words);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let names: BTreeMap<u64, &str> = json["functions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|function| (function["id"].as_u64().unwrap(), function["name"].as_str().unwrap()))
+        .collect();
+    let rows = json["flat_profile"].as_array().unwrap().iter();
+    rows.filter_map(|row| Some((names[&row["function"].as_u64()?].to_owned(), row["calls"].as_u64()?))).collect()
+}
+
+#[test]
+fn gprof_reports_the_calls_of_one_thread() {
+    let program = build("reported", &[]);
+    let output = run(&program, &["named"], &[]);
+    let expected = printed(&output, "calls");
+    for thread in ["first", "second", "third", "fourth"] {
+        let found = reported(&program, &["-p", &format!("--thread={thread}")]);
+        for function in ["alpha", "beta", "leaf"] {
+            let calls = expected[&(thread.to_owned(), function.to_owned())];
+            assert_eq!(found.get(function).copied().unwrap_or(0), calls, "{function} of {thread}");
+        }
+    }
+    let all = reported(&program, &["-p"]);
+    let sum: u64 = expected.iter().filter(|((_, function), _)| function == "leaf").map(|(_, calls)| calls).sum();
+    assert_eq!(all["leaf"], sum);
+    // A report about one thread names its callers.
+    let words = ["-q", "-b", "--propagate", "--thread=second", "program", "gmon.out"];
+    let graph = gmon_tests::read(gmon_tests::gprof(), &program.directory, &words).stdout;
+    let graph = String::from_utf8(graph).unwrap();
+    assert!(graph.lines().any(|line| line.contains("333/333") && line.contains("follow")), "{graph}");
+}
+
 #[test]
 fn many_threads_are_summed_by_name() {
     let program = build("many", &[]);
