@@ -35,7 +35,8 @@ pub struct ContextRow<'data> {
     pub self_time: f64,
     /// The calls of the function by its caller, if the profile tells them: if the tree has this arc once.
     pub calls: Option<u64>,
-    /// Whether the tail calls of the program allow other functions, or none, in place of this frame.
+    /// Whether the tail calls of the program allow other functions, or none, in place of this frame, or other functions
+    /// between this frame and its caller.
     pub is_doubtful: bool,
 }
 
