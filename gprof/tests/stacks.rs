@@ -169,7 +169,8 @@ fn the_mark_of_a_doubt_is_explained() {
     for is_brief in [true, false] {
         with_analysis(options().contexts(9).brief(is_brief), Some(stacks.clone()), |analysis| {
             let text = text(analysis, Format::Text);
-            assert!(text.contains(" red (?)\n"), "{text}");
+            // `red` was called. What called `burn` is in doubt.
+            assert!(text.contains(" red\n") && text.contains(" burn (?)\n"), "{text}");
             assert_eq!(text.contains("(?) A tail call removed"), !is_brief, "{text}");
         });
     }
@@ -291,6 +292,21 @@ fn a_tree_without_an_arc() {
         // No caller of `even` is left.
         assert_eq!(rows(analysis.callers().unwrap()), [(0, "even".to_owned(), 87, None)]);
     });
+}
+
+/// Files for other programs have the stacks as the trees show them.
+#[test]
+fn stacks_in_files_end_at_an_arc_that_is_left_out() {
+    let files = ["", ".gmon"].map(|suffix| format!("{DATA}bsd/knots{suffix}"));
+    let ticks = |words: &str, start: &str| -> u64 {
+        let words = words.split_whitespace().map(str::to_owned).chain(files.clone());
+        let folded = with_analysis(Options::parse(words).unwrap(), Some(knots()), |all| text(all, Format::Folded));
+        let of_line = |line: &str| line.rsplit_once(' ').unwrap().1.parse::<u64>().unwrap();
+        folded.lines().filter(|line| line.starts_with(start)).map(of_line).sum()
+    };
+    assert_eq!((ticks("", "main;red;"), ticks("", "red;")), (89, 0));
+    assert_eq!((ticks("-k main/red", "main;red;"), ticks("-k main/red", "red;")), (0, 89));
+    assert_eq!(ticks("-k main/red", "main;"), 106);
 }
 
 #[test]

@@ -140,12 +140,46 @@ fn a_tail_call_through_a_pointer_is_never_left_out_in_silence() {
     // `relay` may have been between `dear` and `work`, and `proxy` between `choose` and `work`, in 200 samples each.
     let (rows, doubtful) = contexts(&run("computed", &["-DJOINED"], &[]), &[], &["dear", "work"]);
     assert!(doubtful >= 400, "{doubtful}: {rows:?}");
-    assert!(sum(&rows, "dear", true) >= 200.0, "{rows:?}");
-    assert!(sum(&rows, "work", true) >= 200.0, "{rows:?}");
+    // The call instruction names `dear`, so `dear` is certain. The mark is at `work`.
+    assert!(sum(&rows, "dear", false) >= 200.0 && sum(&rows, "work", true) >= 400.0, "{rows:?}");
+    assert_eq!(sum(&rows, "dear", true), 0.0, "{rows:?}");
     // Here `relay` does not jump, and the times of `dear` are certain: 5 calls of `work` with 20 samples each.
     let (rows, _) = contexts(&run("computed", &["-DAPART"], &[]), &[], &["dear", "work"]);
-    assert!(sum(&rows, "dear", false) >= 100.0, "{rows:?}");
-    assert_eq!(sum(&rows, "dear", true), 0.0, "{rows:?}");
+    assert!(sum(&rows, "dear", false) >= 100.0 && sum(&rows, "work", false) >= 100.0, "{rows:?}");
+}
+
+#[test]
+fn inlined_functions_have_frames() {
+    let program = run("inlined_stacks", &["-g"], &[]);
+    let (times, json) = program.times(&["--contexts=99", "--inlines", "--min-percent=0", "-q"]);
+    let rate = json["time"]["samples_per_unit"].as_f64().unwrap();
+    let stacks = &json["stacks"];
+    let all = stacks["stacks"].as_u64().unwrap() + stacks["samples_without_stack"].as_u64().unwrap();
+    // The samples of the clock, which are anywhere.
+    let more = all as f64 - 500.0;
+    let rows = json["contexts"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|row| row["inclusive"].as_f64().unwrap() * rate > more + 0.5);
+    let rows: Vec<(u64, &str)> =
+        rows.map(|row| (row["depth"].as_u64().unwrap(), row["name"].as_str().unwrap())).collect();
+    let caller = rows.iter().position(|row| row.1 == "caller").unwrap();
+    let below: Vec<(u64, &str)> = rows[caller..].iter().map(|(depth, name)| (depth - rows[caller].0, *name)).collect();
+    // The loop of `wrap` and `leaf` has 300 samples, that of `outer` 200.
+    let expected = [
+        (0, "caller"),
+        (1, "wrap [inlined]"),
+        (2, "leaf"),
+        (3, "burn [inlined]"),
+        (1, "outer [inlined]"),
+        (2, "burn [inlined]"),
+    ];
+    assert_eq!(below, expected);
+    // The times of functions contain those of the functions that were inlined.
+    for (name, sent) in [("main", 500.0), ("caller", 500.0), ("leaf", 300.0)] {
+        assert!((sent - 1.0..=sent + more + 1.0).contains(&times[name]), "{name}: {}", times[name]);
+    }
 }
 
 #[test]

@@ -19,7 +19,7 @@ use crate::file::writer::{Writer, Written};
 use crate::objects::{Tally, for_each_mapping, for_each_object, is_object, object};
 use crate::os::{Errno, Fd, LARGEST_PAGE, a_moment, map_file, unmap};
 use crate::per_process::{Changing, PER_PROCESS, size_of_parts};
-use crate::samples::contexts::{self, begin_live};
+use crate::samples::contexts::begin_live;
 use crate::unwind::stays;
 
 /// The size of a slot for calls, a hole at first. A snapshot writes the calls into one slot while the other one has those of the
@@ -57,7 +57,8 @@ fn put_start(file: Fd, header: Written) -> Result<usize, Errno> {
 /// Makes the parts that change, from the offset `start` on, the slots for calls, and the first nodes.
 fn put_changing(file: Fd, start: usize, bins: Range<usize>) -> Result<(), Errno> {
     let first = start & !(LARGEST_PAGE - 1);
-    let end = (start + size_of_parts(contexts::all_threads().len()) + ROOM).next_multiple_of(LARGEST_PAGE);
+    let end =
+        (start + size_of_parts(PER_PROCESS.memory.contexts.threads.all().len()) + ROOM).next_multiple_of(LARGEST_PAGE);
     file.extend(start, end - start)?;
     let mut out = Writer::at(file, end);
     for _ in 0..2 {

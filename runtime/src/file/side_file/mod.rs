@@ -10,6 +10,7 @@ mod header;
 mod live_file;
 mod objects;
 mod run;
+mod threads;
 pub(crate) mod totals;
 
 use super::output::{self, Refusal};

@@ -11,7 +11,6 @@ use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 use gmon::encode::side_file::{IdentityBytes, ObjectItem};
 use gmon::layout::side_file::{FIRST_RESERVED, OBJECTS};
 
-use super::threads;
 use super::tree::without_mark;
 use crate::os::{Fd, PAGE};
 use crate::per_process::{Changing, Contexts, PER_PROCESS, PLACE, encode_object, key_of};
@@ -44,7 +43,7 @@ pub(crate) unsafe fn begin_live(
 ) -> bool {
     let contexts = &PER_PROCESS.memory.contexts;
     // SAFETY: the caller's promise.
-    unsafe { contexts.live.begin(start, length, threads::all(contexts).len(), bins) };
+    unsafe { contexts.live.begin(start, length, contexts.threads.all().len(), bins) };
     contexts.tree.live.offset.store(offset, Relaxed);
     contexts.tree.live.file.set(file);
     let is_mapped = (0..SEGMENTS).all(|number| contexts.tree.segment_or_new(number).is_some());
@@ -83,7 +82,7 @@ impl Contexts {
 
     /// Stores a thread in the file.
     pub(super) fn put_thread(&self, index: usize) {
-        if let Some(thread) = threads::all(self).get(index).filter(|_| self.live.is_there()) {
+        if let Some(thread) = self.threads.all().get(index).filter(|_| self.live.is_there()) {
             let name = thread.name.each_ref().map(|word| word.load(Relaxed));
             self.live.set_thread(index, thread.number.load(Relaxed), name);
         }

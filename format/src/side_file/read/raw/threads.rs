@@ -8,6 +8,9 @@ use crate::read::cursor::Cursor;
 use crate::side_file::content::SideFile;
 use crate::side_file::counts::Thread;
 
+/// The name of the entry for all threads that are not told apart, which has neither a number nor a name in memory.
+const OTHERS: &[u8] = b"(all other threads)";
+
 /// The threads of the program's memory.
 #[derive(Default)]
 pub(in crate::side_file::read) struct RawThreads {
@@ -25,6 +28,7 @@ impl RawThreads {
             let name: [u8; 16] = content.array()?;
             if is_used != 0 {
                 let name = name.split(|byte| *byte == 0).next().unwrap_or_default();
+                let name = if name.is_empty() && number == 0 { OTHERS } else { name };
                 // How many threads share an entry without a number is not known.
                 let threads = u64::from(number != 0);
                 let thread = Thread { number: number.into(), name: name.to_vec(), threads, ..Thread::default() };
