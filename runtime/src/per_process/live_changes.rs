@@ -1,12 +1,15 @@
 //! Changes the live side file: describes objects, says where they are, and adds parts.
 
+use core::convert::Infallible;
+use core::ptr;
 use core::slice;
 use core::sync::atomic::{
     AtomicU64,
     Ordering::{Relaxed, Release, SeqCst},
 };
 
-use gmon::encode::side_file::{LARGEST_NUMBER, ObjectItem, Piece, object, padding_size};
+use gmon::encode::Sink;
+use gmon::encode::side_file::{LARGEST_NUMBER, ObjectItem, object, padding_size};
 use gmon::layout::mark;
 use gmon::layout::side_file::{FILLER, OBJECTS, PART_HEADER_SIZE, Tag};
 
@@ -23,12 +26,45 @@ pub(crate) fn key_of(item: &ObjectItem<'_>, identity: &[u8]) -> u64 {
 
 /// Encodes an object. The result is the number of bytes; `None` if there is no room.
 pub(crate) fn encode_object(room: &mut [u8], item: &ObjectItem<'_>, identity: &[u8]) -> Option<usize> {
-    let mut piece = Piece::new(room);
-    if !piece.has_room(8 * LARGEST_NUMBER + identity.len() + item.path.len()) {
+    if room.len() < 8 * LARGEST_NUMBER + identity.len() + item.path.len() {
         return None;
     }
-    object(&mut piece, item);
-    Some(piece.content().len())
+    let mut out = Room { room, used: 0 };
+    object(&mut out, item);
+    Some(out.used)
+}
+
+/// Stores bytes one by one: a copy of several bytes would be a call of the C library's `memcpy`.
+struct Room<'r> {
+    room: &'r mut [u8],
+    used: usize,
+}
+
+impl Sink for Room<'_> {
+    type Error = Infallible;
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            if let Some(place) = self.room.get_mut(self.used) {
+                // SAFETY: a byte of the room.
+                unsafe { ptr::from_mut(place).write_volatile(*byte) };
+                self.used += 1;
+            }
+        }
+    }
+
+    fn u32(&mut self, value: u32) {
+        self.bytes(&value.to_ne_bytes());
+    }
+
+    fn u64(&mut self, value: u64) {
+        self.bytes(&value.to_ne_bytes());
+    }
+
+    fn word(&mut self, value: u64) -> Result<(), Infallible> {
+        self.bytes(&(value as usize).to_ne_bytes());
+        Ok(())
+    }
 }
 
 impl Changing<'_> {

@@ -92,8 +92,8 @@ impl Image {
         Some(found)
     }
 
-    /// Stores the bytes of the build ID, padded with zeros to whole words of four bytes. The result is their number; 0 if there is
-    /// none, or no room.
+    /// Stores the bytes of the build ID in `room`, which has zeros. The result is their number, padded to whole words of four bytes; 0
+    /// if there is none, or no room.
     pub(super) fn build_id(self, memory: &impl Memory, room: &mut [u8]) -> usize {
         let all = (0..self.number.min(MOST_SEGMENTS)).map_while(|index| self.segment(memory, index));
         let mut notes = all.filter(|segment| segment.kind == SEGMENT_NOTE);
@@ -119,9 +119,7 @@ fn build_id_among(memory: &impl Memory, start: usize, end: usize, room: &mut [u8
         let contents = at.checked_add(12)?.checked_add(name.checked_next_multiple_of(4)?)?;
         if memory.read(at.checked_add(8)?)? == BUILD_ID {
             let padded = length.next_multiple_of(4);
-            let bytes = room.get_mut(..padded)?;
-            copy(memory, contents, bytes)?;
-            bytes.iter_mut().skip(length).for_each(|byte| *byte = 0);
+            copy(memory, contents, room.get_mut(..padded)?.get_mut(..length)?)?;
             return Some(padded);
         }
         at = contents.checked_add(length.checked_next_multiple_of(4)?)?;
