@@ -54,6 +54,14 @@ fn several_files_of_one_run() {
     assert_eq!(printed(&directory, "-b -C -o c.json -o - prog gmon.out"), printed(&directory, "-b -C prog gmon.out"));
     assert_eq!(printed(&directory, "--table prog gmon.out"), printed(&directory, "--format=table prog gmon.out"));
     assert_eq!(files(&directory), ["a.txt", "b.json", "c.json", "gmon.out", "prog", "report"]);
+    // Exports need more of the analysis than the reports that the options choose.
+    for options in ["-p", "-p --format=json", "-q", "-b -p -z", "--bounds", "-C", "-p --errors --top=3"] {
+        let text = printed(&directory, &format!("{options} prog gmon.out"));
+        let format = if options.contains("--format") { "json" } else { "txt" };
+        let options = options.replace(" --format=json", "");
+        printed(&directory, &format!("{options} -o d.{format} -o e.csv -o f.pb.gz prog gmon.out"));
+        assert_eq!(read(&format!("d.{format}")), text, "{options}");
+    }
 }
 
 #[test]
