@@ -17,8 +17,8 @@ use crate::os::WALKS_STACKS;
 
 pub(crate) use account::{Account, LATEST_NOTICE, NOTICE_OF_OTHERS, Settling};
 pub(crate) use contexts::{
-    ContextNode, ContextThread, ContextTree, Contexts, GROUP, MOST_NODES, OBJECT_SHIFT, PLACE, Segment, THREADS,
-    WHILE_CLOSING, position,
+    ContextNode, ContextThread, ContextTree, Contexts, Frozen, GROUP, MOST_NODES, OBJECT_SHIFT, PLACE, Segment,
+    THREADS, WHILE_CLOSING, position,
 };
 pub(crate) use memory::{Memory, Row, Rows, SLOTS, STRETCH, Slot, TicksOutside};
 

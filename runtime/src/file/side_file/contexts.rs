@@ -2,7 +2,7 @@
 
 use core::sync::atomic::Ordering::Relaxed;
 
-use gmon::encode::side_file::{Place, ThreadItem, context, cut, thread};
+use gmon::encode::side_file::{CutReason, Place, ThreadItem, context, cut, thread};
 use gmon::layout::side_file::{CONTEXTS, CUT, CUTS, THREAD, THREADS};
 
 use super::counts;
@@ -14,21 +14,33 @@ use crate::text::Text;
 
 /// Writes the tree, and the ticks that are not in the tree. Without stacks, nothing is written.
 ///
-/// While other threads are sampled, they may add nodes behind those that are written.
-pub(super) fn put(out: &mut Writer) {
+/// `all` ticks are in the profile and outside. Those that are not in the tree and in no sum came while the file was being written, or their
+/// walks had not ended.
+pub(super) fn put(out: &mut Writer, all: u64) {
     if !contexts::are_kept() {
         return;
     }
     put_threads(out);
+    let mut known = 0_u64;
     out.part(CONTEXTS, |out| {
         contexts::each_node(|node| {
             // Nodes have numbers from 1 on in memory, and from 0 on in the file.
             let distance = if node.parent == ROOT { 0 } else { node.number - node.parent };
             let parent = (node.parent != ROOT).then(|| place(contexts::address(node.parent)));
             context(out, distance, parent, place(node.address), node.ticks);
+            known = known.saturating_add(node.ticks);
         });
     });
-    out.part(CUTS, |out| contexts::each_cut(|reason, ticks| cut(out, reason, ticks)));
+    out.part(CUTS, |out| {
+        contexts::each_cut(|reason, ticks| {
+            cut(out, reason, ticks);
+            known = known.saturating_add(ticks);
+        });
+        let others = all.saturating_sub(known);
+        if others > 0 {
+            cut(out, CutReason::STILL_WALKING, others);
+        }
+    });
 }
 
 /// The place of a node's address.
