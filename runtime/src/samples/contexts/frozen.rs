@@ -41,10 +41,10 @@ impl Contexts {
     }
 
     /// See [`super::each_node`].
-    pub(super) fn each_node(&self, mut each: impl FnMut(NodeRef)) {
+    pub(super) fn each_node(&self, last: u32, mut each: impl FnMut(NodeRef)) {
         let is_frozen = self.frozen.is_frozen.load(SeqCst);
         let (nodes, ticks) = (self.frozen.nodes.load(SeqCst), self.frozen.ticks());
-        self.tree.each(|_, node| {
+        self.tree.each_of(1..=last, &mut |_, node| {
             if !is_frozen || node.number <= nodes {
                 let copied = ticks.get((node.number as usize).wrapping_sub(1)).map(|copy| copy.load(Relaxed));
                 each(NodeRef { ticks: copied.unwrap_or(node.ticks), ..node });
@@ -84,7 +84,7 @@ mod tests {
     /// The ticks for the file: of each node, and of each reason.
     fn for_file(contexts: &Contexts) -> (Vec<u64>, Vec<(u32, u64)>) {
         let (mut nodes, mut cuts) = (Vec::new(), Vec::new());
-        contexts.each_node(|node| nodes.push(node.ticks));
+        contexts.each_node(contexts.tree.nodes.load(Relaxed), |node| nodes.push(node.ticks));
         contexts.each_cut(|reason, ticks| cuts.push((reason.code(), ticks)));
         (nodes, cuts)
     }

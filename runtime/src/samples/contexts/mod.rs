@@ -16,7 +16,7 @@ mod buffers;
 mod chains;
 mod frozen;
 mod settling;
-mod threads;
+pub(crate) mod threads;
 mod tree;
 
 use core::ffi::c_void;
@@ -31,7 +31,7 @@ use gmon::encode::side_file::CutReason;
 use crate::arch::{self, thread_pointer};
 use crate::os::{WALKS_STACKS, a_moment};
 pub(crate) use crate::per_process::PLACE;
-use crate::per_process::{ContextThread, Contexts, PER_PROCESS, WHILE_CLOSING};
+use crate::per_process::{Contexts, PER_PROCESS, WHILE_CLOSING};
 use crate::unwind::{Frame, Stack, is_closing, stays, walk_stack};
 
 pub(crate) use budget::set_rate;
@@ -56,13 +56,14 @@ pub(crate) fn keep() {
 /// Tells threads apart from now on. Called at start-up.
 pub(crate) fn tell_threads() {
     if WALKS_STACKS {
-        threads::map(&PER_PROCESS.memory.contexts);
+        PER_PROCESS.memory.contexts.threads.map();
     }
 }
 
-/// The threads with ticks, by the index that places have; the last entry is of all other threads. Without threads, none.
-pub(crate) fn all_threads() -> &'static [ContextThread] {
-    threads::all(&PER_PROCESS.memory.contexts)
+/// What is counted by thread; `None` if threads are not told apart, or there are no contexts.
+pub(crate) fn by_thread() -> Option<&'static Contexts> {
+    let contexts = &PER_PROCESS.memory.contexts;
+    (are_kept() && !contexts.threads.all().is_empty()).then_some(contexts)
 }
 
 /// Whether calling contexts are kept.
@@ -130,14 +131,19 @@ pub(crate) fn freeze() {
     }
 }
 
+/// The number of the last node of the tree now.
+pub(crate) fn last_node() -> u32 {
+    PER_PROCESS.memory.contexts.tree.nodes.load(SeqCst)
+}
+
 /// Forgets the ticks that [`freeze`] kept.
 pub(crate) fn thaw() {
     PER_PROCESS.memory.contexts.frozen.clear();
 }
 
-/// Passes every node of the tree to `each`, parents before their children, with the ticks for the file.
-pub(crate) fn each_node(each: impl FnMut(NodeRef)) {
-    PER_PROCESS.memory.contexts.each_node(each);
+/// Passes every node of the tree up to the node `last` to `each`, parents before their children, with the ticks for the file.
+pub(crate) fn each_node(last: u32, each: impl FnMut(NodeRef)) {
+    PER_PROCESS.memory.contexts.each_node(last, each);
 }
 
 /// Passes the ticks for the file of which no stack is known to `each`, by reason.
@@ -205,7 +211,7 @@ impl Walking<'_> {
             buffer.push(pc as u64 + u64::from(is_interrupted_caller))
         });
         let (contexts, ticks) = (self.contexts, self.ticks);
-        let thread = (!threads::all(contexts).is_empty()).then(|| match self.stack {
+        let thread = (!contexts.threads.all().is_empty()).then(|| match self.stack {
             Stack::Interrupted(_) => threads::count(contexts, ticks),
             // The thread that reads the copy is not the thread that was sampled.
             Stack::Copied(_) => threads::count_others(contexts, ticks),
