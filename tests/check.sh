@@ -105,6 +105,12 @@ if ! [ -d "$readers/npm/node_modules/speedscope" ]; then
         npm install --silent --no-fund --no-audit --prefix "$readers/npm" speedscope@1.25.0 ||
         echo "check: speedscope cannot be installed; the tests that need it say SKIPPED"
 fi
+# Firefox Profiler needs Node 24, which the package node downloads when it is installed.
+if ! [ -d "$readers/firefox/node_modules/@firefox-devtools" ]; then
+    may_install && command -v npm >/dev/null 2>&1 &&
+        npm install --silent --no-fund --no-audit --prefix "$readers/firefox" @firefox-devtools/profiler-cli@0.10.0 node@24.21.0 ||
+        echo "check: Firefox Profiler cannot be installed; the test that needs it says SKIPPED"
+fi
 
 step "formatting and lints"
 "$cargo" fmt --all --check

@@ -314,6 +314,21 @@ fn a_gap_in_the_middle_of_a_stack_takes_no_time_from_the_outer_end() {
     });
 }
 
+/// Files for other programs have the stacks as the trees show them.
+#[test]
+fn stacks_in_files_end_at_an_arc_that_is_left_out() {
+    let files = ["", ".gmon"].map(|suffix| format!("{DATA}bsd/knots{suffix}"));
+    let ticks = |words: &str, start: &str| -> u64 {
+        let words = words.split_whitespace().map(str::to_owned).chain(files.clone());
+        let folded = with_analysis(Options::parse(words).unwrap(), Some(knots()), |all| text(all, Format::Folded));
+        let of_line = |line: &str| line.rsplit_once(' ').unwrap().1.parse::<u64>().unwrap();
+        folded.lines().filter(|line| line.starts_with(start)).map(of_line).sum()
+    };
+    assert_eq!((ticks("", "main;red;"), ticks("", "red;")), (89, 0));
+    assert_eq!((ticks("-k main/red", "main;red;"), ticks("-k main/red", "red;")), (0, 89));
+    assert_eq!(ticks("-k main/red", "main;"), 106);
+}
+
 #[test]
 fn how_much_has_stacks() {
     let mut stacks = knots();
