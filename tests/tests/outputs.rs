@@ -74,6 +74,12 @@ fn a_file_stays_until_the_new_one_is_whole() {
     complaint(&directory, "prog none -o real.txt");
     assert_eq!(fs::read_to_string(place("real.txt")).unwrap(), "old");
     assert_eq!(files(&directory), ["gmon.out", "link.txt", "prog", "real.txt"]);
+    fs::set_permissions(place("real.txt"), fs::Permissions::from_mode(0o440)).unwrap();
+    // The superuser may write any file.
+    if fs::OpenOptions::new().write(true).open(place("real.txt")).is_err() {
+        let text = complaint(&directory, "prog gmon.out -o real.txt");
+        assert_eq!(text, "gprof: real.txt: Permission denied\n");
+    }
     fs::create_dir(place("d.txt")).unwrap();
     assert_eq!(complaint(&directory, "prog gmon.out -o d.txt"), "gprof: d.txt: Is a directory\n");
 }
