@@ -46,7 +46,10 @@ look() {
     need qemu-user qemu-aarch64
     # Debian's Python comes without the modules that virtual environments need.
     python3 -c 'import ensurepip, venv' 2>/dev/null || missing="$missing python3" packages="$packages python3-venv"
-    need valgrind valgrind # the test that changes buffers under four threads
+    need valgrind valgrind callgrind_annotate # the test that changes buffers under four threads; a reader of exports
+    # Readers of exports: `go tool pprof`, and npm for speedscope's schema and Firefox Profiler.
+    need golang-go go
+    need npm npm
 }
 
 step "what the machine has"
@@ -65,7 +68,8 @@ for tool in cc ld nm objdump; do
 done
 # AArch64 also needs Rust's library for it (150 MB), and its musl (1 MB), which is not a package for this machine.
 target=aarch64-unknown-linux-gnu
-if ! [ -d "$("${RUSTC:-rustc}" --print sysroot)/lib/rustlib/$target" ]; then
+has_library() { [ -d "$("${RUSTC:-rustc}" --print sysroot)/lib/rustlib/$1" ]; }
+if ! has_library "$target"; then
     { may_install && echo "Installing Rust's library for $target" && rustup target add "$target" 2>/dev/null; } || missing="$missing rust-std for $target,"
 fi
 musl=${CARGO_TARGET_DIR:-target}/musl-aarch64
@@ -87,6 +91,33 @@ if ! { "$drawer/bin/python" -m pip freeze | grep -q -x "$(sed -n 's/^\(gprof2dot
         echo "check: gprof2dot cannot be installed; the tests that need it say SKIPPED"
 fi
 
+step "readers of exports"
+# Each in a fixed version: Python's packages in a virtual environment, and packages of npm.
+readers=${CARGO_TARGET_DIR:-target}/exports
+has_readers() { # whether Python has all packages
+    frozen=$("$readers/python/bin/python" -m pip freeze 2>/dev/null) || return 1
+    sed '/^#/d' tests/clients/python.txt | while read -r package; do
+        printf '%s\n' "$frozen" | grep -q -x -F "$package" || return 1
+    done
+}
+if ! has_readers; then
+    may_install && echo "Installing readers of exports into $readers" && mkdir -p "$readers" &&
+        python3 -m venv --clear "$readers/python" &&
+        "$readers/python/bin/python" -m pip install -q --disable-pip-version-check -r tests/clients/python.txt ||
+        echo "check: readers of exports cannot be installed; the tests that need them say SKIPPED"
+fi
+if ! [ -d "$readers/npm/node_modules/speedscope" ]; then
+    may_install && command -v npm >/dev/null 2>&1 &&
+        npm install --silent --no-fund --no-audit --prefix "$readers/npm" speedscope@1.25.0 ||
+        echo "check: speedscope cannot be installed; the tests that need it say SKIPPED"
+fi
+# Firefox Profiler needs Node 24, which the package node downloads when it is installed.
+if ! [ -d "$readers/firefox/node_modules/@firefox-devtools" ]; then
+    may_install && command -v npm >/dev/null 2>&1 &&
+        npm install --silent --no-fund --no-audit --prefix "$readers/firefox" @firefox-devtools/profiler-cli@0.10.0 node@24.21.0 ||
+        echo "check: Firefox Profiler cannot be installed; the test that needs it says SKIPPED"
+fi
+
 step "formatting and lints"
 "$cargo" fmt --all --check
 "$cargo" clippy --workspace --all-targets -- -D warnings
@@ -94,13 +125,21 @@ step "formatting and lints"
 "$cargo" clippy --package gmon --no-default-features -- -D warnings
 "$cargo" clippy --package gmon-runtime --features start -- -D warnings
 "$cargo" clippy --package gmon-runtime --features runtime -- -D warnings
+# Types of the system differ between machines, and with them what clippy says.
+if has_library "$target"; then
+    for features in start runtime; do
+        "$cargo" clippy --package gmon-runtime --target "$target" --features "$features" -- -D warnings
+    done
+fi
 # Fuzz targets are workspaces of their own. Nothing is linked here: the path keeps libFuzzer's C++ from being compiled.
-for targets in format/fuzz gprof/demangle/fuzz; do
+for targets in */fuzz */*/fuzz; do
+    [ -f "$targets/Cargo.toml" ] || continue
     CUSTOM_LIBFUZZER_PATH=/nonexistent/libFuzzer.a "$cargo" clippy --manifest-path "$targets/Cargo.toml" --locked --quiet \
         --target-dir "${CARGO_TARGET_DIR:-target}/fuzz" -- -D warnings || {
         # Without its crates the workspace cannot be checked.
         "$cargo" fetch --manifest-path "$targets/Cargo.toml" --locked 2>/dev/null && exit 1
-        echo "check: SKIPPED: the crates of $targets cannot be had"
+        missing="$missing the crates that $targets needs,"
+        echo "check: SKIPPED: the fuzz targets in $targets are not built"
     }
 done
 

@@ -57,7 +57,10 @@ fn push(stacks: &mut Stacks, text: &str, ticks: u64) {
     for pair in names.windows(2) {
         let place = match pair[0] {
             "..." => Place::Cut(CutReason::TOO_DEEP),
-            _ => Place::Code(SITES.iter().find(|site| (site.0, site.1) == (pair[0], pair[1])).unwrap().2),
+            _ => {
+                let is_site = |site: &&(&str, &str, u64)| site.0 == pair[0] && (site.1 == pair[1] || pair[1] == "...");
+                Place::Code(SITES.iter().find(is_site).unwrap().2)
+            }
         };
         parent = stacks.push(parent, place, 0);
     }
@@ -169,7 +172,8 @@ fn the_mark_of_a_doubt_is_explained() {
     for is_brief in [true, false] {
         with_analysis(options().contexts(9).brief(is_brief), Some(stacks.clone()), |analysis| {
             let text = text(analysis, Format::Text);
-            assert!(text.contains(" red (?)\n"), "{text}");
+            // `red` was called. What called `burn` is in doubt.
+            assert!(text.contains(" red\n") && text.contains(" burn (?)\n"), "{text}");
             assert_eq!(text.contains("(?) A tail call removed"), !is_brief, "{text}");
         });
     }
@@ -179,6 +183,22 @@ fn the_mark_of_a_doubt_is_explained() {
     stacks.add_profile(1, true);
     with_analysis(options().contexts(9), Some(stacks), |analysis| {
         assert!(text(analysis, Format::Text).contains("\n no time accumulated\n"));
+    });
+}
+
+/// Functions without calls and without self time have entries where stacks show them below other functions.
+#[test]
+fn the_index_has_all_entries() {
+    let mut stacks = knots();
+    let start = with_analysis(options(), None, |analysis| analysis.function(named(analysis, "_start")).address);
+    let parent = stacks.push(None, Place::Code(start + 1), 0);
+    stacks.push(parent, Place::Code(BURN), 3).unwrap();
+    with_analysis(options(), Some(stacks), |analysis| {
+        let text = text(analysis, Format::Text);
+        let (graph, index) = text.split_once("Index by function name").unwrap();
+        let entries = graph.lines().filter(|line| line.starts_with('[')).map(|line| line.split(']').next().unwrap());
+        let missing: Vec<&str> = entries.filter(|number| !index.contains(&format!("{number}]"))).collect();
+        assert!(graph.contains(" _start [") && missing.is_empty(), "{missing:?}: {text}");
     });
 }
 
@@ -225,6 +245,8 @@ fn the_choices_of_the_user_apply_to_each_stack() {
     // The arc from `blue` to `even` hands no time to `blue` and its callers.
     assert_eq!(of("-b -k blue/even"), ([158, 52, 87, 201], 201));
     assert_eq!(of("-b -k main/red"), ([106, 89, 87, 201], 201));
+    // A call of a function by itself hands no time to other functions.
+    assert_eq!(restricted("-b -k depth/depth", ["main", "depth", "burn", "red"]).0, [195, 24, 201, 89]);
 }
 
 #[test]
@@ -244,7 +266,67 @@ fn the_choices_of_the_user_apply_to_trees() {
     // Without `even` and what it called, as in the call graph.
     assert_eq!((of("-N even"), of("-E even")), ((108, 112), (108, 112)));
     assert_eq!((of("-n even"), of("-F even")), ((87, 87), (87, 87)));
-    assert_eq!(of("-k blue/even"), of(""));
+    // The chain of callers ends at the arc: `main` loses the 37 ticks, and `burn` has all of its own.
+    assert_eq!((of("-k blue/even"), of("-k main/red")), ((158, 199), (106, 199)));
+    assert_eq!(of("-k depth/depth"), of(""));
+}
+
+#[test]
+fn a_tree_without_an_arc() {
+    let words = "-b --contexts=2 --callers=even --min-percent=0 -k blue/even -k odd/even".split(' ').map(str::to_owned);
+    let files = ["", ".gmon"].map(|suffix| format!("{DATA}bsd/knots{suffix}"));
+    with_analysis(Options::parse(words.chain(files)).unwrap(), Some(knots()), |analysis| {
+        let rows = |table: &gprof::ContextTable<'_>| -> Vec<(usize, String, u64, Option<u64>)> {
+            let row = |row: &gprof::ContextRow<'_>| {
+                let name = String::from_utf8(analysis.context_name(row).into_owned()).unwrap();
+                (row.depth, name, (row.inclusive * 100.0).round() as u64, row.calls)
+            };
+            table.rows.iter().map(row).collect()
+        };
+        let contexts = rows(analysis.contexts().unwrap());
+        // `blue` called `even` for 37 ticks, and `odd` for 50: one row.
+        let even = contexts.iter().position(|row| row.1 == "even").unwrap();
+        let below = [(0, "even", 87, None), (1, "burn", 75, Some(420)), (1, "odd", 12, Some(360))];
+        assert_eq!(
+            contexts[even..even + 3],
+            below.map(|(depth, name, ticks, calls)| (depth, name.to_owned(), ticks, calls))
+        );
+        assert_eq!(contexts[0], (0, "main".to_owned(), 108, None));
+        // No caller of `even` is left.
+        assert_eq!(rows(analysis.callers().unwrap()), [(0, "even".to_owned(), 87, None)]);
+    });
+}
+
+/// Where frames in the middle of a stack are missing, the functions on both sides have their time, and no arc leads over the gap.
+#[test]
+fn a_gap_in_the_middle_of_a_stack_takes_no_time_from_the_outer_end() {
+    let mut stacks = Stacks::new();
+    push(&mut stacks, "main depth burn", 5);
+    push(&mut stacks, "main red ... depth burn", 196);
+    stacks.add_profile(201, true);
+    with_analysis(options(), Some(stacks), |analysis| {
+        let of = |name: &str, line: &str| entry(analysis, name).get(line).copied();
+        assert_eq!(of("main", "main"), Some((0, 201)));
+        assert_eq!((of("red", "red"), of("red", "from main")), (Some((0, 196)), Some((0, 196))));
+        assert_eq!((of("depth", "depth"), of("depth", "from main")), (Some((0, 201)), Some((0, 5))));
+        let sums = analysis.stacks().unwrap();
+        assert_eq!((sums.stacks, sums.whole), (201, 5));
+    });
+}
+
+/// Files for other programs have the stacks as the trees show them.
+#[test]
+fn stacks_in_files_end_at_an_arc_that_is_left_out() {
+    let files = ["", ".gmon"].map(|suffix| format!("{DATA}bsd/knots{suffix}"));
+    let ticks = |words: &str, start: &str| -> u64 {
+        let words = words.split_whitespace().map(str::to_owned).chain(files.clone());
+        let folded = with_analysis(Options::parse(words).unwrap(), Some(knots()), |all| text(all, Format::Folded));
+        let of_line = |line: &str| line.rsplit_once(' ').unwrap().1.parse::<u64>().unwrap();
+        folded.lines().filter(|line| line.starts_with(start)).map(of_line).sum()
+    };
+    assert_eq!((ticks("", "main;red;"), ticks("", "red;")), (89, 0));
+    assert_eq!((ticks("-k main/red", "main;red;"), ticks("-k main/red", "red;")), (0, 89));
+    assert_eq!(ticks("-k main/red", "main;"), 106);
 }
 
 #[test]

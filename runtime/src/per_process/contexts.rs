@@ -4,11 +4,12 @@ use core::ffi::c_void;
 use core::ptr;
 use core::slice;
 use core::sync::atomic::{
-    AtomicBool, AtomicI32, AtomicI64, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize,
+    AtomicBool, AtomicI64, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize,
     Ordering::{Acquire, Relaxed, SeqCst},
 };
 
 use super::memory::Memory;
+use super::threads::ThreadList;
 use crate::os::{clear, map, unmap};
 
 /// A node of the tree, as a part NODE of a live side file has it. A node of zeros is not used.
@@ -133,16 +134,35 @@ impl ContextTree {
     }
 }
 
-/// The number of threads that are told apart.
-pub(crate) const THREADS: usize = 4096;
+/// The ticks of the tree and of the sums at one moment, for a file that is being written.
+pub(crate) struct Frozen {
+    pub(crate) is_frozen: AtomicBool,
+    /// The number of nodes at that moment.
+    pub(crate) nodes: AtomicU32,
+    /// The ticks of these nodes, mapped as long as the file is being written; null without memory.
+    pub(crate) ticks: AtomicPtr<c_void>,
+    pub(crate) cuts: [AtomicU64; CUT_REASONS],
+}
 
-/// A thread with ticks. A thread of zeros is free.
-pub(crate) struct ContextThread {
-    /// The system's number.
-    pub(crate) number: AtomicI32,
-    /// The name at the latest tick, padded with zeros.
-    pub(crate) name: [AtomicU64; 2],
-    pub(crate) ticks: AtomicU64,
+impl Frozen {
+    const fn new() -> Frozen {
+        Frozen {
+            is_frozen: AtomicBool::new(false),
+            nodes: AtomicU32::new(0),
+            ticks: AtomicPtr::new(ptr::null_mut()),
+            cuts: [const { AtomicU64::new(0) }; CUT_REASONS],
+        }
+    }
+
+    /// Forgets the ticks.
+    pub(crate) fn clear(&self) {
+        self.is_frozen.store(false, SeqCst);
+        let (ticks, nodes) = (self.ticks.swap(ptr::null_mut(), SeqCst), self.nodes.load(SeqCst));
+        if !ticks.is_null() {
+            // SAFETY: mapped for this number of nodes, by the thread that writes the file and calls this.
+            unsafe { unmap(ticks, nodes as usize * size_of::<u64>()) };
+        }
+    }
 }
 
 /// The calling contexts of a process's ticks.
@@ -150,10 +170,12 @@ pub(crate) struct Contexts {
     pub(crate) tree: ContextTree,
     /// The ticks of which no stack is known, by the code of the reason.
     pub(crate) cuts: [AtomicU64; CUT_REASONS],
+    /// The ticks for the file that is being written.
+    pub(crate) frozen: Frozen,
     /// The buffers for walks.
     pub(crate) buffers: Memory,
-    /// [`THREADS`] threads, and one behind them for all others; missing if threads are not told apart.
-    pub(crate) threads: Memory,
+    /// The threads, if they are told apart.
+    pub(crate) threads: ThreadList,
     /// The buffers that are in use, as a bit set.
     pub(crate) walks: AtomicU32,
     /// The thread pointers of the threads that use the buffers.
@@ -169,8 +191,9 @@ impl Contexts {
         Contexts {
             tree: ContextTree::new(),
             cuts: [const { AtomicU64::new(0) }; CUT_REASONS],
+            frozen: Frozen::new(),
             buffers: Memory::none(),
-            threads: Memory::none(),
+            threads: ThreadList::new(),
             walks: AtomicU32::new(0),
             walkers: [const { AtomicUsize::new(0) }; u32::BITS as usize],
             frames_used: AtomicI64::new(0),
@@ -180,8 +203,9 @@ impl Contexts {
 
     /// Removes all nodes and ticks, and keeps the memory. The walks of other threads do not go on in a forked child.
     pub(super) fn clear(&self) {
-        let Contexts { tree, cuts, buffers: _, threads, walks, walkers, frames_used, has_closing } = self;
+        let Contexts { tree, cuts, frozen, buffers: _, threads, walks, walkers, frames_used, has_closing } = self;
         tree.clear();
+        frozen.clear();
         threads.clear();
         cuts.iter().for_each(|cut| cut.store(0, SeqCst));
         walks.store(0, SeqCst);

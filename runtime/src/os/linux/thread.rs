@@ -1,5 +1,8 @@
 //! Processes and threads.
 
+use core::sync::atomic::AtomicU64;
+
+use super::descriptor::CURRENT;
 use super::machine::{self, numbers};
 use super::{Errno, call};
 use crate::text::{Text, decimal};
@@ -44,14 +47,31 @@ pub fn thread_id() -> i32 {
     unsafe { call(numbers::GETTID, []) }.map_or(UNKNOWN_THREAD, |id| id as i32)
 }
 
-/// The name of this thread, padded with zeros, as two words; zeros if a seccomp filter hides it. Async-signal-safe.
-#[must_use]
-pub fn thread_name() -> [u64; 2] {
+/// Stores the name of this thread, padded with zeros, in two words; leaves them if a seccomp filter hides the name. May be called
+/// below mcount.
+pub(crate) fn store_thread_name(name: &[AtomicU64; 2]) {
     const PR_GET_NAME: usize = 16;
-    let mut name = [0; 2];
-    // SAFETY: the kernel writes 16 bytes.
-    let _ = unsafe { call(numbers::PRCTL, [PR_GET_NAME, name.as_mut_ptr().addr()]) };
-    name
+    // SAFETY: the kernel writes 16 bytes, any of which are valid.
+    let _ = unsafe { call(numbers::PRCTL, [PR_GET_NAME, name.as_ptr().addr()]) };
+}
+
+/// The name of another thread of this process, padded with zeros, as two words; zeros if the thread has ended or the name
+/// cannot be read. Async-signal-safe.
+pub(crate) fn name_of_thread(number: i32) -> [u64; 2] {
+    let mut path = Text::<48>::new();
+    path.push(b"/proc/self/task/");
+    path.push_decimal(u64::from(number.unsigned_abs()));
+    path.push(b"/comm");
+    let Some(file) = path.as_c_str().and_then(|path| CURRENT.open_for_reading(path).ok()) else { return [0; 2] };
+    let mut line = [0_u8; 16];
+    let length = file.read(&mut line).unwrap_or(0);
+    let _ = file.close();
+    // A newline follows the name.
+    if let Some(newline) = length.checked_sub(1).and_then(|last| line.get_mut(last)) {
+        *newline = 0;
+    }
+    let word = |bytes: Option<&[u8; 8]>| bytes.map_or(0, |bytes| u64::from_ne_bytes(*bytes));
+    [word(line.first_chunk()), word(line.last_chunk())]
 }
 
 /// A number that no thread has, and for which [`thread_is_gone`] is false.
@@ -111,6 +131,27 @@ mod tests {
         assert_eq!(release(b"5.4-rc1\0"), (5, 4));
         assert_eq!(release(b""), (0, 0));
         assert!(system_release() > (2, 6), "{:?}", system_release());
+    }
+
+    #[test]
+    fn another_thread_knows_the_name_of_this_thread() {
+        let thread_name = || {
+            let name = [const { AtomicU64::new(0) }; 2];
+            store_thread_name(&name);
+            name.map(AtomicU64::into_inner)
+        };
+        let (number, own) = std::thread::Builder::new()
+            .name("fifteen-letters".to_owned())
+            .spawn(move || (thread_id(), [name_of_thread(thread_id()), thread_name()]))
+            .unwrap()
+            .join()
+            .unwrap();
+        assert_eq!(own[0], own[1]);
+        assert_eq!(own[0].map(u64::to_ne_bytes).concat(), b"fifteen-letters\0");
+        assert_eq!(name_of_thread(number), [0; 2], "the thread has ended");
+        let here = thread_name();
+        let this = thread_id();
+        assert_eq!(std::thread::spawn(move || name_of_thread(this)).join().unwrap(), here);
     }
 
     #[test]

@@ -7,15 +7,16 @@
 //! Every tick is in one node, or in the sum of one reason why no stack is known. So the ticks of the tree and of the sums are
 //! the ticks in the bins and outside the program's text.
 //!
-//! `tree` adds and finds nodes, `chains` counts ticks in them, and `settling` turns addresses into places. `buffers` has the memory of walks,
-//! `budget` bounds their time, and `threads` has the threads of the ticks. As in [`super::bins`], nothing here takes a lock or calls
+//! `tree` adds and finds nodes, `chains` counts ticks in them, and `settling` turns addresses into places. `frozen` has the ticks for a file.
+//! `buffers` has the memory of walks, `budget` bounds their time, and `threads` has the threads of the ticks. As in [`super::bins`], nothing here takes a lock or calls
 //! the C library.
 
 mod budget;
 mod buffers;
 mod chains;
+mod frozen;
 mod settling;
-mod threads;
+pub(crate) mod threads;
 mod tree;
 
 use core::ffi::c_void;
@@ -30,7 +31,7 @@ use gmon::encode::side_file::CutReason;
 use crate::arch::{self, thread_pointer};
 use crate::os::{WALKS_STACKS, a_moment};
 pub(crate) use crate::per_process::PLACE;
-use crate::per_process::{ContextThread, Contexts, PER_PROCESS, WHILE_CLOSING};
+use crate::per_process::{Contexts, PER_PROCESS, WHILE_CLOSING};
 use crate::unwind::{Frame, Stack, is_closing, stays, walk_stack};
 
 pub(crate) use budget::set_rate;
@@ -55,13 +56,14 @@ pub(crate) fn keep() {
 /// Tells threads apart from now on. Called at start-up.
 pub(crate) fn tell_threads() {
     if WALKS_STACKS {
-        threads::map(&PER_PROCESS.memory.contexts);
+        PER_PROCESS.memory.contexts.threads.map();
     }
 }
 
-/// The threads with ticks, by the index that places have; the last entry is of all other threads. Without threads, none.
-pub(crate) fn all_threads() -> &'static [ContextThread] {
-    threads::all(&PER_PROCESS.memory.contexts)
+/// What is counted by thread; `None` if threads are not told apart, or there are no contexts.
+pub(crate) fn by_thread() -> Option<&'static Contexts> {
+    let contexts = &PER_PROCESS.memory.contexts;
+    (are_kept() && !contexts.threads.all().is_empty()).then_some(contexts)
 }
 
 /// Whether calling contexts are kept.
@@ -89,8 +91,8 @@ pub(super) fn count_without_stack(ticks: u32) {
     }
 }
 
-/// Waits until no handler walks a stack. Call this when ticks are not counted any more: then every tick in the bins is in the
-/// tree too. The walk of this thread, which a fatal signal has interrupted for good, is not waited for.
+/// Waits until no handler walks a stack, but not for long: see [`patience`]. Call this when ticks are not counted any more: then every
+/// tick in the bins is in the tree too. The walk of this thread, which a fatal signal has interrupted for good, is not waited for.
 pub(crate) fn wait_for_walks() {
     if are_kept() {
         buffers::wait_for_walks(&PER_PROCESS.memory.contexts, thread_pointer(), patience());
@@ -103,11 +105,12 @@ pub(crate) fn hold_walks() -> Option<NoWalks<'static>> {
     are_kept().then(|| buffers::hold(&PER_PROCESS.memory.contexts, thread_pointer(), patience()))
 }
 
-/// Waits a moment at each call, until the result is false: a handler has then not come to its end for seconds. On a machine with
-/// more threads than processors, a thread may be off its processor for long.
+/// Waits a moment at each call, until the result is false: a handler has then not come to its end for a tenth of a second. A
+/// debugger may have stopped its thread for good. The tick of such a walk has no stack in the file: see [`freeze`].
 fn patience() -> impl FnMut() -> bool {
     const TURNS: u32 = 1000;
-    const MOMENTS: u32 = 10_000;
+    /// Milliseconds.
+    const MOMENTS: u32 = 100;
     let mut looks = 0;
     move || {
         looks += 1;
@@ -120,19 +123,32 @@ fn patience() -> impl FnMut() -> bool {
     }
 }
 
-/// Passes every node of the tree to `each`, parents before their children.
-pub(crate) fn each_node(mut each: impl FnMut(NodeRef)) {
-    PER_PROCESS.memory.contexts.tree.each(|_, node| each(node));
+/// Keeps the ticks of this moment for the file that will be written, until [`thaw`]. Call this before the bins are read: then the
+/// bins have all these ticks. Only the thread that may write the file may call this.
+pub(crate) fn freeze() {
+    if are_kept() {
+        PER_PROCESS.memory.contexts.freeze();
+    }
 }
 
-/// Passes the ticks of which no stack is known to `each`, by reason.
-pub(crate) fn each_cut(mut each: impl FnMut(CutReason, u64)) {
-    for (code, ticks) in (0..).zip(&PER_PROCESS.memory.contexts.cuts) {
-        let ticks = ticks.load(Relaxed);
-        if ticks > 0 {
-            each(CutReason::from_code(code), ticks);
-        }
-    }
+/// The number of the last node of the tree now.
+pub(crate) fn last_node() -> u32 {
+    PER_PROCESS.memory.contexts.tree.nodes.load(SeqCst)
+}
+
+/// Forgets the ticks that [`freeze`] kept.
+pub(crate) fn thaw() {
+    PER_PROCESS.memory.contexts.frozen.clear();
+}
+
+/// Passes every node of the tree up to the node `last` to `each`, parents before their children, with the ticks for the file.
+pub(crate) fn each_node(last: u32, each: impl FnMut(NodeRef)) {
+    PER_PROCESS.memory.contexts.each_node(last, each);
+}
+
+/// Passes the ticks for the file of which no stack is known to `each`, by reason.
+pub(crate) fn each_cut(each: impl FnMut(CutReason, u64)) {
+    PER_PROCESS.memory.contexts.each_cut(each);
 }
 
 /// Whether there are ticks, in the tree or in the sums.
@@ -185,17 +201,17 @@ impl Walking<'_> {
     }
 
     fn walk(&mut self) {
-        let buffer = &mut self.buffer;
-        let most = self.contexts.most_frames(self.ticks);
+        let (buffer, trail) = self.buffer.split();
+        let reach = self.contexts.reach(self.ticks);
         let nodes = self.contexts.tree.nodes.load(Relaxed);
         let mut is_innermost = true;
-        let ending = walk_stack(self.stack, |Frame { pc, is_exact }| {
+        let walked = walk_stack(self.stack, reach, trail, |Frame { pc, is_exact }| {
             let is_interrupted_caller = is_exact && !is_innermost;
             is_innermost = false;
-            buffer.frames().len() < most && buffer.push(pc as u64 + u64::from(is_interrupted_caller))
+            buffer.push(pc as u64 + u64::from(is_interrupted_caller))
         });
         let (contexts, ticks) = (self.contexts, self.ticks);
-        let thread = (!threads::all(contexts).is_empty()).then(|| match self.stack {
+        let thread = (!contexts.threads.all().is_empty()).then(|| match self.stack {
             Stack::Interrupted(_) => threads::count(contexts, ticks),
             // The thread that reads the copy is not the thread that was sampled.
             Stack::Copied(_) => threads::count_others(contexts, ticks),
@@ -204,11 +220,14 @@ impl Walking<'_> {
         // must differ: see `control::merge`.
         let is_closing = is_closing();
         if is_closing {
-            buffer.mark(WHILE_CLOSING, |pc| !stays(pc as usize));
+            let leaves = |pc: u64| !stays(pc as usize);
+            buffer.mark(WHILE_CLOSING, leaves);
+            trail.outer_mut().iter_mut().filter(|pc| leaves(**pc)).for_each(|pc| *pc |= WHILE_CLOSING);
         }
-        contexts.count_chain(thread.map(|thread| thread as u32), buffer.frames(), ending, ticks);
+        let (inner, outer) = (buffer.frames(), trail.outer());
+        contexts.count_chain(thread.map(|thread| thread as u32), inner, outer, walked.ending, ticks);
         let new_nodes = contexts.tree.nodes.load(Relaxed).saturating_sub(nodes);
-        contexts.use_frames(buffer.frames().len(), new_nodes);
+        contexts.use_frames(inner.len() + outer.len(), walked.passed, new_nodes);
         if is_closing {
             // Not before: the next look must find the nodes. This thread is in their objects, which therefore stay until then.
             contexts.has_closing.store(true, SeqCst);
