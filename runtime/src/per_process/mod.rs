@@ -24,7 +24,7 @@ use crate::os::WALKS_STACKS;
 
 pub(crate) use account::{Account, LATEST_NOTICE, NOTICE_OF_OTHERS, Settling};
 pub(crate) use contexts::{
-    ContextTree, Contexts, GROUP, MOST_NODES, OBJECT_SHIFT, PLACE, Segment, WHILE_CLOSING, position,
+    ContextTree, Contexts, Frozen, GROUP, MOST_NODES, OBJECT_SHIFT, PLACE, Segment, WHILE_CLOSING, position,
 };
 pub(crate) use live_changes::{encode_object, key_of};
 pub(crate) use live_parts::{Changing, size_of_parts};

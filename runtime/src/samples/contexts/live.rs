@@ -89,11 +89,11 @@ impl Contexts {
     }
 
     /// Describes the objects of frames in the file, if they were loaded after the start and are not there yet.
-    pub(super) fn describe_frames(&self, frames: &[u64], has_new_nodes: bool) {
+    pub(super) fn describe_frames(&self, frames: impl Iterator<Item = u64>, has_new_nodes: bool) {
         if !self.live.is_there() || !(has_new_nodes || self.live.has_missed.swap(false, SeqCst)) {
             return;
         }
-        let addresses = frames.iter().map(|frame| without_mark(*frame)).filter(|frame| frame & PLACE == 0);
+        let addresses = frames.map(without_mark).filter(|frame| frame & PLACE == 0);
         let unknown = addresses.map(|pc| pc as usize).filter(|pc| !stays(*pc) && !self.live.is_mapped(*pc));
         for pc in unknown.take(MOST_AT_ONCE) {
             match self.live.change() {
