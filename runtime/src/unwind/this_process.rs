@@ -7,11 +7,13 @@ use super::cache::Cache;
 use super::chain::{Cut, Ending, Frame, Tables};
 use super::copied::{self, CopiedStack};
 use super::image::Image;
+use super::later::Later;
 use super::memory::Memory;
 use super::objects::{Object, Objects};
 use super::pages::Pages;
 use super::published::{Known, Published};
 use super::signal_frame::SignalFrames;
+use super::table_copies::{CopiedByKernel, TableCopies};
 use super::walk::Walk;
 use crate::arch::thread_pointer;
 use crate::os::{
@@ -53,20 +55,22 @@ pub fn walk(context: *const c_void, each: impl FnMut(Frame) -> bool) -> Ending {
     walk_stack(Stack::Interrupted(context), each)
 }
 
-/// Walks a stack: see [`walk`]. Objects that were loaded after the start are not known where a copy is walked, because only the
-/// thread itself keeps its objects from being closed.
+/// Walks a stack: see [`walk`]. Only the thread itself keeps its objects from being unloaded. So where a copy is walked, the tables of
+/// objects that were loaded after the start are copies too.
 pub fn walk_stack(stack: Stack<'_>, mut each: impl FnMut(Frame) -> bool) -> Ending {
     const TOO_DEEP: Ending = Ending::Cut(Cut::TooDeep);
     let reading = PUBLISHED.read();
     let objects = reading.objects();
     // A copy may be of another thread's stack.
-    let (context, copied, later, thread) = match stack {
-        Stack::Interrupted(context) => (context.expose_provenance(), None, reading.later(), thread_pointer()),
-        Stack::Copied(copied) => (copied::CONTEXT, Some(copied), None, 0),
+    let (context, copied, copies, thread) = match stack {
+        Stack::Interrupted(context) => (context.expose_provenance(), None, None, thread_pointer()),
+        Stack::Copied(copied) => (copied::CONTEXT, Some(copied), reading.copies(), 0),
     };
+    let list = reading.later().filter(|_| copied.is_none() || copies.is_some());
+    let later = list.map(|list| Later { list, copies });
     let tables = Tables { objects, later, thread, cache: &CACHE, signals: &SIGNALS };
     // The stack that this thread was using stays mapped while this thread is here.
-    let memory = StackMemory { own: memory(), copied, objects };
+    let memory = StackMemory { own: memory(), copied, objects, copies };
     let mut walk = Walk::<Native, _, _>::nowhere(&tables, &memory);
     walk.start(context);
     for frame in walk.by_ref() {
@@ -77,21 +81,26 @@ pub fn walk_stack(stack: Stack<'_>, mut each: impl FnMut(Frame) -> bool) -> Endi
     walk.ending().unwrap_or(TOO_DEEP)
 }
 
-/// The memory of a walk: that of this process, or a copy of a stack and the code of the objects of the start. A thread may have
-/// changed the rest of its stack since the copy was made.
+/// The memory of a walk: that of this process, or a copy of a stack and the code of objects. A thread may have changed the rest of its
+/// stack since the copy was made.
 struct StackMemory<'a, M> {
     own: M,
     copied: Option<&'a CopiedStack<'a>>,
     objects: Objects<'a>,
+    copies: Option<&'a TableCopies>,
 }
 
 impl<M: Memory> Memory for StackMemory<'_, M> {
     fn read(&self, address: usize) -> Option<usize> {
-        match &self.copied {
-            None => self.own.read(address),
-            Some(_) if self.objects.find(address).is_some() => self.own.read(address),
-            Some(copied) => copied.read(address),
-        }
+        let Some(copied) = self.copied else { return self.own.read(address) };
+        copied.read(address).or_else(|| {
+            if self.objects.find(address).is_some() {
+                return self.own.read(address);
+            }
+            // SAFETY: the walk keeps the copies, and the object is not used.
+            unsafe { self.copies?.find(address) }?;
+            CopiedByKernel.read(address)
+        })
     }
 }
 

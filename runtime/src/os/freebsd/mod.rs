@@ -75,8 +75,8 @@ pub(crate) use thread::{
 pub use thread::{a_moment, thread_id};
 pub(crate) use walks::vdso;
 pub use walks::{
-    CONTEXT_ABOVE_STACK, CONTEXT_PC, CONTEXT_REGISTERS, SIGNAL_TRAMPOLINE, SIGNAL_TRAMPOLINE_CALL, is_readable,
-    thread_name,
+    CONTEXT_ABOVE_STACK, CONTEXT_PC, CONTEXT_REGISTERS, SIGNAL_TRAMPOLINE, SIGNAL_TRAMPOLINE_CALL, copy_own_memory,
+    is_readable, thread_name,
 };
 
 /// Whether code may read the program's text.

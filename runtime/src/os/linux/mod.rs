@@ -63,6 +63,7 @@ pub(crate) use filter_installation::{Expected, Wanted, expect};
 pub use guarded::{can_be_written, read, write};
 #[cfg(all(feature = "start", not(test)))]
 pub(crate) use hidden_handlers::set_handler_entries;
+pub use maps::copy_own_memory;
 pub(crate) use maps::{MapsRoom, OwnMemory, VDSO_PATH, for_each_mapping, path_of_file};
 pub(crate) use memory::{PAGE, map_file, map_own_word, replace, reserve, reserve_for_good, take_reserved, unreserve};
 pub use memory::{clear, map, unmap};
@@ -79,8 +80,8 @@ pub(crate) use signal::{
 pub use signal::{SignalInfo, SignalSet, block_signals, set_blocked_signals};
 pub(crate) use status::{Identity, Status};
 pub(crate) use thread::{
-    UNKNOWN_THREAD, effective_user, exit_process, give_way, known_process_id, process_id, push_host_name,
-    system_release, thread_is_gone,
+    UNKNOWN_THREAD, effective_user, exit_process, give_way, known_process_id, name_of_thread, process_id,
+    push_host_name, system_release, thread_is_gone,
 };
 pub use thread::{a_moment, thread_id, thread_name};
 pub(crate) use ticks::{NextHandler, threads_number};

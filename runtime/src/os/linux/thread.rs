@@ -1,5 +1,6 @@
 //! Processes and threads.
 
+use super::descriptor::CURRENT;
 use super::machine::{self, numbers};
 use super::{Errno, call};
 use crate::text::{Text, decimal};
@@ -52,6 +53,24 @@ pub fn thread_name() -> [u64; 2] {
     // SAFETY: the kernel writes 16 bytes.
     let _ = unsafe { call(numbers::PRCTL, [PR_GET_NAME, name.as_mut_ptr().addr()]) };
     name
+}
+
+/// The name of a thread of this process, padded with zeros, as two words; zeros if the thread has ended or a seccomp filter hides it.
+/// Async-signal-safe.
+pub(crate) fn name_of_thread(id: i32) -> [u64; 2] {
+    let mut path = Text::<48>::new();
+    path.push(b"/proc/self/task/");
+    path.push_decimal(id.unsigned_abs().into());
+    path.push(b"/comm");
+    let Some(file) = path.as_c_str().and_then(|path| CURRENT.open_for_reading(path).ok()) else { return [0; 2] };
+    let mut name = [0; 16];
+    let length = file.read(&mut name).unwrap_or(0);
+    let _ = file.close();
+    // A line.
+    let end = name.get_mut(length.saturating_sub(1)..).unwrap_or_default();
+    end.iter_mut().for_each(|byte| *byte = 0);
+    let (words, _) = name.as_chunks();
+    [0, 1].map(|word| words.get(word).map_or(0, |bytes| u64::from_ne_bytes(*bytes)))
 }
 
 /// A number that no thread has, and for which [`thread_is_gone`] is false.
@@ -111,6 +130,15 @@ mod tests {
         assert_eq!(release(b"5.4-rc1\0"), (5, 4));
         assert_eq!(release(b""), (0, 0));
         assert!(system_release() > (2, 6), "{:?}", system_release());
+    }
+
+    #[test]
+    fn threads_have_names() {
+        let named = std::thread::Builder::new().name("fifteen letters".to_owned());
+        let names = named.spawn(|| (thread_name(), name_of_thread(thread_id()))).unwrap().join().unwrap();
+        let expected = [*b"fifteen ", *b"letters\0"].map(u64::from_ne_bytes);
+        assert_eq!(names, (expected, expected));
+        assert_eq!(name_of_thread(0), [0; 2]);
     }
 
     #[test]

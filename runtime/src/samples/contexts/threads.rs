@@ -27,22 +27,50 @@ pub(crate) fn all(contexts: &Contexts) -> &[ContextThread] {
 /// The index of this thread, for which ticks are counted. The kernel may give the number of an ended thread to a new thread:
 /// both are then one thread with the newer name. Called in signal handlers.
 pub(super) fn count(contexts: &Contexts, ticks: u32) -> usize {
-    let (all, number) = (all(contexts), thread_id());
-    let home = number as usize % THREADS;
-    let is_own = |index: &usize| all.get(*index).is_some_and(|thread| is_of(thread, number));
-    // A seccomp filter may hide the number.
-    let own = (home..home + TRIES).map(|index| index % THREADS).find(|index| number > 0 && is_own(index));
-    if let Some(thread) = own.and_then(|index| all.get(index)) {
-        for (place, word) in thread.name.iter().zip(thread_name()) {
-            place.store(word, Relaxed);
-        }
+    let number = thread_id();
+    if let Some(thread) = entry(contexts, number) {
+        set_name(thread, thread_name());
     }
-    count_at(contexts, own.unwrap_or(THREADS), ticks)
+    count_of(contexts, number, ticks)
 }
 
-/// The index of the entry for threads that are not told apart, for which ticks are counted.
-pub(super) fn count_others(contexts: &Contexts, ticks: u32) -> usize {
-    count_at(contexts, THREADS, ticks)
+/// The index of the thread with this number, for which ticks are counted. Called in signal handlers.
+pub(super) fn count_of(contexts: &Contexts, number: i32, ticks: u32) -> usize {
+    count_at(contexts, index_of(contexts, number).unwrap_or(THREADS), ticks)
+}
+
+/// Sets the name of the thread with this number, padded with zeros. Called in signal handlers.
+pub(super) fn name(contexts: &Contexts, number: i32, name: [u64; 2]) {
+    if let Some(thread) = entry(contexts, number) {
+        set_name(thread, name);
+    }
+}
+
+/// Sets the name of the thread with this number, if the thread has none. Called in signal handlers.
+pub(super) fn name_once(contexts: &Contexts, number: i32, name: impl FnOnce() -> [u64; 2]) {
+    if let Some(thread) = entry(contexts, number).filter(|thread| thread.name[0].load(Relaxed) == 0) {
+        set_name(thread, name());
+    }
+}
+
+fn set_name(thread: &ContextThread, name: [u64; 2]) {
+    for (place, word) in thread.name.iter().zip(name) {
+        place.store(word, Relaxed);
+    }
+}
+
+/// The entry of the thread with this number: see [`index_of`].
+fn entry(contexts: &Contexts, number: i32) -> Option<&ContextThread> {
+    all(contexts).get(index_of(contexts, number)?)
+}
+
+/// The index of the thread with this number, which gets an entry if it has none; `None` if there is no room. A seccomp filter may
+/// hide the number, which is then not positive.
+fn index_of(contexts: &Contexts, number: i32) -> Option<usize> {
+    let all = all(contexts);
+    let home = usize::try_from(number).ok().filter(|number| *number > 0 && !all.is_empty())? % THREADS;
+    let is_own = |index: &usize| all.get(*index).is_some_and(|thread| is_of(thread, number));
+    (home..home + TRIES).map(|index| index % THREADS).find(is_own)
 }
 
 fn count_at(contexts: &Contexts, index: usize, ticks: u32) -> usize {
