@@ -33,6 +33,7 @@ look() {
     need binutils ld ld.gold nm objdump objcopy readelf gprof
     need lld ld.lld        # the other linkers
     need mold ld.mold
+    need bolt-16 llvm-bolt-16 # reads orders of functions
     need musl-tools musl-gcc
     need mandoc mandoc
     need pkg-config pkg-config

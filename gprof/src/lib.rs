@@ -57,6 +57,7 @@ mod cli;
 mod error;
 mod image;
 mod load;
+mod output;
 mod report;
 mod symbols;
 mod terminal;
@@ -87,7 +88,7 @@ use std::time::{Duration, Instant};
 use analysis::gnu_sum;
 use cli::Request;
 use cli::bsd::Arguments;
-use cli::options::OutputFormat;
+use cli::options::Output;
 use load::{extract, sum};
 use terminal::EscapingWriter;
 use terminal::pager::{self, Pager};
@@ -101,6 +102,7 @@ pub use analysis::{
 };
 #[doc(hidden)]
 pub use cli::command;
+pub use cli::format::Format;
 pub use cli::options::Options;
 pub use error::Error;
 pub use image::ImageError;
@@ -110,7 +112,7 @@ pub use load::profile_file::FileInfo;
 pub use load::side_info::{SideInfo, SideObject, SideThread};
 pub use load::stacks::{Place, Profiles, StackNode, Stacks};
 pub use load::{Loaded, from_memory};
-pub use report::{Format, render};
+pub use report::render;
 pub use symbols::file_map::{MapError, MapFault};
 pub use symbols::functions::FunctionId;
 pub use terminal::{Terminal, visible};
@@ -163,10 +165,12 @@ fn run_request(
     }
     match cli::parse(words)? {
         Request::Text(text) => out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Error::Output),
-        Request::Report(options) => match options.pager.as_ref().filter(|_| terminal.reports.is_some()) {
-            Some(command) => report_through_pager(command, &options, out, progress, terminal),
-            None => report(&options, out, progress, terminal),
-        },
+        Request::Report(options) => {
+            match options.pager.as_ref().filter(|_| terminal.reports.is_some() && options.writes_to_stdout()) {
+                Some(command) => report_through_pager(command, &options, out, progress, terminal),
+                None => report(&options, out, progress, terminal),
+            }
+        }
     }
 }
 
@@ -221,6 +225,7 @@ fn report(
     progress: &mut Progress<'_>,
     terminal: &Terminal,
 ) -> Result<(), Error> {
+    output::check(options, terminal)?;
     let loaded = load::load(options, progress)?;
     if options.reports.sum && !options.sums_lines() {
         progress.tell("writing the sum");
@@ -234,17 +239,21 @@ fn report(
         let sum = gnu_sum::as_gnu(loaded.profile(), &analysis.functions, &analysis.selections.arcs);
         sum::write(&sum, &loaded, progress)?;
     }
-    let format = match options.format {
-        OutputFormat::Json => Format::Json,
-        OutputFormat::Text if options.table => Format::Table(*terminal),
-        OutputFormat::Text => Format::Text,
-    };
-    // JSON escapes control characters itself.
-    if terminal.reports.is_some() && format != Format::Json {
-        analysis.functions.spell_controls();
+    // The other outputs have names as they are.
+    progress.tell("writing the files");
+    for (file, format) in options.outputs.iter().filter_map(|output| Some((output.file.as_ref()?, output.format))) {
+        let terminal = Terminal { reports: None, colors: false, ..*terminal };
+        output::write(file, |out| render(&analysis, format, &terminal, out, progress))?;
     }
-    progress.begin_reports();
-    render(&analysis, format, out, progress)
+    for Output { format, .. } in options.outputs.iter().filter(|output| output.file.is_none()) {
+        // Other formats escape control characters themselves.
+        if terminal.reports.is_some() && format.is_text() {
+            analysis.functions.spell_controls();
+        }
+        progress.begin_reports();
+        render(&analysis, *format, terminal, out, progress)?;
+    }
+    Ok(())
 }
 
 /// Loads, analyzes and renders for a command line of the BSDs.

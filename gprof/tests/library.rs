@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::io::sink;
 use std::path::Path;
 
-use gprof::{Analysis, Calls, Endpoint, Format, FunctionId, LineKind, Node, Options};
+use gprof::{Analysis, Calls, Endpoint, Format, FunctionId, LineKind, Node, Options, Terminal};
 
 const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../testdata/");
 
@@ -49,7 +49,7 @@ fn a_renderer_needs_the_methods_of_an_analysis_only() {
 fn any_analysis_has_what_json_shows() {
     let json = |analysis: &Analysis<'_>| {
         let mut text = Vec::new();
-        gprof::render(analysis, Format::Json, &mut text, &mut sink()).unwrap();
+        gprof::render(analysis, Format::Json, &Terminal::default(), &mut text, &mut sink()).unwrap();
         String::from_utf8(text).unwrap()
     };
     // The options ask for text. The golden is what `--format=json` prints.

@@ -7,7 +7,7 @@ use std::io::sink;
 use std::path::Path;
 
 use gmon::side_file::CutReason;
-use gprof::{Analysis, Endpoint, Format, FunctionId, LineKind, Node, Options, Place, Stacks};
+use gprof::{Analysis, Endpoint, Format, FunctionId, LineKind, Node, Options, Place, Stacks, Terminal};
 
 const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../testdata/");
 
@@ -89,7 +89,7 @@ fn options() -> Options {
 
 fn text(analysis: &Analysis<'_>, format: Format) -> String {
     let mut text = Vec::new();
-    gprof::render(analysis, format, &mut text, &mut sink()).unwrap();
+    gprof::render(analysis, format, &Terminal::default(), &mut text, &mut sink()).unwrap();
     String::from_utf8(text).unwrap().replace(DATA, "")
 }
 
@@ -132,7 +132,7 @@ fn goldens() {
     compare("knots.b.txt", &of(options(), Format::Text));
     compare("knots.txt", &of(options().brief(false), Format::Text));
     compare("knots.b.errors.txt", &of(options().errors(true), Format::Text));
-    compare("knots.b.errors.table.txt", &of(options().errors(true), Format::Table(Default::default())));
+    compare("knots.b.errors.table.txt", &of(options().errors(true), Format::Table));
     compare("knots.json", &of(options().errors(true), Format::Json));
 }
 
@@ -272,7 +272,7 @@ fn the_flat_profile_tells_that_runs_have_no_stacks() {
     };
     let (flat, estimated) = (words("-b -p"), words("-b -p --propagate"));
     let of = |options: &Options, stacks, format| with_analysis(options.clone(), stacks, |all| text(all, format));
-    for format in [Format::Text, Format::Table(Default::default())] {
+    for format in [Format::Text, Format::Table] {
         let mut stacks = knots();
         stacks.add_profile(67, false);
         assert!(of(&flat, Some(stacks.clone()), format).contains(line));

@@ -5,7 +5,7 @@ mod common;
 
 use gmon::Profile;
 use gprof::internals::{Flat, Functions, Selection};
-use gprof::{Analysis, Format, FunctionId, FunctionInfo, Options};
+use gprof::{Analysis, Format, FunctionId, FunctionInfo, Options, Terminal};
 use proptest::prelude::*;
 
 use common::{image, is_close, magnitude, owner, profile, table};
@@ -90,7 +90,7 @@ fn rows_have_the_same_sums(analysis: &Analysis<'_>, profile: &Profile, calls: &[
     let all: u64 = calls.iter().zip(&runtime(analysis)).filter(|(_, is)| !**is).map(|(calls, _)| calls).sum();
     prop_assert_eq!(shown, all);
     let mut text = Vec::new();
-    gprof::render(analysis, Format::Text, &mut text, &mut std::io::sink()).unwrap();
+    gprof::render(analysis, Format::Text, &Terminal::default(), &mut text, &mut std::io::sink()).unwrap();
     let text = String::from_utf8(text).unwrap();
     let flat = text.split('\x0c').next().unwrap();
     let lines: Vec<&str> = flat.lines().skip_while(|line| !line.contains("time   seconds")).skip(1).collect();

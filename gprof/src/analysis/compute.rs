@@ -9,6 +9,7 @@ use super::index::IndexEntry;
 use super::input::Input;
 use super::intermediate::Intermediate;
 use super::limit::LeftOut;
+use super::linker_order::LinkerOrder;
 use super::model::{Analysis, CallGraph, OnDemand};
 use super::name_style::NameStyle;
 use super::stats::FlatSums;
@@ -37,7 +38,7 @@ impl<'data> Analysis<'data> {
         let bounds = input.wanted.bounds.then(|| BoundsTable::new(&intermediate, clock.rate));
         let context_tables = ContextTables::new(&input, &functions, &graph, clock.rate);
         let entries = Entries::new(&intermediate);
-        let Lists { index, counts, order, file_order } = Lists::new(&intermediate, entries.last_rank);
+        let Lists { index, counts, order, linker_order, file_order } = Lists::new(&intermediate, entries.last_rank);
         Analysis {
             on_demand: OnDemand::new(input.profile, input.images, FlatSums::new(&flat), input.outside_images),
             flat: flat_profile,
@@ -51,6 +52,7 @@ impl<'data> Analysis<'data> {
             line_times: input.line_times,
             counts,
             order,
+            linker_order,
             file_order,
             errors,
             functions,
@@ -71,13 +73,14 @@ struct Lists<'data> {
     index: Vec<IndexEntry<'data>>,
     counts: Vec<Count>,
     order: Vec<FunctionId>,
+    linker_order: LinkerOrder,
     file_order: Vec<&'data [u8]>,
 }
 
 impl<'data> Lists<'data> {
     /// Computes the lists that the user wants. The index ends with the entry of this rank.
     fn new(intermediate: &Intermediate<'_, 'data>, last_rank: u32) -> Lists<'data> {
-        let Intermediate { functions, graph, input, .. } = intermediate;
+        let Intermediate { functions, flat, graph, input, .. } = intermediate;
         let Input { wanted, object_files, .. } = input;
         let counts_for = |id: FunctionId| functions[id].counts_for;
         Lists {
@@ -86,6 +89,10 @@ impl<'data> Lists<'data> {
             order: match wanted.function_order {
                 true => order::order(functions.ids(), counts_for, graph),
                 false => Vec::new(),
+            },
+            linker_order: match wanted.linker_order {
+                Some(_) => LinkerOrder::new(functions, flat, graph),
+                None => LinkerOrder::default(),
             },
             file_order: object_files.as_ref().map_or_else(Vec::new, |files| order::files(functions, graph, files)),
         }

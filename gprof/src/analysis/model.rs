@@ -15,6 +15,7 @@ use super::graph::{Graph, Node};
 use super::index::IndexEntry;
 use super::limit::LeftOut;
 use super::line_times::LineTimes;
+use super::linker_order::LinkerOrder;
 use super::name_style::NameStyle;
 use super::rows::FlatProfile;
 use super::selection::Selections;
@@ -111,6 +112,8 @@ pub struct Analysis<'data> {
     pub(crate) counts: Vec<Count>,
     /// The functions in an order for linkers.
     pub(crate) order: Vec<FunctionId>,
+    /// The functions that ran and their calls, for linkers that take files of orders.
+    pub(crate) linker_order: LinkerOrder,
     /// The object files in an order for linkers.
     pub(crate) file_order: Vec<&'data [u8]>,
     /// The bounds of inclusive times, if the options ask for them.

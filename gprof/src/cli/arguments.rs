@@ -8,7 +8,10 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Parser, ValueEnum};
 
-use crate::cli::options::{Compat, OutputFormat};
+use super::outputs;
+use crate::cli::format::Format;
+use crate::cli::options::Compat;
+use crate::cli::orderer::Orderer;
 
 /// Shows where a program built with `cc -pg` spent its time.
 ///
@@ -102,6 +105,10 @@ pub(super) struct Arguments {
     #[arg(short = 'r', long, help_heading = "Reports")]
     pub(super) function_ordering: bool,
 
+    /// Print an order of the functions that ran, or their calls, for this program
+    #[arg(long, value_name = "READER", help_heading = "Reports")]
+    pub(super) order: Option<Orderer>,
+
     /// Print an order of object files for a linker, which places callers near their callees. MAP lists the symbols of
     /// the object files, as written by `nm --defined-only -v --print-file-name`. Other reports then show object files
     /// instead of functions
@@ -129,10 +136,6 @@ pub(super) struct Arguments {
     /// only the reports that are chosen. OBJECT is a path, its last part, or a number that --file-info prints
     #[arg(long, value_name = "OBJECT", help_heading = "Reports")]
     pub(super) extract: Option<String>,
-
-    /// The file that --extract writes, in place of PROFILE.OBJECT beside the first profile
-    #[arg(long, value_name = "FILE", help_heading = "Reports")]
-    pub(super) output: Option<PathBuf>,
 
     /// Count only the threads with this name, or the thread with this number (of runs with GMON_THREADS=1)
     #[arg(long, value_name = "NAME", help_heading = "What counts")]
@@ -223,9 +226,15 @@ pub(super) struct Arguments {
     #[arg(long, help_heading = "Layout")]
     pub(super) table: bool,
 
-    /// Write the flat profile, the call graph and the statistics as text, or as JSON for programs
-    #[arg(long, value_name = "FORMAT", help_heading = "Layout")]
-    format: Option<Written>,
+    /// Write in this format
+    #[arg(long, value_name = "FORMAT", value_parser = outputs::parser(), help_heading = "Output")]
+    pub(super) format: Option<Format>,
+
+    /// Write to this file instead of the standard output, in the format of --format or in the format that the ending
+    /// of the name tells. May be repeated: each file gets the whole output. `-` is the standard output. With --extract,
+    /// FILE takes the place of PROFILE.OBJECT beside the first profile
+    #[arg(short = 'o', long, value_name = "FILE", action = ArgAction::Append, help_heading = "Output")]
+    pub(super) output: Vec<PathBuf>,
 
     /// Show the standard error (±) of self times and of measured times, the uncertainty of sampling
     #[arg(long, help_heading = "Layout")]
@@ -328,25 +337,6 @@ pub(super) struct Arguments {
     /// Print the version
     #[arg(short = 'v', long, help_heading = "Help")]
     pub(super) version: bool,
-}
-
-impl Arguments {
-    /// The format of the reports.
-    pub(super) fn format(&self) -> OutputFormat {
-        match self.format {
-            None | Some(Written::Text) => OutputFormat::Text,
-            Some(Written::Json) => OutputFormat::Json,
-        }
-    }
-}
-
-/// The values of `--format`.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Written {
-    /// Text for people (the default)
-    Text,
-    /// JSON for programs; docs/json.md has the schema
-    Json,
 }
 
 /// The values of `--compat`.

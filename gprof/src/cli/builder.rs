@@ -4,10 +4,11 @@ use std::path::PathBuf;
 
 use gmon_demangle::Style;
 
-use super::options::{Annotation, Choice, Limit, Options, OutputFormat, ProfilePath, ProfiledImage, Reports, Subject};
+use super::options::{Annotation, Choice, Limit, Options, Output, ProfilePath, ProfiledImage, Reports, Subject};
 use super::rules::Rules;
 use super::symspec::{Malformed, Pattern};
 use crate::cli::compat::Compat;
+use crate::cli::format::Format;
 use crate::error::Error;
 
 impl Options {
@@ -43,8 +44,7 @@ impl Options {
             file_names: false,
             paths: false,
             errors: false,
-            format: OutputFormat::Text,
-            table: false,
+            outputs: vec![Output { file: None, format: Format::Text }],
             width: None,
             annotation: Annotation {
                 directories: Vec::new(),

@@ -8,8 +8,9 @@ use clap::ArgMatches;
 use gmon_demangle::Style;
 
 use super::arguments::Arguments;
-use super::images;
-use crate::cli::options::{Annotation, Asked, Choice, Compat, Extract, Limit, Options, OutputFormat, Reports, Subject};
+use super::{images, outputs};
+use crate::cli::format::Format;
+use crate::cli::options::{Annotation, Asked, Choice, Compat, Extract, Limit, Options, Output, Reports, Subject};
 use crate::cli::rules::Rules;
 use crate::cli::symspec::{Malformed, Pattern};
 use crate::error::Error;
@@ -63,9 +64,10 @@ const MEANINGS: [Meaning; 16] = [
 pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Options, Error> {
     let compat = arguments.compat.map(Compat::from).unwrap_or_default();
     let rules = Rules::new(compat, arguments.traditional);
-    contradictions(&arguments, &rules)?;
+    let outputs = outputs::outputs(&arguments)?;
+    contradictions(&arguments, &outputs, &rules)?;
     let (reports, choices) = reports(&arguments, matches, &rules)?;
-    let (style, format) = (style(&arguments)?, arguments.format());
+    let style = style(&arguments)?;
     let images = images::images(&arguments, matches)?;
     Ok(Options {
         objects: rules.reads_shared_objects && !(arguments.no_objects || is_of_program_alone(&arguments)),
@@ -95,8 +97,7 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
         by_line: arguments.line || (rules.sums_lines && arguments.sum),
         inlines: arguments.inlines,
         errors: arguments.errors,
-        format,
-        table: arguments.table,
+        outputs,
         file_names: arguments.inline_file_names,
         paths: arguments.print_path,
         images,
@@ -107,16 +108,21 @@ pub(super) fn check(arguments: Arguments, matches: &ArgMatches) -> Result<Option
 fn is_of_program_alone(arguments: &Arguments) -> bool {
     arguments.sum
         || arguments.function_ordering
+        || arguments.order.is_some()
         || arguments.file_ordering.is_some()
         || arguments.external_symbol_table.is_some()
 }
 
 /// Checks for options that cannot be used together: new columns in layouts that must match another gprof byte by
-/// byte, and JSON of reports that exist only as text.
-fn contradictions(arguments: &Arguments, rules: &Rules) -> Result<(), Error> {
-    let json = [("--format=json", arguments.format() == OutputFormat::Json)];
+/// byte, and formats for programs with reports that exist only as text.
+fn contradictions(arguments: &Arguments, outputs: &[Output], rules: &Rules) -> Result<(), Error> {
+    let not_plain = outputs.iter().find(|output| output.format != Format::Text);
+    let data = outputs.first().filter(|_| !outputs.iter().any(|output| output.format.is_text()));
+    let [not_plain, data] = [not_plain, data].map(|output| output.map(|output| outputs::spelled(output, arguments)));
+    let data = [(data.as_deref().unwrap_or_default(), data.is_some())];
+    let order = ("--order", arguments.order.is_some());
     let new = [
-        json[0],
+        (not_plain.as_deref().unwrap_or_default(), not_plain.is_some()),
         ("--table", arguments.table),
         ("--errors", arguments.errors),
         ("--bounds", arguments.bounds),
@@ -128,16 +134,17 @@ fn contradictions(arguments: &Arguments, rules: &Rules) -> Result<(), Error> {
         ("--threads", arguments.threads),
         ("--thread", arguments.thread.is_some()),
         ("--extract", arguments.extract.is_some()),
+        order,
     ];
     let compat = ("--compat=gnu", arguments.compat.is_some());
     let fixed = [compat, ("-T", arguments.traditional)];
-    let given = |options: &[(&'static str, bool)]| options.iter().copied().find(|(_, given)| *given);
     let text = [
         ("--table", arguments.table),
         ("--exec-counts", !arguments.exec_counts.is_empty()),
         ("--annotated-source", !arguments.annotated_source.is_empty()),
         ("--source-times", arguments.source_times),
         ("--function-ordering", arguments.function_ordering),
+        order,
         ("--file-ordering", arguments.file_ordering.is_some()),
         ("--file-info", arguments.file_info),
     ];
@@ -153,20 +160,23 @@ fn contradictions(arguments: &Arguments, rules: &Rules) -> Result<(), Error> {
     let stacks = [("--contexts", arguments.contexts.is_some()), ("--callers", !arguments.callers.is_empty())];
     let found = given(&new)
         .zip(given(&fixed))
-        .or_else(|| given(&json).zip(given(&text)))
+        .or_else(|| given(&data).zip(given(&text)))
         .or_else(|| given(&[("--thread", arguments.thread.is_some())]).zip(given(&[("--sum", arguments.sum)])))
         .or_else(|| given(&[("--inlines", arguments.inlines)]).zip(given(&[compat])))
         .or_else(|| given(&[("--bounds", arguments.bounds)]).zip(given(&other_functions)))
         .or_else(|| given(&stacks).zip(given(&other_functions[..2])))
-        .or_else(|| given(&[("--function-ordering", arguments.function_ordering)]).zip(given(&file_order)))
+        .or_else(|| given(&[("--function-ordering", arguments.function_ordering), order]).zip(given(&file_order)))
+        .or_else(|| given(&[order]).zip(given(&other_functions)))
         .or_else(|| given(&[("--line", arguments.line && !rules.orders_files_by_line)]).zip(given(&file_order)));
     match found {
-        None if arguments.output.is_some() && arguments.extract.is_none() => {
-            Err(Error::Usage("'--output' names the file of '--extract', which is missing".to_owned()))
-        }
-        Some(((one, _), (other, _))) => Err(Error::Usage(format!("'{one}' and '{other}' cannot be used together"))),
+        Some((one, other)) => Err(Error::Usage(format!("'{one}' and '{other}' cannot be used together"))),
         None => Ok(()),
     }
+}
+
+/// The first of these options that the command line has.
+fn given<'a>(options: &[(&'a str, bool)]) -> Option<&'a str> {
+    options.iter().find(|(_, given)| *given).map(|(option, _)| *option)
 }
 
 fn limit(arguments: &Arguments) -> Result<Limit, Error> {
@@ -207,10 +217,11 @@ fn reports(arguments: &Arguments, matches: &ArgMatches, rules: &Rules) -> Result
         stats: arguments.stats,
         bounds: arguments.bounds,
         threads: arguments.threads,
-        extract: arguments.extract.clone().map(|object| Extract { object, output: arguments.output.clone() }),
+        extract: arguments.extract.clone().map(|object| Extract { object, output: arguments.output.first().cloned() }),
         contexts: arguments.contexts.as_deref().map(depth).transpose()?,
         callers: !arguments.callers.is_empty(),
         function_order: arguments.function_ordering,
+        linker_order: arguments.order,
         sum: arguments.sum,
         ..Reports::default()
     };

@@ -5,9 +5,12 @@ pub mod bsd;
 mod builder;
 mod check;
 mod compat;
+pub mod format;
 mod images;
 mod nearest;
 pub mod options;
+pub mod orderer;
+mod outputs;
 pub mod rules;
 pub mod symspec;
 mod words;
@@ -86,10 +89,16 @@ impl Options {
     }
 }
 
-/// The error of a command line in one line. For an unknown option, suggests the most similar one.
+/// The error of a command line in one line. For an unknown option, suggests the most similar one; for an unknown value,
+/// lists the known ones.
 fn one_line(error: &clap::Error) -> String {
     let text = error.to_string();
     let line = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+    if let (ErrorKind::InvalidValue, Some(ContextValue::Strings(known))) =
+        (error.kind(), error.get(ContextKind::ValidValue))
+    {
+        return format!("{line} ({})", known.join(", "));
+    }
     let Some(ContextValue::String(wrong)) =
         error.get(ContextKind::InvalidArg).filter(|_| error.kind() == ErrorKind::UnknownArgument)
     else {
@@ -108,7 +117,8 @@ fn one_line(error: &clap::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::options::{Asked, ProfiledImage};
+    use crate::cli::format::Format;
+    use crate::cli::options::{Asked, Output, ProfiledImage};
 
     fn options(line: &str) -> Result<Options, String> {
         let words = std::iter::once("gprof").chain(line.split_whitespace()).map(OsString::from);
@@ -195,9 +205,52 @@ mod tests {
     #[test]
     fn tables_and_the_length_of_another_table() {
         let plain = options("-w 100").unwrap();
-        assert!(!plain.table && !plain.errors && plain.width == Some(100));
+        let formats = |options: &Options| options.outputs.iter().map(|output| output.format).collect::<Vec<_>>();
+        assert!(formats(&plain) == [Format::Text] && !plain.errors && plain.width == Some(100));
         let table = options("--table --errors --table-l 7").unwrap();
-        assert!(table.table && table.errors && table.width.is_none() && table.annotation.table_length == 7);
+        assert!(
+            formats(&table) == [Format::Table]
+                && table.errors
+                && table.width.is_none()
+                && table.annotation.table_length == 7
+        );
+    }
+
+    /// The formats and files of a command line.
+    fn outputs(line: &str) -> Result<String, String> {
+        let output = |output: &Output| {
+            let file = output.file.as_ref().map_or("standard output".to_owned(), |file| file.display().to_string());
+            format!("{} to {file}", output.format.name())
+        };
+        options(line).map(|options| options.outputs.iter().map(output).collect::<Vec<_>>().join(", "))
+    }
+
+    #[test]
+    fn a_file_tells_its_format() {
+        for (line, expected) in [
+            ("", "text to standard output"),
+            ("--format=json", "json to standard output"),
+            ("--table", "table to standard output"),
+            ("--format=table", "table to standard output"),
+            ("-o a.json", "json to a.json"),
+            ("-oa.json --output=a.txt -o report", "json to a.json, text to a.txt, text to report"),
+            ("--format=json -o a.txt", "json to a.txt"),
+            ("--table -o a.json -o -", "json to a.json, table to standard output"),
+            ("--extract=o -o a.json", "text to standard output"),
+        ] {
+            assert_eq!(outputs(line).unwrap(), expected, "{line}");
+        }
+        for (line, said) in [
+            ("--format=xml", "'xml' for '--format <FORMAT>' (text, table, json"),
+            ("-o gmon.out", "'--output gmon.out': no format has this ending (.txt, .json"),
+            ("-o a.json -o a.json", "'--output a.json' stands twice"),
+            ("--extract=o -o a -o b", "'--extract' writes one file"),
+            ("-o a.json --table", "'--output a.json' and '--table' cannot be used together"),
+            ("-o a.json --compat=gnu", "'--output a.json' and '--compat=gnu' cannot be used together"),
+            ("--format=table -T", "'--format=table' and '-T' cannot be used together"),
+        ] {
+            assert!(outputs(line).unwrap_err().contains(said), "{line}: {:?}", outputs(line));
+        }
     }
 
     #[test]

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use gmon_demangle::Style;
 
 pub use crate::cli::compat::Compat;
+use crate::cli::format::Format;
+use crate::cli::orderer::Orderer;
 use crate::cli::rules::Rules;
 use crate::cli::symspec::{Pattern, Spec, What};
 use crate::error::Error;
@@ -44,14 +46,13 @@ pub struct ProfiledImage {
     pub profiles: Vec<ProfilePath>,
 }
 
-/// The format of the reports.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OutputFormat {
-    /// Text for people.
-    #[default]
-    Text,
-    /// JSON for programs.
-    Json,
+/// One output of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Output {
+    /// The file to write; `None` for the standard output.
+    pub file: Option<PathBuf>,
+    /// The format.
+    pub format: Format,
 }
 
 /// The user's request for one report.
@@ -91,6 +92,8 @@ pub struct Reports {
     pub callers: bool,
     /// An order of functions.
     pub function_order: bool,
+    /// The program that an order of the functions that ran is for.
+    pub linker_order: Option<Orderer>,
     /// The profile of one shared object, in a file.
     pub extract: Option<Extract>,
     /// The file with the sum of the profiles.
@@ -239,10 +242,8 @@ pub struct Options {
     pub(crate) paths: bool,
     /// Whether to show the standard errors of self times.
     pub(crate) errors: bool,
-    /// The format of the reports.
-    pub(crate) format: OutputFormat,
-    /// Whether to draw tables.
-    pub(crate) table: bool,
+    /// The outputs; never empty.
+    pub(crate) outputs: Vec<Output>,
     /// The width of the index and of tables in characters, if given.
     pub(crate) width: Option<usize>,
     /// How source files are found and annotated.
@@ -276,6 +277,8 @@ pub struct Wanted {
     pub source: bool,
     /// An order of functions.
     pub function_order: bool,
+    /// The program that an order of the functions that ran is for.
+    pub linker_order: Option<Orderer>,
     /// Whether the profiles contain calls, so that functions have numbers.
     pub calls: bool,
     /// An order of object files.
@@ -286,7 +289,7 @@ impl Wanted {
     /// Whether any report is wanted that needs an analysis: any except `info` and `threads`.
     #[must_use]
     pub fn analysis(&self) -> bool {
-        let orders = self.function_order || self.file_order;
+        let orders = self.function_order || self.linker_order.is_some() || self.file_order;
         let stacks = self.stacks();
         self.stats || self.flat || self.graph || self.bounds || stacks || self.counts || self.source || orders
     }
@@ -301,8 +304,8 @@ impl Wanted {
     /// arcs are then not shown.
     #[must_use]
     pub fn is_flat_alone(&self) -> bool {
-        let others = self.graph || self.counts || self.source || self.function_order || self.file_order;
-        self.flat && !others
+        let orders = self.function_order || self.linker_order.is_some() || self.file_order;
+        self.flat && !(self.graph || self.counts || self.source || orders)
     }
 }
 
@@ -340,13 +343,18 @@ impl Options {
         self.rules.measures_times && !self.propagates && !self.by_line
     }
 
+    /// Whether anything goes to the standard output.
+    #[must_use]
+    pub(crate) fn writes_to_stdout(&self) -> bool {
+        self.outputs.iter().any(|output| output.file.is_none())
+    }
+
     /// Whether to write a footer, which says how much of the profiles the reports account for.
     #[must_use]
     pub(crate) fn has_footer(&self, wanted: Wanted) -> bool {
-        // With `--stats` and in JSON, the reports contain this already.
-        let is_text = self.format == OutputFormat::Text;
+        // With `--stats`, the reports contain this already.
         let has_times = wanted.flat || wanted.graph || wanted.bounds || wanted.stacks();
-        self.rules.has_footer && is_text && has_times && !wanted.stats && !self.brief
+        self.rules.has_footer && has_times && !wanted.stats && !self.brief
     }
 
     /// Whether choices or reports need the source lines of functions.
@@ -373,7 +381,8 @@ impl Options {
     /// Whether the reports show only code that has samples or calls: the flat profile alone.
     #[must_use]
     pub(crate) fn shows_only_profiled_code(&self, wanted: Wanted) -> bool {
-        let all = wanted.graph || wanted.counts || wanted.source || wanted.function_order || self.sums_lines();
+        let orders = wanted.function_order || wanted.linker_order.is_some();
+        let all = wanted.graph || wanted.counts || wanted.source || orders || self.sums_lines();
         let by_neighbors = !self.rules.chooses_sets && !self.choices.is_empty();
         !(all || by_neighbors || self.unused || self.traditional)
     }
@@ -405,6 +414,7 @@ impl Options {
             counts: asked.counts == Asked::For,
             source: asked.source == Asked::For,
             function_order: asked.function_order,
+            linker_order: asked.linker_order,
             calls: has_graph,
             file_order: self.file_map.is_some(),
         };
@@ -413,6 +423,9 @@ impl Options {
         }
         if wanted.graph && !has_graph {
             return Err(if self.thread.is_some() { Error::NoCallsOfThread } else { Error::NoCalls });
+        }
+        if wanted.linker_order.is_some() && !has_graph {
+            return Err(Error::NoCalls);
         }
         if wanted.bounds && !(contents.samples && contents.calls) {
             return Err(Error::NoBounds);

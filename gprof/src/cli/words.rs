@@ -23,7 +23,7 @@ const GLUED: [(u8, &str); 9] = [
 
 /// Short options that require a value, in the same word or as the next word. The rest of their word is not more
 /// options.
-const WITH_ARGUMENT: &[u8] = b"eEfFIkmnNORStw";
+const WITH_ARGUMENT: &[u8] = b"eEfFIkmnNoORStw";
 
 /// The maximum number of argument files that are read: a file may name itself.
 const MOST_FILES: usize = 2000;

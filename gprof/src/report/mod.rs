@@ -17,6 +17,7 @@ mod index;
 mod info;
 mod json;
 mod json_value;
+mod linker_order;
 mod names;
 mod number;
 mod numbered_names;
@@ -29,4 +30,4 @@ mod table;
 mod threads;
 mod writer;
 
-pub use render::{Format, render};
+pub use render::render;

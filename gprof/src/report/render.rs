@@ -5,23 +5,12 @@ use std::io::{BufWriter, Write};
 use super::writer::Writer;
 use super::{annotate, json, source};
 use crate::analysis::Analysis;
+use crate::cli::format::Format;
 use crate::error::Error;
 use crate::terminal::Terminal;
 
-/// The format of the reports.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Format {
-    /// Plain text, in the layout of GNU gprof.
-    Text,
-    /// The flat profile, the call graph and the index as tables, as wide as the terminal and with its colors.
-    Table(Terminal),
-    /// The flat profile, the call graph and the statistics as JSON, whatever other reports the options ask for.
-    /// docs/json.md has the schema.
-    Json,
-}
-
-/// Writes all reports that the options ask for. Warnings about source files that cannot be shown go to `warnings`.
+/// Writes an analysis to `out`. Tables are as wide as `terminal`. Warnings about source files that cannot be shown go to
+/// `warnings`.
 ///
 /// # Errors
 ///
@@ -29,13 +18,14 @@ pub enum Format {
 pub fn render(
     analysis: &Analysis<'_>,
     format: Format,
+    terminal: &Terminal,
     out: &mut dyn Write,
     warnings: &mut dyn Write,
 ) -> Result<(), Error> {
     let mut buffer = BufWriter::with_capacity(1 << 16, out);
     match format {
         Format::Text => texts(analysis, None, &mut buffer, warnings)?,
-        Format::Table(terminal) => texts(analysis, Some(terminal), &mut buffer, warnings)?,
+        Format::Table => texts(analysis, Some(terminal), &mut buffer, warnings)?,
         Format::Json => json::render(analysis, &mut buffer).map_err(Error::Output)?,
     }
     buffer.flush().map_err(Error::Output)
@@ -44,7 +34,7 @@ pub fn render(
 /// Writes all reports that the options ask for as text, or for a terminal as tables.
 fn texts(
     analysis: &Analysis<'_>,
-    tables_for: Option<Terminal>,
+    tables_for: Option<&Terminal>,
     out: &mut dyn Write,
     warnings: &mut dyn Write,
 ) -> Result<(), Error> {
@@ -58,7 +48,7 @@ fn texts(
     }
     match tables_for {
         None => writer.reports(analysis, options, *wanted),
-        Some(terminal) => writer.tables(analysis, options, *wanted, &terminal),
+        Some(terminal) => writer.tables(analysis, options, *wanted, terminal),
     }
     .map_err(Error::Output)?;
     if wanted.source {
@@ -66,6 +56,9 @@ fn texts(
     }
     if wanted.function_order {
         writer.function_order(analysis).map_err(Error::Output)?;
+    }
+    if let Some(orderer) = wanted.linker_order {
+        writer.linker_order(analysis, orderer).map_err(Error::Output)?;
     }
     if wanted.file_order {
         writer.file_order(analysis).map_err(Error::Output)?;

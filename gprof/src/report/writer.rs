@@ -5,9 +5,10 @@ use std::io::{self, Write};
 use super::annotate::AnnotatedFile;
 use super::stats::Detail;
 use super::table::Frame;
-use super::{bounds, contexts, counts, flat, graph, index, info, order, source, stats, table, threads};
+use super::{bounds, contexts, counts, flat, graph, index, info, linker_order, order, source, stats, table, threads};
 use crate::analysis::Analysis;
 use crate::cli::options::{Options, Wanted};
+use crate::cli::orderer::Orderer;
 use crate::load::profile_file::FileInfo;
 use crate::load::side_info::SideInfo;
 use crate::terminal::Terminal;
@@ -160,6 +161,15 @@ impl<'a> Writer<'a> {
     /// The errors of the output.
     pub fn function_order(&mut self, analysis: &Analysis<'_>) -> io::Result<()> {
         order::render_functions(analysis, self.out)
+    }
+
+    /// Writes the functions that ran, or their calls, for a linker.
+    ///
+    /// # Errors
+    ///
+    /// The errors of the output.
+    pub fn linker_order(&mut self, analysis: &Analysis<'_>, orderer: Orderer) -> io::Result<()> {
+        linker_order::render(analysis, orderer, self.out)
     }
 
     /// Writes the order of object files.

@@ -1,0 +1,133 @@
+//! The formats of the output: their names, and the endings of their files.
+
+use std::path::Path;
+
+/// A format of the output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Format {
+    /// Plain text, in the layout of GNU gprof.
+    #[default]
+    Text,
+    /// Text with the flat profile, the call graph and the index as tables, as wide as the terminal and with its colors.
+    Table,
+    /// The flat profile, the call graph and the statistics as JSON, whatever other reports the options ask for.
+    /// docs/json.md has the schema.
+    Json,
+}
+
+/// What is known of a format.
+struct Definition {
+    format: Format,
+    /// The name on the command line.
+    name: &'static str,
+    help: &'static str,
+    /// The endings of the names of files. The longest ending that fits a name counts.
+    endings: &'static [&'static str],
+    /// Whether the output is no text.
+    is_binary: bool,
+}
+
+/// All formats, in the order of the help.
+const DEFINITIONS: [Definition; 3] = [
+    Definition {
+        format: Format::Text,
+        name: "text",
+        help: "Text for people (the default)",
+        endings: &[".txt"],
+        is_binary: false,
+    },
+    Definition { format: Format::Table, name: "table", help: "Text with tables", endings: &[], is_binary: false },
+    Definition {
+        format: Format::Json,
+        name: "json",
+        help: "JSON for programs; docs/json.md has the schema",
+        endings: &[".json"],
+        is_binary: false,
+    },
+];
+
+impl Format {
+    /// Returns all formats.
+    pub fn all() -> impl Iterator<Item = Format> {
+        DEFINITIONS.iter().map(|known| known.format)
+    }
+
+    fn definition(self) -> Option<&'static Definition> {
+        DEFINITIONS.iter().find(|known| known.format == self)
+    }
+
+    /// Returns the name of the format on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.definition().map_or("", |known| known.name)
+    }
+
+    /// Returns a description of the format in one line.
+    #[must_use]
+    pub fn help(self) -> &'static str {
+        self.definition().map_or("", |known| known.help)
+    }
+
+    /// Returns whether the output is no text, so that a terminal cannot show the output.
+    #[must_use]
+    pub fn is_binary(self) -> bool {
+        self.definition().is_some_and(|known| known.is_binary)
+    }
+
+    /// Returns whether the output is text for people, with the reports that the options ask for.
+    #[must_use]
+    pub fn is_text(self) -> bool {
+        matches!(self, Format::Text | Format::Table)
+    }
+
+    /// Returns the format with this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Format> {
+        Format::all().find(|format| format.name() == name)
+    }
+
+    /// Returns the format that the ending of a file's name stands for. A name without a dot stands for text.
+    #[must_use]
+    pub fn of_file(path: &Path) -> Option<Format> {
+        let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+        let endings =
+            DEFINITIONS.iter().flat_map(|known| known.endings.iter().map(move |ending| (*ending, known.format)));
+        let fitting = endings.filter(|(ending, _)| name.ends_with(ending.as_bytes()));
+        let found = fitting.max_by_key(|(ending, _)| ending.len()).map(|(_, format)| format);
+        found.or_else(|| path.extension().is_none().then_some(Format::Text))
+    }
+
+    /// Returns the endings of the names of files, for an error.
+    pub(super) fn endings() -> String {
+        let endings: Vec<&str> = DEFINITIONS.iter().flat_map(|known| known.endings).copied().collect();
+        endings.join(", ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_endings_stand_for_formats() {
+        for format in Format::all() {
+            assert_eq!(Format::named(format.name()), Some(format));
+            assert!(!format.help().is_empty());
+        }
+        let of = |name| Format::of_file(Path::new(name));
+        assert_eq!(of("a.json"), Some(Format::Json));
+        assert_eq!(of("a.json/report"), Some(Format::Text));
+        assert_eq!(of("report.txt"), Some(Format::Text));
+        assert_eq!(of("gmon.out"), None);
+    }
+
+    #[test]
+    fn no_ending_stands_for_two_formats() {
+        let mut endings: Vec<&str> = DEFINITIONS.iter().flat_map(|known| known.endings).copied().collect();
+        let count = endings.len();
+        endings.sort_unstable();
+        endings.dedup();
+        assert_eq!(endings.len(), count);
+    }
+}

@@ -1,0 +1,118 @@
+//! Several outputs of one run, and outputs that cannot be written.
+#![allow(clippy::unwrap_used, reason = "the helpers of a test fail as loudly as it does")]
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use gmon_tests::{directory, gprof};
+
+/// A directory with a program and a profile.
+fn profiled(name: &str) -> PathBuf {
+    let (directory, data) = (directory(name), Path::new(env!("CARGO_MANIFEST_DIR")).join("../testdata/bsd"));
+    for (from, to) in [("knots", "prog"), ("knots.gmon", "gmon.out")] {
+        fs::copy(data.join(from), directory.join(to)).unwrap();
+    }
+    directory
+}
+
+fn run(directory: &Path, line: &str) -> Output {
+    Command::new(gprof()).args(line.split(' ')).current_dir(directory).output().unwrap()
+}
+
+/// The standard output of a run that succeeds.
+fn printed(directory: &Path, line: &str) -> String {
+    let output = run(directory, line);
+    assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The message of a run that fails.
+fn complaint(directory: &Path, line: &str) -> String {
+    let output = run(directory, line);
+    assert_eq!(output.status.code(), Some(1), "{line}");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+/// The names of the files in a directory, sorted.
+fn files(directory: &Path) -> Vec<String> {
+    let names = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn several_files_of_one_run() {
+    let directory = profiled("outputs");
+    let read = |name: &str| fs::read_to_string(directory.join(name)).unwrap();
+    let (text, json) = (printed(&directory, "prog gmon.out"), printed(&directory, "--format=json prog gmon.out"));
+    assert_eq!(printed(&directory, "prog gmon.out -o a.txt -ob.json --output=report"), "");
+    assert!(read("a.txt") == text && read("report") == text && read("b.json") == json);
+    // The options of other formats do not change text.
+    assert_eq!(printed(&directory, "-b -C -o c.json -o - prog gmon.out"), printed(&directory, "-b -C prog gmon.out"));
+    assert_eq!(printed(&directory, "--table prog gmon.out"), printed(&directory, "--format=table prog gmon.out"));
+    assert_eq!(files(&directory), ["a.txt", "b.json", "c.json", "gmon.out", "prog", "report"]);
+}
+
+#[test]
+fn a_file_stays_until_the_new_one_is_whole() {
+    let directory = profiled("outputs_stay");
+    let place = |name: &str| directory.join(name);
+    fs::write(place("real.txt"), "old").unwrap();
+    fs::set_permissions(place("real.txt"), fs::Permissions::from_mode(0o640)).unwrap();
+    symlink("real.txt", place("link.txt")).unwrap();
+    // Two outputs: the second cannot be written, and the first is whole.
+    let text = complaint(&directory, "prog gmon.out -o link.txt -o none/b.json");
+    assert_eq!(text, "gprof: none/b.json: No such file or directory\n");
+    assert!(fs::symlink_metadata(place("link.txt")).unwrap().is_symlink());
+    assert!(fs::read_to_string(place("real.txt")).unwrap().starts_with("Flat profile:"));
+    assert_eq!(fs::metadata(place("real.txt")).unwrap().permissions().mode() & 0o777, 0o640);
+    // A run without a result leaves the file alone.
+    fs::write(place("real.txt"), "old").unwrap();
+    complaint(&directory, "prog none -o real.txt");
+    assert_eq!(fs::read_to_string(place("real.txt")).unwrap(), "old");
+    assert_eq!(files(&directory), ["gmon.out", "link.txt", "prog", "real.txt"]);
+    fs::create_dir(place("d.txt")).unwrap();
+    assert_eq!(complaint(&directory, "prog gmon.out -o d.txt"), "gprof: d.txt: Is a directory\n");
+}
+
+/// A file system that has no room for the report: the limit of the shell for the size of files.
+#[test]
+fn no_half_file_stays() {
+    let directory = profiled("outputs_full");
+    fs::write(directory.join("a.json"), "old").unwrap();
+    let script = "trap '' XFSZ; ulimit -f 1; exec \"$0\" prog gmon.out -o a.json";
+    let output = Command::new("sh").args(["-c", script]).arg(gprof()).current_dir(&directory).output().unwrap();
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "gprof: a.json: File too large\n");
+    assert_eq!(fs::read_to_string(directory.join("a.json")).unwrap(), "old");
+    assert_eq!(files(&directory), ["a.json", "gmon.out", "prog"]);
+    if Path::new("/dev/full").exists() {
+        let text = complaint(&directory, "prog gmon.out --format=json -o /dev/full");
+        assert_eq!(text, "gprof: /dev/full: No space left on device\n");
+    }
+}
+
+#[test]
+fn inputs_are_not_outputs() {
+    let directory = profiled("outputs_inputs");
+    symlink("gmon.out", directory.join("link.txt")).unwrap();
+    for line in ["prog gmon.out -o prog", "prog gmon.out -o ./link.txt", "prog gmon.out --format=text -o gmon.out"] {
+        assert!(complaint(&directory, line).contains("the file is an input"), "{line}");
+    }
+    printed(&directory, "prog -o list.txt gmon.out");
+    assert!(complaint(&directory, "-S list.txt -o list.txt prog").contains("the file is an input"));
+}
+
+#[test]
+fn a_pipe_gets_the_output_directly() {
+    let directory = profiled("outputs_pipe");
+    let script =
+        "\"$0\" prog gmon.out -o a.txt && mkfifo pipe && { cat pipe >copy & } && \"$0\" prog gmon.out -o pipe && wait";
+    let mut shell = Command::new("sh");
+    shell.args(["-c", script]).arg(gprof()).current_dir(&directory).stdin(Stdio::null());
+    assert!(shell.status().unwrap().success());
+    assert_eq!(fs::read(directory.join("copy")).unwrap(), fs::read(directory.join("a.txt")).unwrap());
+    assert_eq!(files(&directory), ["a.txt", "copy", "gmon.out", "pipe", "prog"]);
+}
