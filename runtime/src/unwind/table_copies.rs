@@ -19,7 +19,7 @@ use super::objects::Object;
 use crate::os::{copy_own_memory, map, unmap};
 
 /// The most objects whose tables are copied; chains through further objects are cut.
-const MOST: usize = 64;
+const MOST: usize = 256;
 /// The largest table that is copied.
 const MOST_BYTES: usize = 64 << 20;
 
@@ -66,14 +66,15 @@ impl TableCopies {
         objects.find(|object| object.contains(pc)).copied()
     }
 
-    /// As [`TableCopies::find`]; if there is no copy, the tables of the object whose first byte is at `base` are copied. Two threads
-    /// may copy them at the same time; then the later copy is dropped.
+    /// As [`TableCopies::find`]; if there is no copy, the tables of the object whose first byte is at `base` are copied, if there is room.
+    /// Two threads may copy them at the same time; then the later copy is dropped.
     ///
     /// # Safety
     ///
     /// As for [`TableCopies::find`].
     #[inline(never)]
     pub(super) unsafe fn find_or_add(&self, base: usize, pc: usize) -> Option<Object<'static>> {
+        self.copies.last().filter(|last| last.load(Acquire).is_null())?;
         let parts =
             Image::at(&CopiedByKernel, base)?.parts(&CopiedByKernel).filter(|parts| parts.code.contains(&pc))?;
         let added = TableCopy::make(&parts)?;

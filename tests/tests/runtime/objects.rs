@@ -118,9 +118,10 @@ fn the_objects_are_small_and_need_no_executable_stack() {
     for file in ["gcrt1.o", "grcrt1.o", "gmon.o", "libgmon.a"] {
         for member in tool("size", &[&path(file)]).lines().skip(1) {
             let text: u32 = member.split_whitespace().next().unwrap().parse().unwrap();
-            // The encoders of side files, what the file tells of the run, and opening it early need about 3.5 KB. 29 KB walk stacks: the
-            // unwind tables of the loaded objects, their evaluator, the tree of calling contexts, and copies of stacks in the ring.
-            assert!(text < 134_000, "{file}: {text} bytes of code and constants: {member}");
+            // The encoders of side files, what the file tells of the run, and opening it early need about 3.5 KB. 31 KB walk stacks: the
+            // unwind tables of the loaded objects, their evaluator, the tree of calling contexts, copies of stacks in the ring, and
+            // copies of the tables of objects that are loaded later.
+            assert!(text < 136_000, "{file}: {text} bytes of code and constants: {member}");
         }
         let stack = tool("readelf", &["-SW", &path(file)])
             .lines()

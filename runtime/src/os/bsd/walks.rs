@@ -26,6 +26,11 @@ pub fn thread_name() -> [u64; 2] {
     [0; 2]
 }
 
+/// The name of another thread.
+pub(crate) fn name_of_thread(_: i32) -> [u64; 2] {
+    [0; 2]
+}
+
 /// The address of the kernel's object; 0 if none is known.
 pub(crate) fn vdso() -> usize {
     0

@@ -55,22 +55,23 @@ pub fn thread_name() -> [u64; 2] {
     name
 }
 
-/// The name of a thread of this process, padded with zeros, as two words; zeros if the thread has ended or a seccomp filter hides it.
-/// Async-signal-safe.
-pub(crate) fn name_of_thread(id: i32) -> [u64; 2] {
+/// The name of another thread of this process, padded with zeros, as two words; zeros if the thread has ended or the name
+/// cannot be read. Async-signal-safe.
+pub(crate) fn name_of_thread(number: i32) -> [u64; 2] {
     let mut path = Text::<48>::new();
     path.push(b"/proc/self/task/");
-    path.push_decimal(id.unsigned_abs().into());
+    path.push_decimal(u64::from(number.unsigned_abs()));
     path.push(b"/comm");
     let Some(file) = path.as_c_str().and_then(|path| CURRENT.open_for_reading(path).ok()) else { return [0; 2] };
-    let mut name = [0; 16];
-    let length = file.read(&mut name).unwrap_or(0);
+    let mut line = [0_u8; 16];
+    let length = file.read(&mut line).unwrap_or(0);
     let _ = file.close();
-    // A line.
-    let end = name.get_mut(length.saturating_sub(1)..).unwrap_or_default();
-    end.iter_mut().for_each(|byte| *byte = 0);
-    let (words, _) = name.as_chunks();
-    [0, 1].map(|word| words.get(word).map_or(0, |bytes| u64::from_ne_bytes(*bytes)))
+    // A newline follows the name.
+    if let Some(newline) = length.checked_sub(1).and_then(|last| line.get_mut(last)) {
+        *newline = 0;
+    }
+    let word = |bytes: Option<&[u8; 8]>| bytes.map_or(0, |bytes| u64::from_ne_bytes(*bytes));
+    [word(line.first_chunk()), word(line.last_chunk())]
 }
 
 /// A number that no thread has, and for which [`thread_is_gone`] is false.

@@ -70,12 +70,6 @@ pub(crate) fn name_thread(number: i32, name: [u64; 2]) {
     threads::name(&PER_PROCESS.memory.contexts, number, name);
 }
 
-/// As [`name_thread`], if the thread has no name yet.
-#[allow(dead_code, reason = "not all systems can ask for the names of other threads")]
-pub(crate) fn name_thread_once(number: i32, name: impl FnOnce() -> [u64; 2]) {
-    threads::name_once(&PER_PROCESS.memory.contexts, number, name);
-}
-
 /// Whether calling contexts are kept.
 pub(crate) fn are_kept() -> bool {
     WALKS_STACKS && IS_KEPT.load(Relaxed)

@@ -62,7 +62,7 @@ impl Capacity {
     /// is worse than a stack that is cut.
     pub(super) fn stack(self) -> u32 {
         const WORD: u32 = size_of::<u64>() as u32;
-        let room = self.bytes() / least_samples(self.rate);
+        let room = self.bytes() / least_samples(self.rate).max(1);
         let stack = room.saturating_sub(sample_size(WORD) - WORD).min(MOST_STACK) / WORD * WORD;
         if self.has_stacks && stack >= LEAST_STACK { stack } else { 0 }
     }
@@ -70,8 +70,8 @@ impl Capacity {
     /// The CPU time of the process between two reads of the rings, in nanoseconds. In this time, all processors together cannot make
     /// more samples than a quarter of one ring.
     pub(super) fn interval(self) -> u64 {
-        let samples = self.bytes() / sample_size(self.stack());
-        u64::from(samples) * 1_000_000_000 / u64::from(self.rate) / PART_OF_FULL
+        let samples = self.bytes() / sample_size(self.stack()).max(1);
+        u64::from(samples) * 1_000_000_000 / u64::from(self.rate.max(1)) / PART_OF_FULL
     }
 
     fn bytes(self) -> u32 {

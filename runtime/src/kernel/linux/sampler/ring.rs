@@ -16,7 +16,7 @@ use crate::file::live;
 use crate::message::say;
 use crate::os::{
     Errno, PERF_ORDER, PERF_PROGRAM_COUNTER, SAMPLING_SIGNAL, SampleMemory, Timer, a_moment, block_signals, map,
-    name_of_thread, sample_on, set_blocked_signals,
+    sample_on, set_blocked_signals,
 };
 use crate::per_process::PER_PROCESS;
 use crate::samples::{self, bins, contexts};
@@ -187,7 +187,6 @@ fn count(words: &[AtomicU64], record: Record) {
         Record::Sample(pc, thread, Some(Copied { registers, sp, stack, length })) => {
             let (order, program_counter) = (PERF_ORDER, PERF_PROGRAM_COUNTER);
             let copied = CopiedStack { thread, words, registers, order, program_counter, sp, stack, length };
-            contexts::name_thread_once(thread, || name_of_thread(thread));
             samples::count(pc, 1, Stack::Copied(&copied));
         }
         Record::Name(thread, name) => contexts::name_thread(thread, name),
