@@ -6,8 +6,8 @@ mod side;
 use std::collections::BTreeMap;
 
 use gmon::side_file::{
-    Accumulator, Call, CutReason, ELSEWHERE, Identity, KERNEL, Kind, Object, PROGRAM, Place, SideFile, THREAD, Thread,
-    property,
+    Accumulator, Call, Calls, CutReason, ELSEWHERE, Identity, KERNEL, Kind, Object, PROGRAM, Place, Samples, SideFile,
+    THREAD, Thread, property,
 };
 use gmon::{Error, Field, SideFileError, Word};
 use proptest::prelude::*;
@@ -92,6 +92,57 @@ fn files() -> impl Strategy<Value = Vec<SideFile>> {
     prop::collection::vec(side_file(), 1..6)
 }
 
+/// A file of the program of [`side_file`], with one count of each kind.
+fn one_of_each() -> SideFile {
+    let mut side = SideFile::new(Word::W64);
+    let mut program = Object::new(Kind::Program, b"/bin/program");
+    program.identity = Identity::Headers(0x1234_5678_9abc_def0);
+    side.add_object(PROGRAM, program).unwrap();
+    side.add_property(property::RATE, b"100").unwrap();
+    let mut thread = Thread::new(1, b"main");
+    (thread.ticks, thread.calls) = (1, 1);
+    side.add_thread(thread);
+    side.add_samples(None, KERNEL, 1, 0, 1).unwrap();
+    side.add_call(None, Call { caller: code(1), callee: code(2), count: 1 }).unwrap();
+    side.add_context(None, code(1), 1).unwrap();
+    side.add_cut(CutReason::OFF, 1).unwrap();
+    side
+}
+
+/// The number of faults that [`with_fault`] knows.
+const FAULTS: usize = 9;
+
+/// Adds something to a file so that the file cannot be added to [`one_of_each`].
+fn with_fault(mut side: SideFile, fault: usize) -> SideFile {
+    let calls: u64 = side.calls().iter().flat_map(Calls::calls).map(|call| call.count).sum();
+    let samples: u64 = side.samples().iter().map(Samples::total).sum();
+    let cuts: u64 = side.unwalked().map(|(_, ticks)| ticks).sum();
+    let mut thread = Thread::new(9, b"another name");
+    match fault {
+        0 => side.add_samples(None, KERNEL, 1, 0, u64::MAX - samples).unwrap(),
+        1 => {
+            let [caller, callee] = [3, 4].map(code);
+            side.add_call(None, Call { caller, callee, count: u64::MAX - calls }).unwrap();
+        }
+        2 => _ = side.add_context(None, code(5), u64::MAX - side.contexts().total()).unwrap(),
+        3 => side.add_cut(CutReason::NO_MEMORY, u64::MAX - cuts).unwrap(),
+        4 => thread.threads = u64::MAX,
+        5 => thread.ticks = u64::MAX,
+        6 => thread.calls = u64::MAX,
+        7 => {
+            side = SideFile::new(Word::W64);
+            side.add_property(property::RATE, b"1000").unwrap();
+            side.add_object(1, Object::new(Kind::Shared, b"/lib/of another rate")).unwrap();
+        }
+        _ => {
+            side = small();
+            side.add_object(1, Object::new(Kind::Shared, b"/lib/of another program")).unwrap();
+        }
+    }
+    side.add_thread(thread);
+    side
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -115,6 +166,16 @@ proptest! {
         let (first, second) = files.split_at(at.index(files.len()));
         let halves: Vec<_> = [first, second].into_iter().filter(|half| !half.is_empty()).map(sum).collect();
         prop_assert_eq!(sum(&halves), sum(&files));
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_added_leaves_nothing((before, after) in (files(), files()), bad in side_file(), fault in 0..FAULTS) {
+        let mut accumulator = Accumulator::new();
+        accumulator.add(&one_of_each()).unwrap();
+        before.iter().for_each(|file| accumulator.add(file).unwrap());
+        prop_assert!(accumulator.add(&with_fault(bad, fault)).is_err());
+        after.iter().for_each(|file| accumulator.add(file).unwrap());
+        prop_assert_eq!(accumulator.finish(), sum([&one_of_each()].into_iter().chain(&before).chain(&after)));
     }
 
     #[test]
@@ -208,6 +269,26 @@ fn sums_that_do_not_fit_are_errors() {
         thread.ticks = ticks;
         side.add_thread(thread);
     });
+}
+
+#[test]
+fn objects_without_a_number_leave_nothing() {
+    let mut many = small();
+    for number in 1..0x7fee_u32 {
+        many.add_object(number, Object::new(Kind::Shared, format!("/lib/{number}").as_bytes())).unwrap();
+    }
+    let (mut known, mut last) = (small(), small());
+    known.add_object(7, Object::new(Kind::Shared, b"/lib/8")).unwrap();
+    last.add_object(1, Object::new(Kind::Shared, b"/lib/last")).unwrap();
+    let mut one_more = last.clone();
+    one_more.add_object(2, Object::new(Kind::Shared, b"/lib/one more")).unwrap();
+    let mut accumulator = Accumulator::new();
+    accumulator.add(&many).unwrap();
+    accumulator.add(&known).unwrap();
+    let expected = SideFileError::Impossible { field: Field::Items, value: 0x7ff0 };
+    assert_eq!(accumulator.add(&one_more), Err(expected.into()));
+    accumulator.add(&last).unwrap();
+    assert_eq!(accumulator.finish(), sum([&many, &known, &last]));
 }
 
 #[test]

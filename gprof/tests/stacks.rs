@@ -182,6 +182,22 @@ fn the_mark_of_a_doubt_is_explained() {
     });
 }
 
+/// Functions without calls and without self time have entries where stacks show them below other functions.
+#[test]
+fn the_index_has_all_entries() {
+    let mut stacks = knots();
+    let start = with_analysis(options(), None, |analysis| analysis.function(named(analysis, "_start")).address);
+    let parent = stacks.push(None, Place::Code(start + 1), 0);
+    stacks.push(parent, Place::Code(BURN), 3).unwrap();
+    with_analysis(options(), Some(stacks), |analysis| {
+        let text = text(analysis, Format::Text);
+        let (graph, index) = text.split_once("Index by function name").unwrap();
+        let entries = graph.lines().filter(|line| line.starts_with('[')).map(|line| line.split(']').next().unwrap());
+        let missing: Vec<&str> = entries.filter(|number| !index.contains(&format!("{number}]"))).collect();
+        assert!(graph.contains(" _start [") && missing.is_empty(), "{missing:?}: {text}");
+    });
+}
+
 #[test]
 fn each_caller_gets_the_time_of_its_calls() {
     with_analysis(options(), Some(knots()), |analysis| {
@@ -225,6 +241,8 @@ fn the_choices_of_the_user_apply_to_each_stack() {
     // The arc from `blue` to `even` hands no time to `blue` and its callers.
     assert_eq!(of("-b -k blue/even"), ([158, 52, 87, 201], 201));
     assert_eq!(of("-b -k main/red"), ([106, 89, 87, 201], 201));
+    // A call of a function by itself hands no time to other functions.
+    assert_eq!(restricted("-b -k depth/depth", ["main", "depth", "burn", "red"]).0, [195, 24, 201, 89]);
 }
 
 #[test]
@@ -244,7 +262,35 @@ fn the_choices_of_the_user_apply_to_trees() {
     // Without `even` and what it called, as in the call graph.
     assert_eq!((of("-N even"), of("-E even")), ((108, 112), (108, 112)));
     assert_eq!((of("-n even"), of("-F even")), ((87, 87), (87, 87)));
-    assert_eq!(of("-k blue/even"), of(""));
+    // The chain of callers ends at the arc: `main` loses the 37 ticks, and `burn` has all of its own.
+    assert_eq!((of("-k blue/even"), of("-k main/red")), ((158, 199), (106, 199)));
+    assert_eq!(of("-k depth/depth"), of(""));
+}
+
+#[test]
+fn a_tree_without_an_arc() {
+    let words = "-b --contexts=2 --callers=even --min-percent=0 -k blue/even -k odd/even".split(' ').map(str::to_owned);
+    let files = ["", ".gmon"].map(|suffix| format!("{DATA}bsd/knots{suffix}"));
+    with_analysis(Options::parse(words.chain(files)).unwrap(), Some(knots()), |analysis| {
+        let rows = |table: &gprof::ContextTable<'_>| -> Vec<(usize, String, u64, Option<u64>)> {
+            let row = |row: &gprof::ContextRow<'_>| {
+                let name = String::from_utf8(analysis.context_name(row).into_owned()).unwrap();
+                (row.depth, name, (row.inclusive * 100.0).round() as u64, row.calls)
+            };
+            table.rows.iter().map(row).collect()
+        };
+        let contexts = rows(analysis.contexts().unwrap());
+        // `blue` called `even` for 37 ticks, and `odd` for 50: one row.
+        let even = contexts.iter().position(|row| row.1 == "even").unwrap();
+        let below = [(0, "even", 87, None), (1, "burn", 75, Some(420)), (1, "odd", 12, Some(360))];
+        assert_eq!(
+            contexts[even..even + 3],
+            below.map(|(depth, name, ticks, calls)| (depth, name.to_owned(), ticks, calls))
+        );
+        assert_eq!(contexts[0], (0, "main".to_owned(), 108, None));
+        // No caller of `even` is left.
+        assert_eq!(rows(analysis.callers().unwrap()), [(0, "even".to_owned(), 87, None)]);
+    });
 }
 
 #[test]

@@ -30,7 +30,7 @@ fn main() {
 /// Builds the program without -pg, with an empty mcount, with our runtime, and with the C library's.
 fn build(directory: &Path) -> [PathBuf; 4] {
     let path = |name: &str| directory.join(name);
-    let sqlite = sqlite_source();
+    let sqlite = gmon_tests::crate_of("libsqlite3-sys").join("sqlite3");
     let driver = Path::new(env!("CARGO_MANIFEST_DIR")).join("demo/driver.c");
     fs::write(path("empty.s"), ".globl mcount\n.p2align 6\nmcount: ret\n.section .note.GNU-stack,\"\",@progbits\n")
         .unwrap();
@@ -49,16 +49,6 @@ fn build(directory: &Path) -> [PathBuf; 4] {
     cc(&["-pg", &ours, "-o"], &[&path("ours"), &profiled, &driver]);
     cc(&["-pg", "-o"], &[&path("glibc"), &profiled, &driver]);
     ["none", "empty", "ours", "glibc"].map(path)
-}
-
-/// The source of SQLite that a crate carries, in cargo's directory.
-fn sqlite_source() -> PathBuf {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(cargo).args(["metadata", "--format-version", "1"]).output().unwrap();
-    let metadata = String::from_utf8(output.stdout).unwrap();
-    let paths = metadata.split("\"manifest_path\":\"").skip(1).filter_map(|rest| rest.split('"').next());
-    let manifest = paths.map(Path::new).find(|path| path.to_str().unwrap().contains("libsqlite3-sys-"));
-    manifest.expect("the crate libsqlite3-sys").with_file_name("sqlite3")
 }
 
 fn cc(flags: &[&str], files: &[&Path]) {

@@ -129,14 +129,16 @@ static void raw_signals(int how) {
 }
 
 static int from_thread[2], to_thread[2];
+/* When a thread started, and when it blocked all signals, in seconds. */
+static double started, blocked;
 
 static void *late(void *nothing) {
-    double start = now(CLOCK_MONOTONIC);
     char byte = 0;
+    started = now(CLOCK_MONOTONIC);
     first(0.3);
     raw_signals(SIG_BLOCK);
-    first(0.2);
-    printf("%.0f\n", (now(CLOCK_MONOTONIC) - start) * 1000);
+    blocked = now(CLOCK_MONOTONIC);
+    first(0.1);
     if (write(from_thread[1], &byte, 1) != 1 || read(to_thread[0], &byte, 1) != 1)
         exit(99);
     return nothing;
@@ -158,18 +160,32 @@ static void sleeps_after_a_thread_has_ended(void) {
     usleep(200000);
 }
 
+/* The runtime counts ticks that blocked signals hide only for a quarter of a second. On a busy machine a turn may take longer: then
+   there is another turn. Prints the number of turns, and for how many milliseconds there must be ticks. */
 static void stops_while_a_thread_lets_no_signals_in(void) {
-    pthread_t thread;
-    char byte = 0;
+    double ticking = 0, hidden;
+    int turns = 0;
     clock_of_first = CLOCK_MONOTONIC;
-    if (pipe(from_thread) != 0 || pipe(to_thread) != 0 || pthread_create(&thread, NULL, late, NULL) != 0)
+    if (pipe(from_thread) != 0 || pipe(to_thread) != 0)
         exit(99);
-    while (read(from_thread[0], &byte, 1) != 1) {
-    }
-    moncontrol(0);
-    if (write(to_thread[1], &byte, 1) != 1)
-        exit(99);
-    pthread_join(thread, NULL);
+    do {
+        pthread_t thread;
+        char byte = 0;
+        moncontrol(1);
+        if (pthread_create(&thread, NULL, late, NULL) != 0)
+            exit(99);
+        while (read(from_thread[0], &byte, 1) != 1) {
+        }
+        double end = now(CLOCK_MONOTONIC);
+        moncontrol(0);
+        hidden = now(CLOCK_MONOTONIC) - blocked;
+        ticking += (hidden < 0.2 ? end : blocked) - started;
+        turns++;
+        if (write(to_thread[1], &byte, 1) != 1)
+            exit(99);
+        pthread_join(thread, NULL);
+    } while (hidden >= 0.2);
+    printf("%d %.0f\n", turns, ticking * 1000);
 }
 
 static void child(void) {

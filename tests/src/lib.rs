@@ -175,6 +175,21 @@ pub fn make(what: &str) -> Result<(), String> {
     if made.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&made.stderr).into_owned()) }
 }
 
+/// The directory of a crate's sources, in cargo's directory.
+///
+/// # Panics
+///
+/// If the workspace does not depend on the crate.
+#[must_use]
+pub fn crate_of(name: &str) -> PathBuf {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo).args(["metadata", "--format-version", "1"]).output().expect("cargo");
+    let metadata = String::from_utf8_lossy(&output.stdout).into_owned();
+    let paths = metadata.split("\"manifest_path\":\"").skip(1).filter_map(|rest| rest.split('"').next());
+    let manifest = paths.map(Path::new).find(|path| path.to_string_lossy().contains(&format!("/{name}-")));
+    manifest.and_then(Path::parent).unwrap_or_else(|| panic!("the crate {name}")).to_owned()
+}
+
 /// Runs a program in its own directory and returns the path of its profile.
 ///
 /// # Panics

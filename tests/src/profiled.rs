@@ -107,7 +107,7 @@ impl Program {
         let calls = self.calls(file);
         for line in ran.stdout.lines() {
             let (what, count) = line.rsplit_once(' ').expect(line);
-            assert_eq!(calls.get(what).copied().unwrap_or(0), count.parse().expect(line), "{what}: {calls:?}");
+            assert_eq!(calls.get(what).copied().unwrap_or(0), count.parse::<u64>().expect(line), "{what}: {calls:?}");
         }
     }
 

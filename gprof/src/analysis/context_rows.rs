@@ -4,7 +4,8 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 use super::contexts::callers::callers;
-use super::contexts::measured::{Pair, time_counts};
+use super::contexts::measured::time_counts;
+use super::contexts::pairs::{self, Pair};
 use super::contexts::sums::StackSums;
 use super::contexts::tree::{Children, Contexts, Frame};
 use super::graph::Graph;
@@ -73,13 +74,15 @@ impl<'data> ContextTables<'data> {
     ) -> ContextTables<'data> {
         let Some((tree, inlined)) = input.contexts(functions) else { return ContextTables::default() };
         let sums = input.stacks.as_ref().map(|input| StackSums::new(input.stacks, &tree));
+        let Selections { time, arcs: chosen_arcs, .. } = &input.selections;
+        let tree = pairs::without_excluded(tree, functions, time, chosen_arcs);
         let own = own(&tree, &input.selections);
         let total = own.iter().fold(0_u64, |sum, own| sum.saturating_add(*own));
         let limit = Limits::new(input.options.limit, total);
         let arcs = &counted_arcs(graph);
         let rows = Rows { functions, inlined: &inlined, limit, total, rate };
         let contexts = input.options.reports.contexts.map(|depth| {
-            let calls = unique_calls(&tree, arcs);
+            let calls = unique_calls(&pairs::entered_by(&tree, functions, time), arcs);
             rows.table(&tree, &own, depth, |at, _| calls[at])
         });
         let is_chosen = |id: FunctionId| input.selections.callers.includes(id);
@@ -114,22 +117,10 @@ fn counted_arcs(graph: &Graph) -> HashMap<Pair, u64> {
     arcs.filter(|(_, calls)| *calls > 0).collect()
 }
 
-/// The calls by which each context was entered, if only this context was entered by its arc.
-fn unique_calls(tree: &Contexts, arcs: &HashMap<Pair, u64>) -> Vec<Option<u64>> {
-    let all = tree.all();
+/// The calls by which each context was entered, if only this context was entered by its arc. `pairs` has the arcs of the
+/// contexts.
+fn unique_calls(pairs: &[Option<Pair>], arcs: &HashMap<Pair, u64>) -> Vec<Option<u64>> {
     let mut times: HashMap<Pair, usize> = HashMap::new();
-    let pair = |at: usize| {
-        let Frame::Function(called) = all[at].frame else { return None };
-        let mut caller = all[at].parent();
-        while let Some(above) = caller.filter(|above| matches!(all[*above].frame, Frame::Inlined(_))) {
-            caller = all[above].parent();
-        }
-        match all[caller?].frame {
-            Frame::Function(caller) => Some((Some(caller), called)),
-            _ => None,
-        }
-    };
-    let pairs: Vec<Option<Pair>> = (0..all.len()).map(pair).collect();
     pairs.iter().flatten().for_each(|pair| *times.entry(*pair).or_insert(0) += 1);
     let calls = |pair: &Option<Pair>| {
         let pair = pair.as_ref().filter(|pair| times.get(pair) == Some(&1))?;
@@ -172,8 +163,11 @@ struct Limits {
 impl Limits {
     fn new(limit: Limit, total: u64) -> Limits {
         let percent = limit.min_percent.unwrap_or(if limit.top.is_some() { 0.0 } else { LEAST_PERCENT });
+        // The least number of ticks that is at least this percentage, as rows show percentages.
+        let least = (percent * total as f64 / 100.0).floor() as u64;
+        let is_enough = 100.0 * least as f64 / whole(total as f64) >= percent;
+        let least = if is_enough { least } else { least.saturating_add(1) };
         // A row without ticks is never shown.
-        let least = (percent / 100.0 * total as f64).ceil() as u64;
         Limits { top: limit.top.unwrap_or(usize::MAX), least: least.max(1) }
     }
 }
@@ -256,5 +250,21 @@ impl<'data> Rows<'_, 'data> {
             Frame::Inlined(number) => self.inlined.get(number as usize).copied().unwrap_or_default(),
             _ => b"",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_with_exactly_the_least_percentage_is_shown() {
+        let least = |percent, total| Limits::new(Limit { top: None, min_percent: Some(percent) }, total).least;
+        for total in [1_u64, 7, 100, 199, 1000, 12_345] {
+            for ticks in 1..=total.min(1000) {
+                assert_eq!(least(100.0 * ticks as f64 / total as f64, total), ticks, "{ticks} of {total}");
+            }
+        }
+        assert_eq!((least(7.0, 100), least(1.1, 1000), least(1.0, 199), least(0.0, 100)), (7, 11, 2, 1));
     }
 }

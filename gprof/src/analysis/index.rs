@@ -33,7 +33,10 @@ pub(super) fn may_have_entry(node: Node, intermediate: &Intermediate<'_, '_>) ->
 pub(super) fn index<'data>(intermediate: &Intermediate<'_, 'data>, last_rank: u32) -> Vec<IndexEntry<'data>> {
     let Intermediate { functions, flat, graph, input, .. } = intermediate;
     let Input { sources, options, file_names, .. } = input;
-    let is_named = |id: &FunctionId| options.unused || graph.calls(*id) != 0 || flat.time[id.index()] != 0.0;
+    // GNU does not name functions that only called others. Where stacks show them, they have entries with time.
+    let has_time = |id: &FunctionId| input.is_measured() && graph.share(*id).children != 0.0;
+    let is_named =
+        |id: &FunctionId| options.unused || graph.calls(*id) != 0 || flat.time[id.index()] != 0.0 || has_time(id);
     let is_listed = |node: Node| graph.rank(node) <= last_rank;
     let mut named: Vec<FunctionId> = functions
         .ids()

@@ -81,9 +81,14 @@ impl<'data> Input<'data> {
         divide(&self.profile.histograms, functions, &self.selections.flat)
     }
 
+    /// Whether the times of called functions are those that stacks show.
+    pub(super) fn is_measured(&self) -> bool {
+        self.stacks.is_some() && self.options.measures_times()
+    }
+
     /// Adds up the times that the stacks show, if there are stacks and the user wants these times.
     pub(super) fn measured(&self, functions: &Functions<'_>) -> Option<Measured> {
-        let StackInput { stacks, .. } = self.stacks.as_ref().filter(|_| self.options.measures_times())?;
+        let StackInput { stacks, .. } = self.stacks.as_ref().filter(|_| self.is_measured())?;
         let sites = self.sites(functions)?;
         let contexts = contexts::build::contexts(stacks, functions, &sites);
         let Selections { flat, time, arcs, .. } = &self.selections;

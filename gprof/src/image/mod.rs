@@ -28,6 +28,7 @@ mod split_units;
 mod symbols;
 mod synthetic_symbols;
 mod units;
+mod unknown_jumps;
 
 pub(crate) use code_bytes::CodeBytes;
 pub use debug_file::DEFAULT_DIRECTORY;

@@ -6,6 +6,16 @@ use super::machine_code::Machine;
 /// The most bytes of a function in which jumps are searched.
 const MOST_SEARCHED: u64 = 1 << 16;
 
+/// The jumps in some code.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Jumps {
+    /// The targets of what looks like direct jumps.
+    pub(crate) targets: Vec<u64>,
+    /// Whether something looks like a jump whose target the code does not name: through a register or through memory, but
+    /// not the jump of a `switch`.
+    pub(crate) has_unknown: bool,
+}
+
 /// The machine code of all images, in ascending order of addresses.
 #[derive(Clone, Default)]
 pub(crate) struct ProgramCode<'a> {
@@ -36,20 +46,21 @@ impl<'a> ProgramCode<'a> {
         self.image(return_address)?.direct_call(return_address)
     }
 
-    /// The targets of what looks like a direct jump from the code between two addresses, the last one included. `None` if
-    /// the code is not known, or longer than 64 kilobytes.
-    pub(crate) fn jumps(&self, first: u64, last: u64) -> Option<Vec<u64>> {
+    /// The jumps in the code between two addresses, the last one included. `None` if the code is not known, or longer than
+    /// 64 kilobytes.
+    pub(crate) fn jumps(&self, first: u64, last: u64) -> Option<Jumps> {
         let code = self.image(first)?;
         let length = last.checked_sub(first).filter(|length| *length < MOST_SEARCHED)? as usize + 1;
         let mut bytes = vec![0; length];
         code.read(first, &mut bytes)?;
-        if code.machine() == Machine::Other || bytes.iter().all(|byte| *byte == 0) {
+        let machine = code.machine();
+        if machine == Machine::Other || bytes.iter().all(|byte| *byte == 0) {
             return None;
         }
-        let step = code.machine().step();
-        let start = first.next_multiple_of(step as u64).wrapping_sub(first) as usize;
-        let jump = |at: usize| code.machine().direct_jump(bytes.get(at..)?, first.wrapping_add(at as u64));
-        Some((start..length).step_by(step).filter_map(jump).collect())
+        let start = first.next_multiple_of(machine.step() as u64).wrapping_sub(first) as usize;
+        let places = || (start..length).step_by(machine.step()).map(|at| (at, first.wrapping_add(at as u64)));
+        let targets = places().filter_map(|(at, pc)| machine.direct_jump(bytes.get(at..)?, pc)).collect();
+        Some(Jumps { targets, has_unknown: places().any(|(at, pc)| machine.is_unknown_jump(&bytes, at, pc)) })
     }
 
     /// The image whose code an address is in, or directly behind.
@@ -80,7 +91,8 @@ mod tests {
         assert_eq!(program.direct_call(0x1008), None);
         assert_eq!(program.follows_call(0x1007), Some(true));
         assert_eq!(program.follows_call(0x1008), Some(false));
-        assert_eq!(program.jumps(0x1000, 0x1013), Some(vec![0x2000, 0x1000, 0x1002]));
+        let jumps = Jumps { targets: vec![0x2000, 0x1000, 0x1002], has_unknown: false };
+        assert_eq!(program.jumps(0x1000, 0x1013), Some(jumps));
         // The code after 0x1013 is not known.
         assert_eq!(program.jumps(0x1000, 0x1014), None);
         assert_eq!(program.jumps(0x900, 0x910), None);
@@ -88,13 +100,15 @@ mod tests {
 
     #[test]
     fn calls_and_jumps_of_aarch64() {
-        // bl 0x1010; b 0x0ffc
-        let bytes = [[0; 8].as_slice(), &[4, 0, 0, 0x94], &[0xff, 0xff, 0xff, 0x17]].concat();
+        // bl 0x1010; b 0x0ffc; br x16
+        let bytes = [[0; 8].as_slice(), &[4, 0, 0, 0x94], &[0xff, 0xff, 0xff, 0x17], &[0, 0x02, 0x1f, 0xd6]].concat();
         let code = Code { machine: Machine::Aarch64, start: 0, bytes: &bytes };
         let program = program(code, 0x0ff8);
         assert_eq!((program.direct_call(0x1004), program.follows_call(0x1004)), (Some(0x1010), Some(true)));
         assert_eq!((program.direct_call(0x1008), program.follows_call(0x1008)), (None, Some(false)));
-        assert_eq!(program.jumps(0x0ff8, 0x1007), Some(vec![0x1000]));
+        let jumps = |has_unknown| Some(Jumps { targets: vec![0x1000], has_unknown });
+        assert_eq!(program.jumps(0x0ff8, 0x1007), jumps(false));
+        assert_eq!(program.jumps(0x0ff8, 0x100b), jumps(true));
     }
 
     #[test]

@@ -31,8 +31,8 @@ pub enum Site {
 pub struct Program {
     pub sites: Vec<Vec<Site>>,
     pub tails: Vec<Vec<usize>>,
-    /// The function, and the place in its list of tails, of the jump that goes through a register. The others are direct.
-    pub through_register: Option<(usize, usize)>,
+    /// The functions, and the places in their lists of tails, of the jumps that go through a register. The others are direct.
+    pub through_register: BTreeSet<(usize, usize)>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -96,7 +96,7 @@ impl Program {
             }
             for (at, to) in self.tails[function].iter().enumerate() {
                 let next = start(function + 1) - 1 - at as u64 * 8;
-                if self.through_register == Some((function, at)) {
+                if self.through_register.contains(&(function, at)) {
                     put(next - 2, &[0xff, 0xe0]);
                 } else {
                     put(next - 5, &relative(0xe9, next, *to));

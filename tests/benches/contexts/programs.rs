@@ -1,10 +1,11 @@
 //! Real programs, built with -pg: each with the runtime, and with an `mcount` that only returns.
 
 use std::collections::BTreeSet;
-use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use gmon_tests::crate_of;
 
 pub(crate) struct Program {
     pub(crate) name: &'static str,
@@ -129,14 +130,4 @@ fn c_files(directory: &Path) -> Vec<PathBuf> {
     let mut files: Vec<_> = files.filter(|path| path.extension().is_some_and(|end| end == "c")).collect();
     files.sort();
     files
-}
-
-/// The directory of a crate's sources, in cargo's directory.
-fn crate_of(name: &str) -> PathBuf {
-    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(cargo).args(["metadata", "--format-version", "1"]).output().unwrap();
-    let metadata = String::from_utf8(output.stdout).unwrap();
-    let paths = metadata.split("\"manifest_path\":\"").skip(1).filter_map(|rest| rest.split('"').next());
-    let manifest = paths.map(Path::new).find(|path| path.to_str().unwrap().contains(&format!("/{name}-")));
-    manifest.unwrap_or_else(|| panic!("the crate {name}")).parent().unwrap().to_owned()
 }

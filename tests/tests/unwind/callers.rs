@@ -26,7 +26,8 @@ const CALLERS: &[(&str, &[&str])] = &[
     ("plugin_leaf", &["plugin_middle", "plugin_begins"]),
     ("plugin_middle", &["plugin_work"]),
     ("plugin_here", &["plugin_begins", "load_and_close"]),
-    ("loaded_at", &["plugin_here"]),
+    // The functions of an object have no names until loaded_at has told where the object is.
+    ("loaded_at", &["plugin_here", "load_and_close"]),
     ("plugin_work", &["load_and_close"]),
     ("plugin_begins", &["load_and_close"]),
     ("plugin_ends", &["load_and_close"]),

@@ -9,8 +9,8 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::vec::Vec;
 
-use super::content::SideFile;
-use super::counts::{Calls, Samples};
+use super::content::{Added, Refused, SideFile};
+use super::counts::{Calls, Samples, Thread};
 use crate::encode::side_file::{Call, CutReason, Place};
 use crate::layout::side_file::{ELSEWHERE, KERNEL, property};
 use crate::{Error, Field, Result, SideFileError, Word};
@@ -69,19 +69,23 @@ struct Totals {
     calls: u64,
     contexts: u64,
     cuts: u64,
+    threads: u64,
+    thread_ticks: u64,
+    thread_calls: u64,
 }
 
 impl Totals {
-    fn plus(self, file: &SideFile) -> Result<Totals> {
-        let sum = |known: u64, more: u64| {
-            let overflow = Error::from(SideFileError::Impossible { field: Field::Count, value: more });
-            known.checked_add(more).ok_or(overflow)
-        };
+    fn plus(self, file: &SideFile) -> Added<Totals> {
+        let sum = |known: u64, more: u64| known.checked_add(more).ok_or(Refused(Field::Count, more));
+        let of_threads = |known: u64, count: fn(&Thread) -> u64| file.threads.iter().map(count).try_fold(known, sum);
         Ok(Totals {
             samples: sum(self.samples, file.samples_total)?,
             calls: sum(self.calls, file.calls_total)?,
             contexts: sum(self.contexts, file.contexts.total)?,
             cuts: sum(self.cuts, file.cuts_total)?,
+            threads: of_threads(self.threads, |thread| thread.threads)?,
+            thread_ticks: of_threads(self.thread_ticks, |thread| thread.ticks)?,
+            thread_calls: of_threads(self.thread_calls, |thread| thread.calls)?,
         })
     }
 }
@@ -97,18 +101,16 @@ impl Accumulator {
     ///
     /// # Errors
     ///
-    /// When the file is of another program, or of another rate; when a sum needs more than 64 bits; when there are
-    /// too many objects or nodes. After an error, the sum may contain a part of the file and must not be used.
+    /// When the file is of another program, or of another rate; when the sum of all counts of one kind needs more than
+    /// 64 bits; when there are too many objects, threads, or nodes. After an error, the sum is the same as before.
     pub fn add(&mut self, file: &SideFile) -> Result<()> {
-        if self.names.is_other_program(file) {
-            return Err(SideFileError::ProgramsDiffer.into());
-        }
-        self.totals = self.totals.plus(file)?;
-        self.add_properties(file)?;
-        let translation = self.names.add(file)?;
+        // Only this step can fail.
+        self.totals = self.check(file)?;
+        self.add_properties(file);
+        let translation = self.names.add(file);
         self.add_samples(file, &translation);
         self.add_calls(file, &translation);
-        self.tree.add(&file.contexts, |place| translation.place(place))?;
+        self.tree.add(&file.contexts, |place| translation.place(place));
         for (reason, ticks) in &file.cuts {
             increase(self.cuts.entry(*reason).or_insert(0), *ticks);
         }
@@ -116,7 +118,21 @@ impl Accumulator {
         Ok(())
     }
 
-    fn add_properties(&mut self, file: &SideFile) -> Result<()> {
+    /// Checks that a file can be added, and returns the totals of the sum with the file.
+    fn check(&self, file: &SideFile) -> Result<Totals> {
+        if self.names.is_other_program(file) {
+            return Err(SideFileError::ProgramsDiffer.into());
+        }
+        if let Some(shared) = self.shared.as_ref().filter(|shared| shared.rate != file.rate()) {
+            let (first, second) = (shared.rate.unwrap_or(0), file.rate().unwrap_or(0));
+            return Err(Error::RatesDiffer { first, second });
+        }
+        self.names.check(file)?;
+        self.tree.check(&file.contexts)?;
+        Ok(self.totals.plus(file)?)
+    }
+
+    fn add_properties(&mut self, file: &SideFile) {
         let own = |key: &[u8]| key == property::RATE || key == property::RUNS;
         let all = file.properties().zip(&file.properties).filter(|((key, _), _)| !own(key));
         let all: BTreeSet<&Box<[u8]>> = all.map(|(_, property)| property).collect();
@@ -126,13 +142,8 @@ impl Accumulator {
                 let properties = all.into_iter().cloned().collect();
                 self.shared = Some(Shared { rate: file.rate(), properties });
             }
-            Some(shared) if shared.rate != file.rate() => {
-                let (first, second) = (shared.rate.unwrap_or(0), file.rate().unwrap_or(0));
-                return Err(Error::RatesDiffer { first, second });
-            }
             Some(shared) => shared.properties.retain(|property| all.contains(property)),
         }
-        Ok(())
     }
 
     fn add_samples(&mut self, file: &SideFile, translation: &Translation) {

@@ -1,6 +1,6 @@
 //! The objects and threads of a sum.
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
 use crate::Field;
@@ -55,49 +55,50 @@ impl Names {
         matches!((known, file.program()), (Some((known, _)), Some(program)) if *known != program.key())
     }
 
-    /// Adds the objects and threads of a file.
-    pub(super) fn add(&mut self, file: &SideFile) -> Added<Translation> {
-        let mut translation = Translation::default();
-        for (number, object) in &file.objects {
-            translation.objects.insert(*number, self.add_object(object)?);
+    /// Checks that the sum has numbers for the objects and threads of a file.
+    pub(super) fn check(&self, file: &SideFile) -> Added<()> {
+        let keys = file.objects.values().map(Object::key);
+        let new: BTreeSet<Key> = keys.filter(|key| !self.objects.contains_key(key)).collect();
+        let objects = self.objects.len().saturating_add(new.len());
+        // `finish` begins with the number after that of the program.
+        if u32::try_from(objects).is_ok_and(|objects| objects < FIRST_RESERVED) {
+            let threads = self.threads.len().saturating_add(file.threads.len());
+            return u32::try_from(threads).map(drop).map_err(|_| Refused(Field::Items, threads as u64));
         }
-        for thread in &file.threads {
-            translation.threads.push(self.add_thread(thread)?);
-        }
-        Ok(translation)
+        Err(Refused(Field::Items, objects as u64))
     }
 
-    fn add_object(&mut self, object: &Object) -> Added<u32> {
-        let next = self.objects.len();
-        if let Some((number, known)) = self.objects.get_mut(&object.key()) {
-            known.is_closed |= object.is_closed;
-            known.code = known.code.start.min(object.code.start)..known.code.end.max(object.code.end);
-            // Of two paths or generations any will do, but always the same.
-            known.path = (&known.path).min(&object.path).clone();
-            known.generation = known.generation.min(object.generation);
-            return Ok(*number);
-        }
-        let number = u32::try_from(next).ok().filter(|next| *next < FIRST_RESERVED.saturating_sub(1));
-        let number = number.ok_or(Refused(Field::Items, next as u64))?;
-        self.objects.insert(object.key(), (number, object.clone()));
-        Ok(number)
+    /// Adds the objects and threads of a file, for which there are numbers. The totals of the threads' counts fit 64 bits.
+    pub(super) fn add(&mut self, file: &SideFile) -> Translation {
+        let objects = file.objects.iter().map(|(number, object)| (*number, self.add_object(object))).collect();
+        Translation { objects, threads: file.threads.iter().map(|thread| self.add_thread(thread)).collect() }
+    }
+
+    fn add_object(&mut self, object: &Object) -> u32 {
+        let next = self.objects.len() as u32;
+        let (number, known) = self.objects.entry(object.key()).or_insert_with(|| (next, object.clone()));
+        known.is_closed |= object.is_closed;
+        known.code = known.code.start.min(object.code.start)..known.code.end.max(object.code.end);
+        // Of two paths or generations any will do, but always the same.
+        known.path = (&known.path).min(&object.path).clone();
+        known.generation = known.generation.min(object.generation);
+        *number
     }
 
     /// Adds a thread. Threads of one name are one thread in the sum.
-    fn add_thread(&mut self, thread: &Thread) -> Added<u32> {
-        let next = self.threads.len();
+    fn add_thread(&mut self, thread: &Thread) -> u32 {
+        let next = self.threads.len() as u32;
         let Some((index, known)) = self.threads.get_mut(&thread.name) else {
-            let index = u32::try_from(next).map_err(|_| Refused(Field::Items, next as u64))?;
-            self.threads.insert(thread.name.clone(), (index, thread.clone()));
-            return Ok(index);
+            self.threads.insert(thread.name.clone(), (next, thread.clone()));
+            return next;
         };
         known.number = 0;
         let counts =
             [(&mut known.threads, thread.threads), (&mut known.ticks, thread.ticks), (&mut known.calls, thread.calls)];
         for (sum, more) in counts {
-            *sum = sum.checked_add(more).ok_or(Refused(Field::Count, more))?;
+            *sum = sum.saturating_add(more);
         }
-        Ok(*index)
+        *index
     }
 
     /// The objects and threads in an order that depends only on their content, and the numbers that they have there.

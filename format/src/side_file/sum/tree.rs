@@ -17,27 +17,32 @@ pub(super) struct TreeSum {
 }
 
 impl TreeSum {
-    /// Adds a tree whose places `place` translates to those of the sum. The caller checks that the ticks fit.
-    pub(super) fn add(&mut self, tree: &ContextTree, place: impl Fn(Place) -> Place) -> Added<()> {
+    /// Checks that the sum has indexes for the nodes of a tree.
+    pub(super) fn check(&self, tree: &ContextTree) -> Added<()> {
+        let nodes = self.nodes.len().saturating_add(tree.nodes.len());
+        let fits = u32::try_from(nodes).is_ok_and(|nodes| nodes < NO_PARENT);
+        if fits { Ok(()) } else { Err(Refused(Field::Items, nodes as u64)) }
+    }
+
+    /// Adds a tree whose places `place` translates to those of the sum. There are indexes for the nodes, and the ticks
+    /// fit.
+    pub(super) fn add(&mut self, tree: &ContextTree, place: impl Fn(Place) -> Place) {
         let mut indexes: Vec<u32> = Vec::with_capacity(tree.nodes.len());
         for node in &tree.nodes {
             let Place { object, address } = place(node.place());
             let parent = node.parent().and_then(|parent| indexes.get(parent)).copied().unwrap_or(NO_PARENT);
-            let index = self.add_node(Node { parent, object, address, ticks: node.ticks })?;
-            indexes.push(index);
+            indexes.push(self.add_node(Node { parent, object, address, ticks: node.ticks }));
         }
-        Ok(())
     }
 
     /// Adds a node, and returns its index.
-    fn add_node(&mut self, node: Node) -> Added<u32> {
+    fn add_node(&mut self, node: Node) -> u32 {
         let at = self.index.find(&self.nodes, &node);
         match self.nodes.get_mut(at) {
             Some(known) => known.ticks = known.ticks.saturating_add(node.ticks),
             None => self.nodes.push(node),
         }
-        let index = u32::try_from(at).ok().filter(|index| *index != NO_PARENT);
-        index.ok_or(Refused(Field::Items, at as u64))
+        at as u32
     }
 
     /// The sum in an order that depends only on its content: callees of a node are sorted by place, and each is

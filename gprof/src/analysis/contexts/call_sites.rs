@@ -9,6 +9,7 @@ use std::collections::HashMap;
 
 use gmon::Arc;
 
+use super::jumps::{FunctionJumps, Jump, base, is_same, stub};
 use super::ways::{MOST_BETWEEN, Ways};
 use crate::image::ProgramCode;
 use crate::symbols::functions::{FunctionId, Functions};
@@ -28,9 +29,6 @@ impl Gone {
     }
 }
 
-/// If a function may jump to more functions, its jumps count as unknown.
-const MOST_JUMPS: usize = 256;
-
 /// The call sites of a program.
 pub struct CallSites<'a, 'data> {
     functions: &'a Functions<'data>,
@@ -41,8 +39,7 @@ pub struct CallSites<'a, 'data> {
     targets: RefCell<HashMap<u64, Option<FunctionId>>>,
     /// The function of each name without a version; `None` if there are several. Filled when a stub is called.
     names: OnceCell<HashMap<&'data [u8], Option<FunctionId>>>,
-    /// The functions that each function may jump to; `None` if its code is not known.
-    jumps: RefCell<HashMap<FunctionId, Option<Vec<FunctionId>>>>,
+    jumps: FunctionJumps<'a, 'data>,
 }
 
 impl<'a, 'data> CallSites<'a, 'data> {
@@ -61,7 +58,8 @@ impl<'a, 'data> CallSites<'a, 'data> {
             }
             same
         });
-        let (targets, names, jumps) = (RefCell::default(), OnceCell::new(), RefCell::default());
+        let jumps = FunctionJumps::new(functions, code.clone());
+        let (targets, names) = (RefCell::default(), OnceCell::new());
         CallSites { functions, code, counted, targets, names, jumps }
     }
 
@@ -94,8 +92,8 @@ impl<'a, 'data> CallSites<'a, 'data> {
             return site.undecided(target);
         }
         let Some(target) = target else { return site.indirect() };
-        match self.stub(target) {
-            Some(_) if self.is_same(callee, target) => Gone::default(),
+        match stub(self.functions, target) {
+            Some(_) if is_same(self.functions, callee, target) => Gone::default(),
             Some(name) => site.through_stub(name),
             None => site.direct(target),
         }
@@ -109,11 +107,6 @@ impl<'a, 'data> CallSites<'a, 'data> {
             (self.functions[id].address == target).then(|| self.functions[id].counts_for)
         };
         *self.targets.borrow_mut().entry(return_address).or_insert_with(find)
-    }
-
-    /// The name of the function that a stub jumps to, if the function is a stub.
-    fn stub(&self, id: FunctionId) -> Option<&'data [u8]> {
-        self.functions[id].name.strip_suffix(STUB)
     }
 
     /// The only function with a name.
@@ -138,42 +131,7 @@ impl<'a, 'data> CallSites<'a, 'data> {
         let last = gone.and_then(|gone| gone.functions.last().copied());
         Arc { frompc: last.map_or(arc.frompc, |last| self.functions[last].address), ..*arc }
     }
-
-    /// Whether a frame of `frame` can be a frame of `called`: the frame may be in a label inside the function.
-    fn is_same(&self, frame: FunctionId, called: FunctionId) -> bool {
-        frame == called || self.functions[frame].called_as.is_some_and(|id| self.functions[id].counts_for == called)
-    }
-
-    /// Whether the code of a function has a jump to the beginning of another; `None` if the code is not known.
-    fn jumps(&self, from: FunctionId, to: FunctionId) -> Option<bool> {
-        let mut known = self.jumps.borrow_mut();
-        let targets = known.entry(from).or_insert_with(|| {
-            let function = &self.functions[from];
-            let targets = self.code.jumps(function.address, function.last)?;
-            let find = |target: u64| {
-                self.functions.find(target).filter(|id| *id != from && self.functions[*id].address == target)
-            };
-            let mut targets: Vec<FunctionId> = targets.into_iter().filter_map(find).collect();
-            targets.sort_unstable();
-            targets.dedup();
-            (targets.len() <= MOST_JUMPS).then_some(targets)
-        });
-        let leads = |id: &FunctionId| {
-            let is_stub = self.stub(*id).is_some_and(|name| name == base(self.functions[to].name));
-            is_stub || self.is_same(to, self.functions[*id].counts_for)
-        };
-        targets.as_ref().map(|targets| targets.iter().any(leads))
-    }
 }
-
-/// A name without the version of the symbol. The name of a stub stays as it is.
-fn base(name: &[u8]) -> &[u8] {
-    let end = name.iter().position(|byte| *byte == b'@').filter(|_| !name.ends_with(STUB));
-    end.map_or(name, |end| &name[..end])
-}
-
-/// What follows the name of a function in the name of its stub.
-const STUB: &[u8] = b"@plt";
 
 /// At most this many counted functions of a site are the callee, the function that the callee is a label of, or the target.
 const MOST_ENDS: usize = 3;
@@ -197,28 +155,28 @@ impl Site<'_, '_, '_> {
     /// The answer where there are too many functions between: only the function that the instruction names.
     fn undecided(&self, target: Option<FunctionId>) -> Gone {
         let is_counted = |id: &FunctionId| self.counted.binary_search_by_key(id, |counted| counted.1).is_ok();
-        let called = |target| match self.sites.stub(target) {
+        let called = |target| match stub(self.sites.functions, target) {
             Some(name) => self.sites.named(name).filter(is_counted),
             None => Some(target),
         };
-        let called = target.and_then(called).filter(|called| !self.sites.is_same(self.callee, *called));
+        let called = target.and_then(called).filter(|called| !is_same(self.sites.functions, self.callee, *called));
         Gone::doubtful(called.into_iter().collect())
     }
 
     /// The counted functions other than the callee, with their calls.
     fn others(&self) -> Vec<(FunctionId, u64)> {
-        let others = self.counted.iter().filter(|(_, id, _)| !self.sites.is_same(self.callee, *id));
+        let others = self.counted.iter().filter(|(_, id, _)| !is_same(self.sites.functions, self.callee, *id));
         others.map(|(_, id, calls)| (*id, *calls)).collect()
     }
 
-    /// The ways from a function to the callee. Code that is not known may jump anywhere.
+    /// The ways from a function to the callee.
     fn ways<'f>(&self, from: FunctionId, between: &'f [FunctionId]) -> Ways<'f> {
-        Ways::new(from, between, self.callee, |from, to| self.sites.jumps(from, to) != Some(false))
+        Ways::new(from, between, self.callee, |from, to| self.sites.jumps.jump(from, to))
     }
 
     /// A call of a known function.
     fn direct(&self, target: FunctionId) -> Gone {
-        let is_direct = self.sites.is_same(self.callee, target);
+        let is_direct = is_same(self.sites.functions, self.callee, target);
         let mut between: Vec<FunctionId> = self.others().into_iter().map(|(id, _)| id).collect();
         between.retain(|id| *id != target);
         let first = if is_direct { Vec::new() } else { vec![target] };
@@ -229,11 +187,12 @@ impl Site<'_, '_, '_> {
             // Another function may have been called, and may have called this one again. All functions between were entered
             // from this one, some perhaps by jumps that are not known.
             let ways = self.ways(self.callee, &between);
-            return Gone { functions: first, is_doubtful: ways.any_leads() };
+            return Gone { functions: first, is_doubtful: ways.any_may_lead() };
         }
         let ways = self.ways(target, &between);
         match ways.shortest() {
-            // A jump that is not known, but has led to a counted function, may have led to the callee too.
+            // A jump that is not known, but has led to a counted function, may have led to the callee too. So may a jump
+            // through a register in a function between.
             Some((path, is_only)) => Gone { functions: path, is_doubtful: !(is_only && ways.reaches_all()) },
             // The target jumps to an address that is not known, or to a function that was not counted.
             None => Gone::doubtful(first),
@@ -250,7 +209,7 @@ impl Site<'_, '_, '_> {
             return self.direct(target);
         }
         // A function without a counter. A name may stand for several functions, so only a jump proves that it is this one.
-        match self.sites.named(name).filter(|target| self.sites.jumps(*target, self.callee) == Some(true)) {
+        match self.sites.named(name).filter(|target| self.sites.jumps.jump(*target, self.callee) == Jump::Direct) {
             Some(target) => self.direct(target),
             None => self.indirect(),
         }
@@ -270,12 +229,16 @@ impl Site<'_, '_, '_> {
         let last: Vec<&(FunctionId, u64)> =
             others.iter().enumerate().filter(|(at, _)| ways.leads(*at)).map(|(_, other)| other).collect();
         let Some((way, _)) = last.iter().max_by_key(|(id, calls)| (*calls, std::cmp::Reverse(*id))) else {
-            return Gone::default();
+            // A jump whose target is not known is no evidence that a function between called the callee.
+            return Gone { functions: Vec::new(), is_doubtful: ways.any_may_lead() };
         };
         // The callee may have been called directly. If it was entered more often than the others, it was.
         let most: u64 = last.iter().fold(0, |sum, (_, calls)| sum.saturating_add(*calls));
-        let calls =
-            self.counted.iter().find(|(_, id, _)| self.sites.is_same(self.callee, *id)).map(|counted| counted.2);
+        let calls = self
+            .counted
+            .iter()
+            .find(|(_, id, _)| is_same(self.sites.functions, self.callee, *id))
+            .map(|counted| counted.2);
         let is_direct = calls.is_some_and(|calls| calls > most);
         Gone::doubtful(if is_direct { Vec::new() } else { vec![*way] })
     }
@@ -354,11 +317,5 @@ mod tests {
         let [target, other] = [0x1020, 0x1040].map(|address| functions.find(address).unwrap());
         assert_eq!(sites.gone(0x100d, other), Gone::doubtful(vec![target]));
         assert_eq!(sites.gone(0x100d, target), Gone::doubtful(Vec::new()));
-    }
-
-    #[test]
-    fn names_without_versions() {
-        let names = ["f@@V_1", "f@V_1", "f", "f@plt", "@", ""].map(|name| base(name.as_bytes()));
-        assert_eq!(names, [b"f".as_slice(), b"f", b"f", b"f@plt", b"", b""]);
     }
 }

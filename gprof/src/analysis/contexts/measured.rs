@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 
+use super::pairs::{self, Pair, function_of, is_runtime};
 use super::sums::StackSums;
 use super::tree::{Context, Contexts, Frame};
 use crate::analysis::selection::{ArcSelection, Selection};
@@ -28,9 +29,6 @@ pub struct FunctionTicks {
     /// The ticks that count, where the user restricts the time (`-n`, `-N`, `-E`, `-F`).
     pub counted: Ticks,
 }
-
-/// A caller and a called function. `None` is code outside of all functions.
-pub type Pair = (Option<FunctionId>, FunctionId);
 
 /// The choices of the user that apply to stacks.
 #[derive(Clone, Copy, Debug)]
@@ -128,13 +126,6 @@ impl Sums {
     }
 }
 
-fn function_of(context: &Context) -> Option<FunctionId> {
-    match context.frame {
-        Frame::Function(id) => Some(id),
-        _ => None,
-    }
-}
-
 /// What the user's choices and the profiling runtime make of the paths of the tree.
 struct Paths<'a> {
     contexts: &'a Contexts,
@@ -193,30 +184,11 @@ fn states(contexts: &Contexts, time: &Selection) -> Vec<State> {
     states
 }
 
-/// Whether a function is part of the profiling runtime, and the user did not choose the function.
-fn is_runtime(id: FunctionId, time: &Selection) -> bool {
-    time.is_runtime(id) && !time.includes(id)
-}
-
-/// Returns the arc by which each context was entered. Where the user left out the arc, the context has no caller any more.
+/// Returns the arc by which each context was entered. Where the user left out the arc, the context has no caller and no arc
+/// any more.
 fn cut_arcs(contexts: &mut Contexts, functions: &Functions<'_>, selection: StackSelection<'_>) -> Vec<Option<Pair>> {
-    let all = contexts.all();
-    let pair = |context: &Context| {
-        let called = function_of(context).filter(|id| !is_runtime(*id, selection.time))?;
-        let called = functions[called].called_as.map_or(called, |id| functions[id].counts_for);
-        match context.parent().map(|parent| all[parent].frame) {
-            None | Some(Frame::Outside | Frame::Kernel) => Some((None, called)),
-            Some(Frame::Function(caller)) if !is_runtime(caller, selection.time) => Some((Some(caller), called)),
-            Some(_) => None,
-        }
-    };
-    let is_left_out = |pair: &Option<Pair>| match pair {
-        Some((Some(caller), called)) => !selection.arcs.selects(*caller, *called),
-        _ => false,
-    };
-    let mut pairs: Vec<Option<Pair>> = all.iter().map(pair).collect();
-    let is_cut: Vec<bool> = pairs.iter().map(is_left_out).collect();
-    contexts.cut(|at| is_cut[at]);
+    let mut pairs = pairs::entered_by(contexts, functions, selection.time);
+    let is_cut = pairs::cut(contexts, &pairs, |caller, called| selection.arcs.selects(caller, called));
     pairs.iter_mut().zip(is_cut).filter(|(_, is_cut)| *is_cut).for_each(|(pair, _)| *pair = None);
     pairs
 }

@@ -6,7 +6,9 @@
 pub mod build;
 pub mod call_sites;
 pub mod callers;
+mod jumps;
 pub mod measured;
+pub mod pairs;
 pub mod sums;
 pub mod tree;
 mod ways;

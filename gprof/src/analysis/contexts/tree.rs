@@ -103,6 +103,19 @@ impl Contexts {
         }
     }
 
+    /// Joins contexts with the same caller, frame, and doubt, which a cut may have made.
+    pub(super) fn merged(self) -> Contexts {
+        let mut growing = Growing::default();
+        let mut places: Vec<Option<u32>> = Vec::with_capacity(self.all.len());
+        for context in &self.all {
+            let parent = context.parent().and_then(|parent| places[parent]);
+            let place = growing.add(parent, context.frame, context.is_doubtful);
+            growing.count(place, context.ticks);
+            places.push(place);
+        }
+        growing.finish()
+    }
+
     /// Adds to the number of each context the numbers of all contexts below it.
     pub fn add_up(&self, numbers: &mut [u64]) {
         for (at, context) in self.all.iter().enumerate().rev() {

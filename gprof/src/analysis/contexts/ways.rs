@@ -1,5 +1,6 @@
 //! The ways by which jumps lead from one function to another.
 
+use super::jumps::Jump;
 use crate::symbols::functions::FunctionId;
 
 /// The most functions between the two ends of a way.
@@ -9,65 +10,68 @@ pub(super) const MOST_BETWEEN: usize = 16;
 pub(super) struct Ways<'f> {
     from: FunctionId,
     between: &'f [FunctionId],
-    /// For each function the functions that it may jump to, as bits. First come the functions between, then the callee, then
-    /// the function that the way begins with.
-    jumps: Vec<u32>,
+    /// For each function the functions to which it has direct jumps, as bits. First come the functions between, then the
+    /// callee, then the function that the way begins with.
+    direct: Vec<u32>,
+    /// The functions that each function may jump to, by direct jumps and by jumps whose targets are not known.
+    possible: Vec<u32>,
 }
 
 impl<'f> Ways<'f> {
-    /// `may_jump` returns whether a function may jump to another. There are at most [`MOST_BETWEEN`] functions between.
+    /// `jump` returns whether a function jumps to another. There are at most [`MOST_BETWEEN`] functions between.
     pub(super) fn new(
         from: FunctionId,
         between: &'f [FunctionId],
         callee: FunctionId,
-        may_jump: impl Fn(FunctionId, FunctionId) -> bool,
+        jump: impl Fn(FunctionId, FunctionId) -> Jump,
     ) -> Ways<'f> {
         let all: Vec<FunctionId> = between.iter().copied().chain([callee, from]).collect();
         let bits = |id: &FunctionId| {
-            all.iter().enumerate().fold(0, |bits, (at, to)| bits | u32::from(may_jump(*id, *to)) << at)
+            all.iter().enumerate().fold((0, 0), |(direct, possible), (at, to)| {
+                let jump = jump(*id, *to);
+                (direct | u32::from(jump == Jump::Direct) << at, possible | u32::from(jump != Jump::Never) << at)
+            })
         };
-        let jumps = all.iter().map(bits).collect();
-        Ways { from, between, jumps }
+        let (direct, possible) = all.iter().map(bits).unzip();
+        Ways { from, between, direct, possible }
     }
 
     fn callee(&self) -> usize {
         self.between.len()
     }
 
-    /// Whether a function between may jump to the callee.
+    /// Whether a function has a direct jump to the callee.
     pub(super) fn leads(&self, at: usize) -> bool {
-        self.jumps[at] >> self.callee() & 1 != 0
+        self.direct[at] >> self.callee() & 1 != 0
     }
 
-    /// The functions between that some way to the callee goes through, as bits.
-    pub(super) fn between(&self) -> u32 {
-        self.reached() & self.leading()
-    }
-
-    /// Whether jumps lead to all functions between, also from the callee. If not, some function has jumped in a way that is
-    /// not known, for example through a register.
+    /// Whether direct jumps lead to all functions between, also from the callee. If not, some function has jumped in a way
+    /// that is not known, for example through a register.
     pub(super) fn reaches_all(&self) -> bool {
-        self.reached() == self.all_between()
+        self.reached(&self.direct) == self.all_between()
     }
 
-    /// Whether jumps lead from any function between to the callee.
-    pub(super) fn any_leads(&self) -> bool {
+    /// Whether jumps may lead from any function between to the callee.
+    pub(super) fn any_may_lead(&self) -> bool {
         self.leading() != 0
     }
 
-    /// The functions between that jumps lead to, as bits.
-    fn reached(&self) -> u32 {
-        let after = |bits: u32| {
-            (0..self.jumps.len()).filter(|at| bits >> at & 1 != 0).fold(bits, |all, at| all | self.jumps[at])
-        };
+    /// The functions between that some possible way to the callee goes through, as bits.
+    fn possible_between(&self) -> u32 {
+        self.reached(&self.possible) & self.leading()
+    }
+
+    /// The functions between that these jumps lead to, as bits.
+    fn reached(&self, jumps: &[u32]) -> u32 {
+        let after = |bits: u32| (0..jumps.len()).filter(|at| bits >> at & 1 != 0).fold(bits, |all, at| all | jumps[at]);
         closed(1 << (self.callee() + 1), after) & self.all_between()
     }
 
-    /// The functions between from which jumps lead to the callee, as bits.
+    /// The functions between from which jumps may lead to the callee, as bits.
     fn leading(&self) -> u32 {
-        let before = |bits: u32| {
-            (0..self.jumps.len()).filter(|at| self.jumps[*at] & bits != 0).fold(bits, |all, at| all | 1 << at)
-        };
+        let jumps = &self.possible;
+        let before =
+            |bits: u32| (0..jumps.len()).filter(|at| jumps[*at] & bits != 0).fold(bits, |all, at| all | 1 << at);
         closed(1 << self.callee(), before) & self.all_between()
     }
 
@@ -76,13 +80,14 @@ impl<'f> Ways<'f> {
         (1 << self.callee()) - 1
     }
 
-    /// The shortest way, without the callee, and whether every way goes through these functions once, and through no others.
+    /// The shortest way of direct jumps, without the callee, and whether every possible way goes through these functions
+    /// once, and through no others.
     pub(super) fn shortest(&self) -> Option<(Vec<FunctionId>, bool)> {
         // Breadth first: each function with the place of the one before in this list.
         let mut reached = vec![(self.callee() + 1, usize::MAX)];
         let mut at = 0;
         while !self.leads(reached.get(at)?.0) {
-            let jumps = self.jumps[reached[at].0];
+            let jumps = self.direct[reached[at].0];
             for next in (0..self.between.len()).filter(|next| jumps >> next & 1 != 0) {
                 if reached.iter().all(|(known, _)| *known != next) {
                     reached.push((next, at));
@@ -91,19 +96,19 @@ impl<'f> Ways<'f> {
             at += 1;
         }
         let mut way = Vec::new();
-        let (mut after, mut jumps_back) = (1 << self.callee(), self.jumps[self.callee()]);
+        let (mut after, mut jumps_back) = (1 << self.callee(), self.possible[self.callee()]);
         let mut is_straight = true;
         while let Some((place, before)) = reached.get(at).copied() {
             way.push(self.between.get(place).copied().unwrap_or(self.from));
             // A later function that jumps here may have done so, and may have come back.
             is_straight &= jumps_back >> place & 1 == 0;
             after |= 1 << place;
-            jumps_back |= self.jumps[place];
+            jumps_back |= self.possible[place];
             at = before;
         }
         way.reverse();
         let through = after & self.all_between();
-        Some((way, is_straight && through == self.between()))
+        Some((way, is_straight && through == self.possible_between()))
     }
 }
 

@@ -104,12 +104,28 @@ pub struct ArcSelection {
 }
 
 impl ArcSelection {
+    /// Returns whether any arc is excluded.
+    #[must_use]
+    pub fn has_exclusions(&self) -> bool {
+        !self.excluded.is_empty()
+    }
+
+    /// Returns whether an arc is excluded.
+    #[must_use]
+    pub fn excludes(&self, from: FunctionId, to: FunctionId) -> bool {
+        are_named(&self.excluded, from, to)
+    }
+
     /// Returns whether an arc is selected.
     #[must_use]
     pub fn selects(&self, from: FunctionId, to: FunctionId) -> bool {
-        let named = |sets: &[Named]| sets.iter().any(|(callers, called)| callers[from.index()] && called[to.index()]);
-        named(&self.included) || (self.included.is_empty() && !named(&self.excluded))
+        are_named(&self.included, from, to) || (self.included.is_empty() && !self.excludes(from, to))
     }
+}
+
+/// Whether one of the lists has the arc.
+fn are_named(lists: &[Named], from: FunctionId, to: FunctionId) -> bool {
+    lists.iter().any(|(callers, called)| callers[from.index()] && called[to.index()])
 }
 
 /// The selections for all reports.

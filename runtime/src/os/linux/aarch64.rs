@@ -68,12 +68,19 @@ pub(crate) struct Stat {
     pub(crate) device: u64,
     pub(crate) inode: u64,
     pub(crate) mode: u32,
-    pub(crate) links: u32,
+    links: u32,
     pub(crate) owner: u32,
     group: u32,
     special_device: [u64; 2],
     pub(crate) size: u64,
     rest: [u64; 9],
+}
+
+impl Stat {
+    /// The number of names of the file.
+    pub(crate) fn links(&self) -> u32 {
+        self.links
+    }
 }
 
 /// The program counter among the registers that perf records (`asm/perf_regs.h`), as a bit set.

@@ -135,7 +135,7 @@ impl Fd {
         Ok(Status {
             mode: found.mode as u16,
             size: found.size,
-            links: found.links as u32,
+            links: found.links(),
             owner: found.owner,
             inode: found.inode,
             device: parts_of_device(found.device),

@@ -67,13 +67,20 @@ pub(crate) const AUDIT_MACHINE: u32 = 0xc000_003e;
 pub(crate) struct Stat {
     pub(crate) device: u64,
     pub(crate) inode: u64,
-    pub(crate) links: u64,
+    links: u64,
     pub(crate) mode: u32,
     pub(crate) owner: u32,
     group: [u32; 2],
     special_device: u64,
     pub(crate) size: u64,
     rest: [u64; 11],
+}
+
+impl Stat {
+    /// The number of names of the file.
+    pub(crate) fn links(&self) -> u32 {
+        self.links as u32
+    }
 }
 
 /// The program counter among the registers that perf records (`asm/perf_regs.h`), as a bit set.

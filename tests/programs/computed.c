@@ -1,0 +1,59 @@
+/*
+ * Calls `dear` with one instruction. `dear` ends in a tail call of `work`, or of `relay`, which ends in a tail call of `work`
+ * through a pointer (with -DAPART: in none). No stack of `work` tells whether `relay` was called before.
+ *
+ * Then calls two functions through a pointer with one instruction: `work`, and `proxy`, which ends in a tail call of `work`
+ * through a pointer.
+ */
+#define _GNU_SOURCE
+#include <unistd.h>
+#include "sample.h"
+
+#define FUNCTION __attribute__((noinline, noclone))
+
+static volatile int calls;
+
+FUNCTION void work(int samples) {
+    long process_id = getpid(), thread_id = syscall(SYS_gettid);
+    while (samples-- > 0) {
+        SAMPLE(process_id, thread_id)
+    }
+    __asm__ volatile("");
+}
+
+static void (*volatile target)(int) = work;
+
+FUNCTION void relay(int samples) {
+    calls++;
+#ifndef APART
+    target(samples);
+#endif
+}
+
+FUNCTION void dear(int samples) {
+    if (calls & 1)
+        work(samples);
+    else
+        relay(samples);
+}
+
+FUNCTION void proxy(int samples) {
+    calls++;
+    target(samples);
+}
+
+FUNCTION void choose(void (*volatile *pointers)(int)) {
+    for (int i = 0; i < 10; i++)
+        pointers[i & 1](20);
+    calls++;
+}
+
+int main(void) {
+    static void (*volatile pointers[])(int) = {work, proxy};
+    for (int i = 0; i < 10; i++) {
+        calls = i;
+        dear(20);
+    }
+    choose(pointers);
+    return 0;
+}
