@@ -27,7 +27,8 @@ pub fn thread_name() -> [u64; 2] {
 }
 
 /// The name of another thread.
-pub(crate) fn name_of_thread(_: i32) -> [u64; 2] {
+#[must_use]
+pub fn name_of_thread(_: i32) -> [u64; 2] {
     [0; 2]
 }
 

@@ -57,7 +57,8 @@ pub fn thread_name() -> [u64; 2] {
 
 /// The name of another thread of this process, padded with zeros, as two words; zeros if the thread has ended or the name
 /// cannot be read. Async-signal-safe.
-pub(crate) fn name_of_thread(number: i32) -> [u64; 2] {
+#[must_use]
+pub fn name_of_thread(number: i32) -> [u64; 2] {
     let mut path = Text::<48>::new();
     path.push(b"/proc/self/task/");
     path.push_decimal(u64::from(number.unsigned_abs()));
